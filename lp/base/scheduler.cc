@@ -1,0 +1,364 @@
+#include "lp/base/scheduler.h"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "lp/base/error.h"
+
+namespace lp {
+namespace {
+
+constexpr std::uint32_t kEmpty = 0;
+constexpr std::uint32_t kSet = 1;
+constexpr std::uint32_t kWaiting = 2;
+
+// How long a thread of a pool waits for more work before it ends.
+constexpr auto kPoolIdle = std::chrono::seconds(5);
+
+timespec to_timespec(Duration duration) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(duration);
+  return {.tv_sec = seconds.count(), .tv_nsec = (duration - seconds).count()};
+}
+
+template <class Lock>
+void wait_until(std::condition_variable& condition, Lock& lock, Time time) {
+  if (time == kNever) {
+    condition.wait(lock);
+  } else {
+    condition.wait_until(lock, time);
+  }
+}
+
+void set_name(const std::string& name) {
+  // The kernel keeps 15 characters; the end of a node's name tells more than its beginning.
+  pthread_setname_np(pthread_self(), name.size() > 15 ? name.c_str() + (name.size() - 15) : name.c_str());
+}
+
+[[noreturn]] void no_thread(const std::system_error& error) {
+  throw Error(ErrorKind::failed, std::string("cannot start a thread: ") + error.what() +
+                                     "; the limit is `ulimit -u`, /proc/sys/kernel/threads-max or the container's pids.max: raise it, "
+                                     "or run fewer nodes per host");
+}
+
+[[noreturn]] void no_descriptor(const char* what) {
+  throw Error(ErrorKind::failed, std::string(what) + ": " + std::strerror(errno) +
+                                     (errno == EMFILE ? "; the limit is `ulimit -n`: raise it" : ""));
+}
+
+}  // namespace
+
+Time now() noexcept { return std::chrono::steady_clock::now(); }
+
+Time after(Duration duration) noexcept {
+  const Time start = now();
+  return duration >= kNever - start ? kNever : start + duration;
+}
+
+Duration until(Time time) noexcept {
+  if (time == kNever) return kForever;
+  return std::max(time - now(), Duration::zero());
+}
+
+std::int64_t wall_clock() noexcept {
+  return std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+bool Event::wait(Time time) noexcept {
+  const std::atomic_ref<std::uint32_t> state(state_);
+  for (;;) {
+    std::uint32_t seen = kSet;
+    if (state.compare_exchange_strong(seen, kEmpty, std::memory_order_acquire)) return true;
+    if (seen == kEmpty && !state.compare_exchange_strong(seen, kWaiting, std::memory_order_relaxed)) continue;
+    timespec timeout{};
+    if (time != kNever) {
+      const Duration left = until(time);
+      if (left == Duration::zero()) {
+        seen = kWaiting;
+        if (state.compare_exchange_strong(seen, kEmpty, std::memory_order_acquire)) return false;
+        continue;  // set in the last moment
+      }
+      timeout = to_timespec(left);
+    }
+    syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, kWaiting, time == kNever ? nullptr : &timeout, nullptr, 0);
+  }
+}
+
+void Event::set() noexcept {
+  const std::atomic_ref<std::uint32_t> state(state_);
+  // The waiter may be gone, with this object, as soon as the word is set. The wake then finds nobody, which is harmless.
+  std::uint32_t* const word = &state_;
+  if (state.exchange(kSet, std::memory_order_release) == kWaiting) {
+    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  }
+}
+
+struct Thread::State {
+  std::mutex mutex;
+  std::condition_variable ended;
+  bool done = false;
+};
+
+Thread::Thread(Thread&& other) noexcept = default;
+
+Thread& Thread::operator=(Thread&& other) noexcept {
+  if (this != &other) {
+    if (joinable()) join();
+    state_ = std::move(other.state_);
+  }
+  return *this;
+}
+
+Thread::~Thread() {
+  if (joinable()) join();
+}
+
+void Thread::join() { join_until(kNever); }
+
+bool Thread::join_until(Time time) {
+  if (!joinable()) return true;
+  {
+    std::unique_lock lock(state_->mutex);
+    while (!state_->done) {
+      if (time != kNever && now() >= time) return false;
+      wait_until(state_->ended, lock, time);
+    }
+  }
+  state_.reset();
+  return true;
+}
+
+void Thread::abandon() noexcept { state_.reset(); }
+
+Thread spawn(std::string name, Function<void()> body) {
+  Thread thread;
+  thread.state_ = std::make_shared<Thread::State>();
+  try {
+    std::thread([state = thread.state_, name = std::move(name), body = std::move(body)]() mutable {
+      set_name(name);
+      body();
+      body = nullptr;  // what the closure owns goes before the joiner goes on
+      const std::lock_guard lock(state->mutex);
+      state->done = true;
+      state->ended.notify_all();
+    }).detach();
+  } catch (const std::system_error& error) {
+    no_thread(error);
+  }
+  return thread;
+}
+
+struct Pool::State {
+  std::string name;
+  std::mutex mutex;
+  std::condition_variable work;
+  std::condition_variable quiet;
+  std::deque<Function<void()>> tasks;
+  std::size_t idle = 0;     // threads that wait for work
+  std::size_t threads = 0;  // all of them
+  bool ending = false;
+
+  void serve(Function<void()> task) {
+    set_name(name);
+    for (;;) {
+      if (task) {
+        task();
+        task = nullptr;
+      }
+      std::unique_lock lock(mutex);
+      ++idle;
+      if (idle == threads && tasks.empty()) quiet.notify_all();
+      const bool more = work.wait_for(lock, kPoolIdle, [this] { return !tasks.empty() || ending; }) && !tasks.empty();
+      --idle;
+      if (!more) {
+        --threads;
+        quiet.notify_all();
+        return;
+      }
+      task = std::move(tasks.front());
+      tasks.pop_front();
+    }
+  }
+};
+
+Pool::Pool(std::string name) : state_(std::make_shared<State>()) { state_->name = std::move(name); }
+
+Pool::~Pool() {
+  if (state_ == nullptr) return;
+  std::unique_lock lock(state_->mutex);
+  state_->ending = true;
+  state_->work.notify_all();
+  state_->quiet.wait(lock, [this] { return state_->threads == 0; });
+}
+
+void Pool::run(Function<void()> task) {
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (state_->idle > state_->tasks.size()) {
+      state_->tasks.push_back(std::move(task));
+      state_->work.notify_one();
+      return;
+    }
+    ++state_->threads;
+  }
+  try {
+    std::thread([state = state_, task = std::move(task)]() mutable { state->serve(std::move(task)); }).detach();
+  } catch (const std::system_error& error) {
+    const std::lock_guard lock(state_->mutex);
+    --state_->threads;
+    no_thread(error);
+  }
+}
+
+bool Pool::drain(Time time) {
+  std::unique_lock lock(state_->mutex);
+  while (state_->idle != state_->threads || !state_->tasks.empty()) {
+    if (time != kNever && now() >= time) return false;
+    wait_until(state_->quiet, lock, time);
+  }
+  return true;
+}
+
+void Pool::abandon() noexcept { state_.reset(); }
+
+struct Timers::State {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::map<std::pair<Time, Id>, Function<void()>> waiting;
+  std::unordered_map<Id, Time> times;
+  Id next = 0;
+  bool ending = false;
+  Thread thread;  // last: it uses all of the above
+
+  void serve() {
+    std::unique_lock lock(mutex);
+    while (!ending) {
+      if (waiting.empty()) {
+        changed.wait(lock);
+      } else if (const auto first = waiting.begin(); first->first.first > now()) {
+        wait_until(changed, lock, first->first.first);
+      } else {
+        Function<void()> function = std::move(first->second);
+        times.erase(first->first.second);
+        waiting.erase(first);
+        lock.unlock();
+        function();
+        function = nullptr;
+        lock.lock();
+      }
+    }
+  }
+};
+
+Timers::Timers() : state_(std::make_unique<State>()) {}
+
+Timers::~Timers() {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->ending = true;
+    state_->changed.notify_all();
+  }
+  state_->thread = Thread();
+}
+
+Timers::Id Timers::at(Time time, Function<void()> function) {
+  const std::lock_guard lock(state_->mutex);
+  if (!state_->thread.joinable()) state_->thread = spawn("timers", [state = state_.get()] { state->serve(); });
+  const Id id = ++state_->next;
+  const auto [place, added] = state_->waiting.emplace(std::pair(time, id), std::move(function));
+  state_->times.emplace(id, time);
+  if (place == state_->waiting.begin()) state_->changed.notify_all();
+  return id;
+}
+
+bool Timers::cancel(Id id) {
+  Function<void()> cancelled;  // destroyed outside the lock
+  const std::lock_guard lock(state_->mutex);
+  const auto time = state_->times.find(id);
+  if (time == state_->times.end()) return false;
+  const auto place = state_->waiting.find(std::pair(time->second, id));
+  cancelled = std::move(place->second);
+  state_->waiting.erase(place);
+  state_->times.erase(time);
+  return true;
+}
+
+namespace {
+constexpr std::uint64_t kWakeTag = ~std::uint64_t{0};
+
+void control(int epoll, int operation, int fd, std::uint64_t tag, bool writable) {
+  epoll_event event{.events = EPOLLIN | (writable ? EPOLLOUT : 0u), .data = {.u64 = tag}};
+  if (epoll_ctl(epoll, operation, fd, &event) != 0) no_descriptor("epoll_ctl");
+}
+}  // namespace
+
+Poller::Poller() : epoll_(epoll_create1(EPOLL_CLOEXEC)), wake_(-1) {
+  if (epoll_ < 0) no_descriptor("epoll_create1");
+  wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (wake_ < 0) {
+    close(epoll_);
+    no_descriptor("eventfd");
+  }
+  control(epoll_, EPOLL_CTL_ADD, wake_, kWakeTag, false);
+}
+
+Poller::~Poller() {
+  close(wake_);
+  close(epoll_);
+}
+
+void Poller::add(int fd, std::uint64_t tag, bool writable) { control(epoll_, EPOLL_CTL_ADD, fd, tag, writable); }
+void Poller::change(int fd, std::uint64_t tag, bool writable) { control(epoll_, EPOLL_CTL_MOD, fd, tag, writable); }
+void Poller::remove(int fd) noexcept { epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr); }
+
+std::size_t Poller::wait(std::span<Ready> ready, Time time) {
+  std::array<epoll_event, 64> events;
+  int milliseconds = -1;
+  if (time != kNever) {
+    // Rounded up: a wait that ends early would spin.
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until(time)).count();
+    milliseconds = static_cast<int>(std::min<std::int64_t>(left, INT_MAX));
+  }
+  const auto room = static_cast<int>(std::min(ready.size(), events.size()));
+  const int count = epoll_wait(epoll_, events.data(), room, milliseconds);
+  if (count < 0 && errno != EINTR) no_descriptor("epoll_wait");
+  std::size_t filled = 0;
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& event = events[static_cast<std::size_t>(i)];
+    if (event.data.u64 == kWakeTag) {
+      std::uint64_t ignored = 0;
+      [[maybe_unused]] const auto size = read(wake_, &ignored, sizeof ignored);
+    } else {
+      ready[filled++] = {.tag = event.data.u64,
+                         .readable = (event.events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0,
+                         .writable = (event.events & EPOLLOUT) != 0};
+    }
+  }
+  return filled;
+}
+
+void Poller::wake() noexcept {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto size = write(wake_, &one, sizeof one);
+}
+
+}  // namespace lp

@@ -1,0 +1,135 @@
+#pragma once
+// The one place that knows clocks, threads and waiting: {now, spawn, park, unpark, timer}. Everything else in lp waits on
+// an Event, a Future or a Poller, with a deadline, and starts work with spawn or a Pool.
+//
+// All functions may be called from any thread. An object is owned by the one who made it.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "lp/base/function.h"
+
+namespace lp {
+
+using Duration = std::chrono::nanoseconds;
+using Time = std::chrono::time_point<std::chrono::steady_clock, Duration>;
+
+inline constexpr Time kNever = Time::max();
+inline constexpr Duration kForever = Duration::max();
+
+Time now() noexcept;                    // monotonic
+Time after(Duration duration) noexcept; // now() + duration; kNever when that is out of range
+Duration until(Time time) noexcept;     // time - now(), at least 0; kForever for kNever
+
+// Nanoseconds since 1970, for logs and the names of files; never to measure with.
+std::int64_t wall_clock() noexcept;
+
+// A place where one thread waits for one other: set() wakes the waiter, or lets the next wait() pass at once.
+class Event {
+ public:
+  // True when it was set, and takes that back; false when `until` came first.
+  bool wait(Time until = kNever) noexcept;
+  void set() noexcept;
+
+ private:
+  std::uint32_t state_ = 0;  // futex word
+};
+
+// A thread with a name that debuggers show. The destructor joins.
+class Thread {
+ public:
+  Thread() = default;
+  Thread(Thread&& other) noexcept;
+  Thread& operator=(Thread&& other) noexcept;
+  ~Thread();
+
+  bool joinable() const noexcept { return state_ != nullptr; }
+  void join();
+  // Waits at most until `until`; false when the thread still runs.
+  bool join_until(Time until);
+  // Lets the thread go on without an owner. Only for a thread that will not end.
+  void abandon() noexcept;
+
+ private:
+  friend Thread spawn(std::string name, Function<void()> body);
+  struct State;
+  std::shared_ptr<State> state_;  // shared with the thread itself, which may outlive an abandoning owner
+};
+
+// Starts `body` in a thread of its own. `body` must not throw. Throws Error::failed, naming the limit, when the system
+// has no thread left.
+Thread spawn(std::string name, Function<void()> body);
+
+// Threads that are made when there is work and no idle one, and end after a while of idleness. So a task may wait for
+// another task of the same pool without a deadlock. The destructor waits for the running tasks.
+class Pool {
+ public:
+  explicit Pool(std::string name);
+  ~Pool();
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  // Runs `task`, which must not throw, on some thread.
+  void run(Function<void()> task);
+  // Waits until no task runs; false when `until` came first.
+  bool drain(Time until);
+  // Leaves threads that do not end behind; the pool's state stays alive with them.
+  void abandon() noexcept;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;  // shared with the threads, which may outlive an abandoning owner
+};
+
+// Runs functions at given times, in one thread, in order of time. The functions must be short and must not throw.
+class Timers {
+ public:
+  using Id = std::uint64_t;
+
+  Timers();
+  ~Timers();
+  Timers(const Timers&) = delete;
+  Timers& operator=(const Timers&) = delete;
+
+  Id at(Time time, Function<void()> function);
+  // True when the function had not started and now never will.
+  bool cancel(Id id);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Waits for file descriptors. One thread waits; any thread may wake it.
+class Poller {
+ public:
+  struct Ready {
+    std::uint64_t tag = 0;
+    bool readable = false;  // also at end of file and on error: read to learn which
+    bool writable = false;
+  };
+
+  Poller();
+  ~Poller();
+  Poller(const Poller&) = delete;
+  Poller& operator=(const Poller&) = delete;
+
+  // Watches `fd` (level-triggered). `tag` comes back in Ready.
+  void add(int fd, std::uint64_t tag, bool writable = false);
+  void change(int fd, std::uint64_t tag, bool writable);
+  void remove(int fd) noexcept;
+
+  // Fills `ready` and returns how many; 0 when woken or when `until` came first.
+  std::size_t wait(std::span<Ready> ready, Time until);
+  void wake() noexcept;
+
+ private:
+  int epoll_;
+  int wake_;
+};
+
+}  // namespace lp

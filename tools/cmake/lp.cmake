@@ -1,0 +1,41 @@
+# What every target of lp has in common. One target for a folder: lp_target(base DEPENDS ...) makes lp_base, alias lp::base,
+# from the folder's sources and schemas.
+
+function(lp_options target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
+  if(LP_SANITIZE)
+    target_compile_options(${target} PUBLIC -fsanitize=${LP_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+    target_link_options(${target} PUBLIC -fsanitize=${LP_SANITIZE})
+  endif()
+endfunction()
+
+function(lp_target name)
+  cmake_parse_arguments(ARG "" "" "DEPENDS;SCHEMAS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS *.cc)
+  file(GLOB headers CONFIGURE_DEPENDS *.h)
+  foreach(schema ${ARG_SCHEMAS})
+    get_filename_component(stem ${schema} NAME_WE)
+    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+    set(out ${PROJECT_BINARY_DIR}/generated/${folder}/${stem}_generated.h)
+    add_custom_command(OUTPUT ${out}
+      COMMAND ${LP_FLATC} --cpp --cpp-std c++17 --scoped-enums -o ${PROJECT_BINARY_DIR}/generated/${folder}
+              ${CMAKE_CURRENT_SOURCE_DIR}/${schema}
+      DEPENDS ${schema} VERBATIM)
+    list(APPEND sources ${out})
+  endforeach()
+  if(sources)
+    add_library(lp_${name} STATIC ${sources} ${headers})
+    lp_options(lp_${name})
+    set(scope PUBLIC)
+    target_include_directories(lp_${name} SYSTEM PRIVATE ${PROJECT_BINARY_DIR}/generated)
+  else()
+    add_library(lp_${name} INTERFACE)
+    set(scope INTERFACE)
+  endif()
+  add_library(lp::${name} ALIAS lp_${name})
+  set_target_properties(lp_${name} PROPERTIES EXPORT_NAME ${name} OUTPUT_NAME lp_${name})
+  target_include_directories(lp_${name} ${scope} $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
+  target_link_libraries(lp_${name} ${scope} ${ARG_DEPENDS})
+  set_property(GLOBAL APPEND PROPERTY LP_TARGETS lp_${name})
+endfunction()
