@@ -1,0 +1,147 @@
+#pragma once
+// A program: named nodes, and the handles that join them. It declares; nothing runs. A program is a pure function of its
+// configuration, because every process of a run builds it again.
+//
+//   lp::Program p("digits");
+//   auto server = p.add<ParameterServer>({.name = "server"}, config);
+//   p.group<Worker>({.name = "worker", .replicas = 4, .on_failure = lp::restart(3)}, server, lp::index, config);
+//
+// Every argument after the options goes to the node's constructor; what is known only at launch is deferred (deferred.h):
+// Handle<S> arrives as Client<S>, GroupHandle<S> as Clients<S>, lp::index as int. The constructor is checked here, at
+// compile time. Owned by whoever builds it; one thread builds, afterwards any may read.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lp/program/deferred.h"
+#include "lp/program/handle.h"
+#include "lp/program/node_type.h"
+#include "lp/program/options.h"
+
+namespace lp {
+
+// One group of the program: its options and its nodes, which follow each other.
+struct GroupSpec {
+  GroupOptions options{};
+  NodeId first = 0;
+  int size = 0;
+};
+
+// One node of the program.
+struct NodeSpec {
+  std::string name{};   // "server", "worker/3"
+  std::size_t group = 0;  // position in Program::groups()
+  int index = 0;        // which replica
+  const NodeType* type = nullptr;  // null until the node is defined (see declare)
+  std::vector<std::string> edges{};  // the nodes that it calls, by name, each once, in the order of its arguments
+  std::size_t process = 0;  // nodes of equal number share a process (see colocate); a node's own position otherwise
+  std::function<std::unique_ptr<NodeObject>(NodeContext&)> build{};
+};
+
+class Program {
+ public:
+  explicit Program(std::string name) : name_(std::move(name)) {}
+
+  // Adds one node.
+  template <class S, class... Args>
+  Handle<S> add(GroupOptions options, Args... args) {
+    if constexpr (internal::node_is_fine<S, Args...>()) {
+      const std::string name = options.name;
+      add_group(std::move(options), /*single=*/true);
+      define_group(name, internal::node_type<S>(), internal::edges_of(args...), internal::builder<S>(std::move(args)...));
+      return Handle<S>(name);
+    }
+  }
+
+  // Adds options.replicas nodes: name/0, name/1, ...
+  template <class S, class... Args>
+  GroupHandle<S> group(GroupOptions options, Args... args) {
+    if constexpr (internal::node_is_fine<S, Args...>()) {
+      const GroupHandle<S> handle(options.name, options.replicas);
+      add_group(std::move(options), /*single=*/false);
+      define_group(handle.name(), internal::node_type<S>(), internal::edges_of(args...),
+                   internal::builder<S>(std::move(args)...));
+      return handle;
+    }
+  }
+
+  // Adds nodes that run a function once: function(clients..., context). What it captures is configuration and handles'
+  // clients arrive as arguments.
+  template <class F, class... Args>
+  void function(GroupOptions options, F f, Args... args) {
+    if constexpr (internal::function_is_fine<F, Args...>()) {
+      const std::string name = options.name;
+      add_group(std::move(options), /*single=*/options.replicas == 1);
+      define_group(name, internal::function_type<F>(), internal::edges_of(args...),
+                   internal::function_builder<F>(std::move(f), std::move(args)...));
+    }
+  }
+
+  // For cycles: names a node now, so that others can hold its handle, and says later with `define` what it is.
+  template <class S>
+  Handle<S> declare(GroupOptions options) {
+    const std::string name = options.name;
+    add_group(std::move(options), /*single=*/true);
+    return Handle<S>(name);
+  }
+  template <class S>
+  GroupHandle<S> declare_group(GroupOptions options) {
+    const GroupHandle<S> handle(options.name, options.replicas);
+    add_group(std::move(options), /*single=*/false);
+    return handle;
+  }
+  template <class S, class... Args>
+  void define(const Handle<S>& declared, Args... args) {
+    if constexpr (internal::node_is_fine<S, Args...>()) {
+      define_group(declared.name(), internal::node_type<S>(), internal::edges_of(args...),
+                   internal::builder<S>(std::move(args)...));
+    }
+  }
+  template <class S, class... Args>
+  void define(const GroupHandle<S>& declared, Args... args) {
+    if constexpr (internal::node_is_fine<S, Args...>()) {
+      define_group(declared.name(), internal::node_type<S>(), internal::edges_of(args...),
+                   internal::builder<S>(std::move(args)...));
+    }
+  }
+
+  // Puts the nodes of these handles into one process, wherever that is.
+  template <class... Handles>
+  void colocate(const Handles&... handles) {
+    std::vector<std::string> names;
+    (handles.append_nodes(names), ...);
+    colocate_nodes(names);
+  }
+
+  const std::string& name() const { return name_; }
+  std::span<const GroupSpec> groups() const { return groups_; }
+  std::span<const NodeSpec> nodes() const { return nodes_; }
+  const GroupSpec& group_of(NodeId node) const { return groups_[nodes_[node].group]; }
+
+  // The position of the node of this name; nothing when there is none.
+  std::optional<NodeId> find(std::string_view node) const;
+
+  // Equal for two builds of the same graph: names, options that shape it, edges, and, recursively, every method and every
+  // field of the types that the methods move.
+  std::uint64_t fingerprint() const;
+
+ private:
+  void add_group(GroupOptions options, bool single);
+  void define_group(const std::string& name, const NodeType& type, std::vector<std::string> edges,
+                    std::function<std::unique_ptr<NodeObject>(NodeContext&)> build);
+  void colocate_nodes(std::span<const std::string> names);
+
+  std::string name_;
+  std::vector<GroupSpec> groups_;
+  std::vector<NodeSpec> nodes_;
+  std::map<std::string, NodeId, std::less<>> ids_;
+};
+
+}  // namespace lp

@@ -1,0 +1,103 @@
+#pragma once
+// Everything of one run that lives in one process: the services placed here, their threads, and the way to all others.
+// A launcher makes one Runtime for its own process (threads), or one in every child (processes); the supervisor drives it
+// through these few calls and hears of it through Observer. Thread-safe.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lp/base/error.h"
+#include "lp/base/scheduler.h"
+#include "lp/program/program.h"
+#include "lp/rpc/client.h"
+
+namespace lp {
+
+// Where a node is now. An empty endpoint means that it is not up, and calls to it wait for its next incarnation.
+struct PeerState {
+  NodeId node = 0;
+  std::uint32_t incarnation = 0;
+  std::string endpoint{};
+  bool gone = false;  // it will not come back: calls to it fail at once with `text`
+  std::string text{};
+};
+
+// What a node says of its work, for people: shown as a bar, kept in the status.
+struct Progress {
+  std::uint64_t step = 0;
+  std::uint64_t total = 0;                              // 0: unknown
+  std::vector<std::pair<std::string, double>> values{};  // "loss", "images/s"
+};
+
+class Runtime {
+ public:
+  struct Options {
+    std::string run{};                       // the run's name, for messages
+    std::uint64_t seed = 0;                  // of the whole program
+    std::filesystem::path directory{};       // of the run; checkpoints go below it; empty: none are taken
+    bool network = false;                    // listens on loopback, so that other processes can call nodes that are here
+    std::string token{};                     // secret of the run: other processes must show it
+    bool serialize = false;                  // local calls go through bytes too (for tests)
+    bool patient = false;                    // a person debugs: no deadline ends a call
+    Duration deadline = std::chrono::seconds(60);  // of a call, where neither the call nor the method says
+    int keep_cuts = 3;                       // how many complete cuts stay on disk
+  };
+
+  // What nodes tell their supervisor. Called from many threads; must not block or throw.
+  class Observer {
+   public:
+    virtual ~Observer() = default;
+    virtual void on_ready(NodeId node, std::uint32_t incarnation) = 0;     // constructed, loaded, serving
+    virtual void on_finished(NodeId node, std::uint32_t incarnation) = 0;  // run() returned
+    virtual void on_failed(NodeId node, std::uint32_t incarnation, const Error& error) = 0;  // constructor, load, run, save
+    virtual void on_stop_requested(NodeId node, const std::string& reason) = 0;  // Context::stop_program
+    virtual void on_progress(NodeId node, const Progress& progress) = 0;
+    virtual void on_saved(NodeId node, std::uint64_t step) = 0;  // this node's part of the cut `step` is durable on disk
+  };
+
+  // `program` and `observer` must outlive the runtime.
+  Runtime(const Program& program, Options options, Observer& observer);
+  // Stops what still runs. Threads that do not end within a second are abandoned, and what they use is kept.
+  ~Runtime();
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  // Where other processes reach this one: "tcp://127.0.0.1:41234"; empty without network.
+  std::string endpoint() const;
+
+  // News of nodes elsewhere. Calls go to the newest incarnation; what an older one still sends is refused.
+  void update(std::span<const PeerState> peers);
+
+  // Builds the node's service in a thread of its own and serves it; on_ready or on_failed follows. With `cut` its load()
+  // gets what save() wrote at that step.
+  void start(NodeId node, std::uint32_t incarnation, const std::filesystem::path& cut = {});
+  // Begins run(), where the node has one; on_finished or on_failed follows. Once for each start, after on_ready.
+  void run(NodeId node);
+  // Asks the node to end: its stop token is set and every wait of its threads ends with `stopped`. Returns at once.
+  void stop(NodeId node, const std::string& reason);
+  // Waits until the node's run() has ended and its last handler has returned, then destroys the service. False when
+  // `until` came first: the node is still there, and may be abandoned.
+  bool join(NodeId node, Time until);
+  // Gives up a node that does not end: it keeps its thread and its memory, and nothing it still says counts.
+  void abandon(NodeId node);
+  // Calls `alive` from the service's own turn (or at once when its turn waits in a call of lp, which has a deadline).
+  void probe(NodeId node, Function<void()> alive);
+
+  // A client for someone outside the graph: a report, a test, the launcher's own code.
+  template <class S>
+  Client<S> client(const Handle<S>& handle) {
+    return Client<S>(outside_edge(handle.name()));
+  }
+
+ private:
+  Edge& outside_edge(const std::string& node);
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace lp
