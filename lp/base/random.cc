@@ -1,0 +1,97 @@
+// Built with -ffp-contract=off: a fused multiply-add would change the last bit of normal().
+#include "lp/base/random.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "lp/base/error.h"
+#include "lp/base/hash.h"
+
+namespace lp {
+namespace {
+
+constexpr std::uint32_t low(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
+constexpr std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
+
+// Spreads every bit over all (the finalizer of MurmurHash3, Appleby 2011): FNV-1a leaves names that differ in their
+// last letter close to each other.
+constexpr std::uint64_t mix(std::uint64_t x) {
+  x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdU;
+  x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53U;
+  return x ^ (x >> 33);
+}
+
+}  // namespace
+
+namespace internal {
+
+std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> c, std::array<std::uint32_t, 2> key) {
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t a = std::uint64_t{0xD2511F53U} * c[0];
+    const std::uint64_t b = std::uint64_t{0xCD9E8D57U} * c[2];
+    c = {high(b) ^ c[1] ^ key[0], low(b), high(a) ^ c[3] ^ key[1], low(a)};
+    key[0] += 0x9E3779B9U;
+    key[1] += 0xBB67AE85U;
+  }
+  return c;
+}
+
+// x = m 2^e with m in [√½, √2); log m = 2 artanh f with f = (m - 1) / (m + 1), |f| < 0.172: 11 terms reach the last
+// bit.
+double portable_log(double x) {
+  int exponent = 0;
+  double m = std::frexp(x, &exponent);
+  if (m < 0.5 * std::numbers::sqrt2) {
+    m *= 2;
+    --exponent;
+  }
+  const double f = (m - 1) / (m + 1);
+  const double square = f * f;
+  double series = 0;
+  for (int k = 21; k >= 1; k -= 2) series = series * square + 1.0 / k;
+  return exponent * std::numbers::ln2 + 2 * f * series;
+}
+
+}  // namespace internal
+
+Random::Random(std::uint64_t seed, std::string_view name, std::uint64_t step) : step_(step) {
+  const std::uint64_t key = mix(hash64(name)) ^ seed;
+  key_ = {low(key), high(key)};
+}
+
+void Random::refill() {
+  const std::array<std::uint32_t, 4> words = internal::philox({low(next_), high(next_), low(step_), high(step_)}, key_);
+  block_ = {words[0] | std::uint64_t{words[1]} << 32, words[2] | std::uint64_t{words[3]} << 32};
+  used_ = 0;
+  ++next_;
+}
+
+std::uint64_t Random::below(std::uint64_t bound) {
+  if (bound == 0) throw Error(ErrorKind::failed, "Random::below(0): no number is below 0; is a collection empty?");
+  // The 2^64 numbers less the first 2^64 mod bound of them are a multiple of bound.
+  const std::uint64_t rejected = (0 - bound) % bound;
+  std::uint64_t x = (*this)();
+  while (x < rejected) x = (*this)();
+  return x % bound;
+}
+
+double Random::normal() {
+  if (has_spare_) {
+    has_spare_ = false;
+    return spare_;
+  }
+  double x = 0;
+  double y = 0;
+  double square = 0;
+  do {
+    x = 2 * uniform() - 1;
+    y = 2 * uniform() - 1;
+    square = x * x + y * y;
+  } while (square >= 1 || square == 0);
+  const double scale = std::sqrt(-2 * internal::portable_log(square) / square);
+  spare_ = y * scale;
+  has_spare_ = true;
+  return x * scale;
+}
+
+}  // namespace lp

@@ -1,0 +1,73 @@
+#pragma once
+// Random streams as functions of (seed, node name, step): a node that is restarted at a step draws again what it drew.
+//
+// The numbers are stable for ever: the same on every platform with IEEE 754 doubles, in every build and every later
+// version of lp. So std:: distributions, whose results differ between standard libraries, have no place here.
+//
+// A Random is a value; a copy repeats what the original will draw. One thread at a time.
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace lp {
+
+// A stream of 2^65 numbers of 64 bits from Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as
+// easy as 1, 2, 3", SC 2011). It is a UniformRandomBitGenerator. Streams of different seeds, names or steps are
+// independent for all practical purposes, whatever the number of them.
+class Random {
+ public:
+  using result_type = std::uint64_t;
+
+  Random(std::uint64_t seed, std::string_view name, std::uint64_t step = 0);
+
+  static constexpr result_type min() { return 0; }
+  static constexpr result_type max() { return std::numeric_limits<result_type>::max(); }
+  result_type operator()() {
+    if (used_ == block_.size()) refill();
+    return block_[used_++];
+  }
+
+  // Uniform over 0 .. bound - 1, without bias. Error::failed when bound is 0.
+  std::uint64_t below(std::uint64_t bound);
+
+  // Uniform over the multiples of 2^-53 in [0, 1).
+  double uniform() { return static_cast<double>((*this)() >> 11) * 0x1p-53; }
+
+  // Normal with mean 0 and variance 1: Marsaglia's polar method (Marsaglia and Bray, SIAM Review 6, 1964).
+  double normal();
+
+  // Puts `items` in a random order, each order equally likely (Fisher and Yates; Durstenfeld, CACM 7, 1964).
+  template <class T, std::size_t extent>
+  void shuffle(std::span<T, extent> items) {
+    using std::swap;
+    for (std::size_t left = items.size(); left > 1; --left) swap(items[left - 1], items[below(left)]);
+  }
+
+ private:
+  void refill();
+
+  std::array<std::uint32_t, 2> key_;  // of (seed, name)
+  std::uint64_t step_;
+  std::uint64_t next_ = 0;  // number of the next block of the stream
+  std::array<std::uint64_t, 2> block_{};
+  std::size_t used_ = block_.size();
+  double spare_ = 0;  // the second of a pair of normals, when has_spare_
+  bool has_spare_ = false;
+};
+
+namespace internal {
+
+// One block of Philox4x32-10.
+std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
+
+// Natural logarithm of a normal positive number, from IEEE-exact operations only: libm's last bit differs between
+// versions and processors.
+double portable_log(double x);
+
+}  // namespace internal
+}  // namespace lp
