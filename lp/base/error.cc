@@ -47,7 +47,10 @@ std::string_view to_string(ErrorKind kind) {
 }
 
 Error::Error(ErrorKind kind, std::string text, ErrorOrigin origin)
-    : std::runtime_error(compose(kind, text, origin)), kind_(kind), text_(std::move(text)), origin_(std::move(origin)) {}
+    : std::runtime_error(compose(kind, text, origin)),
+      kind_(kind),
+      text_(std::move(text)),
+      origin_(std::move(origin)) {}
 
 std::string readable_type(const char* mangled) {
   int status = 0;

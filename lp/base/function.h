@@ -49,8 +49,8 @@ class Function<R(Args...)> {
   static constexpr std::size_t kRoom = 6 * sizeof(void*);
 
   template <class F>
-  static constexpr bool fits =
-      sizeof(F) <= kRoom && alignof(F) <= alignof(std::max_align_t) && std::is_nothrow_move_constructible_v<F>;
+  static constexpr bool fits = sizeof(F) <= kRoom &&
+                               alignof(F) <= alignof(std::max_align_t) && std::is_nothrow_move_constructible_v<F>;
 
   struct Operations {
     R (*call)(void*, Args&&...);

@@ -55,9 +55,10 @@ void set_name(const std::string& name) {
 }
 
 [[noreturn]] void no_thread(const std::system_error& error) {
-  throw Error(ErrorKind::failed, std::string("cannot start a thread: ") + error.what() +
-                                     "; the limit is `ulimit -u`, /proc/sys/kernel/threads-max or the container's pids.max: raise it, "
-                                     "or run fewer nodes per host");
+  throw Error(ErrorKind::failed,
+              std::string("cannot start a thread: ") + error.what() +
+                  "; the limit is `ulimit -u`, /proc/sys/kernel/threads-max or the container's pids.max: raise it, "
+                  "or run fewer nodes per host");
 }
 
 [[noreturn]] void no_descriptor(const char* what) {
@@ -105,7 +106,8 @@ bool Event::wait(Time time) noexcept {
 
 void Event::set() noexcept {
   const std::atomic_ref<std::uint32_t> state(state_);
-  // The waiter may be gone, with this object, as soon as the word is set. The wake then finds nobody, which is harmless.
+  // The waiter may be gone, with this object, as soon as the word is set. The wake then finds nobody, which is
+  // harmless.
   std::uint32_t* const word = &state_;
   if (state.exchange(kSet, std::memory_order_release) == kWaiting) {
     syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);

@@ -1,6 +1,6 @@
 #pragma once
-// The one place that knows clocks, threads and waiting: {now, spawn, park, unpark, timer}. Everything else in lp waits on
-// an Event, a Future or a Poller, with a deadline, and starts work with spawn or a Pool.
+// The one place that knows clocks, threads and waiting: {now, spawn, park, unpark, timer}. Everything else in lp waits
+// on an Event, a Future or a Poller, with a deadline, and starts work with spawn or a Pool.
 //
 // All functions may be called from any thread. An object is owned by the one who made it.
 
@@ -21,9 +21,9 @@ using Time = std::chrono::time_point<std::chrono::steady_clock, Duration>;
 inline constexpr Time kNever = Time::max();
 inline constexpr Duration kForever = Duration::max();
 
-Time now() noexcept;                    // monotonic
-Time after(Duration duration) noexcept; // now() + duration; kNever when that is out of range
-Duration until(Time time) noexcept;     // time - now(), at least 0; kForever for kNever
+Time now() noexcept;                     // monotonic
+Time after(Duration duration) noexcept;  // now() + duration; kNever when that is out of range
+Duration until(Time time) noexcept;      // time - now(), at least 0; kForever for kNever
 
 // Nanoseconds since 1970, for logs and the names of files; never to measure with.
 std::int64_t wall_clock() noexcept;

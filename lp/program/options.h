@@ -1,6 +1,6 @@
 #pragma once
-// What a program says of a group of nodes beside their constructor: how many, what they need, what happens when one fails.
-// Values; they copy.
+// What a program says of a group of nodes beside their constructor: how many, what they need, what happens when one
+// fails. Values; they copy.
 
 #include <cstdint>
 #include <map>

@@ -1,14 +1,14 @@
 #pragma once
-// A program: named nodes, and the handles that join them. It declares; nothing runs. A program is a pure function of its
-// configuration, because every process of a run builds it again.
+// A program: named nodes, and the handles that join them. It declares; nothing runs. A program is a pure function of
+// its configuration, because every process of a run builds it again.
 //
 //   lp::Program p("digits");
 //   auto server = p.add<ParameterServer>({.name = "server"}, config);
 //   p.group<Worker>({.name = "worker", .replicas = 4, .on_failure = lp::restart(3)}, server, lp::index, config);
 //
-// Every argument after the options goes to the node's constructor; what is known only at launch is deferred (deferred.h):
-// Handle<S> arrives as Client<S>, GroupHandle<S> as Clients<S>, lp::index as int. The constructor is checked here, at
-// compile time. Owned by whoever builds it; one thread builds, afterwards any may read.
+// Every argument after the options goes to the node's constructor; what is known only at launch is deferred
+// (deferred.h): Handle<S> arrives as Client<S>, GroupHandle<S> as Clients<S>, lp::index as int. The constructor is
+// checked here, at compile time. Owned by whoever builds it; one thread builds, afterwards any may read.
 
 #include <functional>
 #include <map>
@@ -36,10 +36,10 @@ struct GroupSpec {
 
 // One node of the program.
 struct NodeSpec {
-  std::string name{};   // "server", "worker/3"
-  std::size_t group = 0;  // position in Program::groups()
-  int index = 0;        // which replica
-  const NodeType* type = nullptr;  // null until the node is defined (see declare)
+  std::string name{};                // "server", "worker/3"
+  std::size_t group = 0;             // position in Program::groups()
+  int index = 0;                     // which replica
+  const NodeType* type = nullptr;    // null until the node is defined (see declare)
   std::vector<std::string> edges{};  // the nodes that it calls, by name, each once, in the order of its arguments
   std::size_t process = 0;  // nodes of equal number share a process (see colocate); a node's own position otherwise
   std::function<std::unique_ptr<NodeObject>(NodeContext&)> build{};
@@ -55,7 +55,8 @@ class Program {
     if constexpr (internal::node_is_fine<S, Args...>()) {
       const std::string name = options.name;
       add_group(std::move(options), /*single=*/true);
-      define_group(name, internal::node_type<S>(), internal::edges_of(args...), internal::builder<S>(std::move(args)...));
+      define_group(name, internal::node_type<S>(), internal::edges_of(args...),
+                   internal::builder<S>(std::move(args)...));
       return Handle<S>(name);
     }
   }
@@ -128,8 +129,8 @@ class Program {
   // The position of the node of this name; nothing when there is none.
   std::optional<NodeId> find(std::string_view node) const;
 
-  // Equal for two builds of the same graph: names, options that shape it, edges, and, recursively, every method and every
-  // field of the types that the methods move.
+  // Equal for two builds of the same graph: names, options that shape it, edges, and, recursively, every method and
+  // every field of the types that the methods move.
   std::uint64_t fingerprint() const;
 
  private:

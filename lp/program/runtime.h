@@ -1,7 +1,7 @@
 #pragma once
 // Everything of one run that lives in one process: the services placed here, their threads, and the way to all others.
-// A launcher makes one Runtime for its own process (threads), or one in every child (processes); the supervisor drives it
-// through these few calls and hears of it through Observer. Thread-safe.
+// A launcher makes one Runtime for its own process (threads), or one in every child (processes); the supervisor drives
+// it through these few calls and hears of it through Observer. Thread-safe.
 
 #include <cstdint>
 #include <filesystem>
@@ -30,22 +30,22 @@ struct PeerState {
 // What a node says of its work, for people: shown as a bar, kept in the status.
 struct Progress {
   std::uint64_t step = 0;
-  std::uint64_t total = 0;                              // 0: unknown
+  std::uint64_t total = 0;                               // 0: unknown
   std::vector<std::pair<std::string, double>> values{};  // "loss", "images/s"
 };
 
 class Runtime {
  public:
   struct Options {
-    std::string run{};                       // the run's name, for messages
-    std::uint64_t seed = 0;                  // of the whole program
-    std::filesystem::path directory{};       // of the run; checkpoints go below it; empty: none are taken
-    bool network = false;                    // listens on loopback, so that other processes can call nodes that are here
-    std::string token{};                     // secret of the run: other processes must show it
-    bool serialize = false;                  // local calls go through bytes too (for tests)
-    bool patient = false;                    // a person debugs: no deadline ends a call
+    std::string run{};                  // the run's name, for messages
+    std::uint64_t seed = 0;             // of the whole program
+    std::filesystem::path directory{};  // of the run; checkpoints go below it; empty: none are taken
+    bool network = false;               // listens on loopback, so that other processes can call nodes that are here
+    std::string token{};                // secret of the run: other processes must show it
+    bool serialize = false;             // local calls go through bytes too (for tests)
+    bool patient = false;               // a person debugs: no deadline ends a call
     Duration deadline = std::chrono::seconds(60);  // of a call, where neither the call nor the method says
-    int keep_cuts = 3;                       // how many complete cuts stay on disk
+    int keep_cuts = 3;                             // how many complete cuts stay on disk
   };
 
   // What nodes tell their supervisor. Called from many threads; must not block or throw.
@@ -54,10 +54,12 @@ class Runtime {
     virtual ~Observer() = default;
     virtual void on_ready(NodeId node, std::uint32_t incarnation) = 0;     // constructed, loaded, serving
     virtual void on_finished(NodeId node, std::uint32_t incarnation) = 0;  // run() returned
-    virtual void on_failed(NodeId node, std::uint32_t incarnation, const Error& error) = 0;  // constructor, load, run, save
+    virtual void on_failed(NodeId node, std::uint32_t incarnation,
+                           const Error& error) = 0;                              // constructor, load, run, save
     virtual void on_stop_requested(NodeId node, const std::string& reason) = 0;  // Context::stop_program
     virtual void on_progress(NodeId node, const Progress& progress) = 0;
-    virtual void on_saved(NodeId node, std::uint64_t step) = 0;  // this node's part of the cut `step` is durable on disk
+    virtual void on_saved(NodeId node,
+                          std::uint64_t step) = 0;  // this node's part of the cut `step` is durable on disk
   };
 
   // `program` and `observer` must outlive the runtime.
@@ -73,8 +75,8 @@ class Runtime {
   // News of nodes elsewhere. Calls go to the newest incarnation; what an older one still sends is refused.
   void update(std::span<const PeerState> peers);
 
-  // Builds the node's service in a thread of its own and serves it; on_ready or on_failed follows. With `cut` its load()
-  // gets what save() wrote at that step.
+  // Builds the node's service in a thread of its own and serves it; on_ready or on_failed follows. With `cut` its
+  // load() gets what save() wrote at that step.
   void start(NodeId node, std::uint32_t incarnation, const std::filesystem::path& cut = {});
   // Begins run(), where the node has one; on_finished or on_failed follows. Once for each start, after on_ready.
   void run(NodeId node);

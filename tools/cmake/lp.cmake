@@ -1,5 +1,5 @@
 # What every target of lp has in common. One target for a folder: lp_target(base DEPENDS ...) makes lp_base, alias lp::base,
-# from the folder's sources and schemas.
+# from the folder's sources, headers and schemas.
 
 function(lp_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
@@ -25,17 +25,26 @@ function(lp_target name)
     list(APPEND sources ${out})
   endforeach()
   if(sources)
-    add_library(lp_${name} STATIC ${sources} ${headers})
+    add_library(lp_${name} STATIC ${sources})
     lp_options(lp_${name})
     set(scope PUBLIC)
     target_include_directories(lp_${name} SYSTEM PRIVATE ${PROJECT_BINARY_DIR}/generated)
   else()
     add_library(lp_${name} INTERFACE)
+    target_compile_features(lp_${name} INTERFACE cxx_std_20)
     set(scope INTERFACE)
   endif()
   add_library(lp::${name} ALIAS lp_${name})
-  set_target_properties(lp_${name} PROPERTIES EXPORT_NAME ${name} OUTPUT_NAME lp_${name})
-  target_include_directories(lp_${name} ${scope} $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
+  set_target_properties(lp_${name} PROPERTIES EXPORT_NAME ${name})
+  target_sources(lp_${name} ${scope} FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR} FILES ${headers})
   target_link_libraries(lp_${name} ${scope} ${ARG_DEPENDS})
   set_property(GLOBAL APPEND PROPERTY LP_TARGETS lp_${name})
+endfunction()
+
+# lp::lp, which is all of lp; after the last lp_target.
+function(lp_umbrella)
+  get_property(targets GLOBAL PROPERTY LP_TARGETS)
+  add_library(lp INTERFACE)
+  add_library(lp::lp ALIAS lp)
+  target_link_libraries(lp INTERFACE ${targets})
 endfunction()

@@ -1,0 +1,92 @@
+"""Includes go one way, are written from the top of the tree, and keep heavy libraries out of headers."""
+
+import re
+import unittest
+
+import tree
+
+LP = ["lp/base", "lp/wire", "lp/rpc", "lp/program", "lp/config"]
+
+# What the files of a folder may include, beside their own folder. The longest prefix counts.
+MAY_INCLUDE = {
+    "lp/base": [],
+    "lp/wire": ["lp/base"],
+    "lp/rpc": ["lp/base", "lp/wire"],
+    "lp/program": ["lp/base", "lp/wire", "lp/rpc"],
+    "lp/config": ["lp/base"],
+    "nodes": LP,
+    "launchers": LP,
+    "programs": LP + ["nodes"],
+    "examples": LP + ["nodes", "programs", "launchers"],
+    "tests": LP + ["nodes", "programs", "launchers", "examples"],
+    "tools": LP + ["nodes", "programs", "launchers"],
+}
+
+HEAVY = re.compile(r"^(zmq\.hpp|zmq\.h|zmq_addon\.hpp|flatbuffers/|yaml-cpp/|boost/|nlohmann/)")
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
+
+
+def folder_of(name):
+    fitting = [folder for folder in MAY_INCLUDE if name.startswith(folder + "/")]
+    return max(fitting, key=len, default=None)
+
+
+def wrong_includes(name, text):
+    """A sentence for each include of the file `name` that the rules forbid."""
+    folder = folder_of(name)
+    if folder is None:
+        return [f"{name}: its folder is not in MAY_INCLUDE of {__file__}"]
+    sentences = []
+    for bracket, target in INCLUDE.findall(text):
+        if bracket == "<":
+            if name.endswith(".h") and HEAVY.match(target) and not name.startswith("tests/"):
+                sentences.append(f"{name}: <{target}> is heavy: include it in a .cc file")
+            continue
+        other = folder_of(target)
+        if other is None:
+            sentences.append(f'{name}: "{target}": write the path from the top of the tree')
+        elif other != folder and other not in MAY_INCLUDE[folder]:
+            sentences.append(f'{name}: "{target}": {folder} must not know {other}')
+        elif name.endswith(".h") and target.endswith("_generated.h") and not name.startswith("tests/"):
+            sentences.append(f'{name}: "{target}" is generated and not installed: include it in a .cc file')
+    return sentences
+
+
+class Includes(unittest.TestCase):
+    def test_the_tree_keeps_the_directions(self):
+        sources = tree.sources()
+        self.assertGreater(len(sources), 5)
+        self.assertEqual([], [sentence for name, text in sources for sentence in wrong_includes(name, text)])
+
+    def test_a_wrong_include_is_found(self):
+        for name, line in [
+            ("lp/base/a.h", '#include "lp/wire/b.h"'),
+            ("lp/rpc/a.cc", '#include "lp/config/b.h"'),
+            ("lp/config/a.cc", '#include "lp/program/b.h"'),
+            ("nodes/a.h", '  #  include "launchers/b.h"'),
+            ("launchers/a.cc", '#include "nodes/b.h"'),
+            ("lp/program/a.h", '#include "launchers/b.h"'),
+            ("programs/a.h", '#include "examples/b.h"'),
+            ("nodes/deep/a.h", '#include "programs/b.h"'),
+            ("nodes/a.cc", '#include "b.h"'),
+            ("nodes/a.h", "#include <zmq.hpp>"),
+            ("lp/wire/a.h", '#include "lp/wire/b_generated.h"'),
+            ("elsewhere/a.h", '#include "lp/base/b.h"'),
+        ]:
+            with self.subTest(name=name, line=line):
+                self.assertEqual(1, len(wrong_includes(name, f"#pragma once\n{line}\n")))
+
+    def test_a_right_include_passes(self):
+        for name, line in [
+            ("lp/rpc/a.h", '#include "lp/wire/b.h"'),
+            ("lp/rpc/a.cc", '#include "lp/rpc/b_generated.h"'),
+            ("programs/a.h", '#include "nodes/b.h"'),
+            ("examples/a.cc", '#include "launchers/b.h"'),
+            ("launchers/a.cc", "#include <zmq.hpp>"),
+        ]:
+            with self.subTest(name=name, line=line):
+                self.assertEqual([], wrong_includes(name, line))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,10 @@
+# What find_package(lp) reads: the libraries that lp links with, then lp's own targets.
+include(CMakeFindDependencyMacro)
+find_dependency(Threads)
+find_dependency(Boost 1.74 COMPONENTS program_options)
+find_dependency(yaml-cpp)
+find_dependency(Eigen3 3.4 NO_MODULE)
+find_dependency(PkgConfig)
+pkg_check_modules(ZeroMQ REQUIRED QUIET IMPORTED_TARGET libzmq)
+
+include(${CMAKE_CURRENT_LIST_DIR}/lp-targets.cmake)
