@@ -1,5 +1,7 @@
 #include "lp/base/random.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -7,8 +9,6 @@
 #include <random>
 #include <set>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "lp/base/error.h"
 #include "lp/base/hash.h"
