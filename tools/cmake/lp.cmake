@@ -3,6 +3,7 @@
 
 function(lp_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
   if(LP_SANITIZE)
     target_compile_options(${target} PUBLIC -fsanitize=${LP_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

@@ -1,0 +1,59 @@
+"""What README.md tells people to type works. Usage: readme_test.py BUILD-FOLDER PROGRAM..."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import readme
+import tree
+
+# Too large for a test, and run otherwise.
+RUN_ELSEWHERE = {
+    "tools/demo": "by the test house/demo",
+    "tools/test": "by .ci/run",
+}
+
+
+class Readme(unittest.TestCase):
+    build = None
+    programs = []
+
+    def setUp(self):
+        # The project's top as a user sees it after tools/demo, where commands may leave files behind.
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        for entry in tree.ROOT.iterdir():
+            if not entry.name.startswith("build"):
+                os.symlink(entry, pathlib.Path(self.folder.name, entry.name))
+        os.symlink(self.build, pathlib.Path(self.folder.name, "build"))
+
+    def run_here(self, command):
+        result = subprocess.run(command, shell=True, cwd=self.folder.name, timeout=100, stdin=subprocess.DEVNULL,
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        self.assertEqual(0, result.returncode, f"$ {command}\n{result.stdout}")
+
+    def test_every_command_works(self):
+        self.assertGreater(len(readme.commands()), 0)
+        for command in readme.commands():
+            if command not in RUN_ELSEWHERE:
+                with self.subTest(command):
+                    self.run_here(command)
+
+    def test_every_program_runs(self):
+        self.assertEqual(len(readme.blocks("cpp")), len(self.programs))
+        for program in self.programs:
+            for launch in ["threads", "processes"]:
+                with self.subTest(program=program, launch=launch):
+                    self.run_here(f"{program} --launch={launch}")
+
+    def test_every_link_leads_somewhere(self):
+        self.assertEqual([], [link for link in readme.links() if not (tree.ROOT / link).exists()])
+
+
+if __name__ == "__main__":
+    Readme.build = sys.argv[1]
+    Readme.programs = sys.argv[2:]
+    unittest.main(argv=sys.argv[:1])
