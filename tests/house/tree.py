@@ -6,16 +6,20 @@ import subprocess
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def files():
-    """Every file of the project as (path relative to its top, pathlib.Path): what git would commit, else all."""
-    if (ROOT / ".git").exists():
+def names():
+    """What git would commit; without git or a clone, all that is no build folder."""
+    try:
         listing = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
                                  check=True, capture_output=True, text=True).stdout
-        names = sorted(set(listing.split("\0")) - {""})
-    else:
-        names = sorted(str(path.relative_to(ROOT)) for path in ROOT.rglob("*") if path.is_file())
-        names = [name for name in names if not name.startswith("build")]
-    return [(name, ROOT / name) for name in names if (ROOT / name).is_file()]
+        return set(listing.split("\0")) - {""}
+    except (OSError, subprocess.CalledProcessError):
+        everything = {str(path.relative_to(ROOT)) for path in ROOT.rglob("*")}
+        return {name for name in everything if not name.startswith(("build", ".git/", ".cache/"))}
+
+
+def files():
+    """Every file of the project as (path relative to its top, pathlib.Path)."""
+    return [(name, ROOT / name) for name in sorted(names()) if (ROOT / name).is_file()]
 
 
 def sources():
