@@ -1,18 +1,28 @@
 #pragma once
-// A hash that is the same in every build, process and run: for keys that choose a replica, for names of random streams
-// and for fingerprints. Not for untrusted input and not cryptographic. Pure: any thread.
+// Hashes that are the same in every build, on every machine and for ever: they travel, they are stored, and they decide
+// where a key lives. Not for hash tables that an attacker can feed. Pure functions: any thread.
 
 #include <cstdint>
 #include <string_view>
 
 namespace lp {
 
-// FNV-1a with 64 bits (Fowler, Noll, Vo; draft-eastlake-fnv). Stable for ever. To hash several pieces as one, pass the
-// hash of those before as `start`.
-constexpr std::uint64_t hash64(std::string_view bytes, std::uint64_t start = 0xcbf29ce484222325U) {
-  std::uint64_t hash = start;
-  for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 0x00000100000001b3U;
+// 64-bit FNV-1a of the characters (G. Fowler, L. C. Noll, K.-P. Vo); `hash` continues an earlier one.
+constexpr std::uint64_t fnv1a(std::string_view text, std::uint64_t hash = 0xcbf29ce484222325u) {
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   return hash;
 }
+
+// A bijection whose every output bit depends on every input bit: one step of SplitMix64 from state `x` (G. Steele,
+// D. Lea, C. Flood: Fast splittable pseudorandom number generators, 2014).
+constexpr std::uint64_t mix64(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+// The hash of a sequence, one value at a time: order matters.
+constexpr std::uint64_t hash_combine(std::uint64_t hash, std::uint64_t value) { return mix64(hash ^ mix64(value)); }
 
 }  // namespace lp

@@ -55,7 +55,7 @@ double portable_log(double x) {
 }  // namespace internal
 
 Random::Random(std::uint64_t seed, std::string_view name, std::uint64_t step) : step_(step) {
-  const std::uint64_t key = mix(hash64(name)) ^ seed;
+  const std::uint64_t key = mix(fnv1a(name)) ^ seed;
   key_ = {low(key), high(key)};
 }
 

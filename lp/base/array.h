@@ -1,0 +1,138 @@
+#pragma once
+// Bytes and arrays that are shared instead of copied: what big values are made of, in memory and on the wire.
+//
+// Buffer and Array<T> are values: they copy in O(1), the last owner frees the memory, and any thread may copy, read and
+// drop its own copy. What is shared is immutable: edit() first makes the bytes the caller's alone.
+
+#include <atomic>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "lp/base/function.h"
+
+namespace lp {
+
+// Bytes, 64-byte-aligned if lp allocated them. An empty Buffer owns nothing.
+class Buffer {
+ public:
+  static constexpr std::size_t kAlignment = 64;
+
+  Buffer() = default;
+  // `size` bytes that the caller writes through edit(). Throws std::bad_alloc, as everything here that allocates.
+  static Buffer uninitialized(std::size_t size);
+  static Buffer zeroed(std::size_t size);
+  static Buffer copy_of(std::span<const std::byte> bytes);
+  // Somebody else's bytes, for instance a received frame: no copy. The last owner calls `release`, in its own thread.
+  // They are never written: edit() copies them.
+  static Buffer wrap(const void* data, std::size_t size, Function<void()> release);
+
+  Buffer(const Buffer& other) noexcept : block_(other.block_), data_(other.data_), size_(other.size_) { hold(); }
+  Buffer(Buffer&& other) noexcept
+      : block_(std::exchange(other.block_, nullptr)),
+        data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)) {}
+  Buffer& operator=(Buffer other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Buffer() {
+    if (block_ != nullptr) drop();
+  }
+
+  const std::byte* data() const noexcept { return data_; }
+  std::size_t size() const noexcept { return size_; }
+  bool empty() const noexcept { return size_ == 0; }
+  std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
+  bool aligned_to(std::size_t alignment) const noexcept;
+
+  // `size` bytes from `offset` on, which must be there: another owner of the same memory.
+  Buffer slice(std::size_t offset, std::size_t size) const noexcept;
+
+  // Keeps the first `size` bytes, of at least as many.
+  void shrink(std::size_t size) noexcept { size_ = size; }
+
+  // The bytes, to write: nobody else sees them. Copies first if they are shared or not lp's own.
+  std::span<std::byte> edit();
+
+  void swap(Buffer& other) noexcept {
+    std::swap(block_, other.block_);
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+  }
+
+ private:
+  struct Block {
+    std::atomic<std::size_t> owners{1};
+    Function<void()> release;  // set: somebody else's bytes
+  };
+
+  Buffer(Block* block, std::byte* data, std::size_t size) noexcept : block_(block), data_(data), size_(size) {}
+  void hold() const noexcept {
+    if (block_ != nullptr) block_->owners.fetch_add(1, std::memory_order_relaxed);
+  }
+  void drop() noexcept;
+
+  Block* block_ = nullptr;
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+// What an Array can hold: bytes that mean the same after memcpy.
+template <class T>
+concept ArrayItem = std::is_trivially_copyable_v<T> && std::is_same_v<T, std::remove_cvref_t<T>> &&
+                        alignof(T) <= Buffer::kAlignment
+                    && !std::is_array_v<T>;
+
+// `size` values of T over a Buffer. 64-byte-aligned if lp allocated it; one that was received is aligned for T.
+template <ArrayItem T>
+class Array {
+ public:
+  using value_type = T;
+
+  Array() = default;
+  // `size` zeros (bytes of zero).
+  explicit Array(std::size_t size) : buffer_(Buffer::zeroed(byte_size(size))) {}
+  // `size` values that the caller writes through edit().
+  static Array uninitialized(std::size_t size) { return Array(Buffer::uninitialized(byte_size(size))); }
+  static Array copy_of(std::span<const T> values) { return Array(Buffer::copy_of(std::as_bytes(values))); }
+  // The values whose bytes `buffer` holds: aligned for T, and a multiple of its size.
+  explicit Array(Buffer buffer) noexcept : buffer_(std::move(buffer)) {}
+
+  const T* data() const noexcept { return reinterpret_cast<const T*>(buffer_.data()); }
+  std::size_t size() const noexcept { return buffer_.size() / sizeof(T); }
+  bool empty() const noexcept { return buffer_.empty(); }
+  const T* begin() const noexcept { return data(); }
+  const T* end() const noexcept { return data() + size(); }
+  const T& operator[](std::size_t i) const noexcept { return data()[i]; }
+  std::span<const T> span() const noexcept { return {data(), size()}; }
+  operator std::span<const T>() const noexcept { return span(); }
+  const Buffer& buffer() const noexcept { return buffer_; }
+
+  // The values, to write: nobody else sees them. Copies first if they are shared.
+  std::span<T> edit() {
+    const std::span<std::byte> bytes = buffer_.edit();
+    return {reinterpret_cast<T*>(bytes.data()), size()};
+  }
+
+  // Equal values, not equal memory.
+  friend bool operator==(const Array& a, const Array& b) {
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      if (!(a[i] == b[i])) return false;
+    }
+    return true;
+  }
+
+ private:
+  static std::size_t byte_size(std::size_t size) {
+    const std::size_t most = static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(T);
+    return (size <= most ? size : most) * sizeof(T);  // too many for any machine: bad_alloc
+  }
+
+  Buffer buffer_;
+};
+
+}  // namespace lp

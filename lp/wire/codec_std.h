@@ -1,0 +1,296 @@
+#pragma once
+// The codecs of lp::Array and of the standard library's types. Included by codec.h.
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "lp/base/array.h"
+#include "lp/wire/dispatch.h"
+
+namespace lp {
+
+template <>
+struct Codec<std::string> {
+  static void encode(Writer& writer, const std::string& text);
+  static std::string decode(Reader& reader);
+  static std::string shape() { return "string"; }
+};
+
+namespace internal {
+
+// Which items an array on the wire can have: plain ones, and bool, whose bytes are looked at.
+template <class T>
+concept WireItem = Plain<T> || std::is_same_v<T, bool>;
+
+void check_bools(const Reader& reader, std::span<const std::byte> bytes);
+
+// The items of an array in `bytes`, which may lie at any address.
+template <class Container>
+Container copy_items(std::span<const std::byte> bytes) {
+  using T = typename Container::value_type;
+  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(T) == 0) {
+    const auto* first = reinterpret_cast<const T*>(bytes.data());
+    return Container(first, first + bytes.size() / sizeof(T));
+  }
+  Container items(bytes.size() / sizeof(T));
+  std::memcpy(items.data(), bytes.data(), bytes.size());
+  return items;
+}
+
+// A sequence, set or map: count, then the items.
+template <class Container>
+void encode_items(Writer& writer, const Container& items) {
+  writer.count(items.size());
+  for (const auto& item : items) encode(writer, item);
+}
+
+}  // namespace internal
+
+template <class T>
+requires internal::WireItem<T>
+struct Codec<Array<T>> {
+  static void encode(Writer& writer, const Array<T>& array) {
+    writer.count(array.size());
+    writer.array(array.buffer());
+  }
+  static Array<T> decode(Reader& reader) {
+    const auto count = reader.number<std::uint64_t>();
+    Array<T> array(reader.shared_array(count, sizeof(T), alignof(T)));
+    if constexpr (std::is_same_v<T, bool>) internal::check_bools(reader, array.buffer().bytes());
+    return array;
+  }
+  using Parts = TypeList<T>;
+  static std::string shape() { return "array"; }
+};
+
+template <class T, class Allocator>
+struct Codec<std::vector<T, Allocator>> {
+  using Vector = std::vector<T, Allocator>;
+  static void encode(Writer& writer, const Vector& items) {
+    if constexpr (std::is_same_v<T, bool>) {
+      writer.count(items.size());
+      for (const bool item : items) writer.number(item);
+    } else if constexpr (internal::Plain<T>) {
+      writer.count(items.size());
+      writer.array(items.data(), items.size() * sizeof(T));
+    } else {
+      internal::encode_items(writer, items);
+    }
+  }
+  static Vector decode(Reader& reader) {
+    if constexpr (internal::Plain<T>) {
+      const auto count = reader.number<std::uint64_t>();
+      return internal::copy_items<Vector>(reader.array(count, sizeof(T)));
+    } else {
+      const std::size_t count = reader.count();
+      Vector items;
+      items.reserve(std::min(count, reader.left() / sizeof(T) + 1));  // no more memory than the message has bytes
+      for (std::size_t i = 0; i < count; ++i) items.push_back(internal::decode<T>(reader));
+      return items;
+    }
+  }
+  using Parts = TypeList<T>;
+  static std::string shape() { return internal::Plain<T> ? "array" : "list"; }
+};
+
+template <class T, std::size_t N>
+struct Codec<std::array<T, N>> {
+  static void encode(Writer& writer, const std::array<T, N>& items) {
+    if constexpr (N == 0) {
+      writer.number(std::uint8_t{0});
+    } else if constexpr (internal::Plain<T>) {
+      writer.array(items.data(), sizeof items);
+    } else {
+      for (const T& item : items) internal::encode(writer, item);
+    }
+  }
+  static std::array<T, N> decode(Reader& reader) {
+    if constexpr (N == 0) {
+      reader.number<std::uint8_t>();
+      return {};
+    } else if constexpr (internal::Plain<T>) {
+      std::array<T, N> items;
+      std::memcpy(items.data(), reader.array(N, sizeof(T)).data(), sizeof items);
+      return items;
+    } else {
+      return decode_each(reader, std::make_index_sequence<N>{});
+    }
+  }
+  using Parts = TypeList<T>;
+  static std::string shape() { return "array of " + std::to_string(N); }
+
+ private:
+  template <std::size_t... I>
+  static std::array<T, N> decode_each(Reader& reader, std::index_sequence<I...>) {
+    return {{(void(I), internal::decode<T>(reader))...}};
+  }
+};
+
+template <class T>
+struct Codec<std::optional<T>> {
+  static void encode(Writer& writer, const std::optional<T>& value) {
+    writer.number(value.has_value());
+    if (value) internal::encode(writer, *value);
+  }
+  static std::optional<T> decode(Reader& reader) {
+    if (!reader.boolean()) return std::nullopt;
+    return internal::decode<T>(reader);
+  }
+  using Parts = TypeList<T>;
+  static std::string shape() { return "optional"; }
+};
+
+// The owned value or nothing, as for std::optional: for types that contain themselves.
+template <class T>
+requires(!std::is_polymorphic_v<T> && !std::is_array_v<T>) struct Codec<std::unique_ptr<T>> {
+  static void encode(Writer& writer, const std::unique_ptr<T>& value) {
+    writer.number(value != nullptr);
+    if (value) internal::encode(writer, *value);
+  }
+  static std::unique_ptr<T> decode(Reader& reader) {
+    if (!reader.boolean()) return nullptr;
+    return std::make_unique<T>(internal::decode<T>(reader));
+  }
+  using Parts = TypeList<T>;
+  static std::string shape() { return "optional"; }
+};
+
+template <>
+struct Codec<std::monostate> {
+  static void encode(Writer& writer, std::monostate) { writer.number(std::uint8_t{0}); }
+  static std::monostate decode(Reader& reader) {
+    if (reader.number<std::uint8_t>() != 0) reader.fail("a monostate is not 0");
+    return {};
+  }
+  static std::string shape() { return "nothing"; }
+};
+
+namespace internal {
+[[noreturn]] void fail_valueless();
+}  // namespace internal
+
+template <class... T>
+struct Codec<std::variant<T...>> {
+  using Variant = std::variant<T...>;
+  static_assert(sizeof...(T) < 256, "lp: a variant that is sent has at most 255 alternatives");
+
+  static void encode(Writer& writer, const Variant& value) {
+    if (value.valueless_by_exception()) internal::fail_valueless();
+    writer.number(static_cast<std::uint8_t>(value.index()));
+    std::visit([&writer](const auto& alternative) { internal::encode(writer, alternative); }, value);
+  }
+  static Variant decode(Reader& reader) { return decode_from<0>(reader, reader.number<std::uint8_t>()); }
+  using Parts = TypeList<T...>;
+  static std::string shape() { return "variant"; }
+
+ private:
+  template <std::size_t I>
+  static Variant decode_from(Reader& reader, std::size_t index) {
+    if constexpr (I == sizeof...(T)) {
+      reader.fail("a variant has no such alternative");
+    } else {
+      if (index > I) return decode_from<I + 1>(reader, index);
+      return Variant(std::in_place_index<I>, internal::decode<std::variant_alternative_t<I, Variant>>(reader));
+    }
+  }
+};
+
+template <class A, class B>
+struct Codec<std::pair<A, B>> {
+  using First = std::remove_const_t<A>;  // as a map has it
+  static void encode(Writer& writer, const std::pair<A, B>& value) {
+    internal::encode<First>(writer, value.first);
+    internal::encode(writer, value.second);
+  }
+  static std::pair<A, B> decode(Reader& reader) {
+    return std::pair<A, B>{internal::decode<First>(reader), internal::decode<B>(reader)};
+  }
+  using Parts = TypeList<First, B>;
+  static std::string shape() { return "tuple"; }
+};
+
+template <class... T>
+struct Codec<std::tuple<T...>> {
+  static void encode(Writer& writer, const std::tuple<T...>& value) {
+    if constexpr (sizeof...(T) == 0) writer.number(std::uint8_t{0});
+    std::apply([&writer](const T&... part) { (internal::encode(writer, part), ...); }, value);
+  }
+  static std::tuple<T...> decode(Reader& reader) {
+    if constexpr (sizeof...(T) == 0) reader.number<std::uint8_t>();
+    return std::tuple<T...>{internal::decode<T>(reader)...};
+  }
+  using Parts = TypeList<T...>;
+  static std::string shape() { return "tuple"; }
+};
+
+namespace internal {
+
+// Told by their members, so that nobody pays for headers that he does not use: sets and maps of the standard library,
+// ordered and hashed, ...
+template <class T>
+concept SetOrMap = requires(T& container, typename T::value_type value) {
+  typename T::key_type;
+  typename T::allocator_type;
+  container.insert(container.end(), std::move(value));
+  container.size();
+};
+
+// ... with keys that differ, ...
+template <class T>
+concept UniqueKeys = SetOrMap<T> && requires(T& container, typename T::value_type value) {
+  container.insert(std::move(value)).second;
+};
+
+// ... and std::chrono::duration.
+template <class T>
+concept Duration = requires(const T& duration) {
+  typename T::period;
+  T(typename T::rep{});
+  { duration.count() } -> std::same_as<typename T::rep>;
+};
+
+}  // namespace internal
+
+template <internal::SetOrMap T>
+struct Codec<T> {
+  using Item = typename T::value_type;
+  static void encode(Writer& writer, const T& items) { internal::encode_items(writer, items); }
+  static T decode(Reader& reader) {
+    const std::size_t count = reader.count();
+    T items;
+    for (std::size_t i = 0; i < count; ++i) {
+      items.insert(items.end(), internal::decode<Item>(reader));
+      if constexpr (internal::UniqueKeys<T>) {
+        if (items.size() != i + 1) reader.fail("a key is there twice");
+      }
+    }
+    return items;
+  }
+  using Parts = TypeList<Item>;
+  static std::string shape() { return "set"; }
+};
+
+template <internal::Duration T>
+struct Codec<T> {
+  using Rep = typename T::rep;
+  static void encode(Writer& writer, const T& duration) { internal::encode<Rep>(writer, duration.count()); }
+  static T decode(Reader& reader) { return T(internal::decode<Rep>(reader)); }
+  using Parts = TypeList<Rep>;
+  static std::string shape() {
+    return "duration " + std::to_string(T::period::num) + "/" + std::to_string(T::period::den);
+  }
+};
+
+}  // namespace lp

@@ -1,0 +1,96 @@
+#pragma once
+// Bytes to values (README.md has the format). Nothing in a message is trusted: every length is held against the bytes
+// that are really there before memory is taken, and whatever is malformed throws Error(failed) with what, where and in
+// which type. A Reader reads one message, which must outlive it; one thread uses it at a time.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+
+#include "lp/base/array.h"
+#include "lp/base/names.h"
+#include "lp/wire/frames.h"
+#include "lp/wire/sendable.h"
+
+namespace lp {
+
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> body, std::span<const Buffer> arrays = {})
+      : body_(body), arrays_(arrays) {}
+
+  template <Sendable T>
+  T value();
+
+  // Throws if bytes or arrays are left over.
+  void finish() const;
+
+  // What codecs are made of.
+  template <class T>
+  T number() {
+    T value;
+    std::memcpy(&value, bytes(sizeof value).data(), sizeof value);
+    return value;
+  }
+  bool boolean() {
+    const auto byte = number<std::uint8_t>();
+    if (byte > 1) fail("a bool is neither 0 nor 1");
+    return byte == 1;
+  }
+  // How many values follow, each of which takes a byte or more: never more than there are bytes.
+  std::size_t count() {
+    const auto count = number<std::uint64_t>();
+    if (count > left()) fail("more values are announced than there are bytes");
+    return static_cast<std::size_t>(count);
+  }
+  std::span<const std::byte> bytes(std::size_t size) {
+    if (size > left()) fail("it ends too early");
+    const auto bytes = body_.subspan(at_, size);
+    at_ += size;
+    return bytes;
+  }
+  // The bytes of an array of `count` items: in the body, or a frame. At any address.
+  std::span<const std::byte> array(std::uint64_t count, std::size_t item_size);
+  // The same to keep: the frame itself when it is aligned, else a copy that is.
+  Buffer shared_array(std::uint64_t count, std::size_t item_size, std::size_t alignment);
+  std::size_t left() const { return body_.size() - at_; }
+
+  [[noreturn]] void fail(std::string_view what) const;
+
+  // One nested value, named in errors; refuses the one that lies too deep.
+  class Nested {
+   public:
+    using TypeName = std::string_view();  // internal::pretty_type<T>: spelled out only when it is needed
+
+    Nested(Reader& reader, TypeName* type) : reader_(reader), outer_(reader.innermost_), type_(type) {
+      reader.innermost_ = this;
+      if (++reader.depth_ > kMaxNesting) reader.fail("its parts lie too deep in one another");
+    }
+    ~Nested() {
+      reader_.innermost_ = outer_;
+      --reader_.depth_;
+    }
+    Nested(const Nested&) = delete;
+    Nested& operator=(const Nested&) = delete;
+
+   private:
+    friend class Reader;
+    Reader& reader_;
+    const Nested* outer_;
+    TypeName* type_;
+  };
+
+ private:
+  const Buffer& next_frame(std::uint64_t size);
+
+  std::span<const std::byte> body_;
+  std::span<const Buffer> arrays_;
+  std::size_t at_ = 0;
+  std::size_t next_array_ = 0;
+  const Nested* innermost_ = nullptr;
+  int depth_ = 0;
+};
+
+}  // namespace lp

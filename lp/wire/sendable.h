@@ -1,0 +1,108 @@
+#pragma once
+// What can travel: decided while compiling. Include codec.h, which also knows the standard types.
+
+#include <array>
+#include <cstddef>
+#include <type_traits>
+
+#include "lp/base/fields.h"
+
+namespace lp {
+
+// How values of T become bytes and back; codec.h says how to write one for a class of your own.
+template <class T>
+struct Codec;
+
+namespace internal {
+
+template <class T>
+concept HasCodec = requires {
+  sizeof(Codec<T>);
+};
+
+template <class T>
+concept Number = std::is_arithmetic_v<T> && !std::is_same_v<T, long double> && std::is_same_v<T, std::remove_cv_t<T>>;
+
+// An enum with a fixed underlying type: every value of that type is a value of the enum.
+template <class E>
+concept FixedEnum = std::is_enum_v<E> && requires {
+  E{std::underlying_type_t<E>{}};
+};
+
+// The size of a T that consists of numbers and nothing else, and means the same after memcpy: no pointer, no padding,
+// no bool (not every byte is one). 0 for every other type.
+template <class T>
+constexpr std::size_t plain_size();
+
+template <class... F>
+constexpr std::size_t plain_sizes(TypeList<F...>) {
+  return ((plain_size<F>() > 0) && ...) ? (plain_size<F>() + ... + 0) : 0;
+}
+
+template <class T>
+struct StdArray : std::false_type {};
+template <class T, std::size_t N>
+struct StdArray<std::array<T, N>> : std::true_type {};
+
+template <class T>
+constexpr std::size_t plain_size() {
+  if constexpr (std::is_same_v<T, bool>) {
+    return 0;
+  } else if constexpr (Number<T>) {
+    return sizeof(T);
+  } else if constexpr (StdArray<T>::value) {
+    return plain_size<typename T::value_type>() > 0 ? sizeof(T) : 0;
+  } else if constexpr (FixedEnum<T> && !HasCodec<T>) {
+    return plain_size<std::underlying_type_t<T>>();
+  } else if constexpr (std::is_trivially_copyable_v<T> && Aggregate<T> && !HasCodec<T>) {
+    if constexpr (Reflectable<T>) {
+      return plain_sizes(FieldTypes<T>{}) == sizeof(T) ? sizeof(T) : 0;
+    } else {
+      return 0;
+    }
+  } else {
+    return 0;
+  }
+}
+
+template <class T>
+concept Plain = plain_size<T>()
+> 0;
+
+// `Open` are the classes around T, so that one that contains itself ends.
+template <class T, class... Open>
+constexpr bool sendable();
+
+template <class... Open, class... Part>
+constexpr bool all_sendable(TypeList<Part...>) {
+  return (sendable<Part, Open...>() && ...);
+}
+
+template <class T, class... Open>
+constexpr bool sendable() {
+  if constexpr (Number<T>) {
+    return true;
+  } else if constexpr (!std::is_object_v<T> || !std::is_same_v<T, std::remove_cv_t<T>> ||
+                       (std::is_same_v<T, Open> || ...)) {
+    return std::is_object_v<T> && std::is_same_v<T, std::remove_cv_t<T>>;
+  } else if constexpr (requires { typename Codec<T>::Parts; }) {
+    return all_sendable<T, Open...>(typename Codec<T>::Parts{});
+  } else if constexpr (HasCodec<T>) {
+    return true;
+  } else if constexpr (std::is_enum_v<T>) {
+    return FixedEnum<T>;
+  } else if constexpr (Reflectable<T>) {
+    return all_sendable<T, Open...>(FieldTypes<T>{});
+  } else {
+    return false;
+  }
+}
+
+}  // namespace internal
+
+// Numbers, enums with a fixed underlying type, aggregates of Sendable fields, and what has a Codec. Not: pointers,
+// references, views, C arrays, functions, mutexes, long double.
+template <class T>
+concept Sendable = internal::sendable<T>();
+
+}  // namespace lp

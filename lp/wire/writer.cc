@@ -1,0 +1,53 @@
+#include "lp/wire/writer.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "lp/base/error.h"
+
+namespace lp {
+
+Writer::Writer(std::size_t front) {
+  if (front > 0) std::memset(room(front), 0, front);
+}
+
+Frames Writer::take() {
+  body_.shrink(written());
+  at_ = end_ = nullptr;
+  return {std::exchange(body_, {}), std::exchange(arrays_, {})};
+}
+
+void Writer::array(const void* data, std::size_t size) {
+  if (size < kArrayFrameBytes) {
+    bytes(data, size);
+  } else {
+    arrays_.push_back(Buffer::copy_of({static_cast<const std::byte*>(data), size}));
+  }
+}
+
+void Writer::array(const Buffer& buffer) {
+  if (buffer.size() < kArrayFrameBytes) {
+    bytes(buffer.data(), buffer.size());
+  } else {
+    arrays_.push_back(buffer);
+  }
+}
+
+void Writer::grow(std::size_t size) {
+  constexpr std::size_t kFirst = 256;
+  const std::size_t used = written();
+  Buffer bigger = Buffer::uninitialized(std::max({kFirst, 2 * body_.size(), used + size}));
+  const std::span<std::byte> room = bigger.edit();
+  if (used > 0) std::memcpy(room.data(), body_.data(), used);
+  body_.swap(bigger);
+  at_ = room.data() + used;
+  end_ = room.data() + room.size();
+}
+
+void Writer::Nested::too_deep() {
+  throw Error(ErrorKind::failed, "a value cannot be sent: its parts lie more than " + std::to_string(kMaxNesting) +
+                                     " deep in one another; send a flat form, such as a vector with indices");
+}
+
+}  // namespace lp

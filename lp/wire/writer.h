@@ -1,0 +1,75 @@
+#pragma once
+// Values to bytes (README.md has the format). A Writer makes one message; one thread uses it at a time.
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "lp/base/array.h"
+#include "lp/wire/frames.h"
+#include "lp/wire/sendable.h"
+
+namespace lp {
+
+static_assert(std::endian::native == std::endian::little, "lp: the wire format is little-endian, and copied as it is");
+
+class Writer {
+ public:
+  // The first `front` bytes of the body are zeros, left for a head that is written later.
+  explicit Writer(std::size_t front = 0);
+
+  // Throws Error(failed) for a value that no Reader would take: nested deeper than kMaxNesting, a valueless variant.
+  template <Sendable T>
+  void value(const T& value);
+
+  // What was written; the Writer is spent.
+  Frames take();
+
+  // What codecs are made of.
+  template <class T>
+  void number(T value) {
+    std::memcpy(room(sizeof value), &value, sizeof value);
+  }
+  void count(std::size_t count) { number(std::uint64_t{count}); }
+  void bytes(const void* data, std::size_t size) {
+    if (size > 0) std::memcpy(room(size), data, size);
+  }
+  // The bytes of an array whose count was written: in the body, or from kArrayFrameBytes on as a frame.
+  void array(const void* data, std::size_t size);
+  void array(const Buffer& buffer);  // the frame shares the buffer
+  std::size_t written() const { return static_cast<std::size_t>(at_ - body_.data()); }
+
+  // One nested value; refuses the one that lies too deep.
+  class Nested {
+   public:
+    explicit Nested(Writer& writer) : writer_(writer) {
+      if (++writer.depth_ > kMaxNesting) too_deep();
+    }
+    ~Nested() { --writer_.depth_; }
+    Nested(const Nested&) = delete;
+    Nested& operator=(const Nested&) = delete;
+
+   private:
+    [[noreturn]] static void too_deep();
+    Writer& writer_;
+  };
+
+ private:
+  std::byte* room(std::size_t size) {
+    if (static_cast<std::size_t>(end_ - at_) < size) grow(size);
+    std::byte* at = at_;
+    at_ += size;
+    return at;
+  }
+  void grow(std::size_t size);
+
+  Buffer body_;
+  std::byte* at_ = nullptr;   // where the next byte goes
+  std::byte* end_ = nullptr;  // of the room in body_
+  std::vector<Buffer> arrays_;
+  int depth_ = 0;
+};
+
+}  // namespace lp
