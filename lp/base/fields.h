@@ -42,7 +42,8 @@ struct AnyField {
 template <class T>
 struct AnyBaseOf {
   template <class B>
-  requires(std::is_base_of_v<B, T> && !std::is_same_v<B, T>) operator B() const noexcept;
+    requires(std::is_base_of_v<B, T> && !std::is_same_v<B, T>)
+  operator B() const noexcept;
 };
 
 template <class T, std::size_t... I>

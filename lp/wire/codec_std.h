@@ -59,7 +59,7 @@ void encode_items(Writer& writer, const Container& items) {
 }  // namespace internal
 
 template <class T>
-requires internal::WireItem<T>
+  requires internal::WireItem<T>
 struct Codec<Array<T>> {
   static void encode(Writer& writer, const Array<T>& array) {
     writer.count(array.size());
@@ -154,7 +154,8 @@ struct Codec<std::optional<T>> {
 
 // The owned value or nothing, as for std::optional: for types that contain themselves.
 template <class T>
-requires(!std::is_polymorphic_v<T> && !std::is_array_v<T>) struct Codec<std::unique_ptr<T>> {
+  requires(!std::is_polymorphic_v<T> && !std::is_array_v<T>)
+struct Codec<std::unique_ptr<T>> {
   static void encode(Writer& writer, const std::unique_ptr<T>& value) {
     writer.number(value != nullptr);
     if (value) internal::encode(writer, *value);
