@@ -1,0 +1,57 @@
+#pragma once
+// What a server does with a gradient: rules that change each parameter by its own gradient and its own state alone. So
+// a shard's parameters come out the same, bit for bit, however the whole is cut.
+//
+// Values: they copy, serialize and stand in checkpoints. One thread at a time.
+
+#include <cstdint>
+#include <span>
+#include <variant>
+#include <vector>
+
+namespace lp {
+
+// w ← w − rate · g
+struct Sgd {
+  float rate = 0.1F;
+};
+
+// v ← decay · v − rate · g;  w ← w + v
+// Polyak, USSR Comp. Math. 4(5), 1964, in the form of Sutskever et al., ICML 2013, equations 1 and 2.
+struct Momentum {
+  float rate = 0.1F;
+  float decay = 0.9F;
+};
+
+// s ← s + g²;  w ← w − rate · g / (√s + epsilon)
+// Duchi, Hazan and Singer, JMLR 12, 2011, the diagonal form of figure 1 without its regularizer.
+struct AdaGrad {
+  float rate = 0.01F;
+  float epsilon = 1e-8F;
+};
+
+// m ← beta1 · m + (1 − beta1) · g;  v ← beta2 · v + (1 − beta2) · g²
+// w ← w − rate · m̂ / (√v̂ + epsilon) with m̂ = m / (1 − beta1ᵗ), v̂ = v / (1 − beta2ᵗ) in step t = 1, 2, ...
+// Kingma and Ba, ICLR 2015, algorithm 1.
+struct Adam {
+  float rate = 0.001F;
+  float beta1 = 0.9F;
+  float beta2 = 0.999F;
+  float epsilon = 1e-8F;
+};
+
+using OptimizerRule = std::variant<Sgd, Momentum, AdaGrad, Adam>;
+
+// A rule and the state of the parameters that it is applied to. All of it is needed to go on after a restart.
+struct Optimizer {
+  OptimizerRule rule = Sgd{};
+  std::uint64_t steps = 0;      // gradients applied
+  std::vector<float> first{};   // Momentum: v. Adam: m. Empty before the first step, and for other rules.
+  std::vector<float> second{};  // AdaGrad: s. Adam: v. The same.
+
+  // Applies `gradient` (of the mean loss, same size) to `parameters`. Error::failed when the sizes differ from each
+  // other or from those of the steps before.
+  void apply(std::span<float> parameters, std::span<const float> gradient);
+};
+
+}  // namespace lp

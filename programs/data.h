@@ -1,0 +1,58 @@
+#pragma once
+// Labelled examples in memory, where they come from, and how they are split.
+//
+// Values; any number of threads may read one.
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace lp {
+
+// Examples with a class each. Eigen aligns its own storage, so that no bit of what is computed from it depends on where
+// in memory it lies; keep it so, and map no foreign memory.
+struct Dataset {
+  Eigen::MatrixXf features;  // inputs × examples: an example is a column, contiguous
+  Eigen::VectorXi labels;    // per example, 0 .. classes − 1
+  int classes = 0;
+
+  Eigen::Index inputs() const { return features.rows(); }
+  Eigen::Index examples() const { return features.cols(); }
+};
+
+// The UCI digits, which the library carries: 1,797 images of 8×8 pixels, row by row, scaled to
+// [−2, 2], where networks initialized for inputs of variance near 1 learn well; 10 classes.
+Dataset digits();
+
+// Images and labels in the IDX format of MNIST (unsigned bytes in three dimensions and in one), pixels scaled to [0,
+// 1]. Error::failed when a file can't be read, is not IDX, or its sizes do not match; it names file, offset and what
+// was expected there.
+Dataset load_idx(const std::string& images, const std::string& labels);
+
+// A file in libsvm's format: a line is "label index:value ...", indexes ascending from 1; missing values are 0, blank
+// lines are skipped, # starts a comment. Labels are whole numbers from 0, or −1 and +1, which become 0 and 1.
+// Error::failed when a file can't be read or a line is none of that; it names file and line.
+Dataset load_libsvm(const std::string& file);
+
+// The same from bytes in memory; the names stand in errors.
+struct Bytes {
+  std::string_view bytes;
+  std::string name;
+};
+Dataset parse_idx(const Bytes& images, const Bytes& labels);
+Dataset parse_libsvm(const Bytes& text);
+
+// Copies the named examples, in that order.
+Dataset gather(const Dataset& data, std::span<const std::uint32_t> examples);
+
+struct Split {
+  Dataset train;
+  Dataset test;
+};
+
+// Shuffles with the seed; the first 80 % (rounded down) train, the rest tests.
+Split split(const Dataset& data, std::uint64_t seed);
+
+}  // namespace lp

@@ -1,0 +1,218 @@
+// The file formats of data.h. Nothing that a file claims is believed before it was compared with the file's size.
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "lp/base/error.h"
+#include "programs/data.h"
+
+namespace lp {
+namespace {
+
+constexpr std::uint64_t kMaxFloats = std::uint64_t{1} << 30;  // 4 GiB: what a dense matrix of features may take
+constexpr int kMaxClasses = 1 << 16;
+
+[[noreturn]] void fail(const std::string& text) { throw Error(ErrorKind::failed, text); }
+
+std::string read_file(const std::string& name) {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(name.c_str(), "rb"), std::fclose);
+  if (file == nullptr) fail(name + ": cannot open: " + std::strerror(errno));
+  std::string out;
+  std::array<char, 1 << 16> buffer;
+  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
+    out.append(buffer.data(), count);
+  }
+  if (std::ferror(file.get()) != 0) fail(name + ": cannot read: " + std::strerror(errno));
+  return out;
+}
+
+void check_dense_size(std::uint64_t inputs, std::uint64_t examples, const std::string& where) {
+  if (inputs != 0 && examples > kMaxFloats / inputs) {
+    fail(where + ": " + std::to_string(examples) + " examples of " + std::to_string(inputs) +
+         " features take more than the 4 GiB that a dense dataset may have");
+  }
+}
+
+// ---- IDX: 0, 0, type, dimensions; each dimension in 4 bytes, big end first; the values
+
+std::uint64_t big_endian(std::string_view bytes, std::size_t at) {
+  std::uint64_t out = 0;
+  for (std::size_t i = 0; i < 4; ++i) out = out << 8 | static_cast<unsigned char>(bytes[at + i]);
+  return out;
+}
+
+// The sizes of an IDX file of unsigned bytes, which holds exactly as many values as they say.
+template <std::size_t dimensions>
+std::array<std::uint64_t, dimensions> idx_sizes(const Bytes& file) {
+  constexpr std::size_t kHead = 4 + 4 * dimensions;
+  const std::string_view bytes = file.bytes;
+  if (bytes.starts_with("\x1f\x8b")) fail(file.name + ": is compressed; run gunzip on it first");
+  const std::string_view magic("\0\0\x08", 3);
+  if (bytes.size() < 4 || !bytes.starts_with(magic) || bytes[3] != static_cast<char>(dimensions)) {
+    fail(file.name + ", offset 0: expected the magic number 00 00 08 0" + std::to_string(dimensions) +
+         ", IDX of unsigned bytes in " + std::to_string(dimensions) + " dimension(s)");
+  }
+  if (bytes.size() < kHead) {
+    fail(file.name + ", offset 4: expected " + std::to_string(dimensions) +
+         " sizes of 4 bytes, but the file ends after " + std::to_string(bytes.size()) + " bytes");
+  }
+  std::array<std::uint64_t, dimensions> sizes{};
+  const std::uint64_t held = bytes.size() - kHead;
+  std::uint64_t claimed = 1;
+  std::string product;
+  for (std::size_t i = 0; i < dimensions; ++i) {
+    sizes[i] = big_endian(bytes, 4 + 4 * i);
+    // Stays above `held` once it is; the product itself might not fit.
+    claimed = sizes[i] != 0 && claimed > std::numeric_limits<std::uint64_t>::max() / sizes[i]
+                  ? std::numeric_limits<std::uint64_t>::max()
+                  : claimed * sizes[i];
+    if (i != 0) product += " × ";
+    product += std::to_string(sizes[i]);
+  }
+  if (claimed != held) {
+    fail(file.name + ", offset " + std::to_string(kHead) + ": expected " + product + " bytes of data, but " +
+         std::to_string(held) + " follow: " + (held < claimed ? "the file is truncated" : "it does not end there"));
+  }
+  return sizes;
+}
+
+// ---- libsvm
+
+// Takes what stands before the next blank off the front of `line`, and the blanks before it.
+std::string_view take_word(std::string_view& line) {
+  constexpr std::string_view kBlank = " \t\r";
+  const std::size_t begin = std::min(line.find_first_not_of(kBlank), line.size());
+  const std::size_t end = std::min(line.find_first_of(kBlank, begin), line.size());
+  const std::string_view word = line.substr(begin, end - begin);
+  line.remove_prefix(end);
+  return word;
+}
+
+template <class T>
+bool parse(std::string_view word, T& out) {
+  if (word.starts_with('+') && !word.starts_with("+-")) word.remove_prefix(1);
+  const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), out);
+  return error == std::errc() && stop == word.data() + word.size();
+}
+
+// What a word of an error says of it, however long it is.
+std::string quote(std::string_view word) {
+  std::string out = "\"";
+  out += word.substr(0, 40);
+  out += word.size() > 40 ? "…\"" : "\"";
+  return out;
+}
+
+struct Entry {
+  std::uint32_t example;
+  std::uint32_t input;
+  float value;
+};
+
+}  // namespace
+
+Dataset parse_idx(const Bytes& images, const Bytes& labels) {
+  const auto [count, rows, columns] = idx_sizes<3>(images);
+  const auto [label_count] = idx_sizes<1>(labels);
+  if (count != label_count) {
+    fail(images.name + " has " + std::to_string(count) + " images, but " + labels.name + " has " +
+         std::to_string(label_count) + " labels; are they of the same set?");
+  }
+  if (count == 0 || rows * columns == 0) fail(images.name + ": has no images");
+  check_dense_size(rows * columns, count, images.name);
+  const auto examples = static_cast<Eigen::Index>(count);
+  const auto* const pixels = reinterpret_cast<const unsigned char*>(images.bytes.data()) + 16;
+  const auto* const classes = reinterpret_cast<const unsigned char*>(labels.bytes.data()) + 8;
+  using Pixels = Eigen::Matrix<unsigned char, Eigen::Dynamic, Eigen::Dynamic>;
+  using Labels = Eigen::Matrix<unsigned char, Eigen::Dynamic, 1>;
+  Dataset out;
+  out.features =
+      Eigen::Map<const Pixels>(pixels, static_cast<Eigen::Index>(rows * columns), examples).cast<float>() / 255.0F;
+  out.labels = Eigen::Map<const Labels>(classes, examples).cast<int>();
+  out.classes = out.labels.maxCoeff() + 1;
+  return out;
+}
+
+Dataset parse_libsvm(const Bytes& text) {
+  std::vector<int> labels;
+  std::vector<Entry> entries;
+  std::uint32_t inputs = 0;
+  bool has_negative = false;
+  std::size_t beyond_binary = 0;  // the first line whose label is neither -1 nor +1
+  std::size_t line_number = 0;
+  for (std::string_view rest = text.bytes; !rest.empty();) {
+    ++line_number;
+    const std::size_t end = rest.find('\n');
+    std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    line = line.substr(0, line.find('#'));
+    const auto wrong = [&](const std::string& what) {
+      fail(text.name + ":" + std::to_string(line_number) + ": " + what);
+    };
+
+    const std::string_view label_word = take_word(line);
+    if (label_word.empty()) continue;
+    double label = 0;
+    if (!parse(label_word, label) || !(label >= -1 && label < kMaxClasses) || label != std::floor(label)) {
+      wrong("expected a label, a whole number from 0 to " + std::to_string(kMaxClasses - 1) + " or −1, got " +
+            quote(label_word));
+    }
+    has_negative |= label == -1;
+    if (std::abs(label) != 1 && beyond_binary == 0) beyond_binary = line_number;
+    const auto example = static_cast<std::uint32_t>(labels.size());
+    labels.push_back(static_cast<int>(label));
+
+    std::uint32_t previous = 0;
+    for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {
+      const std::size_t colon = word.find(':');
+      std::uint32_t index = 0;
+      double value = 0;
+      if (colon == std::string_view::npos || !parse(word.substr(0, colon), index) ||
+          !parse(word.substr(colon + 1), value)) {
+        wrong("expected index:value, got " + quote(word));
+      }
+      if (!std::isfinite(static_cast<float>(value))) wrong("expected a finite value, got " + quote(word));
+      if (index <= previous) {
+        wrong("expected an index above " + std::to_string(previous) + ", since they ascend from 1, got " + quote(word));
+      }
+      previous = index;
+      inputs = std::max(inputs, index);
+      check_dense_size(inputs, labels.size(), text.name + ":" + std::to_string(line_number));
+      entries.push_back({example, index - 1, static_cast<float>(value)});
+    }
+  }
+  if (inputs == 0) fail(text.name + ": has no example with a feature");
+  check_dense_size(inputs, labels.size(), text.name);
+  if (has_negative && beyond_binary != 0) {
+    fail(text.name + ":" + std::to_string(beyond_binary) + ": expected a label of −1 or +1, since others are −1");
+  }
+
+  const auto examples = static_cast<Eigen::Index>(labels.size());
+  Dataset out{Eigen::MatrixXf::Zero(static_cast<Eigen::Index>(inputs), examples),
+              Eigen::Map<const Eigen::VectorXi>(labels.data(), examples), 0};
+  for (const auto& [example, input, value] : entries) out.features(input, example) = value;
+  if (has_negative) out.labels = (out.labels.array() + 1) / 2;
+  out.classes = out.labels.maxCoeff() + 1;
+  return out;
+}
+
+Dataset load_idx(const std::string& images, const std::string& labels) {
+  const std::string image_bytes = read_file(images);
+  const std::string label_bytes = read_file(labels);
+  return parse_idx({image_bytes, images}, {label_bytes, labels});
+}
+
+Dataset load_libsvm(const std::string& file) {
+  const std::string text = read_file(file);
+  return parse_libsvm({text, file});
+}
+
+}  // namespace lp

@@ -1,0 +1,25 @@
+#pragma once
+// How good a model is on labelled examples. Values and pure functions: any thread.
+
+#include <Eigen/Core>
+#include <string>
+
+#include "programs/data.h"
+#include "programs/model.h"
+
+namespace lp {
+
+struct Evaluation {
+  double loss = 0;            // mean cross-entropy, in natural units
+  double accuracy = 0;        // share of examples whose class has the highest score; of equal ones the first counts
+  Eigen::MatrixXi confusion;  // examples by (class, guess)
+};
+
+// Error::failed when there are no examples or a size does not fit.
+Evaluation evaluate(const Model& model, const Eigen::VectorXf& parameters, const Dataset& data);
+
+// The confusion as a table of text, a line per class, with the share of its examples that were guessed right; a dot for
+// none. For up to about 20 classes.
+std::string confusion_table(const Eigen::MatrixXi& confusion);
+
+}  // namespace lp
