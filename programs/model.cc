@@ -39,7 +39,7 @@ double softmax_cross_entropy(Eigen::MatrixXf& scores, const Eigen::VectorXi& lab
 
 std::string parameters_hash(const Eigen::VectorXf& parameters) {
   static_assert(std::endian::native == std::endian::little, "parameters_hash is defined over little-endian bytes");
-  std::uint64_t hash = hash64(
+  std::uint64_t hash = fnv1a(
       {reinterpret_cast<const char*>(parameters.data()), static_cast<std::size_t>(parameters.size()) * sizeof(float)});
   std::string out(16, '0');
   for (std::size_t i = out.size(); i-- > 0; hash >>= 4) out[i] = "0123456789abcdef"[hash & 15U];

@@ -13,14 +13,6 @@ namespace {
 constexpr std::uint32_t low(std::uint64_t x) { return static_cast<std::uint32_t>(x); }
 constexpr std::uint32_t high(std::uint64_t x) { return static_cast<std::uint32_t>(x >> 32); }
 
-// Spreads every bit over all (the finalizer of MurmurHash3, Appleby 2011): FNV-1a leaves names that differ in their
-// last letter close to each other.
-constexpr std::uint64_t mix(std::uint64_t x) {
-  x = (x ^ (x >> 33)) * 0xff51afd7ed558ccdU;
-  x = (x ^ (x >> 33)) * 0xc4ceb9fe1a85ec53U;
-  return x ^ (x >> 33);
-}
-
 }  // namespace
 
 namespace internal {
@@ -55,7 +47,8 @@ double portable_log(double x) {
 }  // namespace internal
 
 Random::Random(std::uint64_t seed, std::string_view name, std::uint64_t step) : step_(step) {
-  const std::uint64_t key = mix(fnv1a(name)) ^ seed;
+  // FNV-1a leaves names that differ in their last letter close to each other; mix64 does not.
+  const std::uint64_t key = mix64(fnv1a(name)) ^ seed;
   key_ = {low(key), high(key)};
 }
 
