@@ -1,0 +1,114 @@
+#pragma once
+// An aggregate, seen as a list of fields that can be read and printed: what parse, help and freeze work on.
+//
+// A Binding points into the aggregate that it was made from, which must outlive it. It belongs to one thread.
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lp/base/fields.h"
+#include "lp/config/config.h"
+#include "lp/config/field_type.h"
+
+namespace lp {
+namespace internal {
+
+// What must hold of one line of a configuration's table; its name shows in the compiler's message.
+template <std::size_t N>
+struct Name {
+  char text[N + 1] = {};
+  constexpr explicit Name(std::string_view name) {
+    for (std::size_t i = 0; i < N; ++i) text[i] = name[i];
+  }
+};
+
+template <class Config, auto name>
+struct TableLine {
+  static constexpr bool is_a_field() {
+    for (const std::string_view field : field_names<Config>) {
+      if (field == std::string_view(name.text)) return true;
+    }
+    return false;
+  }
+  static constexpr bool checked = is_a_field();
+  static_assert(checked, "lp: the table `fields` names a field that this configuration does not have");
+};
+
+template <Aggregate T>
+constexpr std::span<const FieldInfo> table_of() {
+  if constexpr (requires { T::fields.size(); }) {
+    constexpr auto& table = T::fields;
+    constexpr bool checked = []<std::size_t... I>(std::index_sequence<I...>) {
+      return (TableLine<T, Name<table[I].name.size()>(table[I].name)>::checked && ...);
+    }
+    (std::make_index_sequence<table.size()>{});
+    static_cast<void>(checked);
+    return table;
+  } else {
+    return {};
+  }
+}
+
+}  // namespace internal
+
+struct BoundField {
+  std::string path;  // "model.hidden_size"
+  void* value;
+  const internal::FieldType* type;
+  FieldInfo info;  // its line of the table, empty if there is none
+
+  std::string flag() const;      // "--model.hidden-size"
+  Range range() const;           // what both the type and the table allow
+  std::string expected() const;  // "an integer from 1 to 1024"
+  bool in_range() const;
+
+  // Replaces the value by the one that the texts stand for: one text, or one for each element of a list, or none for an
+  // optional or a list that shall be empty. Returns the index of the first text that is not what is expected, or their
+  // number if all are; the value is unspecified after the former.
+  std::size_t assign(std::span<const std::string> texts) const;
+};
+
+// "from 1 to 1024", "above 0"; empty for a range without limits.
+std::string to_string(const Range& range);
+
+class Binding {
+ public:
+  const std::vector<BoundField>& fields() const { return fields_; }
+
+  // The field of this path, where dashes count as underscores; null if there is none.
+  const BoundField* find(std::string_view path) const;
+
+  // The paths one level below `section`, "" being the whole: of fields and of nested aggregates.
+  std::vector<std::string> children(std::string_view section) const;
+
+  template <Aggregate T>
+  void add_fields(T& value, const std::string& prefix) {
+    for_each_field(value, [&](std::string_view name, auto& field) {
+      using Field = std::remove_reference_t<decltype(field)>;
+      std::string path = prefix + std::string(name);
+      if constexpr (Aggregate<Field>) {
+        add_fields(field, path + ".");
+      } else {
+        add_field(std::move(path), name, &field, internal::field_type<Field>(), internal::table_of<T>());
+      }
+    });
+  }
+
+ private:
+  void add_field(std::string path, std::string_view name, void* value, const internal::FieldType& type,
+                 std::span<const FieldInfo> table);
+
+  std::vector<BoundField> fields_;
+};
+
+template <Aggregate T>
+Binding bind(T& value) {
+  Binding binding;
+  binding.add_fields(value, "");
+  return binding;
+}
+
+}  // namespace lp

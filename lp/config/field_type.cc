@@ -1,0 +1,180 @@
+#include "lp/config/field_type.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <system_error>
+
+namespace lp::internal {
+namespace {
+
+using Kind = FieldType::Kind;
+using Shape = FieldType::Shape;
+
+bool parse_value(std::string_view text, bool& value) {
+  for (const std::string_view yes : {"true", "yes", "on", "1"}) {
+    if (text == yes) return value = true;
+  }
+  for (const std::string_view no : {"false", "no", "off", "0"}) {
+    if (text == no) return !(value = false);
+  }
+  return false;
+}
+
+bool parse_value(std::string_view text, std::string& value) {
+  value = text;
+  return true;
+}
+
+template <class Number>
+  requires is_number<Number>
+bool parse_value(std::string_view text, Number& value) {
+  if constexpr (std::is_floating_point_v<Number>) {
+    if (text == ".inf") text = "inf";
+    if (text == "-.inf") text = "-inf";
+    if (text == ".nan") text = "nan";
+  }
+  Number parsed{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
+  if (error != std::errc{} || end != text.data() + text.size()) return false;
+  value = parsed;
+  return true;
+}
+
+std::string print_value(bool value) { return value ? "true" : "false"; }
+std::string print_value(const std::string& value) { return value; }
+
+template <class Number>
+  requires is_number<Number> std::string print_value(Number value) {
+    if constexpr (std::is_floating_point_v<Number>) {
+      if (std::isnan(value)) return ".nan";
+      if (std::isinf(value)) return value > 0 ? ".inf" : "-.inf";
+    }
+    std::array<char, 32> digits{};  // the shortest text that reads back as the same number
+    return {digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr};
+  }
+
+template <class Value>
+bool value_within(const Value& value, const Range& range) {
+  if constexpr (is_number<Value>) return range.contains(static_cast<long double>(value));
+  return true;
+}
+
+// What differs between a value, an optional and a list of it.
+template <class Value>
+struct One {
+  static constexpr Shape shape = Shape::one;
+  static bool parse(void* field, std::string_view text) { return parse_value(text, *static_cast<Value*>(field)); }
+  static void clear(void*) {}
+  static std::vector<std::string> print(const void* field) { return {print_value(*static_cast<const Value*>(field))}; }
+  static bool within(const void* field, const Range& range) {
+    return value_within(*static_cast<const Value*>(field), range);
+  }
+};
+
+template <class Value>
+struct Optional {
+  static constexpr Shape shape = Shape::optional;
+  static bool parse(void* field, std::string_view text) {
+    Value value{};
+    if (!parse_value(text, value)) return false;
+    *static_cast<std::optional<Value>*>(field) = std::move(value);
+    return true;
+  }
+  static void clear(void* field) { static_cast<std::optional<Value>*>(field)->reset(); }
+  static std::vector<std::string> print(const void* field) {
+    const auto& value = *static_cast<const std::optional<Value>*>(field);
+    return value ? std::vector<std::string>{print_value(*value)} : std::vector<std::string>{};
+  }
+  static bool within(const void* field, const Range& range) {
+    const auto& value = *static_cast<const std::optional<Value>*>(field);
+    return !value || value_within(*value, range);
+  }
+};
+
+template <class Value>
+struct List {
+  static constexpr Shape shape = Shape::list;
+  static bool parse(void* field, std::string_view text) {
+    Value value{};
+    if (!parse_value(text, value)) return false;
+    static_cast<std::vector<Value>*>(field)->push_back(std::move(value));
+    return true;
+  }
+  static void clear(void* field) { static_cast<std::vector<Value>*>(field)->clear(); }
+  static std::vector<std::string> print(const void* field) {
+    std::vector<std::string> texts;
+    for (const auto& value : *static_cast<const std::vector<Value>*>(field)) texts.push_back(print_value(value));
+    return texts;
+  }
+  static bool within(const void* field, const Range& range) {
+    for (const auto& value : *static_cast<const std::vector<Value>*>(field)) {
+      if (!value_within(value, range)) return false;
+    }
+    return true;
+  }
+};
+
+template <class Value>
+constexpr Kind kind_of() {
+  if constexpr (std::is_same_v<Value, bool>) return Kind::boolean;
+  if constexpr (std::is_same_v<Value, std::string>) return Kind::string;
+  return std::is_integral_v<Value> ? Kind::integer : Kind::number;
+}
+
+template <class Value>
+constexpr Range limits_of() {
+  if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
+    return range(std::numeric_limits<Value>::min(), std::numeric_limits<Value>::max());
+  }
+  return {};
+}
+
+template <class T>
+struct OpsOf : One<T> {};
+template <class T>
+struct OpsOf<std::optional<T>> : Optional<T> {};
+template <class T>
+struct OpsOf<std::vector<T>> : List<T> {};
+
+}  // namespace
+
+template <BuiltinField T>
+const FieldType& builtin_field_type() {
+  using Value = typename ValueOf<T>::type;
+  using Ops = OpsOf<T>;
+  static constexpr FieldType kType{.kind = kind_of<Value>(),
+                                   .shape = Ops::shape,
+                                   .limits = limits_of<Value>(),
+                                   .choices = {},
+                                   .parse = &Ops::parse,
+                                   .clear = &Ops::clear,
+                                   .print = &Ops::print,
+                                   .within = &Ops::within};
+  return kType;
+}
+
+#define LP_FIELD_TYPE(T)                                            \
+  template const FieldType& builtin_field_type<T>();                \
+  template const FieldType& builtin_field_type<std::optional<T>>(); \
+  template const FieldType& builtin_field_type<std::vector<T>>();
+
+LP_FIELD_TYPE(bool)
+LP_FIELD_TYPE(signed char)
+LP_FIELD_TYPE(unsigned char)
+LP_FIELD_TYPE(short)
+LP_FIELD_TYPE(unsigned short)
+LP_FIELD_TYPE(int)
+LP_FIELD_TYPE(unsigned int)
+LP_FIELD_TYPE(long)
+LP_FIELD_TYPE(unsigned long)
+LP_FIELD_TYPE(long long)
+LP_FIELD_TYPE(unsigned long long)
+LP_FIELD_TYPE(float)
+LP_FIELD_TYPE(double)
+LP_FIELD_TYPE(std::string)
+
+#undef LP_FIELD_TYPE
+
+}  // namespace lp::internal

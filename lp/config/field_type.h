@@ -1,0 +1,100 @@
+#pragma once
+// How the fields of one C++ type are read from text and printed, with the type forgotten: everything that works on
+// configurations is compiled once, not for each of them. Constants only: any thread may use them.
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "lp/base/enums.h"
+#include "lp/config/config.h"
+
+namespace lp::internal {
+
+struct FieldType {
+  enum class Kind { boolean, integer, number, string, choice };
+  enum class Shape { one, optional, list };
+
+  Kind kind;
+  Shape shape;
+  Range limits;                               // what an integer type holds
+  std::span<const std::string_view> choices;  // the names of an enumeration's values
+
+  // Sets the value, or appends it to a list; false if the text is no such value, or beyond what the type holds.
+  bool (*parse)(void* field, std::string_view text);
+  // Makes an optional or a list empty.
+  void (*clear)(void* field);
+  // The text of each value: one; none or one; one for each element.
+  std::vector<std::string> (*print)(const void* field);
+  // Whether each value lies in the range; numbers only.
+  bool (*within)(const void* field, const Range& range);
+};
+
+template <class T>
+inline constexpr bool is_character =
+    std::is_same_v<T, char> || std::is_same_v<T, wchar_t> || std::is_same_v<T, char8_t> ||
+    std::is_same_v<T, char16_t> || std::is_same_v<T, char32_t>;
+template <class T>
+inline constexpr bool is_number = (std::is_integral_v<T> && !is_character<T> && !std::is_same_v<T, bool>) ||
+                                  std::is_same_v<T, float> || std::is_same_v<T, double>;
+
+// T itself, or what it is a list of, or optional.
+template <class T>
+struct ValueOf {
+  using type = T;
+};
+template <class T>
+struct ValueOf<std::vector<T>> {
+  using type = T;
+};
+template <class T>
+struct ValueOf<std::optional<T>> {
+  using type = T;
+};
+
+template <class T>
+concept BuiltinField = is_number<typename ValueOf<T>::type> || std::is_same_v < typename ValueOf<T>::type,
+bool > || std::is_same_v<typename ValueOf<T>::type, std::string>;
+
+template <BuiltinField T>
+const FieldType& builtin_field_type();  // field_type.cc
+
+template <NamedEnum E>
+inline constexpr FieldType kChoiceType{
+    .kind = FieldType::Kind::choice,
+    .shape = FieldType::Shape::one,
+    .limits = {},
+    .choices = {kEnumerators<E>.names.data(), kEnumerators<E>.count},
+    .parse =
+        [](void* field, std::string_view text) {
+          for (std::size_t i = 0; i < kEnumerators<E>.count; ++i) {
+            if (kEnumerators<E>.names[i] != text) continue;
+            *static_cast<E*>(field) = static_cast<E>(i);
+            return true;
+          }
+          return false;
+        },
+    .clear = [](void*) {},
+    .print =
+        [](const void* field) {
+          return std::vector<std::string>{std::string(enum_name(*static_cast<const E*>(field)))};
+        },
+    .within = [](const void*, const Range&) { return true; }};
+
+template <class T>
+const FieldType& field_type() {
+  if constexpr (NamedEnum<T>) {
+    return kChoiceType<T>;
+  } else {
+    static_assert(
+        BuiltinField<T>,
+        "lp: a configuration cannot have a field of this type; use bool, an integer, float, double, std::string, an "
+        "enum class, a std::vector or std::optional of those, or a nested aggregate");
+    return builtin_field_type<T>();
+  }
+}
+
+}  // namespace lp::internal

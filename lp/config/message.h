@@ -1,0 +1,33 @@
+#pragma once
+// What a person typed: names, and the parts of a message about them. Pure functions.
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace lp {
+
+// Whether `given` is `name`, where dashes of the former count as underscores.
+bool same_name(std::string_view name, std::string_view given);
+
+// "; did you mean PREFIXNEAREST?" for the candidate that `given` is probably a misspelling of; empty if none is near.
+// By optimal string alignment distance: insertions, deletions, replacements and exchanges of neighbours count one each.
+// Who gives "hidden" may also mean "model.hidden".
+std::string did_you_mean(std::string_view given, std::span<const std::string> candidates, std::string_view prefix = "");
+
+// `text` in double quotes, on one line of printable UTF-8, cut off where it is long.
+std::string quote(std::string_view text);
+
+// "a, b, c".
+template <class Texts>
+std::string join(const Texts& texts, std::string_view separator) {
+  std::string joined;
+  for (bool first = true; const std::string_view text : texts) {
+    if (!std::exchange(first, false)) joined += separator;
+    joined += text;
+  }
+  return joined;
+}
+
+}  // namespace lp

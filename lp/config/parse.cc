@@ -1,0 +1,194 @@
+#include "lp/config/parse.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <set>
+#include <span>
+#include <sstream>
+#include <string_view>
+
+#include <boost/program_options/options_description.hpp>
+#include <boost/program_options/value_semantic.hpp>
+
+#include "lp/base/error.h"
+#include "lp/config/message.h"
+#include "lp/config/yaml.h"
+#include "lp/config/yaml_fields.h"
+
+namespace lp {
+namespace {
+
+namespace po = boost::program_options;
+using internal::FieldType;
+
+constexpr unsigned kColumns = 100;
+const std::array<std::string, 2> kReserved{"groups", "launch"};
+
+[[noreturn]] void fail(const std::string& text) { throw Error(ErrorKind::failed, text); }
+
+std::string value_name(const FieldType& type) {
+  const std::string list = type.shape == FieldType::Shape::list ? ",..." : "";
+  switch (type.kind) {
+    case FieldType::Kind::boolean: return "bool" + list;
+    case FieldType::Kind::integer: return "integer" + list;
+    case FieldType::Kind::number: return "number" + list;
+    case FieldType::Kind::string: return "string" + list;
+    case FieldType::Kind::choice: break;
+  }
+  return join(type.choices, "|");
+}
+
+std::string default_text(const BoundField& field) { return join(field.type->print(field.value), ","); }
+
+// The flags of one aggregate, for the table that --help prints.
+po::options_description options_of(const std::string& title, const Binding& binding) {
+  po::options_description options(title);
+  for (const BoundField& field : binding.fields()) {
+    auto* value = po::value<std::string>()->value_name(value_name(*field.type));
+    if (const std::string text = default_text(field); !text.empty()) value->default_value(text, text);
+    std::string help(field.info.help);
+    if (field.info.range.bounded()) help += (help.empty() ? "" : ", ") + to_string(field.info.range);
+    options.add_options()(field.flag().substr(2).c_str(), value, help.c_str());
+  }
+  return options;
+}
+
+struct Given {
+  const BoundField* field;
+  std::string text;
+};
+
+// What the command line gives to each flag, in order. Boost.Program_options would split it too, but it takes the flag
+// behind a flag without a value for the value, and knows neither the two spellings nor the nearest name.
+class Arguments {
+ public:
+  Arguments(const Binding& program, const Binding& launch) : program_(program), launch_(launch) {}
+
+  std::vector<Given> split(std::span<const char* const> words) const {
+    std::vector<Given> all;
+    std::set<const BoundField*> seen;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      const std::string_view word = words[i];
+      if (!word.starts_with("--")) refuse_stray(word);
+      const std::size_t equals = std::min(word.find('='), word.size());
+      const BoundField& field = find(word.substr(2, equals - 2));
+      if (!seen.insert(&field).second) fail(field.flag() + " is given twice");
+      if (equals < word.size()) {
+        all.push_back({&field, std::string(word.substr(equals + 1))});
+      } else if (field.type->kind == FieldType::Kind::boolean && field.type->shape == FieldType::Shape::one) {
+        all.push_back({&field, "true"});
+      } else if (i + 1 < words.size() && !std::string_view(words[i + 1]).starts_with("--")) {
+        all.push_back({&field, words[++i]});
+      } else {
+        fail(field.flag() + ": expected " + field.expected() + ", got nothing");
+      }
+    }
+    return all;
+  }
+
+ private:
+  const BoundField& find(std::string_view name) const {
+    if (const BoundField* field = program_.find(name)) return *field;
+    if (const BoundField* field = launch_.find(name)) return *field;
+    std::vector<std::string> names{"help"};
+    for (const Binding* binding : {&program_, &launch_}) {
+      for (const BoundField& field : binding->fields()) names.push_back(field.flag().substr(2));
+    }
+    const std::string near = did_you_mean(name, names, "--");
+    fail("unknown flag " + quote("--" + std::string(name)) + (near.empty() ? "; --help lists the flags" : near));
+  }
+
+  [[noreturn]] static void refuse_stray(std::string_view word) {
+    fail("unexpected argument " + quote(word) +
+         ": a flag begins with --, and a bool flag takes its value with = (--flag=false)");
+  }
+
+  const Binding& program_;
+  const Binding& launch_;
+};
+
+void assign_flag(const Given& given) {
+  const BoundField& field = *given.field;
+  std::vector<std::string> texts;
+  if (field.type->shape == FieldType::Shape::list) {
+    std::istringstream list(given.text);
+    for (std::string element; std::getline(list, element, ',');) texts.push_back(element);
+    if (given.text.ends_with(',')) texts.emplace_back();
+  } else if (field.type->shape == FieldType::Shape::one || !given.text.empty()) {
+    texts.push_back(given.text);
+  }
+  const std::size_t accepted = field.assign(texts);
+  if (accepted < texts.size()) {
+    fail(field.flag() + ": expected " + field.expected() + ", got " + quote(texts[accepted]));
+  }
+}
+
+std::vector<GroupPlacement> read_file(const std::string& file, const Binding& program, const Binding& launch) {
+  const YamlNode root = parse_yaml(read_config_file(file), file);
+  for (const YamlNode& member : root.items) {
+    const bool is_reserved = std::find(kReserved.begin(), kReserved.end(), member.key) != kReserved.end();
+    if (is_reserved || program.find(member.key) != nullptr || launch.find(member.key) == nullptr) continue;
+    refuse(member.key_place, file,
+           quote(member.key) + " is one of lp's own flags: in a file it stands under `launch:`");
+  }
+  assign_yaml(program, root, file, kReserved);
+  if (const YamlNode* own = root.find("launch"); own != nullptr && own->kind != YamlNode::Kind::null) {
+    if (own->kind != YamlNode::Kind::map)
+      refuse(own->place, file, "launch: expected a map of lp's own flags, got " + describe(*own));
+    if (const YamlNode* config = own->find("config"))
+      refuse(config->key_place, file, "launch: a file cannot name another one");
+    assign_yaml(launch, *own, file);
+  }
+  const YamlNode* groups = root.find("groups");
+  return groups == nullptr ? std::vector<GroupPlacement>{} : read_placements(*groups, file);
+}
+
+void check_names(const Binding& program, const Binding& launch) {
+  for (const std::string& name : program.children("")) {
+    const bool is_reserved = name == "help" || std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end();
+    if (!is_reserved && launch.find(name) == nullptr) continue;
+    fail("the configuration has a field called " + name + ", which is lp's own; rename the field");
+  }
+}
+
+// A default outside its range stands for a value that the user must give.
+void check_given(const Binding& binding) {
+  for (const BoundField& field : binding.fields()) {
+    if (!field.in_range())
+      fail(field.flag() + " must be given: " + field.expected() + "; its default is " + default_text(field));
+  }
+}
+
+}  // namespace
+
+CommandLine parse(int argc, const char* const* argv, const Binding& program, const Binding& launch) {
+  check_names(program, launch);
+  const std::span<const char* const> words(argv + std::min(argc, 1), static_cast<std::size_t>(std::max(argc - 1, 0)));
+  if (std::find(words.begin(), words.end(), std::string_view("--help")) != words.end()) {
+    const std::string name = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "program";
+    return {.help = help_text(name, program, launch), .groups = {}};
+  }
+  CommandLine line;
+  const std::vector<Given> all = Arguments(program, launch).split(words);
+  const BoundField* config = launch.find("config");
+  for (const Given& given : all) {
+    if (given.field == config && !given.text.empty()) line.groups = read_file(given.text, program, launch);
+  }
+  for (const Given& given : all) assign_flag(given);
+  check_given(program);
+  check_given(launch);
+  return line;
+}
+
+std::string help_text(const std::string& program_name, const Binding& program, const Binding& launch) {
+  po::options_description own = options_of("flags of every lp program", launch);
+  own.add_options()("help", "print this text");
+  po::options_description all(kColumns, kColumns / 2);
+  all.add(options_of("flags of " + program_name, program)).add(own);
+  std::ostringstream text;
+  text << "usage: " << program_name << " [flags]\n" << all;
+  return text.str();
+}
+
+}  // namespace lp

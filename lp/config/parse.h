@@ -1,0 +1,35 @@
+#pragma once
+// Reads the flags of a program and its YAML file into two aggregates: the program's own configuration, and lp's flags.
+//
+//   Config config;
+//   LaunchFlags flags;
+//   const lp::CommandLine line = lp::parse(argc, argv, lp::bind(config), lp::bind(flags));
+//   if (!line.help.empty()) { ... print it, end ... }
+//
+// Defaults < YAML (--config=file.yaml) < flags. A field learning_rate is the flag --learning-rate (or --learning_rate)
+// and the key learning_rate (or learning-rate); a field hidden of a nested aggregate model is --model.hidden. A flag's
+// value follows "=" or is the next argument; a bool flag without "=" is true; a list is separated by commas, and empty
+// if its text is; so is an optional. The keys of the file are the fields of the program; `launch` holds lp's own flags,
+// and `groups` places groups. For launchers; one thread.
+
+#include <string>
+#include <vector>
+
+#include "lp/config/bind.h"
+#include "lp/config/placement.h"
+
+namespace lp {
+
+struct CommandLine {
+  std::string help;                    // --help was given: this text answers it, and nothing else was read
+  std::vector<GroupPlacement> groups;  // whether the program has such groups is not checked here
+};
+
+// `launch` has a std::string field `config`, the flag that names the file. Errors (failed) name the flag, or file, line
+// and column, and what is expected there; both aggregates are then unspecified.
+CommandLine parse(int argc, const char* const* argv, const Binding& program, const Binding& launch);
+
+// The text of --help: the program's flags, then lp's, in 100 columns.
+std::string help_text(const std::string& program_name, const Binding& program, const Binding& launch);
+
+}  // namespace lp

@@ -1,0 +1,55 @@
+#pragma once
+// Where the groups of a program shall run, as the `groups` of a YAML file say. A placement never changes the topology:
+// it names groups that the program has, and replaces what the program says of them. Values; they copy.
+//
+//   groups:
+//     worker:
+//       launcher: slurm
+//       hosts: [a, b]
+//       cpus: 2                     # cores for each node; 0.5 is half a core
+//       gpus: 1                     # for each node
+//       memory: 512M                # for each node; bytes, or with K, M, G or T: powers of 1024
+//       environment: {OMP_NUM_THREADS: 2}
+//       directory: /data/run
+//       on_failure: {restart: 3}    # or stop, or ignore, or {restart: {budget: 3, backoff: 0.5}}: seconds
+//       heartbeat: 5                # seconds
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lp/config/yaml.h"
+
+namespace lp {
+
+struct GroupPlacement {
+  struct OnFailure {
+    enum class Action : std::uint8_t { stop, restart, ignore };
+    Action action = Action::stop;
+    int budget = 0;                   // restart: how often for each node
+    std::optional<double> backoff{};  // restart: seconds before the first; empty: the program's
+  };
+
+  std::string group{};
+  std::string file{};  // where the group is named
+  int line = 0;
+
+  std::optional<std::string> launcher{};
+  std::vector<std::string> hosts{};  // empty: not said
+  std::optional<double> cpus{};
+  std::optional<int> gpus{};
+  std::optional<std::uint64_t> memory{};  // bytes
+  std::optional<std::map<std::string, std::string>> environment{};
+  std::optional<std::string> directory{};
+  std::optional<OnFailure> on_failure{};
+  std::optional<double> heartbeat{};  // seconds
+
+  std::string place() const { return file + ":" + std::to_string(line); }
+};
+
+// Reads the value of `groups`, in the order of the file. Errors (failed) name file, line and column.
+std::vector<GroupPlacement> read_placements(const YamlNode& groups, const std::string& file);
+
+}  // namespace lp
