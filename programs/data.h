@@ -3,11 +3,12 @@
 //
 // Values; any number of threads may read one.
 
-#include <Eigen/Core>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
+
+#include <Eigen/Core>
 
 namespace lp {
 

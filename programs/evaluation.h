@@ -1,8 +1,9 @@
 #pragma once
 // How good a model is on labelled examples. Values and pure functions: any thread.
 
-#include <Eigen/Core>
 #include <string>
+
+#include <Eigen/Core>
 
 #include "programs/data.h"
 #include "programs/model.h"

@@ -19,12 +19,8 @@ using ConstVector = Eigen::Map<const VectorXf>;
 
 void activate(Activation activation, MatrixXf& sums) {
   switch (activation) {
-    case Activation::relu:
-      sums = sums.cwiseMax(0.0F);
-      break;
-    case Activation::tanh:
-      sums = sums.array().tanh();
-      break;
+    case Activation::relu: sums = sums.cwiseMax(0.0F); break;
+    case Activation::tanh: sums = sums.array().tanh(); break;
   }
 }
 

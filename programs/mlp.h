@@ -1,9 +1,10 @@
 #pragma once
 // A multilayer perceptron of any depth; without hidden layers it is softmax regression.
 
-#include <Eigen/Core>
 #include <cstdint>
 #include <vector>
+
+#include <Eigen/Core>
 
 #include "programs/model.h"
 

@@ -4,9 +4,10 @@
 //
 // A Model is immutable: any number of threads may use one.
 
-#include <Eigen/Core>
 #include <cstdint>
 #include <string>
+
+#include <Eigen/Core>
 
 #include "programs/data.h"
 

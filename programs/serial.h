@@ -1,8 +1,9 @@
 #pragma once
 // Training in one thread: what every distributed scheme is compared with.
 
-#include <Eigen/Core>
 #include <cstdint>
+
+#include <Eigen/Core>
 
 #include "nodes/optimizer.h"
 #include "programs/data.h"

@@ -1,9 +1,9 @@
 #include "nodes/optimizer.h"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <cstddef>
-
-#include <gtest/gtest.h>
 
 #include "lp/base/error.h"
 #include "lp/base/random.h"

@@ -1,9 +1,9 @@
 #include "programs/batches.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <numeric>
-
-#include <gtest/gtest.h>
 
 #include "lp/base/error.h"
 

@@ -1,12 +1,12 @@
 #include "programs/data.h"
 
+#include <gtest/gtest.h>
+
 #include <cstddef>
 #include <fstream>
 #include <functional>
 #include <numeric>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "lp/base/error.h"
 

@@ -1,12 +1,12 @@
 #include "programs/model.h"
 
+#include <gtest/gtest.h>
+
 #include <cmath>
 #include <cstddef>
 #include <memory>
 #include <numeric>
 #include <vector>
-
-#include <gtest/gtest.h>
 
 #include "lp/base/error.h"
 #include "lp/base/random.h"

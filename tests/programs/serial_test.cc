@@ -1,9 +1,9 @@
 #include "programs/serial.h"
 
+#include <gtest/gtest.h>
+
 #include <cstddef>
 #include <span>
-
-#include <gtest/gtest.h>
 
 #include "lp/base/error.h"
 #include "programs/batches.h"
