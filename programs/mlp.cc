@@ -72,7 +72,6 @@ void Mlp::check(const VectorXf& parameters, const MatrixXf& features) const {
 }
 
 std::vector<MatrixXf> Mlp::forward(const VectorXf& parameters, const MatrixXf& features) const {
-  check(parameters, features);
   std::vector<MatrixXf> out;
   for (const Layer& layer : layers_) {
     const ConstMatrix weights(parameters.data() + layer.weights, layer.outputs, layer.inputs);
@@ -87,14 +86,17 @@ std::vector<MatrixXf> Mlp::forward(const VectorXf& parameters, const MatrixXf& f
 }
 
 MatrixXf Mlp::scores(const VectorXf& parameters, const MatrixXf& features) const {
+  check(parameters, features);
   return std::move(forward(parameters, features).back());
 }
 
 double Mlp::loss(const VectorXf& parameters, const Dataset& batch, VectorXf& gradient) const {
+  check(parameters, batch.features);
+  gradient.setZero(size_);
+  if (batch.examples() == 0) return 0;  // Eigen computes addresses inside empty matrices, which have none
   std::vector<MatrixXf> outputs = forward(parameters, batch.features);
   MatrixXf delta = std::move(outputs.back());  // derivative with respect to a layer's sums, from the last layer back
   const double loss = softmax_cross_entropy(delta, batch.labels);
-  gradient.setZero(size_);
   for (std::size_t i = layers_.size(); i-- > 0;) {
     const Layer& layer = layers_[i];
     const MatrixXf& inputs = i == 0 ? batch.features : outputs[i - 1];
