@@ -16,7 +16,7 @@
 namespace lp {
 namespace internal {
 
-// What must hold of one line of a configuration's table; its name shows in the compiler's message.
+// What must hold of one line of a configuration's table. The name shows in the compiler's message.
 template <std::size_t N>
 struct Name {
   char text[N + 1] = {};
@@ -25,27 +25,40 @@ struct Name {
   }
 };
 
-template <class Config, auto name>
-struct TableLine {
-  static constexpr bool is_a_field() {
-    for (const std::string_view field : field_names<Config>) {
-      if (field == std::string_view(name.text)) return true;
-    }
-    return false;
+enum class LineVerdict { right, no_such_field, no_number, nested };
+
+template <class... Field>
+constexpr LineVerdict judge_line(TypeList<Field...>, std::span<const std::string_view> names, std::string_view name,
+                                 bool has_range) {
+  const bool nested[] = {Aggregate<Field>...};
+  const bool numbers[] = {is_number<typename ValueOf<Field>::type>...};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] != name) continue;
+    if (nested[i]) return LineVerdict::nested;
+    return has_range && !numbers[i] ? LineVerdict::no_number : LineVerdict::right;
   }
-  static constexpr bool checked = is_a_field();
-  static_assert(checked, "lp: the table `fields` names a field that this configuration does not have");
+  return LineVerdict::no_such_field;
+}
+
+template <class Config, auto name, bool has_range>
+struct TableLine {
+  static constexpr LineVerdict verdict = judge_line(FieldTypes<Config>{}, field_names<Config>, name.text, has_range);
+  static_assert(verdict != LineVerdict::no_such_field,
+                "lp: the table `fields` names a field that this configuration does not have; see the name above");
+  static_assert(verdict != LineVerdict::no_number,
+                "lp: the table `fields` gives a range to a field that holds no numbers; see the name above");
+  static_assert(verdict != LineVerdict::nested,
+                "lp: a nested aggregate has a table `fields` of its own: put help texts and ranges there");
 };
 
 template <Aggregate T>
 constexpr std::span<const FieldInfo> table_of() {
   if constexpr (requires { T::fields.size(); }) {
     constexpr auto& table = T::fields;
-    constexpr bool checked = []<std::size_t... I>(std::index_sequence<I...>) {
-      return (TableLine<T, Name<table[I].name.size()>(table[I].name)>::checked && ...);
+    []<std::size_t... I>(std::index_sequence<I...>) {
+      (void(TableLine<T, Name<table[I].name.size()>(table[I].name), table[I].range.bounded()>::verdict), ...);
     }
     (std::make_index_sequence<table.size()>{});
-    static_cast<void>(checked);
     return table;
   } else {
     return {};
@@ -86,13 +99,14 @@ class Binding {
 
   template <Aggregate T>
   void add_fields(T& value, const std::string& prefix) {
+    const std::span<const FieldInfo> table = internal::table_of<T>();
     for_each_field(value, [&](std::string_view name, auto& field) {
       using Field = std::remove_reference_t<decltype(field)>;
       std::string path = prefix + std::string(name);
       if constexpr (Aggregate<Field>) {
         add_fields(field, path + ".");
       } else {
-        add_field(std::move(path), name, &field, internal::field_type<Field>(), internal::table_of<T>());
+        add_field(std::move(path), name, &field, internal::field_type<Field>(), table);
       }
     });
   }

@@ -88,12 +88,13 @@ template <class T>
 const FieldType& field_type() {
   if constexpr (NamedEnum<T>) {
     return kChoiceType<T>;
-  } else {
-    static_assert(
-        BuiltinField<T>,
-        "lp: a configuration cannot have a field of this type; use bool, an integer, float, double, std::string, an "
-        "enum class, a std::vector or std::optional of those, or a nested aggregate");
+  } else if constexpr (BuiltinField<T>) {
     return builtin_field_type<T>();
+  } else {
+    constexpr bool supported = BuiltinField<T>;
+    static_assert(supported,
+                  "lp: a configuration cannot have a field of this type; it takes bool, integers, float, double, "
+                  "std::string, enum class, std::vector and std::optional of all but the last, and nested aggregates");
   }
 }
 
