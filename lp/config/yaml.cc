@@ -24,6 +24,16 @@ namespace {
 
 YamlPlace place_of(const YAML::Mark& mark) { return {mark.line + 1, mark.column + 1}; }
 
+// RFC 4648, section 4. yaml-cpp's decoder reads outside its table when a byte is not ASCII, and drops what is
+// incomplete.
+bool is_base64(std::string_view text) {
+  const auto digit = [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '/';
+  };
+  const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with("=") ? 1 : 0;
+  return text.size() % 4 == 0 && std::all_of(text.begin(), text.end() - padding, digit);
+}
+
 // Builds the tree from the parser's events. It refuses what is too deep before the parser, which recurses, goes there.
 class TreeBuilder : public YAML::EventHandler {
  public:
@@ -44,6 +54,7 @@ class TreeBuilder : public YAML::EventHandler {
     scalar.is_string = tag != "?";
     scalar.text = text;
     if (tag == "tag:yaml.org,2002:binary") {
+      if (!is_base64(text)) refuse(mark, "!!binary: expected base64 without spaces, got " + quote(text));
       const std::vector<unsigned char> bytes = YAML::DecodeBase64(text);
       scalar.text.assign(bytes.begin(), bytes.end());
     } else if (tag != "?" && tag != "!") {

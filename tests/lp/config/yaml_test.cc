@@ -123,6 +123,12 @@ TEST_F(YamlFile, WhatIsNoConfigurationIsRefused) {
   EXPECT_EQ(parse_file_failure("workers: &a 3\n"), "FILE:1:10: anchors are not supported");
   EXPECT_EQ(parse_file_failure("<<: {workers: 3}\n"), "FILE:1:1: merge keys are not supported");
   EXPECT_EQ(parse_file_failure("name: !!str 3\n"), "FILE:1:7: the tag \"tag:yaml.org,2002:str\" is not supported");
+  for (const char* text : {"\"\xC3\xA9\xC3\xA9\"", "AQI", "A===", "=AQI", "\"AQID \""}) {
+    EXPECT_NE(
+        parse_file_failure(std::string("name: !!binary ") + text + "\n").find("FILE:1:7: !!binary: expected base64"),
+        std::string::npos)
+        << text;
+  }
   EXPECT_EQ(parse_file_failure("? [a]\n: 3\n"), "FILE:1:3: a key must be a plain word");
   EXPECT_EQ(parse_file_failure("workers: 3\n---\nworkers: 3\n"), "FILE: holds more than one YAML document");
   EXPECT_EQ(parse_file_failure("name: a\n\xFF"), "FILE:2:1: not a text file: a byte here is no UTF-8");
