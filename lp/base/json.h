@@ -101,7 +101,7 @@ void JsonWriter::write(const T& value) {
   } else {
     static_assert(Aggregate<T>, "lp: JSON has no form for this type; write an aggregate, a container or a scalar");
     begin_object();
-    for_each_field(value, [this](std::string_view name, const auto& field) { member(name, field); });
+    for_each_field(value, [this](std::string_view name, const auto& field) { this->member(name, field); });
     end_object();
   }
 }
