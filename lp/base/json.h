@@ -73,7 +73,11 @@ void JsonWriter::write(const T& value) {
   if constexpr (std::is_same_v<T, bool>) {
     boolean(value);
   } else if constexpr (NamedEnum<T>) {
-    string(enum_name(value));
+    if (const std::string_view name = enum_name(value); !name.empty()) {
+      string(name);
+    } else {
+      write(static_cast<std::underlying_type_t<T>>(value));
+    }
   } else if constexpr (std::is_enum_v<T>) {
     write(static_cast<std::underlying_type_t<T>>(value));
   } else if constexpr (std::signed_integral<T>) {

@@ -7,9 +7,9 @@
 //   struct Config {
 //     int workers = 4;
 //     double rate = 0.1;
-//     std::vector<std::string> files;
-//     std::optional<int> steps;
-//     Model model;                                            // --model.hidden=64
+//     std::vector<std::string> files{};
+//     std::optional<int> steps{};
+//     Model model{};                                          // --model.hidden=64
 //
 //     static constexpr auto fields = lp::fields(              // optional, and so is each of its lines
 //         lp::field("workers", "number of workers", lp::range(1, 1024)),
@@ -17,10 +17,10 @@
 //         lp::field("steps", "stop after so many steps"));
 //   };
 //
-// A field is a bool, an integer, a float or double, a std::string, a scoped enumeration (by the names of its values), a
-// std::vector or std::optional of one of these, or again such an aggregate. Durations are numbers; their help text says
-// the unit. A table that names a field which the aggregate does not have does not compile. A default outside its range
-// is allowed, and means that the user must give the value.
+// A field is a bool, an integer, a float or double, a std::string, or a std::vector or std::optional of one of these; an
+// enum class whose values are 0, 1, 2, ..., by their names; or again such an aggregate, with a table of its own. Durations
+// are numbers; their help text says the unit. A table that names a field which the aggregate does not have does not
+// compile. A default outside its range means that the user must give the value.
 //
 // Values only, no state: any thread may use what is here.
 

@@ -29,7 +29,7 @@ struct FieldType {
   void (*clear)(void* field);
   // The text of each value: one; none or one; one for each element.
   std::vector<std::string> (*print)(const void* field);
-  // Whether each value lies in the range; numbers only.
+  // Whether each value lies in the range; of an enumeration, whether it has a name.
   bool (*within)(const void* field, const Range& range);
 };
 
@@ -82,7 +82,7 @@ inline constexpr FieldType kChoiceType{
         [](const void* field) {
           return std::vector<std::string>{std::string(enum_name(*static_cast<const E*>(field)))};
         },
-    .within = [](const void*, const Range&) { return true; }};
+    .within = [](const void* field, const Range&) { return !enum_name(*static_cast<const E*>(field)).empty(); }};
 
 template <class T>
 const FieldType& field_type() {
@@ -92,9 +92,10 @@ const FieldType& field_type() {
     return builtin_field_type<T>();
   } else {
     constexpr bool supported = BuiltinField<T>;
-    static_assert(supported,
-                  "lp: a configuration cannot have a field of this type; it takes bool, integers, float, double, "
-                  "std::string, enum class, std::vector and std::optional of all but the last, and nested aggregates");
+    static_assert(
+        supported,
+        "lp: a configuration cannot have a field of this type; it takes bool, integers, float, double, "
+        "std::string, vectors and optionals of these, an enum class of values 0, 1, 2, ..., and nested aggregates");
   }
 }
 

@@ -11,6 +11,7 @@
 
 namespace lp {
 // Every field of `config`. from_yaml gives exactly these values again: floats to the last bit, strings of any bytes.
+// Error (failed) if a value lies outside its range, or all of them take more than kLargestYaml bytes.
 template <Aggregate T>
 std::string to_yaml(const T& config) {
   return print_yaml(bind(const_cast<T&>(config)));  // which only reads

@@ -12,6 +12,7 @@
 #include <boost/program_options/value_semantic.hpp>
 
 #include "lp/base/error.h"
+#include "lp/base/utf8.h"
 #include "lp/config/message.h"
 #include "lp/config/yaml.h"
 #include "lp/config/yaml_fields.h"
@@ -23,6 +24,7 @@ namespace po = boost::program_options;
 using internal::FieldType;
 
 constexpr unsigned kColumns = 100;
+constexpr std::size_t kLongestDefault = 24;  // bytes
 const std::array<std::string, 2> kReserved{"groups", "launch"};
 
 [[noreturn]] void fail(const std::string& text) { throw Error(ErrorKind::failed, text); }
@@ -34,12 +36,28 @@ std::string value_name(const FieldType& type) {
     case FieldType::Kind::integer: return "integer" + list;
     case FieldType::Kind::number: return "number" + list;
     case FieldType::Kind::string: return "string" + list;
-    case FieldType::Kind::choice: break;
+    case FieldType::Kind::choice: return "name";
   }
-  return join(type.choices, "|");
+  return {};
 }
 
-std::string default_text(const BoundField& field) { return join(field.type->print(field.value), ","); }
+std::string value_text(const BoundField& field) { return join(field.type->print(field.value), ","); }
+
+std::string default_text(const BoundField& field) {
+  const std::string text = quote(value_text(field));  // escapes what would break the table
+  const std::string inner = text.substr(1, text.rfind('"') - 1);
+  if (inner.size() <= kLongestDefault) return inner;
+  const std::string_view head = std::string_view(inner).substr(0, kLongestDefault);
+  return std::string(head.substr(0, valid_utf8_prefix(head))) + "...";
+}
+
+std::string help_of(const BoundField& field) {
+  std::string help(field.info.help);
+  const bool is_choice = field.type->kind == FieldType::Kind::choice;
+  const std::string limits = is_choice ? field.expected() : to_string(field.info.range);
+  if (!help.empty() && !limits.empty()) help += ", ";
+  return help + limits;
+}
 
 // The flags of one aggregate, for the table that --help prints.
 po::options_description options_of(const std::string& title, const Binding& binding) {
@@ -47,9 +65,7 @@ po::options_description options_of(const std::string& title, const Binding& bind
   for (const BoundField& field : binding.fields()) {
     auto* value = po::value<std::string>()->value_name(value_name(*field.type));
     if (const std::string text = default_text(field); !text.empty()) value->default_value(text, text);
-    std::string help(field.info.help);
-    if (field.info.range.bounded()) help += (help.empty() ? "" : ", ") + to_string(field.info.range);
-    options.add_options()(field.flag().substr(2).c_str(), value, help.c_str());
+    options.add_options()(field.flag().substr(2).c_str(), value, help_of(field).c_str());
   }
   return options;
 }
@@ -134,10 +150,12 @@ std::vector<GroupPlacement> read_file(const std::string& file, const Binding& pr
   }
   assign_yaml(program, root, file, kReserved);
   if (const YamlNode* own = root.find("launch"); own != nullptr && own->kind != YamlNode::Kind::null) {
-    if (own->kind != YamlNode::Kind::map)
+    if (own->kind != YamlNode::Kind::map) {
       refuse(own->place, file, "launch: expected a map of lp's own flags, got " + describe(*own));
-    if (const YamlNode* config = own->find("config"))
+    }
+    if (const YamlNode* config = own->find("config")) {
       refuse(config->key_place, file, "launch: a file cannot name another one");
+    }
     assign_yaml(launch, *own, file);
   }
   const YamlNode* groups = root.find("groups");
@@ -155,8 +173,8 @@ void check_names(const Binding& program, const Binding& launch) {
 // A default outside its range stands for a value that the user must give.
 void check_given(const Binding& binding) {
   for (const BoundField& field : binding.fields()) {
-    if (!field.in_range())
-      fail(field.flag() + " must be given: " + field.expected() + "; its default is " + default_text(field));
+    if (field.in_range()) continue;
+    fail(field.flag() + " must be given: " + field.expected() + "; its default is " + value_text(field));
   }
 }
 

@@ -5,7 +5,9 @@
 #include <vector>
 
 #include <yaml-cpp/binary.h>
+#include <yaml-cpp/null.h>
 
+#include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "lp/base/utf8.h"
 #include "lp/config/message.h"
@@ -38,13 +40,16 @@ class Assignment {
     if (member.key.find('.') == std::string::npos) {
       if (const BoundField* field = binding_.find(path)) return assign_field(*field, member);
       if (!binding_.children(path).empty()) {
-        if (member.kind != YamlNode::Kind::map)
+        if (member.kind != YamlNode::Kind::map) {
           refuse(member.place, file_, path + ": expected a map, got " + describe(member));
+        }
         return assign_members(member, path, {});
       }
     }
+    if (binding_.find(path) != nullptr) refuse(member.key_place, file_, path + ": in a file a dot is a nested map");
     std::vector<std::string> names = binding_.children(section);
     names.insert(names.end(), others.begin(), others.end());
+    for (const BoundField& field : binding_.fields()) names.push_back(field.path);
     refuse(member.key_place, file_, "unknown key " + quote(path) + did_you_mean(path, names));
   }
 
@@ -88,7 +93,13 @@ std::string print_string(const std::string& text) {
   return "!!binary \"" + YAML::EncodeBase64(reinterpret_cast<const unsigned char*>(text.data()), text.size()) + "\"";
 }
 
+std::string print_key(const std::string& name) { return YAML::IsNullString(name) ? to_json(name) : name; }
+
 std::string print_value(const BoundField& field) {
+  if (!field.in_range()) {
+    const std::string value = join(field.type->print(field.value), ", ");
+    throw Error(ErrorKind::failed, field.path + ": expected " + field.expected() + ", is " + quote(value));
+  }
   std::vector<std::string> texts = field.type->print(field.value);
   const bool strings = field.type->kind == Kind::string || field.type->kind == Kind::choice;
   if (strings) std::transform(texts.begin(), texts.end(), texts.begin(), print_string);
@@ -115,9 +126,13 @@ std::string print_yaml(const Binding& binding) {
     }
     std::size_t same = 0;
     while (same < open.size() && same + 1 < parts.size() && open[same] == parts[same]) ++same;
-    for (; same + 1 < parts.size(); ++same) text += std::string(2 * same, ' ') + parts[same] + ":\n";
-    text += std::string(2 * same, ' ') + parts.back() + ": " + print_value(field) + "\n";
+    for (; same + 1 < parts.size(); ++same) text += std::string(2 * same, ' ') + print_key(parts[same]) + ":\n";
+    text += std::string(2 * same, ' ') + print_key(parts.back()) + ": " + print_value(field) + "\n";
     open.assign(parts.begin(), parts.end() - 1);
+  }
+  if (text.size() > kLargestYaml) {
+    throw Error(ErrorKind::failed,
+                "the configuration takes more than " + std::to_string(kLargestYaml) + " bytes as text");
   }
   return text;
 }

@@ -16,7 +16,8 @@ namespace lp {
 void assign_yaml(const Binding& binding, const YamlNode& map, const std::string& file,
                  std::span<const std::string> others = {});
 
-// Every field as YAML: parse_yaml and assign_yaml restore exactly these values.
+// Every field as YAML: parse_yaml and assign_yaml restore exactly these values. Error (failed): a value outside its
+// range, or more text than parse_yaml takes.
 std::string print_yaml(const Binding& binding);
 
 }  // namespace lp

@@ -132,7 +132,7 @@ TEST(Flags, HelpListsEveryFlagIn100Columns) {
   const std::string help = parse_words({"--workers=nonsense", "--help"}).line.help;
   for (const char* part : {"usage: digits [flags]", "--workers", "number of workers, from 1 to 1024", "(=4)", "--rate",
                            "learning rate, above 0", "--model.hidden-size", "--dry-run", "what runs the nodes",
-                           "--help", "sgd|adam|null"}) {
+                           "--help", "one of sgd, adam, null"}) {
     EXPECT_NE(help.find(part), std::string::npos) << part << "\n" << help;
   }
   EXPECT_LT(help.find("--model.layers"), help.find("--launch"));
@@ -141,6 +141,21 @@ TEST(Flags, HelpListsEveryFlagIn100Columns) {
     EXPECT_LE(end - begin, 100U) << help.substr(begin, end - begin);
     begin = end + 1;
   }
+}
+
+struct LongDefaults {
+  std::string prose = "a\tb " + std::string(200, 'x');
+  std::string lines = "1\n2";
+  std::vector<int> many = std::vector<int>(100, 7);
+};
+
+TEST(Flags, HelpShortensLongDefaults) {
+  LongDefaults config;
+  LaunchFlags flags;
+  const std::string help = help_text("digits", bind(config), bind(flags));
+  EXPECT_NE(help.find("(=a\\tb xxxxxxxxxxxxxxxxxxx...)"), std::string::npos) << help;
+  EXPECT_NE(help.find("(=1\\n2)"), std::string::npos) << help;
+  EXPECT_NE(help.find("(=7,7,7,7,7,7,7,7,7,7,7,7,...)"), std::string::npos) << help;
 }
 
 }  // namespace

@@ -156,6 +156,27 @@ TEST(Freeze, StringsOfAnyBytesComeBack) {
   EXPECT_EQ(back.maybe, "");
 }
 
+struct OddNames {
+  int null = 1;
+  int y = 2;
+  int on = 3;
+};
+
+TEST(Freeze, FieldsMayBeCalledWhatIsSpecialInYaml) {
+  const auto back = from_yaml<OddNames>(to_yaml(OddNames{.null = 4, .y = 5, .on = 6}));
+  EXPECT_EQ(back.null, 4);
+  EXPECT_EQ(back.y, 5);
+  EXPECT_EQ(back.on, 6);
+}
+
+TEST(Freeze, WhatCouldNotBeReadAgainIsRefused) {
+  EXPECT_EQ(failure([] { to_yaml(Config{.workers = 0}); }), "workers: expected an integer from 1 to 1024, is \"0\"");
+  EXPECT_EQ(failure([] { to_yaml(Config{.optimizer = static_cast<Optimizer>(9)}); }),
+            "optimizer: expected one of sgd, adam, null, is \"\"");
+  EXPECT_EQ(failure([] { to_yaml(Config{.name = std::string(kLargestYaml, 'x')}); }),
+            "the configuration takes more than 1048576 bytes as text");
+}
+
 TEST(Freeze, ATextOfAnotherTypeIsRefused) {
   EXPECT_EQ(failure([] { from_yaml<Leaf>("x: 1\nq: 2\n"); }), "resolved configuration:2:1: unknown key \"q\"");
 }

@@ -78,7 +78,10 @@ TEST_F(YamlFile, AnUnknownKeyNamesItsPlaceAndTheNearest) {
   EXPECT_EQ(parse_file_failure("model:\n  hiden_size: 3\n"),
             "FILE:2:3: unknown key \"model.hiden_size\"; did you mean model.hidden_size?");
   EXPECT_EQ(parse_file_failure("grups: {}\n"), "FILE:1:1: unknown key \"grups\"; did you mean groups?");
-  EXPECT_EQ(parse_file_failure("model.hidden_size: 3\n"), "FILE:1:1: unknown key \"model.hidden_size\"");
+  EXPECT_EQ(parse_file_failure("model.hidden_size: 3\n"),
+            "FILE:1:1: model.hidden_size: in a file a dot is a nested map");
+  EXPECT_EQ(parse_file_failure("hidden_size: 3\n"),
+            "FILE:1:1: unknown key \"hidden_size\"; did you mean model.hidden_size?");
   EXPECT_EQ(parse_file_failure("launch:\n  sed: 3\n"), "FILE:2:3: unknown key \"sed\"; did you mean seed?");
   EXPECT_EQ(parse_file_failure("? zzzzzzzzzz\n: 3\n"), "FILE:1:3: unknown key \"zzzzzzzzzz\"");
 }
