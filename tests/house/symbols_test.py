@@ -1,5 +1,9 @@
-"""Only lp/base/scheduler knows clocks, threads, condition variables, sleeping and poll timeouts. Usage: symbols_test.py ARCHIVE..."""
+"""Only lp/base/scheduler knows clocks, threads, condition variables, sleeping and poll timeouts.
 
+Usage: symbols_test.py FOLDER ARCHIVE...; of FOLDER every object is read, for what headers bring into users' programs.
+"""
+
+import pathlib
 import re
 import subprocess
 import sys
@@ -20,7 +24,7 @@ FORBIDDEN = re.compile(r"""^(
     syscall | io_uring_\w+ | std::__atomic_futex.* | std::random_device::.*
 )$""", re.VERBOSE)
 
-LINE = re.compile(r"^(?P<archive>[^:]+):(?P<object>[^:]+): +U (?P<symbol>.*)$")
+LINE = re.compile(r"^((?P<archive>[^:]+):)?(?P<object>[^:]+): +U (?P<symbol>.*)$")
 
 
 def forbidden_symbols(nm_output):
@@ -32,26 +36,26 @@ def forbidden_symbols(nm_output):
             continue
         symbol = match["symbol"].split("@")[0]
         if FORBIDDEN.match(symbol):
-            found.append((match["archive"].rsplit("/", 1)[-1], match["object"], symbol))
+            found.append(((match["archive"] or "").rsplit("/", 1)[-1], match["object"], symbol))
     return found
 
 
-def references(archives):
-    output = subprocess.run(["nm", "-A", "-C", "--undefined-only", *archives],
+def references(files):
+    output = subprocess.run(["nm", "-A", "-C", "--undefined-only", *files],
                             check=True, capture_output=True, text=True).stdout
     return forbidden_symbols(output)
 
 
 class Symbols(unittest.TestCase):
-    archives = []
+    files = []
 
     def test_only_the_scheduler_knows_time_and_threads(self):
-        wrong = [f"{archive}, {obj}: {symbol}" for archive, obj, symbol in references(self.archives)
+        wrong = [f"{archive}, {obj}: {symbol}" for archive, obj, symbol in references(self.files)
                  if (archive, obj) != SCHEDULER]
         self.assertEqual([], wrong, "use Event, Thread, Pool, Timers, Poller or now() of lp/base/scheduler.h")
 
     def test_the_scheduler_itself_is_seen(self):
-        seen = {symbol for archive, obj, symbol in references(self.archives) if (archive, obj) == SCHEDULER}
+        seen = {symbol for archive, obj, symbol in references(self.files) if (archive, obj) == SCHEDULER}
         self.assertIn("epoll_wait", seen)
         self.assertIn("std::chrono::_V2::steady_clock::now()", seen)
 
@@ -61,11 +65,13 @@ class Symbols(unittest.TestCase):
                        "pthread_cond_clockwait", "pthread_create", "usleep", "syscall", "select", "epoll_wait"]:
             with self.subTest(symbol):
                 self.assertEqual(1, len(forbidden_symbols(f"/b/liblp_rpc.a:socket.cc.o:                 U {symbol}")))
+                self.assertEqual(1, len(forbidden_symbols(f"/b/examples/hello.cc.o:                 U {symbol}")))
         for symbol in ["pthread_mutex_lock", "zmq_msg_send", "lp::now()", "lp::Poller::wait(std::span<int>)", "strftime"]:
             with self.subTest(symbol):
                 self.assertEqual([], forbidden_symbols(f"/b/liblp_rpc.a:socket.cc.o:                 U {symbol}"))
 
 
 if __name__ == "__main__":
-    Symbols.archives = sys.argv[1:]
+    folder, *archives = sys.argv[1:]
+    Symbols.files = archives + sorted(pathlib.Path(folder).rglob("*.o"))
     unittest.main(argv=sys.argv[:1])
