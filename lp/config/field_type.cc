@@ -131,50 +131,49 @@ constexpr Range limits_of() {
   return {};
 }
 
-template <class T>
-struct OpsOf : One<T> {};
-template <class T>
-struct OpsOf<std::optional<T>> : Optional<T> {};
-template <class T>
-struct OpsOf<std::vector<T>> : List<T> {};
-
-}  // namespace
-
-template <BuiltinField T>
-const FieldType& builtin_field_type() {
-  using Value = typename ValueOf<T>::type;
-  using Ops = OpsOf<T>;
+template <class Value, class Shaped>
+const FieldType& type_of() {
   static constexpr FieldType kType{.kind = kind_of<Value>(),
-                                   .shape = Ops::shape,
+                                   .shape = Shaped::shape,
                                    .limits = limits_of<Value>(),
                                    .choices = {},
-                                   .parse = &Ops::parse,
-                                   .clear = &Ops::clear,
-                                   .print = &Ops::print,
-                                   .within = &Ops::within};
+                                   .parse = &Shaped::parse,
+                                   .clear = &Shaped::clear,
+                                   .print = &Shaped::print,
+                                   .within = &Shaped::within};
   return kType;
 }
 
-#define LP_FIELD_TYPE(T)                                            \
-  template const FieldType& builtin_field_type<T>();                \
-  template const FieldType& builtin_field_type<std::optional<T>>(); \
-  template const FieldType& builtin_field_type<std::vector<T>>();
+}  // namespace
 
-LP_FIELD_TYPE(bool)
-LP_FIELD_TYPE(signed char)
-LP_FIELD_TYPE(unsigned char)
-LP_FIELD_TYPE(short)
-LP_FIELD_TYPE(unsigned short)
-LP_FIELD_TYPE(int)
-LP_FIELD_TYPE(unsigned int)
-LP_FIELD_TYPE(long)
-LP_FIELD_TYPE(unsigned long)
-LP_FIELD_TYPE(long long)
-LP_FIELD_TYPE(unsigned long long)
-LP_FIELD_TYPE(float)
-LP_FIELD_TYPE(double)
-LP_FIELD_TYPE(std::string)
+template <PlainValue T>
+const FieldType& PlainTypes<T>::one() {
+  return type_of<T, One<T>>();
+}
 
-#undef LP_FIELD_TYPE
+template <PlainValue T>
+const FieldType& PlainTypes<T>::optional() {
+  return type_of<T, Optional<T>>();
+}
+
+template <PlainValue T>
+const FieldType& PlainTypes<T>::list() {
+  return type_of<T, List<T>>();
+}
+
+template struct PlainTypes<bool>;
+template struct PlainTypes<signed char>;
+template struct PlainTypes<unsigned char>;
+template struct PlainTypes<short>;
+template struct PlainTypes<unsigned short>;
+template struct PlainTypes<int>;
+template struct PlainTypes<unsigned int>;
+template struct PlainTypes<long>;
+template struct PlainTypes<unsigned long>;
+template struct PlainTypes<long long>;
+template struct PlainTypes<unsigned long long>;
+template struct PlainTypes<float>;
+template struct PlainTypes<double>;
+template struct PlainTypes<std::string>;
 
 }  // namespace lp::internal

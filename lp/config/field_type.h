@@ -41,26 +41,33 @@ template <class T>
 inline constexpr bool is_number = (std::is_integral_v<T> && !is_character<T> && !std::is_same_v<T, bool>) ||
                                   std::is_same_v<T, float> || std::is_same_v<T, double>;
 
+template <class T>
+concept PlainValue = is_number<T> || std::is_same_v<T, bool> || std::is_same_v<T, std::string>;
+
+// Defined and instantiated in field_type.cc for every PlainValue.
+template <PlainValue T>
+struct PlainTypes {
+  static const FieldType& one();       // of a T
+  static const FieldType& optional();  // of a std::optional<T>
+  static const FieldType& list();      // of a std::vector<T>
+};
+
 // T itself, or what it is a list of, or optional.
 template <class T>
 struct ValueOf {
   using type = T;
+  static constexpr auto shape = FieldType::Shape::one;
 };
 template <class T>
 struct ValueOf<std::vector<T>> {
   using type = T;
+  static constexpr auto shape = FieldType::Shape::list;
 };
 template <class T>
 struct ValueOf<std::optional<T>> {
   using type = T;
+  static constexpr auto shape = FieldType::Shape::optional;
 };
-
-template <class T>
-concept BuiltinField = is_number<typename ValueOf<T>::type> || std::is_same_v < typename ValueOf<T>::type,
-bool > || std::is_same_v<typename ValueOf<T>::type, std::string>;
-
-template <BuiltinField T>
-const FieldType& builtin_field_type();  // field_type.cc
 
 template <NamedEnum E>
 inline constexpr FieldType kChoiceType{
@@ -86,16 +93,21 @@ inline constexpr FieldType kChoiceType{
 
 template <class T>
 const FieldType& field_type() {
+  using Value = typename ValueOf<T>::type;
+  constexpr bool supported = PlainValue<Value> || NamedEnum<T>;
+  static_assert(
+      supported,
+      "lp: a configuration cannot have a field of this type; it takes bool, integers, float, double, std::string, "
+      "vectors and optionals of these, an enum class of values 0, 1, 2, ..., and nested aggregates");
   if constexpr (NamedEnum<T>) {
     return kChoiceType<T>;
-  } else if constexpr (BuiltinField<T>) {
-    return builtin_field_type<T>();
-  } else {
-    constexpr bool supported = BuiltinField<T>;
-    static_assert(
-        supported,
-        "lp: a configuration cannot have a field of this type; it takes bool, integers, float, double, "
-        "std::string, vectors and optionals of these, an enum class of values 0, 1, 2, ..., and nested aggregates");
+  } else if constexpr (PlainValue<Value>) {
+    switch (ValueOf<T>::shape) {
+      case FieldType::Shape::one: return PlainTypes<Value>::one();
+      case FieldType::Shape::optional: return PlainTypes<Value>::optional();
+      case FieldType::Shape::list: break;
+    }
+    return PlainTypes<Value>::list();
   }
 }
 

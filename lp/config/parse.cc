@@ -44,11 +44,11 @@ std::string value_name(const FieldType& type) {
 std::string value_text(const BoundField& field) { return join(field.type->print(field.value), ","); }
 
 std::string default_text(const BoundField& field) {
-  const std::string text = quote(value_text(field));  // escapes what would break the table
-  const std::string inner = text.substr(1, text.rfind('"') - 1);
-  if (inner.size() <= kLongestDefault) return inner;
-  const std::string_view head = std::string_view(inner).substr(0, kLongestDefault);
-  return std::string(head.substr(0, valid_utf8_prefix(head))) + "...";
+  std::string text = quote(value_text(field));  // escapes what would break the table
+  text = text.substr(1, text.rfind('"') - 1);
+  if (text.size() <= kLongestDefault) return text;
+  text.resize(valid_utf8_prefix(std::string_view(text).substr(0, kLongestDefault)));
+  return text + "...";
 }
 
 std::string help_of(const BoundField& field) {
