@@ -18,6 +18,7 @@ UNDONE = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 MACHINE = re.compile(r"(?<![\w.])/(work|root|home|tmp/lpw)/")
 SEAM = re.compile(r"sleep_for|sleep_until|\busleep\(|(system|steady|high_resolution)_clock::now|random_device|"
                   r"std::(jthread|thread|condition_variable|async|this_thread::yield)\b")
+LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
 
 
 def complaints(name, text):
@@ -61,6 +62,11 @@ class Files(unittest.TestCase):
     def test_scripts_can_be_run(self):
         for name in ["tools/demo", "tools/test", ".ci/run"]:
             self.assertTrue(os.access(tree.ROOT / name, os.X_OK), name)
+
+    def test_links_of_pages_lead_somewhere(self):
+        broken = [f"{name}: {link}" for name, path in tree.files() if name.endswith(".md")
+                  for link in LINK.findall(path.read_text()) if "://" not in link and not (path.parent / link).exists()]
+        self.assertEqual([], broken)
 
     def test_what_breaks_a_rule_is_found(self):
         for name, text in [

@@ -7,7 +7,6 @@ import sys
 import tree
 
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\]\(([^)#]+)(#[^)]*)?\)")
 
 
 def text():
@@ -21,10 +20,6 @@ def blocks(language):
 def commands():
     """The lines of all sh blocks that are not comments."""
     return [line for body in blocks("sh") for line in body.splitlines() if line and not line.startswith("#")]
-
-
-def links():
-    return [target for target, _ in LINK.findall(text()) if "://" not in target]
 
 
 if __name__ == "__main__":

@@ -49,9 +49,6 @@ class Readme(unittest.TestCase):
                 with self.subTest(program=program, launch=launch):
                     self.run_here(f"{program} --launch={launch}")
 
-    def test_every_link_leads_somewhere(self):
-        self.assertEqual([], [link for link in readme.links() if not (tree.ROOT / link).exists()])
-
 
 if __name__ == "__main__":
     Readme.build = sys.argv[1]
