@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
 
 #include "tests/lp/config/config_for_test.h"
 
@@ -141,6 +142,27 @@ TEST(Flags, HelpListsEveryFlagIn100Columns) {
     EXPECT_LE(end - begin, 100U) << help.substr(begin, end - begin);
     begin = end + 1;
   }
+}
+
+TEST(Flags, AnyWordsAreAnErrorAtWorst) {
+  const std::vector<const char*> words{"--workers", "--workers=3", "--rate=",     "--rate",  "0.5",       "",
+                                       "--",        "-",           "--=",         "=",       "---",       "--shuffle",
+                                       "--files",   "a,,b",        "--config",    "/",       "--steps",   "\xFF\xFE",
+                                       "--model.",  "--.",         "--optimizer", "adam",    "--dry_run", "--launch",
+                                       "--model",   "--__=1",      "-1",          "--big=-0"};
+  std::mt19937 random(1);
+  for (int i = 0; i < 5000; ++i) {
+    std::vector<const char*> line(random() % 5);
+    for (const char*& word : line) word = words[random() % words.size()];
+    try {
+      parse_words(line);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::failed);
+    }
+  }
+  Config config;
+  LaunchFlags flags;
+  parse(0, nullptr, bind(config), bind(flags));  // a program may be started without even its name
 }
 
 struct LongDefaults {
