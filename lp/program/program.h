@@ -42,7 +42,7 @@ struct NodeSpec {
   const NodeType* type = nullptr;    // null until the node is defined (see declare)
   std::vector<std::string> edges{};  // the nodes that it calls, by name, each once, in the order of its arguments
   std::size_t process = 0;  // nodes of equal number share a process (see colocate); a node's own position otherwise
-  std::function<std::unique_ptr<NodeObject>(NodeContext&)> build{};
+  std::function<std::unique_ptr<NodeObject>(Context&)> build{};
 };
 
 class Program {
@@ -73,8 +73,8 @@ class Program {
     }
   }
 
-  // Adds nodes that run a function once: function(clients..., context). What it captures is configuration and handles'
-  // clients arrive as arguments.
+  // Adds nodes that run a function once: f(context, arguments...) or f(arguments...), where handles arrive as clients.
+  // It may capture configuration, nothing else: every process builds it anew.
   template <class F, class... Args>
   void function(GroupOptions options, F f, Args... args) {
     if constexpr (internal::function_is_fine<F, Args...>()) {
@@ -136,7 +136,7 @@ class Program {
  private:
   void add_group(GroupOptions options, bool single);
   void define_group(const std::string& name, const NodeType& type, std::vector<std::string> edges,
-                    std::function<std::unique_ptr<NodeObject>(NodeContext&)> build);
+                    std::function<std::unique_ptr<NodeObject>(Context&)> build);
   void colocate_nodes(std::span<const std::string> names);
 
   std::string name_;

@@ -27,13 +27,6 @@ struct PeerState {
   std::string text{};
 };
 
-// What a node says of its work, for people: shown as a bar, kept in the status.
-struct Progress {
-  std::uint64_t step = 0;
-  std::uint64_t total = 0;                               // 0: unknown
-  std::vector<std::pair<std::string, double>> values{};  // "loss", "images/s"
-};
-
 class Runtime {
  public:
   struct Options {
@@ -58,8 +51,9 @@ class Runtime {
                            const Error& error) = 0;                              // constructor, load, run, save
     virtual void on_stop_requested(NodeId node, const std::string& reason) = 0;  // Context::stop_program
     virtual void on_progress(NodeId node, const Progress& progress) = 0;
-    virtual void on_saved(NodeId node,
-                          std::uint64_t step) = 0;  // this node's part of the cut `step` is durable on disk
+    virtual void on_saved(NodeId node, std::uint64_t step) = 0;  // its part of the cut `step` is durable on disk
+    virtual void on_not_saved(NodeId node, std::uint64_t step,
+                              const Error& error) = 0;  // a full disk: earlier cuts stay
   };
 
   // `program` and `observer` must outlive the runtime.
@@ -97,8 +91,9 @@ class Runtime {
   }
 
  private:
-  Edge& outside_edge(const std::string& node);
+  friend class Context;
   struct State;
+  Edge& outside_edge(const std::string& node);
   std::unique_ptr<State> state_;
 };
 

@@ -256,7 +256,7 @@ concept UniqueKeys = SetOrMap<T> && requires(T& container, typename T::value_typ
 
 // ... and std::chrono::duration.
 template <class T>
-concept Duration = requires(const T& duration) {
+concept StdDuration = requires(const T& duration) {
   typename T::period;
   T(typename T::rep{});
   { duration.count() } -> std::same_as<typename T::rep>;
@@ -283,7 +283,7 @@ struct Codec<T> {
   static std::string shape() { return "set"; }
 };
 
-template <internal::Duration T>
+template <internal::StdDuration T>
 struct Codec<T> {
   using Rep = typename T::rep;
   static void encode(Writer& writer, const T& duration) { internal::encode<Rep>(writer, duration.count()); }

@@ -1,0 +1,143 @@
+#include "lp/program/context.h"
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+
+#include "lp/base/hash.h"
+#include "lp/program/runtime_state.h"
+
+namespace lp {
+namespace {
+
+// f in a service's turn, for a thread that waits for it. Whoever claims it first decides: the turn runs it, or the
+// waiter gives up.
+class TurnRequest {
+ public:
+  explicit TurnRequest(Function<void()> f) : f_(std::move(f)) {}
+
+  bool claim() { return !claimed_.exchange(true); }
+  void run() {
+    try {
+      f_();
+    } catch (...) {
+      error_ = std::current_exception();
+    }
+    done_.set();
+  }
+  void refuse(const Error& error) {
+    error_ = std::make_exception_ptr(error);
+    done_.set();
+  }
+  bool wait(Time until) { return done_.wait(until); }
+  void rethrow() {
+    if (error_ != nullptr) std::rethrow_exception(error_);
+  }
+
+ private:
+  Function<void()> f_;
+  std::atomic<bool> claimed_ = false;
+  std::exception_ptr error_;
+  Event done_;
+};
+
+class TurnTask final : public internal::Task {
+ public:
+  TurnTask(internal::NodeCore& core, std::shared_ptr<TurnRequest> request)
+      : Task(internal::new_chain()), core_(core), request_(std::move(request)) {}
+  void run() noexcept override {
+    if (request_->claim()) {
+      internal::Frame frame{.node = &core_, .chain = chain(), .holds_turn = true};
+      const internal::FrameScope scope(frame);
+      request_->run();
+    }
+    delete this;
+  }
+  void refuse(const Error& error) noexcept override {
+    if (request_->claim()) request_->refuse(error);
+    delete this;
+  }
+
+ private:
+  internal::NodeCore& core_;
+  std::shared_ptr<TurnRequest> request_;  // shared with the waiter, who may give up
+};
+
+}  // namespace
+
+const std::string& Context::name() const { return state_.spec.name; }
+int Context::index() const { return state_.spec.index; }
+int Context::replicas() const { return state_.runtime.program.group_of(state_.core.id()).size; }
+std::uint32_t Context::incarnation() const { return state_.core.incarnation(); }
+std::uint64_t Context::seed() const { return hash_combine(state_.runtime.options.seed, fnv1a(name())); }
+Random Context::random(std::uint64_t step) const { return Random(state_.runtime.options.seed, name(), step); }
+
+bool Context::stopping() const { return state_.core.stopping(); }
+std::stop_token Context::stop_token() const { return state_.core.stop_token(); }
+
+bool Context::wait_for(Duration duration) const {
+  Event event;
+  const Time end = after(duration);
+  internal::Frame frame{.node = &state_.core};
+  const internal::WaitScope wait(&frame, event);
+  while (!wait.stopped()) {
+    if (!event.wait(end)) return true;
+  }
+  return false;
+}
+
+void Context::wait_for_stop() const { wait_for(kForever); }
+
+void Context::take_turn(Function<void()> f) {
+  const internal::Frame* const outer = internal::current_frame();
+  if (outer != nullptr && outer->node == &state_.core && outer->holds_turn) {
+    f();
+    return;
+  }
+  internal::Turn& turn = state_.core.turn();
+  if (internal::Frame frame{.node = &state_.core, .chain = internal::new_chain(), .holds_turn = true};
+      turn.try_take(frame.chain)) {
+    struct Release {
+      internal::Turn& turn;
+      ~Release() { turn.release(); }
+    } release{turn};
+    const internal::FrameScope scope(frame);
+    f();
+    return;
+  }
+  const auto request = std::make_shared<TurnRequest>(std::move(f));
+  turn.post(new TurnTask(state_.core, request));
+  const Duration timeout = state_.runtime.options.patient ? kForever : state_.runtime.options.deadline;
+  if (!request->wait(after(timeout)) && request->claim()) {
+    throw Error(ErrorKind::deadline, "exclusive: the service's turn was not free in time", {.node = name()});
+  }
+  request->rethrow();
+}
+
+void Context::stop_program(const std::string& reason) {
+  state_.tell([&](Runtime::Observer& observer) { observer.on_stop_requested(state_.core.id(), reason); });
+}
+
+void Context::report(const Progress& progress) {
+  state_.tell([&](Runtime::Observer& observer) { observer.on_progress(state_.core.id(), progress); });
+}
+
+void Context::cut(std::uint64_t step) {
+  if (state_.runtime.options.directory.empty() || !state_.spec.type->saves) return;
+  take_turn([&] { state_.save(step); });
+}
+
+Edge& Context::edge(const std::string& node) {
+  const std::lock_guard lock(state_.mutex);
+  std::unique_ptr<Edge>& edge = state_.edges[node];
+  if (edge == nullptr) {
+    const auto id = state_.runtime.program.find(node);
+    if (!id)
+      throw Error(ErrorKind::failed, "a handle names node '" + node + "', which the program does not have",
+                  {.node = name()});
+    edge = std::make_unique<Edge>(state_.runtime.hub, &state_.core, *id);
+  }
+  return *edge;
+}
+
+}  // namespace lp

@@ -1,0 +1,87 @@
+#pragma once
+// What a node knows of itself while it runs, and what it may ask of its runtime. run(lp::Context&) gets it; a
+// constructor gets it for the argument lp::context. Owned by the Runtime; it lives as long as the service, and any of
+// the node's threads may use it.
+
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "lp/base/function.h"
+#include "lp/base/random.h"
+#include "lp/base/scheduler.h"
+#include "lp/rpc/edge.h"
+
+namespace lp {
+
+// What a node says of its work, for people: shown as a bar, kept in the status.
+struct Progress {
+  std::uint64_t step = 0;
+  std::uint64_t total = 0;                               // 0: unknown
+  std::vector<std::pair<std::string, double>> values{};  // "loss", "images/s"
+};
+
+class Context {
+ public:
+  struct State;  // the Runtime's
+  explicit Context(State& state) : state_(state) {}
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  const std::string& name() const;  // "worker/3"
+  int index() const;                // 3
+  int replicas() const;             // of its group
+  std::uint32_t incarnation() const;
+
+  // The node's own seed: a function of the program's seed and its name.
+  std::uint64_t seed() const;
+  // A stream of random numbers: a function of the program's seed, the node's name and `step`.
+  Random random(std::uint64_t step) const;
+
+  // Whether the node was asked to stop, and why it should return soon.
+  bool stopping() const;
+  std::stop_token stop_token() const;
+  // Waits for `duration`, or until the node is asked to stop: then false.
+  bool wait_for(Duration duration) const;
+  void wait_for_stop() const;
+
+  // Runs f in the service's turn, so that it sees what handlers see, alone, and returns what f returns. For run().
+  // Throws `deadline` when the turn is not had in time.
+  template <class F>
+  auto exclusive(F&& f) {
+    using R = std::invoke_result_t<F>;
+    if constexpr (std::is_void_v<R>) {
+      take_turn([&] { f(); });
+    } else {
+      std::optional<R> result;
+      take_turn([&] { result.emplace(f()); });
+      return std::move(*result);
+    }
+  }
+
+  // Ends the whole program, with success, for this reason.
+  void stop_program(const std::string& reason);
+
+  void report(const Progress& progress);
+
+  // This node's state now is that after `step`: saves it as the node's part of the cut `step` of the program. Call it
+  // at the same steps in every node that has save and load; the cut counts when all have. In a handler, or in run(),
+  // which then takes the turn. A program without a run directory takes no cuts.
+  void cut(std::uint64_t step);
+
+  // The edge to another node, by name. For lp's own code.
+  Edge& edge(const std::string& node);
+
+ private:
+  void take_turn(Function<void()> f);
+
+  State& state_;
+};
+
+}  // namespace lp

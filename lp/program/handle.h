@@ -1,0 +1,85 @@
+#pragma once
+// Names of nodes while the graph is built. A Handle cannot be called: the node that it is given to gets a Client.
+// Values; they copy.
+
+#include <concepts>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lp/program/context.h"
+#include "lp/rpc/client.h"
+#include "lp/rpc/clients.h"
+
+namespace lp {
+
+namespace internal {
+
+// Every method of Base's Remote is one of Derived's.
+template <class Base, class Derived>
+consteval bool implements() {
+  bool all = true;
+  RemoteOf<Base>::type::for_each([&]<auto Entry>() {
+    bool found = false;
+    using B = MethodTypes<Entry>;
+    RemoteOf<Derived>::type::for_each([&]<auto Other>() {
+      using D = MethodTypes<Other>;
+      if (kMethodInfo<B>.id == kMethodInfo<D>.id) found = true;
+    });
+    all = all && found;
+  });
+  return all;
+}
+
+}  // namespace internal
+
+template <class S>
+class Handle {
+ public:
+  explicit Handle(std::string name) : name_(std::move(name)) {}
+
+  // A handle to a service is also a handle to the interface that it implements.
+  template <class D>
+    requires(std::derived_from<D, S> && !std::same_as<D, S>)
+  Handle(const Handle<D>& other) : name_(other.name()) {
+    static_assert(internal::implements<S, D>(), "lp: this service's Remote lacks a method of its base's Remote");
+  }
+
+  const std::string& name() const { return name_; }
+  Client<S> dereference(Context& context) const { return Client<S>(context.edge(name_)); }
+  void append_nodes(std::vector<std::string>& names) const { names.push_back(name_); }
+
+ private:
+  std::string name_;
+};
+
+// The nodes of a group, in order.
+template <class S>
+class GroupHandle {
+ public:
+  GroupHandle(std::string name, int size) : name_(std::move(name)), size_(size) {}
+  template <class D>
+    requires(std::derived_from<D, S> && !std::same_as<D, S>)
+  GroupHandle(const GroupHandle<D>& other) : name_(other.name()), size_(other.size()) {
+    static_assert(internal::implements<S, D>(), "lp: this service's Remote lacks a method of its base's Remote");
+  }
+
+  const std::string& name() const { return name_; }
+  int size() const { return size_; }
+  Handle<S> operator[](int replica) const { return Handle<S>(name_ + "/" + std::to_string(replica)); }
+
+  Clients<S> dereference(Context& context) const {
+    std::vector<Client<S>> all;
+    for (int i = 0; i < size_; ++i) all.push_back((*this)[i].dereference(context));
+    return Clients<S>(std::move(all));
+  }
+  void append_nodes(std::vector<std::string>& names) const {
+    for (int i = 0; i < size_; ++i) (*this)[i].append_nodes(names);
+  }
+
+ private:
+  std::string name_;
+  int size_;
+};
+
+}  // namespace lp

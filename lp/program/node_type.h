@@ -1,0 +1,227 @@
+#pragma once
+// What the runtime needs of a node's class, its type forgotten: made from the class at compile time, when a node is
+// added.
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "lp/program/checkpoint.h"
+#include "lp/program/context.h"
+#include "lp/program/deferred.h"
+#include "lp/rpc/method.h"
+#include "lp/rpc/stream_call.h"
+#include "lp/rpc/typed_call.h"
+
+namespace lp {
+
+// A node while it runs: the user's object.
+class NodeObject {
+ public:
+  virtual ~NodeObject() = default;
+  virtual void* service() = 0;
+  virtual void run(Context& context) = 0;
+  virtual void save(Checkpoint& checkpoint) = 0;
+  virtual void load(const Checkpoint& checkpoint) = 0;
+};
+
+struct NodeType {
+  std::string_view name{};                  // of the class
+  bool active = false;                      // has run()
+  bool saves = false;                       // has save() and load(): a member of the program's cuts
+  std::vector<internal::Method> methods{};  // sorted by id
+};
+
+namespace internal {
+
+template <class S>
+concept RunsWithContext = requires(S& service, Context& context) {
+  service.run(context);
+};
+template <class S>
+concept RunsAlone = requires(S& service) {
+  service.run();
+};
+template <class S>
+concept Saves = requires(S& service, Checkpoint& out) {
+  service.save(out);
+};
+template <class S>
+concept Loads = requires(S& service, const Checkpoint& in) {
+  service.load(in);
+};
+
+template <class S>
+class NodeOf final : public NodeObject {
+ public:
+  template <class... Args>
+  explicit NodeOf(Args&&... args) : service_(std::forward<Args>(args)...) {}
+  void* service() override { return &service_; }
+  void run([[maybe_unused]] Context& context) override {
+    if constexpr (RunsWithContext<S>) {
+      service_.run(context);
+    } else if constexpr (RunsAlone<S>) {
+      service_.run();
+    }
+  }
+  void save([[maybe_unused]] Checkpoint& checkpoint) override {
+    if constexpr (Saves<S>) service_.save(checkpoint);
+  }
+  void load([[maybe_unused]] const Checkpoint& checkpoint) override {
+    if constexpr (Loads<S>) service_.load(checkpoint);
+  }
+
+ private:
+  S service_;
+};
+
+// The functions of one signature, shared by all methods that have it.
+template <class Raw, class Params>
+struct Bodies;
+template <class Raw, class... P>
+struct Bodies<Raw, std::tuple<P...>> {
+  static constexpr auto kReceive = &receive_call<Raw, P...>;
+};
+template <class T, class... P>
+struct Bodies<Stream<T>, std::tuple<P...>> {
+  static constexpr auto kReceive = &receive_stream<T, P...>;
+};
+
+template <class R>
+std::uint64_t result_shape() {
+  if constexpr (std::is_void_v<R>) {
+    return 0;
+  } else {
+    return shape_of<R>();
+  }
+}
+
+template <class S, auto Entry>
+Method method_of_entry() {
+  using Types = MethodTypes<Entry>;
+  using Raw = typename Types::Raw;
+  using Params = typename Types::Params;
+  Method method;
+  static_cast<MethodInfo&>(method) = kMethodInfo<Types>;
+  method.shape = hash_combine(shape_of<Params>(), result_shape<typename Types::Result>());
+  method.receive = Bodies<Raw, Params>::kReceive;
+  if constexpr (Types::kTraits.batch > 0) {
+    method.run_batch = &run_batch_of<S, Types::kMethod, Raw, std::tuple_element_t<0, Params>>;
+  } else {
+    method.invoke = &invoke_method<S, Types::kMethod>;
+    method.direct = ReturnType<Raw>::plain && !Types::kTraits.once;
+  }
+  return method;
+}
+
+template <class S>
+const NodeType& node_type() {
+  static const NodeType type = [] {
+    NodeType made{.name = type_name<S>, .active = RunsWithContext<S> || RunsAlone<S>, .saves = Saves<S> && Loads<S>};
+    if constexpr (Service<S>) {
+      RemoteOf<S>::type::for_each([&]<auto Entry>() { made.methods.push_back(method_of_entry<S, Entry>()); });
+      std::sort(made.methods.begin(), made.methods.end(), [](const Method& a, const Method& b) { return a.id < b.id; });
+    }
+    return made;
+  }();
+  return type;
+}
+
+// Says in one sentence why a node cannot be added, and only that.
+template <class S, class... Args>
+consteval bool node_is_fine() {
+  if constexpr (!std::is_constructible_v<S, Dereferenced<Args>...>) {
+    static_assert(
+        std::is_constructible_v<S, Dereferenced<Args>...>,
+        "lp: no constructor of this node takes these arguments; an lp::Handle<S> arrives as lp::Client<S>, an "
+        "lp::GroupHandle<S> as lp::Clients<S>, lp::index as int, lp::seed as std::uint64_t");
+    return false;
+  } else if constexpr (Saves<S> != Loads<S>) {
+    static_assert(
+        Saves<S> == Loads<S>,
+        "lp: a node that has save(lp::Checkpoint&) needs load(const lp::Checkpoint&) too, and the other way round");
+    return false;
+  } else if constexpr (Service<S>) {
+    return RemoteOf<S>::type::check();
+  } else {
+    return true;
+  }
+}
+
+template <class... Args>
+std::vector<std::string> edges_of(const Args&... args) {
+  std::vector<std::string> names;
+  (append_nodes(names, args), ...);
+  std::vector<std::string> once;
+  for (std::string& name : names) {
+    if (std::find(once.begin(), once.end(), name) == once.end()) once.push_back(std::move(name));
+  }
+  return once;
+}
+
+template <class S, class... Args>
+std::function<std::unique_ptr<NodeObject>(Context&)> builder(Args... args) {
+  return [... args = std::move(args)](Context& context) -> std::unique_ptr<NodeObject> {
+    return std::make_unique<NodeOf<S>>(internal::dereference(args, context)...);
+  };
+}
+
+// A function node: an object whose run() calls the function with its clients.
+template <class F, class... Clients>
+class FunctionNode final : public NodeObject {
+ public:
+  FunctionNode(F f, std::tuple<Clients...> clients) : f_(std::move(f)), clients_(std::move(clients)) {}
+  void* service() override { return this; }
+  void run(Context& context) override {
+    std::apply(
+        [&](Clients&... clients) {
+          if constexpr (std::is_invocable_v<F&, Context&, Clients&...>) {
+            f_(context, clients...);
+          } else {
+            f_(clients...);
+          }
+        },
+        clients_);
+  }
+  void save(Checkpoint&) override {}
+  void load(const Checkpoint&) override {}
+
+ private:
+  F f_;
+  std::tuple<Clients...> clients_;
+};
+
+template <class F>
+const NodeType& function_type() {
+  static const NodeType type{.name = "function", .active = true};
+  return type;
+}
+
+template <class F, class... Args>
+consteval bool function_is_fine() {
+  constexpr bool fits =
+      std::is_invocable_v<F&, Context&, Dereferenced<Args>&...> || std::is_invocable_v<F&, Dereferenced<Args>&...>;
+  static_assert(
+      fits,
+      "lp: this function does not take these arguments; it is called with (lp::Context&, arguments...) or with "
+      "(arguments...), where an lp::Handle<S> arrives as lp::Client<S>");
+  return fits;
+}
+
+template <class F, class... Args>
+std::function<std::unique_ptr<NodeObject>(Context&)> function_builder(F f, Args... args) {
+  return [f = std::move(f), ... args = std::move(args)](Context& context) -> std::unique_ptr<NodeObject> {
+    return std::make_unique<FunctionNode<F, std::decay_t<Dereferenced<Args>>...>>(
+        f, std::tuple<std::decay_t<Dereferenced<Args>>...>(internal::dereference(args, context)...));
+  };
+}
+
+}  // namespace internal
+}  // namespace lp

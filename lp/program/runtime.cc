@@ -1,0 +1,256 @@
+#include "lp/program/runtime.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lp/program/checkpoint.h"
+#include "lp/program/cut.h"
+#include "lp/program/runtime_state.h"
+#include "lp/rpc/network.h"
+
+namespace lp {
+namespace {
+
+constexpr auto kLastWait = std::chrono::seconds(1);  // for threads that do not end, before they are abandoned
+
+// Names of lp's own entries in a checkpoint.
+constexpr const char* kOnceEntry = "lp.once";
+constexpr const char* kNumbersEntry = "lp.numbers";
+
+internal::Hub::Options hub_options(const Program& program, const Runtime::Options& options) {
+  internal::Hub::Options out{.run = options.run,
+                             .token = options.token,
+                             .fingerprint = program.fingerprint(),
+                             .deadline = options.deadline,
+                             .patient = options.patient,
+                             .serialize = options.serialize,
+                             .network = options.network};
+  for (const NodeSpec& node : program.nodes()) out.nodes.push_back(node.name);
+  return out;
+}
+
+// A heartbeat in the service's own turn.
+class Probe final : public internal::Task {
+ public:
+  explicit Probe(Function<void()> alive) : alive_(std::move(alive)) {}
+  void run() noexcept override {
+    alive_();
+    delete this;
+  }
+  void refuse(const Error&) noexcept override { delete this; }
+
+ private:
+  Function<void()> alive_;
+};
+
+}  // namespace
+
+Runtime::State::State(const Program& the_program, Options the_options, Observer& the_observer)
+    : program(the_program),
+      options(std::move(the_options)),
+      observer(the_observer),
+      hub(hub_options(program, options)),
+      current(program.nodes().size()),
+      endpoints(program.nodes().size()),
+      outside(program.nodes().size()) {}
+
+// Counts a task that uses the incarnation from a thread of the pool.
+struct Working {
+  explicit Working(Context::State& the_state) : state(the_state) { state.working.fetch_add(1); }
+  ~Working() {
+    if (state.working.fetch_sub(1) == 1) state.quiet.set();
+  }
+  Working(const Working&) = delete;
+  Working& operator=(const Working&) = delete;
+  Context::State& state;
+};
+
+void Context::State::build(const std::filesystem::path& cut) noexcept {
+  try {
+    internal::Frame frame{.node = &core};
+    const internal::FrameScope scope(frame);
+    object = spec.build(context);
+    core.set_object(object->service());
+    if (!cut.empty() && spec.type->saves) {
+      const Checkpoint checkpoint = Checkpoint::read(cut_file(cut, spec.name));
+      object->load(checkpoint);
+      core.once().load(checkpoint.get_frames(kOnceEntry));
+      for (const auto& [node, number] : checkpoint.get<std::map<std::string, std::uint64_t>>(kNumbersEntry)) {
+        context.edge(node).set_next_number(number);
+      }
+    }
+    if (core.stopping()) return;
+    runtime.hub.peer(core.id()).up_here(core);
+    tell([&](Runtime::Observer& observer) { observer.on_ready(core.id(), core.incarnation()); });
+  } catch (...) {
+    const Error error = as_error(std::current_exception());
+    tell([&](Runtime::Observer& observer) { observer.on_failed(core.id(), core.incarnation(), error); });
+  }
+}
+
+void Context::State::run() noexcept {
+  internal::Frame frame{.node = &core};
+  const internal::FrameScope scope(frame);
+  try {
+    object->run(context);
+    tell([&](Runtime::Observer& observer) { observer.on_finished(core.id(), core.incarnation()); });
+  } catch (...) {
+    const Error error = as_error(std::current_exception());
+    const bool stopped = core.stopping() && error.kind() == ErrorKind::stopped;
+    tell([&](Runtime::Observer& observer) {
+      if (stopped) {
+        observer.on_finished(core.id(), core.incarnation());
+      } else {
+        observer.on_failed(core.id(), core.incarnation(), error);
+      }
+    });
+  }
+}
+
+void Context::State::save(std::uint64_t step) {
+  Checkpoint checkpoint;
+  object->save(checkpoint);
+  checkpoint.put_frames(kOnceEntry, core.once().save());
+  std::map<std::string, std::uint64_t> numbers;
+  {
+    const std::lock_guard lock(mutex);
+    for (const auto& [node, edge] : edges) numbers.emplace(node, edge->next_number());
+  }
+  checkpoint.put(kNumbersEntry, numbers);
+  // The service goes on while its state is written.
+  auto write = [working = std::make_unique<Working>(*this), step, checkpoint = std::move(checkpoint)] {
+    State& self = working->state;
+    try {
+      const std::filesystem::path cut = cut_directory(self.runtime.options.directory, step);
+      checkpoint.write(cut_file(cut, self.spec.name), self.spec.name, step);
+      self.tell([&](Runtime::Observer& observer) { observer.on_saved(self.core.id(), step); });
+    } catch (...) {
+      const Error error = as_error(std::current_exception());
+      self.tell([&](Runtime::Observer& observer) { observer.on_not_saved(self.core.id(), step, error); });
+    }
+  };
+  runtime.hub.pool().run(std::move(write));
+}
+
+bool Context::State::stop_and_wait(Time until) {
+  if (!thread.join_until(until)) return false;
+  while (working.load() > 0) {
+    if (!quiet.wait(until)) return false;
+  }
+  if (!core.wait_idle(until)) return false;
+  runtime.hub.peer(core.id()).down_here(core);
+  core.set_object(nullptr);
+  object.reset();
+  return true;
+}
+
+Runtime::Runtime(const Program& program, Options options, Observer& observer)
+    : state_(std::make_unique<State>(program, std::move(options), observer)) {}
+
+Runtime::~Runtime() {
+  bool all_ended = true;
+  for (NodeId node = 0; node < state_->current.size(); ++node) stop(node, "the program is shutting down");
+  state_->hub.close();
+  const Time end = after(kLastWait);
+  for (NodeId node = 0; node < state_->current.size(); ++node) {
+    if (!join(node, end)) {
+      abandon(node);
+      all_ended = false;
+    }
+  }
+  for (const auto& incarnation : state_->incarnations) all_ended = all_ended && !incarnation->abandoned.load();
+  if (all_ended) return;
+  // Threads still use what is there.
+  state_->hub.abandon();
+  static_cast<void>(state_.release());
+}
+
+std::string Runtime::endpoint() const {
+  return state_->hub.network() == nullptr ? std::string() : state_->hub.network()->endpoint();
+}
+
+void Runtime::update(std::span<const PeerState> peers) {
+  internal::Network* const network = state_->hub.network();
+  for (const PeerState& news : peers) {
+    internal::Peer& peer = state_->hub.peer(news.node);
+    std::string old;
+    bool in_use = false;
+    {
+      const std::lock_guard lock(state_->mutex);
+      if (state_->current[news.node] != nullptr) continue;  // it is here
+      old = std::exchange(state_->endpoints[news.node], news.gone ? std::string() : news.endpoint);
+      in_use = std::find(state_->endpoints.begin(), state_->endpoints.end(), old) != state_->endpoints.end();
+    }
+    if (news.gone) {
+      peer.gone(news.text);
+    } else if (news.endpoint.empty() || network == nullptr) {
+      peer.down(news.incarnation);
+    } else {
+      peer.up_elsewhere(news.incarnation, network->dial(news.endpoint));
+    }
+    if (network != nullptr && !old.empty() && !in_use) network->hang_up(old);
+  }
+}
+
+void Runtime::start(NodeId node, std::uint32_t incarnation, const std::filesystem::path& cut) {
+  Context::State* started = nullptr;
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->incarnations.push_back(std::make_unique<Context::State>(*state_, node, incarnation));
+    started = state_->incarnations.back().get();
+    state_->current[node] = started;
+  }
+  state_->hub.pool().run([working = std::make_unique<Working>(*started), cut] { working->state.build(cut); });
+}
+
+void Runtime::run(NodeId node) {
+  Context::State* const state = state_->find(node);
+  if (state == nullptr || !state->spec.type->active || state->core.stopping()) return;
+  state->thread = spawn(state->spec.name, [state] { state->run(); });
+}
+
+void Runtime::stop(NodeId node, const std::string& reason) {
+  if (Context::State* const state = state_->find(node); state != nullptr) state->core.stop(reason);
+}
+
+bool Runtime::join(NodeId node, Time until) {
+  Context::State* const state = state_->find(node);
+  if (state == nullptr) return true;
+  if (!state->stop_and_wait(until)) return false;
+  const std::lock_guard lock(state_->mutex);
+  if (state_->current[node] == state) state_->current[node] = nullptr;
+  return true;
+}
+
+void Runtime::abandon(NodeId node) {
+  Context::State* state = nullptr;
+  {
+    const std::lock_guard lock(state_->mutex);
+    state = std::exchange(state_->current[node], nullptr);
+  }
+  if (state == nullptr) return;
+  state->abandoned = true;
+  state_->hub.peer(node).down_here(state->core);
+  state->thread.abandon();
+}
+
+void Runtime::probe(NodeId node, Function<void()> alive) {
+  Context::State* const state = state_->find(node);
+  if (state == nullptr) return;
+  if (state->core.turn().parked()) {
+    alive();
+  } else {
+    state->core.turn().post_front(new Probe(std::move(alive)));
+  }
+}
+
+Edge& Runtime::outside_edge(const std::string& node) {
+  const auto id = state_->program.find(node);
+  if (!id) throw Error(ErrorKind::failed, "the program has no node '" + node + "'");
+  const std::lock_guard lock(state_->mutex);
+  std::unique_ptr<Edge>& edge = state_->outside[*id];
+  if (edge == nullptr) edge = std::make_unique<Edge>(state_->hub, nullptr, *id);
+  return *edge;
+}
+
+}  // namespace lp

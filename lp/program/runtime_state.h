@@ -1,0 +1,69 @@
+#pragma once
+// The insides of a Runtime: one Incarnation for every start of a node, which stays until the run ends, because callers
+// may still hold its core; its service goes when the node ends. Internal to lp/program.
+
+#include <atomic>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "lp/program/program.h"
+#include "lp/program/runtime.h"
+#include "lp/rpc/hub.h"
+#include "lp/rpc/node_core.h"
+
+namespace lp {
+
+struct Runtime::State {
+  State(const Program& the_program, Options the_options, Observer& the_observer);
+
+  const Program& program;
+  const Options options;
+  Observer& observer;
+  internal::Hub hub;
+  std::mutex mutex;
+  std::deque<std::unique_ptr<Context::State>> incarnations;  // every one that was started
+  std::vector<Context::State*> current;                      // by node; null when none is here
+  std::vector<std::string> endpoints;                        // by node, elsewhere
+  std::vector<std::unique_ptr<Edge>> outside;                // by node
+
+  Context::State* find(NodeId node) {
+    const std::lock_guard lock(mutex);
+    return current[node];
+  }
+};
+
+// One incarnation of a node.
+struct Context::State {
+  State(Runtime::State& the_runtime, NodeId node, std::uint32_t incarnation)
+      : runtime(the_runtime),
+        spec(the_runtime.program.nodes()[node]),
+        core(the_runtime.hub, node, incarnation, spec.type->methods),
+        context(*this) {}
+
+  void build(const std::filesystem::path& cut) noexcept;
+  void run() noexcept;
+  void save(std::uint64_t step);
+  bool stop_and_wait(Time until);
+  template <class F>
+  void tell(F f) {  // the supervisor, unless the node was given up
+    if (!abandoned.load()) f(runtime.observer);
+  }
+
+  Runtime::State& runtime;
+  const NodeSpec& spec;
+  internal::NodeCore core;
+  Context context;
+  std::unique_ptr<NodeObject> object;
+  std::mutex mutex;
+  std::map<std::string, std::unique_ptr<Edge>> edges;
+  std::atomic<bool> abandoned = false;
+  std::atomic<int> working = 0;  // tasks in the pool that use this: building, and saving
+  Event quiet;                   // working became 0
+  Thread thread;                 // of run()
+};
+
+}  // namespace lp

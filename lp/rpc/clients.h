@@ -1,0 +1,166 @@
+#pragma once
+// All replicas of one service, and calls to several of them at once. A snapshot: it does not change when members come
+// and go; epoch() tells which. A value, like Client.
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "lp/base/hash.h"
+#include "lp/rpc/client.h"
+
+namespace lp {
+
+// What one replica answered: a value, or the error instead.
+template <class T>
+class Outcome {
+ public:
+  explicit Outcome(internal::Stored<T> value) : result_(std::move(value)) {}
+  explicit Outcome(Error error) : result_(std::move(error)) {}
+
+  bool has_value() const { return result_.index() == 0; }
+  explicit operator bool() const { return has_value(); }
+  // Throws the error when there is no value.
+  const internal::Stored<T>& value() const& {
+    if (!has_value()) throw Error(error());
+    return std::get<0>(result_);
+  }
+  internal::Stored<T>&& value() && {
+    if (!has_value()) throw Error(error());
+    return std::get<0>(std::move(result_));
+  }
+  const Error& error() const { return std::get<1>(result_); }
+
+ private:
+  std::variant<internal::Stored<T>, Error> result_;
+};
+
+// Replies in the order in which they come: for (auto& [replica, outcome] : clients.each<&S::m>(...)).
+template <class T>
+class Replies {
+ public:
+  struct Reply {
+    std::size_t replica = 0;
+    Outcome<T> outcome;
+  };
+
+  explicit Replies(std::vector<Future<T>> futures)
+      : queue_(std::make_shared<internal::StreamQueue<Reply>>()), left_(futures.size()) {
+    for (std::size_t i = 0; i < futures.size(); ++i) {
+      internal::State<T>& state = *futures[i].state();
+      internal::on_ready_anywhere(state, [queue = queue_, i, from = futures[i].state()] {
+        queue->put({i, from->failed() ? Outcome<T>(from->error()) : Outcome<T>(std::move(from->value()))});
+      });
+    }
+  }
+
+  // The next reply; nothing when all have come. Each ends at its own deadline, so this does too.
+  std::optional<Reply> next() {
+    if (left_ == 0) return std::nullopt;
+    --left_;
+    Future<std::optional<Reply>> future = queue_->next();
+    return future.get();
+  }
+
+  class Iterator {
+   public:
+    explicit Iterator(Replies* replies) : replies_(replies), reply_(replies->next()) {}
+    Reply& operator*() { return *reply_; }
+    Iterator& operator++() {
+      reply_ = replies_->next();
+      return *this;
+    }
+    bool operator==(std::default_sentinel_t) const { return !reply_; }
+
+   private:
+    Replies* replies_;
+    std::optional<Reply> reply_;
+  };
+  Iterator begin() { return Iterator(this); }
+  std::default_sentinel_t end() const { return {}; }
+
+ private:
+  std::shared_ptr<internal::StreamQueue<Reply>> queue_;  // shared with the calls that fill it
+  std::size_t left_;
+};
+
+template <class S>
+class Clients {
+ public:
+  explicit Clients(std::vector<Client<S>> all, std::uint64_t epoch = 0) : all_(std::move(all)), epoch_(epoch) {}
+
+  std::size_t size() const { return all_.size(); }
+  bool empty() const { return all_.empty(); }
+  const Client<S>& operator[](std::size_t replica) const { return all_[replica]; }
+  auto begin() const { return all_.begin(); }
+  auto end() const { return all_.end(); }
+  std::uint64_t epoch() const { return epoch_; }
+
+  // Calls every replica with the same arguments.
+  template <auto M, class... Args>
+  [[nodiscard]] auto async(const Args&... args) const {
+    std::vector<decltype(all_[0].template async<M>(args...))> futures;
+    futures.reserve(all_.size());
+    for (const Client<S>& one : all_) futures.push_back(one.template async<M>(args...));
+    return futures;
+  }
+
+  // Waits for every reply, in replica order. The first failure cancels the rest and is thrown.
+  template <auto M, class... Args>
+  auto all(const Args&... args) const {
+    auto gathered = when_all(async<M>(args...));
+    auto values = gathered.get();
+    if constexpr (!std::is_same_v<decltype(values), std::vector<std::monostate>>) return values;
+  }
+
+  // Waits for every reply, in replica order: a value or an error each.
+  template <auto M, class... Args>
+  auto outcomes(const Args&... args) const {
+    auto futures = async<M>(args...);
+    using T = typename decltype(futures)::value_type::value_type;
+    std::vector<Outcome<T>> outcomes;
+    outcomes.reserve(futures.size());
+    for (auto& future : futures) {
+      try {
+        if constexpr (std::is_void_v<T>) {
+          future.get();
+          outcomes.emplace_back(std::monostate{});
+        } else {
+          outcomes.emplace_back(future.get());
+        }
+      } catch (const Error& error) {
+        outcomes.emplace_back(error);
+      }
+    }
+    return outcomes;
+  }
+
+  // The first success; the rest is cancelled. When all fail, the last failure is thrown.
+  template <auto M, class... Args>
+  auto any(const Args&... args) const {
+    auto first = when_any(async<M>(args...));
+    auto value = first.get().second;
+    if constexpr (!std::is_same_v<decltype(value), std::monostate>) return value;
+  }
+
+  // The replies as they come.
+  template <auto M, class... Args>
+  [[nodiscard]] auto each(const Args&... args) const {
+    auto futures = async<M>(args...);
+    return Replies<typename decltype(futures)::value_type::value_type>(std::move(futures));
+  }
+
+  // The replica that owns a key: mix64(key) mod size; for text mix64(fnv1a(key)) mod size. Stable for ever.
+  const Client<S>& by_key(std::uint64_t key) const { return all_[mix64(key) % all_.size()]; }
+  const Client<S>& by_key(std::string_view key) const { return all_[mix64(fnv1a(key)) % all_.size()]; }
+
+ private:
+  std::vector<Client<S>> all_;
+  std::uint64_t epoch_;
+};
+
+}  // namespace lp

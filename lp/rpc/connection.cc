@@ -1,0 +1,409 @@
+#include "lp/rpc/connection.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "lp/rpc/hub.h"
+#include "lp/rpc/node_core.h"
+#include "lp/rpc/peer.h"
+#include "lp/wire/envelope.h"
+
+namespace lp::internal {
+namespace {
+
+std::int64_t to_remaining(Time deadline) {
+  return deadline == kNever ? std::numeric_limits<std::int64_t>::max() : until(deadline).count();
+}
+
+Time from_remaining(std::int64_t remaining) {
+  if (remaining == std::numeric_limits<std::int64_t>::max()) return kNever;
+  return after(Duration(std::max<std::int64_t>(remaining, 0)));
+}
+
+std::size_t size_of(const Frames& frames) {
+  std::size_t size = frames.body.size();
+  for (const Buffer& array : frames.arrays) size += array.size();
+  return size;
+}
+
+// Takes as long whichever byte is wrong.
+bool equal_secrets(const std::string& a, const std::string& b) {
+  unsigned different = a.size() == b.size() ? 0 : 1;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) different |= static_cast<unsigned>(a[i] ^ b[i]);
+  return different == 0;
+}
+
+}  // namespace
+
+std::size_t Pending::front(const CallPath& path) { return call_front(path.size); }
+
+void track_served(const ReplyTo& to, StateBase& call) {
+  if (to.connection != nullptr) {
+    to.connection->serve(to.call, Ref<StateBase>::share(&call));
+  } else if (to.pending != nullptr) {
+    to.pending->on_served(call);
+  }
+}
+
+void send_value(const ReplyTo& to, Frames frames) noexcept {
+  if (to.connection != nullptr) {
+    to.connection->reply(PacketKind::value, to.call, std::move(frames));
+  } else if (to.pending != nullptr) {
+    to.pending->on_value(frames, reply_front());
+  }
+}
+
+void send_item(const ReplyTo& to, Frames frames) noexcept {
+  if (to.connection != nullptr) {
+    to.connection->reply(PacketKind::item, to.call, std::move(frames));
+  } else if (to.pending != nullptr) {
+    to.pending->on_item(frames, reply_front());
+  }
+}
+
+void send_error(const ReplyTo& to, const Error& error) noexcept {
+  if (to.connection != nullptr) {
+    to.connection->reply(to.call, error);
+  } else if (to.pending != nullptr) {
+    to.pending->on_error(error);
+  }
+}
+
+void send_lost(const ReplyTo& to, bool may_have_run) noexcept {
+  if (to.connection != nullptr) {
+    to.connection->reply(to.call, Error(ErrorKind::disconnected, "the node ended", {.may_have_run = may_have_run}));
+  } else if (to.pending != nullptr) {
+    to.pending->state().retain();
+    to.pending->peer().lost(*to.pending, may_have_run);
+  }
+}
+
+Connection::Connection(Hub& hub, std::unique_ptr<Link> link, bool dialed) : hub_(hub), link_(std::move(link)) {
+  if (!dialed) return;
+  const Hub::Options& options = hub.options();
+  link_->send(hello_packet({.run = options.run, .token = options.token, .fingerprint = options.fingerprint}));
+}
+
+Connection::~Connection() { close(); }
+
+bool Connection::open() const {
+  const std::lock_guard lock(mutex_);
+  return phase_ != Phase::closed;
+}
+
+bool Connection::start(Pending& call) {
+  std::unique_lock lock(mutex_);
+  if (phase_ == Phase::closed) return false;
+  const std::size_t size = size_of(call.frames);
+  if (pending_.size() + unsent_.size() >= kCallLimit || (bytes_ > 0 && bytes_ + size > kByteLimit)) {
+    lock.unlock();
+    call.on_error(
+        Error(ErrorKind::overloaded,
+              "too much is on its way already (65,536 calls or 4 GiB): wait for replies before you call again",
+              {.node = hub_.name(call.peer().id()), .method = std::string(call.info().name)}));
+    call.state().release();
+    return true;
+  }
+  call.call = ++next_;
+  if (!call.one_way()) {
+    pending_.emplace(call.call, &call);
+    call.size = size;
+    bytes_ += size;
+  }
+  if (phase_ == Phase::open) {
+    transmit(call);
+    if (call.one_way()) {
+      lock.unlock();
+      call.state().fail(Error(ErrorKind::stopped, "sent one way"));
+      call.state().release();
+    }
+  } else {
+    unsent_.push_back(&call);
+  }
+  return true;
+}
+
+void Connection::transmit(Pending& call) {
+  CallHead head{.call = call.call,
+                .method = call.info().id,
+                .remaining = to_remaining(call.scope().deadline),
+                .sequence = call.caller().sequence,
+                .chain = call.scope().chain,
+                .node = call.peer().id(),
+                .incarnation = call.incarnation,
+                .caller = call.caller().node,
+                .caller_incarnation = call.caller().incarnation};
+  write_call(call.frames, call.one_way() ? PacketKind::send : PacketKind::call, head, call.scope().path.span());
+  call.sent.store(true, std::memory_order_relaxed);
+  link_->send(call.retries() ? call.frames : std::move(call.frames));
+}
+
+void Connection::cancel(Pending& call) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = pending_.find(call.call);
+    if (found == pending_.end() || found->second != &call) return;
+    pending_.erase(found);
+    bytes_ -= call.size;
+    const auto unsent = std::find(unsent_.begin(), unsent_.end(), &call);
+    if (unsent != unsent_.end()) {
+      unsent_.erase(unsent);
+    } else if (phase_ == Phase::open) {
+      link_->send(signal_packet(PacketKind::cancel, {.call = call.call}));
+    }
+  }
+  call.state().release();
+}
+
+void Connection::grant(Pending& call, std::uint64_t items) {
+  const std::lock_guard lock(mutex_);
+  if (phase_ == Phase::open) link_->send(signal_packet(PacketKind::credit, {.call = call.call, .amount = items}));
+}
+
+void Connection::lose(Peer& peer) {
+  std::vector<Pending*> lost;
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(unsent_, [&](Pending* call) {
+      if (&call->peer() != &peer) return false;
+      if (call->one_way()) lost.push_back(call);
+      return true;
+    });
+    for (auto it = pending_.begin(); it != pending_.end();) {
+      if (&it->second->peer() == &peer) {
+        lost.push_back(it->second);
+        bytes_ -= it->second->size;
+        it = pending_.erase(it);
+      } else {
+        ++it;
+      }
+    }
+  }
+  std::sort(lost.begin(), lost.end(), [](const Pending* a, const Pending* b) { return a->call < b->call; });
+  for (Pending* call : lost) peer.lost(*call, call->sent.load(std::memory_order_relaxed));
+}
+
+void Connection::close() {
+  std::vector<Pending*> lost;
+  {
+    const std::lock_guard lock(mutex_);
+    if (phase_ == Phase::closed) return;
+    phase_ = Phase::closed;
+    for (Pending* call : std::exchange(unsent_, {})) {
+      if (call->one_way()) lost.push_back(call);
+    }
+    for (const auto& [id, call] : std::exchange(pending_, {})) lost.push_back(call);
+    bytes_ = 0;
+    served_.clear();
+  }
+  std::sort(lost.begin(), lost.end(), [](const Pending* a, const Pending* b) { return a->call < b->call; });
+  for (Pending* call : lost) call->peer().lost(*call, call->sent.load(std::memory_order_relaxed));
+}
+
+void Connection::serve(std::uint64_t call, Ref<StateBase> state) {
+  const std::lock_guard lock(mutex_);
+  if (phase_ == Phase::open) served_.insert_or_assign(call, std::move(state));
+}
+
+void Connection::reply(PacketKind kind, std::uint64_t call, Frames frames) {
+  write_reply(frames, kind, {.call = call});
+  Ref<StateBase> served;  // released outside the lock
+  const std::lock_guard lock(mutex_);
+  if (phase_ != Phase::open) return;
+  if (kind == PacketKind::value) {
+    if (const auto found = served_.find(call); found != served_.end()) {
+      served = std::move(found->second);
+      served_.erase(found);
+    }
+  }
+  link_->send(std::move(frames));
+}
+
+void Connection::reply(std::uint64_t call, const Error& error) {
+  Frames frames = error_packet(call, error);
+  Ref<StateBase> served;
+  const std::lock_guard lock(mutex_);
+  if (phase_ != Phase::open) return;
+  if (const auto found = served_.find(call); found != served_.end()) {
+    served = std::move(found->second);
+    served_.erase(found);
+  }
+  link_->send(std::move(frames));
+}
+
+void Connection::on_message(Frames message) {
+  const PacketKind kind = read_kind(message);
+  Phase phase{};
+  {
+    const std::lock_guard lock(mutex_);
+    phase = phase_;
+  }
+  if (phase == Phase::closed) return;
+  switch (kind) {
+    case PacketKind::hello: return on_hello(message);
+    case PacketKind::welcome: return on_welcome();
+    case PacketKind::refusal: return on_refusal(read_refusal(message));
+    default: break;
+  }
+  if (phase != Phase::open) throw Error(ErrorKind::failed, "a message came before the hello");
+  switch (kind) {
+    case PacketKind::call: return on_call(message, /*one_way=*/false);
+    case PacketKind::send: return on_call(message, /*one_way=*/true);
+    case PacketKind::value:
+    case PacketKind::item:
+    case PacketKind::error: return on_reply(kind, message);
+    case PacketKind::cancel:
+    case PacketKind::credit: return on_signal(kind, message);
+    default: break;
+  }
+}
+
+void Connection::on_hello(const Frames& message) {
+  const Hello hello = read_hello(message);
+  const Hub::Options& options = hub_.options();
+  std::string refusal;
+  if (!equal_secrets(hello.token, options.token) || hello.run != options.run) {
+    refusal = "this is another run: its secret does not fit";
+  } else if (hello.fingerprint != options.fingerprint) {
+    refusal = "this was built from another program or another version of it: use one binary for the whole run";
+  }
+  if (!refusal.empty()) {
+    link_->send(refusal_packet(refusal));
+    throw Error(ErrorKind::failed, refusal);
+  }
+  const std::lock_guard lock(mutex_);
+  phase_ = Phase::open;
+  link_->send(welcome_packet());
+}
+
+void Connection::on_welcome() {
+  std::vector<Pending*> sent_one_way;
+  {
+    const std::lock_guard lock(mutex_);
+    if (phase_ != Phase::greeting) return;
+    phase_ = Phase::open;
+    for (Pending* call : std::exchange(unsent_, {})) {
+      transmit(*call);
+      if (call->one_way()) sent_one_way.push_back(call);
+    }
+  }
+  for (Pending* call : sent_one_way) {
+    call->state().fail(Error(ErrorKind::stopped, "sent one way"));
+    call->state().release();
+  }
+}
+
+void Connection::on_refusal(const std::string& text) {
+  std::vector<Pending*> refused;
+  {
+    const std::lock_guard lock(mutex_);
+    if (phase_ != Phase::greeting) return;
+    phase_ = Phase::closed;
+    for (Pending* call : std::exchange(unsent_, {})) {
+      if (call->one_way()) refused.push_back(call);
+    }
+    for (const auto& [id, call] : std::exchange(pending_, {})) refused.push_back(call);
+  }
+  for (Pending* call : refused) {
+    call->on_error(Error(ErrorKind::failed, "refused: " + text,
+                         {.node = hub_.name(call->peer().id()), .method = std::string(call->info().name)}));
+    call->state().release();
+  }
+}
+
+void Connection::on_call(const Frames& message, bool one_way) {
+  CallHead head;
+  CallScope scope;
+  std::size_t path_length = 0;
+  const std::size_t offset = read_call(message, head, scope.path.nodes, path_length);
+  scope.path.size = static_cast<std::uint8_t>(path_length);
+  for (const NodeId node : scope.path.span()) {
+    if (node >= hub_.size())
+      throw Error(ErrorKind::failed, "malformed message: a node of its call path does not exist");
+  }
+  scope.deadline = from_remaining(head.remaining);
+  scope.chain = head.chain;
+  if (head.node >= hub_.size()) throw Error(ErrorKind::failed, "malformed message: its node does not exist");
+  if (head.caller != Caller::kOutside && head.caller >= hub_.size()) {
+    throw Error(ErrorKind::failed, "malformed message: its caller does not exist");
+  }
+  ReplyTo reply;
+  if (!one_way) reply = {.connection = shared_from_this(), .call = head.call};
+  const auto refuse = [&](const Error& error) {
+    if (!one_way) this->reply(head.call, error);
+  };
+
+  if (head.caller != Caller::kOutside && head.caller_incarnation < hub_.peer(head.caller).incarnation()) {
+    refuse(Error(ErrorKind::stopped, "this incarnation of the caller was replaced by a newer one",
+                 {.node = hub_.name(head.node)}));
+    return;
+  }
+  NodeCore* const node = hub_.peer(head.node).local();
+  if (node == nullptr || node->stopping() || head.incarnation != node->incarnation()) {
+    refuse(Error(ErrorKind::disconnected, "this incarnation of the node is not here"));
+    return;
+  }
+  const Method* const method = node->find(head.method);
+  if (method == nullptr) {
+    refuse(Error(ErrorKind::unimplemented, "the service has no method of this name and these types",
+                 {.node = node->name()}));
+    return;
+  }
+  method->receive(*node, *method,
+                  {.frames = message,
+                   .offset = offset,
+                   .scope = scope,
+                   .caller = {.node = head.caller, .incarnation = head.caller_incarnation, .sequence = head.sequence},
+                   .reply = std::move(reply)});
+}
+
+void Connection::on_reply(PacketKind kind, const Frames& message) {
+  ReplyHead head;
+  const std::size_t offset = read_reply(message, head);
+  Ref<StateBase> state;
+  Pending* call = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = pending_.find(head.call);
+    if (found == pending_.end()) return;  // its caller gave up
+    call = found->second;
+    if (kind == PacketKind::item) {
+      state = Ref<StateBase>::share(&call->state());
+    } else {
+      state = Ref<StateBase>(&call->state());
+      bytes_ -= call->size;
+      pending_.erase(found);
+    }
+  }
+  if (kind == PacketKind::item) {
+    call->on_item(message, offset);
+  } else if (kind == PacketKind::value) {
+    call->on_value(message, offset);
+  } else if (const Error error = read_error(message); error.kind() == ErrorKind::disconnected && error.node().empty()) {
+    call->peer().ending(call->incarnation);
+    state.take();
+    call->peer().lost(*call, error.may_have_run());
+  } else {
+    call->on_error(error);
+  }
+}
+
+void Connection::on_signal(PacketKind kind, const Frames& message) {
+  ReplyHead head;
+  read_reply(message, head);
+  Ref<StateBase> state;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = served_.find(head.call);
+    if (found == served_.end()) return;  // answered meanwhile
+    state = found->second;
+  }
+  if (kind == PacketKind::cancel) {
+    state->cancel(Error(ErrorKind::stopped, "cancelled by the caller"));
+  } else {
+    state->grant(head.amount);
+  }
+}
+
+}  // namespace lp::internal

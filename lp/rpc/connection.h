@@ -1,0 +1,67 @@
+#pragma once
+// What two processes have going on over one link: the calls that one has made, in order, until each has its reply; and
+// the calls that the other serves. One state machine for every kind of link. Shared by the network, by peers, and by
+// the calls that must still reply; thread-safe.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "lp/rpc/call.h"
+#include "lp/rpc/link.h"
+#include "lp/wire/envelope.h"
+
+namespace lp::internal {
+
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  static constexpr std::size_t kCallLimit = 1 << 16;               // calls without a reply
+  static constexpr std::size_t kByteLimit = std::size_t{4} << 30;  // and their bytes
+
+  // `dialed`: this side dialed, says hello first, and calls wait for the welcome.
+  Connection(Hub& hub, std::unique_ptr<Link> link, bool dialed);
+  ~Connection();
+
+  // The caller's side. start takes over a reference of the call's state, unless the connection is closed: then false.
+  bool start(Pending& call);
+  void cancel(Pending& call);
+  void grant(Pending& call, std::uint64_t items);
+  // The node at the other end is gone: its calls end or go to its next incarnation.
+  void lose(Peer& peer);
+  bool open() const;
+
+  // The callee's side.
+  void serve(std::uint64_t call, Ref<StateBase> state);
+  void reply(PacketKind kind, std::uint64_t call, Frames frames);
+  void reply(std::uint64_t call, const Error& error);
+
+  // A message came. Throws Error when it is malformed, and the link should be dropped. In the network's thread.
+  void on_message(Frames message);
+  // The link is no more: every call is lost.
+  void close();
+
+ private:
+  void transmit(Pending& call);
+  void on_call(const Frames& message, bool one_way);
+  void on_reply(PacketKind kind, const Frames& message);
+  void on_signal(PacketKind kind, const Frames& message);
+  void on_hello(const Frames& message);
+  void on_welcome();
+  void on_refusal(const std::string& text);
+
+  Hub& hub_;
+  const std::unique_ptr<Link> link_;
+  mutable std::mutex mutex_;
+  enum class Phase : std::uint8_t { greeting, open, closed } phase_ = Phase::greeting;
+  std::uint64_t next_ = 0;
+  std::size_t bytes_ = 0;  // of the pending calls
+  std::unordered_map<std::uint64_t, Pending*> pending_;
+  std::vector<Pending*> unsent_;  // until the welcome; those with a reply are in pending_ too
+  std::unordered_map<std::uint64_t, Ref<StateBase>> served_;
+};
+
+}  // namespace lp::internal

@@ -1,0 +1,86 @@
+#include "lp/rpc/edge.h"
+
+#include <algorithm>
+
+namespace lp {
+
+std::uint64_t Edge::first_number(const internal::NodeCore* caller) {
+  // Beyond all numbers of earlier incarnations; one that is restored from a checkpoint goes on from the number there.
+  return caller == nullptr ? 1 : (std::uint64_t{caller->incarnation()} << 32) + 1;
+}
+
+internal::Caller Edge::caller(const internal::MethodInfo& info, std::uint64_t number) {
+  internal::Caller caller;
+  if (caller_ != nullptr) {
+    caller.node = caller_->id();
+    caller.incarnation = caller_->incarnation();
+  }
+  if (info.traits.once) caller.sequence = number != 0 ? number : next_.fetch_add(1);
+  return caller;
+}
+
+namespace internal {
+
+DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeout) noexcept
+    : node_(edge.peer().local()) {
+  if (node_ == nullptr || edge.hub().options().serialize) return;
+  const Method* const method = node_->find(info.id);
+  if (method == nullptr || !method->direct) return;
+  caller_ = current_frame();
+  frame_ = {.node = node_,
+            .deadline = after(timeout),
+            .chain = caller_ != nullptr && caller_->chain != 0 ? caller_->chain : new_chain(),
+            .holds_turn = method->traits.concurrent == 0,
+            .path = nullptr,
+            .caller = caller_};
+  if (caller_ != nullptr) {
+    frame_.deadline = std::min(frame_.deadline, caller_->deadline);
+    if (caller_->node->stopping()) return;  // the queued way says so
+  }
+  if (frame_.holds_turn) {
+    if (!node_->turn().try_take(frame_.chain)) return;
+  } else {
+    node_->began();
+    if (node_->stopping() || !node_->gate(*method)->try_enter()) {
+      node_->ended();
+      return;
+    }
+  }
+  method_ = method;
+  if (caller_ != nullptr && caller_->holds_turn) caller_->node->turn().park();
+}
+
+DirectCall::~DirectCall() {
+  if (method_ == nullptr) return;
+  if (caller_ != nullptr && caller_->holds_turn) caller_->node->turn().unpark();
+  if (frame_.holds_turn) {
+    node_->turn().release();
+  } else {
+    Gate& gate = *node_->gate(*method_);
+    if (Task* next = gate.leave(); next != nullptr) node_->run_concurrently(gate, next);
+    node_->ended();
+  }
+}
+
+void DirectCall::invoke(void* params, void* result) {
+  const FrameScope scope(frame_);
+  try {
+    method_->invoke(node_->object(), params, result);
+  } catch (...) {
+    CallScope through;
+    through.path = callers_of(frame_);
+    const Error error = node_->failure(*method_, through, std::current_exception());
+    if (error.kind() == ErrorKind::stopped && node_->stopping())
+      throw node_->hub().peer(node_->id()).lost_error(*method_, through);
+    throw error;
+  }
+}
+
+void DirectCall::check_deadline() const {
+  if (frame_.deadline == kNever || now() < frame_.deadline) return;
+  throw Error(ErrorKind::deadline, "the reply came too late",
+              {.node = node_->name(), .method = std::string(method_->name), .may_have_run = true});
+}
+
+}  // namespace internal
+}  // namespace lp

@@ -1,0 +1,73 @@
+#pragma once
+// An edge of the running program: from one node (or from outside) to another. Clients are views of it. Owned by the
+// calling node's part of the Runtime; thread-safe.
+
+#include <atomic>
+#include <cstdint>
+
+#include "lp/rpc/call.h"
+#include "lp/rpc/frame.h"
+#include "lp/rpc/hub.h"
+#include "lp/rpc/node_core.h"
+#include "lp/rpc/peer.h"
+
+namespace lp {
+
+class Edge {
+ public:
+  // `caller` is null for someone outside the graph.
+  Edge(internal::Hub& hub, internal::NodeCore* caller, NodeId callee)
+      : hub_(hub), caller_(caller), peer_(hub.peer(callee)), next_(first_number(caller)) {}
+
+  internal::Hub& hub() const { return hub_; }
+  internal::Peer& peer() const { return peer_; }
+
+  // Whether a call leaves this process, or pretends to.
+  bool goes_as_bytes() const {
+    const internal::Hub::Options& options = hub_.options();
+    return options.serialize || (options.network && peer_.local() == nullptr);
+  }
+
+  // Who calls `info` now. Each call of a `once` method has a number of its own; `number` is one that the program gave.
+  internal::Caller caller(const internal::MethodInfo& info, std::uint64_t number);
+
+  // The number of the next call: part of the caller's checkpoint, so that what is done again has the same number.
+  std::uint64_t next_number() const { return next_.load(); }
+  void set_next_number(std::uint64_t number) { next_.store(number); }
+
+ private:
+  static std::uint64_t first_number(const internal::NodeCore* caller);
+
+  internal::Hub& hub_;
+  internal::NodeCore* const caller_;
+  internal::Peer& peer_;
+  std::atomic<std::uint64_t> next_;
+};
+
+namespace internal {
+
+// A call that runs on its caller's stack, if the service is here and idle. Lives around the handler.
+class DirectCall {
+ public:
+  DirectCall(const Edge& edge, const MethodInfo& info, Duration timeout) noexcept;
+  ~DirectCall();
+  DirectCall(const DirectCall&) = delete;
+  DirectCall& operator=(const DirectCall&) = delete;
+
+  // False: it must queue.
+  explicit operator bool() const { return method_ != nullptr; }
+
+  // Runs the handler: `params` as it declares them, `result` raw storage. Throws Error.
+  void invoke(void* params, void* result);
+  // Throws `deadline` when it took too long.
+  void check_deadline() const;
+
+ private:
+  NodeCore* node_;
+  const Method* method_ = nullptr;
+  Frame frame_{};
+  Frame* caller_ = nullptr;
+};
+
+}  // namespace internal
+}  // namespace lp

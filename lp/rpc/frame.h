@@ -1,0 +1,78 @@
+#pragma once
+// Where the current thread is: which node's code it runs, in whose call, until when. Deadlines, call paths and turns
+// all follow from it. A Frame lives on the stack of the thread that runs the handler; only that thread uses it.
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "lp/base/scheduler.h"
+
+namespace lp {
+
+// A node's position in its program.
+using NodeId = std::uint32_t;
+
+namespace internal {
+
+class NodeCore;
+
+// The nodes that a call came through, outermost first.
+struct CallPath {
+  static constexpr std::size_t kLimit = 32;  // a deeper chain is refused
+  std::uint8_t size = 0;
+  std::array<NodeId, kLimit> nodes;
+
+  std::span<const NodeId> span() const { return {nodes.data(), size}; }
+  CallPath() {}  // the array stays unset: a path is copied by its size
+  CallPath(const CallPath& other) { *this = other; }
+  CallPath& operator=(const CallPath& other) {
+    size = other.size;
+    for (std::uint8_t i = 0; i < size; ++i) nodes[i] = other.nodes[i];
+    return *this;
+  }
+};
+
+// What a call carries from its caller to its handler, wherever that is.
+struct CallScope {
+  Time deadline = kNever;
+  std::uint64_t chain = 0;  // equal for all calls that one root call led to
+  CallPath path{};          // the callers
+};
+
+struct Frame {
+  NodeCore* node = nullptr;  // whose code runs
+  Time deadline = kNever;    // of the call that runs it
+  std::uint64_t chain = 0;   // 0 in run(): each call from there begins a chain
+  bool holds_turn = false;
+  const CallPath* path = nullptr;  // the callers that are not in this thread; may be null
+  const Frame* caller = nullptr;   // the frame that called directly, in this thread
+};
+
+// The frame of this thread; null outside all nodes.
+Frame* current_frame() noexcept;
+
+// Makes `frame` current while it lives.
+class FrameScope {
+ public:
+  explicit FrameScope(Frame& frame) noexcept;
+  ~FrameScope();
+  FrameScope(const FrameScope&) = delete;
+  FrameScope& operator=(const FrameScope&) = delete;
+
+ private:
+  Frame* outer_;
+};
+
+// A number that no other chain of this process, nor, in all likelihood, of this run has.
+std::uint64_t new_chain() noexcept;
+
+// The nodes whose calls led to `frame`, without its own.
+CallPath callers_of(const Frame& frame);
+
+// The scope of a call that `frame` (may be null) makes, with at most `timeout` from now. Throws Error::failed when the
+// path is longer than CallPath::kLimit.
+CallScope scope_for_call(const Frame* frame, Duration timeout);
+
+}  // namespace internal
+}  // namespace lp

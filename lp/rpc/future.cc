@@ -1,0 +1,161 @@
+#include "lp/rpc/future.h"
+
+#include <algorithm>
+
+#include "lp/rpc/node_core.h"
+#include "lp/rpc/turn.h"
+
+namespace lp::internal {
+
+// A continuation on its way into its node's turn.
+class ContinuationTask final : public Task {
+ public:
+  explicit ContinuationTask(std::unique_ptr<Continuation> continuation)
+      : Task(continuation->scope_.chain), continuation_(std::move(continuation)) {}
+
+  void run() noexcept override {
+    {
+      Frame frame{.node = continuation_->node_,
+                  .deadline = continuation_->scope_.deadline,
+                  .chain = continuation_->scope_.chain,
+                  .holds_turn = true,
+                  .path = &continuation_->scope_.path};
+      const FrameScope scope(frame);
+      continuation_->run();
+    }
+    delete this;
+  }
+  void refuse(const Error&) noexcept override { delete this; }
+
+ private:
+  std::unique_ptr<Continuation> continuation_;
+};
+
+Continuation::Continuation() {
+  const Frame* frame = current_frame();
+  if (frame == nullptr) return;
+  node_ = frame->node;
+  scope_ = scope_of_frame(*frame);
+}
+
+void Continuation::dispatch(std::unique_ptr<Continuation> continuation) noexcept {
+  if (continuation->node_ == nullptr) {
+    continuation->run();
+  } else {
+    Turn& turn = continuation->node_->turn();
+    turn.post(new ContinuationTask(std::move(continuation)));
+  }
+}
+
+Error abandoned_promise() {
+  return Error(ErrorKind::stopped,
+               "the promise was dropped before it had a value: its node ended, or its code forgot to set it");
+}
+
+StateBase::~StateBase() {
+  while (continuations_ != nullptr) {
+    const std::unique_ptr<Continuation> dropped(std::exchange(continuations_, continuations_->next_));
+  }
+}
+
+void StateBase::release() noexcept {
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+bool StateBase::claim() noexcept {
+  std::uint32_t expected = kPending;
+  return phase_.compare_exchange_strong(expected, kClaimed, std::memory_order_acq_rel);
+}
+
+void StateBase::publish() noexcept {
+  const Ref<StateBase> self = Ref<StateBase>::share(this);  // the waiter may drop the last other reference
+  Continuation* newest = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    phase_.store(kReady, std::memory_order_release);
+    if (waiter_ != nullptr) waiter_->set();
+    newest = std::exchange(continuations_, nullptr);
+  }
+  completed();
+  Continuation* oldest = nullptr;
+  while (newest != nullptr) {
+    Continuation* const next = std::exchange(newest->next_, oldest);
+    oldest = std::exchange(newest, next);
+  }
+  while (oldest != nullptr) {
+    Continuation* const next = std::exchange(oldest->next_, nullptr);
+    Continuation::dispatch(std::unique_ptr<Continuation>(std::exchange(oldest, next)));
+  }
+}
+
+void StateBase::set_error(const Error& error) { error_ = std::make_unique<Error>(error); }
+
+bool StateBase::fail(const Error& error) noexcept {
+  if (!claim()) return false;
+  set_error(error);
+  publish();
+  return true;
+}
+
+void StateBase::cancel(const Error& error) noexcept {
+  const Ref<StateBase> self = Ref<StateBase>::share(this);
+  if (fail(error)) cancelled();
+}
+
+Error StateBase::late() const { return Error(ErrorKind::deadline, "no value in time"); }
+
+void StateBase::on_ready(std::unique_ptr<Continuation> continuation) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (phase_.load(std::memory_order_relaxed) != kReady) {
+      continuation->next_ = continuations_;
+      continuations_ = continuation.release();
+    }
+  }
+  if (continuation == nullptr) {
+    watch_deadline();
+  } else {
+    Continuation::dispatch(std::move(continuation));
+  }
+}
+
+void StateBase::wait() {
+  if (!wait_until(kNever)) throw Error(ErrorKind::deadline, "no value in time");
+}
+
+bool StateBase::wait_until(Time time) {
+  if (ready()) return true;
+  Frame* const frame = current_frame();
+  const Time own = deadline();
+  const Time given = frame == nullptr ? kNever : frame->deadline;
+  const Time limit = std::min({time, own, given});
+  Event event;
+  {
+    const std::lock_guard lock(mutex_);
+    if (ready()) return true;
+    waiter_ = &event;
+  }
+  bool stopped = false;
+  bool in_time = true;
+  {
+    const WaitScope wait(frame, event);
+    while (!ready() && in_time && !(stopped = wait.stopped())) in_time = event.wait(limit);
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    waiter_ = nullptr;
+  }
+  if (ready()) return true;
+  if (stopped) throw frame->node->stopped_error();
+  if (own <= limit) {
+    cancel(late());
+    return true;
+  }
+  if (given <= limit) {
+    throw Error(ErrorKind::deadline, "the handler that waits here has used the time of the call that it serves",
+                {.node = frame->node->name()});
+  }
+  return false;
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,332 @@
+#pragma once
+// A value that arrives once. A Future belongs to one consumer, who may wait for it (get, get_for), attach what happens
+// next (then), or co_await it; a Promise is its other end. Any thread may complete a Promise.
+//
+// A continuation, and the rest of a coroutine, runs in the turn of the node whose code attached it, and inherits what
+// was left of that code's deadline; outside all nodes it runs in the thread that completes the promise.
+//
+// A handler that returns a Future holds neither turn nor thread while it is not ready:
+//
+//   lp::Future<Params> pull(int version) {            // resolves when this version is there
+//     while (version_ < version) co_await ...
+//   }
+
+#include <atomic>
+#include <coroutine>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "lp/base/error.h"
+#include "lp/base/function.h"
+#include "lp/rpc/frame.h"
+
+namespace lp {
+
+template <class T>
+class Future;
+template <class T>
+class Promise;
+
+namespace internal {
+
+class Continuation;
+
+// The shared part of a promise and its future, and of a call and its reply. Reference-counted by hand, because a call,
+// its parameters and its result are one object.
+class StateBase {
+ public:
+  StateBase() = default;
+  StateBase(const StateBase&) = delete;
+  StateBase& operator=(const StateBase&) = delete;
+
+  void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release() noexcept;
+
+  bool ready() const noexcept { return phase_.load(std::memory_order_acquire) == kReady; }
+  bool failed() const noexcept { return error_ != nullptr; }  // when ready
+  const Error& error() const { return *error_; }              // when ready and failed
+
+  // Waits until ready. Throws `deadline` when the call's own time or that of the current frame is over, and `stopped`
+  // when the node that waits is asked to stop.
+  void wait();
+  // Waits at most until `time`; false when it is not ready then. Throws like wait().
+  bool wait_until(Time time);
+
+  // Completes with an error; false when it was complete already.
+  bool fail(const Error& error) noexcept;
+  // The consumer no longer wants the value: completes with `error` and tells who works on it.
+  void cancel(const Error& error) noexcept;
+
+  // The deadline has come.
+  void expire() noexcept { cancel(late()); }
+
+  // The consumer takes so many items more. Streams only.
+  virtual void grant(std::uint64_t) noexcept {}
+
+  // Runs `continuation` when ready, at once if it is.
+  void on_ready(std::unique_ptr<Continuation> continuation);
+
+ protected:
+  virtual ~StateBase();
+
+  // Completion in two steps: the one whose claim() succeeds stores the value, then publishes.
+  bool claim() noexcept;
+  void publish() noexcept;
+  void set_error(const Error& error);
+
+  virtual Time deadline() const noexcept { return kNever; }  // when a call ends by itself
+  virtual Error late() const;                                // the error at the deadline
+  virtual void watch_deadline() {}                           // somebody waits without a thread: set a timer
+  virtual void completed() noexcept {}                       // published
+  virtual void cancelled() noexcept {}                       // the consumer gave up
+
+ private:
+  enum : std::uint32_t { kPending, kClaimed, kReady };
+
+  std::atomic<std::uint32_t> references_ = 1;
+  std::atomic<std::uint32_t> phase_ = kPending;
+  std::mutex mutex_;
+  Event* waiter_ = nullptr;
+  Continuation* continuations_ = nullptr;  // newest first
+  std::unique_ptr<Error> error_;
+};
+
+template <class S>
+class Ref {  // owns one reference
+ public:
+  Ref() = default;
+  explicit Ref(S* adopted) : state_(adopted) {}
+  Ref(const Ref& other) : state_(other.state_) {
+    if (state_ != nullptr) state_->retain();
+  }
+  Ref(Ref&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  Ref& operator=(Ref other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+  }
+  ~Ref() {
+    if (state_ != nullptr) state_->release();
+  }
+  static Ref share(S* state) {
+    state->retain();
+    return Ref(state);
+  }
+
+  S* operator->() const { return state_; }
+  S& operator*() const { return *state_; }
+  S* get() const { return state_; }
+  S* take() { return std::exchange(state_, nullptr); }
+  explicit operator bool() const { return state_ != nullptr; }
+
+ private:
+  S* state_ = nullptr;
+};
+
+template <class T>
+using Stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+
+template <class T>
+class State : public StateBase {
+ public:
+  bool set(Stored<T> value) noexcept {
+    if (!claim()) return false;
+    value_.emplace(std::move(value));
+    publish();
+    return true;
+  }
+  // The value of a ready state, once; throws its error.
+  T take() {
+    if (failed()) throw Error(error());
+    if constexpr (!std::is_void_v<T>) return std::move(*value_);
+  }
+  Stored<T>& value() { return *value_; }
+
+ protected:
+  std::optional<Stored<T>> value_;
+};
+
+// What happens when a state is ready. Runs once, in the turn of the node that made it, or is destroyed without running
+// when that node is gone.
+class Continuation {
+ public:
+  struct Anywhere {
+  };  // in the thread that completes, in nobody's turn: for lp's own plumbing, which calls no user code
+
+  Continuation();
+  explicit Continuation(Anywhere) {}
+  Continuation(const Continuation&) = delete;
+  Continuation& operator=(const Continuation&) = delete;
+  virtual ~Continuation() = default;
+
+  virtual void run() noexcept = 0;
+
+  // Runs `continuation`, now or later, where it belongs.
+  static void dispatch(std::unique_ptr<Continuation> continuation) noexcept;
+
+ private:
+  friend class StateBase;
+  friend class ContinuationTask;
+  NodeCore* node_ = nullptr;
+  CallScope scope_{};
+  Continuation* next_ = nullptr;
+};
+
+template <class F>
+class PlainContinuation final : public Continuation {
+ public:
+  explicit PlainContinuation(F f) : f_(std::move(f)) {}
+  PlainContinuation(Anywhere anywhere, F f) : Continuation(anywhere), f_(std::move(f)) {}
+  void run() noexcept override { f_(); }
+
+ private:
+  F f_;
+};
+
+// A coroutine to resume. Destroyed with its frame when it never will be.
+class Resumption final : public Continuation {
+ public:
+  explicit Resumption(std::coroutine_handle<> handle) : handle_(handle) {}
+  ~Resumption() override {
+    if (handle_) handle_.destroy();
+  }
+  void run() noexcept override { std::exchange(handle_, nullptr).resume(); }
+
+ private:
+  std::coroutine_handle<> handle_;
+};
+
+template <class T>
+class CoroutinePromise;
+
+template <class T>
+struct IsFuture : std::false_type {};
+template <class T>
+struct IsFuture<Future<T>> : std::true_type {};
+
+Error abandoned_promise();
+
+}  // namespace internal
+
+template <class T>
+class [[nodiscard]] Future {
+ public:
+  using value_type = T;
+  using promise_type = internal::CoroutinePromise<T>;
+
+  Future() = default;  // valid() is false
+  Future(Future&& other) noexcept = default;
+  Future& operator=(Future&& other) noexcept = default;
+  Future(const Future&) = delete;
+  Future& operator=(const Future&) = delete;
+
+  bool valid() const { return static_cast<bool>(state_); }
+  bool ready() const { return state_->ready(); }
+
+  // Waits, and gives the value or throws the Error. Waiting ends at the call's deadline, at that of the current
+  // handler, and when the current node is asked to stop. Leaves the future invalid.
+  T get() {
+    state_->wait();
+    return std::exchange(state_, {})->take();
+  }
+
+  // Waits at most `timeout`. Nothing when it is not ready then; the future stays valid.
+  std::optional<internal::Stored<T>> get_for(Duration timeout) {
+    if (!wait_for(timeout)) return std::nullopt;
+    if constexpr (std::is_void_v<T>) {
+      std::exchange(state_, {})->take();
+      return std::monostate{};
+    } else {
+      return std::exchange(state_, {})->take();
+    }
+  }
+
+  // Waits at most `timeout`; whether it is ready then. The future stays valid.
+  bool wait_for(Duration timeout) { return state_->wait_until(after(timeout)); }
+
+  // f(value), or f(Future) if it takes that and wants errors too, when this is ready. What f returns or throws
+  // completes the future that then returns; a Future that f returns is waited for. Leaves this future invalid.
+  template <class F>
+  auto then(F f) &&;
+
+  // Tells who works on it that nobody wants the value: a call that has not begun does not run.
+  void cancel() {
+    if (state_) state_->cancel(Error(ErrorKind::stopped, "cancelled by the caller"));
+  }
+
+  // For named futures only: g++ 12 destroys a temporary operand twice.
+  auto operator co_await() & noexcept;
+  void operator co_await() && = delete;
+
+  // For lp's own code.
+  explicit Future(internal::Ref<internal::State<T>> state) : state_(std::move(state)) {}
+  const internal::Ref<internal::State<T>>& state() const { return state_; }
+
+ private:
+  internal::Ref<internal::State<T>> state_;
+};
+
+// The end that completes a Future. When it goes without having done so, the future fails.
+template <class T>
+class Promise {
+ public:
+  Promise() : state_(new internal::State<T>) {}
+  Promise(Promise&& other) noexcept = default;
+  Promise& operator=(Promise&& other) noexcept {
+    if (this != &other) {
+      abandon();
+      state_ = std::move(other.state_);
+    }
+    return *this;
+  }
+  ~Promise() { abandon(); }
+
+  // One future for each promise.
+  Future<T> future() { return Future<T>(state_); }
+
+  void set_value(internal::Stored<T> value) { state_->set(std::move(value)); }
+  void set_value() requires std::is_void_v<T> { state_->set({}); }
+  void set_error(const Error& error) { state_->fail(error); }
+  void set_exception(std::exception_ptr exception) { state_->fail(as_error(std::move(exception))); }
+
+  // Somebody else will complete the future.
+  void detach() { state_ = {}; }
+
+ private:
+  void abandon() {
+    if (state_ && !state_->ready()) state_->fail(internal::abandoned_promise());
+  }
+  internal::Ref<internal::State<T>> state_;
+};
+
+// A future that is ready.
+template <class T>
+Future<std::decay_t<T>> ready(T&& value) {
+  Promise<std::decay_t<T>> promise;
+  promise.set_value(std::forward<T>(value));
+  return promise.future();
+}
+inline Future<void> ready() {
+  Promise<void> promise;
+  promise.set_value();
+  return promise.future();
+}
+
+// Ready when all are: their values in the order given, or the first failure (in time), which cancels the rest.
+template <class T>
+Future<std::vector<internal::Stored<T>>> when_all(std::vector<Future<T>> futures);
+
+// Ready with the first success: its position and value; fails when all have failed, with the last failure. The rest is
+// cancelled.
+template <class T>
+Future<std::pair<std::size_t, internal::Stored<T>>> when_any(std::vector<Future<T>> futures);
+
+}  // namespace lp
+
+#include "lp/rpc/future_inl.h"  // IWYU pragma: export

@@ -1,0 +1,53 @@
+#include "lp/rpc/hub.h"
+
+#include <utility>
+
+#include "lp/rpc/network.h"
+
+namespace lp::internal {
+namespace {
+const std::string kOutsideName = "outside";
+}
+
+Hub::Hub(Options options) : options_(std::move(options)) {
+  for (NodeId node = 0; node < options_.nodes.size(); ++node) peers_.emplace_back(*this, node);
+  if (options_.network) network_ = std::make_unique<Network>(*this);
+}
+
+Hub::~Hub() { close(); }
+
+const std::string& Hub::name(NodeId node) const {
+  return node < options_.nodes.size() ? options_.nodes[node] : kOutsideName;
+}
+
+std::vector<std::string> Hub::names(const CallPath& path) const {
+  std::vector<std::string> names;
+  for (const NodeId node : path.span()) names.push_back(name(node));
+  return names;
+}
+
+Duration Hub::timeout(Duration said, const MethodInfo& info) const {
+  if (options_.patient) return kForever;
+  if (said != Duration::zero()) return said;
+  return info.traits.deadline != Duration::zero() ? info.traits.deadline : options_.deadline;
+}
+
+void Hub::close() {
+  const Error error(ErrorKind::stopped, "the program is shutting down");
+  for (Peer& peer : peers_) peer.close(error);
+  if (network_ != nullptr) network_->close();
+}
+
+void Hub::abandon() { pool_.abandon(); }
+
+void DeadlineTimer::watch(Hub& hub, StateBase& state, Time deadline) {
+  if (deadline == kNever || id_.load() != 0) return;
+  id_ = hub.timers().at(deadline, [held = Ref<StateBase>::share(&state)] { held->expire(); });
+  if (state.ready()) cancel(hub);
+}
+
+void DeadlineTimer::cancel(Hub& hub) noexcept {
+  if (const Timers::Id id = id_.exchange(0); id != 0) hub.timers().cancel(id);
+}
+
+}  // namespace lp::internal

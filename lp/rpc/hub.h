@@ -1,0 +1,75 @@
+#pragma once
+// What all nodes of a process share: threads, timers, and the way to every other node. Owned by a Runtime; thread-safe.
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lp/base/scheduler.h"
+#include "lp/rpc/future.h"
+#include "lp/rpc/peer.h"
+
+namespace lp::internal {
+
+class Network;
+
+class Hub {
+ public:
+  struct Options {
+    std::string run{};              // for messages
+    std::string token{};            // secret of the run
+    std::uint64_t fingerprint = 0;  // of the program
+    Duration deadline = std::chrono::seconds(60);
+    bool patient = false;              // no deadline ends a call
+    bool serialize = false;            // local calls go through bytes
+    bool network = false;              // some nodes are in other processes
+    std::vector<std::string> nodes{};  // names, by NodeId
+  };
+
+  explicit Hub(Options options);
+  ~Hub();
+  Hub(const Hub&) = delete;
+  Hub& operator=(const Hub&) = delete;
+
+  const Options& options() const { return options_; }
+  Pool& pool() { return pool_; }
+  Timers& timers() { return timers_; }
+  Peer& peer(NodeId node) { return peers_[node]; }
+  std::size_t size() const { return peers_.size(); }
+  const std::string& name(NodeId node) const;  // also of Caller::kOutside
+  std::vector<std::string> names(const CallPath& path) const;
+
+  // Null without network.
+  Network* network() { return network_.get(); }
+
+  // How long a call may take: what the caller says, else the method, else the run. 0 stands for unsaid.
+  Duration timeout(Duration said, const MethodInfo& info) const;
+
+  // Ends every call that waits, with `stopped`.
+  void close();
+
+  // Leaves the threads that do not end behind.
+  void abandon();
+
+ private:
+  Options options_;
+  Pool pool_{"pool"};
+  Timers timers_;
+  std::deque<Peer> peers_;
+  std::unique_ptr<Network> network_;
+};
+
+// Ends a state at its deadline when nobody waits for it in a thread. Part of the state.
+class DeadlineTimer {
+ public:
+  void watch(Hub& hub, StateBase& state, Time deadline);
+  void cancel(Hub& hub) noexcept;
+
+ private:
+  std::atomic<Timers::Id> id_ = 0;
+};
+
+}  // namespace lp::internal

@@ -1,0 +1,357 @@
+#pragma once
+// Which methods of a service others may call, and how:
+//
+//   using Remote = lp::Methods<&Server::pull, lp::once<&Server::push>, lp::concurrent<&Server::predict, 8>>;
+//
+// It stands after the methods that it names. A trait wraps a method or another trait. Pure compile time.
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "lp/base/hash.h"
+#include "lp/base/names.h"
+#include "lp/base/scheduler.h"
+#include "lp/wire/codec.h"
+#include "lp/wire/shape.h"
+
+namespace lp {
+
+template <class T>
+class Future;
+template <class T>
+class Stream;
+
+// How a method is run and retried.
+struct MethodTraits {
+  bool idempotent = false;  // may run again: lp retries it when its service was restarted
+  bool once = false;        // runs once for each call, however often lp sends it
+  int concurrent = 0;       // runs beside the turn, so many at a time; 0: in turn
+  int queue = 0;            // concurrent: calls that may wait
+  int batch = 0;            // takes so many callers' items at a time; 0: one call each
+  Duration batch_wait{};    // batched: how long the first item waits for others
+  Duration deadline{};      // of a call that does not say; 0: the run's default
+};
+
+namespace internal {
+
+template <auto M>
+concept Trait = requires {
+  M.traits();
+};
+
+template <auto M>
+constexpr MethodTraits traits_of() {
+  if constexpr (Trait<M>) {
+    return M.traits();
+  } else {
+    return {};
+  }
+}
+template <auto M>
+constexpr auto method_of() {
+  if constexpr (Trait<M>) {
+    return M.method();
+  } else {
+    return M;
+  }
+}
+
+template <auto M>
+struct Wrapped {
+  static constexpr auto method() { return method_of<M>(); }
+};
+template <auto M>
+struct Idempotent : Wrapped<M> {
+  static constexpr MethodTraits traits() {
+    MethodTraits traits = traits_of<M>();
+    traits.idempotent = true;
+    return traits;
+  }
+};
+template <auto M>
+struct Once : Wrapped<M> {
+  static constexpr MethodTraits traits() {
+    MethodTraits traits = traits_of<M>();
+    traits.once = true;
+    return traits;
+  }
+};
+template <auto M, int kLimit, int kQueue>
+struct Concurrent : Wrapped<M> {
+  static_assert(kLimit > 0 && kQueue >= 0, "lp: lp::concurrent<method, limit, queue> takes a positive limit");
+  static constexpr MethodTraits traits() {
+    MethodTraits traits = traits_of<M>();
+    traits.concurrent = kLimit;
+    traits.queue = kQueue;
+    return traits;
+  }
+};
+template <auto M, int kSize, int kMicroseconds>
+struct Batched : Wrapped<M> {
+  static_assert(kSize > 0 && kMicroseconds >= 0, "lp: lp::batched<method, size, microseconds> takes a positive size");
+  static constexpr MethodTraits traits() {
+    MethodTraits traits = traits_of<M>();
+    traits.batch = kSize;
+    traits.batch_wait = std::chrono::microseconds(kMicroseconds);
+    return traits;
+  }
+};
+template <auto M, int kMilliseconds>
+struct Deadline : Wrapped<M> {
+  static_assert(kMilliseconds > 0, "lp: lp::deadline<method, milliseconds> takes a positive time");
+  static constexpr MethodTraits traits() {
+    MethodTraits traits = traits_of<M>();
+    traits.deadline = std::chrono::milliseconds(kMilliseconds);
+    return traits;
+  }
+};
+
+}  // namespace internal
+
+// lp may call it again after its service was restarted in the middle.
+template <auto M>
+inline constexpr internal::Idempotent<M> idempotent{};
+// Runs once for each call: lp retries it, and the service recognizes what it has done already, by caller and number.
+template <auto M>
+inline constexpr internal::Once<M> once{};
+// Runs beside the turn, at most kLimit at a time; kQueue more may wait, then callers get `overloaded`.
+template <auto M, int kLimit, int kQueue = 1024>
+inline constexpr internal::Concurrent<M, kLimit, kQueue> concurrent{};
+// std::vector<R> m(std::vector<Item>): a caller sends one Item and gets one R. The handler gets kSize items, or what
+// came within kMicroseconds of the first.
+template <auto M, int kSize, int kMicroseconds>
+inline constexpr internal::Batched<M, kSize, kMicroseconds> batched{};
+// How long a call may take where the caller does not say.
+template <auto M, int kMilliseconds>
+inline constexpr internal::Deadline<M, kMilliseconds> deadline{};
+
+namespace internal {
+
+template <class R>
+struct ReturnType {
+  using type = R;
+  static constexpr bool plain = true;
+  static constexpr bool stream = false;
+};
+template <class R>
+struct ReturnType<Future<R>> {
+  using type = R;
+  static constexpr bool plain = false;
+  static constexpr bool stream = false;
+};
+template <class R>
+struct ReturnType<Stream<R>> {
+  using type = R;
+  static constexpr bool plain = false;
+  static constexpr bool stream = true;
+};
+// What a caller gets for a handler that returns Raw.
+template <class Raw>
+using ResultOfRaw = typename ReturnType<Raw>::type;
+
+// The method as it is declared: Raw m(P...).
+template <class F>
+struct Signature;
+template <class S, class R, class... P>
+struct Signature<R (S::*)(P...)> {
+  using Service = S;
+  using Raw = std::remove_cvref_t<R>;
+  using Params = std::tuple<std::remove_cvref_t<P>...>;
+  static constexpr bool takes_values =
+      (!(std::is_lvalue_reference_v<P> && !std::is_const_v<std::remove_reference_t<P>>)&&...);
+  static constexpr bool takes_references = (std::is_reference_v<P> || ...);
+};
+template <class S, class R, class... P>
+struct Signature<R (S::*)(P...) const> : Signature<R (S::*)(P...)> {};
+template <class S, class R, class... P>
+struct Signature<R (S::*)(P...) noexcept> : Signature<R (S::*)(P...)> {};
+template <class S, class R, class... P>
+struct Signature<R (S::*)(P...) const noexcept> : Signature<R (S::*)(P...)> {};
+
+template <class T>
+struct IsVector : std::false_type {};
+template <class T>
+struct IsVector<std::vector<T>> : std::true_type {};
+
+template <class Params>
+struct BatchItem : std::false_type {};
+template <class T>
+struct BatchItem<std::tuple<std::vector<T>>> : std::true_type {
+  using type = std::tuple<T>;
+};
+
+// The method as callers see it: of one item, where it is batched.
+template <auto Entry>
+struct MethodTypes {
+  static constexpr auto kMethod = method_of<Entry>();
+  using Declared = Signature<std::remove_const_t<decltype(kMethod)>>;
+  static constexpr MethodTraits kTraits = traits_of<Entry>();
+
+  template <bool kBatched, class D>
+  struct Seen {
+    using Raw = typename D::Raw;
+    using Params = typename D::Params;
+  };
+  template <class D>
+  struct Seen<true, D> {
+    using Raw = typename D::Raw::value_type;
+    using Params = typename BatchItem<typename D::Params>::type;
+  };
+  using Raw = typename Seen<(kTraits.batch > 0), Declared>::Raw;
+  using Params = typename Seen<(kTraits.batch > 0), Declared>::Params;
+  using Result = ResultOfRaw<Raw>;
+};
+
+template <class T>
+struct AllSendable : std::false_type {};
+template <class... T>
+struct AllSendable<std::tuple<T...>> : std::bool_constant<(Sendable<T> && ...)> {};
+
+template <class T>
+constexpr bool kSendableOrVoid = Sendable<T>;
+template <>
+inline constexpr bool kSendableOrVoid<void> = true;
+
+template <auto Entry>
+consteval bool method_is_fine() {
+  constexpr auto method = method_of<Entry>();
+  if constexpr (!std::is_member_function_pointer_v<decltype(method)>) {
+    static_assert(std::is_member_function_pointer_v<decltype(method)>,
+                  "lp: lp::Methods takes member functions: lp::Methods<&MyService::push>");
+    return false;
+  } else {
+    using Declared = Signature<std::remove_const_t<decltype(method)>>;
+    constexpr MethodTraits traits = traits_of<Entry>();
+    if constexpr (!Declared::takes_values) {
+      static_assert(
+          Declared::takes_values,
+          "lp: a remote method takes values; a non-const reference cannot cross a process: return the result");
+      return false;
+    } else if constexpr (!ReturnType<typename Declared::Raw>::plain && Declared::takes_references) {
+      static_assert(
+          ReturnType<typename Declared::Raw>::plain || !Declared::takes_references,
+          "lp: a handler that returns a Future or a Stream outlives its arguments: take them by value, not by "
+          "reference");
+      return false;
+    } else if constexpr (traits.batch > 0 &&
+                         !(IsVector<typename Declared::Raw>::value && BatchItem<typename Declared::Params>::value)) {
+      static_assert(traits.batch == 0,
+                    "lp: a batched method takes one std::vector<Item> and returns a std::vector<Result>");
+      return false;
+    } else if constexpr (!AllSendable<typename Declared::Params>::value) {
+      static_assert(AllSendable<typename Declared::Params>::value,
+                    "lp: a parameter of this method cannot be sent; make it a plain aggregate or a std:: value, or "
+                    "specialise lp::Codec for it");
+      return false;
+    } else if constexpr (!kSendableOrVoid<ResultOfRaw<typename Declared::Raw>>) {
+      static_assert(kSendableOrVoid<ResultOfRaw<typename Declared::Raw>>,
+                    "lp: the result of this method cannot be sent; make it a plain aggregate or a std:: value, or "
+                    "specialise lp::Codec for it");
+      return false;
+    } else {
+      return true;
+    }
+  }
+}
+
+template <auto A, auto B>
+constexpr bool same_method() {
+  if constexpr (std::is_same_v<decltype(A), decltype(B)>) {
+    return A == B;
+  } else {
+    return false;
+  }
+}
+
+// The name of a method and the types that it moves: equal for an interface's method and its override.
+template <class Params, class Result>
+constexpr std::uint64_t method_id(std::string_view name) {
+  return fnv1a(type_name<Params>, fnv1a(type_name<Result>, fnv1a(name)));
+}
+
+}  // namespace internal
+
+template <auto... Entries>
+struct Methods {
+  static constexpr std::size_t size = sizeof...(Entries);
+
+  template <auto M>
+  static constexpr bool contains = (internal::same_method<M, internal::method_of<Entries>()>() || ...);
+
+  // visit.operator()<Entry>() for each.
+  template <class Visit>
+  static constexpr void for_each(Visit visit) {
+    (visit.template operator()<Entries>(), ...);
+  }
+  static consteval bool check() { return (internal::method_is_fine<Entries>() && ...); }
+};
+
+// Says which methods of S are remote. Specialise it for a class that you cannot edit.
+template <class S>
+struct RemoteOf {};
+template <class S>
+  requires requires { typename S::Remote; }
+struct RemoteOf<S> {
+  using type = typename S::Remote;
+};
+
+template <class S>
+concept Service = requires {
+  typename RemoteOf<S>::type;
+};
+
+namespace internal {
+
+// Finds the entry of M in Methods<...>, with its traits.
+template <auto M, class Remote>
+struct EntryOf;
+template <auto M, auto First, auto... Rest>
+struct EntryOf<M, Methods<First, Rest...>> {
+  static constexpr auto find() {
+    if constexpr (same_method<M, method_of<First>()>()) {
+      return MethodTypes<First>{};
+    } else {
+      return EntryOf<M, Methods<Rest...>>::find();
+    }
+  }
+};
+template <class S, auto M>
+using TypesOf = decltype(EntryOf<M, typename RemoteOf<S>::type>::find());
+
+// What a caller knows of a method.
+struct MethodInfo {
+  std::uint64_t id = 0;
+  std::string_view name{};
+  MethodTraits traits{};
+};
+
+template <class Types>
+constexpr MethodInfo info_of() {
+  constexpr std::string_view name = method_name<Types::kMethod>;
+  return {
+      .id = method_id<typename Types::Params, typename Types::Result>(name), .name = name, .traits = Types::kTraits};
+}
+template <class Types>
+inline constexpr MethodInfo kMethodInfo = info_of<Types>();
+
+class Call;
+class NodeCore;
+struct Incoming;
+
+// What a service knows of one of its methods.
+struct Method : MethodInfo {
+  std::uint64_t shape = 0;  // of the types that it moves, recursively
+  bool direct = false;      // may run on its caller's stack: in turn or concurrent, one at a time, with a plain result
+  void (*invoke)(void* object, void* params, void* result) = nullptr;  // result: raw storage, filled unless void
+  void (*receive)(NodeCore& node, const Method& method, Incoming&& message) = nullptr;  // a call that came as bytes
+  void (*run_batch)(NodeCore& node, const Method& method, std::vector<Call*> calls) = nullptr;
+};
+
+}  // namespace internal
+}  // namespace lp

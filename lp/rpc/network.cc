@@ -1,0 +1,282 @@
+#include "lp/rpc/network.h"
+
+#include <atomic>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <zmq.hpp>
+
+#include "lp/base/scheduler.h"
+#include "lp/rpc/hub.h"
+#include "lp/wire/envelope.h"
+
+namespace lp::internal {
+namespace {
+
+constexpr std::int64_t kLargestFrame = std::int64_t{8} << 30;  // bytes; ZeroMQ drops a peer that announces more
+constexpr std::size_t kCopied = 4096;                          // smaller frames are copied, larger ones shared
+constexpr int kBurst = 256;                                    // messages taken before the outbox gets its turn
+
+// The socket makes ids for those who dial us; they begin with a zero byte, ours do not.
+std::string routing_id(std::uint64_t number) { return std::to_string(number); }
+
+zmq::message_t to_zmq(const Buffer& buffer) {
+  if (buffer.size() <= kCopied) return zmq::message_t(buffer.data(), buffer.size());
+  auto held = std::make_unique<Buffer>(buffer);
+  zmq::message_t message(
+      const_cast<std::byte*>(buffer.data()), buffer.size(),
+      [](void*, void* hint) { const std::unique_ptr<Buffer> released(static_cast<Buffer*>(hint)); }, held.get());
+  static_cast<void>(held.release());  // the message owns it now
+  return message;
+}
+
+Buffer from_zmq(zmq::message_t message) {
+  const std::span bytes(static_cast<const std::byte*>(message.data()), message.size());
+  if (bytes.size() <= kCopied) return Buffer::copy_of(bytes);
+  return Buffer::wrap(bytes.data(), bytes.size(), [held = std::move(message)]() mutable { held.rebuild(); });
+}
+
+}  // namespace
+
+// One thread owns the socket; all others leave commands.
+struct Network::State {
+  explicit State(Hub& the_hub) : hub(the_hub), socket(context, zmq::socket_type::router) {}
+
+  struct Command {
+    enum class Kind : std::uint8_t { send, connect, disconnect } kind = Kind::send;
+    std::string id{};
+    std::string endpoint{};
+    Frames message{};
+  };
+
+  Hub& hub;
+  zmq::context_t context{1};
+  zmq::socket_t socket;
+  std::string endpoint;
+  std::mutex mutex;
+  std::deque<Command> commands;
+  std::unordered_map<std::string, std::pair<std::string, std::shared_ptr<Connection>>>
+      dialed;  // by endpoint: id, connection
+  std::uint64_t dials = 0;
+  bool closing = false;
+  std::atomic<bool> sleeping = false;
+  std::atomic<std::uint64_t> refused = 0;
+  std::unordered_map<std::string, std::shared_ptr<Connection>> by_id;  // the thread's own
+  Poller poller;
+  Thread thread;  // last: it uses all of the above
+
+  void post(Command command) {
+    {
+      const std::lock_guard lock(mutex);
+      if (closing) return;
+      commands.push_back(std::move(command));
+    }
+    if (sleeping.exchange(false)) poller.wake();
+  }
+
+  void serve();
+  void execute(Command& command);
+  bool receive();
+  void dispatch(const std::string& id, Frames message);
+};
+
+class Network::ZmqLink final : public Link {
+ public:
+  ZmqLink(State& state, std::string id) : state_(state), id_(std::move(id)) {}
+  void send(Frames message) override {
+    state_.post({.kind = State::Command::Kind::send, .id = id_, .endpoint = {}, .message = std::move(message)});
+  }
+
+ private:
+  State& state_;
+  const std::string id_;
+};
+
+Network::Network(Hub& hub) : state_(std::make_unique<State>(hub)) {
+  try {
+    zmq::socket_t& socket = state_->socket;
+    socket.set(zmq::sockopt::linger, 0);
+    socket.set(zmq::sockopt::sndhwm, 0);  // connections bound what is on its way
+    socket.set(zmq::sockopt::rcvhwm, 0);
+    socket.set(zmq::sockopt::maxmsgsize, kLargestFrame);
+    socket.set(zmq::sockopt::reconnect_ivl, 20);
+    socket.set(zmq::sockopt::reconnect_ivl_max, 1000);
+    socket.set(zmq::sockopt::router_mandatory, true);
+    socket.bind("tcp://127.0.0.1:*");
+    state_->endpoint = socket.get(zmq::sockopt::last_endpoint);
+    state_->poller.add(socket.get(zmq::sockopt::fd), 0);
+  } catch (const zmq::error_t& error) {
+    throw Error(ErrorKind::failed, std::string("cannot listen on tcp://127.0.0.1: ") + error.what() +
+                                       (error.num() == EMFILE ? "; the limit is `ulimit -n`: raise it" : ""));
+  }
+  state_->thread = spawn("network", [state = state_.get()] { state->serve(); });
+}
+
+Network::~Network() { close(); }
+
+const std::string& Network::endpoint() const { return state_->endpoint; }
+std::uint64_t Network::refused() const { return state_->refused.load(); }
+
+std::shared_ptr<Connection> Network::dial(const std::string& endpoint) {
+  std::string id;
+  {
+    const std::lock_guard lock(state_->mutex);
+    const auto found = state_->dialed.find(endpoint);
+    if (found != state_->dialed.end()) return found->second.second;
+    id = routing_id(++state_->dials);
+  }
+  // Before the connection says hello, so that the order of commands is right.
+  state_->post({.kind = State::Command::Kind::connect, .id = id, .endpoint = endpoint, .message = {}});
+  auto connection = std::make_shared<Connection>(state_->hub, std::make_unique<ZmqLink>(*state_, id), /*dialed=*/true);
+  const std::lock_guard lock(state_->mutex);
+  return state_->dialed.try_emplace(endpoint, id, std::move(connection)).first->second.second;
+}
+
+void Network::hang_up(const std::string& endpoint) {
+  std::pair<std::string, std::shared_ptr<Connection>> dialed;
+  {
+    const std::lock_guard lock(state_->mutex);
+    const auto found = state_->dialed.find(endpoint);
+    if (found == state_->dialed.end()) return;
+    dialed = std::move(found->second);
+    state_->dialed.erase(found);
+  }
+  state_->post({.kind = State::Command::Kind::disconnect, .id = dialed.first, .endpoint = endpoint, .message = {}});
+  dialed.second->close();
+}
+
+void Network::close() {
+  std::unordered_map<std::string, std::pair<std::string, std::shared_ptr<Connection>>> dialed;
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (state_->closing) return;
+    state_->closing = true;
+    dialed = std::exchange(state_->dialed, {});
+  }
+  state_->poller.wake();
+  state_->thread = Thread();
+  for (auto& [endpoint, connection] : dialed) connection.second->close();
+  for (auto& [id, connection] : state_->by_id) connection->close();
+  state_->by_id.clear();
+}
+
+void Network::State::serve() {
+  std::deque<Command> batch;
+  Poller::Ready ready;
+  for (;;) {
+    {
+      const std::lock_guard lock(mutex);
+      if (closing && commands.empty()) return;
+      batch.swap(commands);
+    }
+    for (Command& command : batch) execute(command);
+    bool worked = !batch.empty();
+    batch.clear();
+    int taken = 0;
+    while (taken < kBurst && receive()) ++taken;
+    if (worked || taken > 0) continue;
+    sleeping = true;
+    {
+      const std::lock_guard lock(mutex);
+      if (closing || !commands.empty()) {
+        sleeping = false;
+        continue;
+      }
+    }
+    // The descriptor of a ZeroMQ socket speaks only once of news: look before every sleep.
+    if ((socket.get(zmq::sockopt::events) & ZMQ_POLLIN) == 0) poller.wait(std::span(&ready, 1), kNever);
+    sleeping = false;
+  }
+}
+
+void Network::State::execute(Command& command) {
+  try {
+    switch (command.kind) {
+      case Command::Kind::connect: {
+        std::shared_ptr<Connection> connection;
+        {
+          const std::lock_guard lock(mutex);
+          const auto found = dialed.find(command.endpoint);
+          if (found != dialed.end() && found->second.first == command.id) connection = found->second.second;
+        }
+        socket.set(zmq::sockopt::connect_routing_id, command.id);
+        socket.connect(command.endpoint);
+        if (connection != nullptr) by_id.insert_or_assign(command.id, std::move(connection));
+        return;
+      }
+      case Command::Kind::disconnect:
+        by_id.erase(command.id);
+        socket.disconnect(command.endpoint);
+        return;
+      case Command::Kind::send: break;
+    }
+    const std::size_t last = command.message.arrays.size();
+    socket.send(zmq::buffer(command.id), zmq::send_flags::sndmore);
+    socket.send(to_zmq(command.message.body), last == 0 ? zmq::send_flags::none : zmq::send_flags::sndmore);
+    for (std::size_t i = 0; i < last; ++i) {
+      socket.send(to_zmq(command.message.arrays[i]), i + 1 == last ? zmq::send_flags::none : zmq::send_flags::sndmore);
+    }
+  } catch (const zmq::error_t&) {
+    // The other side is gone. Whoever waits for it learns so from the supervisor, or at the deadline.
+  }
+}
+
+bool Network::State::receive() {
+  zmq::message_t id;
+  try {
+    if (!socket.recv(id, zmq::recv_flags::dontwait)) return false;
+    Frames message;
+    bool first = true;
+    bool more = id.more();
+    while (more) {
+      zmq::message_t frame;
+      if (!socket.recv(frame, zmq::recv_flags::dontwait)) break;
+      more = frame.more();
+      Buffer buffer = from_zmq(std::move(frame));
+      if (first) {
+        message.body = std::move(buffer);
+      } else {
+        message.arrays.push_back(std::move(buffer));
+      }
+      first = false;
+    }
+    dispatch(id.to_string(), std::move(message));
+  } catch (const zmq::error_t& error) {
+    return error.num() == EINTR;
+  }
+  return true;
+}
+
+void Network::State::dispatch(const std::string& id, Frames message) {
+  std::shared_ptr<Connection> connection;
+  if (const auto found = by_id.find(id); found != by_id.end()) {
+    connection = found->second;
+  } else {
+    // A reply may overtake the entry of a connection that was just dialed: look there too.
+    const std::lock_guard lock(mutex);
+    for (const auto& [endpoint_of, dial] : dialed) {
+      if (dial.first == id) connection = dial.second;
+    }
+    if (connection != nullptr) by_id.emplace(id, connection);
+  }
+  try {
+    if (connection == nullptr) {
+      if (read_kind(message) != PacketKind::hello) throw Error(ErrorKind::failed, "a message came before the hello");
+      connection = std::make_shared<Connection>(hub, std::make_unique<ZmqLink>(*this, id), /*dialed=*/false);
+      connection->on_message(std::move(message));
+      by_id.emplace(id, std::move(connection));
+    } else {
+      connection->on_message(std::move(message));
+    }
+  } catch (const std::exception&) {
+    refused.fetch_add(1);
+    if (connection != nullptr) connection->close();
+    by_id.erase(id);
+  }
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,86 @@
+#pragma once
+// One node of the program as those who call it see it: here, in another process, or not up at the moment. Calls to a
+// node that is not up are held for its next incarnation. Owned by the Hub; thread-safe.
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "lp/rpc/call.h"
+
+namespace lp::internal {
+
+class Peer {
+ public:
+  static constexpr std::size_t kHeldLimit = 1 << 16;  // calls that wait for the next incarnation
+
+  Peer(Hub& hub, NodeId id) : hub_(hub), id_(id) {}
+  Peer(const Peer&) = delete;
+  Peer& operator=(const Peer&) = delete;
+
+  Hub& hub() const { return hub_; }
+  NodeId id() const { return id_; }
+
+  // The node's core when it serves in this process now; else null. What it returns stays valid until the run ends.
+  NodeCore* local() const noexcept { return local_.load(std::memory_order_acquire); }
+  std::uint32_t incarnation() const;
+
+  // News of the node. Calls of an older incarnation that were sent and are unanswered end, or are sent again.
+  void up_here(NodeCore& core);
+  void down_here(NodeCore& core);
+  void up_elsewhere(std::uint32_t incarnation, std::shared_ptr<Connection> connection);
+  void down(std::uint32_t incarnation);
+  void gone(const std::string& text);
+  void close(const Error& error);  // the run ends
+
+  // Queues a call of this process at the node, now or when it is up. Takes over one reference.
+  void accept_local(Call& call, const MethodInfo& info);
+  // For a call whose node ended before it began. False when the run ends.
+  bool resend_local(Call& call, const MethodInfo& info) noexcept;
+  // Sends a call as bytes. Takes over one reference of `call.state()`.
+  void send(Pending& call);
+  // The caller of `call` gave up.
+  void forget(Pending& call) noexcept;
+  // The reader of a stream takes more items.
+  void grant(Pending& call, std::uint64_t items) noexcept;
+
+  // This incarnation says that it takes no more calls.
+  void ending(std::uint32_t incarnation) noexcept;
+  // A connection lost `call`, of which it held the reference: another attempt, or the end.
+  void lost(Pending& call, bool may_have_run) noexcept;
+
+  // The error of a call that was running when its node ended.
+  Error lost_error(const MethodInfo& info, const CallScope& scope) const;
+  Error late_error(const MethodInfo& info, const CallScope& scope, bool may_have_run) const;
+
+ private:
+  struct Held {
+    Pending* pending = nullptr;  // one of the two; with a reference
+    Call* call = nullptr;
+    const MethodInfo* info = nullptr;
+  };
+
+  void deliver(Held held) noexcept;
+  bool reachable() const;  // with the lock
+  void accept_at(NodeCore& core, Call& call, const MethodInfo& info) noexcept;
+  void accept_bytes_at(NodeCore& core, Pending& call) noexcept;
+  void hold_or_fail(Held held) noexcept;
+  void flush(std::deque<Held> held) noexcept;
+  ErrorOrigin place(const MethodInfo& info, const CallScope& scope) const;
+  Error unimplemented(const MethodInfo& info) const;
+
+  Hub& hub_;
+  const NodeId id_;
+  std::atomic<NodeCore*> local_ = nullptr;
+  mutable std::mutex mutex_;
+  std::uint32_t incarnation_ = 0;
+  std::uint32_t ended_ = 0;  // the incarnation that said itself that it is ending
+  std::shared_ptr<Connection> connection_;
+  std::deque<Held> held_;
+  std::unique_ptr<Error> closed_;  // set: every call fails with it
+};
+
+}  // namespace lp::internal

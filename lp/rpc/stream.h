@@ -1,0 +1,225 @@
+#pragma once
+// Results that arrive one after another. A handler is a coroutine that yields them:
+//
+//   lp::Stream<Row> rows(int count) { for (int i = 0; i < count; ++i) co_yield row(i); }
+//
+// and a caller reads them: for (const Row& row : client.stream<&Table::rows>(100)) ...
+//
+// The handler is never more than kStreamWindow items ahead of the reader; while it waits for the reader it holds
+// neither turn nor thread. Each item, not the stream as a whole, must come within the call's time limit. A reader that
+// goes away ends the handler at its next yield. A StreamReader belongs to one thread.
+
+#include <coroutine>
+#include <cstdint>
+#include <deque>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "lp/rpc/future.h"
+
+namespace lp {
+
+inline constexpr std::uint64_t kStreamWindow = 16;  // items on their way to one reader
+
+namespace internal {
+
+// Where a handler's items go.
+template <class T>
+class StreamSink {
+ public:
+  // True when the handler may go on at once; else it is resumed when the reader has room.
+  virtual bool put(T item, std::coroutine_handle<> handler) = 0;
+  virtual void end() noexcept = 0;
+  virtual void fail(const Error& error) noexcept = 0;
+
+ protected:
+  ~StreamSink() = default;
+};
+
+}  // namespace internal
+
+// What a streaming handler returns. lp runs it; a user only writes the coroutine.
+template <class T>
+class [[nodiscard]] Stream {
+ public:
+  class promise_type {
+   public:
+    Stream get_return_object() { return Stream(std::coroutine_handle<promise_type>::from_promise(*this)); }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() {
+      ended_ = true;
+      sink_->end();
+    }
+    void unhandled_exception() {
+      ended_ = true;
+      sink_->fail(as_error(std::current_exception()));
+    }
+
+    struct Yielded {
+      promise_type& promise;
+      T item;
+      bool await_ready() const noexcept { return false; }
+      bool await_suspend(std::coroutine_handle<> handler) { return !promise.sink_->put(std::move(item), handler); }
+      void await_resume() const noexcept {}
+    };
+    Yielded yield_value(T item) { return {*this, std::move(item)}; }
+
+    ~promise_type() {
+      if (!ended_ && sink_ != nullptr) sink_->fail(internal::abandoned_promise());
+    }
+
+   private:
+    friend class Stream;
+    internal::StreamSink<T>* sink_ = nullptr;
+    bool ended_ = false;
+  };
+
+  Stream(Stream&& other) noexcept : handler_(std::exchange(other.handler_, nullptr)) {}
+  Stream& operator=(Stream&&) = delete;
+  ~Stream() {
+    if (handler_) handler_.destroy();
+  }
+
+  // For lp's own code: the handler, which is now the sink's.
+  std::coroutine_handle<> begin_into(internal::StreamSink<T>& sink) {
+    handler_.promise().sink_ = &sink;
+    return std::exchange(handler_, nullptr);
+  }
+
+ private:
+  explicit Stream(std::coroutine_handle<promise_type> handler) : handler_(handler) {}
+  std::coroutine_handle<promise_type> handler_;
+};
+
+namespace internal {
+
+// The reader's side of a stream: items that have arrived.
+template <class T>
+class StreamQueue {
+ public:
+  void put(T item) {
+    std::optional<Promise<std::optional<T>>> waiter;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!waiter_) {
+        items_.push_back(std::move(item));
+        return;
+      }
+      waiter.swap(waiter_);
+    }
+    waiter->set_value(std::move(item));
+  }
+  void end(std::optional<Error> error) {
+    std::optional<Promise<std::optional<T>>> waiter;
+    {
+      const std::lock_guard lock(mutex_);
+      if (ended_) return;
+      ended_ = true;
+      error_ = error;
+      waiter.swap(waiter_);
+    }
+    if (!waiter) return;
+    if (error) {
+      waiter->set_error(*error);
+    } else {
+      waiter->set_value(std::nullopt);
+    }
+  }
+  Future<std::optional<T>> next() {
+    const std::lock_guard lock(mutex_);
+    Promise<std::optional<T>> promise;
+    Future<std::optional<T>> future = promise.future();
+    if (!items_.empty()) {
+      promise.set_value(std::move(items_.front()));
+      items_.pop_front();
+    } else if (error_) {
+      promise.set_error(*error_);
+    } else if (ended_) {
+      promise.set_value(std::nullopt);
+    } else {
+      waiter_ = std::move(promise);
+    }
+    return future;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::deque<T> items_;
+  bool ended_ = false;
+  std::optional<Error> error_;
+  std::optional<Promise<std::optional<T>>> waiter_;
+};
+
+// What a StreamReader needs of the call that feeds it.
+struct StreamSource {
+  Ref<StateBase> call{};
+  Function<void(std::uint64_t)> grant{};  // more items
+  Function<void()> cancel{};
+  Duration timeout = kForever;  // for each item
+};
+
+}  // namespace internal
+
+template <class T>
+class StreamReader {
+ public:
+  StreamReader(StreamReader&&) noexcept = default;
+  StreamReader& operator=(StreamReader&&) = delete;
+  ~StreamReader() {
+    if (queue_ != nullptr && source_.cancel) source_.cancel();
+  }
+
+  // The next item; nothing at the end. Throws the handler's error, and `deadline` when none comes in time.
+  std::optional<T> next() {
+    Future<std::optional<T>> future = queue_->next();
+    if (!future.wait_for(source_.timeout)) {
+      throw Error(ErrorKind::deadline, "the stream had no item in time");
+    }
+    std::optional<T> item = future.get();
+    if (item && ++taken_ == kStreamWindow / 2) {
+      source_.grant(taken_);
+      taken_ = 0;
+    }
+    return item;
+  }
+
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = T;
+    using difference_type = std::ptrdiff_t;
+    using pointer = T*;
+    using reference = T&;
+
+    explicit Iterator(StreamReader* reader) : reader_(reader), item_(reader->next()) {}
+    T& operator*() { return *item_; }
+    T* operator->() { return &*item_; }
+    Iterator& operator++() {
+      item_ = reader_->next();
+      return *this;
+    }
+    void operator++(int) { ++*this; }
+    bool operator==(std::default_sentinel_t) const { return !item_; }
+
+   private:
+    StreamReader* reader_;
+    std::optional<T> item_;
+  };
+  Iterator begin() { return Iterator(this); }
+  std::default_sentinel_t end() const { return {}; }
+
+  // For lp's own code.
+  StreamReader(std::shared_ptr<internal::StreamQueue<T>> queue, internal::StreamSource source)
+      : queue_(std::move(queue)), source_(std::move(source)) {}
+
+ private:
+  std::shared_ptr<internal::StreamQueue<T>> queue_;  // shared with the call that fills it
+  internal::StreamSource source_;
+  std::uint64_t taken_ = 0;
+};
+
+}  // namespace lp

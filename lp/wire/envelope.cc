@@ -1,0 +1,190 @@
+#include "lp/wire/envelope.h"
+
+#include <flatbuffers/flatbuffers.h>
+
+#include <cstring>
+#include <vector>
+
+#include "lp/wire/envelope_generated.h"
+
+namespace lp {
+namespace {
+
+constexpr std::uint16_t kMagic = 0x706c;
+constexpr std::uint8_t kVersion = 1;
+constexpr std::size_t kLargestTable = 1 << 20;  // bytes of a hello, a refusal or an error
+constexpr std::size_t kLongestText = 64 << 10;  // an error's text is cut there
+
+[[noreturn]] void malformed(const std::string& what) { throw Error(ErrorKind::failed, "malformed message: " + what); }
+
+fb::Prefix prefix(PacketKind kind, std::size_t arrays, std::size_t path = 0) {
+  return {kMagic,
+          kVersion,
+          static_cast<std::uint8_t>(kind),
+          static_cast<std::uint16_t>(arrays),
+          static_cast<std::uint8_t>(path),
+          0};
+}
+
+// Messages come at any address, so a head is copied out.
+template <class Head>
+Head read_head(const Frames& frames) {
+  if (frames.body.size() < sizeof(Head)) malformed("it is shorter than its head");
+  Head head;
+  std::memcpy(&head, frames.body.data(), sizeof head);
+  return head;
+}
+
+// A table behind a prefix, verified, at an aligned address.
+template <class Table>
+class TableIn {
+ public:
+  TableIn(const Frames& frames, std::size_t offset) {
+    if (frames.body.size() <= offset) malformed("it has no content");
+    if (frames.body.size() > kLargestTable) malformed("its table is larger than 1 MiB");
+    bytes_ = Buffer::copy_of(frames.body.bytes().subspan(offset));
+    flatbuffers::Verifier verifier(reinterpret_cast<const std::uint8_t*>(bytes_.data()), bytes_.size(), 16, 4096);
+    if (!verifier.VerifyBuffer<Table>(nullptr)) malformed("its table does not verify");
+  }
+  const Table* operator->() const { return flatbuffers::GetRoot<Table>(bytes_.data()); }
+
+ private:
+  Buffer bytes_;
+};
+
+template <class Head>
+Frames table_packet(const Head& head, const flatbuffers::FlatBufferBuilder& builder) {
+  Frames frames;
+  frames.body = Buffer::uninitialized(sizeof head + builder.GetSize());
+  const auto out = frames.body.edit();
+  std::memcpy(out.data(), &head, sizeof head);
+  std::memcpy(out.data() + sizeof head, builder.GetBufferPointer(), builder.GetSize());
+  return frames;
+}
+
+std::string text_of(const flatbuffers::String* text) { return text == nullptr ? std::string() : text->str(); }
+
+}  // namespace
+
+std::size_t call_front(std::size_t path_length) { return sizeof(fb::CallHead) + path_length * sizeof(std::uint32_t); }
+std::size_t reply_front() { return sizeof(fb::ReplyHead); }
+
+void write_call(Frames& frames, PacketKind kind, const CallHead& head, std::span<const std::uint32_t> path) {
+  const fb::CallHead out(prefix(kind, frames.arrays.size(), path.size()), head.call, head.method, head.remaining,
+                         head.sequence, head.chain, head.node, head.incarnation, head.caller, head.caller_incarnation);
+  const auto body = frames.body.edit();
+  std::memcpy(body.data(), &out, sizeof out);
+  if (!path.empty()) std::memcpy(body.data() + sizeof out, path.data(), path.size_bytes());
+}
+
+void write_reply(Frames& frames, PacketKind kind, const ReplyHead& head) {
+  const fb::ReplyHead out(prefix(kind, frames.arrays.size()), head.call, head.amount);
+  std::memcpy(frames.body.edit().data(), &out, sizeof out);
+}
+
+Frames hello_packet(const Hello& hello) {
+  flatbuffers::FlatBufferBuilder builder;
+  builder.Finish(fb::CreateHelloDirect(builder, hello.run.c_str(), hello.token.c_str(), hello.fingerprint, hello.node,
+                                       hello.incarnation));
+  return table_packet(prefix(PacketKind::hello, 0), builder);
+}
+
+Frames welcome_packet() {
+  const fb::Prefix head = prefix(PacketKind::welcome, 0);
+  return {.body = Buffer::copy_of(std::as_bytes(std::span(&head, 1)))};
+}
+
+Frames refusal_packet(const std::string& text) {
+  flatbuffers::FlatBufferBuilder builder;
+  builder.Finish(fb::CreateRefusalDirect(builder, text.c_str()));
+  return table_packet(prefix(PacketKind::refusal, 0), builder);
+}
+
+Frames error_packet(std::uint64_t call, const Error& error) {
+  flatbuffers::FlatBufferBuilder builder;
+  std::vector<flatbuffers::Offset<flatbuffers::String>> path;
+  for (const std::string& node : error.path()) path.push_back(builder.CreateString(node));
+  const ErrorOrigin& origin = error.origin();
+  builder.Finish(fb::CreateFailureDirect(builder, static_cast<std::uint8_t>(error.kind()),
+                                         error.text().substr(0, kLongestText).c_str(),
+                                         origin.type.substr(0, kLongestText).c_str(), origin.node.c_str(),
+                                         origin.method.c_str(), &path, origin.may_have_run));
+  return table_packet(fb::ReplyHead(prefix(PacketKind::error, 0), call, 0), builder);
+}
+
+Frames signal_packet(PacketKind kind, const ReplyHead& head) {
+  const fb::ReplyHead out(prefix(kind, 0), head.call, head.amount);
+  return {.body = Buffer::copy_of(std::as_bytes(std::span(&out, 1)))};
+}
+
+PacketKind read_kind(const Frames& frames) {
+  const auto head = read_head<fb::Prefix>(frames);
+  if (head.magic() != kMagic) malformed("it does not begin as lp's messages do");
+  if (head.version() != kVersion) {
+    malformed("its format is version " + std::to_string(head.version()) + ", this is " + std::to_string(kVersion));
+  }
+  if (head.arrays() != frames.arrays.size()) {
+    malformed("it announces " + std::to_string(head.arrays()) + " arrays and has " +
+              std::to_string(frames.arrays.size()));
+  }
+  const std::uint8_t kind = head.kind();
+  if (kind < static_cast<std::uint8_t>(PacketKind::hello) || kind > static_cast<std::uint8_t>(PacketKind::error)) {
+    malformed("kind " + std::to_string(kind) + " is unknown");
+  }
+  return static_cast<PacketKind>(kind);
+}
+
+std::size_t read_call(const Frames& frames, CallHead& head, std::span<std::uint32_t> path, std::size_t& path_length) {
+  const auto in = read_head<fb::CallHead>(frames);
+  path_length = in.prefix().path();
+  if (path_length > path.size()) malformed("its call path is too long");
+  const std::size_t front = call_front(path_length);
+  if (frames.body.size() < front) malformed("it ends in its call path");
+  if (path_length > 0) std::memcpy(path.data(), frames.body.data() + sizeof in, path_length * sizeof path[0]);
+  head = {.call = in.call(),
+          .method = in.method(),
+          .remaining = in.remaining(),
+          .sequence = in.sequence(),
+          .chain = in.chain(),
+          .node = in.node(),
+          .incarnation = in.incarnation(),
+          .caller = in.caller(),
+          .caller_incarnation = in.caller_incarnation()};
+  return front;
+}
+
+std::size_t read_reply(const Frames& frames, ReplyHead& head) {
+  const auto in = read_head<fb::ReplyHead>(frames);
+  head = {.call = in.call(), .amount = in.amount()};
+  return sizeof in;
+}
+
+Hello read_hello(const Frames& frames) {
+  const TableIn<fb::Hello> table(frames, sizeof(fb::Prefix));
+  return {.run = text_of(table->run()),
+          .token = text_of(table->token()),
+          .fingerprint = table->fingerprint(),
+          .node = table->node(),
+          .incarnation = table->incarnation()};
+}
+
+std::string read_refusal(const Frames& frames) {
+  const TableIn<fb::Refusal> table(frames, sizeof(fb::Prefix));
+  return text_of(table->text());
+}
+
+Error read_error(const Frames& frames) {
+  const TableIn<fb::Failure> table(frames, sizeof(fb::ReplyHead));
+  if (table->kind() > static_cast<std::uint8_t>(ErrorKind::stopped)) malformed("an error of unknown kind");
+  ErrorOrigin origin{.type = text_of(table->type()),
+                     .node = text_of(table->node()),
+                     .method = text_of(table->method()),
+                     .path = {},
+                     .may_have_run = table->may_have_run()};
+  if (table->path() != nullptr) {
+    for (const flatbuffers::String* node : *table->path()) origin.path.push_back(text_of(node));
+  }
+  return Error(static_cast<ErrorKind>(table->kind()), text_of(table->text()), std::move(origin));
+}
+
+}  // namespace lp

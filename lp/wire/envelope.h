@@ -1,0 +1,64 @@
+#pragma once
+// The heads of messages between processes (envelope.fbs has their layout). Everything that is read here comes from
+// outside: what is malformed throws Error(failed). Pure functions; any thread.
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "lp/base/error.h"
+#include "lp/wire/frames.h"
+
+namespace lp {
+
+enum class PacketKind : std::uint8_t { hello = 1, welcome, refusal, call, send, cancel, credit, value, item, error };
+
+struct CallHead {
+  std::uint64_t call = 0;
+  std::uint64_t method = 0;
+  std::int64_t remaining = 0;  // nanoseconds; the largest: no deadline
+  std::uint64_t sequence = 0;
+  std::uint64_t chain = 0;
+  std::uint32_t node = 0;
+  std::uint32_t incarnation = 0;
+  std::uint32_t caller = 0;
+  std::uint32_t caller_incarnation = 0;
+};
+
+struct ReplyHead {
+  std::uint64_t call = 0;
+  std::uint64_t amount = 0;
+};
+
+struct Hello {
+  std::string run{};
+  std::string token{};
+  std::uint64_t fingerprint = 0;
+  std::uint32_t node = 0;
+  std::uint32_t incarnation = 0;
+};
+
+// Blank bytes that a body needs in front.
+std::size_t call_front(std::size_t path_length);
+std::size_t reply_front();
+
+// Fills the blank bytes in front of the body.
+void write_call(Frames& frames, PacketKind kind, const CallHead& head, std::span<const std::uint32_t> path);
+void write_reply(Frames& frames, PacketKind kind, const ReplyHead& head);
+
+Frames hello_packet(const Hello& hello);
+Frames welcome_packet();
+Frames refusal_packet(const std::string& text);
+Frames error_packet(std::uint64_t call, const Error& error);
+Frames signal_packet(PacketKind kind, const ReplyHead& head);  // cancel, credit
+
+// Checks the prefix, and that as many frames came as it says.
+PacketKind read_kind(const Frames& frames);
+// `path` gets the callers; returns where the arguments begin. A path longer than `path` is refused.
+std::size_t read_call(const Frames& frames, CallHead& head, std::span<std::uint32_t> path, std::size_t& path_length);
+std::size_t read_reply(const Frames& frames, ReplyHead& head);
+Hello read_hello(const Frames& frames);
+std::string read_refusal(const Frames& frames);
+Error read_error(const Frames& frames);
+
+}  // namespace lp

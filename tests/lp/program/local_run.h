@@ -1,0 +1,100 @@
+#pragma once
+// A program whose nodes all run in this process, for tests below the launchers: starts every node, and waits for what
+// they say. Owned by the test; one thread.
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "lp/program/runtime.h"
+
+namespace lp {
+
+class LocalRun : public Runtime::Observer {
+ public:
+  explicit LocalRun(const Program& program, Runtime::Options options = {})
+      : program_(program), runtime_(program, std::move(options), *this) {
+    for (NodeId node = 0; node < program.nodes().size(); ++node) runtime_.start(node, 1);
+    wait([this] { return ready_ + failed_.size() >= program_.nodes().size(); });
+    for (const auto& [node, error] : failed_) ADD_FAILURE() << node << ": " << error.what();
+    for (NodeId node = 0; node < program.nodes().size(); ++node) runtime_.run(node);
+  }
+
+  Runtime& runtime() { return runtime_; }
+  template <class S>
+  Client<S> client(const Handle<S>& handle) {
+    return runtime_.client(handle);
+  }
+  NodeId id(const std::string& name) const { return *program_.find(name); }
+
+  // Until the nodes that have run() have ended, however that was.
+  void wait_finished() {
+    std::size_t active = 0;
+    for (const NodeSpec& node : program_.nodes()) active += node.type->active ? 1 : 0;
+    wait([&] { return finished_ + failed_.size() >= active; });
+  }
+  std::map<std::string, Error> failed() {
+    const std::lock_guard lock(mutex_);
+    return failed_;
+  }
+  std::string stop_reason() {
+    const std::lock_guard lock(mutex_);
+    return stop_reason_;
+  }
+  template <class Condition>
+  void wait(Condition condition) {
+    const Time end = after(std::chrono::seconds(20));
+    std::unique_lock lock(mutex_);
+    while (!condition()) {
+      lock.unlock();
+      if (!news_.wait(end)) {
+        ADD_FAILURE() << "nothing more happens";
+        return;
+      }
+      lock.lock();
+    }
+  }
+
+  void on_ready(NodeId, std::uint32_t) override {
+    note([this] { ++ready_; });
+  }
+  void on_finished(NodeId, std::uint32_t) override {
+    note([this] { ++finished_; });
+  }
+  void on_failed(NodeId node, std::uint32_t, const Error& error) override {
+    note([&] { failed_.emplace(program_.nodes()[node].name, error); });
+  }
+  void on_stop_requested(NodeId, const std::string& reason) override {
+    note([&] { stop_reason_ = reason; });
+  }
+  void on_progress(NodeId, const Progress&) override {}
+  void on_saved(NodeId, std::uint64_t step) override {
+    note([&] { saved_.push_back(step); });
+  }
+  void on_not_saved(NodeId, std::uint64_t, const Error& error) override { ADD_FAILURE() << error.what(); }
+
+ private:
+  template <class F>
+  void note(F f) {
+    {
+      const std::lock_guard lock(mutex_);
+      f();
+    }
+    news_.set();
+  }
+
+  const Program& program_;
+  std::mutex mutex_;
+  Event news_;
+  std::size_t ready_ = 0;
+  std::size_t finished_ = 0;
+  std::map<std::string, Error> failed_;
+  std::vector<std::uint64_t> saved_;
+  std::string stop_reason_;
+  Runtime runtime_;  // last: it uses all of the above
+};
+
+}  // namespace lp
