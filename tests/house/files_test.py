@@ -18,7 +18,7 @@ UNDONE = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b")
 MACHINE = re.compile(r"(?<![\w.])/(work|root|home|tmp/lpw)/")
 SEAM = re.compile(r"sleep_for|sleep_until|\busleep\(|(system|steady|high_resolution)_clock::now|random_device|"
                   r"std::(jthread|thread|condition_variable|async|this_thread::yield)\b")
-LINK = re.compile(r"\]\(([^)#]+)(?:#[^)]*)?\)")
+LINK = re.compile(r"\[[^][]+\]\(([^)# ]+)(?:#[^)]*)?\)")
 
 
 def complaints(name, text):
