@@ -1,0 +1,140 @@
+#include "lp/base/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <system_error>
+#include <utility>
+
+#include "lp/base/error.h"
+
+namespace lp {
+namespace {
+
+[[noreturn]] void fail(const char* what, const std::filesystem::path& path, int error) {
+  throw Error(ErrorKind::failed, std::string("cannot ") + what + " " + path.string() + ": " +
+                                     std::error_code(error, std::generic_category()).message());
+}
+
+// A file to be written that becomes `target` or disappears.
+class Temporary {
+ public:
+  explicit Temporary(const std::filesystem::path& target) : target_(target) {
+    constexpr int kMostLeftovers = 1000;
+    const std::string prefix = std::string(".").append(target.filename().string()).append(".tmp");
+    for (int i = 0; fd_ < 0; ++i) {
+      path_ = target.parent_path() / (prefix + std::to_string(i));
+      fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      if (fd_ < 0 && (errno != EEXIST || i == kMostLeftovers)) fail("write", target, errno);
+    }
+  }
+  ~Temporary() {
+    if (fd_ >= 0) ::close(fd_);
+    if (!done_) ::unlink(path_.c_str());
+  }
+  Temporary(const Temporary&) = delete;
+  Temporary& operator=(const Temporary&) = delete;
+
+  void write(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
+      if (written >= 0) {
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+      } else if (errno != EINTR) {
+        fail("write", target_, errno);
+      }
+    }
+  }
+
+  void publish() {
+    if (::fsync(fd_) != 0) fail("write", target_, errno);
+    if (::close(std::exchange(fd_, -1)) != 0) fail("write", target_, errno);
+    if (std::rename(path_.c_str(), target_.c_str()) != 0) fail("write", target_, errno);
+    done_ = true;
+  }
+
+ private:
+  const std::filesystem::path& target_;
+  std::filesystem::path path_;
+  int fd_ = -1;
+  bool done_ = false;
+};
+
+}  // namespace
+
+void write_file_durably(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts) {
+  if (!path.has_filename()) throw Error(ErrorKind::failed, "cannot write " + path.string() + ": it names no file");
+  Temporary temporary(path);
+  for (const std::span<const std::byte> part : parts) temporary.write(part);
+  temporary.publish();
+  sync_directory(path.parent_path());
+}
+
+void write_file_durably(const std::filesystem::path& path, std::string_view text) {
+  const std::span<const std::byte> part = std::as_bytes(std::span(text));
+  write_file_durably(path, std::span(&part, 1));
+}
+
+void sync_directory(const std::filesystem::path& directory) {
+  const std::filesystem::path path = directory.empty() ? "." : directory;
+  const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) fail("open", path, errno);
+  // some network file systems cannot sync a directory, and need not
+  const int error = ::fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : errno;
+  ::close(fd);
+  if (error != 0) fail("sync", path, error);
+}
+
+InputFile::InputFile(std::filesystem::path path)
+    : path_(std::move(path)), fd_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  if (fd_ < 0) fail("read", path_, errno);
+  struct stat status {};
+  int error = 0;
+  if (::fstat(fd_, &status) != 0) {
+    error = errno;
+  } else if (!S_ISREG(status.st_mode)) {
+    error = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
+  }
+  if (error != 0) {
+    ::close(fd_);
+    fail("read", path_, error);
+  }
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+InputFile::~InputFile() { ::close(fd_); }
+
+Buffer InputFile::read(std::uint64_t offset, std::uint64_t size) const {
+  const auto too_short = [&] {
+    throw Error(ErrorKind::failed, "cannot read " + path_.string() + ": bytes " + std::to_string(offset) + " to " +
+                                       std::to_string(offset + size) + " are needed, and it ends before");
+  };
+  if (offset > size_ || size > size_ - offset) too_short();
+  Buffer buffer = Buffer::uninitialized(static_cast<std::size_t>(size));
+  std::span<std::byte> room = buffer.edit();
+  auto at = static_cast<off_t>(offset);
+  while (!room.empty()) {
+    const ssize_t got = ::pread(fd_, room.data(), room.size(), at);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail("read", path_, errno);
+    if (got == 0) too_short();
+    room = room.subspan(static_cast<std::size_t>(got));
+    at += got;
+  }
+  return buffer;
+}
+
+Buffer read_file(const std::filesystem::path& path, std::uint64_t max_bytes) {
+  const InputFile file(path);
+  if (file.size() > max_bytes) {
+    throw Error(ErrorKind::failed, "cannot read " + path.string() + ": it has " + std::to_string(file.size()) +
+                                       " bytes, and " + std::to_string(max_bytes) + " are allowed");
+  }
+  return file.read(0, file.size());
+}
+
+}  // namespace lp

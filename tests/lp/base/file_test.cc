@@ -1,0 +1,128 @@
+#include "lp/base/file.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <csignal>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "lp/base/error.h"
+
+namespace lp {
+namespace {
+
+class Files : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string path = testing::TempDir() + "lp_files_XXXXXX";
+    directory_ = mkdtemp(path.data());
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(directory_)) names.push_back(entry.path().filename());
+    return names;
+  }
+
+  std::filesystem::path directory_;
+};
+
+std::string text_of(const Buffer& buffer) { return {reinterpret_cast<const char*>(buffer.data()), buffer.size()}; }
+
+template <class F>
+std::string error_of(F f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST_F(Files, AFileHoldsItsPartsOneBehindTheOther) {
+  const std::string first = "one, ", second, third = "two";
+  const std::vector<std::span<const std::byte>> parts{std::as_bytes(std::span(first)), std::as_bytes(std::span(second)),
+                                                      std::as_bytes(std::span(third))};
+  write_file_durably(directory_ / "a", parts);
+  EXPECT_EQ(text_of(read_file(directory_ / "a", 100)), "one, two");
+  EXPECT_EQ(names(), std::vector<std::string>{"a"});
+}
+
+TEST_F(Files, AFileIsReplaced) {
+  write_file_durably(directory_ / "a", "a long first text");
+  write_file_durably(directory_ / "a", "second");
+  EXPECT_EQ(text_of(read_file(directory_ / "a", 100)), "second");
+  write_file_durably(directory_ / "a", "");
+  EXPECT_TRUE(read_file(directory_ / "a", 0).empty());
+  EXPECT_EQ(names(), std::vector<std::string>{"a"});
+}
+
+TEST_F(Files, ARelativeNameIsOne) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(directory_);
+  write_file_durably("a", "text");
+  EXPECT_EQ(text_of(read_file("a", 4)), "text");
+  std::filesystem::current_path(before);
+}
+
+// What a killed writer left behind stands in nobody's way.
+TEST_F(Files, ALeftoverOfACrashIsPassedBy) {
+  write_file_durably(directory_ / ".a.tmp0", "half");
+  write_file_durably(directory_ / "a", "whole");
+  EXPECT_EQ(text_of(read_file(directory_ / "a", 100)), "whole");
+  EXPECT_EQ(text_of(read_file(directory_ / ".a.tmp0", 100)), "half");
+}
+
+// A file that may not grow stands for a full disk: the same path with another number.
+TEST_F(Files, AFullDiskHarmsNothing) {
+  write_file_durably(directory_ / "a", "the old text");
+  const std::string large(100'000, 'x');
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit small = before;
+  small.rlim_cur = 4096;
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &small);
+  const std::string error = error_of([&] { write_file_durably(directory_ / "a", large); });
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(error, "cannot write " + (directory_ / "a").string() + ": File too large");
+  EXPECT_EQ(text_of(read_file(directory_ / "a", 100)), "the old text");
+  EXPECT_EQ(names(), std::vector<std::string>{"a"});
+}
+
+TEST_F(Files, ErrorsNameFileAndReason) {
+  const auto missing = directory_ / "missing" / "a";
+  EXPECT_EQ(error_of([&] { write_file_durably(missing, "x"); }),
+            "cannot write " + missing.string() + ": No such file or directory");
+  EXPECT_EQ(error_of([&] { read_file(missing, 1); }),
+            "cannot read " + missing.string() + ": No such file or directory");
+  EXPECT_EQ(error_of([&] { read_file(directory_, 1); }), "cannot read " + directory_.string() + ": Is a directory");
+  EXPECT_EQ(error_of([&] { read_file("/dev/zero", 1); }), "cannot read /dev/zero: Invalid argument");
+  EXPECT_EQ(error_of([&] { write_file_durably(directory_, "x"); }),
+            "cannot write " + directory_.string() + ": Is a directory");
+  EXPECT_EQ(error_of([&] { sync_directory(missing); }),
+            "cannot open " + missing.string() + ": No such file or directory");
+  EXPECT_EQ(error_of([&] { write_file_durably("", "x"); }), "cannot write : it names no file");
+  EXPECT_FALSE(std::filesystem::exists(directory_.string() + ".tmp0"));
+}
+
+TEST_F(Files, ReadingIsBounded) {
+  write_file_durably(directory_ / "a", "0123456789");
+  EXPECT_EQ(error_of([&] { read_file(directory_ / "a", 9); }),
+            "cannot read " + (directory_ / "a").string() + ": it has 10 bytes, and 9 are allowed");
+  const InputFile file(directory_ / "a");
+  EXPECT_EQ(file.size(), 10u);
+  EXPECT_EQ(text_of(file.read(2, 3)), "234");
+  EXPECT_TRUE(file.read(10, 0).empty());
+  EXPECT_NE(error_of([&] { file.read(8, 3); }), "no error");
+  EXPECT_NE(error_of([&] { file.read(1, UINT64_MAX); }), "no error");
+  std::filesystem::resize_file(directory_ / "a", 4);
+  EXPECT_NE(error_of([&] { file.read(2, 8); }), "no error");
+}
+
+}  // namespace
+}  // namespace lp
