@@ -1,14 +1,20 @@
 #pragma once
 // The bytes of one message: a value, owned by whoever holds it.
 
+#include <cstddef>
 #include <vector>
 
 #include "lp/base/array.h"
 
 namespace lp {
 
-// Big arrays are frames of their own, so that no path copies them into the body: those of at least this many bytes.
+// Big arrays are frames of their own, so that no path copies them into the body: the first so many of at least so many
+// bytes. Writer and Reader count alike.
 inline constexpr std::size_t kArrayFrameBytes = 4096;
+inline constexpr std::size_t kMaxArrayFrames = 256;
+inline bool is_frame(std::size_t array_bytes, std::size_t frames_before) {
+  return array_bytes >= kArrayFrameBytes && frames_before < kMaxArrayFrames;
+}
 
 // How deep values may lie in one another (a list in a map in a struct is three deep), so that no message overflows a
 // stack.

@@ -8,9 +8,9 @@ namespace lp {
 namespace {
 
 // Of count items; what does not fit into memory becomes more than any message has.
-std::uint64_t byte_size(std::uint64_t count, std::size_t item_size) {
-  std::uint64_t size = 0;
-  return __builtin_mul_overflow(count, std::uint64_t{item_size}, &size) ? UINT64_MAX : size;
+std::size_t byte_size(std::uint64_t count, std::size_t item_size) {
+  std::size_t size = 0;
+  return __builtin_mul_overflow(count, item_size, &size) ? SIZE_MAX : size;
 }
 
 }  // namespace
@@ -21,19 +21,18 @@ void Reader::finish() const {
 }
 
 std::span<const std::byte> Reader::array(std::uint64_t count, std::size_t item_size) {
-  const std::uint64_t size = byte_size(count, item_size);
-  if (size < kArrayFrameBytes) return bytes(static_cast<std::size_t>(size));
-  return next_frame(size).bytes();
+  const std::size_t size = byte_size(count, item_size);
+  return is_frame(size, next_array_) ? next_frame(size).bytes() : bytes(size);
 }
 
 Buffer Reader::shared_array(std::uint64_t count, std::size_t item_size, std::size_t alignment) {
-  const std::uint64_t size = byte_size(count, item_size);
-  if (size < kArrayFrameBytes) return Buffer::copy_of(bytes(static_cast<std::size_t>(size)));
+  const std::size_t size = byte_size(count, item_size);
+  if (!is_frame(size, next_array_)) return Buffer::copy_of(bytes(size));
   const Buffer& frame = next_frame(size);
   return frame.aligned_to(alignment) ? frame : Buffer::copy_of(frame.bytes());
 }
 
-const Buffer& Reader::next_frame(std::uint64_t size) {
+const Buffer& Reader::next_frame(std::size_t size) {
   if (next_array_ == arrays_.size()) fail("the frame of an array is missing");
   const Buffer& frame = arrays_[next_array_++];
   if (frame.size() != size) {

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "lp/base/array.h"
 #include "lp/base/names.h"
@@ -30,6 +31,7 @@ class Reader {
   // What codecs are made of.
   template <class T>
   T number() {
+    static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>, "lp: read a number, or a boolean()");
     T value;
     std::memcpy(&value, bytes(sizeof value).data(), sizeof value);
     return value;
@@ -83,7 +85,7 @@ class Reader {
   };
 
  private:
-  const Buffer& next_frame(std::uint64_t size);
+  const Buffer& next_frame(std::size_t size);
 
   std::span<const std::byte> body_;
   std::span<const Buffer> arrays_;

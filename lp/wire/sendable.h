@@ -98,11 +98,60 @@ constexpr bool sendable() {
   }
 }
 
+template <class...>
+inline constexpr bool kNever = false;
+
+// Prints one sentence about what is wrong in T; the compiler adds which types it lies in.
+template <class T, class... Open>
+constexpr void explain();
+
+template <class... Open, class... Part>
+constexpr void explain_parts(TypeList<Part...>) {
+  (explain<Part, Open...>(), ...);
+}
+
+template <class T, class... Open>
+constexpr void explain() {
+  if constexpr (sendable<T, Open...>()) {
+    return;
+  } else if constexpr (std::is_pointer_v<T> || std::is_member_pointer_v<T> || std::is_null_pointer_v<T>) {
+    static_assert(kNever<T>,
+                  "lp: a pointer cannot be sent, it means nothing elsewhere; send the value, or own it with "
+                  "std::unique_ptr");
+  } else if constexpr (std::is_reference_v<T> || std::is_const_v<T> || std::is_volatile_v<T>) {
+    static_assert(kNever<T>, "lp: a reference or a const type cannot be sent; send the value");
+  } else if constexpr (std::is_array_v<T>) {
+    static_assert(kNever<T>, "lp: a C array cannot be sent; use std::array, std::vector or lp::Array");
+  } else if constexpr (std::is_same_v<T, long double>) {
+    static_assert(kNever<T>, "lp: long double has no portable bytes; use double");
+  } else if constexpr (requires { typename Codec<T>::Parts; }) {
+    explain_parts<T, Open...>(typename Codec<T>::Parts{});
+  } else if constexpr (std::is_enum_v<T>) {
+    static_assert(kNever<T>, "lp: an enum that is sent needs an underlying type: enum class E, or enum E : int");
+  } else if constexpr (Reflectable<T>) {
+    explain_parts<T, Open...>(FieldTypes<T>{});
+  } else if constexpr (Aggregate<T>) {
+    static_cast<void>(field_count<T>);  // says why
+  } else {
+    static_assert(kNever<T>,
+                  "lp: this type cannot be sent: it is neither an aggregate of things that can, nor has it an "
+                  "lp::Codec (lp/wire/codec.h says how to write one); views such as std::string_view own "
+                  "nothing, so send what they look at");
+  }
+}
+
 }  // namespace internal
 
 // Numbers, enums with a fixed underlying type, aggregates of Sendable fields, and what has a Codec. Not: pointers,
 // references, views, C arrays, functions, mutexes, long double.
 template <class T>
 concept Sendable = internal::sendable<T>();
+
+// For a static_assert that says why: true if T is Sendable, else it does not compile and prints a sentence.
+template <class T>
+constexpr bool check_sendable() {
+  internal::explain<T>();
+  return true;
+}
 
 }  // namespace lp

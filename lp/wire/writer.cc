@@ -19,18 +19,18 @@ Frames Writer::take() {
 }
 
 void Writer::array(const void* data, std::size_t size) {
-  if (size < kArrayFrameBytes) {
-    bytes(data, size);
-  } else {
+  if (is_frame(size, arrays_.size())) {
     arrays_.push_back(Buffer::copy_of({static_cast<const std::byte*>(data), size}));
+  } else {
+    bytes(data, size);
   }
 }
 
 void Writer::array(const Buffer& buffer) {
-  if (buffer.size() < kArrayFrameBytes) {
-    bytes(buffer.data(), buffer.size());
-  } else {
+  if (is_frame(buffer.size(), arrays_.size())) {
     arrays_.push_back(buffer);
+  } else {
+    bytes(buffer.data(), buffer.size());
   }
 }
 

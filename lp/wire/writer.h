@@ -36,7 +36,7 @@ class Writer {
   void bytes(const void* data, std::size_t size) {
     if (size > 0) std::memcpy(room(size), data, size);
   }
-  // The bytes of an array whose count was written: in the body, or from kArrayFrameBytes on as a frame.
+  // The bytes of an array whose count was written: in the body, or a frame if it is_frame().
   void array(const void* data, std::size_t size);
   void array(const Buffer& buffer);  // the frame shares the buffer
   std::size_t written() const { return static_cast<std::size_t>(at_ - body_.data()); }
