@@ -45,7 +45,7 @@ Container copy_items(std::span<const std::byte> bytes) {
     return Container(first, first + bytes.size() / sizeof(T));
   }
   Container items(bytes.size() / sizeof(T));
-  std::memcpy(items.data(), bytes.data(), bytes.size());
+  if (!bytes.empty()) std::memcpy(items.data(), bytes.data(), bytes.size());
   return items;
 }
 
@@ -225,8 +225,11 @@ struct Codec<std::pair<A, B>> {
 template <class... T>
 struct Codec<std::tuple<T...>> {
   static void encode(Writer& writer, const std::tuple<T...>& value) {
-    if constexpr (sizeof...(T) == 0) writer.number(std::uint8_t{0});
-    std::apply([&writer](const T&... part) { (internal::encode(writer, part), ...); }, value);
+    if constexpr (sizeof...(T) == 0) {
+      writer.number(std::uint8_t{0});
+    } else {
+      std::apply([&writer](const T&... part) { (internal::encode(writer, part), ...); }, value);
+    }
   }
   static std::tuple<T...> decode(Reader& reader) {
     if constexpr (sizeof...(T) == 0) reader.number<std::uint8_t>();

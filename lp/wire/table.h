@@ -1,7 +1,6 @@
 #pragma once
-// A user's FlatBuffers table as a value: include it where tables are sent. Copies share the bytes; any thread may read.
-
-#include <flatbuffers/flatbuffers.h>
+// A user's FlatBuffers table as a value: include it, with what flatc made, where tables are sent. Copies share the
+// bytes; any thread may read.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,7 +9,22 @@
 
 #include "lp/wire/codec.h"
 
+namespace flatbuffers {
+class Table;
+class Verifier;
+}  // namespace flatbuffers
+
 namespace lp {
+namespace internal {
+
+// The root table of a finished FlatBuffer.
+const void* table_root(const Buffer& buffer);
+
+// Reads the bytes of a table, verified before anybody looks at them: depth, number of tables, every offset.
+using VerifyTable = bool(const void* table, flatbuffers::Verifier& verifier);
+Buffer read_table(Reader& reader, VerifyTable* verify);
+
+}  // namespace internal
 
 // T is the class that flatc makes for a table. A Table without a value is false, and it travels, too.
 template <class T>
@@ -18,13 +32,15 @@ template <class T>
 class Table {
  public:
   Table() = default;
-  // The bytes of a builder on which Finish was called: copied.
-  explicit Table(const flatbuffers::FlatBufferBuilder& finished)
+  // The bytes of a flatbuffers::FlatBufferBuilder on which Finish was called: copied.
+  template <class Builder>
+    requires requires(const Builder& builder) { builder.GetBufferPointer(), builder.GetSize(); }
+  explicit Table(const Builder& finished)
       : buffer_(
             Buffer::copy_of({reinterpret_cast<const std::byte*>(finished.GetBufferPointer()), finished.GetSize()})) {}
 
   explicit operator bool() const { return !buffer_.empty(); }
-  const T* get() const { return buffer_.empty() ? nullptr : flatbuffers::GetRoot<T>(buffer_.data()); }
+  const T* get() const { return buffer_.empty() ? nullptr : static_cast<const T*>(internal::table_root(buffer_)); }
   const T* operator->() const { return get(); }
   const T& operator*() const { return *get(); }
   const Buffer& buffer() const { return buffer_; }
@@ -36,26 +52,17 @@ class Table {
   Buffer buffer_;
 };
 
-// What arrives is verified before anybody looks at it: depth, number of tables, every offset. A Table's shape is T's
-// name: FlatBuffers lets the schema grow.
+// A Table's shape is T's name: FlatBuffers lets the schema grow.
 template <class T>
 struct Codec<Table<T>> {
-  static constexpr std::size_t kAlignment = 16;  // the verifier of FlatBuffers 2 accepts odd addresses: we do not
-  static constexpr flatbuffers::uoffset_t kMaxDepth = 64;
-  static constexpr flatbuffers::uoffset_t kMaxTables = 1'000'000;
-
   static void encode(Writer& writer, const Table<T>& table) {
     writer.count(table.buffer().size());
     writer.array(table.buffer());
   }
   static Table<T> decode(Reader& reader) {
-    Buffer buffer = reader.shared_array(reader.number<std::uint64_t>(), 1, kAlignment);
-    if (buffer.empty()) return {};
-    if (buffer.size() >= FLATBUFFERS_MAX_BUFFER_SIZE) reader.fail("a FlatBuffers table has 2 GiB or more");
-    flatbuffers::Verifier verifier(reinterpret_cast<const std::uint8_t*>(buffer.data()), buffer.size(), kMaxDepth,
-                                   kMaxTables);
-    if (!verifier.VerifyBuffer<T>(nullptr)) reader.fail("a FlatBuffers table is malformed");
-    return Table<T>(std::move(buffer));
+    return Table<T>(internal::read_table(reader, [](const void* table, flatbuffers::Verifier& verifier) {
+      return static_cast<const T*>(table)->Verify(verifier);
+    }));
   }
 };
 

@@ -1,6 +1,8 @@
 #pragma once
 // A type that uses every codec, for the tests of bad input and for the fuzzer.
 
+#include <flatbuffers/flatbuffers.h>
+
 #include <chrono>
 #include <cstdint>
 #include <map>
