@@ -76,9 +76,15 @@ constexpr std::size_t most_values_from() {
   }
 }
 
+// The second question is for a first field that is made from anything at all.
+struct NoField {};
 template <class T, std::size_t... I>
 constexpr bool first_is_base(std::index_sequence<I...>) {
-  return requires { T{AnyBaseOf<T>{}, AnyField<I>{}...}; };
+  if constexpr (requires { T{AnyBaseOf<T>{}, AnyField<I>{}...}; }) {
+    return !requires { T{NoField{}, AnyField<I>{}...}; };
+  } else {
+    return false;
+  }
 }
 
 // Whether value number `sizeof...(Before)` fills a whole field. A C array swallows one value for each of its elements,

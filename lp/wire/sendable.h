@@ -135,8 +135,8 @@ constexpr void explain() {
   } else {
     static_assert(kNever<T>,
                   "lp: this type cannot be sent: it is neither an aggregate of things that can, nor has it an "
-                  "lp::Codec (lp/wire/codec.h says how to write one); views such as std::string_view own "
-                  "nothing, so send what they look at");
+                  "lp::Codec. lp/wire/codec.h says how to write one, eigen.h beside it has Eigen's, and of a view such "
+                  "as std::string_view send what it looks at");
   }
 }
 

@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <any>
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -47,14 +49,30 @@ struct Templated {
   B second;
 };
 struct NoDefault {
-  explicit NoDefault(int) {}
-  NoDefault(int, std::string) {}
+  explicit NoDefault(int);
+  NoDefault(int, const std::string&);
 };
-struct HasNoDefault {
+struct OnlyCopied {
+  OnlyCopied(const OnlyCopied&) = default;
+};
+struct FromAnything {
+  FromAnything() = default;
+  template <class T>
+  FromAnything(T&&) {}
+};
+template <class Member>
+struct With {
   int before;
-  NoDefault there;
+  Member member;
   int after;
 };
+template <class Member>
+struct Only {
+  Member member;
+};
+// What is hard to count behind something, and alone.
+template <class Member>
+constexpr bool counted = field_count<With<Member>> == 3 && field_count<Only<Member>> == 1;
 struct Long {
   int a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, c0, c1, c2, c3, c4, c5, c6, c7,
       c8, c9, d0, d1, d2, d3, d4, d5, d6, d7, d8, d9, e0, e1, e2, e3, e4, e5, e6, e7, e8, e9, f0, f1, f2, f3, f4, f5,
@@ -74,16 +92,6 @@ struct WithArray {
 struct WithArrayOfOne {
   int array[1];
 };
-struct WithArrayOfStructs {
-  Nested array[2];
-  std::string after;
-};
-struct WithGrid {
-  float grid[2][2];
-};
-struct WithReference {
-  int& reference;
-};
 struct Derived : One {
   int more = 0;
 };
@@ -100,14 +108,17 @@ static_assert(field_count<One> == 1);
 static_assert(field_count<Nested> == 3);
 static_assert(field_count<Rich> == 15);
 static_assert(field_count<Templated<std::vector<int>, One>> == 2);
-static_assert(field_count<HasNoDefault> == 3);
+static_assert(counted<NoDefault> && counted<OnlyCopied> && counted<FromAnything> && counted<Only<int>>);
+static_assert(counted<std::atomic<int>> && counted<std::mutex> && counted<std::reference_wrapper<int>>);
+static_assert(counted<int*> && counted<void (*)()> && counted<int None::*> &&
+              counted<std::vector<std::unique_ptr<int>>>);
 static_assert(field_count<Long> == 64);
 
 static_assert(Reflectable<Rich> && Reflectable<None> && Reflectable<Long>);
 static_assert(!Reflectable<TooLong>);
 static_assert(!Reflectable<WithArray> && !Reflectable<WithArrayOfOne>);
-static_assert(!Reflectable<WithArrayOfStructs> && !Reflectable<WithGrid>);
-static_assert(!Reflectable<WithReference>);
+static_assert(!Reflectable<With<Nested[2]>> && !Reflectable<Only<float[2][2]>> && !Reflectable<Only<One[1]>>);
+static_assert(!Reflectable<With<std::string[2]>> && !Reflectable<Only<char[16]>> && !Reflectable<With<int&>>);
 static_assert(!Reflectable<Derived> && !Reflectable<DerivedFromEmpty>);
 static_assert(!Aggregate<NotAggregate> && !Aggregate<int> && !Aggregate<std::array<int, 2>> && !Aggregate<std::string>);
 
