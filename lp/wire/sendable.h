@@ -99,7 +99,7 @@ constexpr bool sendable() {
 }
 
 template <class...>
-inline constexpr bool kNever = false;
+inline constexpr bool kAlwaysFalse = false;
 
 // Prints one sentence about what is wrong in T; the compiler adds which types it lies in.
 template <class T, class... Open>
@@ -115,25 +115,25 @@ constexpr void explain() {
   if constexpr (sendable<T, Open...>()) {
     return;
   } else if constexpr (std::is_pointer_v<T> || std::is_member_pointer_v<T> || std::is_null_pointer_v<T>) {
-    static_assert(kNever<T>,
+    static_assert(kAlwaysFalse<T>,
                   "lp: a pointer cannot be sent, it means nothing elsewhere; send the value, or own it with "
                   "std::unique_ptr");
   } else if constexpr (std::is_reference_v<T> || std::is_const_v<T> || std::is_volatile_v<T>) {
-    static_assert(kNever<T>, "lp: a reference or a const type cannot be sent; send the value");
+    static_assert(kAlwaysFalse<T>, "lp: a reference or a const type cannot be sent; send the value");
   } else if constexpr (std::is_array_v<T>) {
-    static_assert(kNever<T>, "lp: a C array cannot be sent; use std::array, std::vector or lp::Array");
+    static_assert(kAlwaysFalse<T>, "lp: a C array cannot be sent; use std::array, std::vector or lp::Array");
   } else if constexpr (std::is_same_v<T, long double>) {
-    static_assert(kNever<T>, "lp: long double has no portable bytes; use double");
+    static_assert(kAlwaysFalse<T>, "lp: long double has no portable bytes; use double");
   } else if constexpr (requires { typename Codec<T>::Parts; }) {
     explain_parts<T, Open...>(typename Codec<T>::Parts{});
   } else if constexpr (std::is_enum_v<T>) {
-    static_assert(kNever<T>, "lp: an enum that is sent needs an underlying type: enum class E, or enum E : int");
+    static_assert(kAlwaysFalse<T>, "lp: an enum that is sent needs an underlying type: enum class E, or enum E : int");
   } else if constexpr (Reflectable<T>) {
     explain_parts<T, Open...>(FieldTypes<T>{});
   } else if constexpr (Aggregate<T>) {
     static_cast<void>(field_count<T>);  // says why
   } else {
-    static_assert(kNever<T>,
+    static_assert(kAlwaysFalse<T>,
                   "lp: this type cannot be sent: it is neither an aggregate of things that can, nor has it an "
                   "lp::Codec. lp/wire/codec.h says how to write one, eigen.h beside it has Eigen's, and of a view such "
                   "as std::string_view send what it looks at");
