@@ -15,9 +15,12 @@ namespace lp {
 
 class LocalRun : public Runtime::Observer {
  public:
-  explicit LocalRun(const Program& program, Runtime::Options options = {})
+  static constexpr std::uint32_t kNothingHere = 0;  // instead of an incarnation: starts no node
+
+  explicit LocalRun(const Program& program, Runtime::Options options = {}, std::uint32_t incarnation = 1)
       : program_(program), runtime_(program, std::move(options), *this) {
-    for (NodeId node = 0; node < program.nodes().size(); ++node) runtime_.start(node, 1);
+    if (incarnation == kNothingHere) return;
+    for (NodeId node = 0; node < program.nodes().size(); ++node) runtime_.start(node, incarnation);
     wait([this] { return ready_ + failed_.size() >= program_.nodes().size(); });
     for (const auto& [node, error] : failed_) ADD_FAILURE() << node << ": " << error.what();
     for (NodeId node = 0; node < program.nodes().size(); ++node) runtime_.run(node);
