@@ -201,7 +201,7 @@ struct Holder {
 #endif
 
 template <class T>
-extern const Holder<T> object;  // never defined: only the addresses of its fields are spelled
+extern const Holder<T> held;  // never defined: only the addresses of its fields are spelled
 
 template <std::size_t N>
 struct Addresses {
@@ -211,7 +211,7 @@ struct Addresses {
 // Of at most 8 fields from field `First` on: clang spells no more than ten elements of an array.
 template <class T, std::size_t First>
 constexpr auto addresses() {
-  return apply_fields(object<T>.value, [](auto&... field) {
+  return apply_fields(held<T>.value, [](auto&... field) {
     constexpr std::size_t kCount = sizeof...(field) - First;
     const void* const all[] = {&field...};
     Addresses<(kCount < 8 ? kCount : 8)> some{};
@@ -225,7 +225,7 @@ template <class T, std::size_t First = 0>
 constexpr void find_names(std::string_view* names) {
   if constexpr (First < field_count<T>) {
 #ifdef __clang__
-    constexpr std::string_view kAddress = "&object";
+    constexpr std::string_view kAddress = "&held";
 #else
     constexpr std::string_view kAddress = "((const void*)(& ";
 #endif

@@ -7,6 +7,8 @@
 #include <numeric>
 #include <vector>
 
+#include "lp/base/scheduler.h"
+
 namespace lp {
 namespace {
 
@@ -52,6 +54,27 @@ TEST(Array, OfMoreThanAnyMachineHasIsBadAlloc) {
   EXPECT_THROW(Array<double>(SIZE_MAX), std::bad_alloc);
   EXPECT_THROW(Array<double>(SIZE_MAX / 8 + 2), std::bad_alloc);
   EXPECT_THROW(Buffer::uninitialized(SIZE_MAX - 7), std::bad_alloc);
+}
+
+TEST(Array, EveryThreadMayCopyEditAndDropItsOwn) {
+  Array<int> shared(1000);
+  std::vector<Thread> threads;
+  for (int i = 1; i <= 4; ++i) {
+    threads.push_back(spawn("editor", [i, mine = shared] {
+      for (int round = 0; round < 200; ++round) {
+        Array<int> copy = mine;
+        copy.edit()[0] = i;
+        copy.edit()[1] = mine[0];
+        EXPECT_EQ(copy[0], i);
+        EXPECT_EQ(copy[1], 0);
+      }
+    }));
+  }
+  for (Thread& thread : threads) thread.join();
+  threads.clear();
+  const int* before = shared.data();
+  shared.edit()[0] = 5;
+  EXPECT_EQ(shared.data(), before);
 }
 
 TEST(Buffer, ReleasesForeignBytesOnceAndNeverWritesThem) {
