@@ -23,9 +23,9 @@ struct Runtime::State {
   const Program& program;
   const Options options;
   Observer& observer;
+  std::deque<std::unique_ptr<Context::State>> incarnations;  // every one that was started; the hub's threads use them
   internal::Hub hub;
   std::mutex mutex;
-  std::deque<std::unique_ptr<Context::State>> incarnations;  // every one that was started
   std::vector<Context::State*> current;                      // by node; null when none is here
   std::vector<std::string> endpoints;                        // by node, elsewhere
   std::vector<std::unique_ptr<Edge>> outside;                // by node

@@ -55,10 +55,11 @@ class Hub {
   void abandon();
 
  private:
+  // In this order, so that threads end before what they use.
   Options options_;
+  std::deque<Peer> peers_;
   Pool pool_{"pool"};
   Timers timers_;
-  std::deque<Peer> peers_;
   std::unique_ptr<Network> network_;
 };
 
