@@ -73,7 +73,6 @@ std::uint64_t Context::seed() const { return hash_combine(state_.runtime.options
 Random Context::random(std::uint64_t step) const { return Random(state_.runtime.options.seed, name(), step); }
 
 bool Context::stopping() const { return state_.core.stopping(); }
-std::stop_token Context::stop_token() const { return state_.core.stop_token(); }
 
 bool Context::wait_for(Duration duration) const {
   Event event;

@@ -7,7 +7,6 @@
 #include <exception>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -46,7 +45,6 @@ class Context {
 
   // Whether the node was asked to stop, and why it should return soon.
   bool stopping() const;
-  std::stop_token stop_token() const;
   // Waits for `duration`, or until the node is asked to stop: then false.
   bool wait_for(Duration duration) const;
   void wait_for_stop() const;

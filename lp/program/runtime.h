@@ -74,7 +74,7 @@ class Runtime {
   void start(NodeId node, std::uint32_t incarnation, const std::filesystem::path& cut = {});
   // Begins run(), where the node has one; on_finished or on_failed follows. Once for each start, after on_ready.
   void run(NodeId node);
-  // Asks the node to end: its stop token is set and every wait of its threads ends with `stopped`. Returns at once.
+  // Asks the node to end: Context::stopping is true and every wait of its threads ends with `stopped`. Returns at once.
   void stop(NodeId node, const std::string& reason);
   // Waits until the node's run() has ended and its last handler has returned, then destroys the service. False when
   // `until` came first: the node is still there, and may be abandoned.

@@ -26,9 +26,9 @@ struct Runtime::State {
   std::deque<std::unique_ptr<Context::State>> incarnations;  // every one that was started; the hub's threads use them
   internal::Hub hub;
   std::mutex mutex;
-  std::vector<Context::State*> current;                      // by node; null when none is here
-  std::vector<std::string> endpoints;                        // by node, elsewhere
-  std::vector<std::unique_ptr<Edge>> outside;                // by node
+  std::vector<Context::State*> current;        // by node; null when none is here
+  std::vector<std::string> endpoints;          // by node, elsewhere
+  std::vector<std::unique_ptr<Edge>> outside;  // by node
 
   Context::State* find(NodeId node) {
     const std::lock_guard lock(mutex);

@@ -79,13 +79,12 @@ void send_lost(const ReplyTo& to, bool may_have_run) noexcept {
   }
 }
 
-Connection::Connection(Hub& hub, std::unique_ptr<Link> link, bool dialed) : hub_(hub), link_(std::move(link)) {
-  if (!dialed) return;
-  const Hub::Options& options = hub.options();
+Connection::~Connection() { close(); }
+
+void Connection::greet() {
+  const Hub::Options& options = hub_.options();
   link_->send(hello_packet({.run = options.run, .token = options.token, .fingerprint = options.fingerprint}));
 }
-
-Connection::~Connection() { close(); }
 
 bool Connection::open() const {
   const std::lock_guard lock(mutex_);

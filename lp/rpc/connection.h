@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "lp/rpc/call.h"
@@ -22,9 +23,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   static constexpr std::size_t kCallLimit = 1 << 16;               // calls without a reply
   static constexpr std::size_t kByteLimit = std::size_t{4} << 30;  // and their bytes
 
-  // `dialed`: this side dialed, says hello first, and calls wait for the welcome.
-  Connection(Hub& hub, std::unique_ptr<Link> link, bool dialed);
+  Connection(Hub& hub, std::unique_ptr<Link> link) : hub_(hub), link_(std::move(link)) {}
   ~Connection();
+
+  // Says hello, as the side that dialed does first. Calls wait for the welcome.
+  void greet();
 
   // The caller's side. start takes over a reference of the call's state, unless the connection is closed: then false.
   bool start(Pending& call);

@@ -32,8 +32,9 @@ FrameScope::~FrameScope() { t_frame = outer_; }
 
 std::uint64_t new_chain() noexcept {
   static std::atomic<std::uint64_t> threads{0};
-  thread_local std::uint64_t next = mix64(static_cast<std::uint64_t>(wall_clock()) + (threads.fetch_add(1) << 48));
-  return next++ | 1;  // never 0
+  // Odd, so never 0.
+  thread_local std::uint64_t next = mix64(static_cast<std::uint64_t>(wall_clock()) + (threads.fetch_add(1) << 48)) | 1;
+  return next += 2;
 }
 
 CallPath callers_of(const Frame& frame) {

@@ -123,17 +123,18 @@ std::uint64_t Network::refused() const { return state_->refused.load(); }
 
 std::shared_ptr<Connection> Network::dial(const std::string& endpoint) {
   std::string id;
+  std::shared_ptr<Connection> connection;
   {
     const std::lock_guard lock(state_->mutex);
     const auto found = state_->dialed.find(endpoint);
     if (found != state_->dialed.end()) return found->second.second;
     id = routing_id(++state_->dials);
+    connection = std::make_shared<Connection>(state_->hub, std::make_unique<ZmqLink>(*state_, id));
+    state_->dialed.emplace(endpoint, std::pair(id, connection));
   }
-  // Before the connection says hello, so that the order of commands is right.
   state_->post({.kind = State::Command::Kind::connect, .id = id, .endpoint = endpoint, .message = {}});
-  auto connection = std::make_shared<Connection>(state_->hub, std::make_unique<ZmqLink>(*state_, id), /*dialed=*/true);
-  const std::lock_guard lock(state_->mutex);
-  return state_->dialed.try_emplace(endpoint, id, std::move(connection)).first->second.second;
+  connection->greet();
+  return connection;
 }
 
 void Network::hang_up(const std::string& endpoint) {
@@ -197,17 +198,14 @@ void Network::State::execute(Command& command) {
   try {
     switch (command.kind) {
       case Command::Kind::connect: {
-        std::shared_ptr<Connection> connection;
-        {
-          const std::lock_guard lock(mutex);
-          const auto found = dialed.find(command.endpoint);
-          if (found != dialed.end() && found->second.first == command.id) connection = found->second.second;
-        }
+        const std::lock_guard lock(mutex);
+        const auto found = dialed.find(command.endpoint);
+        if (found == dialed.end() || found->second.first != command.id) return;  // hung up meanwhile
+        by_id.insert_or_assign(command.id, found->second.second);
+      }
         socket.set(zmq::sockopt::connect_routing_id, command.id);
         socket.connect(command.endpoint);
-        if (connection != nullptr) by_id.insert_or_assign(command.id, std::move(connection));
         return;
-      }
       case Command::Kind::disconnect:
         by_id.erase(command.id);
         socket.disconnect(command.endpoint);
@@ -253,20 +251,11 @@ bool Network::State::receive() {
 
 void Network::State::dispatch(const std::string& id, Frames message) {
   std::shared_ptr<Connection> connection;
-  if (const auto found = by_id.find(id); found != by_id.end()) {
-    connection = found->second;
-  } else {
-    // A reply may overtake the entry of a connection that was just dialed: look there too.
-    const std::lock_guard lock(mutex);
-    for (const auto& [endpoint_of, dial] : dialed) {
-      if (dial.first == id) connection = dial.second;
-    }
-    if (connection != nullptr) by_id.emplace(id, connection);
-  }
+  if (const auto found = by_id.find(id); found != by_id.end()) connection = found->second;
   try {
     if (connection == nullptr) {
       if (read_kind(message) != PacketKind::hello) throw Error(ErrorKind::failed, "a message came before the hello");
-      connection = std::make_shared<Connection>(hub, std::make_unique<ZmqLink>(*this, id), /*dialed=*/false);
+      connection = std::make_shared<Connection>(hub, std::make_unique<ZmqLink>(*this, id));
       connection->on_message(std::move(message));
       by_id.emplace(id, std::move(connection));
     } else {

@@ -110,7 +110,6 @@ void NodeCore::stop(const std::string& reason) {
     reason_ = reason;
     for (const Wait* wait = waits_; wait != nullptr; wait = wait->next) wait->event->set();
   }
-  stop_.request_stop();
   const Error error = stopped_error();
   turn_.close(error);
   for (std::size_t i = 0; i < methods_.size(); ++i) {

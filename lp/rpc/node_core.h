@@ -8,7 +8,6 @@
 #include <memory>
 #include <mutex>
 #include <span>
-#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -72,10 +71,9 @@ class NodeCore {
   // Runs tasks that wait at a gate.
   void run_concurrently(Gate& gate, Task* task);
 
-  // Asks the node to end: token set, every wait of its threads ends, no new call is taken.
+  // Asks the node to end: every wait of its threads ends, no new call is taken.
   void stop(const std::string& reason);
   bool stopping() const { return stopping_.load(std::memory_order_acquire); }
-  std::stop_token stop_token() const { return stop_.get_token(); }
   Error stopped_error() const;
   // Waits until no handler runs.
   bool wait_idle(Time until);
@@ -104,7 +102,6 @@ class NodeCore {
   void* object_ = nullptr;
   std::vector<std::unique_ptr<Gate>> gates_;        // by method; null where it runs in turn
   std::vector<std::unique_ptr<Batcher>> batchers_;  // by method; null where it is not batched
-  std::stop_source stop_;
   std::atomic<bool> stopping_ = false;
   std::atomic<int> active_ = 0;
   mutable std::mutex mutex_;
