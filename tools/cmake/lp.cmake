@@ -15,7 +15,7 @@ function(lp_options target)
 endfunction()
 
 function(lp_target name)
-  cmake_parse_arguments(ARG "" "" "DEPENDS;SCHEMAS" ${ARGN})
+  cmake_parse_arguments(ARG "OBJECT_API" "" "DEPENDS;SCHEMAS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS *.cc)
   file(GLOB headers CONFIGURE_DEPENDS *.h)
   foreach(schema ${ARG_SCHEMAS})
@@ -23,9 +23,9 @@ function(lp_target name)
     file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
     set(out ${PROJECT_BINARY_DIR}/generated/${folder}/${stem}_generated.h)
     add_custom_command(OUTPUT ${out}
-      COMMAND ${LP_FLATC} --cpp --cpp-std c++17 --scoped-enums -o ${PROJECT_BINARY_DIR}/generated/${folder}
+      COMMAND ${LP_FLATC} --cpp --cpp-std c++17 --scoped-enums $<$<BOOL:${ARG_OBJECT_API}>:--gen-object-api> -o ${PROJECT_BINARY_DIR}/generated/${folder}
               ${CMAKE_CURRENT_SOURCE_DIR}/${schema}
-      DEPENDS ${schema} VERBATIM)
+      DEPENDS ${schema} VERBATIM COMMAND_EXPAND_LISTS)
     list(APPEND sources ${out})
   endforeach()
   if(sources)

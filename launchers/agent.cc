@@ -1,0 +1,435 @@
+#include "launchers/agent.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <unordered_map>
+
+#include "launchers/control_generated.h"
+#include "launchers/control_socket.h"
+#include "launchers/limits.h"
+#include "launchers/messages.h"
+#include "launchers/pidfd.h"
+#include "launchers/spawn.h"
+#include "lp/base/error.h"
+#include "lp/base/scheduler.h"
+
+namespace lp::internal {
+namespace {
+
+constexpr std::size_t kOutbox = std::size_t{4} << 20;        // to the launcher; above it, no output is read
+constexpr std::size_t kOutputAtOnce = std::size_t{1} << 16;  // of a pipe, before others get their turn
+constexpr std::size_t kLastOutput = std::size_t{1} << 18;    // read of a pipe after its process has ended
+
+struct Pipe {
+  int ours = -1;
+  int theirs = -1;
+};
+
+Pipe make_pipe() {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+    throw Error(ErrorKind::failed, std::string("pipe: ") + std::strerror(errno) +
+                                       (errno == EMFILE ? "; the limit is `ulimit -n`: raise it" : ""));
+  }
+  fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  return {ends[0], ends[1]};
+}
+
+void close_if_open(int& fd) {
+  if (fd >= 0) close(fd);
+  fd = -1;
+}
+
+// How often the kernel has killed something of our control group for memory.
+long out_of_memory_kills() {
+  std::ifstream groups("/proc/self/cgroup");
+  std::string line;
+  while (std::getline(groups, line)) {
+    if (!line.starts_with("0::")) continue;
+    std::ifstream events("/sys/fs/cgroup" + line.substr(3) + "/memory.events");
+    std::string name;
+    long count = 0;
+    while (events >> name >> count) {
+      if (name == "oom_kill") return count;
+    }
+  }
+  return 0;
+}
+
+struct Child {
+  std::uint64_t serial = 0;  // for the poller's tags
+  std::size_t unit = 0;
+  std::uint32_t incarnation = 0;
+  std::string name;
+  std::string mark;
+  pid_t pid = -1;
+  bool killed = false;  // because the launcher said so
+  std::string fault;    // why we ended it ourselves
+  std::unique_ptr<ControlSocket> control;
+  int out = -1;
+  int err = -1;
+};
+
+enum class Source : std::uint64_t { control, out, err };
+constexpr std::uint64_t kLauncher = 0;
+constexpr std::uint64_t kSignals = 1;
+constexpr std::uint64_t kLauncherProcess = 2;
+constexpr std::uint64_t kFirstSerial = 4;
+
+std::uint64_t tag_of(const Child& child, Source source) {
+  return child.serial * 4 + static_cast<std::uint64_t>(source);
+}
+
+class Agent {
+ public:
+  explicit Agent(int control) : launcher_(control, kLargeMessages), memory_kills_(out_of_memory_kills()) {
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    raise_descriptor_limit();
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, nullptr);
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    signals_ = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+    poller_.add(launcher_.fd(), kLauncher);
+    poller_.add(signals_, kSignals);
+    // A process that the launcher forked may hold its end of the connection open, so we watch the process too.
+    launcher_process_ = pidfd_open(getppid(), 0);
+    if (launcher_process_ >= 0) poller_.add(launcher_process_, kLauncherProcess);
+  }
+
+  void serve() {
+    std::array<Poller::Ready, 64> ready;
+    while (open_) {
+      const std::size_t count = poller_.wait(ready, kNever);
+      for (std::size_t i = 0; i < count && open_; ++i) handle(ready[i]);
+      watch_launcher();
+      watch_output();
+    }
+    end_everything();
+  }
+
+ private:
+  void handle(const Poller::Ready& ready) {
+    if (ready.tag == kLauncher) {
+      if (ready.writable) launcher_.flush();
+      if (ready.readable) hear_launcher();
+    } else if (ready.tag == kSignals) {
+      reap();
+    } else if (ready.tag == kLauncherProcess) {
+      open_ = false;
+    } else if (const auto at = children_.find(ready.tag / 4); at != children_.end()) {
+      Child& child = *at->second;
+      switch (static_cast<Source>(ready.tag % 4)) {
+        case Source::control:
+          if (ready.writable) child.control->flush();
+          if (ready.readable) hear_node(child);
+          if (child.control != nullptr) poller_.change(child.control->fd(), ready.tag, child.control->pending() > 0);
+          break;
+        case Source::out: pass_output(child, child.out, false, kOutputAtOnce); break;
+        case Source::err: pass_output(child, child.err, true, kOutputAtOnce); break;
+      }
+    }
+  }
+
+  void hear_launcher() {
+    std::string fault;
+    open_ = launcher_.receive([this](auto bytes) { obey(bytes); }, fault) && open_;
+    if (!fault.empty()) std::fprintf(stderr, "lp agent: I end, because of my launcher: %s\n", fault.c_str());
+  }
+
+  void obey(std::span<const std::uint8_t> bytes) {
+    const control::Message* message = unpack(bytes);
+    if (message == nullptr) {
+      std::fprintf(stderr, "lp agent: I end, because my launcher sent what is no control message\n");
+      open_ = false;
+      return;
+    }
+    if (const auto* spawn = message->body_as_Spawn()) return start(*message, *spawn);
+    if (const auto* flow = message->body_as_Flow()) {
+      paused_ = flow->paused();
+      return;
+    }
+    Child* child = find(message->unit(), message->incarnation());
+    if (child == nullptr) return;  // it has ended meanwhile
+    if (message->body_as_Kill() != nullptr) {
+      child->killed = true;
+      kill(-child->pid, SIGKILL);
+    } else if (child->control != nullptr) {
+      child->control->send(bytes);
+      if (child->control->pending() > 0) poller_.change(child->control->fd(), tag_of(*child, Source::control), true);
+    }
+  }
+
+  void start(const control::Message& message, const control::Spawn& spawn) {
+    auto child = std::make_unique<Child>();
+    child->serial = ++last_serial_;
+    child->unit = message.unit();
+    child->incarnation = message.incarnation();
+    child->name = spawn.name()->str();
+    NodeProcess process;
+    process.arguments = {program_invocation_name, "--lp-node=" + child->name};
+    if (spawn.environment() != nullptr) {
+      for (const auto* entry : *spawn.environment()) process.environment.push_back(entry->str());
+    }
+    for (const std::string& entry : process.environment) {
+      if (entry.starts_with("LP_NODE=")) child->mark = entry;
+    }
+    if (spawn.cores() != nullptr) process.cores.assign(spawn.cores()->begin(), spawn.cores()->end());
+    if (spawn.debugger() != nullptr && spawn.debugger()->size() > 0) debug(process, *spawn.debugger());
+    Pipe out, err;
+    int control = -1;
+    try {
+      const SocketPair ends = make_socket_pair();
+      control = ends.theirs;
+      child->control = std::make_unique<ControlSocket>(ends.ours, kSmallMessages);
+      if (!process.terminal) {
+        out = make_pipe();
+        child->out = out.ours;
+        err = make_pipe();
+        child->err = err.ours;
+      }
+      process.control = control;
+      process.out = out.theirs;
+      process.err = err.theirs;
+      child->pid = fork_node(process);
+    } catch (const Error& error) {
+      child->fault = "could not be started: " + error.text();
+    }
+    close_if_open(control);
+    close_if_open(out.theirs);
+    close_if_open(err.theirs);
+    if (child->pid < 0) {
+      report_exit(*child, {});
+      close_if_open(child->out);
+      close_if_open(child->err);
+      return;
+    }
+    control::SpawnedT spawned;
+    spawned.pid = child->pid;
+    tell(*child, std::move(spawned));
+    poller_.add(child->control->fd(), tag_of(*child, Source::control));
+    if (child->out >= 0 && !muted_) {
+      poller_.add(child->out, tag_of(*child, Source::out));
+      poller_.add(child->err, tag_of(*child, Source::err));
+    }
+    child->control->send({spawn.start()->data(), spawn.start()->size()});
+    if (child->control->pending() > 0) poller_.change(child->control->fd(), tag_of(*child, Source::control), true);
+    by_pid_[child->pid] = child.get();
+    by_unit_[child->unit] = child.get();
+    children_.emplace(child->serial, std::move(child));
+  }
+
+  static void debug(NodeProcess& process,
+                    const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>& command) {
+    std::vector<std::string> arguments;
+    for (const auto* word : command) arguments.push_back(word->str());
+    process.program = arguments.front();
+    std::error_code ignored;
+    arguments.push_back(std::filesystem::read_symlink("/proc/self/exe", ignored));  // gdb wants a file
+    arguments.insert(arguments.end(), process.arguments.begin() + 1, process.arguments.end());
+    process.arguments = std::move(arguments);
+    process.terminal = true;
+  }
+
+  void hear_node(Child& child) {
+    std::string fault;
+    const bool open = child.control->receive([&](auto bytes) { pass(child, bytes); }, fault);
+    if (open && child.fault.empty()) return;
+    poller_.remove(child.control->fd());
+    child.control.reset();
+    if (!fault.empty()) child.fault = "was ended by its agent: " + fault;
+    if (!child.fault.empty()) kill(-child.pid, SIGKILL);
+  }
+
+  // Passes on what a node says, if it speaks for itself.
+  void pass(Child& child, std::span<const std::uint8_t> bytes) {
+    const control::Message* message = unpack(bytes);
+    if (message == nullptr || message->unit() != child.unit || message->incarnation() != child.incarnation ||
+        message->body_type() < control::Body::Ready) {
+      child.fault = "was ended by its agent: it sent what is no control message of a node";
+      return;
+    }
+    launcher_.send(bytes);
+  }
+
+  // Reads at most `most` bytes of the pipe and sends them on.
+  void pass_output(Child& child, int& fd, bool error, std::size_t most) {
+    std::vector<std::uint8_t> bytes(kOutputAtOnce);
+    while (most > 0 && fd >= 0) {
+      const ssize_t got = read(fd, bytes.data(), bytes.size());
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0 && errno == EAGAIN) return;
+      if (got <= 0) {
+        poller_.remove(fd);
+        close_if_open(fd);
+        return;
+      }
+      control::OutputT output;
+      output.error = error;
+      output.bytes.assign(bytes.begin(), bytes.begin() + got);
+      tell(child, std::move(output));
+      most -= std::min(most, static_cast<std::size_t>(got));
+    }
+  }
+
+  // Reaps what has ended. A process that is not reaped keeps its number, so nothing else can be hit by our signals.
+  void reap() {
+    signalfd_siginfo ignored;
+    while (read(signals_, &ignored, sizeof ignored) == sizeof ignored) {
+    }
+    for (;;) {
+      siginfo_t info{};
+      if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) return;
+      if (const auto at = by_pid_.find(info.si_pid); at != by_pid_.end()) {
+        end(*at->second);
+      } else {
+        waitpid(info.si_pid, nullptr, WNOHANG);  // a grandchild that we adopted
+      }
+    }
+  }
+
+  // What is left to do when a node's process has ended: its last words, its group, its orphans.
+  void end(Child& child) {
+    kill(-child.pid, SIGKILL);
+    kill_orphans(child);
+    if (child.control != nullptr) hear_node(child);
+    pass_output(child, child.out, false, kLastOutput);
+    pass_output(child, child.err, true, kLastOutput);
+    int status = 0;
+    waitpid(child.pid, &status, 0);
+    control::ExitedT exited;
+    if (WIFSIGNALED(status)) {
+      exited.signal = WTERMSIG(status);
+      exited.core = WCOREDUMP(status);
+      if (exited.signal == SIGKILL && !child.killed) {
+        const long kills = out_of_memory_kills();
+        exited.out_of_memory = kills > memory_kills_;
+        memory_kills_ = kills;
+      }
+    } else {
+      exited.code = WEXITSTATUS(status);
+    }
+    report_exit(child, std::move(exited));
+    if (child.control != nullptr) poller_.remove(child.control->fd());
+    for (int* fd : {&child.out, &child.err}) {
+      if (*fd >= 0) poller_.remove(*fd);
+      close_if_open(*fd);
+    }
+    by_pid_.erase(child.pid);
+    if (find(child.unit, child.incarnation) == &child) by_unit_.erase(child.unit);
+    children_.erase(child.serial);
+  }
+
+  void report_exit(Child& child, control::ExitedT exited) {
+    exited.text = child.fault;
+    tell(child, std::move(exited));
+  }
+
+  // Processes that `child` started, that left its group, and whose parents are gone: we have adopted them.
+  void kill_orphans(const Child& child) {
+    std::ifstream file("/proc/self/task/" + std::to_string(getpid()) + "/children");
+    pid_t process = 0;
+    while (file >> process) {
+      if (!by_pid_.contains(process) && has_mark(process, child.mark)) kill(process, SIGKILL);
+    }
+  }
+
+  void watch_launcher() {
+    const bool writable = launcher_.pending() > 0;
+    if (writable == launcher_writable_) return;
+    launcher_writable_ = writable;
+    poller_.change(launcher_.fd(), kLauncher, writable);
+  }
+
+  // Reads no output while the launcher takes none: pipes fill up, and the nodes that write wait.
+  void watch_output() {
+    const bool mute = paused_ || launcher_.pending() > kOutbox;
+    if (mute == muted_) return;
+    muted_ = mute;
+    for (const auto& [serial, child] : children_) {
+      for (const auto& [fd, source] : {std::pair(child->out, Source::out), std::pair(child->err, Source::err)}) {
+        if (fd < 0) continue;
+        if (mute) {
+          poller_.remove(fd);
+        } else {
+          poller_.add(fd, tag_of(*child, source));
+        }
+      }
+    }
+  }
+
+  template <class Body>
+  void tell(const Child& child, Body body) {
+    launcher_.send(pack(child.unit, child.incarnation, std::move(body)));
+  }
+
+  Child* find(std::size_t unit, std::uint32_t incarnation) {
+    const auto at = by_unit_.find(unit);
+    return at != by_unit_.end() && at->second->incarnation == incarnation ? at->second : nullptr;
+  }
+
+  // Kills and reaps everything below this process, in rounds, because what is being killed may still fork.
+  void end_everything() {
+    constexpr auto kRound = std::chrono::milliseconds(20);
+    constexpr auto kPatience = std::chrono::seconds(5);  // for processes that the kernel cannot end now
+    for (const auto& [serial, child] : children_) kill(-child->pid, SIGKILL);
+    const Time deadline = after(kPatience);
+    std::array<Poller::Ready, 1> ready;
+    Poller signals;
+    signals.add(signals_, 0);
+    while (now() < deadline) {
+      for (const pid_t process : descendants(getpid())) kill(process, SIGKILL);
+      pid_t reaped = 0;
+      while ((reaped = waitpid(-1, nullptr, WNOHANG)) > 0) {
+      }
+      if (reaped < 0 && errno == ECHILD) return;
+      signals.wait(ready, after(kRound));
+      signalfd_siginfo ignored;
+      while (read(signals_, &ignored, sizeof ignored) == sizeof ignored) {
+      }
+    }
+  }
+
+  Poller poller_;
+  ControlSocket launcher_;
+  bool launcher_writable_ = false;
+  int signals_ = -1;
+  int launcher_process_ = -1;
+  bool open_ = true;
+  bool paused_ = false;  // the launcher said so
+  bool muted_ = false;   // no output is read
+  long memory_kills_;
+  std::uint64_t last_serial_ = kFirstSerial;
+  std::unordered_map<std::uint64_t, std::unique_ptr<Child>> children_;
+  std::unordered_map<pid_t, Child*> by_pid_;
+  std::unordered_map<std::size_t, Child*> by_unit_;  // the newest incarnation
+};
+
+}  // namespace
+
+int run_agent(int control) {
+  prctl(PR_SET_NAME, program_invocation_short_name);
+  // What the launcher's owner had open is not ours.
+  close_range(kControlDescriptor + 1, ~0U, 0);
+  fcntl(control, F_SETFD, FD_CLOEXEC);
+  Agent agent(control);
+  agent.serve();
+  return 0;
+}
+
+}  // namespace lp::internal

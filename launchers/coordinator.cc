@@ -1,0 +1,304 @@
+#include "launchers/coordinator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lp/base/error.h"
+
+namespace lp::internal {
+namespace {
+// A sixth of the heartbeat is between two probes, the rest is the time to answer: hanging is found within the
+// heartbeat.
+constexpr int kProbesPerHeartbeat = 6;
+// When an alarm goes off so much too late, this process itself was stopped, and answers may not have been read.
+constexpr auto kLate = std::chrono::seconds(1);
+}  // namespace
+
+Coordinator::Coordinator(const Topology& topology, Options options, Host& host, Listener& listener)
+    : topology_(topology),
+      options_(std::move(options)),
+      host_(host),
+      listener_(listener),
+      nodes_(topology.nodes.size()),
+      units_(topology.units.size()),
+      was_ready_(nodes_.size()),
+      not_ready_(nodes_.size()),
+      left_(topology.groups.size()),
+      waited_for_(topology.groups.size()) {
+  for (NodeId node = 0; node < nodes_.size(); ++node) {
+    nodes_[node].awaited = topology_.nodes[node].calls.size();
+    if (topology_.nodes[node].member) ++members_;
+    if (!counts(node)) continue;
+    ++left_[topology_.nodes[node].group];
+    waited_for_[topology_.nodes[node].group] = true;
+    ++all_left_;
+  }
+}
+
+bool Coordinator::counts(NodeId node) const {
+  const Topology::Node& what = topology_.nodes[node];
+  return what.active && !options_.idle.contains(topology_.groups[what.group].name);
+}
+
+bool Coordinator::is_up(const Unit& unit) {
+  return unit.state == Unit::State::up || unit.state == Unit::State::failing || unit.state == Unit::State::discarded;
+}
+
+bool Coordinator::current(NodeId node, std::uint32_t incarnation) const {
+  const Unit& unit = units_[topology_.nodes[node].unit];
+  return unit.incarnation == incarnation && is_up(unit);
+}
+
+void Coordinator::start(RestorePoint cut, Time now) {
+  now_ = now;
+  cut_ = std::move(cut);
+  listener_.on_phase(phase_);
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) start_unit(unit);
+  if (units_.empty()) finish("the program has no nodes");
+}
+
+void Coordinator::advance(Time now) {
+  now_ = now;
+  const bool late = alarms_.next() != kNever && now - alarms_.next() > kLate;
+  while (const auto key = alarms_.take(now)) fire(*key, late || lenient_);
+}
+
+void Coordinator::fire(const Key& key, bool late) {
+  switch (key.due) {
+    case Due::probe: return probe(static_cast<NodeId>(key.index), late);
+    case Due::start:
+      return begin_failure(
+          key.index, cause_of(key.index, "was not ready in time: its constructor or load() takes too long"), false);
+    case Due::kill: return kill_unit(key.index);
+    case Due::force: return host_.abandon(topology_.units[key.index].name + " does not end, even when it is killed");
+    case Due::restart: units_[key.index].backoff = false; return restart_if_possible(key.index);
+    case Due::grace: return end_grace();
+  }
+}
+
+void Coordinator::flush() {
+  for (const auto& [unit, peers] : std::exchange(news_, {})) {
+    if (!is_up(units_[unit]) || phase_ >= Phase::stopping) continue;  // it will be told when it starts, if it does
+    std::vector<PeerState> list;
+    for (const auto& [node, state] : peers) list.push_back(state);
+    host_.update(unit, list);
+  }
+  if (!outside_news_.empty()) {
+    std::vector<PeerState> list;
+    for (auto& [node, state] : std::exchange(outside_news_, {})) list.push_back(state);
+    listener_.on_peers(list);
+  }
+  for (const NodeId node : std::exchange(to_run_, {})) {
+    if (nodes_[node].ready && nodes_[node].running) host_.run(node);
+  }
+}
+
+void Coordinator::set_phase(Phase phase) {
+  if (phase_ == phase) return;
+  phase_ = phase;
+  listener_.on_phase(phase);
+}
+
+void Coordinator::start_unit(std::size_t index) {
+  Unit& unit = units_[index];
+  ++unit.incarnation;
+  unit.state = Unit::State::up;
+  unit.cause.reset();
+  ++up_;
+  news_.erase(index);
+  for (const NodeId id : topology_.units[index].nodes) {
+    Node& node = nodes_[id];
+    node.running = false;
+    node.asked = false;
+    set_finished(id, false);
+    if (unit.incarnation > 1) tell_neighbours(id);
+    for (const NodeId callee : topology_.nodes[id].calls) {
+      if (topology_.nodes[callee].unit != index && (nodes_[callee].ready || nodes_[callee].gone)) {
+        news_[index][callee] = peer_state(callee);
+      }
+    }
+    // It must refuse what earlier incarnations of its callers still send.
+    for (const NodeId caller : topology_.nodes[id].callers) {
+      if (topology_.nodes[caller].unit != index && units_[topology_.nodes[caller].unit].incarnation > 1) {
+        news_[index][caller] = peer_state(caller);
+      }
+    }
+  }
+  if (!options_.patient) alarms_.set({Due::start, index}, now_ + options_.start);
+  host_.start(index, unit.incarnation, topology_.units[index].member ? cut_.path : std::filesystem::path());
+}
+
+PeerState Coordinator::peer_state(NodeId node) const {
+  return {.node = node,
+          .incarnation = units_[topology_.nodes[node].unit].incarnation,
+          .endpoint = nodes_[node].ready ? nodes_[node].endpoint : std::string(),
+          .gone = nodes_[node].gone,
+          .text = nodes_[node].gone ? nodes_[node].text : std::string()};
+}
+
+void Coordinator::tell_neighbours(NodeId node) {
+  const Topology::Node& place = topology_.nodes[node];
+  const PeerState state = peer_state(node);
+  for (const NodeId caller : place.callers) {
+    if (topology_.nodes[caller].unit != place.unit) news_[topology_.nodes[caller].unit][node] = state;
+  }
+  if (state.incarnation > 1) {
+    for (const NodeId callee : place.calls) {
+      if (topology_.nodes[callee].unit != place.unit) news_[topology_.nodes[callee].unit][node] = state;
+    }
+  }
+  outside_news_[node] = state;
+}
+
+void Coordinator::set_ready(NodeId id, bool ready) {
+  Node& node = nodes_[id];
+  if (node.ready == ready) return;
+  node.ready = ready;
+  if (ready && !was_ready_[id]) {
+    was_ready_[id] = true;
+    --not_ready_;
+  }
+  for (const NodeId caller : topology_.nodes[id].callers) nodes_[caller].awaited += ready ? -1UL : 1UL;
+  tell_neighbours(id);
+}
+
+void Coordinator::set_finished(NodeId node, bool finished) {
+  if (nodes_[node].finished == finished) return;
+  nodes_[node].finished = finished;
+  if (!counts(node)) return;
+  const std::size_t change = finished ? -1UL : 1UL;
+  left_[topology_.nodes[node].group] += change;
+  all_left_ += change;
+  succeeded_ -= change;
+}
+
+void Coordinator::set_gone(NodeId id, const std::string& text) {
+  Node& node = nodes_[id];
+  if (node.gone) return;
+  node.gone = true;
+  node.text = text;
+  if (!was_ready_[id]) {
+    was_ready_[id] = true;
+    --not_ready_;
+  }
+  if (counts(id) && !node.finished) {
+    --left_[topology_.nodes[id].group];
+    --all_left_;
+  }
+  tell_neighbours(id);
+  for (const NodeId caller : topology_.nodes[id].callers) {
+    --nodes_[caller].awaited;
+    run_if_possible(caller);
+  }
+}
+
+void Coordinator::run_if_possible(NodeId id) {
+  Node& node = nodes_[id];
+  if (!node.ready || node.running || node.finished || node.awaited > 0 || !counts(id) || phase_ >= Phase::stopping)
+    return;
+  node.running = true;
+  to_run_.push_back(id);
+}
+
+void Coordinator::on_spawned(std::size_t unit, std::uint32_t incarnation, int pid) {
+  if (units_[unit].incarnation == incarnation) units_[unit].pid = pid;
+}
+
+void Coordinator::on_ready(NodeId id, std::uint32_t incarnation, const std::string& endpoint) {
+  if (!current(id, incarnation) || phase_ >= Phase::stopping) return;
+  const std::size_t unit = topology_.nodes[id].unit;
+  if (units_[unit].state != Unit::State::up) return;
+  nodes_[id].endpoint = endpoint;
+  set_ready(id, true);
+  const auto& fellows = topology_.units[unit].nodes;
+  if (std::all_of(fellows.begin(), fellows.end(), [&](NodeId fellow) { return nodes_[fellow].ready; })) {
+    alarms_.cancel({Due::start, unit});
+  }
+  on_alive(id, incarnation);
+  run_if_possible(id);
+  for (const NodeId caller : topology_.nodes[id].callers) run_if_possible(caller);
+  if (phase_ == Phase::starting && not_ready_ == 0) set_phase(Phase::running);
+}
+
+void Coordinator::on_finished(NodeId node, std::uint32_t incarnation) {
+  if (!current(node, incarnation)) return;
+  set_finished(node, true);
+  end_if_done();
+}
+
+void Coordinator::on_progress(NodeId node, std::uint32_t incarnation, const Progress& progress) {
+  if (!current(node, incarnation)) return;
+  nodes_[node].progress = progress;
+  if (!speaker_.has_value() || node < *speaker_) speaker_ = node;
+}
+
+void Coordinator::on_alive(NodeId id, std::uint32_t incarnation) {
+  if (!current(id, incarnation) || options_.patient || phase_ >= Phase::stopping) return;
+  nodes_[id].asked = false;
+  const Duration own = topology_.groups[topology_.nodes[id].group].heartbeat;
+  const Duration heartbeat = own > Duration::zero() ? own : options_.heartbeat;
+  alarms_.set({Due::probe, id}, now_ + heartbeat / kProbesPerHeartbeat);
+}
+
+void Coordinator::probe(NodeId id, bool late) {
+  Node& node = nodes_[id];
+  if (!node.ready) return;
+  const Topology::Node& place = topology_.nodes[id];
+  const Duration own = topology_.groups[place.group].heartbeat;
+  const Duration heartbeat = own > Duration::zero() ? own : options_.heartbeat;
+  if (node.asked && !late) {
+    const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(heartbeat).count();
+    Cause cause = cause_of(place.unit, "hangs: its service has not answered within the heartbeat of " +
+                                           std::to_string(milliseconds) + " ms");
+    cause.node = place.name;
+    cause.hanging = true;
+    return begin_failure(place.unit, std::move(cause), false);
+  }
+  alarms_.set({Due::probe, id}, now_ + heartbeat - heartbeat / kProbesPerHeartbeat);
+  if (!std::exchange(node.asked, true)) host_.probe(id);
+}
+
+void Coordinator::on_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step) {
+  if (!current(node, incarnation) || units_[topology_.nodes[node].unit].state != Unit::State::up) return;
+  if (!topology_.nodes[node].member || (!cut_.path.empty() && step <= cut_.step)) return;
+  std::set<NodeId>& who = saved_[step];
+  who.insert(node);
+  if (who.size() < members_) return;
+  saved_.erase(saved_.begin(), saved_.upper_bound(step));  // older ones will not be needed
+  if (auto cut = listener_.on_cut_saved(step)) cut_ = std::move(*cut);
+}
+
+void Coordinator::on_not_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step, const Error& error) {
+  if (!current(node, incarnation)) return;
+  listener_.say(topology_.nodes[node].name + " could not save its part of the cut of step " + std::to_string(step) +
+                ", and the cut before stays: " + error.text());
+}
+
+RunStatus Coordinator::status() const {
+  RunStatus status{.phase = phase_, .cut = cut_.path.empty() ? 0 : cut_.step};
+  using State = NodeStatus::State;
+  for (NodeId id = 0; id < nodes_.size(); ++id) {
+    const Node& node = nodes_[id];
+    const Unit& unit = units_[topology_.nodes[id].unit];
+    const bool failing = unit.state == Unit::State::failing || unit.state == Unit::State::discarded;
+    const State state = node.gone || failing                           ? State::failed
+                        : node.finished                                ? State::finished
+                        : unit.state == Unit::State::ended             ? State::ended
+                        : unit.state == Unit::State::up && !node.ready ? State::starting
+                        : !node.ready                                  ? State::waiting
+                        : node.running                                 ? State::running
+                                                                       : State::ready;
+    status.nodes.push_back({.name = topology_.nodes[id].name,
+                            .state = state,
+                            .incarnation = unit.incarnation,
+                            .restarts = unit.restarts,
+                            .pid = is_up(unit) ? unit.pid : 0,
+                            .step = node.progress.step,
+                            .total = node.progress.total,
+                            .values = {node.progress.values.begin(), node.progress.values.end()},
+                            .text = node.text});
+  }
+  return status;
+}
+
+}  // namespace lp::internal

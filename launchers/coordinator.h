@@ -1,0 +1,190 @@
+#pragma once
+// Decides what happens in a run: who starts, runs, is told of whom, is restarted, and when it is over. A state machine
+// without threads, clocks or files: it hears events and the time, and gives commands to a Host. README.md tells the
+// rules.
+//
+// Owned and used by the loop thread of a run.
+
+#include <compare>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "launchers/alarms.h"
+#include "launchers/host.h"
+#include "launchers/status.h"
+#include "launchers/topology.h"
+#include "lp/program/runtime.h"
+
+namespace lp::internal {
+
+// Where members start from: the last complete cut of the program.
+struct RestorePoint {
+  std::uint64_t step = 0;
+  std::filesystem::path path{};  // empty: there is none, and members start from nothing
+};
+
+class Coordinator final : public HostEvents {
+ public:
+  struct Options {
+    Duration heartbeat = std::chrono::seconds(30);  // a service that does not answer for so long has failed
+    Duration grace = std::chrono::seconds(10);      // to end after a stop; then it is killed
+    Duration start = std::chrono::minutes(5);       // to be constructed and loaded
+    bool patient = false;                           // a person debugs: nothing counts as hanging
+    bool report = false;                            // wait for report_done() when the work is done
+    std::set<std::string> idle{};                   // groups whose run() is switched off
+  };
+
+  // What the coordinator needs done outside; called in the same thread.
+  class Listener {
+   public:
+    virtual ~Listener() = default;
+    virtual void on_phase(Phase phase) = 0;
+    virtual void on_peers(std::span<const PeerState> peers) = 0;  // for clients outside the graph
+    virtual std::optional<RestorePoint> on_cut_saved(
+        std::uint64_t step) = 0;                                  // every member has; nothing: it cannot be kept
+    virtual void add_output(std::size_t unit, Cause& cause) = 0;  // the last lines of its standard error
+    virtual void say(const std::string& line) = 0;                // to people
+  };
+
+  Coordinator(const Topology& topology, Options options, Host& host, Listener& listener);
+
+  void start(RestorePoint cut, Time now);
+  // Ends the run in order, because somebody outside wants that. The first reason counts. `signal`: that asked for it,
+  // or 0.
+  void stop(const std::string& reason, int signal = 0);
+  // Ends it at once.
+  void kill();
+  // The report has been made, or has failed.
+  void report_done(const std::optional<std::string>& failure);
+  // Fails the run for a reason outside its nodes.
+  void fail(Cause cause);
+
+  // Nodes may be waiting for a terminal that takes no output: nothing counts as hanging meanwhile.
+  void hold_heartbeats(bool hold) { lenient_ = hold; }
+
+  // Tells the time, before events are given.
+  void set_time(Time now) { now_ = now; }
+  // Tells the time, after them, and does what is due.
+  void advance(Time now);
+  // Sends what has been gathered: to be called when all events that were there have been handled.
+  void flush();
+  Time next() const { return alarms_.next(); }
+
+  Phase phase() const { return phase_; }
+  RunStatus status() const;
+  const RunResult& result() const { return result_; }
+  // Of the first node that has said how far it is; empty: none has.
+  Progress shown_progress() const { return speaker_.has_value() ? nodes_[*speaker_].progress : Progress(); }
+
+  void on_spawned(std::size_t unit, std::uint32_t incarnation, int pid) override;
+  void on_ready(NodeId node, std::uint32_t incarnation, const std::string& endpoint) override;
+  void on_finished(NodeId node, std::uint32_t incarnation) override;
+  void on_failed(NodeId node, std::uint32_t incarnation, const Error& error) override;
+  void on_stop_requested(NodeId node, std::uint32_t incarnation, const std::string& reason) override;
+  void on_progress(NodeId node, std::uint32_t incarnation, const Progress& progress) override;
+  void on_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step) override;
+  void on_not_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step, const Error& error) override;
+  void on_alive(NodeId node, std::uint32_t incarnation) override;
+  void on_exited(std::size_t unit, std::uint32_t incarnation, const ExitStatus& status) override;
+  void on_lost(const std::string& text) override;
+
+ private:
+  struct Node {
+    bool ready = false;
+    bool running = false;   // run() was begun
+    bool finished = false;  // and has returned
+    bool gone = false;      // failed for good, and its policy ignores that
+    bool asked = false;     // a probe is on its way
+    std::string endpoint{};
+    std::size_t awaited = 0;  // nodes that it calls and that are not ready
+    Progress progress{};
+    std::string text{};  // of its last failure
+  };
+  struct Unit {
+    enum class State : std::uint8_t { waiting, up, failing, discarded, down, ended };
+    State state = State::waiting;
+    std::uint32_t incarnation = 0;
+    int restarts = 0;
+    int pid = 0;
+    bool backoff = false;          // down: its restart is not due yet
+    std::optional<Cause> cause{};  // failing: why
+  };
+  // What an alarm is for: a node (probe) or a unit (the others).
+  enum class Due : std::uint8_t { probe, start, kill, force, restart, grace };
+  struct Key {
+    Due due;
+    std::size_t index;
+    auto operator<=>(const Key&) const = default;
+  };
+
+  bool current(NodeId node, std::uint32_t incarnation) const;
+  static bool is_up(const Unit& unit);
+  bool counts(NodeId node) const;  // its run() is waited for
+  void fire(const Key& key, bool late);
+  void set_phase(Phase phase);
+
+  void start_unit(std::size_t unit);
+  void run_if_possible(NodeId node);
+  void set_ready(NodeId node, bool ready);
+  void set_finished(NodeId node, bool finished);
+  void set_gone(NodeId node, const std::string& text);
+  void tell_neighbours(NodeId node);
+  PeerState peer_state(NodeId node) const;
+  void probe(NodeId node, bool late);
+  void cancel_alarms(std::size_t unit);
+
+  // coordinator_recovery.cc
+  void begin_failure(std::size_t unit, Cause cause, bool obeys);
+  void unready(std::size_t unit);
+  void kill_unit(std::size_t unit);
+  void decide(std::size_t unit, const Cause& cause);
+  void restart(std::size_t unit, const FailurePolicy& policy, Cause cause);
+  void give_up(std::size_t unit, const Cause& cause);
+  void restart_if_possible(std::size_t unit);
+  FailurePolicy policy_of(std::size_t unit) const;
+  Cause cause_of(std::size_t unit, std::string what) const;
+
+  // coordinator_end.cc
+  void end_if_done();
+  void finish(const std::string& reason);
+  void begin_stop();
+  void end_grace();
+  void end_if_stopped();
+
+  const Topology& topology_;
+  const Options options_;
+  Host& host_;
+  Listener& listener_;
+  Time now_{};
+  Phase phase_ = Phase::starting;
+  std::vector<Node> nodes_;
+  std::vector<Unit> units_;
+  std::vector<bool> was_ready_;
+  std::size_t not_ready_;          // nodes that have never been ready
+  std::size_t up_ = 0;             // units whose process, or thread, is there
+  std::vector<std::size_t> left_;  // by group: nodes whose run() is waited for
+  std::vector<bool> waited_for_;   // by group: there was any such node
+  std::size_t all_left_ = 0;       // of all groups
+  std::size_t succeeded_ = 0;      // nodes whose run() has returned
+  Alarms<Key> alarms_;
+  std::map<std::size_t, std::map<NodeId, PeerState>> news_;  // by unit, until flush()
+  std::map<NodeId, PeerState> outside_news_;
+  RestorePoint cut_;
+  std::map<std::uint64_t, std::set<NodeId>> saved_;  // who has saved, by step
+  std::size_t members_ = 0;
+  std::vector<NodeId> to_run_;  // until flush()
+  RunResult result_;
+  bool failed_ = false;
+  std::optional<std::size_t> culprit_;  // the unit of the cause, until it has ended
+  std::optional<Cause> abandoned_;      // a thread that was left behind
+  std::optional<Cause> ignored_;        // the first failure that its policy ignores
+  bool lenient_ = false;
+  std::optional<NodeId> speaker_;  // the node whose progress is shown
+};
+
+}  // namespace lp::internal

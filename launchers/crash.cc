@@ -1,0 +1,72 @@
+#include "launchers/crash.h"
+
+#include <execinfo.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "launchers/exit_status.h"
+#include "lp/base/error.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define LP_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define LP_SANITIZED 1
+#endif
+#endif
+
+namespace lp::internal {
+namespace {
+
+constexpr int kDeepest = 48;
+
+// A signal handler can reach nothing else. Written once, by main(), before any thread is there.
+std::array<char, 256> crash_title;
+std::array<char, 1 << 16> crash_stack;  // for the main thread, whose own may have overflowed
+
+void put(const char* text) { [[maybe_unused]] const auto size = write(STDERR_FILENO, text, strlen(text)); }
+
+[[maybe_unused]] void on_crash(int signal) {
+  put(crash_title.data());
+  const char* name = sigabbrev_np(signal);
+  put("SIG");
+  put(name == nullptr ? "?" : name);
+  put(", backtrace:\n");
+  std::array<void*, kDeepest> frames;
+  const int depth = backtrace(frames.data(), kDeepest);
+  backtrace_symbols_fd(frames.data(), depth, STDERR_FILENO);
+  raise(signal);  // the handler is reset: this time it kills, once we return
+}
+
+}  // namespace
+
+void install_crash_handler([[maybe_unused]] const std::string& name) {
+#ifndef LP_SANITIZED
+  const std::string title = "\n" + std::string(kCrashMark) + name.substr(0, crash_title.size() - 32) + ": ";
+  std::copy(title.begin(), title.end(), crash_title.begin());
+  std::array<void*, 1> frame;
+  backtrace(frame.data(), 1);  // loads what it needs, which a handler must not
+  stack_t stack{};
+  stack.ss_sp = crash_stack.data();
+  stack.ss_size = crash_stack.size();
+  sigaltstack(&stack, nullptr);
+  struct sigaction action {};
+  action.sa_handler = on_crash;
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_ONSTACK);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(signal, &action, nullptr);
+#endif
+}
+
+std::string readable_frame(const std::string& line) {
+  const std::size_t begin = line.find("(_Z");
+  const std::size_t end = line.find('+', begin);
+  if (begin == std::string::npos || end == std::string::npos) return line;
+  const std::string mangled = line.substr(begin + 1, end - begin - 1);
+  return line.substr(0, begin + 1) + readable_type(mangled.c_str()) + line.substr(end);
+}
+
+}  // namespace lp::internal

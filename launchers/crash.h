@@ -1,0 +1,19 @@
+#pragma once
+// What a process writes to standard error when a signal kills it: its name, the signal, and where it was. For main().
+
+#include <string>
+#include <string_view>
+
+namespace lp::internal {
+
+// The line before the backtrace begins with this.
+inline constexpr std::string_view kCrashMark = "*** lp: ";
+
+// From now on SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT print a backtrace, and then do what they always do. A build
+// with a sanitizer has its own way, which stays. `name` is for the text: "worker/1".
+void install_crash_handler(const std::string& name);
+
+// A line of the backtrace with the C++ name readable.
+std::string readable_frame(const std::string& line);
+
+}  // namespace lp::internal

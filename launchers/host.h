@@ -1,0 +1,54 @@
+#pragma once
+// The seam between the coordinator, which decides, and where nodes run. A unit is what lives and dies together: a
+// process and its nodes. All of it happens in the loop thread of a run; no call waits.
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "launchers/exit_status.h"
+#include "launchers/topology.h"
+
+namespace lp {
+class Error;
+struct PeerState;
+struct Progress;
+
+namespace internal {
+
+// What happened to nodes. Events of an incarnation that is over are ignored by who receives them.
+class HostEvents {
+ public:
+  virtual ~HostEvents() = default;
+  virtual void on_spawned(std::size_t unit, std::uint32_t incarnation, int pid) = 0;  // only where units are processes
+  virtual void on_ready(NodeId node, std::uint32_t incarnation, const std::string& endpoint) = 0;
+  virtual void on_finished(NodeId node, std::uint32_t incarnation) = 0;  // run() returned
+  virtual void on_failed(NodeId node, std::uint32_t incarnation, const Error& error) = 0;
+  virtual void on_stop_requested(NodeId node, std::uint32_t incarnation, const std::string& reason) = 0;
+  virtual void on_progress(NodeId node, std::uint32_t incarnation, const Progress& progress) = 0;
+  virtual void on_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step) = 0;
+  virtual void on_not_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step, const Error& error) = 0;
+  virtual void on_alive(NodeId node, std::uint32_t incarnation) = 0;  // the answer to a probe
+  virtual void on_exited(std::size_t unit, std::uint32_t incarnation, const ExitStatus& status) = 0;
+  virtual void on_lost(const std::string& text) = 0;  // the host itself failed: nothing runs there any more
+};
+
+class Host {
+ public:
+  virtual ~Host() = default;
+  // on_ready for each node, or on_failed, or on_exited follows. `cut` is the directory to load from; empty: none.
+  virtual void start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) = 0;
+  // News for a unit, about the nodes that its nodes call or are called by.
+  virtual void update(std::size_t unit, std::span<const PeerState> peers) = 0;
+  virtual void run(NodeId node) = 0;
+  virtual void stop(std::size_t unit, const std::string& reason) = 0;  // on_exited follows if it obeys
+  virtual void kill(std::size_t unit) = 0;                             // on_exited follows, soon
+  virtual void probe(NodeId node) = 0;
+  // Ends everything by force, because a kill was not obeyed. on_exited for each, or on_lost, follows.
+  virtual void abandon(const std::string& why) = 0;
+};
+
+}  // namespace internal
+}  // namespace lp

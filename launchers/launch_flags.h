@@ -1,0 +1,49 @@
+#pragma once
+// The flags that every program has, beside those of its own configuration. A value.
+
+#include <cstdint>
+#include <string>
+
+#include "launchers/run.h"
+#include "lp/config/config.h"
+
+namespace lp::internal {
+
+enum class TerminalView : std::uint8_t { here, tmux };
+
+struct LaunchFlags {
+  std::string config{};
+  Launch launch = Launch::threads;
+  std::string program{};
+  std::uint64_t seed = 0;
+  bool dry_run = false;
+  std::string graph{};
+  bool json = false;
+  Show output = Show::lines;
+  std::string directory{};
+  std::string resume{};
+  double heartbeat = 30;
+  double grace = 10;
+  TerminalView terminal = TerminalView::here;
+  std::string debug{};
+  bool pin = false;
+
+  static constexpr auto fields = lp::fields(
+      lp::field("config", "YAML file with values for these flags, and with `groups`"),
+      lp::field("launch", "how nodes run on this host"),
+      lp::field("program", "which of the binary's programs; the first, if not given"),
+      lp::field("seed", "of the whole program"),
+      lp::field("dry_run", "print the plan, as JSON with --json, and start nothing"),
+      lp::field("graph", "draw the program into this file, .dot or .svg, and start nothing"),
+      lp::field("json", "print the result as one line of JSON on standard output, everything else on standard error"),
+      lp::field("output", "what the terminal shows: what nodes print, only how far they are, or nothing"),
+      lp::field("directory", "of the run: plan, status, logs, checkpoints; below ~/.local/state/lp/runs, if not given"),
+      lp::field("resume", "go on from the last complete cut in this run directory"),
+      lp::field("heartbeat", "seconds in which a service must answer, or it counts as hanging", lp::positive),
+      lp::field("grace", "seconds to end after a stop, before force is used", lp::non_negative),
+      lp::field("terminal", "tmux: a pane for each node, following its log"),
+      lp::field("debug", "run this node under gdb in this terminal; nothing counts as hanging"),
+      lp::field("pin", "nodes with `cpus` of one or more get processors of their own"));
+};
+
+}  // namespace lp::internal

@@ -1,0 +1,197 @@
+#include "launchers/main.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <optional>
+
+#include "launchers/crash.h"
+#include "launchers/debug.h"
+#include "launchers/launch_flags.h"
+#include "launchers/limits.h"
+#include "launchers/output.h"
+#include "launchers/places.h"
+#include "launchers/plan.h"
+#include "launchers/run_directory.h"
+#include "launchers/tmux.h"
+#include "lp/base/enums.h"
+#include "lp/base/error.h"
+#include "lp/config/message.h"
+#include "lp/config/parse.h"
+
+namespace lp::internal {
+namespace {
+
+constexpr int kNotStarted = 2;
+
+// A program that was started with one of these closed would otherwise give their numbers to its sockets.
+void open_standard_descriptors() {
+  for (int fd = 0; fd <= 2; ++fd) {
+    if (fcntl(fd, F_GETFD) < 0) open("/dev/null", O_RDWR);
+  }
+}
+
+// Keeps standard output for one line: what is printed meanwhile goes to standard error.
+class ReservedOutput {
+ public:
+  ReservedOutput() : saved_(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) {
+    std::fflush(stdout);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+  }
+  ~ReservedOutput() {
+    std::cout.flush();
+    std::fflush(stdout);
+    dup2(saved_, STDOUT_FILENO);
+    close(saved_);
+  }
+  ReservedOutput(const ReservedOutput&) = delete;
+  ReservedOutput& operator=(const ReservedOutput&) = delete;
+
+ private:
+  int saved_;
+};
+
+struct Outcome {
+  RunResult result{};
+  ReportFields fields{};
+  std::string launch{};
+  double seconds = 0;
+};
+
+std::string result_json(const Outcome& outcome) {
+  JsonWriter json;
+  json.begin_object();
+  bool has_launch = false;
+  bool has_seconds = false;
+  for (const auto& [name, value] : outcome.fields) {
+    has_launch = has_launch || name == "launch";
+    has_seconds = has_seconds || name == "seconds";
+    json.key(name);
+    json.json(value);
+  }
+  if (!has_launch) json.member("launch", outcome.launch);
+  if (!has_seconds) json.member("seconds", outcome.seconds);
+  json.member("success", outcome.result.success);
+  if (!outcome.result.success) {
+    json.member("reason", outcome.result.reason);
+    json.member("failed_node", outcome.result.cause.node);
+    json.member("cause", outcome.result.cause.what);
+  }
+  json.end_object();
+  return std::move(json).text();
+}
+
+void print_table(const Outcome& outcome) {
+  std::size_t width = 0;
+  for (const auto& [name, value] : outcome.fields) width = std::max(width, name.size());
+  for (const auto& [name, value] : outcome.fields) {
+    const bool text = value.size() >= 2 && value.front() == '"';
+    std::printf("%-*s  %s\n", static_cast<int>(width), name.c_str(),
+                (text ? value.substr(1, value.size() - 2) : value).c_str());
+  }
+}
+
+LaunchOptions options_of(const LaunchFlags& flags, const std::string& program) {
+  LaunchOptions options{.launch = flags.launch, .seed = flags.seed, .resume = flags.resume};
+  options.heartbeat = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(flags.heartbeat));
+  options.grace = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(flags.grace));
+  options.name = new_run_name(program);
+  options.directory =
+      flags.directory.empty() ? default_run_directory(options.name) : std::filesystem::path(flags.directory);
+  options.show = flags.output;
+  options.all_to_error = flags.json;
+  options.handle_signals = true;
+  options.pin = flags.pin;
+  options.debug = flags.debug;
+  return options;
+}
+
+// The two builds of a program must be equal, or its processes will not find each other.
+void check_pure(const Program& first, const Program& second) {
+  if (first.fingerprint() == second.fingerprint()) return;
+  throw Error(ErrorKind::failed,
+              "make_program has built two different graphs from one configuration: it must not depend "
+              "on anything else, such as time, random numbers or the environment");
+}
+
+void draw(const Plan& plan, const std::string& file) {
+  const bool svg = file.ends_with(".svg");
+  if (!svg && !file.ends_with(".dot"))
+    throw Error(ErrorKind::failed, "--graph=" + file + ": the name must end in .dot or .svg");
+  std::string error;
+  if (!write_file(file, svg ? plan_svg(plan) : plan_dot(plan), error)) throw Error(ErrorKind::failed, error);
+}
+
+int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<GroupPlacement>& placements) {
+  const std::string entry = flags.program.empty() ? main.names.front() : flags.program;
+  const std::string configuration = main.freeze();
+  Program program = main.programs.build(entry, configuration);
+  const std::vector<GroupOptions> groups = placed_groups(program, placements);
+  const Plan plan = plan_of(program, groups, flags.launch);
+  if (flags.dry_run || !flags.graph.empty()) {
+    check_pure(program, main.programs.build(entry, configuration));
+    if (!flags.graph.empty()) draw(plan, flags.graph);
+    if (flags.dry_run) std::printf("%s\n", flags.json ? plan_json(plan).c_str() : plan_text(plan).c_str());
+    return 0;
+  }
+  raise_descriptor_limit();
+  install_crash_handler(program.name());
+  LaunchOptions options = options_of(flags, program.name());
+  options.entry = entry;
+  options.configuration = configuration;
+  options.placements = placements;
+  Outcome outcome;
+  outcome.launch = enum_name(flags.launch);
+  if (main.report) {
+    options.report = [&](Run& run) { outcome.fields = main.report(run); };
+  }
+  {
+    std::optional<ReservedOutput> reserved;
+    if (flags.json) reserved.emplace();
+    const Time begin = now();
+    const ForegroundTerminal terminal(!flags.debug.empty());
+    Run run(std::move(program), std::move(options));
+    if (flags.terminal == TerminalView::tmux) open_panes(run.name(), plan, run.directory() / "logs");
+    outcome.result = run.wait();
+    outcome.seconds = std::chrono::duration<double>(now() - begin).count();
+    const bool quiet = outcome.result.success && flags.output == Show::none;
+    if (!quiet) std::fprintf(stderr, "lp: the run's directory is %s\n", run.directory().c_str());
+  }
+  if (flags.json) {
+    std::printf("%s\n", result_json(outcome).c_str());
+  } else {
+    print_table(outcome);
+  }
+  std::fflush(stdout);
+  if (!outcome.result.success) {
+    const Cause& cause = outcome.result.cause;
+    std::fprintf(stderr, "lp: the program %s: %s\n", cause.what.empty() ? "was stopped" : "failed",
+                 (cause.what.empty() ? outcome.result.reason : cause.text()).c_str());
+  }
+  return outcome.result.exit_code();
+}
+
+}  // namespace
+
+int run_main(int argc, char** argv, MainProgram& main) {
+  open_standard_descriptors();
+  try {
+    if (const auto code = become_node_if_asked(argc, argv, main.programs)) return *code;
+    LaunchFlags flags;
+    const CommandLine line = parse(argc, argv, main.configuration, bind(flags));
+    if (!line.help.empty()) {
+      std::printf("%s", line.help.c_str());
+      return 0;
+    }
+    return run_program(main, flags, line.groups);
+  } catch (const std::exception& error) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "%s: %s\n", argc > 0 ? argv[0] : "lp", error.what());
+    return kNotStarted;
+  }
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,102 @@
+#pragma once
+// main() of a program: reads its configuration, launches it, shows how it goes, and says what came of it.
+//
+//   int main(int argc, char** argv) { return lp::main<Config>(argc, argv, make_program); }
+//
+// `make_program(const Config&)` returns the Program. With `report(lp::Run&, const Config&)`, what that returns, an
+// aggregate, is the result: a small table, or with --json the last line of standard output. The exit code is 0 only if
+// the program succeeded; 2 if it could not be started.
+//
+// To be called once, by main(), before there are threads.
+
+#include <functional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "launchers/programs.h"
+#include "launchers/run.h"
+#include "lp/base/json.h"
+#include "lp/config/bind.h"
+#include "lp/config/freeze.h"
+
+namespace lp {
+
+// Several programs of one binary, chosen with --program=NAME; the first is the default.
+template <class Config>
+using NamedPrograms = std::vector<std::pair<std::string, std::function<Program(const Config&)>>>;
+
+namespace internal {
+
+// What a report has found: its fields, and their values as JSON.
+using ReportFields = std::vector<std::pair<std::string, std::string>>;
+
+// lp::main, with the types of the program forgotten.
+struct MainProgram {
+  std::vector<std::string> names{};  // of the programs; the first is the default
+  Programs programs{};
+  Binding configuration{};
+  std::function<std::string()> freeze{};       // the configuration that was read, as text
+  std::function<ReportFields(Run&)> report{};  // empty: there is none
+};
+int run_main(int argc, char** argv, MainProgram& program);
+
+template <class Result>
+ReportFields fields_of(const Result& result) {
+  static_assert(Aggregate<Result>, "lp: a report returns an aggregate, whose fields are the result, or nothing");
+  ReportFields fields;
+  for_each_field(result, [&](std::string_view name, const auto& field) { fields.emplace_back(name, to_json(field)); });
+  return fields;
+}
+
+template <class Config, class Report>
+int run_main(int argc, char** argv, const NamedPrograms<Config>& programs, Report report) {
+  Config config{};
+  MainProgram program;
+  for (const auto& [name, make] : programs) {
+    program.names.push_back(name);
+    program.programs.add<Config>(name, make);
+  }
+  program.configuration = bind(config);
+  program.freeze = [&config] { return to_yaml(config); };
+  if constexpr (!std::is_same_v<Report, std::nullptr_t>) {
+    static_assert(std::is_invocable_v<Report&, Run&, const Config&>,
+                  "lp: a report is called with (lp::Run&, const Config&)");
+    program.report = [&config, &report](Run& run) -> ReportFields {
+      if constexpr (std::is_void_v<std::invoke_result_t<Report&, Run&, const Config&>>) {
+        report(run, std::as_const(config));
+        return {};
+      } else {
+        return fields_of(report(run, std::as_const(config)));
+      }
+    };
+  }
+  return run_main(argc, argv, program);
+}
+
+}  // namespace internal
+
+template <Aggregate Config, class Make>
+  requires std::is_invocable_r_v<Program, Make&, const Config&>
+int main(int argc, char** argv, Make make_program) {
+  return internal::run_main<Config>(argc, argv, {{"program", make_program}}, nullptr);
+}
+
+template <Aggregate Config, class Make, class Report>
+  requires std::is_invocable_r_v<Program, Make&, const Config&>
+int main(int argc, char** argv, Make make_program, Report report) {
+  return internal::run_main<Config>(argc, argv, {{"program", make_program}}, std::move(report));
+}
+
+template <Aggregate Config>
+int main(int argc, char** argv, const NamedPrograms<Config>& programs) {
+  return internal::run_main<Config>(argc, argv, programs, nullptr);
+}
+
+template <Aggregate Config, class Report>
+int main(int argc, char** argv, const NamedPrograms<Config>& programs, Report report) {
+  return internal::run_main<Config>(argc, argv, programs, std::move(report));
+}
+
+}  // namespace lp

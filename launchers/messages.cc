@@ -1,0 +1,22 @@
+#include "launchers/messages.h"
+
+#include "launchers/control_generated.h"
+
+namespace lp::internal {
+namespace {
+constexpr flatbuffers::uoffset_t kDeepest = 16;
+constexpr flatbuffers::uoffset_t kMostTables = 1'000'000;
+}  // namespace
+
+std::vector<std::uint8_t> pack_message(const control::MessageT& message) {
+  flatbuffers::FlatBufferBuilder builder(256);
+  control::FinishMessageBuffer(builder, control::Message::Pack(builder, &message));
+  return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
+}
+
+const control::Message* unpack(std::span<const std::uint8_t> bytes) {
+  flatbuffers::Verifier verifier(bytes.data(), bytes.size(), kDeepest, kMostTables);
+  return control::VerifyMessageBuffer(verifier) ? control::GetMessage(bytes.data()) : nullptr;
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,127 @@
+#include "launchers/places.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "lp/base/error.h"
+#include "lp/config/message.h"
+
+namespace lp::internal {
+namespace {
+
+std::vector<unsigned> own_cores() {
+  std::vector<unsigned> cores;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return cores;
+  for (unsigned core = 0; core < CPU_SETSIZE; ++core) {
+    if (CPU_ISSET(core, &set)) cores.push_back(core);
+  }
+  return cores;
+}
+
+int gpus_here() {
+  int count = 0;
+  while (access(("/dev/nvidia" + std::to_string(count)).c_str(), F_OK) == 0) ++count;
+  return count;
+}
+
+std::uint64_t memory_here() {
+  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+Duration seconds(double value) { return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(value)); }
+
+[[noreturn]] void too_few(const std::string& need, const std::string& have) {
+  throw Error(ErrorKind::failed, "the program's groups ask for " + need + ", and this host has " + have +
+                                     ": ask for less, or use fewer replicas");
+}
+
+}  // namespace
+
+std::vector<GroupOptions> placed_groups(const Program& program, std::span<const GroupPlacement> placements) {
+  std::vector<GroupOptions> groups;
+  std::vector<std::string> names;
+  for (const GroupSpec& group : program.groups()) {
+    groups.push_back(group.options);
+    names.push_back(group.options.name);
+  }
+  for (const GroupPlacement& place : placements) {
+    const auto at = std::find(names.begin(), names.end(), place.group);
+    if (at == names.end()) {
+      throw Error(ErrorKind::failed, place.place() + ": the program has no group " + quote(place.group) +
+                                         did_you_mean(place.group, names));
+    }
+    if (place.launcher.has_value() || !place.hosts.empty() || place.directory.has_value()) {
+      throw Error(ErrorKind::failed,
+                  place.place() + ": group " + place.group +
+                      ": launcher, hosts and directory are for a cluster; this launcher has one host");
+    }
+    GroupOptions& group = groups[static_cast<std::size_t>(at - names.begin())];
+    if (place.cpus.has_value()) group.cpus = *place.cpus;
+    if (place.gpus.has_value()) group.gpus = *place.gpus;
+    if (place.memory.has_value()) group.memory = *place.memory;
+    if (place.environment.has_value()) group.environment = *place.environment;
+    if (place.heartbeat.has_value()) group.heartbeat = seconds(*place.heartbeat);
+    if (place.on_failure.has_value()) {
+      group.on_failure.action = static_cast<FailurePolicy::Action>(place.on_failure->action);
+      group.on_failure.budget = place.on_failure->budget;
+      if (place.on_failure->backoff.has_value()) group.on_failure.backoff = seconds(*place.on_failure->backoff);
+    }
+  }
+  return groups;
+}
+
+std::vector<UnitPlace> place_units(std::span<const GroupOptions> groups, const Topology& topology, bool pin,
+                                   const std::string& debug) {
+  std::vector<UnitPlace> places(topology.units.size());
+  const std::vector<unsigned> cores = own_cores();
+  std::size_t next_core = 0;
+  int next_gpu = 0;
+  std::uint64_t memory = 0;
+  for (std::size_t unit = 0; unit < places.size(); ++unit) {
+    std::map<std::string, std::string> environment;
+    double cpus = 0;
+    int gpus = 0;
+    for (const NodeId node : topology.units[unit].nodes) {
+      const GroupOptions& options = groups[topology.nodes[node].group];
+      cpus += options.cpus;
+      gpus += options.gpus;
+      memory += options.memory;
+      for (const auto& [name, value] : options.environment) environment[name] = value;
+    }
+    // Eigen and BLAS take every core otherwise, in every process.
+    environment.try_emplace("OMP_NUM_THREADS", std::to_string(std::max(1, static_cast<int>(cpus))));
+    if (gpus > 0) {
+      std::string list;
+      for (int i = 0; i < gpus; ++i) list += (i > 0 ? "," : "") + std::to_string(next_gpu++);
+      environment.try_emplace("CUDA_VISIBLE_DEVICES", list);
+    }
+    if (pin && cpus >= 1) {
+      for (int i = 0; i < static_cast<int>(std::ceil(cpus)); ++i, ++next_core) {
+        if (next_core < cores.size()) places[unit].cores.push_back(cores[next_core]);
+      }
+    }
+    for (const auto& [name, value] : environment) places[unit].environment.push_back(name + "=" + value);
+  }
+  if (next_gpu > gpus_here()) too_few(std::to_string(next_gpu) + " GPUs", std::to_string(gpus_here()));
+  if (next_core > cores.size()) {
+    too_few(std::to_string(next_core) + " processors of their own", std::to_string(cores.size()) + " for this process");
+  }
+  if (memory > memory_here()) too_few(std::to_string(memory) + " bytes of memory", std::to_string(memory_here()));
+  if (!debug.empty()) {
+    const auto node = std::find_if(topology.nodes.begin(), topology.nodes.end(),
+                                   [&](const Topology::Node& one) { return one.name == debug; });
+    if (node == topology.nodes.end()) throw Error(ErrorKind::failed, "there is no node " + quote(debug) + " to debug");
+    places[node->unit].debugger = {"gdb", "-q", "-ex", "run", "--args"};
+  }
+  return places;
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,62 @@
+#include "launchers/programs.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <cstdio>
+#include <string_view>
+
+#include "launchers/agent.h"
+#include "launchers/node_process.h"
+#include "launchers/spawn.h"
+#include "lp/base/error.h"
+
+namespace lp {
+namespace {
+
+bool is_control_connection(int fd) {
+  struct stat info {};
+  int domain = 0;
+  socklen_t size = sizeof domain;
+  return fstat(fd, &info) == 0 && S_ISSOCK(info.st_mode) &&
+         getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX;
+}
+
+}  // namespace
+
+Programs& Programs::add_builder(const std::string& name, Builder builder) {
+  if (!builders_.try_emplace(name, std::move(builder)).second) {
+    throw Error(ErrorKind::failed, "two programs of this binary have the name " + name);
+  }
+  return *this;
+}
+
+Program Programs::build(const std::string& name, const std::string& configuration) const {
+  const auto at = builders_.find(name);
+  if (at != builders_.end()) return at->second(configuration);
+  std::string known;
+  for (const auto& [other, builder] : builders_) known += (known.empty() ? "" : ", ") + other;
+  throw Error(ErrorKind::failed, "this binary has no program '" + name + "'; it has: " + known);
+}
+
+std::optional<int> become_node_if_asked(int argc, char** argv, const Programs& programs) {
+  constexpr std::string_view kNode = "--lp-node=";
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    const bool agent = argument == "--lp-agent";
+    if (!agent && !argument.starts_with(kNode)) continue;
+    if (!is_control_connection(internal::kControlDescriptor)) {
+      std::fprintf(stderr, "%s: %s is for the processes that a launcher starts: start the program without it\n",
+                   argv[0], agent ? "--lp-agent" : "--lp-node");
+      return 2;
+    }
+    fcntl(internal::kControlDescriptor, F_SETFD, FD_CLOEXEC);
+    return agent
+               ? internal::run_agent(internal::kControlDescriptor)
+               : internal::run_node(internal::kControlDescriptor, std::string(argument.substr(kNode.size())), programs);
+  }
+  return std::nullopt;
+}
+
+}  // namespace lp

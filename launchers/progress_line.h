@@ -1,0 +1,14 @@
+#pragma once
+// How far a run is, as one line of a terminal. A pure function.
+
+#include <string>
+
+namespace lp {
+struct Progress;
+namespace internal {
+
+// "[########            ]  40 %  step 200/500  loss 0.31  images/s 1.2e+04"; empty when there is no progress yet.
+std::string progress_line(const Progress& progress);
+
+}  // namespace internal
+}  // namespace lp

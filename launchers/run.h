@@ -1,0 +1,105 @@
+#pragma once
+// What a launch returns: a program that runs.
+//
+//   lp::Run run(make_program(config), {.launch = lp::Launch::threads});
+//   double loss = run.client(server).call<&Server::loss>();
+//   run.stop("enough");
+//   if (!run.wait().success) std::cerr << run.wait().cause.text();
+//
+// Any thread may use a Run, and several may run at once in one process. A Run installs no signal handlers unless it is
+// asked to, and never ends the process. Its destructor stops the program and waits for its end.
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "launchers/status.h"
+#include "lp/base/scheduler.h"
+#include "lp/config/placement.h"
+#include "lp/program/program.h"
+#include "lp/program/runtime.h"
+
+namespace lp {
+
+enum class Launch : std::uint8_t { threads, processes };
+enum class Show : std::uint8_t { lines, progress, none };  // on the terminal: what nodes print and how far they are
+
+class Run;
+
+struct LaunchOptions {
+  Launch launch = Launch::threads;
+  // For processes: under which name main() gave the program to become_node_if_asked, and its configuration, by to_yaml.
+  std::string entry{};
+  std::string configuration{};
+
+  std::uint64_t seed = 0;
+  std::string name{};                             // of the run; empty: the program's, the time, and some letters
+  std::filesystem::path directory{};              // of the run; empty: nothing is written, and no checkpoint is taken
+  std::filesystem::path resume{};                 // a run directory, to go on from the last complete cut there
+  Duration heartbeat = std::chrono::seconds(30);  // a service that does not answer for so long has failed
+  Duration grace = std::chrono::seconds(10);      // to end after a stop; then it is ended by force
+  Duration start = std::chrono::minutes(5);       // to be constructed and loaded
+  Duration deadline = std::chrono::seconds(60);   // of a call, where neither the call nor the method says
+  int keep_cuts = 3;                              // complete cuts that stay on disk
+  std::uint64_t log_bytes = std::uint64_t{24} << 20;  // of each node, at most
+
+  Show show = Show::none;
+  bool all_to_error = false;    // what nodes print goes to standard error
+  bool handle_signals = false;  // Ctrl-C, SIGTERM, SIGHUP: the first stops the run in order, the second at once
+  bool serialize = false;       // calls inside a process go through bytes, too
+  std::vector<GroupPlacement> placements{};  // replace what the program says of its groups
+  bool pin = false;                          // processes with `cpus` of one or more get cores of their own
+  std::string debug{};           // the node that runs under a debugger on this terminal; nothing counts as hanging then
+  std::set<std::string> idle{};  // groups whose run() is switched off
+
+  // Called when the work is done and services still serve, in a thread of its own. What it throws fails the run.
+  std::function<void(Run&)> report{};
+};
+
+class Run {
+ public:
+  // Checks everything, and starts. Throws Error, before anything has started, when something is wrong.
+  Run(Program program, LaunchOptions options);
+  ~Run();
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  // Waits for the end of the program, however it ends.
+  const RunResult& wait();
+  // False when it has not ended after `duration`.
+  bool wait_for(Duration duration);
+  // Waits until every node is constructed and serves; false when that is not so after `duration`, or never will be.
+  bool wait_ready(Duration duration);
+
+  // Ends the program in order; returns at once. The first reason counts.
+  void stop(const std::string& reason);
+  // Ends it at once, by force.
+  void kill();
+
+  RunStatus status() const;
+  const std::string& name() const;
+  const std::filesystem::path& directory() const;
+  const Program& program() const;
+
+  // Calls a node of the program from outside.
+  template <class S>
+  Client<S> client(const Handle<S>& handle) {
+    return runtime().client(handle);
+  }
+
+ private:
+  Runtime& runtime();
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// The same as constructing a Run.
+inline Run launch(Program program, LaunchOptions options) { return Run(std::move(program), std::move(options)); }
+
+}  // namespace lp

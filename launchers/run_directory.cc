@@ -1,0 +1,89 @@
+#include "launchers/run_directory.h"
+
+#include <fcntl.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include "lp/base/error.h"
+#include "lp/base/scheduler.h"
+
+namespace lp::internal {
+namespace {
+
+[[noreturn]] void refuse(const std::filesystem::path& directory, const std::string& why) {
+  throw Error(ErrorKind::failed, "the run directory " + directory.string() + " cannot be written: " + why +
+                                     "; choose another one with --directory");
+}
+
+}  // namespace
+
+bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+std::string new_run_name(const std::string& program) {
+  const auto seconds = static_cast<std::time_t>(wall_clock() / 1'000'000'000);
+  std::tm local{};
+  localtime_r(&seconds, &local);
+  std::array<char, 32> when{};
+  std::strftime(when.data(), when.size(), "%Y%m%d-%H%M%S", &local);
+  std::uint16_t random = 0;
+  [[maybe_unused]] const auto got = getrandom(&random, sizeof random, 0);
+  std::array<char, 8> suffix{};
+  std::snprintf(suffix.data(), suffix.size(), "%04x", static_cast<unsigned>(random));
+  return program + "-" + when.data() + "-" + suffix.data();
+}
+
+std::filesystem::path default_run_directory(const std::string& run) {
+  if (const char* state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state == '/') {
+    return std::filesystem::path(state) / "lp/runs" / run;
+  }
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || *home == 0) {
+    throw Error(ErrorKind::failed,
+                "neither XDG_STATE_HOME nor HOME says where the run's directory goes: give --directory");
+  }
+  return std::filesystem::path(home) / ".local/state/lp/runs" / run;
+}
+
+void make_run_directory(const std::filesystem::path& directory) {
+  std::error_code error;
+  for (const char* part : {"logs", "checkpoints"}) {
+    std::filesystem::create_directories(directory / part, error);
+    if (error) refuse(directory, error.message());
+  }
+  std::string why;
+  const std::filesystem::path probe = directory / ".writable";
+  if (!write_file(probe, "x", why)) refuse(directory, why);
+  std::filesystem::remove(probe, error);
+}
+
+bool write_file(const std::filesystem::path& path, std::string_view text, std::string& error) {
+  const std::string temporary = path.string() + ".new";
+  const auto fail = [&](int fd) {
+    error = path.string() + ": " + std::strerror(errno);
+    if (fd >= 0) close(fd);
+    unlink(temporary.c_str());
+    return false;
+  };
+  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0 || !write_all(fd, text)) return fail(fd);
+  if (close(fd) != 0 || rename(temporary.c_str(), path.c_str()) != 0) return fail(-1);
+  return true;
+}
+
+}  // namespace lp::internal

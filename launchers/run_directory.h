@@ -1,0 +1,27 @@
+#pragma once
+// Where a run keeps its files, and how they are written so that a reader never sees half of one. Functions without
+// state.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace lp::internal {
+
+// "digits-20260131-235959-7f3a"
+std::string new_run_name(const std::string& program);
+
+// Below $XDG_STATE_HOME/lp/runs, or ~/.local/state/lp/runs.
+std::filesystem::path default_run_directory(const std::string& run);
+
+// Makes the directory, and logs/ and checkpoints/ in it. Throws Error, saying what to do, when it cannot be written.
+void make_run_directory(const std::filesystem::path& directory);
+
+// Replaces the file, so that a reader never sees half of it. False when it cannot be; `error` says why, and what was
+// there before stays.
+bool write_file(const std::filesystem::path& path, std::string_view text, std::string& error);
+
+// Writes all of it, or leaves errno and returns false.
+bool write_all(int fd, std::string_view text);
+
+}  // namespace lp::internal

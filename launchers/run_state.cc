@@ -1,0 +1,376 @@
+#include "launchers/run_state.h"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <utility>
+
+#include "launchers/crash.h"
+#include "launchers/places.h"
+#include "launchers/plan.h"
+#include "launchers/progress_line.h"
+#include "launchers/run_directory.h"
+#include "lp/base/error.h"
+#include "lp/base/json.h"
+#include "lp/program/cut.h"
+
+namespace lp {
+namespace {
+
+constexpr auto kStatusPeriod = std::chrono::milliseconds(300);
+constexpr int kStatusShare = 20;  // of the time, at most one part in so many goes into writing the status
+constexpr auto kOutputPatience =
+    std::chrono::seconds(1);  // for a terminal that does not take the rest, after a failure
+constexpr std::size_t kLastLines = 20;
+
+// A runtime without nodes has nothing to say.
+class Nobody final : public Runtime::Observer {
+  void on_ready(NodeId, std::uint32_t) override {}
+  void on_finished(NodeId, std::uint32_t) override {}
+  void on_failed(NodeId, std::uint32_t, const Error&) override {}
+  void on_stop_requested(NodeId, const std::string&) override {}
+  void on_progress(NodeId, const Progress&) override {}
+  void on_saved(NodeId, std::uint64_t) override {}
+  void on_not_saved(NodeId, std::uint64_t, const Error&) override {}
+};
+
+std::string new_token() {
+  std::array<unsigned char, 32> bytes{};
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    throw Error(ErrorKind::failed, "the system gives no random bytes for the run's token");
+  }
+  std::string token;
+  for (const unsigned char byte : bytes) {
+    std::array<char, 4> hex{};
+    std::snprintf(hex.data(), hex.size(), "%02x", static_cast<unsigned>(byte));
+    token += hex.data();
+  }
+  return token;
+}
+
+internal::RestorePoint restore_point(const std::filesystem::path& run, std::uint64_t fingerprint) {
+  std::vector<std::string> problems;
+  const auto cut = latest_cut(run, &problems);
+  if (!cut.has_value()) {
+    std::string why;
+    for (const std::string& problem : problems) why += "\n  " + problem;
+    throw Error(ErrorKind::failed, "there is no complete cut in " + run.string() + " to resume from" + why);
+  }
+  if (cut->fingerprint != fingerprint) {
+    throw Error(ErrorKind::failed, cut->directory.string() +
+                                       " was taken by a program with another graph or other types: " +
+                                       "resume it with the binary and the configuration that took it");
+  }
+  return {cut->step, std::filesystem::absolute(cut->directory)};
+}
+
+std::vector<std::string> unit_names(const internal::Topology& topology) {
+  std::vector<std::string> names;
+  for (const auto& unit : topology.units) names.push_back(unit.name);
+  return names;
+}
+
+}  // namespace
+
+Run::State::State(Run& owner, Program built, LaunchOptions given)
+    : program(std::move(built)),
+      options(std::move(given)),
+      name(options.name.empty() ? internal::new_run_name(program.name()) : options.name),
+      owner_(owner),
+      groups_(internal::placed_groups(program, options.placements)),
+      topology_(internal::topology_of(program, groups_)) {
+  if (!options.resume.empty()) begin_ = restore_point(options.resume, program.fingerprint());
+  if (!options.directory.empty()) internal::make_run_directory(options.directory);
+  if (options.show != Show::none) {
+    terminal_ = std::make_unique<internal::Terminal>(
+        internal::Terminal::Options{.drained = [this] { loop_.post([this] { watch_output(); }); }});
+  }
+  if (options.handle_signals) {
+    interrupts_ = std::make_unique<internal::Interrupts>();
+    watch_interrupts();
+  }
+  make_host();
+  if (!options.directory.empty()) {
+    std::string error;
+    const internal::Plan plan = internal::plan_of(program, groups_, options.launch);
+    internal::write_file(options.directory / "plan.json", internal::plan_json(plan) + "\n", error);
+  }
+  thread_ = spawn("run", [this] { serve(); });
+}
+
+void Run::State::make_host() {
+  Runtime::Options runtime{.run = name, .seed = options.seed, .directory = options.directory};
+  runtime.serialize = options.serialize;
+  runtime.patient = !options.debug.empty();
+  runtime.deadline = options.deadline;
+  runtime.keep_cuts = options.keep_cuts;
+  internal::Host* host = nullptr;
+  if (options.launch == Launch::threads) {
+    if (!options.debug.empty()) {
+      throw Error(ErrorKind::failed,
+                  "a single node can be debugged only where nodes are processes: add --launch=processes");
+    }
+    threads_ = std::make_unique<internal::ThreadHost>(topology_, loop_);
+    runtime_ = std::make_unique<Runtime>(program, std::move(runtime), *threads_);
+    host = threads_.get();
+  } else {
+    output_ = std::make_unique<internal::Output>(
+        unit_names(topology_),
+        internal::Output::Options{
+            .logs = options.directory.empty() ? std::filesystem::path() : options.directory / "logs",
+            .log_bytes = options.log_bytes,
+            .lines = options.show == Show::lines,
+            .all_to_error = options.all_to_error},
+        terminal_.get());
+    runtime.network = true;
+    runtime.token = new_token();
+    processes_ = std::make_unique<internal::ProcessHost>(
+        topology_,
+        internal::NodeStart{.fingerprint = program.fingerprint(),
+                            .entry = options.entry.empty() ? program.name() : options.entry,
+                            .configuration = options.configuration,
+                            .seed = options.seed,
+                            .run = name,
+                            .directory = options.directory.empty()
+                                             ? std::string()
+                                             : std::filesystem::absolute(options.directory).string(),
+                            .token = runtime.token,
+                            .patient = runtime.patient,
+                            .serialize = options.serialize,
+                            .deadline = options.deadline,
+                            .keep_cuts = options.keep_cuts},
+        internal::place_units(groups_, topology_, options.pin, options.debug), loop_, *output_);
+    nobody_ = std::make_unique<Nobody>();
+    runtime_ = std::make_unique<Runtime>(program, std::move(runtime), *nobody_);
+    host = processes_.get();
+  }
+  coordinator_ = std::make_unique<internal::Coordinator>(
+      topology_,
+      internal::Coordinator::Options{.heartbeat = options.heartbeat,
+                                     .grace = options.grace,
+                                     .start = options.start,
+                                     .patient = !options.debug.empty(),
+                                     .report = static_cast<bool>(options.report),
+                                     .idle = options.idle},
+      *host, *this);
+  if (threads_ != nullptr) threads_->attach(*runtime_, *coordinator_);
+  if (processes_ != nullptr) processes_->attach(*coordinator_);
+}
+
+Run::State::~State() {
+  if (thread_.joinable()) {
+    post([](internal::Coordinator& coordinator) { coordinator.stop("its Run has gone"); });
+    thread_ = Thread();
+  }
+  // Threads that were left behind still use the runtime.
+  if (threads_ != nullptr && !threads_->close()) static_cast<void>(runtime_.release());
+}
+
+void Run::State::serve() {
+  coordinator_->start(begin_, now());
+  coordinator_->flush();
+  while (coordinator_->phase() != Phase::ended) {
+    const bool due = changed_ && !options.directory.empty();
+    loop_.wait(std::min(coordinator_->next(), due ? next_status_ : kNever));
+    coordinator_->set_time(now());
+    changed_ = loop_.dispatch() || changed_;
+    coordinator_->advance(now());
+    coordinator_->flush();
+    watch_output();
+    show_progress();
+    write_status(false);
+  }
+  end();
+}
+
+void Run::State::end() {
+  end_report();
+  if (threads_ != nullptr) threads_->close();
+  processes_.reset();  // with whatever its nodes have left behind
+  loop_.close();
+  result = coordinator_->result();
+  write_status(true);
+  if (terminal_ != nullptr) {
+    terminal_->progress({});
+    terminal_->flush(result.success ? kNever : after(kOutputPatience));
+    terminal_.reset();
+  }
+  interrupts_.reset();
+  {
+    const std::lock_guard lock(mutex_);
+    last_status_ = current_status();
+  }
+  raise(ended_);
+}
+
+void Run::State::on_phase(Phase phase) {
+  changed_ = true;
+  if (phase == Phase::running) raise(ready_);
+  if (phase == Phase::reporting) begin_report();
+  if (phase == Phase::stopping) {
+    // A report must not wait for services that are stopping.
+    std::vector<PeerState> gone;
+    for (NodeId node = 0; reporting_ && processes_ != nullptr && node < topology_.nodes.size(); ++node) {
+      gone.push_back({.node = node, .gone = true, .text = "the program stops"});
+    }
+    if (!gone.empty()) runtime_->update(gone);
+  }
+}
+
+void Run::State::on_peers(std::span<const PeerState> peers) {
+  if (processes_ != nullptr) runtime_->update(peers);
+}
+
+std::optional<internal::RestorePoint> Run::State::on_cut_saved(std::uint64_t step) {
+  std::vector<std::string> members;
+  for (const auto& node : topology_.nodes) {
+    if (node.member) members.push_back(node.name);
+  }
+  try {
+    const Cut cut = complete_cut(options.directory, step, program.name(), program.fingerprint(), members);
+    prune_cuts(options.directory, options.keep_cuts);
+    return internal::RestorePoint{step, std::filesystem::absolute(cut.directory)};
+  } catch (const Error& error) {
+    say("the cut of step " + std::to_string(step) + " is not kept, and the one before it stays: " + error.text());
+    return std::nullopt;
+  }
+}
+
+void Run::State::add_output(std::size_t unit, Cause& cause) {
+  if (output_ == nullptr) return;
+  bool crashed = false;
+  for (std::string& line : output_->last_lines(unit)) {
+    if (line.starts_with(internal::kCrashMark)) {
+      crashed = true;
+    } else if (crashed) {
+      cause.backtrace.push_back(internal::readable_frame(line));
+    } else if (!line.empty()) {
+      cause.last_lines.push_back(std::move(line));
+    }
+  }
+  if (cause.last_lines.size() > kLastLines) {
+    cause.last_lines.erase(cause.last_lines.begin(), cause.last_lines.end() - kLastLines);
+  }
+}
+
+void Run::State::say(const std::string& line) {
+  if (terminal_ != nullptr) terminal_->write(true, "lp: " + line + "\n");
+}
+
+void Run::State::watch_interrupts() {
+  loop_.watch(interrupts_->fd(), [this](internal::Loop::Ready) {
+    while (const int signal = interrupts_->take()) {
+      if (++interrupted_ == 1) {
+        say("stopping; once more, and it ends at once");
+        coordinator_->stop(signal_name(signal), signal);
+      } else {
+        coordinator_->kill();
+      }
+    }
+  });
+}
+
+// While the terminal takes nothing, nodes that print wait, and none of them hangs.
+void Run::State::watch_output() {
+  if (terminal_ == nullptr || processes_ == nullptr) return;
+  const bool full = terminal_->full();
+  processes_->take_output(!full);
+  coordinator_->hold_heartbeats(full);
+}
+
+void Run::State::show_progress() {
+  if (terminal_ != nullptr && changed_) terminal_->progress(internal::progress_line(coordinator_->shown_progress()));
+}
+
+void Run::State::write_status(bool always) {
+  if (options.directory.empty() || (!always && (!changed_ || now() < next_status_))) return;
+  const Time begin = now();
+  std::string error;
+  internal::write_file(options.directory / "status.json", to_json(current_status()) + "\n", error);
+  changed_ = false;
+  next_status_ = after(std::max<Duration>(kStatusPeriod, (now() - begin) * kStatusShare));
+}
+
+RunStatus Run::State::current_status() const {
+  RunStatus status = coordinator_->status();
+  status.run = name;
+  return status;
+}
+
+void Run::State::begin_report() {
+  reporting_ = true;
+  report_ = spawn("report", [this] {
+    std::optional<std::string> failure;
+    try {
+      options.report(owner_);
+    } catch (...) {
+      failure = as_error(std::current_exception()).what();
+    }
+    post([failure](internal::Coordinator& coordinator) { coordinator.report_done(failure); });
+  });
+}
+
+void Run::State::end_report() {
+  if (report_.joinable() && !report_.join_until(after(options.grace))) report_.abandon();
+}
+
+void Run::State::post(Function<void(internal::Coordinator&)> task) {
+  loop_.post([this, task = std::move(task)]() mutable { task(*coordinator_); });
+}
+
+RunStatus Run::State::status() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_) return last_status_;
+  }
+  struct Answer {
+    Event event;
+    std::optional<RunStatus> status;
+  };
+  const auto answer = std::make_shared<Answer>();
+  loop_.post([this, answer] {
+    RunStatus status = current_status();
+    const std::lock_guard lock(mutex_);
+    answer->status = std::move(status);
+    answer->event.set();
+  });
+  std::unique_lock lock(mutex_);
+  waiting_.push_back(&answer->event);
+  while (!answer->status.has_value() && !ended_) {  // the loop may end before it gets to this
+    lock.unlock();
+    answer->event.wait();
+    lock.lock();
+  }
+  std::erase(waiting_, &answer->event);
+  return answer->status.value_or(last_status_);
+}
+
+bool Run::State::wait_for(bool& flag, Time until) {
+  Event event;
+  {
+    const std::lock_guard lock(mutex_);
+    if (flag || ended_) return flag;
+    waiting_.push_back(&event);
+  }
+  for (;;) {
+    const bool in_time = event.wait(until);
+    const std::lock_guard lock(mutex_);
+    if (!in_time || flag || ended_) {
+      std::erase(waiting_, &event);
+      return flag;
+    }
+  }
+}
+
+void Run::State::raise(bool& flag) {
+  const std::lock_guard lock(mutex_);
+  flag = true;
+  for (Event* event : waiting_) event->set();
+}
+
+bool Run::State::wait_ended(Time until) { return wait_for(ended_, until); }
+bool Run::State::wait_ready(Time until) { return wait_for(ready_, until); }
+
+}  // namespace lp

@@ -1,0 +1,87 @@
+#pragma once
+// What stands behind a Run: the parts, and the thread that drives them.
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "launchers/coordinator.h"
+#include "launchers/interrupts.h"
+#include "launchers/loop.h"
+#include "launchers/output.h"
+#include "launchers/process_host.h"
+#include "launchers/run.h"
+#include "launchers/terminal.h"
+#include "launchers/thread_host.h"
+#include "launchers/topology.h"
+
+namespace lp {
+
+struct Run::State final : internal::Coordinator::Listener {
+ public:
+  State(Run& owner, Program built, LaunchOptions given);
+  ~State() override;
+
+  // For any thread.
+  bool wait_ended(Time until);
+  bool wait_ready(Time until);
+  void post(Function<void(internal::Coordinator&)> task);
+  RunStatus status();
+  Runtime& runtime() { return *runtime_; }
+
+  const Program program;
+  const LaunchOptions options;
+  std::string name;
+  RunResult result;  // once it has ended
+
+ private:
+  void on_phase(Phase phase) override;
+  void on_peers(std::span<const PeerState> peers) override;
+  std::optional<internal::RestorePoint> on_cut_saved(std::uint64_t step) override;
+  void add_output(std::size_t unit, Cause& cause) override;
+  void say(const std::string& line) override;
+
+  void make_host();
+  void serve();
+  void end();
+  void watch_interrupts();
+  void watch_output();
+  void show_progress();
+  void write_status(bool always);
+  void begin_report();
+  void end_report();
+  RunStatus current_status() const;
+  bool wait_for(bool& flag, Time until);
+  void raise(bool& flag);
+
+  Run& owner_;
+  const std::vector<GroupOptions> groups_;
+  const internal::Topology topology_;
+  internal::RestorePoint begin_;
+  internal::Loop loop_;
+  std::unique_ptr<internal::Interrupts> interrupts_;
+  std::unique_ptr<internal::Terminal> terminal_;
+  std::unique_ptr<internal::Output> output_;
+  std::unique_ptr<Runtime::Observer> nobody_;  // of the runtime for outside clients, which has no nodes
+  std::unique_ptr<internal::ThreadHost> threads_;
+  std::unique_ptr<internal::ProcessHost> processes_;
+  std::unique_ptr<Runtime> runtime_;
+  std::unique_ptr<internal::Coordinator> coordinator_;
+  Thread report_;
+  bool reporting_ = false;
+  bool changed_ = true;  // since the status was written
+  Time next_status_{};
+  int interrupted_ = 0;  // how often
+
+  std::mutex mutex_;  // of what follows
+  bool ended_ = false;
+  bool ready_ = false;
+  std::vector<Event*> waiting_;
+  RunStatus last_status_;
+
+  Thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace lp

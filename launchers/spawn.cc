@@ -1,0 +1,213 @@
+#include "launchers/spawn.h"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+#include "lp/base/error.h"
+
+extern char** environ;  // NOLINT: the C library's
+
+namespace lp::internal {
+namespace {
+
+constexpr const char* kThisBinary = "/proc/self/exe";
+
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));  // execve does not write
+  result.push_back(nullptr);
+  return result;
+}
+
+// The agent's environment with `changes` made to it.
+std::vector<std::string> changed_environment(const std::vector<std::string>& changes) {
+  std::map<std::string, std::string> all;
+  const auto put = [&](const std::string& entry) { all[entry.substr(0, entry.find('='))] = entry; };
+  for (char** entry = environ; *entry != nullptr; ++entry) put(*entry);
+  for (const std::string& entry : changes) put(entry);
+  std::vector<std::string> result;
+  for (auto& [name, entry] : all) result.push_back(std::move(entry));
+  return result;
+}
+
+struct Failure {
+  int error;
+  std::array<char, 32> step;
+};
+
+[[noreturn]] void give_up(int report, const char* step) {
+  Failure failure{.error = errno, .step = {}};
+  std::strncpy(failure.step.data(), step, failure.step.size() - 1);
+  [[maybe_unused]] const auto size = write(report, &failure, sizeof failure);
+  _exit(127);
+}
+
+// In the child: everything between fork and exec.
+[[noreturn]] void become(const NodeProcess& process, pid_t agent, int report, char* const* argv, char* const* env) {
+  setpgid(0, 0);
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up(report, "prctl");
+  if (getppid() != agent) _exit(127);  // the agent died before prctl
+  if (process.terminal) {
+    signal(SIGTTOU, SIG_IGN);
+    tcsetpgrp(STDIN_FILENO, getpid());
+  } else {
+    const int null = open("/dev/null", O_RDONLY);
+    if (null < 0 || dup2(null, STDIN_FILENO) < 0) give_up(report, "open /dev/null");
+  }
+  // Above what is in the way of the descriptors that the child gets.
+  const int high_report = fcntl(report, F_DUPFD_CLOEXEC, 10);
+  const int control = fcntl(process.control, F_DUPFD_CLOEXEC, 10);
+  if (high_report < 0 || control < 0) give_up(report, "dup");
+  if (process.out >= 0) dup2(process.out, STDOUT_FILENO);
+  if (process.err >= 0) dup2(process.err, STDERR_FILENO);
+  if (dup2(control, kControlDescriptor) < 0) give_up(high_report, "dup2");
+  close_range(kControlDescriptor + 1, ~0U, CLOSE_RANGE_CLOEXEC);
+  for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (!process.cores.empty()) {
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    for (const unsigned core : process.cores) CPU_SET(core, &cores);
+    if (sched_setaffinity(0, sizeof cores, &cores) != 0) give_up(high_report, "sched_setaffinity");
+  }
+  execvpe(process.program.empty() ? kThisBinary : process.program.c_str(), argv, env);
+  give_up(high_report, "execve");
+}
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+}
+
+template <class F>
+void for_each_process(F f) {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
+    const std::string name = entry.path().filename();
+    if (is_number(name)) f(static_cast<pid_t>(std::atoi(name.c_str())));
+  }
+}
+
+pid_t parent_of(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string text;
+  std::getline(file, text);
+  const std::size_t name_end = text.rfind(')');  // the name may have spaces and parentheses
+  int parent = 0;
+  char state = 0;
+  if (name_end == std::string::npos || std::sscanf(text.c_str() + name_end + 1, " %c %d", &state, &parent) != 2)
+    return 0;
+  return parent;
+}
+
+}  // namespace
+
+pid_t fork_node(const NodeProcess& process) {
+  std::array<int, 2> report{};
+  if (pipe2(report.data(), O_CLOEXEC) != 0) {
+    throw Error(ErrorKind::failed, std::string("pipe: ") + std::strerror(errno) + "; the limit may be `ulimit -n`");
+  }
+  const std::vector<std::string> environment = changed_environment(process.environment);
+  const std::vector<char*> argv = pointers(process.arguments);
+  const std::vector<char*> env = pointers(environment);
+  const pid_t agent = getpid();
+  const pid_t child = fork();
+  if (child == 0) become(process, agent, report[1], argv.data(), env.data());
+  const int fork_error = errno;
+  close(report[1]);
+  Failure failure{};
+  const bool failed = child > 0 && read(report[0], &failure, sizeof failure) == sizeof failure;
+  close(report[0]);
+  if (child < 0) {
+    throw Error(ErrorKind::failed,
+                std::string("fork: ") + std::strerror(fork_error) +
+                    (fork_error == EAGAIN ? "; the limit is `ulimit -u` or the container's pids.max" : ""));
+  }
+  if (failed) throw Error(ErrorKind::failed, std::string(failure.step.data()) + ": " + std::strerror(failure.error));
+  return child;
+}
+
+pid_t spawn_agent(int control) {
+  // The name that the user typed, so that `ps` shows it.
+  std::ifstream file("/proc/self/cmdline");
+  std::string name;
+  std::getline(file, name, '\0');
+  std::vector<std::string> arguments{name.empty() ? "lp" : name, "--lp-agent"};
+
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  // Two steps, so that the descriptor loses close-on-exec even when it has that very number.
+  const int spare = fcntl(control, F_DUPFD_CLOEXEC, kControlDescriptor + 1);
+  posix_spawn_file_actions_adddup2(&files, spare, kControlDescriptor);
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  sigset_t none;
+  sigemptyset(&none);
+  posix_spawnattr_setsigmask(&attributes, &none);
+  posix_spawnattr_setpgroup(&attributes, 0);  // Ctrl-C on the terminal is for the launcher alone
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
+  pid_t agent = -1;
+  const int error = posix_spawn(&agent, kThisBinary, &files, &attributes, pointers(arguments).data(), environ);
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&files);
+  if (spare >= 0) close(spare);
+  if (error != 0) throw Error(ErrorKind::failed, std::string("cannot start the agent: ") + std::strerror(error));
+  return agent;
+}
+
+std::string run_mark(const std::string& run) { return "LP_RUN=" + run; }
+
+std::string node_mark(const std::string& run, std::size_t unit, std::uint32_t incarnation) {
+  return "LP_NODE=" + run + ":" + std::to_string(unit) + ":" + std::to_string(incarnation);
+}
+
+std::vector<pid_t> descendants(pid_t ancestor) {
+  std::multimap<pid_t, pid_t> children;
+  for_each_process([&](pid_t process) { children.emplace(parent_of(process), process); });
+  std::vector<pid_t> found{ancestor};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const auto [first, last] = children.equal_range(found[i]);
+    for (auto at = first; at != last; ++at) found.push_back(at->second);
+  }
+  found.erase(found.begin());
+  return found;
+}
+
+bool has_mark(pid_t process, const std::string& mark) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/environ", std::ios::binary);
+  std::string entry;
+  while (std::getline(file, entry, '\0')) {
+    if (entry == mark) return true;
+  }
+  return false;
+}
+
+void kill_marked(const std::string& mark) {
+  constexpr int kRounds = 5;  // a process may fork while we look
+  for (int round = 0; round < kRounds; ++round) {
+    bool any = false;
+    for_each_process([&](pid_t process) {
+      if (process == getpid() || !has_mark(process, mark)) return;
+      any = kill(process, SIGKILL) == 0 || any;
+    });
+    if (!any) return;
+  }
+}
+
+}  // namespace lp::internal

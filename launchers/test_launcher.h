@@ -1,0 +1,32 @@
+#pragma once
+// Runs a program inside a test, GoogleTest or other: everything is gone when the TestRun goes out of scope.
+//
+//   TEST(Worker, Counts) {
+//     lp::Program p("test");
+//     auto counter = p.add<Counter>({.name = "counter"});
+//     p.group<Worker>({.name = "worker", .replicas = 2}, counter);
+//     lp::TestRun run(std::move(p), {.idle = {"worker"}});               // workers serve, but their run() is not
+//     called EXPECT_EQ(run.client(counter).call<&Counter::value>(), 0);
+//   }
+//
+// Processes need a main() that gives its programs to become_node_if_asked, before it runs the tests.
+
+#include <utility>
+
+#include "launchers/run.h"
+#include "lp/base/error.h"
+
+namespace lp {
+
+class TestRun : public Run {
+ public:
+  // Returns when every node serves. Throws Error with the cause when that does not happen within a minute.
+  explicit TestRun(Program program, LaunchOptions options = {}) : Run(std::move(program), std::move(options)) {
+    constexpr auto kPatience = std::chrono::minutes(1);
+    if (wait_ready(kPatience)) return;
+    kill();
+    throw Error(ErrorKind::failed, "the program did not start: " + wait().cause.text());
+  }
+};
+
+}  // namespace lp

@@ -1,0 +1,58 @@
+#pragma once
+// What the supervisor needs to know of a program: which nodes there are, who calls whom, which share a process, and
+// what shall happen when one fails. A value; nobody changes it while a run uses it.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lp/program/options.h"
+
+namespace lp {
+
+class Program;
+using NodeId = std::uint32_t;
+
+namespace internal {
+
+struct Topology {
+  struct Node {
+    std::string name{};
+    std::size_t group = 0;
+    std::size_t unit = 0;
+    bool active = false;            // has run()
+    bool member = false;            // of the program's cuts: has save() and load()
+    std::vector<NodeId> calls{};    // the nodes that it has edges to
+    std::vector<NodeId> callers{};  // the nodes that have edges to it
+  };
+  struct Group {
+    std::string name{};
+    FailurePolicy on_failure{};
+    bool ends_program = false;
+    Duration heartbeat{};  // 0: the run's
+    std::vector<NodeId> nodes{};
+  };
+  // What lives and dies together: the nodes of one process.
+  struct Unit {
+    std::string name{};  // of its nodes, joined by commas
+    std::vector<NodeId> nodes{};
+    bool member = false;
+  };
+
+  std::vector<Node> nodes{};
+  std::vector<Group> groups{};
+  std::vector<Unit> units{};
+
+  // Fills `callers`, the groups' nodes and the units' names and `member` from the rest.
+  void complete();
+};
+
+// `groups` are the options of the program's groups, as they are to be. Throws Error with a sentence for a graph that
+// cannot run: a node that was declared and never defined, a handle of a node that is not there, a group without
+// replicas, a name that cannot be that of a file.
+Topology topology_of(const Program& program, std::span<const GroupOptions> groups);
+
+}  // namespace internal
+}  // namespace lp

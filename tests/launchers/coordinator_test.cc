@@ -1,0 +1,428 @@
+#include "launchers/coordinator.h"
+
+#include <gtest/gtest.h>
+
+#include "lp/base/error.h"
+#include "tests/launchers/fake_host.h"
+
+namespace lp::internal {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+// A server that is called by two workers; each a unit of its own. Node ids: server 0, worker/0 1, worker/1 2.
+Topology server_and_workers(FailurePolicy policy = kStopProgram) {
+  Topology topology;
+  topology.groups = {{.name = "server", .on_failure = policy}, {.name = "worker", .on_failure = policy}};
+  topology.nodes = {{.name = "server", .group = 0, .unit = 0},
+                    {.name = "worker/0", .group = 1, .unit = 1, .active = true, .calls = {0}},
+                    {.name = "worker/1", .group = 1, .unit = 2, .active = true, .calls = {0}}};
+  return topology;
+}
+
+class CoordinatorTest : public testing::Test {
+ protected:
+  void make(Topology topology, Coordinator::Options options = {}) {
+    topology_ = std::move(topology);
+    topology_.complete();
+    host_.emplace(topology_);
+    coordinator_.emplace(topology_, std::move(options), *host_, listener_);
+  }
+  void start(RestorePoint cut = {}) {
+    coordinator_->start(std::move(cut), now_);
+    coordinator_->flush();
+  }
+  void ready(NodeId node, std::uint32_t incarnation = 1) {
+    coordinator_->on_ready(node, incarnation, "endpoint-" + std::to_string(node));
+  }
+  void all_ready() {
+    start();
+    for (NodeId node = 0; node < topology_.nodes.size(); ++node) ready(node);
+    coordinator_->flush();
+    host_->take();
+  }
+  void pass(Duration time) {
+    now_ += time;
+    coordinator_->advance(now_);
+    coordinator_->flush();
+  }
+  std::string commands() {
+    coordinator_->flush();
+    return host_->take();
+  }
+  void exit(std::size_t unit, ExitStatus status = {}, std::uint32_t incarnation = 1) {
+    coordinator_->on_exited(unit, incarnation, status);
+  }
+  void all_exit() {
+    for (std::size_t unit = 0; unit < topology_.units.size(); ++unit) exit(unit);
+  }
+
+  Topology topology_;
+  FakeListener listener_;
+  std::optional<FakeHost> host_;
+  std::optional<Coordinator> coordinator_;
+  Time now_{};
+};
+
+TEST_F(CoordinatorTest, RunBeginsWhenTheNodesThatANodeCallsAreReady) {
+  make(server_and_workers());
+  start();
+  EXPECT_EQ(commands(), "start server 1\nstart worker/0 1\nstart worker/1 1\n");
+  ready(1);
+  EXPECT_EQ(commands(), "");
+  ready(0);
+  EXPECT_EQ(commands(), "tell worker/0: server 1 at endpoint-0\ntell worker/1: server 1 at endpoint-0\nrun worker/0\n");
+  EXPECT_EQ(coordinator_->phase(), Phase::starting);
+  ready(2);
+  EXPECT_EQ(commands(), "run worker/1\n");
+  EXPECT_EQ(coordinator_->phase(), Phase::running);
+}
+
+TEST_F(CoordinatorTest, NodesThatCallEachOtherStart) {
+  Topology topology;
+  topology.groups = {{.name = "a"}, {.name = "b"}};
+  topology.nodes = {{.name = "a", .group = 0, .unit = 0, .active = true, .calls = {1}},
+                    {.name = "b", .group = 1, .unit = 1, .active = true, .calls = {0}}};
+  make(std::move(topology));
+  start();
+  host_->take();
+  ready(0);
+  ready(1);
+  EXPECT_EQ(commands(), "tell a: b 1 at endpoint-1\ntell b: a 1 at endpoint-0\nrun b\nrun a\n");
+}
+
+TEST_F(CoordinatorTest, NodesOfOneProcessAreNotToldOfEachOther) {
+  Topology topology = server_and_workers();
+  topology.nodes[1].unit = 0;
+  topology.nodes[2].unit = 1;
+  make(std::move(topology));
+  start();
+  EXPECT_EQ(commands(), "start server,worker/0 1\nstart worker/1 1\n");
+  ready(0);
+  ready(1);
+  EXPECT_EQ(commands(), "tell worker/1: server 1 at endpoint-0\nrun worker/0\n");
+}
+
+TEST_F(CoordinatorTest, EndsWhenEveryActiveNodeHasFinished) {
+  make(server_and_workers());
+  all_ready();
+  coordinator_->on_finished(1, 1);
+  EXPECT_EQ(commands(), "");
+  coordinator_->on_finished(2, 1);
+  EXPECT_EQ(commands(), "stop server\nstop worker/0\nstop worker/1\n");
+  all_exit();
+  EXPECT_EQ(coordinator_->phase(), Phase::ended);
+  EXPECT_TRUE(coordinator_->result().success);
+  EXPECT_EQ(coordinator_->result().exit_code(), 0);
+}
+
+TEST_F(CoordinatorTest, EndsWhenTheGroupThatEndsTheProgramHasFinished) {
+  Topology topology = server_and_workers();
+  topology.groups.push_back({.name = "learner", .ends_program = true});
+  topology.nodes.push_back({.name = "learner", .group = 2, .unit = 3, .active = true});
+  make(std::move(topology));
+  all_ready();
+  coordinator_->on_finished(3, 1);
+  EXPECT_EQ(coordinator_->phase(), Phase::stopping);
+}
+
+TEST_F(CoordinatorTest, TheReportIsMadeWhileServicesServe) {
+  make(server_and_workers(), {.report = true});
+  all_ready();
+  coordinator_->on_stop_requested(1, 1, "enough");
+  EXPECT_EQ(coordinator_->phase(), Phase::reporting);
+  EXPECT_EQ(commands(), "");
+  coordinator_->report_done(std::nullopt);
+  EXPECT_EQ(commands(), "stop server\nstop worker/0\nstop worker/1\n");
+  all_exit();
+  EXPECT_TRUE(coordinator_->result().success);
+  EXPECT_EQ(coordinator_->result().reason, "worker/0 stopped the program: enough");
+}
+
+TEST_F(CoordinatorTest, AReportThatFailsFailsTheRun) {
+  make(server_and_workers(), {.report = true});
+  all_ready();
+  coordinator_->on_stop_requested(1, 1, "enough");
+  coordinator_->report_done("no such node");
+  all_exit();
+  EXPECT_FALSE(coordinator_->result().success);
+  EXPECT_EQ(coordinator_->result().cause.text(), "report: no such node");
+}
+
+TEST_F(CoordinatorTest, AKilledNodeStopsTheProgramAndIsTheCause) {
+  make(server_and_workers());
+  all_ready();
+  exit(2, {.signal = 9});
+  EXPECT_EQ(commands(), "stop server\nstop worker/0\n");
+  exit(0);
+  exit(1, {.code = 1});
+  const RunResult& result = coordinator_->result();
+  EXPECT_EQ(result.exit_code(), 1);
+  EXPECT_EQ(result.cause.node, "worker/1");
+  EXPECT_EQ(result.cause.exit.signal, 9);
+  EXPECT_EQ(result.cause.text(),
+            "worker/1: was killed by signal 9 (SIGKILL)\n  the end of its standard error:\n    last words");
+}
+
+TEST_F(CoordinatorTest, AnExceptionIsTheCauseAndTheExitStatusComesWithIt) {
+  make(server_and_workers());
+  all_ready();
+  coordinator_->on_failed(1, 1,
+                          Error(ErrorKind::failed, "no data", {.type = "std::runtime_error", .node = "worker/0"}));
+  EXPECT_EQ(coordinator_->phase(), Phase::stopping);
+  // What the stop makes of the others is no cause.
+  coordinator_->on_failed(2, 1, Error(ErrorKind::disconnected, "server is gone"));
+  exit(1, {.code = 1});
+  exit(0);
+  exit(2);
+  EXPECT_EQ(coordinator_->result().cause.node, "worker/0");
+  EXPECT_EQ(coordinator_->result().cause.what, "std::runtime_error: no data");
+  EXPECT_EQ(coordinator_->result().cause.exit.code, 1);
+}
+
+TEST_F(CoordinatorTest, ANodeThatExitsBeforeItIsReadyIsACause) {
+  make(server_and_workers());
+  start();
+  exit(0, {.code = 3});
+  exit(1);
+  exit(2);
+  EXPECT_EQ(coordinator_->result().cause.what, "exited with code 3 before it was ready");
+}
+
+TEST_F(CoordinatorTest, ARestartedNodeIsANewIncarnationAndTheOldOneNoLongerCounts) {
+  make(server_and_workers(restart(2)));
+  all_ready();
+  exit(1, {.signal = 9});
+  pass(milliseconds(99));
+  EXPECT_EQ(host_->take(), "");
+  pass(milliseconds(1));
+  EXPECT_EQ(host_->take(), "start worker/0 2\ntell server: worker/0 2 down\ntell worker/0: server 1 at endpoint-0\n");
+  ready(1, 1);
+  coordinator_->on_finished(1, 1);
+  EXPECT_EQ(commands(), "");
+  ready(1, 2);
+  EXPECT_EQ(commands(), "tell server: worker/0 2 at endpoint-1\nrun worker/0\n");
+  EXPECT_EQ(coordinator_->status().nodes[1].restarts, 1);
+}
+
+TEST_F(CoordinatorTest, ClientsOfARestartingServiceAreToldThatItIsDown) {
+  make(server_and_workers(restart(2)));
+  all_ready();
+  exit(0, {.signal = 11});
+  EXPECT_EQ(commands(), "tell worker/0: server 1 down\ntell worker/1: server 1 down\n");
+}
+
+TEST_F(CoordinatorTest, TheBackoffDoublesAndTheBudgetEnds) {
+  make(server_and_workers(restart(2, milliseconds(100))));
+  all_ready();
+  exit(1, {.signal = 9}, 1);
+  pass(milliseconds(100));
+  exit(1, {.signal = 9}, 2);
+  host_->take();
+  pass(milliseconds(199));
+  EXPECT_EQ(host_->take(), "");
+  pass(milliseconds(1));
+  EXPECT_EQ(host_->take().substr(0, 16), "start worker/0 3");
+  exit(1, {.signal = 9}, 3);
+  EXPECT_EQ(coordinator_->phase(), Phase::stopping);
+  exit(0);
+  exit(2);
+  EXPECT_EQ(coordinator_->result().cause.what,
+            "was killed by signal 9 (SIGKILL) before it was ready; its budget of 2 restarts is used up");
+}
+
+TEST_F(CoordinatorTest, AnIgnoredFailureLetsTheProgramGoOn) {
+  make(server_and_workers(kIgnore));
+  all_ready();
+  exit(1, {.code = 1});
+  EXPECT_EQ(coordinator_->phase(), Phase::running);
+  coordinator_->on_finished(2, 1);
+  exit(0);
+  exit(2);
+  EXPECT_TRUE(coordinator_->result().success);
+}
+
+TEST_F(CoordinatorTest, WhenEveryWorkerWasIgnoredTheRunHasFailed) {
+  make(server_and_workers(kIgnore));
+  all_ready();
+  exit(1, {.code = 1});
+  exit(2, {.code = 1});
+  exit(0);
+  EXPECT_FALSE(coordinator_->result().success);
+  EXPECT_EQ(coordinator_->result().cause.node, "worker/0");
+}
+
+TEST_F(CoordinatorTest, AClientOfAnIgnoredServiceIsToldThatItIsGone) {
+  make(server_and_workers(kIgnore));
+  start();
+  ready(1);
+  host_->take();
+  exit(0, {.code = 1});
+  EXPECT_EQ(commands(), "tell worker/0: server 1 gone\ntell worker/1: server 1 gone\nrun worker/0\n");
+}
+
+TEST_F(CoordinatorTest, AServiceThatDoesNotAnswerIsFoundWithinTheHeartbeat) {
+  make(server_and_workers(), {.heartbeat = seconds(6)});
+  all_ready();
+  pass(seconds(1));
+  EXPECT_EQ(host_->take(), "probe server\nprobe worker/0\nprobe worker/1\n");
+  coordinator_->on_alive(1, 1);
+  coordinator_->on_alive(2, 1);
+  pass(seconds(1));
+  coordinator_->on_alive(1, 1);
+  coordinator_->on_alive(2, 1);
+  for (int i = 0; i < 4; ++i) {
+    host_->take();
+    pass(seconds(1));
+    coordinator_->on_alive(1, 1);
+    coordinator_->on_alive(2, 1);
+  }
+  EXPECT_EQ(host_->take(), "kill server\nstop worker/0\nstop worker/1\n");
+  exit(0, {.signal = 9});
+  exit(1);
+  exit(2);
+  EXPECT_TRUE(coordinator_->result().cause.hanging);
+  EXPECT_EQ(coordinator_->result().cause.what, "hangs: its service has not answered within the heartbeat of 6000 ms");
+}
+
+TEST_F(CoordinatorTest, ASupervisorThatWasStoppedItselfBlamesNobody) {
+  make(server_and_workers(), {.heartbeat = seconds(6)});
+  all_ready();
+  pass(seconds(1));
+  pass(seconds(100));
+  EXPECT_EQ(coordinator_->phase(), Phase::running);
+}
+
+TEST_F(CoordinatorTest, APatientRunNeverProbes) {
+  make(server_and_workers(), {.heartbeat = seconds(6), .patient = true});
+  all_ready();
+  EXPECT_EQ(coordinator_->next(), kNever);
+}
+
+TEST_F(CoordinatorTest, WhatDoesNotEndInTheGracePeriodIsEndedByForce) {
+  make(server_and_workers(), {.grace = seconds(3)});
+  all_ready();
+  coordinator_->stop("enough");
+  EXPECT_EQ(commands(), "stop server\nstop worker/0\nstop worker/1\n");
+  exit(1);
+  exit(2);
+  pass(seconds(3));
+  EXPECT_EQ(host_->take(), "kill server\n");
+  pass(seconds(5));
+  EXPECT_EQ(host_->take(), "abandon\n");
+  exit(0, {.signal = 9});
+  EXPECT_FALSE(coordinator_->result().success);
+  EXPECT_EQ(coordinator_->result().cause.node, "server");
+}
+
+TEST_F(CoordinatorTest, KillEndsEverythingAtOnce) {
+  make(server_and_workers());
+  all_ready();
+  coordinator_->stop("SIGINT", 2);
+  host_->take();
+  coordinator_->kill();
+  EXPECT_EQ(commands(), "kill server\nkill worker/0\nkill worker/1\n");
+  for (std::size_t unit = 0; unit < 3; ++unit) exit(unit, {.signal = 9});
+  EXPECT_EQ(coordinator_->phase(), Phase::ended);
+  EXPECT_EQ(coordinator_->result().exit_code(), 130);
+}
+
+TEST_F(CoordinatorTest, ANodeThatCrashesWhileItStopsFailsTheRun) {
+  make(server_and_workers());
+  all_ready();
+  coordinator_->stop("enough");
+  exit(0, {.signal = 11});
+  exit(1);
+  exit(2);
+  EXPECT_EQ(coordinator_->result().cause.what, "was killed by signal 11 (SIGSEGV) while the program stopped");
+}
+
+TEST_F(CoordinatorTest, ALostHostEndsTheRun) {
+  make(server_and_workers(restart(9)));
+  all_ready();
+  coordinator_->on_lost("the agent was killed");
+  EXPECT_EQ(coordinator_->phase(), Phase::ended);
+  EXPECT_EQ(coordinator_->result().cause.what, "the agent was killed");
+}
+
+// Two servers that save, and a worker that does not.
+Topology saving_servers() {
+  Topology topology;
+  topology.groups = {{.name = "server", .on_failure = restart(3)}, {.name = "worker", .on_failure = restart(3)}};
+  topology.nodes = {{.name = "server/0", .group = 0, .unit = 0, .member = true},
+                    {.name = "server/1", .group = 0, .unit = 1, .member = true},
+                    {.name = "worker", .group = 1, .unit = 2, .active = true, .calls = {0, 1}}};
+  return topology;
+}
+
+TEST_F(CoordinatorTest, MembersOfACutAreRestoredTogetherAndOthersRunOn) {
+  make(saving_servers());
+  all_ready();
+  coordinator_->on_saved(0, 1, 10);
+  coordinator_->on_saved(1, 1, 10);
+  coordinator_->on_saved(0, 1, 20);  // not complete
+  exit(0, {.signal = 9});
+  EXPECT_EQ(commands(), "kill server/1\ntell worker: server/0 1 down\ntell worker: server/1 1 down\n");
+  pass(milliseconds(100));
+  EXPECT_EQ(host_->take(), "");  // the other one is still there
+  exit(1, {.signal = 9});
+  EXPECT_EQ(commands().substr(0, 58), "start server/0 2 from cut-10\nstart server/1 2 from cut-10\n");
+  EXPECT_EQ(coordinator_->status().nodes[1].restarts, 0);
+  EXPECT_EQ(coordinator_->status().cut, 10u);
+}
+
+TEST_F(CoordinatorTest, WithoutACutMembersBeginAgain) {
+  make(saving_servers());
+  all_ready();
+  coordinator_->on_saved(0, 1, 10);
+  exit(0, {.signal = 9});
+  exit(1, {.signal = 9});
+  host_->take();
+  pass(milliseconds(100));
+  EXPECT_EQ(host_->take().substr(0, 34), "start server/0 2\nstart server/1 2\n");
+}
+
+TEST_F(CoordinatorTest, WhatAnEarlierIncarnationSavedDoesNotCount) {
+  make(saving_servers());
+  all_ready();
+  coordinator_->on_saved(0, 1, 10);
+  exit(0, {.signal = 9});
+  exit(1, {.signal = 9});
+  pass(milliseconds(100));
+  ready(0, 2);
+  ready(1, 2);
+  coordinator_->on_saved(1, 2, 10);
+  EXPECT_EQ(coordinator_->status().cut, 0u);
+  coordinator_->on_saved(0, 2, 10);
+  EXPECT_EQ(coordinator_->status().cut, 10u);
+}
+
+TEST_F(CoordinatorTest, ACutThatCannotBeKeptLeavesTheEarlierOne) {
+  make(saving_servers());
+  all_ready();
+  coordinator_->on_saved(0, 1, 10);
+  coordinator_->on_saved(1, 1, 10);
+  listener_.disk_full = true;
+  coordinator_->on_saved(0, 1, 20);
+  coordinator_->on_saved(1, 1, 20);
+  EXPECT_EQ(coordinator_->status().cut, 10u);
+}
+
+TEST_F(CoordinatorTest, AResumedRunStartsFromItsCut) {
+  make(saving_servers());
+  start({.step = 7, .path = "old"});
+  EXPECT_EQ(commands(), "start server/0 1 from old\nstart server/1 1 from old\nstart worker 1\n");
+}
+
+TEST_F(CoordinatorTest, AGroupWhoseRunIsSwitchedOffOnlyServes) {
+  make(server_and_workers(), {.idle = {"worker"}});
+  start();
+  host_->take();
+  for (NodeId node = 0; node < 3; ++node) ready(node);
+  EXPECT_EQ(commands(), "tell worker/0: server 1 at endpoint-0\ntell worker/1: server 1 at endpoint-0\n");
+  EXPECT_EQ(coordinator_->phase(), Phase::running);
+}
+
+}  // namespace
+}  // namespace lp::internal

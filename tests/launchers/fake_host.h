@@ -1,0 +1,58 @@
+#pragma once
+// A Host that does nothing but write down what it is told, and a Listener that writes down what it hears.
+
+#include <string>
+#include <vector>
+
+#include "launchers/coordinator.h"
+
+namespace lp::internal {
+
+struct FakeHost final : Host {
+  explicit FakeHost(const Topology& topology) : topology_(topology) {}
+
+  void start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) override {
+    note("start " + name(unit) + " " + std::to_string(incarnation) + (cut.empty() ? "" : " from " + cut.string()));
+  }
+  void update(std::size_t unit, std::span<const PeerState> peers) override {
+    for (const PeerState& peer : peers) {
+      note("tell " + name(unit) + ": " + topology_.nodes[peer.node].name + " " + std::to_string(peer.incarnation) +
+           (peer.gone               ? " gone"
+            : peer.endpoint.empty() ? " down"
+                                    : " at " + peer.endpoint));
+    }
+  }
+  void run(NodeId node) override { note("run " + topology_.nodes[node].name); }
+  void stop(std::size_t unit, const std::string&) override { note("stop " + name(unit)); }
+  void kill(std::size_t unit) override { note("kill " + name(unit)); }
+  void probe(NodeId node) override { note("probe " + topology_.nodes[node].name); }
+  void abandon(const std::string&) override { note("abandon"); }
+
+  // What was told since the last call, one command a line.
+  std::string take() { return std::exchange(log_, {}); }
+
+ private:
+  const std::string& name(std::size_t unit) const { return topology_.units[unit].name; }
+  void note(const std::string& line) { log_ += line + "\n"; }
+
+  const Topology& topology_;
+  std::string log_;
+};
+
+struct FakeListener final : Coordinator::Listener {
+  void on_phase(Phase phase) override { phases.push_back(phase); }
+  void on_peers(std::span<const PeerState> peers) override { told += peers.size(); }
+  std::optional<RestorePoint> on_cut_saved(std::uint64_t step) override {
+    if (disk_full) return std::nullopt;
+    return RestorePoint{step, "cut-" + std::to_string(step)};
+  }
+  void add_output(std::size_t, Cause& cause) override { cause.last_lines = {"last words"}; }
+  void say(const std::string& line) override { said.push_back(line); }
+
+  std::vector<Phase> phases;
+  std::vector<std::string> said;
+  std::size_t told = 0;
+  bool disk_full = false;
+};
+
+}  // namespace lp::internal

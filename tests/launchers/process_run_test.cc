@@ -1,0 +1,278 @@
+// Programs whose nodes are processes: real ones, really killed.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include "launchers/pidfd.h"
+#include "launchers/spawn.h"
+#include "launchers/test_launcher.h"
+#include "lp/base/error.h"
+#include "tests/launchers/programs_for_test.h"
+
+namespace lp::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+const Handle<Counter> kCounter("counter");
+
+// A process, watched without being its parent.
+class Watched {
+ public:
+  explicit Watched(int pid) : pid_(pid), fd_(pidfd_open(pid, 0)) {}
+  ~Watched() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Watched(const Watched&) = delete;
+  Watched& operator=(const Watched&) = delete;
+  bool ends_within(Duration duration) const {
+    if (fd_ < 0) return true;
+    Poller poller;
+    poller.add(fd_, 0);
+    std::array<Poller::Ready, 1> ready;
+    return poller.wait(ready, after(duration)) > 0;
+  }
+  int pid() const { return pid_; }
+
+ private:
+  int pid_;
+  int fd_;
+};
+
+int pid_of(lp::Run& run, const std::string& node) {
+  for (const NodeStatus& status : run.status().nodes) {
+    if (status.name == node) return status.pid;
+  }
+  return 0;
+}
+
+std::string command_line(int pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/cmdline");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// Waits until the worker of `run` has said who it is.
+int worker_pid(lp::Run& run) {
+  const Time end = after(seconds(20));
+  int pid = 0;
+  while (pid == 0 && now() < end) pid = run.client(kCounter).call<&Counter::worker_pid>();
+  return pid;
+}
+
+class Directory {
+ public:
+  Directory() {
+    std::string path = (std::filesystem::temp_directory_path() / "lp-test-XXXXXX").string();
+    path_ = mkdtemp(path.data());
+  }
+  ~Directory() { std::filesystem::remove_all(path_); }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(ProcessRun, EndsWithSuccessWhenItsWorkersHaveFinished) {
+  const Config config{.workers = 3, .steps = 7};
+  int total = 0;
+  LaunchOptions options = processes(config);
+  options.report = [&](lp::Run& run) { total = run.client(kCounter).call<&Counter::total>(); };
+  lp::Run run(make_counting(config), options);
+  EXPECT_TRUE(run.wait().success) << run.wait().cause.text();
+  EXPECT_EQ(total, 21);
+}
+
+TEST(ProcessRun, AProcessCarriesItsNodesNameAndNothingSecret) {
+  const Config config{.mode = "waits"};
+  TestRun run(make_counting(config), processes(config));
+  EXPECT_NE(command_line(pid_of(run, "worker/1")).find("--lp-node=worker/1"), std::string::npos);
+  EXPECT_NE(pid_of(run, "worker/1"), getpid());
+}
+
+TEST(ProcessRun, AKilledWorkerStopsTheProgramWithinTwoSecondsAndIsTheCause) {
+  const Config config{.mode = "waits"};
+  TestRun run(make_counting(config), processes(config));
+  kill(pid_of(run, "worker/1"), SIGKILL);
+  ASSERT_TRUE(run.wait_for(seconds(2)));
+  EXPECT_EQ(run.wait().exit_code(), 1);
+  EXPECT_EQ(run.wait().cause.text(), "worker/1: was killed by signal 9 (SIGKILL)");
+}
+
+TEST(ProcessRun, AnExceptionComesWithItsTypeItsTextAndExitCodeOne) {
+  const Config config{.mode = "throws"};
+  lp::Run run(make_counting(config), processes(config));
+  EXPECT_FALSE(run.wait().success);
+  EXPECT_EQ(run.wait().cause.node, "worker/1");
+  EXPECT_EQ(run.wait().cause.what, "std::runtime_error: no data here");
+  EXPECT_EQ(run.wait().cause.exit.code, 1);
+}
+
+TEST(ProcessRun, AnAbortComesWithItsBacktraceAndLastWords) {
+  const Config config{.mode = "aborts"};
+  lp::Run run(make_counting(config), processes(config));
+  EXPECT_FALSE(run.wait().success);
+  const Cause& cause = run.wait().cause;
+  EXPECT_EQ(cause.exit.signal, SIGABRT);
+  EXPECT_EQ(cause.last_lines, std::vector<std::string>{"about to abort"});
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  EXPECT_NE(cause.text().find("abort"), std::string::npos);
+  EXPECT_GT(cause.backtrace.size(), 3u) << cause.text();
+#endif
+}
+
+TEST(ProcessRun, AnExitCodeIsTheCause) {
+  const Config config{.mode = "exits"};
+  lp::Run run(make_counting(config), processes(config));
+  EXPECT_EQ(run.wait().cause.text(), "worker/1: exited with code 3");
+}
+
+TEST(ProcessRun, ANodeThatExitsBeforeItRegistersIsTheCause) {
+  const Config config{.mode = "exits early"};
+  lp::Run run(make_counting(config), processes(config));
+  EXPECT_EQ(run.wait().cause.text(), "worker/1: exited with code 7 before it was ready");
+}
+
+TEST(ProcessRun, AKilledWorkerIsStartedAgain) {
+  const Config config{.mode = "killed once", .steps = 4, .restart = true};
+  int total = 0;
+  LaunchOptions options = processes(config);
+  options.report = [&](lp::Run& run) { total = run.client(kCounter).call<&Counter::total>(); };
+  lp::Run run(make_counting(config), options);
+  EXPECT_TRUE(run.wait().success) << run.wait().cause.text();
+  EXPECT_EQ(total, 8);
+  EXPECT_EQ(run.status().nodes[2].restarts, 1);
+  EXPECT_EQ(run.status().nodes[2].incarnation, 2u);
+}
+
+TEST(ProcessRun, AKilledServiceIsReachedAgain) {
+  const Config config{.mode = "waits", .restart = true};
+  LaunchOptions options = processes(config);
+  options.placements = {
+      {.group = "counter",
+       .on_failure = GroupPlacement::OnFailure{.action = GroupPlacement::OnFailure::Action::restart, .budget = 1}}};
+  TestRun run(make_counting(config), options);
+  run.client(kCounter).call<&Counter::add>(5);
+  const Watched counter(pid_of(run, "counter"));
+  kill(counter.pid(), SIGKILL);
+  ASSERT_TRUE(counter.ends_within(seconds(5)));
+  // The call may meet the connection that breaks; then it says so.
+  std::optional<int> total;
+  while (!total.has_value()) {
+    try {
+      total = run.client(kCounter).call<&Counter::total>();
+    } catch (const Error& error) {
+      ASSERT_EQ(error.kind(), ErrorKind::disconnected) << error.what();
+    }
+  }
+  EXPECT_EQ(*total, 0);
+}
+
+TEST(ProcessRun, AStoppedProcessIsFoundWithinTheHeartbeat) {
+  const Config config{.mode = "waits"};
+  LaunchOptions options = processes(config);
+  options.heartbeat = milliseconds(900);
+  TestRun run(make_counting(config), options);
+  const Time begin = now();
+  kill(pid_of(run, "counter"), SIGSTOP);
+  ASSERT_TRUE(run.wait_for(seconds(10)));
+  EXPECT_LT(now() - begin, seconds(3));
+  EXPECT_EQ(run.wait().cause.node, "counter");
+  EXPECT_TRUE(run.wait().cause.hanging);
+}
+
+TEST(ProcessRun, WhatANodeLeavesBehindIsKilledWithTheRun) {
+  const Config config{.workers = 1, .mode = "leaves a daemon"};
+  std::optional<Watched> daemon;
+  {
+    TestRun run(make_counting(config), processes(config));
+    const int worker = worker_pid(run);
+    for (const int process : internal::descendants(getpid())) {
+      if (process != worker && command_line(process).find("--lp-node=worker/0") != std::string::npos)
+        daemon.emplace(process);
+    }
+    ASSERT_TRUE(daemon.has_value());
+  }
+  EXPECT_TRUE(daemon->ends_within(seconds(2)));
+}
+
+TEST(ProcessRun, AKilledAgentTakesItsNodesAlongAndIsTheCause) {
+  const Config config{.mode = "waits"};
+  TestRun run(make_counting(config), processes(config));
+  const Watched counter(pid_of(run, "counter"));
+  for (const int process : internal::descendants(getpid())) {
+    if (command_line(process).find("--lp-agent") != std::string::npos) kill(process, SIGKILL);
+  }
+  ASSERT_TRUE(run.wait_for(seconds(5)));
+  EXPECT_TRUE(counter.ends_within(seconds(2)));
+  EXPECT_NE(run.wait().cause.text().find("agent"), std::string::npos) << run.wait().cause.text();
+}
+
+TEST(ProcessRun, MembersOfACutGoOnTogetherAfterAKill) {
+  const Directory directory;
+  LaunchOptions options = processes({}, "saving");
+  options.directory = directory.path();
+  lp::Run run(make_saving({}), options);
+  EXPECT_TRUE(run.wait().success) << run.wait().cause.text();
+  const RunStatus status = run.status();
+  EXPECT_EQ(status.nodes[0].restarts, 1);
+  EXPECT_EQ(status.nodes[1].incarnation, 2u);
+  EXPECT_GE(status.cut, 18u);
+}
+
+TEST(ProcessRun, AnImpureProgramIsRefusedWithASentence) {
+  lp::Run run(make_impure({}), processes({}, "impure"));
+  EXPECT_NE(run.wait().cause.what.find("not a pure function"), std::string::npos) << run.wait().cause.text();
+}
+
+TEST(ProcessRun, LogsHoldWhatNodesPrint) {
+  const Directory directory;
+  const Config config{.workers = 1, .mode = "prints"};
+  LaunchOptions options = processes(config);
+  options.directory = directory.path();
+  lp::Run run(make_counting(config), options);
+  EXPECT_TRUE(run.wait().success);
+  const std::string log = contents(directory.path() / "logs/worker/0.log");
+  EXPECT_NE(log.find("a line\nbytes \x01\xff\nno end"), std::string::npos);
+  EXPECT_NE(log.find("an error\n"), std::string::npos);
+  EXPECT_GT(log.size(), 3'000'000u);
+  EXPECT_NE(contents(directory.path() / "status.json").find("\"phase\":\"ended\""), std::string::npos);
+  EXPECT_NE(contents(directory.path() / "plan.json").find("\"worker/0\""), std::string::npos);
+}
+
+TEST(ProcessRun, ADirectoryThatCannotBeWrittenIsRefused) {
+  LaunchOptions options = processes({});
+  options.directory = "/proc/nowhere";
+  try {
+    lp::Run run(make_counting({}), options);
+    FAIL() << "it started";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("choose another one with --directory"), std::string::npos);
+  }
+}
+
+TEST(ProcessRun, LaunchedFromAThreadThatEndsItGoesOn) {
+  const Config config{.mode = "waits"};
+  std::unique_ptr<lp::Run> run;
+  spawn("short", [&] { run = std::make_unique<lp::Run>(make_counting(config), processes(config)); }).join();
+  ASSERT_TRUE(run->wait_ready(seconds(20)));
+  EXPECT_FALSE(run->wait_for(milliseconds(50)));
+  run->stop("done");
+  EXPECT_TRUE(run->wait().success);
+}
+
+}  // namespace
+}  // namespace lp::test

@@ -1,0 +1,171 @@
+#include "tests/launchers/programs_for_test.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "lp/program/checkpoint.h"
+
+namespace lp::test {
+namespace {
+
+class Worker {
+ public:
+  Worker(Client<Counter> counter, int index, Config config)
+      : counter_(counter), index_(index), config_(std::move(config)) {
+    if (config_.mode == "constructor throws" && index_ == 1) throw std::invalid_argument("no such model");
+    if (config_.mode == "exits early" && index_ == 1) std::_Exit(7);
+  }
+
+  void run(Context& context) {
+    const bool last = index_ == config_.workers - 1;
+    const bool first_time = context.incarnation() == 1;
+    if (config_.mode == "throws" && last) throw std::runtime_error("no data here");
+    if (config_.mode == "throws once" && last && first_time) throw std::runtime_error("no data yet");
+    if (config_.mode == "aborts" && last) {
+      std::fprintf(stderr, "about to abort\n");
+      std::abort();
+    }
+    if (config_.mode == "segfaults" && last) raise(SIGSEGV);
+    if (config_.mode == "exits" && last) std::_Exit(3);
+    if (config_.mode == "killed once" && last && first_time) raise(SIGKILL);
+    if (config_.mode == "stopped" && last) raise(SIGSTOP);
+    if (config_.mode == "hangs" && last) context.exclusive([] { wait_for_ever(); });
+    if (config_.mode == "ignores the stop" && last) wait_for_ever();
+    if (config_.mode == "stops the program" && last) context.stop_program("enough is enough");
+    if (config_.mode == "leaves a daemon" && last) leave_daemon();
+    if (config_.mode == "prints") print();
+    if (config_.mode == "waits" || config_.mode == "leaves a daemon" || config_.mode == "stops the program") {
+      counter_.call<&Counter::set_worker_pid>(getpid());
+      context.wait_for_stop();
+      return;
+    }
+    for (int step = 1; step <= config_.steps; ++step) {
+      counter_.call<&Counter::add>(1);
+      context.report({.step = static_cast<std::uint64_t>(step), .total = static_cast<std::uint64_t>(config_.steps)});
+    }
+  }
+
+ private:
+  [[noreturn]] static void wait_for_ever() {
+    Event never;
+    for (;;) never.wait();
+  }
+  static void leave_daemon() {
+    if (fork() == 0) {
+      setsid();
+      if (fork() == 0) {
+        for (;;) pause();
+      }
+      _exit(0);
+    }
+  }
+  static void print() {
+    std::printf("a line\nbytes \x01\xff\nno end");
+    std::fflush(stdout);
+    std::fprintf(stderr, "an error\n");
+    const std::string line(1000, 'x');
+    for (int i = 0; i < 3000; ++i) std::printf("%s\n", line.c_str());
+  }
+
+  Client<Counter> counter_;
+  int index_;
+  Config config_;
+};
+
+class Saver {
+ public:
+  explicit Saver(Context& context) : context_(context) {}
+
+  // The first incarnation of the first one dies in the middle.
+  int step() {
+    if (++step_ == 15 && context_.incarnation() == 1 && context_.index() == 0) raise(SIGKILL);
+    return step_;
+  }
+  int value() const { return step_; }
+  void save(Checkpoint& out) const { out.put("step", step_); }
+  void load(const Checkpoint& in) { step_ = in.get<int>("step"); }
+  void cut(std::uint64_t step) { context_.cut(step); }
+  using Remote = Methods<&Saver::step, &Saver::value, &Saver::cut>;
+
+ private:
+  Context& context_;
+  int step_ = 0;
+};
+
+// Takes both to step 20, whatever happens to them on the way.
+class Driver {
+ public:
+  explicit Driver(Clients<Saver> savers) : savers_(std::move(savers)) {}
+  void run(Context& context) {
+    while (!context.stopping() && advance() < 20) {
+    }
+  }
+
+ private:
+  int advance() {
+    try {
+      const int step = savers_[0].call<&Saver::value>();
+      if (step >= 20) return step;
+      for (std::size_t i = 0; i < savers_.size(); ++i) {
+        if (savers_[i].call<&Saver::value>() <= step) savers_[i].call<&Saver::step>();
+        savers_[i].call<&Saver::cut>(static_cast<std::uint64_t>(step + 1));
+      }
+      return step + 1;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::disconnected) throw;
+      return 0;
+    }
+  }
+
+  Clients<Saver> savers_;
+};
+
+}  // namespace
+
+Program make_saving(const Config&) {
+  Program program("saving");
+  auto savers = program.group<Saver>(
+      {.name = "saver", .replicas = 2, .on_failure = restart(3, std::chrono::milliseconds(1))}, context);
+  program.add<Driver>({.name = "driver"}, savers);
+  return program;
+}
+
+Program make_counting(const Config& config) {
+  Program program("counting");
+  auto counter = program.add<Counter>({.name = "counter"});
+  const FailurePolicy policy = config.restart  ? restart(2, std::chrono::milliseconds(10))
+                               : config.ignore ? kIgnore
+                                               : kStopProgram;
+  program.group<Worker>({.name = "worker", .replicas = config.workers, .on_failure = policy}, counter, index, config);
+  return program;
+}
+
+Program make_impure(const Config& config) {
+  Program program("impure");
+  program.add<Counter>({.name = std::getenv("LP_NODE") == nullptr ? "launcher" : "node"});
+  static_cast<void>(config);
+  return program;
+}
+
+const Programs& programs() {
+  static const Programs all = Programs()
+                                  .add<Config>("program", make_counting)
+                                  .add<Config>("impure", make_impure)
+                                  .add<Config>("saving", make_saving);
+  return all;
+}
+
+LaunchOptions processes(const Config& config, const std::string& entry) {
+  LaunchOptions options;
+  options.launch = Launch::processes;
+  options.entry = entry;
+  options.configuration = to_yaml(config);
+  return options;
+}
+
+}  // namespace lp::test

@@ -1,0 +1,45 @@
+#pragma once
+// The programs that the tests of this folder launch, in this process or in others.
+
+#include <string>
+
+#include "launchers/programs.h"
+#include "launchers/run.h"
+#include "lp/lp.h"
+
+namespace lp::test {
+
+struct Config {
+  int workers = 2;
+  std::string mode = "finish";  // what workers do: see programs_for_test.cc
+  int steps = 5;
+  bool restart = false;
+  bool ignore = false;
+};
+
+class Counter {
+ public:
+  void add(int amount) { total_ += amount; }
+  int total() const { return total_; }
+  void set_worker_pid(int pid) { pid_ = pid; }
+  int worker_pid() const { return pid_; }
+  using Remote = Methods<&Counter::add, &Counter::total, &Counter::set_worker_pid, &Counter::worker_pid>;
+
+ private:
+  int total_ = 0;
+  int pid_ = 0;
+};
+
+// workers ──▶ counter
+Program make_counting(const Config& config);
+// A server that saves, and a worker that makes it.
+Program make_saving(const Config& config);
+// A function of something else than its configuration.
+Program make_impure(const Config& config);
+
+const Programs& programs();
+
+// How to launch one of them as processes.
+LaunchOptions processes(const Config& config, const std::string& entry = "program");
+
+}  // namespace lp::test

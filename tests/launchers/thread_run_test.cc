@@ -1,0 +1,137 @@
+// Programs whose nodes are threads of this process.
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "launchers/test_launcher.h"
+#include "lp/base/error.h"
+#include "tests/launchers/programs_for_test.h"
+
+namespace lp::test {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+const Handle<Counter> kCounter("counter");
+
+TEST(ThreadRun, EndsWithSuccessWhenItsWorkersHaveFinished) {
+  int total = 0;
+  LaunchOptions options;
+  options.report = [&](lp::Run& run) { total = run.client(kCounter).call<&Counter::total>(); };
+  lp::Run run(make_counting({.workers = 3, .steps = 7}), options);
+  EXPECT_TRUE(run.wait().success) << run.wait().cause.text();
+  EXPECT_EQ(total, 21);
+  EXPECT_EQ(run.status().phase, Phase::ended);
+  EXPECT_EQ(run.status().nodes[1].step, 7u);
+}
+
+TEST(ThreadRun, AnExceptionStopsTheProgramAndIsTheCause) {
+  lp::Run run(make_counting({.mode = "throws"}), {});
+  EXPECT_EQ(run.wait().exit_code(), 1);
+  EXPECT_EQ(run.wait().cause.text(), "worker/1: std::runtime_error: no data here");
+}
+
+TEST(ThreadRun, AConstructorThatThrowsIsTheCause) {
+  lp::Run run(make_counting({.mode = "constructor throws"}), {});
+  EXPECT_EQ(run.wait().cause.text(), "worker/1: std::invalid_argument: no such model");
+}
+
+TEST(ThreadRun, AFailedNodeIsStartedAgain) {
+  lp::Run run(make_counting({.mode = "throws once", .restart = true}), {});
+  EXPECT_TRUE(run.wait().success) << run.wait().cause.text();
+  EXPECT_EQ(run.status().nodes[2].restarts, 1);
+}
+
+TEST(ThreadRun, AnIgnoredFailureLetsTheOthersFinish) {
+  lp::Run run(make_counting({.mode = "throws", .ignore = true}), {});
+  EXPECT_TRUE(run.wait().success);
+  EXPECT_EQ(run.status().nodes[2].state, NodeStatus::State::failed);
+}
+
+TEST(ThreadRun, AStopReachesNodesThatWait) {
+  lp::Run run(make_counting({.mode = "waits"}), {});
+  ASSERT_TRUE(run.wait_ready(seconds(20)));
+  EXPECT_FALSE(run.wait_for(milliseconds(1)));
+  run.stop("the test is over");
+  EXPECT_TRUE(run.wait().success) << run.wait().cause.text();
+  EXPECT_EQ(run.wait().reason, "the test is over");
+}
+
+TEST(ThreadRun, ANodeStopsTheProgram) {
+  lp::Run run(make_counting({.mode = "stops the program"}), {});
+  EXPECT_TRUE(run.wait().success);
+  EXPECT_EQ(run.wait().reason, "worker/1 stopped the program: enough is enough");
+}
+
+TEST(ThreadRun, AServiceThatHangsIsFoundAndLeftBehind) {
+  LaunchOptions options;
+  options.heartbeat = milliseconds(300);
+  options.grace = milliseconds(100);
+  lp::Run run(make_counting({.mode = "hangs"}), options);
+  EXPECT_FALSE(run.wait().success);
+  EXPECT_EQ(run.wait().cause.node, "worker/1");
+  EXPECT_TRUE(run.wait().cause.hanging);
+}
+
+TEST(ThreadRun, ANodeThatIgnoresTheStopDoesNotKeepTheProgram) {
+  LaunchOptions options;
+  options.grace = milliseconds(100);
+  lp::Run run(make_counting({.mode = "ignores the stop"}), options);
+  ASSERT_TRUE(run.wait_ready(seconds(20)));
+  run.stop("enough");
+  EXPECT_EQ(run.wait().exit_code(), 1);
+  EXPECT_EQ(run.wait().cause.node, "worker/1");
+}
+
+TEST(ThreadRun, AReportThatThrowsFailsTheRun) {
+  LaunchOptions options;
+  options.report = [](lp::Run&) { throw std::runtime_error("nothing learned"); };
+  lp::Run run(make_counting({}), options);
+  EXPECT_EQ(run.wait().cause.text(), "report: std::runtime_error: nothing learned");
+}
+
+TEST(ThreadRun, SeveralRunsShareAProcess) {
+  std::vector<std::unique_ptr<lp::Run>> runs;
+  for (int i = 0; i < 5; ++i) runs.push_back(std::make_unique<lp::Run>(make_counting({}), LaunchOptions()));
+  for (const auto& run : runs) EXPECT_TRUE(run->wait().success);
+}
+
+TEST(ThreadRun, MayBeStoppedAndAskedFromAnyThread) {
+  lp::Run run(make_counting({.mode = "waits"}), {});
+  std::vector<Thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.push_back(spawn("asker", [&run] {
+      run.status();
+      run.wait();
+    }));
+  }
+  Thread stopper = spawn("stopper", [&run] { run.stop("from another thread"); });
+  stopper.join();
+  threads.clear();
+  EXPECT_TRUE(run.wait().success);
+}
+
+TEST(TestLauncher, RunCanBeSwitchedOffAndServicesCalled) {
+  for (const bool serialize : {false, true}) {
+    LaunchOptions options;
+    options.idle = {"worker"};
+    options.serialize = serialize;
+    TestRun run(make_counting({}), options);
+    run.client(kCounter).call<&Counter::add>(5);
+    EXPECT_EQ(run.client(kCounter).call<&Counter::total>(), 5);
+  }
+}
+
+TEST(TestLauncher, SaysWhyAProgramDoesNotStart) {
+  try {
+    TestRun run(make_counting({.mode = "constructor throws"}));
+    FAIL() << "it started";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "the program did not start: worker/1: std::invalid_argument: no such model");
+  }
+}
+
+}  // namespace
+}  // namespace lp::test
