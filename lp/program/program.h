@@ -55,8 +55,7 @@ class Program {
     if constexpr (internal::node_is_fine<S, Args...>()) {
       const std::string name = options.name;
       add_group(std::move(options), /*single=*/true);
-      define_group(name, internal::node_type<S>(), internal::edges_of(args...),
-                   internal::builder<S>(std::move(args)...));
+      define_group(name, internal::node_type<S>(), internal::edges_of(args...), internal::builder<S>(args...));
       return Handle<S>(name);
     }
   }
@@ -67,8 +66,7 @@ class Program {
     if constexpr (internal::node_is_fine<S, Args...>()) {
       const GroupHandle<S> handle(options.name, options.replicas);
       add_group(std::move(options), /*single=*/false);
-      define_group(handle.name(), internal::node_type<S>(), internal::edges_of(args...),
-                   internal::builder<S>(std::move(args)...));
+      define_group(handle.name(), internal::node_type<S>(), internal::edges_of(args...), internal::builder<S>(args...));
       return handle;
     }
   }
@@ -81,7 +79,7 @@ class Program {
       const std::string name = options.name;
       add_group(std::move(options), /*single=*/options.replicas == 1);
       define_group(name, internal::function_type<F>(), internal::edges_of(args...),
-                   internal::function_builder<F>(std::move(f), std::move(args)...));
+                   internal::function_builder<F>(std::move(f), args...));
     }
   }
 
@@ -102,14 +100,14 @@ class Program {
   void define(const Handle<S>& declared, Args... args) {
     if constexpr (internal::node_is_fine<S, Args...>()) {
       define_group(declared.name(), internal::node_type<S>(), internal::edges_of(args...),
-                   internal::builder<S>(std::move(args)...));
+                   internal::builder<S>(args...));
     }
   }
   template <class S, class... Args>
   void define(const GroupHandle<S>& declared, Args... args) {
     if constexpr (internal::node_is_fine<S, Args...>()) {
       define_group(declared.name(), internal::node_type<S>(), internal::edges_of(args...),
-                   internal::builder<S>(std::move(args)...));
+                   internal::builder<S>(args...));
     }
   }
 
