@@ -9,6 +9,7 @@ LP = ["lp/base", "lp/wire", "lp/rpc", "lp/program", "lp/config"]
 
 # What the files of a folder may include, beside their own folder. The longest prefix counts.
 MAY_INCLUDE = {
+    "lp": LP,  # lp/lp.h, which is all of them
     "lp/base": [],
     "lp/wire": ["lp/base"],
     "lp/rpc": ["lp/base", "lp/wire"],

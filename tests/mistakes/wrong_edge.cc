@@ -1,0 +1,13 @@
+// says: lp:
+
+#include "tests/mistakes/common.h"
+
+struct Other {
+  int x() { return 1; }
+  using Remote = lp::Methods<&Other::x>;
+};
+
+void f(lp::Program& program) {
+  auto other = program.add<Other>({.name = "other"});
+  program.group<Worker>({.name = "worker", .replicas = 3}, other, lp::index);
+}
