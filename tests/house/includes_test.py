@@ -5,11 +5,12 @@ import unittest
 
 import tree
 
-LP = ["lp/base", "lp/wire", "lp/rpc", "lp/program", "lp/config"]
+PARTS = ["lp/base", "lp/wire", "lp/rpc", "lp/program", "lp/config"]
+LP = PARTS + ["lp"]
 
 # What the files of a folder may include, beside their own folder. The longest prefix counts.
 MAY_INCLUDE = {
-    "lp": LP,  # lp/lp.h, which is all of them
+    "lp": PARTS,  # lp/lp.h, which is for those above
     "lp/base": [],
     "lp/wire": ["lp/base"],
     "lp/rpc": ["lp/base", "lp/wire"],
@@ -64,6 +65,7 @@ class Includes(unittest.TestCase):
             ("lp/base/a.h", '#include "lp/wire/b.h"'),
             ("lp/rpc/a.cc", '#include "lp/config/b.h"'),
             ("lp/config/a.cc", '#include "lp/program/b.h"'),
+            ("lp/program/a.h", '#include "lp/lp.h"'),
             ("nodes/a.h", '  #  include "launchers/b.h"'),
             ("launchers/a.cc", '#include "nodes/b.h"'),
             ("lp/program/a.h", '#include "launchers/b.h"'),
@@ -82,6 +84,7 @@ class Includes(unittest.TestCase):
             ("lp/rpc/a.h", '#include "lp/wire/b.h"'),
             ("lp/rpc/a.cc", '#include "lp/rpc/b_generated.h"'),
             ("programs/a.h", '#include "nodes/b.h"'),
+            ("nodes/a.cc", '#include "lp/lp.h"'),
             ("examples/a.cc", '#include "launchers/b.h"'),
             ("launchers/a.cc", "#include <zmq.hpp>"),
         ]:

@@ -1,4 +1,4 @@
-// says: the fields of this aggregate cannot be told apart: it has a C array (use std::array)
+// says: lp: a parameter of this method cannot be sent
 
 #include "tests/mistakes/common.h"
 
