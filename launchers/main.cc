@@ -19,7 +19,7 @@
 #include "launchers/tmux.h"
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
-#include "lp/config/message.h"
+#include "lp/base/message.h"
 #include "lp/config/parse.h"
 
 namespace lp::internal {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "lp/base/error.h"
-#include "lp/config/message.h"
+#include "lp/base/message.h"
 
 namespace lp::internal {
 namespace {

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "lp/base/error.h"
-#include "lp/config/message.h"
+#include "lp/base/message.h"
 #include "lp/program/program.h"
 
 namespace lp::internal {

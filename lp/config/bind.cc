@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "lp/config/message.h"
+#include "lp/base/message.h"
 
 namespace lp {
 namespace {

@@ -12,8 +12,8 @@
 #include <boost/program_options/value_semantic.hpp>
 
 #include "lp/base/error.h"
+#include "lp/base/message.h"
 #include "lp/base/utf8.h"
-#include "lp/config/message.h"
 #include "lp/config/yaml.h"
 #include "lp/config/yaml_fields.h"
 

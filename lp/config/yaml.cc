@@ -16,8 +16,8 @@
 #include <yaml-cpp/parser.h>
 
 #include "lp/base/error.h"
+#include "lp/base/message.h"
 #include "lp/base/utf8.h"
-#include "lp/config/message.h"
 
 namespace lp {
 namespace {

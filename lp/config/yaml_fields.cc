@@ -9,8 +9,8 @@
 
 #include "lp/base/error.h"
 #include "lp/base/json.h"
+#include "lp/base/message.h"
 #include "lp/base/utf8.h"
-#include "lp/config/message.h"
 
 namespace lp {
 namespace {

@@ -1,4 +1,4 @@
-#include "lp/config/message.h"
+#include "lp/base/message.h"
 
 #include <algorithm>
 #include <cstddef>

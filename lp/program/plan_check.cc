@@ -1,0 +1,212 @@
+#include "lp/program/plan_check.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "lp/base/json.h"
+#include "lp/base/message.h"
+
+namespace lp::internal {
+namespace {
+
+using Problems = std::vector<std::string>;
+
+// Names become names of files, of processes and of hosts.
+void check_name(const char* what, const std::string& name, Problems& problems) {
+  constexpr std::size_t kLongest = 64;
+  constexpr std::string_view kFirst = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+  constexpr std::string_view kRest = ".-";
+  if (name.empty()) {
+    problems.push_back(std::string(what) + " has no name: give it one");
+    return;
+  }
+  const bool fits = std::all_of(name.begin(), name.end(), [&](char c) {
+    return kFirst.find(c) != std::string_view::npos || kRest.find(c) != std::string_view::npos;
+  });
+  if (!fits || kFirst.find(name[0]) == std::string_view::npos) {
+    problems.push_back(std::string(what) + " is named " + quote(name) +
+                       ": a name has letters, digits, '_', '-' and '.', and begins with none of the last two");
+  } else if (name.size() > kLongest) {
+    problems.push_back(std::string(what) + " is named " + quote(name) + ": a name has " + std::to_string(kLongest) +
+                       " characters at most");
+  }
+}
+
+void check_options(const GroupSpec& group, const NodeSpec* first, const GroupOptions& options, Problems& problems) {
+  const std::string who = "group '" + options.name + "'";
+  const auto problem = [&](const std::string& text) { problems.push_back(who + " " + text); };
+  const auto not_negative = [&](const char* what, bool fine) {
+    if (!fine) problem(std::string("asks for ") + what + " of less than 0");
+  };
+  if (options.name != group.options.name || options.replicas != group.options.replicas) {
+    problem("is group '" + group.options.name + "' with " + std::to_string(group.options.replicas) +
+            " replicas in the program: a placement changes neither");
+  }
+  if (first != nullptr && first->name == group.options.name && group.options.replicas != 1) {
+    problem("is one node, and its options ask for " + std::to_string(group.options.replicas) +
+            " replicas: use Program::group");
+  } else if (group.size < 1) {
+    problem("has " + std::to_string(group.options.replicas) + " replicas, and needs 1 at least");
+  }
+  not_negative("cpus", options.cpus >= 0);
+  not_negative("gpus", options.gpus >= 0);
+  not_negative("a heartbeat", options.heartbeat >= Duration::zero());
+  not_negative("a restart budget", options.on_failure.budget >= 0);
+  not_negative("a backoff", options.on_failure.backoff >= Duration::zero());
+  for (const auto& [variable, value] : options.environment) {
+    if (variable.empty() || variable.find('=') != std::string::npos || variable.find('\0') != std::string::npos ||
+        value.find('\0') != std::string::npos) {
+      problem("sets the environment variable " + quote(variable) + ", which can be none");
+    }
+  }
+  if (options.ends_program && first != nullptr && first->type != nullptr && !first->type->active) {
+    problem("shall end the program, but its nodes never finish: " + std::string(first->type->name) + " has no run()");
+  }
+}
+
+// The name of the group that a node's name tells of.
+std::string_view group_name(std::string_view node) { return node.substr(0, node.find('/')); }
+
+void check_edges(const Program& program, const GroupSpec& group, Problems& problems) {
+  std::vector<std::string> names;  // of what there is
+  for (const GroupSpec& known : program.groups()) names.push_back(known.options.name);
+  const NodeSpec& node = program.nodes()[group.first];  // all of a group have the same edges
+  std::map<std::string, std::vector<std::string>> dangling;
+  for (const std::string& edge : node.edges) {
+    if (!program.find(edge)) dangling[std::string(group_name(edge))].push_back(edge);
+    if (edge == group.options.name) {
+      problems.push_back("node '" + edge +
+                         "' has a handle of itself, and a node that calls itself waits for ever: call " +
+                         "the method directly");
+    }
+  }
+  for (const auto& [target, edges] : dangling) {
+    std::string text = "'" + group.options.name + "' has a handle of '" + edges.front() + "'";
+    if (edges.size() > 1) text += " and of " + std::to_string(edges.size() - 1) + " more like it";
+    text += ", which this program does not have";
+    const auto known = std::find_if(program.groups().begin(), program.groups().end(),
+                                    [&](const GroupSpec& other) { return other.options.name == target; });
+    if (known == program.groups().end()) {
+      text += did_you_mean(target, names);
+    } else if (program.find(target)) {
+      text += ": '" + target + "' is one node";
+    } else {
+      text += ": '" + target + "' has " + std::to_string(known->size) + " nodes, from '" + target + "/0' on";
+    }
+    problems.push_back(text);
+  }
+}
+
+// What shares a process has one environment.
+void check_processes(const Program& program, const std::vector<GroupOptions>& groups, Problems& problems) {
+  struct Setting {
+    std::string value{};
+    std::size_t group = 0;
+  };
+  std::map<std::pair<std::size_t, std::string>, Setting> settings;  // by process and variable
+  std::set<std::string> said;
+  for (const NodeSpec& node : program.nodes()) {
+    for (const auto& [variable, value] : groups[node.group].environment) {
+      const auto& first = settings.try_emplace({node.process, variable}, Setting{value, node.group}).first->second;
+      if (first.value == value) continue;
+      std::string text = "'" + groups[first.group].name + "' and '" + groups[node.group].name +
+                         "' share a process, and differ in the environment variable " + quote(variable);
+      if (said.insert(text).second) problems.push_back(std::move(text));
+    }
+  }
+}
+
+// "server: 2 x 1, worker: 4 x 0.5"
+template <class Need>
+std::string needs(const Program& program, const std::vector<GroupOptions>& groups, Need need) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const std::string each = need(groups[i]);
+    if (each != "0") parts.push_back(groups[i].name + ": " + std::to_string(program.groups()[i].size) + " x " + each);
+  }
+  return join(parts, ", ");
+}
+
+void check_host(const Program& program, const std::vector<GroupOptions>& groups, const HostResources& host,
+                Problems& problems) {
+  double cpus = 0;
+  double gpus = 0;
+  double memory = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const double size = program.groups()[i].size;
+    cpus += size * groups[i].cpus;
+    gpus += size * groups[i].gpus;
+    memory += size * static_cast<double>(groups[i].memory);
+  }
+  constexpr double kRounding = 1e-9;
+  if (host.cpus && cpus > *host.cpus + kRounding) {
+    problems.push_back("the host has " + to_json(*host.cpus) + " cpus, and the program asks for " + to_json(cpus) +
+                       " (" + needs(program, groups, [](const GroupOptions& group) { return to_json(group.cpus); }) +
+                       ")");
+  }
+  if (host.gpus && gpus > *host.gpus) {
+    problems.push_back("the host has " + std::to_string(*host.gpus) + " gpus, and the program asks for " +
+                       to_json(gpus) + " (" +
+                       needs(program, groups, [](const GroupOptions& group) { return to_json(group.gpus); }) + ")");
+  }
+  if (host.memory && memory > static_cast<double>(*host.memory)) {
+    const std::string sum = memory < 0x1p63 ? memory_text(static_cast<std::uint64_t>(memory)) : "more than there is";
+    problems.push_back(
+        "the host has " + memory_text(*host.memory) + " of memory, and the program asks for " + sum + " (" +
+        needs(program, groups, [](const GroupOptions& group) { return memory_text(group.memory); }) + ")");
+  }
+}
+
+}  // namespace
+
+std::string memory_text(std::uint64_t bytes) {
+  constexpr std::string_view kUnits = "KMGT";
+  std::string unit;
+  double amount = static_cast<double>(bytes);
+  for (const char next : kUnits) {
+    if (amount < 1024) break;
+    amount /= 1024;
+    unit = next;
+  }
+  const double tenths = static_cast<double>(static_cast<std::uint64_t>(amount * 10 + 0.5)) / 10;
+  return to_json(tenths) + unit;
+}
+
+std::vector<std::string> problems_of(const Program& program, const std::vector<GroupOptions>& groups,
+                                     const PlanOptions& options) {
+  Problems problems;
+  check_name("the program", program.name(), problems);
+  if (program.groups().empty()) problems.push_back("it has no node: add one with Program::add or Program::group");
+  if (groups.size() != program.groups().size()) {
+    problems.push_back("it has " + std::to_string(program.groups().size()) + " groups, and options are given for " +
+                       std::to_string(groups.size()));
+    return problems;
+  }
+  bool active = false;
+  bool defined = true;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const GroupSpec& group = program.groups()[i];
+    const NodeSpec* first = group.size > 0 ? &program.nodes()[group.first] : nullptr;
+    check_name("a group", group.options.name, problems);
+    check_options(group, first, groups[i], problems);
+    if (first == nullptr) {
+      defined = false;  // what it would be is not known
+    } else if (first->type == nullptr) {
+      problems.push_back("'" + group.options.name + "' is declared and never defined: call Program::define");
+      defined = false;
+    } else {
+      active = active || first->type->active;
+      check_edges(program, group, problems);
+    }
+  }
+  if (!active && defined && !groups.empty() && !options.serve_forever) {
+    problems.push_back("none of its nodes has run(): it would serve for ever; give one a run(), or ask for that");
+  }
+  check_processes(program, groups, problems);
+  check_host(program, groups, options.host, problems);
+  return problems;
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,18 @@
+#pragma once
+// Everything that is wrong with a program before it starts. Pure functions.
+
+#include <string>
+#include <vector>
+
+#include "lp/program/plan.h"
+
+namespace lp::internal {
+
+// A sentence for each problem of the graph, of the options of its groups (one for each, in order), and of the host.
+std::vector<std::string> problems_of(const Program& program, const std::vector<GroupOptions>& groups,
+                                     const PlanOptions& options);
+
+// "512M": bytes, or with K, M, G or T.
+std::string memory_text(std::uint64_t bytes);
+
+}  // namespace lp::internal
