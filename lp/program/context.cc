@@ -69,6 +69,7 @@ const std::string& Context::name() const { return state_.spec.name; }
 int Context::index() const { return state_.spec.index; }
 int Context::replicas() const { return state_.runtime.program.group_of(state_.core.id()).size; }
 std::uint32_t Context::incarnation() const { return state_.core.incarnation(); }
+std::uint64_t Context::program_seed() const { return state_.runtime.options.seed; }
 std::uint64_t Context::seed() const { return hash_combine(state_.runtime.options.seed, fnv1a(name())); }
 Random Context::random(std::uint64_t step) const { return Random(state_.runtime.options.seed, name(), step); }
 

@@ -40,6 +40,8 @@ class Context {
 
   // The node's own seed: a function of the program's seed and its name.
   std::uint64_t seed() const;
+  // The program's seed, the same in every node: for what all of them must agree on.
+  std::uint64_t program_seed() const;
   // A stream of random numbers: a function of the program's seed, the node's name and `step`.
   Random random(std::uint64_t step) const;
 

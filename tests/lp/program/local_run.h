@@ -4,8 +4,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,7 +21,7 @@ class LocalRun : public Runtime::Observer {
   static constexpr std::uint32_t kNothingHere = 0;  // instead of an incarnation: starts no node
 
   explicit LocalRun(const Program& program, Runtime::Options options = {}, std::uint32_t incarnation = 1)
-      : program_(program), runtime_(program, std::move(options), *this) {
+      : program_(program), incarnation_(incarnation), runtime_(program, std::move(options), *this) {
     if (incarnation == kNothingHere) return;
     for (NodeId node = 0; node < program.nodes().size(); ++node) runtime_.start(node, incarnation);
     wait([this] { return ready_ + failed_.size() >= program_.nodes().size(); });
@@ -33,11 +36,30 @@ class LocalRun : public Runtime::Observer {
   }
   NodeId id(const std::string& name) const { return *program_.find(name); }
 
+  // Ends these nodes and starts a new incarnation of each, from `cut` if one is given, as a supervisor does.
+  void restart(const std::vector<std::string>& names, const std::filesystem::path& cut = {}) {
+    for (const std::string& name : names) runtime_.stop(id(name), "it is restarted");
+    for (const std::string& name : names) EXPECT_TRUE(runtime_.join(id(name), after(std::chrono::seconds(20)))) << name;
+    std::size_t up = 0;
+    note([&] {
+      up = ready_ + failed_.size() + names.size();
+      for (const std::string& name : names) finished_.erase(id(name));
+      ++incarnation_;
+    });
+    for (const std::string& name : names) runtime_.start(id(name), incarnation_, cut);
+    wait([&] { return ready_ + failed_.size() >= up; });
+    for (const std::string& name : names) runtime_.run(id(name));
+  }
+  // Until so many nodes have saved their part of the cut `step`.
+  void wait_saved(std::uint64_t step, std::size_t nodes) {
+    wait([&] { return static_cast<std::size_t>(std::count(saved_.begin(), saved_.end(), step)) >= nodes; });
+  }
+
   // Until the nodes that have run() have ended, however that was.
   void wait_finished() {
     std::size_t active = 0;
     for (const NodeSpec& node : program_.nodes()) active += node.type->active ? 1 : 0;
-    wait([&] { return finished_ + failed_.size() >= active; });
+    wait([&] { return finished_.size() + failed_.size() >= active; });
   }
   std::map<std::string, Error> failed() {
     const std::lock_guard lock(mutex_);
@@ -64,8 +86,8 @@ class LocalRun : public Runtime::Observer {
   void on_ready(NodeId, std::uint32_t) override {
     note([this] { ++ready_; });
   }
-  void on_finished(NodeId, std::uint32_t) override {
-    note([this] { ++finished_; });
+  void on_finished(NodeId node, std::uint32_t) override {
+    note([&] { finished_.insert(node); });
   }
   void on_failed(NodeId node, std::uint32_t, const Error& error) override {
     note([&] { failed_.emplace(program_.nodes()[node].name, error); });
@@ -93,7 +115,8 @@ class LocalRun : public Runtime::Observer {
   std::mutex mutex_;
   Event news_;
   std::size_t ready_ = 0;
-  std::size_t finished_ = 0;
+  std::set<NodeId> finished_;
+  std::uint32_t incarnation_;
   std::map<std::string, Error> failed_;
   std::vector<std::uint64_t> saved_;
   std::string stop_reason_;
