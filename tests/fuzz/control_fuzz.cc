@@ -1,0 +1,17 @@
+// Any bytes as a control message between a launcher, an agent and a node: a verified message, or none.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "launchers/control_generated.h"
+#include "launchers/messages.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const lp::control::Message* const message = lp::internal::unpack(std::span(data, size));
+  if (message == nullptr) return 0;
+  lp::control::MessageT copy;
+  message->UnPackTo(&copy);
+  const auto again = lp::internal::pack_message(copy);
+  return lp::internal::unpack(again) == nullptr ? 1 : 0;
+}
