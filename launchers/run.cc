@@ -31,6 +31,7 @@ RunStatus Run::status() const { return state_->status(); }
 const std::string& Run::name() const { return state_->name; }
 const std::filesystem::path& Run::directory() const { return state_->options.directory; }
 const Program& Run::program() const { return state_->program; }
+std::uint64_t Run::seed() const { return state_->options.seed; }
 Runtime& Run::runtime() { return state_->runtime(); }
 
 }  // namespace lp

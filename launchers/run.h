@@ -86,11 +86,16 @@ class Run {
   const std::string& name() const;
   const std::filesystem::path& directory() const;
   const Program& program() const;
+  std::uint64_t seed() const;  // of the whole program
 
   // Calls a node of the program from outside.
   template <class S>
   Client<S> client(const Handle<S>& handle) {
     return runtime().client(handle);
+  }
+  template <class S>
+  Clients<S> client(const GroupHandle<S>& group) {
+    return runtime().client(group);
   }
 
  private:

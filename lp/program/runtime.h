@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lp/base/error.h"
@@ -88,6 +89,12 @@ class Runtime {
   template <class S>
   Client<S> client(const Handle<S>& handle) {
     return Client<S>(outside_edge(handle.name()));
+  }
+  template <class S>
+  Clients<S> client(const GroupHandle<S>& group) {
+    std::vector<Client<S>> all;
+    for (int i = 0; i < group.size(); ++i) all.push_back(client(group[i]));
+    return Clients<S>(std::move(all));
   }
 
  private:

@@ -48,11 +48,7 @@ class Training500 {
  public:
   LocalRun run;
 
-  Clients<ParameterServer> servers() {
-    std::vector<Client<ParameterServer>> all;
-    for (int k = 0; k < servers_.size(); ++k) all.push_back(run.client(servers_[k]));
-    return Clients<ParameterServer>(std::move(all));
-  }
+  Clients<ParameterServer> servers() { return run.client(servers_); }
   // Waits until every server has done so many steps. One that is far beyond has dropped that version, and says so.
   void wait_for_step(std::uint64_t step) {
     for (const auto& version : servers().outcomes<&ParameterServer::pull>(step)) {

@@ -30,8 +30,8 @@ class LocalRun : public Runtime::Observer {
   }
 
   Runtime& runtime() { return runtime_; }
-  template <class S>
-  Client<S> client(const Handle<S>& handle) {
+  template <class H>
+  auto client(const H& handle) {
     return runtime_.client(handle);
   }
   NodeId id(const std::string& name) const { return *program_.find(name); }
