@@ -1,0 +1,100 @@
+// Trains a neural network on handwritten digits: workers compute gradients, servers hold the parameters.
+//
+//   worker/0 ─┬─▶ server/0
+//   worker/1 ─┼─▶ server/1
+//   ...       ┘   ...
+//
+//   build/examples/digits --launch=processes --workers=4 --servers=2
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "launchers/main.h"
+#include "lp/lp.h"
+#include "programs/evaluation.h"
+#include "programs/mlp.h"
+#include "programs/synchronous.h"
+
+struct Config {
+  int workers = 4;
+  int servers = 1;
+  std::uint64_t steps = 500;
+  std::uint32_t batch = 64;
+  float rate = 0.05F;
+  std::vector<int> hidden = {256};
+  int restarts = 0;
+  std::uint64_t cut_every = 50;
+  std::string images{};
+  std::string labels{};
+  std::string libsvm{};
+
+  static constexpr auto fields = lp::fields(
+      lp::field("workers", "nodes that compute gradients", lp::range(1, 1024)),
+      lp::field("servers", "nodes that hold a part of the parameters each", lp::range(1, 1024)),
+      lp::field("steps", "batches to train on"),
+      lp::field("batch", "images of a batch, over all workers", lp::at_least(1)),
+      lp::field("rate", "learning rate", lp::positive),
+      lp::field("hidden", "units of each hidden layer; none: softmax regression", lp::at_least(1)),
+      lp::field("restarts", "how often a node that fails is started again, before the program stops", lp::non_negative),
+      lp::field("cut_every", "steps from one checkpoint to the next; 0: one at the end"),
+      lp::field("images", "IDX file of images, as MNIST's, instead of the built-in digits"),
+      lp::field("labels", "IDX file of their labels"), lp::field("libsvm", "libsvm file, instead of either"));
+};
+
+// 80 % to train on, the rest to test.
+lp::Split data_of(const Config& config, std::uint64_t seed) {
+  if (!config.libsvm.empty()) return lp::split(lp::load_libsvm(config.libsvm), seed);
+  if (!config.images.empty()) return lp::split(lp::load_idx(config.images, config.labels), seed);
+  return lp::split(lp::digits(), seed);
+}
+
+std::unique_ptr<lp::Model> model_of(const Config& config) {
+  const lp::Dataset data = data_of(config, 0).train;
+  std::vector<Eigen::Index> layers(config.hidden.begin(), config.hidden.end());
+  layers.insert(layers.begin(), data.inputs());
+  layers.push_back(data.classes);
+  return std::make_unique<lp::Mlp>(std::move(layers), lp::Activation::tanh);
+}
+
+lp::Program make_program(const Config& config) {
+  lp::Program program("digits");
+  lp::add_synchronous_training(program,
+                               {.model = [config] { return model_of(config); },
+                                .data = [config](std::uint64_t seed) { return data_of(config, seed).train; }},
+                               {.workers = config.workers,
+                                .servers = config.servers,
+                                .steps = config.steps,
+                                .batch = config.batch,
+                                .rule = lp::Momentum{.rate = config.rate},
+                                .cut_every = config.cut_every,
+                                .restarts = config.restarts});
+  return program;
+}
+
+struct Result {
+  double accuracy = 0;
+  double loss = 0;
+  std::uint64_t steps = 0;
+  std::string parameters_hash{};
+};
+
+Result report(lp::Run& run, const Config& config) {
+  const lp::GroupHandle<lp::ParameterServer> servers("server", config.servers);
+  const lp::Parameters parameters = lp::latest_parameters(run.client(servers));
+  if (parameters.step < config.steps) {
+    throw lp::Error(lp::ErrorKind::failed, "the servers are at step " + std::to_string(parameters.step) + " of " +
+                                               std::to_string(config.steps) + ": one failed after the last step");
+  }
+  const lp::Evaluation test = lp::evaluate(*model_of(config), parameters.values, data_of(config, run.seed()).test);
+  std::printf("%s\n", lp::confusion_table(test.confusion).c_str());
+  return {.accuracy = test.accuracy,
+          .loss = test.loss,
+          .steps = parameters.step,
+          .parameters_hash = lp::parameters_hash(parameters.values)};
+}
+
+int main(int argc, char** argv) { return lp::main<Config>(argc, argv, make_program, report); }
