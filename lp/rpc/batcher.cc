@@ -27,7 +27,7 @@ class BatchTask final : public Task {
       const FrameScope scope(frame);
       method_.run_batch(node_, method_, std::move(wanted));
     }
-    for (Call* call : calls_) call->finish();
+    for (Call* call : calls_) call->release();
     delete this;
   }
 

@@ -4,21 +4,52 @@
 
 #include "lp/rpc/hub.h"
 #include "lp/rpc/node_core.h"
+#include "lp/rpc/peer.h"
+#include "lp/wire/envelope.h"
 
 namespace lp::internal {
 
+void DeadlineTimer::watch(Hub& hub, StateBase& state, Time deadline) {
+  if (deadline == kNever || id_.load() != 0) return;
+  id_ = hub.timers().at(deadline, [held = Ref<StateBase>::share(&state)] { held->expire(); });
+  if (state.ready()) cancel(hub);
+}
+
+void DeadlineTimer::cancel(Hub& hub) noexcept {
+  if (const Timers::Id id = id_.exchange(0); id != 0) hub.timers().cancel(id);
+}
+
+Call::Call(const ResultOps& result, const Outgoing& call)
+    : Task(call.scope.chain),
+      result_(result),
+      scope_(call.scope),
+      caller_(call.caller),
+      peer_(&call.peer),
+      info_(&call.info) {}
+
+Call::Call(const ResultOps& result, NodeCore& node, const Method& method, Incoming&& message)
+    : Task(message.scope.chain),
+      result_(result),
+      method_(&method),
+      node_(&node),
+      scope_(message.scope),
+      caller_(message.caller),
+      frames_(std::move(message.frames)),
+      offset_(message.offset),
+      reply_(std::move(message.reply)) {}
+
 void Call::run() noexcept {
   if (!wanted()) {
-    finish();
+    release();
     return;
   }
   if (now() >= scope_.deadline) {
-    fail_call(Error(ErrorKind::deadline, "its time was over before its turn came",
-                    {.node = node_->name(), .method = std::string(method_->name)}));
-    finish();
+    fail(Error(ErrorKind::deadline, "its time was over before its turn came",
+               {.node = node_->name(), .method = std::string(method_->name)}));
+    release();
     return;
   }
-  if (method_->traits.once && caller_.sequence != 0 && !node_->once().begin(*this)) return;
+  if (counts_once() && !node_->once().begin(*this)) return;
   Frame frame{.node = node_,
               .deadline = scope_.deadline,
               .chain = scope_.chain,
@@ -30,33 +61,131 @@ void Call::run() noexcept {
       prepare();
       invoke();
     } catch (...) {
-      const Error error = node_->failure(*method_, scope_, std::current_exception());
-      if (method_->traits.once && caller_.sequence != 0) node_->once().finish(caller_, {.error = error});
-      settle(error);
+      settle(node_->failure(*method_, scope_, std::current_exception()));
     }
   }
-  finish();
+  release();
+}
+
+void Call::prepare() {
+  if (!came_as_bytes()) return;
+  decode(frames_, offset_);
+  frames_ = {};
+}
+
+void Call::done() noexcept {
+  if (counts_once()) {
+    Outcome outcome;
+    result_.encode(*this, outcome.frames);
+    node_->once().finish(caller_, std::move(outcome));
+  }
+  // Whoever gave up first has claimed the state; then nobody reads the slot.
+  if (claim()) publish();
+}
+
+void Call::follow(const Ref<StateBase>& from) {
+  on_ready_anywhere(*from, [from, self = Ref<Call>::share(this)] {
+    if (from->failed()) {
+      self->settle(self->node_->failure(*self->method_, self->scope_, std::make_exception_ptr(from->error())));
+    } else {
+      self->result_.move(*from, *self);
+      self->done();
+    }
+  });
 }
 
 void Call::settle(const Error& error) noexcept {
+  if (counts_once()) node_->once().finish(caller_, {.frames = {}, .error = error});
   if (error.kind() == ErrorKind::stopped && node_->stopping()) {
     fail_lost();
   } else {
-    fail_call(error);
+    fail(error);
+  }
+}
+
+void Call::fail_lost() noexcept {
+  if (came_as_bytes()) {
+    lost_ = true;
+    began_ = true;
+    fail(Error(ErrorKind::stopped, "the node ended before it replied"));
+  } else if (keeps_params()) {
+    retain();
+    peer_->resend_local(*this, *info_);
+  } else {
+    fail(peer_->lost_error(*info_, scope_));
+  }
+}
+
+bool Call::move_on() noexcept {
+  if (!came_as_bytes()) return peer_->resend_local(*this, *info_);
+  lost_ = true;
+  fail(Error(ErrorKind::stopped, "the node ended before the call began"));
+  release();
+  return true;
+}
+
+void Call::answer(const Frames& reply) noexcept {
+  if (!claim()) return;
+  try {
+    result_.decode(*this, reply, reply_front());
+    publish();
+  } catch (...) {
+    publish_error(as_error(std::current_exception()));
   }
 }
 
 void Call::refuse(const Error& error) noexcept {
   if (node_ == nullptr) {
-    fail_call(error);
+    fail(error);
   } else {
     ErrorOrigin origin = error.origin();
     origin.method = method_->name;
     origin.path = node_->hub().names(scope_.path);
-    fail_call(Error(error.kind(), error.text(), std::move(origin)));
+    fail(Error(error.kind(), error.text(), std::move(origin)));
   }
-  finish();
+  release();
 }
+
+Error Call::late() const { return peer_->late_error(*info_, scope_, node_ != nullptr); }
+
+void Call::watch_deadline() {
+  if (!came_as_bytes()) timer_.watch(peer_->hub(), *this, scope_.deadline);
+}
+
+void Call::completed() noexcept {
+  if (!came_as_bytes()) {
+    timer_.cancel(peer_->hub());
+  } else if (lost_) {
+    send_lost(reply_, began_);
+  } else if (failed()) {
+    send_error(reply_, error());
+  } else {
+    try {
+      Frames frames;
+      result_.encode(*this, frames);
+      send_value(reply_, std::move(frames));
+    } catch (...) {
+      send_error(reply_, node_->failure(*method_, scope_, std::current_exception()));
+    }
+  }
+}
+
+std::size_t Pending::front(const CallPath& path) { return call_front(path.size); }
+
+void Pending::on_value(const Frames& message, std::size_t offset) noexcept {
+  if (!claim()) return;
+  try {
+    result_.decode(*this, message, offset);
+    publish();
+  } catch (...) {
+    publish_error(as_error(std::current_exception()));
+  }
+}
+
+Error Pending::late() const { return peer_.late_error(info_, scope_, sent.load()); }
+void Pending::watch_deadline() { timer_.watch(peer_.hub(), *this, scope_.deadline); }
+void Pending::completed() noexcept { timer_.cancel(peer_.hub()); }
+void Pending::cancelled() noexcept { peer_.forget(*this); }
 
 CallScope scope_of_frame(const Frame& frame) {
   CallScope scope;

@@ -1,6 +1,6 @@
 #pragma once
 // A call on its way: at its callee (Call), and at a caller who waits for another process (Pending). The types of its
-// parameters and result are forgotten here; typed_call.h knows them.
+// arguments and result are forgotten here, so that this code exists once; typed_call.h knows them.
 
 #include <atomic>
 #include <cstdint>
@@ -37,8 +37,7 @@ struct Caller {
 struct ReplyTo {
   std::shared_ptr<Connection> connection{};  // to another process: under this number
   std::uint64_t call = 0;
-  Ref<StateBase> local{};  // within this process: keeps `pending` alive
-  Pending* pending = nullptr;
+  Ref<Pending> pending{};  // within this process
 };
 
 // A call that came as bytes.
@@ -50,16 +49,43 @@ struct Incoming {
   ReplyTo reply{};
 };
 
-// A call at its callee.
-class Call : public Task {
+// A call that this process makes.
+struct Outgoing {
+  Peer& peer;
+  const MethodInfo& info;
+  CallScope scope{};
+  Caller caller{};
+};
+
+// What can be done with a result of one type, in the slot of a state.
+struct ResultOps {
+  void (*encode)(StateBase& state, Frames& out);                               // with reply_front() blank bytes
+  void (*decode)(StateBase& state, const Frames& frames, std::size_t offset);  // throws Error
+  void (*move)(StateBase& from, StateBase& to);
+};
+
+// Ends a state at its deadline when nobody waits for it in a thread. Part of the state.
+class DeadlineTimer {
  public:
-  Call(const Method* method, const CallScope& scope, const Caller& caller)
-      : Task(scope.chain), method_(method), scope_(scope), caller_(caller) {}
+  void watch(Hub& hub, StateBase& state, Time deadline);
+  void cancel(Hub& hub) noexcept;
+
+ private:
+  std::atomic<Timers::Id> id_ = 0;
+};
+
+// A call at its callee: arguments, result and place in the queue in one object. It came from this process, with its
+// arguments, or as bytes.
+class Call : public StateBase, public Task {
+ public:
+  Call(const ResultOps& result, const Outgoing& call);
+  Call(const ResultOps& result, NodeCore& node, const Method& method, Incoming&& message);
 
   const Method& method() const { return *method_; }
   const CallScope& scope() const { return scope_; }
   const Caller& caller() const { return caller_; }
-  NodeCore* node() const { return node_; }
+  const ReplyTo& reply() const { return reply_; }
+  NodeCore& node() const { return *node_; }
   void arrive(NodeCore& node, const Method& method) {
     node_ = &node;
     method_ = &method;
@@ -67,38 +93,69 @@ class Call : public Task {
 
   void run() noexcept final;
   void refuse(const Error& error) noexcept final;
+  bool move_on() noexcept final;
 
-  virtual bool wanted() const noexcept = 0;  // nobody has cancelled it
-  virtual void prepare() = 0;                // decodes the arguments; throws
-  virtual void invoke() = 0;                 // runs the handler and completes; throws what the handler throws
-  virtual void fail_call(const Error& error) noexcept = 0;
-  virtual void fail_lost() noexcept = 0;                  // its node ended while it ran
-  virtual void answer(const Frames& reply) noexcept = 0;  // completes with a reply that was given before
-  virtual void finish() noexcept = 0;                     // gives back the reference that its queue held
-
- protected:
+  bool wanted() const noexcept { return !ready(); }  // nobody has cancelled it
+  // Decodes the arguments, if they came as bytes. Throws Error.
+  void prepare();
+  // Completes with the result that is in the slot.
+  void done() noexcept;
   // Ends a call whose handler failed.
   void settle(const Error& error) noexcept;
+  // Completes as an earlier attempt at the same call did.
+  void answer(const Frames& reply) noexcept;
 
-  const Method* method_;
+ protected:
+  virtual void decode(const Frames& frames, std::size_t offset) = 0;
+  virtual void invoke() = 0;  // runs the handler and completes; throws what the handler throws
+
+  // Completes as `from` does, when it is ready.
+  void follow(const Ref<StateBase>& from);
+  bool came_as_bytes() const { return peer_ == nullptr; }
+  // Another attempt may need the arguments.
+  bool keeps_params() const { return !came_as_bytes() && (info_->traits.idempotent || info_->traits.once); }
+
+  Time deadline() const noexcept override { return came_as_bytes() ? kNever : scope_.deadline; }
+  Error late() const override;
+  void watch_deadline() override;
+  void completed() noexcept override;
+
+ private:
+  bool counts_once() const { return method_->traits.once && caller_.sequence != 0; }
+  void fail_lost() noexcept;
+
+  const ResultOps& result_;
+  const Method* method_ = nullptr;
   NodeCore* node_ = nullptr;
   CallScope scope_;
   Caller caller_;
+  // From this process:
+  Peer* peer_ = nullptr;
+  const MethodInfo* info_ = nullptr;
+  DeadlineTimer timer_;
+  // As bytes:
+  Frames frames_;
+  std::size_t offset_ = 0;
+  ReplyTo reply_;
+  bool lost_ = false;   // the node ended first
+  bool began_ = false;  // in the middle of it
 };
 
 // A call to another process, at its caller, until its reply is there.
-class Pending {
+class Pending : public StateBase {
  public:
-  Pending(Peer& peer, const MethodInfo& info, const CallScope& scope, const Caller& caller, bool one_way)
-      : peer_(peer), info_(info), scope_(scope), caller_(caller), one_way_(one_way) {}
-  Pending(const Pending&) = delete;
-  Pending& operator=(const Pending&) = delete;
+  Pending(const ResultOps& result, const Outgoing& outgoing, bool one_way)
+      : result_(result),
+        peer_(outgoing.peer),
+        info_(outgoing.info),
+        scope_(outgoing.scope),
+        caller_(outgoing.caller),
+        one_way_(one_way) {}
 
-  virtual StateBase& state() noexcept = 0;
-  virtual void on_value(const Frames& frames, std::size_t offset) noexcept = 0;
+  virtual void on_value(const Frames& message, std::size_t offset) noexcept;
   virtual void on_item(const Frames&, std::size_t) noexcept {}  // of a stream
   virtual void on_served(StateBase&) noexcept {}                // by this process: for who must reach it again
-  void on_error(const Error& error) noexcept { state().fail(error); }
+  void on_error(const Error& error) noexcept { fail(error); }
 
   Peer& peer() const { return peer_; }
   const MethodInfo& info() const { return info_; }
@@ -117,14 +174,20 @@ class Pending {
   std::atomic<bool> sent = false;  // from now on it may have run
 
  protected:
-  ~Pending() = default;
+  Time deadline() const noexcept override { return scope_.deadline; }
+  Error late() const override;
+  void watch_deadline() override;
+  void completed() noexcept override;
+  void cancelled() noexcept override;
 
  private:
+  const ResultOps& result_;
   Peer& peer_;
   const MethodInfo& info_;
   CallScope scope_;
   Caller caller_;
   bool one_way_;
+  DeadlineTimer timer_;
 };
 
 // Lets the caller of a call that came as bytes cancel it.

@@ -50,11 +50,7 @@ consteval bool can_call() {
   }
 }
 
-struct CallOptions {
-  Duration timeout{};        // 0: as the method or the run says
-  std::uint64_t number = 0;  // of a `once` call; 0: the next
-};
-
+// Calls of one signature.
 template <class Raw, class... P>
 struct CallTypes {
   using R = ResultOfRaw<Raw>;
@@ -62,36 +58,31 @@ struct CallTypes {
 
   // Starts a call that queues or travels.
   static Future<R> start(Edge& edge, const MethodInfo& info, const CallOptions& options, Params&& params) {
-    Peer& peer = edge.peer();
-    const CallScope scope = scope_for_call(current_frame(), edge.hub().timeout(options.timeout, info));
-    const Caller caller = edge.caller(info, options.number);
+    const Outgoing outgoing = outgoing_call(edge, info, options);
     if (edge.goes_as_bytes()) {
-      auto* call = new RemoteCall<R>(peer, info, scope, caller, /*one_way=*/false);
-      Future<R> future{Ref<State<R>>::share(call)};
-      const Ref<State<R>> held(call);
-      call->frames = encode_params(Pending::front(scope.path), params);
+      const Ref<RemoteCall<R>> call(new RemoteCall<R>(outgoing, /*one_way=*/false));
+      encode_params(call->frames, Pending::front(outgoing.scope.path), params);
       call->retain();
-      peer.send(*call);
-      return future;
+      outgoing.peer.send(*call);
+      return Future<R>(Ref<StateBase>::share(call.get()));
     }
-    auto* call = new LocalCall<Raw, P...>(peer, info, scope, caller, std::move(params));
-    Future<R> future{Ref<State<R>>::share(call)};
-    peer.accept_local(*call, info);
+    auto* call = new TypedCall<Raw, P...>(outgoing, std::move(params));
+    Future<R> future(Ref<StateBase>::share(call));
+    outgoing.peer.accept_local(*call, info);
     return future;
   }
 
   static R call(Edge& edge, const MethodInfo& info, const CallOptions& options, Params&& params) {
     if constexpr (ReturnType<Raw>::plain) {
       if (DirectCall direct(edge, info, edge.hub().timeout(options.timeout, info)); direct) {
-        Slot<Raw> slot;
-        direct.invoke(&params, slot.address());
-        if constexpr (std::is_void_v<Raw>) {
-          direct.check_deadline();
+        Slot<Stored<R>> result;
+        direct.invoke(&params, result.address());
+        result.filled();
+        direct.check_deadline();
+        if constexpr (std::is_void_v<R>) {
           return;
         } else {
-          R result = slot.take();
-          direct.check_deadline();
-          return result;
+          return std::move(result.get());
         }
       }
     }
@@ -100,18 +91,14 @@ struct CallTypes {
 
   // Starts a call whose reply nobody wants.
   static void send(Edge& edge, const MethodInfo& info, const CallOptions& options, Params&& params) {
-    Peer& peer = edge.peer();
     if (!edge.goes_as_bytes()) {
-      (void)start(edge, info, options, std::move(params));
+      static_cast<void>(start(edge, info, options, std::move(params)));
       return;
     }
-    const CallScope scope = scope_for_call(current_frame(), edge.hub().timeout(options.timeout, info));
-    const Ref<RemoteCall<R>> call(
-        new RemoteCall<R>(peer, info, scope, edge.caller(info, options.number), /*one_way=*/true));
-    call->frames = encode_params(Pending::front(scope.path), params);
-    call->retain();
-    peer.send(*call);
-    if (call->ready() && call->failed()) throw Error(call->error());
+    const Outgoing outgoing = outgoing_call(edge, info, options);
+    const Ref<Pending> call(new RemoteCall<R>(outgoing, /*one_way=*/true));
+    encode_params(call->frames, Pending::front(outgoing.scope.path), params);
+    send_one_way(call);
   }
 };
 
@@ -166,7 +153,7 @@ class Client {
     if constexpr (internal::can_call<S, M, Args&&...>()) {
       using Types = internal::TypesOf<S, M>;
       static_assert(internal::ReturnType<typename Types::Raw>::stream, "lp: this method does not return a Stream");
-      return internal::start_stream<typename Types::Result>(*edge_, internal::kMethodInfo<Types>, options_.timeout,
+      return internal::start_stream<typename Types::Result>(*edge_, internal::kMethodInfo<Types>, options_,
                                                             typename Types::Params(std::forward<Args>(args)...));
     }
   }

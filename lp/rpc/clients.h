@@ -51,9 +51,9 @@ class Replies {
   explicit Replies(std::vector<Future<T>> futures)
       : queue_(std::make_shared<internal::StreamQueue<Reply>>()), left_(futures.size()) {
     for (std::size_t i = 0; i < futures.size(); ++i) {
-      internal::State<T>& state = *futures[i].state();
+      internal::StateBase& state = *futures[i].state();
       internal::on_ready_anywhere(state, [queue = queue_, i, from = futures[i].state()] {
-        queue->put({i, from->failed() ? Outcome<T>(from->error()) : Outcome<T>(std::move(from->value()))});
+        queue->put({i, from->failed() ? Outcome<T>(from->error()) : Outcome<T>(std::move(from->template value<T>()))});
       });
     }
   }

@@ -36,12 +36,10 @@ bool equal_secrets(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-std::size_t Pending::front(const CallPath& path) { return call_front(path.size); }
-
 void track_served(const ReplyTo& to, StateBase& call) {
   if (to.connection != nullptr) {
     to.connection->serve(to.call, Ref<StateBase>::share(&call));
-  } else if (to.pending != nullptr) {
+  } else if (to.pending) {
     to.pending->on_served(call);
   }
 }
@@ -49,7 +47,7 @@ void track_served(const ReplyTo& to, StateBase& call) {
 void send_value(const ReplyTo& to, Frames frames) noexcept {
   if (to.connection != nullptr) {
     to.connection->reply(PacketKind::value, to.call, std::move(frames));
-  } else if (to.pending != nullptr) {
+  } else if (to.pending) {
     to.pending->on_value(frames, reply_front());
   }
 }
@@ -57,7 +55,7 @@ void send_value(const ReplyTo& to, Frames frames) noexcept {
 void send_item(const ReplyTo& to, Frames frames) noexcept {
   if (to.connection != nullptr) {
     to.connection->reply(PacketKind::item, to.call, std::move(frames));
-  } else if (to.pending != nullptr) {
+  } else if (to.pending) {
     to.pending->on_item(frames, reply_front());
   }
 }
@@ -65,7 +63,7 @@ void send_item(const ReplyTo& to, Frames frames) noexcept {
 void send_error(const ReplyTo& to, const Error& error) noexcept {
   if (to.connection != nullptr) {
     to.connection->reply(to.call, error);
-  } else if (to.pending != nullptr) {
+  } else if (to.pending) {
     to.pending->on_error(error);
   }
 }
@@ -73,8 +71,8 @@ void send_error(const ReplyTo& to, const Error& error) noexcept {
 void send_lost(const ReplyTo& to, bool may_have_run) noexcept {
   if (to.connection != nullptr) {
     to.connection->reply(to.call, Error(ErrorKind::disconnected, "the node ended", {.may_have_run = may_have_run}));
-  } else if (to.pending != nullptr) {
-    to.pending->state().retain();
+  } else if (to.pending) {
+    to.pending->retain();
     to.pending->peer().lost(*to.pending, may_have_run);
   }
 }
@@ -101,7 +99,7 @@ bool Connection::start(Pending& call) {
         Error(ErrorKind::overloaded,
               "too much is on its way already (65,536 calls or 4 GiB): wait for replies before you call again",
               {.node = hub_.name(call.peer().id()), .method = std::string(call.info().name)}));
-    call.state().release();
+    call.release();
     return true;
   }
   call.call = ++next_;
@@ -114,8 +112,8 @@ bool Connection::start(Pending& call) {
     transmit(call);
     if (call.one_way()) {
       lock.unlock();
-      call.state().fail(Error(ErrorKind::stopped, "sent one way"));
-      call.state().release();
+      call.fail(Error(ErrorKind::stopped, "sent one way"));
+      call.release();
     }
   } else {
     unsent_.push_back(&call);
@@ -152,7 +150,7 @@ void Connection::cancel(Pending& call) {
       link_->send(signal_packet(PacketKind::cancel, {.call = call.call}));
     }
   }
-  call.state().release();
+  call.release();
 }
 
 void Connection::grant(Pending& call, std::uint64_t items) {
@@ -288,8 +286,8 @@ void Connection::on_welcome() {
     }
   }
   for (Pending* call : sent_one_way) {
-    call->state().fail(Error(ErrorKind::stopped, "sent one way"));
-    call->state().release();
+    call->fail(Error(ErrorKind::stopped, "sent one way"));
+    call->release();
   }
 }
 
@@ -307,7 +305,7 @@ void Connection::on_refusal(const std::string& text) {
   for (Pending* call : refused) {
     call->on_error(Error(ErrorKind::failed, "refused: " + text,
                          {.node = hub_.name(call->peer().id()), .method = std::string(call->info().name)}));
-    call->state().release();
+    call->release();
   }
 }
 
@@ -349,12 +347,12 @@ void Connection::on_call(const Frames& message, bool one_way) {
                  {.node = node->name()}));
     return;
   }
-  method->receive(*node, *method,
-                  {.frames = message,
-                   .offset = offset,
-                   .scope = scope,
-                   .caller = {.node = head.caller, .incarnation = head.caller_incarnation, .sequence = head.sequence},
-                   .reply = std::move(reply)});
+  node->accept(*method,
+               {.frames = message,
+                .offset = offset,
+                .scope = scope,
+                .caller = {.node = head.caller, .incarnation = head.caller_incarnation, .sequence = head.sequence},
+                .reply = std::move(reply)});
 }
 
 void Connection::on_reply(PacketKind kind, const Frames& message) {
@@ -368,9 +366,9 @@ void Connection::on_reply(PacketKind kind, const Frames& message) {
     if (found == pending_.end()) return;  // its caller gave up
     call = found->second;
     if (kind == PacketKind::item) {
-      state = Ref<StateBase>::share(&call->state());
+      state = Ref<StateBase>::share(call);
     } else {
-      state = Ref<StateBase>(&call->state());
+      state = Ref<StateBase>(call);
       bytes_ -= call->size;
       pending_.erase(found);
     }

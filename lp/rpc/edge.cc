@@ -21,6 +21,19 @@ internal::Caller Edge::caller(const internal::MethodInfo& info, std::uint64_t nu
 
 namespace internal {
 
+Outgoing outgoing_call(Edge& edge, const MethodInfo& info, const CallOptions& options) {
+  return {.peer = edge.peer(),
+          .info = info,
+          .scope = scope_for_call(current_frame(), edge.hub().timeout(options.timeout, info)),
+          .caller = edge.caller(info, options.number)};
+}
+
+void send_one_way(const Ref<Pending>& call) {
+  call->retain();
+  call->peer().send(*call);
+  if (call->ready() && call->failed() && call->error().kind() != ErrorKind::stopped) throw Error(call->error());
+}
+
 DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeout) noexcept
     : node_(edge.peer().local()) {
   if (node_ == nullptr || edge.hub().options().serialize) return;

@@ -46,6 +46,18 @@ class Edge {
 
 namespace internal {
 
+// What a client says of its calls.
+struct CallOptions {
+  Duration timeout{};        // 0: as the method or the run says
+  std::uint64_t number = 0;  // of a `once` call; 0: the next
+};
+
+// A call that `edge` makes now.
+Outgoing outgoing_call(Edge& edge, const MethodInfo& info, const CallOptions& options);
+
+// Sends a one-way call as bytes. Throws `overloaded`.
+void send_one_way(const Ref<Pending>& call);
+
 // A call that runs on its caller's stack, if the service is here and idle. Lives around the handler.
 class DirectCall {
  public:

@@ -88,13 +88,15 @@ void StateBase::publish() noexcept {
   }
 }
 
-void StateBase::set_error(const Error& error) { error_ = std::make_unique<Error>(error); }
-
 bool StateBase::fail(const Error& error) noexcept {
   if (!claim()) return false;
-  set_error(error);
-  publish();
+  publish_error(error);
   return true;
+}
+
+void StateBase::publish_error(const Error& error) noexcept {
+  error_ = std::make_unique<Error>(error);
+  publish();
 }
 
 void StateBase::cancel(const Error& error) noexcept {

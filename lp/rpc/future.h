@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -38,8 +39,40 @@ namespace internal {
 
 class Continuation;
 
-// The shared part of a promise and its future, and of a call and its reply. Reference-counted by hand, because a call,
-// its parameters and its result are one object.
+// Room for one value, of whatever type.
+template <class T>
+class Slot {
+ public:
+  Slot() {}
+  Slot(const Slot&) = delete;
+  Slot& operator=(const Slot&) = delete;
+  ~Slot() { reset(); }
+
+  void* address() { return &value_; }
+  void filled() { full_ = true; }  // somebody has made a T at address()
+  template <class... Args>
+  void emplace(Args&&... args) {
+    ::new (address()) T(std::forward<Args>(args)...);
+    full_ = true;
+  }
+  T& get() { return value_; }
+  void reset() {
+    if (std::exchange(full_, false)) value_.~T();
+  }
+
+ private:
+  union {
+    T value_;
+  };
+  bool full_ = false;
+};
+
+template <class T>
+using Stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+
+// The shared part of a promise and its future, and of a call and its reply. What depends on the value's type is in the
+// slot alone, so that calls of many types share their code. Reference-counted by hand, because a call, its arguments
+// and its result are one object.
 class StateBase {
  public:
   StateBase() = default;
@@ -53,6 +86,26 @@ class StateBase {
   bool failed() const noexcept { return error_ != nullptr; }  // when ready
   const Error& error() const { return *error_; }              // when ready and failed
 
+  // Completes with a value; false when it was complete already.
+  template <class T>
+  bool set(Stored<T> value) noexcept {
+    if (!claim()) return false;
+    slot<T>().emplace(std::move(value));
+    publish();
+    return true;
+  }
+  // The value, when ready and not failed.
+  template <class T>
+  Stored<T>& value() {
+    return slot<T>().get();
+  }
+  // The value of a ready state, once; throws its error.
+  template <class T>
+  T take() {
+    if (failed()) throw Error(error());
+    if constexpr (!std::is_void_v<T>) return std::move(value<T>());
+  }
+
   // Waits until ready. Throws `deadline` when the call's own time or that of the current frame is over, and `stopped`
   // when the node that waits is asked to stop.
   void wait();
@@ -63,15 +116,18 @@ class StateBase {
   bool fail(const Error& error) noexcept;
   // The consumer no longer wants the value: completes with `error` and tells who works on it.
   void cancel(const Error& error) noexcept;
-
   // The deadline has come.
   void expire() noexcept { cancel(late()); }
-
   // The consumer takes so many items more. Streams only.
   virtual void grant(std::uint64_t) noexcept {}
 
   // Runs `continuation` when ready, at once if it is.
   void on_ready(std::unique_ptr<Continuation> continuation);
+
+  template <class T>
+  Slot<Stored<T>>& slot() noexcept {
+    return *static_cast<Slot<Stored<T>>*>(slot_address());
+  }
 
  protected:
   virtual ~StateBase();
@@ -79,8 +135,9 @@ class StateBase {
   // Completion in two steps: the one whose claim() succeeds stores the value, then publishes.
   bool claim() noexcept;
   void publish() noexcept;
-  void set_error(const Error& error);
+  void publish_error(const Error& error) noexcept;
 
+  virtual void* slot_address() noexcept = 0;                 // of a Slot<Stored<T>>
   virtual Time deadline() const noexcept { return kNever; }  // when a call ends by itself
   virtual Error late() const;                                // the error at the deadline
   virtual void watch_deadline() {}                           // somebody waits without a thread: set a timer
@@ -130,26 +187,10 @@ class Ref {  // owns one reference
 };
 
 template <class T>
-using Stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
-
-template <class T>
-class State : public StateBase {
- public:
-  bool set(Stored<T> value) noexcept {
-    if (!claim()) return false;
-    value_.emplace(std::move(value));
-    publish();
-    return true;
-  }
-  // The value of a ready state, once; throws its error.
-  T take() {
-    if (failed()) throw Error(error());
-    if constexpr (!std::is_void_v<T>) return std::move(*value_);
-  }
-  Stored<T>& value() { return *value_; }
-
- protected:
-  std::optional<Stored<T>> value_;
+class State final : public StateBase {
+ private:
+  void* slot_address() noexcept override { return &slot_; }
+  Slot<Stored<T>> slot_;
 };
 
 // What happens when a state is ready. Runs once, in the turn of the node that made it, or is destroyed without running
@@ -233,17 +274,17 @@ class [[nodiscard]] Future {
   // handler, and when the current node is asked to stop. Leaves the future invalid.
   T get() {
     state_->wait();
-    return std::exchange(state_, {})->take();
+    return std::exchange(state_, {})->template take<T>();
   }
 
   // Waits at most `timeout`. Nothing when it is not ready then; the future stays valid.
   std::optional<internal::Stored<T>> get_for(Duration timeout) {
     if (!wait_for(timeout)) return std::nullopt;
     if constexpr (std::is_void_v<T>) {
-      std::exchange(state_, {})->take();
+      std::exchange(state_, {})->template take<T>();
       return std::monostate{};
     } else {
-      return std::exchange(state_, {})->take();
+      return std::exchange(state_, {})->template take<T>();
     }
   }
 
@@ -265,11 +306,11 @@ class [[nodiscard]] Future {
   void operator co_await() && = delete;
 
   // For lp's own code.
-  explicit Future(internal::Ref<internal::State<T>> state) : state_(std::move(state)) {}
-  const internal::Ref<internal::State<T>>& state() const { return state_; }
+  explicit Future(internal::Ref<internal::StateBase> state) : state_(std::move(state)) {}
+  const internal::Ref<internal::StateBase>& state() const { return state_; }
 
  private:
-  internal::Ref<internal::State<T>> state_;
+  internal::Ref<internal::StateBase> state_;
 };
 
 // The end that completes a Future. When it goes without having done so, the future fails.
@@ -290,8 +331,8 @@ class Promise {
   // One future for each promise.
   Future<T> future() { return Future<T>(state_); }
 
-  void set_value(internal::Stored<T> value) { state_->set(std::move(value)); }
-  void set_value() requires std::is_void_v<T> { state_->set({}); }
+  void set_value(internal::Stored<T> value) { state_->template set<T>(std::move(value)); }
+  void set_value() requires std::is_void_v<T> { state_->template set<T>({}); }
   void set_error(const Error& error) { state_->fail(error); }
   void set_exception(std::exception_ptr exception) { state_->fail(as_error(std::move(exception))); }
 
@@ -302,7 +343,7 @@ class Promise {
   void abandon() {
     if (state_ && !state_->ready()) state_->fail(internal::abandoned_promise());
   }
-  internal::Ref<internal::State<T>> state_;
+  internal::Ref<internal::StateBase> state_;
 };
 
 // A future that is ready.

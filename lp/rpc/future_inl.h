@@ -13,13 +13,13 @@ void on_ready_anywhere(StateBase& state, F f) {
 
 // Completes `to` when `from` is complete.
 template <class T>
-void forward(Future<T> from, Ref<State<T>> to) {
-  State<T>& state = *from.state();
+void forward(Future<T> from, Ref<StateBase> to) {
+  StateBase& state = *from.state();
   on_ready_anywhere(state, [from = from.state(), to = std::move(to)] {
     if (from->failed()) {
       to->fail(from->error());
     } else {
-      to->set(std::move(from->value()));
+      to->set<T>(std::move(from->template value<T>()));
     }
   });
 }
@@ -35,16 +35,16 @@ struct Unwrap<Future<R>> {
 
 // Runs f and completes `to` with what it returns or throws.
 template <class R, class F>
-void run_into(const Ref<State<R>>& to, F&& f) noexcept {
+void run_into(const Ref<StateBase>& to, F&& f) noexcept {
   try {
     using Returned = std::invoke_result_t<F>;
     if constexpr (IsFuture<Returned>::value) {
-      forward(f(), to);
+      forward<R>(f(), to);
     } else if constexpr (std::is_void_v<Returned>) {
       f();
-      to->set({});
+      to->set<R>({});
     } else {
-      to->set(f());
+      to->set<R>(f());
     }
   } catch (...) {
     to->fail(as_error(std::current_exception()));
@@ -96,7 +96,7 @@ class Awaiter {
   bool await_ready() const noexcept { return future_.ready(); }
   void await_suspend(std::coroutine_handle<> handle) {
     // Another thread may resume, and end, the coroutine before on_ready returns; the state must outlive that.
-    const Ref<State<T>> state = future_.state();
+    const Ref<StateBase> state = future_.state();
     state->on_ready(std::make_unique<Resumption>(handle));
   }
   T await_resume() { return future_.get(); }
@@ -119,9 +119,9 @@ auto Future<T>::then(F f) && {
   using R = typename internal::Unwrap<Returned>::type;
   Promise<R> promise;
   Future<R> result = promise.future();
-  const internal::Ref<internal::State<T>> state = std::move(state_);
+  const internal::Ref<internal::StateBase> state = std::move(state_);
   auto body = [state, f = std::move(f), promise = std::move(promise), to = result.state()]() mutable {
-    internal::run_into(to, [&]() -> Returned { return internal::call_continuation(f, Future<T>(std::move(state))); });
+    internal::run_into<R>(to, [&]() -> Returned { return internal::call_continuation(f, Future<T>(std::move(state))); });
     if constexpr (internal::IsFuture<Returned>::value) promise.detach();
   };
   state->on_ready(std::make_unique<internal::PlainContinuation<decltype(body)>>(std::move(body)));
@@ -141,7 +141,7 @@ struct Gathering {
   explicit Gathering(std::vector<Future<T>> all) : futures(std::move(all)), missing(futures.size()) {}
 
   void one_ready(std::size_t i) {
-    State<T>& state = *futures[i].state();
+    StateBase& state = *futures[i].state();
     if (state.failed() && !failed.exchange(true)) {
       promise.set_error(state.error());
       for (Future<T>& other : futures) other.cancel();
@@ -149,7 +149,7 @@ struct Gathering {
     if (missing.fetch_sub(1) != 1 || failed) return;
     std::vector<Stored<T>> values;
     values.reserve(futures.size());
-    for (Future<T>& future : futures) values.push_back(std::move(future.state()->value()));
+    for (Future<T>& future : futures) values.push_back(std::move(future.state()->template value<T>()));
     promise.set_value(std::move(values));
   }
 };
@@ -165,9 +165,9 @@ struct Race {
   explicit Race(std::vector<Future<T>> all) : futures(std::move(all)), missing(futures.size()) {}
 
   void one_ready(std::size_t i) {
-    State<T>& state = *futures[i].state();
+    StateBase& state = *futures[i].state();
     if (!state.failed() && !won.exchange(true)) {
-      promise.set_value({i, std::move(state.value())});
+      promise.set_value({i, std::move(state.value<T>())});
       for (Future<T>& other : futures) other.cancel();
     }
     if (missing.fetch_sub(1) == 1 && !won) promise.set_error(state.error());

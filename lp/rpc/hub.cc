@@ -40,14 +40,4 @@ void Hub::close() {
 
 void Hub::abandon() { pool_.abandon(); }
 
-void DeadlineTimer::watch(Hub& hub, StateBase& state, Time deadline) {
-  if (deadline == kNever || id_.load() != 0) return;
-  id_ = hub.timers().at(deadline, [held = Ref<StateBase>::share(&state)] { held->expire(); });
-  if (state.ready()) cancel(hub);
-}
-
-void DeadlineTimer::cancel(Hub& hub) noexcept {
-  if (const Timers::Id id = id_.exchange(0); id != 0) hub.timers().cancel(id);
-}
-
 }  // namespace lp::internal

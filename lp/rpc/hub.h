@@ -63,14 +63,4 @@ class Hub {
   std::unique_ptr<Network> network_;
 };
 
-// Ends a state at its deadline when nobody waits for it in a thread. Part of the state.
-class DeadlineTimer {
- public:
-  void watch(Hub& hub, StateBase& state, Time deadline);
-  void cancel(Hub& hub) noexcept;
-
- private:
-  std::atomic<Timers::Id> id_ = 0;
-};
-
 }  // namespace lp::internal

@@ -348,8 +348,8 @@ struct Incoming;
 struct Method : MethodInfo {
   std::uint64_t shape = 0;  // of the types that it moves, recursively
   bool direct = false;      // may run on its caller's stack: in turn or concurrent, one at a time, with a plain result
-  void (*invoke)(void* object, void* params, void* result) = nullptr;  // result: raw storage, filled unless void
-  void (*receive)(NodeCore& node, const Method& method, Incoming&& message) = nullptr;  // a call that came as bytes
+  void (*invoke)(void* object, void* params, void* result) = nullptr;  // result: raw storage for what it returns
+  Call* (*receive)(NodeCore& node, const Method& method, Incoming&& message) = nullptr;  // a call that came as bytes
   void (*run_batch)(NodeCore& node, const Method& method, std::vector<Call*> calls) = nullptr;
 };
 

@@ -83,6 +83,12 @@ void NodeCore::accept(Call* call) {
   }
 }
 
+void NodeCore::accept(const Method& method, Incoming&& message) {
+  Call* const call = method.receive(*this, method, std::move(message));
+  track_served(call->reply(), *call);
+  accept(call);
+}
+
 void NodeCore::run_concurrently(Gate& gate, Task* task) {
   began();
   const auto serve = [this, &gate, task] {

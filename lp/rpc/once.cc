@@ -73,11 +73,11 @@ void OnceTable::finish(const Caller& caller, Outcome outcome) {
 
 void OnceTable::settle(Call& call, const Outcome& outcome) {
   if (outcome.error) {
-    call.fail_call(*outcome.error);
+    call.fail(*outcome.error);
   } else {
     call.answer(outcome.frames);
   }
-  call.finish();
+  call.release();
 }
 
 Frames OnceTable::save() const {

@@ -15,7 +15,7 @@ void fail_held(Pending* pending, Call* call, const Error& error) noexcept {
     call->refuse(error);
   } else {
     pending->on_error(error);
-    pending->state().release();
+    pending->release();
   }
 }
 
@@ -131,7 +131,7 @@ void Peer::accept_at(NodeCore& core, Call& call, const MethodInfo& info) noexcep
 }
 
 void Peer::accept_bytes_at(NodeCore& core, Pending& call) noexcept {
-  const Ref<StateBase> state(&call.state());
+  const Ref<Pending> held(&call);
   const Method* const method = core.find(call.info().id);
   if (method == nullptr) {
     call.on_error(unimplemented(call.info()));
@@ -144,10 +144,9 @@ void Peer::accept_bytes_at(NodeCore& core, Pending& call) noexcept {
                    .reply = {}};
   call.sent.store(true, std::memory_order_relaxed);
   if (!call.one_way()) {
-    message.reply.local = state;
-    message.reply.pending = &call;
+    message.reply.pending = held;
   }
-  method->receive(core, *method, std::move(message));
+  core.accept(*method, std::move(message));
 }
 
 void Peer::hold_or_fail(Held held) noexcept {
@@ -192,7 +191,7 @@ void Peer::forget(Pending& call) noexcept {
     }
   }
   if (release) {
-    call.state().release();
+    call.release();
   } else if (connection != nullptr) {
     connection->cancel(call);
   }
@@ -220,7 +219,7 @@ void Peer::lost(Pending& call, bool may_have_run) noexcept {
     return;
   }
   call.on_error(lost_error(call.info(), call.scope()));
-  call.state().release();
+  call.release();
 }
 
 Error Peer::lost_error(const MethodInfo& info, const CallScope& scope) const {

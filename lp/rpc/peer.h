@@ -40,7 +40,7 @@ class Peer {
   void accept_local(Call& call, const MethodInfo& info);
   // For a call whose node ended before it began. False when the run ends.
   bool resend_local(Call& call, const MethodInfo& info) noexcept;
-  // Sends a call as bytes. Takes over one reference of `call.state()`.
+  // Sends a call as bytes. Takes over one reference.
   void send(Pending& call);
   // The caller of `call` gave up.
   void forget(Pending& call) noexcept;

@@ -33,7 +33,7 @@ class StreamSink {
   // True when the handler may go on at once; else it is resumed when the reader has room.
   virtual bool put(T item, std::coroutine_handle<> handler) = 0;
   virtual void end() noexcept = 0;
-  virtual void fail(const Error& error) noexcept = 0;
+  virtual void fail_stream(const Error& error) noexcept = 0;
 
  protected:
   ~StreamSink() = default;
@@ -56,7 +56,7 @@ class [[nodiscard]] Stream {
     }
     void unhandled_exception() {
       ended_ = true;
-      sink_->fail(as_error(std::current_exception()));
+      sink_->fail_stream(as_error(std::current_exception()));
     }
 
     struct Yielded {
@@ -69,7 +69,7 @@ class [[nodiscard]] Stream {
     Yielded yield_value(T item) { return {*this, std::move(item)}; }
 
     ~promise_type() {
-      if (!ended_ && sink_ != nullptr) sink_->fail(internal::abandoned_promise());
+      if (!ended_ && sink_ != nullptr) sink_->fail_stream(internal::abandoned_promise());
     }
 
    private:

@@ -17,24 +17,16 @@ namespace lp::internal {
 
 // A streaming call at its callee. As a call it runs once, to start the handler; afterwards it is where the items go.
 template <class T, class... P>
-class StreamCall : public State<void>, public Call, public StreamSink<T> {
+class StreamCall final : public Call, public StreamSink<T> {
  public:
-  StreamCall(const Method* method, const CallScope& scope, const Caller& caller, Duration timeout)
-      : Call(method, scope, caller), timeout_(timeout) {}
+  using Params = std::tuple<P...>;
 
-  bool wanted() const noexcept override { return !ready(); }
-  void fail_call(const Error& error) noexcept override { State<void>::fail(error); }
-  void fail_lost() noexcept override { fail_call(node_->stopped_error()); }
-  void answer(const Frames&) noexcept override {}
-  void finish() noexcept override { release(); }
-
-  void invoke() override {
-    Slot<Stream<T>> slot;
-    method_->invoke(node_->object(), &*params_, slot.address());
-    params_.reset();
-    retain();  // the handler's; given back when it ends
-    slot.take().begin_into(*this).resume();
+  StreamCall(const Outgoing& call, Duration timeout, std::shared_ptr<StreamQueue<T>> queue, Params&& params)
+      : Call(kResultOps<void>, call), timeout_(timeout), queue_(std::move(queue)) {
+    params_.emplace(std::move(params));
   }
+  StreamCall(NodeCore& node, const Method& method, Incoming&& message)
+      : Call(kResultOps<void>, node, method, std::move(message)), timeout_(until(scope().deadline)) {}
 
   bool put(T item, std::coroutine_handle<> handler) override {
     deliver(std::move(item));
@@ -46,18 +38,18 @@ class StreamCall : public State<void>, public Call, public StreamSink<T> {
     room_ = 0;
     if (ready()) {
       // The reader is gone: the handler ends in its own turn, not inside its own yield.
-      node_->turn().post(new Resume(*this, handler));
+      node().turn().post(new Resume(*this, handler));
     } else {
       paused_ = handler;
     }
     return false;
   }
   void end() noexcept override {
-    set({});
+    set<void>({});
     release();
   }
-  void fail(const Error& error) noexcept override {
-    State<void>::fail(node_->failure(*method_, scope_, std::make_exception_ptr(error)));
+  void fail_stream(const Error& error) noexcept override {
+    settle(node().failure(method(), scope(), std::make_exception_ptr(error)));
     release();
   }
 
@@ -68,37 +60,52 @@ class StreamCall : public State<void>, public Call, public StreamSink<T> {
       room_ += items;
       handler = std::exchange(paused_, nullptr);
     }
-    if (handler) node_->turn().post(new Resume(*this, handler));
+    if (handler) node().turn().post(new Resume(*this, handler));
   }
 
  protected:
-  virtual void deliver(T item) noexcept = 0;
-  void cancelled() noexcept override { grant(0); }
+  void* slot_address() noexcept override { return &result_; }
+  void decode(const Frames& frames, std::size_t offset) override { decode_params(params_, frames, offset); }
 
-  std::optional<std::tuple<P...>> params_;
+  void invoke() override {
+    Slot<Stream<T>> stream;
+    method().invoke(node().object(), &params_.get(), stream.address());
+    stream.filled();
+    params_.reset();
+    retain();  // the handler's; given back when it ends
+    stream.get().begin_into(*this).resume();
+  }
+
+  void completed() noexcept override {
+    if (queue_ != nullptr) queue_->end(failed() ? std::optional(error()) : std::nullopt);
+    Call::completed();
+  }
+  void cancelled() noexcept override { grant(0); }
+  // Each item has its own time, which the reader watches.
+  Time deadline() const noexcept override { return kNever; }
 
  private:
   // The handler goes on in its turn; or ends, when nobody reads any more.
   class Resume final : public Task {
    public:
     Resume(StreamCall& call, std::coroutine_handle<> handler)
-        : Task(call.scope_.chain), call_(Ref<StreamCall>::share(&call)), handler_(handler) {}
+        : Task(call.scope().chain), call_(Ref<StreamCall>::share(&call)), handler_(handler) {}
     void run() noexcept override {
       if (call_->ready()) {
         handler_.destroy();
       } else {
-        Frame frame{.node = call_->node_,
+        Frame frame{.node = &call_->node(),
                     .deadline = after(call_->timeout_),
-                    .chain = call_->scope_.chain,
+                    .chain = call_->scope().chain,
                     .holds_turn = true,
-                    .path = &call_->scope_.path};
+                    .path = &call_->scope().path};
         const FrameScope scope(frame);
         handler_.resume();
       }
       delete this;
     }
     void refuse(const Error& error) noexcept override {
-      call_->State<void>::fail(error);
+      call_->settle(error);
       handler_.destroy();
       delete this;
     }
@@ -108,92 +115,47 @@ class StreamCall : public State<void>, public Call, public StreamSink<T> {
     std::coroutine_handle<> handler_;
   };
 
+  void deliver(T item) noexcept {
+    if (queue_ != nullptr) {
+      queue_->put(std::move(item));
+      return;
+    }
+    try {
+      send_item(reply(), encode_value<T>(item));
+    } catch (...) {
+      fail(as_error(std::current_exception()));
+    }
+  }
+
   const Duration timeout_;
+  std::shared_ptr<StreamQueue<T>> queue_;  // shared with the reader; null when the reader is elsewhere
+  Slot<Params> params_;
+  Slot<std::monostate> result_;
   std::mutex mutex_;
   std::uint64_t room_ = kStreamWindow;
   std::coroutine_handle<> paused_;
 };
 
-// A streaming call from this process.
-template <class T, class... P>
-class LocalStream final : public StreamCall<T, P...> {
- public:
-  LocalStream(std::shared_ptr<StreamQueue<T>> queue, const CallScope& scope, const Caller& caller, Duration timeout,
-              std::tuple<P...>&& params)
-      : StreamCall<T, P...>(nullptr, scope, caller, timeout), queue_(std::move(queue)) {
-    this->params_.emplace(std::move(params));
-  }
-  void prepare() override {}
-
- protected:
-  void deliver(T item) noexcept override { queue_->put(std::move(item)); }
-  void completed() noexcept override { queue_->end(this->failed() ? std::optional(this->error()) : std::nullopt); }
-
- private:
-  std::shared_ptr<StreamQueue<T>> queue_;
-};
-
-// A streaming call that came as bytes.
-template <class T, class... P>
-class ServedStream final : public StreamCall<T, P...> {
- public:
-  ServedStream(const Method& method, Incoming&& message)
-      : StreamCall<T, P...>(&method, message.scope, message.caller, until(message.scope.deadline)),
-        frames_(std::move(message.frames)),
-        offset_(message.offset),
-        reply_(std::move(message.reply)) {}
-  void prepare() override {
-    this->params_.emplace(decode_params(frames_, offset_, std::type_identity<std::tuple<P...>>{}));
-    frames_ = {};
-  }
-  const ReplyTo& reply() const { return reply_; }
-
- protected:
-  void deliver(T item) noexcept override {
-    try {
-      send_item(reply_, encode_result<T>(item));
-    } catch (...) {
-      this->fail_call(as_error(std::current_exception()));
-    }
-  }
-  void completed() noexcept override {
-    if (this->failed()) {
-      send_error(reply_, this->error());
-    } else {
-      send_value(reply_, encode_result<void>({}));
-    }
-  }
-
- private:
-  Frames frames_;
-  std::size_t offset_;
-  ReplyTo reply_;
-};
-
 // Method::receive for a streaming method.
 template <class T, class... P>
-void receive_stream(NodeCore& node, const Method& method, Incoming&& message) {
-  auto* call = new ServedStream<T, P...>(method, std::move(message));
-  call->arrive(node, method);
-  track_served(call->reply(), *call);
-  node.accept(call);
+Call* receive_stream(NodeCore& node, const Method& method, Incoming&& message) {
+  return new StreamCall<T, P...>(node, method, std::move(message));
 }
 
 // A streaming call to another process, at its caller.
 template <class T>
-class RemoteStream final : public State<void>, public Pending {
+class RemoteStream final : public Pending {
  public:
-  RemoteStream(std::shared_ptr<StreamQueue<T>> queue, Peer& peer, const MethodInfo& info, const CallScope& scope,
-               const Caller& caller)
-      : Pending(peer, info, scope, caller, /*one_way=*/false), queue_(std::move(queue)) {}
+  RemoteStream(const Outgoing& outgoing, std::shared_ptr<StreamQueue<T>> queue)
+      : Pending(kResultOps<void>, outgoing, /*one_way=*/false), queue_(std::move(queue)) {}
 
-  StateBase& state() noexcept override { return *this; }
-  void on_value(const Frames&, std::size_t) noexcept override { this->set({}); }
   void on_item(const Frames& message, std::size_t offset) noexcept override {
     try {
-      queue_->put(decode_result<T>(message, offset));
+      Slot<T> item;
+      decode_value<T>(item, message, offset);
+      queue_->put(std::move(item.get()));
     } catch (...) {
-      this->fail(as_error(std::current_exception()));
+      fail(as_error(std::current_exception()));
     }
   }
   void on_served(StateBase& served) noexcept override {
@@ -212,9 +174,11 @@ class RemoteStream final : public State<void>, public Pending {
   void completed() noexcept override {
     const Ref<StateBase> served = served_here(/*forget=*/true);
     if (served && failed()) served->cancel(error());  // no effect where the error came from there
-    queue_->end(this->failed() ? std::optional(this->error()) : std::nullopt);
+    queue_->end(failed() ? std::optional(error()) : std::nullopt);
+    Pending::completed();
   }
-  void cancelled() noexcept override { peer().forget(*this); }
+  void* slot_address() noexcept override { return &result_; }
+  Time deadline() const noexcept override { return kNever; }
 
  private:
   Ref<StateBase> served_here(bool forget = false) {
@@ -222,27 +186,28 @@ class RemoteStream final : public State<void>, public Pending {
     return forget ? std::exchange(served_, {}) : served_;
   }
 
-  std::shared_ptr<StreamQueue<T>> queue_;
+  std::shared_ptr<StreamQueue<T>> queue_;  // shared with the reader
+  Slot<std::monostate> result_;
   std::mutex mutex_;
   Ref<StateBase> served_;  // the call itself, when it is served in this process
 };
 
 template <class T, class... P>
-StreamReader<T> start_stream(Edge& edge, const MethodInfo& info, Duration said, std::tuple<P...>&& params) {
-  const Duration timeout = edge.hub().timeout(said, info);
-  const CallScope scope = scope_for_call(current_frame(), timeout);
-  const Caller caller = edge.caller(info, 0);
+StreamReader<T> start_stream(Edge& edge, const MethodInfo& info, const CallOptions& options,
+                             std::tuple<P...>&& params) {
+  const Outgoing outgoing = outgoing_call(edge, info, options);
+  const Duration timeout = edge.hub().timeout(options.timeout, info);
   auto queue = std::make_shared<StreamQueue<T>>();
   Ref<StateBase> state;
   if (edge.goes_as_bytes()) {
-    auto* call = new RemoteStream<T>(queue, edge.peer(), info, scope, caller);
+    auto* call = new RemoteStream<T>(outgoing, queue);
     state = Ref<StateBase>::share(call);
-    call->frames = encode_params(Pending::front(scope.path), params);
-    edge.peer().send(*call);
+    encode_params(call->frames, Pending::front(outgoing.scope.path), params);
+    outgoing.peer.send(*call);
   } else {
-    auto* call = new LocalStream<T, P...>(queue, scope, caller, timeout, std::move(params));
+    auto* call = new StreamCall<T, P...>(outgoing, timeout, queue, std::move(params));
     state = Ref<StateBase>::share(call);
-    edge.peer().accept_local(*call, info);
+    outgoing.peer.accept_local(*call, info);
   }
   return StreamReader<T>(std::move(queue),
                          {.call = state,
