@@ -36,6 +36,8 @@ Frames Checkpoint::get_frames(std::string_view name) const { return find(name, s
 
 const Frames& Checkpoint::stored(std::string_view name) const { return find(name).frames; }
 
+const std::string& Checkpoint::type(std::string_view name) const { return find(name).type; }
+
 std::vector<CheckpointEntry> Checkpoint::entries() const {
   std::vector<CheckpointEntry> entries;
   entries.reserve(entries_.size());

@@ -72,6 +72,7 @@ class Checkpoint {
   std::vector<CheckpointEntry> entries() const;  // by name
   // An entry as it is stored, whatever its type.
   const Frames& stored(std::string_view name) const;
+  const std::string& type(std::string_view name) const;
 
   // Whose it is and of which step, for one that was read.
   const std::string& node() const { return node_; }
