@@ -82,16 +82,25 @@ class NodeOf final : public NodeObject {
   S service_;
 };
 
+template <class... P>
+std::uint64_t shapes() {
+  std::uint64_t hash = 0;
+  ((hash = hash_combine(hash, shape_of<P>())), ...);
+  return hash;
+}
+
 // The functions of one signature, shared by all methods that have it.
 template <class Raw, class Params>
 struct Bodies;
 template <class Raw, class... P>
-struct Bodies<Raw, std::tuple<P...>> {
+struct Bodies<Raw, Arguments<P...>> {
   static constexpr auto kReceive = &receive_call<Raw, P...>;
+  static std::uint64_t shape() { return shapes<P...>(); }
 };
 template <class T, class... P>
-struct Bodies<Stream<T>, std::tuple<P...>> {
+struct Bodies<Stream<T>, Arguments<P...>> {
   static constexpr auto kReceive = &receive_stream<T, P...>;
+  static std::uint64_t shape() { return shapes<P...>(); }
 };
 
 template <class R>
@@ -110,10 +119,10 @@ Method method_of_entry() {
   using Params = typename Types::Params;
   Method method;
   static_cast<MethodInfo&>(method) = kMethodInfo<Types>;
-  method.shape = hash_combine(shape_of<Params>(), result_shape<typename Types::Result>());
+  method.shape = hash_combine(Bodies<Raw, Params>::shape(), result_shape<typename Types::Result>());
   method.receive = Bodies<Raw, Params>::kReceive;
   if constexpr (Types::kTraits.batch > 0) {
-    method.run_batch = &run_batch_of<S, Types::kMethod, Raw, std::tuple_element_t<0, Params>>;
+    method.run_batch = &run_batch_of<S, Types::kMethod, Raw>;
   } else {
     method.invoke = &invoke_method<S, Types::kMethod>;
     method.direct = ReturnType<Raw>::plain && !Types::kTraits.once;

@@ -7,7 +7,6 @@
 // lp::Error.
 
 #include <concepts>
-#include <tuple>
 #include <utility>
 
 #include "lp/rpc/edge.h"
@@ -18,13 +17,6 @@
 
 namespace lp {
 namespace internal {
-
-template <class Params, class Given>
-struct ArgumentsFit : std::false_type {};
-template <class... P, class... Given>
-  requires(sizeof...(P) == sizeof...(Given))
-struct ArgumentsFit<std::tuple<P...>, std::tuple<Given...>>
-    : std::bool_constant<(std::is_convertible_v<Given, P> && ...)> {};
 
 // Says in one sentence what is wrong with a call, and only that.
 template <class S, auto M, class... Given>
@@ -37,12 +29,11 @@ consteval bool can_call() {
     return false;
   } else {
     using Params = typename TypesOf<S, M>::Params;
-    if constexpr (sizeof...(Given) != std::tuple_size_v<Params>) {
-      static_assert(sizeof...(Given) == std::tuple_size_v<Params>, "lp: wrong number of arguments for this method");
+    if constexpr (sizeof...(Given) != Params::size) {
+      static_assert(sizeof...(Given) == Params::size, "lp: wrong number of arguments for this method");
       return false;
-    } else if constexpr (!ArgumentsFit<Params, std::tuple<Given...>>::value) {
-      static_assert(ArgumentsFit<Params, std::tuple<Given...>>::value,
-                    "lp: these arguments do not fit the method's parameters");
+    } else if constexpr (!kArgumentsFit<Params, Given...>) {
+      static_assert(kArgumentsFit<Params, Given...>, "lp: these arguments do not fit the method's parameters");
       return false;
     } else {
       return true;
@@ -54,7 +45,7 @@ consteval bool can_call() {
 template <class Raw, class... P>
 struct CallTypes {
   using R = ResultOfRaw<Raw>;
-  using Params = std::tuple<P...>;
+  using Params = Arguments<P...>;
 
   // Starts a call that queues or travels.
   static Future<R> start(Edge& edge, const MethodInfo& info, const CallOptions& options, Params&& params) {
@@ -105,7 +96,7 @@ struct CallTypes {
 template <class Raw, class Params>
 struct CallTypesOf;
 template <class Raw, class... P>
-struct CallTypesOf<Raw, std::tuple<P...>> {
+struct CallTypesOf<Raw, Arguments<P...>> {
   using type = CallTypes<Raw, P...>;
 };
 template <class Types>
@@ -130,8 +121,9 @@ class Client {
       using Types = internal::TypesOf<S, M>;
       static_assert(!internal::ReturnType<typename Types::Raw>::stream,
                     "lp: this method returns a Stream: client.stream<&S::method>(...)");
-      return internal::CallTypesFor<Types>::call(*edge_, internal::kMethodInfo<Types>, options_,
-                                                 typename Types::Params(std::forward<Args>(args)...));
+      return internal::CallTypesFor<Types>::call(
+          *edge_, internal::kMethodInfo<Types>, options_,
+          internal::MakeArguments<typename Types::Params>::from(std::forward<Args>(args)...));
     }
   }
 
@@ -142,8 +134,9 @@ class Client {
       using Types = internal::TypesOf<S, M>;
       static_assert(!internal::ReturnType<typename Types::Raw>::stream,
                     "lp: this method returns a Stream: client.stream<&S::method>(...)");
-      return internal::CallTypesFor<Types>::start(*edge_, internal::kMethodInfo<Types>, options_,
-                                                  typename Types::Params(std::forward<Args>(args)...));
+      return internal::CallTypesFor<Types>::start(
+          *edge_, internal::kMethodInfo<Types>, options_,
+          internal::MakeArguments<typename Types::Params>::from(std::forward<Args>(args)...));
     }
   }
 
@@ -153,8 +146,9 @@ class Client {
     if constexpr (internal::can_call<S, M, Args&&...>()) {
       using Types = internal::TypesOf<S, M>;
       static_assert(internal::ReturnType<typename Types::Raw>::stream, "lp: this method does not return a Stream");
-      return internal::start_stream<typename Types::Result>(*edge_, internal::kMethodInfo<Types>, options_,
-                                                            typename Types::Params(std::forward<Args>(args)...));
+      return internal::start_stream<typename Types::Result>(
+          *edge_, internal::kMethodInfo<Types>, options_,
+          internal::MakeArguments<typename Types::Params>::from(std::forward<Args>(args)...));
     }
   }
 
@@ -164,8 +158,9 @@ class Client {
   void send(Args&&... args) const {
     if constexpr (internal::can_call<S, M, Args&&...>()) {
       using Types = internal::TypesOf<S, M>;
-      internal::CallTypesFor<Types>::send(*edge_, internal::kMethodInfo<Types>, options_,
-                                          typename Types::Params(std::forward<Args>(args)...));
+      internal::CallTypesFor<Types>::send(
+          *edge_, internal::kMethodInfo<Types>, options_,
+          internal::MakeArguments<typename Types::Params>::from(std::forward<Args>(args)...));
     }
   }
 
@@ -194,6 +189,6 @@ class Client {
 // True when client.call<M>(args...) compiles. For tests and for constraints of your own.
 template <class S, auto M, class... Args>
 concept Accepts = Service<S> && RemoteOf<S>::type::template contains<M>&&
-    internal::ArgumentsFit<typename internal::TypesOf<S, M>::Params, std::tuple<Args...>>::value;
+    internal::kArgumentsFit<typename internal::TypesOf<S, M>::Params, Args...>;
 
 }  // namespace lp

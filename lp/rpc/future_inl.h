@@ -121,7 +121,8 @@ auto Future<T>::then(F f) && {
   Future<R> result = promise.future();
   const internal::Ref<internal::StateBase> state = std::move(state_);
   auto body = [state, f = std::move(f), promise = std::move(promise), to = result.state()]() mutable {
-    internal::run_into<R>(to, [&]() -> Returned { return internal::call_continuation(f, Future<T>(std::move(state))); });
+    internal::run_into<R>(to,
+                          [&]() -> Returned { return internal::call_continuation(f, Future<T>(std::move(state))); });
     if constexpr (internal::IsFuture<Returned>::value) promise.detach();
   };
   state->on_ready(std::make_unique<internal::PlainContinuation<decltype(body)>>(std::move(body)));

@@ -10,13 +10,13 @@
 #include <chrono>
 #include <cstdint>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 #include <vector>
 
 #include "lp/base/hash.h"
 #include "lp/base/names.h"
 #include "lp/base/scheduler.h"
+#include "lp/rpc/arguments.h"
 #include "lp/wire/codec.h"
 #include "lp/wire/shape.h"
 
@@ -162,7 +162,7 @@ template <class S, class R, class... P>
 struct Signature<R (S::*)(P...)> {
   using Service = S;
   using Raw = std::remove_cvref_t<R>;
-  using Params = std::tuple<std::remove_cvref_t<P>...>;
+  using Params = Arguments<std::remove_cvref_t<P>...>;
   static constexpr bool takes_values =
       (!(std::is_lvalue_reference_v<P> && !std::is_const_v<std::remove_reference_t<P>>)&&...);
   static constexpr bool takes_references = (std::is_reference_v<P> || ...);
@@ -182,8 +182,9 @@ struct IsVector<std::vector<T>> : std::true_type {};
 template <class Params>
 struct BatchItem : std::false_type {};
 template <class T>
-struct BatchItem<std::tuple<std::vector<T>>> : std::true_type {
-  using type = std::tuple<T>;
+struct BatchItem<Arguments<std::vector<T>>> : std::true_type {
+  using item = T;
+  using type = Arguments<T>;
 };
 
 // The method as callers see it: of one item, where it is batched.
@@ -208,15 +209,19 @@ struct MethodTypes {
   using Result = ResultOfRaw<Raw>;
 };
 
-template <class T>
-struct AllSendable : std::false_type {};
-template <class... T>
-struct AllSendable<std::tuple<T...>> : std::bool_constant<(Sendable<T> && ...)> {};
-
-template <class T>
-constexpr bool kSendableOrVoid = Sendable<T>;
-template <>
-inline constexpr bool kSendableOrVoid<void> = true;
+// Says in a sentence why one of them cannot be sent.
+template <class... P>
+consteval bool arguments_are_sendable(std::type_identity<Arguments<P...>>) {
+  return (check_sendable<P>() && ...);
+}
+template <class R>
+consteval bool result_is_sendable() {
+  if constexpr (std::is_void_v<R>) {
+    return true;
+  } else {
+    return check_sendable<R>();
+  }
+}
 
 template <auto Entry>
 consteval bool method_is_fine() {
@@ -244,18 +249,9 @@ consteval bool method_is_fine() {
       static_assert(traits.batch == 0,
                     "lp: a batched method takes one std::vector<Item> and returns a std::vector<Result>");
       return false;
-    } else if constexpr (!AllSendable<typename Declared::Params>::value) {
-      static_assert(AllSendable<typename Declared::Params>::value,
-                    "lp: a parameter of this method cannot be sent; make it a plain aggregate or a std:: value, or "
-                    "specialise lp::Codec for it");
-      return false;
-    } else if constexpr (!kSendableOrVoid<ResultOfRaw<typename Declared::Raw>>) {
-      static_assert(kSendableOrVoid<ResultOfRaw<typename Declared::Raw>>,
-                    "lp: the result of this method cannot be sent; make it a plain aggregate or a std:: value, or "
-                    "specialise lp::Codec for it");
-      return false;
     } else {
-      return true;
+      return arguments_are_sendable(std::type_identity<typename Declared::Params>{}) &&
+             result_is_sendable<ResultOfRaw<typename Declared::Raw>>();
     }
   }
 }

@@ -6,7 +6,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <tuple>
 #include <utility>
 
 #include "lp/rpc/edge.h"
@@ -19,7 +18,7 @@ namespace lp::internal {
 template <class T, class... P>
 class StreamCall final : public Call, public StreamSink<T> {
  public:
-  using Params = std::tuple<P...>;
+  using Params = Arguments<P...>;
 
   StreamCall(const Outgoing& call, Duration timeout, std::shared_ptr<StreamQueue<T>> queue, Params&& params)
       : Call(kResultOps<void>, call), timeout_(timeout), queue_(std::move(queue)) {
@@ -193,8 +192,7 @@ class RemoteStream final : public Pending {
 };
 
 template <class T, class... P>
-StreamReader<T> start_stream(Edge& edge, const MethodInfo& info, const CallOptions& options,
-                             std::tuple<P...>&& params) {
+StreamReader<T> start_stream(Edge& edge, const MethodInfo& info, const CallOptions& options, Arguments<P...>&& params) {
   const Outgoing outgoing = outgoing_call(edge, info, options);
   const Duration timeout = edge.hub().timeout(options.timeout, info);
   auto queue = std::make_shared<StreamQueue<T>>();

@@ -2,7 +2,7 @@
 // The bodies of calls that know their types: one set for each signature, however many methods have it, and as little in
 // it as can be. Internal to lp/rpc and to the tables that lp/program makes.
 
-#include <tuple>
+#include <new>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -17,35 +17,35 @@
 
 namespace lp::internal {
 
+template <auto M, class S, std::size_t... I, class... P>
+void invoke_on(S& service, ArgumentList<std::index_sequence<I...>, P...>& arguments, void* result) {
+  using Raw = typename Signature<std::remove_const_t<decltype(M)>>::Raw;
+  if constexpr (std::is_void_v<Raw>) {
+    (service.*M)(std::move(static_cast<Argument<I, P>&>(arguments).value)...);
+    ::new (result) std::monostate;
+  } else {
+    ::new (result) Raw((service.*M)(std::move(static_cast<Argument<I, P>&>(arguments).value)...));
+  }
+}
+
 // Method::invoke for one method of S.
 template <class S, auto M>
 void invoke_method(void* object, void* params, void* result) {
-  using Declared = Signature<std::remove_const_t<decltype(M)>>;
-  using Raw = typename Declared::Raw;
-  auto& arguments = *static_cast<typename Declared::Params*>(params);
-  [&]<std::size_t... I>(std::index_sequence<I...>) {
-    if constexpr (std::is_void_v<Raw>) {
-      (static_cast<S*>(object)->*M)(std::move(std::get<I>(arguments))...);
-      ::new (result) std::monostate;
-    } else {
-      ::new (result) Raw((static_cast<S*>(object)->*M)(std::move(std::get<I>(arguments))...));
-    }
-  }
-  (std::make_index_sequence<std::tuple_size_v<typename Declared::Params>>{});
+  using Params = typename Signature<std::remove_const_t<decltype(M)>>::Params;
+  invoke_on<M>(*static_cast<S*>(object), *static_cast<Params*>(params), result);
 }
 
-template <class... P>
-void encode_params(Frames& out, std::size_t front, const std::tuple<P...>& params) {
+template <std::size_t... I, class... P>
+void encode_params(Frames& out, std::size_t front, const ArgumentList<std::index_sequence<I...>, P...>& params) {
   Writer writer(front);
-  [&]<std::size_t... I>(std::index_sequence<I...>) { (writer.value(std::get<I>(params)), ...); }
-  (std::index_sequence_for<P...>{});
+  (writer.value(static_cast<const Argument<I, P>&>(params).value), ...);
   out = writer.take();
 }
 
 template <class... P>
-void decode_params(Slot<std::tuple<P...>>& out, const Frames& frames, std::size_t offset) {
+void decode_params(Slot<Arguments<P...>>& out, const Frames& frames, std::size_t offset) {
   Reader reader(frames.body.bytes().subspan(offset), frames.arrays);
-  ::new (out.address()) std::tuple<P...>{reader.value<P>()...};
+  ::new (out.address()) Arguments<P...>{{{reader.value<P>()}...}};
   out.filled();
   reader.finish();
 }
@@ -81,7 +81,7 @@ template <class Raw, class... P>
 class TypedCall final : public Call {
  public:
   using R = ResultOfRaw<Raw>;
-  using Params = std::tuple<P...>;
+  using Params = Arguments<P...>;
 
   TypedCall(const Outgoing& call, Params&& params) : Call(kResultOps<R>, call) { params_.emplace(std::move(params)); }
   TypedCall(NodeCore& node, const Method& method, Incoming&& message)
@@ -142,8 +142,9 @@ Call* receive_call(NodeCore& node, const Method& method, Incoming&& message) {
 }
 
 // Method::run_batch: R m(std::vector<Item>) for the items of many calls.
-template <class S, auto M, class R, class Item>
+template <class S, auto M, class R>
 void run_batch_of(NodeCore& node, const Method& method, std::vector<Call*> calls) {
+  using Item = typename BatchItem<typename Signature<std::remove_const_t<decltype(M)>>::Params>::item;
   using Typed = TypedCall<R, Item>;
   std::vector<Item> items;
   std::vector<Typed*> typed;
@@ -151,7 +152,7 @@ void run_batch_of(NodeCore& node, const Method& method, std::vector<Call*> calls
     try {
       call->prepare();
       auto* one = static_cast<Typed*>(call);
-      items.push_back(std::move(std::get<0>(one->params())));
+      items.push_back(std::move(static_cast<Argument<0, Item>&>(one->params()).value));
       typed.push_back(one);
     } catch (...) {
       call->settle(node.failure(method, call->scope(), std::current_exception()));
