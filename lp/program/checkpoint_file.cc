@@ -98,6 +98,10 @@ const fb::CheckpointIndex& read_index(std::span<const std::byte> bytes, const He
   std::uint64_t needed = index.node()->size();
   for (const fb::CheckpointEntry* entry : *index.entries()) {
     const std::size_t arrays = entry->arrays() == nullptr ? 0 : entry->arrays()->size();
+    // The verifier does not look at where the structs of a vector lie.
+    if (arrays > 0 && reinterpret_cast<std::uintptr_t>(entry->arrays()->Data()) % alignof(fb::Section) != 0) {
+      refuse(file, "its index is malformed");
+    }
     needed += entry->name()->size() + entry->type()->size() + (1 + arrays) * sizeof(fb::Section);
   }
   if (needed > bytes.size()) refuse(file, "its index is malformed");
