@@ -1,11 +1,12 @@
 #pragma once
 // Everything that a program and its nodes need. A main needs launchers/main.h too.
 
-#include "lp/base/array.h"       // IWYU pragma: export
-#include "lp/base/error.h"       // IWYU pragma: export
-#include "lp/base/random.h"      // IWYU pragma: export
-#include "lp/program/program.h"  // IWYU pragma: export
-#include "lp/rpc/client.h"       // IWYU pragma: export
-#include "lp/rpc/clients.h"      // IWYU pragma: export
-#include "lp/rpc/future.h"       // IWYU pragma: export
-#include "lp/rpc/stream.h"       // IWYU pragma: export
+#include "lp/base/array.h"          // IWYU pragma: export
+#include "lp/base/error.h"          // IWYU pragma: export
+#include "lp/base/random.h"         // IWYU pragma: export
+#include "lp/program/checkpoint.h"  // IWYU pragma: export
+#include "lp/program/program.h"     // IWYU pragma: export
+#include "lp/rpc/client.h"          // IWYU pragma: export
+#include "lp/rpc/clients.h"         // IWYU pragma: export
+#include "lp/rpc/future.h"          // IWYU pragma: export
+#include "lp/rpc/stream.h"          // IWYU pragma: export

@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include "lp/program/checkpoint.h"
 #include "lp/program/context.h"
 #include "lp/program/deferred.h"
 #include "lp/rpc/method.h"
@@ -21,6 +20,8 @@
 #include "lp/rpc/typed_call.h"
 
 namespace lp {
+
+class Checkpoint;
 
 // A node while it runs: the user's object.
 class NodeObject {

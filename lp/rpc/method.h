@@ -256,15 +256,6 @@ consteval bool method_is_fine() {
   }
 }
 
-template <auto A, auto B>
-constexpr bool same_method() {
-  if constexpr (std::is_same_v<decltype(A), decltype(B)>) {
-    return A == B;
-  } else {
-    return false;
-  }
-}
-
 // The name of a method and the types that it moves: equal for an interface's method and its override.
 template <class Params, class Result>
 constexpr std::uint64_t method_id(std::string_view name) {
@@ -273,12 +264,30 @@ constexpr std::uint64_t method_id(std::string_view name) {
 
 }  // namespace internal
 
+namespace internal {
+
+// An index from methods to their entries, by overload resolution: it compiles in linear time.
+template <auto M>
+struct MethodKey {};
+template <class Key, class Types>
+struct EntryOf {
+  static Types find(Key*);
+};
+template <auto... Entries>
+struct EntryTable : EntryOf<MethodKey<method_of<Entries>()>, MethodTypes<Entries>>... {
+  using EntryOf<MethodKey<method_of<Entries>()>, MethodTypes<Entries>>::find...;
+};
+
+}  // namespace internal
+
 template <auto... Entries>
 struct Methods {
   static constexpr std::size_t size = sizeof...(Entries);
 
   template <auto M>
-  static constexpr bool contains = (internal::same_method<M, internal::method_of<Entries>()>() || ...);
+  static constexpr bool contains = requires(internal::MethodKey<M>* key) {
+    internal::EntryTable<Entries...>::find(key);
+  };
 
   // visit.operator()<Entry>() for each.
   template <class Visit>
@@ -286,6 +295,9 @@ struct Methods {
     (visit.template operator()<Entries>(), ...);
   }
   static consteval bool check() { return (internal::method_is_fine<Entries>() && ...); }
+
+  template <auto M>
+  using Types = decltype(internal::EntryTable<Entries...>::find(static_cast<internal::MethodKey<M>*>(nullptr)));
 };
 
 // Says which methods of S are remote. Specialise it for a class that you cannot edit.
@@ -304,21 +316,9 @@ concept Service = requires {
 
 namespace internal {
 
-// Finds the entry of M in Methods<...>, with its traits.
-template <auto M, class Remote>
-struct EntryOf;
-template <auto M, auto First, auto... Rest>
-struct EntryOf<M, Methods<First, Rest...>> {
-  static constexpr auto find() {
-    if constexpr (same_method<M, method_of<First>()>()) {
-      return MethodTypes<First>{};
-    } else {
-      return EntryOf<M, Methods<Rest...>>::find();
-    }
-  }
-};
+// What a method of S looks like to its callers.
 template <class S, auto M>
-using TypesOf = decltype(EntryOf<M, typename RemoteOf<S>::type>::find());
+using TypesOf = typename RemoteOf<S>::type::template Types<M>;
 
 // What a caller knows of a method.
 struct MethodInfo {

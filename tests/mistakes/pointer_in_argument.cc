@@ -1,4 +1,4 @@
-// says: lp: a parameter of this method cannot be sent
+// says: lp: a pointer cannot be sent
 
 #include "tests/mistakes/common.h"
 

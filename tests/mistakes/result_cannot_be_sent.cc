@@ -1,4 +1,4 @@
-// says: lp: the result of this method cannot be sent
+// says: lp: a pointer cannot be sent
 
 #include <mutex>
 
