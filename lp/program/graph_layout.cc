@@ -65,51 +65,36 @@ class Sugiyama {
     }
   }
 
-  // Callees of each frame, without what closes a cycle.
-  std::vector<std::set<std::size_t>> acyclic() const {
-    std::vector<std::set<std::size_t>> callees(frames_);
-    std::vector<bool> called(frames_, false);
+  using Callees = std::vector<std::set<std::size_t>>;
+
+  static bool reaches(const Callees& callees, std::size_t from, std::size_t to) {
+    std::vector<bool> seen(callees.size(), false);
+    std::vector<std::size_t> open{from};
+    while (!open.empty()) {
+      const std::size_t item = open.back();
+      open.pop_back();
+      if (item == to) return true;
+      if (seen[item]) continue;
+      seen[item] = true;
+      open.insert(open.end(), callees[item].begin(), callees[item].end());
+    }
+    return false;
+  }
+
+  // Callees of each frame, where an edge that would close a cycle is turned round.
+  Callees acyclic() const {
+    Callees callees(frames_);
     for (const auto& [from, to] : graph_.edges) {
-      if (item_of_[from] == item_of_[to]) continue;
-      callees[item_of_[from]].insert(item_of_[to]);
-      called[item_of_[to]] = true;
-    }
-    enum class Mark { none, open, done };
-    std::vector<Mark> marks(frames_, Mark::none);
-    std::vector<std::set<std::size_t>> kept(frames_);
-    struct Visit {
-      std::size_t item;
-      std::set<std::size_t>::const_iterator next;
-    };
-    const auto visit = [&](std::size_t root) {
-      std::vector<Visit> path;
-      const auto open = [&](std::size_t item) {
-        marks[item] = Mark::open;
-        path.push_back({item, callees[item].begin()});
-      };
-      if (marks[root] == Mark::none) open(root);
-      while (!path.empty()) {
-        Visit& top = path.back();
-        if (top.next == callees[top.item].end()) {
-          marks[top.item] = Mark::done;
-          path.pop_back();
-          continue;
-        }
-        const std::size_t callee = *top.next++;
-        if (marks[callee] == Mark::open) {
-          kept[callee].insert(top.item);  // turned round
-        } else {
-          kept[top.item].insert(callee);
-          if (marks[callee] == Mark::none) open(callee);
-        }
-      }
-    };
-    for (const bool roots : {true, false}) {
-      for (std::size_t item = 0; item < frames_; ++item) {
-        if (called[item] != roots) visit(item);
+      const std::size_t caller = item_of_[from];
+      const std::size_t callee = item_of_[to];
+      if (caller == callee) continue;
+      if (reaches(callees, callee, caller)) {
+        callees[callee].insert(caller);
+      } else {
+        callees[caller].insert(callee);
       }
     }
-    return kept;
+    return callees;
   }
 
   void find_layers() {
@@ -196,6 +181,12 @@ class Sugiyama {
     const auto distance = [&](std::size_t i) {  // between the middles of i and i + 1
       return (items_[layer[i]].height + items_[layer[i + 1]].height) / 2 + kGapY;
     };
+    for (std::size_t i = 1; i < layer.size(); ++i) {  // what is joined to nothing follows the one above
+      Item& item = items_[layer[i]];
+      if (item.neighbours[0].empty() && item.neighbours[1].empty()) {
+        item.order = items_[layer[i - 1]].order + distance(i - 1);
+      }
+    }
     for (std::size_t i = 0; i < layer.size(); ++i) {
       const double wish = items_[layer[i]].order;
       down[i] = i == 0 ? wish : std::max(wish, down[i - 1] + distance(i - 1));
@@ -292,18 +283,27 @@ class Sugiyama {
       }
     }
     for (std::size_t edge = 0; edge < graph_.edges.size(); ++edge) {
-      const bool forward = starts[edge].x < ends[edge].x;
-      std::vector<Point> route{starts[edge]};
-      for (const std::size_t pass : passes_[edge]) {
-        const auto [left, right] = spans_[items_[pass].layer];
-        route.push_back({forward ? left : right, items_[pass].y});
-        route.push_back({forward ? right : left, items_[pass].y});
-      }
-      route.push_back(ends[edge]);
-      out.routes.push_back(std::move(route));
       const auto [from, to] = graph_.edges[edge];
-      if (item_of_[from] == item_of_[to])
-        out.width = std::max(out.width, std::max(starts[edge].x, ends[edge].x) + kLoop);
+      const Point start = starts[edge];
+      const Point end = ends[edge];
+      if (item_of_[from] == item_of_[to]) {
+        out.routes.push_back({start, end});
+        out.width = std::max(out.width, std::max(start.x, end.x) + kLoop);
+        continue;
+      }
+      const bool forward = start.x < end.x;
+      const auto near = [&](const Item& item) {
+        return forward ? spans_[item.layer].first : spans_[item.layer].second;
+      };
+      const auto far = [&](const Item& item) { return forward ? spans_[item.layer].second : spans_[item.layer].first; };
+      std::vector<Point> route{start, {far(items_[item_of_[from]]), start.y}};
+      for (const std::size_t pass : passes_[edge]) {
+        route.push_back({near(items_[pass]), items_[pass].y});
+        route.push_back({far(items_[pass]), items_[pass].y});
+      }
+      route.push_back({near(items_[item_of_[to]]), end.y});
+      route.push_back(end);
+      out.routes.push_back(std::move(route));
     }
   }
 
@@ -326,6 +326,9 @@ GroupGraph graph_of(const Plan& plan) {
     for (const NodeId callee : node.calls) edges.emplace(node.group, plan.nodes[callee].group);
   }
   graph.edges.assign(edges.begin(), edges.end());
+  std::stable_partition(graph.edges.begin(), graph.edges.end(), [&](const auto& edge) {
+    return plan.groups[edge.first].active && !plan.groups[edge.second].active;
+  });
 
   graph.frame.resize(plan.groups.size());
   std::iota(graph.frame.begin(), graph.frame.end(), std::size_t{0});

@@ -12,7 +12,8 @@ namespace lp::internal {
 
 // A plan's groups as a graph.
 struct GroupGraph {
-  std::vector<std::pair<std::size_t, std::size_t>> edges{};  // caller, callee; each once
+  // Caller and callee; each once. First those from what runs to what only serves: a cycle is broken at the later ones.
+  std::vector<std::pair<std::size_t, std::size_t>> edges{};
   // For each group the first one of those that it shares processes with, itself included.
   std::vector<std::size_t> frame{};
 };
@@ -32,8 +33,9 @@ struct Box {
 struct GraphLayout {
   std::vector<Box> boxes{};   // for each group
   std::vector<Box> frames{};  // around groups that share processes
-  // For each edge, from the caller's side to the callee's: points 0 to 1 are joined by a curve that leaves and arrives
-  // horizontally, 1 to 2 by a straight line, 2 to 3 by a curve, ...
+  // For each edge, from the caller's side to the callee's: points 0 and 1 are joined by a straight line, 1 and 2 by a
+  // curve that leaves and arrives horizontally, 2 and 3 by a line, ... An edge inside a frame has two points, on the
+  // right sides of its boxes.
   std::vector<std::vector<Point>> routes{};
   double width = 0;
   double height = 0;

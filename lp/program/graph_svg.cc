@@ -119,23 +119,22 @@ std::string box_of(const PlanGroup& group, const Label& label, const Box& box) {
 
 std::string point(Point at) { return number(at.x) + "," + number(at.y); }
 
-std::string curve(Point from, Point to, double pull) {
-  return " C" + point({from.x + pull, from.y}) + " " + point({to.x - pull, to.y}) + " " + point(to);
+// Leaves and arrives horizontally, pulled to the right by so much.
+std::string curve(Point from, Point to, double pull_from, double pull_to) {
+  return " C" + point({from.x + pull_from, from.y}) + " " + point({to.x + pull_to, to.y}) + " " + point(to);
 }
 
 std::string arrow(const std::vector<Point>& route, bool inside) {
   constexpr double kPull = 0.45;
   constexpr double kLoopPull = 38;
   std::string text = "<path class=\"call\" d=\"M" + point(route[0]);
-  for (std::size_t i = 1; i < route.size(); i += 2) {
-    const Point from = route[i - 1];
-    const Point to = route[i];
-    if (inside) {  // out of the right side and back into it
-      text += " C" + point({from.x + kLoopPull, from.y}) + " " + point({to.x + kLoopPull, to.y}) + " " + point(to);
-    } else {
-      text += curve(from, to, kPull * (to.x - from.x));
+  if (inside) {  // out of the right side and back into it
+    text += curve(route[0], route[1], kLoopPull, kLoopPull);
+  } else {
+    for (std::size_t i = 1; i < route.size(); ++i) {
+      const double pull = kPull * (route[i].x - route[i - 1].x);
+      text += i % 2 == 1 ? " L" + point(route[i]) : curve(route[i - 1], route[i], pull, -pull);
     }
-    if (i + 1 < route.size()) text += " L" + point(route[i + 1]);
   }
   return text + "\" marker-end=\"url(#arrow)\"/>\n";
 }

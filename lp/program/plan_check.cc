@@ -82,7 +82,8 @@ void check_edges(const Program& program, const GroupSpec& group, Problems& probl
                          "the method directly");
     }
   }
-  for (const auto& [target, edges] : dangling) {
+  for (const auto& [group_of_target, edges] : dangling) {
+    const std::string& target = group_of_target;
     std::string text = "'" + group.options.name + "' has a handle of '" + edges.front() + "'";
     if (edges.size() > 1) text += " and of " + std::to_string(edges.size() - 1) + " more like it";
     text += ", which this program does not have";

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -73,6 +74,12 @@ Plan busy() {
   return d.plan;
 }
 
+// Whether the straight line cuts through the box.
+bool crosses(const internal::Point& from, const internal::Point& to, const internal::Box& box) {
+  return from.y == to.y && from.y > box.y && from.y < box.y + box.height &&
+         std::min(from.x, to.x) < box.x + box.width && std::max(from.x, to.x) > box.x;
+}
+
 bool overlap(const internal::Box& a, const internal::Box& b) {
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height;
 }
@@ -114,9 +121,19 @@ TEST(Graph, CallersStandLeftOfWhatTheyCall) {
   // the long edge passes b's layer beside b
   const auto edges = internal::graph_of(d.plan).edges;
   ASSERT_EQ(edges[1], (std::pair{a, c}));
-  ASSERT_EQ(layout.routes[1].size(), 4u);
-  const double y = layout.routes[1][1].y;
+  ASSERT_EQ(layout.routes[1].size(), 6u);
+  const double y = layout.routes[1][2].y;
   EXPECT_TRUE(y < layout.boxes[b].y || y > layout.boxes[b].y + layout.boxes[b].height) << y;
+}
+
+TEST(Graph, ACycleIsBrokenWhereAServiceCallsBack) {
+  Drawing d;
+  const auto server = d.group("server", 1, false);
+  const auto worker = d.group("worker", 1, true);
+  d.call(server, worker);
+  d.call(worker, server);
+  const auto layout = internal::layout_of(internal::graph_of(d.plan), {{80, 40}, {80, 40}});
+  EXPECT_GT(layout.boxes[server].x, layout.boxes[worker].x + layout.boxes[worker].width);
 }
 
 TEST(Graph, NothingOverlapsAndEveryArrowEndsAtItsBoxes) {
@@ -142,6 +159,11 @@ TEST(Graph, NothingOverlapsAndEveryArrowEndsAtItsBoxes) {
     };
     EXPECT_TRUE(touches(layout.routes[i].front(), layout.boxes[graph.edges[i].first])) << i;
     EXPECT_TRUE(touches(layout.routes[i].back(), layout.boxes[graph.edges[i].second])) << i;
+    for (std::size_t j = 1; j < layout.routes[i].size(); j += 2) {
+      for (const internal::Box& box : layout.boxes) {
+        EXPECT_FALSE(crosses(layout.routes[i][j - 1], layout.routes[i][j], box)) << i;
+      }
+    }
   }
 }
 
