@@ -193,7 +193,6 @@ void Run::State::end() {
   result = coordinator_->result();
   write_status(true);
   if (terminal_ != nullptr) {
-    terminal_->progress({});
     terminal_->flush(result.success ? kNever : after(kOutputPatience));
     terminal_.reset();
   }

@@ -11,11 +11,11 @@
 #include <iterator>
 #include <optional>
 
-#include "launchers/pidfd.h"
 #include "launchers/spawn.h"
 #include "launchers/test_launcher.h"
 #include "lp/base/error.h"
 #include "tests/launchers/programs_for_test.h"
+#include "tests/launchers/subprocess.h"
 
 namespace lp::test {
 namespace {
@@ -24,29 +24,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 const Handle<Counter> kCounter("counter");
-
-// A process, watched without being its parent.
-class Watched {
- public:
-  explicit Watched(int pid) : pid_(pid), fd_(pidfd_open(pid, 0)) {}
-  ~Watched() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Watched(const Watched&) = delete;
-  Watched& operator=(const Watched&) = delete;
-  bool ends_within(Duration duration) const {
-    if (fd_ < 0) return true;
-    Poller poller;
-    poller.add(fd_, 0);
-    std::array<Poller::Ready, 1> ready;
-    return poller.wait(ready, after(duration)) > 0;
-  }
-  int pid() const { return pid_; }
-
- private:
-  int pid_;
-  int fd_;
-};
 
 int pid_of(lp::Run& run, const std::string& node) {
   for (const NodeStatus& status : run.status().nodes) {

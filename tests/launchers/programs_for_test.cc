@@ -35,12 +35,17 @@ class Worker {
     if (config_.mode == "killed once" && last && first_time) raise(SIGKILL);
     if (config_.mode == "stopped" && last) raise(SIGSTOP);
     if (config_.mode == "hangs" && last) context.exclusive([] { wait_for_ever(); });
-    if (config_.mode == "ignores the stop" && last) wait_for_ever();
+    if (config_.mode == "ignores the stop" && last) {
+      std::fprintf(stderr, "waiting\n");
+      wait_for_ever();
+    }
     if (config_.mode == "stops the program" && last) context.stop_program("enough is enough");
     if (config_.mode == "leaves a daemon" && last) leave_daemon();
     if (config_.mode == "prints") print();
-    if (config_.mode == "waits" || config_.mode == "leaves a daemon" || config_.mode == "stops the program") {
+    if (config_.mode == "says that it waits" || config_.mode == "waits" || config_.mode == "leaves a daemon" ||
+        config_.mode == "stops the program") {
       counter_.call<&Counter::set_worker_pid>(getpid());
+      if (config_.mode != "waits" && last) std::fprintf(stderr, "waiting\n");
       context.wait_for_stop();
       return;
     }

@@ -1,0 +1,184 @@
+// lp::main as a person or a script meets it: flags, output, exit codes, signals.
+
+#include "launchers/main.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+#include "launchers/spawn.h"
+#include "tests/launchers/subprocess.h"
+
+namespace lp::test {
+namespace {
+
+using std::chrono::seconds;
+
+class MainTest : public testing::Test {
+ protected:
+  MainTest() {
+    std::string path = (std::filesystem::temp_directory_path() / "lp-test-XXXXXX").string();
+    directory_ = mkdtemp(path.data());
+  }
+  ~MainTest() override { std::filesystem::remove_all(directory_); }
+
+  std::vector<std::string> arguments(std::vector<std::string> flags) const {
+    flags.insert(flags.begin(), {"program", "--directory=" + (directory_ / "run").string()});
+    return flags;
+  }
+
+  std::filesystem::path directory_;
+};
+
+std::string with_processes() { return "--launch=processes"; }
+
+bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST_F(MainTest, WithJsonTheLastLineOfStandardOutputIsTheResult) {
+  for (const char* launch : {"threads", "processes"}) {
+    Subprocess program(arguments({std::string("--launch=") + launch, "--json", "--workers=3"}));
+    EXPECT_EQ(program.wait().code, 0) << program.err();
+    EXPECT_TRUE(program.out().starts_with(std::string("{\"total\":15,\"list\":[3,5],\"launch\":\"") + launch +
+                                          "\",\"seconds\":"))
+        << program.out();
+    EXPECT_EQ(std::count(program.out().begin(), program.out().end(), '\n'), 1);
+  }
+}
+
+TEST_F(MainTest, WithoutJsonTheResultIsATable) {
+  Subprocess program(arguments({"--workers=3"}));
+  EXPECT_EQ(program.wait().code, 0);
+  EXPECT_EQ(program.out(), "total  15\nlist   [3,5]\n");
+}
+
+TEST_F(MainTest, EveryOutputModeHasTheTrueExitCodeAndEndsWithTheCause) {
+  for (const char* output : {"lines", "progress", "none"}) {
+    Subprocess program(arguments({with_processes(), "--mode=exits", std::string("--output=") + output}));
+    EXPECT_EQ(program.wait().code, 1);
+    EXPECT_TRUE(program.err().ends_with("lp: the program failed: worker/1: exited with code 3\n")) << program.err();
+  }
+}
+
+TEST_F(MainTest, AFailureIsOneJsonObjectToo) {
+  Subprocess program(arguments({with_processes(), "--mode=throws", "--json"}));
+  EXPECT_EQ(program.wait().code, 1);
+  EXPECT_TRUE(has(program.last_line(),
+                  "\"success\":false,\"reason\":\"worker/1 failed\",\"failed_node\":\"worker/1\","
+                  "\"cause\":\"std::runtime_error: no data here\"}"))
+      << program.out();
+}
+
+TEST_F(MainTest, LinesCarryTheNodesName) {
+  Subprocess program(arguments({with_processes(), "--mode=prints", "--workers=2"}));
+  EXPECT_EQ(program.wait().code, 0);
+  EXPECT_TRUE(has(program.out(), "worker/0 | a line\n"));
+  EXPECT_TRUE(has(program.out(), "worker/1 | bytes \\x01\\xff\n"));
+  EXPECT_TRUE(has(program.err(), "worker/1 | an error\n"));
+  // Nothing is lost, however slowly it is read.
+  const std::string line = " | " + std::string(1000, 'x') + "\n";
+  std::size_t lines = 0;
+  for (std::size_t at = program.out().find(line); at != std::string::npos; at = program.out().find(line, at + 1))
+    ++lines;
+  EXPECT_EQ(lines, 5998u) << "the first of each worker's 3000 goes on the line without an end";
+}
+
+TEST_F(MainTest, AClosedStandardOutputHarmsNobody) {
+  Subprocess program(arguments({with_processes(), "--mode=prints"}));
+  program.close_output();
+  EXPECT_EQ(program.wait().code, 0) << program.err();
+}
+
+TEST_F(MainTest, CtrlCStopsInOrder) {
+  for (const char* launch : {"threads", "processes"}) {
+    Subprocess program(arguments({std::string("--launch=") + launch, "--mode=says that it waits"}));
+    ASSERT_TRUE(program.read_until("waiting"));
+    program.kill(SIGINT);
+    EXPECT_EQ(program.wait().code, 130);
+    EXPECT_TRUE(has(program.err(), "the program was stopped: SIGINT")) << program.err();
+  }
+}
+
+TEST_F(MainTest, ASecondCtrlCEndsAtOnce) {
+  Subprocess program(arguments({with_processes(), "--mode=ignores the stop", "--grace=100"}));
+  ASSERT_TRUE(program.read_until("waiting"));
+  const Time begin = now();
+  program.kill(SIGINT);
+  ASSERT_TRUE(program.read_until("once more"));
+  program.kill(SIGINT);
+  EXPECT_EQ(program.wait().code, 130);
+  EXPECT_LT(now() - begin, seconds(5));
+}
+
+// All processes of a run carry its name in their environment.
+std::vector<std::unique_ptr<Watched>> processes_of_run_in(int launcher) {
+  std::vector<std::unique_ptr<Watched>> found;
+  for (const pid_t process : internal::descendants(launcher)) found.push_back(std::make_unique<Watched>(process));
+  return found;
+}
+
+TEST_F(MainTest, AKilledLauncherLeavesNothing) {
+  for (const bool stop_a_node : {false, true}) {
+    Subprocess program(arguments({with_processes(), "--mode=leaves a daemon", "--workers=4"}));
+    ASSERT_TRUE(program.read_until("waiting"));
+    const auto processes = processes_of_run_in(program.pid());
+    EXPECT_GE(processes.size(), 7u);  // agent, counter, workers, daemon
+    if (stop_a_node) kill(processes.back()->pid(), SIGSTOP);
+    program.kill(SIGKILL);
+    const Time end = after(seconds(2));
+    for (const auto& process : processes) EXPECT_TRUE(process->ends_within(until(end))) << process->pid();
+  }
+}
+
+TEST_F(MainTest, ANodeStartedByHandSaysSo) {
+  for (const char* flag : {"--lp-node=worker/1", "--lp-agent"}) {
+    Subprocess program({flag});
+    EXPECT_EQ(program.wait().code, 2);
+    EXPECT_TRUE(has(program.err(), "is for the processes that a launcher starts")) << program.err();
+  }
+}
+
+TEST_F(MainTest, AFlagTypedWrongIsRefused) {
+  Subprocess program(arguments({"--worker=3"}));
+  EXPECT_EQ(program.wait().code, 2);
+  EXPECT_TRUE(has(program.err(), "workers")) << program.err();
+}
+
+TEST_F(MainTest, ADryRunStartsNothing) {
+  Subprocess program(arguments({"--dry-run", "--json", with_processes()}));
+  EXPECT_EQ(program.wait().code, 0);
+  EXPECT_TRUE(program.out().starts_with("{\"program\":\"counting\",\"launch\":\"processes\"")) << program.out();
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "run"));
+}
+
+TEST_F(MainTest, TheGraphIsDrawn) {
+  for (const char* file : {"g.dot", "g.svg"}) {
+    Subprocess program(arguments({"--graph=" + (directory_ / file).string()}));
+    EXPECT_EQ(program.wait().code, 0) << program.err();
+    std::ifstream stream(directory_ / file);
+    const std::string text{std::istreambuf_iterator<char>(stream), {}};
+    EXPECT_TRUE(has(text, "worker × 2")) << text;
+  }
+}
+
+TEST_F(MainTest, AConfigurationFilePlacesGroups) {
+  std::ofstream(directory_ / "c.yaml") << "mode: killed once\ngroups:\n  worker:\n    on_failure: {restart: 2}\n";
+  Subprocess program(arguments({with_processes(), "--config=" + (directory_ / "c.yaml").string()}));
+  EXPECT_EQ(program.wait().code, 0) << program.err();
+  EXPECT_TRUE(has(program.err(), "restart 1 of 2")) << program.err();
+}
+
+TEST_F(MainTest, AGroupThatTheProgramDoesNotHaveIsRefused) {
+  std::ofstream(directory_ / "c.yaml") << "groups:\n  workers:\n    cpus: 1\n";
+  Subprocess program(arguments({"--config=" + (directory_ / "c.yaml").string()}));
+  EXPECT_EQ(program.wait().code, 2);
+  EXPECT_TRUE(has(program.err(), "c.yaml:2: the program has no group \"workers\"; did you mean worker?"))
+      << program.err();
+}
+
+}  // namespace
+}  // namespace lp::test
