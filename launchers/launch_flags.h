@@ -27,6 +27,7 @@ struct LaunchFlags {
   TerminalView terminal = TerminalView::here;
   std::string debug{};
   bool pin = false;
+  bool serve = false;
 
   static constexpr auto fields = lp::fields(
       lp::field("config", "YAML file with values for these flags, and with `groups`"),
@@ -43,7 +44,8 @@ struct LaunchFlags {
       lp::field("grace", "seconds to end after a stop, before force is used", lp::non_negative),
       lp::field("terminal", "tmux: a pane for each node, following its log"),
       lp::field("debug", "run this node under gdb in this terminal; nothing counts as hanging"),
-      lp::field("pin", "nodes with `cpus` of one or more get processors of their own"));
+      lp::field("pin", "nodes with `cpus` of one or more get processors of their own"),
+      lp::field("serve", "a program without any run() is meant: it ends with Ctrl-C"));
 };
 
 }  // namespace lp::internal

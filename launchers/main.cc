@@ -14,13 +14,14 @@
 #include "launchers/limits.h"
 #include "launchers/output.h"
 #include "launchers/places.h"
-#include "launchers/plan.h"
 #include "launchers/run_directory.h"
 #include "launchers/tmux.h"
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 #include "lp/config/parse.h"
+#include "lp/program/graph.h"
+#include "lp/program/plan.h"
 
 namespace lp::internal {
 namespace {
@@ -105,6 +106,7 @@ LaunchOptions options_of(const LaunchFlags& flags, const std::string& program) {
   options.all_to_error = flags.json;
   options.handle_signals = true;
   options.pin = flags.pin;
+  options.serve_forever = flags.serve;
   options.debug = flags.debug;
   return options;
 }
@@ -117,32 +119,23 @@ void check_pure(const Program& first, const Program& second) {
               "on anything else, such as time, random numbers or the environment");
 }
 
-void draw(const Plan& plan, const std::string& file) {
-  const bool svg = file.ends_with(".svg");
-  if (!svg && !file.ends_with(".dot"))
-    throw Error(ErrorKind::failed, "--graph=" + file + ": the name must end in .dot or .svg");
-  std::string error;
-  if (!write_file(file, svg ? plan_svg(plan) : plan_dot(plan), error)) throw Error(ErrorKind::failed, error);
-}
-
 int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<GroupPlacement>& placements) {
   const std::string entry = flags.program.empty() ? main.names.front() : flags.program;
   const std::string configuration = main.freeze();
   Program program = main.programs.build(entry, configuration);
-  const std::vector<GroupOptions> groups = placed_groups(program, placements);
-  const Plan plan = plan_of(program, groups, flags.launch);
-  if (flags.dry_run || !flags.graph.empty()) {
-    check_pure(program, main.programs.build(entry, configuration));
-    if (!flags.graph.empty()) draw(plan, flags.graph);
-    if (flags.dry_run) std::printf("%s\n", flags.json ? plan_json(plan).c_str() : plan_text(plan).c_str());
-    return 0;
-  }
-  raise_descriptor_limit();
-  install_crash_handler(program.name());
   LaunchOptions options = options_of(flags, program.name());
   options.entry = entry;
   options.configuration = configuration;
   options.placements = placements;
+  if (flags.dry_run || !flags.graph.empty()) {
+    const Plan plan = plan_here(program, options);
+    check_pure(program, main.programs.build(entry, configuration));
+    if (!flags.graph.empty()) write_graph(plan, flags.graph);
+    if (flags.dry_run) std::printf("%s\n", (flags.json ? to_json(plan) : to_text(plan)).c_str());
+    return 0;
+  }
+  raise_descriptor_limit();
+  install_crash_handler(program.name());
   Outcome outcome;
   outcome.launch = enum_name(flags.launch);
   if (main.report) {
@@ -154,7 +147,7 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
     const Time begin = now();
     const ForegroundTerminal terminal(!flags.debug.empty());
     Run run(std::move(program), std::move(options));
-    if (flags.terminal == TerminalView::tmux) open_panes(run.name(), plan, run.directory() / "logs");
+    if (flags.terminal == TerminalView::tmux) open_panes(run);
     outcome.result = run.wait();
     outcome.seconds = std::chrono::duration<double>(now() - begin).count();
     const bool quiet = outcome.result.success && flags.output == Show::none;

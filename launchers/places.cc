@@ -38,11 +38,6 @@ std::uint64_t memory_here() {
 
 Duration seconds(double value) { return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(value)); }
 
-[[noreturn]] void too_few(const std::string& need, const std::string& have) {
-  throw Error(ErrorKind::failed, "the program's groups ask for " + need + ", and this host has " + have +
-                                     ": ask for less, or use fewer replicas");
-}
-
 }  // namespace
 
 std::vector<GroupOptions> placed_groups(const Program& program, std::span<const GroupPlacement> placements) {
@@ -78,22 +73,31 @@ std::vector<GroupOptions> placed_groups(const Program& program, std::span<const 
   return groups;
 }
 
-std::vector<UnitPlace> place_units(std::span<const GroupOptions> groups, const Topology& topology, bool pin,
-                                   const std::string& debug) {
+HostResources resources_here(bool pin) {
+  HostResources here{.gpus = gpus_here(), .memory = memory_here()};
+  if (pin) here.cpus = static_cast<double>(own_cores().size());
+  return here;
+}
+
+Plan plan_here(const Program& program, const LaunchOptions& options) {
+  return make_plan(program, {.groups = placed_groups(program, options.placements),
+                             .host = resources_here(options.pin),
+                             .serve_forever = options.serve_forever});
+}
+
+std::vector<UnitPlace> place_units(const Plan& plan, const Topology& topology, bool pin, const std::string& debug) {
   std::vector<UnitPlace> places(topology.units.size());
   const std::vector<unsigned> cores = own_cores();
   std::size_t next_core = 0;
   int next_gpu = 0;
-  std::uint64_t memory = 0;
   for (std::size_t unit = 0; unit < places.size(); ++unit) {
     std::map<std::string, std::string> environment;
     double cpus = 0;
     int gpus = 0;
     for (const NodeId node : topology.units[unit].nodes) {
-      const GroupOptions& options = groups[topology.nodes[node].group];
+      const GroupOptions& options = plan.groups[topology.nodes[node].group].options;
       cpus += options.cpus;
       gpus += options.gpus;
-      memory += options.memory;
       for (const auto& [name, value] : options.environment) environment[name] = value;
     }
     // Eigen and BLAS take every core otherwise, in every process.
@@ -110,11 +114,6 @@ std::vector<UnitPlace> place_units(std::span<const GroupOptions> groups, const T
     }
     for (const auto& [name, value] : environment) places[unit].environment.push_back(name + "=" + value);
   }
-  if (next_gpu > gpus_here()) too_few(std::to_string(next_gpu) + " GPUs", std::to_string(gpus_here()));
-  if (next_core > cores.size()) {
-    too_few(std::to_string(next_core) + " processors of their own", std::to_string(cores.size()) + " for this process");
-  }
-  if (memory > memory_here()) too_few(std::to_string(memory) + " bytes of memory", std::to_string(memory_here()));
   if (!debug.empty()) {
     const auto node = std::find_if(topology.nodes.begin(), topology.nodes.end(),
                                    [&](const Topology::Node& one) { return one.name == debug; });

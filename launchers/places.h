@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "launchers/process_host.h"
+#include "launchers/run.h"
 #include "launchers/topology.h"
 #include "lp/config/placement.h"
-#include "lp/program/program.h"
+#include "lp/program/plan.h"
 
 namespace lp::internal {
 
@@ -16,10 +17,14 @@ namespace lp::internal {
 // the program does not have, and for what cannot be done on one host.
 std::vector<GroupOptions> placed_groups(const Program& program, std::span<const GroupPlacement> placements);
 
-// One place for each unit. GPUs and, with `pin`, processors are given out in the order of the program; `debug` names
-// the node that runs under a debugger. Throws Error when this host has too few of something, or when there is no such
-// node.
-std::vector<UnitPlace> place_units(std::span<const GroupOptions> groups, const Topology& topology, bool pin,
-                                   const std::string& debug);
+// The plan of a launch on this host. Throws Error with everything that is wrong.
+Plan plan_here(const Program& program, const LaunchOptions& options);
+
+// What this host has for nodes. Processors are counted only with `pin`, else they are shared.
+HostResources resources_here(bool pin);
+
+// One place for each unit. GPUs and, with `pin`, processors are given out in the order of the plan; `debug` names the
+// node that runs under a debugger. Throws Error when there is no such node.
+std::vector<UnitPlace> place_units(const Plan& plan, const Topology& topology, bool pin, const std::string& debug);
 
 }  // namespace lp::internal

@@ -32,6 +32,7 @@ const std::string& Run::name() const { return state_->name; }
 const std::filesystem::path& Run::directory() const { return state_->options.directory; }
 const Program& Run::program() const { return state_->program; }
 std::uint64_t Run::seed() const { return state_->options.seed; }
+std::vector<std::string> Run::processes() const { return state_->units(); }
 Runtime& Run::runtime() { return state_->runtime(); }
 
 }  // namespace lp

@@ -54,6 +54,7 @@ struct LaunchOptions {
   bool handle_signals = false;  // Ctrl-C, SIGTERM, SIGHUP: the first stops the run in order, the second at once
   bool serialize = false;       // calls inside a process go through bytes, too
   std::vector<GroupPlacement> placements{};  // replace what the program says of its groups
+  bool serve_forever = true;                 // a program without any run() is fine: it ends when it is stopped
   bool pin = false;                          // processes with `cpus` of one or more get cores of their own
   std::string debug{};           // the node that runs under a debugger on this terminal; nothing counts as hanging then
   std::set<std::string> idle{};  // groups whose run() is switched off
@@ -86,7 +87,8 @@ class Run {
   const std::string& name() const;
   const std::filesystem::path& directory() const;
   const Program& program() const;
-  std::uint64_t seed() const;  // of the whole program
+  std::vector<std::string> processes() const;  // the names of their nodes, joined by commas: also those of their logs
+  std::uint64_t seed() const;                  // of the whole program
 
   // Calls a node of the program from outside.
   template <class S>

@@ -9,7 +9,6 @@
 
 #include "launchers/crash.h"
 #include "launchers/places.h"
-#include "launchers/plan.h"
 #include "launchers/progress_line.h"
 #include "launchers/run_directory.h"
 #include "lp/base/error.h"
@@ -66,21 +65,15 @@ internal::RestorePoint restore_point(const std::filesystem::path& run, std::uint
   return {cut->step, std::filesystem::absolute(cut->directory)};
 }
 
-std::vector<std::string> unit_names(const internal::Topology& topology) {
-  std::vector<std::string> names;
-  for (const auto& unit : topology.units) names.push_back(unit.name);
-  return names;
-}
-
 }  // namespace
 
 Run::State::State(Run& owner, Program built, LaunchOptions given)
     : program(std::move(built)),
       options(std::move(given)),
+      plan(internal::plan_here(program, options)),
       name(options.name.empty() ? internal::new_run_name(program.name()) : options.name),
       owner_(owner),
-      groups_(internal::placed_groups(program, options.placements)),
-      topology_(internal::topology_of(program, groups_)) {
+      topology_(internal::topology_of(plan)) {
   if (!options.resume.empty()) begin_ = restore_point(options.resume, program.fingerprint());
   if (!options.directory.empty()) internal::make_run_directory(options.directory);
   if (options.show != Show::none) {
@@ -94,10 +87,15 @@ Run::State::State(Run& owner, Program built, LaunchOptions given)
   make_host();
   if (!options.directory.empty()) {
     std::string error;
-    const internal::Plan plan = internal::plan_of(program, groups_, options.launch);
-    internal::write_file(options.directory / "plan.json", internal::plan_json(plan) + "\n", error);
+    internal::write_file(options.directory / "plan.json", to_json(plan) + "\n", error);
   }
   thread_ = spawn("run", [this] { serve(); });
+}
+
+std::vector<std::string> Run::State::units() const {
+  std::vector<std::string> names;
+  for (const auto& unit : topology_.units) names.push_back(unit.name);
+  return names;
 }
 
 void Run::State::make_host() {
@@ -117,7 +115,7 @@ void Run::State::make_host() {
     host = threads_.get();
   } else {
     output_ = std::make_unique<internal::Output>(
-        unit_names(topology_),
+        units(),
         internal::Output::Options{
             .logs = options.directory.empty() ? std::filesystem::path() : options.directory / "logs",
             .log_bytes = options.log_bytes,
@@ -141,7 +139,7 @@ void Run::State::make_host() {
                             .serialize = options.serialize,
                             .deadline = options.deadline,
                             .keep_cuts = options.keep_cuts},
-        internal::place_units(groups_, topology_, options.pin, options.debug), loop_, *output_);
+        internal::place_units(plan, topology_, options.pin, options.debug), loop_, *output_);
     nobody_ = std::make_unique<Nobody>();
     runtime_ = std::make_unique<Runtime>(program, std::move(runtime), *nobody_);
     host = processes_.get();

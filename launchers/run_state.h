@@ -16,6 +16,7 @@
 #include "launchers/terminal.h"
 #include "launchers/thread_host.h"
 #include "launchers/topology.h"
+#include "lp/program/plan.h"
 
 namespace lp {
 
@@ -30,9 +31,11 @@ struct Run::State final : internal::Coordinator::Listener {
   void post(Function<void(internal::Coordinator&)> task);
   RunStatus status();
   Runtime& runtime() { return *runtime_; }
+  std::vector<std::string> units() const;
 
   const Program program;
   const LaunchOptions options;
+  const Plan plan;
   std::string name;
   RunResult result;  // once it has ended
 
@@ -57,7 +60,6 @@ struct Run::State final : internal::Coordinator::Listener {
   void raise(bool& flag);
 
   Run& owner_;
-  const std::vector<GroupOptions> groups_;
   const internal::Topology topology_;
   internal::RestorePoint begin_;
   internal::Loop loop_;

@@ -49,11 +49,11 @@ std::string session_name(std::string run) {
 
 }  // namespace
 
-void open_panes(const std::string& run, const Plan& plan, const std::filesystem::path& logs) {
-  const std::string session = session_name(run);
+void open_panes(const Run& run) {
+  const std::string session = session_name(run.name());
   std::size_t count = 0;
-  for (const std::string& unit : plan.units) {
-    const std::string log = (logs / Output::log_name(unit)).string();
+  for (const std::string& unit : run.processes()) {
+    const std::string log = (run.directory() / "logs" / Output::log_name(unit)).string();
     const std::string command = "printf '\\033]2;%s\\033\\\\' " + quoted_for_shell(unit) + "; exec tail -n +1 -F " +
                                 quoted_for_shell(log) + " 2>/dev/null";
     const bool first = count == 0;

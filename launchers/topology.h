@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -12,7 +11,7 @@
 
 namespace lp {
 
-class Program;
+struct Plan;
 using NodeId = std::uint32_t;
 
 namespace internal {
@@ -49,10 +48,7 @@ struct Topology {
   void complete();
 };
 
-// `groups` are the options of the program's groups, as they are to be. Throws Error with a sentence for a graph that
-// cannot run: a node that was declared and never defined, a handle of a node that is not there, a group without
-// replicas, a name that cannot be that of a file.
-Topology topology_of(const Program& program, std::span<const GroupOptions> groups);
+Topology topology_of(const Plan& plan);
 
 }  // namespace internal
 }  // namespace lp

