@@ -69,8 +69,8 @@ concept NamedEnum =
 // "red" for Color::red; empty for a value that has no name.
 template <NamedEnum E>
 constexpr std::string_view enum_name(E value) {
-  const auto index = static_cast<std::size_t>(value);
-  return index < internal::kEnumerators<E>.count ? internal::kEnumerators<E>.names[index] : std::string_view{};
+  const auto number = static_cast<std::size_t>(value);
+  return number < internal::kEnumerators<E>.count ? internal::kEnumerators<E>.names[number] : std::string_view{};
 }
 
 }  // namespace lp

@@ -46,7 +46,7 @@ class Handle {
   }
 
   const std::string& name() const { return name_; }
-  Client<S> dereference(Context& context) const { return Client<S>(context.edge(name_)); }
+  Client<S> dereference(Context& caller) const { return Client<S>(caller.edge(name_)); }
   void append_nodes(std::vector<std::string>& names) const { names.push_back(name_); }
 
  private:
@@ -68,9 +68,9 @@ class GroupHandle {
   int size() const { return size_; }
   Handle<S> operator[](int replica) const { return Handle<S>(name_ + "/" + std::to_string(replica)); }
 
-  Clients<S> dereference(Context& context) const {
+  Clients<S> dereference(Context& caller) const {
     std::vector<Client<S>> all;
-    for (int i = 0; i < size_; ++i) all.push_back((*this)[i].dereference(context));
+    for (int i = 0; i < size_; ++i) all.push_back((*this)[i].dereference(caller));
     return Clients<S>(std::move(all));
   }
   void append_nodes(std::vector<std::string>& names) const {
