@@ -1,0 +1,123 @@
+"""Runs an example as its users do: its standard error is a terminal, on which it shows how far it is."""
+
+import json
+import os
+import pathlib
+import re
+import select
+import signal
+import subprocess
+import tempfile
+import time
+
+PATIENCE = 100  # seconds
+FOLDER = pathlib.Path()  # of the examples that were built
+
+
+def command(name, *flags):
+    return [str(FOLDER / name), *flags]
+
+
+def run(name, *flags):
+    """The finished process of an example, with its output as text."""
+    with tempfile.TemporaryDirectory() as directory:
+        return subprocess.run(command(name, f"--directory={directory}/run", *flags), stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
+
+
+def result(name, *flags):
+    """What an example prints with --json."""
+    process = run(name, "--json", *flags)
+    if process.returncode != 0:
+        raise AssertionError(f"{process.args} ended with {process.returncode}\n{process.stderr}")
+    return json.loads(process.stdout.splitlines()[-1])
+
+
+class Launch:
+    """An example that runs; for a `with` statement, at whose end nothing of it is left."""
+
+    def __init__(self, name, *flags):
+        self._directory = tempfile.TemporaryDirectory()
+        self._terminal, other_end = os.openpty()
+        self._output = tempfile.TemporaryFile("w+")
+        self._process = subprocess.Popen(command(name, "--json", f"--directory={self._directory.name}/run", *flags),
+                                         stdin=subprocess.DEVNULL, stdout=self._output, stderr=other_end)
+        os.close(other_end)
+        self.shown = ""  # on the terminal
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self._process.kill()
+        self._process.wait()
+        os.close(self._terminal)
+        self._output.close()
+        self._directory.cleanup()
+
+    def _read(self, end):
+        """Reads what comes next; False at the end."""
+        if not select.select([self._terminal], [], [], max(0, end - time.monotonic()))[0]:
+            raise AssertionError(f"nothing more is shown:\n{self.shown}")
+        try:
+            self.shown += os.read(self._terminal, 1 << 16).decode(errors="replace")
+            return True
+        except OSError:  # nobody has its other end any more
+            return False
+
+    def wait_for_step(self, step):
+        """Until the progress line shows at least this step."""
+        end = time.monotonic() + PATIENCE
+        seen = len(self.shown)
+        while not any(int(shown) >= step for shown in re.findall(r"step (\d+)/", self.shown[seen:])):
+            if not self._read(end):
+                raise AssertionError(f"it ended before step {step}:\n{self.shown}")
+
+    def has(self, name):
+        return self._find(name) is not None
+
+    def signal(self, name, number=signal.SIGKILL):
+        """To the process that is this node."""
+        process = self._find(name)
+        if process is None:
+            raise AssertionError(f"no process is {name}:\n{self.shown}")
+        os.kill(process, number)
+
+    def _find(self, name):
+        parents = {}
+        for folder in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                parents[int(folder.name)] = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            except OSError:
+                pass  # it has ended meanwhile
+        for process in parents:
+            ancestor = process
+            while ancestor in parents and ancestor != self._process.pid:
+                ancestor = parents[ancestor]
+            if ancestor != self._process.pid:
+                continue
+            try:
+                arguments = pathlib.Path("/proc", str(process), "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if any(argument.endswith(f"={name}".encode()) for argument in arguments):
+                return process
+        return None
+
+    def wait(self):
+        """Its exit code."""
+        end = time.monotonic() + PATIENCE
+        while self._read(end):
+            pass
+        return self._process.wait(PATIENCE)
+
+    def result(self):
+        """What it prints, when it has ended with success."""
+        code = self.wait()
+        if code != 0:
+            raise AssertionError(f"it ended with {code}:\n{self.shown}")
+        return self.last_line()
+
+    def last_line(self):
+        self._output.seek(0)
+        return json.loads(self._output.read().splitlines()[-1])
