@@ -61,6 +61,9 @@ std::unique_ptr<lp::Model> model_of(const Config& config) {
 }
 
 lp::Program make_program(const Config& config) {
+  if (config.images.empty() != config.labels.empty()) {
+    throw lp::Error(lp::ErrorKind::failed, "--images and --labels go together");
+  }
   lp::Program program("digits");
   lp::add_synchronous_training(program,
                                {.model = [config] { return model_of(config); },

@@ -108,6 +108,7 @@ void ParameterServer::apply() {
 }
 
 void ParameterServer::save(Checkpoint& out) const {
+  out.put("seed", context_.program_seed());
   out.put("step", versions_.step);
   out.put("parameters", versions_.newest);
   out.put("optimizer", optimizer_);
@@ -124,6 +125,11 @@ void ParameterServer::load(const Checkpoint& in) {
                                        std::to_string(versions_.newest.size()) + " and optimizer " +
                                        std::to_string(options_.rule.index()) +
                                        ": resume with the model, servers and optimizer that it was saved with");
+  }
+  if (const auto seed = in.get<std::uint64_t>("seed"); seed != context_.program_seed()) {
+    throw Error(ErrorKind::failed, "the checkpoint is of a run with seed " + std::to_string(seed) +
+                                       ": with another the workers would go on with other batches, and the data would "
+                                       "be split otherwise");
   }
   optimizer.rule = options_.rule;
   optimizer_ = std::move(optimizer);

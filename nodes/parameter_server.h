@@ -59,7 +59,7 @@ class ParameterServer {
   Future<Array<float>> push(std::uint64_t step, std::uint32_t worker, Array<float> gradient);
 
   void save(Checkpoint& out) const;
-  // Error::failed when what was saved is of another size or of another kind of rule.
+  // Error::failed when what was saved is of another size, of another kind of rule, or of a program with another seed.
   void load(const Checkpoint& in);
 
   // For the slowest worker, its restart included.

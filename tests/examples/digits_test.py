@@ -29,6 +29,17 @@ class Digits(unittest.TestCase):
         self.assertEqual(1, len(hashes))
         self.assertNotIn(launch.result("digits", "--steps=100", "--seed=2")["parameters_hash"], hashes)
 
+    def test_a_run_goes_on_where_another_ended(self):
+        expected = launch.result("digits", "--steps=200")["parameters_hash"]
+        with tempfile.TemporaryDirectory() as folder:
+            launch.result("digits", "--steps=130", "--launch=processes", f"--directory={folder}/run")
+            for how in ["threads", "processes"]:
+                result = launch.result("digits", "--steps=200", f"--launch={how}", f"--resume={folder}/run")
+                self.assertEqual((200, expected), (result["steps"], result["parameters_hash"]))
+            other = launch.run("digits", "--steps=200", "--seed=1", f"--resume={folder}/run")
+            self.assertNotEqual(0, other.returncode)
+            self.assertIn("seed 0", other.stderr)
+
     def test_it_reads_a_libsvm_file(self):
         with tempfile.NamedTemporaryFile("w", suffix=".libsvm") as file:
             for i in range(50):

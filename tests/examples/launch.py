@@ -21,8 +21,10 @@ def command(name, *flags):
 def run(name, *flags):
     """The finished process of an example, with its output as text."""
     with tempfile.TemporaryDirectory() as directory:
-        return subprocess.run(command(name, f"--directory={directory}/run", *flags), stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
+        if not any(flag.startswith("--directory=") for flag in flags):
+            flags = (*flags, f"--directory={directory}/run")
+        return subprocess.run(command(name, *flags), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True, timeout=PATIENCE)
 
 
 def result(name, *flags):
