@@ -206,14 +206,8 @@ void Run::State::on_phase(Phase phase) {
   changed_ = true;
   if (phase == Phase::running) raise(ready_);
   if (phase == Phase::reporting) begin_report();
-  if (phase == Phase::stopping) {
-    // A report must not wait for services that are stopping.
-    std::vector<PeerState> gone;
-    for (NodeId node = 0; reporting_ && processes_ != nullptr && node < topology_.nodes.size(); ++node) {
-      gone.push_back({.node = node, .gone = true, .text = "the program stops"});
-    }
-    if (!gone.empty()) runtime_->update(gone);
-  }
+  // Nobody outside, a report for instance, must wait for services that stop or are gone.
+  if (phase == (processes_ != nullptr ? Phase::stopping : Phase::ended)) runtime_->close();
 }
 
 void Run::State::on_peers(std::span<const PeerState> peers) {

@@ -234,6 +234,8 @@ void Runtime::abandon(NodeId node) {
   state->thread.abandon();
 }
 
+void Runtime::close() { state_->hub.close(); }
+
 void Runtime::probe(NodeId node, Function<void()> alive) {
   Context::State* const state = state_->find(node);
   if (state == nullptr) return;

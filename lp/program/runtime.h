@@ -82,6 +82,8 @@ class Runtime {
   bool join(NodeId node, Time until);
   // Gives up a node that does not end: it keeps its thread and its memory, and nothing it still says counts.
   void abandon(NodeId node);
+  // Ends every call that waits, and every one that is still made, with `stopped`. Nodes that are here stay as they are.
+  void close();
   // Calls `alive` from the service's own turn (or at once when its turn waits in a call of lp, which has a deadline).
   void probe(NodeId node, Function<void()> alive);
 
