@@ -1,0 +1,119 @@
+#pragma once
+// The programs that the tests of this folder launch and hurt.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "launchers/programs.h"
+#include "launchers/run.h"
+#include "lp/lp.h"
+#include "lp/program/checkpoint.h"
+
+namespace lp::test {
+
+struct Config {
+  std::string mode = "finish";  // what goes wrong: see programs_for_test.cc
+  std::string log{};            // a directory for what executed and how calls ended
+  int nodes = 3;
+  bool cuts = false;
+};
+
+// Writes down every execution outside its memory, in "executions", and remembers what it has executed.
+class Ledger {
+ public:
+  struct Self {
+    int pid = 0;
+    std::uint32_t incarnation = 0;
+  };
+
+  Ledger(Context& context, const Config& config);
+  ~Ledger();
+  Ledger(const Ledger&) = delete;
+  Ledger& operator=(const Ledger&) = delete;
+
+  std::uint64_t plain(std::uint64_t number) { return execute('p', number); }
+  std::uint64_t again(std::uint64_t number) { return execute('i', number); }
+  std::uint64_t once(std::uint64_t number) { return execute('o', number); }
+  Self self() const;
+  // How often each number was executed by `once`, as far as this service knows.
+  std::vector<std::uint32_t> counts() const { return counts_; }
+
+  static std::uint64_t answer(std::uint64_t number) { return number * 3 + 1; }
+
+  using Remote = Methods<&Ledger::plain, idempotent<&Ledger::again>, lp::once<&Ledger::once>, idempotent<&Ledger::self>,
+                         idempotent<&Ledger::counts>>;
+
+ protected:
+  std::uint64_t execute(char method, std::uint64_t number);
+
+  Context& context_;
+  std::vector<std::uint32_t> counts_;
+  std::uint64_t step_ = 0;
+
+ private:
+  int log_;
+};
+
+// Takes a cut in each call of `once`.
+class SavingLedger : public Ledger {
+ public:
+  using Ledger::Ledger;
+  std::uint64_t once(std::uint64_t number);
+  void save(Checkpoint& out) const;
+  void load(const Checkpoint& in);
+
+  using Remote = Methods<&Ledger::plain, idempotent<&Ledger::again>, lp::once<&SavingLedger::once>,
+                         idempotent<&Ledger::self>, idempotent<&Ledger::counts>>;
+};
+
+// Answers, or does not, as its mode says.
+class Service {
+ public:
+  Service(Context& context, int index, const Config& config);
+  int add(int a, int b) const { return a + b; }
+  int pid() const;
+  std::uint64_t total() const { return total_; }
+  std::uint64_t count(std::uint64_t by) { return total_ += by; }
+  void spin() const;    // never returns
+  void block() const;   // in read(2), for ever
+  Future<int> never();  // has no reply
+  Array<std::uint8_t> echo(Array<std::uint8_t> bytes) const { return bytes; }
+  std::uint64_t size(Array<std::uint8_t> bytes) const { return bytes.size(); }
+  using Remote = Methods<&Service::add, &Service::pid, &Service::total, lp::once<&Service::count>, &Service::spin,
+                         &Service::block, &Service::never, &Service::echo, &Service::size>;
+
+ private:
+  std::uint64_t total_ = 0;
+  std::vector<Promise<int>> promises_;
+};
+
+// Calls the next of a ring; the last one calls the first.
+class RingMember {
+ public:
+  RingMember(Client<RingMember> next, Context& context) : next_(next), context_(context) {}
+  int around(int left);
+  using Remote = Methods<&RingMember::around>;
+
+ private:
+  Client<RingMember> next_;
+  Context& context_;
+};
+
+// callers ──▶ ledger
+Program make_ledger(const Config& config);
+// nodes services, that nobody calls
+Program make_services(const Config& config);
+// A service that saves, and a driver that takes cuts.
+Program make_saving(const Config& config);
+// a ──▶ b ──▶ c ──▶ a, nodes of them
+Program make_ring(const Config& config);
+// Cannot start: see mode.
+Program make_bad(const Config& config);
+
+const Programs& programs();
+
+// How to launch one of them as processes.
+LaunchOptions processes(const Config& config, const std::string& entry);
+
+}  // namespace lp::test
