@@ -164,6 +164,7 @@ Thread spawn(std::string name, Function<void()> body) {
       state->ended.notify_all();
     }).detach();
   } catch (const std::system_error& error) {
+    thread.state_.reset();  // there is nothing to join
     no_thread(error);
   }
   return thread;
