@@ -292,15 +292,22 @@ RunStatus Run::State::current_status() const {
 
 void Run::State::begin_report() {
   reporting_ = true;
-  report_ = spawn("report", [this] {
-    std::optional<std::string> failure;
-    try {
-      options.report(owner_);
-    } catch (...) {
-      failure = as_error(std::current_exception()).what();
-    }
+  const auto done = [this](const std::optional<std::string>& failure) {
     post([failure](internal::Coordinator& coordinator) { coordinator.report_done(failure); });
-  });
+  };
+  try {
+    report_ = spawn("report", [this, done] {
+      std::optional<std::string> failure;
+      try {
+        options.report(owner_);
+      } catch (...) {
+        failure = as_error(std::current_exception()).what();
+      }
+      done(failure);
+    });
+  } catch (const Error& error) {  // no thread left
+    done(error.what());
+  }
 }
 
 void Run::State::end_report() {

@@ -206,7 +206,11 @@ void Runtime::start(NodeId node, std::uint32_t incarnation, const std::filesyste
 void Runtime::run(NodeId node) {
   Context::State* const state = state_->find(node);
   if (state == nullptr || !state->spec.type->active || state->core.stopping()) return;
-  state->thread = spawn(state->spec.name, [state] { state->run(); });
+  try {
+    state->thread = spawn(state->spec.name, [state] { state->run(); });
+  } catch (const Error& error) {  // no thread left
+    state->tell([&](Observer& observer) { observer.on_failed(node, state->core.incarnation(), error); });
+  }
 }
 
 void Runtime::stop(NodeId node, const std::string& reason) {
