@@ -2,10 +2,13 @@
 
 #include <execinfo.h>
 #include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 
 #include "launchers/exit_status.h"
@@ -30,7 +33,20 @@ std::array<char, 1 << 16> crash_stack;  // for the main thread, whose own may ha
 
 void put(const char* text) { [[maybe_unused]] const auto size = write(STDERR_FILENO, text, strlen(text)); }
 
+// Libraries abort when they get no thread, and do not say which limit it is: whether a process could be made tells.
+[[maybe_unused]] void put_limit() {
+  const long child = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);  // fork() would take locks
+  if (child == 0) _exit(0);
+  if (child > 0) {
+    waitpid(static_cast<pid_t>(child), nullptr, 0);
+  } else if (errno == EAGAIN) {
+    put("no thread or process can be started here: the limit is `ulimit -u`, /proc/sys/kernel/threads-max or the "
+        "container's pids.max: raise it, or run fewer nodes per host\n");
+  }
+}
+
 [[maybe_unused]] void on_crash(int signal) {
+  if (signal == SIGABRT) put_limit();
   put(crash_title.data());
   const char* name = sigabbrev_np(signal);
   put("SIG");

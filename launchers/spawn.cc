@@ -26,6 +26,8 @@ namespace lp::internal {
 namespace {
 
 constexpr const char* kThisBinary = "/proc/self/exe";
+constexpr const char* kProcessLimit =
+    "; the limit is `ulimit -u`, or the container's pids.max: raise it, or run fewer nodes per host";
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> result;
@@ -136,8 +138,7 @@ pid_t fork_node(const NodeProcess& process) {
   close(report[0]);
   if (child < 0) {
     throw Error(ErrorKind::failed,
-                std::string("fork: ") + std::strerror(fork_error) +
-                    (fork_error == EAGAIN ? "; the limit is `ulimit -u` or the container's pids.max" : ""));
+                std::string("fork: ") + std::strerror(fork_error) + (fork_error == EAGAIN ? kProcessLimit : ""));
   }
   if (failed) throw Error(ErrorKind::failed, std::string(failure.step.data()) + ": " + std::strerror(failure.error));
   return child;
@@ -167,7 +168,10 @@ pid_t spawn_agent(int control) {
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
   if (spare >= 0) close(spare);
-  if (error != 0) throw Error(ErrorKind::failed, std::string("cannot start the agent: ") + std::strerror(error));
+  if (error != 0) {
+    throw Error(ErrorKind::failed, std::string("cannot start the agent: ") + std::strerror(error) +
+                                       (error == EAGAIN ? kProcessLimit : ""));
+  }
   return agent;
 }
 

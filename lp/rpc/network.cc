@@ -1,5 +1,6 @@
 #include "lp/rpc/network.h"
 
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <deque>
@@ -38,6 +39,20 @@ Buffer from_zmq(zmq::message_t message) {
   const std::span bytes(static_cast<const std::byte*>(message.data()), message.size());
   if (bytes.size() <= kCopied) return Buffer::copy_of(bytes);
   return Buffer::wrap(bytes.data(), bytes.size(), [held = std::move(message)]() mutable { held.rebuild(); });
+}
+
+// libzmq aborts the process when it finds no thread for itself. Throws Error, which names the limit, when that would
+// be.
+void check_threads() {
+  struct Trial {
+    Event end;
+    Thread thread;
+    ~Trial() { end.set(); }
+  };
+  std::array<Trial, 4> trials;  // its I/O thread and its reaper, and some that others may take meanwhile
+  for (Trial& trial : trials) {
+    trial.thread = spawn("trial", [&end = trial.end] { end.wait(); });
+  }
 }
 
 }  // namespace
@@ -96,7 +111,9 @@ class Network::ZmqLink final : public Link {
   const std::string id_;
 };
 
-Network::Network(Hub& hub) : state_(std::make_unique<State>(hub)) {
+Network::Network(Hub& hub) {
+  check_threads();
+  state_ = std::make_unique<State>(hub);
   try {
     zmq::socket_t& socket = state_->socket;
     socket.set(zmq::sockopt::linger, 0);
