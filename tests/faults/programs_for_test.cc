@@ -11,6 +11,7 @@
 #include <stdexcept>
 
 #include "lp/base/error.h"
+#include "tests/bench/scale.h"
 
 namespace lp::test {
 namespace {
@@ -176,11 +177,13 @@ Service::Service(Context& context, int index, const Config& config) {
 
 int Service::pid() const { return getpid(); }
 
-void Service::spin() const {
+void Service::spin() {
+  stuck_ = true;
   for (volatile std::uint64_t i = 0;;) i = i + 1;
 }
 
-void Service::block() const {
+void Service::block() {
+  stuck_ = true;
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) std::abort();
   char byte = 0;
@@ -246,7 +249,8 @@ const Programs& programs() {
                                   .add<Config>("services", make_services)
                                   .add<Config>("saving", make_saving)
                                   .add<Config>("ring", make_ring)
-                                  .add<Config>("bad", make_bad);
+                                  .add<Config>("bad", make_bad)
+                                  .add<ScaleConfig>("echoes", make_echoes);
   return all;
 }
 

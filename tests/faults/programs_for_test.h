@@ -1,6 +1,7 @@
 #pragma once
 // The programs that the tests of this folder launch and hurt.
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -80,11 +81,13 @@ class Service {
   Future<int> never();  // has no reply
   Array<std::uint8_t> echo(Array<std::uint8_t> bytes) const { return bytes; }
   std::uint64_t size(Array<std::uint8_t> bytes) const { return bytes.size(); }
-  using Remote = Methods<&Service::add, &Service::pid, &Service::total, lp::once<&Service::count>, &Service::spin,
-                         &Service::block, &Service::never, &Service::echo, &Service::size>;
+  using Remote =
+      Methods<&Service::add, &Service::pid, &Service::total, lp::once<&Service::count>, &Service::spin, &Service::block,
+              lp::concurrent<&Service::stuck, 1>, &Service::never, &Service::echo, &Service::size>;
 
  private:
   std::uint64_t total_ = 0;
+  std::atomic<bool> stuck_ = false;
   std::vector<Promise<int>> promises_;
 };
 
