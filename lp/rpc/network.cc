@@ -1,5 +1,7 @@
 #include "lp/rpc/network.h"
 
+#include <sys/random.h>
+
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -22,8 +24,15 @@ constexpr std::int64_t kLargestFrame = std::int64_t{8} << 30;  // bytes; ZeroMQ 
 constexpr std::size_t kCopied = 4096;                          // smaller frames are copied, larger ones shared
 constexpr int kBurst = 256;                                    // messages taken before the outbox gets its turn
 
-// The socket makes ids for those who dial us; they begin with a zero byte, ours do not.
-std::string routing_id(std::uint64_t number) { return std::to_string(number); }
+// What the names begin with under which this socket knows those whom it dials. Nobody can guess it: those who dial us
+// may choose their names, and libzmq aborts when a name that we give is taken.
+std::string secret_prefix() {
+  std::array<char, 16> bytes{};
+  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
+    throw Error(ErrorKind::failed, "the system gives no random bytes");
+  }
+  return "lp" + std::string(bytes.begin(), bytes.end());  // libzmq's own begin with a zero byte
+}
 
 zmq::message_t to_zmq(const Buffer& buffer) {
   if (buffer.size() <= kCopied) return zmq::message_t(buffer.data(), buffer.size());
@@ -76,6 +85,7 @@ struct Network::State {
   std::deque<Command> commands;
   std::unordered_map<std::string, std::pair<std::string, std::shared_ptr<Connection>>>
       dialed;  // by endpoint: id, connection
+  const std::string prefix = secret_prefix();
   std::uint64_t dials = 0;
   bool closing = false;
   std::atomic<bool> sleeping = false;
@@ -145,7 +155,7 @@ std::shared_ptr<Connection> Network::dial(const std::string& endpoint) {
     const std::lock_guard lock(state_->mutex);
     const auto found = state_->dialed.find(endpoint);
     if (found != state_->dialed.end()) return found->second.second;
-    id = routing_id(++state_->dials);
+    id = state_->prefix + std::to_string(++state_->dials);
     connection = std::make_shared<Connection>(state_->hub, std::make_unique<ZmqLink>(*state_, id));
     state_->dialed.emplace(endpoint, std::pair(id, connection));
   }
