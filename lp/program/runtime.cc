@@ -169,6 +169,10 @@ std::string Runtime::endpoint() const {
   return state_->hub.network() == nullptr ? std::string() : state_->hub.network()->endpoint();
 }
 
+std::uint64_t Runtime::refused() const {
+  return state_->hub.network() == nullptr ? 0 : state_->hub.network()->refused();
+}
+
 void Runtime::update(std::span<const PeerState> peers) {
   internal::Network* const network = state_->hub.network();
   for (const PeerState& news : peers) {

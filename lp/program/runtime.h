@@ -67,6 +67,9 @@ class Runtime {
   // Where other processes reach this one: "tcp://127.0.0.1:41234"; empty without network.
   std::string endpoint() const;
 
+  // How many messages were refused: of strangers, malformed, or of a connection that was not greeted.
+  std::uint64_t refused() const;
+
   // News of nodes elsewhere. Calls go to the newest incarnation; what an older one still sends is refused.
   void update(std::span<const PeerState> peers);
 
