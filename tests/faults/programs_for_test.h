@@ -76,14 +76,15 @@ class Service {
   int pid() const;
   std::uint64_t total() const { return total_; }
   std::uint64_t count(std::uint64_t by) { return total_ += by; }
-  void spin() const;    // never returns
-  void block() const;   // in read(2), for ever
-  Future<int> never();  // has no reply
+  void spin();                                  // never returns
+  void block();                                 // in read(2), for ever
+  bool stuck() const { return stuck_.load(); }  // a handler does that
+  Future<int> never();                          // has no reply
   Array<std::uint8_t> echo(Array<std::uint8_t> bytes) const { return bytes; }
   std::uint64_t size(Array<std::uint8_t> bytes) const { return bytes.size(); }
   using Remote =
       Methods<&Service::add, &Service::pid, &Service::total, lp::once<&Service::count>, &Service::spin, &Service::block,
-              lp::concurrent<&Service::stuck, 1>, &Service::never, &Service::echo, &Service::size>;
+              &Service::never, &Service::echo, &Service::size, concurrent<&Service::stuck, 1>>;
 
  private:
   std::uint64_t total_ = 0;
