@@ -64,10 +64,10 @@ TEST_F(BadInput, ADirectoryThatCannotBeWritten) {
 
 TEST_F(BadInput, AGraphThatCannotRun) {
   expect_sentence(program(flags("--program=bad --mode=dangling")), 2, "'nobody'");
-  expect_sentence(program(flags("--program=bad --mode='empty group'")), 2, "no nodes");
+  expect_sentence(program(flags("--program=bad --mode='empty group'")), 2, "has 0 replicas");
   expect_sentence(program(flags("--program=bad --mode='two of a name'")), 2, "'service'");
-  expect_sentence(program(flags("--program=bad --mode=nothing")), 2, "no nodes");
-  expect_sentence(program(flags("--nodes=0")), 2, "no nodes");
+  expect_sentence(program(flags("--program=bad --mode=nothing")), 2, "it has no node");
+  expect_sentence(program(flags("--nodes=0")), 2, "has 0 replicas");
   expect_sentence(program(flags("--nodes=-1")), 2, "has -1 replicas");
 }
 

@@ -132,6 +132,11 @@ class SavingDriver {
   const Config config_;
 };
 
+// For programs whose other nodes only serve: it ends when the program does.
+void add_waiter(Program& program) {
+  program.function({.name = "waiter"}, [](Context& context) { context.wait_for_stop(); });
+}
+
 }  // namespace
 
 Ledger::Ledger(Context& context, const Config& config) : context_(context), log_(open_log(config, "executions")) {}
@@ -205,6 +210,7 @@ Program make_ledger(const Config& config) {
 Program make_services(const Config& config) {
   Program program("services");
   program.group<Service>({.name = "service", .replicas = config.nodes}, context, index, config);
+  add_waiter(program);
   return program;
 }
 
@@ -227,8 +233,9 @@ Program make_ring(const Config& config) {
 
 Program make_bad(const Config& config) {
   Program program("bad");
+  if (config.mode == "nothing") return program;
+  add_waiter(program);
   if (config.mode == "dangling") {
-    const Handle<Service> nobody("nobody");
     program.add<Caller<Ledger>>({.name = "caller"}, Handle<Ledger>("nobody"), 0, config);
   } else if (config.mode == "empty group") {
     program.group<Service>({.name = "service", .replicas = 0}, context, index, config);
