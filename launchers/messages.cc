@@ -16,7 +16,11 @@ std::vector<std::uint8_t> pack_message(const control::MessageT& message) {
 
 const control::Message* unpack(std::span<const std::uint8_t> bytes) {
   flatbuffers::Verifier verifier(bytes.data(), bytes.size(), kDeepest, kMostTables);
-  return control::VerifyMessageBuffer(verifier) ? control::GetMessage(bytes.data()) : nullptr;
+  if (!control::VerifyMessageBuffer(verifier)) return nullptr;
+  const control::Message* const message = control::GetMessage(bytes.data());
+  // The verifier lets a body of an unknown kind pass, because a newer sender may know it; here both ends are one binary.
+  const bool known = message->body_type() > control::Body::NONE && message->body_type() <= control::Body::MAX;
+  return known ? message : nullptr;
 }
 
 }  // namespace lp::internal
