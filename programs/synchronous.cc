@@ -27,11 +27,11 @@ std::size_t shard_begin(std::size_t size, std::size_t k, std::size_t shards) { r
 struct InitialShard {
   std::function<std::unique_ptr<Model>()> model;
 
-  Array<float> dereference(Context& context) const {
-    const Eigen::VectorXf all = model()->initialize(context.program_seed());
+  Array<float> dereference(Context& node) const {
+    const Eigen::VectorXf all = model()->initialize(node.program_seed());
     const std::span<const float> values(all.data(), static_cast<std::size_t>(all.size()));
-    const auto shards = static_cast<std::size_t>(context.replicas());
-    const auto k = static_cast<std::size_t>(context.index());
+    const auto shards = static_cast<std::size_t>(node.replicas());
+    const auto k = static_cast<std::size_t>(node.index());
     const std::size_t begin = shard_begin(values.size(), k, shards);
     return Array<float>::copy_of(values.subspan(begin, shard_begin(values.size(), k + 1, shards) - begin));
   }
@@ -49,7 +49,7 @@ Eigen::VectorXf joined(const std::vector<Array<float>>& shards) {
 // Says every now and then how far the training is.
 class ProgressReport {
  public:
-  ProgressReport(Context& context, const SynchronousTraining& training) : context_(context), training_(training) {}
+  ProgressReport(Context& node, const SynchronousTraining& training) : node_(node), training_(training) {}
 
   // `loss` is the sum over `examples`.
   void step_done(std::uint64_t step, double loss, std::size_t examples) {
@@ -58,15 +58,15 @@ class ProgressReport {
     if (passed < kReportEvery && step < training_.steps) return;
     const double seconds = std::chrono::duration<double>(passed).count();
     const double rate = static_cast<double>(steps_) * training_.batch / seconds;
-    context_.report({.step = step,
-                     .total = training_.steps,
-                     .values = {{"loss", loss / static_cast<double>(examples)}, {"images/s", rate}}});
+    node_.report({.step = step,
+                  .total = training_.steps,
+                  .values = {{"loss", loss / static_cast<double>(examples)}, {"images/s", rate}}});
     last_ = now();
     steps_ = 0;
   }
 
  private:
-  Context& context_;
+  Context& node_;
   const SynchronousTraining& training_;
   Time last_ = now();
   std::uint64_t steps_ = 0;  // since then
@@ -91,20 +91,20 @@ Parameters latest_parameters(const Clients<ParameterServer>& servers) {
 }
 
 SynchronousWorker::SynchronousWorker(Clients<ParameterServer> servers, LearningTask task, SynchronousTraining training)
-    : servers_(std::move(servers)), task_(std::move(task)), training_(std::move(training)) {}
+    : servers_(std::move(servers)), task_(std::move(task)), training_(training) {}
 
-void SynchronousWorker::run(Context& context) {
+void SynchronousWorker::run(Context& node) {
   const std::unique_ptr<Model> model = task_.model();
-  const Dataset data = task_.data(context.program_seed());
-  Batches batches(static_cast<std::uint32_t>(data.examples()), training_.batch, context.program_seed());
-  ProgressReport progress(context, training_);
-  const auto worker = static_cast<std::uint32_t>(context.index());
+  const Dataset data = task_.data(node.program_seed());
+  Batches batches(static_cast<std::uint32_t>(data.examples()), training_.batch, node.program_seed());
+  ProgressReport progress(node, training_);
+  const auto worker = static_cast<std::uint32_t>(node.index());
   Eigen::VectorXf gradient;
 
   // One step: version step + 1.
   const auto train = [&](const Parameters& from) -> Parameters {
     const std::vector<std::uint32_t> examples =
-        batches.shard(from.step, worker, static_cast<std::uint32_t>(context.replicas()));
+        batches.shard(from.step, worker, static_cast<std::uint32_t>(node.replicas()));
     const double loss = model->loss(from.values, gather(data, examples), gradient);
     const std::span<const float> values(gradient.data(), static_cast<std::size_t>(gradient.size()));
     std::vector<Future<Array<float>>> pushes;
@@ -133,14 +133,14 @@ void SynchronousWorker::run(Context& context) {
       // A server was restarted, alone or with all: go on from where they are now.
       if (error.kind() != ErrorKind::disconnected || ++attempts == kMostAttempts) throw;
     }
-    if (!context.wait_for(pause)) return;
+    if (!node.wait_for(pause)) return;
   }
 }
 
 GroupHandle<ParameterServer> add_synchronous_training(Program& program, const LearningTask& task,
                                                       const SynchronousTraining& training) {
   const FailurePolicy policy = training.restarts > 0 ? restart(training.restarts) : kStopProgram;
-  const auto servers = program.group<ParameterServer>(
+  auto servers = program.group<ParameterServer>(
       {.name = "server", .replicas = training.servers, .on_failure = policy}, context, InitialShard{task.model},
       ParameterServerOptions{.rule = training.rule,
                              .workers = static_cast<std::uint32_t>(training.workers),

@@ -62,7 +62,7 @@ class SynchronousWorker {
   SynchronousWorker(Clients<ParameterServer> servers, LearningTask task, SynchronousTraining training);
 
   // Trains until the servers are at the last step. Error::failed as for ParameterServer::push.
-  void run(Context& context);
+  void run(Context& node);
 
  private:
   Clients<ParameterServer> servers_;

@@ -98,6 +98,7 @@ class Runtime {
   template <class S>
   Clients<S> client(const GroupHandle<S>& group) {
     std::vector<Client<S>> all;
+    all.reserve(static_cast<std::size_t>(group.size()));
     for (int i = 0; i < group.size(); ++i) all.push_back(client(group[i]));
     return Clients<S>(std::move(all));
   }

@@ -71,6 +71,7 @@ Array<float> expected(std::uint64_t steps) {
 // One step, the workers' gradients in this order.
 Array<float> train(const Client<ParameterServer>& client, std::uint64_t step, const std::vector<std::uint32_t>& order) {
   std::vector<Future<Array<float>>> pushes;
+  pushes.reserve(order.size());
   for (const std::uint32_t worker : order) {
     pushes.push_back(client.async<&ParameterServer::push>(step, worker, gradient_of(step, worker)));
   }
