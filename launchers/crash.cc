@@ -28,8 +28,8 @@ namespace {
 constexpr int kDeepest = 48;
 
 // A signal handler can reach nothing else. Written once, by main(), before any thread is there.
-std::array<char, 256> crash_title;
-std::array<char, 1 << 16> crash_stack;  // for the main thread, whose own may have overflowed
+[[maybe_unused]] std::array<char, 256> crash_title;
+[[maybe_unused]] std::array<char, 1 << 16> crash_stack;  // for the main thread, whose own may have overflowed
 
 void put(const char* text) { [[maybe_unused]] const auto size = write(STDERR_FILENO, text, strlen(text)); }
 
