@@ -1,17 +1,16 @@
 // The file formats of data.h. Nothing that a file claims is believed before it was compared with the file's size.
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <cstring>
 #include <limits>
-#include <memory>
 #include <vector>
 
 #include "lp/base/error.h"
+#include "lp/base/file.h"
+#include "lp/base/message.h"
 #include "programs/data.h"
 
 namespace lp {
@@ -19,20 +18,11 @@ namespace {
 
 constexpr std::uint64_t kMaxFloats = std::uint64_t{1} << 30;  // 4 GiB: what a dense matrix of features may take
 constexpr int kMaxClasses = 1 << 16;
+constexpr std::uint64_t kMaxFileBytes = std::uint64_t{16} << 30;
 
 [[noreturn]] void fail(const std::string& text) { throw Error(ErrorKind::failed, text); }
 
-std::string read_file(const std::string& name) {
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(name.c_str(), "rb"), std::fclose);
-  if (file == nullptr) fail(name + ": cannot open: " + std::strerror(errno));
-  std::string out;
-  std::array<char, 1 << 16> buffer;
-  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
-    out.append(buffer.data(), count);
-  }
-  if (std::ferror(file.get()) != 0) fail(name + ": cannot read: " + std::strerror(errno));
-  return out;
-}
+std::string_view text_of(const Buffer& bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 void check_dense_size(std::uint64_t inputs, std::uint64_t examples, const std::string& where) {
   if (inputs != 0 && examples > kMaxFloats / inputs) {
@@ -101,14 +91,6 @@ bool parse(std::string_view word, T& out) {
   if (word.starts_with('+') && !word.starts_with("+-")) word.remove_prefix(1);
   const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), out);
   return error == std::errc() && stop == word.data() + word.size();
-}
-
-// What a word of an error says of it, however long it is.
-std::string quote(std::string_view word) {
-  std::string out = "\"";
-  out += word.substr(0, 40);
-  out += word.size() > 40 ? "…\"" : "\"";
-  return out;
 }
 
 struct Entry {
@@ -205,14 +187,14 @@ Dataset parse_libsvm(const Bytes& text) {
 }
 
 Dataset load_idx(const std::string& images, const std::string& labels) {
-  const std::string image_bytes = read_file(images);
-  const std::string label_bytes = read_file(labels);
-  return parse_idx({image_bytes, images}, {label_bytes, labels});
+  const Buffer image_bytes = read_file(images, kMaxFileBytes);
+  const Buffer label_bytes = read_file(labels, kMaxFileBytes);
+  return parse_idx({text_of(image_bytes), images}, {text_of(label_bytes), labels});
 }
 
 Dataset load_libsvm(const std::string& file) {
-  const std::string text = read_file(file);
-  return parse_libsvm({text, file});
+  const Buffer text = read_file(file, kMaxFileBytes);
+  return parse_libsvm({text_of(text), file});
 }
 
 }  // namespace lp

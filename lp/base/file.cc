@@ -15,9 +15,12 @@
 namespace lp {
 namespace {
 
+[[noreturn]] void fail(const char* what, const std::filesystem::path& path, const std::string& why) {
+  throw Error(ErrorKind::failed, std::string("cannot ") + what + " " + path.string() + ": " + why);
+}
+
 [[noreturn]] void fail(const char* what, const std::filesystem::path& path, int error) {
-  throw Error(ErrorKind::failed, std::string("cannot ") + what + " " + path.string() + ": " +
-                                     std::error_code(error, std::generic_category()).message());
+  fail(what, path, std::error_code(error, std::generic_category()).message());
 }
 
 // A file to be written that becomes `target` or disappears.
@@ -67,7 +70,7 @@ class Temporary {
 }  // namespace
 
 void write_file_durably(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts) {
-  if (!path.has_filename()) throw Error(ErrorKind::failed, "cannot write " + path.string() + ": it names no file");
+  if (!path.has_filename()) fail("write", path, "it names no file");
   Temporary temporary(path);
   for (const std::span<const std::byte> part : parts) temporary.write(part);
   temporary.publish();
@@ -93,15 +96,11 @@ InputFile::InputFile(std::filesystem::path path)
     : path_(std::move(path)), fd_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
   if (fd_ < 0) fail("read", path_, errno);
   struct stat status {};
-  int error = 0;
-  if (::fstat(fd_, &status) != 0) {
-    error = errno;
-  } else if (!S_ISREG(status.st_mode)) {
-    error = S_ISDIR(status.st_mode) ? EISDIR : EINVAL;
-  }
-  if (error != 0) {
+  const int error = ::fstat(fd_, &status) == 0 ? 0 : errno;
+  if (error != 0 || !S_ISREG(status.st_mode)) {
     ::close(fd_);
-    fail("read", path_, error);
+    if (error != 0) fail("read", path_, error);
+    fail("read", path_, "it is no regular file");
   }
   size_ = static_cast<std::uint64_t>(status.st_size);
 }
@@ -110,8 +109,9 @@ InputFile::~InputFile() { ::close(fd_); }
 
 Buffer InputFile::read(std::uint64_t offset, std::uint64_t size) const {
   const auto too_short = [&] {
-    throw Error(ErrorKind::failed, "cannot read " + path_.string() + ": bytes " + std::to_string(offset) + " to " +
-                                       std::to_string(offset + size) + " are needed, and it ends before");
+    fail(
+        "read", path_,
+        "bytes " + std::to_string(offset) + " to " + std::to_string(offset + size) + " are needed, and it ends before");
   };
   if (offset > size_ || size > size_ - offset) too_short();
   Buffer buffer = Buffer::uninitialized(static_cast<std::size_t>(size));
@@ -131,8 +131,8 @@ Buffer InputFile::read(std::uint64_t offset, std::uint64_t size) const {
 Buffer read_file(const std::filesystem::path& path, std::uint64_t max_bytes) {
   const InputFile file(path);
   if (file.size() > max_bytes) {
-    throw Error(ErrorKind::failed, "cannot read " + path.string() + ": it has " + std::to_string(file.size()) +
-                                       " bytes, and " + std::to_string(max_bytes) + " are allowed");
+    fail("read", path,
+         "it has " + std::to_string(file.size()) + " bytes, and " + std::to_string(max_bytes) + " are allowed");
   }
   return file.read(0, file.size());
 }

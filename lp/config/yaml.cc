@@ -1,13 +1,8 @@
 #include "lp/config/yaml.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
-#include <system_error>
 
 #include <yaml-cpp/binary.h>
 #include <yaml-cpp/eventhandler.h>
@@ -16,6 +11,7 @@
 #include <yaml-cpp/parser.h>
 
 #include "lp/base/error.h"
+#include "lp/base/file.h"
 #include "lp/base/message.h"
 #include "lp/base/utf8.h"
 
@@ -167,12 +163,6 @@ void check_characters(std::string_view text, const std::string& file) {
          std::string("not a text file: a byte here is ") + (bad == valid.end() ? "no UTF-8" : "a control character"));
 }
 
-void check_size(std::size_t size, const std::string& file) {
-  if (size <= kLargestYaml) return;
-  throw Error(ErrorKind::failed,
-              file + ": larger than " + std::to_string(kLargestYaml) + " bytes, the most that is read");
-}
-
 }  // namespace
 
 void refuse(YamlPlace place, const std::string& file, const std::string& what) {
@@ -198,7 +188,10 @@ std::string describe(const YamlNode& node) {
 }
 
 YamlNode parse_yaml(std::string_view text, const std::string& file) {
-  check_size(text.size(), file);
+  if (text.size() > kLargestYaml) {
+    throw Error(ErrorKind::failed,
+                file + ": larger than " + std::to_string(kLargestYaml) + " bytes, the most that is read");
+  }
   check_characters(text, file);
   std::istringstream stream{std::string(text)};
   TreeBuilder tree(file);
@@ -219,21 +212,8 @@ YamlNode parse_yaml(std::string_view text, const std::string& file) {
 }
 
 std::string read_config_file(const std::string& path) {
-  const auto refuse = [&](const std::string& why) {
-    throw Error(ErrorKind::failed, "cannot read the configuration file " + quote(path) + ": " + why);
-  };
-  std::error_code code;
-  const auto status = std::filesystem::status(path, code);
-  if (code) refuse(code.message());
-  if (!std::filesystem::is_regular_file(status)) refuse("it is not a regular file");
-  std::ifstream file(path, std::ios::binary);
-  if (!file) refuse(std::strerror(errno));
-  std::string text(kLargestYaml + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) refuse(std::strerror(errno));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  check_size(text.size(), path);
-  return text;
+  const Buffer text = read_file(path, kLargestYaml);
+  return {reinterpret_cast<const char*>(text.data()), text.size()};
 }
 
 }  // namespace lp

@@ -164,9 +164,9 @@ TEST(Files, AreReadFromDiskOrNamed) {
   const std::string path = testing::TempDir() + "data_test.libsvm";
   std::ofstream(path) << "1 2:3\n";
   EXPECT_EQ(load_libsvm(path).features, Eigen::Vector2f(0, 3));
-  EXPECT_EQ(error_of([] { load_libsvm("/no/such/file"); }), "/no/such/file: cannot open: No such file or directory");
-  EXPECT_EQ(error_of([] { load_libsvm("/"); }), "/: cannot read: Is a directory");
-  EXPECT_EQ(error_of([] { load_idx("/no/such/file", "x"); }), "/no/such/file: cannot open: No such file or directory");
+  EXPECT_EQ(error_of([] { load_libsvm("/no/such/file"); }), "cannot read /no/such/file: No such file or directory");
+  EXPECT_EQ(error_of([] { load_libsvm("/"); }), "cannot read /: it is no regular file");
+  EXPECT_EQ(error_of([] { load_idx("/no/such/file", "x"); }), "cannot read /no/such/file: No such file or directory");
 }
 
 }  // namespace

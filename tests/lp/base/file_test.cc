@@ -100,8 +100,9 @@ TEST_F(Files, ErrorsNameFileAndReason) {
             "cannot write " + missing.string() + ": No such file or directory");
   EXPECT_EQ(error_of([&] { read_file(missing, 1); }),
             "cannot read " + missing.string() + ": No such file or directory");
-  EXPECT_EQ(error_of([&] { read_file(directory_, 1); }), "cannot read " + directory_.string() + ": Is a directory");
-  EXPECT_EQ(error_of([&] { read_file("/dev/zero", 1); }), "cannot read /dev/zero: Invalid argument");
+  EXPECT_EQ(error_of([&] { read_file(directory_, 1); }),
+            "cannot read " + directory_.string() + ": it is no regular file");
+  EXPECT_EQ(error_of([&] { read_file("/dev/zero", 1); }), "cannot read /dev/zero: it is no regular file");
   EXPECT_EQ(error_of([&] { write_file_durably(directory_, "x"); }),
             "cannot write " + directory_.string() + ": Is a directory");
   EXPECT_EQ(error_of([&] { sync_directory(missing); }),
