@@ -331,7 +331,7 @@ void Connection::on_call(const Frames& message, bool one_way) {
     if (!one_way) this->reply(head.call, error);
   };
 
-  if (head.caller != Caller::kOutside && head.caller_incarnation < hub_.peer(head.caller).incarnation()) {
+  if (head.caller != Caller::kOutside && !hub_.admit(head.caller, head.caller_incarnation)) {
     refuse(Error(ErrorKind::stopped, "this incarnation of the caller was replaced by a newer one",
                  {.node = hub_.name(head.node)}));
     return;

@@ -10,7 +10,10 @@ const std::string kOutsideName = "outside";
 }
 
 Hub::Hub(Options options) : options_(std::move(options)) {
-  for (NodeId node = 0; node < options_.nodes.size(); ++node) peers_.emplace_back(*this, node);
+  for (NodeId node = 0; node < options_.nodes.size(); ++node) {
+    peers_.emplace_back(*this, node);
+    callers_.emplace_back(0);
+  }
   if (options_.network) network_ = std::make_unique<Network>(*this);
 }
 
@@ -24,6 +27,14 @@ std::vector<std::string> Hub::names(const CallPath& path) const {
   std::vector<std::string> names;
   for (const NodeId node : path.span()) names.push_back(name(node));
   return names;
+}
+
+bool Hub::admit(NodeId caller, std::uint32_t incarnation) noexcept {
+  std::atomic<std::uint32_t>& newest = callers_[caller];
+  std::uint32_t seen = newest.load(std::memory_order_relaxed);
+  while (seen < incarnation && !newest.compare_exchange_weak(seen, incarnation, std::memory_order_relaxed)) {
+  }
+  return seen <= incarnation;
 }
 
 Duration Hub::timeout(Duration said, const MethodInfo& info) const {

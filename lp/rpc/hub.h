@@ -45,6 +45,9 @@ class Hub {
   // Null without network.
   Network* network() { return network_.get(); }
 
+  // Notes that this incarnation of a node calls. False when a newer one has called already: the older one is fenced.
+  bool admit(NodeId caller, std::uint32_t incarnation) noexcept;
+
   // How long a call may take: what the caller says, else the method, else the run. 0 stands for unsaid.
   Duration timeout(Duration said, const MethodInfo& info) const;
 
@@ -58,6 +61,7 @@ class Hub {
   // In this order, so that threads end before what they use.
   Options options_;
   std::deque<Peer> peers_;
+  std::deque<std::atomic<std::uint32_t>> callers_;  // the newest incarnation of each node that has called
   Pool pool_{"pool"};
   Timers timers_;
   std::unique_ptr<Network> network_;

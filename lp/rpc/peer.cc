@@ -21,11 +21,6 @@ void fail_held(Pending* pending, Call* call, const Error& error) noexcept {
 
 }  // namespace
 
-std::uint32_t Peer::incarnation() const {
-  const std::lock_guard lock(mutex_);
-  return incarnation_;
-}
-
 void Peer::up_here(NodeCore& core) {
   std::deque<Held> held;
   {

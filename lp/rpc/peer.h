@@ -26,7 +26,6 @@ class Peer {
 
   // The node's core when it serves in this process now; else null. What it returns stays valid until the run ends.
   NodeCore* local() const noexcept { return local_.load(std::memory_order_acquire); }
-  std::uint32_t incarnation() const;
 
   // News of the node. Calls of an older incarnation that were sent and are unanswered end, or are sent again.
   void up_here(NodeCore& core);

@@ -84,8 +84,7 @@ void write_reply(Frames& frames, PacketKind kind, const ReplyHead& head) {
 
 Frames hello_packet(const Hello& hello) {
   flatbuffers::FlatBufferBuilder builder;
-  builder.Finish(fb::CreateHelloDirect(builder, hello.run.c_str(), hello.token.c_str(), hello.fingerprint, hello.node,
-                                       hello.incarnation));
+  builder.Finish(fb::CreateHelloDirect(builder, hello.run.c_str(), hello.token.c_str(), hello.fingerprint));
   return table_packet(prefix(PacketKind::hello, 0), builder);
 }
 
@@ -161,11 +160,7 @@ std::size_t read_reply(const Frames& frames, ReplyHead& head) {
 
 Hello read_hello(const Frames& frames) {
   const TableIn<fb::Hello> table(frames, sizeof(fb::Prefix));
-  return {.run = text_of(table->run()),
-          .token = text_of(table->token()),
-          .fingerprint = table->fingerprint(),
-          .node = table->node(),
-          .incarnation = table->incarnation()};
+  return {.run = text_of(table->run()), .token = text_of(table->token()), .fingerprint = table->fingerprint()};
 }
 
 std::string read_refusal(const Frames& frames) {

@@ -34,8 +34,6 @@ struct Hello {
   std::string run{};
   std::string token{};
   std::uint64_t fingerprint = 0;
-  std::uint32_t node = 0;
-  std::uint32_t incarnation = 0;
 };
 
 // Blank bytes that a body needs in front.

@@ -36,6 +36,11 @@ class LocalRun : public Runtime::Observer {
   }
   NodeId id(const std::string& name) const { return *program_.find(name); }
 
+  // Starts this node alone, of those that are not here.
+  void start_one(const std::string& name, std::uint32_t incarnation) {
+    runtime_.start(id(name), incarnation);
+    wait([this] { return ready_ + failed_.size() > 0; });
+  }
   // Ends these nodes and starts a new incarnation of each, from `cut` if one is given, as a supervisor does.
   void restart(const std::vector<std::string>& names, const std::filesystem::path& cut = {}) {
     for (const std::string& name : names) runtime_.stop(id(name), "it is restarted");

@@ -184,5 +184,42 @@ TEST_F(Network, AnotherBuildOfTheProgramIsRefusedWithASentence) {
   }
 }
 
+// Calls the store from inside the program.
+class Relay {
+ public:
+  explicit Relay(Client<Store> store) : store_(store) {}
+  int add(int a, int b) { return store_.call<&Store::add>(a, b); }
+  using Remote = Methods<&Relay::add>;
+
+ private:
+  Client<Store> store_;
+};
+
+TEST(Fencing, AnIncarnationThatWasReplacedIsRefused) {
+  Program program("fencing");
+  const auto store = program.add<Store>({.name = "store"});
+  const auto relay = program.add<Relay>({.name = "relay"}, store);
+  Runtime::Options options;
+  options.run = "test";
+  options.network = true;
+  LocalRun serving(program, options, LocalRun::kNothingHere);
+  serving.start_one("store", 1);
+  const PeerState where{.node = 0, .incarnation = 1, .endpoint = serving.runtime().endpoint()};
+
+  LocalRun old(program, options, LocalRun::kNothingHere);
+  LocalRun replacement(program, options, LocalRun::kNothingHere);
+  for (LocalRun* run : {&old, &replacement}) run->runtime().update(std::span(&where, 1));
+  old.start_one("relay", 1);
+  EXPECT_EQ(old.client(relay).call<&Relay::add>(1, 2), 3);
+  replacement.start_one("relay", 2);
+  EXPECT_EQ(replacement.client(relay).call<&Relay::add>(3, 4), 7);
+  try {
+    old.client(relay).call<&Relay::add>(1, 2);
+    FAIL() << "the store served a fenced process";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::stopped) << error.what();
+  }
+}
+
 }  // namespace
 }  // namespace lp
