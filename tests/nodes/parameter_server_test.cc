@@ -192,6 +192,18 @@ TEST_P(ParameterServerTest, GoesOnFromACut) {
     EXPECT_TRUE(versions.previous.empty());
     EXPECT_EQ(train(server.client(), 4, {2, 1, 0}), expected(5));
   }
+  const auto refused = [&](const ParameterServerOptions& server_options, std::uint64_t seed) {
+    options.seed = seed;
+    Server server(options, server_options);
+    server.run.restart({"server"}, cut_directory(directory, 4));
+    const auto failed = server.run.failed();
+    return failed.count("server") == 0 ? std::string() : failed.at("server").text();
+  };
+  ParameterServerOptions other = three;
+  other.rule = Sgd{};
+  EXPECT_NE(refused(other, 0).find("resume with the model, servers and optimizer"), std::string::npos);
+  EXPECT_NE(refused(three, 1).find("seed 0"), std::string::npos);
+  EXPECT_EQ(refused(three, 0), "");
   std::filesystem::remove_all(directory);
 }
 
