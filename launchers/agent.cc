@@ -20,18 +20,21 @@
 #include "launchers/control_generated.h"
 #include "launchers/control_socket.h"
 #include "launchers/limits.h"
+#include "launchers/memory.h"
 #include "launchers/messages.h"
 #include "launchers/pidfd.h"
 #include "launchers/spawn.h"
 #include "lp/base/error.h"
 #include "lp/base/scheduler.h"
+#include "lp/program/plan_check.h"
 
 namespace lp::internal {
 namespace {
 
-constexpr std::size_t kOutbox = std::size_t{4} << 20;        // to the launcher; above it, no output is read
-constexpr std::size_t kOutputAtOnce = std::size_t{1} << 16;  // of a pipe, before others get their turn
-constexpr std::size_t kLastOutput = std::size_t{1} << 18;    // read of a pipe after its process has ended
+constexpr std::size_t kOutbox = std::size_t{4} << 20;           // to the launcher; above it, no output is read
+constexpr std::size_t kOutputAtOnce = std::size_t{1} << 16;     // of a pipe, before others get their turn
+constexpr std::size_t kLastOutput = std::size_t{1} << 18;       // read of a pipe after its process has ended
+constexpr auto kMemoryPeriod = std::chrono::milliseconds(100);  // between two looks at what limited processes use
 
 struct Pipe {
   int ours = -1;
@@ -53,22 +56,6 @@ void close_if_open(int& fd) {
   fd = -1;
 }
 
-// How often the kernel has killed something of our control group for memory.
-long out_of_memory_kills() {
-  std::ifstream groups("/proc/self/cgroup");
-  std::string line;
-  while (std::getline(groups, line)) {
-    if (!line.starts_with("0::")) continue;
-    std::ifstream events("/sys/fs/cgroup" + line.substr(3) + "/memory.events");
-    std::string name;
-    long count = 0;
-    while (events >> name >> count) {
-      if (name == "oom_kill") return count;
-    }
-  }
-  return 0;
-}
-
 struct Child {
   std::uint64_t serial = 0;  // for the poller's tags
   std::size_t unit = 0;
@@ -76,8 +63,9 @@ struct Child {
   std::string name;
   std::string mark;
   pid_t pid = -1;
-  bool killed = false;  // because the launcher said so
-  std::string fault;    // why we ended it ourselves
+  std::uint64_t memory = 0;  // bytes that it may use; 0: no limit
+  bool killed = false;       // because the launcher said so
+  std::string fault;         // why we ended it ourselves
   std::unique_ptr<ControlSocket> control;
   int out = -1;
   int err = -1;
@@ -115,8 +103,9 @@ class Agent {
   void serve() {
     std::array<Poller::Ready, 64> ready;
     while (open_) {
-      const std::size_t count = poller_.wait(ready, kNever);
+      const std::size_t count = poller_.wait(ready, next_memory_);
       for (std::size_t i = 0; i < count && open_; ++i) handle(ready[i]);
+      watch_memory();
       watch_launcher();
       watch_output();
     }
@@ -229,6 +218,10 @@ class Agent {
     }
     child->control->send({spawn.start()->data(), spawn.start()->size()});
     if (child->control->pending() > 0) poller_.change(child->control->fd(), tag_of(*child, Source::control), true);
+    if (spawn.memory() > 0) {
+      child->memory = spawn.memory();
+      next_memory_ = std::min(next_memory_, after(kMemoryPeriod));
+    }
     by_pid_[child->pid] = child.get();
     by_unit_[child->unit] = child.get();
     children_.emplace(child->serial, std::move(child));
@@ -349,6 +342,21 @@ class Agent {
     }
   }
 
+  // Kills processes that use more memory than they may.
+  void watch_memory() {
+    if (now() < next_memory_) return;
+    next_memory_ = kNever;
+    for (const auto& [serial, child] : children_) {
+      if (child->memory == 0 || !child->fault.empty()) continue;
+      next_memory_ = after(kMemoryPeriod);
+      const std::uint64_t used = own_memory_of(child->pid);
+      if (used <= child->memory) continue;
+      child->fault = "was ended by its agent: it used " + memory_text(used) + " of memory, and its " + "`memory` is " +
+                     memory_text(child->memory);
+      kill(-child->pid, SIGKILL);
+    }
+  }
+
   void watch_launcher() {
     const bool writable = launcher_.pending() > 0;
     if (writable == launcher_writable_) return;
@@ -414,6 +422,7 @@ class Agent {
   bool paused_ = false;  // the launcher said so
   bool muted_ = false;   // no output is read
   long memory_kills_;
+  Time next_memory_ = kNever;  // when to look at the memory of processes that have a limit
   std::uint64_t last_serial_ = kFirstSerial;
   std::unordered_map<std::uint64_t, std::unique_ptr<Child>> children_;
   std::unordered_map<pid_t, Child*> by_pid_;

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
+#include <sstream>
 #include <string>
 
 #include "lp/base/error.h"
@@ -26,10 +28,18 @@ std::vector<unsigned> own_cores() {
   return cores;
 }
 
-int gpus_here() {
-  int count = 0;
-  while (access(("/dev/nvidia" + std::to_string(count)).c_str(), F_OK) == 0) ++count;
-  return count;
+// Those that this process may use, by the names that CUDA knows them by.
+std::vector<std::string> gpus_here() {
+  std::vector<std::string> names;
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES"); visible != nullptr) {
+    std::istringstream list(visible);
+    for (std::string name; std::getline(list, name, ',') && !name.empty() && name != "-1";) names.push_back(name);
+    return names;
+  }
+  while (access(("/dev/nvidia" + std::to_string(names.size())).c_str(), F_OK) == 0) {
+    names.push_back(std::to_string(names.size()));
+  }
+  return names;
 }
 
 std::uint64_t memory_here() {
@@ -74,7 +84,7 @@ std::vector<GroupOptions> placed_groups(const Program& program, std::span<const 
 }
 
 HostResources resources_here(bool pin) {
-  HostResources here{.gpus = gpus_here(), .memory = memory_here()};
+  HostResources here{.gpus = static_cast<int>(gpus_here().size()), .memory = memory_here()};
   if (pin) here.cpus = static_cast<double>(own_cores().size());
   return here;
 }
@@ -89,7 +99,8 @@ std::vector<UnitPlace> place_units(const Plan& plan, const Topology& topology, b
   std::vector<UnitPlace> places(topology.units.size());
   const std::vector<unsigned> cores = own_cores();
   std::size_t next_core = 0;
-  int next_gpu = 0;
+  const std::vector<std::string> all_gpus = gpus_here();
+  std::size_t next_gpu = 0;
   for (std::size_t unit = 0; unit < places.size(); ++unit) {
     std::map<std::string, std::string> environment;
     double cpus = 0;
@@ -98,13 +109,16 @@ std::vector<UnitPlace> place_units(const Plan& plan, const Topology& topology, b
       const GroupOptions& options = plan.groups[topology.nodes[node].group].options;
       cpus += options.cpus;
       gpus += options.gpus;
+      places[unit].memory += options.memory;
       for (const auto& [name, value] : options.environment) environment[name] = value;
     }
     // Eigen and BLAS take every core otherwise, in every process.
     environment.try_emplace("OMP_NUM_THREADS", std::to_string(std::max(1, static_cast<int>(cpus))));
     if (gpus > 0) {
       std::string list;
-      for (int i = 0; i < gpus; ++i) list += (i > 0 ? "," : "") + std::to_string(next_gpu++);
+      for (int i = 0; i < gpus; ++i, ++next_gpu) {
+        if (next_gpu < all_gpus.size()) list += (i > 0 ? "," : "") + all_gpus[next_gpu];
+      }
       environment.try_emplace("CUDA_VISIBLE_DEVICES", list);
     }
     if (pin && cpus >= 1) {

@@ -125,6 +125,7 @@ void ProcessHost::start(std::size_t unit, std::uint32_t incarnation, const std::
   spawn.environment.push_back(run_mark(start_.run));
   spawn.environment.push_back(node_mark(start_.run, unit, incarnation));
   spawn.cores = places_[unit].cores;
+  spawn.memory = places_[unit].memory;
   spawn.debugger = places_[unit].debugger;
   spawn.start = pack(unit, incarnation, std::move(start));
   if (spawn.start.size() + kSmallMessages > kLargeMessages) {

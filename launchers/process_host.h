@@ -40,6 +40,7 @@ struct NodeStart {
 struct UnitPlace {
   std::vector<std::string> environment{};  // NAME=value
   std::vector<unsigned> cores{};           // empty: all
+  std::uint64_t memory = 0;                // bytes that it may use; 0: no limit
   std::vector<std::string> debugger{};     // the command that runs it; empty: none
 };
 

@@ -12,32 +12,13 @@
 #include <memory>
 
 #include "launchers/spawn.h"
+#include "tests/launchers/main_fixture.h"
 #include "tests/launchers/subprocess.h"
 
 namespace lp::test {
 namespace {
 
 using std::chrono::seconds;
-
-class MainTest : public testing::Test {
- protected:
-  MainTest() {
-    std::string path = (std::filesystem::temp_directory_path() / "lp-test-XXXXXX").string();
-    directory_ = mkdtemp(path.data());
-  }
-  ~MainTest() override { std::filesystem::remove_all(directory_); }
-
-  std::vector<std::string> arguments(std::vector<std::string> flags) const {
-    flags.insert(flags.begin(), {"program", "--directory=" + (directory_ / "run").string()});
-    return flags;
-  }
-
-  std::filesystem::path directory_;
-};
-
-std::string with_processes() { return "--launch=processes"; }
-
-bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 TEST_F(MainTest, WithJsonTheLastLineOfStandardOutputIsTheResult) {
   for (const char* launch : {"threads", "processes"}) {
@@ -166,15 +147,14 @@ TEST_F(MainTest, TheGraphIsDrawn) {
 }
 
 TEST_F(MainTest, AConfigurationFilePlacesGroups) {
-  std::ofstream(directory_ / "c.yaml") << "mode: killed once\ngroups:\n  worker:\n    on_failure: {restart: 2}\n";
-  Subprocess program(arguments({with_processes(), "--config=" + (directory_ / "c.yaml").string()}));
+  const std::string file = configuration("mode: killed once\ngroups:\n  worker:\n    on_failure: {restart: 2}\n");
+  Subprocess program(arguments({with_processes(), file}));
   EXPECT_EQ(program.wait().code, 0) << program.err();
   EXPECT_TRUE(has(program.err(), "restart 1 of 2")) << program.err();
 }
 
 TEST_F(MainTest, AGroupThatTheProgramDoesNotHaveIsRefused) {
-  std::ofstream(directory_ / "c.yaml") << "groups:\n  workers:\n    cpus: 1\n";
-  Subprocess program(arguments({"--config=" + (directory_ / "c.yaml").string()}));
+  Subprocess program(arguments({configuration("groups:\n  workers:\n    cpus: 1\n")}));
   EXPECT_EQ(program.wait().code, 2);
   EXPECT_TRUE(has(program.err(), "c.yaml:2: the program has no group \"workers\"; did you mean worker?"))
       << program.err();

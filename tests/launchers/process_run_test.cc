@@ -200,9 +200,10 @@ TEST(ProcessRun, AKilledAgentTakesItsNodesAlongAndIsTheCause) {
 
 TEST(ProcessRun, MembersOfACutGoOnTogetherAfterAKill) {
   const Directory directory;
-  LaunchOptions options = processes({}, "saving");
+  const Config config{.mode = "killed once", .steps = 20};
+  LaunchOptions options = processes(config, "saving");
   options.directory = directory.path();
-  lp::Run run(make_saving({}), options);
+  lp::Run run(make_saving(config), options);
   EXPECT_TRUE(run.wait().success) << run.wait().cause.text();
   const RunStatus status = run.status();
   EXPECT_EQ(status.nodes[0].restarts, 1);

@@ -1,5 +1,6 @@
 #include "tests/launchers/programs_for_test.h"
 
+#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -41,6 +42,8 @@ class Worker {
     }
     if (config_.mode == "stops the program" && last) context.stop_program("enough is enough");
     if (config_.mode == "leaves a daemon" && last) leave_daemon();
+    if (config_.mode == "takes memory" && last) take_memory(context);
+    if (config_.mode == "says where it is") say_where_it_is();
     if (config_.mode == "prints") print();
     if (config_.mode == "says that it waits" || config_.mode == "waits" || config_.mode == "leaves a daemon" ||
         config_.mode == "stops the program") {
@@ -69,6 +72,18 @@ class Worker {
       _exit(0);
     }
   }
+  static void take_memory(Context& context) {
+    std::vector<std::string> taken;
+    for (int i = 0; i < 384; ++i) taken.emplace_back(std::size_t{1} << 20, 'x');
+    context.wait_for_stop();
+  }
+  static void say_where_it_is() {
+    cpu_set_t cores;
+    sched_getaffinity(0, sizeof cores, &cores);
+    const auto text = [](const char* name) { return std::getenv(name) == nullptr ? "all" : std::getenv(name); };
+    std::fprintf(stderr, "gpus %s, cores %d, threads %s\n", text("CUDA_VISIBLE_DEVICES"), CPU_COUNT(&cores),
+                 text("OMP_NUM_THREADS"));
+  }
   static void print() {
     std::printf("a line\nbytes \x01\xff\nno end");
     std::fflush(stdout);
@@ -84,30 +99,34 @@ class Worker {
 
 class Saver {
  public:
-  explicit Saver(Context& context) : context_(context) {}
+  Saver(Context& context, Config config) : context_(context), config_(std::move(config)) {}
 
-  // The first incarnation of the first one dies in the middle.
   int step() {
-    if (++step_ == 15 && context_.incarnation() == 1 && context_.index() == 0) raise(SIGKILL);
+    const bool first = context_.incarnation() == 1 && context_.index() == 0;
+    if (++step_ == 15 && first && config_.mode == "killed once") raise(SIGKILL);
     return step_;
   }
   int value() const { return step_; }
   void save(Checkpoint& out) const { out.put("step", step_); }
-  void load(const Checkpoint& in) { step_ = in.get<int>("step"); }
+  void load(const Checkpoint& in) {
+    step_ = in.get<int>("step");
+    std::fprintf(stderr, "loaded step %d\n", step_);
+  }
   void cut(std::uint64_t step) { context_.cut(step); }
   using Remote = Methods<&Saver::step, &Saver::value, &Saver::cut>;
 
  private:
   Context& context_;
+  Config config_;
   int step_ = 0;
 };
 
-// Takes both to step 20, whatever happens to them on the way.
+// Takes both to the last step, whatever happens to them on the way.
 class Driver {
  public:
-  explicit Driver(Clients<Saver> savers) : savers_(std::move(savers)) {}
+  Driver(Clients<Saver> savers, const Config& config) : savers_(std::move(savers)), steps_(config.steps) {}
   void run(Context& context) {
-    while (!context.stopping() && advance() < 20) {
+    while (!context.stopping() && advance() < steps_) {
     }
   }
 
@@ -115,7 +134,7 @@ class Driver {
   int advance() {
     try {
       const int step = savers_[0].call<&Saver::value>();
-      if (step >= 20) return step;
+      if (step >= steps_) return step;
       for (std::size_t i = 0; i < savers_.size(); ++i) {
         if (savers_[i].call<&Saver::value>() <= step) savers_[i].call<&Saver::step>();
         savers_[i].call<&Saver::cut>(static_cast<std::uint64_t>(step + 1));
@@ -128,15 +147,16 @@ class Driver {
   }
 
   Clients<Saver> savers_;
+  int steps_;
 };
 
 }  // namespace
 
-Program make_saving(const Config&) {
+Program make_saving(const Config& config) {
   Program program("saving");
   auto savers = program.group<Saver>(
-      {.name = "saver", .replicas = 2, .on_failure = restart(3, std::chrono::milliseconds(1))}, context);
-  program.add<Driver>({.name = "driver"}, savers);
+      {.name = "saver", .replicas = 2, .on_failure = restart(3, std::chrono::milliseconds(1))}, context, config);
+  program.add<Driver>({.name = "driver"}, savers, config);
   return program;
 }
 

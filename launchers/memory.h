@@ -1,0 +1,16 @@
+#pragma once
+// How much memory processes use, and whether the kernel killed some for it. Functions without state; Linux only.
+
+#include <sys/types.h>
+
+#include <cstdint>
+
+namespace lp::internal {
+
+// The bytes of memory that `process` has for itself: resident, and neither of a file nor shared. 0 when it is gone.
+std::uint64_t own_memory_of(pid_t process);
+
+// How often the kernel has killed something of our control group for memory.
+long out_of_memory_kills();
+
+}  // namespace lp::internal

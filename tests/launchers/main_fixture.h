@@ -1,0 +1,42 @@
+#pragma once
+// For tests that start this binary as a person would start a program: see entry_test.cc. Owned by the test; one thread.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "tests/launchers/subprocess.h"
+
+namespace lp::test {
+
+class MainTest : public testing::Test {
+ protected:
+  MainTest() {
+    std::string path = (std::filesystem::temp_directory_path() / "lp-test-XXXXXX").string();
+    directory_ = mkdtemp(path.data());
+  }
+  ~MainTest() override { std::filesystem::remove_all(directory_); }
+
+  std::vector<std::string> arguments(std::vector<std::string> flags) const {
+    flags.insert(flags.begin(), {"program", "--directory=" + (directory_ / "run").string()});
+    return flags;
+  }
+
+  // The flag for a configuration file with this text.
+  std::string configuration(const std::string& yaml) const {
+    std::ofstream(directory_ / "c.yaml") << yaml;
+    return "--config=" + (directory_ / "c.yaml").string();
+  }
+
+  std::filesystem::path directory_;
+};
+
+inline std::string with_processes() { return "--launch=processes"; }
+
+inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+}  // namespace lp::test

@@ -1,0 +1,85 @@
+// What each node gets of its host: GPUs, cores, threads, memory.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include "tests/launchers/main_fixture.h"
+
+namespace lp::test {
+namespace {
+
+// This process sees these GPUs, and so do the programs that it starts.
+class VisibleGpus {
+ public:
+  explicit VisibleGpus(const char* names) {
+    if (const char* before = std::getenv(kName); before != nullptr) before_ = before;
+    setenv(kName, names, 1);
+  }
+  ~VisibleGpus() { before_.has_value() ? setenv(kName, before_->c_str(), 1) : unsetenv(kName); }
+  VisibleGpus(const VisibleGpus&) = delete;
+  VisibleGpus& operator=(const VisibleGpus&) = delete;
+
+ private:
+  static constexpr const char* kName = "CUDA_VISIBLE_DEVICES";
+  std::optional<std::string> before_;
+};
+
+TEST_F(MainTest, EachNodeSeesItsOwnGpusOnly) {
+  const VisibleGpus gpus("4,7,GPU-9a,9");
+  Subprocess program(arguments({with_processes(), "--mode=says where it is",
+                                configuration("groups:\n"
+                                              "  worker:\n"
+                                              "    gpus: 2\n")}));
+  EXPECT_EQ(program.wait().code, 0) << program.err();
+  EXPECT_TRUE(has(program.err(), "worker/0 | gpus 4,7, ")) << program.err();
+  EXPECT_TRUE(has(program.err(), "worker/1 | gpus GPU-9a,9, ")) << program.err();
+}
+
+TEST_F(MainTest, MoreGpusThanThereAreAreRefusedWithTheSum) {
+  const VisibleGpus gpus("4,7,9");
+  Subprocess program(arguments({with_processes(), configuration("groups:\n  worker:\n    gpus: 2\n")}));
+  EXPECT_EQ(program.wait().code, 2);
+  EXPECT_TRUE(has(program.err(), "the host has 3 gpus, and the program asks for 4 (")) << program.err();
+}
+
+TEST_F(MainTest, APinnedNodeHasCoresOfItsOwn) {
+  const std::string file = configuration("workers: 1\ngroups:\n  worker:\n    cpus: 1\n");
+  Subprocess program(arguments({with_processes(), "--pin", "--mode=says where it is", file}));
+  EXPECT_EQ(program.wait().code, 0) << program.err();
+  EXPECT_TRUE(has(program.err(), ", cores 1, threads 1\n")) << program.err();
+}
+
+TEST_F(MainTest, MoreCoresThanThereAreCannotBePinned) {
+  Subprocess program(arguments({with_processes(), "--pin", configuration("groups:\n  worker:\n    cpus: 4096\n")}));
+  EXPECT_EQ(program.wait().code, 2);
+  EXPECT_TRUE(has(program.err(), " cpus, and the program asks for 8192 (")) << program.err();
+}
+
+TEST_F(MainTest, ANodeComputesWithOneThreadUnlessItsCpusSayMore) {
+  for (const auto& [cpus, threads] : {std::pair("0.5", "1"), std::pair("3", "3")}) {
+    Subprocess program(arguments({with_processes(), "--mode=says where it is",
+                                  configuration("groups:\n  worker:\n    cpus: " + std::string(cpus) + "\n")}));
+    EXPECT_EQ(program.wait().code, 0) << program.err();
+    EXPECT_TRUE(has(program.err(), std::string(", threads ") + threads + "\n")) << program.err();
+  }
+}
+
+TEST_F(MainTest, MoreMemoryThanTheHostHasIsRefused) {
+  Subprocess program(arguments({configuration("groups:\n  worker:\n    memory: 1000T\n")}));
+  EXPECT_EQ(program.wait().code, 2);
+  EXPECT_TRUE(has(program.err(), " of memory, and the program asks for 2000T (")) << program.err();
+}
+
+TEST_F(MainTest, ANodeThatTakesMoreThanItsMemoryIsEndedAndSaysSo) {
+  const std::string file = configuration("groups:\n  worker:\n    memory: 192M\n");
+  Subprocess program(arguments({with_processes(), "--mode=takes memory", file}));
+  EXPECT_EQ(program.wait().code, 1);
+  EXPECT_TRUE(has(program.err(), "the program failed: worker/1: was ended by its agent: it used ")) << program.err();
+  EXPECT_TRUE(program.err().ends_with(" of memory, and its `memory` is 192M\n")) << program.err();
+}
+
+}  // namespace
+}  // namespace lp::test
