@@ -1,0 +1,132 @@
+// How a person looks at nodes: in a debugger, and in panes.
+
+#include <gtest/gtest.h>
+#include <pty.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdlib>
+#include <string>
+
+#include "tests/launchers/main_fixture.h"
+
+namespace lp::test {
+namespace {
+
+// This binary, on a terminal of its own.
+class OnTerminal {
+ public:
+  explicit OnTerminal(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "/proc/self/exe");
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    pid_ = forkpty(&terminal_, nullptr, nullptr, nullptr);
+    if (pid_ == 0) {
+      execv(argv[0], argv.data());
+      _exit(127);
+    }
+    poller_.add(terminal_, 0);
+  }
+  ~OnTerminal() {
+    if (pid_ > 0) {
+      kill(pid_, SIGKILL);
+      waitpid(pid_, nullptr, 0);
+    }
+    close(terminal_);
+  }
+  OnTerminal(const OnTerminal&) = delete;
+  OnTerminal& operator=(const OnTerminal&) = delete;
+
+  void type(const std::string& text) const { EXPECT_EQ(write(terminal_, text.data(), text.size()), std::ssize(text)); }
+
+  // Reads until the screen has shown `text`; false when the program ends without, or nothing comes for long.
+  bool read_until(const std::string& text) {
+    while (shown_.find(text) == std::string::npos) {
+      if (!read_some()) return false;
+    }
+    return true;
+  }
+  int wait() {
+    while (read_some()) {
+    }
+    int status = 0;
+    waitpid(std::exchange(pid_, -1), &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  const std::string& shown() const { return shown_; }
+
+ private:
+  bool read_some() {
+    std::array<Poller::Ready, 1> ready;
+    if (poller_.wait(ready, after(std::chrono::seconds(60))) == 0) return false;
+    std::array<char, 4096> bytes;
+    const ssize_t got = read(terminal_, bytes.data(), bytes.size());
+    if (got > 0) shown_.append(bytes.data(), static_cast<std::size_t>(got));
+    return got > 0;
+  }
+
+  pid_t pid_ = -1;
+  int terminal_ = -1;
+  std::string shown_;
+  Poller poller_;
+};
+
+// What `command` prints.
+std::string output_of(const std::string& command) {
+  std::string text;
+  FILE* pipe = popen(command.c_str(), "r");
+  std::array<char, 4096> bytes;
+  for (std::size_t got = 0; (got = fread(bytes.data(), 1, bytes.size(), pipe)) > 0;) text.append(bytes.data(), got);
+  pclose(pipe);
+  return text;
+}
+
+// A tmux server for this test alone.
+class TmuxServer {
+ public:
+  explicit TmuxServer(const std::filesystem::path& directory) {
+    setenv("TMUX_TMPDIR", directory.c_str(), 1);
+    unsetenv("TMUX");
+  }
+  ~TmuxServer() {
+    output_of("tmux kill-server");
+    unsetenv("TMUX_TMPDIR");
+  }
+  TmuxServer(const TmuxServer&) = delete;
+  TmuxServer& operator=(const TmuxServer&) = delete;
+};
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they and a debugger exclude each other
+TEST_F(MainTest, ANodeRunsUnderTheDebugger) {
+  OnTerminal program(arguments({with_processes(), "--debug=worker/1", "--heartbeat=1"}));
+  ASSERT_TRUE(program.read_until("exited normally]")) << program.shown();
+  program.type("quit\n");
+  EXPECT_EQ(program.wait(), 0) << program.shown();
+}
+#endif
+
+TEST_F(MainTest, ANodeToDebugMustBeAProcessAndExist) {
+  Subprocess threads(arguments({"--debug=worker/1"}));
+  EXPECT_EQ(threads.wait().code, 2);
+  EXPECT_TRUE(has(threads.err(), "add --launch=processes")) << threads.err();
+  Subprocess nobody(arguments({with_processes(), "--debug=worker/7"}));
+  EXPECT_EQ(nobody.wait().code, 2);
+  EXPECT_TRUE(has(nobody.err(), "there is no node \"worker/7\" to debug")) << nobody.err();
+}
+
+TEST_F(MainTest, TmuxHasAPaneForEachNode) {
+  const TmuxServer server(directory_);
+  Subprocess program(arguments({with_processes(), "--mode=says that it waits", "--terminal=tmux"}));
+  ASSERT_TRUE(program.read_until("shows the nodes")) << program.err();
+  ASSERT_TRUE(program.read_until("waiting")) << program.err();
+  const std::string panes = output_of("tmux list-panes -a -F '#{pane_start_command}'");
+  for (const char* log : {"logs/counter.log", "logs/worker/0.log", "logs/worker/1.log"}) {
+    EXPECT_TRUE(has(panes, log)) << panes;
+  }
+  program.kill(SIGINT);
+  EXPECT_EQ(program.wait().code, 130);
+}
+
+}  // namespace
+}  // namespace lp::test
