@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -119,6 +120,19 @@ void check_pure(const Program& first, const Program& second) {
               "on anything else, such as time, random numbers or the environment");
 }
 
+// The end of `run`. The kernel gives Ctrl-C to the main thread first, so this waits in a system call that
+// ThreadSanitizer knows: it holds signals back from a thread that waits for an Event.
+const RunResult& wait_for_end(Run& run) {
+  Poller poller;
+  const Thread watcher = spawn("watcher", [&] {
+    run.wait();
+    poller.wake();
+  });
+  std::array<Poller::Ready, 1> none;
+  while (!run.wait_for(Duration::zero())) poller.wait(none, kNever);
+  return run.wait();
+}
+
 int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<GroupPlacement>& placements) {
   const std::string entry = flags.program.empty() ? main.names.front() : flags.program;
   const std::string configuration = main.freeze();
@@ -148,7 +162,7 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
     const ForegroundTerminal terminal(!flags.debug.empty());
     Run run(std::move(program), std::move(options));
     if (flags.terminal == TerminalView::tmux) open_panes(run);
-    outcome.result = run.wait();
+    outcome.result = wait_for_end(run);
     outcome.seconds = std::chrono::duration<double>(now() - begin).count();
     const bool quiet = outcome.result.success && flags.output == Show::none;
     if (!quiet) std::fprintf(stderr, "lp: the run's directory is %s\n", run.directory().c_str());
