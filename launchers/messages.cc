@@ -18,7 +18,8 @@ const control::Message* unpack(std::span<const std::uint8_t> bytes) {
   flatbuffers::Verifier verifier(bytes.data(), bytes.size(), kDeepest, kMostTables);
   if (!control::VerifyMessageBuffer(verifier)) return nullptr;
   const control::Message* const message = control::GetMessage(bytes.data());
-  // The verifier lets a body of an unknown kind pass, because a newer sender may know it; here both ends are one binary.
+  // The verifier lets a body of an unknown kind pass, because a newer sender may know it; here both ends are one
+  // binary.
   const bool known = message->body_type() > control::Body::NONE && message->body_type() <= control::Body::MAX;
   return known ? message : nullptr;
 }
