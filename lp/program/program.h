@@ -77,7 +77,8 @@ class Program {
   void function(GroupOptions options, F f, Args... args) {
     if constexpr (internal::function_is_fine<F, Args...>()) {
       const std::string name = options.name;
-      add_group(std::move(options), /*single=*/options.replicas == 1);
+      const bool single = options.replicas == 1;
+      add_group(std::move(options), single);
       define_group(name, internal::function_type<F>(), internal::edges_of(args...),
                    internal::function_builder<F>(std::move(f), args...));
     }

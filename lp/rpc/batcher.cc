@@ -25,7 +25,7 @@ class BatchTask final : public Task {
     }
     if (!wanted.empty()) {
       const FrameScope scope(frame);
-      method_.run_batch(node_, method_, std::move(wanted));
+      method_.run_batch(node_, method_, wanted);
     }
     for (Call* call : calls_) call->release();
     delete this;

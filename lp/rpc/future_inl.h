@@ -119,7 +119,7 @@ auto Future<T>::then(F f) && {
   using R = typename internal::Unwrap<Returned>::type;
   Promise<R> promise;
   Future<R> result = promise.future();
-  const internal::Ref<internal::StateBase> state = std::move(state_);
+  internal::Ref<internal::StateBase> state = std::move(state_);
   auto body = [state, f = std::move(f), promise = std::move(promise), to = result.state()]() mutable {
     internal::run_into<R>(to,
                           [&]() -> Returned { return internal::call_continuation(f, Future<T>(std::move(state))); });

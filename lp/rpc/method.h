@@ -346,7 +346,7 @@ struct Method : MethodInfo {
   bool direct = false;      // may run on its caller's stack: in turn or concurrent, one at a time, with a plain result
   void (*invoke)(void* object, void* params, void* result) = nullptr;  // result: raw storage for what it returns
   Call* (*receive)(NodeCore& node, const Method& method, Incoming&& message) = nullptr;  // a call that came as bytes
-  void (*run_batch)(NodeCore& node, const Method& method, std::vector<Call*> calls) = nullptr;
+  void (*run_batch)(NodeCore& node, const Method& method, const std::vector<Call*>& calls) = nullptr;
 };
 
 }  // namespace internal

@@ -143,7 +143,7 @@ Call* receive_call(NodeCore& node, const Method& method, Incoming&& message) {
 
 // Method::run_batch: R m(std::vector<Item>) for the items of many calls.
 template <class S, auto M, class R>
-void run_batch_of(NodeCore& node, const Method& method, std::vector<Call*> calls) {
+void run_batch_of(NodeCore& node, const Method& method, const std::vector<Call*>& calls) {
   using Item = typename BatchItem<typename Signature<std::remove_const_t<decltype(M)>>::Params>::item;
   using Typed = TypedCall<R, Item>;
   std::vector<Item> items;
