@@ -46,11 +46,10 @@ std::string_view to_string(ErrorKind kind) {
   return "failed";
 }
 
-Error::Error(ErrorKind kind, std::string text, ErrorOrigin origin)
-    : std::runtime_error(compose(kind, text, origin)),
-      kind_(kind),
-      text_(std::move(text)),
-      origin_(std::move(origin)) {}
+Error::Error(ErrorKind kind, std::string text, ErrorOrigin origin) {
+  std::string what = compose(kind, text, origin);
+  parts_ = std::make_shared<const Parts>(Parts{kind, std::move(text), std::move(origin), std::move(what)});
+}
 
 std::string readable_type(const char* mangled) {
   int status = 0;

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 #include <exception>
-#include <stdexcept>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,24 +31,31 @@ struct ErrorOrigin {
   bool may_have_run = false;        // disconnected and deadline: the method may have taken effect
 };
 
-class Error : public std::runtime_error {
+class Error : public std::exception {
  public:
   using Kind = ErrorKind;
 
   Error(ErrorKind kind, std::string text, ErrorOrigin origin = {});
+  Error(const Error&) = default;  // moves copy too: an Error is never empty
+  Error& operator=(const Error&) = default;
 
-  ErrorKind kind() const noexcept { return kind_; }
-  const std::string& text() const noexcept { return text_; }  // without the place; what() has both
-  const ErrorOrigin& origin() const noexcept { return origin_; }
-  const std::string& node() const noexcept { return origin_.node; }
-  const std::string& method() const noexcept { return origin_.method; }
-  const std::vector<std::string>& path() const noexcept { return origin_.path; }
-  bool may_have_run() const noexcept { return origin_.may_have_run; }
+  const char* what() const noexcept override { return parts_->what.c_str(); }  // the text and the place
+  ErrorKind kind() const noexcept { return parts_->kind; }
+  const std::string& text() const noexcept { return parts_->text; }  // without the place
+  const ErrorOrigin& origin() const noexcept { return parts_->origin; }
+  const std::string& node() const noexcept { return origin().node; }
+  const std::string& method() const noexcept { return origin().method; }
+  const std::vector<std::string>& path() const noexcept { return origin().path; }
+  bool may_have_run() const noexcept { return origin().may_have_run; }
 
  private:
-  ErrorKind kind_;
-  std::string text_;
-  ErrorOrigin origin_;
+  struct Parts {
+    ErrorKind kind;
+    std::string text;
+    ErrorOrigin origin;
+    std::string what;
+  };
+  std::shared_ptr<const Parts> parts_;  // shared by copies, which threads pass on to each other
 };
 
 // The Error that stands for any exception: itself if it is one, else `failed` with the exception's type and text.
