@@ -144,6 +144,8 @@ class Coordinator final : public HostEvents {
   void kill_unit(std::size_t unit);
   void decide(std::size_t unit, const Cause& cause);
   void restart(std::size_t unit, const FailurePolicy& policy, Cause cause);
+  void discard(std::size_t unit);
+  void redo_finished();
   void give_up(std::size_t unit, const Cause& cause);
   void restart_if_possible(std::size_t unit);
   FailurePolicy policy_of(std::size_t unit) const;

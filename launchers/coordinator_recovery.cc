@@ -111,7 +111,11 @@ void Coordinator::on_exited(std::size_t index, std::uint32_t incarnation, const 
       Cause cause = cause_of(index, describe(status) + " while the program stopped");
       cause.exit = status;
       listener_.add_output(index, cause);
-      fail(std::move(cause));
+      if (done) {
+        listener_.say(cause.node + ": " + cause.what + "; its work was done");
+      } else {
+        fail(std::move(cause));
+      }
     }
     return end_if_stopped();
   }
@@ -160,11 +164,38 @@ void Coordinator::restart(std::size_t index, const FailurePolicy& policy, Cause 
   // What is restored together belongs to one cut: all members go back with it.
   saved_.clear();
   for (std::size_t other = 0; other < units_.size(); ++other) {
-    if (!topology_.units[other].member || units_[other].state != Unit::State::up) continue;
-    unready(other);
-    cancel_alarms(other);
-    units_[other].state = Unit::State::discarded;
-    kill_unit(other);
+    if (topology_.units[other].member && units_[other].state == Unit::State::up) discard(other);
+  }
+  redo_finished();
+}
+
+// What the unit has done no longer counts; it is started again when it has ended.
+void Coordinator::discard(std::size_t index) {
+  unready(index);
+  cancel_alarms(index);
+  units_[index].state = Unit::State::discarded;
+  kill_unit(index);
+}
+
+// The members go back to a time before these nodes had finished with them: they do their work again.
+void Coordinator::redo_finished() {
+  const auto worked_on_a_member = [&](NodeId id) {
+    const auto& calls = topology_.nodes[id].calls;
+    return nodes_[id].finished &&
+           std::any_of(calls.begin(), calls.end(), [&](NodeId callee) { return topology_.nodes[callee].member; });
+  };
+  for (std::size_t index = 0; index < units_.size(); ++index) {
+    const auto& nodes = topology_.units[index].nodes;
+    if (topology_.units[index].member || std::none_of(nodes.begin(), nodes.end(), worked_on_a_member)) continue;
+    if (units_[index].state == Unit::State::up) {
+      discard(index);
+    } else if (units_[index].state == Unit::State::ended) {
+      for (const NodeId id : nodes) {
+        nodes_[id].gone = false;
+        for (const NodeId caller : topology_.nodes[id].callers) ++nodes_[caller].awaited;
+      }
+      start_unit(index);
+    }
   }
 }
 

@@ -25,6 +25,7 @@ void Peer::up_here(NodeCore& core) {
   std::deque<Held> held;
   {
     const std::lock_guard lock(mutex_);
+    reopen();
     incarnation_ = core.incarnation();
     local_.store(&core, std::memory_order_release);
     held = std::exchange(held_, {});
@@ -44,6 +45,7 @@ void Peer::up_elsewhere(std::uint32_t incarnation, std::shared_ptr<Connection> c
     const std::lock_guard lock(mutex_);
     if (incarnation < incarnation_) return;
     if (incarnation == incarnation_ && connection_ == connection) return;
+    reopen();
     incarnation_ = incarnation;
     old = std::exchange(connection_, std::move(connection));
     held = std::exchange(held_, {});
@@ -57,10 +59,15 @@ void Peer::down(std::uint32_t incarnation) {
   {
     const std::lock_guard lock(mutex_);
     if (incarnation < incarnation_) return;
+    reopen();
     incarnation_ = incarnation;
     old = std::exchange(connection_, nullptr);
   }
   if (old != nullptr) old->lose(*this);
+}
+
+void Peer::reopen() {
+  if (closed_ != nullptr && closed_->kind() != ErrorKind::stopped) closed_.reset();
 }
 
 void Peer::gone(const std::string& text) {
@@ -73,7 +80,7 @@ void Peer::close(const Error& error) {
   std::shared_ptr<Connection> old;
   {
     const std::lock_guard lock(mutex_);
-    if (closed_ != nullptr) return;
+    if (closed_ != nullptr && closed_->kind() == ErrorKind::stopped) return;
     closed_ = std::make_unique<Error>(error);
     held = std::exchange(held_, {});
     old = std::exchange(connection_, nullptr);

@@ -63,7 +63,9 @@ class Peer {
   };
 
   void deliver(Held held) noexcept;
-  bool reachable() const;  // with the lock
+  // With the lock:
+  bool reachable() const;
+  void reopen();  // a node that had gone is started again after all
   void accept_at(NodeCore& core, Call& call, const MethodInfo& info) noexcept;
   void accept_bytes_at(NodeCore& core, Pending& call) noexcept;
   void hold_or_fail(Held held) noexcept;

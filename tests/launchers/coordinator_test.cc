@@ -372,6 +372,44 @@ TEST_F(CoordinatorTest, MembersOfACutAreRestoredTogetherAndOthersRunOn) {
   EXPECT_EQ(coordinator_->status().cut, 10u);
 }
 
+TEST_F(CoordinatorTest, WhoHadFinishedWithMembersWorksAgainWhenTheyGoBack) {
+  for (const bool exited : {false, true}) {
+    Topology topology = saving_servers();
+    topology.nodes.push_back({.name = "other", .group = 1, .unit = 3, .active = true, .calls = {0, 1}});
+    make(topology);
+    now_ = {};
+    all_ready();
+    coordinator_->on_finished(2, 1);
+    if (exited) exit(2);
+    commands();
+    exit(0, {.signal = 9});
+    if (!exited) {
+      EXPECT_NE(commands().find("kill worker\n"), std::string::npos);
+      exit(2, {.signal = 9});
+    }
+    EXPECT_NE(commands().find("start worker 2"), std::string::npos);
+    exit(1, {.signal = 9});
+    pass(milliseconds(100));
+    for (const NodeId node : {0u, 1u, 2u}) ready(node, 2);
+    EXPECT_NE(commands().find("run worker\n"), std::string::npos);
+    coordinator_->on_finished(3, 1);
+    EXPECT_EQ(coordinator_->phase(), Phase::running);  // the other one is at work again
+    coordinator_->on_finished(2, 2);
+    EXPECT_EQ(coordinator_->phase(), Phase::stopping);
+  }
+}
+
+TEST_F(CoordinatorTest, ANodeThatHadFinishedMayCrashWhileTheProgramStops) {
+  make(server_and_workers());
+  all_ready();
+  coordinator_->on_finished(1, 1);
+  coordinator_->stop("enough");
+  exit(1, {.signal = 9});
+  exit(0);
+  exit(2);
+  EXPECT_TRUE(coordinator_->result().success) << coordinator_->result().cause.what;
+}
+
 TEST_F(CoordinatorTest, WithoutACutMembersBeginAgain) {
   make(saving_servers());
   all_ready();
