@@ -2,6 +2,7 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -64,13 +65,15 @@ class Worker {
     for (;;) never.wait();
   }
   static void leave_daemon() {
-    if (fork() == 0) {
+    const pid_t between = fork();
+    if (between == 0) {
       setsid();
       if (fork() == 0) {
         for (;;) pause();
       }
       _exit(0);
     }
+    waitpid(between, nullptr, 0);  // the daemon is there
   }
   static void take_memory(Context& context) {
     std::vector<std::string> taken;
