@@ -77,7 +77,9 @@ class Subprocess {
   Subprocess& operator=(const Subprocess&) = delete;
 
   int pid() const { return pid_; }
-  void kill(int signal) const { ::kill(pid_, signal); }
+  void kill(int signal) const {
+    if (pid_ > 0) ::kill(pid_, signal);  // -1 would be everybody
+  }
   void close_output() { close_pipe(0); }
 
   // Reads until standard error has `text`; false when it ends without, or nothing comes for long.
