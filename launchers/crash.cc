@@ -13,6 +13,7 @@
 
 #include "launchers/exit_status.h"
 #include "lp/base/error.h"
+#include "lp/rpc/node_core.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define LP_SANITIZED 1
@@ -48,12 +49,25 @@ void put(const char* text) { [[maybe_unused]] const auto size = write(STDERR_FIL
 [[maybe_unused]] void on_crash(int signal) {
   if (signal == SIGABRT) put_limit();
   put(crash_title.data());
+  // Where nodes are threads, the title is the program's name.
+  if (const Frame* frame = current_frame(); frame != nullptr) {
+    const char* node = frame->node->name().c_str();
+    if (strstr(crash_title.data(), node) == nullptr) {
+      put("in ");
+      put(node);
+      put(": ");
+    }
+  }
   const char* name = sigabbrev_np(signal);
   put("SIG");
   put(name == nullptr ? "?" : name);
   put(", backtrace:\n");
   std::array<void*, kDeepest> frames;
   const int depth = backtrace(frames.data(), kDeepest);
+  // Behind the handler, its trampoline and the place itself stand return addresses: of the next instruction, which may
+  // be another function's first.
+  for (int i = 3; i < depth; ++i)
+    frames[static_cast<std::size_t>(i)] = static_cast<char*>(frames[static_cast<std::size_t>(i)]) - 1;
   backtrace_symbols_fd(frames.data(), depth, STDERR_FILENO);
   raise(signal);  // the handler is reset: this time it kills, once we return
 }

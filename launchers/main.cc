@@ -3,11 +3,16 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <optional>
+#include <span>
+#include <string_view>
 
 #include "launchers/crash.h"
 #include "launchers/debug.h"
@@ -28,6 +33,26 @@ namespace lp::internal {
 namespace {
 
 constexpr int kNotStarted = 2;
+constexpr int kFailed = 1;
+
+// While it lives, exit() called by a node, which is a thread of this process, is a failure of the program, not its end.
+class ExitGuard {
+ public:
+  ExitGuard() {
+    std::atexit([] {
+      if (!running_) return;
+      std::fprintf(stderr, "lp: the program failed: a node called exit(), which ends all nodes of its process\n");
+      _exit(kFailed);
+    });
+    running_ = true;
+  }
+  ~ExitGuard() { running_ = false; }
+  ExitGuard(const ExitGuard&) = delete;
+  ExitGuard& operator=(const ExitGuard&) = delete;
+
+ private:
+  static inline std::atomic<bool> running_ = false;  // atexit takes no argument
+};
 
 // A program that was started with one of these closed would otherwise give their numbers to its sockets.
 void open_standard_descriptors() {
@@ -158,6 +183,7 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
   {
     std::optional<ReservedOutput> reserved;
     if (flags.json) reserved.emplace();
+    const ExitGuard guard;
     const Time begin = now();
     const ForegroundTerminal terminal(!flags.debug.empty());
     Run run(std::move(program), std::move(options));
@@ -172,7 +198,10 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
   } else {
     print_table(outcome);
   }
-  std::fflush(stdout);
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    std::fprintf(stderr, "lp: the result could not be written to standard output\n");
+    return outcome.result.success ? kFailed : outcome.result.exit_code();
+  }
   if (!outcome.result.success) {
     const Cause& cause = outcome.result.cause;
     std::fprintf(stderr, "lp: the program %s: %s\n", cause.what.empty() ? "was stopped" : "failed",
@@ -185,6 +214,9 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
 
 int run_main(int argc, char** argv, MainProgram& main) {
   open_standard_descriptors();
+  const std::span arguments(argv, static_cast<std::size_t>(argc));
+  const bool as_json = std::any_of(arguments.begin(), arguments.end(),
+                                   [](const char* one) { return std::string_view(one) == "--json"; });
   try {
     if (const auto code = become_node_if_asked(argc, argv, main.programs)) return *code;
     LaunchFlags flags;
@@ -197,6 +229,16 @@ int run_main(int argc, char** argv, MainProgram& main) {
   } catch (const std::exception& error) {
     std::fflush(stdout);
     std::fprintf(stderr, "%s: %s\n", argc > 0 ? argv[0] : "lp", error.what());
+    if (as_json) {
+      JsonWriter json;
+      json.begin_object();
+      json.member("success", false);
+      json.member("reason", "it could not be started");
+      json.member("cause", error.what());
+      json.end_object();
+      std::printf("%s\n", std::move(json).text().c_str());
+      std::fflush(stdout);
+    }
     return kNotStarted;
   }
 }

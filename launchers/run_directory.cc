@@ -62,6 +62,11 @@ std::filesystem::path default_run_directory(const std::string& run) {
 
 void make_run_directory(const std::filesystem::path& directory) {
   std::error_code error;
+  if (std::filesystem::exists(directory / "plan.json", error)) {
+    throw Error(
+        ErrorKind::failed,
+        directory.string() + " holds another run already: choose another --directory, or go on from it with --resume");
+  }
   for (const char* part : {"logs", "checkpoints"}) {
     std::filesystem::create_directories(directory / part, error);
     if (error) refuse(directory, error.message());

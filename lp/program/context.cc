@@ -123,7 +123,11 @@ void Context::report(const Progress& progress) {
 }
 
 void Context::cut(std::uint64_t step) {
-  if (state_.runtime.options.directory.empty() || !state_.spec.type->saves) return;
+  if (!state_.spec.type->saves) {
+    throw Error(ErrorKind::failed, "cut: this node has no save(lp::Checkpoint&) and load(const lp::Checkpoint&)",
+                {.node = name()});
+  }
+  if (state_.runtime.options.directory.empty()) return;
   take_turn([&] { state_.save(step); });
 }
 

@@ -191,8 +191,8 @@ class FunctionNode final : public NodeObject {
   void* service() override { return this; }
   void run(Context& context) override {
     std::apply(
-        [&](Clients&... clients) {
-          if constexpr (std::is_invocable_v<F&, Context&, Clients&...>) {
+        [&](auto&... clients) {
+          if constexpr (std::is_invocable_v<F&, Context&, decltype(clients)...>) {
             f_(context, clients...);
           } else {
             f_(clients...);
@@ -228,8 +228,8 @@ consteval bool function_is_fine() {
 template <class F, class... Args>
 std::function<std::unique_ptr<NodeObject>(Context&)> function_builder(F f, Args... args) {
   return [f = std::move(f), ... args = std::move(args)](Context& context) -> std::unique_ptr<NodeObject> {
-    return std::make_unique<FunctionNode<F, std::decay_t<Dereferenced<Args>>...>>(
-        f, std::tuple<std::decay_t<Dereferenced<Args>>...>(internal::dereference(args, context)...));
+    return std::make_unique<FunctionNode<F, Dereferenced<Args>...>>(
+        f, std::tuple<Dereferenced<Args>...>(internal::dereference(args, context)...));
   };
 }
 

@@ -23,12 +23,17 @@ struct Arguments : ArgumentList<std::index_sequence_for<P...>, P...> {
   static constexpr std::size_t size = sizeof...(P);
 };
 
+// A number with a fraction is no integer, though C++ converts it.
+template <class Given, class T>
+inline constexpr bool kLosesFraction = std::is_floating_point_v<std::remove_cvref_t<Given>>&& std::is_integral_v<T>;
+
 // Whether values of these types convert to the arguments, without a cast.
 template <class Params, class... Given>
 inline constexpr bool kArgumentsFit = false;
 template <class... P, class... Given>
   requires(sizeof...(P) == sizeof...(Given))
-inline constexpr bool kArgumentsFit<Arguments<P...>, Given...> = (std::is_convertible_v<Given, P> && ...);
+inline constexpr bool kArgumentsFit<Arguments<P...>, Given...> =
+    ((std::is_convertible_v<Given, P> && !kLosesFraction<Given, P>)&&...);
 
 // Converted as kArgumentsFit allows.
 template <class Params>

@@ -28,9 +28,13 @@ struct Caller {
   std::uint32_t incarnation = 0;
   std::uint64_t sequence = 0;  // grows with each call; `once` methods only; 0: none
 
-  // Numbers that the program gives begin here; they and lp's own grow apart from each other.
+  // Numbers that the program gives begin here. lp's own are a count in a range: 31 bits tell the range, 32 count.
   static constexpr std::uint64_t kGiven = std::uint64_t{1} << 63;
-  std::uint64_t key() const { return (std::uint64_t{node} << 1) | (sequence >= kGiven ? 1 : 0); }
+  // Whose numbers grow from call to call: the program's for this node, or one range of lp's.
+  std::uint64_t key() const {
+    const std::uint64_t range = sequence >= kGiven ? kGiven >> 32 : sequence >> 32;
+    return (std::uint64_t{node} << 32) | range;
+  }
 };
 
 // Where the reply of a call that came as bytes goes.

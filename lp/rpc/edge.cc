@@ -2,11 +2,17 @@
 
 #include <algorithm>
 
+#include "lp/base/hash.h"
+
 namespace lp {
 
-std::uint64_t Edge::first_number(const internal::NodeCore* caller) {
-  // Beyond all numbers of earlier incarnations; one that is restored from a checkpoint goes on from the number there.
-  return caller == nullptr ? 1 : (std::uint64_t{caller->incarnation()} << 32) + 1;
+std::uint64_t Edge::first_number(const internal::Hub& hub, const internal::NodeCore* caller) {
+  // Each incarnation in each run counts in a range of its own, so that what a service remembers of others, also of
+  // those in a run that it was resumed from, is no repetition. One that is restored from a checkpoint goes on in its
+  // old range.
+  std::uint64_t life = fnv1a(hub.options().run);
+  if (caller != nullptr) life = hash_combine(hash_combine(life, caller->id()), caller->incarnation());
+  return (mix64(life) >> 33 << 32) + 1;
 }
 
 internal::Caller Edge::caller(const internal::MethodInfo& info, std::uint64_t number) {

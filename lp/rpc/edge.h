@@ -17,7 +17,7 @@ class Edge {
  public:
   // `caller` is null for someone outside the graph.
   Edge(internal::Hub& hub, internal::NodeCore* caller, NodeId callee)
-      : hub_(hub), caller_(caller), peer_(hub.peer(callee)), next_(first_number(caller)) {}
+      : hub_(hub), caller_(caller), peer_(hub.peer(callee)), next_(first_number(hub, caller)) {}
 
   internal::Hub& hub() const { return hub_; }
   internal::Peer& peer() const { return peer_; }
@@ -36,7 +36,7 @@ class Edge {
   void set_next_number(std::uint64_t number) { next_.store(number); }
 
  private:
-  static std::uint64_t first_number(const internal::NodeCore* caller);
+  static std::uint64_t first_number(const internal::Hub& hub, const internal::NodeCore* caller);
 
   internal::Hub& hub_;
   internal::NodeCore* const caller_;

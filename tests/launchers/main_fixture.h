@@ -21,8 +21,10 @@ class MainTest : public testing::Test {
   }
   ~MainTest() override { std::filesystem::remove_all(directory_); }
 
-  std::vector<std::string> arguments(std::vector<std::string> flags) const {
-    flags.insert(flags.begin(), {"program", "--directory=" + (directory_ / "run").string()});
+  // For the next run, in a directory of its own.
+  std::vector<std::string> arguments(std::vector<std::string> flags) {
+    flags.insert(flags.begin(),
+                 {"program", "--directory=" + (directory_ / ("run" + std::to_string(++runs_))).string()});
     return flags;
   }
 
@@ -33,6 +35,7 @@ class MainTest : public testing::Test {
   }
 
   std::filesystem::path directory_;
+  int runs_ = 0;
 };
 
 inline std::string with_processes() { return "--launch=processes"; }

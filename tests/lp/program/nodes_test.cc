@@ -324,5 +324,21 @@ TEST(Nodes, TheFingerprintTellsGraphsAndTypesApart) {
   EXPECT_NE(make(2), make(3));
 }
 
+TEST(Nodes, AFunctionMayTakeItsContextAsAnArgument) {
+  Program program("function");
+  const auto board = program.add<Board>({.name = "board"});
+  program.function(
+      {.name = "writer"}, [](Client<Board> out, Context& own) { out.call<&Board::write>(own.name()); }, board,
+      lp::context);
+  LocalRun run(program);
+  run.wait_finished();
+  EXPECT_EQ(run.client(board).call<&Board::lines>(), (std::vector<std::string>{"writer"}));
+}
+
+TEST(Nodes, ANumberWithAFractionIsNoInteger) {
+  static_assert(Accepts<Flaky, &Flaky::value, long>);
+  static_assert(!Accepts<Flaky, &Flaky::value, double>);
+}
+
 }  // namespace
 }  // namespace lp
