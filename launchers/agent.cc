@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -24,6 +25,7 @@
 #include "launchers/messages.h"
 #include "launchers/pidfd.h"
 #include "launchers/spawn.h"
+#include "launchers/warden.h"
 #include "lp/base/error.h"
 #include "lp/base/scheduler.h"
 #include "lp/program/plan_check.h"
@@ -436,6 +438,7 @@ int run_agent(int control) {
   // What the launcher's owner had open is not ours.
   close_range(kControlDescriptor + 1, ~0U, 0);
   fcntl(control, F_SETFD, FD_CLOEXEC);
+  if (const char* run = std::getenv("LP_RUN"); run != nullptr) start_warden(run_mark(run));
   Agent agent(control);
   agent.serve();
   return 0;

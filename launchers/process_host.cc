@@ -48,7 +48,7 @@ ProcessHost::ProcessHost(const Topology& topology, NodeStart start, std::vector<
   const SocketPair ends = make_socket_pair();
   agent_ = std::make_unique<ControlSocket>(ends.ours, kSmallMessages);
   try {
-    agent_pid_ = spawn_agent(ends.theirs);
+    agent_pid_ = spawn_agent(ends.theirs, run_mark(start_.run));
   } catch (...) {
     close(ends.theirs);
     throw;

@@ -144,12 +144,13 @@ pid_t fork_node(const NodeProcess& process) {
   return child;
 }
 
-pid_t spawn_agent(int control) {
+pid_t spawn_agent(int control, const std::string& mark) {
   // The name that the user typed, so that `ps` shows it.
   std::ifstream file("/proc/self/cmdline");
   std::string name;
   std::getline(file, name, '\0');
-  std::vector<std::string> arguments{name.empty() ? "lp" : name, "--lp-agent"};
+  const std::vector<std::string> arguments{name.empty() ? "lp" : name, "--lp-agent"};
+  const std::vector<std::string> environment = changed_environment({mark});
 
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
@@ -164,7 +165,8 @@ pid_t spawn_agent(int control) {
   posix_spawnattr_setpgroup(&attributes, 0);  // Ctrl-C on the terminal is for the launcher alone
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
   pid_t agent = -1;
-  const int error = posix_spawn(&agent, kThisBinary, &files, &attributes, pointers(arguments).data(), environ);
+  const int error =
+      posix_spawn(&agent, kThisBinary, &files, &attributes, pointers(arguments).data(), pointers(environment).data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
   if (spare >= 0) close(spare);

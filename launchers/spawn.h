@@ -29,8 +29,8 @@ struct NodeProcess {
 // Throws Error, with the system's reason, when it cannot be started.
 pid_t fork_node(const NodeProcess& process);
 
-// This binary again, as the agent; safe from any thread. Returns its pid.
-pid_t spawn_agent(int control);
+// This binary again, as the agent, with `mark` in its environment; safe from any thread. Returns its pid.
+pid_t spawn_agent(int control, const std::string& mark);
 
 // The environment variable by which the processes of a run, and all that they start, are known.
 std::string run_mark(const std::string& run);                                                // "LP_RUN=digits-..."

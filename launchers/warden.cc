@@ -1,0 +1,43 @@
+#include "launchers/warden.h"
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "launchers/pidfd.h"
+#include "launchers/spawn.h"
+#include "lp/base/scheduler.h"
+
+namespace lp::internal {
+namespace {
+
+[[noreturn]] void guard(pid_t agent, const std::string& mark) {
+  setsid();
+  prctl(PR_SET_NAME, "lp-warden");
+  close_range(0, ~0U, 0);
+  const int process = pidfd_open(agent, 0);
+  if (process >= 0 && getppid() == agent) {
+    Poller poller;
+    poller.add(process, 0);
+    std::array<Poller::Ready, 1> ready;
+    while (poller.wait(ready, kNever) == 0) {
+    }
+  }
+  kill_marked(mark);
+  _exit(0);
+}
+
+}  // namespace
+
+void start_warden(const std::string& mark) {
+  const pid_t agent = getpid();
+  const pid_t warden = fork();
+  if (warden == 0) guard(agent, mark);
+  if (warden < 0) std::fprintf(stderr, "lp agent: it has no warden, because fork failed: %s\n", std::strerror(errno));
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,14 @@
+#pragma once
+// The warden of an agent: a process that does nothing but wait for the agent to be killed. Then it kills what the agent
+// can no longer find: what nodes have started and sent into sessions of their own. The launcher would do the same, but
+// may have been killed in the same moment, by `pkill -9` of the program's name for instance: the warden has another.
+
+#include <string>
+
+namespace lp::internal {
+
+// Starts the warden of this process, which has one thread, for processes with `mark` in their environment. It has
+// nothing open. Without it, which is said on standard error, everything else works.
+void start_warden(const std::string& mark);
+
+}  // namespace lp::internal

@@ -1,0 +1,40 @@
+// Nothing is left of a run, whoever of those that watch over it is killed.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <memory>
+
+#include "launchers/spawn.h"
+#include "tests/launchers/main_fixture.h"
+
+namespace lp::test {
+namespace {
+
+// The only child of a launcher.
+int agent_of(int launcher) {
+  std::ifstream file("/proc/" + std::to_string(launcher) + "/task/" + std::to_string(launcher) + "/children");
+  int agent = 0;
+  file >> agent;
+  return agent;
+}
+
+TEST_F(MainTest, ALauncherAndAnAgentKilledInOneMomentLeaveNothing) {
+  Subprocess program(arguments({with_processes(), "--mode=leaves a daemon"}));
+  ASSERT_TRUE(program.read_until("waiting"));
+  std::vector<std::unique_ptr<Watched>> processes;
+  for (const pid_t process : internal::descendants(program.pid())) {
+    processes.push_back(std::make_unique<Watched>(process));
+  }
+  EXPECT_EQ(processes.size(), 6u);  // agent, warden, counter, workers, daemon
+  const int agent = agent_of(program.pid());
+  ASSERT_GT(agent, 0);
+  program.kill(SIGSTOP);  // so that it cannot act
+  kill(agent, SIGKILL);
+  program.kill(SIGKILL);
+  const Time end = after(std::chrono::seconds(2));
+  for (const auto& process : processes) EXPECT_TRUE(process->ends_within(until(end))) << process->pid();
+}
+
+}  // namespace
+}  // namespace lp::test
