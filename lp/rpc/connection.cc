@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "lp/rpc/hub.h"
@@ -25,6 +26,15 @@ std::size_t size_of(const Frames& frames) {
   std::size_t size = frames.body.size();
   for (const Buffer& array : frames.arrays) size += array.size();
   return size;
+}
+
+// An error when no link takes a part of the message.
+std::optional<Error> too_large(const Frames& frames) {
+  std::size_t largest = frames.body.size();
+  for (const Buffer& array : frames.arrays) largest = std::max(largest, array.size());
+  if (largest <= Link::kLargestFrame) return std::nullopt;
+  return Error(ErrorKind::failed, "a value of " + std::to_string(largest) +
+                                      " bytes is too large to be sent: 8 GiB is the limit; send it in parts");
 }
 
 // Takes as long whichever byte is wrong.
@@ -93,6 +103,13 @@ bool Connection::start(Pending& call) {
   std::unique_lock lock(mutex_);
   if (phase_ == Phase::closed) return false;
   const std::size_t size = size_of(call.frames);
+  if (const auto error = too_large(call.frames)) {
+    lock.unlock();
+    ErrorOrigin origin{.node = hub_.name(call.peer().id()), .method = std::string(call.info().name)};
+    call.on_error(Error(error->kind(), error->text(), std::move(origin)));
+    call.release();
+    return true;
+  }
   if (pending_.size() + unsent_.size() >= kCallLimit || (bytes_ > 0 && bytes_ + size > kByteLimit)) {
     lock.unlock();
     call.on_error(
@@ -204,6 +221,7 @@ void Connection::serve(std::uint64_t call, Ref<StateBase> state) {
 }
 
 void Connection::reply(PacketKind kind, std::uint64_t call, Frames frames) {
+  if (const auto error = too_large(frames)) return reply(call, *error);
   write_reply(frames, kind, {.call = call});
   Ref<StateBase> served;  // released outside the lock
   const std::lock_guard lock(mutex_);

@@ -20,9 +20,8 @@
 namespace lp::internal {
 namespace {
 
-constexpr std::int64_t kLargestFrame = std::int64_t{8} << 30;  // bytes; ZeroMQ drops a peer that announces more
-constexpr std::size_t kCopied = 4096;                          // smaller frames are copied, larger ones shared
-constexpr int kBurst = 256;                                    // messages taken before the outbox gets its turn
+constexpr std::size_t kCopied = 4096;  // smaller frames are copied, larger ones shared
+constexpr int kBurst = 256;            // messages taken before the outbox gets its turn
 
 // What the names begin with under which this socket knows those whom it dials. Nobody can guess it: those who dial us
 // may choose their names, and libzmq aborts when a name that we give is taken.
@@ -129,7 +128,7 @@ Network::Network(Hub& hub) {
     socket.set(zmq::sockopt::linger, 0);
     socket.set(zmq::sockopt::sndhwm, 0);  // connections bound what is on its way
     socket.set(zmq::sockopt::rcvhwm, 0);
-    socket.set(zmq::sockopt::maxmsgsize, kLargestFrame);
+    socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(Link::kLargestFrame));
     socket.set(zmq::sockopt::reconnect_ivl, 20);
     socket.set(zmq::sockopt::reconnect_ivl_max, 1000);
     socket.set(zmq::sockopt::router_mandatory, true);
