@@ -88,9 +88,13 @@ bool Context::wait_for(Duration duration) const {
 
 void Context::wait_for_stop() const { wait_for(kForever); }
 
+bool Context::has_turn() const {
+  const internal::Frame* const frame = internal::current_frame();
+  return frame != nullptr && frame->node == &state_.core && frame->holds_turn;
+}
+
 void Context::take_turn(Function<void()> f) {
-  const internal::Frame* const outer = internal::current_frame();
-  if (outer != nullptr && outer->node == &state_.core && outer->holds_turn) {
+  if (has_turn()) {
     f();
     return;
   }
@@ -128,7 +132,11 @@ void Context::cut(std::uint64_t step) {
                 {.node = name()});
   }
   if (state_.runtime.options.directory.empty()) return;
-  take_turn([&] { state_.save(step); });
+  if (has_turn()) {
+    state_.save_at_end(step);
+  } else {
+    take_turn([&] { state_.save(step); });
+  }
 }
 
 Edge& Context::edge(const std::string& node) {

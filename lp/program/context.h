@@ -72,13 +72,15 @@ class Context {
 
   // This node's state now is that after `step`: saves it as the node's part of the cut `step` of the program. Call it
   // at the same steps in every node that has save and load; the cut counts when all have. In a handler, or in run(),
-  // which then takes the turn. A program without a run directory takes no cuts.
+  // which then takes the turn. A handler's state is taken when it returns, so that the cut knows that this call was
+  // done; what save() throws fails the node. A program without a run directory takes no cuts.
   void cut(std::uint64_t step);
 
   // The edge to another node, by name. For lp's own code.
   Edge& edge(const std::string& node);
 
  private:
+  bool has_turn() const;
   void take_turn(Function<void()> f);
 
   State& state_;

@@ -132,6 +132,20 @@ void Context::State::save(std::uint64_t step) {
   runtime.hub.pool().run(std::move(write));
 }
 
+void Context::State::save_at_end(std::uint64_t step) {
+  due.push_back(step);
+  core.turn().at_end([this] {
+    internal::Frame frame{.node = &core, .holds_turn = true};
+    const internal::FrameScope scope(frame);
+    try {
+      for (const std::uint64_t one : std::exchange(due, {})) save(one);
+    } catch (...) {
+      const Error error = as_error(std::current_exception());
+      tell([&](Runtime::Observer& observer) { observer.on_failed(core.id(), core.incarnation(), error); });
+    }
+  });
+}
+
 bool Context::State::stop_and_wait(Time until) {
   if (!thread.join_until(until)) return false;
   while (working.load() > 0) {

@@ -47,6 +47,7 @@ struct Context::State {
   void build(const std::filesystem::path& cut) noexcept;
   void run() noexcept;
   void save(std::uint64_t step);
+  void save_at_end(std::uint64_t step);  // of what has the turn
   bool stop_and_wait(Time until);
   template <class F>
   void tell(F f) {  // the supervisor, unless the node was given up
@@ -58,6 +59,7 @@ struct Context::State {
   internal::NodeCore core;
   Context context;
   std::unique_ptr<NodeObject> object;
+  std::vector<std::uint64_t> due;  // steps to save when the turn ends; its holder's
   std::mutex mutex;
   std::map<std::string, std::unique_ptr<Edge>> edges;
   std::atomic<bool> abandoned = false;

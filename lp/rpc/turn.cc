@@ -46,7 +46,15 @@ bool Turn::try_take(std::uint64_t chain) noexcept {
   return true;
 }
 
+void Turn::run_at_end() noexcept {
+  if (!at_end_) return;
+  Function<void()> f = std::move(at_end_);
+  at_end_ = nullptr;
+  f();
+}
+
 void Turn::release() noexcept {
+  run_at_end();
   std::uint32_t expected = kHeld;
   if (!state_.compare_exchange_strong(expected, kIdle)) {
     schedule();  // the turn passes to those who wait
@@ -154,6 +162,7 @@ void Turn::drain() noexcept {
       chain_.store(task->chain(), std::memory_order_relaxed);
     }
     task->run();
+    run_at_end();
   }
 }
 

@@ -5,8 +5,11 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <string>
+#include <utility>
 
 #include "lp/base/error.h"
+#include "lp/base/function.h"
 #include "lp/base/scheduler.h"
 
 namespace lp::internal {
@@ -60,6 +63,9 @@ class Turn {
   bool try_take(std::uint64_t chain) noexcept;
   void release() noexcept;
 
+  // For who has the turn: runs `f`, which must not throw, before the turn passes on.
+  void at_end(Function<void()> f) { at_end_ = std::move(f); }
+
   // Queues a task; refuses it when the queue is full, when the turn is closed, or when the turn is held by the same
   // chain and waits (a call came back to a service that is busy in the same chain).
   void post(Task* task);
@@ -79,6 +85,7 @@ class Turn {
  private:
   enum : std::uint32_t { kIdle, kHeld, kQueued };  // kQueued: held, and somebody waits
 
+  void run_at_end() noexcept;
   void drain() noexcept;
   void schedule() noexcept;
   Error busy_in_chain() const;
@@ -89,6 +96,7 @@ class Turn {
   std::atomic<std::uint64_t> chain_ = 0;  // of the holder
   std::atomic<int> parked_ = 0;
   std::atomic<bool> closed_ = false;
+  Function<void()> at_end_;  // the holder's
   std::mutex mutex_;
   TaskQueue queue_;
   Error closed_error_{ErrorKind::stopped, ""};

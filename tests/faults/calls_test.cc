@@ -138,6 +138,26 @@ void kill_often_with_cuts(int kills) {
   EXPECT_GT(executed, 10u);
 }
 
+// A cut that a handler takes knows that this very call was done.
+TEST(Calls, OnceIsOnceThoughItsOwnCutIsWhatIsRestored) {
+  const Directory directory;
+  const Config config{.log = directory.path(), .nodes = 1, .cuts = true};
+  LaunchOptions options = processes(config, "ledger");
+  options.directory = directory.path() / "run";
+  options.idle = {"caller"};
+  TestRun run(make_ledger(config), options);
+  const auto ledger = run.client(Handle<SavingLedger>("ledger"));
+  EXPECT_EQ(ledger.numbered(1).call<&SavingLedger::once>(5), Ledger::answer(5));
+  const Time end = after(seconds(20));
+  while (run.status().cut < 1 && now() < end) {
+  }
+  kill(run.client(kLedger).call<&Ledger::self>().pid, SIGKILL);
+  EXPECT_EQ(ledger.numbered(1).call<&SavingLedger::once>(5), Ledger::answer(5));
+  EXPECT_EQ(run.client(kLedger).call<&Ledger::self>().incarnation, 2u);
+  EXPECT_EQ(executions(directory.path()).size(), 1u);
+  EXPECT_EQ(run.client(kLedger).call<&Ledger::counts>().at(5), 1u);
+}
+
 TEST(Calls, InFlightEndAsTheirMethodSaysWhenTheirServiceIsKilled) { kill_often(15); }
 TEST(Calls, OnceIsOnceInWhatIsRestored) { kill_often_with_cuts(15); }
 TEST(CallsLong, InFlightEndAsTheirMethodSaysWhenTheirServiceIsKilled) { kill_often(500); }
