@@ -65,6 +65,20 @@ struct Working {
   Context::State& state;
 };
 
+// A save, until it is on disk. One at a time: who saves faster than the disk takes it waits for the disk.
+struct Saving {
+  explicit Saving(Context::State& state) : working(state) {
+    while (state.saving.exchange(true)) state.written.wait();
+  }
+  ~Saving() {
+    working.state.saving = false;
+    working.state.written.set();
+  }
+  Saving(const Saving&) = delete;
+  Saving& operator=(const Saving&) = delete;
+  Working working;
+};
+
 void Context::State::build(const std::filesystem::path& cut) noexcept {
   try {
     internal::Frame frame{.node = &core};
@@ -108,6 +122,7 @@ void Context::State::run() noexcept {
 }
 
 void Context::State::save(std::uint64_t step) {
+  auto slot = std::make_unique<Saving>(*this);
   Checkpoint checkpoint;
   object->save(checkpoint);
   checkpoint.put_frames(kOnceEntry, core.once().save());
@@ -118,8 +133,8 @@ void Context::State::save(std::uint64_t step) {
   }
   checkpoint.put(kNumbersEntry, numbers);
   // The service goes on while its state is written.
-  auto write = [working = std::make_unique<Working>(*this), step, checkpoint = std::move(checkpoint)] {
-    State& self = working->state;
+  auto write = [slot = std::move(slot), step, checkpoint = std::move(checkpoint)] {
+    State& self = slot->working.state;
     try {
       const std::filesystem::path cut = cut_directory(self.runtime.options.directory, step);
       checkpoint.write(cut_file(cut, self.spec.name), self.spec.name, step);

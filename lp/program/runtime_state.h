@@ -65,7 +65,9 @@ struct Context::State {
   std::atomic<bool> abandoned = false;
   std::atomic<int> working = 0;  // tasks in the pool that use this: building, and saving
   Event quiet;                   // working became 0
-  Thread thread;                 // of run()
+  std::atomic<bool> saving = false;
+  Event written;  // saving became false
+  Thread thread;  // of run()
 };
 
 }  // namespace lp
