@@ -2,7 +2,6 @@
 
 #include <execinfo.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,10 +35,10 @@ void put(const char* text) { [[maybe_unused]] const auto size = write(STDERR_FIL
 
 // Libraries abort when they get no thread, and do not say which limit it is: whether a process could be made tells.
 [[maybe_unused]] void put_limit() {
-  const long child = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);  // fork() would take locks
+  const pid_t child = _Fork();  // fork() would take locks
   if (child == 0) _exit(0);
   if (child > 0) {
-    waitpid(static_cast<pid_t>(child), nullptr, 0);
+    waitpid(child, nullptr, 0);
   } else if (errno == EAGAIN) {
     put("no thread or process can be started here: the limit is `ulimit -u`, /proc/sys/kernel/threads-max or the "
         "container's pids.max: raise it, or run fewer nodes per host\n");
