@@ -90,7 +90,6 @@ void ThreadHost::attach(Runtime& runtime, HostEvents& events) {
   events_ = &events;
   ender_->ended = [this](const Ending& ending) {
     loop_.post([this, unit = ending.unit, incarnation = ending.incarnation, abandoned = ending.abandoned] {
-      left_behind_ = left_behind_ || abandoned;
       events_->on_exited(unit, incarnation, {.abandoned = abandoned});
     });
   };
@@ -150,7 +149,6 @@ void ThreadHost::probe(NodeId node) {
 }
 
 void ThreadHost::abandon(const std::string& why) {
-  left_behind_ = true;
   for (std::size_t unit = 0; unit < stopping_.size(); ++unit) {
     if (!stopping_[unit]) continue;
     events_->on_exited(unit, incarnations_[unit], {.abandoned = true, .text = why});

@@ -21,7 +21,8 @@ class ThreadHost final : public Host, public Runtime::Observer {
 
   // Before anything else: both must outlive this object.
   void attach(Runtime& runtime, HostEvents& events);
-  // No calls of this object come after it. False when a thread was left behind that still uses the runtime.
+  // No calls of this object come after it. False when the thread that ends nodes hangs in one's destructor, and still
+  // uses the runtime. Nodes that were abandoned keep what they use of it themselves.
   bool close();
 
   void start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) override;
