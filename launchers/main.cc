@@ -40,18 +40,18 @@ class ExitGuard {
  public:
   ExitGuard() {
     std::atexit([] {
-      if (!running_) return;
+      if (!running) return;
       std::fprintf(stderr, "lp: the program failed: a node called exit(), which ends all nodes of its process\n");
       _exit(kFailed);
     });
-    running_ = true;
+    running = true;
   }
-  ~ExitGuard() { running_ = false; }
+  ~ExitGuard() { running = false; }
   ExitGuard(const ExitGuard&) = delete;
   ExitGuard& operator=(const ExitGuard&) = delete;
 
  private:
-  static inline std::atomic<bool> running_ = false;  // atexit takes no argument
+  static inline std::atomic<bool> running = false;  // atexit takes no argument
 };
 
 // A program that was started with one of these closed would otherwise give their numbers to its sockets.

@@ -1,6 +1,7 @@
 #include "lp/program/plan_check.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 #include <string_view>
@@ -171,7 +172,7 @@ std::string memory_text(std::uint64_t bytes) {
     amount /= 1024;
     unit = next;
   }
-  const double tenths = static_cast<double>(static_cast<std::uint64_t>(amount * 10 + 0.5)) / 10;
+  const double tenths = std::round(amount * 10) / 10;
   return to_json(tenths) + unit;
 }
 

@@ -64,7 +64,7 @@ class Program {
   template <class S, class... Args>
   GroupHandle<S> group(GroupOptions options, Args... args) {
     if constexpr (internal::node_is_fine<S, Args...>()) {
-      const GroupHandle<S> handle(options.name, options.replicas);
+      GroupHandle<S> handle(options.name, options.replicas);
       add_group(std::move(options), /*single=*/false);
       define_group(handle.name(), internal::node_type<S>(), internal::edges_of(args...), internal::builder<S>(args...));
       return handle;

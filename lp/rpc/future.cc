@@ -43,7 +43,7 @@ void Continuation::dispatch(std::unique_ptr<Continuation> continuation) noexcept
     continuation->run();
   } else {
     Turn& turn = continuation->node_->turn();
-    turn.post(new ContinuationTask(std::move(continuation)));
+    turn.post(std::make_unique<ContinuationTask>(std::move(continuation)).release());
   }
 }
 
