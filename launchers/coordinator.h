@@ -47,7 +47,7 @@ class Coordinator final : public HostEvents {
     virtual void on_peers(std::span<const PeerState> peers) = 0;  // for clients outside the graph
     virtual std::optional<RestorePoint> on_cut_saved(
         std::uint64_t step) = 0;                                  // every member has; nothing: it cannot be kept
-    virtual void add_output(std::size_t unit, Cause& cause) = 0;  // the last lines of its standard error
+    virtual void add_output(std::size_t unit, Cause& cause) = 0;  // what its process wrote last
     virtual void say(const std::string& line) = 0;                // to people
   };
 

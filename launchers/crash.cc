@@ -14,13 +14,8 @@
 #include "lp/base/error.h"
 #include "lp/rpc/node_core.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define LP_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define LP_SANITIZED 1
-#endif
-#endif
+// Of a sanitizer's runtime, where the executable has one.
+extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());  // NOLINT: its name
 
 namespace lp::internal {
 namespace {
@@ -28,13 +23,13 @@ namespace {
 constexpr int kDeepest = 48;
 
 // A signal handler can reach nothing else. Written once, by main(), before any thread is there.
-[[maybe_unused]] std::array<char, 256> crash_title;
-[[maybe_unused]] std::array<char, 1 << 16> crash_stack;  // for the main thread, whose own may have overflowed
+std::array<char, 256> crash_title;
+std::array<char, 1 << 16> crash_stack;  // for the main thread, whose own may have overflowed
 
 void put(const char* text) { [[maybe_unused]] const auto size = write(STDERR_FILENO, text, strlen(text)); }
 
 // Libraries abort when they get no thread, and do not say which limit it is: whether a process could be made tells.
-[[maybe_unused]] void put_limit() {
+void put_limit() {
   const pid_t child = _Fork();  // fork() would take locks
   if (child == 0) _exit(0);
   if (child > 0) {
@@ -45,8 +40,8 @@ void put(const char* text) { [[maybe_unused]] const auto size = write(STDERR_FIL
   }
 }
 
-[[maybe_unused]] void on_crash(int signal) {
-  if (signal == SIGABRT) put_limit();
+// "*** lp: worker/1: "
+void put_title() {
   put(crash_title.data());
   // Where nodes are threads, the title is the program's name.
   if (const Frame* frame = current_frame(); frame != nullptr) {
@@ -57,6 +52,16 @@ void put(const char* text) { [[maybe_unused]] const auto size = write(STDERR_FIL
       put(": ");
     }
   }
+}
+
+void on_sanitizer_death() {
+  put_title();
+  put("was stopped by a sanitizer, whose report stands above\n");
+}
+
+void on_crash(int signal) {
+  if (signal == SIGABRT) put_limit();
+  put_title();
   const char* name = sigabbrev_np(signal);
   put("SIG");
   put(name == nullptr ? "?" : name);
@@ -73,21 +78,27 @@ void put(const char* text) { [[maybe_unused]] const auto size = write(STDERR_FIL
 
 }  // namespace
 
-void install_crash_handler([[maybe_unused]] const std::string& name) {
-#ifndef LP_SANITIZED
+void install_crash_handler(const std::string& name) {
   const std::string title = "\n" + std::string(kCrashMark) + name.substr(0, crash_title.size() - 32) + ": ";
   std::copy(title.begin(), title.end(), crash_title.begin());
   std::array<void*, 1> frame;
   backtrace(frame.data(), 1);  // loads what it needs, which a handler must not
   stack_t stack{};
+  sigaltstack(nullptr, &stack);
+  const bool has_stack = (stack.ss_flags & SS_DISABLE) == 0;
+  stack.ss_flags = 0;
   stack.ss_sp = crash_stack.data();
   stack.ss_size = crash_stack.size();
-  sigaltstack(&stack, nullptr);
+  if (!has_stack) sigaltstack(&stack, nullptr);
   struct sigaction action {};
   action.sa_handler = on_crash;
   action.sa_flags = static_cast<int>(SA_RESETHAND | SA_ONSTACK);
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(signal, &action, nullptr);
-#endif
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
+    struct sigaction before {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler == SIG_DFL) sigaction(signal, &action, nullptr);
+  }
+  if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(on_sanitizer_death);
 }
 
 std::string readable_frame(const std::string& line) {

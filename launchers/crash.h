@@ -9,8 +9,9 @@ namespace lp::internal {
 // The line before the backtrace begins with this.
 inline constexpr std::string_view kCrashMark = "*** lp: ";
 
-// From now on SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT print a backtrace, and then do what they always do. A build
-// with a sanitizer has its own way, which stays. `name` is for the text: "worker/1".
+// From now on SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT print a backtrace, and then do what they always do. A handler
+// that is there already, as a sanitizer's, stays; what a sanitizer stops gets a last line with the name. `name` is for
+// the text: "worker/1".
 void install_crash_handler(const std::string& name);
 
 // A line of the backtrace with the C++ name readable.

@@ -10,8 +10,8 @@
 namespace lp::internal {
 namespace {
 
-constexpr std::size_t kLastLines = 80;
-constexpr std::size_t kWidest = 24;  // of a prefix
+constexpr std::size_t kLastLines = 160;  // a sanitizer's report is long
+constexpr std::size_t kWidest = 24;      // of a prefix
 constexpr std::array kColours = {"36", "33", "32", "35", "34", "31", "96", "93", "92", "95"};
 
 // The length of the colour sequence that `text` begins with; 0 when there is none.
@@ -89,6 +89,8 @@ Output::Output(std::vector<std::string> units, Options options, Terminal* termin
 }
 
 std::filesystem::path Output::log_name(const std::string& unit) { return unit.substr(0, unit.find(',')) + ".log"; }
+
+void Output::begin(std::size_t unit) { units_[unit].last.clear(); }
 
 void Output::take(std::size_t unit, bool error, std::string_view bytes) {
   if (!options_.logs.empty()) {

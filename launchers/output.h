@@ -41,6 +41,7 @@ class Output {
   // `units` are the names to put in front. `terminal` may be null.
   Output(std::vector<std::string> units, Options options, Terminal* terminal);
 
+  void begin(std::size_t unit);  // a process of it is started: what another wrote last is not its own
   void take(std::size_t unit, bool error, std::string_view bytes);
   void finish(std::size_t unit);  // its process has ended: the rest without a line end is a line too
 

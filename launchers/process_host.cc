@@ -105,6 +105,7 @@ void ProcessHost::take_output(bool take) {
 
 void ProcessHost::start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) {
   incarnations_[unit] = incarnation;
+  output_.begin(unit);
   control::StartT start;
   start.fingerprint = start_.fingerprint;
   start.entry = start_.entry;

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "launchers/crash.h"
+#include "launchers/last_words.h"
 #include "launchers/places.h"
 #include "launchers/progress_line.h"
 #include "launchers/run_directory.h"
@@ -22,7 +22,6 @@ constexpr auto kStatusPeriod = std::chrono::milliseconds(300);
 constexpr int kStatusShare = 20;  // of the time, at most one part in so many goes into writing the status
 constexpr auto kOutputPatience =
     std::chrono::seconds(1);  // for a terminal that does not take the rest, after a failure
-constexpr std::size_t kLastLines = 20;
 
 // A runtime without nodes has nothing to say.
 class Nobody final : public Runtime::Observer {
@@ -231,20 +230,7 @@ std::optional<internal::RestorePoint> Run::State::on_cut_saved(std::uint64_t ste
 }
 
 void Run::State::add_output(std::size_t unit, Cause& cause) {
-  if (output_ == nullptr) return;
-  bool crashed = false;
-  for (std::string& line : output_->last_lines(unit)) {
-    if (line.starts_with(internal::kCrashMark)) {
-      crashed = true;
-    } else if (crashed) {
-      cause.backtrace.push_back(internal::readable_frame(line));
-    } else if (!line.empty()) {
-      cause.last_lines.push_back(std::move(line));
-    }
-  }
-  if (cause.last_lines.size() > kLastLines) {
-    cause.last_lines.erase(cause.last_lines.begin(), cause.last_lines.end() - kLastLines);
-  }
+  if (output_ != nullptr) internal::add_last_words(output_->last_lines(unit), cause);
 }
 
 void Run::State::say(const std::string& line) {

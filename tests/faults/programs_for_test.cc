@@ -256,6 +256,7 @@ const Programs& programs() {
                                   .add<Config>("services", make_services)
                                   .add<Config>("saving", make_saving)
                                   .add<Config>("ring", make_ring)
+                                  .add<Config>("training", make_training)
                                   .add<Config>("bad", make_bad)
                                   .add<ScaleConfig>("echoes", make_echoes);
   return all;

@@ -91,6 +91,8 @@ TEST_F(OutputTest, TheLastLinesOfStandardErrorAreKept) {
   EXPECT_EQ(output.last_lines(0).back(), "unfinished");
   EXPECT_LT(output.last_lines(0).size(), 200u);
   EXPECT_TRUE(output.last_lines(1).empty());
+  output.begin(0);
+  EXPECT_TRUE(output.last_lines(0).empty()) << "those of another incarnation";
 }
 
 TEST_F(OutputTest, AStoppedTerminalHoldsNobodyAndLosesNothing) {
