@@ -1,0 +1,106 @@
+#include "tests/bench/rpc/lp_peer.h"
+
+#include <unistd.h>
+
+#include <deque>
+#include <utility>
+
+#include "launchers/run.h"
+#include "lp/base/error.h"
+#include "lp/lp.h"
+
+namespace lp::bench {
+namespace {
+
+constexpr const char* kProgram = "rpc_bench";
+constexpr auto kPatience = std::chrono::minutes(1);
+
+class Echo {
+ public:
+  Message answer(Message call) {
+    if (call.data.empty()) call.data = bulk();
+    return call;
+  }
+  using Remote = Methods<&Echo::answer>;
+};
+
+class LpCaller final : public Caller {
+ public:
+  explicit LpCaller(Client<Echo> echo) : echo_(echo) {}
+  void send(const Message& request) override { futures_.push_back(echo_.async<&Echo::answer>(request)); }
+  Reply receive(std::span<std::uint8_t>) override {
+    reply_ = futures_.front().get();
+    futures_.pop_front();
+    return {.number = reply_.number, .data = reply_.data.span()};
+  }
+  Reply round_trip(const Message& request, std::span<std::uint8_t>) override {
+    reply_ = echo_.call<&Echo::answer>(request);
+    return {.number = reply_.number, .data = reply_.data.span()};
+  }
+
+ private:
+  Client<Echo> echo_;
+  std::deque<Future<Message>> futures_;
+  Message reply_;
+};
+
+class Driver {
+ public:
+  explicit Driver(const Clients<Echo>& echoes) {
+    for (std::size_t i = 0; i < echoes.size(); ++i) callers_.push_back(std::make_unique<LpCaller>(echoes[i]));
+  }
+  Figures work(const Work& work) { return measure(work, callers_); }
+  using Remote = Methods<deadline<&Driver::work, 60'000>>;
+
+ private:
+  std::vector<std::unique_ptr<Caller>> callers_;
+};
+
+Program make_program(const Size& size) {
+  Program program(kProgram);
+  const auto echoes = program.group<Echo>({.name = "echo", .replicas = size.services});
+  program.group<Driver>({.name = "driver", .replicas = size.callers}, echoes);
+  return program;
+}
+
+class LpSession final : public Session {
+ public:
+  LpSession(Path path, Size size)
+      : run_(make_program(size), {.launch = path == Path::direct ? Launch::threads : Launch::processes,
+                                  .entry = kProgram,
+                                  .configuration = to_yaml(size)}) {
+    if (run_.wait_ready(kPatience)) return;
+    run_.kill();
+    throw Error(ErrorKind::failed, "the program did not start: " + run_.wait().cause.text());
+  }
+
+  std::vector<Figures> measure(const Work& work, int callers) override {
+    std::vector<Future<Figures>> futures;
+    for (int i = 0; i < callers; ++i) {
+      const Client<Driver> driver = run_.client(Handle<Driver>("driver/" + std::to_string(i)));
+      futures.push_back(driver.async<&Driver::work>(work));
+    }
+    return when_all(std::move(futures)).get();
+  }
+
+  std::vector<int> services() const override { return pids("echo/"); }
+  std::vector<int> callers() const override { return pids("driver/"); }
+
+ private:
+  std::vector<int> pids(std::string_view group) const {
+    std::vector<int> result;
+    for (const NodeStatus& node : run_.status().nodes) {
+      if (node.name.starts_with(group)) result.push_back(node.pid == 0 ? getpid() : node.pid);
+    }
+    return result;
+  }
+  Run run_;
+};
+
+}  // namespace
+
+void add_program(Programs& programs) { programs.add<Size>(kProgram, make_program); }
+
+std::unique_ptr<Session> start_lp(Path path, Size size) { return std::make_unique<LpSession>(path, size); }
+
+}  // namespace lp::bench

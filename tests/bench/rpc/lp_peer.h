@@ -1,0 +1,17 @@
+#pragma once
+// lp itself as a peer: a program with services and callers, launched as any other.
+
+#include "launchers/programs.h"
+#include "tests/bench/rpc/session.h"
+
+namespace lp::bench {
+
+enum class Path : std::uint8_t { direct, tcp };
+
+// For become_node_if_asked.
+void add_program(Programs& programs);
+
+// Starts the program; every node serves when this returns. Throws Error.
+std::unique_ptr<Session> start_lp(Path path, Size size);
+
+}  // namespace lp::bench

@@ -1,0 +1,38 @@
+#pragma once
+// The work that is measured, the same for every peer. Values, and one function that runs in the caller's process.
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "lp/base/scheduler.h"
+#include "tests/bench/rpc/peer.h"
+
+namespace lp::bench {
+
+enum class Kind : std::uint8_t {
+  round_trip,  // one call after the other
+  pipelined,   // `window` calls on their way, always
+  pull,        // one kBulk after the other, into the same buffer
+  fan_out,     // one call to every service, then all replies
+};
+
+struct Work {
+  Kind kind = Kind::round_trip;
+  std::uint64_t size = 64;  // bytes of a call and its reply
+  std::uint64_t window = 1;
+  std::int64_t begin = 0;     // what ended earlier does not count; nanoseconds of lp::now()
+  std::int64_t duration = 0;  // nanoseconds from there
+};
+
+struct Figures {
+  std::uint64_t calls = 0;  // that ended in the time
+  double median = 0;        // microseconds of a call; of a whole turn for fan_out
+  double high = 0;          // the 99th percentile
+};
+
+// Does `work` with callers that are connected to one service each; all but fan_out take the first. Throws Error when a
+// reply is wrong.
+Figures measure(const Work& work, const std::vector<std::unique_ptr<Caller>>& callers);
+
+}  // namespace lp::bench

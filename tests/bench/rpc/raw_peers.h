@@ -1,0 +1,12 @@
+#pragma once
+// The peers that need nothing but the system and ZeroMQ: what lp is built on, without lp.
+
+#include "tests/bench/rpc/peer.h"
+
+namespace lp::bench {
+
+Peer futex_peer();   // two words in shared memory; one caller
+Peer unix_peer();    // a Unix stream socket
+Peer zeromq_peer();  // ROUTER and DEALER over TCP
+
+}  // namespace lp::bench

@@ -1,0 +1,42 @@
+#pragma once
+// What was measured, for people and as JSON, and beside it what it should show. A report: nothing fails because of it.
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "tests/bench/rpc/section.h"
+
+namespace lp::bench {
+
+// A relation between figures of one run that lp means to reach.
+struct Claim {
+  std::string text{};
+  double value = 0;
+  double bound = 0;
+  bool at_most = true;  // else at least
+  bool measured = false;
+  bool holds = false;
+};
+
+struct Report {
+  int cores = 0;
+  double load_before = 0;  // of the last minute
+  double load_after = 0;
+  std::vector<std::string> notes{};
+  std::vector<Result> results{};
+  std::vector<Claim> claims{};
+};
+
+void print(const Report& report, std::FILE* out);
+
+// The claims, from the results.
+std::vector<Claim> check_claims(const std::vector<Result>& results);
+
+// The names of the tables, which the claims look up.
+std::string round_trip_table(Pinning pinning);
+inline constexpr const char* kPipelined = "pipelined 64 B calls/s, callers x window";
+inline constexpr const char* kPull = "64 MiB, GB/s";
+inline constexpr const char* kFanOut = "fan-out, microseconds for one call to each service";
+
+}  // namespace lp::bench
