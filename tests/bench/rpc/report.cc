@@ -4,6 +4,8 @@
 #include <cinttypes>
 #include <cmath>
 
+#include "tests/bench/rpc/plan.h"
+
 namespace lp::bench {
 namespace {
 
@@ -92,8 +94,6 @@ class Claims {
 
 }  // namespace
 
-std::string round_trip_table(Pinning pinning) { return "round trip, microseconds, " + text(pinning); }
-
 std::vector<Claim> check_claims(const std::vector<Result>& results) {
   const Figure figure(results);
   Claims claims;
@@ -111,7 +111,7 @@ std::vector<Claim> check_claims(const std::vector<Result>& results) {
   claims.at_least("2  pipelined, one caller: lp shm / zeromq tcp", rate("lp shm", "1 x"), rate("zeromq tcp", "1 x"), 1);
   claims.at_least("2  pipelined, lp shm: 64 callers / one", rate("lp shm", "64 x"), rate("lp shm", "1 x"), 1);
 
-  const auto bandwidth = [&](const char* peer) { return figure.of(kPull, "GB/s", peer); };
+  const auto bandwidth = [&](const char* peer) { return figure.of(kPull, kIntoBuffer, peer); };
   claims.at_least("3  64 MiB pull: lp shm / memcpy, warm", bandwidth("lp shm"), bandwidth("memcpy, warm"), 0.8);
 
   const auto direct = [&](const char* size, const char* peer) {

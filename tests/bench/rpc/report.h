@@ -33,10 +33,4 @@ void print(const Report& report, std::FILE* out);
 // The claims, from the results.
 std::vector<Claim> check_claims(const std::vector<Result>& results);
 
-// The names of the tables, which the claims look up.
-std::string round_trip_table(Pinning pinning);
-inline constexpr const char* kPipelined = "pipelined 64 B calls/s, callers x window";
-inline constexpr const char* kPull = "64 MiB, GB/s";
-inline constexpr const char* kFanOut = "fan-out, microseconds for one call to each service";
-
 }  // namespace lp::bench

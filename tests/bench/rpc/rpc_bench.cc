@@ -1,16 +1,17 @@
-// rpc_bench [--quick] [--json]: what calls cost with lp and with its peers, measured in one run. The table goes to
-// standard output, or with --json to standard error beside the JSON.
-
-#include <unistd.h>
+// rpc_bench: what calls cost with lp and with its peers, measured in one run. The tables go to standard output, or with
+// --json to standard error beside the JSON.
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
 
+#include "lp/base/error.h"
 #include "lp/base/json.h"
+#include "lp/config/parse.h"
 #include "tests/bench/rpc/floors.h"
 #include "tests/bench/rpc/lp_peer.h"
+#include "tests/bench/rpc/plan.h"
 #include "tests/bench/rpc/process.h"
 #include "tests/bench/rpc/raw_peers.h"
 #include "tests/bench/rpc/report.h"
@@ -18,63 +19,55 @@
 namespace lp::bench {
 namespace {
 
-namespace fs = std::filesystem;
+struct Flags {
+  std::string config{};
+  bool quick = false;
+  bool json = false;
 
-// How much is measured.
-struct Plan {
-  int rounds = 5;
-  std::int64_t milliseconds = 60;  // of a latency in a round; other work takes some of these
-  std::vector<std::uint64_t> sizes{64, 1024, 65536, kLargest};
-  std::vector<int> callers{1, 8, 64};
-  std::vector<std::uint64_t> windows{1, 64, 1024};
-  int services = 64;  // of a fan-out
+  static constexpr auto fields =
+      lp::fields(lp::field("config", "YAML file with values for these flags"),
+                 lp::field("quick", "little of everything: seconds, to see that it works"),
+                 lp::field("json", "print one object of JSON on standard output, the tables on standard error"));
 };
-const Plan kQuick{
-    .rounds = 1, .milliseconds = 5, .sizes = {64, kLargest}, .callers = {1, 2}, .windows = {1, 16}, .services = 4};
 
-Contestant process_peer(const fs::path& binary, const std::string& name) {
-  return {.name = name, .start = [=](Size size) { return start_processes(binary, name, size); }};
-}
-Contestant lp_peer(const std::string& name, Path path) {
-  return {.name = name, .start = [=](Size size) { return start_lp(path, size); }};
-}
+struct Entry {
+  Contestant contestant;
+  enum Skill : int { round_trips, pulls, pipelines } skill = pipelines;  // what it does; with it, all before
+};
 
-std::string bytes_text(std::uint64_t size) {
-  if (size >= std::uint64_t{1} << 20) return std::to_string(size >> 20) + " MiB";
-  return size >= 1024 ? std::to_string(size >> 10) + " KiB" : std::to_string(size) + " B";
-}
-
-std::vector<Case> latencies(const Plan& plan) {
-  std::vector<Case> cases;
-  for (const Pinning pinning : {Pinning::one_core, Pinning::two_cores, Pinning::unpinned}) {
-    for (const std::uint64_t size : plan.sizes) {
-      cases.push_back({.table = round_trip_table(pinning),
-                       .column = bytes_text(size),
-                       .work = {.size = size, .duration = plan.milliseconds * 1'000'000},
-                       .pinning = pinning});
-    }
+std::vector<Entry> entries(const Plan& plan) {
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  const auto processes = [](const std::string& binary, const std::string& name) {
+    return Contestant{name, [=](Size size) { return start_processes(binary, name, size); }};
+  };
+  const auto lp = [](const std::string& name, Path path) {
+    return Contestant{name, [=](Size size) { return start_lp(path, size); }};
+  };
+  std::vector<Entry> all{{{"virtual call", [](Size) { return start_virtual_call(); }}, Entry::round_trips},
+                         {lp("lp direct", Path::direct), Entry::round_trips},
+                         {processes(self, "futex"), Entry::round_trips},
+                         {processes(self, "unix socket"), Entry::pulls},
+                         {processes(self, "zeromq tcp")}};
+  if (!plan.grpc.empty()) {
+    for (const char* name : {"grpc unix", "grpc tcp"}) all.push_back({processes(plan.grpc, name)});
   }
-  return cases;
+  all.push_back({lp("lp tcp", Path::tcp)});
+  std::erase_if(all, [&](const Entry& one) { return one.contestant.name.find(plan.peers) == std::string::npos; });
+  return all;
 }
 
-std::vector<Case> rates(const Plan& plan) {
-  std::vector<Case> cases;
-  for (const int callers : plan.callers) {
-    for (const std::uint64_t window : plan.windows) {
-      cases.push_back({.table = kPipelined,
-                       .column = std::to_string(callers) + " x " + std::to_string(window),
-                       .unit = Unit::calls_per_second,
-                       .work = {.kind = Kind::pipelined, .window = window, .duration = plan.milliseconds * 5'000'000},
-                       .callers = callers});
-    }
+std::vector<Contestant> with_skill(const std::vector<Entry>& entries, Entry::Skill skill) {
+  std::vector<Contestant> result;
+  for (const Entry& one : entries) {
+    if (one.skill >= skill) result.push_back(one.contestant);
   }
-  return cases;
+  return result;
 }
 
 std::vector<Result> copies(const Plan& plan) {
   std::vector<Result> results;
   for (const auto& [copy, name] : {std::pair(Copy::warm, "memcpy, warm"), {Copy::fresh, "memcpy, fresh"}}) {
-    results.push_back({.table = kPull, .column = "GB/s", .peer = name});
+    results.push_back({.table = kPull, .column = kIntoBuffer, .peer = name});
     for (int round = 0; round < plan.rounds; ++round) {
       results.back().rounds.push_back(static_cast<double>(kBulk) / copy_micros(copy, 5) / 1e3);
     }
@@ -89,44 +82,39 @@ double load() {
 }
 
 Report run(const Plan& plan) {
-  const fs::path self = fs::read_symlink("/proc/self/exe");
-  const fs::path grpc = self.parent_path() / "rpc_bench_grpc";
   Report report{.cores = static_cast<int>(cores().size()), .load_before = load()};
-
-  std::vector<Contestant> pipelined{process_peer(self, "zeromq tcp")};
-  if (fs::exists(grpc)) {
-    for (const char* name : {"grpc unix", "grpc tcp"}) pipelined.push_back(process_peer(grpc, name));
-  } else {
-    report.notes.push_back("gRPC: not measured, rpc_bench_grpc is not built (tools/packages: group bench)");
-  }
-  pipelined.push_back(lp_peer("lp tcp", Path::tcp));
-  std::vector<Contestant> pulled = pipelined;
-  pulled.insert(pulled.begin(), process_peer(self, "unix socket"));
-  std::vector<Contestant> all = pulled;
-  all.insert(all.begin(), {{.name = "virtual call", .start = [](Size) { return start_virtual_call(); }},
-                           lp_peer("lp direct", Path::direct),
-                           process_peer(self, "futex")});
-
-  const auto add = [&](std::vector<Result> results) {
+  if (plan.grpc.empty()) report.notes.push_back("gRPC is not measured: rpc_bench_grpc was not built or not named");
+  const std::vector<Entry> all = entries(plan);
+  const auto add = [&](const std::vector<Result>& results) {
     report.results.insert(report.results.end(), results.begin(), results.end());
   };
-  add(measure_section(all, {}, latencies(plan), plan.rounds));
-  add(copies(plan));
-  add(measure_section(pulled, {},
-                      {{.table = kPull,
-                        .column = "GB/s",
-                        .unit = Unit::gigabytes_per_second,
-                        .work = {.kind = Kind::pull, .duration = plan.milliseconds * 8'000'000}}},
-                      plan.rounds));
-  add(measure_section(pipelined, {.callers = plan.callers.back()}, rates(plan), plan.rounds));
-  add(measure_section(pulled, {.services = plan.services},
-                      {{.table = kFanOut,
-                        .column = std::to_string(plan.services) + " services",
-                        .work = {.kind = Kind::fan_out, .duration = plan.milliseconds * 5'000'000}}},
-                      plan.rounds));
+  const auto measure = [&](Entry::Skill skill, Size size, const std::vector<Case>& cases) {
+    if (!cases.empty()) add(measure_section(with_skill(all, skill), size, cases, plan.rounds));
+  };
+  measure(Entry::round_trips, {}, latency_cases(plan));
+  if (!pull_cases(plan).empty()) add(copies(plan));
+  measure(Entry::pulls, {}, pull_cases(plan));
+  measure(Entry::pipelines, {.callers = std::ranges::max(plan.callers)}, rate_cases(plan));
+  measure(Entry::pulls, {.services = plan.services}, fan_out_cases(plan));
   report.load_after = load();
   report.claims = check_claims(report.results);
   return report;
+}
+
+int measure_and_print(int argc, char** argv) {
+  const bool quick = std::ranges::find(argv, argv + argc, std::string_view("--quick")) != argv + argc;
+  Plan plan = quick ? kQuick : Plan();
+  Flags flags;
+  const CommandLine line = parse(argc, argv, bind(plan), bind(flags));
+  if (!line.help.empty()) {
+    std::printf("%s", line.help.c_str());
+    return 0;
+  }
+  const Report report = run(plan);
+  print(report, flags.json ? stderr : stdout);
+  if (flags.json) std::printf("%s\n", to_json(report).c_str());
+  const auto failed = [](const Result& result) { return !result.error.empty(); };
+  return std::ranges::any_of(report.results, failed) ? 1 : 0;
 }
 
 }  // namespace
@@ -139,23 +127,10 @@ int main(int argc, char** argv) {
   if (const auto code = lp::become_node_if_asked(argc, argv, programs)) return *code;
   const std::vector<Peer> peers{futex_peer(), unix_peer(), zeromq_peer()};
   if (const auto code = become_peer_if_asked(argc, argv, peers)) return *code;
-
-  bool json = false;
-  Plan plan;
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view argument = argv[i];
-    if (argument == "--quick") {
-      plan = kQuick;
-    } else if (argument == "--json") {
-      json = true;
-    } else {
-      std::fprintf(stderr, "rpc_bench: unknown option %s; there are --quick and --json\n", argv[i]);
-      return 2;
-    }
+  try {
+    return measure_and_print(argc, argv);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rpc_bench: %s\n", error.what());
+    return 2;
   }
-  const Report report = run(plan);
-  print(report, json ? stderr : stdout);
-  if (json) std::printf("%s\n", lp::to_json(report).c_str());
-  const auto failed = [](const Result& result) { return !result.error.empty(); };
-  return std::ranges::any_of(report.results, failed) ? 1 : 0;
 }

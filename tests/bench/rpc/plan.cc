@@ -1,0 +1,65 @@
+#include "tests/bench/rpc/plan.h"
+
+namespace lp::bench {
+namespace {
+
+std::string bytes_text(std::uint64_t size) {
+  if (size >= std::uint64_t{1} << 20) return std::to_string(size >> 20) + " MiB";
+  return size >= 1024 ? std::to_string(size >> 10) + " KiB" : std::to_string(size) + " B";
+}
+
+std::int64_t nanoseconds(double milliseconds) { return static_cast<std::int64_t>(milliseconds * 1e6); }
+
+std::vector<Case> of_tables(std::vector<Case> cases, const std::string& tables) {
+  std::erase_if(cases, [&](const Case& one) { return one.table.find(tables) == std::string::npos; });
+  return cases;
+}
+
+}  // namespace
+
+std::string round_trip_table(Pinning pinning) { return "round trip, microseconds, " + text(pinning); }
+
+std::vector<Case> latency_cases(const Plan& plan) {
+  std::vector<Case> cases;
+  for (const Pinning pinning : {Pinning::one_core, Pinning::two_cores, Pinning::unpinned}) {
+    for (const std::uint64_t size : plan.sizes) {
+      cases.push_back({.table = round_trip_table(pinning),
+                       .column = bytes_text(size),
+                       .work = {.size = size, .duration = nanoseconds(plan.milliseconds)},
+                       .pinning = pinning});
+    }
+  }
+  return of_tables(std::move(cases), plan.tables);
+}
+
+std::vector<Case> pull_cases(const Plan& plan) {
+  return of_tables({{.table = kPull,
+                     .column = kIntoBuffer,
+                     .unit = Unit::gigabytes_per_second,
+                     .work = {.kind = Kind::pull, .duration = nanoseconds(8 * plan.milliseconds)}}},
+                   plan.tables);
+}
+
+std::vector<Case> rate_cases(const Plan& plan) {
+  std::vector<Case> cases;
+  for (const int callers : plan.callers) {
+    for (const std::uint64_t window : plan.windows) {
+      cases.push_back(
+          {.table = kPipelined,
+           .column = std::to_string(callers) + " x " + std::to_string(window),
+           .unit = Unit::calls_per_second,
+           .work = {.kind = Kind::pipelined, .window = window, .duration = nanoseconds(5 * plan.milliseconds)},
+           .callers = callers});
+    }
+  }
+  return of_tables(std::move(cases), plan.tables);
+}
+
+std::vector<Case> fan_out_cases(const Plan& plan) {
+  return of_tables({{.table = kFanOut,
+                     .column = std::to_string(plan.services) + " services",
+                     .work = {.kind = Kind::fan_out, .duration = nanoseconds(5 * plan.milliseconds)}}},
+                   plan.tables);
+}
+
+}  // namespace lp::bench
