@@ -63,12 +63,27 @@ Program make_program(const Size& size) {
   return program;
 }
 
+// Where the launch options have a path: which one processes take.
+template <class Options>
+constexpr bool kHasPath = requires(Options options) {
+  decltype(options.path)::shm;
+};
+
+template <class Options>
+Options options_of(Path path, Size size) {
+  Options options{.launch = path == Path::direct ? Launch::threads : Launch::processes,
+                  .entry = kProgram,
+                  .configuration = to_yaml(size)};
+  if constexpr (kHasPath<Options>) {
+    using Paths = decltype(options.path);
+    if (path != Path::direct) options.path = path == Path::shm ? Paths::shm : Paths::tcp;
+  }
+  return options;
+}
+
 class LpSession final : public Session {
  public:
-  LpSession(Path path, Size size)
-      : run_(make_program(size), {.launch = path == Path::direct ? Launch::threads : Launch::processes,
-                                  .entry = kProgram,
-                                  .configuration = to_yaml(size)}) {
+  LpSession(Path path, Size size) : run_(make_program(size), options_of<LaunchOptions>(path, size)) {
     if (run_.wait_ready(kPatience)) return;
     run_.kill();
     throw Error(ErrorKind::failed, "the program did not start: " + run_.wait().cause.text());
@@ -98,6 +113,8 @@ class LpSession final : public Session {
 };
 
 }  // namespace
+
+bool has_shared_memory() { return kHasPath<LaunchOptions>; }
 
 void add_program(Programs& programs) { programs.add<Size>(kProgram, make_program); }
 

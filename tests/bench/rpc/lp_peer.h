@@ -6,7 +6,10 @@
 
 namespace lp::bench {
 
-enum class Path : std::uint8_t { direct, tcp };
+enum class Path : std::uint8_t { direct, shm, tcp };
+
+// Whether the launch options let processes be told to talk by shared memory.
+bool has_shared_memory();
 
 // For become_node_if_asked.
 void add_program(Programs& programs);

@@ -51,6 +51,7 @@ std::vector<Entry> entries(const Plan& plan) {
   if (!plan.grpc.empty()) {
     for (const char* name : {"grpc unix", "grpc tcp"}) all.push_back({processes(plan.grpc, name)});
   }
+  if (has_shared_memory()) all.push_back({lp("lp shm", Path::shm)});
   all.push_back({lp("lp tcp", Path::tcp)});
   std::erase_if(all, [&](const Entry& one) { return one.contestant.name.find(plan.peers) == std::string::npos; });
   return all;

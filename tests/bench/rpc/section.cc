@@ -89,6 +89,7 @@ std::vector<Result> measure_section(const std::vector<Contestant>& contestants, 
           highs[i * peers.size() + j].push_back(figures.front().high);
         } catch (const std::exception& error) {
           result.error = error.what();
+          peers[j].session.reset();  // what it still has to say is of no use
         }
       }
     }

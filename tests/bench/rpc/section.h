@@ -38,7 +38,8 @@ struct Result {
   std::string error{};           // why a round is missing
 };
 
-// Starts a session of `size` for each contestant, measures `cases` with each, `rounds` times, and ends the sessions.
+// Starts a session of `size` for each contestant, measures `cases` with each, `rounds` times, and ends the sessions;
+// that of a contestant that fails at once.
 std::vector<Result> measure_section(const std::vector<Contestant>& contestants, Size size,
                                     const std::vector<Case>& cases, int rounds);
 
