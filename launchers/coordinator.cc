@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lp/base/error.h"
+#include "lp/base/message.h"
 
 namespace lp::internal {
 namespace {
@@ -247,9 +248,8 @@ void Coordinator::probe(NodeId id, bool late) {
   const Duration own = topology_.groups[place.group].heartbeat;
   const Duration heartbeat = own > Duration::zero() ? own : options_.heartbeat;
   if (node.asked && !late) {
-    const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(heartbeat).count();
-    Cause cause = cause_of(place.unit, "hangs: its service has not answered within the heartbeat of " +
-                                           std::to_string(milliseconds) + " ms");
+    Cause cause =
+        cause_of(place.unit, "hangs: its service has not answered within the heartbeat of " + duration_text(heartbeat));
     cause.node = place.name;
     cause.hanging = true;
     return begin_failure(place.unit, std::move(cause), false);

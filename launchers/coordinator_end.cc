@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "launchers/coordinator.h"
+#include "lp/base/message.h"
 
 namespace lp::internal {
 
@@ -87,9 +88,8 @@ void Coordinator::begin_stop() {
 void Coordinator::end_grace() {
   for (std::size_t index = 0; index < units_.size(); ++index) {
     if (units_[index].state != Unit::State::up) continue;
-    const auto seconds = std::chrono::duration<double>(options_.grace).count();
-    Cause cause = cause_of(index, "did not end within the grace period of " + std::to_string(seconds).substr(0, 4) +
-                                      " s after the stop, and was ended by force");
+    Cause cause = cause_of(index, "did not end within the grace period of " + duration_text(options_.grace) +
+                                      " after the stop, and was ended by force");
     culprit_ = failed_ ? culprit_ : std::optional(index);
     fail(std::move(cause));
     units_[index].state = Unit::State::discarded;

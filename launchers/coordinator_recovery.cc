@@ -5,6 +5,7 @@
 
 #include "launchers/coordinator.h"
 #include "lp/base/error.h"
+#include "lp/base/message.h"
 
 namespace lp::internal {
 namespace {
@@ -155,8 +156,7 @@ void Coordinator::restart(std::size_t index, const FailurePolicy& policy, Cause 
   unit.backoff = true;
   alarms_.set({Due::restart, index}, now_ + wait);
   listener_.say(cause.node + ": " + cause.what + "; restart " + std::to_string(unit.restarts) + " of " +
-                std::to_string(policy.budget) + " in " +
-                std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(wait).count()) + " ms" +
+                std::to_string(policy.budget) + " in " + duration_text(wait) +
                 (!topology_.units[index].member ? ""
                  : cut_.path.empty()            ? ", from the beginning"
                                                 : ", from the cut of step " + std::to_string(cut_.step)));

@@ -169,7 +169,10 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
   if (flags.dry_run || !flags.graph.empty()) {
     const Plan plan = plan_here(program, options);
     check_pure(program, main.programs.build(entry, configuration));
-    if (!flags.graph.empty()) write_graph(plan, flags.graph);
+    if (!flags.graph.empty()) {
+      write_graph(plan, flags.graph);
+      std::fprintf(stderr, "lp: the graph is drawn in %s\n", flags.graph.c_str());
+    }
     if (flags.dry_run) std::printf("%s\n", (flags.json ? to_json(plan) : to_text(plan)).c_str());
     return 0;
   }
@@ -223,6 +226,7 @@ int run_main(int argc, char** argv, MainProgram& main) {
     const CommandLine line = parse(argc, argv, main.configuration, bind(flags));
     if (!line.help.empty()) {
       std::printf("%s", line.help.c_str());
+      if (main.names.size() > 1) std::printf("\nprograms: %s\n", join(main.names, ", ").c_str());
       return 0;
     }
     return run_program(main, flags, line.groups);

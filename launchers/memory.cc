@@ -2,10 +2,24 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
-#include <string>
 
 namespace lp::internal {
+namespace {
+
+const std::string kControlGroups = "/sys/fs/cgroup";
+
+// Of this process, "/" and more; empty where control groups are not of version 2.
+std::string own_group() {
+  std::ifstream groups("/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    if (line.starts_with("0::")) return line.substr(3);
+  }
+  return {};
+}
+
+}  // namespace
 
 std::uint64_t own_memory_of(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/statm");
@@ -14,17 +28,28 @@ std::uint64_t own_memory_of(pid_t process) {
   return (resident - shared) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
+std::uint64_t memory_limit_of(const std::filesystem::path& root, const std::string& group) {
+  std::uint64_t least = kNoLimit;
+  // The limits of the groups around it hold too.
+  for (std::filesystem::path part = std::filesystem::path(group).relative_path();; part = part.parent_path()) {
+    std::ifstream file(root / part / "memory.max");
+    if (std::uint64_t limit = 0; file >> limit) least = std::min(least, limit);  // "max" is no number
+    if (part.empty()) return least;
+  }
+}
+
+std::uint64_t memory_here() {
+  const std::uint64_t all =
+      static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return std::min(all, memory_limit_of(kControlGroups, own_group()));
+}
+
 long out_of_memory_kills() {
-  std::ifstream groups("/proc/self/cgroup");
-  std::string line;
-  while (std::getline(groups, line)) {
-    if (!line.starts_with("0::")) continue;
-    std::ifstream events("/sys/fs/cgroup" + line.substr(3) + "/memory.events");
-    std::string name;
-    long count = 0;
-    while (events >> name >> count) {
-      if (name == "oom_kill") return count;
-    }
+  std::ifstream events(kControlGroups + own_group() + "/memory.events");
+  std::string name;
+  long count = 0;
+  while (events >> name >> count) {
+    if (name == "oom_kill") return count;
   }
   return 0;
 }

@@ -11,6 +11,7 @@
 #include <sstream>
 #include <string>
 
+#include "launchers/memory.h"
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 
@@ -40,10 +41,6 @@ std::vector<std::string> gpus_here() {
     names.push_back(std::to_string(names.size()));
   }
   return names;
-}
-
-std::uint64_t memory_here() {
-  return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 Duration seconds(double value) { return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(value)); }

@@ -7,7 +7,9 @@
 namespace lp {
 
 Run::Run(Program program, LaunchOptions options)
-    : state_(std::make_unique<State>(*this, std::move(program), std::move(options))) {}
+    : state_(std::make_unique<State>(*this, std::move(program), std::move(options))) {
+  state_->start();  // from now on others use this Run, a report for one
+}
 
 Run::~Run() = default;
 

@@ -89,6 +89,9 @@ Run::State::State(Run& owner, Program built, LaunchOptions given)
     std::string error;
     internal::write_file(options.directory / "plan.json", to_json(plan) + "\n", error);
   }
+}
+
+void Run::State::start() {
   thread_ = spawn("run", [this] { serve(); });
 }
 
@@ -221,7 +224,9 @@ std::optional<internal::RestorePoint> Run::State::on_cut_saved(std::uint64_t ste
   }
   try {
     const Cut cut = complete_cut(options.directory, step, program.name(), program.fingerprint(), members);
-    prune_cuts(options.directory, options.keep_cuts);
+    cuts_.push_back(step);
+    if (cuts_.size() > static_cast<std::size_t>(std::max(options.keep_cuts, 1))) cuts_.erase(cuts_.begin());
+    prune_cuts(options.directory, cuts_);
     return internal::RestorePoint{step, std::filesystem::absolute(cut.directory)};
   } catch (const Error& error) {
     say("the cut of step " + std::to_string(step) + " is not kept, and the one before it stays: " + error.text());

@@ -24,6 +24,7 @@ struct Run::State final : internal::Coordinator::Listener {
  public:
   State(Run& owner, Program built, LaunchOptions given);
   ~State() override;
+  void start();
 
   // For any thread.
   bool wait_ended(Time until);
@@ -71,6 +72,7 @@ struct Run::State final : internal::Coordinator::Listener {
   std::unique_ptr<internal::ProcessHost> processes_;
   std::unique_ptr<Runtime> runtime_;
   std::unique_ptr<internal::Coordinator> coordinator_;
+  std::vector<std::uint64_t> cuts_;  // the complete ones that are kept
   Thread report_;
   bool reporting_ = false;
   bool changed_ = true;  // since the status was written

@@ -1,6 +1,7 @@
 #include "lp/base/message.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -58,6 +59,13 @@ std::string quote(std::string_view text) {
   const std::string_view head = text.substr(0, valid_utf8_prefix(text.substr(0, kLongestQuote)));
   return to_json(head.empty() ? text.substr(0, kLongestQuote) : head) + "... (" + std::to_string(text.size()) +
          " bytes)";
+}
+
+std::string duration_text(std::chrono::nanoseconds duration) {
+  const double seconds = std::chrono::duration<double>(duration).count();
+  const bool short_time = seconds < 1;
+  constexpr double kParts = 1000;  // of the unit that are told
+  return to_json(std::round((short_time ? seconds * 1000 : seconds) * kParts) / kParts) + (short_time ? " ms" : " s");
 }
 
 }  // namespace lp

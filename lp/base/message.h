@@ -1,6 +1,7 @@
 #pragma once
-// What a person typed: names, and the parts of a message about them. Pure functions.
+// The parts of a message to a person: names that were typed, text, durations. Pure functions.
 
+#include <chrono>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,9 @@ std::string did_you_mean(std::string_view given, std::span<const std::string> ca
 
 // `text` in double quotes, on one line of printable UTF-8, cut off where it is long.
 std::string quote(std::string_view text);
+
+// "250 ms", "1.5 s", "60 s".
+std::string duration_text(std::chrono::nanoseconds duration);
 
 // "a, b, c".
 template <class Texts>

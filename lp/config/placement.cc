@@ -21,8 +21,8 @@ struct PlainKeys {
   std::optional<std::string> directory;
   std::optional<double> heartbeat;
 
-  static constexpr auto fields = lp::fields(field("cpus", "cores", positive), field("gpus", "", non_negative),
-                                            field("heartbeat", "seconds", positive));
+  static constexpr auto fields = lp::fields(field("cpus", "cores", non_negative), field("gpus", "", non_negative),
+                                            field("heartbeat", "seconds", non_negative));
 };
 
 struct RestartKeys {

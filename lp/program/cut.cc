@@ -184,15 +184,10 @@ std::optional<Cut> latest_cut(const Path& run, std::vector<std::string>* problem
   return std::nullopt;
 }
 
-void prune_cuts(const Path& run, int keep) {
-  const CutList list = list_cuts(run);
-  if (list.cuts.empty()) return;
-  const std::size_t kept = std::min(list.cuts.size(), static_cast<std::size_t>(std::max(keep, 1)));
-  const std::span<const Cut> kept_cuts = std::span(list.cuts).last(kept);
+void prune_cuts(const Path& run, std::span<const std::uint64_t> kept) {
+  if (kept.empty()) return;
   for (const CutPath& at : paths_of_cuts(run)) {
-    const bool is_kept =
-        std::any_of(kept_cuts.begin(), kept_cuts.end(), [&](const Cut& cut) { return cut.step == at.step; });
-    if (at.step < list.cuts.back().step && !is_kept) remove_cut(at.path);
+    if (at.step < kept.back() && !std::binary_search(kept.begin(), kept.end(), at.step)) remove_cut(at.path);
   }
 }
 

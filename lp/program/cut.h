@@ -64,7 +64,8 @@ CutList list_cuts(const std::filesystem::path& run);
 // if given, what it passed over.
 std::optional<Cut> latest_cut(const std::filesystem::path& run, std::vector<std::string>* problems = nullptr);
 
-// Removes complete cuts but the newest `keep` (at least 1), and what is older than the newest complete one and is none.
-void prune_cuts(const std::filesystem::path& run, int keep);
+// Removes the cuts, complete or not, that are older than the newest of `kept`, but for those in `kept`: steps in
+// ascending order, of complete cuts. Reads no cut, so it costs little however many members there are.
+void prune_cuts(const std::filesystem::path& run, std::span<const std::uint64_t> kept);
 
 }  // namespace lp

@@ -2,12 +2,21 @@
 
 #include <utility>
 
+#include "lp/base/message.h"
 #include "lp/rpc/hub.h"
 #include "lp/rpc/node_core.h"
 #include "lp/rpc/peer.h"
 #include "lp/wire/envelope.h"
 
 namespace lp::internal {
+
+namespace {
+
+Error late_after(const Error& error, Duration allowed) {
+  return Error(error.kind(), error.text() + ": the call was allowed " + duration_text(allowed), error.origin());
+}
+
+}  // namespace
 
 void DeadlineTimer::watch(Hub& hub, StateBase& state, Time deadline) {
   if (deadline == kNever || id_.load() != 0) return;
@@ -146,7 +155,7 @@ void Call::refuse(const Error& error) noexcept {
   release();
 }
 
-Error Call::late() const { return peer_->late_error(*info_, scope_, node_ != nullptr); }
+Error Call::late() const { return late_after(peer_->late_error(*info_, scope_, node_ != nullptr), scope_.allowed); }
 
 void Call::watch_deadline() {
   if (!came_as_bytes()) timer_.watch(peer_->hub(), *this, scope_.deadline);
@@ -182,7 +191,7 @@ void Pending::on_value(const Frames& message, std::size_t offset) noexcept {
   }
 }
 
-Error Pending::late() const { return peer_.late_error(info_, scope_, sent.load()); }
+Error Pending::late() const { return late_after(peer_.late_error(info_, scope_, sent.load()), scope_.allowed); }
 void Pending::watch_deadline() { timer_.watch(peer_.hub(), *this, scope_.deadline); }
 void Pending::completed() noexcept { timer_.cancel(peer_.hub()); }
 void Pending::cancelled() noexcept { peer_.forget(*this); }

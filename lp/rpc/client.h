@@ -63,21 +63,33 @@ struct CallTypes {
     return future;
   }
 
-  static R call(Edge& edge, const MethodInfo& info, const CallOptions& options, Params&& params) {
+  static R call(Edge& edge, const MethodInfo& info, CallOptions options, Params&& params) {
     if constexpr (ReturnType<Raw>::plain) {
       if (DirectCall direct(edge, info, edge.hub().timeout(options.timeout, info)); direct) {
         Slot<Stored<R>> result;
-        direct.invoke(&params, result.address());
-        result.filled();
-        direct.check_deadline();
-        if constexpr (std::is_void_v<R>) {
-          return;
-        } else {
-          return std::move(result.get());
+        if (invoke(direct, params, result.address())) {
+          result.filled();
+          direct.check_deadline();
+          if constexpr (std::is_void_v<R>) {
+            return;
+          } else {
+            return std::move(result.get());
+          }
         }
+        options.timeout = direct.left();
       }
     }
     return start(edge, info, options, std::move(params)).get();
+  }
+
+  static bool invoke(DirectCall& direct, Params& params, void* result) {
+    if constexpr (std::is_copy_constructible_v<Params>) {
+      if (direct.retries()) {
+        Params copy(params);
+        return direct.invoke(&copy, result);
+      }
+    }
+    return direct.invoke(&params, result);
   }
 
   // Starts a call whose reply nobody wants.

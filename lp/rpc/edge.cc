@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lp/base/hash.h"
+#include "lp/base/message.h"
 
 namespace lp {
 
@@ -46,8 +47,9 @@ DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeou
   const Method* const method = node_->find(info.id);
   if (method == nullptr || !method->direct) return;
   caller_ = current_frame();
+  begin_ = now();
   frame_ = {.node = node_,
-            .deadline = after(timeout),
+            .deadline = timeout < kNever - begin_ ? begin_ + timeout : kNever,
             .chain = caller_ != nullptr && caller_->chain != 0 ? caller_->chain : new_chain(),
             .holds_turn = method->traits.concurrent == 0,
             .path = nullptr,
@@ -81,23 +83,29 @@ DirectCall::~DirectCall() {
   }
 }
 
-void DirectCall::invoke(void* params, void* result) {
+bool DirectCall::invoke(void* params, void* result) {
   const FrameScope scope(frame_);
   try {
     method_->invoke(node_->object(), params, result);
+    return true;
   } catch (...) {
     CallScope through;
     through.path = callers_of(frame_);
     const Error error = node_->failure(*method_, through, std::current_exception());
-    if (error.kind() == ErrorKind::stopped && node_->stopping())
-      throw node_->hub().peer(node_->id()).lost_error(*method_, through);
-    throw error;
+    if (error.kind() != ErrorKind::stopped || !node_->stopping()) throw error;
+    if (retries()) return false;
+    throw node_->hub().peer(node_->id()).lost_error(*method_, through);
   }
 }
 
+Duration DirectCall::left() const { return std::max(until(frame_.deadline), Duration(1)); }
+
 void DirectCall::check_deadline() const {
-  if (frame_.deadline == kNever || now() < frame_.deadline) return;
-  throw Error(ErrorKind::deadline, "the reply came too late",
+  const Time end = now();
+  if (frame_.deadline == kNever || end < frame_.deadline) return;
+  throw Error(ErrorKind::deadline,
+              "the reply came too late: the call took " + duration_text(end - begin_) + " and was allowed " +
+                  duration_text(frame_.deadline - begin_),
               {.node = node_->name(), .method = std::string(method_->name), .may_have_run = true});
 }
 

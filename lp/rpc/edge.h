@@ -69,14 +69,19 @@ class DirectCall {
   // False: it must queue.
   explicit operator bool() const { return method_ != nullptr; }
 
-  // Runs the handler: `params` as it declares them, `result` raw storage. Throws Error.
-  void invoke(void* params, void* result);
+  // Whether the call is made again when the service ends in the middle of it: then `params` are needed once more.
+  bool retries() const { return method_->traits.idempotent; }
+  // Runs the handler: `params` as it declares them, `result` raw storage. False when the service has ended in the
+  // middle and the call must be made again, in the time that is left. Throws Error.
+  bool invoke(void* params, void* result);
+  Duration left() const;  // at least a nanosecond: 0 would mean the default
   // Throws `deadline` when it took too long.
   void check_deadline() const;
 
  private:
   NodeCore* node_;
   const Method* method_ = nullptr;
+  Time begin_{};
   Frame frame_{};
   Frame* caller_ = nullptr;
 };

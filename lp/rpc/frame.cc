@@ -45,11 +45,15 @@ CallPath callers_of(const Frame& frame) {
 CallScope scope_for_call(const Frame* frame, Duration timeout) {
   CallScope scope;
   scope.deadline = after(timeout);
+  scope.allowed = timeout;
   if (frame == nullptr || frame->node == nullptr) {
     scope.chain = new_chain();
     return scope;
   }
-  scope.deadline = std::min(scope.deadline, frame->deadline);
+  if (frame->deadline < scope.deadline) {
+    scope.allowed = scope.deadline == kNever ? until(frame->deadline) : timeout - (scope.deadline - frame->deadline);
+    scope.deadline = frame->deadline;
+  }
   scope.chain = frame->chain != 0 ? frame->chain : new_chain();
   scope.path = path_through(*frame);
   return scope;

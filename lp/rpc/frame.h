@@ -36,6 +36,7 @@ struct CallPath {
 // What a call carries from its caller to its handler, wherever that is.
 struct CallScope {
   Time deadline = kNever;
+  Duration allowed{};       // of time, when the call was made; at the caller
   std::uint64_t chain = 0;  // equal for all calls that one root call led to
   CallPath path{};          // the callers
 };

@@ -14,6 +14,7 @@ namespace {
 struct SavedError {
   ErrorKind kind = ErrorKind::failed;
   std::string text{};
+  ErrorOrigin origin{};
 };
 struct SavedOutcome {
   std::uint64_t number = 0;
@@ -90,7 +91,9 @@ Frames OnceTable::save() const {
       if (!entry.done) continue;
       SavedOutcome outcome{.number = number};
       if (entry.outcome.error) {
-        outcome.error = SavedError{.kind = entry.outcome.error->kind(), .text = entry.outcome.error->what()};
+        outcome.error = SavedError{.kind = entry.outcome.error->kind(),
+                                   .text = entry.outcome.error->text(),
+                                   .origin = entry.outcome.error->origin()};
       } else {
         outcome.body = Array<std::byte>(entry.outcome.frames.body);
         for (const Buffer& array : entry.outcome.frames.arrays) outcome.arrays.emplace_back(array);
@@ -113,7 +116,7 @@ void OnceTable::load(const Frames& saved) {
       Entry& entry = seen.entries[outcome.number];
       entry.done = true;
       if (outcome.error) {
-        entry.outcome.error.emplace(outcome.error->kind, outcome.error->text);
+        entry.outcome.error.emplace(outcome.error->kind, outcome.error->text, std::move(outcome.error->origin));
       } else {
         entry.outcome.frames.body = outcome.body.buffer();
         for (const Array<std::byte>& array : outcome.arrays) entry.outcome.frames.arrays.push_back(array.buffer());

@@ -11,7 +11,7 @@
 #include "lp/base/error.h"
 #include "lp/program/cut.h"
 #include "tests/faults/programs_for_test.h"
-#include "tests/faults/tools_for_test.h"
+#include "tests/launchers/tools_for_test.h"
 
 namespace lp::test {
 namespace {

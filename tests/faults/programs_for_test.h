@@ -119,7 +119,4 @@ Program make_bad(const Config& config);
 
 const Programs& programs();
 
-// How to launch one of them as processes.
-LaunchOptions processes(const Config& config, const std::string& entry);
-
 }  // namespace lp::test

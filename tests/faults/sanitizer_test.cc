@@ -5,7 +5,7 @@
 #include <chrono>
 #include <filesystem>
 
-#include "tests/faults/tools_for_test.h"
+#include "tests/launchers/tools_for_test.h"
 
 namespace lp::test {
 namespace {

@@ -7,6 +7,7 @@
 #include "launchers/test_launcher.h"
 #include "lp/base/error.h"
 #include "tests/faults/programs_for_test.h"
+#include "tests/launchers/tools_for_test.h"
 
 namespace lp::test {
 namespace {

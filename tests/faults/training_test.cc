@@ -13,7 +13,7 @@
 #include "programs/model.h"
 #include "programs/synchronous.h"
 #include "tests/faults/programs_for_test.h"
-#include "tests/faults/tools_for_test.h"
+#include "tests/launchers/tools_for_test.h"
 
 namespace lp::test {
 namespace {

@@ -1,4 +1,5 @@
-"""The code blocks of pages. Usage: readme.py FOLDER writes their C++ programs there and prints the paths."""
+"""The code blocks of pages. Usage: readme.py FOLDER writes their C++ programs there, and guide.cc with all fragments, and
+prints the paths of the programs."""
 
 import pathlib
 import re
@@ -6,6 +7,7 @@ import sys
 
 import tree
 
+FRAGMENT = re.compile(r"^@(\S+) (\d+)@$", re.MULTILINE)  # in guide.cc.in
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -13,11 +15,27 @@ def blocks(page, language):
     return [body for name, body in BLOCK.findall((tree.ROOT / page).read_text()) if name == language]
 
 
+def cpp():
+    """Page, number and text of every C++ block of every page."""
+    pages = sorted(name for name in tree.names() if name.endswith("README.md") and (tree.ROOT / name).is_file())
+    return [(page, number, body) for page in pages for number, body in enumerate(blocks(page, "cpp"), 1)]
+
+
 def programs():
     """Name and text of every block of every page that is a whole program."""
-    pages = sorted(name for name in tree.names() if name.endswith("README.md") and (tree.ROOT / name).is_file())
     return [(f"{page[:-3].replace('/', '_').lower()}_{number}", body)
-            for page in pages for number, body in enumerate(blocks(page, "cpp"), 1) if "int main(" in body]
+            for page, number, body in cpp() if "int main(" in body]
+
+
+def guide():
+    """The text of guide.cc: every block that is no program has its place there."""
+    template = pathlib.Path(__file__).with_name("guide.cc.in").read_text()
+    bodies = {(page, number): body for page, number, body in cpp()}
+    placed = {(page, int(number)) for page, number in FRAGMENT.findall(template)}
+    for page, number in sorted({key for key, body in bodies.items() if "int main(" not in body} ^ placed):
+        if (page, number) not in bodies or (page, number) not in placed:
+            sys.exit(f"tests/house/guide.cc.in and the pages differ in C++ block {number} of {page}")
+    return FRAGMENT.sub(lambda at: bodies[at[1], int(at[2])], template)
 
 
 def commands():
@@ -28,8 +46,9 @@ def commands():
 if __name__ == "__main__":
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for name, body in programs():
+    for name, body in [("guide", guide()), *programs()]:
         path = folder / f"{name}.cc"
         if not path.exists() or path.read_text() != body:
             path.write_text(body)
-        print(path)
+        if name != "guide":
+            print(path)

@@ -283,7 +283,7 @@ TEST_F(CoordinatorTest, AServiceThatDoesNotAnswerIsFoundWithinTheHeartbeat) {
   exit(1);
   exit(2);
   EXPECT_TRUE(coordinator_->result().cause.hanging);
-  EXPECT_EQ(coordinator_->result().cause.what, "hangs: its service has not answered within the heartbeat of 6000 ms");
+  EXPECT_EQ(coordinator_->result().cause.what, "hangs: its service has not answered within the heartbeat of 6 s");
 }
 
 TEST_F(CoordinatorTest, ASupervisorThatWasStoppedItselfBlamesNobody) {

@@ -9,18 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "tests/directory.h"
 #include "tests/launchers/subprocess.h"
 
 namespace lp::test {
 
 class MainTest : public testing::Test {
  protected:
-  MainTest() {
-    std::string path = (std::filesystem::temp_directory_path() / "lp-test-XXXXXX").string();
-    directory_ = mkdtemp(path.data());
-  }
-  ~MainTest() override { std::filesystem::remove_all(directory_); }
-
   // For the next run, in a directory of its own.
   std::vector<std::string> arguments(std::vector<std::string> flags) {
     flags.insert(flags.begin(),
@@ -34,7 +29,8 @@ class MainTest : public testing::Test {
     return "--config=" + (directory_ / "c.yaml").string();
   }
 
-  std::filesystem::path directory_;
+  const Directory temporary_;
+  const std::filesystem::path directory_ = temporary_.path();
   int runs_ = 0;
 };
 

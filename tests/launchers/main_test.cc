@@ -143,7 +143,14 @@ TEST_F(MainTest, TheGraphIsDrawn) {
     std::ifstream stream(directory_ / file);
     const std::string text{std::istreambuf_iterator<char>(stream), {}};
     EXPECT_TRUE(has(text, "worker")) << text;
+    EXPECT_TRUE(has(program.err(), "lp: the graph is drawn in ")) << program.err();
   }
+}
+
+TEST_F(MainTest, HelpNamesThePrograms) {
+  Subprocess program({"program", "--help"});
+  EXPECT_EQ(program.wait().code, 0);
+  EXPECT_TRUE(program.out().ends_with("programs: program, saving\n")) << program.out();
 }
 
 TEST_F(MainTest, AConfigurationFilePlacesGroups) {

@@ -9,22 +9,20 @@
 #include <fstream>
 #include <iterator>
 
+#include "tests/directory.h"
+
 namespace lp::internal {
 namespace {
 
 class OutputTest : public testing::Test {
  protected:
-  OutputTest() {
-    std::string path = (std::filesystem::temp_directory_path() / "lp-test-XXXXXX").string();
-    directory_ = mkdtemp(path.data());
-  }
-  ~OutputTest() override { std::filesystem::remove_all(directory_); }
   std::string contents(const std::string& name) const {
     std::ifstream file(directory_ / name, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
   }
 
-  std::filesystem::path directory_;
+  const test::Directory temporary_;
+  const std::filesystem::path directory_ = temporary_.path();
 };
 
 std::vector<std::string> lines_of(const std::vector<std::string>& pieces) {

@@ -16,6 +16,7 @@
 #include "lp/base/error.h"
 #include "tests/launchers/programs_for_test.h"
 #include "tests/launchers/subprocess.h"
+#include "tests/launchers/tools_for_test.h"
 
 namespace lp::test {
 namespace {
@@ -43,24 +44,6 @@ int worker_pid(lp::Run& run) {
   int pid = 0;
   while (pid == 0 && now() < end) pid = run.client(kCounter).call<&Counter::worker_pid>();
   return pid;
-}
-
-class Directory {
- public:
-  Directory() {
-    std::string path = (std::filesystem::temp_directory_path() / "lp-test-XXXXXX").string();
-    path_ = mkdtemp(path.data());
-  }
-  ~Directory() { std::filesystem::remove_all(path_); }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
-std::string contents(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 TEST(ProcessRun, EndsWithSuccessWhenItsWorkersHaveFinished) {
@@ -212,7 +195,7 @@ TEST(ProcessRun, MembersOfACutGoOnTogetherAfterAKill) {
 }
 
 TEST(ProcessRun, AnImpureProgramIsRefusedWithASentence) {
-  lp::Run run(make_impure({}), processes({}, "impure"));
+  lp::Run run(make_impure({}), processes(Config(), "impure"));
   EXPECT_NE(run.wait().cause.what.find("not a pure function"), std::string::npos) << run.wait().cause.text();
 }
 
@@ -232,7 +215,7 @@ TEST(ProcessRun, LogsHoldWhatNodesPrint) {
 }
 
 TEST(ProcessRun, ADirectoryThatCannotBeWrittenIsRefused) {
-  LaunchOptions options = processes({});
+  LaunchOptions options = processes(Config());
   options.directory = "/proc/nowhere";
   try {
     lp::Run run(make_counting({}), options);

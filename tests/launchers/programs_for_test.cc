@@ -188,12 +188,4 @@ const Programs& programs() {
   return all;
 }
 
-LaunchOptions processes(const Config& config, const std::string& entry) {
-  LaunchOptions options;
-  options.launch = Launch::processes;
-  options.entry = entry;
-  options.configuration = to_yaml(config);
-  return options;
-}
-
 }  // namespace lp::test

@@ -39,7 +39,4 @@ Program make_impure(const Config& config);
 
 const Programs& programs();
 
-// How to launch one of them as processes.
-LaunchOptions processes(const Config& config, const std::string& entry = "program");
-
 }  // namespace lp::test

@@ -9,25 +9,21 @@
 #include <vector>
 
 #include "lp/base/error.h"
+#include "tests/directory.h"
 
 namespace lp {
 namespace {
 
 class Files : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string path = testing::TempDir() + "lp_files_XXXXXX";
-    directory_ = mkdtemp(path.data());
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
   std::vector<std::string> names() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(directory_)) names.push_back(entry.path().filename());
     return names;
   }
 
-  std::filesystem::path directory_;
+  const test::Directory temporary_;
+  const std::filesystem::path directory_ = temporary_.path();
 };
 
 std::string text_of(const Buffer& buffer) { return {reinterpret_cast<const char*>(buffer.data()), buffer.size()}; }

@@ -83,9 +83,9 @@ TEST(Placement, MistakesNameTheirPlace) {
   EXPECT_EQ(read_failure("groups:\n  g: 3\n"), "f.yaml:2:6: the group g: expected a map, got \"3\"");
   EXPECT_EQ(read_failure("groups: [g]\n"),
             "f.yaml:1:9: groups: expected the name of a group and what is said of it, got a list");
-  EXPECT_EQ(read_failure("groups: {g: {cpus: 0}}"), "f.yaml:1:20: cpus: expected a number above 0, got \"0\"");
+  EXPECT_EQ(read_failure("groups: {g: {cpus: -1}}"), "f.yaml:1:20: cpus: expected a number at least 0, got \"-1\"");
   EXPECT_EQ(read_failure("groups: {g: {heartbeat: .nan}}"),
-            "f.yaml:1:25: heartbeat: expected a number above 0, got \".nan\"");
+            "f.yaml:1:25: heartbeat: expected a number at least 0, got \".nan\"");
   EXPECT_EQ(read_failure("groups: {g: {environment: [a]}}"),
             "f.yaml:1:27: environment: expected NAME: value lines, got a list");
   EXPECT_EQ(read_failure("groups: {g: {environment: {a: [b]}}}"),

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lp/base/file.h"
+#include "tests/directory.h"
 
 namespace lp {
 namespace {
@@ -22,15 +23,9 @@ struct Step {
 
 class Checkpoints : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string path = testing::TempDir() + "lp_checkpoint_XXXXXX";
-    directory_ = mkdtemp(path.data());
-    file_ = directory_ / "server.checkpoint";
-  }
-  void TearDown() override { std::filesystem::remove_all(directory_); }
-
-  std::filesystem::path directory_;
-  std::filesystem::path file_;
+  const test::Directory temporary_;
+  const std::filesystem::path directory_ = temporary_.path();
+  const std::filesystem::path file_ = directory_ / "server.checkpoint";
 };
 
 template <class F>

@@ -10,6 +10,7 @@
 #include "lp/base/error.h"
 #include "lp/base/file.h"
 #include "lp/program/cut_text.h"
+#include "tests/directory.h"
 
 namespace lp {
 namespace {
@@ -18,12 +19,6 @@ const std::vector<std::string> kMembers{"server/0", "server/1", "table"};
 
 class Cuts : public testing::Test {
  protected:
-  void SetUp() override {
-    std::string path = testing::TempDir() + "lp_cuts_XXXXXX";
-    run_ = mkdtemp(path.data());
-  }
-  void TearDown() override { std::filesystem::remove_all(run_); }
-
   std::filesystem::path path(std::uint64_t step) const { return cut_directory(run_, step); }
 
   void write_member(std::uint64_t step, const std::string& node) const {
@@ -62,7 +57,8 @@ class Cuts : public testing::Test {
     EXPECT_EQ(read_cut_file(latest->directory, "server/1").get<std::string>("value"), "server/1 at 100");
   }
 
-  std::filesystem::path run_;
+  const test::Directory directory_;
+  const std::filesystem::path run_ = directory_.path();
 };
 
 template <class F>
@@ -93,7 +89,7 @@ TEST_F(Cuts, ThereAreNoneAtFirst) {
   EXPECT_TRUE(list_cuts(run_).cuts.empty());
   EXPECT_FALSE(latest_cut(run_));
   EXPECT_FALSE(latest_cut(run_ / "missing"));
-  prune_cuts(run_, 3);
+  prune_cuts(run_, {});
 }
 
 TEST_F(Cuts, TheyAreListedByStep) {
@@ -208,16 +204,16 @@ TEST_F(Cuts, PruningKeepsTheNewestAndWhatIsBeingWritten) {
   write_member(50, "table");   // never completed
   write_member(350, "table");  // never completed, and older than the newest
   write_member(500, "table");  // being written
-  prune_cuts(run_, 2);
+  prune_cuts(run_, std::vector<std::uint64_t>{300, 400});
   EXPECT_EQ(directories(), (std::set<std::string>{"step-000000000300", "step-000000000400", "step-000000000500"}));
-  prune_cuts(run_, 0);  // one always stays
+  prune_cuts(run_, std::vector<std::uint64_t>{400});
   EXPECT_EQ(directories(), (std::set<std::string>{"step-000000000400", "step-000000000500"}));
 }
 
 TEST_F(Cuts, PruningWithoutACompleteCutRemovesNothing) {
   write_member(50, "table");
   write_member(60, "table");
-  prune_cuts(run_, 1);
+  prune_cuts(run_, {});
   EXPECT_EQ(directories().size(), 2u);
 }
 

@@ -10,6 +10,7 @@
 #include "lp/base/error.h"
 #include "lp/base/file.h"
 #include "lp/program/graph_layout.h"
+#include "tests/directory.h"
 
 namespace lp {
 namespace {
@@ -220,8 +221,8 @@ TEST(Graph, OneNodeAndManyGroups) {
 }
 
 TEST(Graph, TheNameOfTheFileDecides) {
-  std::string path = testing::TempDir() + "lp_graph_XXXXXX";
-  const std::filesystem::path directory = mkdtemp(path.data());
+  const test::Directory temporary;
+  const std::filesystem::path& directory = temporary.path();
   const Plan plan = busy();
   const auto text = [&](const char* name) {
     write_graph(plan, directory / name);
@@ -237,7 +238,6 @@ TEST(Graph, TheNameOfTheFileDecides) {
     EXPECT_EQ(error.text(), "cannot draw the graph into " + (directory / "graph.png").string() +
                                 ": the name must end in .svg, or in .dot for Graphviz");
   }
-  std::filesystem::remove_all(directory);
 }
 
 }  // namespace

@@ -1,35 +1,21 @@
 #pragma once
-// What the tests of this folder share: directories that go away, and commands whose output and exit code they read.
+// What tests that launch programs share: files that are read, commands whose output and exit code they read, and
+// how this binary's own programs are launched as processes.
 
 #include <sys/wait.h>
 
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
 
+#include "launchers/run.h"
+#include "lp/config/freeze.h"
+#include "tests/directory.h"
+
 namespace lp::test {
-
-class Directory {
- public:
-  Directory() {
-    std::string path = (std::filesystem::temp_directory_path() / "lp-test-XXXXXX").string();
-    path_ = mkdtemp(path.data());
-  }
-  ~Directory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Directory(const Directory&) = delete;
-  Directory& operator=(const Directory&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 inline std::string contents(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
@@ -57,6 +43,16 @@ inline Ended command(const std::string& line) {
 inline Ended program(const std::string& flags, const std::string& before = "") {
   static const std::string self = std::filesystem::read_symlink("/proc/self/exe");
   return command("timeout -k 5 60 " + before + " '" + self + "' program " + flags);
+}
+
+// How to launch the program that this binary's main() has under the name `entry` as processes.
+template <class Config>
+LaunchOptions processes(const Config& config, const std::string& entry = "program") {
+  LaunchOptions options;
+  options.launch = Launch::processes;
+  options.entry = entry;
+  options.configuration = to_yaml(config);
+  return options;
 }
 
 }  // namespace lp::test

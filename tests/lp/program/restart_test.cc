@@ -1,0 +1,104 @@
+// What becomes of calls when their service is restarted inside this process.
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "lp/lp.h"
+#include "lp/program/cut.h"
+#include "tests/directory.h"
+#include "tests/lp/program/local_run.h"
+
+namespace lp {
+namespace {
+
+// The handler of the first incarnation is inside, and stays there.
+struct Inside {
+  Event event;
+};
+
+class Service {
+ public:
+  Service(Context& context, Inside* inside) : context_(context), inside_(*inside) {}
+  int again(int x) { return answer(x); }
+  int plain(int x) { return answer(x); }
+  int refuse() { throw std::invalid_argument("no room"); }
+  void cut(std::uint64_t step) { context_.cut(step); }
+  void save(Checkpoint& out) const { out.put("nothing", 0); }
+  void load(const Checkpoint&) {}
+  using Remote = Methods<idempotent<&Service::again>, &Service::plain, once<&Service::refuse>, &Service::cut>;
+
+ private:
+  int answer(int x) {
+    if (context_.incarnation() > 1) return x;
+    Promise<void> never;
+    inside_.event.set();
+    never.future().get();
+    return 0;
+  }
+  Context& context_;
+  Inside& inside_;
+};
+
+class Restart : public ::testing::TestWithParam<bool> {
+ protected:
+  Restart() { run_.emplace(program_, Runtime::Options{.directory = directory_.path(), .serialize = GetParam()}); }
+  // Calls, and restarts the service while it is in the middle of that.
+  template <class F>
+  void in_the_middle_of(F call) {
+    const Thread caller = spawn("caller", call);
+    inside_.event.wait();
+    run_->restart({"service"});
+  }
+
+  const test::Directory directory_;
+  Inside inside_;
+  Program program_{"restart"};
+  const Handle<Service> service_ = program_.add<Service>({.name = "service"}, context, &inside_);
+  std::optional<LocalRun> run_;
+};
+INSTANTIATE_TEST_SUITE_P(Paths, Restart, ::testing::Values(false, true),
+                         [](const auto& path) { return path.param ? "Bytes" : "Direct"; });
+
+TEST_P(Restart, AnIdempotentCallIsMadeAgain) {
+  in_the_middle_of([this] { EXPECT_EQ(run_->client(service_).call<&Service::again>(7), 7); });
+}
+
+TEST_P(Restart, APlainCallIsNotAndSaysThatItMayHaveRun) {
+  in_the_middle_of([this] {
+    try {
+      run_->client(service_).call<&Service::plain>(7);
+      ADD_FAILURE();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::disconnected) << error.what();
+      EXPECT_TRUE(error.may_have_run());
+      EXPECT_EQ(error.node(), "service");
+    }
+  });
+}
+
+TEST_P(Restart, AnErrorThatIsRememberedInACutIsTheSameAfterIt) {
+  const auto client = run_->client(service_);
+  const auto error_of_call = [&] {
+    try {
+      client.numbered(1).call<&Service::refuse>();
+    } catch (const Error& error) {
+      return error;
+    }
+    return Error(ErrorKind::failed, "no error");
+  };
+  const Error before = error_of_call();
+  EXPECT_EQ(std::string(before.what()), "service.refuse: std::invalid_argument: no room");
+  client.call<&Service::cut>(1);
+  run_->wait_saved(1, 1);
+  run_->restart({"service"}, cut_directory(directory_.path(), 1));
+  const Error after = error_of_call();
+  EXPECT_STREQ(after.what(), before.what());
+  EXPECT_EQ(after.node(), "service");
+  EXPECT_EQ(after.origin().type, "std::invalid_argument");
+}
+
+}  // namespace
+}  // namespace lp
