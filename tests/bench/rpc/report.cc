@@ -139,7 +139,7 @@ void print(const Report& report, std::FILE* out) {
   for (const std::string& table : distinct(report.results, &Result::table)) print_table(table, report.results, out);
   for (const Result& one : report.results) {
     if (one.error.empty()) continue;
-    std::fprintf(out, "\n%s, %s, %s: %s", one.peer.c_str(), one.table.c_str(), one.column.c_str(), one.error.c_str());
+    std::fprintf(out, "\n%s, %s, %s: %s\n", one.peer.c_str(), one.table.c_str(), one.column.c_str(), one.error.c_str());
   }
   std::fprintf(out, "\nwhat it should show\n");
   for (const Claim& claim : report.claims) {

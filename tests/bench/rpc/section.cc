@@ -10,8 +10,14 @@
 namespace lp::bench {
 namespace {
 
-constexpr Duration kSettle = std::chrono::milliseconds(10);     // from the command to the begin of what counts
-constexpr Duration kSettleEach = std::chrono::milliseconds(4);  // and for each caller more
+// From the command to the begin of what counts: for itself, for each caller, and for each call that is on its way then.
+constexpr Duration kSettle = std::chrono::milliseconds(10);
+constexpr Duration kSettleCaller = std::chrono::milliseconds(4);
+constexpr Duration kSettleCall = std::chrono::microseconds(20);
+
+Duration settle_time(const Case& one) {
+  return kSettle + one.callers * (kSettleCaller + one.work.window * kSettleCall);
+}
 
 // One line on a terminal that is written over and over.
 void show_progress(const std::string& text) {
@@ -82,7 +88,7 @@ std::vector<Result> measure_section(const std::vector<Contestant>& contestants, 
         show_progress(std::to_string(round + 1) + "/" + std::to_string(rounds) + "  " + one.table + "  " + one.column +
                       "  " + result.peer);
         Work work = one.work;
-        work.begin = (now() + kSettle + kSettleEach * one.callers).time_since_epoch().count();
+        work.begin = (now() + settle_time(one)).time_since_epoch().count();
         try {
           const std::vector<Figures> figures = session->measure(work, one.callers);
           result.rounds.push_back(value_of(one, figures));
