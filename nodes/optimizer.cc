@@ -2,6 +2,7 @@
 // wherever in a shard it stands.
 #include "nodes/optimizer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <string>
@@ -11,12 +12,13 @@
 namespace lp {
 namespace {
 
-void resize(std::vector<float>& state, std::size_t size, std::uint64_t steps) {
-  if (steps == 0) state.assign(size, 0.0F);
-  if (state.size() == size) return;
-  throw Error(ErrorKind::failed, "the optimizer's state has " + std::to_string(state.size()) +
-                                     " values, but there are " + std::to_string(size) +
-                                     " parameters; was it saved with another model or cut?");
+constexpr bool has_first(const OptimizerRule& rule) {
+  return std::holds_alternative<Momentum>(rule) || std::holds_alternative<Adam>(rule) ||
+         std::holds_alternative<Ftrl>(rule);
+}
+constexpr bool has_second(const OptimizerRule& rule) {
+  return std::holds_alternative<AdaGrad>(rule) || std::holds_alternative<Adam>(rule) ||
+         std::holds_alternative<Ftrl>(rule);
 }
 
 }  // namespace
@@ -27,43 +29,73 @@ void Optimizer::apply(std::span<float> parameters, std::span<const float> gradie
     throw Error(ErrorKind::failed, "a gradient of " + std::to_string(gradient.size()) + " values for " +
                                        std::to_string(n) + " parameters");
   }
-  float* const w = parameters.data();
+  const std::size_t state = std::max(first.size(), second.size());
+  if (steps != 0 && (has_first(rule) || has_second(rule)) && state != n) {
+    throw Error(ErrorKind::failed, "the optimizer's state has " + std::to_string(state) + " values, but there are " +
+                                       std::to_string(n) + " parameters; was it saved with another model or cut?");
+  }
+  begin_step(n);
+  apply_part(parameters, 0, gradient);
+}
+
+void Optimizer::begin_step(std::size_t parameters) {
+  if (has_first(rule)) first.resize(parameters);
+  if (has_second(rule)) second.resize(parameters);
+  ++steps;
+}
+
+void Optimizer::apply_part(std::span<float> parameters, std::size_t at, std::span<const float> gradient) {
+  const std::size_t n = gradient.size();
+  float* const w = parameters.data() + at;
   const float* const g = gradient.data();
   if (const auto* sgd = std::get_if<Sgd>(&rule)) {
     const float rate = sgd->rate;
     for (std::size_t i = 0; i < n; ++i) w[i] -= rate * g[i];
   } else if (const auto* momentum = std::get_if<Momentum>(&rule)) {
-    resize(first, n, steps);
     const auto [rate, decay] = *momentum;
-    float* const v = first.data();
+    float* const v = first.data() + at;
     for (std::size_t i = 0; i < n; ++i) {
       v[i] = decay * v[i] - rate * g[i];
       w[i] += v[i];
     }
   } else if (const auto* adagrad = std::get_if<AdaGrad>(&rule)) {
-    resize(second, n, steps);
     const auto [rate, epsilon] = *adagrad;
-    float* const s = second.data();
+    float* const s = second.data() + at;
     for (std::size_t i = 0; i < n; ++i) {
       s[i] += g[i] * g[i];
       w[i] -= rate * g[i] / (std::sqrt(s[i]) + epsilon);
     }
   } else if (const auto* adam = std::get_if<Adam>(&rule)) {
-    resize(first, n, steps);
-    resize(second, n, steps);
     const auto [rate, beta1, beta2, epsilon] = *adam;
-    const auto t = static_cast<double>(steps + 1);
+    const auto t = static_cast<double>(steps);
     const auto correction1 = static_cast<float>(1 - std::pow(double{beta1}, t));
     const auto correction2 = static_cast<float>(1 - std::pow(double{beta2}, t));
-    float* const m = first.data();
-    float* const v = second.data();
+    float* const m = first.data() + at;
+    float* const v = second.data() + at;
     for (std::size_t i = 0; i < n; ++i) {
       m[i] = beta1 * m[i] + (1 - beta1) * g[i];
       v[i] = beta2 * v[i] + (1 - beta2) * g[i] * g[i];
       w[i] -= rate * (m[i] / correction1) / (std::sqrt(v[i] / correction2) + epsilon);
     }
+  } else if (const auto* ftrl = std::get_if<Ftrl>(&rule)) {
+    const auto [rate, beta, l1, l2] = *ftrl;
+    float* const z = first.data() + at;
+    float* const squares = second.data() + at;
+    for (std::size_t i = 0; i < n; ++i) {
+      const float before = std::sqrt(squares[i]);
+      squares[i] += g[i] * g[i];
+      const float after = std::sqrt(squares[i]);
+      z[i] += g[i] - (after - before) / rate * w[i];
+      w[i] = std::abs(z[i]) <= l1 ? 0.0F : -(z[i] - std::copysign(l1, z[i])) / ((beta + after) / rate + l2);
+    }
+  } else if (const auto* sum = std::get_if<Sum>(&rule)) {
+    const float keep = sum->keep;
+    if (keep == 0) {
+      for (std::size_t i = 0; i < n; ++i) w[i] = g[i];
+    } else {
+      for (std::size_t i = 0; i < n; ++i) w[i] = keep * w[i] + g[i];
+    }
   }
-  ++steps;
 }
 
 }  // namespace lp

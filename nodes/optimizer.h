@@ -4,6 +4,7 @@
 //
 // Values: they copy, serialize and stand in checkpoints. One thread at a time.
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <variant>
@@ -32,7 +33,7 @@ struct AdaGrad {
 
 // m ← beta1 · m + (1 − beta1) · g;  v ← beta2 · v + (1 − beta2) · g²
 // w ← w − rate · m̂ / (√v̂ + epsilon) with m̂ = m / (1 − beta1ᵗ), v̂ = v / (1 − beta2ᵗ) in step t = 1, 2, ...
-// Kingma and Ba, ICLR 2015, algorithm 1.
+// Kingma and Ba, ICLR 2015, algorithm 1. Of a sparse tensor t counts all steps, also those without the key.
 struct Adam {
   float rate = 0.001F;
   float beta1 = 0.9F;
@@ -40,18 +41,38 @@ struct Adam {
   float epsilon = 1e-8F;
 };
 
-using OptimizerRule = std::variant<Sgd, Momentum, AdaGrad, Adam>;
+// σ = (√(n + g²) − √n) / rate;  z ← z + g − σ w;  n ← n + g²
+// w ← 0 where |z| ≤ l1, else −(z − sign(z) l1) / ((beta + √n) / rate + l2)
+// McMahan et al., "Ad click prediction: a view from the trenches", KDD 2013, algorithm 1.
+struct Ftrl {
+  float rate = 0.1F;
+  float beta = 1;
+  float l1 = 0;
+  float l2 = 0;
+};
+
+// w ← keep · w + g: for workers that push changes (keep 1), or want the sum of a round and nothing else (keep 0).
+struct Sum {
+  float keep = 1;
+};
+
+using OptimizerRule = std::variant<Sgd, Momentum, AdaGrad, Adam, Ftrl, Sum>;
 
 // A rule and the state of the parameters that it is applied to. All of it is needed to go on after a restart.
 struct Optimizer {
   OptimizerRule rule = Sgd{};
   std::uint64_t steps = 0;      // gradients applied
-  std::vector<float> first{};   // Momentum: v. Adam: m. Empty before the first step, and for other rules.
-  std::vector<float> second{};  // AdaGrad: s. Adam: v. The same.
+  std::vector<float> first{};   // Momentum: v. Adam: m. Ftrl: z. Empty before the first step, and for other rules.
+  std::vector<float> second{};  // AdaGrad: s. Adam: v. Ftrl: n. The same.
 
   // Applies `gradient` (of the mean loss, same size) to `parameters`. Error::failed when the sizes differ from each
   // other or from those of the steps before.
   void apply(std::span<float> parameters, std::span<const float> gradient);
+
+  // The same in parts, for gradients that do not have every parameter. begin_step says how many parameters there are
+  // now, never fewer than before; new ones have no past. apply_part changes parameters[at .. at + gradient.size()).
+  void begin_step(std::size_t parameters);
+  void apply_part(std::span<float> parameters, std::size_t at, std::span<const float> gradient);
 };
 
 }  // namespace lp

@@ -1,7 +1,6 @@
 #include "nodes/parameter_server.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -11,129 +10,226 @@
 namespace lp {
 namespace {
 
-constexpr std::size_t kMostPulls = 1 << 16;  // that wait
+constexpr std::size_t kMostReads = 1 << 16;  // that wait
 
-bool all_finite(std::span<const float> values) {
-  bool finite = true;
-  for (const float value : values) finite &= std::isfinite(value);
-  return finite;
-}
+std::uint64_t bytes_of(const KeySet& keys) { return keys.list.size() * sizeof(std::uint64_t); }
 
 }  // namespace
 
-ParameterServer::ParameterServer(Context& context, Array<float> initial, ParameterServerOptions options)
+std::uint64_t common_step(std::span<const ShardVersions> shards) {
+  std::uint64_t step = kUnbounded;
+  for (const ShardVersions& one : shards) step = std::min(step, one.step);
+  for (const ShardVersions& one : shards) {
+    if (one.step == step || (one.step == step + 1 && one.previous.size() == one.newest.size())) continue;
+    throw Error(ErrorKind::disconnected, "one server is at step " + std::to_string(step) + " and another at step " +
+                                             std::to_string(one.step) + ": they are being restored");
+  }
+  return step;
+}
+
+ParameterServer::ParameterServer(Context& context, std::vector<Tensor> tensors, ParameterServerOptions options,
+                                 Clients<ParameterServer> group)
     : context_(context),
+      tensors_(std::move(tensors)),
       options_(options),
-      versions_{.newest = std::move(initial)},
-      optimizer_{.rule = options.rule},
-      gradients_(options.workers) {
-  if (options.workers == 0) throw Error(ErrorKind::failed, "a parameter server without workers would never do a step");
-  if (!(options.divisor > 0)) {
-    throw Error(ErrorKind::failed, "a parameter server divides gradients by " + std::to_string(options.divisor) +
-                                       "; give the number of examples in a batch");
+      group_(std::move(group)),
+      own_(static_cast<std::uint32_t>(context.index())),
+      servers_(static_cast<std::uint32_t>(context.replicas())) {
+  for (const Tensor& tensor : tensors_) {
+    if (tensor.partition.servers() == servers_) continue;
+    throw Error(ErrorKind::failed, "a tensor is split over " + std::to_string(tensor.partition.servers()) +
+                                       " servers, but there are " + std::to_string(servers_));
   }
+  if (options_.replicated && (servers_ < 2 || group_.size() != servers_)) {
+    throw Error(ErrorKind::failed, "replicas are kept by the other servers: give two servers or more, and their group");
+  }
+  shards_ = make_shards(own_);
+  if (options_.replicated) replicas_ = make_shards((own_ + servers_ - 1) % servers_);
 }
 
-Future<Array<float>> ParameterServer::pull(std::uint64_t step) {
-  if (step == versions_.step) return ready(versions_.newest);
-  if (step < versions_.step) {
-    if (step + 1 == versions_.step && versions_.previous.size() == versions_.newest.size()) {
-      return ready(versions_.previous);
+ParameterServer::Shards ParameterServer::make_shards(std::uint32_t owner) const {
+  Shards shards;
+  for (const Tensor& tensor : tensors_) {
+    ShardOptions options = options_.shard;
+    options.width = tensor.width;
+    if (tensor.sparse) {
+      shards.push_back(std::make_unique<Shard>(KeyIndex(), Array<float>(), options));
+      continue;
     }
-    throw out_of_step("a pull of version ", step);
+    KeyIndex index(tensor.partition.ranges(owner));
+    Array<float> values(std::size_t{index.size()} * tensor.width);
+    if (tensor.initial) {
+      const std::vector<float> all = tensor.initial(context_.program_seed());
+      float* to = values.edit().data();
+      for (const KeyRange& range : index.ranges()) {
+        const std::size_t begin = range.begin * tensor.width;
+        const std::size_t end = (range.last + 1) * tensor.width;
+        if (end > all.size()) {
+          throw Error(ErrorKind::failed, "a tensor has " + std::to_string(end) + " values or more and was given " +
+                                             std::to_string(all.size()) + " initial ones");
+        }
+        to = std::copy(all.data() + begin, all.data() + end, to);
+      }
+    }
+    shards.push_back(std::make_unique<Shard>(std::move(index), std::move(values), options));
   }
-  if (pulls_.size() >= kMostPulls) {
-    throw Error(ErrorKind::overloaded, std::to_string(kMostPulls) + " pulls wait for later versions already");
-  }
-  pulls_.emplace_back(step, Promise<Array<float>>());
-  return pulls_.back().second.future();
+  return shards;
 }
 
-Future<Array<float>> ParameterServer::push(std::uint64_t step, std::uint32_t worker, Array<float> gradient) {
-  check(worker, gradient);
-  if (step < versions_.step && step + 1 == versions_.step) return ready(versions_.newest);
-  if (step != versions_.step) throw out_of_step("a gradient of step ", step);
-  if (!gradients_[worker]) {
-    gradients_[worker] = std::move(gradient);
-    ++arrived_;
+Shard& ParameterServer::find(std::uint32_t tensor, std::uint32_t shard) const {
+  if (tensor >= tensors_.size()) {
+    throw Error(ErrorKind::failed, "there is no tensor " + std::to_string(tensor) + ": there are " +
+                                       std::to_string(tensors_.size()) + ", counted from 0");
   }
-  pushes_.emplace_back();
-  Future<Array<float>> applied = pushes_.back().future();
-  if (arrived_ == options_.workers) apply();
-  return applied;
+  if (shard == own_) return *shards_[tensor];
+  if (!replicas_.empty() && shard == (own_ + servers_ - 1) % servers_) return *replicas_[tensor];
+  throw Error(ErrorKind::failed, "shard " + std::to_string(shard) + " is not at server " + std::to_string(own_));
 }
 
-void ParameterServer::check(std::uint32_t worker, const Array<float>& gradient) const {
-  const std::string whose = "the gradient of worker " + std::to_string(worker);
-  if (worker >= options_.workers) {
-    throw Error(ErrorKind::failed, whose + ": there are " + std::to_string(options_.workers) + ", counted from 0");
-  }
-  if (gradient.size() != versions_.newest.size()) {
-    throw Error(ErrorKind::failed, whose + " has " + std::to_string(gradient.size()) + " values, but the server has " +
-                                       std::to_string(versions_.newest.size()) + " parameters");
-  }
-  if (all_finite(gradient)) return;
-  const float* const bad = std::find_if(gradient.begin(), gradient.end(), [](float g) { return !std::isfinite(g); });
-  throw Error(ErrorKind::failed, whose + " is " + std::to_string(*bad) + " at element " +
-                                     std::to_string(bad - gradient.begin()) +
-                                     " of this shard: a lower learning rate may help");
+Future<Reply> ParameterServer::push(Push push) {
+  Shard& shard = find(push.tensor, push.shard);
+  statistics_.bytes_received += bytes_of(push.keys) + push.values.bytes();
+  if (!lists_.resolve(push.keys)) return ready(Reply{.outcome = PushOutcome::unknown_list});
+  const PushOutcome outcome = shard.push(push);
+  answer_reads();
+  cut_when_due();
+  if (replicates(push.shard)) return push_to_replica(std::move(push), outcome);
+  return answer(push, outcome);
 }
 
-Error ParameterServer::out_of_step(const char* what, std::uint64_t step) const {
-  return Error(ErrorKind::disconnected, what + std::to_string(step) + " came to a server at step " +
-                                            std::to_string(versions_.step) +
-                                            ", since one of both was restarted: go on from versions()");
+Future<Reply> ParameterServer::answer(const Push& push, PushOutcome outcome) {
+  const Shard& shard = find(push.tensor, push.shard);
+  if (push.pull && outcome != PushOutcome::ahead)
+    return read_when_allowed(shard, shard.clock_after(push.stamp), push.keys, outcome);
+  return ready(Reply{.outcome = outcome, .version = shard.version(), .slowest = shard.slowest()});
 }
 
-void ParameterServer::apply() {
-  Array<float> sum = *std::exchange(gradients_[0], std::nullopt);
-  const std::span<float> mean = sum.edit();
-  for (std::uint32_t worker = 1; worker < options_.workers; ++worker) {
-    const Array<float> gradient = *std::exchange(gradients_[worker], std::nullopt);
-    for (std::size_t i = 0; i < mean.size(); ++i) mean[i] += gradient[i];
+// A duplicate goes to the replica, too: behind the push that it repeats, which may not have arrived there yet.
+Future<Reply> ParameterServer::push_to_replica(Push push, PushOutcome outcome) {
+  Push copy = push;
+  copy.keys.hash = 0;
+  Future<void> replicated = group_[replica_of(own_)].async<&ParameterServer::replicate>(std::move(copy));
+  try {
+    co_await replicated;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::disconnected) throw;
+    ++statistics_.unreplicated;
   }
-  for (float& value : mean) value /= options_.divisor;
-  versions_.previous = versions_.newest;  // edit() copies: who holds this version keeps it
-  optimizer_.apply(versions_.newest.edit(), mean);
-  ++versions_.step;
-  arrived_ = 0;
-  for (Promise<Array<float>>& push : std::exchange(pushes_, {})) push.set_value(versions_.newest);
-  std::erase_if(pulls_, [this](auto& pull) {
-    if (pull.first != versions_.step) return false;
-    pull.second.set_value(versions_.newest);
+  Future<Reply> answered = answer(push, outcome);
+  co_return co_await answered;
+}
+
+void ParameterServer::replicate(const Push& push) { find(push.tensor, push.shard).push(push); }
+
+Future<Reply> ParameterServer::pull(Pull pull) {
+  statistics_.bytes_received += bytes_of(pull.keys);
+  if (!lists_.resolve(pull.keys)) return ready(Reply{.outcome = PushOutcome::unknown_list});
+  return read_when_allowed(find(pull.tensor, pull.shard), pull.clock, std::move(pull.keys), PushOutcome::accepted);
+}
+
+Future<Reply> ParameterServer::read_when_allowed(const Shard& shard, std::uint64_t clock, KeySet keys,
+                                                 PushOutcome outcome) {
+  if (shard.readable(clock)) return ready(read(shard, keys, outcome));
+  if (reads_.size() >= kMostReads) {
+    throw Error(ErrorKind::overloaded, std::to_string(kMostReads) + " reads wait for slower workers already");
+  }
+  reads_.push_back({&shard, clock, std::move(keys), outcome, Promise<Reply>()});
+  return reads_.back().promise.future();
+}
+
+Reply ParameterServer::read(const Shard& shard, const KeySet& keys, PushOutcome outcome) {
+  Reply reply = shard.read(keys);
+  reply.outcome = outcome;
+  statistics_.bytes_sent += reply.values.size() * sizeof(float) + reply.keys.size() * sizeof(std::uint64_t);
+  return reply;
+}
+
+void ParameterServer::answer_reads() {
+  std::erase_if(reads_, [this](WaitingRead& waiting) {
+    if (!waiting.shard->readable(waiting.clock)) return false;
+    try {
+      waiting.promise.set_value(read(*waiting.shard, waiting.keys, waiting.outcome));
+    } catch (const Error& error) {
+      waiting.promise.set_error(error);
+    }
     return true;
   });
-  const bool due = options_.cut_every != 0 && versions_.step % options_.cut_every == 0;
-  if (due || versions_.step == options_.last_step) context_.cut(versions_.step);
+}
+
+Future<void> ParameterServer::leave(std::uint32_t worker) {
+  for (const auto& shard : shards_) shard->leave(worker);
+  answer_reads();
+  if (!options_.replicated) co_return;
+  Future<void> replicated = group_[replica_of(own_)].async<&ParameterServer::replicate_leave>(worker);
+  try {
+    co_await replicated;
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::disconnected) throw;
+  }
+}
+
+void ParameterServer::replicate_leave(std::uint32_t worker) {
+  for (const auto& shard : replicas_) shard->leave(worker);
+  answer_reads();
+}
+
+ShardVersions ParameterServer::versions(std::uint32_t tensor, std::uint32_t number) const {
+  const Shard& shard = find(tensor, number);
+  ShardVersions out{.step = shard.version(), .previous = shard.previous()};
+  if (shard.index().dense()) {
+    out.ranges.assign(shard.index().ranges().begin(), shard.index().ranges().end());
+    out.newest = shard.values();
+  } else {
+    Reply all = shard.read({});
+    out.keys = std::move(all.keys);
+    out.newest = std::move(all.values);
+  }
+  return out;
+}
+
+WorkerPosition ParameterServer::position(std::uint32_t tensor, std::uint32_t shard, std::uint32_t worker) const {
+  return {.version = find(tensor, shard).version(), .clock = find(tensor, shard).clock(worker)};
+}
+
+ServerStatistics ParameterServer::statistics() const {
+  ServerStatistics out = statistics_;
+  for (const auto& shard : shards_) out.shards.add(shard->statistics());
+  return out;
+}
+
+void ParameterServer::cut_when_due() {
+  std::uint64_t step = kUnbounded;
+  for (const auto& shard : shards_) step = std::min(step, shard->version());
+  if (step == cut_at_ || shards_.empty()) return;
+  const bool due = options_.cut_every != 0 && step % options_.cut_every == 0;
+  if (due || step == options_.last_step) context_.cut(cut_at_ = step);
 }
 
 void ParameterServer::save(Checkpoint& out) const {
   out.put("seed", context_.program_seed());
-  out.put("step", versions_.step);
-  out.put("parameters", versions_.newest);
-  out.put("optimizer", optimizer_);
+  const auto put = [&out](const Shards& shards, const std::string& prefix) {
+    for (std::size_t i = 0; i < shards.size(); ++i) {
+      shards[i]->save(out, prefix + (i == 0 ? std::string() : std::to_string(i) + "/"));
+    }
+  };
+  put(shards_, "");
+  put(replicas_, "replica/");
 }
 
-// The rule's constants are the configuration's: a run that is resumed may have others.
 void ParameterServer::load(const Checkpoint& in) {
-  auto parameters = in.get<Array<float>>("parameters");
-  auto optimizer = in.get<Optimizer>("optimizer");
-  if (parameters.size() != versions_.newest.size() || optimizer.rule.index() != options_.rule.index()) {
-    throw Error(ErrorKind::failed, "the checkpoint has " + std::to_string(parameters.size()) +
-                                       " parameters in this shard and optimizer " +
-                                       std::to_string(optimizer.rule.index()) + ", the program " +
-                                       std::to_string(versions_.newest.size()) + " and optimizer " +
-                                       std::to_string(options_.rule.index()) +
-                                       ": resume with the model, servers and optimizer that it was saved with");
-  }
+  const auto get = [&in](const Shards& shards, const std::string& prefix) {
+    for (std::size_t i = 0; i < shards.size(); ++i) {
+      shards[i]->load(in, prefix + (i == 0 ? std::string() : std::to_string(i) + "/"));
+    }
+  };
+  get(shards_, "");
+  get(replicas_, "replica/");
   if (const auto seed = in.get<std::uint64_t>("seed"); seed != context_.program_seed()) {
     throw Error(ErrorKind::failed, "the checkpoint is of a run with seed " + std::to_string(seed) +
                                        ": with another the workers would go on with other batches, and the data would "
                                        "be split otherwise");
   }
-  optimizer.rule = options_.rule;
-  optimizer_ = std::move(optimizer);
-  versions_ = {.step = in.get<std::uint64_t>("step"), .newest = std::move(parameters)};
+  for (const auto& shard : shards_) cut_at_ = std::max(cut_at_, shard->version());
 }
 
 }  // namespace lp

@@ -1,62 +1,97 @@
 #pragma once
-// One shard of a model's parameters, for synchronous training: in each step every worker pushes the gradient of its
-// part of the batch, and when all are there the optimizer is applied to their sum, once.
+// A server of parameters. A group of them holds tensors, whose keys a Partition splits among them; what a server has of
+// a tensor is a Shard. Workers push gradients and pull rows, and a consistency model says when a gradient is applied
+// and when a read is answered. Clients are in parameter_client.h, workers and their schemes in programs/.
 //
-// The gradients are summed in the order of the workers, whenever they come, and every operation is element-wise. So the
-// parameters are a function of the gradients alone, the same bits for any launcher, timing, number of shards and number
-// of restarts. Version s of the parameters is that after s steps; the server holds the newest and the one before, which
-// is all that workers can be apart: nobody computes step s + 1 before every shard has applied step s.
-//
-// A node: its handlers run in its turn. Workers and their protocol are in programs/synchronous.h.
+// A node: its handlers run in its turn. Pushes and reads that must wait hold neither turn nor thread.
 
 #include <cstdint>
-#include <optional>
+#include <functional>
+#include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "lp/base/array.h"
 #include "lp/program/checkpoint.h"
 #include "lp/program/context.h"
+#include "lp/rpc/clients.h"
 #include "lp/rpc/future.h"
 #include "lp/rpc/method.h"
-#include "nodes/optimizer.h"
+#include "nodes/gradient.h"
+#include "nodes/key_lists.h"
+#include "nodes/partition.h"
+#include "nodes/shard.h"
 
 namespace lp {
 
-struct ParameterServerOptions {
-  OptimizerRule rule = Sgd{};
-  std::uint32_t workers = 1;    // that push in each step
-  float divisor = 1;            // of the sum of their gradients: the examples in a batch, for the mean
-  std::uint64_t cut_every = 0;  // steps from one cut of the program to the next; 0: none is taken
-  std::uint64_t last_step = 0;  // a cut is taken after it, too; 0: unknown
+// A tensor of a group of servers, the same for all servers and clients.
+struct Tensor {
+  Partition partition;
+  std::uint32_t width = 1;  // values of a row
+  bool sparse = false;      // rows come with the first push; until then they are 0
+  // Dense: all rows in the order of their keys, from the program's seed, in every server the same. Empty: zeros.
+  std::function<std::vector<float>(std::uint64_t seed)> initial{};
 };
 
-// What a server holds: version `step` of its parameters and the one before, which is empty at the start and after a
-// restart.
-struct ParameterVersions {
+struct ParameterServerOptions {
+  ShardOptions shard{};         // of every tensor; `width` is the tensor's
+  bool replicated = false;      // server k + 1 has a replica of the shards of server k
+  std::uint64_t cut_every = 0;  // updates of every shard from one cut of the program to the next; 0: none is taken
+  std::uint64_t last_step = 0;  // a cut is taken after this update, too; 0: unknown
+};
+
+// A shard as it is. `previous` is the version before, of a synchronous shard that did a step since it was started.
+struct ShardVersions {
   std::uint64_t step = 0;
+  std::vector<KeyRange> ranges{};  // dense: whose the values are
+  Array<std::uint64_t> keys{};     // sparse: the same
   Array<float> newest{};
   Array<float> previous{};
+
+  // Those of a step that common_step() gave.
+  const Array<float>& at(std::uint64_t wanted) const { return wanted == step ? newest : previous; }
+};
+
+// The newest step of which all shards of a synchronous tensor still have the version. Error::disconnected when there is
+// none, as while servers are restored: ask again.
+std::uint64_t common_step(std::span<const ShardVersions> shards);
+
+// Where a worker goes on that lost its place.
+struct WorkerPosition {
+  std::uint64_t version = 0;  // of the shard
+  std::uint64_t clock = 0;    // of the worker's next push; kUnbounded when it has left
+};
+
+struct ServerStatistics {
+  ShardStatistics shards{};
+  std::uint64_t bytes_received = 0;  // keys and values of pushes and reads
+  std::uint64_t bytes_sent = 0;      // values of replies
+  std::uint64_t unreplicated = 0;    // pushes that were acknowledged without a replica, since that was gone
 };
 
 class ParameterServer {
  public:
-  // `initial` is this shard's part of version 0. Error::failed without workers, or for a divisor that is not positive.
-  ParameterServer(Context& context, Array<float> initial, ParameterServerOptions options);
+  // `group` are all servers, this one included, if it is replicated, else nobody. Error::failed when an option does not
+  // fit.
+  ParameterServer(Context& context, std::vector<Tensor> tensors, ParameterServerOptions options,
+                  Clients<ParameterServer> group);
 
-  // The number of steps applied.
-  std::uint64_t step() const { return versions_.step; }
-  ParameterVersions versions() const { return versions_; }
+  // What a gradient becomes is said by Shard::push, which also says the errors. The answer comes when the replica, if
+  // there is one, has the push too, and, if it is to have the rows, when these may be read.
+  Future<Reply> push(Push push);
+  // The rows, as soon as the consistency model allows a worker of this clock to see them.
+  Future<Reply> pull(Pull pull);
+  // The worker pushes no more.
+  Future<void> leave(std::uint32_t worker);
 
-  // Version `step`, as soon as there is one. Error::disconnected when it is there no more: go on from versions().
-  Future<Array<float>> pull(std::uint64_t step);
+  ShardVersions versions(std::uint32_t tensor, std::uint32_t shard) const;
+  WorkerPosition position(std::uint32_t tensor, std::uint32_t shard, std::uint32_t worker) const;
+  ServerStatistics statistics() const;
 
-  // The gradient of `worker` in `step`, summed over its examples. Resolves with version step + 1, when all workers have
-  // pushed. What was pushed before counts once, and is answered again.
-  //
-  // Error::disconnected when the server is not at this step, because it or the worker was restarted: go on from
-  // versions(). Error::failed, which names worker and element, for a gradient of another size or with NaN or infinity.
-  Future<Array<float>> push(std::uint64_t step, std::uint32_t worker, Array<float> gradient);
+  // The same as push and leave, from the primary to its replica.
+  void replicate(const Push& push);
+  void replicate_leave(std::uint32_t worker);
 
   void save(Checkpoint& out) const;
   // Error::failed when what was saved is of another size, of another kind of rule, or of a program with another seed.
@@ -66,23 +101,46 @@ class ParameterServer {
   static constexpr int kStepMilliseconds = 600'000;
 
   using Remote =
-      Methods<idempotent<&ParameterServer::step>, deadline<idempotent<&ParameterServer::versions>, kStepMilliseconds>,
-              deadline<idempotent<&ParameterServer::pull>, kStepMilliseconds>,
-              deadline<idempotent<&ParameterServer::push>, kStepMilliseconds>>;
+      Methods<deadline<idempotent<&ParameterServer::push>, kStepMilliseconds>,
+              deadline<idempotent<&ParameterServer::pull>, kStepMilliseconds>, idempotent<&ParameterServer::leave>,
+              deadline<idempotent<&ParameterServer::versions>, kStepMilliseconds>,
+              idempotent<&ParameterServer::position>, idempotent<&ParameterServer::statistics>,
+              idempotent<&ParameterServer::replicate>, idempotent<&ParameterServer::replicate_leave>>;
 
  private:
-  void check(std::uint32_t worker, const Array<float>& gradient) const;
-  Error out_of_step(const char* what, std::uint64_t step) const;
-  void apply();
+  struct WaitingRead {
+    const Shard* shard;
+    std::uint64_t clock;
+    KeySet keys;
+    PushOutcome outcome;
+    Promise<Reply> promise;
+  };
+  // Of one owner: a shard of every tensor.
+  using Shards = std::vector<std::unique_ptr<Shard>>;
+
+  Shards make_shards(std::uint32_t owner) const;
+  Shard& find(std::uint32_t tensor, std::uint32_t shard) const;
+  Future<Reply> push_to_replica(Push push, PushOutcome outcome);
+  Future<Reply> answer(const Push& push, PushOutcome outcome);
+  Future<Reply> read_when_allowed(const Shard& shard, std::uint64_t clock, KeySet keys, PushOutcome outcome);
+  Reply read(const Shard& shard, const KeySet& keys, PushOutcome outcome);
+  void answer_reads();
+  void cut_when_due();
+  bool replicates(std::uint32_t shard) const { return options_.replicated && shard == own_; }
+  std::uint32_t replica_of(std::uint32_t shard) const { return (shard + 1) % servers_; }
 
   Context& context_;
+  const std::vector<Tensor> tensors_;
   const ParameterServerOptions options_;
-  ParameterVersions versions_;
-  Optimizer optimizer_;
-  std::vector<std::optional<Array<float>>> gradients_;  // of the step that is due, by worker
-  std::uint32_t arrived_ = 0;
-  std::vector<Promise<Array<float>>> pushes_;                             // of that step
-  std::vector<std::pair<std::uint64_t, Promise<Array<float>>>> pulls_{};  // of versions to come
+  const Clients<ParameterServer> group_;
+  const std::uint32_t own_;
+  const std::uint32_t servers_;
+  Shards shards_{};
+  Shards replicas_{};  // of the server before this one
+  KeyLists lists_{};
+  std::vector<WaitingRead> reads_{};
+  std::uint64_t cut_at_ = 0;  // the update of the newest cut
+  ServerStatistics statistics_{};
 };
 
 }  // namespace lp

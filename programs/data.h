@@ -37,6 +37,14 @@ Dataset load_idx(const std::string& images, const std::string& labels);
 // Error::failed when a file can't be read or a line is none of that; it names file and line.
 Dataset load_libsvm(const std::string& file);
 
+// A file of comma-separated numbers: a line is the features of an example, then its label, a whole number from 0. Blank
+// lines are skipped, and so is a first line that is no numbers. Error::failed as above.
+Dataset load_csv(const std::string& file);
+
+// By name: "digits" are those that the library carries, "images,labels" two IDX files; else a file whose name ends in
+// .csv, or in libsvm's format.
+Dataset load_data(const std::string& name);
+
 // The same from bytes in memory; the names stand in errors.
 struct Bytes {
   std::string_view bytes;
@@ -44,6 +52,7 @@ struct Bytes {
 };
 Dataset parse_idx(const Bytes& images, const Bytes& labels);
 Dataset parse_libsvm(const Bytes& text);
+Dataset parse_csv(const Bytes& text);
 
 // Copies the named examples, in that order.
 Dataset gather(const Dataset& data, std::span<const std::uint32_t> examples);

@@ -186,10 +186,81 @@ Dataset parse_libsvm(const Bytes& text) {
   return out;
 }
 
+Dataset parse_csv(const Bytes& text) {
+  std::vector<float> values;
+  std::vector<int> labels;
+  std::size_t inputs = 0;
+  std::size_t line_number = 0;
+  for (std::string_view rest = text.bytes; !rest.empty();) {
+    ++line_number;
+    const std::size_t end = rest.find('\n');
+    std::string_view line = rest.substr(0, end);
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    if (std::string_view left = line; take_word(left).empty()) continue;
+    const auto wrong = [&](const std::string& what) {
+      fail(text.name + ":" + std::to_string(line_number) + ": " + what);
+    };
+    const std::size_t begin = values.size();
+    std::string_view bad;
+    for (bool more = true; more;) {
+      const std::size_t comma = line.find(',');
+      std::string_view cell = line.substr(0, comma);
+      more = comma != std::string_view::npos;
+      line.remove_prefix(more ? comma + 1 : line.size());
+      double value = 0;
+      const std::string_view word = take_word(cell);
+      if ((!parse(word, value) || !take_word(cell).empty() || !std::isfinite(static_cast<float>(value))) &&
+          bad.empty()) {
+        bad = word.empty() ? std::string_view(",") : word;
+      }
+      values.push_back(static_cast<float>(value));
+    }
+    if (!bad.empty()) {
+      values.resize(begin);
+      if (!labels.empty() || begin != 0 || line_number != 1) wrong("expected numbers, got " + quote(bad));
+      continue;  // a head
+    }
+    const float label = values.back();
+    values.pop_back();
+    if (values.size() - begin == 0) wrong("expected features and a label, got one number");
+    if (inputs == 0) inputs = values.size() - begin;
+    if (values.size() - begin != inputs) {
+      wrong("expected " + std::to_string(inputs) + " features and a label, got " +
+            std::to_string(values.size() - begin + 1) + " numbers");
+    }
+    if (!(label >= 0 && label < static_cast<float>(kMaxClasses)) || label != std::floor(label)) {
+      wrong("expected a label, a whole number from 0 to " + std::to_string(kMaxClasses - 1) + ", at the end, got " +
+            std::to_string(label));
+    }
+    labels.push_back(static_cast<int>(label));
+    check_dense_size(inputs, labels.size(), text.name + ":" + std::to_string(line_number));
+  }
+  if (labels.empty()) fail(text.name + ": has no example");
+  const auto examples = static_cast<Eigen::Index>(labels.size());
+  Dataset out;
+  out.features = Eigen::Map<const Eigen::MatrixXf>(values.data(), static_cast<Eigen::Index>(inputs), examples);
+  out.labels = Eigen::Map<const Eigen::VectorXi>(labels.data(), examples);
+  out.classes = out.labels.maxCoeff() + 1;
+  return out;
+}
+
+Dataset load_data(const std::string& name) {
+  if (name == "digits") return digits();
+  if (const std::size_t comma = name.find(','); comma != std::string::npos) {
+    return load_idx(name.substr(0, comma), name.substr(comma + 1));
+  }
+  return name.ends_with(".csv") ? load_csv(name) : load_libsvm(name);
+}
+
 Dataset load_idx(const std::string& images, const std::string& labels) {
   const Buffer image_bytes = read_file(images, kMaxFileBytes);
   const Buffer label_bytes = read_file(labels, kMaxFileBytes);
   return parse_idx({text_of(image_bytes), images}, {text_of(label_bytes), labels});
+}
+
+Dataset load_csv(const std::string& file) {
+  const Buffer text = read_file(file, kMaxFileBytes);
+  return parse_csv({text_of(text), file});
 }
 
 Dataset load_libsvm(const std::string& file) {

@@ -24,6 +24,20 @@ Array<float> gradient_of(std::uint64_t step, std::uint32_t worker) {
   return gradient;
 }
 
+// Of three workers, whose examples are ten.
+Push push_of(std::uint64_t step, std::uint32_t worker, Array<float> gradient) {
+  Push push;
+  push.stamp = {.worker = worker, .clock = step, .version = step};
+  push.examples = worker == 0 ? 4 : 3;
+  push.values = plain(std::move(gradient));
+  push.pull = true;
+  return push;
+}
+Push push_of(std::uint64_t step, std::uint32_t worker) { return push_of(step, worker, gradient_of(step, worker)); }
+
+std::vector<Tensor> one_tensor(std::uint64_t size) { return {{.partition = Partition::slices(size, 1)}}; }
+const GroupHandle<ParameterServer> kNobody("server", 0);
+
 // Whether calls go directly or through bytes.
 class ParameterServerTest : public ::testing::TestWithParam<bool> {
  protected:
@@ -33,9 +47,10 @@ class ParameterServerTest : public ::testing::TestWithParam<bool> {
     LocalRun run;
 
     Server(const Runtime::Options& options, const ParameterServerOptions& server)
-        : handle(program.add<ParameterServer>({.name = "server"}, context, Array<float>(kSize), server)),
+        : handle(program.add<ParameterServer>({.name = "server"}, context, one_tensor(kSize), server, kNobody)),
           run(program, options) {}
     Client<ParameterServer> client() { return run.client(handle); }
+    std::uint64_t step() { return client().call<&ParameterServer::position>(0, 0, 0).version; }
   };
 
   Runtime::Options runtime() const {
@@ -47,7 +62,7 @@ class ParameterServerTest : public ::testing::TestWithParam<bool> {
 
   static const ParameterServerOptions kThree;
 };
-const ParameterServerOptions ParameterServerTest::kThree{.rule = Momentum{.rate = 0.05F}, .workers = 3, .divisor = 10};
+const ParameterServerOptions ParameterServerTest::kThree{.shard = {.rule = Momentum{.rate = 0.05F}, .workers = 3}};
 INSTANTIATE_TEST_SUITE_P(Paths, ParameterServerTest, ::testing::Values(false, true),
                          [](const auto& path) { return path.param ? "Bytes" : "Direct"; });
 
@@ -70,12 +85,12 @@ Array<float> expected(std::uint64_t steps) {
 
 // One step, the workers' gradients in this order.
 Array<float> train(const Client<ParameterServer>& client, std::uint64_t step, const std::vector<std::uint32_t>& order) {
-  std::vector<Future<Array<float>>> pushes;
+  std::vector<Future<Reply>> pushes;
   pushes.reserve(order.size());
   for (const std::uint32_t worker : order) {
-    pushes.push_back(client.async<&ParameterServer::push>(step, worker, gradient_of(step, worker)));
+    pushes.push_back(client.async<&ParameterServer::push>(push_of(step, worker)));
   }
-  return when_all(std::move(pushes)).get().front();
+  return when_all(std::move(pushes)).get().front().values;
 }
 
 template <class F>
@@ -95,65 +110,67 @@ TEST_P(ParameterServerTest, AppliesTheMeanInTheOrderOfTheWorkersHoweverTheyCome)
   for (std::uint64_t step = 0; step < orders.size(); ++step) {
     EXPECT_EQ(train(server.client(), step, orders[step]), expected(step + 1)) << step;
   }
-  EXPECT_EQ(server.client().call<&ParameterServer::step>(), orders.size());
+  EXPECT_EQ(server.step(), orders.size());
 }
 
 TEST_P(ParameterServerTest, APushWaitsForAllAndHoldsNoTurn) {
   Server server = serve(kThree);
-  auto first = server.client().async<&ParameterServer::push>(0, 2, gradient_of(0, 2));
-  auto second = server.client().async<&ParameterServer::push>(0, 0, gradient_of(0, 0));
-  auto later = server.client().async<&ParameterServer::pull>(1);
-  EXPECT_EQ(server.client().call<&ParameterServer::step>(), 0);
+  auto first = server.client().async<&ParameterServer::push>(push_of(0, 2));
+  auto second = server.client().async<&ParameterServer::push>(push_of(0, 0));
+  auto later = server.client().async<&ParameterServer::pull>(Pull{.clock = 1});
+  EXPECT_EQ(server.step(), 0);
   EXPECT_FALSE(first.ready() || second.ready() || later.ready());
-  EXPECT_EQ(server.client().call<&ParameterServer::push>(0, 1, gradient_of(0, 1)), expected(1));
-  EXPECT_EQ(first.get(), expected(1));
-  EXPECT_EQ(second.get(), expected(1));
-  EXPECT_EQ(later.get(), expected(1));
+  EXPECT_EQ(server.client().call<&ParameterServer::push>(push_of(0, 1)).values, expected(1));
+  EXPECT_EQ(first.get().values, expected(1));
+  EXPECT_EQ(second.get().values, expected(1));
+  EXPECT_EQ(later.get().values, expected(1));
 }
 
 TEST_P(ParameterServerTest, ARepeatedPushCountsOnce) {
   Server server = serve(kThree);
-  auto first = server.client().async<&ParameterServer::push>(0, 0, gradient_of(0, 0));
-  auto again = server.client().async<&ParameterServer::push>(0, 0, gradient_of(5, 0));  // replaces nothing
-  auto other = server.client().async<&ParameterServer::push>(0, 1, gradient_of(0, 1));
-  EXPECT_EQ(server.client().call<&ParameterServer::step>(), 0);
-  EXPECT_EQ(server.client().call<&ParameterServer::push>(0, 2, gradient_of(0, 2)), expected(1));
-  EXPECT_EQ(first.get(), expected(1));
-  EXPECT_EQ(again.get(), expected(1));
+  auto first = server.client().async<&ParameterServer::push>(push_of(0, 0));
+  auto again = server.client().async<&ParameterServer::push>(push_of(0, 0, gradient_of(5, 0)));  // replaces nothing
+  auto other = server.client().async<&ParameterServer::push>(push_of(0, 1));
+  EXPECT_EQ(server.step(), 0);
+  EXPECT_EQ(server.client().call<&ParameterServer::push>(push_of(0, 2)).values, expected(1));
+  EXPECT_EQ(first.get().values, expected(1));
+  const Reply repeated = again.get();
+  EXPECT_EQ(repeated.outcome, PushOutcome::duplicate);
+  EXPECT_EQ(repeated.values, expected(1));
+  EXPECT_EQ(other.get().values, expected(1));
   // What is applied already is answered again.
-  EXPECT_EQ(server.client().call<&ParameterServer::push>(0, 1, gradient_of(0, 1)), expected(1));
-  EXPECT_EQ(server.client().call<&ParameterServer::step>(), 1);
+  EXPECT_EQ(server.client().call<&ParameterServer::push>(push_of(0, 1)).values, expected(1));
+  EXPECT_EQ(server.step(), 1);
+  EXPECT_EQ(server.client().call<&ParameterServer::statistics>().shards.duplicates, 2);
 }
 
 TEST_P(ParameterServerTest, KeepsTheVersionBefore) {
   Server server = serve(kThree);
   train(server.client(), 0, {0, 1, 2});
   train(server.client(), 1, {0, 1, 2});
-  EXPECT_EQ(server.client().call<&ParameterServer::pull>(1), expected(1));
-  EXPECT_EQ(server.client().call<&ParameterServer::pull>(2), expected(2));
-  const ParameterVersions versions = server.client().call<&ParameterServer::versions>();
+  EXPECT_EQ(server.client().call<&ParameterServer::pull>(Pull{.clock = 2}).values, expected(2));
+  const ShardVersions versions = server.client().call<&ParameterServer::versions>(0, 0);
   EXPECT_EQ(versions.step, 2);
   EXPECT_EQ(versions.newest, expected(2));
   EXPECT_EQ(versions.previous, expected(1));
-  EXPECT_EQ(error_of([&] { server.client().call<&ParameterServer::pull>(0); }).kind(), ErrorKind::disconnected);
+  EXPECT_EQ(versions.ranges, (std::vector<KeyRange>{{0, kSize - 1}}));
 }
 
-TEST_P(ParameterServerTest, RefusesAPushOfAnotherStep) {
+TEST_P(ParameterServerTest, APushOfAnotherStepChangesNothing) {
   Server server = serve(kThree);
   train(server.client(), 0, {0, 1, 2});
   train(server.client(), 1, {0, 1, 2});
-  for (const std::uint64_t step : {std::uint64_t{0}, std::uint64_t{3}, std::numeric_limits<std::uint64_t>::max()}) {
-    const Error error = error_of([&] { server.client().call<&ParameterServer::push>(step, 0, gradient_of(step, 0)); });
-    EXPECT_EQ(error.kind(), ErrorKind::disconnected) << error.what();
-    EXPECT_NE(error.text().find("server at step 2"), std::string::npos) << error.what();
+  for (const std::uint64_t step : {std::uint64_t{3}, std::numeric_limits<std::uint64_t>::max()}) {
+    EXPECT_EQ(server.client().call<&ParameterServer::push>(push_of(step, 0)).outcome, PushOutcome::ahead);
   }
+  EXPECT_EQ(server.client().call<&ParameterServer::push>(push_of(0, 0)).outcome, PushOutcome::duplicate);
   EXPECT_EQ(train(server.client(), 2, {2, 1, 0}), expected(3));
 }
 
 TEST_P(ParameterServerTest, RefusesABadGradientAndNamesItsWorker) {
   Server server = serve(kThree);
   const auto refused = [&](std::uint32_t worker, Array<float> gradient) {
-    const Error error = error_of([&] { server.client().call<&ParameterServer::push>(0, worker, gradient); });
+    const Error error = error_of([&] { server.client().call<&ParameterServer::push>(push_of(0, worker, gradient)); });
     EXPECT_EQ(error.kind(), ErrorKind::failed) << error.what();
     EXPECT_NE(error.text().find("worker " + std::to_string(worker)), std::string::npos) << error.what();
     return error.text();
@@ -170,6 +187,38 @@ TEST_P(ParameterServerTest, RefusesABadGradientAndNamesItsWorker) {
   EXPECT_EQ(train(server.client(), 0, {1, 0, 2}), expected(1));
 }
 
+TEST_P(ParameterServerTest, RefusesWhatIsNotThere) {
+  Server server = serve(kThree);
+  const auto text = [&](const Pull& pull) {
+    return error_of([&] { server.client().call<&ParameterServer::pull>(pull); }).text();
+  };
+  EXPECT_NE(text(Pull{.tensor = 1}).find("no tensor 1"), std::string::npos);
+  EXPECT_NE(text(Pull{.shard = 1}).find("shard 1 is not at server 0"), std::string::npos);
+  Pull pull;
+  pull.keys.list = Array<std::uint64_t>::copy_of(std::vector<std::uint64_t>{7, kSize});
+  EXPECT_NE(text(pull).find("key 1003"), std::string::npos);
+  pull.keys.list = Array<std::uint64_t>::copy_of(std::vector<std::uint64_t>{7, 5});
+  EXPECT_NE(text(pull).find("keys must ascend"), std::string::npos);
+}
+
+TEST_P(ParameterServerTest, AKnownListTravelsAsItsHash) {
+  Server server = serve(kThree);
+  train(server.client(), 0, {0, 1, 2});
+  Pull pull;
+  const auto list = Array<std::uint64_t>::copy_of(std::vector<std::uint64_t>{3, 500, 501, 1002});
+  pull.keys.hash = hash_of(list);
+  EXPECT_EQ(server.client().call<&ParameterServer::pull>(pull).outcome, PushOutcome::unknown_list);
+  pull.keys.list = list;
+  const Array<float> values = server.client().call<&ParameterServer::pull>(pull).values;
+  for (std::size_t i = 0; i < list.size(); ++i) EXPECT_EQ(values[i], expected(1)[list[i]]);
+  pull.keys.list = {};
+  EXPECT_EQ(server.client().call<&ParameterServer::pull>(pull).values, values);
+  pull.keys.list = Array<std::uint64_t>::copy_of(std::vector<std::uint64_t>{3});
+  pull.keys.hash = 5;
+  EXPECT_NE(error_of([&] { server.client().call<&ParameterServer::pull>(pull); }).text().find("not its own"),
+            std::string::npos);
+}
+
 TEST_P(ParameterServerTest, GoesOnFromACut) {
   const std::filesystem::path directory =
       ::testing::TempDir() + "lp_parameter_server_" + (GetParam() ? "bytes" : "direct");
@@ -182,11 +231,11 @@ TEST_P(ParameterServerTest, GoesOnFromACut) {
     Server server(options, three);
     for (std::uint64_t step = 0; step < 5; ++step) train(server.client(), step, {0, 1, 2});
     server.run.wait_saved(4, 1);
-    // A push that waits meets the server at the cut.
-    auto waits = server.client().async<&ParameterServer::push>(5, 0, gradient_of(5, 0));
+    // A push that waits meets the server at the cut, where it is of a step to come.
+    auto waits = server.client().async<&ParameterServer::push>(push_of(5, 0));
     server.run.restart({"server"}, cut_directory(directory, 4));
-    EXPECT_EQ(error_of([&] { waits.get(); }).kind(), ErrorKind::disconnected);
-    const ParameterVersions versions = server.client().call<&ParameterServer::versions>();
+    EXPECT_EQ(waits.get().outcome, PushOutcome::ahead);
+    const ShardVersions versions = server.client().call<&ParameterServer::versions>(0, 0);
     EXPECT_EQ(versions.step, 4);
     EXPECT_EQ(versions.newest, expected(4));
     EXPECT_TRUE(versions.previous.empty());
@@ -200,7 +249,7 @@ TEST_P(ParameterServerTest, GoesOnFromACut) {
     return failed.count("server") == 0 ? std::string() : failed.at("server").text();
   };
   ParameterServerOptions other = three;
-  other.rule = Sgd{};
+  other.shard.rule = Sgd{};
   EXPECT_NE(refused(other, 0).find("resume with the model, servers and optimizer"), std::string::npos);
   EXPECT_NE(refused(three, 1).find("seed 0"), std::string::npos);
   EXPECT_EQ(refused(three, 0), "");
@@ -209,15 +258,20 @@ TEST_P(ParameterServerTest, GoesOnFromACut) {
 
 TEST_P(ParameterServerTest, AShardMayBeEmpty) {
   Program program("empty");
-  const auto handle = program.add<ParameterServer>({.name = "server"}, context, Array<float>(), kThree);
+  const auto handle =
+      program.group<ParameterServer>({.name = "server", .replicas = 2}, context,
+                                     std::vector<Tensor>{{.partition = Partition::whole(4, 2, 0)}}, kThree, kNobody);
   LocalRun run(program, runtime());
-  EXPECT_TRUE(run.client(handle).call<&ParameterServer::pull>(0).empty());
-  std::vector<Future<Array<float>>> pushes;
+  const Client<ParameterServer> empty = run.client(handle)[1];
+  EXPECT_TRUE(empty.call<&ParameterServer::pull>(Pull{.shard = 1}).values.empty());
+  std::vector<Future<Reply>> pushes;
   for (std::uint32_t worker = 0; worker < 3; ++worker) {
-    pushes.push_back(run.client(handle).async<&ParameterServer::push>(0, worker, Array<float>()));
+    Push push = push_of(0, worker, Array<float>());
+    push.shard = 1;
+    pushes.push_back(empty.async<&ParameterServer::push>(push));
   }
   EXPECT_EQ(when_all(std::move(pushes)).get().size(), 3);
-  EXPECT_EQ(run.client(handle).call<&ParameterServer::step>(), 1);
+  EXPECT_EQ(empty.call<&ParameterServer::position>(0, 1, 0).version, 1);
 }
 
 }  // namespace

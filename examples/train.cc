@@ -1,0 +1,79 @@
+// Trains a classifier with one of the schemes that well-known systems use, chosen by name.
+//
+//   build/examples/train --list
+//   build/examples/train --scheme=stale_synchronous --staleness=3 --workers=4 --servers=2 --launch=processes
+
+#include "programs/train.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launchers/main.h"
+#include "lp/lp.h"
+#include "programs/evaluation.h"
+#include "programs/worker.h"
+
+struct Result {
+  double accuracy = 0;
+  double loss = 0;
+  std::uint64_t updates = 0;
+  std::uint64_t gradients = 0;  // that were applied, over all servers
+  std::uint64_t dropped = 0;
+  double mean_staleness = 0;               // updates between the parameters of a gradient and its application
+  std::vector<std::uint64_t> staleness{};  // gradients by that
+  std::uint64_t bytes_sent = 0;            // by the workers, of keys and values
+  std::uint64_t bytes_received = 0;
+  double idle_share = 0;  // of the workers' time
+  std::string parameters_hash{};
+};
+
+// What the nodes have done. Those that are gone say nothing.
+Result statistics_of(const lp::Clients<lp::ParameterServer>& servers, const lp::Clients<lp::TrainingWorker>& workers) {
+  Result out;
+  lp::ShardStatistics shards;
+  for (const auto& one : servers.outcomes<&lp::ParameterServer::statistics>()) {
+    if (one) shards.add(one.value().shards);
+  }
+  double seconds = 0;
+  double idle = 0;
+  for (const auto& one : workers.outcomes<&lp::TrainingWorker::statistics>()) {
+    if (!one) continue;
+    out.bytes_sent += one.value().bytes_sent;
+    out.bytes_received += one.value().bytes_received;
+    seconds += one.value().seconds;
+    idle += one.value().idle_seconds;
+  }
+  out.gradients = shards.applied;
+  out.dropped = shards.dropped;
+  out.mean_staleness = shards.mean_staleness();
+  out.staleness = shards.staleness;
+  while (!out.staleness.empty() && out.staleness.back() == 0) out.staleness.pop_back();
+  out.idle_share = seconds > 0 ? idle / seconds : 0;
+  return out;
+}
+
+Result report(lp::Run& run, const lp::TrainConfig& config) {
+  const auto servers = run.client(lp::GroupHandle<lp::ParameterServer>("server", config.servers));
+  const auto workers = run.client(lp::GroupHandle<lp::TrainingWorker>("worker", config.workers));
+  Result result = statistics_of(servers, workers);
+  const std::unique_ptr<lp::Model> model = lp::model_of(config);
+  const lp::Parameters parameters = lp::trained_parameters(servers, workers, model->size());
+  const lp::Evaluation test = lp::evaluate(*model, parameters.values, lp::data_of(config, run.seed()).test);
+  std::printf("%s\n", lp::confusion_table(test.confusion).c_str());
+  result.accuracy = test.accuracy;
+  result.loss = test.loss;
+  result.updates = parameters.step;
+  result.parameters_hash = lp::parameters_hash(parameters.values);
+  return result;
+}
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::string_view(argv[1]) == "--list") {
+    std::printf("%s", lp::list_of_schemes().c_str());
+    return 0;
+  }
+  return lp::main<lp::TrainConfig>(argc, argv, lp::make_training, report);
+}

@@ -1,0 +1,64 @@
+#pragma once
+// Gradients in fewer bytes: how they are encoded, and the error feedback that makes up for what is lost.
+//
+// Encoded is a value that travels. An ErrorFeedback belongs to one thread.
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lp/base/array.h"
+
+namespace lp {
+
+enum class Compression : std::uint8_t {
+  none,
+  one_bit,   // a bit a value, and two reconstruction values a column
+  top_k,     // the values that are largest by magnitude
+  random_k,  // values that are drawn at random
+  dither,    // 8 bits a value: its share of the largest magnitude, rounded up or down at random
+};
+
+struct Encoded {
+  Compression compression = Compression::none;
+  std::uint64_t size = 0;          // values that it stands for
+  std::uint32_t column = 0;        // one_bit: values of a column; the last may have fewer
+  Array<float> values{};           // none: all. one_bit: low and high of each column. k: those kept. dither: the norm
+  Array<std::uint32_t> indices{};  // k: of those kept, ascending
+  Array<std::uint64_t> bits{};     // one_bit: set for high
+  Array<std::int8_t> levels{};     // dither: −127 .. 127 of the norm
+
+  std::uint64_t bytes() const;  // of its arrays
+};
+
+// Without loss and without a copy.
+Encoded plain(Array<float> values);
+
+// Error::failed when the sizes do not fit each other, or an index lies outside or does not ascend.
+Array<float> decode(const Encoded& encoded);
+
+struct CompressionOptions {
+  Compression kind = Compression::none;
+  double share = 0.01;        // top_k, random_k: of the values that are sent; one at least
+  std::uint32_t column = 64;  // one_bit: 1 or more
+};
+
+// Q of "1-bit stochastic gradient descent" (Seide et al., Interspeech 2014) and its kin. `random` decides for random_k
+// and dither, and is otherwise not used.
+Encoded encode(std::span<const float> values, const CompressionOptions& options, std::uint64_t seed);
+
+// q = Q(g + e);  e ← (g + e) − Q⁻¹(q). What was decoded and the residual together are always the sum of what was given.
+class ErrorFeedback {
+ public:
+  explicit ErrorFeedback(CompressionOptions options) : options_(options) {}
+
+  // Error::failed when the number of values changes.
+  Encoded encode(std::span<const float> values, std::uint64_t seed);
+  std::span<const float> residual() const { return residual_; }
+
+ private:
+  CompressionOptions options_;
+  std::vector<float> residual_{};
+};
+
+}  // namespace lp

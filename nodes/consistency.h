@@ -1,0 +1,90 @@
+#pragma once
+// When a gradient changes the parameters, and how old the parameters may be that a worker reads: one small strategy for
+// each consistency model. Pure functions of what a shard knows; the shard does the rest.
+//
+// A worker's clock counts its pushes: the first has clock 0, and a read at clock c precedes the push with clock c. The
+// version of a shard counts its updates. A gradient belongs to a round, which is the version that it is to change; the
+// update is done when `needed` gradients of the round are there.
+
+#include <cstdint>
+#include <limits>
+#include <variant>
+
+namespace lp {
+
+inline constexpr std::uint64_t kUnbounded = std::numeric_limits<std::uint64_t>::max();
+
+// What a push says of itself.
+struct Stamp {
+  std::uint32_t worker = 0;
+  std::uint64_t clock = 0;
+  std::uint64_t version = 0;  // of the parameters that the gradient was computed from
+};
+
+// What a shard knows of the progress.
+struct ShardProgress {
+  std::uint64_t version = 0;
+  std::uint64_t slowest = 0;  // the lowest clock of a worker that is still there
+};
+
+// Synchronous replicas with backup workers, as TensorFlow's: an update takes the first workers − backups gradients that
+// were computed from the present version, and a gradient from an older one is dropped (Chen et al., "Revisiting
+// distributed synchronous SGD", 2016). Reads wait for the update, so that all workers are released together.
+struct Synchronous {
+  std::uint32_t backups = 0;
+
+  std::uint32_t needed(std::uint32_t workers) const { return workers - backups; }
+  std::uint64_t round(const Stamp& push, const ShardProgress&) const { return push.version; }
+  bool readable(std::uint64_t clock, const ShardProgress& at) const { return at.version >= clock; }
+  float weight(std::uint64_t) const { return 1; }
+};
+
+// Each gradient is applied when it comes (DistBelief's Downpour, TensorFlow's asynchronous replicas).
+struct Asynchronous {
+  std::uint32_t needed(std::uint32_t) const { return 1; }
+  std::uint64_t round(const Stamp&, const ShardProgress& at) const { return at.version; }
+  bool readable(std::uint64_t, const ShardProgress&) const { return true; }
+  float weight(std::uint64_t) const { return 1; }
+};
+
+// Task t, which reads, computes and pushes, waits until all tasks older than t − delay are done. 0: sequential;
+// kUnbounded: eventual (Li et al., OSDI 2014, section 3.4). Tasks with equal t of all workers are one update.
+struct BoundedDelay {
+  std::uint64_t delay = 0;
+
+  std::uint32_t needed(std::uint32_t workers) const { return workers; }
+  std::uint64_t round(const Stamp& push, const ShardProgress&) const { return push.clock; }
+  bool readable(std::uint64_t clock, const ShardProgress& at) const {
+    return clock <= delay || at.version >= clock - delay;
+  }
+  float weight(std::uint64_t) const { return 1; }
+};
+
+// Stale synchronous parallel: a read at clock c sees every update stamped ≤ c − staleness − 1 (Ho et al., NIPS 2013).
+// Updates are applied when they come.
+struct StaleSynchronous {
+  std::uint64_t staleness = 0;
+
+  std::uint32_t needed(std::uint32_t) const { return 1; }
+  std::uint64_t round(const Stamp&, const ShardProgress& at) const { return at.version; }
+  bool readable(std::uint64_t clock, const ShardProgress& at) const {
+    return clock <= staleness || at.slowest >= clock - staleness;
+  }
+  float weight(std::uint64_t) const { return 1; }
+};
+
+// n-softsync: an update takes ⌊workers / splits⌋ gradients, whoever sent them (Gupta, Zhang and Wang, "Model accuracy
+// and runtime tradeoff in distributed deep learning", ICDM 2016), each divided by its own staleness where that is above
+// 1 (Zhang, Gupta, Lian and Liu, "Staleness-aware async-SGD", IJCAI 2016, equation 5).
+struct Softsync {
+  std::uint32_t splits = 1;
+
+  std::uint32_t needed(std::uint32_t workers) const { return workers / splits; }
+  std::uint64_t round(const Stamp&, const ShardProgress& at) const { return at.version; }
+  bool readable(std::uint64_t, const ShardProgress&) const { return true; }
+  float weight(std::uint64_t staleness) const { return staleness > 1 ? 1.0F / static_cast<float>(staleness) : 1.0F; }
+};
+
+using Consistency = std::variant<Synchronous, Asynchronous, BoundedDelay, StaleSynchronous, Softsync>;
+
+}  // namespace lp

@@ -1,0 +1,264 @@
+#include "nodes/parameter_client.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "lp/base/error.h"
+#include "lp/base/hash.h"
+
+namespace lp {
+namespace {
+
+constexpr std::size_t kMostKnown = 4096;  // lists of which a client remembers that a server has them
+
+}  // namespace
+
+ParameterClient::ParameterClient(Clients<ParameterServer> servers, std::vector<Tensor> tensors,
+                                 ParameterClientOptions options)
+    : servers_(std::move(servers)),
+      tensors_(std::move(tensors)),
+      options_(options),
+      dense_(tensors_.size()),
+      rows_(tensors_.size()),
+      places_(tensors_.size() * servers_.size()) {
+  for (std::uint32_t shard = 0; shard < servers_.size(); ++shard) {
+    bool idle = true;
+    for (std::uint32_t tensor = 0; tensor < tensors_.size(); ++tensor) {
+      place(tensor, shard).serves = shard;
+      if (tensors_[tensor].sparse) continue;
+      Part part{.server = shard};
+      for (const KeyRange& range : tensors_[tensor].partition.ranges(shard)) {
+        part.pieces.push_back({range.begin, range.last - range.begin + 1});
+      }
+      if (part.pieces.empty()) continue;
+      idle = false;
+      dense_[tensor].push_back(std::move(part));
+    }
+    // A server without keys does the steps of the first tensor too, so that it has a part in every cut.
+    if (idle && !tensors_.empty() && !tensors_[0].sparse) dense_[0].push_back({.server = shard});
+  }
+}
+
+const std::vector<ParameterClient::Part>& ParameterClient::cut_rows(std::uint32_t tensor,
+                                                                    const Array<std::uint64_t>& keys) {
+  RowCut& cut = rows_[tensor];
+  if (cut.keys.data() == keys.data() && cut.keys.size() == keys.size()) return cut.parts;  // shared, so unchanged
+  std::vector<Part> parts(servers_.size());
+  std::size_t at = 0;
+  for (const Partition::Segment& segment : tensors_[tensor].partition.segments()) {
+    if (at == keys.size()) break;
+    if (keys[at] > segment.keys.last) continue;
+    const std::uint64_t* const end = std::upper_bound(keys.begin() + at, keys.end(), segment.keys.last);
+    const auto next = static_cast<std::size_t>(end - keys.begin());
+    parts[segment.server].pieces.push_back({at, next - at});
+    at = next;
+  }
+  if (at < keys.size()) throw Error(ErrorKind::failed, "no server owns key " + std::to_string(keys[at]));
+  cut = {.keys = keys};
+  for (std::uint32_t server = 0; server < parts.size(); ++server) {
+    Part& part = parts[server];
+    if (part.pieces.empty()) continue;
+    part.server = server;
+    if (part.pieces.size() == 1 && part.pieces[0].count == keys.size()) {
+      part.keys = keys;
+    } else {
+      std::vector<std::uint64_t> own;
+      for (const Piece& piece : part.pieces) {
+        own.insert(own.end(), keys.begin() + piece.at, keys.begin() + piece.at + piece.count);
+      }
+      part.keys = Array<std::uint64_t>::copy_of(own);
+    }
+    part.hash = hash_of(part.keys);
+    cut.parts.push_back(std::move(part));
+  }
+  return cut.parts;
+}
+
+Array<float> ParameterClient::gather(std::uint32_t tensor, const Part& part, std::span<const float> values) const {
+  const std::size_t width = tensors_[tensor].width;
+  std::size_t rows = 0;
+  for (const Piece& piece : part.pieces) rows += piece.count;
+  auto out = Array<float>::uninitialized(rows * width);
+  float* to = out.edit().data();
+  for (const Piece& piece : part.pieces) {
+    const float* const from = values.data() + piece.at * width;
+    to = std::copy(from, from + piece.count * width, to);
+  }
+  return out;
+}
+
+void ParameterClient::scatter(std::uint32_t tensor, const Part& part, const Array<float>& values,
+                              std::span<float> to) const {
+  const std::size_t width = tensors_[tensor].width;
+  const float* from = values.data();
+  for (const Piece& piece : part.pieces) {
+    std::copy(from, from + piece.count * width, to.data() + piece.at * width);
+    from += piece.count * width;
+  }
+}
+
+ParameterClient::Request ParameterClient::start(std::uint32_t tensor, const std::vector<Part>& parts,
+                                                std::uint64_t clock, std::span<float> to) {
+  Request request;
+  request.tensor_ = tensor;
+  request.to_ = to;
+  for (const Part& part : parts) {
+    Sent sent{.part = part};
+    sent.pull = {.tensor = tensor, .shard = part.server, .clock = clock};
+    sent.pull.keys = {.list = part.keys, .hash = part.hash};
+    request.sent_.push_back(std::move(sent));
+  }
+  return request;
+}
+
+ParameterClient::Request ParameterClient::start_pull(std::uint32_t tensor, std::uint64_t clock, std::span<float> to) {
+  Request request = start(tensor, dense_[tensor], clock, to);
+  for (Sent& sent : request.sent_) send(sent);
+  return request;
+}
+
+ParameterClient::Request ParameterClient::start_pull_rows(std::uint32_t tensor, std::uint64_t clock,
+                                                          const Array<std::uint64_t>& keys, std::span<float> to) {
+  Request request = start(tensor, cut_rows(tensor, keys), clock, to);
+  for (Sent& sent : request.sent_) send(sent);
+  return request;
+}
+
+ParameterClient::Request ParameterClient::start_push(std::uint32_t tensor, std::uint64_t clock,
+                                                     std::span<const float> gradient, std::uint32_t examples,
+                                                     std::span<float> to) {
+  Request request = start(tensor, dense_[tensor], clock, to);
+  for (Sent& sent : request.sent_) {
+    const Array<float> values = gather(tensor, sent.part, gradient);
+    Place& at = place(tensor, sent.part.server);
+    if (!at.feedback) at.feedback.emplace(options_.compression);
+    const bool compressed = options_.compression.kind != Compression::none;
+    send_push(sent, examples, !to.empty(),
+              compressed ? at.feedback->encode(values.span(), hash_combine(options_.seed, ++pushes_)) : plain(values));
+  }
+  return request;
+}
+
+ParameterClient::Request ParameterClient::start_push_rows(std::uint32_t tensor, std::uint64_t clock,
+                                                          const Array<std::uint64_t>& keys,
+                                                          const Array<float>& gradient, std::uint32_t examples,
+                                                          std::span<float> to) {
+  if (gradient.size() != keys.size() * tensors_[tensor].width) {
+    throw Error(ErrorKind::failed, "a gradient of " + std::to_string(gradient.size()) + " values for " +
+                                       std::to_string(keys.size()) + " rows of " +
+                                       std::to_string(tensors_[tensor].width));
+  }
+  Request request = start(tensor, cut_rows(tensor, keys), clock, to);
+  for (Sent& sent : request.sent_) {
+    const bool all = sent.part.pieces.size() == 1 && sent.part.pieces[0].count == keys.size();
+    send_push(sent, examples, !to.empty(), plain(all ? gradient : gather(tensor, sent.part, gradient.span())));
+  }
+  return request;
+}
+
+void ParameterClient::send_push(Sent& sent, std::uint32_t examples, bool pull, Encoded values) {
+  sent.pushes = true;
+  Push& push = sent.push;
+  push.tensor = sent.pull.tensor;
+  push.shard = sent.part.server;
+  push.stamp = {.worker = options_.worker, .clock = sent.pull.clock, .version = place(push.tensor, push.shard).version};
+  push.examples = examples;
+  push.keys = sent.pull.keys;
+  push.values = std::move(values);
+  push.pull = pull;
+  send(sent);
+}
+
+void ParameterClient::send(Sent& sent) {
+  Place& at = place(sent.pull.tensor, sent.part.server);
+  KeySet& keys = sent.pushes ? sent.push.keys : sent.pull.keys;
+  keys.list = keys.hash != 0 && at.known.contains(keys.hash) ? Array<std::uint64_t>() : sent.part.keys;
+  if (keys.hash != 0) {
+    if (at.known.size() >= kMostKnown) at.known.clear();
+    at.known.insert(keys.hash);
+  }
+  traffic_.sent += keys.list.size() * sizeof(std::uint64_t) + (sent.pushes ? sent.push.values.bytes() : 0);
+  const Client<ParameterServer>& server = servers_[at.serves];
+  sent.reply =
+      sent.pushes ? server.async<&ParameterServer::push>(sent.push) : server.async<&ParameterServer::pull>(sent.pull);
+}
+
+Reply ParameterClient::receive(Sent& sent) {
+  Place& at = place(sent.pull.tensor, sent.part.server);
+  for (;;) {
+    try {
+      Reply reply = sent.reply.get();
+      if (reply.outcome != PushOutcome::unknown_list) return reply;
+      at.known.clear();
+    } catch (const Error& error) {
+      const auto replica = static_cast<std::uint32_t>((sent.part.server + 1) % servers_.size());
+      if (error.kind() != ErrorKind::disconnected || !options_.replicated || at.serves == replica) throw;
+      at.serves = replica;
+      at.known.clear();
+    }
+    send(sent);
+  }
+}
+
+Arrival ParameterClient::wait(Request request) {
+  Arrival arrival{.oldest = kUnbounded, .slowest = kUnbounded};
+  bool ahead = false;
+  for (Sent& sent : request.sent_) {
+    const Reply reply = receive(sent);
+    Place& at = place(request.tensor_, sent.part.server);
+    ahead = ahead || reply.outcome == PushOutcome::ahead;
+    if (reply.outcome == PushOutcome::dropped) ++arrival.dropped;
+    arrival.newest = std::max(arrival.newest, reply.version);
+    arrival.oldest = std::min(arrival.oldest, reply.version);
+    arrival.slowest = std::min(arrival.slowest, reply.slowest);
+    if (request.to_.empty() || ahead) continue;
+    traffic_.received += reply.values.size() * sizeof(float);
+    at.version = reply.version;
+    scatter(request.tensor_, sent.part, reply.values, request.to_);
+  }
+  if (ahead) {
+    throw Error(ErrorKind::disconnected,
+                "a server is behind what it was read at, since it was restarted: ask it where "
+                "it is, and go on from there");
+  }
+  return arrival;
+}
+
+std::uint64_t ParameterClient::pull_common(std::uint32_t tensor, std::span<float> to) {
+  std::vector<Future<ShardVersions>> futures;
+  for (const Part& part : dense_[tensor]) {
+    futures.push_back(
+        servers_[place(tensor, part.server).serves].async<&ParameterServer::versions>(tensor, part.server));
+  }
+  const std::vector<ShardVersions> all = when_all(std::move(futures)).get();
+  const std::uint64_t step = common_step(all);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Part& part = dense_[tensor][i];
+    scatter(tensor, part, all[i].at(step), to);
+    place(tensor, part.server).version = step;
+    traffic_.received += all[i].newest.size() * sizeof(float);
+  }
+  return step;
+}
+
+std::uint64_t ParameterClient::position() {
+  std::uint64_t clock = kUnbounded;
+  for (std::uint32_t tensor = 0; tensor < tensors_.size(); ++tensor) {
+    for (std::uint32_t shard = 0; shard < servers_.size(); ++shard) {
+      if (tensors_[tensor].partition.ranges(shard).empty()) continue;
+      const Client<ParameterServer>& server = servers_[place(tensor, shard).serves];
+      clock = std::min(clock, server.call<&ParameterServer::position>(tensor, shard, options_.worker).clock);
+    }
+  }
+  return clock;
+}
+
+void ParameterClient::leave() {
+  for (const auto& outcome : servers_.outcomes<&ParameterServer::leave>(options_.worker)) {
+    if (!outcome && (!options_.replicated || outcome.error().kind() != ErrorKind::disconnected))
+      throw Error(outcome.error());
+  }
+}
+
+}  // namespace lp

@@ -1,0 +1,136 @@
+#pragma once
+// A worker's side of a group of parameter servers: cuts what it pushes into the parts of the servers, joins what it
+// pulls, compresses, sends a key list that a server knows as its hash, and goes to the replica of a server that is
+// gone.
+//
+// Owned by a worker; one thread at a time.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "lp/base/array.h"
+#include "lp/rpc/clients.h"
+#include "lp/rpc/future.h"
+#include "nodes/compression.h"
+#include "nodes/gradient.h"
+#include "nodes/parameter_server.h"
+
+namespace lp {
+
+struct ParameterClientOptions {
+  std::uint32_t worker = 0;
+  bool replicated = false;           // as the servers are
+  CompressionOptions compression{};  // of dense gradients, with error feedback
+  std::uint64_t seed = 0;            // of what compression draws
+};
+
+// What became of a push or pull at all servers that it went to.
+struct Arrival {
+  std::uint64_t newest = 0;  // version of a shard
+  std::uint64_t oldest = 0;
+  std::uint64_t slowest = 0;  // the lowest clock of a worker
+  std::uint32_t dropped = 0;  // shards that dropped the gradient
+};
+
+struct Traffic {
+  std::uint64_t sent = 0;  // bytes of keys and values
+  std::uint64_t received = 0;
+};
+
+class ParameterClient {
+ public:
+  // `tensors` are those of the servers.
+  ParameterClient(Clients<ParameterServer> servers, std::vector<Tensor> tensors, ParameterClientOptions options);
+
+  class Request;  // to every server that has some of the keys: a value that moves
+
+  // All rows of a dense tensor, as the consistency model allows a worker at this clock to see them. They go to `to`,
+  // which must live until wait().
+  Request start_pull(std::uint32_t tensor, std::uint64_t clock, std::span<float> to);
+  // A gradient of all of a dense tensor, summed over `examples`. With `to`, the rows afterwards go there.
+  Request start_push(std::uint32_t tensor, std::uint64_t clock, std::span<const float> gradient, std::uint32_t examples,
+                     std::span<float> to = {});
+  // The same for the rows of these keys, which ascend. Without keys, nothing is asked of anybody.
+  Request start_pull_rows(std::uint32_t tensor, std::uint64_t clock, const Array<std::uint64_t>& keys,
+                          std::span<float> to);
+  Request start_push_rows(std::uint32_t tensor, std::uint64_t clock, const Array<std::uint64_t>& keys,
+                          const Array<float>& gradient, std::uint32_t examples, std::span<float> to = {});
+
+  // Error::disconnected when a server is gone and has no replica, or was restarted and is behind this worker: go on
+  // from its state. Other errors as ParameterServer::push has them.
+  Arrival wait(Request request);
+
+  // The newest version of a dense tensor that all its shards of a synchronous group have, and which. What is pushed
+  // next counts as computed from it. Error::disconnected when they have none in common, as while they are restored.
+  std::uint64_t pull_common(std::uint32_t tensor, std::span<float> to);
+
+  // The lowest clock for which a server wants a push of this worker.
+  std::uint64_t position();
+  // This worker pushes no more.
+  void leave();
+
+  const Traffic& traffic() const { return traffic_; }
+
+ private:
+  // Rows that lie together, by their places among all rows of a request.
+  struct Piece {
+    std::size_t at = 0;
+    std::size_t count = 0;
+  };
+  // What one server has of the keys of a request; keys and hash are empty for all of a dense tensor.
+  struct Part {
+    std::uint32_t server = 0;
+    std::vector<Piece> pieces{};
+    Array<std::uint64_t> keys{};
+    std::uint64_t hash = 0;
+  };
+  struct Sent {
+    Part part{};
+    bool pushes = false;  // `push` counts, else `pull`
+    Push push{};
+    Pull pull{};
+    Future<Reply> reply{};
+  };
+  struct Place {                      // a shard as this worker knows it
+    std::uint32_t serves = 0;         // which server
+    std::uint64_t version = 0;        // that was read last
+    std::set<std::uint64_t> known{};  // hashes of lists that it was sent
+    std::optional<ErrorFeedback> feedback{};
+  };
+  struct RowCut {  // of the keys of the last request by keys
+    Array<std::uint64_t> keys{};
+    std::vector<Part> parts{};
+  };
+
+  Place& place(std::uint32_t tensor, std::uint32_t shard) { return places_[tensor * servers_.size() + shard]; }
+  const std::vector<Part>& cut_rows(std::uint32_t tensor, const Array<std::uint64_t>& keys);
+  Request start(std::uint32_t tensor, const std::vector<Part>& parts, std::uint64_t clock, std::span<float> to);
+  void send_push(Sent& sent, std::uint32_t examples, bool pull, Encoded values);
+  void send(Sent& sent);
+  Reply receive(Sent& sent);
+  void scatter(std::uint32_t tensor, const Part& part, const Array<float>& values, std::span<float> to) const;
+  Array<float> gather(std::uint32_t tensor, const Part& part, std::span<const float> values) const;
+
+  Clients<ParameterServer> servers_;
+  std::vector<Tensor> tensors_;
+  ParameterClientOptions options_;
+  std::vector<std::vector<Part>> dense_;  // by tensor
+  std::vector<RowCut> rows_;              // by tensor
+  std::vector<Place> places_;             // by tensor and shard
+  std::uint64_t pushes_ = 0;
+  Traffic traffic_{};
+};
+
+class ParameterClient::Request {
+ private:
+  friend class ParameterClient;
+  std::uint32_t tensor_ = 0;
+  std::vector<Sent> sent_{};
+  std::span<float> to_{};
+};
+
+}  // namespace lp

@@ -1,0 +1,59 @@
+#pragma once
+// Which server owns which keys of a tensor.
+//
+// A value, the same in every node that computes it: clients and servers need not ask each other. Any thread may read.
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace lp {
+
+// begin <= key <= last.
+struct KeyRange {
+  std::uint64_t begin = 0;
+  std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
+
+  friend bool operator==(const KeyRange&, const KeyRange&) = default;
+};
+
+class Partition {
+ public:
+  static constexpr std::uint32_t kVirtualNodes = 64;  // of each server
+
+  // The keys 0 .. keys − 1, or with keys = 0 all of 64 bits, on a hash ring: each server stands on it at
+  // `virtual_nodes` places, which are hashes of its number, and owns what lies between a place and the next one
+  // (Li et al., OSDI 2014, section 4.3). The ring is the key space itself, scaled, so that neighbouring keys stay
+  // together; whose own keys crowd, hashes them with mix64 first. One server more moves only what it gets.
+  static Partition ring(std::uint64_t keys, std::uint32_t servers, std::uint32_t virtual_nodes = kVirtualNodes);
+  // The same keys in contiguous slices whose sizes differ by one at most, in the order of the servers.
+  static Partition slices(std::uint64_t keys, std::uint32_t servers);
+  // All of them at one server.
+  static Partition whole(std::uint64_t keys, std::uint32_t servers, std::uint32_t owner);
+
+  std::uint32_t servers() const { return static_cast<std::uint32_t>(ranges_.size()); }
+  // What a server owns, ascending; may be empty.
+  std::span<const KeyRange> ranges(std::uint32_t server) const { return ranges_[server]; }
+  // Error::failed for a key that nobody owns.
+  std::uint32_t owner(std::uint64_t key) const;
+
+  // All ranges in the order of their keys, with their owners.
+  struct Segment {
+    KeyRange keys{};
+    std::uint32_t server = 0;
+  };
+  std::span<const Segment> segments() const { return segments_; }
+
+ private:
+  explicit Partition(std::uint32_t servers);
+  void add(KeyRange keys, std::uint32_t server);
+
+  std::vector<Segment> segments_;
+  std::vector<std::vector<KeyRange>> ranges_;
+};
+
+// How many keys there are in ranges that do not cover all 64 bits.
+std::uint64_t key_count(std::span<const KeyRange> ranges);
+
+}  // namespace lp

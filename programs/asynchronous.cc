@@ -1,0 +1,77 @@
+#include "programs/asynchronous.h"
+
+#include <memory>
+#include <optional>
+
+#include "lp/base/error.h"
+#include "programs/flat.h"
+
+namespace lp {
+namespace {
+
+class AsynchronousExchange final : public Exchange {
+ public:
+  AsynchronousExchange(const ExchangeParts& parts, const Downpour& downpour)
+      : servers_(parts.servers), downpour_(downpour), parameters_(parts.model.size()), accrued_(parts.model.size()) {}
+
+  std::uint64_t begin() override {
+    fetched_ = false;
+    clear();
+    return servers_.position();
+  }
+  const Eigen::VectorXf& parameters(std::uint64_t step) override {
+    if (!fetched_ || step % downpour_.fetch_every == 0) {
+      servers_.wait(servers_.start_pull(0, step, flat(parameters_)));
+      fetched_ = true;
+    }
+    return parameters_;
+  }
+  std::uint64_t push(std::uint64_t step, const Eigen::VectorXf& gradient, std::uint32_t examples) override {
+    accrued_ += gradient;
+    examples_ += examples;
+    last_ = step;
+    if ((step + 1) % downpour_.fetch_every != 0 && examples > 0) {
+      parameters_ -= downpour_.local_rate / static_cast<float>(examples) * gradient;
+    }
+    if ((step + 1) % downpour_.push_every == 0) push_accrued();
+    return step + 1;
+  }
+  void end() override {
+    if (examples_ > 0) push_accrued();
+    servers_.leave();
+  }
+
+ private:
+  void clear() {
+    accrued_.setZero();
+    examples_ = 0;
+  }
+  void push_accrued() {
+    servers_.wait(servers_.start_push(0, last_, flat(accrued_), examples_));
+    clear();
+  }
+
+  ParameterClient& servers_;
+  const Downpour downpour_;
+  Eigen::VectorXf parameters_;
+  bool fetched_ = false;
+  Eigen::VectorXf accrued_;     // the gradients of the steps since the last push
+  std::uint32_t examples_ = 0;  // of these
+  std::uint64_t last_ = 0;      // of these steps
+};
+
+}  // namespace
+
+Scheme asynchronous_scheme(const ServerTraining& training, const Downpour& downpour) {
+  if (downpour.fetch_every == 0 || downpour.push_every == 0) {
+    throw Error(ErrorKind::failed, "asynchronous training fetches and pushes every 0 steps; give 1 or more");
+  }
+  return {.consistency = Asynchronous{},
+          .rule = training.rule,
+          .division = Division::turns,
+          .exchange = [downpour](const ExchangeParts& parts) {
+            return std::make_unique<AsynchronousExchange>(parts, downpour);
+          }};
+}
+
+}  // namespace lp

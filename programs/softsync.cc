@@ -1,0 +1,14 @@
+#include "programs/softsync.h"
+
+#include "programs/asynchronous.h"
+
+namespace lp {
+
+// Workers do what asynchronous ones do; the servers are what differs.
+Scheme softsync_scheme(const ServerTraining& training, std::uint32_t splits) {
+  Scheme scheme = asynchronous_scheme(training);
+  scheme.consistency = Softsync{.splits = splits};
+  return scheme;
+}
+
+}  // namespace lp

@@ -1,0 +1,19 @@
+#pragma once
+// n-softsync, as Rudra (Gupta, Zhang and Wang, ICDM 2016): the servers update after every ⌊workers / splits⌋ gradients,
+// whoever sent them, with their mean, each divided by its own staleness. Nobody waits: a worker reads what is there.
+
+#include <cstdint>
+
+#include "programs/training.h"
+
+namespace lp {
+
+// splits 1: an update for as many gradients as there are workers; splits = workers: asynchronous.
+Scheme softsync_scheme(const ServerTraining& training, std::uint32_t splits);
+
+inline TrainingGraph add_softsync_training(Program& program, const LearningTask& task, const ServerTraining& training,
+                                           std::uint32_t splits) {
+  return add_server_training(program, task, training, softsync_scheme(training, splits));
+}
+
+}  // namespace lp

@@ -1,0 +1,117 @@
+#include "programs/train.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+
+#include "lp/base/error.h"
+#include "lp/base/message.h"
+#include "programs/asynchronous.h"
+#include "programs/bounded_delay.h"
+#include "programs/mlp.h"
+#include "programs/softsync.h"
+#include "programs/stale_synchronous.h"
+#include "programs/synchronous.h"
+
+namespace lp {
+namespace {
+
+const NamedScheme kSchemes[] = {
+    {.name = "synchronous",
+     .system = "TensorFlow, synchronous replicas",
+     .summary = "every step waits for the gradients of all workers",
+     .make = [](const ServerTraining& training, const TrainConfig&) { return synchronous_scheme(training); }},
+    {.name = "backup",
+     .system = "TensorFlow, backup workers",
+     .summary = "every step takes the first gradients and drops those of the slowest --backups workers",
+     .make = [](const ServerTraining& training,
+                const TrainConfig& config) { return synchronous_scheme(training, config.backups); }},
+    {.name = "asynchronous",
+     .system = "DistBelief Downpour; TensorFlow, asynchronous",
+     .summary = "a gradient is applied when it comes; --fetch-every, --push-every",
+     .make =
+         [](const ServerTraining& training, const TrainConfig& config) {
+           return asynchronous_scheme(
+               training,
+               {.fetch_every = config.fetch_every, .push_every = config.push_every, .local_rate = config.rate});
+         }},
+    {.name = "bounded_delay",
+     .system = "Parameter Server (Li et al.)",
+     .summary = "a step waits for all steps that are older than --delay",
+     .make = [](const ServerTraining& training,
+                const TrainConfig& config) { return bounded_delay_scheme(training, config.delay); }},
+    {.name = "stale_synchronous",
+     .system = "Petuum Bösen",
+     .summary = "the fastest worker is at most --staleness steps ahead; reads come from a cache of rows",
+     .make = [](const ServerTraining& training,
+                const TrainConfig& config) { return stale_synchronous_scheme(training, config.staleness); }},
+    {.name = "softsync",
+     .system = "Rudra, n-softsync",
+     .summary = "an update takes workers / --splits gradients, each divided by its staleness",
+     .make = [](const ServerTraining& training,
+                const TrainConfig& config) { return softsync_scheme(training, config.splits); }},
+};
+
+}  // namespace
+
+std::span<const NamedScheme> named_schemes() { return kSchemes; }
+
+const NamedScheme& named_scheme(std::string_view name) {
+  const auto* const found = std::find_if(std::begin(kSchemes), std::end(kSchemes),
+                                         [&](const NamedScheme& one) { return same_name(one.name, name); });
+  if (found != std::end(kSchemes)) return *found;
+  std::vector<std::string> names;
+  for (const NamedScheme& one : kSchemes) names.emplace_back(one.name);
+  throw Error(ErrorKind::failed,
+              "there is no scheme " + quote(name) + did_you_mean(name, names) + ". There are " + join(names, ", "));
+}
+
+std::string list_of_schemes() {
+  std::string out;
+  for (const NamedScheme& one : kSchemes) {
+    out += std::string(one.name) + std::string(20 - std::min<std::size_t>(one.name.size(), 19), ' ') +
+           std::string(one.summary) + " (" + std::string(one.system) + ")\n";
+  }
+  return out;
+}
+
+Split data_of(const TrainConfig& config, std::uint64_t seed) { return split(load_data(config.data), seed); }
+
+std::unique_ptr<Model> model_of(const TrainConfig& config) {
+  const Dataset data = load_data(config.data);
+  std::vector<Eigen::Index> layers{data.inputs()};
+  if (config.model == ModelKind::mlp) layers.insert(layers.end(), config.hidden.begin(), config.hidden.end());
+  layers.push_back(data.classes);
+  return std::make_unique<Mlp>(std::move(layers), Activation::tanh);
+}
+
+OptimizerRule rule_of(const TrainConfig& config) {
+  switch (config.rule) {
+    case RuleKind::sgd: break;
+    case RuleKind::momentum: return Momentum{.rate = config.rate, .decay = config.momentum};
+    case RuleKind::adagrad: return AdaGrad{.rate = config.rate};
+    case RuleKind::adam: return Adam{.rate = config.rate};
+    case RuleKind::ftrl: return Ftrl{.rate = config.rate};
+  }
+  return Sgd{.rate = config.rate};
+}
+
+Program make_training(const TrainConfig& config) {
+  const ServerTraining training{.workers = config.workers,
+                                .servers = config.servers,
+                                .steps = config.steps,
+                                .batch = config.batch,
+                                .rule = rule_of(config),
+                                .cut_every = config.cut_every,
+                                .restarts = config.restarts,
+                                .replicated = config.replicated,
+                                .bad_values = config.bad_values,
+                                .compression = {.kind = config.compression, .share = config.share}};
+  const LearningTask task{.model = [config] { return model_of(config); },
+                          .data = [config](std::uint64_t seed) { return data_of(config, seed).train; }};
+  Program program(std::string("train"));
+  add_server_training(program, task, training, named_scheme(config.scheme).make(training, config));
+  return program;
+}
+
+}  // namespace lp

@@ -1,0 +1,95 @@
+#pragma once
+// A training program whose scheme is chosen by name: what examples/train runs. Values; pure functions.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lp/config/config.h"
+#include "lp/program/program.h"
+#include "programs/data.h"
+#include "programs/model.h"
+#include "programs/serial.h"
+#include "programs/training.h"
+
+namespace lp {
+
+enum class ModelKind : std::uint8_t { mlp, softmax };
+enum class RuleKind : std::uint8_t { sgd, momentum, adagrad, adam, ftrl };
+
+struct TrainConfig {
+  std::string scheme = "synchronous";
+  ModelKind model = ModelKind::mlp;
+  std::vector<int> hidden = {64};
+  std::string data = "digits";
+  int workers = 4;
+  int servers = 2;
+  std::uint64_t steps = 500;
+  std::uint32_t batch = 64;
+  RuleKind rule = RuleKind::sgd;
+  float rate = 0.1F;
+  float momentum = 0.9F;
+  std::uint64_t cut_every = 0;
+  int restarts = 0;
+  bool replicated = false;
+  BadValues bad_values = BadValues::refuse;
+  Compression compression = Compression::none;
+  double share = 0.1;
+  std::uint32_t backups = 1;
+  std::uint64_t delay = 2;
+  std::uint64_t staleness = 2;
+  std::uint32_t splits = 1;
+  std::uint64_t fetch_every = 1;
+  std::uint64_t push_every = 1;
+
+  static constexpr auto fields = lp::fields(
+      field("scheme", "how the workers train together; --list names them"), field("model", "what is learned"),
+      field("hidden", "mlp: units of each hidden layer", at_least(1)),
+      field("data", "digits, a file in libsvm's format, a .csv file, or two IDX files: images,labels"),
+      field("workers", "nodes that compute gradients", range(1, 1024)),
+      field("servers", "nodes that hold a part of the parameters each", range(1, 1024)),
+      field("steps", "batches to train on, over all workers"), field("batch", "examples of a batch", at_least(1)),
+      field("rule", "what a gradient does to the parameters"), field("rate", "learning rate", positive),
+      field("momentum", "rule momentum: its decay", range(0, 1)),
+      field("cut_every", "updates from one checkpoint to the next; 0: none but at the end"),
+      field("restarts", "how often a node that fails is started again, before the program stops", non_negative),
+      field("replicated",
+            "a server that fails is replaced by its replica; the program goes on without a worker that fails"),
+      field("bad_values", "what happens to gradients with NaN or infinite values"),
+      field("compression", "of the gradients"),
+      field("share", "top_k and random_k: of the values that are sent", range(0, 1)),
+      field("backups", "backup: workers whose gradients a step does not wait for"),
+      field("delay", "bounded_delay: steps that may be missing in what a worker reads"),
+      field("staleness", "stale_synchronous: steps that the fastest worker may be ahead of the slowest"),
+      field("splits", "softsync: an update takes workers / splits gradients", at_least(1)),
+      field("fetch_every", "asynchronous: steps from one fetch of the parameters to the next", at_least(1)),
+      field("push_every", "asynchronous: steps from one push of gradients to the next", at_least(1)));
+};
+
+// A scheme that --scheme chooses.
+struct NamedScheme {
+  std::string_view name;
+  std::string_view system;   // that it stands for
+  std::string_view summary;  // one line
+  Scheme (*make)(const ServerTraining& training, const TrainConfig& config);
+};
+std::span<const NamedScheme> named_schemes();
+// Error::failed when there is none of this name; it says what is near.
+const NamedScheme& named_scheme(std::string_view name);
+
+// A line for each scheme.
+std::string list_of_schemes();
+
+// The program, its groups "server" and "worker". Error::failed when an option does not fit.
+Program make_training(const TrainConfig& config);
+
+// 80 % to train on, the rest to test; and the model for them.
+Split data_of(const TrainConfig& config, std::uint64_t seed);
+std::unique_ptr<Model> model_of(const TrainConfig& config);
+OptimizerRule rule_of(const TrainConfig& config);
+
+}  // namespace lp

@@ -1,0 +1,126 @@
+#include "programs/training.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "lp/base/error.h"
+#include "programs/worker.h"
+
+namespace lp {
+namespace {
+
+// The tensors of a scheme, made where a node starts: they ask the model for its size.
+struct SchemeTensors {
+  LearningTask task;
+  ServerTraining training;
+  Scheme scheme;
+
+  std::vector<Tensor> dereference(Context&) const {
+    if (scheme.tensors) return scheme.tensors(task, training);
+    const auto size = static_cast<std::uint64_t>(task.model()->size());
+    return {dense_tensor(task, Partition::ring(size, static_cast<std::uint32_t>(training.servers)))};
+  }
+};
+
+void check(const ServerTraining& training) {
+  if (training.workers >= 1 && training.servers >= 1) return;
+  throw Error(ErrorKind::failed, "a training with " + std::to_string(training.workers) + " workers and " +
+                                     std::to_string(training.servers) + " servers: give one of each at least");
+}
+
+// Joins a dense tensor; of each shard values(shard).
+template <class Values>
+Parameters joined(const std::vector<ShardVersions>& shards, std::uint64_t step, Values values) {
+  Eigen::Index size = 0;
+  for (const ShardVersions& one : shards) size += static_cast<Eigen::Index>(one.newest.size());
+  Parameters out{.step = step, .values = Eigen::VectorXf(size)};
+  for (const ShardVersions& one : shards) {
+    const float* from = values(one).data();
+    const std::uint64_t width = one.ranges.empty() ? 1 : one.newest.size() / key_count(one.ranges);
+    for (const KeyRange& range : one.ranges) {
+      const auto count = static_cast<std::ptrdiff_t>((range.last - range.begin + 1) * width);
+      std::copy(from, from + count, out.values.data() + range.begin * width);
+      from += count;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Tensor dense_tensor(const LearningTask& task, Partition partition) {
+  return {.partition = std::move(partition), .initial = [model = task.model](std::uint64_t seed) {
+            const Eigen::VectorXf all = model()->initialize(seed);
+            return std::vector<float>(all.begin(), all.end());
+          }};
+}
+
+TrainingGraph add_server_training(Program& program, const LearningTask& task, const ServerTraining& training,
+                                  const Scheme& scheme) {
+  check(training);
+  const FailurePolicy policy = training.replicated     ? kIgnore
+                               : training.restarts > 0 ? restart(training.restarts)
+                                                       : kStopProgram;
+  const SchemeTensors tensors{task, training, scheme};
+  const ParameterServerOptions options{.shard = {.rule = scheme.rule,
+                                                 .consistency = scheme.consistency,
+                                                 .workers = static_cast<std::uint32_t>(training.workers),
+                                                 .bad_values = training.bad_values},
+                                       .replicated = training.replicated,
+                                       .cut_every = training.replicated ? 0 : training.cut_every,
+                                       .last_step = training.replicated ? 0 : training.steps};
+  auto servers =
+      program.declare_group<ParameterServer>({.name = "server", .replicas = training.servers, .on_failure = policy});
+  program.define(servers, context, tensors, options,
+                 training.replicated ? servers : GroupHandle<ParameterServer>(servers.name(), 0));
+  auto workers = program.group<TrainingWorker>(
+      {.name = "worker", .replicas = training.workers, .on_failure = policy, .ends_program = true}, context, servers,
+      tensors, task, training, scheme);
+  return {servers, workers};
+}
+
+Parameters latest_parameters(const Clients<ParameterServer>& servers) {
+  std::vector<Future<ShardVersions>> futures;
+  for (std::uint32_t shard = 0; shard < servers.size(); ++shard) {
+    futures.push_back(servers[shard].async<&ParameterServer::versions>(0, shard));
+  }
+  const std::vector<ShardVersions> all = when_all(std::move(futures)).get();
+  const std::uint64_t step = common_step(all);
+  return joined(all, step, [step](const ShardVersions& one) -> const Array<float>& { return one.at(step); });
+}
+
+Parameters present_parameters(const Clients<ParameterServer>& servers) {
+  std::vector<ShardVersions> all;
+  for (std::uint32_t shard = 0; shard < servers.size(); ++shard) {
+    try {
+      all.push_back(servers[shard].call<&ParameterServer::versions>(0, shard));
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::disconnected) throw;
+      all.push_back(servers[(shard + 1) % servers.size()].call<&ParameterServer::versions>(0, shard));
+    }
+  }
+  std::uint64_t step = kUnbounded;
+  for (const ShardVersions& one : all) step = std::min(step, one.step);
+  return joined(all, step, [](const ShardVersions& one) -> const Array<float>& { return one.newest; });
+}
+
+Parameters trained_parameters(const Clients<ParameterServer>& servers, const Clients<TrainingWorker>& workers,
+                              Eigen::Index size) {
+  for (const auto& one : workers.outcomes<&TrainingWorker::parameters>()) {
+    if (!one || one.value().empty()) continue;
+    const Array<float>& values = one.value();
+    std::uint64_t step = kUnbounded;
+    for (const auto& server : servers.outcomes<&ParameterServer::statistics>()) {
+      if (server) step = std::min(step, server.value().shards.updates);
+    }
+    return {.step = step, .values = Eigen::Map<const Eigen::VectorXf>(values.data(), size)};
+  }
+  Parameters out = present_parameters(servers);
+  out.values.conservativeResize(size);  // a last row may be longer than what it holds
+  return out;
+}
+
+}  // namespace lp

@@ -1,0 +1,121 @@
+#pragma once
+// What every training scheme over parameter servers has in common: the task, the numbers, the graph and its result.
+//
+//     worker/0 ─┬─▶ server/0
+//     worker/1 ─┼─▶ server/1
+//     ...       ┘   ...
+//
+// A scheme is a Scheme: a consistency model at the servers and an Exchange in the workers. Values; pure functions.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "lp/program/program.h"
+#include "nodes/compression.h"
+#include "nodes/consistency.h"
+#include "nodes/optimizer.h"
+#include "nodes/parameter_client.h"
+#include "nodes/parameter_server.h"
+#include "programs/data.h"
+#include "programs/model.h"
+
+namespace lp {
+
+class TrainingWorker;
+
+// What is learned from what. Nodes call these functions where they run, and must get equal answers.
+struct LearningTask {
+  std::function<std::unique_ptr<Model>()> model{};
+  std::function<Dataset(std::uint64_t seed)> data{};  // to train on; the program's seed decides about splits
+};
+
+struct ServerTraining {
+  int workers = 4;
+  int servers = 1;
+  std::uint64_t steps = 500;
+  std::uint32_t batch = 64;  // examples per step, over all workers
+  OptimizerRule rule = Sgd{};
+  std::uint64_t cut_every = 50;  // updates from one cut to the next; 0: a failed server starts from the beginning
+  int restarts = 0;              // of each node that fails; then the program stops
+  bool replicated = false;       // a server that fails is replaced by its replica, and a worker by nobody; no cuts
+  BadValues bad_values = BadValues::refuse;
+  CompressionOptions compression{};
+};
+
+// Who computes the gradients of the batches.
+enum class Division : std::uint8_t {
+  shards,  // each worker takes its part of every batch
+  turns,   // worker k of n takes the whole batches k, k + n, k + 2n, ...
+};
+
+// How a worker's gradients become everybody's parameters: what tells one scheme from another. Owned by a worker, which
+// calls it in its run().
+class Exchange {
+ public:
+  virtual ~Exchange() = default;
+
+  // Begins, or begins again where the servers are after an Error::disconnected: the step to do next.
+  virtual std::uint64_t begin() = 0;
+  // The parameters from which the gradient of this step is to be computed. May wait for other workers.
+  virtual const Eigen::VectorXf& parameters(std::uint64_t step) = 0;
+  // The gradient of this step, summed over the examples. Returns the step to do next.
+  virtual std::uint64_t push(std::uint64_t step, const Eigen::VectorXf& gradient, std::uint32_t examples) = 0;
+  // All steps are done.
+  virtual void end() {}
+
+  // This worker's own parameters, in a scheme whose servers do not hold them.
+  virtual Eigen::VectorXf result() const { return {}; }
+  virtual std::uint64_t dropped() const { return 0; }  // gradients
+};
+
+// What an exchange is made from. The references outlive it.
+struct ExchangeParts {
+  ParameterClient& servers;
+  const Model& model;
+  const ServerTraining& training;
+  std::uint64_t seed = 0;  // of the program
+};
+
+struct Scheme {
+  Consistency consistency = Synchronous{};
+  OptimizerRule rule = Sgd{};  // at the servers
+  Division division = Division::shards;
+  std::function<std::unique_ptr<Exchange>(const ExchangeParts&)> exchange{};
+  // The tensors that the servers hold of a model; without it, one dense tensor of all parameters, on a ring.
+  std::function<std::vector<Tensor>(const LearningTask&, const ServerTraining&)> tensors{};
+};
+
+struct TrainingGraph {
+  GroupHandle<ParameterServer> servers;
+  GroupHandle<TrainingWorker> workers;
+};
+
+// Adds the groups "server" and "worker" to the program, which ends when the workers have done their steps.
+TrainingGraph add_server_training(Program& program, const LearningTask& task, const ServerTraining& training,
+                                  const Scheme& scheme);
+
+// One dense tensor of a model's parameters, split by this partition.
+Tensor dense_tensor(const LearningTask& task, Partition partition);
+
+// All parameters, and after how many updates.
+struct Parameters {
+  std::uint64_t step = 0;
+  Eigen::VectorXf values{};
+};
+
+// The newest version that all servers of a synchronous training have. Error::disconnected when they have none in
+// common, as while they are being restored: ask again.
+Parameters latest_parameters(const Clients<ParameterServer>& servers);
+// What each server has now, whatever the others have, and the fewest updates of a server. From the replica of one that
+// is gone, if it has one.
+Parameters present_parameters(const Clients<ParameterServer>& servers);
+// What a training that has ended has learned: `size` parameters from the servers or, where a scheme leaves them there,
+// from the first worker that has them.
+Parameters trained_parameters(const Clients<ParameterServer>& servers, const Clients<TrainingWorker>& workers,
+                              Eigen::Index size);
+
+}  // namespace lp

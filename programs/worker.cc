@@ -1,0 +1,151 @@
+#include "programs/worker.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "lp/base/error.h"
+#include "lp/base/scheduler.h"
+#include "programs/batches.h"
+
+namespace lp {
+namespace {
+
+// Between attempts to find the servers in a state to go on from, while they are restored: doubles, and then gives up.
+constexpr Duration kFirstPause = std::chrono::milliseconds(10);
+constexpr int kMostAttempts = 12;  // 40 seconds
+
+constexpr Duration kReportEvery = std::chrono::milliseconds(100);
+
+// The part of the batches that falls to one worker.
+class Share {
+ public:
+  Share(Context& node, const ServerTraining& training, Division division, std::uint32_t examples)
+      : batches_(examples, training.batch, node.program_seed()),
+        worker_(static_cast<std::uint32_t>(node.index())),
+        workers_(static_cast<std::uint32_t>(node.replicas())),
+        turns_(division == Division::turns),
+        steps_(turns_ ? (training.steps + workers_ - 1 - worker_) / workers_ : training.steps) {}
+
+  std::uint64_t steps() const { return steps_; }
+  std::vector<std::uint32_t> examples(std::uint64_t step) {
+    return turns_ ? batches_.batch(step * workers_ + worker_) : batches_.shard(step, worker_, workers_);
+  }
+  // How many steps of the whole training this step of the worker stands for.
+  std::uint64_t training_step(std::uint64_t step) const { return turns_ ? step * workers_ + worker_ : step; }
+
+ private:
+  Batches batches_;
+  std::uint32_t worker_;
+  std::uint32_t workers_;
+  bool turns_;
+  std::uint64_t steps_;
+};
+
+// Counts what a worker does, and says every now and then how far it is.
+class Meter {
+ public:
+  Meter(Context& node, const Share& share, const ServerTraining& training)
+      : node_(node), share_(share), training_(training) {}
+
+  const WorkerStatistics& statistics() const { return statistics_; }
+
+  // `loss` is the sum over `examples`, computed in `computing`. True when it is time to look.
+  bool step_done(std::uint64_t step, double loss, std::uint32_t examples, Duration computing) {
+    ++statistics_.steps;
+    statistics_.examples += examples;
+    computing_ += computing;
+    const Duration passed = now() - reported_;
+    if (passed < kReportEvery && step + 1 < share_.steps()) return false;
+    statistics_.seconds = seconds(now() - began_);
+    statistics_.idle_seconds = statistics_.seconds - seconds(computing_);
+    if (node_.index() == 0 && examples != 0) {
+      const auto done = static_cast<double>((statistics_.examples - reported_examples_) *
+                                            static_cast<std::uint64_t>(node_.replicas()));
+      node_.report({.step = share_.training_step(step) + 1,
+                    .total = training_.steps,
+                    .values = {{"loss", loss / examples}, {"examples/s", done / seconds(passed)}}});
+    }
+    reported_ = now();
+    reported_examples_ = statistics_.examples;
+    return true;
+  }
+
+ private:
+  static double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+  Context& node_;
+  const Share& share_;
+  const ServerTraining& training_;
+  WorkerStatistics statistics_{};
+  Duration computing_{};
+  const Time began_ = now();
+  Time reported_ = began_;
+  std::uint64_t reported_examples_ = 0;
+};
+
+}  // namespace
+
+TrainingWorker::TrainingWorker(Context& context, Clients<ParameterServer> servers, std::vector<Tensor> tensors,
+                               LearningTask task, ServerTraining training, Scheme scheme)
+    : context_(context),
+      servers_(std::move(servers)),
+      tensors_(std::move(tensors)),
+      task_(std::move(task)),
+      training_(training),
+      scheme_(std::move(scheme)) {}
+
+void TrainingWorker::run(Context& node) {
+  const std::unique_ptr<Model> model = task_.model();
+  const Dataset data = task_.data(node.program_seed());
+  Share share(node, training_, scheme_.division, static_cast<std::uint32_t>(data.examples()));
+  ParameterClient client(servers_, tensors_,
+                         {.worker = static_cast<std::uint32_t>(node.index()),
+                          .replicated = training_.replicated,
+                          .compression = training_.compression,
+                          .seed = node.seed()});
+  const std::unique_ptr<Exchange> exchange = scheme_.exchange({client, *model, training_, node.program_seed()});
+
+  Meter meter(node, share, training_);
+  const auto publish = [&] {
+    WorkerStatistics statistics = meter.statistics();
+    statistics.dropped = exchange->dropped();
+    statistics.bytes_sent = client.traffic().sent;
+    statistics.bytes_received = client.traffic().received;
+    node.exclusive([&] { statistics_ = statistics; });
+  };
+
+  Eigen::VectorXf gradient;
+  int attempts = 0;
+  for (Duration pause = kFirstPause;; pause *= 2) {
+    try {
+      std::uint64_t step = exchange->begin();
+      while (step < share.steps()) {
+        const Eigen::VectorXf& parameters = exchange->parameters(step);
+        const Time start = now();
+        const std::vector<std::uint32_t> examples = share.examples(step);
+        const double loss = model->loss(parameters, gather(data, examples), gradient);
+        const Duration computing = now() - start;
+        const auto count = static_cast<std::uint32_t>(examples.size());
+        const std::uint64_t next = exchange->push(step, gradient, count);
+        if (meter.step_done(step, loss, count, computing)) publish();
+        step = next;
+        attempts = 0;
+        pause = kFirstPause;
+      }
+      exchange->end();
+      publish();
+      const Eigen::VectorXf last = exchange->result();
+      node.exclusive([&] {
+        parameters_ = Array<float>::copy_of({last.data(), static_cast<std::size_t>(last.size())});
+      });
+      return;
+    } catch (const Error& error) {
+      // A server was restarted, alone or with all: go on from where they are now.
+      if (error.kind() != ErrorKind::disconnected || ++attempts == kMostAttempts) throw;
+    }
+    if (!node.wait_for(pause)) return;
+  }
+}
+
+}  // namespace lp

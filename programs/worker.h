@@ -1,0 +1,54 @@
+#pragma once
+// A worker: the loop that all training schemes over parameter servers share. It computes the gradients of its share of
+// the batches; how they are exchanged is its scheme's Exchange.
+//
+// A node: run() works, and other nodes may ask what it did.
+
+#include <cstdint>
+#include <vector>
+
+#include "lp/program/context.h"
+#include "lp/rpc/clients.h"
+#include "lp/rpc/method.h"
+#include "programs/training.h"
+
+namespace lp {
+
+struct WorkerStatistics {
+  std::uint64_t steps = 0;
+  std::uint64_t examples = 0;
+  std::uint64_t dropped = 0;     // gradients
+  std::uint64_t bytes_sent = 0;  // of keys and values
+  std::uint64_t bytes_received = 0;
+  double seconds = 0;       // of its work
+  double idle_seconds = 0;  // of these, spent in the exchange
+};
+
+class TrainingWorker {
+ public:
+  TrainingWorker(Context& context, Clients<ParameterServer> servers, std::vector<Tensor> tensors, LearningTask task,
+                 ServerTraining training, Scheme scheme);
+
+  // Trains until all steps are done. What it does in a step is a function of seed, step and worker: one that was
+  // restarted, or whose servers were, goes on from where the servers are. Error::failed as for ParameterServer::push.
+  void run(Context& node);
+
+  // Up to about now; complete when run() has ended.
+  WorkerStatistics statistics() const { return statistics_; }
+  // This worker's own parameters at the end, in a scheme whose servers do not hold them.
+  Array<float> parameters() const { return parameters_; }
+
+  using Remote = Methods<&TrainingWorker::statistics, &TrainingWorker::parameters>;
+
+ private:
+  Context& context_;
+  Clients<ParameterServer> servers_;
+  const std::vector<Tensor> tensors_;
+  const LearningTask task_;
+  const ServerTraining training_;
+  const Scheme scheme_;
+  WorkerStatistics statistics_{};
+  Array<float> parameters_{};
+};
+
+}  // namespace lp
