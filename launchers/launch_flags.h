@@ -27,6 +27,7 @@ struct LaunchFlags {
   TerminalView terminal = TerminalView::here;
   std::string debug{};
   bool pin = false;
+  Path path = Path::nearest;
   bool serve = false;
 
   static constexpr auto fields = lp::fields(
@@ -45,6 +46,7 @@ struct LaunchFlags {
       lp::field("terminal", "tmux: a pane for each node, following its log"),
       lp::field("debug", "run this node under gdb in this terminal; nothing counts as hanging"),
       lp::field("pin", "nodes with `cpus` of one or more get processors of their own"),
+      lp::field("path", "the one path that calls take; nearest: each the shortest that there is"),
       lp::field("serve", "a program without any run() is meant: it ends with Ctrl-C"));
 };
 

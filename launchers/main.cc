@@ -132,6 +132,7 @@ LaunchOptions options_of(const LaunchFlags& flags, const std::string& program) {
   options.all_to_error = flags.json;
   options.handle_signals = true;
   options.pin = flags.pin;
+  options.path = flags.path;
   options.serve_forever = flags.serve;
   options.debug = flags.debug;
   return options;

@@ -176,6 +176,8 @@ class NodeProcess final : public Runtime::Observer {
       options.patient = start.patient();
       options.deadline = Duration(start.deadline());
       options.keep_cuts = start.keep_cuts();
+      options.path = start.path() <= static_cast<std::uint8_t>(Path::tcp) ? static_cast<Path>(start.path()) : Path();
+      options.shared_memory = start.shared_memory();
       runtime_ = std::make_unique<Runtime>(*program_, std::move(options), *this);
       for (const NodeId node : nodes_) runtime_->start(node, incarnation_, text_of(start.cut()));
     } catch (...) {

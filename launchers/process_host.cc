@@ -120,6 +120,8 @@ void ProcessHost::start(std::size_t unit, std::uint32_t incarnation, const std::
   start.serialize = start_.serialize;
   start.deadline = start_.deadline.count();
   start.keep_cuts = start_.keep_cuts;
+  start.path = static_cast<std::uint8_t>(start_.path);
+  start.shared_memory = start_.shared_memory;
   control::SpawnT spawn;
   spawn.name = topology_.units[unit].name;
   spawn.environment = places_[unit].environment;

@@ -14,6 +14,7 @@
 #include "launchers/loop.h"
 #include "launchers/output.h"
 #include "launchers/topology.h"
+#include "lp/rpc/path.h"
 
 namespace lp::control {
 struct Message;
@@ -34,6 +35,8 @@ struct NodeStart {
   bool serialize = false;
   Duration deadline{};
   int keep_cuts = 0;
+  Path path = Path::nearest;
+  std::size_t shared_memory = 0;
 };
 
 // What one unit's process gets beside that.

@@ -11,6 +11,7 @@
 #include "launchers/places.h"
 #include "launchers/progress_line.h"
 #include "launchers/run_directory.h"
+#include "lp/base/enums.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "lp/program/cut.h"
@@ -113,6 +114,9 @@ void Run::State::make_host() {
       throw Error(ErrorKind::failed,
                   "a single node can be debugged only where nodes are processes: add --launch=processes");
     }
+    if (options.path == Path::shm || options.path == Path::tcp) {
+      throw Error(ErrorKind::failed, "--path=" + std::string(enum_name(options.path)) + " needs --launch=processes");
+    }
     threads_ = std::make_unique<internal::ThreadHost>(topology_, loop_);
     runtime_ = std::make_unique<Runtime>(program, std::move(runtime), *threads_);
     host = threads_.get();
@@ -125,7 +129,12 @@ void Run::State::make_host() {
             .lines = options.show == Show::lines,
             .all_to_error = options.all_to_error},
         terminal_.get());
+    if (options.path == Path::direct) {
+      throw Error(ErrorKind::failed, "--path=direct: processes cannot call one another directly; use --launch=threads");
+    }
     runtime.network = true;
+    runtime.path = options.path;
+    runtime.shared_memory = options.shared_memory;
     runtime.token = new_token();
     processes_ = std::make_unique<internal::ProcessHost>(
         topology_,
@@ -141,7 +150,9 @@ void Run::State::make_host() {
                             .patient = runtime.patient,
                             .serialize = options.serialize,
                             .deadline = options.deadline,
-                            .keep_cuts = options.keep_cuts},
+                            .keep_cuts = options.keep_cuts,
+                            .path = options.path,
+                            .shared_memory = options.shared_memory},
         internal::place_units(plan, topology_, options.pin, options.debug), loop_, *output_);
     nobody_ = std::make_unique<Nobody>();
     runtime_ = std::make_unique<Runtime>(program, std::move(runtime), *nobody_);

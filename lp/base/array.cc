@@ -3,16 +3,30 @@
 #include <cstdint>
 #include <new>
 
+#include "lp/base/recycle.h"
+#include "lp/base/shared_heap.h"
+
 namespace lp {
+
+Buffer::Block* Buffer::new_block(std::size_t size) { return ::new (take_memory(size)) Block{.size = size}; }
+
 // One allocation: the block, then the data at the next aligned address. (An aligned operator new costs four times as
 // much.)
 Buffer Buffer::uninitialized(std::size_t size) {
   constexpr std::size_t kMore = sizeof(Block) + kAlignment - 1;
   if (size == 0) return {};
   if (size > static_cast<std::size_t>(PTRDIFF_MAX) - kMore) throw std::bad_alloc();
-  auto* memory = static_cast<std::byte*>(::operator new(kMore + size));
-  const auto behind = reinterpret_cast<std::uintptr_t>(memory + sizeof(Block));
-  return {::new (static_cast<void*>(memory)) Block, memory + sizeof(Block) + (-behind % kAlignment), size};
+  if (SharedHeap* const heap = size < SharedHeap::kSmallest ? nullptr : SharedHeap::current(); heap != nullptr) {
+    if (std::byte* const bytes = heap->allocate(size); bytes != nullptr) {
+      Block* const block = new_block(sizeof(Block));
+      block->shared = bytes;
+      block->shared_size = size;
+      return {block, bytes, size};
+    }
+  }
+  Block* const block = new_block(kMore + size);
+  auto* const behind = reinterpret_cast<std::byte*>(block + 1);
+  return {block, behind + (-reinterpret_cast<std::uintptr_t>(behind) % kAlignment), size};
 }
 
 Buffer Buffer::zeroed(std::size_t size) {
@@ -28,7 +42,8 @@ Buffer Buffer::copy_of(std::span<const std::byte> bytes) {
 }
 
 Buffer Buffer::wrap(const void* data, std::size_t size, Function<void()> release) {
-  auto* block = ::new (::operator new(sizeof(Block))) Block{.release = std::move(release)};
+  Block* const block = new_block(sizeof(Block));
+  block->release = std::move(release);
   // Never written through: edit() copies what has a release function.
   return {block, const_cast<std::byte*>(static_cast<const std::byte*>(data)), size};
 }
@@ -53,8 +68,10 @@ std::span<std::byte> Buffer::edit() {
 void Buffer::drop() noexcept {
   if (block_->owners.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (block_->release) block_->release();
+  if (block_->shared != nullptr) SharedHeap::current()->free(block_->shared, block_->shared_size);
+  const std::size_t size = block_->size;
   block_->~Block();
-  ::operator delete(static_cast<void*>(block_));
+  give_memory(block_, size);
 }
 
 }  // namespace lp

@@ -15,7 +15,8 @@
 
 namespace lp {
 
-// Bytes, 64-byte-aligned if lp allocated them. An empty Buffer owns nothing.
+// Bytes, 64-byte-aligned if lp allocated them. An empty Buffer owns nothing. Big ones live in the SharedHeap, when the
+// process has one.
 class Buffer {
  public:
   static constexpr std::size_t kAlignment = 64;
@@ -66,8 +67,12 @@ class Buffer {
  private:
   struct Block {
     std::atomic<std::size_t> owners{1};
-    Function<void()> release;  // set: somebody else's bytes
+    std::size_t size = 0;         // of this block, with the bytes when they stand behind it
+    std::byte* shared = nullptr;  // the bytes, when they are in the SharedHeap
+    std::size_t shared_size = 0;
+    Function<void()> release{};  // set: somebody else's bytes
   };
+  static Block* new_block(std::size_t size);
 
   Buffer(Block* block, std::byte* data, std::size_t size) noexcept : block_(block), data_(data), size_(size) {}
   void hold() const noexcept {

@@ -28,10 +28,6 @@
 namespace lp {
 namespace {
 
-constexpr std::uint32_t kEmpty = 0;
-constexpr std::uint32_t kSet = 1;
-constexpr std::uint32_t kWaiting = 2;
-
 // How long a thread of a pool waits for more work before it ends.
 constexpr auto kPoolIdle = std::chrono::seconds(5);
 
@@ -84,34 +80,42 @@ std::int64_t wall_clock() noexcept {
   return std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+bool park(Word& word, std::uint32_t value, Time time) noexcept {
+  timespec timeout{};
+  if (time != kNever) {
+    const Duration left = until(time);
+    if (left == Duration::zero()) return false;
+    timeout = to_timespec(left);
+  }
+  // Not a private futex: the other side may be another process.
+  const long result = syscall(SYS_futex, &word, FUTEX_WAIT, value, time == kNever ? nullptr : &timeout, nullptr, 0);
+  return result == 0 || errno != ETIMEDOUT;
+}
+
+void unpark(Word& word, int threads) noexcept { syscall(SYS_futex, &word, FUTEX_WAKE, threads, nullptr, nullptr, 0); }
+
+void relax() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 bool Event::wait(Time time) noexcept {
-  const std::atomic_ref<std::uint32_t> state(state_);
   for (;;) {
     std::uint32_t seen = kSet;
-    if (state.compare_exchange_strong(seen, kEmpty, std::memory_order_acquire)) return true;
-    if (seen == kEmpty && !state.compare_exchange_strong(seen, kWaiting, std::memory_order_relaxed)) continue;
-    timespec timeout{};
-    if (time != kNever) {
-      const Duration left = until(time);
-      if (left == Duration::zero()) {
-        seen = kWaiting;
-        if (state.compare_exchange_strong(seen, kEmpty, std::memory_order_acquire)) return false;
-        continue;  // set in the last moment
-      }
-      timeout = to_timespec(left);
-    }
-    syscall(SYS_futex, &state_, FUTEX_WAIT_PRIVATE, kWaiting, time == kNever ? nullptr : &timeout, nullptr, 0);
+    if (word_.compare_exchange_strong(seen, kEmpty, std::memory_order_acquire)) return true;
+    if (seen == kEmpty && !word_.compare_exchange_strong(seen, kWaiting)) continue;
+    if (park(word_, kWaiting, time)) continue;
+    seen = kWaiting;
+    if (word_.compare_exchange_strong(seen, kEmpty, std::memory_order_acquire)) return false;
   }
 }
 
-void Event::set() noexcept {
-  const std::atomic_ref<std::uint32_t> state(state_);
-  // The waiter may be gone, with this object, as soon as the word is set. The wake then finds nobody, which is
-  // harmless.
-  std::uint32_t* const word = &state_;
-  if (state.exchange(kSet, std::memory_order_release) == kWaiting) {
-    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
-  }
+void Event::set(Word& word) noexcept {
+  // The waiter may be gone, with the word, as soon as it is set. The wake then finds nobody, which is harmless.
+  if (word.exchange(kSet) == kWaiting) unpark(word);
 }
 
 struct Thread::State {

@@ -4,6 +4,7 @@
 //
 // All functions may be called from any thread. An object is owned by the one who made it.
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -28,15 +29,34 @@ Duration until(Time time) noexcept;      // time - now(), at least 0; kForever f
 // Nanoseconds since 1970, for logs and the names of files; never to measure with.
 std::int64_t wall_clock() noexcept;
 
+// A word that threads wait on, of any process that has it in its memory.
+using Word = std::atomic<std::uint32_t>;
+// Sleeps while the word is `value`, until unpark; may wake without a cause. False when `until` came first.
+bool park(Word& word, std::uint32_t value, Time until = kNever) noexcept;
+void unpark(Word& word, int threads = 1) noexcept;
+// Lets the other thread of a core go on while this one spins.
+void relax() noexcept;
+
 // A place where one thread waits for one other: set() wakes the waiter, or lets the next wait() pass at once.
 class Event {
  public:
+  static constexpr std::uint32_t kEmpty = 0, kSet = 1, kWaiting = 2;  // what its word is; 3 and more are not an Event's
+
+  Event() : word_(own_) {}
+  // On a word that other processes see too (null: its own); it is one of the above, and outlives the event.
+  explicit Event(Word* shared) : word_(shared == nullptr ? own_ : *shared) {}
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
   // True when it was set, and takes that back; false when `until` came first.
   bool wait(Time until = kNever) noexcept;
-  void set() noexcept;
+  void set() noexcept { set(word_); }
+  // The same for who has only the word.
+  static void set(Word& word) noexcept;
 
  private:
-  std::uint32_t state_ = 0;  // futex word
+  Word own_ = kEmpty;
+  Word& word_;
 };
 
 // A thread with a name that debuggers show. The destructor joins.

@@ -24,7 +24,9 @@ internal::Hub::Options hub_options(const Program& program, const Runtime::Option
                              .deadline = options.deadline,
                              .patient = options.patient,
                              .serialize = options.serialize,
-                             .network = options.network};
+                             .network = options.network,
+                             .path = options.path,
+                             .shared_memory = options.shared_memory};
   for (const NodeSpec& node : program.nodes()) out.nodes.push_back(node.name);
   return out;
 }
@@ -198,9 +200,7 @@ std::string Runtime::endpoint() const {
   return state_->hub.network() == nullptr ? std::string() : state_->hub.network()->endpoint();
 }
 
-std::uint64_t Runtime::refused() const {
-  return state_->hub.network() == nullptr ? 0 : state_->hub.network()->refused();
-}
+std::uint64_t Runtime::refused() const { return state_->hub.refused(); }
 
 void Runtime::update(std::span<const PeerState> peers) {
   internal::Network* const network = state_->hub.network();
@@ -219,7 +219,11 @@ void Runtime::update(std::span<const PeerState> peers) {
     } else if (news.endpoint.empty() || network == nullptr) {
       peer.down(news.incarnation);
     } else {
-      peer.up_elsewhere(news.incarnation, network->dial(news.endpoint));
+      try {
+        peer.up_elsewhere(news.incarnation, network->dial(news.endpoint));
+      } catch (const Error& error) {  // only where the run allows a single path
+        peer.gone(error.text());
+      }
     }
     if (network != nullptr && !old.empty() && !in_use) network->hang_up(old);
   }

@@ -16,6 +16,7 @@
 #include "lp/base/scheduler.h"
 #include "lp/program/program.h"
 #include "lp/rpc/client.h"
+#include "lp/rpc/path.h"
 
 namespace lp {
 
@@ -35,6 +36,8 @@ class Runtime {
     std::uint64_t seed = 0;             // of the whole program
     std::filesystem::path directory{};  // of the run; checkpoints go below it; empty: none are taken
     bool network = false;               // listens on loopback, so that other processes can call nodes that are here
+    Path path = Path::nearest;          // to other processes: nearest, shm or tcp
+    std::size_t shared_memory = 0;      // bytes that big arrays may take there; 0: as much as the machine has memory
     std::string token{};                // secret of the run: other processes must show it
     bool serialize = false;             // local calls go through bytes too (for tests)
     bool patient = false;               // a person debugs: no deadline ends a call
@@ -64,7 +67,7 @@ class Runtime {
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  // Where other processes reach this one: "tcp://127.0.0.1:41234"; empty without network.
+  // Where other processes reach this one (network.h); empty without network.
   std::string endpoint() const;
 
   // How many messages were refused: of strangers, malformed, or of a connection that was not greeted.

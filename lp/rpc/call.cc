@@ -191,6 +191,7 @@ void Pending::on_value(const Frames& message, std::size_t offset) noexcept {
   }
 }
 
+std::shared_ptr<Connection> Pending::carrier() const { return peer_.connection(); }
 Error Pending::late() const { return late_after(peer_.late_error(info_, scope_, sent.load()), scope_.allowed); }
 void Pending::watch_deadline() { timer_.watch(peer_.hub(), *this, scope_.deadline); }
 void Pending::completed() noexcept { timer_.cancel(peer_.hub()); }

@@ -179,6 +179,7 @@ class Pending : public StateBase {
 
  protected:
   Time deadline() const noexcept override { return scope_.deadline; }
+  std::shared_ptr<Connection> carrier() const override;
   Error late() const override;
   void watch_deadline() override;
   void completed() noexcept override;

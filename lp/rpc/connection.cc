@@ -119,9 +119,8 @@ bool Connection::start(Pending& call) {
     call.release();
     return true;
   }
-  call.call = ++next_;
   if (!call.one_way()) {
-    pending_.emplace(call.call, &call);
+    call.call = pending_.add(&call);
     call.size = size;
     bytes_ += size;
   }
@@ -156,9 +155,9 @@ void Connection::transmit(Pending& call) {
 void Connection::cancel(Pending& call) {
   {
     const std::lock_guard lock(mutex_);
-    const auto found = pending_.find(call.call);
-    if (found == pending_.end() || found->second != &call) return;
-    pending_.erase(found);
+    Pending** const found = pending_.find(call.call);
+    if (found == nullptr || *found != &call) return;
+    pending_.take(call.call);
     bytes_ -= call.size;
     const auto unsent = std::find(unsent_.begin(), unsent_.end(), &call);
     if (unsent != unsent_.end()) {
@@ -184,40 +183,46 @@ void Connection::lose(Peer& peer) {
       if (call->one_way()) lost.push_back(call);
       return true;
     });
-    for (auto it = pending_.begin(); it != pending_.end();) {
-      if (&it->second->peer() == &peer) {
-        lost.push_back(it->second);
-        bytes_ -= it->second->size;
-        it = pending_.erase(it);
-      } else {
-        ++it;
-      }
+    for (Pending* call : pending_.take_if([&](const Pending* one) { return &one->peer() == &peer; })) {
+      bytes_ -= call->size;
+      lost.push_back(call);
     }
   }
-  std::sort(lost.begin(), lost.end(), [](const Pending* a, const Pending* b) { return a->call < b->call; });
   for (Pending* call : lost) peer.lost(*call, call->sent.load(std::memory_order_relaxed));
+}
+
+std::vector<Pending*> Connection::end() {
+  std::vector<Pending*> left;
+  for (Pending* call : std::exchange(unsent_, {})) {
+    if (call->one_way()) left.push_back(call);
+  }
+  for (Pending* call : pending_.take_if([](const Pending*) { return true; })) left.push_back(call);
+  phase_ = Phase::closed;
+  bytes_ = 0;
+  return left;
 }
 
 void Connection::close() {
   std::vector<Pending*> lost;
+  std::vector<Ref<StateBase>> served;  // released outside the lock
   {
     const std::lock_guard lock(mutex_);
     if (phase_ == Phase::closed) return;
-    phase_ = Phase::closed;
-    for (Pending* call : std::exchange(unsent_, {})) {
-      if (call->one_way()) lost.push_back(call);
-    }
-    for (const auto& [id, call] : std::exchange(pending_, {})) lost.push_back(call);
-    bytes_ = 0;
-    served_.clear();
+    lost = end();
+    served = served_.take_if([](const Ref<StateBase>&) { return true; });
   }
-  std::sort(lost.begin(), lost.end(), [](const Pending* a, const Pending* b) { return a->call < b->call; });
   for (Pending* call : lost) call->peer().lost(*call, call->sent.load(std::memory_order_relaxed));
 }
 
+void Connection::refuse() {
+  hub_.count_refusal();
+  close();
+}
+
 void Connection::serve(std::uint64_t call, Ref<StateBase> state) {
+  Ref<StateBase> replaced;  // released outside the lock
   const std::lock_guard lock(mutex_);
-  if (phase_ == Phase::open) served_.insert_or_assign(call, std::move(state));
+  if (phase_ == Phase::open) replaced = served_.put(call, std::move(state));
 }
 
 void Connection::reply(PacketKind kind, std::uint64_t call, Frames frames) {
@@ -226,12 +231,7 @@ void Connection::reply(PacketKind kind, std::uint64_t call, Frames frames) {
   Ref<StateBase> served;  // released outside the lock
   const std::lock_guard lock(mutex_);
   if (phase_ != Phase::open) return;
-  if (kind == PacketKind::value) {
-    if (const auto found = served_.find(call); found != served_.end()) {
-      served = std::move(found->second);
-      served_.erase(found);
-    }
-  }
+  if (kind == PacketKind::value) served = served_.take(call);
   link_->send(std::move(frames));
 }
 
@@ -240,38 +240,36 @@ void Connection::reply(std::uint64_t call, const Error& error) {
   Ref<StateBase> served;
   const std::lock_guard lock(mutex_);
   if (phase_ != Phase::open) return;
-  if (const auto found = served_.find(call); found != served_.end()) {
-    served = std::move(found->second);
-    served_.erase(found);
-  }
+  served = served_.take(call);
   link_->send(std::move(frames));
 }
 
-void Connection::on_message(Frames message) {
+Runnable Connection::on_message(Frames message) {
   const PacketKind kind = read_kind(message);
   Phase phase{};
   {
     const std::lock_guard lock(mutex_);
     phase = phase_;
   }
-  if (phase == Phase::closed) return;
+  if (phase == Phase::closed) return {};
   switch (kind) {
-    case PacketKind::hello: return on_hello(message);
-    case PacketKind::welcome: return on_welcome();
-    case PacketKind::refusal: return on_refusal(read_refusal(message));
+    case PacketKind::hello: on_hello(message); return {};
+    case PacketKind::welcome: on_welcome(); return {};
+    case PacketKind::refusal: on_refusal(read_refusal(message)); return {};
     default: break;
   }
   if (phase != Phase::open) throw Error(ErrorKind::failed, "a message came before the hello");
   switch (kind) {
-    case PacketKind::call: return on_call(message, /*one_way=*/false);
-    case PacketKind::send: return on_call(message, /*one_way=*/true);
+    case PacketKind::call: return on_call(std::move(message), /*one_way=*/false);
+    case PacketKind::send: return on_call(std::move(message), /*one_way=*/true);
     case PacketKind::value:
     case PacketKind::item:
-    case PacketKind::error: return on_reply(kind, message);
+    case PacketKind::error: on_reply(kind, message); break;
     case PacketKind::cancel:
-    case PacketKind::credit: return on_signal(kind, message);
+    case PacketKind::credit: on_signal(kind, message); break;
     default: break;
   }
+  return {};
 }
 
 void Connection::on_hello(const Frames& message) {
@@ -314,11 +312,7 @@ void Connection::on_refusal(const std::string& text) {
   {
     const std::lock_guard lock(mutex_);
     if (phase_ != Phase::greeting) return;
-    phase_ = Phase::closed;
-    for (Pending* call : std::exchange(unsent_, {})) {
-      if (call->one_way()) refused.push_back(call);
-    }
-    for (const auto& [id, call] : std::exchange(pending_, {})) refused.push_back(call);
+    refused = end();
   }
   for (Pending* call : refused) {
     call->on_error(Error(ErrorKind::failed, "refused: " + text,
@@ -327,7 +321,7 @@ void Connection::on_refusal(const std::string& text) {
   }
 }
 
-void Connection::on_call(const Frames& message, bool one_way) {
+Runnable Connection::on_call(Frames message, bool one_way) {
   CallHead head;
   CallScope scope;
   std::size_t path_length = 0;
@@ -345,28 +339,26 @@ void Connection::on_call(const Frames& message, bool one_way) {
   }
   ReplyTo reply;
   if (!one_way) reply = {.connection = shared_from_this(), .call = head.call};
-  const auto refuse = [&](const Error& error) {
+  const auto refused = [&](const Error& error) {
     if (!one_way) this->reply(head.call, error);
+    return Runnable();
   };
 
   if (head.caller != Caller::kOutside && !hub_.admit(head.caller, head.caller_incarnation)) {
-    refuse(Error(ErrorKind::stopped, "this incarnation of the caller was replaced by a newer one",
-                 {.node = hub_.name(head.node)}));
-    return;
+    return refused(Error(ErrorKind::stopped, "this incarnation of the caller was replaced by a newer one",
+                         {.node = hub_.name(head.node)}));
   }
   NodeCore* const node = hub_.peer(head.node).local();
   if (node == nullptr || node->stopping() || head.incarnation != node->incarnation()) {
-    refuse(Error(ErrorKind::disconnected, "this incarnation of the node is not here"));
-    return;
+    return refused(Error(ErrorKind::disconnected, "this incarnation of the node is not here"));
   }
   const Method* const method = node->find(head.method);
   if (method == nullptr) {
-    refuse(Error(ErrorKind::unimplemented, "the service has no method of this name and these types",
-                 {.node = node->name()}));
-    return;
+    return refused(Error(ErrorKind::unimplemented, "the service has no method of this name and these types",
+                         {.node = node->name()}));
   }
-  node->accept(*method,
-               {.frames = message,
+  return node->accept(
+      *method, {.frames = std::move(message),
                 .offset = offset,
                 .scope = scope,
                 .caller = {.node = head.caller, .incarnation = head.caller_incarnation, .sequence = head.sequence},
@@ -380,15 +372,14 @@ void Connection::on_reply(PacketKind kind, const Frames& message) {
   Pending* call = nullptr;
   {
     const std::lock_guard lock(mutex_);
-    const auto found = pending_.find(head.call);
-    if (found == pending_.end()) return;  // its caller gave up
-    call = found->second;
+    Pending** const found = pending_.find(head.call);
+    if (found == nullptr) return;  // its caller gave up
+    call = *found;
     if (kind == PacketKind::item) {
       state = Ref<StateBase>::share(call);
     } else {
-      state = Ref<StateBase>(call);
+      state = Ref<StateBase>(pending_.take(head.call));
       bytes_ -= call->size;
-      pending_.erase(found);
     }
   }
   if (kind == PacketKind::item) {
@@ -410,9 +401,9 @@ void Connection::on_signal(PacketKind kind, const Frames& message) {
   Ref<StateBase> state;
   {
     const std::lock_guard lock(mutex_);
-    const auto found = served_.find(head.call);
-    if (found == served_.end()) return;  // answered meanwhile
-    state = found->second;
+    const Ref<StateBase>* const found = served_.find(head.call);
+    if (found == nullptr) return;  // answered meanwhile
+    state = *found;
   }
   if (kind == PacketKind::cancel) {
     state->cancel(Error(ErrorKind::stopped, "cancelled by the caller"));

@@ -8,11 +8,11 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "lp/rpc/call.h"
+#include "lp/rpc/call_slots.h"
 #include "lp/rpc/link.h"
 #include "lp/wire/envelope.h"
 
@@ -20,8 +20,8 @@ namespace lp::internal {
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  static constexpr std::size_t kCallLimit = 1 << 16;               // calls without a reply
-  static constexpr std::size_t kByteLimit = std::size_t{4} << 30;  // and their bytes
+  static constexpr std::size_t kCallLimit = CallSlots<Pending*>::kLimit;  // calls without a reply
+  static constexpr std::size_t kByteLimit = std::size_t{4} << 30;         // and their bytes
 
   Connection(Hub& hub, std::unique_ptr<Link> link) : hub_(hub), link_(std::move(link)) {}
   ~Connection();
@@ -42,14 +42,20 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void reply(PacketKind kind, std::uint64_t call, Frames frames);
   void reply(std::uint64_t call, const Error& error);
 
-  // A message came. Throws Error when it is malformed, and the link should be dropped. In the network's thread.
-  void on_message(Frames message);
+  // A message came: in the order in which they came, in a thread of the link. What this returns is a handler that has
+  // its turn, for the link to run. Throws Error when the message is malformed, and the link should be dropped.
+  [[nodiscard]] Runnable on_message(Frames message);
   // The link is no more: every call is lost.
   void close();
+  // The other side is a stranger, or says what nobody understands: counts it and closes.
+  void refuse();
+
+  Link& link() { return *link_; }
 
  private:
   void transmit(Pending& call);
-  void on_call(const Frames& message, bool one_way);
+  std::vector<Pending*> end();  // with the lock: what was still going on
+  Runnable on_call(Frames message, bool one_way);
   void on_reply(PacketKind kind, const Frames& message);
   void on_signal(PacketKind kind, const Frames& message);
   void on_hello(const Frames& message);
@@ -60,11 +66,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const std::unique_ptr<Link> link_;
   mutable std::mutex mutex_;
   enum class Phase : std::uint8_t { greeting, open, closed } phase_ = Phase::greeting;
-  std::uint64_t next_ = 0;
   std::size_t bytes_ = 0;  // of the pending calls
-  std::unordered_map<std::uint64_t, Pending*> pending_;
+  CallSlots<Pending*> pending_;
   std::vector<Pending*> unsent_;  // until the welcome; those with a reply are in pending_ too
-  std::unordered_map<std::uint64_t, Ref<StateBase>> served_;
+  CallSlots<Ref<StateBase>> served_;
 };
 
 }  // namespace lp::internal

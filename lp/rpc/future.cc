@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lp/rpc/connection.h"
 #include "lp/rpc/node_core.h"
 #include "lp/rpc/turn.h"
 
@@ -131,7 +132,9 @@ bool StateBase::wait_until(Time time) {
   const Time own = deadline();
   const Time given = frame == nullptr ? kNever : frame->deadline;
   const Time limit = std::min({time, own, given});
-  Event event;
+  const std::shared_ptr<Connection> connection = carrier();
+  const Reading reading(connection == nullptr ? nullptr : &connection->link());
+  Event event(reading.word());
   {
     const std::lock_guard lock(mutex_);
     if (ready()) return true;
@@ -141,7 +144,9 @@ bool StateBase::wait_until(Time time) {
   bool in_time = true;
   {
     const WaitScope wait(frame, event);
-    while (!ready() && in_time && !(stopped = wait.stopped())) in_time = event.wait(limit);
+    while (!ready() && in_time && !(stopped = wait.stopped())) {
+      in_time = reading.read() ? now() < limit : event.wait(limit);
+    }
   }
   {
     const std::lock_guard lock(mutex_);

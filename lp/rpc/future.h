@@ -26,6 +26,7 @@
 
 #include "lp/base/error.h"
 #include "lp/base/function.h"
+#include "lp/base/recycle.h"
 #include "lp/rpc/frame.h"
 
 namespace lp {
@@ -37,6 +38,7 @@ class Promise;
 
 namespace internal {
 
+class Connection;
 class Continuation;
 
 // Room for one value, of whatever type.
@@ -73,7 +75,7 @@ using Stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 // The shared part of a promise and its future, and of a call and its reply. What depends on the value's type is in the
 // slot alone, so that calls of many types share their code. Reference-counted by hand, because a call, its arguments
 // and its result are one object.
-class StateBase {
+class StateBase : public Recycled {
  public:
   StateBase() = default;
   StateBase(const StateBase&) = delete;
@@ -137,12 +139,13 @@ class StateBase {
   void publish() noexcept;
   void publish_error(const Error& error) noexcept;
 
-  virtual void* slot_address() noexcept = 0;                 // of a Slot<Stored<T>>
-  virtual Time deadline() const noexcept { return kNever; }  // when a call ends by itself
-  virtual Error late() const;                                // the error at the deadline
-  virtual void watch_deadline() {}                           // somebody waits without a thread: set a timer
-  virtual void completed() noexcept {}                       // published
-  virtual void cancelled() noexcept {}                       // the consumer gave up
+  virtual void* slot_address() noexcept = 0;                               // of a Slot<Stored<T>>
+  virtual Time deadline() const noexcept { return kNever; }                // when a call ends by itself
+  virtual Error late() const;                                              // the error at the deadline
+  virtual std::shared_ptr<Connection> carrier() const { return nullptr; }  // what brings the value, if one does
+  virtual void watch_deadline() {}      // somebody waits without a thread: set a timer
+  virtual void completed() noexcept {}  // published
+  virtual void cancelled() noexcept {}  // the consumer gave up
 
  private:
   enum : std::uint32_t { kPending, kClaimed, kReady };

@@ -10,6 +10,7 @@
 
 #include "lp/base/scheduler.h"
 #include "lp/rpc/future.h"
+#include "lp/rpc/path.h"
 #include "lp/rpc/peer.h"
 
 namespace lp::internal {
@@ -26,6 +27,8 @@ class Hub {
     bool patient = false;              // no deadline ends a call
     bool serialize = false;            // local calls go through bytes
     bool network = false;              // some nodes are in other processes
+    Path path = Path::nearest;         // to those
+    std::size_t shared_memory = 0;     // bytes for big arrays, at most; 0: as much as the machine has memory
     std::vector<std::string> nodes{};  // names, by NodeId
   };
 
@@ -45,6 +48,10 @@ class Hub {
   // Null without network.
   Network* network() { return network_.get(); }
 
+  // Connections that were refused: strangers, garbage, messages before the hello.
+  void count_refusal() { refused_.fetch_add(1, std::memory_order_relaxed); }
+  std::uint64_t refused() const { return refused_.load(); }
+
   // Notes that this incarnation of a node calls. False when a newer one has called already: the older one is fenced.
   bool admit(NodeId caller, std::uint32_t incarnation) noexcept;
 
@@ -62,6 +69,7 @@ class Hub {
   Options options_;
   std::deque<Peer> peers_;
   std::deque<std::atomic<std::uint32_t>> callers_;  // the newest incarnation of each node that has called
+  std::atomic<std::uint64_t> refused_ = 0;
   Pool pool_{"pool"};
   Timers timers_;
   std::unique_ptr<Network> network_;

@@ -1,9 +1,10 @@
 #pragma once
 // A way for whole messages to one other process. It only moves them: order, deadlines, duplicates and the rest are the
-// Connection's. Owned by its Connection; send may be called from any thread.
+// Connection's. Owned by its Connection; thread-safe.
 
 #include <cstddef>
 
+#include "lp/base/scheduler.h"
 #include "lp/wire/frames.h"
 
 namespace lp::internal {
@@ -16,6 +17,31 @@ class Link {
   virtual ~Link() = default;
   // Queues a message; it arrives in order or, when the other side is gone, never.
   virtual void send(Frames message) = 0;
+
+  // A thread that waits for a reply may read the link itself, which saves a change of thread. begin_reading gives the
+  // word of the Event to wait on; null when another thread reads. read handles what has come, or looks for a little
+  // while; false when nothing came. end_reading must follow.
+  virtual Word* begin_reading() noexcept { return nullptr; }
+  virtual bool read() { return false; }
+  virtual void end_reading() noexcept {}
+};
+
+// While it lives, the current thread reads the link (may be null) if no other does.
+class Reading {
+ public:
+  explicit Reading(Link* link) : link_(link), word_(link == nullptr ? nullptr : link->begin_reading()) {}
+  ~Reading() {
+    if (word_ != nullptr) link_->end_reading();
+  }
+  Reading(const Reading&) = delete;
+  Reading& operator=(const Reading&) = delete;
+
+  Word* word() const { return word_; }  // null when another thread reads
+  bool read() const { return word_ != nullptr && link_->read(); }
+
+ private:
+  Link* link_;
+  Word* word_;
 };
 
 }  // namespace lp::internal

@@ -1,39 +1,41 @@
 #pragma once
-// The other processes of a run, by ZeroMQ over TCP: one socket, and one thread that owns it. Owned by the Hub;
-// thread-safe.
+// The way to the other processes of a run, the nearest that there is: shared memory within a host and network
+// namespace, else TCP. Owned by the Hub; thread-safe.
 
 #include <memory>
 #include <string>
 
 #include "lp/rpc/connection.h"
+#include "lp/rpc/hub.h"
 
 namespace lp::internal {
 
+class Shm;
+class Tcp;
+
 class Network {
  public:
-  // Listens on a free port of 127.0.0.1. Throws Error::failed.
+  // Listens on loopback. Throws Error::failed.
   explicit Network(Hub& hub);
   ~Network();
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
-  // "tcp://127.0.0.1:41234"
-  const std::string& endpoint() const;
+  // Where others reach this process: "tcp://127.0.0.1:41234", with shared memory also " shm://NAME".
+  std::string endpoint() const;
 
-  // The connection to an endpoint, which is made when there is none.
+  // The connection to an endpoint, which is made when there is none. Throws Error when the only path that the run
+  // allows does not lead there.
   std::shared_ptr<Connection> dial(const std::string& endpoint);
   // Ends the connection to an endpoint whose process is gone.
   void hang_up(const std::string& endpoint);
-  // Ends all connections and the thread.
+  // Ends all connections.
   void close();
 
-  // Messages that were refused: strangers, garbage, older incarnations.
-  std::uint64_t refused() const;
-
  private:
-  class ZmqLink;
-  struct State;
-  std::unique_ptr<State> state_;
+  const Path path_;
+  std::unique_ptr<Tcp> tcp_;
+  std::unique_ptr<Shm> shm_;  // null: this host does not offer it, or the run does not want it
 };
 
 }  // namespace lp::internal

@@ -5,6 +5,8 @@
 
 #include "lp/rpc/batcher.h"
 #include "lp/rpc/hub.h"
+#include "lp/rpc/receivers.h"
+#include "lp/rpc/shm_link.h"
 
 namespace lp::internal {
 
@@ -83,10 +85,15 @@ void NodeCore::accept(Call* call) {
   }
 }
 
-void NodeCore::accept(const Method& method, Incoming&& message) {
+Runnable NodeCore::accept(const Method& method, Incoming&& message) {
   Call* const call = method.receive(*this, method, std::move(message));
   track_served(call->reply(), *call);
+  const auto i = static_cast<std::size_t>(&method - methods_.data());
+  if (batchers_[i] == nullptr && gates_[i] == nullptr) {
+    return turn_.take_or_post(call) ? Runnable{.turn = &turn_, .task = call} : Runnable();
+  }
   accept(call);
+  return {};
 }
 
 void NodeCore::run_concurrently(Gate& gate, Task* task) {
@@ -160,6 +167,8 @@ Error NodeCore::failure(const Method& method, const CallScope& scope, std::excep
 
 WaitScope::WaitScope(Frame* frame, Event& event)
     : frame_(frame), wait_{.event = &event, .next = nullptr, .place = nullptr} {
+  ShmLink::before_wait();
+  Receivers::before_wait();
   if (frame_ == nullptr) return;
   NodeCore& node = *frame_->node;
   {

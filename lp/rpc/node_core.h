@@ -68,8 +68,9 @@ class NodeCore {
 
   // Runs the call as its method says: in turn, concurrently or in a batch. Takes over the call.
   void accept(Call* call);
-  // The same for one that came as bytes.
-  void accept(const Method& method, Incoming&& message);
+  // The same for one that came as bytes. When its turn is free the current thread has it, and must run what this
+  // returns.
+  [[nodiscard]] Runnable accept(const Method& method, Incoming&& message);
   // Runs tasks that wait at a gate.
   void run_concurrently(Gate& gate, Task* task);
 

@@ -148,7 +148,7 @@ void Peer::accept_bytes_at(NodeCore& core, Pending& call) noexcept {
   if (!call.one_way()) {
     message.reply.pending = held;
   }
-  core.accept(*method, std::move(message));
+  if (const Runnable handler = core.accept(*method, std::move(message))) hub_.pool().run([handler] { handler.run(); });
 }
 
 void Peer::hold_or_fail(Held held) noexcept {
@@ -200,12 +200,12 @@ void Peer::forget(Pending& call) noexcept {
 }
 
 void Peer::grant(Pending& call, std::uint64_t items) noexcept {
-  std::shared_ptr<Connection> connection;
-  {
-    const std::lock_guard lock(mutex_);
-    connection = connection_;
-  }
-  if (connection != nullptr) connection->grant(call, items);
+  if (const auto to = connection()) to->grant(call, items);
+}
+
+std::shared_ptr<Connection> Peer::connection() const {
+  const std::lock_guard lock(mutex_);
+  return connection_;
 }
 
 bool Peer::reachable() const { return connection_ != nullptr && connection_->open() && incarnation_ > ended_; }

@@ -46,6 +46,9 @@ class Peer {
   // The reader of a stream takes more items.
   void grant(Pending& call, std::uint64_t items) noexcept;
 
+  // The connection to where the node is now; null when it is here or not up.
+  std::shared_ptr<Connection> connection() const;
+
   // This incarnation says that it takes no more calls.
   void ending(std::uint32_t incarnation) noexcept;
   // A connection lost `call`, of which it held the reference: another attempt, or the end.

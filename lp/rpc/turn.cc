@@ -64,6 +64,18 @@ void Turn::release() noexcept {
   }
 }
 
+bool Turn::take_or_post(Task* task) {
+  if (try_take(task->chain())) return true;
+  post(task);
+  return false;
+}
+
+void Turn::run(Task* task) noexcept {
+  task->run();
+  run_at_end();
+  drain();
+}
+
 void Turn::post(Task* task) {
   std::unique_lock lock(mutex_);
   if (closed_.load()) {

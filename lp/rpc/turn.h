@@ -66,6 +66,11 @@ class Turn {
   // For who has the turn: runs `f`, which must not throw, before the turn passes on.
   void at_end(Function<void()> f) { at_end_ = std::move(f); }
 
+  // Takes the turn for a task when it is free, or else queues it as post does. True: run(task) must follow.
+  bool take_or_post(Task* task);
+  // Runs a task that has the turn, and then what has queued meanwhile.
+  void run(Task* task) noexcept;
+
   // Queues a task; refuses it when the queue is full, when the turn is closed, or when the turn is held by the same
   // chain and waits (a call came back to a service that is busy in the same chain).
   void post(Task* task);
@@ -101,6 +106,17 @@ class Turn {
   TaskQueue queue_;
   Error closed_error_{ErrorKind::stopped, ""};
   Event* idle_waiter_ = nullptr;
+};
+
+// A task that has its turn already, for the current thread to run.
+struct Runnable {
+  Turn* turn = nullptr;  // null: there is nothing to run
+  Task* task = nullptr;
+
+  explicit operator bool() const { return turn != nullptr; }
+  void run() const noexcept {
+    if (turn != nullptr) turn->run(task);
+  }
 };
 
 }  // namespace lp::internal

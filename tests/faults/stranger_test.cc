@@ -47,7 +47,7 @@ class Stranger : public testing::Test {
     client_.update(peers);
   }
 
-  static Runtime::Options options() { return {.run = "honest", .network = true, .token = "secret"}; }
+  static Runtime::Options options() { return {.run = "honest", .network = true, .path = Path::tcp, .token = "secret"}; }
 
   void expect_service() {
     const auto client = client_.client(Handle<Service>("service/0")).within(seconds(10));

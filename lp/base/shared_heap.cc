@@ -1,0 +1,99 @@
+#include "lp/base/shared_heap.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+namespace lp {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+// Free memory keeps its pages up to this much, or as much as is in use: fresh pages cost more than the copy into them.
+constexpr std::size_t kKept = std::size_t{256} << 20;
+
+std::atomic<SharedHeap*> g_heap = nullptr;
+
+std::size_t round_up(std::size_t size) { return (size + kPage - 1) / kPage * kPage; }
+
+std::size_t size_of_machine() {
+  return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+}  // namespace
+
+SharedHeap* SharedHeap::current() noexcept { return g_heap.load(std::memory_order_acquire); }
+
+SharedHeap& SharedHeap::use(std::size_t size) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (current() == nullptr) g_heap = new SharedHeap(round_up(size == 0 ? size_of_machine() : size));
+  return *current();
+}
+
+SharedHeap::SharedHeap(std::size_t size) : memory_(SharedMemory::create("lp-heap", size)) {}
+
+std::byte* SharedHeap::allocate(std::size_t size) noexcept {
+  size = round_up(size);
+  const std::lock_guard lock(mutex_);
+  std::size_t begin = top_;
+  if (const auto fit = by_size_.lower_bound(size); fit != by_size_.end()) {
+    const std::size_t whole = fit->first;
+    begin = fit->second;
+    remove_range(free_.find(begin));
+    if (whole > size) add_range(begin + size, whole - size);
+    warm_ -= std::min(warm_, size);
+  } else if (memory_.size() - top_ >= size) {
+    top_ += size;
+  } else {
+    return nullptr;
+  }
+  used_ += size;
+  return memory_.data() + begin;
+}
+
+void SharedHeap::free(std::byte* memory, std::size_t size) noexcept {
+  size = round_up(size);
+  std::size_t begin = offset_of(memory);
+  const std::lock_guard lock(mutex_);
+  used_ -= size;
+  if (warm_ + size <= std::max(kKept, used_)) {
+    warm_ += size;
+  } else {
+    memory_.forget(begin, size);
+  }
+  auto next = free_.lower_bound(begin);
+  if (next != free_.end() && begin + size == next->first) {
+    size += next->second;
+    remove_range(next);
+  }
+  if (auto before = free_.lower_bound(begin); before != free_.begin()) {
+    --before;
+    if (before->first + before->second == begin) {
+      begin = before->first;
+      size += before->second;
+      remove_range(before);
+    }
+  }
+  add_range(begin, size);
+}
+
+std::size_t SharedHeap::used() const {
+  const std::lock_guard lock(mutex_);
+  return used_;
+}
+
+void SharedHeap::add_range(std::size_t begin, std::size_t size) {
+  free_.emplace(begin, size);
+  by_size_.emplace(size, begin);
+}
+
+void SharedHeap::remove_range(std::map<std::size_t, std::size_t>::iterator range) {
+  auto [one, end] = by_size_.equal_range(range->second);
+  while (one->second != range->first) ++one;
+  by_size_.erase(one);
+  free_.erase(range);
+}
+
+}  // namespace lp

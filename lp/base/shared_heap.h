@@ -1,0 +1,52 @@
+#pragma once
+// Where big Buffers live in a process that has neighbours: memory that other processes of the host can map, so that a
+// value is sent by saying where it is. Like malloc's, the heap is the process's own and lasts until its end; its books
+// are private, so that a process that is killed leaves nothing to repair. Thread-safe.
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+
+#include "lp/base/shared_memory.h"
+
+namespace lp {
+
+class SharedHeap {
+ public:
+  static constexpr std::size_t kSmallest = 32 << 10;  // smaller buffers are copied rather than shared
+
+  // The heap of this process; null until there is one.
+  static SharedHeap* current() noexcept;
+  // Makes it, when there is none, of at most `size` bytes (0: as much as the machine has memory). Throws Error(failed)
+  // when the system gives none.
+  static SharedHeap& use(std::size_t size = 0);
+
+  // At least `size` bytes, page-aligned; null when the heap is full.
+  std::byte* allocate(std::size_t size) noexcept;
+  void free(std::byte* memory, std::size_t size) noexcept;
+
+  bool contains(const void* memory) const noexcept {
+    const auto* at = static_cast<const std::byte*>(memory);
+    return at >= memory_.data() && at < memory_.data() + memory_.size();
+  }
+  std::size_t offset_of(const void* memory) const noexcept {
+    return static_cast<std::size_t>(static_cast<const std::byte*>(memory) - memory_.data());
+  }
+  const SharedMemory& memory() const noexcept { return memory_; }
+  std::size_t used() const;  // bytes that buffers have
+
+ private:
+  explicit SharedHeap(std::size_t size);
+
+  mutable std::mutex mutex_;
+  SharedMemory memory_;
+  std::size_t top_ = 0;  // nothing beyond was ever used
+  std::size_t used_ = 0;
+  std::size_t warm_ = 0;                             // bytes below top_ that are free and may still have pages
+  std::map<std::size_t, std::size_t> free_;          // ranges below top_, by their beginning: their size
+  std::multimap<std::size_t, std::size_t> by_size_;  // the same, by size: their beginning
+  void add_range(std::size_t begin, std::size_t size);
+  void remove_range(std::map<std::size_t, std::size_t>::iterator range);
+};
+
+}  // namespace lp

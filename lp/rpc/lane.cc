@@ -1,0 +1,65 @@
+#include "lp/rpc/lane.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "lp/base/error.h"
+
+namespace lp::internal {
+
+std::size_t LaneWriter::room() noexcept {
+  // The reader may write nonsense, but not where we write.
+  const auto free = [this] { return ring_.size() - std::min<std::uint64_t>(at_ - read_, ring_.size()); };
+  if (free() < ring_.size() / 2) read_ = lane_.read.load(std::memory_order_acquire);
+  return free();
+}
+
+void LaneWriter::put(const void* bytes, std::size_t size) noexcept {
+  const std::size_t begin = at_ % ring_.size();
+  const std::size_t first = std::min(size, ring_.size() - begin);
+  std::memcpy(ring_.data() + begin, bytes, first);
+  if (first < size) std::memcpy(ring_.data(), static_cast<const std::byte*>(bytes) + first, size - first);
+  at_ += size;
+}
+
+void LaneWriter::publish() noexcept { lane_.written.store(at_); }
+
+bool LaneWriter::wait_for_room() noexcept {
+  lane_.writer_waits.store(true);
+  read_ = lane_.read.load();
+  return at_ - read_ >= ring_.size();
+}
+
+bool LaneWriter::wake() noexcept {
+  std::uint32_t seen = lane_.reader.load();
+  while (seen != Lane::kNobody) {
+    if (seen == Event::kSet) return false;
+    if (!lane_.reader.compare_exchange_weak(seen, Event::kSet)) continue;
+    if (seen == Event::kWaiting) unpark(lane_.reader);
+    return false;
+  }
+  return true;
+}
+
+std::size_t LaneReader::available(std::size_t wanted) {
+  if (written_ - at_ < wanted) {
+    written_ = lane_.written.load();
+    if (written_ - at_ > ring_.size()) throw Error(ErrorKind::failed, "malformed message: more than its ring holds");
+  }
+  return static_cast<std::size_t>(written_ - at_);
+}
+
+void LaneReader::get(void* bytes, std::size_t size) noexcept {
+  const std::size_t begin = at_ % ring_.size();
+  const std::size_t first = std::min(size, ring_.size() - begin);
+  std::memcpy(bytes, ring_.data() + begin, first);
+  if (first < size) std::memcpy(static_cast<std::byte*>(bytes) + first, ring_.data(), size - first);
+  at_ += size;
+}
+
+bool LaneReader::release() noexcept {
+  lane_.read.store(at_);
+  return lane_.writer_waits.load(std::memory_order_relaxed) && lane_.writer_waits.exchange(false);
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,64 @@
+#pragma once
+// One direction of a link through shared memory: a ring of bytes with one writing and one reading process. Positions
+// count bytes since the beginning and only grow, so a process that is killed at any instruction leaves a ring that is
+// whole up to the last publish. A Lane lies in memory that both map; LaneWriter and LaneReader are one side's view of
+// it, and for one thread at a time.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "lp/base/scheduler.h"
+
+namespace lp::internal {
+
+struct Lane {
+  // The reader's word: an Event's (scheduler.h) while a thread waits for just this lane, else this: ring the bell.
+  static constexpr std::uint32_t kNobody = 3;
+
+  alignas(64) std::atomic<std::uint64_t> written = 0;
+  alignas(64) std::atomic<std::uint64_t> read = 0;
+  alignas(64) Word reader = kNobody;
+  std::atomic<bool> writer_waits = false;  // for room: the reader rings when it has made some
+
+  bool empty() const noexcept { return written.load() == read.load(); }
+};
+
+class LaneWriter {
+ public:
+  LaneWriter(Lane& lane, std::span<std::byte> ring) : lane_(lane), ring_(ring) {}
+
+  std::size_t room() noexcept;                             // bytes that fit
+  void put(const void* bytes, std::size_t size) noexcept;  // which must fit
+  void publish() noexcept;                                 // what was put
+  bool wait_for_room() noexcept;                           // the reader will ring; false when there is room after all
+  // After publish: true when the other side must be rung; wakes its waiting thread, if there is one.
+  bool wake() noexcept;
+
+ private:
+  Lane& lane_;
+  const std::span<std::byte> ring_;
+  std::uint64_t at_ = 0;
+  std::uint64_t read_ = 0;  // as it was when we looked last
+};
+
+class LaneReader {
+ public:
+  LaneReader(Lane& lane, std::span<const std::byte> ring) : lane_(lane), ring_(ring) {}
+
+  // Bytes that are there; looks anew if there were fewer than `wanted`. Throws Error(failed) when the writer's position
+  // is impossible.
+  std::size_t available(std::size_t wanted);
+  void get(void* bytes, std::size_t size) noexcept;  // which must be available
+  // Makes room of what was read; true when the writer waits for that and must be rung.
+  bool release() noexcept;
+
+ private:
+  Lane& lane_;
+  const std::span<const std::byte> ring_;
+  std::uint64_t at_ = 0;
+  std::uint64_t written_ = 0;
+};
+
+}  // namespace lp::internal

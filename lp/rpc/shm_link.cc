@@ -1,0 +1,187 @@
+#include "lp/rpc/shm_link.h"
+
+#include <utility>
+
+namespace lp::internal {
+namespace {
+
+// Arrays of so many bytes are given back at once; smaller ones with the next message, or when there are so many.
+constexpr std::size_t kBytesToReturn = std::size_t{1} << 20;
+constexpr std::size_t kArraysToReturn = 64;
+
+// The link whose messages the current thread handles.
+thread_local ShmLink* t_receiving = nullptr;
+
+}  // namespace
+
+// What came from the neighbour's heap and nobody here needs any more.
+class ShmLink::Returns : public std::enable_shared_from_this<Returns> {
+ public:
+  Returns(ShmLink& link, std::shared_ptr<const Neighbour> neighbour) : neighbour_(std::move(neighbour)), link_(&link) {}
+
+  Buffer map(const ArrayHead& array) {
+    return Buffer::wrap(
+        neighbour_->heap.data() + array.offset, array.size,
+        [self = shared_from_this(), lease = array.lease, size = array.size] { self->add(lease, size); });
+  }
+
+  bool due() const { return due_.load(); }
+
+  std::vector<std::uint64_t> take() {
+    const std::lock_guard lock(mutex_);
+    bytes_ = 0;
+    due_ = false;
+    if (leases_.size() <= kMostReturned) return std::exchange(leases_, {});
+    std::vector<std::uint64_t> some(leases_.end() - kMostReturned, leases_.end());
+    leases_.resize(leases_.size() - kMostReturned);
+    return some;
+  }
+
+  void detach() {
+    const std::lock_guard lock(mutex_);
+    link_ = nullptr;
+  }
+
+ private:
+  void add(std::uint64_t lease, std::size_t size) {
+    const std::lock_guard lock(mutex_);
+    leases_.push_back(lease);
+    bytes_ += size;
+    if (link_ == nullptr || (bytes_ < kBytesToReturn && leases_.size() < kArraysToReturn)) return;
+    bytes_ = 0;
+    due_ = true;
+    link_->ring_here();  // its receiver sends them: this thread may be anywhere, also in send()
+  }
+
+  const std::shared_ptr<const Neighbour> neighbour_;
+  std::mutex mutex_;
+  ShmLink* link_;
+  std::vector<std::uint64_t> leases_;
+  std::size_t bytes_ = 0;
+  std::atomic<bool> due_ = false;
+};
+
+namespace {
+
+LanePair& lane_pair(const SharedMemory& memory) { return *reinterpret_cast<LanePair*>(memory.data()); }
+bool dials(ShmLink::Side side) { return side == ShmLink::Side::dialer; }
+
+}  // namespace
+
+ShmLink::ShmLink(Side side, SharedMemory lanes, std::shared_ptr<const Neighbour> neighbour,
+                 std::shared_ptr<const SharedMemory> bell, std::uint32_t here, std::uint32_t there)
+    : lanes_(std::move(lanes)),
+      neighbour_(std::move(neighbour)),
+      bell_(std::move(bell)),
+      here_(here),
+      there_(there),
+      incoming_(dials(side) ? lane_pair(lanes_).to_dialer : lane_pair(lanes_).to_dialed),
+      returns_(std::make_shared<Returns>(*this, neighbour_)),
+      writer_(dials(side) ? LaneWriter(lane_pair(lanes_).to_dialed, lane_pair(lanes_).ring_to_dialed)
+                          : LaneWriter(lane_pair(lanes_).to_dialer, lane_pair(lanes_).ring_to_dialer)),
+      reader_(dials(side) ? LaneReader(lane_pair(lanes_).to_dialer, lane_pair(lanes_).ring_to_dialer)
+                          : LaneReader(lane_pair(lanes_).to_dialed, lane_pair(lanes_).ring_to_dialed),
+              neighbour_->heap.size(),
+              [returns = returns_.get()](const ArrayHead& array) { return returns->map(array); }) {}
+
+ShmLink::~ShmLink() { returns_->detach(); }
+
+void ShmLink::send(Frames message) {
+  const std::vector<std::uint64_t> returned = returns_->take();
+  bool ring = false;
+  {
+    const std::lock_guard lock(sending_);
+    ring = writer_.send(message, returned);
+  }
+  if (ring) ring_there();
+}
+
+Word* ShmLink::begin_reading() noexcept {
+  std::uint32_t nobody = Lane::kNobody;
+  return incoming_.reader.compare_exchange_strong(nobody, Event::kEmpty) ? &incoming_.reader : nullptr;
+}
+
+void ShmLink::end_reading() noexcept {
+  incoming_.reader = Lane::kNobody;
+  if (!incoming_.empty()) ring_here();
+}
+
+bool ShmLink::read() {
+  if (receive()) return true;
+  return receiving_.load() == kFree && spin_.until([this] { return !incoming_.empty(); });
+}
+
+bool ShmLink::enter() noexcept {
+  std::uint32_t seen = kFree;
+  while (!receiving_.compare_exchange_weak(seen, seen == kFree ? kReceiving : kAgain)) {
+  }
+  return seen == kFree;
+}
+
+// True when another thread wanted to receive meanwhile.
+bool ShmLink::leave() noexcept { return receiving_.exchange(kFree) == kAgain; }
+
+bool ShmLink::receive() {
+  bool any = false;
+  bool more = true;
+  while (more && enter()) {
+    if (receive_one(more)) any = true;
+  }
+  return any;
+}
+
+// In the role of the one who receives, which it leaves.
+bool ShmLink::receive_one(bool& more) {
+  ShmLink* const outer = std::exchange(t_receiving, this);
+  bool got = false;
+  Runnable handler;
+  try {
+    maintain();
+    Frames message;
+    got = !broken_ && reader_.next(message, returned_);
+    if (reader_.release()) ring_there();
+    for (const std::uint64_t lease : returned_) {
+      Buffer dropped;  // outside the lock
+      const std::lock_guard lock(sending_);
+      dropped = writer_.take_back(lease);
+    }
+    returned_.clear();
+    if (got) handler = connection_->on_message(std::move(message));
+  } catch (const std::exception&) {
+    broken_ = true;
+    connection_->refuse();
+  }
+  more = got;
+  if (std::exchange(t_receiving, outer) != this) {
+    more = false;  // it had to wait, and another has the role
+  } else {
+    const bool unread = !incoming_.empty();
+    if (leave()) {
+      more = true;
+      if (handler) ring_here();
+    }
+    if (handler) Receivers::before_handler(unread);
+  }
+  handler.run();
+  return got;
+}
+
+void ShmLink::maintain() {
+  if (returns_->due()) send({});
+  std::vector<Buffer> written;  // dropped outside the lock
+  bool ring = false;
+  {
+    const std::lock_guard lock(sending_);
+    if (writer_.waits()) ring = writer_.go_on(written);
+  }
+  if (ring) ring_there();
+}
+
+void ShmLink::before_wait() noexcept {
+  ShmLink* const link = std::exchange(t_receiving, nullptr);
+  if (link == nullptr) return;
+  link->leave();
+  link->ring_here();
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,95 @@
+#pragma once
+// A link through memory that two processes of a host share: a Lane in each direction for messages, and the SharedHeaps
+// of both for big arrays, which are sent by saying where they are. The sender keeps such an array until the receiver
+// has given it back; what a receiver that died still had is given back with its link. Owned by its Connection;
+// thread-safe.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "lp/base/shared_memory.h"
+#include "lp/rpc/connection.h"
+#include "lp/rpc/lane.h"
+#include "lp/rpc/link.h"
+#include "lp/rpc/receivers.h"
+#include "lp/rpc/shm_reader.h"
+#include "lp/rpc/shm_writer.h"
+#include "lp/rpc/spin.h"
+
+namespace lp::internal {
+
+// What a process lets its neighbour see of it.
+struct Neighbour {
+  SharedMemory bell;
+  SharedMemory heap;
+};
+
+// What lies in the memory of one link, which the side that dials makes.
+struct LanePair {
+  static constexpr std::size_t kRing = 128 << 10;
+  Lane to_dialed;
+  Lane to_dialer;
+  alignas(64) std::byte ring_to_dialed[kRing];
+  std::byte ring_to_dialer[kRing];
+};
+
+class ShmLink final : public Link {
+ public:
+  enum class Side { dialer, dialed };
+  // This link is lane `here` at `bell`, our own, and `there` at the neighbour's.
+  ShmLink(Side side, SharedMemory lanes, std::shared_ptr<const Neighbour> neighbour,
+          std::shared_ptr<const SharedMemory> bell, std::uint32_t here, std::uint32_t there);
+  ~ShmLink() override;
+
+  void send(Frames message) override;
+  Word* begin_reading() noexcept override;
+  bool read() override;
+  void end_reading() noexcept override;
+
+  // The connection whose link this is; before the first receive.
+  void attach(Connection& connection) { connection_ = &connection; }
+  // Handles what has come, and runs handlers. A thread that finds another at it leaves it to that one. False when
+  // nothing had come. Closes the connection when the neighbour sends what nobody understands.
+  bool receive();
+  // Called by a thread before it waits for something: when it receives, another may go on.
+  static void before_wait() noexcept;
+  // The neighbour has died, perhaps about to wake someone.
+  void wake() noexcept { unpark(incoming_.reader, 1 << 16); }
+
+ private:
+  class Returns;
+
+  bool receive_one(bool& more);
+  void maintain();
+  bool enter() noexcept;
+  bool leave() noexcept;
+  void ring_there() const { reinterpret_cast<Bell*>(neighbour_->bell.data())->ring(there_); }
+  void ring_here() const { reinterpret_cast<Bell*>(bell_->data())->ring(here_); }
+
+  const SharedMemory lanes_;
+  const std::shared_ptr<const Neighbour> neighbour_;
+  const std::shared_ptr<const SharedMemory> bell_;
+  const std::uint32_t here_;
+  const std::uint32_t there_;
+  Lane& incoming_;
+  const std::shared_ptr<Returns> returns_;  // shared with the arrays that came
+  Connection* connection_ = nullptr;
+
+  std::mutex sending_;
+  ShmWriter writer_;
+
+  // Who handles what comes: nobody, a thread, or a thread that must look again.
+  enum : std::uint32_t { kFree, kReceiving, kAgain };
+  std::atomic<std::uint32_t> receiving_ = kFree;
+  ShmReader reader_;
+  std::vector<std::uint64_t> returned_;
+  bool broken_ = false;
+
+  Spin spin_;  // of the thread that reads
+};
+
+}  // namespace lp::internal

@@ -1,0 +1,101 @@
+#include "lp/rpc/shm_writer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "lp/base/error.h"
+#include "lp/base/shared_heap.h"
+
+namespace lp::internal {
+
+bool ShmWriter::send(const Frames& message, std::span<const std::uint64_t> returned) {
+  const MessageHead head{.body = message.body.size(),
+                         .arrays = static_cast<std::uint32_t>(message.arrays.size()),
+                         .returned = static_cast<std::uint32_t>(returned.size())};
+  arrays_.clear();
+  std::vector<const Buffer*> in_line;
+  for (const Buffer& array : message.arrays) {
+    arrays_.push_back(describe(array));
+    if (arrays_.back().offset == ArrayHead::kInline) in_line.push_back(&array);
+  }
+  const std::size_t front = sizeof head + returned.size_bytes() + arrays_.size() * sizeof(ArrayHead);
+  std::size_t size = front + message.body.size();
+  for (const Buffer* array : in_line) size += array->size();
+
+  if (queue_.empty() && size <= lane_.room()) {
+    lane_.put(&head, sizeof head);
+    lane_.put(returned.data(), returned.size_bytes());
+    lane_.put(arrays_.data(), arrays_.size() * sizeof(ArrayHead));
+    lane_.put(message.body.data(), message.body.size());
+    for (const Buffer* array : in_line) lane_.put(array->data(), array->size());
+    lane_.publish();
+    return lane_.wake();
+  }
+  Buffer first = Buffer::uninitialized(front);
+  std::byte* at = first.edit().data();
+  const auto add = [&at](const void* bytes, std::size_t count) {
+    if (count > 0) std::memcpy(at, bytes, count);
+    at += count;
+  };
+  add(&head, sizeof head);
+  add(returned.data(), returned.size_bytes());
+  add(arrays_.data(), arrays_.size() * sizeof(ArrayHead));
+  queue_.push_back(std::move(first));
+  if (!message.body.empty()) queue_.push_back(message.body);
+  for (const Buffer* array : in_line) {
+    if (!array->empty()) queue_.push_back(*array);
+  }
+  std::vector<Buffer> written;
+  return go_on(written);
+}
+
+bool ShmWriter::go_on(std::vector<Buffer>& written) {
+  bool ring = false;
+  while (!queue_.empty()) {
+    const Buffer& part = queue_.front();
+    const std::size_t size = std::min(part.size() - done_, lane_.room());
+    if (size == 0) {
+      if (lane_.wait_for_room()) break;
+      continue;
+    }
+    lane_.put(part.data() + done_, size);
+    lane_.publish();
+    ring = lane_.wake() || ring;
+    done_ += size;
+    if (done_ < part.size()) continue;
+    written.push_back(std::move(queue_.front()));
+    queue_.pop_front();
+    done_ = 0;
+  }
+  return ring;
+}
+
+ArrayHead ShmWriter::describe(const Buffer& array) {
+  SharedHeap* const heap = SharedHeap::current();
+  ArrayHead head{.size = array.size()};
+  if (heap == nullptr || array.size() < SharedHeap::kSmallest) return head;
+  // What is not on the heap is copied there once, rather than through the lane; if the heap is full, it takes that way.
+  const Buffer shared = heap->contains(array.data()) ? array : Buffer::copy_of(array.bytes());
+  if (!heap->contains(shared.data())) return head;
+  head.offset = heap->offset_of(shared.data());
+  if (free_.empty()) {
+    head.lease = leased_.size();
+    leased_.push_back(shared);
+  } else {
+    head.lease = free_.back();
+    free_.pop_back();
+    leased_[head.lease] = shared;
+  }
+  return head;
+}
+
+Buffer ShmWriter::take_back(std::uint64_t lease) {
+  if (lease >= leased_.size() || leased_[lease].empty()) {
+    throw Error(ErrorKind::failed, "malformed message: it gives back an array that it does not have");
+  }
+  free_.push_back(lease);
+  return std::exchange(leased_[lease], {});
+}
+
+}  // namespace lp::internal
