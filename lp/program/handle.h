@@ -24,7 +24,7 @@ consteval bool implements() {
     using B = MethodTypes<Entry>;
     RemoteOf<Derived>::type::for_each([&]<auto Other>() {
       using D = MethodTypes<Other>;
-      if (kMethodInfo<B>.id == kMethodInfo<D>.id) found = true;
+      if (kMethodId<B> == kMethodId<D>) found = true;
     });
     all = all && found;
   });

@@ -3,9 +3,11 @@
 // added.
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -83,62 +85,67 @@ class NodeOf final : public NodeObject {
   S service_;
 };
 
-template <class... P>
-std::uint64_t shapes() {
-  std::uint64_t hash = 0;
-  ((hash = hash_combine(hash, shape_of<P>())), ...);
-  return hash;
-}
-
-// The functions of one signature, shared by all methods that have it.
-template <class Raw, class Params>
-struct Bodies;
-template <class Raw, class... P>
-struct Bodies<Raw, Arguments<P...>> {
-  static constexpr auto kReceive = &receive_call<Raw, P...>;
-  static std::uint64_t shape() { return shapes<P...>(); }
-};
-template <class T, class... P>
-struct Bodies<Stream<T>, Arguments<P...>> {
-  static constexpr auto kReceive = &receive_stream<T, P...>;
-  static std::uint64_t shape() { return shapes<P...>(); }
-};
-
+// The shapes of types that are known when the program runs; the last is null.
+using Shape = std::uint64_t (*)();
+inline std::uint64_t no_shape() { return 0; }
 template <class R>
-std::uint64_t result_shape() {
+constexpr Shape shape_of_result() {
   if constexpr (std::is_void_v<R>) {
-    return 0;
+    return &no_shape;
   } else {
-    return shape_of<R>();
+    return &shape_of<R>;
   }
 }
+template <class Result, class Params>
+struct ShapesOf;
+template <class Result, std::size_t... I, class... P>
+struct ShapesOf<Result, ArgumentList<std::index_sequence<I...>, P...>> {
+  static constexpr Shape kAll[] = {shape_of_result<Result>(), &shape_of<P>..., nullptr};
+};
+
+// What is known of a method when the program is compiled.
+struct MethodEntry {
+  Method method{};
+  const Shape* shapes = nullptr;
+};
 
 template <class S, auto Entry>
-Method method_of_entry() {
+constexpr MethodEntry entry_of() {
   using Types = MethodTypes<Entry>;
   using Raw = typename Types::Raw;
-  using Params = typename Types::Params;
-  Method method;
+  using Result = typename Types::Result;
+  MethodEntry entry{.shapes = ShapesOf<Result, typename Types::Params>::kAll};
+  Method& method = entry.method;
   static_cast<MethodInfo&>(method) = kMethodInfo<Types>;
-  method.shape = hash_combine(Bodies<Raw, Params>::shape(), result_shape<typename Types::Result>());
-  method.receive = Bodies<Raw, Params>::kReceive;
+  if constexpr (ReturnType<Raw>::stream) {
+    method.receive = &receive_stream<Result>;
+  } else {
+    method.receive = &ResultFunctions<Result>::receive;
+  }
   if constexpr (Types::kTraits.batch > 0) {
     method.run_batch = &run_batch_of<S, Types::kMethod, Raw>;
   } else {
-    method.invoke = &invoke_method<S, Types::kMethod>;
+    method.invoke = &Invoke<S, Types::kMethod>::call;
     method.direct = ReturnType<Raw>::plain && !Types::kTraits.once;
+    method.defers = IsFuture<Raw>::value;
   }
-  return method;
+  return entry;
 }
+template <class S, class Remote>
+struct EntriesOf;
+template <class S, auto... Entry>
+struct EntriesOf<S, Methods<Entry...>> {
+  static constexpr std::array<MethodEntry, sizeof...(Entry)> kAll{entry_of<S, Entry>()...};
+};
+
+// Completed, and sorted by id.
+std::vector<Method> methods_of(std::span<const MethodEntry> entries);
 
 template <class S>
 const NodeType& node_type() {
   static const NodeType type = [] {
     NodeType made{.name = type_name<S>, .active = RunsWithContext<S> || RunsAlone<S>, .saves = Saves<S> && Loads<S>};
-    if constexpr (Service<S>) {
-      RemoteOf<S>::type::for_each([&]<auto Entry>() { made.methods.push_back(method_of_entry<S, Entry>()); });
-      std::sort(made.methods.begin(), made.methods.end(), [](const Method& a, const Method& b) { return a.id < b.id; });
-    }
+    if constexpr (Service<S>) made.methods = methods_of(EntriesOf<S, typename RemoteOf<S>::type>::kAll);
     return made;
   }();
   return type;

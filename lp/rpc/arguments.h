@@ -1,10 +1,18 @@
 #pragma once
-// The arguments of a method, as a value: a std::tuple that compiles in a fraction of the time, for lp's own code. Owned
-// by the call that carries it; one thread at a time.
+// The arguments of a method, as a value: a std::tuple that compiles in a fraction of the time, for lp's own code; and
+// what can be done with them once their types are forgotten, so that the code of calls exists once and not for every
+// signature. Owned by the call that carries it; one thread at a time.
 
+#include <array>
 #include <cstddef>
+#include <memory>
 #include <type_traits>
 #include <utility>
+
+namespace lp {
+class Reader;
+class Writer;
+}  // namespace lp
 
 namespace lp::internal {
 
@@ -16,12 +24,12 @@ struct Argument {
 template <class Positions, class... P>
 struct ArgumentList;
 template <std::size_t... I, class... P>
-struct ArgumentList<std::index_sequence<I...>, P...> : Argument<I, P>... {};
-
-template <class... P>
-struct Arguments : ArgumentList<std::index_sequence_for<P...>, P...> {
+struct ArgumentList<std::index_sequence<I...>, P...> : Argument<I, P>... {
   static constexpr std::size_t size = sizeof...(P);
 };
+
+template <class... P>
+using Arguments = ArgumentList<std::index_sequence_for<P...>, P...>;
 
 // A number with a fraction is no integer, though C++ converts it.
 template <class Given, class T>
@@ -30,20 +38,50 @@ inline constexpr bool kLosesFraction = std::is_floating_point_v<std::remove_cvre
 // Whether values of these types convert to the arguments, without a cast.
 template <class Params, class... Given>
 inline constexpr bool kArgumentsFit = false;
-template <class... P, class... Given>
+template <std::size_t... I, class... P, class... Given>
   requires(sizeof...(P) == sizeof...(Given))
-inline constexpr bool kArgumentsFit<Arguments<P...>, Given...> =
+inline constexpr bool kArgumentsFit<ArgumentList<std::index_sequence<I...>, P...>, Given...> =
     ((std::is_convertible_v<Given, P> && !kLosesFraction<Given, P>)&&...);
 
 // Converted as kArgumentsFit allows.
 template <class Params>
 struct MakeArguments;
-template <class... P>
-struct MakeArguments<Arguments<P...>> {
+template <std::size_t... I, class... P>
+struct MakeArguments<ArgumentList<std::index_sequence<I...>, P...>> {
   template <class... Given>
   static Arguments<P...> from(Given&&... given) {
-    return {{{static_cast<P>(std::forward<Given>(given))}...}};
+    return {{static_cast<P>(std::forward<Given>(given))}...};
   }
 };
+
+// What can be done with the Arguments of one method. `room` is raw memory of that size and alignment.
+struct ArgumentsOps {
+  std::size_t size;
+  std::size_t alignment;
+  void (*encode)(const void* arguments, Writer& out);
+  void (*decode)(void* room, Reader& in);  // throws Error
+  void (*move)(void* room, void* arguments);
+  void (*copy)(void* room, const void* arguments);  // null: they cannot be copied
+  void (*destroy)(void* arguments);
+};
+
+// A copy for as long as a handler runs.
+class CopiedArguments {
+ public:
+  CopiedArguments(const ArgumentsOps& ops, const void* arguments);
+  ~CopiedArguments() { ops_.destroy(place_); }
+  CopiedArguments(const CopiedArguments&) = delete;
+  CopiedArguments& operator=(const CopiedArguments&) = delete;
+  void* get() { return place_; }
+
+ private:
+  const ArgumentsOps& ops_;
+  alignas(std::max_align_t) std::array<std::byte, 64> near_;  // where they fit, which saves an allocation
+  std::unique_ptr<std::byte[]> far_;
+  void* place_;
+};
+
+// The first place in `room` with this alignment.
+void* aligned(void* room, std::size_t alignment);
 
 }  // namespace lp::internal

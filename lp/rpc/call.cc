@@ -1,5 +1,6 @@
 #include "lp/rpc/call.h"
 
+#include <optional>
 #include <utility>
 
 #include "lp/base/message.h"
@@ -7,6 +8,8 @@
 #include "lp/rpc/node_core.h"
 #include "lp/rpc/peer.h"
 #include "lp/wire/envelope.h"
+#include "lp/wire/reader.h"
+#include "lp/wire/writer.h"
 
 namespace lp::internal {
 
@@ -28,17 +31,22 @@ void DeadlineTimer::cancel(Hub& hub) noexcept {
   if (const Timers::Id id = id_.exchange(0); id != 0) hub.timers().cancel(id);
 }
 
-Call::Call(const ResultOps& result, const Outgoing& call)
+Call::Call(const ResultOps& result, const Outgoing& call, void* arguments, void* end)
     : Task(call.scope.chain),
       result_(result),
+      arguments_(aligned(end, call.info.arguments->alignment)),
       scope_(call.scope),
       caller_(call.caller),
       peer_(&call.peer),
-      info_(&call.info) {}
+      info_(&call.info) {
+  ops().move(arguments_, arguments);
+  has_arguments_ = true;
+}
 
-Call::Call(const ResultOps& result, NodeCore& node, const Method& method, Incoming&& message)
+Call::Call(const ResultOps& result, NodeCore& node, const Method& method, Incoming&& message, void* end)
     : Task(message.scope.chain),
       result_(result),
+      arguments_(aligned(end, method.arguments->alignment)),
       method_(&method),
       node_(&node),
       scope_(message.scope),
@@ -46,6 +54,12 @@ Call::Call(const ResultOps& result, NodeCore& node, const Method& method, Incomi
       frames_(std::move(message.frames)),
       offset_(message.offset),
       reply_(std::move(message.reply)) {}
+
+Call::~Call() { drop_arguments(); }
+
+void Call::drop_arguments() noexcept {
+  if (std::exchange(has_arguments_, false)) ops().destroy(arguments_);
+}
 
 void Call::run() noexcept {
   if (!wanted()) {
@@ -78,8 +92,25 @@ void Call::run() noexcept {
 
 void Call::prepare() {
   if (!came_as_bytes()) return;
-  decode(frames_, offset_);
+  Reader reader(frames_.body.bytes().subspan(offset_), frames_.arrays);
+  ops().decode(arguments_, reader);
+  has_arguments_ = true;
+  reader.finish();
   frames_ = {};
+}
+
+void Call::invoke() {
+  std::optional<CopiedArguments> copy;
+  if (keeps_arguments()) copy.emplace(ops(), arguments_);
+  void* const arguments = copy.has_value() ? copy->get() : arguments_;
+  if (method_->defers) {
+    Slot<Ref<StateBase>> future;
+    method_->invoke(node_->object(), arguments, &future);
+    follow(future.get());
+  } else {
+    method_->invoke(node_->object(), arguments, slot_address());
+    done();
+  }
 }
 
 void Call::done() noexcept {
@@ -117,7 +148,7 @@ void Call::fail_lost() noexcept {
     lost_ = true;
     began_ = true;
     fail(Error(ErrorKind::stopped, "the node ended before it replied"));
-  } else if (keeps_params()) {
+  } else if (keeps_arguments()) {
     retain();
     peer_->resend_local(*this, *info_);
   } else {
@@ -177,6 +208,12 @@ void Call::completed() noexcept {
       send_error(reply_, node_->failure(*method_, scope_, std::current_exception()));
     }
   }
+}
+
+void Pending::encode(const void* arguments) {
+  Writer writer(call_front(scope_.path.size));
+  info_.arguments->encode(arguments, writer);
+  frames = writer.take();
 }
 
 std::size_t Pending::front(const CallPath& path) { return call_front(path.size); }

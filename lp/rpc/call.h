@@ -61,11 +61,14 @@ struct Outgoing {
   Caller caller{};
 };
 
-// What can be done with a result of one type, in the slot of a state.
+// What can be done with a result of one type, in the slot of a state; and calls that have such a slot.
 struct ResultOps {
   void (*encode)(StateBase& state, Frames& out);                               // with reply_front() blank bytes
   void (*decode)(StateBase& state, const Frames& frames, std::size_t offset);  // throws Error
   void (*move)(StateBase& from, StateBase& to);
+  Call* (*call)(const Outgoing& call, void* arguments);  // moves the arguments out
+  Call* (*receive)(NodeCore& node, const Method& method, Incoming&& message);
+  Pending* (*pending)(const Outgoing& call, bool one_way);
 };
 
 // Ends a state at its deadline when nobody waits for it in a thread. Part of the state.
@@ -78,12 +81,20 @@ class DeadlineTimer {
   std::atomic<Timers::Id> id_ = 0;
 };
 
-// A call at its callee: arguments, result and place in the queue in one object. It came from this process, with its
-// arguments, or as bytes.
+// A call at its callee: arguments, result and place in the queue in one object, the arguments behind the rest of it, at
+// `end`. It came from this process, with its arguments, or as bytes.
 class Call : public StateBase, public Task {
  public:
-  Call(const ResultOps& result, const Outgoing& call);
-  Call(const ResultOps& result, NodeCore& node, const Method& method, Incoming&& message);
+  Call(const ResultOps& result, const Outgoing& call, void* arguments, void* end);
+  Call(const ResultOps& result, NodeCore& node, const Method& method, Incoming&& message, void* end);
+  ~Call() override;
+
+  // new (*method.arguments) SomeCall(...)
+  static void* operator new(std::size_t size, const ArgumentsOps& arguments) {
+    return ::operator new(size + arguments.alignment + arguments.size);
+  }
+  static void operator delete(void* call, const ArgumentsOps&) { ::operator delete(call); }
+  static void operator delete(void* call) { ::operator delete(call); }
 
   const Method& method() const { return *method_; }
   const CallScope& scope() const { return scope_; }
@@ -102,6 +113,7 @@ class Call : public StateBase, public Task {
   bool wanted() const noexcept { return !ready(); }  // nobody has cancelled it
   // Decodes the arguments, if they came as bytes. Throws Error.
   void prepare();
+  void* arguments() { return arguments_; }
   // Completes with the result that is in the slot.
   void done() noexcept;
   // Ends a call whose handler failed.
@@ -110,14 +122,8 @@ class Call : public StateBase, public Task {
   void answer(const Frames& reply) noexcept;
 
  protected:
-  virtual void decode(const Frames& frames, std::size_t offset) = 0;
-  virtual void invoke() = 0;  // runs the handler and completes; throws what the handler throws
-
-  // Completes as `from` does, when it is ready.
-  void follow(const Ref<StateBase>& from);
-  bool came_as_bytes() const { return peer_ == nullptr; }
-  // Another attempt may need the arguments.
-  bool keeps_params() const { return !came_as_bytes() && (info_->traits.idempotent || info_->traits.once); }
+  virtual void invoke();  // runs the handler and completes; throws what the handler throws
+  void drop_arguments() noexcept;
 
   Time deadline() const noexcept override { return came_as_bytes() ? kNever : scope_.deadline; }
   Error late() const override;
@@ -125,10 +131,20 @@ class Call : public StateBase, public Task {
   void completed() noexcept override;
 
  private:
+  const ArgumentsOps& ops() const { return *(came_as_bytes() ? method_ : info_)->arguments; }
+  bool came_as_bytes() const { return peer_ == nullptr; }
   bool counts_once() const { return method_->traits.once && caller_.sequence != 0; }
+  // Another attempt may need the arguments.
+  bool keeps_arguments() const {
+    return !came_as_bytes() && (info_->traits.idempotent || info_->traits.once) && ops().copy != nullptr;
+  }
+  // Completes as `from` does, when it is ready.
+  void follow(const Ref<StateBase>& from);
   void fail_lost() noexcept;
 
   const ResultOps& result_;
+  void* arguments_;
+  bool has_arguments_ = false;
   const Method* method_ = nullptr;
   NodeCore* node_ = nullptr;
   CallScope scope_;
@@ -168,6 +184,7 @@ class Pending : public StateBase {
   bool one_way() const { return one_way_; }
   bool retries() const { return info_.traits.idempotent || info_.traits.once; }
 
+  void encode(const void* arguments);  // into `frames`
   // Bytes of the body that are left blank for the head.
   static std::size_t front(const CallPath& path);
 

@@ -41,78 +41,15 @@ consteval bool can_call() {
   }
 }
 
-// Calls of one signature.
-template <class Raw, class... P>
-struct CallTypes {
-  using R = ResultOfRaw<Raw>;
-  using Params = Arguments<P...>;
-
-  // Starts a call that queues or travels.
-  static Future<R> start(Edge& edge, const MethodInfo& info, const CallOptions& options, Params&& params) {
-    const Outgoing outgoing = outgoing_call(edge, info, options);
-    if (edge.goes_as_bytes()) {
-      const Ref<RemoteCall<R>> call(new RemoteCall<R>(outgoing, /*one_way=*/false));
-      encode_params(call->frames, Pending::front(outgoing.scope.path), params);
-      call->retain();
-      outgoing.peer.send(*call);
-      return Future<R>(Ref<StateBase>::share(call.get()));
-    }
-    auto* call = new TypedCall<Raw, P...>(outgoing, std::move(params));
-    Future<R> future(Ref<StateBase>::share(call));
-    outgoing.peer.accept_local(*call, info);
-    return future;
+// Calls and waits, for a result of type R.
+template <class R>
+R call_and_wait(Edge& edge, const MethodInfo& info, CallOptions options, void* arguments) {
+  Slot<Stored<R>> result;
+  if (!call_directly(edge, info, options, arguments, &result)) {
+    return Future<R>(start_call(edge, info, options, arguments)).get();
   }
-
-  static R call(Edge& edge, const MethodInfo& info, CallOptions options, Params&& params) {
-    if constexpr (ReturnType<Raw>::plain) {
-      if (DirectCall direct(edge, info, edge.hub().timeout(options.timeout, info)); direct) {
-        Slot<Stored<R>> result;
-        if (invoke(direct, params, result.address())) {
-          result.filled();
-          direct.check_deadline();
-          if constexpr (std::is_void_v<R>) {
-            return;
-          } else {
-            return std::move(result.get());
-          }
-        }
-        options.timeout = direct.left();
-      }
-    }
-    return start(edge, info, options, std::move(params)).get();
-  }
-
-  static bool invoke(DirectCall& direct, Params& params, void* result) {
-    if constexpr (std::is_copy_constructible_v<Params>) {
-      if (direct.retries()) {
-        Params copy(params);
-        return direct.invoke(&copy, result);
-      }
-    }
-    return direct.invoke(&params, result);
-  }
-
-  // Starts a call whose reply nobody wants.
-  static void send(Edge& edge, const MethodInfo& info, const CallOptions& options, Params&& params) {
-    if (!edge.goes_as_bytes()) {
-      static_cast<void>(start(edge, info, options, std::move(params)));
-      return;
-    }
-    const Outgoing outgoing = outgoing_call(edge, info, options);
-    const Ref<Pending> call(new RemoteCall<R>(outgoing, /*one_way=*/true));
-    encode_params(call->frames, Pending::front(outgoing.scope.path), params);
-    send_one_way(call);
-  }
-};
-
-template <class Raw, class Params>
-struct CallTypesOf;
-template <class Raw, class... P>
-struct CallTypesOf<Raw, Arguments<P...>> {
-  using type = CallTypes<Raw, P...>;
-};
-template <class Types>
-using CallTypesFor = typename CallTypesOf<typename Types::Raw, typename Types::Params>::type;
+  if constexpr (!std::is_void_v<R>) return std::move(result.get());
+}
 
 }  // namespace internal
 
@@ -133,9 +70,9 @@ class Client {
       using Types = internal::TypesOf<S, M>;
       static_assert(!internal::ReturnType<typename Types::Raw>::stream,
                     "lp: this method returns a Stream: client.stream<&S::method>(...)");
-      return internal::CallTypesFor<Types>::call(
-          *edge_, internal::kMethodInfo<Types>, options_,
-          internal::MakeArguments<typename Types::Params>::from(std::forward<Args>(args)...));
+      auto arguments = internal::MakeArguments<typename Types::Params>::from(std::forward<Args>(args)...);
+      return internal::call_and_wait<typename Types::Result>(*edge_, internal::kMethodInfo<Types>, options_,
+                                                             &arguments);
     }
   }
 
@@ -146,9 +83,9 @@ class Client {
       using Types = internal::TypesOf<S, M>;
       static_assert(!internal::ReturnType<typename Types::Raw>::stream,
                     "lp: this method returns a Stream: client.stream<&S::method>(...)");
-      return internal::CallTypesFor<Types>::start(
-          *edge_, internal::kMethodInfo<Types>, options_,
-          internal::MakeArguments<typename Types::Params>::from(std::forward<Args>(args)...));
+      auto arguments = internal::MakeArguments<typename Types::Params>::from(std::forward<Args>(args)...);
+      return Future<typename Types::Result>(
+          internal::start_call(*edge_, internal::kMethodInfo<Types>, options_, &arguments));
     }
   }
 
@@ -158,9 +95,8 @@ class Client {
     if constexpr (internal::can_call<S, M, Args&&...>()) {
       using Types = internal::TypesOf<S, M>;
       static_assert(internal::ReturnType<typename Types::Raw>::stream, "lp: this method does not return a Stream");
-      return internal::start_stream<typename Types::Result>(
-          *edge_, internal::kMethodInfo<Types>, options_,
-          internal::MakeArguments<typename Types::Params>::from(std::forward<Args>(args)...));
+      auto arguments = internal::MakeArguments<typename Types::Params>::from(std::forward<Args>(args)...);
+      return internal::start_stream<typename Types::Result>(*edge_, internal::kMethodInfo<Types>, options_, &arguments);
     }
   }
 
@@ -170,9 +106,8 @@ class Client {
   void send(Args&&... args) const {
     if constexpr (internal::can_call<S, M, Args&&...>()) {
       using Types = internal::TypesOf<S, M>;
-      internal::CallTypesFor<Types>::send(
-          *edge_, internal::kMethodInfo<Types>, options_,
-          internal::MakeArguments<typename Types::Params>::from(std::forward<Args>(args)...));
+      auto arguments = internal::MakeArguments<typename Types::Params>::from(std::forward<Args>(args)...);
+      internal::send_call(*edge_, internal::kMethodInfo<Types>, options_, &arguments);
     }
   }
 

@@ -27,19 +27,33 @@ internal::Caller Edge::caller(const internal::MethodInfo& info, std::uint64_t nu
 }
 
 namespace internal {
+namespace {
 
-Outgoing outgoing_call(Edge& edge, const MethodInfo& info, const CallOptions& options) {
-  return {.peer = edge.peer(),
-          .info = info,
-          .scope = scope_for_call(current_frame(), edge.hub().timeout(options.timeout, info)),
-          .caller = edge.caller(info, options.number)};
-}
+// A call that runs on its caller's stack. Lives around the handler.
+class DirectCall {
+ public:
+  DirectCall(const Edge& edge, const MethodInfo& info, Duration timeout) noexcept;
+  ~DirectCall();
+  DirectCall(const DirectCall&) = delete;
+  DirectCall& operator=(const DirectCall&) = delete;
 
-void send_one_way(const Ref<Pending>& call) {
-  call->retain();
-  call->peer().send(*call);
-  if (call->ready() && call->failed() && call->error().kind() != ErrorKind::stopped) throw Error(call->error());
-}
+  // False: it must queue.
+  explicit operator bool() const { return method_ != nullptr; }
+
+  // Runs the handler. False when the service has ended in the middle and the call must be made again, in the time that
+  // is left.
+  bool invoke(void* arguments, void* slot);
+  Duration left() const { return std::max(until(frame_.deadline), Duration(1)); }  // 0 would mean the default
+  // Throws `deadline` when it took too long.
+  void check_deadline() const;
+
+ private:
+  NodeCore* node_;
+  const Method* method_ = nullptr;
+  Time begin_{};
+  Frame frame_{};
+  Frame* caller_ = nullptr;
+};
 
 DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeout) noexcept
     : node_(edge.peer().local()) {
@@ -83,22 +97,26 @@ DirectCall::~DirectCall() {
   }
 }
 
-bool DirectCall::invoke(void* params, void* result) {
+bool DirectCall::invoke(void* arguments, void* slot) {
   const FrameScope scope(frame_);
+  const bool again = method_->traits.idempotent && method_->arguments->copy != nullptr;
   try {
-    method_->invoke(node_->object(), params, result);
+    if (again) {
+      CopiedArguments copy(*method_->arguments, arguments);
+      method_->invoke(node_->object(), copy.get(), slot);
+    } else {
+      method_->invoke(node_->object(), arguments, slot);
+    }
     return true;
   } catch (...) {
     CallScope through;
     through.path = callers_of(frame_);
     const Error error = node_->failure(*method_, through, std::current_exception());
     if (error.kind() != ErrorKind::stopped || !node_->stopping()) throw error;
-    if (retries()) return false;
+    if (again) return false;
     throw node_->hub().peer(node_->id()).lost_error(*method_, through);
   }
 }
-
-Duration DirectCall::left() const { return std::max(until(frame_.deadline), Duration(1)); }
 
 void DirectCall::check_deadline() const {
   const Time end = now();
@@ -107,6 +125,54 @@ void DirectCall::check_deadline() const {
               "the reply came too late: the call took " + duration_text(end - begin_) + " and was allowed " +
                   duration_text(frame_.deadline - begin_),
               {.node = node_->name(), .method = std::string(method_->name), .may_have_run = true});
+}
+
+}  // namespace
+
+Outgoing outgoing_call(Edge& edge, const MethodInfo& info, const CallOptions& options) {
+  return {.peer = edge.peer(),
+          .info = info,
+          .scope = scope_for_call(current_frame(), edge.hub().timeout(options.timeout, info)),
+          .caller = edge.caller(info, options.number)};
+}
+
+Ref<StateBase> start_call(Edge& edge, const MethodInfo& info, const CallOptions& options, void* arguments) {
+  const Outgoing outgoing = outgoing_call(edge, info, options);
+  if (edge.goes_as_bytes()) {
+    Ref<Pending> call(info.result->pending(outgoing, /*one_way=*/false));
+    call->encode(arguments);
+    call->retain();
+    outgoing.peer.send(*call);
+    return Ref<StateBase>(call.take());
+  }
+  Call* const call = info.result->call(outgoing, arguments);
+  Ref<StateBase> state = Ref<StateBase>::share(call);
+  outgoing.peer.accept_local(*call, info);
+  return state;
+}
+
+bool call_directly(Edge& edge, const MethodInfo& info, CallOptions& options, void* arguments, void* slot) {
+  DirectCall direct(edge, info, edge.hub().timeout(options.timeout, info));
+  if (!direct) return false;
+  if (direct.invoke(arguments, slot)) {
+    direct.check_deadline();
+    return true;
+  }
+  options.timeout = direct.left();
+  return false;
+}
+
+void send_call(Edge& edge, const MethodInfo& info, const CallOptions& options, void* arguments) {
+  if (!edge.goes_as_bytes()) {
+    start_call(edge, info, options, arguments);
+    return;
+  }
+  const Outgoing outgoing = outgoing_call(edge, info, options);
+  const Ref<Pending> call(info.result->pending(outgoing, /*one_way=*/true));
+  call->encode(arguments);
+  call->retain();
+  call->peer().send(*call);
+  if (call->ready() && call->failed() && call->error().kind() != ErrorKind::stopped) throw Error(call->error());
 }
 
 }  // namespace internal

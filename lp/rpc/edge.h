@@ -55,36 +55,15 @@ struct CallOptions {
 // A call that `edge` makes now.
 Outgoing outgoing_call(Edge& edge, const MethodInfo& info, const CallOptions& options);
 
-// Sends a one-way call as bytes. Throws `overloaded`.
-void send_one_way(const Ref<Pending>& call);
-
-// A call that runs on its caller's stack, if the service is here and idle. Lives around the handler.
-class DirectCall {
- public:
-  DirectCall(const Edge& edge, const MethodInfo& info, Duration timeout) noexcept;
-  ~DirectCall();
-  DirectCall(const DirectCall&) = delete;
-  DirectCall& operator=(const DirectCall&) = delete;
-
-  // False: it must queue.
-  explicit operator bool() const { return method_ != nullptr; }
-
-  // Whether the call is made again when the service ends in the middle of it: then `params` are needed once more.
-  bool retries() const { return method_->traits.idempotent; }
-  // Runs the handler: `params` as it declares them, `result` raw storage. False when the service has ended in the
-  // middle and the call must be made again, in the time that is left. Throws Error.
-  bool invoke(void* params, void* result);
-  Duration left() const;  // at least a nanosecond: 0 would mean the default
-  // Throws `deadline` when it took too long.
-  void check_deadline() const;
-
- private:
-  NodeCore* node_;
-  const Method* method_ = nullptr;
-  Time begin_{};
-  Frame frame_{};
-  Frame* caller_ = nullptr;
-};
+// Three ways to make one, with the Arguments of the method. They throw Error.
+//
+// Starts it; it queues or travels. Moves the arguments out.
+Ref<StateBase> start_call(Edge& edge, const MethodInfo& info, const CallOptions& options, void* arguments);
+// Makes it on this stack, if the service is here and idle, with the result in `slot`. False: it must be started, with
+// the arguments as they were, and with what is now in `options`.
+bool call_directly(Edge& edge, const MethodInfo& info, CallOptions& options, void* arguments, void* slot);
+// Starts it, and nobody wants its reply. Throws `overloaded`, too.
+void send_call(Edge& edge, const MethodInfo& info, const CallOptions& options, void* arguments);
 
 }  // namespace internal
 }  // namespace lp

@@ -210,8 +210,8 @@ struct MethodTypes {
 };
 
 // Says in a sentence why one of them cannot be sent.
-template <class... P>
-consteval bool arguments_are_sendable(std::type_identity<Arguments<P...>>) {
+template <std::size_t... I, class... P>
+consteval bool arguments_are_sendable(std::type_identity<ArgumentList<std::index_sequence<I...>, P...>>) {
   return (check_sendable<P>() && ...);
 }
 template <class R>
@@ -320,21 +320,20 @@ namespace internal {
 template <class S, auto M>
 using TypesOf = typename RemoteOf<S>::type::template Types<M>;
 
+template <class Types>
+inline constexpr std::uint64_t kMethodId =
+    method_id<typename Types::Params, typename Types::Result>(method_name<Types::kMethod>);
+
+struct ResultOps;
+
 // What a caller knows of a method.
 struct MethodInfo {
   std::uint64_t id = 0;
   std::string_view name{};
   MethodTraits traits{};
+  const ArgumentsOps* arguments = nullptr;
+  const ResultOps* result = nullptr;
 };
-
-template <class Types>
-constexpr MethodInfo info_of() {
-  constexpr std::string_view name = method_name<Types::kMethod>;
-  return {
-      .id = method_id<typename Types::Params, typename Types::Result>(name), .name = name, .traits = Types::kTraits};
-}
-template <class Types>
-inline constexpr MethodInfo kMethodInfo = info_of<Types>();
 
 class Call;
 class NodeCore;
@@ -344,7 +343,9 @@ struct Incoming;
 struct Method : MethodInfo {
   std::uint64_t shape = 0;  // of the types that it moves, recursively
   bool direct = false;      // may run on its caller's stack: in turn or concurrent, one at a time, with a plain result
-  void (*invoke)(void* object, void* params, void* result) = nullptr;  // result: raw storage for what it returns
+  bool defers = false;      // returns a Future
+  // Into `slot`: a Slot for what it returns, for a Ref<StateBase> when it defers.
+  void (*invoke)(void* object, void* arguments, void* slot) = nullptr;
   Call* (*receive)(NodeCore& node, const Method& method, Incoming&& message) = nullptr;  // a call that came as bytes
   void (*run_batch)(NodeCore& node, const Method& method, const std::vector<Call*>& calls) = nullptr;
 };

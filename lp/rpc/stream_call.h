@@ -15,17 +15,13 @@
 namespace lp::internal {
 
 // A streaming call at its callee. As a call it runs once, to start the handler; afterwards it is where the items go.
-template <class T, class... P>
+template <class T>
 class StreamCall final : public Call, public StreamSink<T> {
  public:
-  using Params = Arguments<P...>;
-
-  StreamCall(const Outgoing& call, Duration timeout, std::shared_ptr<StreamQueue<T>> queue, Params&& params)
-      : Call(kResultOps<void>, call), timeout_(timeout), queue_(std::move(queue)) {
-    params_.emplace(std::move(params));
-  }
+  StreamCall(const Outgoing& call, void* arguments, Duration timeout, std::shared_ptr<StreamQueue<T>> queue)
+      : Call(kResultOps<void>, call, arguments, this + 1), timeout_(timeout), queue_(std::move(queue)) {}
   StreamCall(NodeCore& node, const Method& method, Incoming&& message)
-      : Call(kResultOps<void>, node, method, std::move(message)), timeout_(until(scope().deadline)) {}
+      : Call(kResultOps<void>, node, method, std::move(message), this + 1), timeout_(until(scope().deadline)) {}
 
   bool put(T item, std::coroutine_handle<> handler) override {
     deliver(std::move(item));
@@ -64,13 +60,11 @@ class StreamCall final : public Call, public StreamSink<T> {
 
  protected:
   void* slot_address() noexcept override { return &result_; }
-  void decode(const Frames& frames, std::size_t offset) override { decode_params(params_, frames, offset); }
 
   void invoke() override {
     Slot<Stream<T>> stream;
-    method().invoke(node().object(), &params_.get(), stream.address());
-    stream.filled();
-    params_.reset();
+    method().invoke(node().object(), arguments(), &stream);
+    drop_arguments();
     retain();  // the handler's; given back when it ends
     stream.get().begin_into(*this).resume();
   }
@@ -128,7 +122,6 @@ class StreamCall final : public Call, public StreamSink<T> {
 
   const Duration timeout_;
   std::shared_ptr<StreamQueue<T>> queue_;  // shared with the reader; null when the reader is elsewhere
-  Slot<Params> params_;
   Slot<std::monostate> result_;
   std::mutex mutex_;
   std::uint64_t room_ = kStreamWindow;
@@ -136,9 +129,9 @@ class StreamCall final : public Call, public StreamSink<T> {
 };
 
 // Method::receive for a streaming method.
-template <class T, class... P>
+template <class T>
 Call* receive_stream(NodeCore& node, const Method& method, Incoming&& message) {
-  return new StreamCall<T, P...>(node, method, std::move(message));
+  return new (*method.arguments) StreamCall<T>(node, method, std::move(message));
 }
 
 // A streaming call to another process, at its caller.
@@ -191,8 +184,8 @@ class RemoteStream final : public Pending {
   Ref<StateBase> served_;  // the call itself, when it is served in this process
 };
 
-template <class T, class... P>
-StreamReader<T> start_stream(Edge& edge, const MethodInfo& info, const CallOptions& options, Arguments<P...>&& params) {
+template <class T>
+StreamReader<T> start_stream(Edge& edge, const MethodInfo& info, const CallOptions& options, void* arguments) {
   const Outgoing outgoing = outgoing_call(edge, info, options);
   const Duration timeout = edge.hub().timeout(options.timeout, info);
   auto queue = std::make_shared<StreamQueue<T>>();
@@ -200,10 +193,10 @@ StreamReader<T> start_stream(Edge& edge, const MethodInfo& info, const CallOptio
   if (edge.goes_as_bytes()) {
     auto* call = new RemoteStream<T>(outgoing, queue);
     state = Ref<StateBase>::share(call);
-    encode_params(call->frames, Pending::front(outgoing.scope.path), params);
+    call->encode(arguments);
     outgoing.peer.send(*call);
   } else {
-    auto* call = new StreamCall<T, P...>(outgoing, timeout, queue, std::move(params));
+    auto* call = new (*info.arguments) StreamCall<T>(outgoing, arguments, timeout, queue);
     state = Ref<StateBase>::share(call);
     outgoing.peer.accept_local(*call, info);
   }

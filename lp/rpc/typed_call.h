@@ -1,6 +1,6 @@
 #pragma once
-// The bodies of calls that know their types: one set for each signature, however many methods have it, and as little in
-// it as can be. Internal to lp/rpc and to the tables that lp/program makes.
+// What lp knows of the types of calls: a few functions for each signature, and for each type of result. Everything else
+// is in call.h and edge.h, without types. Internal to lp/rpc and to the tables that lp/program makes.
 
 #include <new>
 #include <type_traits>
@@ -17,38 +17,61 @@
 
 namespace lp::internal {
 
-template <auto M, class S, std::size_t... I, class... P>
-void invoke_on(S& service, ArgumentList<std::index_sequence<I...>, P...>& arguments, void* result) {
-  using Raw = typename Signature<std::remove_const_t<decltype(M)>>::Raw;
-  if constexpr (std::is_void_v<Raw>) {
-    (service.*M)(std::move(static_cast<Argument<I, P>&>(arguments).value)...);
-    ::new (result) std::monostate;
-  } else {
-    ::new (result) Raw((service.*M)(std::move(static_cast<Argument<I, P>&>(arguments).value)...));
-  }
-}
-
 // Method::invoke for one method of S.
-template <class S, auto M>
-void invoke_method(void* object, void* params, void* result) {
-  using Params = typename Signature<std::remove_const_t<decltype(M)>>::Params;
-  invoke_on<M>(*static_cast<S*>(object), *static_cast<Params*>(params), result);
-}
+template <class S, auto M, class Params = typename Signature<std::remove_const_t<decltype(M)>>::Params>
+struct Invoke;
+template <class S, auto M, std::size_t... I, class... P>
+struct Invoke<S, M, ArgumentList<std::index_sequence<I...>, P...>> {
+  static void call(void* object, void* arguments, void* slot) {
+    using Raw = typename Signature<std::remove_const_t<decltype(M)>>::Raw;
+    S& service = *static_cast<S*>(object);
+    [[maybe_unused]] auto& all = *static_cast<Arguments<P...>*>(arguments);
+    // A cast is a std::move that makes no function.
+    if constexpr (std::is_void_v<Raw>) {
+      (service.*M)(static_cast<P&&>(static_cast<Argument<I, P>&>(all).value)...);
+      static_cast<Slot<std::monostate>*>(slot)->emplace();
+    } else if constexpr (IsFuture<Raw>::value) {
+      const Raw future = (service.*M)(static_cast<P&&>(static_cast<Argument<I, P>&>(all).value)...);
+      static_cast<Slot<Ref<StateBase>>*>(slot)->emplace(future.state());
+    } else {
+      auto& result = *static_cast<Slot<Raw>*>(slot);
+      ::new (result.address()) Raw((service.*M)(static_cast<P&&>(static_cast<Argument<I, P>&>(all).value)...));
+      result.filled();
+    }
+  }
+};
 
+template <class Params>
+struct ArgumentsFunctions;
 template <std::size_t... I, class... P>
-void encode_params(Frames& out, std::size_t front, const ArgumentList<std::index_sequence<I...>, P...>& params) {
-  Writer writer(front);
-  (writer.value(static_cast<const Argument<I, P>&>(params).value), ...);
-  out = writer.take();
-}
+struct ArgumentsFunctions<ArgumentList<std::index_sequence<I...>, P...>> {
+  using Params = Arguments<P...>;
 
-template <class... P>
-void decode_params(Slot<Arguments<P...>>& out, const Frames& frames, std::size_t offset) {
-  Reader reader(frames.body.bytes().subspan(offset), frames.arrays);
-  ::new (out.address()) Arguments<P...>{{{reader.value<P>()}...}};
-  out.filled();
-  reader.finish();
+  static void encode([[maybe_unused]] const void* arguments, [[maybe_unused]] Writer& out) {
+    (out.value(static_cast<const Argument<I, P>&>(*static_cast<const Params*>(arguments)).value), ...);
+  }
+  static void decode(void* room, [[maybe_unused]] Reader& in) { ::new (room) Params{{in.value<P>()}...}; }
+  static void move(void* room, void* arguments) {
+    ::new (room) Params(static_cast<Params&&>(*static_cast<Params*>(arguments)));
+  }
+  static void copy(void* room, const void* arguments) { ::new (room) Params(*static_cast<const Params*>(arguments)); }
+  static void destroy(void* arguments) { static_cast<Params*>(arguments)->~Params(); }
+};
+template <class Params>
+constexpr ArgumentsOps arguments_ops() {
+  using Functions = ArgumentsFunctions<Params>;
+  ArgumentsOps ops{.size = sizeof(Params),
+                   .alignment = alignof(Params),
+                   .encode = &Functions::encode,
+                   .decode = &Functions::decode,
+                   .move = &Functions::move,
+                   .copy = nullptr,
+                   .destroy = &Functions::destroy};
+  if constexpr (std::is_copy_constructible_v<Params>) ops.copy = &Functions::copy;
+  return ops;
 }
+template <class Params>
+inline constexpr ArgumentsOps kArgumentsOps = arguments_ops<Params>();
 
 template <class R>
 Frames encode_value(const Stored<R>& value) {
@@ -69,56 +92,31 @@ void decode_value(Slot<Stored<R>>& out, const Frames& frames, std::size_t offset
 }
 
 template <class R>
-inline constexpr ResultOps kResultOps{
-    [](StateBase& state, Frames& out) { out = encode_value<R>(state.value<R>()); },
-    [](StateBase& state, const Frames& frames, std::size_t offset) {
-      decode_value<R>(state.slot<R>(), frames, offset);
-    },
-    [](StateBase& from, StateBase& to) { to.slot<R>().emplace(std::move(from.value<R>())); }};
+struct ResultFunctions {
+  static void encode(StateBase& state, Frames& out) { out = encode_value<R>(state.value<R>()); }
+  static void decode(StateBase& state, const Frames& frames, std::size_t offset) {
+    decode_value<R>(state.slot<R>(), frames, offset);
+  }
+  static void move(StateBase& from, StateBase& to) { to.slot<R>().emplace(std::move(from.value<R>())); }
+  static Call* call(const Outgoing& call, void* arguments);
+  static Call* receive(NodeCore& node, const Method& method, Incoming&& message);
+  static Pending* pending(const Outgoing& call, bool one_way);
+};
+template <class R>
+inline constexpr ResultOps kResultOps{&ResultFunctions<R>::encode,  &ResultFunctions<R>::decode,
+                                      &ResultFunctions<R>::move,    &ResultFunctions<R>::call,
+                                      &ResultFunctions<R>::receive, &ResultFunctions<R>::pending};
 
 // A call at its callee.
-template <class Raw, class... P>
+template <class R>
 class TypedCall final : public Call {
  public:
-  using R = ResultOfRaw<Raw>;
-  using Params = Arguments<P...>;
-
-  TypedCall(const Outgoing& call, Params&& params) : Call(kResultOps<R>, call) { params_.emplace(std::move(params)); }
+  TypedCall(const Outgoing& call, void* arguments) : Call(kResultOps<R>, call, arguments, this + 1) {}
   TypedCall(NodeCore& node, const Method& method, Incoming&& message)
-      : Call(kResultOps<R>, node, method, std::move(message)) {}
-
-  Params& params() { return params_.get(); }
-
- protected:
-  void* slot_address() noexcept override { return &result_; }
-  void decode(const Frames& frames, std::size_t offset) override { decode_params(params_, frames, offset); }
-
-  void invoke() override {
-    if constexpr (std::is_copy_constructible_v<Params>) {
-      if (keeps_params()) {
-        Params copy(params_.get());
-        run_handler(copy);
-        return;
-      }
-    }
-    run_handler(params_.get());
-  }
+      : Call(kResultOps<R>, node, method, std::move(message), this + 1) {}
 
  private:
-  void run_handler(Params& params) {
-    if constexpr (IsFuture<Raw>::value) {
-      Slot<Raw> future;
-      method().invoke(node().object(), &params, future.address());
-      future.filled();
-      follow(future.get().state());
-    } else {
-      method().invoke(node().object(), &params, result_.address());
-      result_.filled();
-      done();
-    }
-  }
-
-  Slot<Params> params_;
+  void* slot_address() noexcept override { return &result_; }
   Slot<Stored<R>> result_;
 };
 
@@ -128,37 +126,47 @@ class RemoteCall final : public Pending {
  public:
   RemoteCall(const Outgoing& outgoing, bool one_way) : Pending(kResultOps<R>, outgoing, one_way) {}
 
- protected:
-  void* slot_address() noexcept override { return &result_; }
-
  private:
+  void* slot_address() noexcept override { return &result_; }
   Slot<Stored<R>> result_;
 };
 
-// Method::receive.
-template <class Raw, class... P>
-Call* receive_call(NodeCore& node, const Method& method, Incoming&& message) {
-  return new TypedCall<Raw, P...>(node, method, std::move(message));
+template <class R>
+Call* ResultFunctions<R>::call(const Outgoing& call, void* arguments) {
+  return new (*call.info.arguments) TypedCall<R>(call, arguments);
 }
+template <class R>
+Call* ResultFunctions<R>::receive(NodeCore& node, const Method& method, Incoming&& message) {
+  return new (*method.arguments) TypedCall<R>(node, method, std::move(message));
+}
+template <class R>
+Pending* ResultFunctions<R>::pending(const Outgoing& call, bool one_way) {
+  return new RemoteCall<R>(call, one_way);
+}
+
+template <class Types>
+inline constexpr MethodInfo kMethodInfo{.id = kMethodId<Types>,
+                                        .name = method_name<Types::kMethod>,
+                                        .traits = Types::kTraits,
+                                        .arguments = &kArgumentsOps<typename Types::Params>,
+                                        .result = &kResultOps<typename Types::Result>};
 
 // Method::run_batch: R m(std::vector<Item>) for the items of many calls.
 template <class S, auto M, class R>
 void run_batch_of(NodeCore& node, const Method& method, const std::vector<Call*>& calls) {
   using Item = typename BatchItem<typename Signature<std::remove_const_t<decltype(M)>>::Params>::item;
-  using Typed = TypedCall<R, Item>;
   std::vector<Item> items;
-  std::vector<Typed*> typed;
+  std::vector<Call*> prepared;
   for (Call* call : calls) {
     try {
       call->prepare();
-      auto* one = static_cast<Typed*>(call);
-      items.push_back(std::move(static_cast<Argument<0, Item>&>(one->params()).value));
-      typed.push_back(one);
+      items.push_back(std::move(static_cast<Argument<0, Item>*>(call->arguments())->value));
+      prepared.push_back(call);
     } catch (...) {
       call->settle(node.failure(method, call->scope(), std::current_exception()));
     }
   }
-  if (typed.empty()) return;
+  if (prepared.empty()) return;
   try {
     const std::size_t size = items.size();
     std::vector<R> results = (static_cast<S*>(node.object())->*M)(std::move(items));
@@ -167,11 +175,11 @@ void run_batch_of(NodeCore& node, const Method& method, const std::vector<Call*>
                                          std::to_string(results.size()) + " results; one each is expected");
     }
     for (std::size_t i = 0; i < size; ++i) {
-      typed[i]->template slot<R>().emplace(std::move(results[i]));
-      typed[i]->done();
+      prepared[i]->template slot<R>().emplace(std::move(results[i]));
+      prepared[i]->done();
     }
   } catch (...) {
-    for (Typed* call : typed) call->settle(node.failure(method, call->scope(), std::current_exception()));
+    for (Call* call : prepared) call->settle(node.failure(method, call->scope(), std::current_exception()));
   }
 }
 

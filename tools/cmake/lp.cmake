@@ -11,6 +11,9 @@ function(lp_options target)
   if(LP_SANITIZE)
     target_compile_options(${target} PUBLIC -fsanitize=${LP_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     target_link_options(${target} PUBLIC -fsanitize=${LP_SANITIZE})
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")  # clang 14 cannot compile coroutines with it
+      target_compile_options(${target} PUBLIC -fno-sanitize=function)
+    endif()
   endif()
 endfunction()
 
