@@ -11,13 +11,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <filesystem>
 #include <fstream>
-#include <map>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 
+#include "launchers/child.h"
 #include "launchers/control_generated.h"
 #include "launchers/control_socket.h"
 #include "launchers/limits.h"
@@ -26,7 +25,6 @@
 #include "launchers/pidfd.h"
 #include "launchers/spawn.h"
 #include "launchers/warden.h"
-#include "lp/base/error.h"
 #include "lp/base/scheduler.h"
 #include "lp/program/plan_check.h"
 
@@ -37,41 +35,6 @@ constexpr std::size_t kOutbox = std::size_t{4} << 20;           // to the launch
 constexpr std::size_t kOutputAtOnce = std::size_t{1} << 16;     // of a pipe, before others get their turn
 constexpr std::size_t kLastOutput = std::size_t{1} << 18;       // read of a pipe after its process has ended
 constexpr auto kMemoryPeriod = std::chrono::milliseconds(100);  // between two looks at what limited processes use
-
-struct Pipe {
-  int ours = -1;
-  int theirs = -1;
-};
-
-Pipe make_pipe() {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-    throw Error(ErrorKind::failed, std::string("pipe: ") + std::strerror(errno) +
-                                       (errno == EMFILE ? "; the limit is `ulimit -n`: raise it" : ""));
-  }
-  fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  return {ends[0], ends[1]};
-}
-
-void close_if_open(int& fd) {
-  if (fd >= 0) close(fd);
-  fd = -1;
-}
-
-struct Child {
-  std::uint64_t serial = 0;  // for the poller's tags
-  std::size_t unit = 0;
-  std::uint32_t incarnation = 0;
-  std::string name;
-  std::string mark;
-  pid_t pid = -1;
-  std::uint64_t memory = 0;  // bytes that it may use; 0: no limit
-  bool killed = false;       // because the launcher said so
-  std::string fault;         // why we ended it ourselves
-  std::unique_ptr<ControlSocket> control;
-  int out = -1;
-  int err = -1;
-};
 
 enum class Source : std::uint64_t { control, out, err };
 constexpr std::uint64_t kLauncher = 0;
@@ -167,49 +130,9 @@ class Agent {
   }
 
   void start(const control::Message& message, const control::Spawn& spawn) {
-    auto child = std::make_unique<Child>();
+    std::unique_ptr<Child> child = start_child(message, spawn);
     child->serial = ++last_serial_;
-    child->unit = message.unit();
-    child->incarnation = message.incarnation();
-    child->name = spawn.name()->str();
-    NodeProcess process;
-    process.arguments = {program_invocation_name, "--lp-node=" + child->name};
-    if (spawn.environment() != nullptr) {
-      for (const auto* entry : *spawn.environment()) process.environment.push_back(entry->str());
-    }
-    for (const std::string& entry : process.environment) {
-      if (entry.starts_with("LP_NODE=")) child->mark = entry;
-    }
-    if (spawn.cores() != nullptr) process.cores.assign(spawn.cores()->begin(), spawn.cores()->end());
-    if (spawn.debugger() != nullptr && spawn.debugger()->size() > 0) debug(process, *spawn.debugger());
-    Pipe out, err;
-    int control = -1;
-    try {
-      const SocketPair ends = make_socket_pair();
-      control = ends.theirs;
-      child->control = std::make_unique<ControlSocket>(ends.ours, kSmallMessages);
-      if (!process.terminal) {
-        out = make_pipe();
-        child->out = out.ours;
-        err = make_pipe();
-        child->err = err.ours;
-      }
-      process.control = control;
-      process.out = out.theirs;
-      process.err = err.theirs;
-      child->pid = fork_node(process);
-    } catch (const Error& error) {
-      child->fault = "could not be started: " + error.text();
-    }
-    close_if_open(control);
-    close_if_open(out.theirs);
-    close_if_open(err.theirs);
-    if (child->pid < 0) {
-      report_exit(*child, {});
-      close_if_open(child->out);
-      close_if_open(child->err);
-      return;
-    }
+    if (child->pid < 0) return report_exit(*child, {});
     control::SpawnedT spawned;
     spawned.pid = child->pid;
     tell(*child, std::move(spawned));
@@ -220,25 +143,10 @@ class Agent {
     }
     child->control->send({spawn.start()->data(), spawn.start()->size()});
     if (child->control->pending() > 0) poller_.change(child->control->fd(), tag_of(*child, Source::control), true);
-    if (spawn.memory() > 0) {
-      child->memory = spawn.memory();
-      next_memory_ = std::min(next_memory_, after(kMemoryPeriod));
-    }
+    if (child->memory > 0) next_memory_ = std::min(next_memory_, after(kMemoryPeriod));
     by_pid_[child->pid] = child.get();
     by_unit_[child->unit] = child.get();
     children_.emplace(child->serial, std::move(child));
-  }
-
-  static void debug(NodeProcess& process,
-                    const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>& command) {
-    std::vector<std::string> arguments;
-    for (const auto* word : command) arguments.push_back(word->str());
-    process.program = arguments.front();
-    std::error_code ignored;
-    arguments.push_back(std::filesystem::read_symlink("/proc/self/exe", ignored));  // gdb wants a file
-    arguments.insert(arguments.end(), process.arguments.begin() + 1, process.arguments.end());
-    process.arguments = std::move(arguments);
-    process.terminal = true;
   }
 
   void hear_node(Child& child) {
@@ -271,7 +179,7 @@ class Agent {
       if (got < 0 && errno == EAGAIN) return;
       if (got <= 0) {
         poller_.remove(fd);
-        close_if_open(fd);
+        close(std::exchange(fd, -1));
         return;
       }
       control::OutputT output;
@@ -321,9 +229,8 @@ class Agent {
     }
     report_exit(child, std::move(exited));
     if (child.control != nullptr) poller_.remove(child.control->fd());
-    for (int* fd : {&child.out, &child.err}) {
-      if (*fd >= 0) poller_.remove(*fd);
-      close_if_open(*fd);
+    for (const int fd : {child.out, child.err}) {
+      if (fd >= 0) poller_.remove(fd);
     }
     by_pid_.erase(child.pid);
     if (find(child.unit, child.incarnation) == &child) by_unit_.erase(child.unit);

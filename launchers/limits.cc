@@ -10,8 +10,8 @@
 
 namespace lp::internal {
 namespace {
-constexpr std::size_t kPerProcess =
-    5;  // the agent: a control connection, two pipes, and two ends more while it starts one
+// Of the agent: a control connection, two pipes, and two ends more while it starts one.
+constexpr std::size_t kPerProcess = 5;
 constexpr std::size_t kBesides = 64;  // terminal, logs being written, the runtime's own
 }  // namespace
 

@@ -2,7 +2,7 @@
 // Nodes as threads of this process, in one Runtime. The host's calls come from the loop thread; the runtime's news come
 // from any thread and are posted to it.
 
-#include <deque>
+#include <memory>
 #include <mutex>
 #include <vector>
 

@@ -18,8 +18,12 @@ class BatchTask final : public Task {
   void run() noexcept override {
     Frame frame{.node = &node_, .deadline = Time::min(), .chain = new_chain(), .holds_turn = true};
     std::vector<Call*> wanted;
-    for (Call* call : calls_) {
+    for (Call*& call : calls_) {
       if (!call->wanted()) continue;
+      if (!call->begin_once()) {
+        call = nullptr;
+        continue;
+      }
       frame.deadline = std::max(frame.deadline, call->scope().deadline);
       wanted.push_back(call);
     }
@@ -27,7 +31,9 @@ class BatchTask final : public Task {
       const FrameScope scope(frame);
       method_.run_batch(node_, method_, wanted);
     }
-    for (Call* call : calls_) call->release();
+    for (Call* call : calls_) {
+      if (call != nullptr) call->release();
+    }
     delete this;
   }
 

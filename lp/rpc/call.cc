@@ -72,7 +72,7 @@ void Call::run() noexcept {
     release();
     return;
   }
-  if (counts_once() && !node_->once().begin(*this)) return;
+  if (!begin_once()) return;
   Frame frame{.node = node_,
               .deadline = scope_.deadline,
               .chain = scope_.chain,
@@ -89,6 +89,8 @@ void Call::run() noexcept {
   }
   release();
 }
+
+bool Call::begin_once() { return !counts_once() || node_->once().begin(*this); }
 
 void Call::prepare() {
   if (!came_as_bytes()) return;

@@ -111,9 +111,15 @@ class Call : public StateBase, public Task {
   bool move_on() noexcept final;
 
   bool wanted() const noexcept { return !ready(); }  // nobody has cancelled it
+  // False when it repeats a `once` call: then the service's table has it, and answers it.
+  bool begin_once();
   // Decodes the arguments, if they came as bytes. Throws Error.
   void prepare();
   void* arguments() { return arguments_; }
+  // Another attempt may need them: a handler gets a copy.
+  bool keeps_arguments() const {
+    return !came_as_bytes() && (info_->traits.idempotent || info_->traits.once) && ops().copy != nullptr;
+  }
   // Completes with the result that is in the slot.
   void done() noexcept;
   // Ends a call whose handler failed.
@@ -134,10 +140,6 @@ class Call : public StateBase, public Task {
   const ArgumentsOps& ops() const { return *(came_as_bytes() ? method_ : info_)->arguments; }
   bool came_as_bytes() const { return peer_ == nullptr; }
   bool counts_once() const { return method_->traits.once && caller_.sequence != 0; }
-  // Another attempt may need the arguments.
-  bool keeps_arguments() const {
-    return !came_as_bytes() && (info_->traits.idempotent || info_->traits.once) && ops().copy != nullptr;
-  }
   // Completes as `from` does, when it is ready.
   void follow(const Ref<StateBase>& from);
   void fail_lost() noexcept;

@@ -160,7 +160,12 @@ void run_batch_of(NodeCore& node, const Method& method, const std::vector<Call*>
   for (Call* call : calls) {
     try {
       call->prepare();
-      items.push_back(std::move(static_cast<Argument<0, Item>*>(call->arguments())->value));
+      Item& item = static_cast<Argument<0, Item>*>(call->arguments())->value;
+      if constexpr (std::is_copy_constructible_v<Item>) {
+        items.push_back(call->keeps_arguments() ? item : std::move(item));
+      } else {
+        items.push_back(std::move(item));
+      }
       prepared.push_back(call);
     } catch (...) {
       call->settle(node.failure(method, call->scope(), std::current_exception()));

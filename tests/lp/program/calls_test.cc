@@ -54,11 +54,15 @@ class Server {
     return items;
   }
   int batches() const { return batches_; }
+  std::vector<int> counted(std::vector<int> items) {
+    for (int& item : items) item = ++calls_;
+    return items;
+  }
   int parallel(int x) { return x; }
 
   using Remote = Methods<&Server::add, once<&Server::push>, &Server::at, once<&Server::calls>, &Server::arrive,
                          &Server::coroutine, &Server::count, &Server::breaks, batched<&Server::squares, 4, 200'000>,
-                         &Server::batches, concurrent<&Server::parallel, 2>>;
+                         &Server::batches, once<batched<&Server::counted, 1, 0>>, concurrent<&Server::parallel, 2>>;
 
  private:
   std::vector<Item> items_;
@@ -199,6 +203,9 @@ TEST_P(Calls, AOnceCallUnderAGivenNumberRunsOnce) {
   EXPECT_EQ(client.numbered(7).call<&Server::calls>(), 3);
   EXPECT_EQ(client.numbered(7).call<&Server::calls>(), 3);
   EXPECT_EQ(client.numbered(8).call<&Server::calls>(), 4);
+  EXPECT_EQ(client.numbered(9).call<&Server::counted>(0), 5);
+  EXPECT_EQ(client.numbered(9).call<&Server::counted>(0), 5);
+  EXPECT_EQ(client.numbered(10).call<&Server::counted>(0), 6);
 }
 
 // A and B call each other.
