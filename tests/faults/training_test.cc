@@ -4,14 +4,13 @@
 #include <signal.h>
 
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "launchers/test_launcher.h"
 #include "programs/mlp.h"
-#include "programs/model.h"
 #include "programs/synchronous.h"
+#include "programs/worker.h"
 #include "tests/faults/programs_for_test.h"
 #include "tests/launchers/tools_for_test.h"
 
@@ -21,10 +20,19 @@ namespace {
 using std::chrono::seconds;
 
 constexpr int kServers = 2;
-const SynchronousTraining kTraining{.steps = 60, .rule = Momentum{.rate = 0.05F}, .cut_every = 25};
+constexpr int kWorkers = 3;
+const ServerTraining kTraining{
+    .workers = kWorkers, .servers = kServers, .steps = 60, .rule = Momentum{.rate = 0.05F}, .cut_every = 25};
 
-std::unique_ptr<Model> make_model() {
-  return std::make_unique<Mlp>(std::vector<Eigen::Index>{64, 8, 10}, Activation::tanh);
+const LearningTask kTask{.model =
+                             [] {
+                               return std::make_unique<Mlp>(std::vector<Eigen::Index>{64, 8, 10}, Activation::tanh);
+                             },
+                         .data = [](std::uint64_t) { return digits(); }};
+
+std::vector<Tensor> make_tensors() {
+  const auto size = static_cast<std::uint64_t>(kTask.model()->size());
+  return {dense_tensor(kTask, Partition::ring(size, kServers))};
 }
 
 // Holds the last worker back, until the test lets it finish.
@@ -50,8 +58,8 @@ class Gate {
 // worker/0 has done all steps, but not finished, while it waits at the gate.
 class Worker {
  public:
-  Worker(Clients<ParameterServer> servers, Client<Gate> gate)
-      : training_(std::move(servers), {.model = make_model, .data = [](std::uint64_t) { return digits(); }}, kTraining),
+  Worker(Context& context, Clients<ParameterServer> servers, Client<Gate> gate)
+      : training_(context, std::move(servers), make_tensors(), kTask, kTraining, synchronous_scheme(kTraining)),
         gate_(gate) {}
   void run(Context& context) {
     training_.run(context);
@@ -61,7 +69,7 @@ class Worker {
   }
 
  private:
-  SynchronousWorker training_;
+  TrainingWorker training_;
   Client<Gate> gate_;
 };
 
@@ -84,7 +92,7 @@ NodeStatus status_of(lp::Run& run, const std::string& name) {
 template <class F>
 std::string train(F disturb) {
   const Directory directory;
-  const Config config{.nodes = 3};
+  const Config config;
   LaunchOptions options = processes(config, "training");
   options.directory = directory.path();
   std::string hash;
@@ -95,7 +103,7 @@ std::string train(F disturb) {
   };
   TestRun run(make_training(config), options);
   const Time end = after(seconds(60));
-  while (!finished(run, config.nodes - 1)) {
+  while (!finished(run, kWorkers - 1)) {
     if (now() > end || run.wait_for(Duration::zero())) {
       ADD_FAILURE() << "the workers do not finish: " << run.status().nodes.back().text;
       return hash;
@@ -122,26 +130,19 @@ TEST(Training, AServerThatIsKilledWhenSomeWorkersHaveFinishedChangesNoBit) {
 
 }  // namespace
 
-Program make_training(const Config& config) {
+Program make_training(const Config&) {
   Program program("training");
-  const auto initial = [](int k) {
-    const Eigen::VectorXf all = make_model()->initialize(0);
-    const std::span<const float> values(all.data(), static_cast<std::size_t>(all.size()));
-    const auto begin = [&](int shard) { return values.size() * static_cast<std::size_t>(shard) / kServers; };
-    return Array<float>::copy_of(values.subspan(begin(k), begin(k + 1) - begin(k)));
-  };
+  const Scheme scheme = synchronous_scheme(kTraining);
   const auto gate = program.add<Gate>({.name = "gate"});
   const auto servers = program.group<ParameterServer>(
-      {.name = "server", .replicas = kServers, .on_failure = restart(3, Duration::zero())}, context,
-      per_replica(initial),
-      ParameterServerOptions{.rule = kTraining.rule,
-                             .workers = static_cast<std::uint32_t>(config.nodes),
-                             .divisor = static_cast<float>(kTraining.batch),
+      {.name = "server", .replicas = kServers, .on_failure = restart(3, Duration::zero())}, context, make_tensors(),
+      ParameterServerOptions{.shard = {.rule = scheme.rule, .consistency = scheme.consistency, .workers = kWorkers},
                              .cut_every = kTraining.cut_every,
-                             .last_step = kTraining.steps});
-  GroupOptions workers{.name = "worker", .replicas = config.nodes, .on_failure = restart(3)};
+                             .last_step = kTraining.steps},
+      GroupHandle<ParameterServer>("server", 0));
+  GroupOptions workers{.name = "worker", .replicas = kWorkers, .on_failure = restart(3)};
   workers.ends_program = true;
-  program.group<Worker>(workers, servers, gate);
+  program.group<Worker>(workers, context, servers, gate);
   return program;
 }
 
