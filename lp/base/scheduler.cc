@@ -31,6 +31,15 @@ namespace {
 // How long a thread of a pool waits for more work before it ends.
 constexpr auto kPoolIdle = std::chrono::seconds(5);
 
+constexpr Duration kFar = std::chrono::seconds(1);
+constexpr Duration kTick = std::chrono::milliseconds(10);  // the coarse clock is late by less
+
+Time coarse_now() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+  return Time(std::chrono::seconds(time.tv_sec) + Duration(time.tv_nsec));
+}
+
 timespec to_timespec(Duration duration) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(duration);
   return {.tv_sec = seconds.count(), .tv_nsec = (duration - seconds).count()};
@@ -67,14 +76,17 @@ void set_name(const std::string& name) {
 Time now() noexcept { return std::chrono::steady_clock::now(); }
 
 Time after(Duration duration) noexcept {
-  const Time start = now();
+  const Time start = duration >= kFar ? coarse_now() + kTick : now();
   return duration >= kNever - start ? kNever : start + duration;
 }
 
 Duration until(Time time) noexcept {
   if (time == kNever) return kForever;
+  if (const Duration left = time - coarse_now(); left >= kFar) return left;
   return std::max(time - now(), Duration::zero());
 }
+
+bool passed(Time time) noexcept { return time - coarse_now() < kFar && now() >= time; }
 
 std::int64_t wall_clock() noexcept {
   return std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch()).count();

@@ -25,6 +25,8 @@ inline constexpr Duration kForever = Duration::max();
 Time now() noexcept;                     // monotonic
 Time after(Duration duration) noexcept;  // now() + duration; kNever when that is out of range
 Duration until(Time time) noexcept;      // time - now(), at least 0; kForever for kNever
+bool passed(Time time) noexcept;         // now() >= time
+// Times and durations of a second and more may be some milliseconds longer: the clock that says so costs a tenth.
 
 // Nanoseconds since 1970, for logs and the names of files; never to measure with.
 std::int64_t wall_clock() noexcept;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lp/base/message.h"
+#include "lp/rpc/connection.h"
 #include "lp/rpc/hub.h"
 #include "lp/rpc/node_core.h"
 #include "lp/rpc/peer.h"
@@ -66,7 +67,7 @@ void Call::run() noexcept {
     release();
     return;
   }
-  if (now() >= scope_.deadline) {
+  if (passed(scope_.deadline)) {
     fail(Error(ErrorKind::deadline, "its time was over before its turn came",
                {.node = node_->name(), .method = std::string(method_->name)}));
     release();
@@ -231,6 +232,10 @@ void Pending::on_value(const Frames& message, std::size_t offset) noexcept {
 }
 
 std::shared_ptr<Connection> Pending::carrier() const { return peer_.connection(); }
+void Pending::want() noexcept {
+  if (wanted.exchange(true)) return;
+  if (const auto connection = carrier()) connection->expect(*this);
+}
 Error Pending::late() const { return late_after(peer_.late_error(info_, scope_, sent.load()), scope_.allowed); }
 void Pending::watch_deadline() { timer_.watch(peer_.hub(), *this, scope_.deadline); }
 void Pending::completed() noexcept { timer_.cancel(peer_.hub()); }

@@ -190,15 +190,18 @@ class Pending : public StateBase {
   // Bytes of the body that are left blank for the head.
   static std::size_t front(const CallPath& path);
 
-  Frames frames{};                 // kept for another attempt
-  std::size_t size = 0;            // of frames
-  std::uint64_t call = 0;          // its number on the connection that carries it
-  std::uint32_t incarnation = 0;   // of the callee that it goes to
-  std::atomic<bool> sent = false;  // from now on it may have run
+  Frames frames{};                   // kept for another attempt
+  std::size_t size = 0;              // of frames
+  std::uint64_t call = 0;            // its number on the connection that carries it
+  std::uint32_t incarnation = 0;     // of the callee that it goes to
+  std::atomic<bool> sent = false;    // from now on it may have run
+  std::atomic<bool> wanted = false;  // somebody wants the reply at once and does not read for it
+  bool expected = false;             // the connection that carries it knows so
 
  protected:
   Time deadline() const noexcept override { return scope_.deadline; }
   std::shared_ptr<Connection> carrier() const override;
+  void want() noexcept override;
   Error late() const override;
   void watch_deadline() override;
   void completed() noexcept override;

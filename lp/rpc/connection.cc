@@ -94,10 +94,7 @@ void Connection::greet() {
   link_->send(hello_packet({.run = options.run, .token = options.token, .fingerprint = options.fingerprint}));
 }
 
-bool Connection::open() const {
-  const std::lock_guard lock(mutex_);
-  return phase_ != Phase::closed;
-}
+bool Connection::open() const { return phase_ != Phase::closed; }
 
 bool Connection::start(Pending& call) {
   std::unique_lock lock(mutex_);
@@ -123,6 +120,8 @@ bool Connection::start(Pending& call) {
     call.call = pending_.add(&call);
     call.size = size;
     bytes_ += size;
+    call.expected = call.wanted.load();
+    if (call.expected) link_->expect();
   }
   if (phase_ == Phase::open) {
     transmit(call);
@@ -158,7 +157,7 @@ void Connection::cancel(Pending& call) {
     Pending** const found = pending_.find(call.call);
     if (found == nullptr || *found != &call) return;
     pending_.take(call.call);
-    bytes_ -= call.size;
+    forget(call);
     const auto unsent = std::find(unsent_.begin(), unsent_.end(), &call);
     if (unsent != unsent_.end()) {
       unsent_.erase(unsent);
@@ -167,6 +166,18 @@ void Connection::cancel(Pending& call) {
     }
   }
   call.release();
+}
+
+void Connection::expect(Pending& call) {
+  const std::lock_guard lock(mutex_);
+  Pending** const found = pending_.find(call.call);
+  if (found == nullptr || *found != &call || std::exchange(call.expected, true)) return;
+  link_->expect();
+}
+
+void Connection::forget(Pending& call) {
+  bytes_ -= call.size;
+  if (std::exchange(call.expected, false)) link_->expect_no_more();
 }
 
 void Connection::grant(Pending& call, std::uint64_t items) {
@@ -184,7 +195,7 @@ void Connection::lose(Peer& peer) {
       return true;
     });
     for (Pending* call : pending_.take_if([&](const Pending* one) { return &one->peer() == &peer; })) {
-      bytes_ -= call->size;
+      forget(*call);
       lost.push_back(call);
     }
   }
@@ -196,9 +207,11 @@ std::vector<Pending*> Connection::end() {
   for (Pending* call : std::exchange(unsent_, {})) {
     if (call->one_way()) left.push_back(call);
   }
-  for (Pending* call : pending_.take_if([](const Pending*) { return true; })) left.push_back(call);
+  for (Pending* call : pending_.take_if([](const Pending*) { return true; })) {
+    forget(*call);
+    left.push_back(call);
+  }
   phase_ = Phase::closed;
-  bytes_ = 0;
   return left;
 }
 
@@ -246,11 +259,7 @@ void Connection::reply(std::uint64_t call, const Error& error) {
 
 Runnable Connection::on_message(Frames message) {
   const PacketKind kind = read_kind(message);
-  Phase phase{};
-  {
-    const std::lock_guard lock(mutex_);
-    phase = phase_;
-  }
+  const Phase phase = phase_;
   if (phase == Phase::closed) return {};
   switch (kind) {
     case PacketKind::hello: on_hello(message); return {};
@@ -379,7 +388,7 @@ void Connection::on_reply(PacketKind kind, const Frames& message) {
       state = Ref<StateBase>::share(call);
     } else {
       state = Ref<StateBase>(pending_.take(head.call));
-      bytes_ -= call->size;
+      forget(*call);
     }
   }
   if (kind == PacketKind::item) {

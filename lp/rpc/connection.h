@@ -32,6 +32,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // The caller's side. start takes over a reference of the call's state, unless the connection is closed: then false.
   bool start(Pending& call);
   void cancel(Pending& call);
+  // The reply is wanted at once.
+  void expect(Pending& call);
   void grant(Pending& call, std::uint64_t items);
   // The node at the other end is gone: its calls end or go to its next incarnation.
   void lose(Peer& peer);
@@ -54,7 +56,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
  private:
   void transmit(Pending& call);
-  std::vector<Pending*> end();  // with the lock: what was still going on
+  // With the lock:
+  std::vector<Pending*> end();  // what was still going on
+  void forget(Pending& call);   // which is in pending_ no more
   Runnable on_call(Frames message, bool one_way);
   void on_reply(PacketKind kind, const Frames& message);
   void on_signal(PacketKind kind, const Frames& message);
@@ -65,8 +69,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Hub& hub_;
   const std::unique_ptr<Link> link_;
   mutable std::mutex mutex_;
-  enum class Phase : std::uint8_t { greeting, open, closed } phase_ = Phase::greeting;
-  std::size_t bytes_ = 0;  // of the pending calls
+  enum class Phase : std::uint8_t { greeting, open, closed };
+  std::atomic<Phase> phase_ = Phase::greeting;  // changes with the lock
+  std::size_t bytes_ = 0;                       // of the pending calls
   CallSlots<Pending*> pending_;
   std::vector<Pending*> unsent_;  // until the welcome; those with a reply are in pending_ too
   CallSlots<Ref<StateBase>> served_;

@@ -116,6 +116,7 @@ void StateBase::on_ready(std::unique_ptr<Continuation> continuation) {
     }
   }
   if (continuation == nullptr) {
+    want();
     watch_deadline();
   } else {
     Continuation::dispatch(std::move(continuation));
@@ -134,6 +135,7 @@ bool StateBase::wait_until(Time time) {
   const Time limit = std::min({time, own, given});
   const std::shared_ptr<Connection> connection = carrier();
   const Reading reading(connection == nullptr ? nullptr : &connection->link());
+  if (reading.word() == nullptr) want();
   Event event(reading.word());
   {
     const std::lock_guard lock(mutex_);
@@ -145,7 +147,7 @@ bool StateBase::wait_until(Time time) {
   {
     const WaitScope wait(frame, event);
     while (!ready() && in_time && !(stopped = wait.stopped())) {
-      in_time = reading.read() ? now() < limit : event.wait(limit);
+      in_time = reading.read() ? !passed(limit) : event.wait(limit);
     }
   }
   {

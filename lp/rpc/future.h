@@ -85,6 +85,12 @@ class StateBase : public Recycled {
   void release() noexcept;
 
   bool ready() const noexcept { return phase_.load(std::memory_order_acquire) == kReady; }
+  // The same for who asks again and again: what brings the value goes on by itself from now on.
+  bool poll() noexcept {
+    if (ready()) return true;
+    want();
+    return ready();
+  }
   bool failed() const noexcept { return error_ != nullptr; }  // when ready
   const Error& error() const { return *error_; }              // when ready and failed
 
@@ -143,6 +149,7 @@ class StateBase : public Recycled {
   virtual Time deadline() const noexcept { return kNever; }                // when a call ends by itself
   virtual Error late() const;                                              // the error at the deadline
   virtual std::shared_ptr<Connection> carrier() const { return nullptr; }  // what brings the value, if one does
+  virtual void want() noexcept {}       // the value is wanted at once, and no thread reads the carrier for it
   virtual void watch_deadline() {}      // somebody waits without a thread: set a timer
   virtual void completed() noexcept {}  // published
   virtual void cancelled() noexcept {}  // the consumer gave up
@@ -271,7 +278,7 @@ class [[nodiscard]] Future {
   Future& operator=(const Future&) = delete;
 
   bool valid() const { return static_cast<bool>(state_); }
-  bool ready() const { return state_->ready(); }
+  bool ready() const { return state_->poll(); }
 
   // Waits, and gives the value or throws the Error. Waiting ends at the call's deadline, at that of the current
   // handler, and when the current node is asked to stop. Leaves the future invalid.

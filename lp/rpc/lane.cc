@@ -32,7 +32,8 @@ bool LaneWriter::wait_for_room() noexcept {
 
 bool LaneWriter::wake() noexcept {
   std::uint32_t seen = lane_.reader.load();
-  while (seen != Lane::kNobody) {
+  while (seen != Lane::kRing) {
+    if (seen == Lane::kLater) return room() < ring_.size() / 2;
     if (seen == Event::kSet) return false;
     if (!lane_.reader.compare_exchange_weak(seen, Event::kSet)) continue;
     if (seen == Event::kWaiting) unpark(lane_.reader);
@@ -59,7 +60,8 @@ void LaneReader::get(void* bytes, std::size_t size) noexcept {
 
 bool LaneReader::release() noexcept {
   lane_.read.store(at_);
-  return lane_.writer_waits.load(std::memory_order_relaxed) && lane_.writer_waits.exchange(false);
+  if (!lane_.writer_waits.load(std::memory_order_relaxed) || written_ - at_ > ring_.size() / 2) return false;
+  return lane_.writer_waits.exchange(false);
 }
 
 }  // namespace lp::internal

@@ -14,12 +14,13 @@
 namespace lp::internal {
 
 struct Lane {
-  // The reader's word: an Event's (scheduler.h) while a thread waits for just this lane, else this: ring the bell.
-  static constexpr std::uint32_t kNobody = 3;
+  // The reader's word: an Event's (scheduler.h) while a thread waits for just this lane. Else one of these: ring the
+  // bell; or ring it only when the ring fills, for nobody waits.
+  static constexpr std::uint32_t kRing = 3, kLater = 4;
 
   alignas(64) std::atomic<std::uint64_t> written = 0;
   alignas(64) std::atomic<std::uint64_t> read = 0;
-  alignas(64) Word reader = kNobody;
+  alignas(64) Word reader = kRing;
   std::atomic<bool> writer_waits = false;  // for room: the reader rings when it has made some
 
   bool empty() const noexcept { return written.load() == read.load(); }
@@ -51,7 +52,7 @@ class LaneReader {
   // is impossible.
   std::size_t available(std::size_t wanted);
   void get(void* bytes, std::size_t size) noexcept;  // which must be available
-  // Makes room of what was read; true when the writer waits for that and must be rung.
+  // Makes room of what was read; true when the writer waits for that, there is much, and it must be rung.
   bool release() noexcept;
 
  private:

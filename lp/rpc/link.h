@@ -24,6 +24,10 @@ class Link {
   virtual Word* begin_reading() noexcept { return nullptr; }
   virtual bool read() { return false; }
   virtual void end_reading() noexcept {}
+  // Somebody wants a reply as soon as it is there, without a thread that reads: the link handles what comes by itself
+  // until expect_no_more. Where nobody does, replies may lie until a thread reads.
+  virtual void expect() noexcept {}
+  virtual void expect_no_more() noexcept {}
 };
 
 // While it lives, the current thread reads the link (may be null) if no other does.

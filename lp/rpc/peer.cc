@@ -165,6 +165,7 @@ void Peer::hold_or_fail(Held held) noexcept {
     deliver(held);
     return;
   }
+  if (held.pending != nullptr) held.pending->wanted = true;  // who waits for it may read another connection
   if (held_.size() >= kHeldLimit) {
     lock.unlock();
     fail_held(held.pending, held.call,

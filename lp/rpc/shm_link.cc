@@ -28,7 +28,9 @@ class ShmLink::Returns : public std::enable_shared_from_this<Returns> {
   bool due() const { return due_.load(); }
 
   std::vector<std::uint64_t> take() {
+    if (!any_.load(std::memory_order_relaxed)) return {};
     const std::lock_guard lock(mutex_);
+    any_ = leases_.size() > kMostReturned;
     bytes_ = 0;
     due_ = false;
     if (leases_.size() <= kMostReturned) return std::exchange(leases_, {});
@@ -46,6 +48,7 @@ class ShmLink::Returns : public std::enable_shared_from_this<Returns> {
   void add(std::uint64_t lease, std::size_t size) {
     const std::lock_guard lock(mutex_);
     leases_.push_back(lease);
+    any_ = true;
     bytes_ += size;
     if (link_ == nullptr || (bytes_ < kBytesToReturn && leases_.size() < kArraysToReturn)) return;
     bytes_ = 0;
@@ -58,6 +61,7 @@ class ShmLink::Returns : public std::enable_shared_from_this<Returns> {
   ShmLink* link_;
   std::vector<std::uint64_t> leases_;
   std::size_t bytes_ = 0;
+  std::atomic<bool> any_ = false;
   std::atomic<bool> due_ = false;
 };
 
@@ -77,6 +81,7 @@ ShmLink::ShmLink(Side side, SharedMemory lanes, std::shared_ptr<const Neighbour>
       there_(there),
       incoming_(dials(side) ? lane_pair(lanes_).to_dialer : lane_pair(lanes_).to_dialed),
       returns_(std::make_shared<Returns>(*this, neighbour_)),
+      expected_(dials(side) ? 0 : 1),
       writer_(dials(side) ? LaneWriter(lane_pair(lanes_).to_dialed, lane_pair(lanes_).ring_to_dialed)
                           : LaneWriter(lane_pair(lanes_).to_dialer, lane_pair(lanes_).ring_to_dialer)),
       reader_(dials(side) ? LaneReader(lane_pair(lanes_).to_dialer, lane_pair(lanes_).ring_to_dialer)
@@ -92,18 +97,33 @@ void ShmLink::send(Frames message) {
   {
     const std::lock_guard lock(sending_);
     ring = writer_.send(message, returned);
+    queued_.store(writer_.waits(), std::memory_order_relaxed);
   }
   if (ring) ring_there();
 }
 
 Word* ShmLink::begin_reading() noexcept {
-  std::uint32_t nobody = Lane::kNobody;
-  return incoming_.reader.compare_exchange_strong(nobody, Event::kEmpty) ? &incoming_.reader : nullptr;
+  std::uint32_t seen = incoming_.reader.load();
+  while (seen == Lane::kRing || seen == Lane::kLater) {
+    if (incoming_.reader.compare_exchange_weak(seen, Event::kEmpty)) return &incoming_.reader;
+  }
+  return nullptr;
 }
 
 void ShmLink::end_reading() noexcept {
-  incoming_.reader = Lane::kNobody;
-  if (!incoming_.empty()) ring_here();
+  incoming_.reader = Lane::kLater;
+  if (expected_.load() > 0) ring_for_all();
+}
+
+void ShmLink::expect() noexcept {
+  expected_.fetch_add(1);
+  ring_for_all();
+}
+
+// What comes from now on is handled at once, and what has come.
+void ShmLink::ring_for_all() noexcept {
+  std::uint32_t later = Lane::kLater;
+  if (incoming_.reader.compare_exchange_strong(later, Lane::kRing) && !incoming_.empty()) ring_here();
 }
 
 bool ShmLink::read() {
@@ -169,10 +189,12 @@ bool ShmLink::receive_one(bool& more) {
 void ShmLink::maintain() {
   if (returns_->due()) send({});
   std::vector<Buffer> written;  // dropped outside the lock
+  if (!queued_.load(std::memory_order_relaxed)) return;
   bool ring = false;
   {
     const std::lock_guard lock(sending_);
-    if (writer_.waits()) ring = writer_.go_on(written);
+    ring = writer_.go_on(written);
+    queued_.store(writer_.waits(), std::memory_order_relaxed);
   }
   if (ring) ring_there();
 }

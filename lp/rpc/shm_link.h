@@ -30,7 +30,7 @@ struct Neighbour {
 
 // What lies in the memory of one link, which the side that dials makes.
 struct LanePair {
-  static constexpr std::size_t kRing = 128 << 10;
+  static constexpr std::size_t kRing = 512 << 10;
   Lane to_dialed;
   Lane to_dialer;
   alignas(64) std::byte ring_to_dialed[kRing];
@@ -49,6 +49,8 @@ class ShmLink final : public Link {
   Word* begin_reading() noexcept override;
   bool read() override;
   void end_reading() noexcept override;
+  void expect() noexcept override;
+  void expect_no_more() noexcept override { expected_.fetch_sub(1); }
 
   // The connection whose link this is; before the first receive.
   void attach(Connection& connection) { connection_ = &connection; }
@@ -65,6 +67,7 @@ class ShmLink final : public Link {
 
   bool receive_one(bool& more);
   void maintain();
+  void ring_for_all() noexcept;
   bool enter() noexcept;
   bool leave() noexcept;
   void ring_there() const { reinterpret_cast<Bell*>(neighbour_->bell.data())->ring(there_); }
@@ -79,8 +82,11 @@ class ShmLink final : public Link {
   const std::shared_ptr<Returns> returns_;  // shared with the arrays that came
   Connection* connection_ = nullptr;
 
+  std::atomic<int> expected_;  // those who want what comes at once; on the side that was dialed always one
+
   std::mutex sending_;
   ShmWriter writer_;
+  std::atomic<bool> queued_ = false;  // writer_ waits for room
 
   // Who handles what comes: nobody, a thread, or a thread that must look again.
   enum : std::uint32_t { kFree, kReceiving, kAgain };

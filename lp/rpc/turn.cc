@@ -55,13 +55,7 @@ void Turn::run_at_end() noexcept {
 
 void Turn::release() noexcept {
   run_at_end();
-  std::uint32_t expected = kHeld;
-  if (!state_.compare_exchange_strong(expected, kIdle)) {
-    schedule();  // the turn passes to those who wait
-  } else if (closed_.load()) {
-    const std::lock_guard lock(mutex_);
-    if (idle_waiter_ != nullptr) idle_waiter_->set();
-  }
+  if (!try_release()) schedule();  // the turn passes to those who wait
 }
 
 bool Turn::take_or_post(Task* task) {
@@ -73,7 +67,18 @@ bool Turn::take_or_post(Task* task) {
 void Turn::run(Task* task) noexcept {
   task->run();
   run_at_end();
-  drain();
+  if (!try_release()) drain();
+}
+
+// False when somebody waits for the turn.
+bool Turn::try_release() noexcept {
+  std::uint32_t expected = kHeld;
+  if (!state_.compare_exchange_strong(expected, kIdle)) return false;
+  if (closed_.load()) {
+    const std::lock_guard lock(mutex_);
+    if (idle_waiter_ != nullptr) idle_waiter_->set();
+  }
+  return true;
 }
 
 void Turn::post(Task* task) {

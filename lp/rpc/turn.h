@@ -55,7 +55,7 @@ class TaskQueue {
 
 class Turn {
  public:
-  static constexpr std::size_t kQueueLimit = 1 << 16;  // tasks that wait; past it, a call gets `overloaded`
+  static constexpr std::size_t kQueueLimit = 1 << 18;  // tasks that wait; past it, a call gets `overloaded`
 
   Turn(Pool& pool, std::string node) : pool_(pool), node_(std::move(node)) {}
 
@@ -91,6 +91,7 @@ class Turn {
   enum : std::uint32_t { kIdle, kHeld, kQueued };  // kQueued: held, and somebody waits
 
   void run_at_end() noexcept;
+  bool try_release() noexcept;
   void drain() noexcept;
   void schedule() noexcept;
   Error busy_in_chain() const;
