@@ -151,9 +151,11 @@ PushOutcome Shard::push(const Push& push) {
     ++statistics_.dropped;
     return PushOutcome::dropped;
   }
-  if (waiting_.size() >= kMostWaiting * options_.workers) {
-    throw Error(ErrorKind::overloaded, std::to_string(waiting_.size()) +
-                                           " gradients wait for the slowest worker, which is at clock " +
+  const auto own = std::count_if(waiting_.begin(), waiting_.end(),
+                                 [&](const Waiting& one) { return one.stamp.worker == stamp.worker; });
+  if (own >= static_cast<std::ptrdiff_t>(kMostWaiting)) {
+    throw Error(ErrorKind::overloaded, std::to_string(own) + " gradients of worker " + std::to_string(stamp.worker) +
+                                           " wait for the slowest worker, which is at clock " +
                                            std::to_string(progress_.slowest));
   }
   if (!missing.empty()) {

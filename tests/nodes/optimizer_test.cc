@@ -75,6 +75,46 @@ TEST(Optimizer, AdamFollowsThePaper) {
   }
 }
 
+// Algorithm 1 of the paper, in double, with its own variables.
+TEST(Optimizer, FtrlFollowsThePaper) {
+  Random random(1, "gradients");
+  std::vector<float> gradients(200);
+  for (float& g : gradients) g = static_cast<float>(random.normal());
+  const std::vector<float> got = path(Ftrl{.rate = 0.5F, .beta = 1, .l1 = 5, .l2 = 0.1F}, gradients);
+  double z = 0, n = 0, w = 1;
+  int zeros = 0;
+  for (std::size_t t = 0; t < gradients.size(); ++t) {
+    const double g = gradients[t];
+    const double sigma = (std::sqrt(n + g * g) - std::sqrt(n)) / 0.5;
+    z += g - sigma * w;
+    n += g * g;
+    w = std::abs(z) <= 5 ? 0 : -(z - std::copysign(5.0, z)) / ((1 + std::sqrt(n)) / 0.5 + 0.1F);
+    EXPECT_NEAR(got[t], w, 1e-4) << t;
+    if (got[t] == 0) ++zeros;
+  }
+  EXPECT_GT(zeros, 0);  // what l1 is for
+}
+
+TEST(Optimizer, SumAddsOrReplaces) {
+  EXPECT_EQ(path(Sum{}, {1, 2}), (std::vector<float>{2, 4}));
+  EXPECT_EQ(path(Sum{.keep = 0}, {1, 2}), (std::vector<float>{1, 2}));
+}
+
+// Parameters that come later start without a past, and the others go on.
+TEST(Optimizer, GrowsWithItsParameters) {
+  Optimizer optimizer{.rule = AdaGrad{.rate = 1, .epsilon = 0}};
+  std::vector<float> w{0, 0};
+  const std::vector<float> one{1};
+  optimizer.begin_step(1);
+  optimizer.apply_part(w, 0, one);
+  optimizer.begin_step(2);
+  optimizer.apply_part(w, 1, one);
+  EXPECT_EQ(w, (std::vector<float>{-1, -1}));
+  optimizer.begin_step(2);
+  optimizer.apply_part(w, 0, one);
+  EXPECT_NEAR(w[0], -1 - 1 / std::sqrt(2), 1e-6);
+}
+
 class EveryRule : public testing::TestWithParam<OptimizerRule> {};
 
 std::vector<float> random_vector(std::size_t size, std::uint64_t step) {
@@ -122,7 +162,7 @@ TEST_P(EveryRule, RefusesAGradientOfAnotherSize) {
   EXPECT_EQ(optimizer.steps, 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Optimizer, EveryRule, testing::Values(Sgd{}, Momentum{}, AdaGrad{}, Adam{}));
+INSTANTIATE_TEST_SUITE_P(Optimizer, EveryRule, testing::Values(Sgd{}, Momentum{}, AdaGrad{}, Adam{}, Ftrl{}, Sum{}));
 
 TEST(Optimizer, RefusesAStateOfAnotherSize) {
   Optimizer optimizer{.rule = Momentum{}};

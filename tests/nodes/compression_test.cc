@@ -1,0 +1,119 @@
+#include "nodes/compression.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+#include "lp/base/error.h"
+#include "lp/base/random.h"
+
+namespace lp {
+namespace {
+
+std::vector<float> random_values(std::size_t size, std::uint64_t step = 0) {
+  Random random(2, "values", step);
+  std::vector<float> out(size);
+  for (float& value : out) value = static_cast<float>(random.normal());
+  return out;
+}
+
+// CNTK: one bit a value, and two reconstruction values a column.
+TEST(Compression, OneBitSendsTheMeansOfWhatIsBelowAndAboveZero) {
+  const std::vector<float> values{1, 3, -2, -4, 0.5F, 5};
+  const Encoded encoded = encode(values, {.kind = Compression::one_bit, .column = 4}, 0);
+  EXPECT_EQ(std::vector<float>(encoded.values.begin(), encoded.values.end()), (std::vector<float>{-3, 2, 0, 2.75F}));
+  const Array<float> decoded = decode(encoded);
+  EXPECT_EQ(std::vector<float>(decoded.begin(), decoded.end()), (std::vector<float>{2, 2, -3, -3, 2.75F, 2.75F}));
+  const Encoded large = encode(random_values(64'000), {.kind = Compression::one_bit, .column = 1000}, 0);
+  EXPECT_EQ(large.bytes(), 64'000U / 8 + 64 * 2 * sizeof(float));
+}
+
+TEST(Compression, TopKSendsTheLargestByMagnitude) {
+  const Encoded encoded = encode(std::vector<float>{1, -7, 3, 0, 5, -3}, {.kind = Compression::top_k, .share = 0.5}, 0);
+  EXPECT_EQ(std::vector<float>(encoded.values.begin(), encoded.values.end()), (std::vector<float>{-7, 3, 5}));
+  EXPECT_EQ(std::vector<std::uint32_t>(encoded.indices.begin(), encoded.indices.end()),
+            (std::vector<std::uint32_t>{1, 2, 4}));
+  const Array<float> decoded = decode(encoded);
+  EXPECT_EQ(std::vector<float>(decoded.begin(), decoded.end()), (std::vector<float>{0, -7, 3, 0, 5, 0}));
+}
+
+TEST(Compression, RandomKIsAFunctionOfTheSeed) {
+  const std::vector<float> values = random_values(1000);
+  const CompressionOptions options{.kind = Compression::random_k, .share = 0.1};
+  const Encoded first = encode(values, options, 1);
+  EXPECT_EQ(first.indices.size(), 100U);
+  EXPECT_EQ(first.indices, encode(values, options, 1).indices);
+  EXPECT_FALSE(first.indices == encode(values, options, 2).indices);
+}
+
+// Dithering: the expected value is the value.
+TEST(Compression, DitherIsUnbiased) {
+  const std::vector<float> values{1, 0.3F, -0.123F, 0};
+  std::vector<double> sums(values.size());
+  constexpr int kTimes = 4000;
+  for (int i = 0; i < kTimes; ++i) {
+    const Encoded encoded = encode(values, {.kind = Compression::dither}, static_cast<std::uint64_t>(i));
+    EXPECT_EQ(encoded.bytes(), values.size() + sizeof(float));
+    const Array<float> decoded = decode(encoded);
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      EXPECT_NEAR(decoded[k], values[k], 1.0 / 127);
+      sums[k] += decoded[k];
+    }
+  }
+  for (std::size_t k = 0; k < values.size(); ++k) EXPECT_NEAR(sums[k] / kTimes, values[k], 3e-4);
+}
+
+class EveryCompression : public testing::TestWithParam<Compression> {};
+
+// q = Q(g + e), e ← (g + e) − Q⁻¹(q): Σ decoded + residual = Σ g, up to rounding, after any number of steps.
+TEST_P(EveryCompression, WhatWasDecodedAndTheResidualAreWhatWasGiven) {
+  constexpr std::size_t kSize = 777;
+  ErrorFeedback feedback({.kind = GetParam(), .share = 0.05, .column = 100});
+  std::vector<double> given(kSize);
+  std::vector<double> decoded(kSize);
+  for (std::uint64_t step = 0; step < 200; ++step) {
+    const std::vector<float> gradient = random_values(kSize, step);
+    const Array<float> got = decode(feedback.encode(gradient, step));
+    for (std::size_t i = 0; i < kSize; ++i) {
+      given[i] += gradient[i];
+      decoded[i] += got[i];
+    }
+    for (std::size_t i = 0; i < kSize; ++i) {
+      const double residual = feedback.residual().empty() ? 0 : feedback.residual()[i];
+      ASSERT_NEAR(decoded[i] + residual, given[i], 1e-3) << i << " in step " << step;
+    }
+  }
+  EXPECT_THROW(feedback.encode(std::vector<float>(kSize + 1), 0), Error);
+}
+
+INSTANTIATE_TEST_SUITE_P(Compression, EveryCompression,
+                         testing::Values(Compression::one_bit, Compression::top_k, Compression::random_k,
+                                         Compression::dither));
+
+TEST(Compression, WhatDoesNotFitIsRefused) {
+  Encoded encoded = encode(random_values(100), {.kind = Compression::top_k, .share = 0.1}, 0);
+  encoded.indices.edit()[9] = 100;
+  EXPECT_THROW(decode(encoded), Error);
+  encoded = encode(random_values(100), {.kind = Compression::one_bit}, 0);
+  encoded.column = 0;
+  EXPECT_THROW(decode(encoded), Error);
+  encoded.column = 64;
+  encoded.size = std::uint64_t{1} << 60;
+  EXPECT_THROW(decode(encoded), Error);
+  encoded = encode(random_values(100), {.kind = Compression::dither}, 0);
+  encoded.levels = {};
+  EXPECT_THROW(decode(encoded), Error);
+  encoded = plain(Array<float>(3));
+  encoded.size = 4;
+  EXPECT_THROW(decode(encoded), Error);
+  encoded.compression = static_cast<Compression>(77);
+  EXPECT_THROW(decode(encoded), Error);
+  EXPECT_THROW(encode(random_values(3), {.kind = Compression::top_k, .share = 0}, 0), Error);
+  EXPECT_EQ(decode(encode({}, {.kind = Compression::top_k}, 0)).size(), 0U);
+  EXPECT_EQ(decode(encode({}, {.kind = Compression::one_bit}, 0)).size(), 0U);
+}
+
+}  // namespace
+}  // namespace lp
