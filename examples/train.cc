@@ -55,8 +55,15 @@ Result statistics_of(const lp::Clients<lp::ParameterServer>& servers, const lp::
   return out;
 }
 
+int size_of(std::string_view group, const lp::Program& program) {
+  for (const lp::GroupSpec& one : program.groups()) {
+    if (one.options.name == group) return one.size;
+  }
+  return 0;
+}
+
 Result report(lp::Run& run, const lp::TrainConfig& config) {
-  const auto servers = run.client(lp::GroupHandle<lp::ParameterServer>("server", config.servers));
+  const auto servers = run.client(lp::GroupHandle<lp::ParameterServer>("server", size_of("server", run.program())));
   const auto workers = run.client(lp::GroupHandle<lp::TrainingWorker>("worker", config.workers));
   Result result = statistics_of(servers, workers);
   const std::unique_ptr<lp::Model> model = lp::model_of(config);

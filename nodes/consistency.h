@@ -6,6 +6,7 @@
 // version of a shard counts its updates. A gradient belongs to a round, which is the version that it is to change; the
 // update is done when `needed` gradients of the round are there.
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <variant>
@@ -48,14 +49,17 @@ struct Asynchronous {
 };
 
 // Task t, which reads, computes and pushes, waits until all tasks older than t − delay are done. 0: sequential;
-// kUnbounded: eventual (Li et al., OSDI 2014, section 3.4). Tasks with equal t of all workers are one update.
+// kUnbounded: eventual (Li et al., OSDI 2014, section 3.4), but for a bound on what servers must keep. Tasks with equal
+// t of all workers are one update.
 struct BoundedDelay {
+  static constexpr std::uint64_t kMostAhead = 1024;  // tasks: no delay is longer
+
   std::uint64_t delay = 0;
 
   std::uint32_t needed(std::uint32_t workers) const { return workers; }
   std::uint64_t round(const Stamp& push, const ShardProgress&) const { return push.clock; }
   bool readable(std::uint64_t clock, const ShardProgress& at) const {
-    return clock <= delay || at.version >= clock - delay;
+    return clock - std::min(clock, at.version) <= std::min(delay, kMostAhead);
   }
   float weight(std::uint64_t) const { return 1; }
 };

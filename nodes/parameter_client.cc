@@ -14,7 +14,7 @@ constexpr std::size_t kMostKnown = 4096;  // lists of which a client remembers t
 
 }  // namespace
 
-ParameterClient::ParameterClient(Clients<ParameterServer> servers, std::vector<Tensor> tensors,
+ParameterClient::ParameterClient(Clients<ParameterService> servers, std::vector<Tensor> tensors,
                                  ParameterClientOptions options)
     : servers_(std::move(servers)),
       tensors_(std::move(tensors)),
@@ -179,9 +179,9 @@ void ParameterClient::send(Sent& sent) {
     at.known.insert(keys.hash);
   }
   traffic_.sent += keys.list.size() * sizeof(std::uint64_t) + (sent.pushes ? sent.push.values.bytes() : 0);
-  const Client<ParameterServer>& server = servers_[at.serves];
+  const Client<ParameterService>& server = servers_[at.serves];
   sent.reply =
-      sent.pushes ? server.async<&ParameterServer::push>(sent.push) : server.async<&ParameterServer::pull>(sent.pull);
+      sent.pushes ? server.async<&ParameterService::push>(sent.push) : server.async<&ParameterService::pull>(sent.pull);
 }
 
 Reply ParameterClient::receive(Sent& sent) {
@@ -229,7 +229,7 @@ std::uint64_t ParameterClient::pull_common(std::uint32_t tensor, std::span<float
   std::vector<Future<ShardVersions>> futures;
   for (const Part& part : dense_[tensor]) {
     futures.push_back(
-        servers_[place(tensor, part.server).serves].async<&ParameterServer::versions>(tensor, part.server));
+        servers_[place(tensor, part.server).serves].async<&ParameterService::versions>(tensor, part.server));
   }
   const std::vector<ShardVersions> all = when_all(std::move(futures)).get();
   const std::uint64_t step = common_step(all);
@@ -247,15 +247,15 @@ std::uint64_t ParameterClient::position() {
   for (std::uint32_t tensor = 0; tensor < tensors_.size(); ++tensor) {
     for (std::uint32_t shard = 0; shard < servers_.size(); ++shard) {
       if (tensors_[tensor].partition.ranges(shard).empty()) continue;
-      const Client<ParameterServer>& server = servers_[place(tensor, shard).serves];
-      clock = std::min(clock, server.call<&ParameterServer::position>(tensor, shard, options_.worker).clock);
+      const Client<ParameterService>& server = servers_[place(tensor, shard).serves];
+      clock = std::min(clock, server.call<&ParameterService::position>(tensor, shard, options_.worker).clock);
     }
   }
   return clock;
 }
 
 void ParameterClient::leave() {
-  for (const auto& outcome : servers_.outcomes<&ParameterServer::leave>(options_.worker)) {
+  for (const auto& outcome : servers_.outcomes<&ParameterService::leave>(options_.worker)) {
     if (!outcome && (!options_.replicated || outcome.error().kind() != ErrorKind::disconnected))
       throw Error(outcome.error());
   }

@@ -43,8 +43,8 @@ struct Traffic {
 
 class ParameterClient {
  public:
-  // `tensors` are those of the servers.
-  ParameterClient(Clients<ParameterServer> servers, std::vector<Tensor> tensors, ParameterClientOptions options);
+  // `servers` serve the shards 0, 1, ... of these tensors; one may serve several.
+  ParameterClient(Clients<ParameterService> servers, std::vector<Tensor> tensors, ParameterClientOptions options);
 
   class Request;  // to every server that has some of the keys: a value that moves
 
@@ -61,7 +61,7 @@ class ParameterClient {
                           const Array<float>& gradient, std::uint32_t examples, std::span<float> to = {});
 
   // Error::disconnected when a server is gone and has no replica, or was restarted and is behind this worker: go on
-  // from its state. Other errors as ParameterServer::push has them.
+  // from its state. Other errors as Shard::push has them.
   Arrival wait(Request request);
 
   // The newest version of a dense tensor that all its shards of a synchronous group have, and which. What is pushed
@@ -115,7 +115,7 @@ class ParameterClient {
   void scatter(std::uint32_t tensor, const Part& part, const Array<float>& values, std::span<float> to) const;
   Array<float> gather(std::uint32_t tensor, const Part& part, std::span<const float> values) const;
 
-  Clients<ParameterServer> servers_;
+  Clients<ParameterService> servers_;
   std::vector<Tensor> tensors_;
   ParameterClientOptions options_;
   std::vector<std::vector<Part>> dense_;  // by tensor

@@ -173,7 +173,7 @@ void ParameterServer::replicate_leave(std::uint32_t worker) {
   answer_reads();
 }
 
-ShardVersions ParameterServer::versions(std::uint32_t tensor, std::uint32_t number) const {
+Future<ShardVersions> ParameterServer::versions(std::uint32_t tensor, std::uint32_t number) {
   const Shard& shard = find(tensor, number);
   ShardVersions out{.step = shard.version(), .previous = shard.previous()};
   if (shard.index().dense()) {
@@ -184,7 +184,7 @@ ShardVersions ParameterServer::versions(std::uint32_t tensor, std::uint32_t numb
     out.keys = std::move(all.keys);
     out.newest = std::move(all.values);
   }
-  return out;
+  return ready(std::move(out));
 }
 
 WorkerPosition ParameterServer::position(std::uint32_t tensor, std::uint32_t shard, std::uint32_t worker) const {

@@ -34,13 +34,6 @@ struct Tensor {
   std::function<std::vector<float>(std::uint64_t seed)> initial{};
 };
 
-struct ParameterServerOptions {
-  ShardOptions shard{};         // of every tensor; `width` is the tensor's
-  bool replicated = false;      // server k + 1 has a replica of the shards of server k
-  std::uint64_t cut_every = 0;  // updates of every shard from one cut of the program to the next; 0: none is taken
-  std::uint64_t last_step = 0;  // a cut is taken after this update, too; 0: unknown
-};
-
 // A shard as it is. `previous` is the version before, of a synchronous shard that did a step since it was started.
 struct ShardVersions {
   std::uint64_t step = 0;
@@ -70,23 +63,52 @@ struct ServerStatistics {
   std::uint64_t unreplicated = 0;    // pushes that were acknowledged without a replica, since that was gone
 };
 
-class ParameterServer {
+// What workers ask of whoever serves parameters: a server, or a leaf between them and the servers.
+class ParameterService {
+ public:
+  virtual ~ParameterService() = default;
+
+  // What a gradient becomes is said by Shard::push, which also says the errors. The answer comes when the replica, if
+  // there is one, has the push too, and, if it is to have the rows, when these may be read.
+  virtual Future<Reply> push(Push push) = 0;
+  // The rows, as soon as the consistency model allows a worker of this clock to see them.
+  virtual Future<Reply> pull(Pull pull) = 0;
+  // The worker pushes no more.
+  virtual Future<void> leave(std::uint32_t worker) = 0;
+
+  virtual Future<ShardVersions> versions(std::uint32_t tensor, std::uint32_t shard) = 0;
+  virtual WorkerPosition position(std::uint32_t tensor, std::uint32_t shard, std::uint32_t worker) const = 0;
+
+  // For the slowest worker, its restart included.
+  static constexpr int kStepMilliseconds = 600'000;
+
+  using Remote =
+      Methods<deadline<idempotent<&ParameterService::push>, kStepMilliseconds>,
+              deadline<idempotent<&ParameterService::pull>, kStepMilliseconds>, idempotent<&ParameterService::leave>,
+              deadline<idempotent<&ParameterService::versions>, kStepMilliseconds>,
+              idempotent<&ParameterService::position>>;
+};
+
+struct ParameterServerOptions {
+  ShardOptions shard{};         // of every tensor; `width` is the tensor's
+  bool replicated = false;      // server k + 1 has a replica of the shards of server k
+  std::uint64_t cut_every = 0;  // updates of every shard from one cut of the program to the next; 0: none is taken
+  std::uint64_t last_step = 0;  // a cut is taken after this update, too; 0: unknown
+};
+
+class ParameterServer final : public ParameterService {
  public:
   // `group` are all servers, this one included, if it is replicated, else nobody. Error::failed when an option does not
   // fit.
   ParameterServer(Context& context, std::vector<Tensor> tensors, ParameterServerOptions options,
                   Clients<ParameterServer> group);
 
-  // What a gradient becomes is said by Shard::push, which also says the errors. The answer comes when the replica, if
-  // there is one, has the push too, and, if it is to have the rows, when these may be read.
-  Future<Reply> push(Push push);
-  // The rows, as soon as the consistency model allows a worker of this clock to see them.
-  Future<Reply> pull(Pull pull);
-  // The worker pushes no more.
-  Future<void> leave(std::uint32_t worker);
+  Future<Reply> push(Push push) override;
+  Future<Reply> pull(Pull pull) override;
+  Future<void> leave(std::uint32_t worker) override;
+  Future<ShardVersions> versions(std::uint32_t tensor, std::uint32_t shard) override;
+  WorkerPosition position(std::uint32_t tensor, std::uint32_t shard, std::uint32_t worker) const override;
 
-  ShardVersions versions(std::uint32_t tensor, std::uint32_t shard) const;
-  WorkerPosition position(std::uint32_t tensor, std::uint32_t shard, std::uint32_t worker) const;
   ServerStatistics statistics() const;
 
   // The same as push and leave, from the primary to its replica.
@@ -96,9 +118,6 @@ class ParameterServer {
   void save(Checkpoint& out) const;
   // Error::failed when what was saved is of another size, of another kind of rule, or of a program with another seed.
   void load(const Checkpoint& in);
-
-  // For the slowest worker, its restart included.
-  static constexpr int kStepMilliseconds = 600'000;
 
   using Remote =
       Methods<deadline<idempotent<&ParameterServer::push>, kStepMilliseconds>,

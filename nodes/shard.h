@@ -50,7 +50,7 @@ struct ShardStatistics {
 
 class Shard {
  public:
-  static constexpr std::size_t kMostWaiting = 64;  // gradients of each worker
+  static constexpr std::size_t kMostWaiting = BoundedDelay::kMostAhead + 1;  // gradients of each worker
 
   // Dense: `values` are the rows of the index's keys. Sparse: `values` is empty; rows are 0 until they are pushed.
   // Error::failed when a number does not fit.

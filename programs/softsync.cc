@@ -5,9 +5,10 @@
 namespace lp {
 
 // Workers do what asynchronous ones do; the servers are what differs.
-Scheme softsync_scheme(const ServerTraining& training, std::uint32_t splits) {
+Scheme softsync_scheme(const ServerTraining& training, std::uint32_t splits, int leaves) {
   Scheme scheme = asynchronous_scheme(training);
   scheme.consistency = Softsync{.splits = splits};
+  scheme.leaves = leaves;
   return scheme;
 }
 

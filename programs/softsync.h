@@ -1,6 +1,8 @@
 #pragma once
 // n-softsync, as Rudra (Gupta, Zhang and Wang, ICDM 2016): the servers update after every ⌊workers / splits⌋ gradients,
 // whoever sent them, with their mean, each divided by its own staleness. Nobody waits: a worker reads what is there.
+// With leaf servers, each of these sums the gradients of its workers and pushes once to the others, as one of λ =
+// leaves.
 
 #include <cstdint>
 
@@ -9,11 +11,11 @@
 namespace lp {
 
 // splits 1: an update for as many gradients as there are workers; splits = workers: asynchronous.
-Scheme softsync_scheme(const ServerTraining& training, std::uint32_t splits);
+Scheme softsync_scheme(const ServerTraining& training, std::uint32_t splits, int leaves = 0);
 
 inline TrainingGraph add_softsync_training(Program& program, const LearningTask& task, const ServerTraining& training,
-                                           std::uint32_t splits) {
-  return add_server_training(program, task, training, softsync_scheme(training, splits));
+                                           std::uint32_t splits, int leaves = 0) {
+  return add_server_training(program, task, training, softsync_scheme(training, splits, leaves));
 }
 
 }  // namespace lp

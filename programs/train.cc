@@ -9,6 +9,9 @@
 #include "programs/asynchronous.h"
 #include "programs/bounded_delay.h"
 #include "programs/mlp.h"
+#include "programs/one_bit.h"
+#include "programs/partitioned.h"
+#include "programs/sliced.h"
 #include "programs/softsync.h"
 #include "programs/stale_synchronous.h"
 #include "programs/synchronous.h"
@@ -20,36 +23,64 @@ const NamedScheme kSchemes[] = {
     {.name = "synchronous",
      .system = "TensorFlow, synchronous replicas",
      .summary = "every step waits for the gradients of all workers",
-     .make = [](const ServerTraining& training, const TrainConfig&) { return synchronous_scheme(training); }},
+     .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
+               const TrainConfig&) { add_synchronous_training(program, task, training); }},
     {.name = "backup",
      .system = "TensorFlow, backup workers",
-     .summary = "every step takes the first gradients and drops those of the slowest --backups workers",
-     .make = [](const ServerTraining& training,
-                const TrainConfig& config) { return synchronous_scheme(training, config.backups); }},
+     .summary = "a step takes the first gradients and drops those of the slowest --backups workers",
+     .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
+               const TrainConfig& config) { add_synchronous_training(program, task, training, config.backups); }},
     {.name = "asynchronous",
      .system = "DistBelief Downpour; TensorFlow, asynchronous",
      .summary = "a gradient is applied when it comes; --fetch-every, --push-every",
-     .make =
-         [](const ServerTraining& training, const TrainConfig& config) {
-           return asynchronous_scheme(
-               training,
+     .add =
+         [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
+           add_asynchronous_training(
+               program, task, training,
                {.fetch_every = config.fetch_every, .push_every = config.push_every, .local_rate = config.rate});
          }},
     {.name = "bounded_delay",
      .system = "Parameter Server (Li et al.)",
      .summary = "a step waits for all steps that are older than --delay",
-     .make = [](const ServerTraining& training,
-                const TrainConfig& config) { return bounded_delay_scheme(training, config.delay); }},
+     .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
+               const TrainConfig& config) { add_bounded_delay_training(program, task, training, config.delay); }},
     {.name = "stale_synchronous",
-     .system = "Petuum Bösen",
+     .system = "Petuum",
      .summary = "the fastest worker is at most --staleness steps ahead; reads come from a cache of rows",
-     .make = [](const ServerTraining& training,
-                const TrainConfig& config) { return stale_synchronous_scheme(training, config.staleness); }},
+     .add =
+         [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
+           add_stale_synchronous_training(program, task, training, config.staleness);
+         }},
     {.name = "softsync",
      .system = "Rudra, n-softsync",
      .summary = "an update takes workers / --splits gradients, each divided by its staleness",
-     .make = [](const ServerTraining& training,
-                const TrainConfig& config) { return softsync_scheme(training, config.splits); }},
+     .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
+               const TrainConfig& config) { add_softsync_training(program, task, training, config.splits); }},
+    {.name = "tree",
+     .system = "Rudra, hierarchical",
+     .summary = "softsync over --leaves servers that sum their workers' gradients",
+     .add =
+         [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
+           add_softsync_training(program, task, training, config.splits, config.leaves);
+         }},
+    {.name = "partitioned",
+     .system = "BytePS",
+     .summary = "servers sum partitions of gradients, the most urgent first; workers update",
+     .add =
+         [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
+           add_partitioned_training(program, task, training,
+                                    {.bytes = config.partition_bytes, .credit = config.credit_bytes});
+         }},
+    {.name = "sliced",
+     .system = "BigDL, CaffeOnSpark",
+     .summary = "each worker sums and updates a slice of the parameters for all",
+     .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
+               const TrainConfig&) { add_sliced_training(program, task, training); }},
+    {.name = "one_bit",
+     .system = "CNTK 1-bit SGD",
+     .summary = "synchronous, one bit a value, with error feedback",
+     .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
+               const TrainConfig&) { add_one_bit_training(program, task, training); }},
 };
 
 }  // namespace
@@ -110,7 +141,7 @@ Program make_training(const TrainConfig& config) {
   const LearningTask task{.model = [config] { return model_of(config); },
                           .data = [config](std::uint64_t seed) { return data_of(config, seed).train; }};
   Program program(std::string("train"));
-  add_server_training(program, task, training, named_scheme(config.scheme).make(training, config));
+  named_scheme(config.scheme).add(program, task, training, config);
   return program;
 }
 

@@ -45,6 +45,9 @@ struct TrainConfig {
   std::uint32_t splits = 1;
   std::uint64_t fetch_every = 1;
   std::uint64_t push_every = 1;
+  int leaves = 2;
+  std::uint64_t partition_bytes = std::uint64_t{4} << 20;
+  std::uint64_t credit_bytes = std::uint64_t{16} << 20;
 
   static constexpr auto fields = lp::fields(
       field("scheme", "how the workers train together; --list names them"), field("model", "what is learned"),
@@ -67,7 +70,10 @@ struct TrainConfig {
       field("staleness", "stale_synchronous: steps that the fastest worker may be ahead of the slowest"),
       field("splits", "softsync: an update takes workers / splits gradients", at_least(1)),
       field("fetch_every", "asynchronous: steps from one fetch of the parameters to the next", at_least(1)),
-      field("push_every", "asynchronous: steps from one push of gradients to the next", at_least(1)));
+      field("push_every", "asynchronous: steps from one push of gradients to the next", at_least(1)),
+      field("leaves", "tree: leaf servers between the workers and the servers", at_least(1)),
+      field("partition_bytes", "partitioned: bytes of a partition", at_least(4)),
+      field("credit_bytes", "partitioned: bytes that are on their way at a time"));
 };
 
 // A scheme that --scheme chooses.
@@ -75,7 +81,7 @@ struct NamedScheme {
   std::string_view name;
   std::string_view system;   // that it stands for
   std::string_view summary;  // one line
-  Scheme (*make)(const ServerTraining& training, const TrainConfig& config);
+  void (*add)(Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config);
 };
 std::span<const NamedScheme> named_schemes();
 // Error::failed when there is none of this name; it says what is near.

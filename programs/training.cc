@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lp/base/error.h"
+#include "nodes/leaf_server.h"
 #include "programs/worker.h"
 
 namespace lp {
@@ -25,7 +26,24 @@ struct SchemeTensors {
   }
 };
 
-void check(const ServerTraining& training) {
+// What a worker of a tree calls for every shard: its leaf.
+struct OwnLeaf {
+  GroupHandle<LeafServer> leaves;
+  int servers;
+
+  Clients<ParameterService> dereference(Context& worker) const {
+    const Client<LeafServer> leaf = leaves[worker.index() % leaves.size()].dereference(worker);
+    return Clients<ParameterService>(
+        std::vector<Client<ParameterService>>(static_cast<std::size_t>(servers), Client<ParameterService>(leaf)));
+  }
+  void append_nodes(std::vector<std::string>& names) const { leaves.append_nodes(names); }
+};
+
+void check(const ServerTraining& training, const Scheme& scheme) {
+  if (scheme.leaves > training.workers) {
+    throw Error(ErrorKind::failed, "a tree with " + std::to_string(scheme.leaves) + " leaves for " +
+                                       std::to_string(training.workers) + " workers: give fewer leaves");
+  }
   if (training.workers >= 1 && training.servers >= 1) return;
   throw Error(ErrorKind::failed, "a training with " + std::to_string(training.workers) + " workers and " +
                                      std::to_string(training.servers) + " servers: give one of each at least");
@@ -60,14 +78,15 @@ Tensor dense_tensor(const LearningTask& task, Partition partition) {
 
 TrainingGraph add_server_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                   const Scheme& scheme) {
-  check(training);
+  check(training, scheme);
   const FailurePolicy policy = training.replicated     ? kIgnore
                                : training.restarts > 0 ? restart(training.restarts)
                                                        : kStopProgram;
   const SchemeTensors tensors{task, training, scheme};
+  const int pushers = scheme.leaves > 0 ? scheme.leaves : training.workers;
   const ParameterServerOptions options{.shard = {.rule = scheme.rule,
                                                  .consistency = scheme.consistency,
-                                                 .workers = static_cast<std::uint32_t>(training.workers),
+                                                 .workers = static_cast<std::uint32_t>(pushers),
                                                  .bad_values = training.bad_values},
                                        .replicated = training.replicated,
                                        .cut_every = training.replicated ? 0 : training.cut_every,
@@ -76,9 +95,18 @@ TrainingGraph add_server_training(Program& program, const LearningTask& task, co
       program.declare_group<ParameterServer>({.name = "server", .replicas = training.servers, .on_failure = policy});
   program.define(servers, context, tensors, options,
                  training.replicated ? servers : GroupHandle<ParameterServer>(servers.name(), 0));
-  auto workers = program.group<TrainingWorker>(
-      {.name = "worker", .replicas = training.workers, .on_failure = policy, .ends_program = true}, context, servers,
-      tensors, task, training, scheme);
+  const GroupOptions group{.name = "worker", .replicas = training.workers, .on_failure = policy, .ends_program = true};
+  if (scheme.leaves > 0) {
+    const auto learners = per_replica([all = training.workers, leaves = scheme.leaves](int leaf) {
+      return static_cast<std::uint32_t>((all + leaves - 1 - leaf) / leaves);
+    });
+    auto leaves = program.group<LeafServer>({.name = "leaf", .replicas = scheme.leaves}, servers, learners, index);
+    auto workers = program.group<TrainingWorker>(group, context, OwnLeaf{leaves, training.servers}, tensors, task,
+                                                 training, scheme);
+    return {servers, workers};
+  }
+  auto workers = program.group<TrainingWorker>(group, context, GroupHandle<ParameterService>(servers), tensors, task,
+                                               training, scheme);
   return {servers, workers};
 }
 

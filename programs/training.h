@@ -82,9 +82,11 @@ struct ExchangeParts {
 
 struct Scheme {
   Consistency consistency = Synchronous{};
+  int leaves = 0;              // servers between the workers and the others, each for every so-many-th worker; 0: none
   OptimizerRule rule = Sgd{};  // at the servers
   Division division = Division::shards;
   std::function<std::unique_ptr<Exchange>(const ExchangeParts&)> exchange{};
+  CompressionOptions compression{};  // instead of the training's, if it is any
   // The tensors that the servers hold of a model; without it, one dense tensor of all parameters, on a ring.
   std::function<std::vector<Tensor>(const LearningTask&, const ServerTraining&)> tensors{};
 };

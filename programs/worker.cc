@@ -86,7 +86,7 @@ class Meter {
 
 }  // namespace
 
-TrainingWorker::TrainingWorker(Context& context, Clients<ParameterServer> servers, std::vector<Tensor> tensors,
+TrainingWorker::TrainingWorker(Context& context, Clients<ParameterService> servers, std::vector<Tensor> tensors,
                                LearningTask task, ServerTraining training, Scheme scheme)
     : context_(context),
       servers_(std::move(servers)),
@@ -99,11 +99,12 @@ void TrainingWorker::run(Context& node) {
   const std::unique_ptr<Model> model = task_.model();
   const Dataset data = task_.data(node.program_seed());
   Share share(node, training_, scheme_.division, static_cast<std::uint32_t>(data.examples()));
-  ParameterClient client(servers_, tensors_,
-                         {.worker = static_cast<std::uint32_t>(node.index()),
-                          .replicated = training_.replicated,
-                          .compression = training_.compression,
-                          .seed = node.seed()});
+  ParameterClient client(
+      servers_, tensors_,
+      {.worker = static_cast<std::uint32_t>(node.index()),
+       .replicated = training_.replicated,
+       .compression = scheme_.compression.kind == Compression::none ? training_.compression : scheme_.compression,
+       .seed = node.seed()});
   const std::unique_ptr<Exchange> exchange = scheme_.exchange({client, *model, training_, node.program_seed()});
 
   Meter meter(node, share, training_);

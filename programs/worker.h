@@ -26,7 +26,7 @@ struct WorkerStatistics {
 
 class TrainingWorker {
  public:
-  TrainingWorker(Context& context, Clients<ParameterServer> servers, std::vector<Tensor> tensors, LearningTask task,
+  TrainingWorker(Context& context, Clients<ParameterService> servers, std::vector<Tensor> tensors, LearningTask task,
                  ServerTraining training, Scheme scheme);
 
   // Trains until all steps are done. What it does in a step is a function of seed, step and worker: one that was
@@ -42,7 +42,7 @@ class TrainingWorker {
 
  private:
   Context& context_;
-  Clients<ParameterServer> servers_;
+  Clients<ParameterService> servers_;
   const std::vector<Tensor> tensors_;
   const LearningTask task_;
   const ServerTraining training_;

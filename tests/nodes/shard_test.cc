@@ -167,15 +167,17 @@ TEST(BoundedDelayShard, UpdatesAreDoneInTheOrderOfTheTasks) {
 
 TEST(BoundedDelayShard, WhatWaitsIsBounded) {
   Shard shard = counter(BoundedDelay{.delay = kUnbounded}, 2);
+  EXPECT_TRUE(shard.readable(1024));
+  EXPECT_FALSE(shard.readable(1025));  // who asks before it pushes never does too much
   try {
-    for (std::uint64_t task = 0; task < 1000; ++task) shard.push(push_of(0, task, 0, 1));
+    for (std::uint64_t task = 0; task < 2000; ++task) shard.push(push_of(0, task, 0, 1));
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::overloaded);
     EXPECT_NE(error.text().find("clock 0"), std::string::npos) << error.what();
   }
-  for (std::uint64_t task = 0; task < 64; ++task) shard.push(push_of(1, task, 0, 1));
-  EXPECT_EQ(value_of(shard), 128);  // nothing was lost
+  for (std::uint64_t task = 0; task < 1025; ++task) shard.push(push_of(1, task, 0, 1));
+  EXPECT_EQ(value_of(shard), 2050);  // nothing was lost
 }
 
 // ---- Petuum, stale synchronous parallel
