@@ -78,7 +78,8 @@ Result report(lp::Run& run, const lp::TrainConfig& config) {
 }
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::string_view(argv[1]) == "--list") {
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]) != "--list") continue;
     std::printf("%s", lp::list_of_schemes().c_str());
     return 0;
   }

@@ -4,7 +4,7 @@
 //
 // A worker's clock counts its pushes: the first has clock 0, and a read at clock c precedes the push with clock c. The
 // version of a shard counts its updates. A gradient belongs to a round, which is the version that it is to change; the
-// update is done when `needed` gradients of the round are there.
+// update is done when `needed` gradients of the round are there, of so many workers of which some have not left.
 
 #include <algorithm>
 #include <cstdint>
@@ -34,7 +34,9 @@ struct ShardProgress {
 struct Synchronous {
   std::uint32_t backups = 0;
 
-  std::uint32_t needed(std::uint32_t workers) const { return workers - backups; }
+  std::uint32_t needed(std::uint32_t workers, std::uint32_t present) const {
+    return std::min(workers - backups, present);
+  }
   std::uint64_t round(const Stamp& push, const ShardProgress&) const { return push.version; }
   bool readable(std::uint64_t clock, const ShardProgress& at) const { return at.version >= clock; }
   float weight(std::uint64_t) const { return 1; }
@@ -42,7 +44,7 @@ struct Synchronous {
 
 // Each gradient is applied when it comes (DistBelief's Downpour, TensorFlow's asynchronous replicas).
 struct Asynchronous {
-  std::uint32_t needed(std::uint32_t) const { return 1; }
+  std::uint32_t needed(std::uint32_t, std::uint32_t) const { return 1; }
   std::uint64_t round(const Stamp&, const ShardProgress& at) const { return at.version; }
   bool readable(std::uint64_t, const ShardProgress&) const { return true; }
   float weight(std::uint64_t) const { return 1; }
@@ -56,7 +58,7 @@ struct BoundedDelay {
 
   std::uint64_t delay = 0;
 
-  std::uint32_t needed(std::uint32_t workers) const { return workers; }
+  std::uint32_t needed(std::uint32_t, std::uint32_t present) const { return present; }
   std::uint64_t round(const Stamp& push, const ShardProgress&) const { return push.clock; }
   bool readable(std::uint64_t clock, const ShardProgress& at) const {
     return clock - std::min(clock, at.version) <= std::min(delay, kMostAhead);
@@ -69,7 +71,7 @@ struct BoundedDelay {
 struct StaleSynchronous {
   std::uint64_t staleness = 0;
 
-  std::uint32_t needed(std::uint32_t) const { return 1; }
+  std::uint32_t needed(std::uint32_t, std::uint32_t) const { return 1; }
   std::uint64_t round(const Stamp&, const ShardProgress& at) const { return at.version; }
   bool readable(std::uint64_t clock, const ShardProgress& at) const {
     return clock <= staleness || at.slowest >= clock - staleness;
@@ -83,7 +85,10 @@ struct StaleSynchronous {
 struct Softsync {
   std::uint32_t splits = 1;
 
-  std::uint32_t needed(std::uint32_t workers) const { return workers / splits; }
+  // What is left when all have left is an update too.
+  std::uint32_t needed(std::uint32_t workers, std::uint32_t present) const {
+    return present == 0 ? 1 : workers / splits;
+  }
   std::uint64_t round(const Stamp&, const ShardProgress& at) const { return at.version; }
   bool readable(std::uint64_t, const ShardProgress&) const { return true; }
   float weight(std::uint64_t staleness) const { return staleness > 1 ? 1.0F / static_cast<float>(staleness) : 1.0F; }

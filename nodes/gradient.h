@@ -33,18 +33,21 @@ struct Push {
   bool pull = false;  // answer with the same rows as they are at the worker's next clock
 };
 
+inline constexpr std::uint32_t kNoWorker = std::numeric_limits<std::uint32_t>::max();
+
 struct Pull {
   std::uint32_t tensor = 0;
   std::uint32_t shard = 0;
-  std::uint64_t clock = 0;  // of the worker, as Consistency has it
+  std::uint32_t worker = kNoWorker;  // who reads, if it is one
+  std::uint64_t clock = 0;           // of the worker, as Consistency has it
   KeySet keys{};
 };
 
 enum class PushOutcome : std::uint8_t {
-  accepted,      // applied, or kept until its update is complete
-  dropped,       // it was computed from parameters that are too old
-  duplicate,     // this worker's push of this clock is there already
-  ahead,         // nothing happened: it was computed from a version that is yet to come, since the server was restarted
+  accepted,   // applied, or kept until its update is complete
+  dropped,    // it was computed from parameters that are too old
+  duplicate,  // this worker's push of this clock is there already
+  ahead,      // nothing happened: the worker has seen or done what is yet to come here, since the server was restarted
   unknown_list,  // nothing happened: the server does not know the list of this hash; send the list
 };
 

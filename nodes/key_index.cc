@@ -186,6 +186,7 @@ KeyIndex::Level KeyIndex::merged(const Level& a, const Level& b) {
 }
 
 Array<std::uint64_t> KeyIndex::keys_in(const KeyRange& range) const {
+  if (range.begin > range.last) return {};
   std::vector<std::uint64_t> keys;
   for (const KeyRange& own : ranges_) {
     if (own.last < range.begin || range.last < own.begin) continue;

@@ -58,8 +58,11 @@ const std::vector<ParameterClient::Part>& ParameterClient::cut_rows(std::uint32_
   cut = {.keys = keys};
   for (std::uint32_t server = 0; server < parts.size(); ++server) {
     Part& part = parts[server];
-    if (part.pieces.empty()) continue;
     part.server = server;
+    if (part.pieces.empty()) {
+      cut.parts.push_back(std::move(part));
+      continue;
+    }
     if (part.pieces.size() == 1 && part.pieces[0].count == keys.size()) {
       part.keys = keys;
     } else {
@@ -105,8 +108,9 @@ ParameterClient::Request ParameterClient::start(std::uint32_t tensor, const std:
   request.to_ = to;
   for (const Part& part : parts) {
     Sent sent{.part = part};
-    sent.pull = {.tensor = tensor, .shard = part.server, .clock = clock};
+    sent.pull = {.tensor = tensor, .shard = part.server, .worker = options_.worker, .clock = clock};
     sent.pull.keys = {.list = part.keys, .hash = part.hash};
+    if (part.pieces.empty()) sent.pull.keys.range = {.begin = 1, .last = 0};
     request.sent_.push_back(std::move(sent));
   }
   return request;
@@ -121,6 +125,7 @@ ParameterClient::Request ParameterClient::start_pull(std::uint32_t tensor, std::
 ParameterClient::Request ParameterClient::start_pull_rows(std::uint32_t tensor, std::uint64_t clock,
                                                           const Array<std::uint64_t>& keys, std::span<float> to) {
   Request request = start(tensor, cut_rows(tensor, keys), clock, to);
+  std::erase_if(request.sent_, [](const Sent& sent) { return sent.part.pieces.empty(); });
   for (Sent& sent : request.sent_) send(sent);
   return request;
 }

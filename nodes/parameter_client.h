@@ -48,13 +48,14 @@ class ParameterClient {
 
   class Request;  // to every server that has some of the keys: a value that moves
 
-  // All rows of a dense tensor, as the consistency model allows a worker at this clock to see them. They go to `to`,
-  // which must live until wait().
+  // All rows of a dense tensor, as the consistency model allows a worker at this clock to see them, whose pushes before
+  // it were sent. They go to `to`, which must live until wait().
   Request start_pull(std::uint32_t tensor, std::uint64_t clock, std::span<float> to);
   // A gradient of all of a dense tensor, summed over `examples`. With `to`, the rows afterwards go there.
   Request start_push(std::uint32_t tensor, std::uint64_t clock, std::span<const float> gradient, std::uint32_t examples,
                      std::span<float> to = {});
-  // The same for the rows of these keys, which ascend. Without keys, nothing is asked of anybody.
+  // The same for the rows of these keys, which ascend. A push goes to every server, since it counts as the worker's
+  // next clock there; a pull goes to those that have some of the keys.
   Request start_pull_rows(std::uint32_t tensor, std::uint64_t clock, const Array<std::uint64_t>& keys,
                           std::span<float> to);
   Request start_push_rows(std::uint32_t tensor, std::uint64_t clock, const Array<std::uint64_t>& keys,
@@ -81,7 +82,7 @@ class ParameterClient {
     std::size_t at = 0;
     std::size_t count = 0;
   };
-  // What one server has of the keys of a request; keys and hash are empty for all of a dense tensor.
+  // What one server has of the keys of a request, maybe nothing; keys and hash are empty for all of a dense tensor.
   struct Part {
     std::uint32_t server = 0;
     std::vector<Piece> pieces{};

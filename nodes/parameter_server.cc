@@ -124,7 +124,9 @@ void ParameterServer::replicate(const Push& push) { find(push.tensor, push.shard
 Future<Reply> ParameterServer::pull(Pull pull) {
   statistics_.bytes_received += bytes_of(pull.keys);
   if (!lists_.resolve(pull.keys)) return ready(Reply{.outcome = PushOutcome::unknown_list});
-  return read_when_allowed(find(pull.tensor, pull.shard), pull.clock, std::move(pull.keys), PushOutcome::accepted);
+  const Shard& shard = find(pull.tensor, pull.shard);
+  if (shard.lost_pushes(pull.worker, pull.clock)) return ready(Reply{.outcome = PushOutcome::ahead});
+  return read_when_allowed(shard, pull.clock, std::move(pull.keys), PushOutcome::accepted);
 }
 
 Future<Reply> ParameterServer::read_when_allowed(const Shard& shard, std::uint64_t clock, KeySet keys,

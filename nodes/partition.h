@@ -10,7 +10,7 @@
 
 namespace lp {
 
-// begin <= key <= last.
+// begin <= key <= last; no key where begin is above last.
 struct KeyRange {
   std::uint64_t begin = 0;
   std::uint64_t last = std::numeric_limits<std::uint64_t>::max();

@@ -54,14 +54,13 @@ double ShardStatistics::mean_staleness() const {
 Shard::Shard(KeyIndex index, Array<float> values, const ShardOptions& options)
     : index_(std::move(index)),
       options_(options),
-      needed_(with(options.consistency, [&](const auto& one) { return one.needed(options.workers); })),
       present_(options.workers),
       clocks_(options.workers),
       values_(std::move(values)),
       optimizer_{.rule = options.rule} {
   if (options.workers == 0) throw Error(ErrorKind::failed, "a parameter server without workers would never do a step");
-  if (needed_ == 0 || needed_ > options.workers) {
-    throw Error(ErrorKind::failed, "an update of a parameter server would take " + std::to_string(needed_) +
+  if (const std::uint32_t most = needed(); most == 0 || most > options.workers) {
+    throw Error(ErrorKind::failed, "an update of a parameter server would take " + std::to_string(most) +
                                        " gradients of " + std::to_string(options.workers) +
                                        " workers: give fewer backup workers, or fewer splits");
   }
@@ -81,6 +80,14 @@ std::uint64_t Shard::clock_after(const Stamp& stamp) const {
 
 bool Shard::readable(std::uint64_t clock) const {
   return with(options_.consistency, [&](const auto& one) { return one.readable(clock, progress_); });
+}
+
+bool Shard::lost_pushes(std::uint32_t worker, std::uint64_t clock) const {
+  return worker < clocks_.size() && clocks_[worker] < clock;
+}
+
+std::uint32_t Shard::needed() const {
+  return with(options_.consistency, [&](const auto& one) { return one.needed(options_.workers, present_); });
 }
 
 void Shard::set_clock(std::uint32_t worker, std::uint64_t clock) {
@@ -183,7 +190,7 @@ void Shard::update_while_complete() {
   for (;;) {
     const auto is_due = [this](const Waiting& one) { return one.round <= progress_.version; };
     const auto here = static_cast<std::uint32_t>(std::count_if(waiting_.begin(), waiting_.end(), is_due));
-    if (here == 0 || here < std::min(needed_, present_)) return;
+    if (here == 0 || here < needed()) return;
     const auto due =
         std::stable_partition(waiting_.begin(), waiting_.end(), [&](const auto& one) { return !is_due(one); });
     std::vector<Waiting> gradients(std::make_move_iterator(due), std::make_move_iterator(waiting_.end()));

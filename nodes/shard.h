@@ -65,6 +65,9 @@ class Shard {
 
   // Whether a read at this clock of a worker may be answered now.
   bool readable(std::uint64_t clock) const;
+  // Whether pushes of the worker before this clock are not here, because the server was restarted: a read at that clock
+  // could wait for ever.
+  bool lost_pushes(std::uint32_t worker, std::uint64_t clock) const;
   // The clock of the worker of a push after it.
   std::uint64_t clock_after(const Stamp& stamp) const;
   // Error::failed for keys that do not ascend or, of a dense tensor, are not here. Unknown keys of a sparse one are 0.
@@ -103,13 +106,13 @@ class Shard {
   void update_while_complete();
   void apply(std::vector<Waiting> gradients);
   Waiting merged(const Waiting& a, float weight_a, const Waiting& b, float weight_b) const;
+  std::uint32_t needed() const;
   void set_clock(std::uint32_t worker, std::uint64_t clock);
   void count_workers();
 
   KeyIndex index_;
   const ShardOptions options_;
-  const std::uint32_t needed_;  // gradients of an update, while so many workers are there
-  std::uint32_t present_;       // workers that have not left
+  std::uint32_t present_;  // workers that have not left
   ShardProgress progress_{};
   std::vector<std::uint64_t> clocks_;  // by worker: of its next push
   Array<float> values_;                // by slot; of a sparse tensor there is room for more

@@ -21,7 +21,7 @@ class AsynchronousExchange final : public Exchange {
   }
   const Eigen::VectorXf& parameters(std::uint64_t step) override {
     if (!fetched_ || step % downpour_.fetch_every == 0) {
-      servers_.wait(servers_.start_pull(0, step, flat(parameters_)));
+      servers_.wait(servers_.start_pull(0, /*clock=*/0, flat(parameters_)));  // whatever is there
       fetched_ = true;
     }
     return parameters_;
@@ -69,6 +69,7 @@ Scheme asynchronous_scheme(const ServerTraining& training, const Downpour& downp
   return {.consistency = Asynchronous{},
           .rule = training.rule,
           .division = Division::turns,
+          .loses_workers = true,
           .exchange = [downpour](const ExchangeParts& parts) {
             return std::make_unique<AsynchronousExchange>(parts, downpour);
           }};

@@ -44,6 +44,7 @@ class SynchronousExchange final : public Exchange {
 Scheme synchronous_scheme(const ServerTraining& training, std::uint32_t backups) {
   return {.consistency = Synchronous{.backups = backups},
           .rule = training.rule,
+          .loses_workers = backups > 0,
           .exchange = [exact = backups == 0](const ExchangeParts& parts) {
             return std::make_unique<SynchronousExchange>(parts, exact);
           }};

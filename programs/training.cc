@@ -79,9 +79,7 @@ Tensor dense_tensor(const LearningTask& task, Partition partition) {
 TrainingGraph add_server_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                   const Scheme& scheme) {
   check(training, scheme);
-  const FailurePolicy policy = training.replicated     ? kIgnore
-                               : training.restarts > 0 ? restart(training.restarts)
-                                                       : kStopProgram;
+  const FailurePolicy restarts = training.restarts > 0 ? restart(training.restarts) : kStopProgram;
   const SchemeTensors tensors{task, training, scheme};
   const int pushers = scheme.leaves > 0 ? scheme.leaves : training.workers;
   const ParameterServerOptions options{.shard = {.rule = scheme.rule,
@@ -91,11 +89,14 @@ TrainingGraph add_server_training(Program& program, const LearningTask& task, co
                                        .replicated = training.replicated,
                                        .cut_every = training.replicated ? 0 : training.cut_every,
                                        .last_step = training.replicated ? 0 : training.steps};
-  auto servers =
-      program.declare_group<ParameterServer>({.name = "server", .replicas = training.servers, .on_failure = policy});
+  auto servers = program.declare_group<ParameterServer>(
+      {.name = "server", .replicas = training.servers, .on_failure = training.replicated ? kIgnore : restarts});
   program.define(servers, context, tensors, options,
                  training.replicated ? servers : GroupHandle<ParameterServer>(servers.name(), 0));
-  const GroupOptions group{.name = "worker", .replicas = training.workers, .on_failure = policy, .ends_program = true};
+  const GroupOptions group{.name = "worker",
+                           .replicas = training.workers,
+                           .on_failure = scheme.loses_workers && training.restarts == 0 ? kIgnore : restarts,
+                           .ends_program = true};
   if (scheme.leaves > 0) {
     const auto learners = per_replica([all = training.workers, leaves = scheme.leaves](int leaf) {
       return static_cast<std::uint32_t>((all + leaves - 1 - leaf) / leaves);

@@ -41,7 +41,7 @@ struct ServerTraining {
   OptimizerRule rule = Sgd{};
   std::uint64_t cut_every = 50;  // updates from one cut to the next; 0: a failed server starts from the beginning
   int restarts = 0;              // of each node that fails; then the program stops
-  bool replicated = false;       // a server that fails is replaced by its replica, and a worker by nobody; no cuts
+  bool replicated = false;       // a server that fails is replaced by its replica, instead; no cuts
   BadValues bad_values = BadValues::refuse;
   CompressionOptions compression{};
 };
@@ -85,6 +85,7 @@ struct Scheme {
   int leaves = 0;              // servers between the workers and the others, each for every so-many-th worker; 0: none
   OptimizerRule rule = Sgd{};  // at the servers
   Division division = Division::shards;
+  bool loses_workers = false;  // the program goes on without a worker that fails, if it is not restarted
   std::function<std::unique_ptr<Exchange>(const ExchangeParts&)> exchange{};
   CompressionOptions compression{};  // instead of the training's, if it is any
   // The tensors that the servers hold of a model; without it, one dense tensor of all parameters, on a ring.

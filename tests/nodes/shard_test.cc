@@ -357,6 +357,17 @@ TEST(Shard, RefusesOptionsThatNeverUpdate) {
   EXPECT_THROW(counter(Asynchronous{}, 0), Error);
 }
 
+TEST(Shard, KnowsAWorkerThatHasDoneMore) {
+  Shard shard = counter(StaleSynchronous{.staleness = 1}, 2);
+  shard.push(push_of(0, 0, 0, 1));
+  EXPECT_FALSE(shard.lost_pushes(0, 1));
+  EXPECT_TRUE(shard.lost_pushes(0, 2));
+  EXPECT_TRUE(shard.lost_pushes(1, 1));
+  EXPECT_FALSE(shard.lost_pushes(kNoWorker, 9));
+  EXPECT_EQ(shard.push(push_of(0, 1, 2, 1)), PushOutcome::ahead);
+  EXPECT_EQ(shard.version(), 1U);
+}
+
 // ---- checkpoints
 
 TEST(Shard, GoesOnFromACheckpointAndAsksAgainForWhatWaited) {

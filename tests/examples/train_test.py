@@ -1,0 +1,125 @@
+"""Every scheme in processes: it learns, it counts what it did, and it survives what it claims to. Usage: train_test.py FOLDER"""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import launch
+
+SCHEMES = {
+    "synchronous": [], "backup": [], "asynchronous": [], "bounded_delay": [], "stale_synchronous": [],
+    "softsync": ["--rate=0.4"], "tree": ["--rate=0.2", "--splits=2"], "partitioned": ["--partition-bytes=4000"],
+    "sliced": [], "one_bit": [],
+}
+LONG = ["--steps=12000", "--hidden=16"]  # long enough to be disturbed
+
+
+class Train(unittest.TestCase):
+    def test_the_list_names_every_scheme_and_its_system(self):
+        process = launch.run("train", "--list")
+        self.assertEqual(0, process.returncode)
+        self.assertEqual(set(SCHEMES), {line.split()[0] for line in process.stdout.splitlines()})
+        self.assertIn("(Petuum)", process.stdout)
+
+    def test_every_scheme_learns_in_processes(self):
+        expected = launch.result("train", "--workers=1", "--steps=1600", "--launch=threads")["accuracy"]
+        for scheme, flags in SCHEMES.items():
+            with self.subTest(scheme):
+                accuracies = [launch.result("train", f"--scheme={scheme}", "--steps=1600", "--launch=processes", *flags)["accuracy"]
+                              for _ in range(2)]
+                self.assertGreaterEqual(sum(accuracies) / 2, expected - (0.02 if scheme == "one_bit" else 0.01))
+
+    def test_the_result_says_what_the_scheme_did(self):
+        backup = launch.result("train", "--scheme=backup", "--workers=3", "--steps=200", "--servers=1")
+        self.assertEqual((200, 400), (backup["updates"], backup["gradients"]))
+        asynchronous = launch.result("train", "--scheme=asynchronous", "--steps=200", "--servers=1", "--launch=processes")
+        self.assertEqual(200, sum(asynchronous["staleness"]))
+        self.assertGreater(asynchronous["mean_staleness"], 0)
+        self.assertLess(asynchronous["mean_staleness"], 8)
+        exact = launch.result("train", "--scheme=synchronous", "--steps=200", "--servers=1")
+        one_bit = launch.result("train", "--scheme=one_bit", "--steps=200", "--servers=1")
+        self.assertLess(one_bit["bytes_sent"], exact["bytes_sent"] / 15)
+        for result in [backup, asynchronous, exact]:
+            self.assertGreater(result["idle_share"], 0)
+            self.assertLess(result["idle_share"], 1)
+
+    def test_schemes_that_sum_in_the_same_order_end_with_the_same_bits(self):
+        hashes = {launch.result("train", f"--scheme={scheme}", "--steps=100", f"--launch={how}", *flags)["parameters_hash"]
+                  for how in ["threads", "processes"]
+                  for scheme, flags in [("synchronous", []), ("partitioned", ["--partition-bytes=4000"]), ("sliced", []),
+                                        ("bounded_delay", ["--delay=0"])]}
+        self.assertEqual(1, len(hashes))
+
+    def test_it_reads_a_csv_file(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+            file.write("height,width,class\n" + "".join(f"{1 + i / 100},0,0\n0,{1 + i / 100},1\n" for i in range(50)))
+            file.flush()
+            self.assertEqual(1, launch.result("train", f"--data={file.name}", "--model=softmax", "--workers=2")["accuracy"])
+
+    def test_a_mistake_is_named(self):
+        for flags, text in [(["--scheme=asynchronus"], "asynchronous"), (["--scheme=backup", "--backups=4"], "backup workers"),
+                            (["--scheme=softsync", "--splits=9"], "splits"), (["--data=nowhere.csv"], "nowhere.csv"),
+                            (["--rate=1e38", "--model=softmax"], "worker"), (["--replicated", "--servers=1"], "two servers")]:
+            with self.subTest(flags):
+                process = launch.run("train", "--launch=processes", *flags)
+                self.assertNotEqual(0, process.returncode)
+                self.assertIn(text, process.stderr)
+
+
+class Disturbed(unittest.TestCase):
+    def check(self, run, accuracy=0.94):
+        result = run.result()
+        self.assertGreaterEqual(result["accuracy"], accuracy, run.shown)
+        return result
+
+    def train(self, scheme, *flags):
+        return launch.Launch("train", "--launch=processes", f"--scheme={scheme}", *LONG, *flags)
+
+    def test_a_killed_primary_is_replaced_by_its_replica(self):
+        for scheme in ["synchronous", "asynchronous", "bounded_delay", "stale_synchronous", "softsync"]:
+            with self.subTest(scheme), self.train(scheme, "--replicated", "--servers=3") as run:
+                run.wait_for_step(500)
+                run.signal("server/1")
+                self.check(run)
+
+    def test_synchronous_loses_no_bit_with_a_primary(self):
+        flags = ["--replicated", "--servers=3", "--seed=3"]
+        expected = launch.result("train", "--launch=threads", *LONG, *flags)["parameters_hash"]
+        with self.train("synchronous", *flags) as run:
+            run.wait_for_step(700)
+            run.signal("server/2")
+            self.assertEqual(expected, self.check(run)["parameters_hash"])
+
+    def test_a_killed_worker_does_not_stop_the_others(self):
+        for scheme in ["asynchronous", "softsync", "backup"]:
+            with self.subTest(scheme), self.train(scheme) as run:
+                run.wait_for_step(500)
+                run.signal("worker/2")
+                self.check(run)
+
+    def test_a_killed_worker_comes_back(self):
+        for scheme in ["synchronous", "asynchronous", "bounded_delay", "stale_synchronous", "softsync", "backup"]:
+            with self.subTest(scheme), self.train(scheme, "--restarts=2") as run:
+                run.wait_for_step(500)
+                run.signal("worker/2")
+                self.check(run)
+
+    def test_servers_go_back_to_their_last_cut(self):
+        for scheme in ["asynchronous", "bounded_delay", "stale_synchronous"]:
+            with self.subTest(scheme), self.train(scheme, "--restarts=2", "--cut-every=200") as run:
+                run.wait_for_step(1000)
+                run.signal("server/1")
+                self.check(run)
+
+    def test_workers_that_hold_the_parameters_end_it_with_a_clear_error(self):
+        with self.train("partitioned", "--restarts=1") as run:
+            run.wait_for_step(500)
+            run.signal("worker/2")
+            self.assertNotEqual(0, run.wait())
+            self.assertIn("can not be restarted", run.shown)
+
+
+if __name__ == "__main__":
+    launch.FOLDER = pathlib.Path(sys.argv[1])
+    unittest.main(argv=sys.argv[:1])

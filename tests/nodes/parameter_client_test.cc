@@ -1,0 +1,246 @@
+// Clients and several servers: what is cut comes together again, key lists travel once, replicas take over.
+#include "nodes/parameter_client.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "lp/lp.h"
+#include "nodes/leaf_server.h"
+#include "tests/lp/program/local_run.h"
+
+namespace lp {
+namespace {
+
+constexpr std::uint32_t kServers = 3;
+
+ParameterServerOptions adding(const Consistency& consistency, std::uint32_t workers) {
+  return {.shard = {.rule = Sum{}, .consistency = consistency, .workers = workers}};
+}
+
+Tensor dense(std::uint64_t keys, std::uint32_t width = 1) {
+  return {.partition = Partition::ring(keys, kServers), .width = width};
+}
+Tensor sparse(std::uint32_t width = 1) {
+  return {.partition = Partition::ring(0, kServers), .width = width, .sparse = true};
+}
+
+class ParameterClientTest : public ::testing::TestWithParam<bool> {
+ protected:
+  void serve(std::vector<Tensor> tensors, const ParameterServerOptions& options) {
+    tensors_ = std::move(tensors);
+    auto servers = program_.declare_group<ParameterServer>({.name = "server", .replicas = kServers});
+    program_.define(servers, context, tensors_, options,
+                    options.replicated ? servers : GroupHandle<ParameterServer>("server", 0));
+    Runtime::Options runtime;
+    runtime.serialize = GetParam();
+    run_.emplace(program_, runtime);
+  }
+  Clients<ParameterServer> servers() { return run_->client(GroupHandle<ParameterServer>("server", kServers)); }
+  ParameterClient client(std::uint32_t worker = 0, ParameterClientOptions options = {}) {
+    options.worker = worker;
+    return ParameterClient(
+        run_->client(GroupHandle<ParameterService>(GroupHandle<ParameterServer>("server", kServers))), tensors_,
+        options);
+  }
+  // As a supervisor whose policy is to ignore the failure.
+  void kill(int server) {
+    const NodeId node = run_->id("server/" + std::to_string(server));
+    run_->runtime().stop(node, "it is killed");
+    EXPECT_TRUE(run_->runtime().join(node, after(std::chrono::seconds(20))));
+    const std::vector<PeerState> news{{.node = node, .incarnation = 2, .gone = true, .text = "it was killed"}};
+    run_->runtime().update(news);
+  }
+
+  Program program_{"servers"};
+  std::vector<Tensor> tensors_;
+  std::optional<LocalRun> run_;
+};
+INSTANTIATE_TEST_SUITE_P(Paths, ParameterClientTest, ::testing::Values(false, true),
+                         [](const auto& path) { return path.param ? "Bytes" : "Direct"; });
+
+std::vector<float> counting(std::size_t size) {
+  std::vector<float> out(size);
+  std::iota(out.begin(), out.end(), 1.0F);
+  return out;
+}
+
+TEST_P(ParameterClientTest, WhatIsCutComesTogetherAgain) {
+  serve({dense(101), dense(20, 3)}, adding(Asynchronous{}, 1));
+  ParameterClient one = client();
+  const std::vector<float> first = counting(101);
+  const std::vector<float> second = counting(60);
+  std::vector<float> got(101);
+  one.wait(one.start_push(0, 0, first, 0, got));
+  EXPECT_EQ(got, first);
+  one.wait(one.start_push(1, 0, second, 0));
+  std::vector<float> other(60);
+  const Arrival arrival = one.wait(one.start_pull(1, 1, other));
+  EXPECT_EQ(other, second);
+  EXPECT_EQ(arrival.newest, 1);
+  EXPECT_EQ(one.traffic().sent, (101 + 60) * sizeof(float));
+  EXPECT_EQ(one.traffic().received, (101 + 60) * sizeof(float));
+}
+
+TEST_P(ParameterClientTest, RowsGoToTheirServersAndBack) {
+  serve({sparse(2), dense(101)}, adding(Asynchronous{}, 1));
+  ParameterClient one = client();
+  Random random(1, "keys");
+  std::set<std::uint64_t> unique;
+  while (unique.size() < 200) unique.insert(random());
+  const auto keys = Array<std::uint64_t>::copy_of(std::vector<std::uint64_t>(unique.begin(), unique.end()));
+  const auto rows = Array<float>::copy_of(counting(400));
+  one.wait(one.start_push_rows(0, 0, keys, rows, 0));
+  std::vector<float> got(400);
+  one.wait(one.start_pull_rows(0, 1, keys, got));
+  EXPECT_EQ(got, counting(400));
+  for (const auto& server : servers().all<&ParameterServer::statistics>()) EXPECT_EQ(server.shards.applied, 1);
+  const auto some = Array<std::uint64_t>::copy_of(std::vector<std::uint64_t>{7, 50, 99});
+  one.wait(one.start_push_rows(1, 0, some, Array<float>::copy_of(counting(3)), 0));
+  std::vector<float> all(101);
+  one.wait(one.start_pull(1, 1, all));
+  EXPECT_EQ(std::accumulate(all.begin(), all.end(), 0.0F), 6);
+  EXPECT_EQ(all[50], 2);
+}
+
+TEST_P(ParameterClientTest, ARepeatedListTravelsAsItsHash) {
+  serve({sparse()}, adding(Asynchronous{}, 2));
+  ParameterClient one = client(0);
+  const auto keys = Array<std::uint64_t>::copy_of(std::vector<std::uint64_t>{1, 2, 3, std::uint64_t{1} << 63});
+  const auto rows = Array<float>::copy_of(counting(4));
+  for (std::uint64_t step = 0; step < 5; ++step) one.wait(one.start_push_rows(0, step, keys, rows, 0));
+  EXPECT_EQ(one.traffic().sent, 4 * sizeof(std::uint64_t) + 5 * 4 * sizeof(float));
+  std::vector<float> got(4);
+  one.wait(one.start_pull_rows(0, 5, keys, got));
+  EXPECT_EQ(got, (std::vector<float>{5, 10, 15, 20}));
+  EXPECT_EQ(one.traffic().sent, 4 * sizeof(std::uint64_t) + 5 * 4 * sizeof(float));
+}
+
+TEST_P(ParameterClientTest, AServerThatForgotAListIsSentItAgain) {
+  serve({sparse()}, adding(Asynchronous{}, 1));
+  ParameterClient one = client(0);
+  const auto keys = Array<std::uint64_t>::copy_of(std::vector<std::uint64_t>{1, 2, 3, std::uint64_t{1} << 63});
+  const auto rows = Array<float>::copy_of(counting(4));
+  one.wait(one.start_push_rows(0, 0, keys, rows, 0));
+  run_->restart({"server/0", "server/1", "server/2"});
+  one.wait(one.start_push_rows(0, 1, keys, rows, 0));
+  std::vector<float> got(4);
+  one.wait(one.start_pull_rows(0, 2, keys, got));
+  EXPECT_EQ(got, counting(4));
+}
+
+TEST_P(ParameterClientTest, CompressionCutsBytesAndLosesNothingOverTime) {
+  serve({dense(10'000)}, adding(Asynchronous{}, 1));
+  ParameterClient one = client(0, {.compression = {.kind = Compression::top_k, .share = 0.01}});
+  const std::vector<float> gradient(10'000, 1.0F);
+  for (std::uint64_t step = 0; step < 300; ++step) one.wait(one.start_push(0, step, gradient, 0));
+  EXPECT_NEAR(static_cast<double>(one.traffic().sent), 300.0 * 100 * 8, 300 * 2 * 8);  // an index and a value
+  std::vector<float> got(10'000);
+  one.wait(one.start_pull(0, 300, got));
+  for (const float value : got) {
+    EXPECT_GE(value, 100);  // each was sent about every 100 steps, with what was left behind
+    EXPECT_LE(value, 300);
+  }
+}
+
+TEST_P(ParameterClientTest, KeysThatDoNotAscendAreRefused) {
+  serve({sparse()}, adding(Asynchronous{}, 1));
+  ParameterClient one = client(0);
+  const auto keys = Array<std::uint64_t>::copy_of(std::vector<std::uint64_t>{2, 1});
+  EXPECT_THROW(one.wait(one.start_push_rows(0, 0, keys, Array<float>(2), 0)), Error);
+  EXPECT_THROW(one.wait(one.start_push_rows(0, 0, keys, Array<float>(3), 0)), Error);
+}
+
+// A push is acknowledged after its replica has it, and is applied once, however often it is sent: so the sums are exact
+// when a primary goes at any moment.
+TEST_P(ParameterClientTest, AReplicaHasAllThatWasAcknowledged) {
+  constexpr std::uint32_t kWorkers = 3;
+  constexpr std::uint64_t kPushes = 60;
+  const std::vector<float> ones(64, 1.0F);
+  for (std::uint64_t moment = 0; moment < 10; ++moment) {
+    program_ = Program("servers");
+    ParameterServerOptions options = adding(Asynchronous{}, kWorkers);
+    options.replicated = true;
+    serve({dense(64), sparse()}, options);
+    std::vector<std::unique_ptr<ParameterClient>> clients;
+    for (std::uint32_t worker = 0; worker < kWorkers; ++worker) {
+      clients.push_back(std::make_unique<ParameterClient>(client(worker, {.replicated = true})));
+    }
+    const auto keys =
+        Array<std::uint64_t>::copy_of(std::vector<std::uint64_t>{3, std::uint64_t{1} << 62, ~std::uint64_t{0}});
+    Random random(moment, "moment");
+    const std::uint64_t when = random.below(kPushes);
+    const auto which = static_cast<int>(random.below(kServers));
+    for (std::uint64_t push = 0; push < kPushes; ++push) {
+      std::vector<ParameterClient::Request> requests;
+      for (const auto& one : clients) {
+        requests.push_back(one->start_push(0, push, ones, 0));
+        requests.push_back(one->start_push_rows(1, push, keys, Array<float>::copy_of(counting(3)), 0));
+      }
+      if (push == when) kill(which);  // some have been acknowledged, some are on their way
+      for (std::size_t i = 0; i < requests.size(); ++i) clients[i / 2]->wait(std::move(requests[i]));
+    }
+    std::vector<float> got(64);
+    clients[0]->wait(clients[0]->start_pull(0, kPushes, got));
+    EXPECT_EQ(got, std::vector<float>(64, kWorkers * kPushes)) << "server " << which << " at " << when;
+    std::vector<float> rows(3);
+    clients[0]->wait(clients[0]->start_pull_rows(1, kPushes, keys, rows));
+    EXPECT_EQ(rows, (std::vector<float>{kWorkers * kPushes, 2 * kWorkers * kPushes, 3 * kWorkers * kPushes}));
+    run_.reset();
+  }
+}
+
+TEST_P(ParameterClientTest, AServerThatIsGoneWithoutAReplicaIsAnError) {
+  serve({dense(64)}, adding(Asynchronous{}, 1));
+  ParameterClient one = client();
+  const std::vector<float> ones(64, 1.0F);
+  one.wait(one.start_push(0, 0, ones, 0));
+  kill(1);
+  try {
+    one.wait(one.start_push(0, 1, ones, 0));
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::disconnected) << error.what();
+  }
+}
+
+// Rudra: a leaf sums its learners and pushes once to the root.
+TEST_P(ParameterClientTest, ALeafPushesTheSumOfItsLearnersOnce) {
+  tensors_ = {dense(10)};
+  auto root = program_.group<ParameterServer>({.name = "server", .replicas = kServers}, context, tensors_,
+                                              adding(Asynchronous{}, 2), GroupHandle<ParameterServer>("server", 0));
+  auto leaf = program_.add<LeafServer>({.name = "leaf"}, root, 3U, 1);
+  Runtime::Options runtime;
+  runtime.serialize = GetParam();
+  run_.emplace(program_, runtime);
+  const Client<ParameterService> service = run_->client(leaf);
+  std::vector<std::unique_ptr<ParameterClient>> learners;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    learners.push_back(std::make_unique<ParameterClient>(
+        Clients<ParameterService>(std::vector<Client<ParameterService>>(kServers, service)), tensors_,
+        ParameterClientOptions{.worker = 2 * i + 1}));
+  }
+  std::vector<ParameterClient::Request> requests;
+  std::vector<std::vector<float>> got(3, std::vector<float>(10));
+  const std::vector<float> ones(10, 1.0F);
+  for (std::size_t i = 0; i < 3; ++i) requests.push_back(learners[i]->start_push(0, 0, ones, 2, got[i]));
+  for (std::size_t i = 0; i < 3; ++i) learners[i]->wait(std::move(requests[i]));
+  for (const auto& values : got) EXPECT_EQ(values, std::vector<float>(10, 0.5F));  // 3 / 6 examples
+  for (const auto& server : servers().all<&ParameterServer::statistics>()) EXPECT_EQ(server.shards.applied, 1);
+  EXPECT_EQ(servers()[0].call<&ParameterServer::position>(0, 0, 1).clock, 1);  // as worker 1 of the root
+  learners[2]->leave();
+  requests.clear();
+  for (std::size_t i = 0; i < 2; ++i) requests.push_back(learners[i]->start_push(0, 1, ones, 0));
+  for (std::size_t i = 0; i < 2; ++i) learners[i]->wait(std::move(requests[i]));
+  EXPECT_EQ(learners[0]->position(), 2);
+}
+
+}  // namespace
+}  // namespace lp

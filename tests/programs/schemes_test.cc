@@ -1,0 +1,307 @@
+// What each scheme promises while it trains: convergence, waiting, bytes, equal replicas.
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "programs/asynchronous.h"
+#include "programs/bounded_delay.h"
+#include "programs/one_bit.h"
+#include "programs/partitioned.h"
+#include "programs/serial.h"
+#include "programs/sliced.h"
+#include "programs/softsync.h"
+#include "programs/stale_synchronous.h"
+#include "programs/synchronous.h"
+#include "tests/programs/training_run.h"
+
+namespace lp {
+namespace {
+
+using test::digits_task;
+using test::kSeed;
+using test::TrainingRun;
+using test::Watch;
+using test::watched_task;
+
+ServerTraining training_of(int workers, int servers, std::uint64_t steps = 500) {
+  return {.workers = workers, .servers = servers, .steps = steps, .rule = Sgd{.rate = 0.1F}, .cut_every = 0};
+}
+std::size_t model_size() { return static_cast<std::size_t>(digits_task().model()->size()); }
+
+// ---- every scheme learns: within 1 % (1-bit: 2 %) of serial SGD that sees the same examples
+
+struct Case {
+  std::string name;
+  double within = 0.01;
+  std::function<TrainingGraph(Program&, const LearningTask&, const ServerTraining&)> add;
+};
+
+class EveryScheme : public testing::TestWithParam<std::tuple<Case, bool>> {};
+
+TEST_P(EveryScheme, ReachesTheAccuracyOfSerialTraining) {
+  const auto& [scheme, serialize] = GetParam();
+  constexpr std::uint64_t kSteps = 1600;
+  const auto model = digits_task().model();
+  const Split data = split(digits(), kSeed);
+  const Eigen::VectorXf serial =
+      train_serial(*model, data.train, {.steps = kSteps, .batch = 64, .seed = kSeed, .rule = Sgd{.rate = 0.1F}});
+  const double expected = evaluate(*model, serial, data.test).accuracy;
+  ASSERT_GE(expected, 0.97);
+  double sum = 0;  // of three runs: a test image is 0.3 %, and what is asynchronous is never twice the same
+  for (int i = 0; i < 3; ++i) {
+    sum += TrainingRun([&](Program& program) { return scheme.add(program, digits_task(), training_of(4, 2, kSteps)); },
+                       serialize)
+               .accuracy();
+  }
+  EXPECT_GE(sum / 3, expected - scheme.within);
+}
+
+const Case kCases[] = {
+    {"Synchronous", 0.01,
+     [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_synchronous_training(p, t, s); }},
+    {"Backup", 0.01,
+     [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_synchronous_training(p, t, s, 1); }},
+    {"Asynchronous", 0.01,
+     [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_asynchronous_training(p, t, s); }},
+    {"Downpour", 0.01,
+     [](Program& p, const LearningTask& t, ServerTraining s) {
+       s.rule = AdaGrad{.rate = 0.03F};
+       return add_asynchronous_training(p, t, s, {.fetch_every = 2, .push_every = 2, .local_rate = 0.1F});
+     }},
+    {"BoundedDelay", 0.01,
+     [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_bounded_delay_training(p, t, s, 2); }},
+    {"StaleSynchronous", 0.01,
+     [](Program& p, const LearningTask& t, const ServerTraining& s) {
+       return add_stale_synchronous_training(p, t, s, 2);
+     }},
+    // A mean of so many gradients bears so much higher a rate.
+    {"Softsync", 0.01,
+     [](Program& p, const LearningTask& t, ServerTraining s) {
+       s.rule = Sgd{.rate = 0.4F};
+       return add_softsync_training(p, t, s, 1);
+     }},
+    {"Tree", 0.01,
+     [](Program& p, const LearningTask& t, ServerTraining s) {
+       s.rule = Sgd{.rate = 0.2F};
+       return add_softsync_training(p, t, s, 2, 2);
+     }},
+    {"Partitioned", 0.01,
+     [](Program& p, const LearningTask& t, const ServerTraining& s) {
+       return add_partitioned_training(p, t, s, {.bytes = 1000, .credit = 2000});
+     }},
+    {"Sliced", 0.01,
+     [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_sliced_training(p, t, s); }},
+    {"OneBit", 0.02,
+     [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_one_bit_training(p, t, s); }},
+};
+INSTANTIATE_TEST_SUITE_P(Schemes, EveryScheme, testing::Combine(testing::ValuesIn(kCases), testing::Bool()),
+                         [](const auto& one) {
+                           return std::get<0>(one.param).name + (std::get<1>(one.param) ? "Bytes" : "Direct");
+                         });
+
+// ---- TensorFlow, backup workers
+
+TEST(BackupWorkers, AStepDoesNotWaitForTheSlowestAndDropsWhatItSends) {
+  Watch watch;
+  watch.expect_workers(3);
+  watch.hold_one_at(10);
+  TrainingRun run([&](Program& program) {
+    return add_synchronous_training(program, watched_task(watch), training_of(3, 1, 100), 1);
+  });
+  EXPECT_TRUE(watch.wait_for_others(90));  // one stands still at its gradient 10
+  watch.release();
+  run.finish();
+  const ShardStatistics statistics = run.statistics();
+  EXPECT_EQ(statistics.updates, 100U);
+  EXPECT_EQ(statistics.applied, 200U);  // two of three in each step
+  EXPECT_GE(statistics.dropped, 1U);
+  EXPECT_EQ(statistics.staleness[0], 200U);  // none from older parameters
+  std::uint64_t dropped = 0;
+  for (const auto& one : run.workers().all<&TrainingWorker::statistics>()) dropped += one.dropped;
+  EXPECT_EQ(dropped, statistics.dropped);
+}
+
+// ---- Downpour
+
+TEST(Downpour, FetchesAndPushesEveryNSteps) {
+  TrainingRun run([&](Program& program) {
+    return add_asynchronous_training(program, digits_task(), training_of(2, 1, 120),
+                                     {.fetch_every = 5, .push_every = 4});
+  });
+  run.finish();
+  EXPECT_EQ(run.statistics().applied, 2U * 60 / 4);
+  for (const auto& worker : run.workers().all<&TrainingWorker::statistics>()) {
+    EXPECT_EQ(worker.steps, 60U);
+    EXPECT_EQ(worker.bytes_sent, 60 / 4 * model_size() * sizeof(float));
+    EXPECT_EQ(worker.bytes_received, 60 / 5 * model_size() * sizeof(float));
+  }
+}
+
+TEST(Downpour, WhatIsLeftAtTheEndIsPushed) {
+  TrainingRun run([&](Program& program) {
+    return add_asynchronous_training(program, digits_task(), training_of(1, 1, 10), {.push_every = 4});
+  });
+  run.finish();
+  EXPECT_EQ(run.statistics().applied, 3U);  // 4 + 4 + 2 steps
+}
+
+// ---- Parameter server, bounded delay
+
+std::string hash_of_training(const TrainingRun::Add& add) { return parameters_hash(TrainingRun(add).result().values); }
+
+TEST(BoundedDelay, WithoutDelayItIsSynchronousBitForBit) {
+  const ServerTraining training = training_of(3, 2, 200);
+  EXPECT_EQ(
+      hash_of_training(
+          [&](Program& program) { return add_bounded_delay_training(program, digits_task(), training, 0); }),
+      hash_of_training([&](Program& program) { return add_synchronous_training(program, digits_task(), training); }));
+}
+
+class Staleness : public testing::TestWithParam<std::uint64_t> {};
+
+TEST_P(Staleness, OfBoundedDelayTheFastestWaitsForAllOlderThanTheDelay) {
+  Watch watch;
+  watch.expect_workers(3);
+  watch.hold_one_at(10);
+  TrainingRun run([&](Program& program) {
+    return add_bounded_delay_training(program, watched_task(watch), training_of(3, 1, 60), GetParam());
+  });
+  EXPECT_TRUE(watch.wait_for_others(10 + GetParam() + 1));  // steps 0 to 10 + delay begin while 10 is not done
+  EXPECT_EQ(watch.most_ended(), 10 + GetParam() + 1);
+  watch.release();
+  run.finish();
+  EXPECT_EQ(watch.lead(), GetParam());
+}
+
+TEST_P(Staleness, OfStaleSynchronousTheFastestIsSoManyStepsAheadAtMost) {
+  Watch watch;
+  watch.expect_workers(3);
+  watch.hold_one_at(10);
+  TrainingRun run([&](Program& program) {
+    return add_stale_synchronous_training(program, watched_task(watch), training_of(3, 1, 180), GetParam());
+  });
+  EXPECT_TRUE(watch.wait_for_others(10 + GetParam() + 1));
+  EXPECT_EQ(watch.most_ended(), 10 + GetParam() + 1);
+  watch.release();
+  run.finish();
+  EXPECT_EQ(watch.lead(), GetParam());
+}
+INSTANTIATE_TEST_SUITE_P(Steps, Staleness, testing::Values(0U, 1U, 4U));
+
+TEST(StaleSynchronous, TheCacheSavesFetches) {
+  const auto received = [](std::uint64_t staleness) {
+    TrainingRun run([&](Program& program) {
+      return add_stale_synchronous_training(program, digits_task(), training_of(1, 1, 100), staleness);
+    });
+    run.finish();
+    return run.workers()[0].call<&TrainingWorker::statistics>().bytes_received;
+  };
+  const std::uint64_t rows = (model_size() + 15) / 16 * 16 * sizeof(float);
+  EXPECT_EQ(received(0), 100 * rows);
+  EXPECT_EQ(received(4), 20 * rows);  // a row of clock c serves the reads at c .. c + 4
+}
+
+// ---- Rudra
+
+TEST(Softsync, UpdatesAfterWorkersOverSplitsGradients) {
+  for (const auto& [splits, gradients] : {std::pair(1U, 4U), std::pair(2U, 2U), std::pair(4U, 1U)}) {
+    TrainingRun run([&](Program& program) {
+      return add_softsync_training(program, digits_task(), training_of(4, 1, 100), splits);
+    });
+    run.finish();
+    const ShardStatistics statistics = run.statistics();
+    EXPECT_EQ(statistics.applied, 100U);
+    EXPECT_EQ(statistics.updates, 100U / gradients);
+  }
+}
+
+TEST(Tree, TheRootGetsOnePushForEachLeaf) {
+  TrainingRun run(
+      [&](Program& program) { return add_softsync_training(program, digits_task(), training_of(6, 1, 120), 1, 2); });
+  run.finish();
+  EXPECT_EQ(run.statistics().applied, 120U / 3);
+}
+
+// ---- BytePS
+
+TEST(CreditScheduler, TheMostUrgentThatWaitsGoesNextWithinTheCredit) {
+  CreditScheduler scheduler(10);
+  scheduler.add(3, 3, 4);
+  EXPECT_EQ(scheduler.next(), 3U);
+  scheduler.add(2, 2, 4);
+  EXPECT_EQ(scheduler.next(), 2U);
+  scheduler.add(1, 1, 4);
+  scheduler.add(0, 0, 4);
+  EXPECT_EQ(scheduler.next(), std::nullopt);  // 8 of 10 are used
+  EXPECT_EQ(scheduler.in_flight(), 8U);
+  scheduler.done(3);
+  EXPECT_EQ(scheduler.next(), 0U);  // overtakes 1, which waits for longer
+  scheduler.done(2);
+  EXPECT_EQ(scheduler.next(), 1U);
+  scheduler.done(0);
+  scheduler.done(1);
+  EXPECT_TRUE(scheduler.idle());
+  EXPECT_THROW(scheduler.done(1), Error);
+  scheduler.add(7, 0, 100);  // larger than the credit, alone
+  EXPECT_EQ(scheduler.next(), 7U);
+  EXPECT_EQ(scheduler.next(), std::nullopt);
+}
+
+TEST(Partitioned, AWorkerSendsAndReceivesEachByteOnceAStepAndGetsTheBitsOfSynchronous) {
+  const ServerTraining training = training_of(3, 2, 100);
+  const auto add = [&](Program& program) {
+    return add_partitioned_training(program, digits_task(), training, {.bytes = 1000, .credit = 3000});
+  };
+  TrainingRun run(add);
+  const Parameters parameters = run.result();
+  for (const auto& worker : run.workers().all<&TrainingWorker::statistics>()) {
+    EXPECT_EQ(worker.bytes_sent, 100 * model_size() * sizeof(float));
+    EXPECT_EQ(worker.bytes_received, 100 * model_size() * sizeof(float));
+  }
+  // Both servers have their partitions of 250 parameters, in turn.
+  const std::uint64_t partitions = (model_size() + 249) / 250;
+  const auto servers = run.servers().all<&ParameterServer::statistics>();
+  EXPECT_EQ(servers[0].shards.updates, (partitions + 1) / 2 * 100);
+  EXPECT_EQ(servers[1].shards.updates, partitions / 2 * 100);
+  EXPECT_EQ(parameters_hash(parameters.values), hash_of_training([&](Program& program) {
+              return add_synchronous_training(program, digits_task(), training);
+            }));
+}
+
+// ---- BigDL, CaffeOnSpark
+
+TEST(Sliced, EveryWorkerOwnsASliceAndAllReplicasAreEqual) {
+  const ServerTraining training = training_of(3, 1, 100);
+  TrainingRun run([&](Program& program) { return add_sliced_training(program, digits_task(), training); });
+  run.finish();
+  ASSERT_EQ(run.servers().size(), 3U);
+  for (std::uint32_t slice = 0; slice < 3; ++slice) {
+    const ShardVersions versions = run.servers()[slice].call<&ParameterServer::versions>(0, slice);
+    EXPECT_EQ(versions.step, 100U);
+    ASSERT_EQ(versions.ranges.size(), 1U);
+    EXPECT_NEAR(static_cast<double>(versions.newest.size()), static_cast<double>(model_size()) / 3, 1);
+  }
+  const auto replicas = run.workers().all<&TrainingWorker::parameters>();
+  ASSERT_EQ(replicas[0].size(), model_size());
+  for (const Array<float>& replica : replicas) EXPECT_EQ(replica, replicas[0]);
+  EXPECT_EQ(parameters_hash(run.result().values), hash_of_training([&](Program& program) {
+              return add_synchronous_training(program, digits_task(), training);
+            }));
+}
+
+// ---- CNTK
+
+TEST(OneBit, AValueTravelsAsOneBit) {
+  TrainingRun run(
+      [&](Program& program) { return add_one_bit_training(program, digits_task(), training_of(2, 1, 50), 64); });
+  run.finish();
+  const std::uint64_t words = (model_size() + 63) / 64;
+  for (const auto& worker : run.workers().all<&TrainingWorker::statistics>()) {
+    EXPECT_EQ(worker.bytes_sent, 50 * (words * 8 + words * 2 * sizeof(float)));
+  }
+}
+
+}  // namespace
+}  // namespace lp
