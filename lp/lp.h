@@ -9,4 +9,5 @@
 #include "lp/rpc/client.h"          // IWYU pragma: export
 #include "lp/rpc/clients.h"         // IWYU pragma: export
 #include "lp/rpc/future.h"          // IWYU pragma: export
+#include "lp/rpc/published.h"       // IWYU pragma: export
 #include "lp/rpc/stream.h"          // IWYU pragma: export

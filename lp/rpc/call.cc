@@ -77,7 +77,7 @@ void Call::run() noexcept {
   Frame frame{.node = node_,
               .deadline = scope_.deadline,
               .chain = scope_.chain,
-              .holds_turn = method_->traits.concurrent == 0,
+              .holds_turn = method_->traits.in_turn(),
               .path = &scope_.path};
   {
     const FrameScope scope(frame);

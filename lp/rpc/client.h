@@ -51,6 +51,20 @@ R call_and_wait(Edge& edge, const MethodInfo& info, CallOptions options, void* a
   if constexpr (!std::is_void_v<R>) return std::move(result.get());
 }
 
+template <class V>
+V read_version(Edge& edge, const MethodInfo& info, const CallOptions& options) {
+  Publication::Reading known;
+  if (edge.peer().local() == nullptr) known = edge.versions().find(info.id);
+  Arguments<VersionName> arguments = MakeArguments<Arguments<VersionName>>::from(known.name);
+  V version = call_and_wait<V>(edge, info, options, &arguments);
+  if (version.value() == nullptr) return {known.name, std::static_pointer_cast<typename V::Value>(known.value)};
+  if (edge.peer().local() == nullptr) {
+    // What came as a copy is kept, so that it need not come again; what lies at the service is not kept from it.
+    edge.versions().put(info.id, {.name = version.name(), .value = version.value()}, !edge.shares_memory());
+  }
+  return version;
+}
+
 }  // namespace internal
 
 template <class S>
@@ -97,6 +111,15 @@ class Client {
       static_assert(internal::ReturnType<typename Types::Raw>::stream, "lp: this method does not return a Stream");
       auto arguments = internal::MakeArguments<typename Types::Params>::from(std::forward<Args>(args)...);
       return internal::start_stream<typename Types::Result>(*edge_, internal::kMethodInfo<Types>, options_, &arguments);
+    }
+  }
+
+  // The latest version of what the service has published under this member (published.h). Throws Error.
+  template <auto M>
+  auto read() const {
+    if constexpr (internal::can_call<S, M, internal::VersionName>()) {
+      using Types = internal::TypesOf<S, M>;
+      return internal::read_version<typename Types::Result>(*edge_, internal::kMethodInfo<Types>, options_);
     }
   }
 

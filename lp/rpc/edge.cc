@@ -4,6 +4,7 @@
 
 #include "lp/base/hash.h"
 #include "lp/base/message.h"
+#include "lp/rpc/connection.h"
 
 namespace lp {
 
@@ -24,6 +25,11 @@ internal::Caller Edge::caller(const internal::MethodInfo& info, std::uint64_t nu
   }
   if (info.traits.once) caller.sequence = number != 0 ? number : next_.fetch_add(1);
   return caller;
+}
+
+bool Edge::shares_memory() const {
+  const auto connection = peer_.connection();
+  return connection == nullptr || connection->link().shares_memory();
 }
 
 namespace internal {
@@ -65,7 +71,7 @@ DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeou
   frame_ = {.node = node_,
             .deadline = timeout < kNever - begin_ ? begin_ + timeout : kNever,
             .chain = caller_ != nullptr && caller_->chain != 0 ? caller_->chain : new_chain(),
-            .holds_turn = method->traits.concurrent == 0,
+            .holds_turn = method->traits.in_turn(),
             .path = nullptr,
             .caller = caller_};
   if (caller_ != nullptr) {
@@ -76,7 +82,8 @@ DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeou
     if (!node_->turn().try_take(frame_.chain)) return;
   } else {
     node_->began();
-    if (node_->stopping() || !node_->gate(*method)->try_enter()) {
+    Gate* const gate = node_->gate(*method);
+    if (node_->stopping() || (gate != nullptr && !gate->try_enter())) {
       node_->ended();
       return;
     }
@@ -91,8 +98,9 @@ DirectCall::~DirectCall() {
   if (frame_.holds_turn) {
     node_->turn().release();
   } else {
-    Gate& gate = *node_->gate(*method_);
-    if (Task* next = gate.leave(); next != nullptr) node_->run_concurrently(gate, next);
+    if (Gate* const gate = node_->gate(*method_); gate != nullptr) {
+      if (Task* next = gate->leave(); next != nullptr) node_->run_concurrently(*gate, next);
+    }
     node_->ended();
   }
 }

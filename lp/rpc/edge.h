@@ -10,6 +10,7 @@
 #include "lp/rpc/hub.h"
 #include "lp/rpc/node_core.h"
 #include "lp/rpc/peer.h"
+#include "lp/rpc/published.h"
 
 namespace lp {
 
@@ -31,6 +32,11 @@ class Edge {
   // Who calls `info` now. Each call of a `once` method has a number of its own; `number` is one that the program gave.
   internal::Caller caller(const internal::MethodInfo& info, std::uint64_t number);
 
+  // What this edge's clients have read of what the callee publishes.
+  internal::VersionCache& versions() { return versions_; }
+  // Whether big arrays come from the callee without a copy.
+  bool shares_memory() const;
+
   // The number of the next call: part of the caller's checkpoint, so that what is done again has the same number.
   std::uint64_t next_number() const { return next_.load(); }
   void set_next_number(std::uint64_t number) { next_.store(number); }
@@ -42,6 +48,7 @@ class Edge {
   internal::NodeCore* const caller_;
   internal::Peer& peer_;
   std::atomic<std::uint64_t> next_;
+  internal::VersionCache versions_;
 };
 
 namespace internal {

@@ -18,6 +18,9 @@ class Link {
   // Queues a message; it arrives in order or, when the other side is gone, never.
   virtual void send(Frames message) = 0;
 
+  // Big arrays are seen where they are, not copied.
+  virtual bool shares_memory() const noexcept { return false; }
+
   // A thread that waits for a reply may read the link itself, which saves a change of thread. begin_reading gives the
   // word of the Event to wait on; null when another thread reads. read handles what has come, or looks for a little
   // while; false when nothing came. end_reading must follow.

@@ -26,16 +26,21 @@ template <class T>
 class Future;
 template <class T>
 class Stream;
+template <Sendable T>
+class Published;
 
 // How a method is run and retried.
 struct MethodTraits {
   bool idempotent = false;  // may run again: lp retries it when its service was restarted
   bool once = false;        // runs once for each call, however often lp sends it
+  bool immediate = false;   // runs beside the turn, in the thread that receives it: short, and never waits
   int concurrent = 0;       // runs beside the turn, so many at a time; 0: in turn
   int queue = 0;            // concurrent: calls that may wait
   int batch = 0;            // takes so many callers' items at a time; 0: one call each
   Duration batch_wait{};    // batched: how long the first item waits for others
   Duration deadline{};      // of a call that does not say; 0: the run's default
+
+  constexpr bool in_turn() const { return concurrent == 0 && !immediate; }
 };
 
 namespace internal {
@@ -45,12 +50,19 @@ concept Trait = requires {
   M.traits();
 };
 
+template <class Member>
+inline constexpr bool kIsPublished = false;
+template <class S, class T>
+inline constexpr bool kIsPublished<Published<T> S::*> = true;
+template <class S, class T>
+inline constexpr bool kIsPublished<Published<T> S::*const> = true;
+
 template <auto M>
 constexpr MethodTraits traits_of() {
   if constexpr (Trait<M>) {
     return M.traits();
   } else {
-    return {};
+    return {.idempotent = kIsPublished<decltype(M)>, .immediate = kIsPublished<decltype(M)>};
   }
 }
 template <auto M>
@@ -226,9 +238,11 @@ consteval bool result_is_sendable() {
 template <auto Entry>
 consteval bool method_is_fine() {
   constexpr auto method = method_of<Entry>();
-  if constexpr (!std::is_member_function_pointer_v<decltype(method)>) {
-    static_assert(std::is_member_function_pointer_v<decltype(method)>,
-                  "lp: lp::Methods takes member functions: lp::Methods<&MyService::push>");
+  constexpr bool member =
+      std::is_member_function_pointer_v<decltype(method)> || kIsPublished<std::remove_const_t<decltype(method)>>;
+  if constexpr (!member) {
+    static_assert(member,
+                  "lp: lp::Methods takes member functions and lp::Published members: lp::Methods<&MyService::push>");
     return false;
   } else {
     using Declared = Signature<std::remove_const_t<decltype(method)>>;

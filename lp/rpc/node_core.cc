@@ -70,6 +70,8 @@ void NodeCore::accept(Call* call) {
   if (batchers_[i] != nullptr && !stopping()) {
     batchers_[i]->add(call);
     if (stopping()) batchers_[i]->close(stopped_error());
+  } else if (call->method().traits.immediate && run_at_once(call)) {
+    // it has run
   } else if (gates_[i] == nullptr || stopping()) {
     turn_.post(call);
   } else {
@@ -89,11 +91,19 @@ Runnable NodeCore::accept(const Method& method, Incoming&& message) {
   Call* const call = method.receive(*this, method, std::move(message));
   track_served(call->reply(), *call);
   const auto i = static_cast<std::size_t>(&method - methods_.data());
-  if (batchers_[i] == nullptr && gates_[i] == nullptr) {
+  if (batchers_[i] == nullptr && gates_[i] == nullptr && !method.traits.immediate) {
     return turn_.take_or_post(call) ? Runnable{.turn = &turn_, .task = call} : Runnable();
   }
   accept(call);
   return {};
+}
+
+bool NodeCore::run_at_once(Task* task) noexcept {
+  began();
+  const bool runs = !stopping();
+  if (runs) task->run();
+  ended();
+  return runs;
 }
 
 void NodeCore::run_concurrently(Gate& gate, Task* task) {

@@ -71,6 +71,8 @@ class NodeCore {
   // The same for one that came as bytes. When its turn is free the current thread has it, and must run what this
   // returns.
   [[nodiscard]] Runnable accept(const Method& method, Incoming&& message);
+  // Runs an immediate call; false when the node is stopping.
+  bool run_at_once(Task* task) noexcept;
   // Runs tasks that wait at a gate.
   void run_concurrently(Gate& gate, Task* task);
 

@@ -46,6 +46,7 @@ class ShmLink final : public Link {
   ~ShmLink() override;
 
   void send(Frames message) override;
+  bool shares_memory() const noexcept override { return true; }
   Word* begin_reading() noexcept override;
   bool read() override;
   void end_reading() noexcept override;

@@ -28,7 +28,8 @@ void Writer::array(const void* data, std::size_t size) {
 
 void Writer::array(const Buffer& buffer) {
   if (is_frame(buffer.size(), arrays_.size())) {
-    arrays_.push_back(buffer);
+    arrays_.push_back(
+        owner_ == nullptr ? buffer : Buffer::wrap(buffer.data(), buffer.size(), [owner = owner_, held = buffer] {}));
   } else {
     bytes(buffer.data(), buffer.size());
   }

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "lp/base/array.h"
@@ -39,6 +41,8 @@ class Writer {
   // The bytes of an array whose count was written: in the body, or a frame if it is_frame().
   void array(const void* data, std::size_t size);
   void array(const Buffer& buffer);  // the frame shares the buffer
+  // Every array frame that follows keeps `owner` alive.
+  void keep(std::shared_ptr<const void> owner) { owner_ = std::move(owner); }
   std::size_t written() const { return static_cast<std::size_t>(at_ - body_.data()); }
 
   // One nested value; refuses the one that lies too deep.
@@ -69,6 +73,7 @@ class Writer {
   std::byte* at_ = nullptr;   // where the next byte goes
   std::byte* end_ = nullptr;  // of the room in body_
   std::vector<Buffer> arrays_;
+  std::shared_ptr<const void> owner_;
   int depth_ = 0;
 };
 

@@ -1,0 +1,228 @@
+// What a service publishes, read over every path: in the same process, through shared memory, by TCP.
+
+#include "lp/rpc/published.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lp/base/enums.h"
+#include "lp/base/error.h"
+#include "lp/lp.h"
+#include "lp/program/runtime.h"
+
+namespace lp {
+namespace {
+
+using std::chrono::seconds;
+
+constexpr std::size_t kSize = 1 << 18;
+
+struct Weights {
+  std::uint64_t step = 0;
+  Array<float> values{};
+};
+
+// Everything is in this process.
+Event held;
+Event let_go;
+
+class Store {
+ public:
+  std::uint64_t publish(float value) {
+    Array<float> all = Array<float>::uninitialized(kSize);
+    std::ranges::fill(all.edit(), value);
+    return weights.publish({.step = static_cast<std::uint64_t>(value), .values = std::move(all)});
+  }
+  // Keeps the turn until the event.
+  void hold() {
+    held.set();
+    let_go.wait(after(seconds(10)));
+  }
+
+  Published<Weights> weights{2};
+  using Remote = Methods<&Store::publish, &Store::hold, &Store::weights>;
+};
+
+class Reader {
+ public:
+  explicit Reader(Client<Store> store) : store_(store) {}
+
+  std::uint64_t keep() {
+    kept_.push_back(store_.read<&Store::weights>());
+    return kept_.back().number();
+  }
+  void drop() { kept_.clear(); }
+  // The number of the first version that is torn or out of order; 0: none was.
+  std::uint64_t watch(std::uint64_t last) {
+    for (std::uint64_t seen = 0; seen < last;) {
+      const Version<Weights> version = store_.read<&Store::weights>();
+      const auto step = static_cast<float>(version->step);
+      if (version.number() < seen || !std::ranges::all_of(version->values, [&](float v) { return v == step; })) {
+        return version.number();
+      }
+      seen = version.number();
+    }
+    return 0;
+  }
+  // Whether two reads of one version give one object.
+  bool same() {
+    const Version<Weights> a = store_.read<&Store::weights>();
+    const Version<Weights> b = store_.read<&Store::weights>();
+    return a.number() == b.number() && &*a == &*b;
+  }
+  using Remote = Methods<&Reader::keep, &Reader::drop, deadline<&Reader::watch, 60'000>, &Reader::same>;
+
+ private:
+  Client<Store> store_;
+  std::vector<Version<Weights>> kept_;
+};
+
+class Nobody final : public Runtime::Observer {
+ public:
+  Event ready;
+
+ private:
+  void on_ready(NodeId, std::uint32_t) override { ready.set(); }
+  void on_finished(NodeId, std::uint32_t) override {}
+  void on_failed(NodeId, std::uint32_t, const Error& error) override { ADD_FAILURE() << error.what(); }
+  void on_stop_requested(NodeId, const std::string&) override {}
+  void on_progress(NodeId, const Progress&) override {}
+  void on_saved(NodeId, std::uint64_t) override {}
+  void on_not_saved(NodeId, std::uint64_t, const Error&) override {}
+};
+
+const Handle<Store> kStore("store");
+
+Program make_program() {
+  Program program("published");
+  const auto store = program.add<Store>({.name = "store"});
+  program.group<Reader>({.name = "reader", .replicas = 2}, store);
+  return program;
+}
+
+// The store in one runtime and the readers in another, as two processes have them; or all in one.
+class PublishedTest : public testing::TestWithParam<Path> {
+ protected:
+  PublishedTest() {
+    start(store_, observer_, 0);
+    if (GetParam() != Path::direct) {
+      others_ = std::make_unique<Runtime>(program_, options(), nobody_);
+      update(*others_, 0, store_);
+    }
+    for (NodeId reader : {1u, 2u}) {
+      start(readers(), others_ == nullptr ? observer_ : nobody_, reader);
+      if (others_ != nullptr) update(store_, reader, *others_);
+    }
+  }
+
+  Runtime::Options options() const {
+    Runtime::Options options{.run = "published"};
+    options.network = GetParam() != Path::direct;
+    options.path = GetParam();
+    options.token = "secret";
+    return options;
+  }
+  static void start(Runtime& runtime, Nobody& observer, NodeId node) {
+    runtime.start(node, 1);
+    ASSERT_TRUE(observer.ready.wait(after(seconds(10))));
+  }
+  static void update(Runtime& runtime, NodeId node, const Runtime& where) {
+    const std::vector<PeerState> peers{{.node = node, .incarnation = 1, .endpoint = where.endpoint()}};
+    runtime.update(peers);
+  }
+  Runtime& readers() { return others_ == nullptr ? store_ : *others_; }
+  Client<Store> store() { return store_.client(kStore); }
+  Client<Reader> reader(int i) { return readers().client(Handle<Reader>("reader/" + std::to_string(i))); }
+
+  const Program program_ = make_program();
+  Nobody observer_;
+  Nobody nobody_;
+  Runtime store_{program_, options(), observer_};
+  std::unique_ptr<Runtime> others_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Paths, PublishedTest, testing::Values(Path::direct, Path::shm, Path::tcp),
+                         [](const auto& path) { return std::string(enum_name(path.param)); });
+
+TEST_P(PublishedTest, AReadAfterTheReplyOfThePublishingCallGetsThatVersion) {
+  for (std::uint64_t number = 1; number <= 20; ++number) {
+    EXPECT_EQ(store().call<&Store::publish>(static_cast<float>(number)), number);
+    EXPECT_EQ(reader(0).call<&Reader::keep>(), number);
+    reader(0).call<&Reader::drop>();
+  }
+}
+
+TEST_P(PublishedTest, NothingIsTornWhileOthersAreRead) {
+  store().call<&Store::publish>(1.0F);
+  Future<std::uint64_t> a = reader(0).async<&Reader::watch>(60u);
+  Future<std::uint64_t> b = reader(1).async<&Reader::watch>(60u);
+  for (std::uint64_t published = 1; published < 60;) {
+    try {
+      published = store().call<&Store::publish>(static_cast<float>(published + 1));
+    } catch (const Error& error) {  // the readers are behind
+      ASSERT_EQ(error.kind(), ErrorKind::overloaded) << error.what();
+    }
+  }
+  EXPECT_EQ(a.get(), 0u);
+  EXPECT_EQ(b.get(), 0u);
+}
+
+TEST_P(PublishedTest, OneVersionIsReadOnce) {
+  store().call<&Store::publish>(1.0F);
+  EXPECT_TRUE(reader(0).call<&Reader::same>());
+}
+
+TEST_P(PublishedTest, AReaderDoesNotWaitForTheTurn) {
+  store().call<&Store::publish>(1.0F);
+  Future<void> busy = store().async<&Store::hold>();
+  ASSERT_TRUE(held.wait(after(seconds(10))));
+  EXPECT_EQ(reader(0).call<&Reader::keep>(), 1u);
+  EXPECT_FALSE(busy.ready());
+  let_go.set();
+  busy.get();
+}
+
+TEST_P(PublishedTest, BeforeTheFirstVersionAReadFails) {
+  try {
+    reader(0).call<&Reader::keep>();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::failed);
+    EXPECT_NE(error.text().find("nothing has been published"), std::string::npos) << error.what();
+  }
+}
+
+TEST_P(PublishedTest, WhoHoldsTooManyOldVersionsIsNamed) {
+  if (GetParam() == Path::tcp) return;  // there a reader has copies of its own
+  for (std::uint64_t number = 1; number <= 3; ++number) {
+    store().call<&Store::publish>(static_cast<float>(number));
+    reader(1).call<&Reader::keep>();
+  }
+  try {
+    store().call<&Store::publish>(4.0F);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::overloaded);
+    EXPECT_NE(error.text().find("reader/1"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(reader(0).call<&Reader::keep>(), 3u) << "the last version stays";
+  reader(1).call<&Reader::drop>();
+  // What a reader in another process lets go of is given back a moment later.
+  const Time end = after(seconds(10));
+  std::uint64_t number = 0;
+  while (number == 0 && now() < end) {
+    try {
+      number = store().call<&Store::publish>(4.0F);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::overloaded) << error.what();
+    }
+  }
+  EXPECT_EQ(number, 4u);
+}
+
+}  // namespace
+}  // namespace lp
