@@ -21,7 +21,9 @@ class Echo {
     if (call.data.empty()) call.data = bulk();
     return call;
   }
-  using Remote = Methods<&Echo::answer>;
+  void publish() { published.publish(bulk()); }
+  Published<Array<std::uint8_t>> published;
+  using Remote = Methods<&Echo::answer, &Echo::publish, &Echo::published>;
 };
 
 class LpCaller final : public Caller {
@@ -37,8 +39,15 @@ class LpCaller final : public Caller {
     reply_ = echo_.call<&Echo::answer>(request);
     return {.number = reply_.number, .data = reply_.data.span()};
   }
+  std::span<const std::uint8_t> read() override {
+    if (version_.number() == 0) echo_.call<&Echo::publish>();
+    version_ = {};  // who has it still is only told that it is the latest
+    version_ = echo_.read<&Echo::published>();
+    return version_->span();
+  }
 
  private:
+  Version<Array<std::uint8_t>> version_;
   Client<Echo> echo_;
   std::deque<Future<Message>> futures_;
   Message reply_;

@@ -94,6 +94,14 @@ Figures pulls(const Work& work, Caller& caller) {
   return time_each(work, pull);
 }
 
+Figures reads(const Work& work, Caller& caller) {
+  check_all({.number = 0, .data = caller.read()}, bulk().span());
+  return time_each(work, [&] {
+    const std::span<const std::uint8_t> read = caller.read();
+    check({.number = 0, .data = read}, 0, bulk().span());
+  });
+}
+
 Figures fan_outs(const Work& work, const std::vector<std::unique_ptr<Caller>>& callers, Message message) {
   std::vector<std::uint8_t> buffer(work.size);
   return time_each(work, [&] {
@@ -126,6 +134,7 @@ Figures measure(const Work& work, const std::vector<std::unique_ptr<Caller>>& ca
     case Kind::round_trip: return round_trips(work, *callers.front(), std::move(message));
     case Kind::pipelined: return pipelined(work, *callers.front(), std::move(message));
     case Kind::pull: return pulls(work, *callers.front());
+    case Kind::read: return reads(work, *callers.front());
     case Kind::fan_out: return fan_outs(work, callers, std::move(message));
   }
   return {};

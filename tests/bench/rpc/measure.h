@@ -14,6 +14,7 @@ enum class Kind : std::uint8_t {
   round_trip,  // one call after the other
   pipelined,   // `window` calls on their way, always
   pull,        // one kBulk after the other, into the same buffer
+  read,        // a published kBulk after the other, where it lies
   fan_out,     // one call to every service, then all replies
 };
 

@@ -49,6 +49,8 @@ class Caller {
     send(request);
     return receive(buffer);
   }
+  // What the service has published: kBulk where it lies. Only lp does that.
+  virtual std::span<const std::uint8_t> read() { return {}; }
 };
 
 struct Peer {

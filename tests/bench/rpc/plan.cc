@@ -40,6 +40,12 @@ std::vector<Case> pull_cases(const Plan& plan) {
                    plan.tables);
 }
 
+std::vector<Case> read_cases(const Plan& plan) {
+  return of_tables(
+      {{.table = kRead, .column = kInPlace, .work = {.kind = Kind::read, .duration = nanoseconds(plan.milliseconds)}}},
+      plan.tables);
+}
+
 std::vector<Case> rate_cases(const Plan& plan) {
   std::vector<Case> cases;
   for (const int callers : plan.callers) {

@@ -40,6 +40,7 @@ inline const Plan kQuick{
 // The cases of each section, without those of other tables than plan.tables.
 std::vector<Case> latency_cases(const Plan& plan);
 std::vector<Case> pull_cases(const Plan& plan);
+std::vector<Case> read_cases(const Plan& plan);
 std::vector<Case> rate_cases(const Plan& plan);
 std::vector<Case> fan_out_cases(const Plan& plan);
 
@@ -47,6 +48,8 @@ std::vector<Case> fan_out_cases(const Plan& plan);
 std::string round_trip_table(Pinning pinning);
 inline constexpr const char* kPipelined = "pipelined 64 B calls/s, callers x window";
 inline constexpr const char* kPull = "64 MiB pull, GB/s";
+inline constexpr const char* kRead = "64 MiB read of a published version, microseconds";
+inline constexpr const char* kInPlace = "in place";  // its column
 inline constexpr const char* kFanOut = "fan-out, microseconds for one call to each service";
 inline constexpr const char* kIntoBuffer = "into a buffer";  // a column of kPull
 

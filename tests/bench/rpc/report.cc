@@ -114,6 +114,8 @@ std::vector<Claim> check_claims(const std::vector<Result>& results) {
   const auto bandwidth = [&](const char* peer) { return figure.of(kPull, kIntoBuffer, peer); };
   claims.at_least("3  64 MiB pull: lp shm / memcpy, warm", bandwidth("lp shm"), bandwidth("memcpy, warm"), 0.8);
 
+  claims.at_most("3  64 MiB read in place, us: lp shm", figure.of(kRead, kInPlace, "lp shm"), 1, 50);
+
   const auto direct = [&](const char* size, const char* peer) {
     return figure.of(round_trip_table(Pinning::unpinned), size, peer);
   };

@@ -65,6 +65,14 @@ std::vector<Contestant> with_skill(const std::vector<Entry>& entries, Entry::Ski
   return result;
 }
 
+std::vector<Contestant> those_that_publish(const std::vector<Entry>& entries) {
+  std::vector<Contestant> result;
+  for (const Entry& one : entries) {
+    if (one.contestant.name == "lp direct" || one.contestant.name == "lp shm") result.push_back(one.contestant);
+  }
+  return result;
+}
+
 std::vector<Result> copies(const Plan& plan) {
   std::vector<Result> results;
   for (const auto& [copy, name] : {std::pair(Copy::warm, "memcpy, warm"), {Copy::fresh, "memcpy, fresh"}}) {
@@ -95,6 +103,7 @@ Report run(const Plan& plan) {
   measure(Entry::round_trips, {}, latency_cases(plan));
   if (!pull_cases(plan).empty()) add(copies(plan));
   measure(Entry::pulls, {}, pull_cases(plan));
+  if (!read_cases(plan).empty()) add(measure_section(those_that_publish(all), {}, read_cases(plan), plan.rounds));
   measure(Entry::pipelines, {.callers = std::ranges::max(plan.callers)}, rate_cases(plan));
   measure(Entry::pulls, {.services = plan.services}, fan_out_cases(plan));
   report.load_after = load();
