@@ -220,11 +220,26 @@ void Connection::close() {
   std::vector<Ref<StateBase>> served;  // released outside the lock
   {
     const std::lock_guard lock(mutex_);
-    if (phase_ == Phase::closed) return;
     lost = end();
     served = served_.take_if([](const Ref<StateBase>&) { return true; });
   }
   for (Pending* call : lost) call->peer().lost(*call, call->sent.load(std::memory_order_relaxed));
+}
+
+void Connection::sever() {
+  std::vector<Pending*> unsent;
+  {
+    const std::lock_guard lock(mutex_);
+    phase_ = Phase::closed;
+    for (Pending* call : std::exchange(unsent_, {})) {
+      if (call->one_way()) unsent.push_back(call);
+    }
+    for (Pending* call : pending_.take_if([](const Pending* one) { return !one->sent.load(); })) {
+      forget(*call);
+      unsent.push_back(call);
+    }
+  }
+  for (Pending* call : unsent) call->peer().lost(*call, /*may_have_run=*/false);
 }
 
 void Connection::refuse() {

@@ -49,6 +49,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] Runnable on_message(Frames message);
   // The link is no more: every call is lost.
   void close();
+  // The other side has ended. What was sent stays until the supervisor says whether its node is gone or only stops.
+  void sever();
   // The other side is a stranger, or says what nobody understands: counts it and closes.
   void refuse();
 

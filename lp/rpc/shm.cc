@@ -72,7 +72,7 @@ struct Shm::State : std::enable_shared_from_this<State> {
   std::uint32_t reserve();
   std::shared_ptr<Connection> join(ShmLink::Side side, std::uint32_t lane, Introduction introduction, Descriptor socket,
                                    const std::string& dialed);
-  void end(std::uint32_t lane);
+  void end(std::uint32_t lane, bool by_us = true);
   void receive(std::uint32_t lane);
 };
 
@@ -152,7 +152,7 @@ void Shm::State::serve() {
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint64_t tag = ready[i].tag;
       if (tag < kListening) {
-        end(static_cast<std::uint32_t>(tag));  // nothing comes after the introduction but the end
+        end(static_cast<std::uint32_t>(tag), /*by_us=*/false);  // nothing comes after the introduction but the end
       } else if (tag > kListening) {
         meet(tag);
       } else if (!accept()) {
@@ -236,7 +236,7 @@ std::shared_ptr<Connection> Shm::State::join(ShmLink::Side side, std::uint32_t l
   return connection;
 }
 
-void Shm::State::end(std::uint32_t lane) {
+void Shm::State::end(std::uint32_t lane, bool by_us) {
   Open ended;
   {
     const std::lock_guard lock(mutex);
@@ -244,8 +244,12 @@ void Shm::State::end(std::uint32_t lane) {
     if (ended.socket) poller.remove(ended.socket.number());
   }
   if (ended.connection == nullptr) return;
-  if (!ended.dialed.empty()) ended.link->receive();  // its last replies
-  ended.connection->close();
+  if (ended.dialed.empty()) {
+    ended.connection->close();
+  } else {
+    ended.link->receive();  // its last replies
+    by_us ? ended.connection->close() : ended.connection->sever();
+  }
   ended.link->wake();
   receivers->wake();
 }

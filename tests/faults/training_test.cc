@@ -58,7 +58,7 @@ class Gate {
 // worker/0 has done all steps, but not finished, while it waits at the gate.
 class Worker {
  public:
-  Worker(Context& context, Clients<ParameterServer> servers, Client<Gate> gate)
+  Worker(Context& context, Clients<ParameterService> servers, Client<Gate> gate)
       : training_(context, std::move(servers), make_tensors(), kTask, kTraining, synchronous_scheme(kTraining)),
         gate_(gate) {}
   void run(Context& context) {
@@ -142,7 +142,7 @@ Program make_training(const Config&) {
       GroupHandle<ParameterServer>("server", 0));
   GroupOptions workers{.name = "worker", .replicas = kWorkers, .on_failure = restart(3)};
   workers.ends_program = true;
-  program.group<Worker>(workers, context, servers, gate);
+  program.group<Worker>(workers, context, GroupHandle<ParameterService>(servers), gate);
   return program;
 }
 
