@@ -62,6 +62,24 @@ void Call::drop_arguments() noexcept {
   if (std::exchange(has_arguments_, false)) ops().destroy(arguments_);
 }
 
+namespace {
+// In front of a call: how much memory it has.
+constexpr std::size_t kFront = alignof(std::max_align_t);
+static_assert(kFront >= sizeof(std::size_t));
+}  // namespace
+
+void* Call::operator new(std::size_t size, const ArgumentsOps& arguments) {
+  const std::size_t all = kFront + size + arguments.alignment + arguments.size;
+  void* const memory = take_memory(all);
+  ::new (memory) std::size_t(all);
+  return static_cast<std::byte*>(memory) + kFront;
+}
+
+void Call::operator delete(void* call) noexcept {
+  void* const memory = static_cast<std::byte*>(call) - kFront;
+  give_memory(memory, *std::launder(static_cast<std::size_t*>(memory)));
+}
+
 void Call::run() noexcept {
   if (!wanted()) {
     release();

@@ -90,11 +90,9 @@ class Call : public StateBase, public Task {
   ~Call() override;
 
   // new (*method.arguments) SomeCall(...)
-  static void* operator new(std::size_t size, const ArgumentsOps& arguments) {
-    return ::operator new(size + arguments.alignment + arguments.size);
-  }
-  static void operator delete(void* call, const ArgumentsOps&) { ::operator delete(call); }
-  static void operator delete(void* call) { ::operator delete(call); }
+  static void* operator new(std::size_t size, const ArgumentsOps& arguments);
+  static void operator delete(void* call, const ArgumentsOps&) { Call::operator delete(call); }
+  static void operator delete(void* call) noexcept;
 
   const Method& method() const { return *method_; }
   const CallScope& scope() const { return scope_; }
