@@ -23,8 +23,8 @@ class Recycled {
   static void operator delete(void* memory, std::size_t size) noexcept { give_memory(memory, size); }
   // Those that ask for more alignment are the heap's.
   static void* operator new(std::size_t size, std::align_val_t alignment) { return ::operator new(size, alignment); }
-  static void operator delete(void* memory, std::size_t size, std::align_val_t alignment) noexcept {
-    ::operator delete(memory, size, alignment);
+  static void operator delete(void* memory, std::size_t, std::align_val_t alignment) noexcept {
+    ::operator delete(memory, alignment);
   }
   static void* operator new(std::size_t, void* place) noexcept { return place; }
 };

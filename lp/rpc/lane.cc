@@ -17,7 +17,7 @@ std::size_t LaneWriter::room() noexcept {
 void LaneWriter::put(const void* bytes, std::size_t size) noexcept {
   const std::size_t begin = at_ % ring_.size();
   const std::size_t first = std::min(size, ring_.size() - begin);
-  std::memcpy(ring_.data() + begin, bytes, first);
+  if (first > 0) std::memcpy(ring_.data() + begin, bytes, first);  // nothing may be at a null pointer
   if (first < size) std::memcpy(ring_.data(), static_cast<const std::byte*>(bytes) + first, size - first);
   at_ += size;
 }

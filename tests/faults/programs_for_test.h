@@ -112,7 +112,7 @@ Program make_services(const Config& config);
 Program make_saving(const Config& config);
 // a ──▶ b ──▶ c ──▶ a, nodes of them
 Program make_ring(const Config& config);
-// gate ◀── workers ──▶ servers: synchronous training; see training_test.cc.
+// workers ──▶ servers: synchronous training; see training_test.cc.
 Program make_training(const Config& config);
 // Cannot start: see mode.
 Program make_bad(const Config& config);
