@@ -118,7 +118,8 @@ bool Event::wait(Time time) noexcept {
   for (;;) {
     std::uint32_t seen = kSet;
     if (word_.compare_exchange_strong(seen, kEmpty, std::memory_order_acquire)) return true;
-    if (seen == kEmpty && !word_.compare_exchange_strong(seen, kWaiting)) continue;
+    // Whatever else another process may have written there is written over.
+    if (seen != kWaiting && !word_.compare_exchange_strong(seen, kWaiting)) continue;
     if (park(word_, kWaiting, time)) continue;
     seen = kWaiting;
     if (word_.compare_exchange_strong(seen, kEmpty, std::memory_order_acquire)) return false;

@@ -1,5 +1,6 @@
 #include "lp/base/shared_heap.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,27 +29,29 @@ SharedHeap* SharedHeap::current() noexcept { return g_heap.load(std::memory_orde
 SharedHeap& SharedHeap::use(std::size_t size) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  if (current() == nullptr) g_heap = new SharedHeap(round_up(size == 0 ? size_of_machine() : size));
+  if (current() == nullptr) {
+    g_heap = new SharedHeap(round_up(size == 0 ? size_of_machine() : size));
+    pthread_atfork([] { current()->mutex_.lock(); }, [] { current()->mutex_.unlock(); },
+                   [] {
+                     current()->memory_.become_private();  // else parent and child would give out the same memory
+                     current()->mutex_.unlock();
+                   });
+  }
   return *current();
 }
 
-SharedHeap::SharedHeap(std::size_t size) : memory_(SharedMemory::create("lp-heap", size)) {}
+SharedHeap::SharedHeap(std::size_t size) : memory_(SharedMemory::create("lp-heap", size)) { add_range(0, size); }
 
 std::byte* SharedHeap::allocate(std::size_t size) noexcept {
   size = round_up(size);
   const std::lock_guard lock(mutex_);
-  std::size_t begin = top_;
-  if (const auto fit = by_size_.lower_bound(size); fit != by_size_.end()) {
-    const std::size_t whole = fit->first;
-    begin = fit->second;
-    remove_range(free_.find(begin));
-    if (whole > size) add_range(begin + size, whole - size);
-    warm_ -= std::min(warm_, size);
-  } else if (memory_.size() - top_ >= size) {
-    top_ += size;
-  } else {
-    return nullptr;
-  }
+  const auto fit = by_size_.lower_bound({size, 0});
+  if (fit == by_size_.end()) return nullptr;
+  const auto [whole, begin] = *fit;
+  remove_range(free_.find(begin));
+  if (whole > size) add_range(begin + size, whole - size);
+  warm_ -= std::min({warm_, size, top_ - std::min(top_, begin)});
+  top_ = std::max(top_, begin + size);
   used_ += size;
   return memory_.data() + begin;
 }
@@ -58,7 +61,8 @@ void SharedHeap::free(std::byte* memory, std::size_t size) noexcept {
   std::size_t begin = offset_of(memory);
   const std::lock_guard lock(mutex_);
   used_ -= size;
-  if (warm_ + size <= std::max(kKept, used_)) {
+  const std::size_t most = std::max(kKept, used_);
+  if (warm_ + size <= most) {
     warm_ += size;
   } else {
     memory_.forget(begin, size);
@@ -77,6 +81,10 @@ void SharedHeap::free(std::byte* memory, std::size_t size) noexcept {
     }
   }
   add_range(begin, size);
+  if (warm_ > 2 * most) {  // much less is in use than was
+    memory_.forget(begin, std::min(size, top_ - begin));
+    warm_ -= std::min(warm_, size);
+  }
 }
 
 std::size_t SharedHeap::used() const {
@@ -90,9 +98,7 @@ void SharedHeap::add_range(std::size_t begin, std::size_t size) {
 }
 
 void SharedHeap::remove_range(std::map<std::size_t, std::size_t>::iterator range) {
-  auto [one, end] = by_size_.equal_range(range->second);
-  while (one->second != range->first) ++one;
-  by_size_.erase(one);
+  by_size_.erase({range->second, range->first});
   free_.erase(range);
 }
 

@@ -1,11 +1,14 @@
 #pragma once
 // Where big Buffers live in a process that has neighbours: memory that other processes of the host can map, so that a
 // value is sent by saying where it is. Like malloc's, the heap is the process's own and lasts until its end; its books
-// are private, so that a process that is killed leaves nothing to repair. Thread-safe.
+// are private, so that a process that is killed leaves nothing to repair. In the child of a fork it is a private copy.
+// Thread-safe.
 
 #include <cstddef>
 #include <map>
 #include <mutex>
+#include <set>
+#include <utility>
 
 #include "lp/base/shared_memory.h"
 
@@ -42,9 +45,9 @@ class SharedHeap {
   SharedMemory memory_;
   std::size_t top_ = 0;  // nothing beyond was ever used
   std::size_t used_ = 0;
-  std::size_t warm_ = 0;                             // bytes below top_ that are free and may still have pages
-  std::map<std::size_t, std::size_t> free_;          // ranges below top_, by their beginning: their size
-  std::multimap<std::size_t, std::size_t> by_size_;  // the same, by size: their beginning
+  std::size_t warm_ = 0;                                   // bytes below top_ that are free and may still have pages
+  std::map<std::size_t, std::size_t> free_;                // ranges, by their beginning: their size
+  std::set<std::pair<std::size_t, std::size_t>> by_size_;  // the same: size and beginning
   void add_range(std::size_t begin, std::size_t size);
   void remove_range(std::map<std::size_t, std::size_t>::iterator range);
 };

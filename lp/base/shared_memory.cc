@@ -101,4 +101,9 @@ void SharedMemory::forget(std::size_t begin, std::size_t size) noexcept {
             static_cast<off_t>(size));
 }
 
+void SharedMemory::become_private() noexcept {
+  mmap(data_, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, descriptor_.number(), 0);
+  descriptor_ = Descriptor();  // nothing is forgotten or handed on from here
+}
+
 }  // namespace lp

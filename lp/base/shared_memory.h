@@ -30,6 +30,8 @@ class SharedMemory {
   const Descriptor& descriptor() const noexcept { return descriptor_; }
   // Gives pages back to the system: they read as zero again. `begin` and `size` are multiples of 4096.
   void forget(std::size_t begin, std::size_t size) noexcept;
+  // In the child of a fork: what either side writes from now on, the other one does not see. For memory that was made.
+  void become_private() noexcept;
 
  private:
   static SharedMemory map(int descriptor, Access access, std::size_t size);

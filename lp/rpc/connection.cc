@@ -13,6 +13,9 @@
 namespace lp::internal {
 namespace {
 
+// The reply of a call that has so many bytes is handled at once, for they count until then.
+constexpr std::size_t kBytesToExpect = 64 << 10;
+
 std::int64_t to_remaining(Time deadline) {
   return deadline == kNever ? std::numeric_limits<std::int64_t>::max() : until(deadline).count();
 }
@@ -91,6 +94,7 @@ Connection::~Connection() { close(); }
 
 void Connection::greet() {
   const Hub::Options& options = hub_.options();
+  link_->expect();  // the welcome: calls that nobody waits for wait for it too
   link_->send(hello_packet({.run = options.run, .token = options.token, .fingerprint = options.fingerprint}));
 }
 
@@ -99,6 +103,11 @@ bool Connection::open() const { return phase_ != Phase::closed; }
 bool Connection::start(Pending& call) {
   std::unique_lock lock(mutex_);
   if (phase_ == Phase::closed) return false;
+  if (phase_ == Phase::refused) {
+    lock.unlock();
+    fail_refused(call);
+    return true;
+  }
   const std::size_t size = size_of(call.frames);
   if (const auto error = too_large(call.frames)) {
     lock.unlock();
@@ -120,7 +129,7 @@ bool Connection::start(Pending& call) {
     call.call = pending_.add(&call);
     call.size = size;
     bytes_ += size;
-    call.expected = call.wanted.load();
+    call.expected = call.wanted.load() || size >= kBytesToExpect;
     if (call.expected) link_->expect();
   }
   if (phase_ == Phase::open) {
@@ -220,6 +229,7 @@ void Connection::close() {
   std::vector<Ref<StateBase>> served;  // released outside the lock
   {
     const std::lock_guard lock(mutex_);
+    if (phase_ == Phase::refused) return;
     lost = end();
     served = served_.take_if([](const Ref<StateBase>&) { return true; });
   }
@@ -230,6 +240,7 @@ void Connection::sever() {
   std::vector<Pending*> unsent;
   {
     const std::lock_guard lock(mutex_);
+    if (phase_ == Phase::refused) return;
     phase_ = Phase::closed;
     for (Pending* call : std::exchange(unsent_, {})) {
       if (call->one_way()) unsent.push_back(call);
@@ -275,7 +286,7 @@ void Connection::reply(std::uint64_t call, const Error& error) {
 Runnable Connection::on_message(Frames message) {
   const PacketKind kind = read_kind(message);
   const Phase phase = phase_;
-  if (phase == Phase::closed) return {};
+  if (phase == Phase::closed || phase == Phase::refused) return {};
   switch (kind) {
     case PacketKind::hello: on_hello(message); return {};
     case PacketKind::welcome: on_welcome(); return {};
@@ -310,6 +321,7 @@ void Connection::on_hello(const Frames& message) {
     throw Error(ErrorKind::failed, refusal);
   }
   const std::lock_guard lock(mutex_);
+  if (phase_ == Phase::closed) return;
   phase_ = Phase::open;
   link_->send(welcome_packet());
 }
@@ -320,6 +332,7 @@ void Connection::on_welcome() {
     const std::lock_guard lock(mutex_);
     if (phase_ != Phase::greeting) return;
     phase_ = Phase::open;
+    link_->expect_no_more();
     for (Pending* call : std::exchange(unsent_, {})) {
       transmit(*call);
       if (call->one_way()) sent_one_way.push_back(call);
@@ -331,18 +344,22 @@ void Connection::on_welcome() {
   }
 }
 
-void Connection::on_refusal(const std::string& text) {
+void Connection::on_refusal(std::string text) {
   std::vector<Pending*> refused;
   {
     const std::lock_guard lock(mutex_);
     if (phase_ != Phase::greeting) return;
     refused = end();
+    refusal_ = std::move(text);
+    phase_ = Phase::refused;
   }
-  for (Pending* call : refused) {
-    call->on_error(Error(ErrorKind::failed, "refused: " + text,
-                         {.node = hub_.name(call->peer().id()), .method = std::string(call->info().name)}));
-    call->release();
-  }
+  for (Pending* call : refused) fail_refused(*call);
+}
+
+void Connection::fail_refused(Pending& call) {
+  call.on_error(Error(ErrorKind::failed, "refused: " + refusal_,
+                      {.node = hub_.name(call.peer().id()), .method = std::string(call.info().name)}));
+  call.release();
 }
 
 Runnable Connection::on_call(Frames message, bool one_way) {

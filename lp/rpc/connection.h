@@ -37,6 +37,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void grant(Pending& call, std::uint64_t items);
   // The node at the other end is gone: its calls end or go to its next incarnation.
   void lose(Peer& peer);
+  // It takes calls, though perhaps only to say that we were refused.
   bool open() const;
 
   // The callee's side.
@@ -66,13 +67,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void on_signal(PacketKind kind, const Frames& message);
   void on_hello(const Frames& message);
   void on_welcome();
-  void on_refusal(const std::string& text);
+  void on_refusal(std::string text);
+  void fail_refused(Pending& call);  // without the lock
 
   Hub& hub_;
   const std::unique_ptr<Link> link_;
   mutable std::mutex mutex_;
-  enum class Phase : std::uint8_t { greeting, open, closed };
+  enum class Phase : std::uint8_t { greeting, open, refused, closed };
   std::atomic<Phase> phase_ = Phase::greeting;  // changes with the lock
+  std::string refusal_;                         // what the other side said, when it refused us
   std::size_t bytes_ = 0;                       // of the pending calls
   CallSlots<Pending*> pending_;
   std::vector<Pending*> unsent_;  // until the welcome; those with a reply are in pending_ too

@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::uint32_t kMagic = 0x316d736c;  // "lsm1"
 constexpr int kBacklog = 1024;
+constexpr int kMostSeconds = 3;  // that a process takes to answer on a busy machine
 constexpr std::size_t kMostMemory = std::size_t{1} << 46;
 
 struct Greeting {
@@ -27,6 +28,14 @@ struct Greeting {
 
 [[noreturn]] void failed(const char* what) {
   throw Error(ErrorKind::failed, std::string("shared memory: ") + what + ": " + std::strerror(errno));
+}
+
+// A system call that is made again when a signal came in between (or the process was stopped: signal(7)).
+template <class Call>
+auto uninterrupted(Call call) {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
 }
 
 Descriptor local_socket(int flags) {
@@ -48,9 +57,9 @@ std::pair<sockaddr_un, socklen_t> address_of(const std::string& name) {
 }
 
 void limit_waits(const Descriptor& socket) {
-  const timeval second{.tv_sec = 1, .tv_usec = 0};
-  setsockopt(socket.number(), SOL_SOCKET, SO_RCVTIMEO, &second, sizeof second);
-  setsockopt(socket.number(), SOL_SOCKET, SO_SNDTIMEO, &second, sizeof second);
+  const timeval limit{.tv_sec = kMostSeconds, .tv_usec = 0};
+  setsockopt(socket.number(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  setsockopt(socket.number(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 }
 
 }  // namespace
@@ -67,7 +76,10 @@ Descriptor connect_locally(const std::string& name) {
   Descriptor connected = local_socket(0);
   limit_waits(connected);
   const auto [address, size] = address_of(name);
-  if (connect(connected.number(), reinterpret_cast<const sockaddr*>(&address), size) != 0) failed("connect");
+  const auto connected_now = [&, at = &address, length = size] {
+    return connect(connected.number(), reinterpret_cast<const sockaddr*>(at), length);
+  };
+  if (uninterrupted(connected_now) != 0) failed("connect");
   return connected;
 }
 
@@ -108,7 +120,7 @@ void send_memory(int socket, std::uint32_t lane, const SharedMemory* lanes, cons
   control->cmsg_type = SCM_RIGHTS;
   control->cmsg_len = CMSG_LEN(count * sizeof(int));
   std::memcpy(CMSG_DATA(control), numbers.data(), count * sizeof(int));
-  if (sendmsg(socket, &message, MSG_NOSIGNAL) != sizeof greeting) failed("sendmsg");
+  if (uninterrupted([&] { return sendmsg(socket, &message, MSG_NOSIGNAL); }) != sizeof greeting) failed("sendmsg");
 }
 
 Introduction receive_memory(const Descriptor& socket, bool dialed) {
@@ -120,8 +132,9 @@ Introduction receive_memory(const Descriptor& socket, bool dialed) {
   message.msg_iov = &bytes;
   message.msg_iovlen = 1;
   message.msg_control = room.data();
-  message.msg_controllen = room.size();
-  const ssize_t size = recvmsg(socket.number(), &message, MSG_CMSG_CLOEXEC);
+  message.msg_controllen = CMSG_LEN(sizeof numbers);  // not a descriptor more, though there were room for it
+  const int flags = MSG_CMSG_CLOEXEC | (dialed ? MSG_DONTWAIT : 0);
+  const ssize_t size = uninterrupted([&] { return recvmsg(socket.number(), &message, flags); });
   if (size < 0) failed("recvmsg");
 
   std::array<Descriptor, 3> got;

@@ -28,8 +28,8 @@ struct Introduction {
   SharedMemory lanes{};    // from the side that dials
   Neighbour neighbour{};
 };
-// Receives what the other side sent; waits a second for it at most. `dialed`: with lanes. Throws Error(failed) when it
-// is not there, or not what it should be.
+// Receives what the other side sent: the side that dialed waits for that, at most some seconds; the side that was
+// dialed does not wait, and gets lanes too. Throws Error(failed) when it is not there, or not what it should be.
 Introduction receive_memory(const Descriptor& socket, bool dialed);
 
 }  // namespace lp::internal

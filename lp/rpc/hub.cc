@@ -17,7 +17,11 @@ Hub::Hub(Options options) : options_(std::move(options)) {
   if (options_.network) network_ = std::make_unique<Network>(*this);
 }
 
-Hub::~Hub() { close(); }
+Hub::~Hub() {
+  close();
+  network_.reset();
+  pool_.drain(kNever);  // threads that still receive use the timers
+}
 
 const std::string& Hub::name(NodeId node) const {
   return node < options_.nodes.size() ? options_.nodes[node] : kOutsideName;

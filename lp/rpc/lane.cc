@@ -30,10 +30,10 @@ bool LaneWriter::wait_for_room() noexcept {
   return at_ - read_ >= ring_.size();
 }
 
-bool LaneWriter::wake() noexcept {
+bool LaneWriter::wake(bool soon) noexcept {
   std::uint32_t seen = lane_.reader.load();
   while (seen != Lane::kRing) {
-    if (seen == Lane::kLater) return room() < ring_.size() / 2;
+    if (seen == Lane::kLater) return soon || room() < ring_.size() / 2;
     if (seen == Event::kSet) return false;
     if (!lane_.reader.compare_exchange_weak(seen, Event::kSet)) continue;
     if (seen == Event::kWaiting) unpark(lane_.reader);
@@ -44,8 +44,9 @@ bool LaneWriter::wake() noexcept {
 
 std::size_t LaneReader::available(std::size_t wanted) {
   if (written_ - at_ < wanted) {
-    written_ = lane_.written.load();
-    if (written_ - at_ > ring_.size()) throw Error(ErrorKind::failed, "malformed message: more than its ring holds");
+    const std::uint64_t written = lane_.written.load();
+    if (written - at_ > ring_.size()) throw Error(ErrorKind::failed, "malformed message: more than its ring holds");
+    written_ = written;
   }
   return static_cast<std::size_t>(written_ - at_);
 }
@@ -60,7 +61,8 @@ void LaneReader::get(void* bytes, std::size_t size) noexcept {
 
 bool LaneReader::release() noexcept {
   lane_.read.store(at_);
-  if (!lane_.writer_waits.load(std::memory_order_relaxed) || written_ - at_ > ring_.size() / 2) return false;
+  // Not before the store: a writer that has just found the ring full sees our position, or we see that it waits.
+  if (!lane_.writer_waits.load() || written_ - at_ > ring_.size() / 2) return false;
   return lane_.writer_waits.exchange(false);
 }
 

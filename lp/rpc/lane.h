@@ -23,7 +23,7 @@ struct Lane {
   alignas(64) Word reader = kRing;
   std::atomic<bool> writer_waits = false;  // for room: the reader rings when it has made some
 
-  bool empty() const noexcept { return written.load() == read.load(); }
+  std::uint64_t unread() const noexcept { return written.load() - read.load(); }
 };
 
 class LaneWriter {
@@ -34,8 +34,9 @@ class LaneWriter {
   void put(const void* bytes, std::size_t size) noexcept;  // which must fit
   void publish() noexcept;                                 // what was put
   bool wait_for_room() noexcept;                           // the reader will ring; false when there is room after all
-  // After publish: true when the other side must be rung; wakes its waiting thread, if there is one.
-  bool wake() noexcept;
+  // After publish: true when the other side must be rung; wakes its waiting thread, if there is one. `soon`: also when
+  // nobody waits.
+  bool wake(bool soon = false) noexcept;
 
  private:
   Lane& lane_;

@@ -14,8 +14,9 @@ namespace {
 // A handler that takes longer is left to its thread; the standby looks so often while there is work.
 constexpr Duration kLong = std::chrono::microseconds(200);
 constexpr int kLooks = 50;  // before the standby sleeps again, until more comes while the receiver is busy
-// A process that is stopped or killed while it rings leaves a bell that nobody hears: so often the receiver looks.
-constexpr Duration kLostWake = std::chrono::seconds(1);
+// A process that is stopped while it rings leaves a bell that nobody hears: so often the threads look.
+constexpr Duration kLostWake = std::chrono::seconds(1);       // while there is work
+constexpr Duration kMostLostWake = std::chrono::seconds(16);  // when there has been none for as long
 
 }  // namespace
 
@@ -61,6 +62,7 @@ struct Receivers::State : std::enable_shared_from_this<State> {
 
   enum class Role { receiver, standby };
   void start(Role role, std::uint64_t number);
+  void ensure_standby() noexcept;
   void serve(Role role, std::uint64_t number);
   void receive_until_replaced(std::uint64_t number);
   bool receive_marked(std::uint64_t number);
@@ -77,6 +79,16 @@ thread_local Receivers::State::Duty Receivers::State::t_duty;
 
 void Receivers::State::start(Role role, std::uint64_t number) {
   pool.run([self = shared_from_this(), role, number] { self->serve(role, number); });
+}
+
+// Without a thread to be had there is none, and it is tried again with the next lane.
+void Receivers::State::ensure_standby() noexcept {
+  if (has_standby.load(std::memory_order_relaxed) || has_standby.exchange(true)) return;
+  try {
+    start(Role::standby, 0);
+  } catch (const std::exception&) {
+    has_standby = false;
+  }
 }
 
 void Receivers::State::serve(Role role, std::uint64_t number) {
@@ -97,12 +109,14 @@ void Receivers::State::serve(Role role, std::uint64_t number) {
 
 void Receivers::State::receive_until_replaced(std::uint64_t number) {
   Spin spin;
+  Duration quiet = kLostWake;
   while (!closing) {
     bell.receiver = number << 1 | 1;
     if (!receive_marked(number)) return;
     if (spin.until([this] { return bell.any.load(std::memory_order_relaxed) != 0; })) continue;
     bell.asleep = 1;
-    if (bell.any.load() == 0 && !closing) park(bell.asleep, 1, after(kLostWake));
+    const bool rung = bell.any.load() != 0 || closing || park(bell.asleep, 1, after(quiet));
+    quiet = rung ? kLostWake : std::min(2 * quiet, kMostLostWake);
     bell.asleep = 0;
   }
 }
@@ -112,6 +126,7 @@ bool Receivers::State::receive_marked(std::uint64_t number) {
   std::uint64_t mine = number << 1 | 1;
   std::uint32_t lane = 0;
   while (!closing && bell.take(lane)) {
+    ensure_standby();  // whatever it runs may take long, or wait
     if (bell.any.load() != 0) bell.wake_standby();
     receive(lane);
     if (bell.receiver.load() != mine) return false;
@@ -125,7 +140,11 @@ bool Receivers::State::receive_marked(std::uint64_t number) {
 std::uint64_t Receivers::State::stand_by() {
   while (!closing) {
     bell.standby = 1;
-    while ((bell.receiver.load() & 1) == 0 && bell.standby.load() == 1 && !closing) park(bell.standby, 1);
+    Duration quiet = kLostWake;
+    while ((bell.receiver.load() & 1) == 0 && bell.standby.load() == 1 && !closing) {
+      park(bell.standby, 1, after(quiet));
+      quiet = std::min(2 * quiet, kMostLostWake);
+    }
     for (int looks = 0; looks < kLooks && !closing; ++looks) {
       std::uint64_t seen = bell.receiver.load();
       const std::uint64_t beat = beats.load();
@@ -147,7 +166,9 @@ Receivers::Receivers(Pool& pool, Function<void(std::uint32_t)> receive)
   state_->start(State::Role::receiver, 1);
 }
 
-Receivers::~Receivers() {
+Receivers::~Receivers() { close(); }
+
+void Receivers::close() {
   state_->closing = true;
   state_->wake_all();
 }
@@ -156,13 +177,10 @@ std::shared_ptr<const SharedMemory> Receivers::bell() const { return state_->mem
 void Receivers::expect(std::uint32_t lanes) { state_->lanes = std::max(state_->lanes.load(), lanes); }
 void Receivers::wake() { state_->wake_all(); }
 
-void Receivers::before_handler(bool more) {
+void Receivers::before_handler(bool more) noexcept {
   if (State::t_duty.state == nullptr) return;
   State& state = *State::t_duty.state;
   state.beats.fetch_add(1, std::memory_order_relaxed);
-  if (!state.has_standby.load(std::memory_order_relaxed) && !state.has_standby.exchange(true)) {
-    state.start(State::Role::standby, 0);
-  }
   if (more) state.bell.wake_standby();
 }
 

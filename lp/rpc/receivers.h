@@ -18,8 +18,9 @@ class Receivers {
  public:
   // `receive` handles what there is in a lane; any number of threads may call it at a time.
   Receivers(Pool& pool, Function<void(std::uint32_t lane)> receive);
-  // The threads end by themselves, after the handlers that they are in; they call `receive` no more.
   ~Receivers();
+  // The threads end by themselves, after the handlers that they are in; they call `receive` no more.
+  void close();
   Receivers(const Receivers&) = delete;
   Receivers& operator=(const Receivers&) = delete;
 
@@ -32,7 +33,7 @@ class Receivers {
   void wake();
 
   // Called by the thread that receives before it runs a handler; `more`: something else has come already.
-  static void before_handler(bool more);
+  static void before_handler(bool more) noexcept;
   // Called by any thread before it waits for something: when it receives, another takes its place.
   static void before_wait() noexcept;
 

@@ -1,8 +1,11 @@
 #include "lp/rpc/shm.h"
 
 #include <sys/random.h>
+#include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <deque>
 #include <mutex>
 #include <unordered_map>
@@ -19,7 +22,8 @@ namespace lp::internal {
 namespace {
 
 constexpr Duration kNoDescriptors = std::chrono::milliseconds(100);  // until it is tried again
-constexpr std::size_t kUnknown = 64;  // who has connected and not yet introduced itself; the oldest of more goes
+// Those who have connected and not yet been met; the oldest of more has introduced itself by now, or goes.
+constexpr std::size_t kUnknown = 64;
 
 std::string random_name() {
   std::array<unsigned char, 16> bytes{};
@@ -42,15 +46,14 @@ struct Shm::State : std::enable_shared_from_this<State> {
 
   // One link: its place in `open` is its lane at our bell.
   struct Open {
-    bool reserved = false;
+    std::uint64_t tag = 0;  // no other link ever has it; 0: the lane is free
     std::shared_ptr<Connection> connection{};
     ShmLink* link = nullptr;  // the connection's
     Descriptor socket{};
     std::string dialed{};  // the name, if this side dialed
   };
 
-  static constexpr std::uint64_t kListening =
-      Bell::kLanes;  // tags of the poller: a lane, this, or more for the unknown
+  static constexpr std::uint64_t kListening = 1;  // tags of the poller: this, or one of who has connected
 
   Hub& hub;
   SharedHeap& heap;
@@ -63,16 +66,20 @@ struct Shm::State : std::enable_shared_from_this<State> {
   bool closing = false;
   Poller poller;
   std::deque<std::pair<std::uint64_t, Descriptor>> unknown;  // the thread's own
-  std::uint64_t next_tag = kListening + 1;
+  std::atomic<std::uint64_t> next_tag = kListening + 1;
   Thread thread;
 
   void serve();
   bool accept();
-  void meet(std::uint64_t tag);
-  std::uint32_t reserve();
-  std::shared_ptr<Connection> join(ShmLink::Side side, std::uint32_t lane, Introduction introduction, Descriptor socket,
+  bool meet(std::uint64_t tag);
+  struct Reserved {
+    std::uint32_t lane = 0;
+    std::uint64_t tag = 0;
+  };
+  Reserved reserve();
+  std::shared_ptr<Connection> join(ShmLink::Side side, Reserved place, Introduction introduction, Descriptor socket,
                                    const std::string& dialed);
-  void end(std::uint32_t lane, bool by_us = true);
+  void end(std::uint64_t tag, bool by_us = true);
   void receive(std::uint32_t lane);
 };
 
@@ -96,34 +103,35 @@ std::shared_ptr<Connection> Shm::dial(const std::string& name) {
   {
     const std::lock_guard lock(state.mutex);
     for (const State::Open& one : state.open) {
-      if (one.connection != nullptr && one.dialed == name) return one.connection;
+      if (one.connection != nullptr && one.dialed == name && one.connection->open()) return one.connection;
     }
   }
   Descriptor socket = connect_locally(name);
   SharedMemory lanes = SharedMemory::create("lp-lanes", sizeof(LanePair));
   ::new (lanes.data()) LanePair;  // its rings stay untouched
-  const std::uint32_t lane = state.reserve();
+  const State::Reserved place = state.reserve();
   try {
-    send_memory(socket.number(), lane, &lanes, *state.receivers->bell(), state.heap.memory());
+    send_memory(socket.number(), place.lane, &lanes, *state.receivers->bell(), state.heap.memory());
     Introduction introduction = receive_memory(socket, /*dialed=*/false);
     introduction.lanes = std::move(lanes);
-    const auto connection = state.join(ShmLink::Side::dialer, lane, std::move(introduction), std::move(socket), name);
+    const auto connection = state.join(ShmLink::Side::dialer, place, std::move(introduction), std::move(socket), name);
     connection->greet();
     return connection;
   } catch (...) {
-    state.end(lane);
+    state.end(place.tag);
     throw;
   }
 }
 
 void Shm::hang_up(const std::string& name) {
-  std::uint32_t lane = 0;
+  std::vector<std::uint64_t> tags;
   {
     const std::lock_guard lock(state_->mutex);
-    while (lane < state_->open.size() && (state_->open[lane].dialed != name || name.empty())) ++lane;
-    if (lane == state_->open.size()) return;
+    for (const State::Open& one : state_->open) {
+      if (!name.empty() && one.dialed == name) tags.push_back(one.tag);
+    }
   }
-  state_->end(lane);
+  for (const std::uint64_t tag : tags) state_->end(tag);
 }
 
 void Shm::close() {
@@ -134,8 +142,14 @@ void Shm::close() {
   }
   state_->poller.wake();
   state_->thread = Thread();
-  for (std::uint32_t lane = 0; lane < state_->open.size(); ++lane) state_->end(lane);
-  state_->receivers.reset();
+  const std::lock_guard dialing(state_->dialing);
+  std::vector<std::uint64_t> tags;
+  {
+    const std::lock_guard lock(state_->mutex);
+    for (const State::Open& one : state_->open) tags.push_back(one.tag);
+  }
+  for (const std::uint64_t tag : tags) state_->end(tag);
+  state_->receivers->close();
 }
 
 void Shm::State::serve() {
@@ -151,10 +165,8 @@ void Shm::State::serve() {
     listens = true;
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint64_t tag = ready[i].tag;
-      if (tag < kListening) {
-        end(static_cast<std::uint32_t>(tag), /*by_us=*/false);  // nothing comes after the introduction but the end
-      } else if (tag > kListening) {
-        meet(tag);
+      if (tag != kListening) {
+        if (!meet(tag)) end(tag, /*by_us=*/false);  // nothing comes after the introduction but the end
       } else if (!accept()) {
         poller.remove(listening.number());  // others wait, or take TCP
         listens = false;
@@ -169,10 +181,7 @@ bool Shm::State::accept() {
     while (std::optional<Descriptor> accepted = accept_neighbour(listening)) {
       unknown.emplace_back(next_tag++, std::move(*accepted));
       poller.add(unknown.back().second.number(), unknown.back().first);
-      if (unknown.size() > kUnknown) {
-        poller.remove(unknown.front().second.number());
-        unknown.pop_front();
-      }
+      if (unknown.size() > kUnknown) meet(unknown.front().first);
     }
   } catch (const Error&) {
     return false;
@@ -180,7 +189,8 @@ bool Shm::State::accept() {
   return true;
 }
 
-void Shm::State::meet(std::uint64_t tag) {
+// False when it is nobody unknown.
+bool Shm::State::meet(std::uint64_t tag) {
   Descriptor socket;
   for (auto one = unknown.begin(); one != unknown.end(); ++one) {
     if (one->first != tag) continue;
@@ -188,59 +198,62 @@ void Shm::State::meet(std::uint64_t tag) {
     unknown.erase(one);
     break;
   }
-  if (!socket) return;
+  if (!socket) return false;
   poller.remove(socket.number());
-  std::uint32_t lane = Bell::kLanes;
+  Reserved place;
   try {
     Introduction introduction = receive_memory(socket, /*dialed=*/true);
-    lane = reserve();
+    place = reserve();
     const int number = socket.number();
-    const auto connection = join(ShmLink::Side::dialed, lane, std::move(introduction), std::move(socket), "");
-    send_memory(number, lane, nullptr, *receivers->bell(), heap.memory());
+    const auto connection = join(ShmLink::Side::dialed, place, std::move(introduction), std::move(socket), "");
+    send_memory(number, place.lane, nullptr, *receivers->bell(), heap.memory());
   } catch (const std::exception&) {
     hub.count_refusal();
-    if (lane < Bell::kLanes) end(lane);
+    end(place.tag);
   }
+  return true;
 }
 
-std::uint32_t Shm::State::reserve() {
+Shm::State::Reserved Shm::State::reserve() {
   const std::lock_guard lock(mutex);
   if (closing) throw Error(ErrorKind::stopped, "the run ends");
-  std::uint32_t lane = 0;
-  while (lane < open.size() && open[lane].reserved) ++lane;
-  if (lane == Bell::kLanes) {
+  Reserved place;
+  while (place.lane < open.size() && open[place.lane].tag != 0) ++place.lane;
+  if (place.lane == Bell::kLanes) {
     throw Error(ErrorKind::failed,
                 "shared memory: " + std::to_string(Bell::kLanes) + " links are as many as there are");
   }
-  if (lane == open.size()) open.emplace_back();
-  open[lane].reserved = true;
-  receivers->expect(lane + 1);
-  return lane;
+  if (place.lane == open.size()) open.emplace_back();
+  open[place.lane].tag = place.tag = next_tag++;
+  receivers->expect(place.lane + 1);
+  return place;
 }
 
-std::shared_ptr<Connection> Shm::State::join(ShmLink::Side side, std::uint32_t lane, Introduction introduction,
+std::shared_ptr<Connection> Shm::State::join(ShmLink::Side side, Reserved place, Introduction introduction,
                                              Descriptor socket, const std::string& dialed) {
   auto link = std::make_unique<ShmLink>(side, std::move(introduction.lanes),
                                         std::make_shared<Neighbour>(std::move(introduction.neighbour)),
-                                        receivers->bell(), lane, introduction.lane);
+                                        receivers->bell(), place.lane, introduction.lane);
   ShmLink* const its = link.get();
   const auto connection = std::make_shared<Connection>(hub, std::move(link));
   its->attach(*connection);
   const int number = socket.number();
   {
     const std::lock_guard lock(mutex);
-    open[lane] = {
-        .reserved = true, .connection = connection, .link = its, .socket = std::move(socket), .dialed = dialed};
+    open[place.lane] = {
+        .tag = place.tag, .connection = connection, .link = its, .socket = std::move(socket), .dialed = dialed};
+    poller.add(number, place.tag);
   }
-  poller.add(number, lane);
   return connection;
 }
 
-void Shm::State::end(std::uint32_t lane, bool by_us) {
+void Shm::State::end(std::uint64_t tag, bool by_us) {
   Open ended;
   {
     const std::lock_guard lock(mutex);
-    ended = std::exchange(open[lane], {});
+    const auto found = std::find_if(open.begin(), open.end(), [tag](const Open& one) { return one.tag == tag; });
+    if (tag == 0 || found == open.end()) return;  // another thread was faster
+    ended = std::exchange(*found, {});
     if (ended.socket) poller.remove(ended.socket.number());
   }
   if (ended.connection == nullptr) return;
@@ -263,7 +276,12 @@ void Shm::State::receive(std::uint32_t lane) {
     connection = open[lane].connection;
     link = open[lane].link;
   }
-  if (connection != nullptr) link->receive();
+  if (connection == nullptr) return;
+  link->receive();
+  if (connection->open()) return;
+  // It was refused. Both sides learn so from the socket, and end the link.
+  const std::lock_guard lock(mutex);
+  if (open[lane].connection == connection) shutdown(open[lane].socket.number(), SHUT_RDWR);
 }
 
 }  // namespace lp::internal

@@ -30,10 +30,9 @@ class ShmLink::Returns : public std::enable_shared_from_this<Returns> {
   std::vector<std::uint64_t> take() {
     if (!any_.load(std::memory_order_relaxed)) return {};
     const std::lock_guard lock(mutex_);
-    any_ = leases_.size() > kMostReturned;
+    any_ = due_ = leases_.size() > kMostReturned;  // the rest goes with the next message, at once
     bytes_ = 0;
-    due_ = false;
-    if (leases_.size() <= kMostReturned) return std::exchange(leases_, {});
+    if (!any_) return std::exchange(leases_, {});
     std::vector<std::uint64_t> some(leases_.end() - kMostReturned, leases_.end());
     leases_.resize(leases_.size() - kMostReturned);
     return some;
@@ -112,7 +111,8 @@ Word* ShmLink::begin_reading() noexcept {
 
 void ShmLink::end_reading() noexcept {
   incoming_.reader = Lane::kLater;
-  if (expected_.load() > 0) ring_for_all();
+  // A writer that filled the ring while we read did not ring.
+  if (expected_.load() > 0 || incoming_.unread() >= LanePair::kRing / 2) ring_for_all();
 }
 
 void ShmLink::expect() noexcept {
@@ -123,12 +123,12 @@ void ShmLink::expect() noexcept {
 // What comes from now on is handled at once, and what has come.
 void ShmLink::ring_for_all() noexcept {
   std::uint32_t later = Lane::kLater;
-  if (incoming_.reader.compare_exchange_strong(later, Lane::kRing) && !incoming_.empty()) ring_here();
+  if (incoming_.reader.compare_exchange_strong(later, Lane::kRing) && incoming_.unread() != 0) ring_here();
 }
 
 bool ShmLink::read() {
   if (receive()) return true;
-  return receiving_.load() == kFree && spin_.until([this] { return !incoming_.empty(); });
+  return receiving_.load() == kFree && spin_.until([this] { return incoming_.unread() != 0; });
 }
 
 bool ShmLink::enter() noexcept {
@@ -175,7 +175,7 @@ bool ShmLink::receive_one(bool& more) {
   if (std::exchange(t_receiving, outer) != this) {
     more = false;  // it had to wait, and another has the role
   } else {
-    const bool unread = !incoming_.empty();
+    const bool unread = incoming_.unread() != 0;
     if (leave()) {
       more = true;
       if (handler) ring_here();
@@ -187,7 +187,7 @@ bool ShmLink::receive_one(bool& more) {
 }
 
 void ShmLink::maintain() {
-  if (returns_->due()) send({});
+  while (returns_->due()) send({});
   std::vector<Buffer> written;  // dropped outside the lock
   if (!queued_.load(std::memory_order_relaxed)) return;
   bool ring = false;

@@ -30,7 +30,7 @@ bool ShmWriter::send(const Frames& message, std::span<const std::uint64_t> retur
     lane_.put(message.body.data(), message.body.size());
     for (const Buffer* array : in_line) lane_.put(array->data(), array->size());
     lane_.publish();
-    return lane_.wake();
+    return lane_.wake(/*soon=*/in_line.size() < arrays_.size());  // an array on the heap is kept until it is read
   }
   Buffer first = Buffer::uninitialized(front);
   std::byte* at = first.edit().data();

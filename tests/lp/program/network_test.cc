@@ -161,6 +161,7 @@ TEST_F(Network, AStrangerIsRefusedWithASentence) {
   } catch (const Error& error) {
     EXPECT_NE(error.text().find("secret"), std::string::npos) << error.what();
   }
+  EXPECT_THROW(stranger.client(store_).call<&Store::add>(1, 2), Error) << "and what it calls later, too";
 }
 
 class OtherStore {

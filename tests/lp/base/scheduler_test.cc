@@ -1,0 +1,65 @@
+// Events, also on words that other processes see.
+
+#include "lp/base/scheduler.h"
+
+#include <gtest/gtest.h>
+
+namespace lp {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+TEST(Events, SetBeforeAndAfterTheWait) {
+  Event event;
+  event.set();
+  event.set();
+  EXPECT_TRUE(event.wait(now()));
+  EXPECT_FALSE(event.wait(now()));
+  const Thread setter = spawn("setter", [&] { event.set(); });
+  EXPECT_TRUE(event.wait(after(seconds(20))));
+}
+
+TEST(Events, ThroughASharedWord) {
+  Word word = Event::kEmpty;
+  Event event(&word);
+  Event::set(word);
+  EXPECT_TRUE(event.wait(after(seconds(20))));
+  EXPECT_EQ(word.load(), Event::kEmpty);
+  const Thread setter = spawn("setter", [&] { Event::set(word); });
+  EXPECT_TRUE(event.wait(after(seconds(20))));
+}
+
+// Another process may write what it likes into a word that it sees.
+TEST(Events, NonsenseInASharedWordKeepsNobodyWaiting) {
+  Word word = Event::kEmpty;
+  Event event(&word);
+  for (const std::uint32_t nonsense : {3u, 4u, 77u, ~0u}) {
+    word = nonsense;
+    EXPECT_FALSE(event.wait(after(milliseconds(1)))) << nonsense;
+    Event::set(word);
+    EXPECT_TRUE(event.wait(after(seconds(20)))) << nonsense;
+  }
+}
+
+TEST(Parking, EndsWhenTheWordIsAnotherOrTheTimeIsOver) {
+  Word word = 1;
+  EXPECT_TRUE(park(word, 0, after(seconds(20))));
+  EXPECT_FALSE(park(word, 1, now()));
+  EXPECT_FALSE(park(word, 1, after(milliseconds(1))));
+}
+
+TEST(Times, FarOnesAreNeverEarlyAndNeverOverflow) {
+  EXPECT_EQ(after(kForever), kNever);
+  EXPECT_EQ(until(kNever), kForever);
+  EXPECT_FALSE(passed(kNever));
+  EXPECT_TRUE(passed(now()));
+  const Time begin = now();
+  EXPECT_GE(after(seconds(2)), begin + seconds(2));
+  EXPECT_GE(after(milliseconds(2)), begin + milliseconds(2));
+  EXPECT_EQ(until(begin), Duration::zero());
+  EXPECT_GE(until(begin + seconds(100)), seconds(90));
+}
+
+}  // namespace
+}  // namespace lp

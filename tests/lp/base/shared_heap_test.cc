@@ -1,0 +1,149 @@
+// The heap of big arrays: what is given out, given back, and seen by other processes.
+
+#include "lp/base/shared_heap.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "lp/base/array.h"
+#include "lp/base/random.h"
+#include "lp/base/scheduler.h"
+
+namespace lp {
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+// One heap for all tests of the process, as for all nodes of one.
+SharedHeap& heap() { return SharedHeap::use(2048 * kMiB); }
+
+std::size_t resident() {
+  struct stat status {};
+  EXPECT_EQ(fstat(heap().memory().descriptor().number(), &status), 0);
+  return static_cast<std::size_t>(status.st_blocks) * 512;
+}
+
+TEST(SharedHeapTest, BigArraysLiveThereAndSmallOnesDoNot) {
+  const std::size_t before = heap().used();
+  Array<float> big(100'000);
+  const Array<float> small(100);
+  EXPECT_TRUE(heap().contains(big.data()));
+  EXPECT_FALSE(heap().contains(small.data()));
+  EXPECT_GE(heap().used(), before + 400'000);
+  big.edit()[99'999] = 5;
+  const Array<float> copy = big;
+  big = {};
+  EXPECT_GT(heap().used(), before);
+  EXPECT_EQ(copy[99'999], 5);
+}
+
+TEST(SharedHeapTest, AnotherMappingSeesWhatIsWritten) {
+  Array<int> values(50'000);
+  values.edit()[49'999] = 7;
+  const SharedMemory other =
+      SharedMemory::open(heap().memory().descriptor(), SharedMemory::Access::read, heap().memory().size());
+  const auto* const seen = reinterpret_cast<const int*>(other.data() + heap().offset_of(values.data()));
+  EXPECT_EQ(seen[49'999], 7);
+}
+
+TEST(SharedHeapTest, WhatIsGivenBackIsOneWholeAgain) {
+  const std::size_t before = heap().used();
+  Random random(1, "heap", 0);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<Buffer> held;
+    for (int i = 0; i < 100; ++i) {
+      held.push_back(Buffer::uninitialized(SharedHeap::kSmallest + random.below(kMiB)));
+      if (held.size() > 10 && random.below(2) == 0) held.erase(held.begin() + static_cast<int>(random.below(10)));
+    }
+  }
+  EXPECT_EQ(heap().used(), before);
+  const Buffer whole = Buffer::uninitialized(heap().memory().size() - before);
+  EXPECT_TRUE(before > 0 || heap().contains(whole.data()));
+}
+
+TEST(SharedHeapTest, RangesThatAreInUseNeverOverlap) {
+  Random random(2, "heap", 0);
+  std::vector<std::pair<Buffer, std::byte>> held;
+  for (int i = 0; i < 2000; ++i) {
+    if (held.size() < 50 || random.below(2) == 0) {
+      Buffer buffer = Buffer::uninitialized(SharedHeap::kSmallest + random.below(64 << 10));
+      const auto mark = static_cast<std::byte>(i);
+      buffer.edit().front() = mark;
+      buffer.edit().back() = mark;
+      held.emplace_back(std::move(buffer), mark);
+    } else {
+      const std::size_t one = random.below(held.size());
+      const auto& [buffer, mark] = held[one];
+      ASSERT_EQ(buffer.bytes().front(), mark);
+      ASSERT_EQ(buffer.bytes().back(), mark);
+      held.erase(held.begin() + static_cast<std::ptrdiff_t>(one));
+    }
+  }
+}
+
+TEST(SharedHeapTest, AFullHeapIsNoError) {
+  const Buffer all = Buffer::uninitialized(heap().memory().size() - heap().used());
+  Array<int> more(100'000);
+  EXPECT_FALSE(heap().contains(more.data()));
+  more.edit()[99'999] = 3;
+  EXPECT_EQ(more[99'999], 3);
+}
+
+TEST(SharedHeapTest, TheSystemGetsBackWhatIsNoLongerUsed) {
+  std::vector<Buffer> held;
+  for (int i = 0; i < 20; ++i) {
+    held.push_back(Buffer::uninitialized(64 * kMiB));
+    for (std::size_t page = 0; page < 64 * kMiB; page += 4096) held.back().edit()[page] = std::byte{1};
+  }
+  EXPECT_GE(resident(), 1280 * kMiB);
+  while (!held.empty()) held.pop_back();
+  EXPECT_LE(resident(), 512 * kMiB);
+}
+
+TEST(SharedHeapTest, ThreadsGiveBackWhatOthersTook) {
+  const std::size_t before = heap().used();
+  {
+    std::vector<std::vector<Buffer>> made(4);
+    {
+      std::vector<Thread> threads;
+      for (auto& mine : made) {
+        threads.push_back(spawn("takes", [&mine] {
+          for (int i = 0; i < 100; ++i) mine.push_back(Buffer::zeroed(SharedHeap::kSmallest));
+        }));
+      }
+    }
+    std::vector<Thread> threads;
+    for (auto& theirs : made) threads.push_back(spawn("gives", [&theirs] { theirs.clear(); }));
+  }
+  EXPECT_EQ(heap().used(), before);
+}
+
+TEST(SharedHeapTest, TheChildOfAForkChangesNothingOfItsParent) {
+  Array<int> values(100'000);
+  values.edit()[0] = 1;
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    values.edit()[0] = 2;
+    Array<int> more(100'000);  // the parent takes the same place
+    more.edit()[5] = 2;
+    const bool right = values[0] == 2 && more[5] == 2;
+    values = {};
+    more = {};
+    _exit(right ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  const Array<int> more(100'000);
+  EXPECT_EQ(more[5], 0);
+  EXPECT_EQ(values[0], 1);
+}
+
+}  // namespace
+}  // namespace lp
