@@ -66,11 +66,11 @@ const std::vector<ParameterClient::Part>& ParameterClient::cut_rows(std::uint32_
     if (part.pieces.size() == 1 && part.pieces[0].count == keys.size()) {
       part.keys = keys;
     } else {
-      std::vector<std::uint64_t> own;
-      for (const Piece& piece : part.pieces) {
-        own.insert(own.end(), keys.begin() + piece.at, keys.begin() + piece.at + piece.count);
-      }
-      part.keys = Array<std::uint64_t>::copy_of(own);
+      std::size_t count = 0;
+      for (const Piece& piece : part.pieces) count += piece.count;
+      part.keys = Array<std::uint64_t>::uninitialized(count);
+      std::uint64_t* to = part.keys.edit().data();
+      for (const Piece& piece : part.pieces) to = std::copy_n(keys.data() + piece.at, piece.count, to);
     }
     part.hash = hash_of(part.keys);
     cut.parts.push_back(std::move(part));
@@ -78,16 +78,16 @@ const std::vector<ParameterClient::Part>& ParameterClient::cut_rows(std::uint32_
   return cut.parts;
 }
 
-Array<float> ParameterClient::gather(std::uint32_t tensor, const Part& part, std::span<const float> values) const {
+// Into the memory of the push before, which its server has dropped when that was acknowledged: fresh pages cost more
+// than the copy.
+Array<float> ParameterClient::gather(std::uint32_t tensor, const Part& part, std::span<const float> values) {
   const std::size_t width = tensors_[tensor].width;
   std::size_t rows = 0;
   for (const Piece& piece : part.pieces) rows += piece.count;
-  auto out = Array<float>::uninitialized(rows * width);
+  Array<float>& out = place(tensor, part.server).sent;
+  if (out.size() != rows * width) out = Array<float>::uninitialized(rows * width);
   float* to = out.edit().data();
-  for (const Piece& piece : part.pieces) {
-    const float* const from = values.data() + piece.at * width;
-    to = std::copy(from, from + piece.count * width, to);
-  }
+  for (const Piece& piece : part.pieces) to = std::copy_n(values.data() + piece.at * width, piece.count * width, to);
   return out;
 }
 

@@ -100,6 +100,7 @@ class ParameterClient {
     std::uint32_t serves = 0;         // which server
     std::uint64_t version = 0;        // that was read last
     std::set<std::uint64_t> known{};  // hashes of lists that it was sent
+    Array<float> sent{};              // values of the last push
     std::optional<ErrorFeedback> feedback{};
   };
   struct RowCut {  // of the keys of the last request by keys
@@ -114,7 +115,7 @@ class ParameterClient {
   void send(Sent& sent);
   Reply receive(Sent& sent);
   void scatter(std::uint32_t tensor, const Part& part, const Array<float>& values, std::span<float> to) const;
-  Array<float> gather(std::uint32_t tensor, const Part& part, std::span<const float> values) const;
+  Array<float> gather(std::uint32_t tensor, const Part& part, std::span<const float> values);
 
   Clients<ParameterService> servers_;
   std::vector<Tensor> tensors_;
