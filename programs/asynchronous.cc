@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "lp/base/error.h"
-#include "programs/flat.h"
+#include "programs/rows.h"
 
 namespace lp {
 namespace {
@@ -12,21 +12,26 @@ namespace {
 class AsynchronousExchange final : public Exchange {
  public:
   AsynchronousExchange(const ExchangeParts& parts, const Downpour& downpour)
-      : servers_(parts.servers), downpour_(downpour), parameters_(parts.model.size()), accrued_(parts.model.size()) {}
+      : servers_(parts.servers), model_(parts.model), downpour_(downpour), accrued_(parts.model.size()) {}
 
   std::uint64_t begin() override {
     fetched_ = false;
     clear();
     return servers_.position();
   }
-  const Eigen::VectorXf& parameters(std::uint64_t step) override {
+  const Eigen::VectorXf& parameters(std::uint64_t step, const Rows& rows) override {
     if (!fetched_ || step % downpour_.fetch_every == 0) {
-      servers_.wait(servers_.start_pull(0, /*clock=*/0, flat(parameters_)));  // whatever is there
+      servers_.wait(start_pull(servers_, model_, /*clock=*/0, rows, parameters_));  // whatever is there
       fetched_ = true;
     }
     return parameters_;
   }
-  std::uint64_t push(std::uint64_t step, const Eigen::VectorXf& gradient, std::uint32_t examples) override {
+  std::uint64_t push(std::uint64_t step, const Rows& rows, const Eigen::VectorXf& gradient,
+                     std::uint32_t examples) override {
+    if (!rows.empty()) {
+      servers_.wait(start_push(servers_, step, rows, gradient, examples));
+      return step + 1;
+    }
     accrued_ += gradient;
     examples_ += examples;
     last_ = step;
@@ -47,13 +52,14 @@ class AsynchronousExchange final : public Exchange {
     examples_ = 0;
   }
   void push_accrued() {
-    servers_.wait(servers_.start_push(0, last_, flat(accrued_), examples_));
+    servers_.wait(start_push(servers_, last_, {}, accrued_, examples_));
     clear();
   }
 
   ParameterClient& servers_;
+  const Model& model_;
   const Downpour downpour_;
-  Eigen::VectorXf parameters_;
+  Eigen::VectorXf parameters_{};
   bool fetched_ = false;
   Eigen::VectorXf accrued_;     // the gradients of the steps since the last push
   std::uint32_t examples_ = 0;  // of these
@@ -69,6 +75,7 @@ Scheme asynchronous_scheme(const ServerTraining& training, const Downpour& downp
   return {.consistency = Asynchronous{},
           .rule = training.rule,
           .division = Division::turns,
+          .takes_rows = downpour.fetch_every == 1 && downpour.push_every == 1,
           .loses_workers = true,
           .exchange = [downpour](const ExchangeParts& parts) {
             return std::make_unique<AsynchronousExchange>(parts, downpour);

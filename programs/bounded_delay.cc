@@ -4,27 +4,27 @@
 #include <optional>
 #include <utility>
 
-#include "programs/flat.h"
+#include "programs/rows.h"
 
 namespace lp {
 namespace {
 
 class BoundedDelayExchange final : public Exchange {
  public:
-  explicit BoundedDelayExchange(const ExchangeParts& parts)
-      : servers_(parts.servers), parameters_(parts.model.size()) {}
+  explicit BoundedDelayExchange(const ExchangeParts& parts) : servers_(parts.servers), model_(parts.model) {}
 
   std::uint64_t begin() override {
     pushed_.reset();
     return servers_.position();
   }
-  const Eigen::VectorXf& parameters(std::uint64_t step) override {
-    servers_.wait(servers_.start_pull(0, step, flat(parameters_)));
+  const Eigen::VectorXf& parameters(std::uint64_t step, const Rows& rows) override {
+    servers_.wait(start_pull(servers_, model_, step, rows, parameters_));
     return parameters_;
   }
-  std::uint64_t push(std::uint64_t step, const Eigen::VectorXf& gradient, std::uint32_t examples) override {
+  std::uint64_t push(std::uint64_t step, const Rows& rows, const Eigen::VectorXf& gradient,
+                     std::uint32_t examples) override {
     end_push();
-    pushed_ = servers_.start_push(0, step, flat(gradient), examples);
+    pushed_ = start_push(servers_, step, rows, gradient, examples);
     return step + 1;
   }
   void end() override { end_push(); }
@@ -35,7 +35,8 @@ class BoundedDelayExchange final : public Exchange {
   }
 
   ParameterClient& servers_;
-  Eigen::VectorXf parameters_;
+  const Model& model_;
+  Eigen::VectorXf parameters_{};
   std::optional<ParameterClient::Request> pushed_{};  // in the step before
 };
 
@@ -44,6 +45,7 @@ class BoundedDelayExchange final : public Exchange {
 Scheme bounded_delay_scheme(const ServerTraining& training, std::uint64_t delay) {
   return {.consistency = BoundedDelay{.delay = delay},
           .rule = training.rule,
+          .takes_rows = true,
           .exchange = [](const ExchangeParts& parts) { return std::make_unique<BoundedDelayExchange>(parts); }};
 }
 

@@ -38,18 +38,32 @@ Dataset digits() {
   return out;
 }
 
+Dataset sparsified(const Dataset& data) {
+  return {Eigen::MatrixXf(), data.labels, data.classes, data.features.sparseView()};
+}
+
 Dataset gather(const Dataset& data, std::span<const std::uint32_t> examples) {
   const auto count = static_cast<Eigen::Index>(examples.size());
-  Dataset out{Eigen::MatrixXf(data.inputs(), count), Eigen::VectorXi(count), data.classes};
+  Dataset out{Eigen::MatrixXf(data.is_sparse() ? 0 : data.inputs(), data.is_sparse() ? 0 : count),
+              Eigen::VectorXi(count), data.classes};
+  if (data.is_sparse()) out.sparse.resize(data.inputs(), count);
   for (Eigen::Index i = 0; i < count; ++i) {
     const auto from = static_cast<Eigen::Index>(examples[static_cast<std::size_t>(i)]);
     if (from >= data.examples()) {
       throw Error(ErrorKind::failed, "example " + std::to_string(from) + " of a dataset of " +
                                          std::to_string(data.examples()) + ": was it split with another seed?");
     }
-    out.features.col(i) = data.features.col(from);
+    if (data.is_sparse()) {
+      out.sparse.startVec(i);
+      for (Eigen::SparseMatrix<float>::InnerIterator at(data.sparse, from); at; ++at) {
+        out.sparse.insertBack(at.row(), i) = at.value();
+      }
+    } else {
+      out.features.col(i) = data.features.col(from);
+    }
     out.labels(i) = data.labels(from);
   }
+  if (data.is_sparse()) out.sparse.finalize();
   return out;
 }
 

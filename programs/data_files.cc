@@ -123,7 +123,7 @@ Dataset parse_idx(const Bytes& images, const Bytes& labels) {
   return out;
 }
 
-Dataset parse_libsvm(const Bytes& text) {
+Dataset parse_libsvm(const Bytes& text, Storage storage) {
   std::vector<int> labels;
   std::vector<Entry> entries;
   std::uint32_t inputs = 0;
@@ -167,20 +167,34 @@ Dataset parse_libsvm(const Bytes& text) {
       }
       previous = index;
       inputs = std::max(inputs, index);
-      check_dense_size(inputs, labels.size(), text.name + ":" + std::to_string(line_number));
+      if (storage == Storage::dense) {
+        check_dense_size(inputs, labels.size(), text.name + ":" + std::to_string(line_number));
+      }
       entries.push_back({example, index - 1, static_cast<float>(value)});
     }
   }
   if (inputs == 0) fail(text.name + ": has no example with a feature");
-  check_dense_size(inputs, labels.size(), text.name);
+  if (storage == Storage::dense) check_dense_size(inputs, labels.size(), text.name);
   if (has_negative && beyond_binary != 0) {
     fail(text.name + ":" + std::to_string(beyond_binary) + ": expected a label of −1 or +1, since others are −1");
   }
 
   const auto examples = static_cast<Eigen::Index>(labels.size());
-  Dataset out{Eigen::MatrixXf::Zero(static_cast<Eigen::Index>(inputs), examples),
-              Eigen::Map<const Eigen::VectorXi>(labels.data(), examples), 0};
-  for (const auto& [example, input, value] : entries) out.features(input, example) = value;
+  Dataset out{Eigen::MatrixXf(), Eigen::Map<const Eigen::VectorXi>(labels.data(), examples), 0};
+  if (storage == Storage::dense) {
+    out.features.setZero(static_cast<Eigen::Index>(inputs), examples);
+    for (const auto& [example, input, value] : entries) out.features(input, example) = value;
+  } else {
+    out.sparse.resize(static_cast<Eigen::Index>(inputs), examples);
+    out.sparse.reserve(static_cast<Eigen::Index>(entries.size()));
+    std::uint32_t next = 0;  // entries come example by example, their inputs ascending
+    for (const auto& [example, input, value] : entries) {
+      while (next <= example) out.sparse.startVec(next++);
+      out.sparse.insertBack(input, example) = value;
+    }
+    while (next < labels.size()) out.sparse.startVec(next++);
+    out.sparse.finalize();
+  }
   if (has_negative) out.labels = (out.labels.array() + 1) / 2;
   out.classes = out.labels.maxCoeff() + 1;
   return out;
@@ -244,12 +258,16 @@ Dataset parse_csv(const Bytes& text) {
   return out;
 }
 
-Dataset load_data(const std::string& name) {
+Dataset load_data(const std::string& name, Storage storage) {
+  if (storage == Storage::sparse &&
+      (name == "digits" || name.find(',') != std::string::npos || name.ends_with(".csv"))) {
+    return sparsified(load_data(name));
+  }
   if (name == "digits") return digits();
   if (const std::size_t comma = name.find(','); comma != std::string::npos) {
     return load_idx(name.substr(0, comma), name.substr(comma + 1));
   }
-  return name.ends_with(".csv") ? load_csv(name) : load_libsvm(name);
+  return name.ends_with(".csv") ? load_csv(name) : load_libsvm(name, storage);
 }
 
 Dataset load_idx(const std::string& images, const std::string& labels) {
@@ -263,9 +281,9 @@ Dataset load_csv(const std::string& file) {
   return parse_csv({text_of(text), file});
 }
 
-Dataset load_libsvm(const std::string& file) {
+Dataset load_libsvm(const std::string& file, Storage storage) {
   const Buffer text = read_file(file, kMaxFileBytes);
-  return parse_libsvm({text_of(text), file});
+  return parse_libsvm({text_of(text), file}, storage);
 }
 
 }  // namespace lp

@@ -10,7 +10,7 @@ namespace lp {
 
 Evaluation evaluate(const Model& model, const Eigen::VectorXf& parameters, const Dataset& data) {
   if (data.examples() == 0) throw Error(ErrorKind::failed, "evaluate: there are no examples");
-  Eigen::MatrixXf scores = model.scores(parameters, data.features);
+  Eigen::MatrixXf scores = model.scores_of(parameters, data);
   Eigen::VectorXi guesses(scores.cols());
   for (Eigen::Index i = 0; i < scores.cols(); ++i) scores.col(i).maxCoeff(&guesses(i));
   const auto examples = static_cast<double>(data.examples());

@@ -9,6 +9,7 @@
 
 #include <Eigen/Core>
 
+#include "lp/base/array.h"
 #include "programs/data.h"
 
 namespace lp {
@@ -27,6 +28,16 @@ class Model {
   // Scores, classes × examples, for features, inputs × examples: the class with the highest is the model's guess.
   // Error::failed when a size does not fit.
   virtual Eigen::MatrixXf scores(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& features) const = 0;
+
+  // The same for the features of these examples, dense or sparse.
+  virtual Eigen::MatrixXf scores_of(const Eigen::VectorXf& parameters, const Dataset& data) const {
+    return scores(parameters, data.features);
+  }
+
+  // A model of sparse examples uses, for a batch, only some rows of `width` parameters each: these, ascending. Then
+  // `loss` may be given these rows alone, and sets the gradient of these alone. Empty: it uses all.
+  virtual Array<std::uint64_t> rows(const Dataset&) const { return {}; }
+  virtual Eigen::Index width() const { return 0; }  // 0: it has no rows, and always uses all
 
   // Returns the loss and sets `gradient` to its derivative, both SUMMED over the examples of the batch. So a batch's
   // shards add up to the batch, whatever their sizes, and an empty batch gives zeros; for the mean, divide once, by the

@@ -9,7 +9,7 @@
 
 #include "lp/base/error.h"
 #include "nodes/optimizer.h"
-#include "programs/flat.h"
+#include "programs/rows.h"
 
 namespace lp {
 
@@ -73,8 +73,8 @@ class PartitionedExchange final : public Exchange {
     begun_ = true;
     return 0;
   }
-  const Eigen::VectorXf& parameters(std::uint64_t) override { return parameters_; }
-  std::uint64_t push(std::uint64_t step, const Eigen::VectorXf& gradient, std::uint32_t) override {
+  const Eigen::VectorXf& parameters(std::uint64_t, const Rows&) override { return parameters_; }
+  std::uint64_t push(std::uint64_t step, const Rows&, const Eigen::VectorXf& gradient, std::uint32_t) override {
     // As backpropagation has them: from the last layer to the first, which the next step needs first.
     for (std::size_t i = pieces_.size(); i-- > 0;) {
       scheduler_.add(static_cast<std::uint32_t>(i), i, pieces_[i].size * sizeof(float));

@@ -15,11 +15,14 @@ class SlicedExchange final : public Exchange {
   explicit SlicedExchange(std::unique_ptr<Exchange> synchronous) : synchronous_(std::move(synchronous)) {}
 
   std::uint64_t begin() override { return next_ = synchronous_->begin(); }
-  const Eigen::VectorXf& parameters(std::uint64_t step) override { return synchronous_->parameters(step); }
-  std::uint64_t push(std::uint64_t step, const Eigen::VectorXf& gradient, std::uint32_t examples) override {
-    return next_ = synchronous_->push(step, gradient, examples);
+  const Eigen::VectorXf& parameters(std::uint64_t step, const Rows& rows) override {
+    return synchronous_->parameters(step, rows);
   }
-  Eigen::VectorXf result() const override { return synchronous_->parameters(next_); }
+  std::uint64_t push(std::uint64_t step, const Rows& rows, const Eigen::VectorXf& gradient,
+                     std::uint32_t examples) override {
+    return next_ = synchronous_->push(step, rows, gradient, examples);
+  }
+  Eigen::VectorXf result() const override { return synchronous_->parameters(next_, {}); }
 
  private:
   std::unique_ptr<Exchange> synchronous_;

@@ -4,28 +4,32 @@
 #include <numeric>
 #include <vector>
 
+#include "lp/base/error.h"
 #include "nodes/optimizer.h"
-#include "programs/flat.h"
 #include "programs/row_cache.h"
+#include "programs/rows.h"
 
 namespace lp {
 namespace {
 
-constexpr std::uint32_t kWidth = 16;  // parameters of a row
-
-std::uint64_t rows_of(const Model& model) { return (static_cast<std::uint64_t>(model.size()) + kWidth - 1) / kWidth; }
+// Parameters of a row, and rows, of a model: its own, or else rows of so many.
+std::uint32_t width_of(const Model& model) {
+  return model.width() > 0 ? static_cast<std::uint32_t>(model.width()) : 16;
+}
+std::uint64_t rows_of(const Model& model) {
+  return (static_cast<std::uint64_t>(model.size()) + width_of(model) - 1) / width_of(model);
+}
 
 class StaleSynchronousExchange final : public Exchange {
  public:
   StaleSynchronousExchange(const ExchangeParts& parts, std::uint64_t staleness)
       : servers_(parts.servers),
+        model_(parts.model),
         rule_(parts.training.rule),
-        cache_(kWidth, staleness),
-        parameters_(parts.model.size()),
-        rows_(rows_of(parts.model) * kWidth),
-        fetched_(rows_.size()),
-        keys_(rows_of(parts.model)) {
-    const std::span<std::uint64_t> keys = keys_.edit();
+        width_(width_of(parts.model)),
+        cache_(width_, staleness),
+        all_(rows_of(parts.model)) {
+    const std::span<std::uint64_t> keys = all_.edit();
     std::iota(keys.begin(), keys.end(), std::uint64_t{0});
   }
 
@@ -34,50 +38,66 @@ class StaleSynchronousExchange final : public Exchange {
     optimizer_ = {.rule = rule_};
     return servers_.position();
   }
-  const Eigen::VectorXf& parameters(std::uint64_t step) override {
-    const Array<std::uint64_t> stale = cache_.stale(keys_, step);
+  const Eigen::VectorXf& parameters(std::uint64_t step, const Rows& rows) override {
+    const Rows& keys = rows.empty() ? all_ : rows;
+    const Rows stale = cache_.stale(keys, step);
     if (!stale.empty()) {
-      const std::span<float> fetched = std::span(fetched_).first(stale.size() * kWidth);
-      const Arrival arrival = servers_.wait(servers_.start_pull_rows(0, step, stale, fetched));
-      cache_.put(stale, fetched, arrival.slowest);
+      fetched_.resize(stale.size() * width_);
+      const Arrival arrival = servers_.wait(servers_.start_pull_rows(0, step, stale, fetched_));
+      cache_.put(stale, fetched_, arrival.slowest);
     }
-    cache_.read(keys_, rows_);
-    std::copy_n(rows_.data(), parameters_.size(), parameters_.data());
+    values_.resize(keys.size() * width_);
+    cache_.read(keys, values_);
+    const std::size_t used = rows.empty() ? static_cast<std::size_t>(model_.size()) : values_.size();
+    parameters_ = Eigen::Map<const Eigen::VectorXf>(values_.data(), static_cast<Eigen::Index>(used));
     return parameters_;
   }
-  std::uint64_t push(std::uint64_t step, const Eigen::VectorXf& gradient, std::uint32_t examples) override {
-    std::vector<float> changed = rows_;
-    if (examples > 0) {
-      const Eigen::VectorXf mean = gradient / static_cast<float>(examples);
-      optimizer_.apply(std::span(changed).first(static_cast<std::size_t>(mean.size())), flat(mean));
-    }
-    auto changes = Array<float>::uninitialized(rows_.size());
-    const std::span<float> to = changes.edit();
-    for (std::size_t i = 0; i < to.size(); ++i) to[i] = changed[i] - rows_[i];
-    servers_.wait(servers_.start_push_rows(0, step, keys_, changes, /*examples=*/0));
-    cache_.add(keys_, changes.span());
+  std::uint64_t push(std::uint64_t step, const Rows& rows, const Eigen::VectorXf& gradient,
+                     std::uint32_t examples) override {
+    const Rows& keys = rows.empty() ? all_ : rows;
+    auto changes = Array<float>(values_.size());
+    if (examples > 0) set_changes(rows, gradient / static_cast<float>(examples), changes.edit());
+    servers_.wait(servers_.start_push_rows(0, step, keys, changes, /*examples=*/0));
+    cache_.add(keys, changes.span());
     return step + 1;
   }
   void end() override { servers_.leave(); }
 
  private:
+  // What the rule does to this worker's copy.
+  void set_changes(const Rows& rows, const Eigen::VectorXf& mean, std::span<float> changes) {
+    std::vector<float> changed = values_;
+    const std::span<float> used = std::span(changed).first(static_cast<std::size_t>(mean.size()));
+    if (rows.empty()) {
+      optimizer_.apply(used, flat(mean));
+    } else if (std::holds_alternative<Sgd>(rule_)) {  // has no state, which would be that of other rows
+      optimizer_.apply_part(used, 0, flat(mean));
+    } else {
+      throw Error(ErrorKind::failed, "stale synchronous training of a sparse model: give the rule Sgd");
+    }
+    for (std::size_t i = 0; i < changes.size(); ++i) changes[i] = changed[i] - values_[i];
+  }
+
   ParameterClient& servers_;
+  const Model& model_;
   OptimizerRule rule_;
   Optimizer optimizer_{};
+  const std::uint32_t width_;
   RowCache cache_;
-  Eigen::VectorXf parameters_;
-  std::vector<float> rows_;     // the parameters, and zeros to the end of the last row
-  std::vector<float> fetched_;  // room for rows that come
-  Array<std::uint64_t> keys_;   // of all rows
+  Rows all_;
+  std::vector<float> fetched_{};  // rows that come
+  std::vector<float> values_{};   // rows that were read last; the last of all is filled up with zeros
+  Eigen::VectorXf parameters_{};
 };
 
 std::vector<Tensor> row_tensor(const LearningTask& task, const ServerTraining& training) {
-  const std::uint64_t rows = rows_of(*task.model());
+  const std::unique_ptr<Model> model = task.model();
+  const std::uint64_t rows = rows_of(*model);
   Tensor tensor = dense_tensor(task, Partition::ring(rows, static_cast<std::uint32_t>(training.servers)));
-  tensor.width = kWidth;
-  tensor.initial = [rows, all = tensor.initial](std::uint64_t seed) {
+  tensor.width = width_of(*model);
+  tensor.initial = [size = rows * tensor.width, all = tensor.initial](std::uint64_t seed) {
     std::vector<float> values = all(seed);
-    values.resize(rows * kWidth);
+    values.resize(size);
     return values;
   };
   return {tensor};
@@ -89,6 +109,7 @@ Scheme stale_synchronous_scheme(const ServerTraining&, std::uint64_t staleness) 
   return {.consistency = StaleSynchronous{.staleness = staleness},
           .rule = Sum{},
           .division = Division::turns,
+          .takes_rows = true,
           .exchange =
               [staleness](const ExchangeParts& parts) {
                 return std::make_unique<StaleSynchronousExchange>(parts, staleness);

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "lp/base/error.h"
-#include "programs/flat.h"
+#include "programs/rows.h"
 
 namespace lp {
 namespace {
@@ -18,8 +18,9 @@ class SynchronousExchange final : public Exchange {
     if (exact_) return servers_.pull_common(0, flat(parameters_));
     return servers_.wait(servers_.start_pull(0, 0, flat(parameters_))).newest;
   }
-  const Eigen::VectorXf& parameters(std::uint64_t) override { return parameters_; }
-  std::uint64_t push(std::uint64_t step, const Eigen::VectorXf& gradient, std::uint32_t examples) override {
+  const Eigen::VectorXf& parameters(std::uint64_t, const Rows&) override { return parameters_; }
+  std::uint64_t push(std::uint64_t step, const Rows&, const Eigen::VectorXf& gradient,
+                     std::uint32_t examples) override {
     const Arrival arrival = servers_.wait(servers_.start_push(0, step, flat(gradient), examples, flat(parameters_)));
     if (exact_ && arrival.oldest != arrival.newest) {
       throw Error(ErrorKind::disconnected, "the servers are at different steps: they are being restored");

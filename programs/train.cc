@@ -8,6 +8,7 @@
 #include "lp/base/message.h"
 #include "programs/asynchronous.h"
 #include "programs/bounded_delay.h"
+#include "programs/linear.h"
 #include "programs/mlp.h"
 #include "programs/one_bit.h"
 #include "programs/partitioned.h"
@@ -106,10 +107,14 @@ std::string list_of_schemes() {
   return out;
 }
 
-Split data_of(const TrainConfig& config, std::uint64_t seed) { return split(load_data(config.data), seed); }
+Split data_of(const TrainConfig& config, std::uint64_t seed) {
+  return split(load_data(config.data, config.sparse ? Storage::sparse : Storage::dense), seed);
+}
 
 std::unique_ptr<Model> model_of(const TrainConfig& config) {
-  const Dataset data = load_data(config.data);
+  const Dataset data = load_data(config.data, config.sparse ? Storage::sparse : Storage::dense);
+  if (config.model == ModelKind::linear) return std::make_unique<LinearModel>(data.inputs(), data.classes);
+  if (config.sparse) throw Error(ErrorKind::failed, "--sparse goes with --model=linear");
   std::vector<Eigen::Index> layers{data.inputs()};
   if (config.model == ModelKind::mlp) layers.insert(layers.end(), config.hidden.begin(), config.hidden.end());
   layers.push_back(data.classes);

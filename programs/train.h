@@ -18,7 +18,7 @@
 
 namespace lp {
 
-enum class ModelKind : std::uint8_t { mlp, softmax };
+enum class ModelKind : std::uint8_t { mlp, softmax, linear };
 enum class RuleKind : std::uint8_t { sgd, momentum, adagrad, adam, ftrl };
 
 struct TrainConfig {
@@ -26,6 +26,7 @@ struct TrainConfig {
   ModelKind model = ModelKind::mlp;
   std::vector<int> hidden = {64};
   std::string data = "digits";
+  bool sparse = false;
   int workers = 4;
   int servers = 2;
   std::uint64_t steps = 500;
@@ -50,9 +51,11 @@ struct TrainConfig {
   std::uint64_t credit_bytes = std::uint64_t{16} << 20;
 
   static constexpr auto fields = lp::fields(
-      field("scheme", "how the workers train together; --list names them"), field("model", "what is learned"),
+      field("scheme", "how the workers train together; --list names them"),
+      field("model", "what is learned; linear is logistic or softmax regression"),
       field("hidden", "mlp: units of each hidden layer", at_least(1)),
       field("data", "digits, a file in libsvm's format, a .csv file, or two IDX files: images,labels"),
+      field("sparse", "linear: the data is kept sparse, and workers exchange only the rows of the inputs that occur"),
       field("workers", "nodes that compute gradients", range(1, 1024)),
       field("servers", "nodes that hold a part of the parameters each", range(1, 1024)),
       field("steps", "batches to train on, over all workers"), field("batch", "examples of a batch", at_least(1)),

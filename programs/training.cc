@@ -21,8 +21,12 @@ struct SchemeTensors {
 
   std::vector<Tensor> dereference(Context&) const {
     if (scheme.tensors) return scheme.tensors(task, training);
-    const auto size = static_cast<std::uint64_t>(task.model()->size());
-    return {dense_tensor(task, Partition::ring(size, static_cast<std::uint32_t>(training.servers)))};
+    const std::unique_ptr<Model> model = task.model();
+    const auto width = static_cast<std::uint32_t>(std::max<Eigen::Index>(model->width(), 1));
+    const std::uint64_t rows = static_cast<std::uint64_t>(model->size()) / width;
+    Tensor tensor = dense_tensor(task, Partition::ring(rows, static_cast<std::uint32_t>(training.servers)));
+    tensor.width = width;
+    return {tensor};
   }
 };
 

@@ -52,6 +52,9 @@ enum class Division : std::uint8_t {
   turns,   // worker k of n takes the whole batches k, k + n, k + 2n, ...
 };
 
+// Which rows of the parameters, as Model::rows has them; empty: all.
+using Rows = Array<std::uint64_t>;
+
 // How a worker's gradients become everybody's parameters: what tells one scheme from another. Owned by a worker, which
 // calls it in its run().
 class Exchange {
@@ -61,9 +64,10 @@ class Exchange {
   // Begins, or begins again where the servers are after an Error::disconnected: the step to do next.
   virtual std::uint64_t begin() = 0;
   // The parameters from which the gradient of this step is to be computed. May wait for other workers.
-  virtual const Eigen::VectorXf& parameters(std::uint64_t step) = 0;
+  virtual const Eigen::VectorXf& parameters(std::uint64_t step, const Rows& rows) = 0;
   // The gradient of this step, summed over the examples. Returns the step to do next.
-  virtual std::uint64_t push(std::uint64_t step, const Eigen::VectorXf& gradient, std::uint32_t examples) = 0;
+  virtual std::uint64_t push(std::uint64_t step, const Rows& rows, const Eigen::VectorXf& gradient,
+                             std::uint32_t examples) = 0;
   // All steps are done.
   virtual void end() {}
 
@@ -85,6 +89,7 @@ struct Scheme {
   int leaves = 0;              // servers between the workers and the others, each for every so-many-th worker; 0: none
   OptimizerRule rule = Sgd{};  // at the servers
   Division division = Division::shards;
+  bool takes_rows = false;     // its workers can pull and push some rows of the parameters
   bool loses_workers = false;  // the program goes on without a worker that fails, if it is not restarted
   std::function<std::unique_ptr<Exchange>(const ExchangeParts&)> exchange{};
   CompressionOptions compression{};  // instead of the training's, if it is any

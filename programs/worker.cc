@@ -122,13 +122,14 @@ void TrainingWorker::run(Context& node) {
     try {
       std::uint64_t step = exchange->begin();
       while (step < share.steps()) {
-        const Eigen::VectorXf& parameters = exchange->parameters(step);
+        const Dataset batch = gather(data, share.examples(step));
+        const Rows rows = scheme_.takes_rows ? model->rows(batch) : Rows();
+        const Eigen::VectorXf& parameters = exchange->parameters(step, rows);
         const Time start = now();
-        const std::vector<std::uint32_t> examples = share.examples(step);
-        const double loss = model->loss(parameters, gather(data, examples), gradient);
+        const double loss = model->loss(parameters, batch, gradient);
         const Duration computing = now() - start;
-        const auto count = static_cast<std::uint32_t>(examples.size());
-        const std::uint64_t next = exchange->push(step, gradient, count);
+        const auto count = static_cast<std::uint32_t>(batch.examples());
+        const std::uint64_t next = exchange->push(step, rows, gradient, count);
         if (meter.step_done(step, loss, count, computing)) publish();
         step = next;
         attempts = 0;

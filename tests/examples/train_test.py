@@ -12,6 +12,7 @@ SCHEMES = {
     "softsync": ["--rate=0.4"], "tree": ["--rate=0.2", "--splits=2"], "partitioned": ["--partition-bytes=4000"],
     "sliced": [], "one_bit": [],
 }
+DATA = pathlib.Path(__file__).parents[3] / "shared" / "data"  # beside the project, where there is one
 LONG = ["--steps=12000", "--hidden=16"]  # long enough to be disturbed
 
 
@@ -57,10 +58,20 @@ class Train(unittest.TestCase):
             file.flush()
             self.assertEqual(1, launch.result("train", f"--data={file.name}", "--model=softmax", "--workers=2")["accuracy"])
 
+    @unittest.skipUnless((DATA / "agaricus.train.libsvm").exists(), "there is no agaricus.train.libsvm")
+    def test_sparse_examples_are_learned_by_their_rows(self):
+        flags = [f"--data={DATA}/agaricus.train.libsvm", "--model=linear", "--rate=0.5"]
+        expected = launch.result("train", "--workers=1", *flags)["accuracy"]
+        for scheme in ["asynchronous", "bounded_delay", "stale_synchronous", "softsync"]:
+            for how in ["threads", "processes"]:
+                with self.subTest(scheme=scheme, how=how):
+                    result = launch.result("train", f"--scheme={scheme}", f"--launch={how}", "--sparse", "--splits=4", *flags)
+                    self.assertGreaterEqual(result["accuracy"], expected - 0.01)
+
     def test_a_mistake_is_named(self):
         for flags, text in [(["--scheme=asynchronus"], "asynchronous"), (["--scheme=backup", "--backups=4"], "backup workers"),
                             (["--scheme=softsync", "--splits=9"], "splits"), (["--data=nowhere.csv"], "nowhere.csv"),
-                            (["--rate=1e38", "--model=softmax"], "worker"), (["--replicated", "--servers=1"], "two servers")]:
+                            (["--rate=1e38", "--model=softmax"], "worker"), (["--sparse"], "--model=linear"), (["--replicated", "--servers=1"], "two servers")]:
             with self.subTest(flags):
                 process = launch.run("train", "--launch=processes", *flags)
                 self.assertNotEqual(0, process.returncode)
