@@ -42,9 +42,12 @@ class HeldExchange final : public Exchange {
   HeldExchange(std::unique_ptr<Exchange> inner, std::string directory)
       : inner_(std::move(inner)), directory_(std::move(directory)) {}
   std::uint64_t begin() override { return inner_->begin(); }
-  const Eigen::VectorXf& parameters(std::uint64_t step) override { return inner_->parameters(step); }
-  std::uint64_t push(std::uint64_t step, const Eigen::VectorXf& gradient, std::uint32_t examples) override {
-    return inner_->push(step, gradient, examples);
+  const Eigen::VectorXf& parameters(std::uint64_t step, const Rows& rows) override {
+    return inner_->parameters(step, rows);
+  }
+  std::uint64_t push(std::uint64_t step, const Rows& rows, const Eigen::VectorXf& gradient,
+                     std::uint32_t examples) override {
+    return inner_->push(step, rows, gradient, examples);
   }
   void end() override {
     const int first = open((directory_ + "/held").c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
