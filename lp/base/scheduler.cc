@@ -120,9 +120,28 @@ bool Event::wait(Time time) noexcept {
     if (word_.compare_exchange_strong(seen, kEmpty, std::memory_order_acquire)) return true;
     // Whatever else another process may have written there is written over.
     if (seen != kWaiting && !word_.compare_exchange_strong(seen, kWaiting)) continue;
-    if (park(word_, kWaiting, time)) continue;
+    if (sleep(time)) continue;
     seen = kWaiting;
     if (word_.compare_exchange_strong(seen, kEmpty, std::memory_order_acquire)) return false;
+  }
+}
+
+bool Event::sleep(Time time) noexcept {
+  if (poller_ == nullptr) return park(word_, kWaiting, time);
+  Poller::Ready ready;
+  if (poller_->wait(std::span(&ready, 1), time) > 0) {
+    word_ = kSet;
+    return true;
+  }
+  return time == kNever || now() < time;
+}
+
+void Event::set() noexcept {
+  Poller* const poller = poller_;
+  if (poller == nullptr) {
+    set(word_);
+  } else if (word_.exchange(kSet) == kWaiting) {
+    poller->wake();
   }
 }
 
@@ -325,8 +344,8 @@ bool Timers::cancel(Id id) {
 namespace {
 constexpr std::uint64_t kWakeTag = ~std::uint64_t{0};
 
-void control(int epoll, int operation, int fd, std::uint64_t tag, bool writable) {
-  epoll_event event{.events = EPOLLIN | (writable ? EPOLLOUT : 0u), .data = {.u64 = tag}};
+void control(int epoll, int operation, int fd, std::uint64_t tag, bool writable, bool readable = true) {
+  epoll_event event{.events = (readable ? EPOLLIN : 0u) | (writable ? EPOLLOUT : 0u), .data = {.u64 = tag}};
   if (epoll_ctl(epoll, operation, fd, &event) != 0) no_descriptor("epoll_ctl");
 }
 }  // namespace
@@ -346,8 +365,12 @@ Poller::~Poller() {
   close(epoll_);
 }
 
-void Poller::add(int fd, std::uint64_t tag, bool writable) { control(epoll_, EPOLL_CTL_ADD, fd, tag, writable); }
-void Poller::change(int fd, std::uint64_t tag, bool writable) { control(epoll_, EPOLL_CTL_MOD, fd, tag, writable); }
+void Poller::add(int fd, std::uint64_t tag, bool writable, bool readable) {
+  control(epoll_, EPOLL_CTL_ADD, fd, tag, writable, readable);
+}
+void Poller::change(int fd, std::uint64_t tag, bool writable, bool readable) {
+  control(epoll_, EPOLL_CTL_MOD, fd, tag, writable, readable);
+}
 void Poller::remove(int fd) noexcept { epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr); }
 
 std::size_t Poller::wait(std::span<Ready> ready, Time time) {

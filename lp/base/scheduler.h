@@ -39,6 +39,8 @@ void unpark(Word& word, int threads = 1) noexcept;
 // Lets the other thread of a core go on while this one spins.
 void relax() noexcept;
 
+class Poller;
+
 // A place where one thread waits for one other: set() wakes the waiter, or lets the next wait() pass at once.
 class Event {
  public:
@@ -46,19 +48,23 @@ class Event {
 
   Event() : word_(own_) {}
   // On a word that other processes see too (null: its own); it is one of the above, and outlives the event.
-  explicit Event(Word* shared) : word_(shared == nullptr ? own_ : *shared) {}
+  // With a poller, its waiter waits there, and a descriptor that becomes ready wakes it as set() does.
+  explicit Event(Word* shared, Poller* poller = nullptr) : word_(shared == nullptr ? own_ : *shared), poller_(poller) {}
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
   // True when it was set, and takes that back; false when `until` came first.
   bool wait(Time until = kNever) noexcept;
-  void set() noexcept { set(word_); }
+  void set() noexcept;
   // The same for who has only the word.
   static void set(Word& word) noexcept;
 
  private:
+  bool sleep(Time until) noexcept;
+
   Word own_ = kEmpty;
   Word& word_;
+  Poller* poller_ = nullptr;
 };
 
 // A thread with a name that debuggers show. The destructor joins.
@@ -140,9 +146,9 @@ class Poller {
   Poller(const Poller&) = delete;
   Poller& operator=(const Poller&) = delete;
 
-  // Watches `fd` (level-triggered). `tag` comes back in Ready.
-  void add(int fd, std::uint64_t tag, bool writable = false);
-  void change(int fd, std::uint64_t tag, bool writable);
+  // Watches `fd` (level-triggered) until it is readable, if wanted, or writable, if wanted. `tag` comes back in Ready.
+  void add(int fd, std::uint64_t tag, bool writable = false, bool readable = true);
+  void change(int fd, std::uint64_t tag, bool writable, bool readable = true);
   void remove(int fd) noexcept;
 
   // Fills `ready` and returns how many; 0 when woken or when `until` came first.

@@ -136,7 +136,7 @@ bool StateBase::wait_until(Time time) {
   const std::shared_ptr<Connection> connection = carrier();
   const Reading reading(connection == nullptr ? nullptr : &connection->link());
   if (reading.word() == nullptr) want();
-  Event event(reading.word());
+  Event event(reading.word(), reading.poller());
   {
     const std::lock_guard lock(mutex_);
     if (ready()) return true;

@@ -25,6 +25,7 @@ class Link {
   // word of the Event to wait on; null when another thread reads. read handles what has come, or looks for a little
   // while; false when nothing came. end_reading must follow.
   virtual Word* begin_reading() noexcept { return nullptr; }
+  virtual Poller* poller() noexcept { return nullptr; }  // where the reading thread waits, if not on the word alone
   virtual bool read() { return false; }
   virtual void end_reading() noexcept {}
   // Somebody wants a reply as soon as it is there, without a thread that reads: the link handles what comes by itself
@@ -44,6 +45,7 @@ class Reading {
   Reading& operator=(const Reading&) = delete;
 
   Word* word() const { return word_; }  // null when another thread reads
+  Poller* poller() const { return word_ == nullptr ? nullptr : link_->poller(); }
   bool read() const { return word_ != nullptr && link_->read(); }
 
  private:

@@ -18,7 +18,7 @@ std::pair<std::string, std::string> parts(const std::string& endpoint) {
 
 }  // namespace
 
-Network::Network(Hub& hub) : path_(hub.options().path), tcp_(std::make_unique<Tcp>(hub)) {
+Network::Network(Hub& hub) : path_(hub.options().path), tcp_(Tcp::listen(hub)) {
   if (path_ == Path::tcp) return;
   try {
     shm_ = std::make_unique<Shm>(hub);
@@ -27,7 +27,7 @@ Network::Network(Hub& hub) : path_(hub.options().path), tcp_(std::make_unique<Tc
   }
 }
 
-Network::~Network() = default;
+Network::~Network() { close(); }
 
 std::string Network::endpoint() const {
   return shm_ == nullptr ? tcp_->endpoint() : tcp_->endpoint() + std::string(kShm) + shm_->name();

@@ -34,7 +34,7 @@ class Network {
 
  private:
   const Path path_;
-  std::unique_ptr<Tcp> tcp_;
+  std::shared_ptr<Tcp> tcp_;
   std::unique_ptr<Shm> shm_;  // null: this host does not offer it, or the run does not want it
 };
 

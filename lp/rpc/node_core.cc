@@ -7,6 +7,7 @@
 #include "lp/rpc/hub.h"
 #include "lp/rpc/receivers.h"
 #include "lp/rpc/shm_link.h"
+#include "lp/rpc/tcp.h"
 
 namespace lp::internal {
 
@@ -179,6 +180,7 @@ WaitScope::WaitScope(Frame* frame, Event& event)
     : frame_(frame), wait_{.event = &event, .next = nullptr, .place = nullptr} {
   ShmLink::before_wait();
   Receivers::before_wait();
+  Tcp::before_wait();
   if (frame_ == nullptr) return;
   NodeCore& node = *frame_->node;
   {

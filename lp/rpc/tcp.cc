@@ -3,160 +3,108 @@
 #include <sys/random.h>
 
 #include <array>
-#include <atomic>
-#include <cstring>
-#include <deque>
-#include <mutex>
-#include <unordered_map>
-#include <utility>
-#include <vector>
+#include <span>
 
-#include <zmq.hpp>
-
-#include "lp/base/scheduler.h"
-#include "lp/rpc/hub.h"
-#include "lp/wire/envelope.h"
+#include "lp/base/error.h"
 
 namespace lp::internal {
 namespace {
 
-constexpr std::size_t kCopied = 4096;  // smaller frames are copied, larger ones shared
-constexpr int kBurst = 256;            // messages taken before the outbox gets its turn
+constexpr std::size_t kArrivals = 64;           // taken from the socket at a time,
+constexpr std::size_t kArrivalBytes = 1 << 20;  // or so many bytes
+// For whom the current thread receives; whether it reads, as it waits for a reply; and whose socket it is using.
+thread_local Tcp* t_receiving = nullptr;
+thread_local bool t_reads = false;
+thread_local const Tcp* t_at_socket = nullptr;
 
 // What the names begin with under which this socket knows those whom it dials. Nobody can guess it: those who dial us
 // may choose their names, and libzmq aborts when a name that we give is taken.
 std::string secret_prefix() {
-  std::array<char, 16> bytes{};
+  std::array<char, 10> bytes{};
   if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
     throw Error(ErrorKind::failed, "the system gives no random bytes");
   }
-  return "lp" + std::string(bytes.begin(), bytes.end());  // libzmq's own begin with a zero byte
-}
-
-zmq::message_t to_zmq(const Buffer& buffer) {
-  if (buffer.size() <= kCopied) return zmq::message_t(buffer.data(), buffer.size());
-  auto held = std::make_unique<Buffer>(buffer);
-  zmq::message_t message(
-      const_cast<std::byte*>(buffer.data()), buffer.size(),
-      [](void*, void* hint) { const std::unique_ptr<Buffer> released(static_cast<Buffer*>(hint)); }, held.get());
-  static_cast<void>(held.release());  // the message owns it now
-  return message;
-}
-
-Buffer from_zmq(zmq::message_t message) {
-  const std::span bytes(static_cast<const std::byte*>(message.data()), message.size());
-  if (bytes.size() <= kCopied) return Buffer::copy_of(bytes);
-  return Buffer::wrap(bytes.data(), bytes.size(), [held = std::move(message)]() mutable { held.rebuild(); });
-}
-
-// libzmq aborts the process when it finds no thread for itself. Throws Error, which names the limit, when that would
-// be.
-void check_threads() {
-  struct Trial {
-    Event end;
-    Thread thread;
-    ~Trial() { end.set(); }
-  };
-  std::array<Trial, 4> trials;  // its I/O thread and its reaper, and some that others may take meanwhile
-  for (Trial& trial : trials) {
-    trial.thread = spawn("trial", [&end = trial.end] { end.wait(); });
-  }
+  return "l" + std::string(bytes.begin(), bytes.end());  // libzmq's own begin with a zero byte
 }
 
 }  // namespace
 
-// One thread owns the socket; all others leave commands.
-struct Tcp::State {
-  explicit State(Hub& the_hub) : hub(the_hub), socket(context, zmq::socket_type::router) {}
-
-  struct Command {
-    enum class Kind : std::uint8_t { send, connect, disconnect } kind = Kind::send;
-    std::string id{};
-    std::string endpoint{};
-    Frames message{};
-  };
-
-  Hub& hub;
-  zmq::context_t context{1};
-  zmq::socket_t socket;
-  std::string endpoint;
-  std::mutex mutex;
-  std::deque<Command> commands;
-  std::unordered_map<std::string, std::pair<std::string, std::shared_ptr<Connection>>>
-      dialed;  // by endpoint: id, connection
-  const std::string prefix = secret_prefix();
-  std::uint64_t dials = 0;
-  bool closing = false;
-  std::atomic<bool> sleeping = false;
-  std::unordered_map<std::string, std::shared_ptr<Connection>> by_id;  // the thread's own
-  Poller poller;
-  Thread thread;  // last: it uses all of the above
-
-  void post(Command command) {
-    {
-      const std::lock_guard lock(mutex);
-      if (closing) return;
-      commands.push_back(std::move(command));
-    }
-    if (sleeping.exchange(false)) poller.wake();
-  }
-
-  void serve();
-  void execute(Command& command);
-  bool receive();
-  void dispatch(const std::string& id, Frames message);
-};
-
-class Tcp::ZmqLink final : public Link {
+class Tcp::TcpLink final : public Link {
  public:
-  ZmqLink(State& state, std::string id) : state_(state), id_(std::move(id)) {}
-  void send(Frames message) override {
-    state_.post({.kind = State::Command::Kind::send, .id = id_, .endpoint = {}, .message = std::move(message)});
-  }
+  TcpLink(std::shared_ptr<Tcp> tcp, const std::string& id)
+      : tcp_(std::move(tcp)), outbox_(std::make_shared<Outbox>(Outbox{.id = id})) {}
+  void send(Frames message) override { tcp_->send(outbox_, std::move(message)); }
+  Word* begin_reading() noexcept override { return tcp_->begin_reading(); }
+  Poller* poller() noexcept override { return &tcp_->reader_; }
+  bool read() override { return tcp_->read(); }
+  void end_reading() noexcept override { tcp_->end_reading(); }
 
  private:
-  State& state_;
-  const std::string id_;
+  const std::shared_ptr<Tcp> tcp_;
+  const std::shared_ptr<Outbox> outbox_;
 };
 
-Tcp::Tcp(Hub& hub) {
-  check_threads();
-  state_ = std::make_unique<State>(hub);
-  try {
-    zmq::socket_t& socket = state_->socket;
-    socket.set(zmq::sockopt::linger, 0);
-    socket.set(zmq::sockopt::sndhwm, 0);  // connections bound what is on its way
-    socket.set(zmq::sockopt::rcvhwm, 0);
-    socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(Link::kLargestFrame));
-    socket.set(zmq::sockopt::reconnect_ivl, 20);
-    socket.set(zmq::sockopt::reconnect_ivl_max, 1000);
-    socket.set(zmq::sockopt::router_mandatory, true);
-    socket.bind("tcp://127.0.0.1:*");
-    state_->endpoint = socket.get(zmq::sockopt::last_endpoint);
-    state_->poller.add(socket.get(zmq::sockopt::fd), 0);
-  } catch (const zmq::error_t& error) {
-    throw Error(ErrorKind::failed, std::string("cannot listen on tcp://127.0.0.1: ") + error.what() +
-                                       (error.num() == EMFILE ? "; the limit is `ulimit -n`: raise it" : ""));
+// While it lives, the current thread alone uses the socket. Then it sends what others could not send meanwhile.
+class Tcp::AtSocket {
+ public:
+  explicit AtSocket(Tcp& tcp) : AtSocket(tcp, std::unique_lock(tcp.socket_), /*flushes=*/true) {}
+  AtSocket(Tcp& tcp, std::unique_lock<std::mutex> lock, bool flushes)
+      : tcp_(tcp), lock_(std::move(lock)), flushes_(flushes), outer_(std::exchange(t_at_socket, &tcp)) {}
+  ~AtSocket() {
+    t_at_socket = outer_;
+    lock_.unlock();
+    if (flushes_) tcp_.flush();
   }
-  state_->thread = spawn("network", [state = state_.get()] { state->serve(); });
+  AtSocket(const AtSocket&) = delete;
+  AtSocket& operator=(const AtSocket&) = delete;
+  Router* operator->() const { return tcp_.router_.get(); }
+  explicit operator bool() const { return tcp_.router_ != nullptr; }  // false: it is closed
+
+ private:
+  Tcp& tcp_;
+  std::unique_lock<std::mutex> lock_;
+  const bool flushes_;
+  const Tcp* const outer_;
+};
+
+Tcp::Tcp(Hub& hub)
+    : hub_(hub),
+      router_(std::make_unique<Router>()),
+      descriptor_(router_->descriptor()),
+      prefix_(secret_prefix()),
+      arrivals_(kArrivals) {
+  endpoint_ = router_->listen("127.0.0.1");
+  reader_.add(descriptor_, 0, /*writable=*/false, /*readable=*/false);
 }
 
-Tcp::~Tcp() { close(); }
+std::shared_ptr<Tcp> Tcp::listen(Hub& hub) {
+  std::shared_ptr<Tcp> tcp(new Tcp(hub));
+  tcp->followers_ = std::make_unique<Followers>(hub.pool(), tcp->descriptor_, [weak = std::weak_ptr(tcp)] {
+    if (const auto held = weak.lock()) held->receive();
+  });
+  return tcp;
+}
 
-const std::string& Tcp::endpoint() const { return state_->endpoint; }
+Tcp::~Tcp() = default;
 
 std::shared_ptr<Connection> Tcp::dial(const std::string& endpoint) {
   std::string id;
   std::shared_ptr<Connection> connection;
   {
-    const std::lock_guard lock(state_->mutex);
-    const auto found = state_->dialed.find(endpoint);
-    if (found != state_->dialed.end()) return found->second.second;
-    id = state_->prefix + std::to_string(++state_->dials);
-    connection = std::make_shared<Connection>(state_->hub, std::make_unique<ZmqLink>(*state_, id));
-    state_->dialed.emplace(endpoint, std::pair(id, connection));
+    const std::lock_guard lock(table_);
+    const auto found = dialed_.find(endpoint);
+    if (found != dialed_.end()) return found->second.second;
+    ++dials_;
+    id = prefix_ + std::string(reinterpret_cast<const char*>(&dials_), sizeof dials_);
+    connection = std::make_shared<Connection>(hub_, std::make_unique<TcpLink>(shared_from_this(), id));
+    if (closing_) {
+      connection->close();
+      return connection;
+    }
+    dialed_.emplace(endpoint, std::pair(id, connection));
+    remotes_.insert_or_assign(id, std::make_shared<Remote>(Remote{.id = id, .connection = connection, .known = true}));
   }
-  state_->post({.kind = State::Command::Kind::connect, .id = id, .endpoint = endpoint, .message = {}});
+  if (const AtSocket socket(*this); socket) socket->connect(id, endpoint);
   connection->greet();
   return connection;
 }
@@ -164,130 +112,242 @@ std::shared_ptr<Connection> Tcp::dial(const std::string& endpoint) {
 void Tcp::hang_up(const std::string& endpoint) {
   std::pair<std::string, std::shared_ptr<Connection>> dialed;
   {
-    const std::lock_guard lock(state_->mutex);
-    const auto found = state_->dialed.find(endpoint);
-    if (found == state_->dialed.end()) return;
+    const std::lock_guard lock(table_);
+    const auto found = dialed_.find(endpoint);
+    if (found == dialed_.end()) return;
     dialed = std::move(found->second);
-    state_->dialed.erase(found);
+    dialed_.erase(found);
+    remotes_.erase(dialed.first);
   }
-  state_->post({.kind = State::Command::Kind::disconnect, .id = dialed.first, .endpoint = endpoint, .message = {}});
+  if (const AtSocket socket(*this); socket) socket->disconnect(endpoint);
   dialed.second->close();
 }
 
 void Tcp::close() {
-  std::unordered_map<std::string, std::pair<std::string, std::shared_ptr<Connection>>> dialed;
+  if (closing_.exchange(true)) return;
   {
-    const std::lock_guard lock(state_->mutex);
-    if (state_->closing) return;
-    state_->closing = true;
-    dialed = std::exchange(state_->dialed, {});
+    const AtSocket socket(*this);
+    send_listed();
+    router_.reset();
   }
-  state_->poller.wake();
-  state_->thread = Thread();
-  for (auto& [endpoint, connection] : dialed) connection.second->close();
-  for (auto& [id, connection] : state_->by_id) connection->close();
-  state_->by_id.clear();
+  if (followers_ != nullptr) followers_->close();
+  std::unordered_map<std::string, std::shared_ptr<Remote>> remotes;
+  {
+    const std::lock_guard lock(table_);
+    remotes = std::exchange(remotes_, {});
+    dialed_.clear();
+  }
+  for (auto& [id, remote] : remotes) remote->connection->close();
 }
 
-void Tcp::State::serve() {
-  std::deque<Command> batch;
-  Poller::Ready ready;
-  for (;;) {
+void Tcp::send(const std::shared_ptr<Outbox>& outbox, Frames message) {
+  {
+    const std::lock_guard lock(outboxes_);
+    outbox->messages.push_back(std::move(message));
+    if (outbox->sending || closing_) return;
+    list(outbox);
+  }
+  flush();
+}
+
+void Tcp::sent(const std::shared_ptr<Outbox>& outbox) {
+  {
+    const std::lock_guard lock(outboxes_);
+    outbox->sending = false;
+    if (outbox->messages.empty()) return;
+    list(outbox);
+  }
+  flush();
+}
+
+// With outboxes_.
+void Tcp::list(const std::shared_ptr<Outbox>& outbox) {
+  if (std::exchange(outbox->listed, true)) return;
+  to_send_.push_back(outbox);
+  listed_ = true;
+}
+
+void Tcp::flush() {
+  while (listed_.load()) {
+    if (t_at_socket == this) return;  // ZeroMQ drops something, in the midst of a call
+    std::unique_lock lock(socket_, std::try_to_lock);
+    if (!lock.owns_lock()) return;  // that thread sees to it
+    const AtSocket socket(*this, std::move(lock), /*flushes=*/false);
+    send_listed();
+  }
+}
+
+// With socket_.
+void Tcp::send_listed() {
+  {
+    const std::lock_guard lock(outboxes_);
+    leaving_.swap(to_send_);
+    listed_ = false;
+  }
+  for (const std::shared_ptr<Outbox>& outbox : leaving_) {
     {
-      const std::lock_guard lock(mutex);
-      if (closing && commands.empty()) return;
-      batch.swap(commands);
+      const std::lock_guard lock(outboxes_);
+      outbox->listed = false;
+      outbox->sending = true;
+      messages_to_send_.swap(outbox->messages);
     }
-    for (Command& command : batch) execute(command);
-    bool worked = !batch.empty();
-    batch.clear();
-    int taken = 0;
-    while (taken < kBurst && receive()) ++taken;
-    if (worked || taken > 0) continue;
-    sleeping = true;
-    {
-      const std::lock_guard lock(mutex);
-      if (closing || !commands.empty()) {
-        sleeping = false;
-        continue;
-      }
-    }
-    // The descriptor of a ZeroMQ socket speaks only once of news: look before every sleep.
-    if ((socket.get(zmq::sockopt::events) & ZMQ_POLLIN) == 0) poller.wait(std::span(&ready, 1), kNever);
-    sleeping = false;
+    if (router_ != nullptr) router_->send(outbox->id, messages_to_send_, [this, outbox] { sent(outbox); });
+    messages_to_send_.clear();
+  }
+  leaving_.clear();
+  if (router_ != nullptr && router_->readable()) look_again();  // the descriptor may not tell any more
+}
+
+void Tcp::look_again() noexcept {
+  std::uint32_t seen = kReceiving;
+  if (receiving_.compare_exchange_strong(seen, kAgain) || seen == kAgain) return;
+  if (reading_) {
+    reader_word_ = Event::kSet;
+    reader_.wake();
+  } else if (followers_ != nullptr) {
+    followers_->wake();
   }
 }
 
-void Tcp::State::execute(Command& command) {
-  try {
-    switch (command.kind) {
-      case Command::Kind::connect: {
-        const std::lock_guard lock(mutex);
-        const auto found = dialed.find(command.endpoint);
-        if (found == dialed.end() || found->second.first != command.id) return;  // hung up meanwhile
-        by_id.insert_or_assign(command.id, found->second.second);
-      }
-        socket.set(zmq::sockopt::connect_routing_id, command.id);
-        socket.connect(command.endpoint);
-        return;
-      case Command::Kind::disconnect:
-        by_id.erase(command.id);
-        socket.disconnect(command.endpoint);
-        return;
-      case Command::Kind::send: break;
-    }
-    const std::size_t last = command.message.arrays.size();
-    socket.send(zmq::buffer(command.id), zmq::send_flags::sndmore);
-    socket.send(to_zmq(command.message.body), last == 0 ? zmq::send_flags::none : zmq::send_flags::sndmore);
-    for (std::size_t i = 0; i < last; ++i) {
-      socket.send(to_zmq(command.message.arrays[i]), i + 1 == last ? zmq::send_flags::none : zmq::send_flags::sndmore);
-    }
-  } catch (const zmq::error_t&) {
-    // The other side is gone. Whoever waits for it learns so from the supervisor, or at the deadline.
+bool Tcp::enter() noexcept {
+  std::uint32_t seen = kFree;
+  while (!receiving_.compare_exchange_weak(seen, seen == kFree ? kReceiving : kAgain)) {
+  }
+  return seen == kFree;
+}
+
+// True when another thread wanted to receive meanwhile.
+bool Tcp::leave() noexcept { return receiving_.exchange(kFree) == kAgain; }
+
+void Tcp::receive() {
+  bool more = true;
+  while (more && enter()) {
+    const Received received = receive_one(Handlers::here);
+    more = received.any || received.again;
   }
 }
 
-bool Tcp::State::receive() {
-  zmq::message_t id;
-  try {
-    if (!socket.recv(id, zmq::recv_flags::dontwait)) return false;
-    Frames message;
-    bool first = true;
-    bool more = id.more();
-    while (more) {
-      zmq::message_t frame;
-      if (!socket.recv(frame, zmq::recv_flags::dontwait)) break;
-      more = frame.more();
-      Buffer buffer = from_zmq(std::move(frame));
-      if (first) {
-        message.body = std::move(buffer);
-      } else {
-        message.arrays.push_back(std::move(buffer));
-      }
-      first = false;
+// In the role of the one who receives, which it leaves.
+Tcp::Received Tcp::receive_one(Handlers handlers) {
+  Tcp* const outer = std::exchange(t_receiving, this);
+  Received result;
+  Runnable handler;
+  Frames message;
+  if (take(message)) {
+    result.any = true;
+    try {
+      handler = sender_->connection->on_message(std::move(message));
+      sender_->known = true;
+    } catch (const std::exception&) {
+      refuse(*sender_);
     }
-    dispatch(id.to_string(), std::move(message));
-  } catch (const zmq::error_t& error) {
-    return error.num() == EINTR;
   }
+  if (std::exchange(t_receiving, outer) == this) {
+    result.rest = handled_ < messages_.size() || opened_ < arrived_;
+    result.again = leave();
+  } else {
+    result = {.any = false, .again = false, .rest = true};  // it had to wait, and another has the role
+  }
+  if (!handler) return result;
+  if (handlers == Handlers::here) {
+    followers_->run(handler);
+  } else {
+    hub_.pool().run([handler] { handler.run(); });
+  }
+  return result;
+}
+
+bool Tcp::take(Frames& message) {
+  while (handled_ == messages_.size()) {
+    messages_.clear();
+    handled_ = 0;
+    if (opened_ == arrived_ && !fetch()) return false;
+    open(arrivals_[opened_++]);
+  }
+  message = std::move(messages_[handled_++]);
   return true;
 }
 
-void Tcp::State::dispatch(const std::string& id, Frames message) {
-  std::shared_ptr<Connection> connection;
-  if (const auto found = by_id.find(id); found != by_id.end()) connection = found->second;
-  try {
-    if (connection == nullptr) {
-      connection = std::make_shared<Connection>(hub, std::make_unique<ZmqLink>(*this, id));
-      static_cast<void>(connection->on_message(std::move(message)));  // a hello
-      by_id.emplace(id, std::move(connection));
-    } else if (const Runnable handler = connection->on_message(std::move(message))) {
-      hub.pool().run([handler] { handler.run(); });
+bool Tcp::fetch() {
+  opened_ = arrived_ = 0;
+  std::size_t bytes = 0;
+  if (const AtSocket socket(*this); socket) {
+    while (arrived_ < arrivals_.size() && bytes < kArrivalBytes && socket->receive(arrivals_[arrived_])) {
+      bytes += arrivals_[arrived_++].content.size();
     }
-  } catch (const std::exception&) {
-    if (connection != nullptr) connection->refuse();
-    by_id.erase(id);
   }
+  return arrived_ > 0;
+}
+
+void Tcp::open(Router::Arrival& arrival) {
+  sender_ = remote(arrival.id);
+  if (sender_ == nullptr) return;
+  try {
+    sender_->assembly.add(std::move(arrival.content), sender_->known, messages_);
+  } catch (const std::exception&) {
+    messages_.clear();
+    refuse(*sender_);
+  }
+}
+
+std::shared_ptr<Tcp::Remote> Tcp::remote(const std::string& id) {
+  const std::lock_guard lock(table_);
+  if (closing_) return nullptr;
+  std::shared_ptr<Remote>& remote = remotes_[id];
+  if (remote == nullptr) {
+    remote = std::make_shared<Remote>(Remote{
+        .id = id, .connection = std::make_shared<Connection>(hub_, std::make_unique<TcpLink>(shared_from_this(), id))});
+  }
+  return remote;
+}
+
+void Tcp::refuse(Remote& remote) {
+  remote.connection->refuse();
+  const std::lock_guard lock(table_);
+  remotes_.erase(remote.id);
+}
+
+Word* Tcp::begin_reading() noexcept {
+  if (receiving_.load() != kFree || closing_ || reading_.exchange(true)) return nullptr;
+  followers_->watch(false);
+  reader_.change(descriptor_, 0, /*writable=*/false, /*readable=*/true);
+  reader_word_ = Event::kEmpty;
+  unread_ = false;
+  t_reads = true;
+  return &reader_word_;
+}
+
+bool Tcp::read() {
+  bool any = false;
+  Received received{.rest = true};
+  while ((received.rest || received.again) && enter()) {
+    received = receive_one(Handlers::in_pool);
+    any = any || received.any;
+    unread_ = received.again || received.rest;
+  }
+  return any;
+}
+
+void Tcp::end_reading() noexcept {
+  t_reads = false;
+  reader_.change(descriptor_, 0, /*writable=*/false, /*readable=*/false);
+  followers_->watch(true);
+  bool unread = unread_;
+  reading_ = false;
+  if (!unread) {
+    const AtSocket socket(*this);
+    unread = socket && socket->readable();
+  }
+  if (unread) followers_->wake();
+}
+
+void Tcp::before_wait() noexcept {
+  Tcp* const state = std::exchange(t_receiving, nullptr);
+  if (state != nullptr) {
+    state->leave();
+    state->look_again();
+  }
+  if (!t_reads) Followers::before_wait();
 }
 
 }  // namespace lp::internal

@@ -1,36 +1,131 @@
 #pragma once
-// The other processes of a run by ZeroMQ over TCP: one socket, and one thread that owns it. Owned by the Network;
-// thread-safe.
+// The other processes of a run by ZeroMQ over TCP: one socket, which every thread uses directly. Shared by the Network,
+// the links of its connections and the threads that receive; thread-safe.
+//
+// Who sends puts the message into a queue, and then sends all that is there, unless another thread is at the socket,
+// which then does it. While a thread handles what has come, messages wait for its end, so that many leave as one
+// packet.
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
+#include "lp/base/scheduler.h"
 #include "lp/rpc/connection.h"
+#include "lp/rpc/followers.h"
+#include "lp/rpc/hub.h"
+#include "lp/rpc/router.h"
+#include "lp/rpc/tcp_packet.h"
 
 namespace lp::internal {
 
-class Tcp {
+class Tcp : public std::enable_shared_from_this<Tcp> {
  public:
   // Listens on a free port of 127.0.0.1. Throws Error::failed.
-  explicit Tcp(Hub& hub);
+  static std::shared_ptr<Tcp> listen(Hub& hub);
   ~Tcp();
   Tcp(const Tcp&) = delete;
   Tcp& operator=(const Tcp&) = delete;
 
   // "tcp://127.0.0.1:41234"
-  const std::string& endpoint() const;
+  const std::string& endpoint() const { return endpoint_; }
 
   // The connection to an endpoint, which is made when there is none.
   std::shared_ptr<Connection> dial(const std::string& endpoint);
   // Ends the connection to an endpoint whose process is gone.
   void hang_up(const std::string& endpoint);
-  // Ends all connections and the thread.
+  // Ends all connections.
   void close();
 
+  // Called by any thread before it waits for something: when it receives, another takes its place.
+  static void before_wait() noexcept;
+
  private:
-  class ZmqLink;
-  struct State;
-  std::unique_ptr<State> state_;
+  class TcpLink;
+  class AtSocket;
+  struct Outbox {
+    std::string id;
+    std::vector<Frames> messages{};
+    bool sending = false;  // something is on its way
+    bool listed = false;   // in to_send_
+  };
+  struct Remote {
+    std::string id;
+    std::shared_ptr<Connection> connection;
+    bool known = false;  // it was greeted, or dialed by this process
+    Assembly assembly{};
+  };
+  enum class Handlers : std::uint8_t { here, in_pool };
+  struct Received {
+    bool any = false;    // something was handled
+    bool again = false;  // there may be more
+    bool rest = false;   // there is more
+  };
+
+  explicit Tcp(Hub& hub);
+  void send(const std::shared_ptr<Outbox>& outbox, Frames message);
+  void sent(const std::shared_ptr<Outbox>& outbox);
+
+  // For a thread that waits for a reply, one at a time: the socket's news come to reader_.
+  Word* begin_reading() noexcept;
+  bool read();
+  void end_reading() noexcept;
+
+  void receive();
+  Received receive_one(Handlers handlers);
+  bool take(Frames& message);
+  bool fetch();
+  void open(Router::Arrival& arrival);
+  std::shared_ptr<Remote> remote(const std::string& id);
+  void refuse(Remote& remote);
+  bool enter() noexcept;
+  bool leave() noexcept;
+
+  void list(const std::shared_ptr<Outbox>& outbox);
+  void flush();
+  void send_listed();
+  void look_again() noexcept;
+
+  Hub& hub_;
+  std::mutex socket_;  // for router_
+  std::unique_ptr<Router> router_;
+  const int descriptor_;  // its
+  std::string endpoint_;
+  std::unique_ptr<Followers> followers_;
+  std::atomic<bool> closing_ = false;
+
+  std::mutex outboxes_;  // for what is in them, and:
+  std::vector<std::shared_ptr<Outbox>> to_send_;
+  std::atomic<bool> listed_ = false;
+  std::vector<std::shared_ptr<Outbox>> leaving_;  // with socket_
+  std::vector<Frames> messages_to_send_;          // with socket_
+
+  std::mutex table_;
+  std::unordered_map<std::string, std::shared_ptr<Remote>> remotes_;  // by id
+  std::unordered_map<std::string, std::pair<std::string, std::shared_ptr<Connection>>>
+      dialed_;  // by endpoint: id, connection
+  const std::string prefix_;
+  std::uint32_t dials_ = 0;
+
+  // Who handles what has come: nobody, a thread, or a thread that must look again. What follows is that thread's.
+  enum : std::uint32_t { kFree, kReceiving, kAgain };
+  std::atomic<std::uint32_t> receiving_ = kFree;
+  std::vector<Router::Arrival> arrivals_;
+  std::size_t arrived_ = 0;
+  std::size_t opened_ = 0;
+  std::vector<Frames> messages_;  // of the arrival that was opened last
+  std::size_t handled_ = 0;
+  std::shared_ptr<Remote> sender_;  // of those
+
+  Poller reader_;
+  Word reader_word_ = Event::kEmpty;
+  std::atomic<bool> reading_ = false;
+  bool unread_ = false;  // the reader's: it has left something
 };
 
 }  // namespace lp::internal

@@ -15,6 +15,7 @@
 
 #include "lp/base/error.h"
 #include "lp/base/random.h"
+#include "lp/rpc/tcp_packet.h"
 #include "lp/wire/envelope.h"
 #include "tests/faults/programs_for_test.h"
 #include "tests/launchers/tools_for_test.h"
@@ -119,19 +120,22 @@ class Peer {
     socket_.connect(endpoint);
   }
   void send(const Frames& frames) {
-    const std::size_t last = frames.arrays.size();
-    socket_.send(zmq::buffer(frames.body.data(), frames.body.size()),
-                 last == 0 ? zmq::send_flags::none : zmq::send_flags::sndmore);
-    for (std::size_t i = 0; i < last; ++i) {
-      socket_.send(zmq::buffer(frames.arrays[i].data(), frames.arrays[i].size()),
-                   i + 1 == last ? zmq::send_flags::none : zmq::send_flags::sndmore);
-    }
+    Buffer packet = Buffer::uninitialized(internal::packed_size(frames));
+    internal::pack(frames, packet.edit().data());
+    send_frame(packet);
+    for (const Buffer& piece : internal::pieces(frames)) send_frame(piece);
+  }
+  void send_frame(const Buffer& content) {
+    socket_.send(zmq::buffer(content.data(), content.size()), zmq::send_flags::none);
   }
   // What comes next; nothing within 5 s.
   std::optional<Frames> receive() {
     zmq::message_t message;
     if (!socket_.recv(message)) return std::nullopt;
-    return Frames{.body = Buffer::copy_of({static_cast<const std::byte*>(message.data()), message.size()})};
+    std::vector<Frames> received;
+    internal::Assembly().add(Buffer::copy_of({static_cast<const std::byte*>(message.data()), message.size()}), false,
+                             received);
+    return received.at(0);
   }
 
  private:

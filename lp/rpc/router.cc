@@ -1,0 +1,156 @@
+#include "lp/rpc/router.h"
+
+#include <array>
+#include <cerrno>
+
+#include <zmq.hpp>
+
+#include "lp/base/error.h"
+#include "lp/base/recycle.h"
+#include "lp/base/scheduler.h"
+#include "lp/rpc/tcp_packet.h"
+
+namespace lp::internal {
+namespace {
+
+constexpr std::size_t kCopied = 4096;  // larger contents are kept as they came
+
+// What ZeroMQ has of a message until it has left.
+struct Leaving : Recycled {
+  Buffer content;
+  Function<void()> sent;
+};
+
+zmq::message_t to_zmq(Buffer content, Function<void()> sent) {
+  auto* const leaving = new Leaving{{}, std::move(content), std::move(sent)};  // the message owns it
+  return {const_cast<std::byte*>(leaving->content.data()), leaving->content.size(),
+          [](void*, void* hint) {
+            const std::unique_ptr<Leaving> done(static_cast<Leaving*>(hint));
+            if (done->sent) done->sent();
+          },
+          leaving};
+}
+
+Buffer from_zmq(zmq::message_t message) {
+  const std::span bytes(static_cast<const std::byte*>(message.data()), message.size());
+  if (bytes.size() <= kCopied) return Buffer::copy_of(bytes);
+  return Buffer::wrap(bytes.data(), bytes.size(), [held = std::move(message)]() mutable { held.rebuild(); });
+}
+
+// libzmq aborts the process when it finds no thread for itself. Throws Error, which names the limit, when that would
+// be.
+void check_threads() {
+  struct Trial {
+    Event end;
+    Thread thread;
+    ~Trial() { end.set(); }
+  };
+  std::array<Trial, 4> trials;  // its I/O thread and its reaper, and some that others may take meanwhile
+  for (Trial& trial : trials) {
+    trial.thread = spawn("trial", [&end = trial.end] { end.wait(); });
+  }
+}
+
+}  // namespace
+
+struct Router::State {
+  State() : socket(context, zmq::socket_type::router) {
+    socket.set(zmq::sockopt::linger, 0);
+    socket.set(zmq::sockopt::sndhwm, 0);  // connections bound what is on its way
+    socket.set(zmq::sockopt::rcvhwm, 0);
+    socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kPieceBytes));
+    socket.set(zmq::sockopt::reconnect_ivl, 20);
+    socket.set(zmq::sockopt::reconnect_ivl_max, 1000);
+    socket.set(zmq::sockopt::router_mandatory, true);
+  }
+
+  zmq::context_t context{1};
+  zmq::socket_t socket;
+};
+
+Router::Router() : state_((check_threads(), std::make_unique<State>())) {}
+Router::~Router() = default;
+
+std::string Router::listen(const std::string& address) {
+  try {
+    state_->socket.bind("tcp://" + address + ":*");
+    return state_->socket.get(zmq::sockopt::last_endpoint);
+  } catch (const zmq::error_t& error) {
+    throw Error(ErrorKind::failed, "cannot listen on tcp://" + address + ": " + error.what() +
+                                       (error.num() == EMFILE ? "; the limit is `ulimit -n`: raise it" : ""));
+  }
+}
+
+void Router::connect(const std::string& id, const std::string& endpoint) {
+  try {
+    state_->socket.set(zmq::sockopt::connect_routing_id, id);
+    state_->socket.connect(endpoint);
+  } catch (const zmq::error_t&) {
+    // Whoever waits for it learns so from the supervisor, or at the deadline.
+  }
+}
+
+void Router::disconnect(const std::string& endpoint) {
+  try {
+    state_->socket.disconnect(endpoint);
+  } catch (const zmq::error_t&) {
+    // It is gone already.
+  }
+}
+
+int Router::descriptor() const { return state_->socket.get(zmq::sockopt::fd); }
+bool Router::readable() { return (state_->socket.get(zmq::sockopt::events) & ZMQ_POLLIN) != 0; }
+
+void Router::send(const std::string& id, std::span<const Frames> messages, Function<void()> sent) {
+  const auto send_one = [&](Buffer content, bool last) {
+    zmq::message_t message = to_zmq(std::move(content), last ? std::move(sent) : Function<void()>());
+    state_->socket.send(zmq::buffer(id), zmq::send_flags::sndmore);
+    state_->socket.send(std::move(message), zmq::send_flags::none);
+  };
+  try {
+    while (!messages.empty()) {
+      std::size_t count = 0;
+      std::size_t size = 0;
+      std::vector<Buffer> following;
+      do {
+        size += packed_size(messages[count]);
+        following = pieces(messages[count]);
+        ++count;
+      } while (count < messages.size() && size < kPacketBytes && following.empty());
+      Buffer packet = Buffer::uninitialized(size);
+      std::byte* to = packet.edit().data();
+      for (const Frames& message : messages.first(count)) to = pack(message, to);
+      messages = messages.subspan(count);
+      send_one(std::move(packet), messages.empty() && following.empty());
+      for (std::size_t i = 0; i < following.size(); ++i) {
+        send_one(std::move(following[i]), messages.empty() && i + 1 == following.size());
+      }
+    }
+  } catch (const zmq::error_t&) {
+    if (sent) sent();  // nobody is there
+  }
+}
+
+bool Router::receive(Arrival& arrival) {
+  try {
+    zmq::message_t id;
+    int taken = 0;
+    while ((taken = zmq_msg_recv(id.handle(), state_->socket.handle(), ZMQ_DONTWAIT)) < 0 && zmq_errno() == EINTR) {
+    }
+    if (taken < 0) return false;
+    arrival.id.assign(static_cast<const char*>(id.data()), id.size());
+    arrival.content = {};
+    std::size_t frames = 0;
+    for (bool more = id.more(); more; ++frames) {
+      zmq::message_t frame;
+      static_cast<void>(state_->socket.recv(frame, zmq::recv_flags::dontwait));  // a message comes as a whole
+      more = frame.more();
+      if (frames == 0 && !more) arrival.content = from_zmq(std::move(frame));
+    }
+    return true;
+  } catch (const zmq::error_t&) {
+    return false;  // closed
+  }
+}
+
+}  // namespace lp::internal
