@@ -142,14 +142,15 @@ Parameters present_parameters(const Clients<ParameterServer>& servers) {
 
 Parameters trained_parameters(const Clients<ParameterServer>& servers, const Clients<TrainingWorker>& workers,
                               Eigen::Index size) {
-  for (const auto& one : workers.outcomes<&TrainingWorker::parameters>()) {
-    if (!one || one.value().empty()) continue;
-    const Array<float>& values = one.value();
-    std::uint64_t step = kUnbounded;
-    for (const auto& server : servers.outcomes<&ParameterServer::statistics>()) {
-      if (server) step = std::min(step, server.value().shards.updates);
+  for (const Client<TrainingWorker>& worker : workers) {
+    try {
+      const Array<float> values = worker.call<&TrainingWorker::parameters>();
+      if (values.empty()) break;
+      return {.step = worker.call<&TrainingWorker::statistics>().steps,
+              .values = Eigen::Map<const Eigen::VectorXf>(values.data(), size)};
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::disconnected) throw;  // another worker has the same
     }
-    return {.step = step, .values = Eigen::Map<const Eigen::VectorXf>(values.data(), size)};
   }
   Parameters out = present_parameters(servers);
   out.values.conservativeResize(size);  // a last row may be longer than what it holds

@@ -1,6 +1,9 @@
 // What each scheme promises while it trains: convergence, waiting, bytes, equal replicas.
 #include <gtest/gtest.h>
 
+#include <map>
+#include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <vector>
@@ -121,6 +124,54 @@ TEST(BackupWorkers, AStepDoesNotWaitForTheSlowestAndDropsWhatItSends) {
   std::uint64_t dropped = 0;
   for (const auto& one : run.workers().all<&TrainingWorker::statistics>()) dropped += one.dropped;
   EXPECT_EQ(dropped, statistics.dropped);
+}
+
+// ---- Multiverso, sync mode
+
+// What each worker's i-th gradient is computed from.
+class Gets {
+ public:
+  void add(const void* worker, const Eigen::VectorXf& parameters) {
+    const std::lock_guard lock(mutex_);
+    seen_[calls_[worker]++].insert(parameters_hash(parameters));
+  }
+  std::map<std::uint64_t, std::set<std::string>> seen() {
+    const std::lock_guard lock(mutex_);
+    return seen_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<const void*, std::uint64_t> calls_;
+  std::map<std::uint64_t, std::set<std::string>> seen_;
+};
+
+class NotingMlp final : public Model {
+ public:
+  explicit NotingMlp(Gets& gets) : mlp_({64, 24, 10}, Activation::tanh), gets_(gets) {}
+  Eigen::Index size() const override { return mlp_.size(); }
+  Eigen::VectorXf initialize(std::uint64_t seed) const override { return mlp_.initialize(seed); }
+  Eigen::MatrixXf scores(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& features) const override {
+    return mlp_.scores(parameters, features);
+  }
+  double loss(const Eigen::VectorXf& parameters, const Dataset& batch, Eigen::VectorXf& gradient) const override {
+    gets_.add(this, parameters);
+    return mlp_.loss(parameters, batch, gradient);
+  }
+
+ private:
+  Mlp mlp_;
+  Gets& gets_;
+};
+
+TEST(Synchronous, EveryWorkersIthGetReturnsTheSameParameters) {
+  Gets gets;
+  LearningTask task = digits_task();
+  task.model = [&gets] { return std::make_unique<NotingMlp>(gets); };
+  TrainingRun run([&](Program& program) { return add_synchronous_training(program, task, training_of(3, 2, 100)); });
+  run.finish();
+  ASSERT_EQ(gets.seen().size(), 100U);
+  for (const auto& [get, parameters] : gets.seen()) EXPECT_EQ(parameters.size(), 1U) << get;
 }
 
 // ---- Downpour

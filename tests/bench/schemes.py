@@ -1,0 +1,62 @@
+"""The table of programs/README.md: every scheme of examples/train, what it sends, and what it reaches.
+
+Usage: schemes.py FOLDER-OF-EXAMPLES; prints Markdown. Runs in processes; a figure is the mean of three runs.
+"""
+
+import json
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+WORKERS, SERVERS, STEPS, PARAMETERS = 4, 2, 1600, 4810  # the digits' network of 64 hidden units
+MODEL = 4 * PARAMETERS  # bytes
+# Per scheme: its flags, and the bytes of values that all workers push in a step of 64 examples.
+SCHEMES = {
+    "synchronous": ([], WORKERS * MODEL),
+    "backup": ([], WORKERS * MODEL),
+    "asynchronous": ([], MODEL),
+    "bounded_delay": ([], WORKERS * MODEL),
+    "stale_synchronous": ([], MODEL),
+    "softsync": (["--rate=0.4"], MODEL),
+    "tree": (["--rate=0.2", "--splits=2"], MODEL),
+    "partitioned": (["--partition-bytes=4000"], WORKERS * MODEL),
+    "sliced": ([], WORKERS * MODEL),
+    "one_bit": ([], WORKERS * (PARAMETERS / 8 + 8 * PARAMETERS / 64)),
+}
+SOURCES = {"backup": "synchronous", "tree": "softsync"}
+FOLDER = pathlib.Path(sys.argv[1])
+PROGRAMS = pathlib.Path(__file__).resolve().parents[2] / "programs"
+
+
+def run(*flags, workers=WORKERS):
+    with tempfile.TemporaryDirectory() as directory:
+        output = subprocess.run([FOLDER / "train", "--json", f"--steps={STEPS}", f"--workers={workers}", f"--servers={SERVERS}",
+                                 f"--directory={directory}/run", *flags], check=True, capture_output=True, text=True).stdout
+    return json.loads(output.splitlines()[-1])
+
+
+def lines(scheme):
+    name = SOURCES.get(scheme, scheme)
+    return sum(len((PROGRAMS / (name + suffix)).read_text().splitlines())
+               for suffix in [".h", ".cc"] if (PROGRAMS / (name + suffix)).exists())
+
+
+def main():
+    listed = subprocess.run([FOLDER / "train", "--list"], check=True, capture_output=True, text=True).stdout
+    systems = dict(re.findall(r"^(\w+) .*?\(((?:[^()]|\([^()]*\))*)\)$", listed, re.MULTILINE))
+    serial = run(workers=1)["accuracy"]
+    print(f"Digits, {WORKERS} workers, {SERVERS} servers, {STEPS} batches of 64; serial SGD reaches {serial:.1%}.\n")
+    print("| scheme | system | lines | pushed bytes a step | by formula | updates | staleness | idle | accuracy |")
+    print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for scheme, (flags, formula) in SCHEMES.items():
+        results = [run(f"--scheme={scheme}", "--launch=processes", *flags) for _ in range(3)]
+        mean = {key: sum(result[key] for result in results) / 3
+                for key in ["bytes_sent", "updates", "mean_staleness", "idle_share", "accuracy"]}
+        print(f"| {scheme} | {systems[scheme]} | {lines(scheme)} | {mean['bytes_sent'] / STEPS:,.0f} | {formula:,.0f} | "
+              f"{mean['updates']:.0f} | {mean['mean_staleness']:.2f} | {mean['idle_share']:.0%} | {mean['accuracy']:.1%} |")
+
+
+if __name__ == "__main__":
+    main()
