@@ -64,7 +64,7 @@ int size_of(std::string_view group, const lp::Program& program) {
 
 Result report(lp::Run& run, const lp::TrainConfig& config) {
   const auto servers = run.client(lp::GroupHandle<lp::ParameterServer>("server", size_of("server", run.program())));
-  const auto workers = run.client(lp::GroupHandle<lp::TrainingWorker>("worker", config.workers));
+  const auto workers = run.client(lp::GroupHandle<lp::TrainingWorker>("worker", size_of("worker", run.program())));
   Result result = statistics_of(servers, workers);
   const std::unique_ptr<lp::Model> model = lp::model_of(config);
   const lp::Parameters parameters = lp::trained_parameters(servers, workers, model->size());

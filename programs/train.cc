@@ -8,6 +8,7 @@
 #include "lp/base/message.h"
 #include "programs/asynchronous.h"
 #include "programs/bounded_delay.h"
+#include "programs/in_graph.h"
 #include "programs/linear.h"
 #include "programs/mlp.h"
 #include "programs/one_bit.h"
@@ -26,6 +27,11 @@ const NamedScheme kSchemes[] = {
      .summary = "every step waits for the gradients of all workers",
      .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
                const TrainConfig&) { add_synchronous_training(program, task, training); }},
+    {.name = "in_graph",
+     .system = "TensorFlow, in-graph replicas",
+     .summary = "the same, but one client issues every step, and replicas compute for it",
+     .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
+               const TrainConfig&) { add_in_graph_training(program, task, training); }},
     {.name = "backup",
      .system = "TensorFlow, backup workers",
      .summary = "a step takes the first gradients and drops those of the slowest --backups workers",

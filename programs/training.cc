@@ -13,23 +13,6 @@
 namespace lp {
 namespace {
 
-// The tensors of a scheme, made where a node starts: they ask the model for its size.
-struct SchemeTensors {
-  LearningTask task;
-  ServerTraining training;
-  Scheme scheme;
-
-  std::vector<Tensor> dereference(Context&) const {
-    if (scheme.tensors) return scheme.tensors(task, training);
-    const std::unique_ptr<Model> model = task.model();
-    const auto width = static_cast<std::uint32_t>(std::max<Eigen::Index>(model->width(), 1));
-    const std::uint64_t rows = static_cast<std::uint64_t>(model->size()) / width;
-    Tensor tensor = dense_tensor(task, Partition::ring(rows, static_cast<std::uint32_t>(training.servers)));
-    tensor.width = width;
-    return {tensor};
-  }
-};
-
 // What a worker of a tree calls for every shard: its leaf.
 struct OwnLeaf {
   GroupHandle<LeafServer> leaves;
@@ -42,6 +25,10 @@ struct OwnLeaf {
   }
   void append_nodes(std::vector<std::string>& names) const { leaves.append_nodes(names); }
 };
+
+FailurePolicy on_failure(const ServerTraining& training) {
+  return training.restarts > 0 ? restart(training.restarts) : kStopProgram;
+}
 
 void check(const ServerTraining& training, const Scheme& scheme) {
   if (scheme.leaves > training.workers) {
@@ -73,6 +60,16 @@ Parameters joined(const std::vector<ShardVersions>& shards, std::uint64_t step, 
 
 }  // namespace
 
+std::vector<Tensor> SchemeTensors::dereference(Context&) const {
+  if (scheme.tensors) return scheme.tensors(task, training);
+  const std::unique_ptr<Model> model = task.model();
+  const auto width = static_cast<std::uint32_t>(std::max<Eigen::Index>(model->width(), 1));
+  const std::uint64_t rows = static_cast<std::uint64_t>(model->size()) / width;
+  Tensor tensor = dense_tensor(task, Partition::ring(rows, static_cast<std::uint32_t>(training.servers)));
+  tensor.width = width;
+  return {tensor};
+}
+
 Tensor dense_tensor(const LearningTask& task, Partition partition) {
   return {.partition = std::move(partition), .initial = [model = task.model](std::uint64_t seed) {
             const Eigen::VectorXf all = model()->initialize(seed);
@@ -80,12 +77,9 @@ Tensor dense_tensor(const LearningTask& task, Partition partition) {
           }};
 }
 
-TrainingGraph add_server_training(Program& program, const LearningTask& task, const ServerTraining& training,
-                                  const Scheme& scheme) {
+GroupHandle<ParameterServer> add_servers(Program& program, const LearningTask& task, const ServerTraining& training,
+                                         const Scheme& scheme, int pushers) {
   check(training, scheme);
-  const FailurePolicy restarts = training.restarts > 0 ? restart(training.restarts) : kStopProgram;
-  const SchemeTensors tensors{task, training, scheme};
-  const int pushers = scheme.leaves > 0 ? scheme.leaves : training.workers;
   const ParameterServerOptions options{.shard = {.rule = scheme.rule,
                                                  .consistency = scheme.consistency,
                                                  .workers = static_cast<std::uint32_t>(pushers),
@@ -93,14 +87,25 @@ TrainingGraph add_server_training(Program& program, const LearningTask& task, co
                                        .replicated = training.replicated,
                                        .cut_every = training.replicated ? 0 : training.cut_every,
                                        .last_step = training.replicated ? 0 : training.steps};
-  auto servers = program.declare_group<ParameterServer>(
-      {.name = "server", .replicas = training.servers, .on_failure = training.replicated ? kIgnore : restarts});
-  program.define(servers, context, tensors, options,
+  auto servers =
+      program.declare_group<ParameterServer>({.name = "server",
+                                              .replicas = training.servers,
+                                              .on_failure = training.replicated ? kIgnore : on_failure(training)});
+  program.define(servers, context, SchemeTensors{task, training, scheme}, options,
                  training.replicated ? servers : GroupHandle<ParameterServer>(servers.name(), 0));
-  const GroupOptions group{.name = "worker",
-                           .replicas = training.workers,
-                           .on_failure = scheme.loses_workers && training.restarts == 0 ? kIgnore : restarts,
-                           .ends_program = true};
+  return servers;
+}
+
+TrainingGraph add_server_training(Program& program, const LearningTask& task, const ServerTraining& training,
+                                  const Scheme& scheme) {
+  const int pushers = scheme.leaves > 0 ? scheme.leaves : training.workers;
+  const auto servers = add_servers(program, task, training, scheme, pushers);
+  const SchemeTensors tensors{task, training, scheme};
+  const GroupOptions group{
+      .name = "worker",
+      .replicas = training.workers,
+      .on_failure = scheme.loses_workers && training.restarts == 0 ? kIgnore : on_failure(training),
+      .ends_program = true};
   if (scheme.leaves > 0) {
     const auto learners = per_replica([all = training.workers, leaves = scheme.leaves](int leaf) {
       return static_cast<std::uint32_t>((all + leaves - 1 - leaf) / leaves);

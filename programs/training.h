@@ -106,6 +106,19 @@ struct TrainingGraph {
 TrainingGraph add_server_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                   const Scheme& scheme);
 
+// The servers alone, for a graph of your own in which `pushers` workers push.
+GroupHandle<ParameterServer> add_servers(Program& program, const LearningTask& task, const ServerTraining& training,
+                                         const Scheme& scheme, int pushers);
+
+// The tensors of a scheme, as an argument of a node: they are made where it starts, since they ask the model its size.
+struct SchemeTensors {
+  LearningTask task{};
+  ServerTraining training{};
+  Scheme scheme{};
+
+  std::vector<Tensor> dereference(Context&) const;
+};
+
 // One dense tensor of a model's parameters, split by this partition.
 Tensor dense_tensor(const LearningTask& task, Partition partition);
 

@@ -15,6 +15,7 @@ MODEL = 4 * PARAMETERS  # bytes
 # Per scheme: its flags, and the bytes of values that all workers push in a step of 64 examples.
 SCHEMES = {
     "synchronous": ([], WORKERS * MODEL),
+    "in_graph": ([], MODEL),
     "backup": ([], WORKERS * MODEL),
     "asynchronous": ([], MODEL),
     "bounded_delay": ([], WORKERS * MODEL),

@@ -8,7 +8,7 @@ import unittest
 import launch
 
 SCHEMES = {
-    "synchronous": [], "backup": [], "asynchronous": [], "bounded_delay": [], "stale_synchronous": [],
+    "synchronous": [], "in_graph": [], "backup": [], "asynchronous": [], "bounded_delay": [], "stale_synchronous": [],
     "softsync": ["--rate=0.4"], "tree": ["--rate=0.2", "--splits=2"], "partitioned": ["--partition-bytes=4000"],
     "sliced": [], "one_bit": [],
 }
@@ -48,7 +48,7 @@ class Train(unittest.TestCase):
     def test_schemes_that_sum_in_the_same_order_end_with_the_same_bits(self):
         hashes = {launch.result("train", f"--scheme={scheme}", "--steps=100", f"--launch={how}", *flags)["parameters_hash"]
                   for how in ["threads", "processes"]
-                  for scheme, flags in [("synchronous", []), ("partitioned", ["--partition-bytes=4000"]), ("sliced", []),
+                  for scheme, flags in [("synchronous", []), ("partitioned", ["--partition-bytes=4000"]), ("sliced", []), ("in_graph", []),
                                         ("bounded_delay", ["--delay=0"])]}
         self.assertEqual(1, len(hashes))
 

@@ -197,6 +197,23 @@ TEST_P(ParameterClientTest, AReplicaHasAllThatWasAcknowledged) {
   }
 }
 
+TEST_P(ParameterClientTest, APushIsAcknowledgedOnlyWhenItsReplicaHasIt) {
+  ParameterServerOptions options = adding(Asynchronous{}, 1);
+  options.replicated = true;
+  serve({dense(64)}, options);
+  Event release;
+  run_->runtime().probe(run_->id("server/1"), [&release] { release.wait(); });  // it is in the middle of something
+  const Client<ParameterServer> primary = servers()[0];
+  Push push;
+  push.values = plain(Array<float>(key_count(tensors_[0].partition.ranges(0))));
+  auto acknowledged = primary.async<&ParameterServer::push>(push);
+  EXPECT_EQ(primary.call<&ParameterServer::position>(0, 0, 0).version, 1);  // the primary has it
+  EXPECT_FALSE(acknowledged.ready());
+  release.set();
+  EXPECT_EQ(acknowledged.get().outcome, PushOutcome::accepted);
+  EXPECT_EQ(servers()[1].call<&ParameterServer::position>(0, 0, 0).version, 1);
+}
+
 TEST_P(ParameterClientTest, AServerThatIsGoneWithoutAReplicaIsAnError) {
   serve({dense(64)}, adding(Asynchronous{}, 1));
   ParameterClient one = client();

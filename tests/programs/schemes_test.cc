@@ -10,6 +10,7 @@
 
 #include "programs/asynchronous.h"
 #include "programs/bounded_delay.h"
+#include "programs/in_graph.h"
 #include "programs/one_bit.h"
 #include "programs/partitioned.h"
 #include "programs/serial.h"
@@ -32,6 +33,8 @@ ServerTraining training_of(int workers, int servers, std::uint64_t steps = 500) 
   return {.workers = workers, .servers = servers, .steps = steps, .rule = Sgd{.rate = 0.1F}, .cut_every = 0};
 }
 std::size_t model_size() { return static_cast<std::size_t>(digits_task().model()->size()); }
+
+std::string hash_of_training(const TrainingRun::Add& add) { return parameters_hash(TrainingRun(add).result().values); }
 
 // ---- every scheme learns: within 1 % (1-bit: 2 %) of serial SGD that sees the same examples
 
@@ -126,6 +129,19 @@ TEST(BackupWorkers, AStepDoesNotWaitForTheSlowestAndDropsWhatItSends) {
   EXPECT_EQ(dropped, statistics.dropped);
 }
 
+// ---- TensorFlow, in-graph
+
+TEST(InGraph, OneClientIssuesEveryStepAndTheBitsAreThoseOfBetweenGraph) {
+  const ServerTraining training = training_of(3, 2, 100);
+  TrainingRun run([&](Program& program) { return add_in_graph_training(program, digits_task(), training); });
+  EXPECT_EQ(parameters_hash(run.result().values), hash_of_training([&](Program& program) {
+              return add_synchronous_training(program, digits_task(), training);
+            }));
+  ASSERT_EQ(run.workers().size(), 1U);
+  EXPECT_EQ(run.workers()[0].call<&TrainingWorker::statistics>().steps, 100U);
+  EXPECT_EQ(run.statistics().applied, 2U * 100);  // one push a step and server
+}
+
 // ---- Multiverso, sync mode
 
 // What each worker's i-th gradient is computed from.
@@ -199,8 +215,6 @@ TEST(Downpour, WhatIsLeftAtTheEndIsPushed) {
 }
 
 // ---- Parameter server, bounded delay
-
-std::string hash_of_training(const TrainingRun::Add& add) { return parameters_hash(TrainingRun(add).result().values); }
 
 TEST(BoundedDelay, WithoutDelayItIsSynchronousBitForBit) {
   const ServerTraining training = training_of(3, 2, 200);
