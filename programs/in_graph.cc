@@ -13,8 +13,8 @@ namespace {
 // A model whose loss others compute, each over its part of the batch; added up in their order.
 class ReplicatedModel final : public Model {
  public:
-  ReplicatedModel(std::unique_ptr<Model> model, Clients<GradientReplica> replicas)
-      : model_(std::move(model)), replicas_(std::move(replicas)) {}
+  ReplicatedModel(std::unique_ptr<Model> model, Clients<GradientReplica> nodes)
+      : model_(std::move(model)), replicas_(std::move(nodes)) {}
 
   Eigen::Index size() const override { return model_->size(); }
   Eigen::VectorXf initialize(std::uint64_t seed) const override { return model_->initialize(seed); }
@@ -57,12 +57,12 @@ PartialGradient GradientReplica::gradient(const Eigen::VectorXf& parameters, con
   return out;
 }
 
-InGraphClient::InGraphClient(Context& context, Clients<ParameterService> servers,
-                             const Clients<GradientReplica>& replicas, std::vector<Tensor> tensors, LearningTask task,
-                             const ServerTraining& training, Scheme scheme)
+InGraphClient::InGraphClient(Clients<ParameterService> servers, const Clients<GradientReplica>& nodes,
+                             std::vector<Tensor> tensors, LearningTask task, const ServerTraining& training,
+                             Scheme scheme)
     : TrainingWorker(
-          context, std::move(servers), std::move(tensors),
-          {.model = [model = task.model, replicas] { return std::make_unique<ReplicatedModel>(model(), replicas); },
+          std::move(servers), std::move(tensors),
+          {.model = [model = task.model, nodes] { return std::make_unique<ReplicatedModel>(model(), nodes); },
            .data = task.data},
           training, std::move(scheme)) {}
 
@@ -70,10 +70,10 @@ TrainingGraph add_in_graph_training(Program& program, const LearningTask& task, 
   const Scheme scheme = synchronous_scheme(training);
   const auto servers = add_servers(program, task, training, scheme, /*pushers=*/1);
   const FailurePolicy policy = training.restarts > 0 ? restart(training.restarts) : kStopProgram;
-  const auto replicas =
+  const auto group =
       program.group<GradientReplica>({.name = "replica", .replicas = training.workers, .on_failure = policy}, task);
   const auto client = program.group<InGraphClient>({.name = "worker", .on_failure = policy, .ends_program = true},
-                                                   context, GroupHandle<ParameterService>(servers), replicas,
+                                                   GroupHandle<ParameterService>(servers), group,
                                                    SchemeTensors{task, training, scheme}, task, training, scheme);
   return {servers, client};
 }

@@ -41,8 +41,8 @@ class GradientReplica {
 // A worker whose gradients are computed by replicas.
 class InGraphClient final : public TrainingWorker {
  public:
-  InGraphClient(Context& context, Clients<ParameterService> servers, const Clients<GradientReplica>& replicas,
-                std::vector<Tensor> tensors, LearningTask task, const ServerTraining& training, Scheme scheme);
+  InGraphClient(Clients<ParameterService> servers, const Clients<GradientReplica>& nodes, std::vector<Tensor> tensors,
+                LearningTask task, const ServerTraining& training, Scheme scheme);
   using Remote = TrainingWorker::Remote;
 };
 

@@ -113,8 +113,8 @@ std::string list_of_schemes() {
   return out;
 }
 
-Split data_of(const TrainConfig& config, std::uint64_t seed) {
-  return split(load_data(config.data, config.sparse ? Storage::sparse : Storage::dense), seed);
+Split data_of(const TrainConfig& config, std::uint64_t run_seed) {
+  return split(load_data(config.data, config.sparse ? Storage::sparse : Storage::dense), run_seed);
 }
 
 std::unique_ptr<Model> model_of(const TrainConfig& config) {
@@ -150,7 +150,7 @@ Program make_training(const TrainConfig& config) {
                                 .bad_values = config.bad_values,
                                 .compression = {.kind = config.compression, .share = config.share}};
   const LearningTask task{.model = [config] { return model_of(config); },
-                          .data = [config](std::uint64_t seed) { return data_of(config, seed).train; }};
+                          .data = [config](std::uint64_t run_seed) { return data_of(config, run_seed).train; }};
   Program program(std::string("train"));
   named_scheme(config.scheme).add(program, task, training, config);
   return program;

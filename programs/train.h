@@ -96,7 +96,7 @@ std::string list_of_schemes();
 Program make_training(const TrainConfig& config);
 
 // 80 % to train on, the rest to test; and the model for them.
-Split data_of(const TrainConfig& config, std::uint64_t seed);
+Split data_of(const TrainConfig& config, std::uint64_t run_seed);
 std::unique_ptr<Model> model_of(const TrainConfig& config);
 OptimizerRule rule_of(const TrainConfig& config);
 

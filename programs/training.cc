@@ -71,8 +71,8 @@ std::vector<Tensor> SchemeTensors::dereference(Context&) const {
 }
 
 Tensor dense_tensor(const LearningTask& task, Partition partition) {
-  return {.partition = std::move(partition), .initial = [model = task.model](std::uint64_t seed) {
-            const Eigen::VectorXf all = model()->initialize(seed);
+  return {.partition = std::move(partition), .initial = [model = task.model](std::uint64_t run_seed) {
+            const Eigen::VectorXf all = model()->initialize(run_seed);
             return std::vector<float>(all.begin(), all.end());
           }};
 }
@@ -111,12 +111,12 @@ TrainingGraph add_server_training(Program& program, const LearningTask& task, co
       return static_cast<std::uint32_t>((all + leaves - 1 - leaf) / leaves);
     });
     auto leaves = program.group<LeafServer>({.name = "leaf", .replicas = scheme.leaves}, servers, learners, index);
-    auto workers = program.group<TrainingWorker>(group, context, OwnLeaf{leaves, training.servers}, tensors, task,
-                                                 training, scheme);
+    auto workers =
+        program.group<TrainingWorker>(group, OwnLeaf{leaves, training.servers}, tensors, task, training, scheme);
     return {servers, workers};
   }
-  auto workers = program.group<TrainingWorker>(group, context, GroupHandle<ParameterService>(servers), tensors, task,
-                                               training, scheme);
+  auto workers =
+      program.group<TrainingWorker>(group, GroupHandle<ParameterService>(servers), tensors, task, training, scheme);
   return {servers, workers};
 }
 

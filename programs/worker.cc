@@ -86,10 +86,9 @@ class Meter {
 
 }  // namespace
 
-TrainingWorker::TrainingWorker(Context& context, Clients<ParameterService> servers, std::vector<Tensor> tensors,
-                               LearningTask task, ServerTraining training, Scheme scheme)
-    : context_(context),
-      servers_(std::move(servers)),
+TrainingWorker::TrainingWorker(Clients<ParameterService> servers, std::vector<Tensor> tensors, LearningTask task,
+                               ServerTraining training, Scheme scheme)
+    : servers_(std::move(servers)),
       tensors_(std::move(tensors)),
       task_(std::move(task)),
       training_(training),

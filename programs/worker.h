@@ -26,7 +26,7 @@ struct WorkerStatistics {
 
 class TrainingWorker {
  public:
-  TrainingWorker(Context& context, Clients<ParameterService> servers, std::vector<Tensor> tensors, LearningTask task,
+  TrainingWorker(Clients<ParameterService> servers, std::vector<Tensor> tensors, LearningTask task,
                  ServerTraining training, Scheme scheme);
 
   // Trains until all steps are done. What it does in a step is a function of seed, step and worker: one that was
@@ -41,7 +41,6 @@ class TrainingWorker {
   using Remote = Methods<&TrainingWorker::statistics, &TrainingWorker::parameters>;
 
  private:
-  Context& context_;
   Clients<ParameterService> servers_;
   const std::vector<Tensor> tensors_;
   const LearningTask task_;

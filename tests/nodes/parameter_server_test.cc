@@ -219,6 +219,15 @@ TEST_P(ParameterServerTest, AKnownListTravelsAsItsHash) {
             std::string::npos);
 }
 
+TEST_P(ParameterServerTest, AReadByAWorkerWhoseTasksWereLostIsAnsweredAtOnce) {
+  Server server = serve({.shard = {.rule = Sum{}, .consistency = BoundedDelay{}, .workers = 1}});
+  for (std::uint64_t task = 0; task < 3; ++task) server.client().call<&ParameterServer::push>(push_of(task, 0));
+  auto waits = server.client().async<&ParameterServer::pull>(Pull{.worker = 0, .clock = 3});
+  EXPECT_EQ(waits.get().version, 3);
+  server.run.restart({"server"});  // without a cut
+  EXPECT_EQ(server.client().call<&ParameterServer::pull>(Pull{.worker = 0, .clock = 3}).outcome, PushOutcome::ahead);
+}
+
 TEST_P(ParameterServerTest, GoesOnFromACut) {
   const std::filesystem::path directory =
       ::testing::TempDir() + "lp_parameter_server_" + (GetParam() ? "bytes" : "direct");
