@@ -121,12 +121,17 @@ void Coordinator::start_unit(std::size_t index) {
     // It must refuse what earlier incarnations of its callers still send.
     for (const NodeId caller : topology_.nodes[id].callers) {
       if (topology_.nodes[caller].unit != index && units_[topology_.nodes[caller].unit].incarnation > 1) {
-        news_[index][caller] = peer_state(caller);
+        news_[index].try_emplace(caller, replaced_state(caller));
       }
     }
   }
   if (!options_.patient) alarms_.set({Due::start, index}, now_ + options_.start);
   host_.start(index, unit.incarnation, topology_.units[index].member ? cut_.path : std::filesystem::path());
+}
+
+// For who is called by it, and need not reach it.
+PeerState Coordinator::replaced_state(NodeId node) const {
+  return {.node = node, .incarnation = units_[topology_.nodes[node].unit].incarnation};
 }
 
 PeerState Coordinator::peer_state(NodeId node) const {
@@ -140,13 +145,15 @@ PeerState Coordinator::peer_state(NodeId node) const {
 void Coordinator::tell_neighbours(NodeId node) {
   const Topology::Node& place = topology_.nodes[node];
   const PeerState state = peer_state(node);
+  if (state.incarnation > 1 && !nodes_[node].ready) {
+    for (const NodeId callee : place.calls) {
+      if (topology_.nodes[callee].unit != place.unit) {
+        news_[topology_.nodes[callee].unit][node] = replaced_state(node);
+      }
+    }
+  }
   for (const NodeId caller : place.callers) {
     if (topology_.nodes[caller].unit != place.unit) news_[topology_.nodes[caller].unit][node] = state;
-  }
-  if (state.incarnation > 1) {
-    for (const NodeId callee : place.calls) {
-      if (topology_.nodes[callee].unit != place.unit) news_[topology_.nodes[callee].unit][node] = state;
-    }
   }
   outside_news_[node] = state;
 }

@@ -135,6 +135,7 @@ class Coordinator final : public HostEvents {
   void set_gone(NodeId node, const std::string& text);
   void tell_neighbours(NodeId node);
   PeerState peer_state(NodeId node) const;
+  PeerState replaced_state(NodeId node) const;
   void probe(NodeId node, bool late);
   void cancel_alarms(std::size_t unit);
 

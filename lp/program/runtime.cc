@@ -211,6 +211,7 @@ void Runtime::update(std::span<const PeerState> peers) {
     {
       const std::lock_guard lock(state_->mutex);
       if (state_->current[news.node] != nullptr) continue;  // it is here
+      state_->hub.admit(news.node, news.incarnation);       // older ones call no more
       old = std::exchange(state_->endpoints[news.node], news.gone ? std::string() : news.endpoint);
       in_use = std::find(state_->endpoints.begin(), state_->endpoints.end(), old) != state_->endpoints.end();
     }
@@ -222,7 +223,11 @@ void Runtime::update(std::span<const PeerState> peers) {
       try {
         peer.up_elsewhere(news.incarnation, network->dial(news.endpoint));
       } catch (const Error& error) {  // only where the run allows a single path
-        peer.gone(error.text());
+        if (error.kind() == ErrorKind::disconnected) {
+          peer.down(news.incarnation);  // it has died meanwhile: there will be more news
+        } else {
+          peer.gone(error.text());
+        }
       }
     }
     if (network != nullptr && !old.empty() && !in_use) network->hang_up(old);

@@ -256,7 +256,18 @@ void Pending::want() noexcept {
 }
 Error Pending::late() const { return late_after(peer_.late_error(info_, scope_, sent.load()), scope_.allowed); }
 void Pending::watch_deadline() { timer_.watch(peer_.hub(), *this, scope_.deadline); }
-void Pending::completed() noexcept { timer_.cancel(peer_.hub()); }
+void Pending::on_served(StateBase& served) noexcept {
+  served.retain();
+  Ref<StateBase> former(served_.exchange(&served));
+  if (ready()) completed();  // the caller gave up meanwhile
+}
+void Pending::completed() noexcept {
+  if (served_.load(std::memory_order_relaxed) != nullptr) {
+    // No effect where the result came from there.
+    if (const Ref<StateBase> served = take_served(); served && failed()) served->cancel(error());
+  }
+  timer_.cancel(peer_.hub());
+}
 void Pending::cancelled() noexcept { peer_.forget(*this); }
 
 CallScope scope_of_frame(const Frame& frame) {

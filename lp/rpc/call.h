@@ -174,7 +174,7 @@ class Pending : public StateBase {
 
   virtual void on_value(const Frames& message, std::size_t offset) noexcept;
   virtual void on_item(const Frames&, std::size_t) noexcept {}  // of a stream
-  virtual void on_served(StateBase&) noexcept {}                // by this process: for who must reach it again
+  virtual void on_served(StateBase& served) noexcept;           // by this process
   void on_error(const Error& error) noexcept { fail(error); }
 
   Peer& peer() const { return peer_; }
@@ -212,7 +212,10 @@ class Pending : public StateBase {
   CallScope scope_;
   Caller caller_;
   bool one_way_;
+  std::atomic<StateBase*> served_ = nullptr;  // the call at its callee, when that is in this process; with a reference
   DeadlineTimer timer_;
+
+  Ref<StateBase> take_served() noexcept { return Ref<StateBase>(served_.exchange(nullptr)); }
 };
 
 // Lets the caller of a call that came as bytes cancel it.

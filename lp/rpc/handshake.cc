@@ -27,7 +27,9 @@ struct Greeting {
 };
 
 [[noreturn]] void failed(const char* what) {
-  throw Error(ErrorKind::failed, std::string("shared memory: ") + what + ": " + std::strerror(errno));
+  const bool ended = errno == ECONNREFUSED || errno == ECONNRESET || errno == EPIPE;
+  throw Error(ended ? ErrorKind::disconnected : ErrorKind::failed,
+              std::string("shared memory: ") + what + ": " + std::strerror(errno));
 }
 
 // A system call that is made again when a signal came in between (or the process was stopped: signal(7)).
@@ -136,6 +138,7 @@ Introduction receive_memory(const Descriptor& socket, bool dialed) {
   const int flags = MSG_CMSG_CLOEXEC | (dialed ? MSG_DONTWAIT : 0);
   const ssize_t size = uninterrupted([&] { return recvmsg(socket.number(), &message, flags); });
   if (size < 0) failed("recvmsg");
+  if (size == 0) throw Error(ErrorKind::disconnected, "shared memory: the other side has ended");
 
   std::array<Descriptor, 3> got;
   std::size_t count = 0;

@@ -1,6 +1,6 @@
 #pragma once
 // How two processes of a host meet: one message each way over a socket of the Unix domain, with memory in it.
-// Functions; any thread.
+// Functions; any thread. They throw Error(failed), and Error(disconnected) when the other side has ended.
 
 #include <cstdint>
 #include <optional>
@@ -11,10 +11,9 @@
 
 namespace lp::internal {
 
-// A socket that listens under `name` within this network namespace; accepting from it does not block. Throws
-// Error(failed).
+// A socket that listens under `name` within this network namespace; accepting from it does not block.
 Descriptor listen_locally(const std::string& name);
-// A socket to whoever listens there, or its error.
+// A socket to whoever listens there.
 Descriptor connect_locally(const std::string& name);
 // The next one who has connected and runs as the same user; none: nobody is waiting.
 std::optional<Descriptor> accept_neighbour(const Descriptor& listening);
@@ -29,7 +28,7 @@ struct Introduction {
   Neighbour neighbour{};
 };
 // Receives what the other side sent: the side that dialed waits for that, at most some seconds; the side that was
-// dialed does not wait, and gets lanes too. Throws Error(failed) when it is not there, or not what it should be.
+// dialed does not wait, and gets lanes too. Throws when it is not there, or not what it should be.
 Introduction receive_memory(const Descriptor& socket, bool dialed);
 
 }  // namespace lp::internal

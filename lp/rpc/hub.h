@@ -52,7 +52,7 @@ class Hub {
   void count_refusal() { refused_.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t refused() const { return refused_.load(); }
 
-  // Notes that this incarnation of a node calls. False when a newer one has called already: the older one is fenced.
+  // Notes that there is this incarnation of a node. False when there is a newer one already: the older one is fenced.
   bool admit(NodeId caller, std::uint32_t incarnation) noexcept;
 
   // How long a call may take: what the caller says, else the method, else the run. 0 stands for unsaid.

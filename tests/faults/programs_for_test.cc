@@ -12,6 +12,8 @@
 
 #include "lp/base/error.h"
 #include "tests/bench/scale.h"
+#include "tests/faults/storm_for_test.h"
+#include "tests/faults/transcript_for_test.h"
 
 namespace lp::test {
 namespace {
@@ -258,6 +260,8 @@ const Programs& programs() {
                                   .add<Config>("ring", make_ring)
                                   .add<Config>("training", make_training)
                                   .add<Config>("bad", make_bad)
+                                  .add<StormConfig>("storm", make_storm)
+                                  .add<TranscriptConfig>("transcript", make_transcript)
                                   .add<ScaleConfig>("echoes", make_echoes);
   return all;
 }
