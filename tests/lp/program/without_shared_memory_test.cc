@@ -1,0 +1,152 @@
+// Where the system gives no shared memory, or little, calls take another way and nobody notices.
+
+#include <gtest/gtest.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+
+#include "lp/base/shared_heap.h"
+#include "lp/lp.h"
+#include "tests/lp/program/local_run.h"
+
+namespace lp {
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+
+class Scaler {
+ public:
+  Array<float> scaled(Array<float> values, float by) {
+    for (float& value : values.edit()) value *= by;
+    return values;
+  }
+  using Remote = Methods<&Scaler::scaled>;
+};
+
+// Two runtimes call one another with arrays of all sizes. Their endpoint, or what was wrong.
+std::string call(Path path, std::size_t shared_memory = 0) {
+  Program program("limited");
+  const Handle<Scaler> scaler = program.add<Scaler>({.name = "scaler"});
+  Runtime::Options options;
+  options.run = "test";
+  options.token = "secret";
+  options.network = true;
+  options.path = path;
+  options.shared_memory = shared_memory;
+  options.deadline = std::chrono::seconds(20);
+  LocalRun serving(program, options);
+  LocalRun calling(program, options, LocalRun::kNothingHere);
+  const PeerState up{.node = 0, .incarnation = 1, .endpoint = serving.runtime().endpoint()};
+  calling.runtime().update(std::span(&up, 1));
+  for (const std::size_t size : {std::size_t{0}, std::size_t{10}, std::size_t{100'000}, std::size_t{3'000'000}}) {
+    Array<float> values(size);
+    if (size > 0) values.edit()[size - 1] = 2;
+    const Array<float> scaled = calling.client(scaler).call<&Scaler::scaled>(values, 3);
+    if (scaled.size() != size || (size > 0 && scaled[size - 1] != 6)) return "a wrong reply";
+  }
+  return up.endpoint;
+}
+
+// In a child, for limits can not be raised again, and each process has one heap: ctest runs each test by itself.
+int in_child(Function<bool()> is_right) {
+  const pid_t child = fork();
+  if (child == 0) {
+    bool right = false;
+    try {
+      right = is_right();
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+    }
+    _exit(right ? 0 : 1);
+  }
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  return status;
+}
+
+bool has_shm(const std::string& endpoint) { return endpoint.find(" shm://") != std::string::npos; }
+bool takes_tcp() {
+  const std::string endpoint = call(Path::nearest);
+  return endpoint.starts_with("tcp://") && !has_shm(endpoint) && SharedHeap::current() == nullptr;
+}
+
+bool forbid_memfd_create() {
+  std::array<sock_filter, 4> filter{{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  }};
+  const sock_fprog program{.len = static_cast<unsigned short>(filter.size()), .filter = filter.data()};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+bool limit(int resource, std::size_t most) {
+  const rlimit limits{.rlim_cur = most, .rlim_max = most};
+  return setrlimit(static_cast<__rlimit_resource>(resource), &limits) == 0;
+}
+
+class WithoutSharedMemory : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (SharedHeap::current() != nullptr) GTEST_SKIP() << "this process has its heap already: run this test by itself";
+  }
+};
+
+TEST_F(WithoutSharedMemory, NormallyThereIsSome) {
+  EXPECT_EQ(in_child([] { return has_shm(call(Path::nearest)); }), 0);
+  EXPECT_EQ(in_child([] { return has_shm(call(Path::shm)); }), 0);
+  EXPECT_EQ(in_child([] { return !has_shm(call(Path::tcp)); }), 0);
+}
+
+TEST_F(WithoutSharedMemory, ASandboxThatForbidsItMeansTcp) {
+  EXPECT_EQ(in_child([] { return forbid_memfd_create() && takes_tcp(); }), 0);
+  EXPECT_EQ(in_child([] {
+              try {
+                if (forbid_memfd_create()) call(Path::shm);
+              } catch (const Error& error) {
+                return error.text().find("memfd_create") != std::string::npos;
+              }
+              return false;
+            }),
+            0);
+}
+
+TEST_F(WithoutSharedMemory, ALimitOfFileSizesMeansTcp) {
+  EXPECT_EQ(in_child([] { return limit(RLIMIT_FSIZE, kMiB) && takes_tcp(); }), 0);
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which need more than any limit
+TEST_F(WithoutSharedMemory, ALimitOfAddressesMeansTcp) {
+  EXPECT_EQ(in_child([] { return limit(RLIMIT_AS, 1024 * kMiB) && takes_tcp(); }), 0);
+}
+#endif
+
+// Those of shared memory may run out anywhere between the heap and the last of a link. (With fewer libzmq has too few.)
+TEST_F(WithoutSharedMemory, TooFewDescriptorsMeanTcp) {
+  const std::filesystem::directory_iterator open("/proc/self/fd");
+  const auto before = static_cast<std::size_t>(std::distance(begin(open), end(open)));
+  for (std::size_t most = before + 36; most < before + 66; most += 2) {
+    EXPECT_EQ(in_child([most] { return limit(RLIMIT_NOFILE, most) && call(Path::nearest).starts_with("tcp://"); }), 0)
+        << most;
+  }
+}
+
+TEST_F(WithoutSharedMemory, AHeapThatIsSmallerThanTheArraysIsEnough) {
+  EXPECT_EQ(in_child([] { return has_shm(call(Path::shm, kMiB)); }), 0);
+  EXPECT_EQ(in_child([] { return has_shm(call(Path::shm, 4096)); }), 0);
+}
+
+}  // namespace
+}  // namespace lp
