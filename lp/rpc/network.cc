@@ -1,5 +1,6 @@
 #include "lp/rpc/network.h"
 
+#include "lp/base/shared_heap.h"
 #include "lp/rpc/hub.h"
 #include "lp/rpc/shm.h"
 #include "lp/rpc/tcp.h"
@@ -19,9 +20,9 @@ std::pair<std::string, std::string> parts(const std::string& endpoint) {
 }  // namespace
 
 Network::Network(Hub& hub) : path_(hub.options().path), tcp_(Tcp::listen(hub)) {
-  if (path_ == Path::tcp) return;
   try {
-    shm_ = std::make_unique<Shm>(hub);
+    SharedHeap::use(hub.options().shared_memory);  // what TCP brings goes there too: into memory that was used before
+    if (path_ != Path::tcp) shm_ = std::make_unique<Shm>(hub);
   } catch (const Error&) {
     if (path_ == Path::shm) throw;
   }

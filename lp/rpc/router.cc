@@ -1,5 +1,7 @@
 #include "lp/rpc/router.h"
 
+#include <malloc.h>
+
 #include <array>
 #include <cerrno>
 
@@ -51,6 +53,14 @@ void check_threads() {
   }
 }
 
+// libzmq takes memory for each piece of what comes, and gives it back. What malloc keeps of that needs no new pages
+// from the kernel, which cost more than all the rest.
+void keep_pieces() {
+  constexpr int kKept = 16 << 20;  // bytes, of an arena
+  static_cast<void>(mallopt(M_MMAP_THRESHOLD, kKept));
+  static_cast<void>(mallopt(M_TRIM_THRESHOLD, kKept));
+}
+
 }  // namespace
 
 struct Router::State {
@@ -68,7 +78,7 @@ struct Router::State {
   zmq::socket_t socket;
 };
 
-Router::Router() : state_((check_threads(), std::make_unique<State>())) {}
+Router::Router() : state_((check_threads(), keep_pieces(), std::make_unique<State>())) {}
 Router::~Router() = default;
 
 std::string Router::listen(const std::string& address) {
