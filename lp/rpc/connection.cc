@@ -40,14 +40,13 @@ std::optional<Error> too_large(const Frames& frames) {
                                       " bytes is too large to be sent: 8 GiB is the limit; send it in parts");
 }
 
-// Takes as long whichever byte is wrong.
+}  // namespace
+
 bool equal_secrets(const std::string& a, const std::string& b) {
   unsigned different = a.size() == b.size() ? 0 : 1;
   for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) different |= static_cast<unsigned>(a[i] ^ b[i]);
   return different == 0;
 }
-
-}  // namespace
 
 void track_served(const ReplyTo& to, StateBase& call) {
   if (to.connection != nullptr) {

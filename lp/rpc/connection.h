@@ -18,6 +18,9 @@
 
 namespace lp::internal {
 
+// Takes as long whichever byte is wrong.
+bool equal_secrets(const std::string& a, const std::string& b);
+
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
   static constexpr std::size_t kCallLimit = CallSlots<Pending*>::kLimit;  // calls without a reply

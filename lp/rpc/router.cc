@@ -15,6 +15,9 @@
 namespace lp::internal {
 namespace {
 
+constexpr const char* kUser = "lp";
+constexpr int kBacklog = 16;           // of connections that wait to be accepted
+constexpr int kHandshake = 2000;       // milliseconds that it may take
 constexpr std::size_t kCopied = 4096;  // larger contents are kept as they came
 
 // What ZeroMQ has of a message until it has left.
@@ -64,26 +67,33 @@ void keep_pieces() {
 }  // namespace
 
 struct Router::State {
-  State() : socket(context, zmq::socket_type::router) {
+  explicit State(std::string the_secret) : secret(std::move(the_secret)), socket(context, zmq::socket_type::router) {
     socket.set(zmq::sockopt::linger, 0);
     socket.set(zmq::sockopt::sndhwm, 0);  // connections bound what is on its way
     socket.set(zmq::sockopt::rcvhwm, 0);
     socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kPieceBytes));
+    socket.set(zmq::sockopt::backlog, kBacklog);
+    socket.set(zmq::sockopt::handshake_ivl, kHandshake);
     socket.set(zmq::sockopt::reconnect_ivl, 20);
     socket.set(zmq::sockopt::reconnect_ivl_max, 1000);
     socket.set(zmq::sockopt::router_mandatory, true);
   }
 
+  const std::string secret;
   zmq::context_t context{1};
   zmq::socket_t socket;
 };
 
-Router::Router() : state_((check_threads(), keep_pieces(), std::make_unique<State>())) {}
+Router::Router(const std::string& secret) : state_((check_threads(), keep_pieces(), std::make_unique<State>(secret))) {}
 Router::~Router() = default;
 
 std::string Router::listen(const std::string& address) {
   try {
+    // Each endpoint keeps the options that are set when it is made.
+    state_->socket.set(zmq::sockopt::plain_server, true);
     state_->socket.bind("tcp://" + address + ":*");
+    state_->socket.set(zmq::sockopt::plain_username, kUser);
+    state_->socket.set(zmq::sockopt::plain_password, state_->secret);
     return state_->socket.get(zmq::sockopt::last_endpoint);
   } catch (const zmq::error_t& error) {
     throw Error(ErrorKind::failed, "cannot listen on tcp://" + address + ": " + error.what() +
@@ -105,6 +115,13 @@ void Router::disconnect(const std::string& endpoint) {
     state_->socket.disconnect(endpoint);
   } catch (const zmq::error_t&) {
     // It is gone already.
+  }
+}
+
+void* Router::context() { return &state_->context; }
+void Router::monitor(const char* endpoint, int events) {
+  if (zmq_socket_monitor(state_->socket.handle(), endpoint, events) != 0) {
+    throw Error(ErrorKind::failed, std::string("cannot watch the connections of TCP: ") + zmq_strerror(zmq_errno()));
   }
 }
 
@@ -150,6 +167,7 @@ bool Router::receive(Arrival& arrival) {
     if (taken < 0) return false;
     arrival.id.assign(static_cast<const char*>(id.data()), id.size());
     arrival.content = {};
+    arrival.descriptor = zmq_msg_get(id.handle(), ZMQ_SRCFD);
     std::size_t frames = 0;
     for (bool more = id.more(); more; ++frames) {
       zmq::message_t frame;

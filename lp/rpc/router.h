@@ -14,8 +14,9 @@ namespace lp::internal {
 
 class Router {
  public:
-  // Throws Error::failed, which names the limit that was met.
-  Router();
+  // Whoever connects must show `secret`, which is not empty; a TcpGuard checks it. Throws Error::failed, which names
+  // the limit that was met.
+  explicit Router(const std::string& secret);
   ~Router();
   Router(const Router&) = delete;
   Router& operator=(const Router&) = delete;
@@ -36,11 +37,16 @@ class Router {
   void send(const std::string& id, std::span<const Frames> messages, Function<void()> sent);
 
   struct Arrival {
-    std::string id{};  // of the sender
-    Buffer content{};  // empty: malformed
+    std::string id{};     // of the sender
+    int descriptor = -1;  // of its connection
+    Buffer content{};     // empty: malformed
   };
   // Takes what has come next; false: nothing has.
   bool receive(Arrival& arrival);
+
+  // For the guard: the zmq::context_t, and ZeroMQ's own monitor of what happens to connections.
+  void* context();
+  void monitor(const char* endpoint, int events);
 
  private:
   struct State;

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "lp/base/error.h"
+#include "lp/wire/envelope.h"
 
 namespace lp::internal {
 namespace {
@@ -44,6 +45,13 @@ class Tcp::TcpLink final : public Link {
   const std::shared_ptr<Outbox> outbox_;
 };
 
+namespace {
+
+// What who connects must show; ZeroMQ takes no empty one.
+std::string secret_of(const Hub& hub) { return "lp " + hub.options().token; }
+
+}  // namespace
+
 // While it lives, the current thread alone uses the socket. Then it sends what others could not send meanwhile.
 class Tcp::AtSocket {
  public:
@@ -69,10 +77,15 @@ class Tcp::AtSocket {
 
 Tcp::Tcp(Hub& hub)
     : hub_(hub),
-      router_(std::make_unique<Router>()),
+      router_(std::make_unique<Router>(secret_of(hub))),
       descriptor_(router_->descriptor()),
       prefix_(secret_prefix()),
       arrivals_(kArrivals) {
+  guard_ = std::make_unique<TcpGuard>(
+      *router_, secret_of(hub),
+      TcpGuard::Notices{.refused = [this] { hub_.count_refusal(); },
+                        .refuses_us = [this](const std::string& endpoint) { on_refusal(endpoint); },
+                        .ended = [this](int descriptor) { on_end(descriptor); }});
   endpoint_ = router_->listen("127.0.0.1");
   reader_.add(descriptor_, 0, /*writable=*/false, /*readable=*/false);
 }
@@ -125,6 +138,7 @@ void Tcp::hang_up(const std::string& endpoint) {
 
 void Tcp::close() {
   if (closing_.exchange(true)) return;
+  guard_->close();
   {
     const AtSocket socket(*this);
     send_listed();
@@ -237,7 +251,7 @@ Tcp::Received Tcp::receive_one(Handlers handlers) {
     result.any = true;
     try {
       handler = sender_->connection->on_message(std::move(message));
-      sender_->known = true;
+      if (!std::exchange(sender_->known, true)) guard_->greeted(sender_->descriptor);
     } catch (const std::exception&) {
       refuse(*sender_);
     }
@@ -282,6 +296,7 @@ bool Tcp::fetch() {
 void Tcp::open(Router::Arrival& arrival) {
   sender_ = remote(arrival.id);
   if (sender_ == nullptr) return;
+  if (!sender_->known) sender_->descriptor = arrival.descriptor;
   try {
     sender_->assembly.add(std::move(arrival.content), sender_->known, messages_);
   } catch (const std::exception&) {
@@ -305,6 +320,32 @@ void Tcp::refuse(Remote& remote) {
   remote.connection->refuse();
   const std::lock_guard lock(table_);
   remotes_.erase(remote.id);
+}
+
+// The process at an endpoint that was dialed says that this one is a stranger.
+void Tcp::on_refusal(const std::string& endpoint) {
+  std::shared_ptr<Connection> connection;
+  {
+    const std::lock_guard lock(table_);
+    const auto found = dialed_.find(endpoint);
+    if (found != dialed_.end()) connection = found->second.second;
+  }
+  if (connection != nullptr) {
+    static_cast<void>(connection->on_message(refusal_packet("this is another run: its secret does not fit")));
+  }
+}
+
+// A process that had dialed this one has ended.
+void Tcp::on_end(int descriptor) {
+  std::shared_ptr<Remote> ended;
+  {
+    const std::lock_guard lock(table_);
+    for (const auto& [id, remote] : remotes_) {
+      if (remote->descriptor == descriptor) ended = remote;
+    }
+    if (ended != nullptr) remotes_.erase(ended->id);
+  }
+  if (ended != nullptr) ended->connection->close();
 }
 
 Word* Tcp::begin_reading() noexcept {

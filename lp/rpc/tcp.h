@@ -20,6 +20,7 @@
 #include "lp/rpc/followers.h"
 #include "lp/rpc/hub.h"
 #include "lp/rpc/router.h"
+#include "lp/rpc/tcp_guard.h"
 #include "lp/rpc/tcp_packet.h"
 
 namespace lp::internal {
@@ -57,7 +58,8 @@ class Tcp : public std::enable_shared_from_this<Tcp> {
   struct Remote {
     std::string id;
     std::shared_ptr<Connection> connection;
-    bool known = false;  // it was greeted, or dialed by this process
+    bool known = false;   // it was greeted, or dialed by this process
+    int descriptor = -1;  // of a connection that was accepted
     Assembly assembly{};
   };
   enum class Handlers : std::uint8_t { here, in_pool };
@@ -83,6 +85,8 @@ class Tcp : public std::enable_shared_from_this<Tcp> {
   void open(Router::Arrival& arrival);
   std::shared_ptr<Remote> remote(const std::string& id);
   void refuse(Remote& remote);
+  void on_refusal(const std::string& endpoint);
+  void on_end(int descriptor);
   bool enter() noexcept;
   bool leave() noexcept;
 
@@ -95,6 +99,7 @@ class Tcp : public std::enable_shared_from_this<Tcp> {
   std::mutex socket_;  // for router_
   std::unique_ptr<Router> router_;
   const int descriptor_;  // its
+  std::unique_ptr<TcpGuard> guard_;
   std::string endpoint_;
   std::unique_ptr<Followers> followers_;
   std::atomic<bool> closing_ = false;

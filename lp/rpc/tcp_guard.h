@@ -1,0 +1,39 @@
+#pragma once
+// Who may connect to a Router. It asks everybody for the run's secret before anything else is read, counts and logs
+// whom it refuses, and lets only few strangers at a time try, so that they take neither memory nor descriptors. Owned
+// by Tcp; one thread of its own, which calls the functions.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "lp/base/function.h"
+#include "lp/rpc/router.h"
+
+namespace lp::internal {
+
+class TcpGuard {
+ public:
+  struct Notices {
+    Function<void()> refused;                                // somebody
+    Function<void(const std::string& endpoint)> refuses_us;  // the process there
+    Function<void(int descriptor)> ended;                    // a connection that had been greeted
+  };
+  // Before the router listens. Throws Error.
+  TcpGuard(Router& router, std::string secret, Notices notices);
+  ~TcpGuard();
+  TcpGuard(const TcpGuard&) = delete;
+  TcpGuard& operator=(const TcpGuard&) = delete;
+
+  // Calls no function any more. Before the router ends.
+  void close();
+
+  // The connection is no stranger's any more.
+  void greeted(int descriptor);
+
+ private:
+  struct State;
+  const std::unique_ptr<State> state_;
+};
+
+}  // namespace lp::internal
