@@ -21,6 +21,8 @@ std::size_t columns(std::uint64_t size, std::uint32_t column) {
 
 bool bit(std::span<const std::uint64_t> bits, std::size_t i) { return (bits[i / 64] >> (i % 64) & 1U) != 0; }
 
+float clipped(float value, float clip) { return clip > 0 ? std::clamp(value, -clip, clip) : value; }
+
 // The reconstruction values are the means of the values that they stand for.
 Encoded one_bit(std::span<const float> values, std::uint32_t column) {
   if (column == 0) throw Error(ErrorKind::failed, "1-bit compression in columns of 0 values; give 1 or more");
@@ -47,7 +49,16 @@ Encoded one_bit(std::span<const float> values, std::uint32_t column) {
   return out;
 }
 
-Encoded kept(std::span<const float> values, Compression kind, double share, std::uint64_t seed) {
+Encoded kept(std::span<const float> values, Compression kind, std::span<const std::uint32_t> indices) {
+  Encoded out{.compression = kind, .size = values.size()};
+  out.indices = Array<std::uint32_t>::copy_of(indices);
+  out.values = Array<float>::uninitialized(indices.size());
+  const std::span<float> to = out.values.edit();
+  for (std::size_t i = 0; i < indices.size(); ++i) to[i] = values[indices[i]];
+  return out;
+}
+
+Encoded some(std::span<const float> values, Compression kind, double share, std::uint64_t seed) {
   if (!(share > 0)) throw Error(ErrorKind::failed, "a share of " + std::to_string(share) + " of the values is sent");
   const auto wanted = static_cast<std::size_t>(std::llround(share * static_cast<double>(values.size())));
   const std::size_t k = std::min(values.size(), std::max<std::size_t>(wanted, 1));
@@ -65,12 +76,15 @@ Encoded kept(std::span<const float> values, Compression kind, double share, std:
     for (std::size_t i = 0; i < k; ++i) std::swap(order[i], order[i + random.below(order.size() - i)]);
   }
   std::sort(order.begin(), end);
-  Encoded out{.compression = kind, .size = values.size()};
-  out.indices = Array<std::uint32_t>::copy_of(std::span(order).first(k));
-  out.values = Array<float>::uninitialized(k);
-  const std::span<float> to = out.values.edit();
-  for (std::size_t i = 0; i < k; ++i) to[i] = values[order[i]];
-  return out;
+  return kept(values, kind, std::span(order).first(k));
+}
+
+Encoded significant(std::span<const float> values, float threshold) {
+  std::vector<std::uint32_t> indices;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::abs(values[i]) >= threshold) indices.push_back(static_cast<std::uint32_t>(i));
+  }
+  return kept(values, Compression::significant, indices);
 }
 
 Encoded dithered(std::span<const float> values, std::uint64_t seed) {
@@ -109,6 +123,7 @@ void check(const Encoded& encoded) {
       break;
     case Compression::top_k:
     case Compression::random_k:
+    case Compression::significant:
       fits = fits && encoded.values.size() == encoded.indices.size();
       for (std::size_t i = 0; i < encoded.indices.size(); ++i) {
         fits = fits && encoded.indices[i] < encoded.size && (i == 0 || encoded.indices[i - 1] < encoded.indices[i]);
@@ -147,10 +162,12 @@ Array<float> decode(const Encoded& encoded) {
       break;
     case Compression::top_k:
     case Compression::random_k:
+    case Compression::significant:
       for (std::size_t i = 0; i < encoded.indices.size(); ++i) to[encoded.indices[i]] = encoded.values[i];
       break;
     case Compression::dither:
-      for (std::size_t i = 0; i < to.size(); ++i) to[i] = encoded.values[0] * encoded.levels[i] / kLevels;
+      for (std::size_t i = 0; i < to.size(); ++i)
+        to[i] = encoded.values[0] * static_cast<float>(encoded.levels[i]) / kLevels;
       break;
   }
   return out;
@@ -161,21 +178,27 @@ Encoded encode(std::span<const float> values, const CompressionOptions& options,
     case Compression::none: break;
     case Compression::one_bit: return one_bit(values, options.column);
     case Compression::top_k:
-    case Compression::random_k: return kept(values, options.kind, options.share, seed);
+    case Compression::random_k: return some(values, options.kind, options.share, seed);
+    case Compression::significant: return significant(values, options.threshold);
     case Compression::dither: return dithered(values, seed);
   }
   return plain(Array<float>::copy_of(values));
 }
 
 Encoded ErrorFeedback::encode(std::span<const float> values, std::uint64_t seed) {
-  if (options_.kind == Compression::none) return lp::encode(values, options_, seed);
+  if (options_.kind == Compression::none) {
+    auto out = Array<float>::uninitialized(values.size());
+    std::transform(values.begin(), values.end(), out.edit().begin(),
+                   [&](float g) { return clipped(g, options_.clip); });
+    return plain(std::move(out));
+  }
   if (residual_.empty()) residual_.resize(values.size());
   if (residual_.size() != values.size()) {
     throw Error(ErrorKind::failed, "a gradient of " + std::to_string(values.size()) + " values after one of " +
                                        std::to_string(residual_.size()) +
                                        ": each sequence of gradients has an error feedback of its own");
   }
-  for (std::size_t i = 0; i < values.size(); ++i) residual_[i] += values[i];
+  for (std::size_t i = 0; i < values.size(); ++i) residual_[i] += clipped(values[i], options_.clip);
   Encoded encoded = lp::encode(residual_, options_, seed);
   const Array<float> decoded = decode(encoded);
   for (std::size_t i = 0; i < values.size(); ++i) residual_[i] -= decoded[i];

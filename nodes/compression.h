@@ -13,18 +13,20 @@ namespace lp {
 
 enum class Compression : std::uint8_t {
   none,
-  one_bit,   // a bit a value, and two reconstruction values a column
-  top_k,     // the values that are largest by magnitude
-  random_k,  // values that are drawn at random
-  dither,    // 8 bits a value: its share of the largest magnitude, rounded up or down at random
+  one_bit,      // a bit a value, and two reconstruction values a column
+  top_k,        // the values that are largest by magnitude
+  random_k,     // values that are drawn at random
+  significant,  // values of some magnitude at least: those that were modified significantly since they were sent
+  dither,       // 8 bits a value: its share of the largest magnitude, rounded up or down at random
 };
 
 struct Encoded {
   Compression compression = Compression::none;
-  std::uint64_t size = 0;          // values that it stands for
-  std::uint32_t column = 0;        // one_bit: values of a column; the last may have fewer
-  Array<float> values{};           // none: all. one_bit: low and high of each column. k: those kept. dither: the norm
-  Array<std::uint32_t> indices{};  // k: of those kept, ascending
+  std::uint64_t size = 0;    // values that it stands for
+  std::uint32_t column = 0;  // one_bit: values of a column; the last may have fewer
+  Array<float>
+      values{};  // none: all. one_bit: low and high of each column. k, significant: those kept. dither: the norm
+  Array<std::uint32_t> indices{};  // k, significant: of those kept, ascending
   Array<std::uint64_t> bits{};     // one_bit: set for high
   Array<std::int8_t> levels{};     // dither: −127 .. 127 of the norm
 
@@ -40,6 +42,8 @@ Array<float> decode(const Encoded& encoded);
 struct CompressionOptions {
   Compression kind = Compression::none;
   double share = 0.01;        // top_k, random_k: of the values that are sent; one at least
+  float threshold = 1e-3F;    // significant: the least magnitude that is sent
+  float clip = 0;             // values are brought within ± clip first, for good; 0: they are not
   std::uint32_t column = 64;  // one_bit: 1 or more
 };
 

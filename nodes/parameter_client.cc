@@ -135,10 +135,11 @@ ParameterClient::Request ParameterClient::start_push(std::uint32_t tensor, std::
                                                      std::span<float> to) {
   Request request = start(tensor, dense_[tensor], clock, to);
   for (Sent& sent : request.sent_) {
-    const Array<float> values = gather(tensor, sent.part, gradient);
+    Array<float> values = gather(tensor, sent.part, gradient);
+    if (options_.filter) options_.filter(values.edit());
     Place& at = place(tensor, sent.part.server);
     if (!at.feedback) at.feedback.emplace(options_.compression);
-    const bool compressed = options_.compression.kind != Compression::none;
+    const bool compressed = options_.compression.kind != Compression::none || options_.compression.clip > 0;
     send_push(sent, examples, !to.empty(),
               compressed ? at.feedback->encode(values.span(), hash_combine(options_.seed, ++pushes_)) : plain(values));
   }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <span>
@@ -23,9 +24,10 @@ namespace lp {
 
 struct ParameterClientOptions {
   std::uint32_t worker = 0;
-  bool replicated = false;           // as the servers are
-  CompressionOptions compression{};  // of dense gradients, with error feedback
-  std::uint64_t seed = 0;            // of what compression draws
+  bool replicated = false;                         // as the servers are
+  CompressionOptions compression{};                // of dense gradients, with error feedback
+  std::function<void(std::span<float>)> filter{};  // a user's: changes what is pushed, before it is compressed
+  std::uint64_t seed = 0;                          // of what compression draws
 };
 
 // What became of a push or pull at all servers that it went to.

@@ -48,6 +48,27 @@ TEST(Compression, RandomKIsAFunctionOfTheSeed) {
   EXPECT_FALSE(first.indices == encode(values, options, 2).indices);
 }
 
+TEST(Compression, SignificantSendsWhatHasChangedEnoughSinceItWasSent) {
+  ErrorFeedback feedback({.kind = Compression::significant, .threshold = 1});
+  const std::vector<float> gradient{0.4F, 2, -0.6F, 0};
+  EXPECT_EQ(feedback.encode(gradient, 0).indices.size(), 1U);
+  const Encoded second = feedback.encode(gradient, 0);
+  EXPECT_EQ(std::vector<std::uint32_t>(second.indices.begin(), second.indices.end()),
+            (std::vector<std::uint32_t>{1, 2}));
+  EXPECT_EQ(second.values[1], -1.2F);
+  EXPECT_EQ(feedback.encode(std::vector<float>(4), 0).bytes(), 0U);
+}
+
+TEST(Compression, ClippingIsForGood) {
+  for (const Compression kind : {Compression::none, Compression::top_k}) {
+    ErrorFeedback feedback({.kind = kind, .share = 1, .clip = 1});
+    for (int i = 0; i < 3; ++i) {
+      const Array<float> decoded = decode(feedback.encode(std::vector<float>{5, 0.5F, -3}, 0));
+      EXPECT_EQ(std::vector<float>(decoded.begin(), decoded.end()), (std::vector<float>{1, 0.5F, -1}));
+    }
+  }
+}
+
 // Dithering: the expected value is the value.
 TEST(Compression, DitherIsUnbiased) {
   const std::vector<float> values{1, 0.3F, -0.123F, 0};
@@ -70,7 +91,7 @@ class EveryCompression : public testing::TestWithParam<Compression> {};
 // q = Q(g + e), e ← (g + e) − Q⁻¹(q): Σ decoded + residual = Σ g, up to rounding, after any number of steps.
 TEST_P(EveryCompression, WhatWasDecodedAndTheResidualAreWhatWasGiven) {
   constexpr std::size_t kSize = 777;
-  ErrorFeedback feedback({.kind = GetParam(), .share = 0.05, .column = 100});
+  ErrorFeedback feedback({.kind = GetParam(), .share = 0.05, .threshold = 3, .column = 100});
   std::vector<double> given(kSize);
   std::vector<double> decoded(kSize);
   for (std::uint64_t step = 0; step < 200; ++step) {
@@ -90,7 +111,7 @@ TEST_P(EveryCompression, WhatWasDecodedAndTheResidualAreWhatWasGiven) {
 
 INSTANTIATE_TEST_SUITE_P(Compression, EveryCompression,
                          testing::Values(Compression::one_bit, Compression::top_k, Compression::random_k,
-                                         Compression::dither));
+                                         Compression::significant, Compression::dither));
 
 TEST(Compression, WhatDoesNotFitIsRefused) {
   Encoded encoded = encode(random_values(100), {.kind = Compression::top_k, .share = 0.1}, 0);

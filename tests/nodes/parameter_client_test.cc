@@ -150,6 +150,20 @@ TEST_P(ParameterClientTest, CompressionCutsBytesAndLosesNothingOverTime) {
   }
 }
 
+TEST_P(ParameterClientTest, AUsersFilterComesBeforeTheCompression) {
+  serve({dense(100)}, adding(Asynchronous{}, 1));
+  ParameterClient one = client(
+      0, {.compression = {.kind = Compression::significant, .threshold = 1}, .filter = [](std::span<float> values) {
+            for (float& value : values) value = value > 90 ? value : 0;
+          }});
+  one.wait(one.start_push(0, 0, counting(100), 0));
+  EXPECT_EQ(one.traffic().sent, 10 * 8);  // an index and a value each
+  std::vector<float> got(100);
+  one.wait(one.start_pull(0, 1, got));
+  EXPECT_EQ(std::count(got.begin(), got.end(), 0.0F), 90);
+  EXPECT_EQ(got[99], 100);
+}
+
 TEST_P(ParameterClientTest, KeysThatDoNotAscendAreRefused) {
   serve({sparse()}, adding(Asynchronous{}, 1));
   ParameterClient one = client(0);
