@@ -292,6 +292,26 @@ void Runtime::probe(NodeId node, Function<void()> alive) {
   }
 }
 
+std::vector<CallStatistics> Runtime::calls() const {
+  std::vector<CallStatistics> all;
+  const auto add = [&](const std::string& caller, const std::string& callee, const Edge& edge) {
+    for (CallStatistics& one : edge.counters().statistics()) {
+      one.caller = caller;
+      one.callee = callee;
+      all.push_back(std::move(one));
+    }
+  };
+  const std::lock_guard lock(state_->mutex);
+  for (const auto& incarnation : state_->incarnations) {
+    const std::lock_guard of_the_node(incarnation->mutex);
+    for (const auto& [callee, edge] : incarnation->edges) add(incarnation->spec.name, callee, *edge);
+  }
+  for (NodeId callee = 0; callee < state_->outside.size(); ++callee) {
+    if (const auto& edge = state_->outside[callee]; edge != nullptr) add("", state_->hub.name(callee), *edge);
+  }
+  return all;
+}
+
 Edge& Runtime::outside_edge(const std::string& node) {
   const auto id = state_->program.find(node);
   if (!id) throw Error(ErrorKind::failed, "the program has no node '" + node + "'");

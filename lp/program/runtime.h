@@ -73,6 +73,9 @@ class Runtime {
   // How many messages were refused: of strangers, malformed, or of a connection that was not greeted.
   std::uint64_t refused() const;
 
+  // The calls that this process has made so far, by caller, callee and method.
+  std::vector<CallStatistics> calls() const;
+
   // News of nodes elsewhere. Calls go to the newest incarnation; what an older one still sends is refused.
   void update(std::span<const PeerState> peers);
 

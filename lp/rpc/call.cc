@@ -39,7 +39,8 @@ Call::Call(const ResultOps& result, const Outgoing& call, void* arguments, void*
       scope_(call.scope),
       caller_(call.caller),
       peer_(&call.peer),
-      info_(&call.info) {
+      info_(&call.info),
+      counted_(call.counters) {
   ops().move(arguments_, arguments);
   has_arguments_ = true;
 }
@@ -216,6 +217,7 @@ void Call::watch_deadline() {
 void Call::completed() noexcept {
   if (!came_as_bytes()) {
     timer_.cancel(peer_->hub());
+    counted_.end(failed());
   } else if (lost_) {
     send_lost(reply_, began_);
   } else if (failed()) {
@@ -241,6 +243,7 @@ std::size_t Pending::front(const CallPath& path) { return call_front(path.size);
 
 void Pending::on_value(const Frames& message, std::size_t offset) noexcept {
   if (!claim()) return;
+  counted.received(message.size());
   try {
     result_.decode(*this, message, offset);
     publish();
@@ -259,14 +262,17 @@ void Pending::watch_deadline() { timer_.watch(peer_.hub(), *this, scope_.deadlin
 void Pending::on_served(StateBase& served) noexcept {
   served.retain();
   Ref<StateBase> former(served_.exchange(&served));
-  if (ready()) completed();  // the caller gave up meanwhile
+  if (ready()) cancel_served();  // the caller gave up meanwhile
+}
+void Pending::cancel_served() noexcept {
+  if (served_.load(std::memory_order_relaxed) == nullptr) return;
+  // No effect where the result came from there.
+  if (const Ref<StateBase> served = take_served(); served && failed()) served->cancel(error());
 }
 void Pending::completed() noexcept {
-  if (served_.load(std::memory_order_relaxed) != nullptr) {
-    // No effect where the result came from there.
-    if (const Ref<StateBase> served = take_served(); served && failed()) served->cancel(error());
-  }
+  cancel_served();
   timer_.cancel(peer_.hub());
+  counted.end(failed() && !one_way_);
 }
 void Pending::cancelled() noexcept { peer_.forget(*this); }
 

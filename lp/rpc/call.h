@@ -8,6 +8,7 @@
 #include <string>
 
 #include "lp/base/error.h"
+#include "lp/rpc/counters.h"
 #include "lp/rpc/frame.h"
 #include "lp/rpc/future.h"
 #include "lp/rpc/method.h"
@@ -59,6 +60,7 @@ struct Outgoing {
   const MethodInfo& info;
   CallScope scope{};
   Caller caller{};
+  CallCounters* counters = nullptr;
 };
 
 // What can be done with a result of one type, in the slot of a state; and calls that have such a slot.
@@ -153,6 +155,7 @@ class Call : public StateBase, public Task {
   Peer* peer_ = nullptr;
   const MethodInfo* info_ = nullptr;
   DeadlineTimer timer_;
+  CallTimer counted_{nullptr};
   // As bytes:
   Frames frames_;
   std::size_t offset_ = 0;
@@ -165,7 +168,8 @@ class Call : public StateBase, public Task {
 class Pending : public StateBase {
  public:
   Pending(const ResultOps& result, const Outgoing& outgoing, bool one_way)
-      : result_(result),
+      : counted(outgoing.counters),
+        result_(result),
         peer_(outgoing.peer),
         info_(outgoing.info),
         scope_(outgoing.scope),
@@ -188,6 +192,7 @@ class Pending : public StateBase {
   // Bytes of the body that are left blank for the head.
   static std::size_t front(const CallPath& path);
 
+  CallTimer counted;
   Frames frames{};                   // kept for another attempt
   std::size_t size = 0;              // of frames
   std::uint64_t call = 0;            // its number on the connection that carries it
@@ -216,6 +221,7 @@ class Pending : public StateBase {
   DeadlineTimer timer_;
 
   Ref<StateBase> take_served() noexcept { return Ref<StateBase>(served_.exchange(nullptr)); }
+  void cancel_served() noexcept;
 };
 
 // Lets the caller of a call that came as bytes cancel it.

@@ -25,12 +25,6 @@ Time from_remaining(std::int64_t remaining) {
   return after(Duration(std::max<std::int64_t>(remaining, 0)));
 }
 
-std::size_t size_of(const Frames& frames) {
-  std::size_t size = frames.body.size();
-  for (const Buffer& array : frames.arrays) size += array.size();
-  return size;
-}
-
 // An error when no link takes a part of the message.
 std::optional<Error> too_large(const Frames& frames) {
   std::size_t largest = frames.body.size();
@@ -107,7 +101,7 @@ bool Connection::start(Pending& call) {
     fail_refused(call);
     return true;
   }
-  const std::size_t size = size_of(call.frames);
+  const std::size_t size = call.frames.size();
   if (const auto error = too_large(call.frames)) {
     lock.unlock();
     ErrorOrigin origin{.node = hub_.name(call.peer().id()), .method = std::string(call.info().name)};
@@ -156,6 +150,7 @@ void Connection::transmit(Pending& call) {
                 .caller_incarnation = call.caller().incarnation};
   write_call(call.frames, call.one_way() ? PacketKind::send : PacketKind::call, head, call.scope().path.span());
   call.sent.store(true, std::memory_order_relaxed);
+  call.counted.sent(call.frames.size());
   link_->send(call.retries() ? call.frames : std::move(call.frames));
 }
 

@@ -50,8 +50,9 @@ class DirectCall {
   // is left.
   bool invoke(void* arguments, void* slot);
   Duration left() const { return std::max(until(frame_.deadline), Duration(1)); }  // 0 would mean the default
-  // Throws `deadline` when it took too long.
-  void check_deadline() const;
+  Duration took() const { return now() - begin_; }
+  // Throws `deadline` when that was too long.
+  void check_deadline(Duration took) const;
 
  private:
   NodeCore* node_;
@@ -126,11 +127,10 @@ bool DirectCall::invoke(void* arguments, void* slot) {
   }
 }
 
-void DirectCall::check_deadline() const {
-  const Time end = now();
-  if (frame_.deadline == kNever || end < frame_.deadline) return;
+void DirectCall::check_deadline(Duration took) const {
+  if (frame_.deadline == kNever || begin_ + took < frame_.deadline) return;
   throw Error(ErrorKind::deadline,
-              "the reply came too late: the call took " + duration_text(end - begin_) + " and was allowed " +
+              "the reply came too late: the call took " + duration_text(took) + " and was allowed " +
                   duration_text(frame_.deadline - begin_),
               {.node = node_->name(), .method = std::string(method_->name), .may_have_run = true});
 }
@@ -141,7 +141,8 @@ Outgoing outgoing_call(Edge& edge, const MethodInfo& info, const CallOptions& op
   return {.peer = edge.peer(),
           .info = info,
           .scope = scope_for_call(current_frame(), edge.hub().timeout(options.timeout, info)),
-          .caller = edge.caller(info, options.number)};
+          .caller = edge.caller(info, options.number),
+          .counters = &edge.counters().of(info)};
 }
 
 Ref<StateBase> start_call(Edge& edge, const MethodInfo& info, const CallOptions& options, void* arguments) {
@@ -162,12 +163,24 @@ Ref<StateBase> start_call(Edge& edge, const MethodInfo& info, const CallOptions&
 bool call_directly(Edge& edge, const MethodInfo& info, CallOptions& options, void* arguments, void* slot) {
   DirectCall direct(edge, info, edge.hub().timeout(options.timeout, info));
   if (!direct) return false;
-  if (direct.invoke(arguments, slot)) {
-    direct.check_deadline();
-    return true;
+  CallCounters& counters = edge.counters().of(info);
+  counters.begin();
+  bool done = false;
+  try {
+    done = direct.invoke(arguments, slot);
+  } catch (...) {
+    counters.end(/*failed=*/true);
+    throw;
   }
-  options.timeout = direct.left();
-  return false;
+  counters.end(/*failed=*/!done);
+  if (done) {
+    const Duration took = direct.took();
+    counters.took(took);
+    direct.check_deadline(took);
+  } else {
+    options.timeout = direct.left();
+  }
+  return done;
 }
 
 void send_call(Edge& edge, const MethodInfo& info, const CallOptions& options, void* arguments) {

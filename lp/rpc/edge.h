@@ -34,6 +34,8 @@ class Edge {
 
   // What this edge's clients have read of what the callee publishes.
   internal::VersionCache& versions() { return versions_; }
+  internal::EdgeCounters& counters() { return counters_; }
+  const internal::EdgeCounters& counters() const { return counters_; }
   // Whether big arrays come from the callee without a copy.
   bool shares_memory() const;
 
@@ -49,6 +51,7 @@ class Edge {
   internal::Peer& peer_;
   std::atomic<std::uint64_t> next_;
   internal::VersionCache versions_;
+  internal::EdgeCounters counters_;
 };
 
 namespace internal {

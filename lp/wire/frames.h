@@ -23,6 +23,12 @@ inline constexpr int kMaxNesting = 200;
 struct Frames {
   Buffer body{};
   std::vector<Buffer> arrays{};  // in the order in which the body speaks of them
+
+  std::size_t size() const {
+    std::size_t size = body.size();
+    for (const Buffer& array : arrays) size += array.size();
+    return size;
+  }
 };
 
 }  // namespace lp

@@ -122,6 +122,29 @@ TEST_P(Calls, ExceptionsArriveWithTheirTypeAndPlace) {
   }
 }
 
+TEST_P(Calls, AreCountedByEdgeAndMethod) {
+  Program program("calls");
+  const auto server = program.add<Server>({.name = "server"});
+  LocalRun run(program, options());
+  const auto client = run.client(server);
+  std::vector<Future<int>> futures;
+  for (int i = 0; i < 40; ++i) futures.push_back(client.async<&Server::add>(i, 1));
+  when_all(std::move(futures)).get();
+  for (int i = 0; i < 40; ++i) client.call<&Server::add>(i, 1);
+  EXPECT_THROW(client.call<&Server::at>(10u), Error);
+  ASSERT_EQ(run.runtime().calls().size(), 2u);
+  for (const CallStatistics& one : run.runtime().calls()) {
+    const bool add = one.method == "add";
+    EXPECT_EQ(one.callee, "server");
+    EXPECT_EQ(one.calls, add ? 80u : 1u);
+    EXPECT_EQ(one.ended, one.calls);
+    EXPECT_EQ(one.errors, add ? 0u : 1u);
+    if (add) {
+      EXPECT_GT(one.latency.quantile(0.5), Duration::zero());
+    }
+  }
+}
+
 TEST_P(Calls, AHandlerThatReturnsAFutureHoldsNoTurn) {
   Program program("calls");
   const auto server = program.add<Server>({.name = "server"});
