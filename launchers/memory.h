@@ -10,7 +10,8 @@
 
 namespace lp::internal {
 
-// The bytes of memory that `process` has for itself: resident, and neither of a file nor shared. 0 when it is gone.
+// The bytes of memory that `process` has for itself: what is resident and neither of a file nor shared, and its heap of
+// big arrays, which others may see. 0 when it is gone.
 std::uint64_t own_memory_of(pid_t process);
 
 // The bytes of memory that this host, or the container around this process, has for its nodes.

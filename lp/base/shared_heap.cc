@@ -40,7 +40,7 @@ SharedHeap& SharedHeap::use(std::size_t size) {
   return *current();
 }
 
-SharedHeap::SharedHeap(std::size_t size) : memory_(SharedMemory::create("lp-heap", size)) { add_range(0, size); }
+SharedHeap::SharedHeap(std::size_t size) : memory_(SharedMemory::create(kName, size)) { add_range(0, size); }
 
 std::byte* SharedHeap::allocate(std::size_t size) noexcept {
   size = round_up(size);

@@ -1,9 +1,12 @@
 #include "launchers/memory.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <fstream>
 
+#include "lp/base/array.h"
+#include "lp/base/shared_heap.h"
 #include "tests/directory.h"
 
 namespace lp::internal {
@@ -27,6 +30,14 @@ TEST(Memory, OfAContainerIsTheLeastThatItOrAGroupAroundItAllows) {
   set(".", "5000");  // as a container sees its own group
   EXPECT_EQ(limit("/a/b"), 5000u);
   EXPECT_EQ(limit("/"), 5000u);
+}
+
+TEST(Memory, OfAProcessIsAlsoWhatItSharesOfItsOwn) {
+  SharedHeap::use();
+  const std::uint64_t before = own_memory_of(getpid());
+  const Buffer buffer = Buffer::zeroed(std::size_t{64} << 20);
+  EXPECT_GE(own_memory_of(getpid()), before + buffer.size());
+  EXPECT_LT(own_memory_of(getpid()), before + 2 * buffer.size());
 }
 
 TEST(Memory, ThereIsSomeHere) {
