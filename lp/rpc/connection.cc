@@ -248,7 +248,7 @@ void Connection::sever() {
 }
 
 void Connection::refuse() {
-  hub_.count_refusal();
+  if (!std::exchange(refused_, true)) hub_.count_refusal();
   close();
 }
 
@@ -311,6 +311,8 @@ void Connection::on_hello(const Frames& message) {
     refusal = "this was built from another program or another version of it: use one binary for the whole run";
   }
   if (!refusal.empty()) {
+    refused_ = true;
+    hub_.count_refusal();  // before the other side can know
     link_->send(refusal_packet(refusal));
     throw Error(ErrorKind::failed, refusal);
   }

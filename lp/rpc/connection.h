@@ -79,6 +79,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   enum class Phase : std::uint8_t { greeting, open, refused, closed };
   std::atomic<Phase> phase_ = Phase::greeting;  // changes with the lock
   std::string refusal_;                         // what the other side said, when it refused us
+  bool refused_ = false;                        // and counted; of the thread that receives
   std::size_t bytes_ = 0;                       // of the pending calls
   CallSlots<Pending*> pending_;
   std::vector<Pending*> unsent_;  // until the welcome; those with a reply are in pending_ too

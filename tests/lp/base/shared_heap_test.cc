@@ -22,13 +22,18 @@ constexpr std::size_t kMiB = std::size_t{1} << 20;
 // One heap for all tests of the process, as for all nodes of one.
 SharedHeap& heap() { return SharedHeap::use(2048 * kMiB); }
 
+class SharedHeapTest : public testing::Test {
+ protected:
+  SharedHeapTest() { heap(); }
+};
+
 std::size_t resident() {
   struct stat status {};
   EXPECT_EQ(fstat(heap().memory().descriptor().number(), &status), 0);
   return static_cast<std::size_t>(status.st_blocks) * 512;
 }
 
-TEST(SharedHeapTest, BigArraysLiveThereAndSmallOnesDoNot) {
+TEST_F(SharedHeapTest, BigArraysLiveThereAndSmallOnesDoNot) {
   const std::size_t before = heap().used();
   Array<float> big(100'000);
   const Array<float> small(100);
@@ -42,7 +47,7 @@ TEST(SharedHeapTest, BigArraysLiveThereAndSmallOnesDoNot) {
   EXPECT_EQ(copy[99'999], 5);
 }
 
-TEST(SharedHeapTest, AnotherMappingSeesWhatIsWritten) {
+TEST_F(SharedHeapTest, AnotherMappingSeesWhatIsWritten) {
   Array<int> values(50'000);
   values.edit()[49'999] = 7;
   const SharedMemory other =
@@ -51,7 +56,7 @@ TEST(SharedHeapTest, AnotherMappingSeesWhatIsWritten) {
   EXPECT_EQ(seen[49'999], 7);
 }
 
-TEST(SharedHeapTest, WhatIsGivenBackIsOneWholeAgain) {
+TEST_F(SharedHeapTest, WhatIsGivenBackIsOneWholeAgain) {
   const std::size_t before = heap().used();
   Random random(1, "heap", 0);
   for (int round = 0; round < 20; ++round) {
@@ -66,7 +71,7 @@ TEST(SharedHeapTest, WhatIsGivenBackIsOneWholeAgain) {
   EXPECT_TRUE(before > 0 || heap().contains(whole.data()));
 }
 
-TEST(SharedHeapTest, RangesThatAreInUseNeverOverlap) {
+TEST_F(SharedHeapTest, RangesThatAreInUseNeverOverlap) {
   Random random(2, "heap", 0);
   std::vector<std::pair<Buffer, std::byte>> held;
   for (int i = 0; i < 2000; ++i) {
@@ -86,7 +91,7 @@ TEST(SharedHeapTest, RangesThatAreInUseNeverOverlap) {
   }
 }
 
-TEST(SharedHeapTest, AFullHeapIsNoError) {
+TEST_F(SharedHeapTest, AFullHeapIsNoError) {
   const Buffer all = Buffer::uninitialized(heap().memory().size() - heap().used());
   Array<int> more(100'000);
   EXPECT_FALSE(heap().contains(more.data()));
@@ -94,7 +99,7 @@ TEST(SharedHeapTest, AFullHeapIsNoError) {
   EXPECT_EQ(more[99'999], 3);
 }
 
-TEST(SharedHeapTest, TheSystemGetsBackWhatIsNoLongerUsed) {
+TEST_F(SharedHeapTest, TheSystemGetsBackWhatIsNoLongerUsed) {
   std::vector<Buffer> held;
   for (int i = 0; i < 20; ++i) {
     held.push_back(Buffer::uninitialized(64 * kMiB));
@@ -105,7 +110,7 @@ TEST(SharedHeapTest, TheSystemGetsBackWhatIsNoLongerUsed) {
   EXPECT_LE(resident(), 512 * kMiB);
 }
 
-TEST(SharedHeapTest, ThreadsGiveBackWhatOthersTook) {
+TEST_F(SharedHeapTest, ThreadsGiveBackWhatOthersTook) {
   const std::size_t before = heap().used();
   {
     std::vector<std::vector<Buffer>> made(4);
@@ -123,7 +128,7 @@ TEST(SharedHeapTest, ThreadsGiveBackWhatOthersTook) {
   EXPECT_EQ(heap().used(), before);
 }
 
-TEST(SharedHeapTest, TheChildOfAForkChangesNothingOfItsParent) {
+TEST_F(SharedHeapTest, TheChildOfAForkChangesNothingOfItsParent) {
   Array<int> values(100'000);
   values.edit()[0] = 1;
   const pid_t child = fork();
