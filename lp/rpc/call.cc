@@ -217,7 +217,6 @@ void Call::watch_deadline() {
 void Call::completed() noexcept {
   if (!came_as_bytes()) {
     timer_.cancel(peer_->hub());
-    counted_.end(failed());
   } else if (lost_) {
     send_lost(reply_, began_);
   } else if (failed()) {
@@ -272,7 +271,6 @@ void Pending::cancel_served() noexcept {
 void Pending::completed() noexcept {
   cancel_served();
   timer_.cancel(peer_.hub());
-  counted.end(failed() && !one_way_);
 }
 void Pending::cancelled() noexcept { peer_.forget(*this); }
 

@@ -134,6 +134,7 @@ class Call : public StateBase, public Task {
   Time deadline() const noexcept override { return came_as_bytes() ? kNever : scope_.deadline; }
   Error late() const override;
   void watch_deadline() override;
+  void count() noexcept override { counted_.end(failed()); }
   void completed() noexcept override;
 
  private:
@@ -207,6 +208,7 @@ class Pending : public StateBase {
   void want() noexcept override;
   Error late() const override;
   void watch_deadline() override;
+  void count() noexcept override { counted.end(failed() && !one_way_); }
   void completed() noexcept override;
   void cancelled() noexcept override;
 

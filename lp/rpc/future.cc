@@ -70,6 +70,7 @@ bool StateBase::claim() noexcept {
 
 void StateBase::publish() noexcept {
   const Ref<StateBase> self = Ref<StateBase>::share(this);  // the waiter may drop the last other reference
+  count();
   Continuation* newest = nullptr;
   {
     const std::lock_guard lock(mutex_);

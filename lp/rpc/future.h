@@ -151,6 +151,7 @@ class StateBase : public Recycled {
   virtual std::shared_ptr<Connection> carrier() const { return nullptr; }  // what brings the value, if one does
   virtual void want() noexcept {}       // the value is wanted at once, and no thread reads the carrier for it
   virtual void watch_deadline() {}      // somebody waits without a thread: set a timer
+  virtual void count() noexcept {}      // about to be published
   virtual void completed() noexcept {}  // published
   virtual void cancelled() noexcept {}  // the consumer gave up
 
