@@ -234,7 +234,7 @@ void Connection::sever() {
   std::vector<Pending*> unsent;
   {
     const std::lock_guard lock(mutex_);
-    if (phase_ == Phase::refused) return;
+    if (phase_ != Phase::open) return;  // nothing was sent yet, and a refusal may be on its way
     phase_ = Phase::closed;
     for (Pending* call : std::exchange(unsent_, {})) {
       if (call->one_way()) unsent.push_back(call);
