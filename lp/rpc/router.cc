@@ -3,6 +3,7 @@
 #include <malloc.h>
 
 #include <array>
+#include <atomic>
 #include <cerrno>
 
 #include <zmq.hpp>
@@ -22,16 +23,21 @@ constexpr std::size_t kCopied = 4096;  // larger contents are kept as they came
 
 // What ZeroMQ has of a message until it has left.
 struct Leaving : Recycled {
+  Leaving(Buffer the_content, Function<void()> the_sent) : content(std::move(the_content)), sent(std::move(the_sent)) {}
   Buffer content;
   Function<void()> sent;
+  std::atomic<bool> handed_over = false;  // tells ThreadSanitizer what ZeroMQ, which it does not see into, orders
 };
 
 zmq::message_t to_zmq(Buffer content, Function<void()> sent) {
-  auto* const leaving = new Leaving{{}, std::move(content), std::move(sent)};  // the message owns it
-  return {const_cast<std::byte*>(leaving->content.data()), leaving->content.size(),
+  auto* const leaving = new Leaving(std::move(content), std::move(sent));  // the message owns it
+  auto* const data = const_cast<std::byte*>(leaving->content.data());
+  const std::size_t size = leaving->content.size();
+  leaving->handed_over.store(true, std::memory_order_release);
+  return {data, size,
           [](void*, void* hint) {
             const std::unique_ptr<Leaving> done(static_cast<Leaving*>(hint));
-            if (done->sent) done->sent();
+            if (done->handed_over.load(std::memory_order_acquire) && done->sent) done->sent();
           },
           leaving};
 }
