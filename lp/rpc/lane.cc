@@ -52,6 +52,7 @@ std::size_t LaneReader::available(std::size_t wanted) {
 }
 
 void LaneReader::get(void* bytes, std::size_t size) noexcept {
+  if (size == 0) return;
   const std::size_t begin = at_ % ring_.size();
   const std::size_t first = std::min(size, ring_.size() - begin);
   std::memcpy(bytes, ring_.data() + begin, first);
