@@ -35,7 +35,8 @@ struct Synchronous {
   std::uint32_t backups = 0;
 
   std::uint32_t needed(std::uint32_t workers, std::uint32_t present) const {
-    return std::min(workers - backups, present);
+    // As many of those who have not left may have died without a word.
+    return std::min(workers - backups, present > backups ? present - backups : 1);
   }
   std::uint64_t round(const Stamp& push, const ShardProgress&) const { return push.version; }
   bool readable(std::uint64_t clock, const ShardProgress& at) const { return at.version >= clock; }

@@ -58,6 +58,14 @@ TEST(SynchronousShard, AnUpdateTakesTheFirstGradientsAndDropsTheLateOnes) {
   EXPECT_EQ(shard.statistics().updates, 2U);
 }
 
+TEST(SynchronousShard, WhoIsBehindWaitsNeitherForThoseThatLeftNorForOneThatDied) {
+  Shard shard = counter(Synchronous{.backups = 1}, 4);
+  shard.leave(0);
+  shard.leave(1);  // 2 has died, and says nothing
+  EXPECT_EQ(shard.push(push_of(3, 0, 0, 1)), PushOutcome::accepted);
+  EXPECT_EQ(shard.version(), 1U);
+}
+
 TEST(SynchronousShard, AveragesOverTheExamplesOfThoseThatWereTaken) {
   Shard shard(KeyIndex(std::vector<KeyRange>{{0, 0}}), Array<float>(1),
               {.rule = Sgd{.rate = 1}, .consistency = Synchronous{.backups = 1}, .workers = 3});
