@@ -249,11 +249,12 @@ Tcp::Received Tcp::receive_one(Handlers handlers) {
   Frames message;
   if (take(message)) {
     result.any = true;
+    const std::shared_ptr<Remote> sender = sender_;  // who waits in there gives the role, and sender_, away
     try {
-      handler = sender_->connection->on_message(std::move(message));
-      if (!std::exchange(sender_->known, true)) guard_->greeted(sender_->descriptor);
+      handler = sender->connection->on_message(std::move(message));
+      if (!std::exchange(sender->known, true)) guard_->greeted(sender->descriptor);
     } catch (const std::exception&) {
-      refuse(*sender_);
+      refuse(*sender);
     }
   }
   if (std::exchange(t_receiving, outer) == this) {
@@ -275,7 +276,10 @@ bool Tcp::take(Frames& message) {
   while (handled_ == messages_.size()) {
     messages_.clear();
     handled_ = 0;
-    if (opened_ == arrived_ && !fetch()) return false;
+    if (opened_ == arrived_ && !fetch()) {
+      sender_ = nullptr;  // its link keeps this object alive
+      return false;
+    }
     open(arrivals_[opened_++]);
   }
   message = std::move(messages_[handled_++]);
