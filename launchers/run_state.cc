@@ -1,9 +1,6 @@
 #include "launchers/run_state.h"
 
-#include <sys/random.h>
-
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <utility>
 
@@ -14,6 +11,7 @@
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
+#include "lp/base/secret.h"
 #include "lp/program/cut.h"
 
 namespace lp {
@@ -34,20 +32,6 @@ class Nobody final : public Runtime::Observer {
   void on_saved(NodeId, std::uint64_t) override {}
   void on_not_saved(NodeId, std::uint64_t, const Error&) override {}
 };
-
-std::string new_token() {
-  std::array<unsigned char, 32> bytes{};
-  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    throw Error(ErrorKind::failed, "the system gives no random bytes for the run's token");
-  }
-  std::string token;
-  for (const unsigned char byte : bytes) {
-    std::array<char, 4> hex{};
-    std::snprintf(hex.data(), hex.size(), "%02x", static_cast<unsigned>(byte));
-    token += hex.data();
-  }
-  return token;
-}
 
 internal::RestorePoint restore_point(const std::filesystem::path& run, std::uint64_t fingerprint) {
   std::vector<std::string> problems;
@@ -135,7 +119,7 @@ void Run::State::make_host() {
     runtime.network = true;
     runtime.path = options.path;
     runtime.shared_memory = options.shared_memory;
-    runtime.token = new_token();
+    runtime.token = secret_text(32);
     processes_ = std::make_unique<internal::ProcessHost>(
         topology_,
         internal::NodeStart{.fingerprint = program.fingerprint(),

@@ -1,6 +1,5 @@
 #include "lp/rpc/shm.h"
 
-#include <sys/random.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -8,10 +7,10 @@
 #include <atomic>
 #include <deque>
 #include <mutex>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "lp/base/secret.h"
 #include "lp/base/shared_heap.h"
 #include "lp/rpc/handshake.h"
 #include "lp/rpc/hub.h"
@@ -25,22 +24,9 @@ constexpr Duration kNoDescriptors = std::chrono::milliseconds(100);  // until it
 // Those who have connected and not yet been met; the oldest of more has introduced itself by now, or goes.
 constexpr std::size_t kUnknown = 64;
 
-std::string random_name() {
-  std::array<unsigned char, 16> bytes{};
-  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    throw Error(ErrorKind::failed, "the system gives no random bytes");
-  }
-  std::string name;
-  for (const unsigned char byte : bytes) {
-    name += "0123456789abcdef"[byte >> 4];
-    name += "0123456789abcdef"[byte & 15];
-  }
-  return name;
-}
-
 }  // namespace
 
-struct Shm::State : std::enable_shared_from_this<State> {
+struct Shm::State {
   explicit State(Hub& the_hub)
       : hub(the_hub), heap(SharedHeap::use(the_hub.options().shared_memory)), listening(listen_locally(name)) {}
 
@@ -57,7 +43,7 @@ struct Shm::State : std::enable_shared_from_this<State> {
 
   Hub& hub;
   SharedHeap& heap;
-  const std::string name = random_name();
+  const std::string name = secret_text(16);
   const Descriptor listening;
   std::unique_ptr<Receivers> receivers;
   std::mutex dialing;  // one at a time

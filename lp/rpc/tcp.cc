@@ -1,11 +1,9 @@
 #include "lp/rpc/tcp.h"
 
-#include <sys/random.h>
-
-#include <array>
 #include <span>
 
 #include "lp/base/error.h"
+#include "lp/base/secret.h"
 #include "lp/wire/envelope.h"
 
 namespace lp::internal {
@@ -20,13 +18,7 @@ thread_local const Tcp* t_at_socket = nullptr;
 
 // What the names begin with under which this socket knows those whom it dials. Nobody can guess it: those who dial us
 // may choose their names, and libzmq aborts when a name that we give is taken.
-std::string secret_prefix() {
-  std::array<char, 10> bytes{};
-  if (getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size())) {
-    throw Error(ErrorKind::failed, "the system gives no random bytes");
-  }
-  return "l" + std::string(bytes.begin(), bytes.end());  // libzmq's own begin with a zero byte
-}
+std::string secret_prefix() { return "l" + secret_bytes(10); }  // libzmq's own begin with a zero byte
 
 }  // namespace
 

@@ -28,24 +28,12 @@
 #include "lp/wire/envelope.h"
 #include "tests/faults/programs_for_test.h"
 #include "tests/launchers/tools_for_test.h"
+#include "tests/lp/program/nobody.h"
 
 namespace lp::test {
 namespace {
 
 using std::chrono::seconds;
-
-class Nobody final : public Runtime::Observer {
-  void on_ready(NodeId, std::uint32_t) override { ready.set(); }
-  void on_finished(NodeId, std::uint32_t) override {}
-  void on_failed(NodeId, std::uint32_t, const Error&) override {}
-  void on_stop_requested(NodeId, const std::string&) override {}
-  void on_progress(NodeId, const Progress&) override {}
-  void on_saved(NodeId, std::uint64_t) override {}
-  void on_not_saved(NodeId, std::uint64_t, const Error&) override {}
-
- public:
-  Event ready;
-};
 
 // Two runtimes of this process, as two processes would have them: one serves, one calls.
 class Stranger : public testing::Test {

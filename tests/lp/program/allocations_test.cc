@@ -12,6 +12,7 @@
 #include "lp/base/enums.h"
 #include "lp/lp.h"
 #include "lp/program/runtime.h"
+#include "tests/lp/program/nobody.h"
 
 namespace {
 std::atomic<std::uint64_t> g_allocations = 0;
@@ -42,20 +43,6 @@ class Echo {
   Small answer(Small call) { return call; }
   int add(int a, int b) { return a + b; }
   using Remote = Methods<&Echo::answer, &Echo::add>;
-};
-
-class Nobody final : public Runtime::Observer {
- public:
-  Event ready;
-
- private:
-  void on_ready(NodeId, std::uint32_t) override { ready.set(); }
-  void on_finished(NodeId, std::uint32_t) override {}
-  void on_failed(NodeId, std::uint32_t, const Error& error) override { ADD_FAILURE() << error.what(); }
-  void on_stop_requested(NodeId, const std::string&) override {}
-  void on_progress(NodeId, const Progress&) override {}
-  void on_saved(NodeId, std::uint64_t) override {}
-  void on_not_saved(NodeId, std::uint64_t, const Error&) override {}
 };
 
 // A service in one runtime, and its caller in another as two processes have them; or in the same.

@@ -13,6 +13,7 @@
 #include "lp/base/error.h"
 #include "lp/lp.h"
 #include "lp/program/runtime.h"
+#include "tests/lp/program/nobody.h"
 
 namespace lp {
 namespace {
@@ -79,20 +80,6 @@ class Reader {
  private:
   Client<Store> store_;
   std::vector<Version<Weights>> kept_;
-};
-
-class Nobody final : public Runtime::Observer {
- public:
-  Event ready;
-
- private:
-  void on_ready(NodeId, std::uint32_t) override { ready.set(); }
-  void on_finished(NodeId, std::uint32_t) override {}
-  void on_failed(NodeId, std::uint32_t, const Error& error) override { ADD_FAILURE() << error.what(); }
-  void on_stop_requested(NodeId, const std::string&) override {}
-  void on_progress(NodeId, const Progress&) override {}
-  void on_saved(NodeId, std::uint64_t) override {}
-  void on_not_saved(NodeId, std::uint64_t, const Error&) override {}
 };
 
 const Handle<Store> kStore("store");
@@ -174,6 +161,21 @@ TEST_P(PublishedTest, NothingIsTornWhileOthersAreRead) {
 TEST_P(PublishedTest, OneVersionIsReadOnce) {
   store().call<&Store::publish>(1.0F);
   EXPECT_TRUE(reader(0).call<&Reader::same>());
+}
+
+TEST_P(PublishedTest, AVersionTravelsOnceToAClientThatReadsItAgain) {
+  store().call<&Store::publish>(1.0F);
+  for (int i = 0; i < 5; ++i) {
+    reader(0).call<&Reader::keep>();
+    reader(0).call<&Reader::drop>();
+  }
+  if (GetParam() != Path::tcp) return;  // elsewhere nothing travels
+  std::uint64_t received = 0;
+  for (const CallStatistics& one : readers().calls()) {
+    if (one.caller == "reader/0") received += one.bytes_received;
+  }
+  EXPECT_GT(received, kSize * sizeof(float));
+  EXPECT_LT(received, 2 * kSize * sizeof(float));
 }
 
 TEST_P(PublishedTest, AReaderDoesNotWaitForTheTurn) {

@@ -1,0 +1,20 @@
+// Secrets: as long as they are asked for, and never the same.
+
+#include "lp/base/secret.h"
+
+#include <gtest/gtest.h>
+
+namespace lp {
+namespace {
+
+TEST(Secret, IsAsLongAsAskedForAndNeverTheSame) {
+  EXPECT_EQ(secret_bytes(10).size(), 10U);
+  EXPECT_NE(secret_bytes(16), secret_bytes(16));
+  const std::string text = secret_text(16);
+  EXPECT_EQ(text.size(), 32U);
+  EXPECT_EQ(text.find_first_not_of("0123456789abcdef"), std::string::npos);
+  EXPECT_NE(text, secret_text(16));
+}
+
+}  // namespace
+}  // namespace lp
