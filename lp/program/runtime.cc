@@ -220,15 +220,8 @@ void Runtime::update(std::span<const PeerState> peers) {
     } else if (news.endpoint.empty() || network == nullptr) {
       peer.down(news.incarnation);
     } else {
-      try {
-        peer.up_elsewhere(news.incarnation, network->dial(news.endpoint));
-      } catch (const Error& error) {  // only where the run allows a single path
-        if (error.kind() == ErrorKind::disconnected) {
-          peer.down(news.incarnation);  // it has died meanwhile: there will be more news
-        } else {
-          peer.gone(error.text());
-        }
-      }
+      peer.up_elsewhere(news.incarnation);
+      network->dial(news.endpoint, peer, news.incarnation);
     }
     if (network != nullptr && !old.empty() && !in_use) network->hang_up(old);
   }

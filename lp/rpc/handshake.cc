@@ -1,7 +1,6 @@
 #include "lp/rpc/handshake.h"
 
 #include <sys/socket.h>
-#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -17,8 +16,7 @@ namespace lp::internal {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x316d736c;  // "lsm1"
-constexpr int kBacklog = 1024;
-constexpr int kMostSeconds = 3;  // that a process takes to answer on a busy machine
+constexpr int kBacklog = Bell::kLanes;
 constexpr std::size_t kMostMemory = std::size_t{1} << 46;
 
 struct Greeting {
@@ -40,8 +38,8 @@ auto uninterrupted(Call call) {
   return result;
 }
 
-Descriptor local_socket(int flags) {
-  Descriptor made(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | flags, 0));
+Descriptor local_socket() {
+  Descriptor made(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!made) failed("socket");
   return made;
 }
@@ -58,16 +56,10 @@ std::pair<sockaddr_un, socklen_t> address_of(const std::string& name) {
   return {address, static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size())};
 }
 
-void limit_waits(const Descriptor& socket) {
-  const timeval limit{.tv_sec = kMostSeconds, .tv_usec = 0};
-  setsockopt(socket.number(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  setsockopt(socket.number(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-}
-
 }  // namespace
 
 Descriptor listen_locally(const std::string& name) {
-  Descriptor listening = local_socket(SOCK_NONBLOCK);
+  Descriptor listening = local_socket();
   const auto [address, size] = address_of(name);
   if (bind(listening.number(), reinterpret_cast<const sockaddr*>(&address), size) != 0) failed("bind");
   if (listen(listening.number(), kBacklog) != 0) failed("listen");
@@ -75,8 +67,7 @@ Descriptor listen_locally(const std::string& name) {
 }
 
 Descriptor connect_locally(const std::string& name) {
-  Descriptor connected = local_socket(0);
-  limit_waits(connected);
+  Descriptor connected = local_socket();
   const auto [address, size] = address_of(name);
   const auto connected_now = [&, at = &address, length = size] {
     return connect(connected.number(), reinterpret_cast<const sockaddr*>(at), length);
@@ -87,7 +78,7 @@ Descriptor connect_locally(const std::string& name) {
 
 std::optional<Descriptor> accept_neighbour(const Descriptor& listening) {
   for (;;) {
-    Descriptor accepted(accept4(listening.number(), nullptr, nullptr, SOCK_CLOEXEC));
+    Descriptor accepted(accept4(listening.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!accepted) {
       if (errno == ECONNABORTED || errno == EINTR) continue;
       if (errno == EAGAIN) return std::nullopt;
@@ -96,7 +87,6 @@ std::optional<Descriptor> accept_neighbour(const Descriptor& listening) {
     ucred user{};
     socklen_t size = sizeof user;
     if (getsockopt(accepted.number(), SOL_SOCKET, SO_PEERCRED, &user, &size) != 0 || user.uid != geteuid()) continue;
-    limit_waits(accepted);
     return accepted;
   }
 }
@@ -135,8 +125,7 @@ Introduction receive_memory(const Descriptor& socket, bool dialed) {
   message.msg_iovlen = 1;
   message.msg_control = room.data();
   message.msg_controllen = CMSG_LEN(sizeof numbers);  // not a descriptor more, though there were room for it
-  const int flags = MSG_CMSG_CLOEXEC | (dialed ? MSG_DONTWAIT : 0);
-  const ssize_t size = uninterrupted([&] { return recvmsg(socket.number(), &message, flags); });
+  const ssize_t size = uninterrupted([&] { return recvmsg(socket.number(), &message, MSG_CMSG_CLOEXEC); });
   if (size < 0) failed("recvmsg");
   if (size == 0) throw Error(ErrorKind::disconnected, "shared memory: the other side has ended");
 

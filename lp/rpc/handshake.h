@@ -13,7 +13,7 @@ namespace lp::internal {
 
 // A socket that listens under `name` within this network namespace; accepting from it does not block.
 Descriptor listen_locally(const std::string& name);
-// A socket to whoever listens there.
+// A socket to whoever listens there. Nobody waits on the sockets of this file: use a Poller.
 Descriptor connect_locally(const std::string& name);
 // The next one who has connected and runs as the same user; none: nobody is waiting.
 std::optional<Descriptor> accept_neighbour(const Descriptor& listening);
@@ -27,8 +27,8 @@ struct Introduction {
   SharedMemory lanes{};    // from the side that dials
   Neighbour neighbour{};
 };
-// Receives what the other side sent: the side that dialed waits for that, at most some seconds; the side that was
-// dialed does not wait, and gets lanes too. Throws when it is not there, or not what it should be.
+// Receives what the other side sent; the side that was dialed gets lanes too. Throws when it is not there, or not what
+// it should be.
 Introduction receive_memory(const Descriptor& socket, bool dialed);
 
 }  // namespace lp::internal

@@ -34,18 +34,24 @@ std::string Network::endpoint() const {
   return shm_ == nullptr ? tcp_->endpoint() : tcp_->endpoint() + std::string(kShm) + shm_->name();
 }
 
-std::shared_ptr<Connection> Network::dial(const std::string& endpoint) {
+void Network::dial(const std::string& endpoint, Peer& peer, std::uint32_t incarnation) {
   const auto [tcp, shm] = parts(endpoint);
   if (shm_ != nullptr && !shm.empty()) {
-    try {
-      return shm_->dial(shm);
-    } catch (const Error&) {
-      if (path_ == Path::shm) throw;
-    }
+    shm_->dial(shm, [this, &peer, incarnation, other = tcp](const std::shared_ptr<Connection>& connection,
+                                                            const Error* error) {
+      if (connection != nullptr) {
+        peer.connected(incarnation, connection);
+      } else if (path_ == Path::shm) {
+        peer.unreachable(incarnation, *error);
+      } else {
+        peer.connected(incarnation, tcp_->dial(other));
+      }
+    });
   } else if (path_ == Path::shm) {
-    throw Error(ErrorKind::failed, "--path=shm: " + endpoint + " has no shared memory");
+    peer.unreachable(incarnation, Error(ErrorKind::failed, "--path=shm: " + endpoint + " has no shared memory"));
+  } else {
+    peer.connected(incarnation, tcp_->dial(tcp));
   }
-  return tcp_->dial(tcp);
 }
 
 void Network::hang_up(const std::string& endpoint) {

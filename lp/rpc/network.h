@@ -2,6 +2,7 @@
 // The way to the other processes of a run, the nearest that there is: shared memory within a host and network
 // namespace, else TCP. Owned by the Hub; thread-safe.
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -24,9 +25,9 @@ class Network {
   // Where others reach this process: "tcp://127.0.0.1:41234", with shared memory also " shm://NAME".
   std::string endpoint() const;
 
-  // The connection to an endpoint, which is made when there is none. Throws Error when the only path that the run
-  // allows does not lead there.
-  std::shared_ptr<Connection> dial(const std::string& endpoint);
+  // Tells `peer`, whose `incarnation` is at the endpoint, of the connection that leads there, which is made when there
+  // is none: now or soon, in this thread or another.
+  void dial(const std::string& endpoint, Peer& peer, std::uint32_t incarnation);
   // Ends the connection to an endpoint whose process is gone.
   void hang_up(const std::string& endpoint);
   // Ends all connections.

@@ -38,20 +38,36 @@ void Peer::down_here(NodeCore& core) {
   if (local_.load() == &core) local_.store(nullptr, std::memory_order_release);
 }
 
-void Peer::up_elsewhere(std::uint32_t incarnation, std::shared_ptr<Connection> connection) {
-  std::deque<Held> held;
+void Peer::up_elsewhere(std::uint32_t incarnation) {
   std::shared_ptr<Connection> old;
   {
     const std::lock_guard lock(mutex_);
     if (incarnation < incarnation_) return;
-    if (incarnation == incarnation_ && connection_ == connection) return;
     reopen();
+    if (incarnation == incarnation_) return;
     incarnation_ = incarnation;
+    old = std::exchange(connection_, nullptr);
+  }
+  if (old != nullptr) old->lose(*this);
+}
+
+void Peer::connected(std::uint32_t incarnation, std::shared_ptr<Connection> connection) {
+  std::deque<Held> held;
+  std::shared_ptr<Connection> old;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!awaits(incarnation) || connection_ == connection) return;
     old = std::exchange(connection_, std::move(connection));
     held = std::exchange(held_, {});
   }
   if (old != nullptr) old->lose(*this);
   flush(std::move(held));
+}
+
+void Peer::unreachable(std::uint32_t incarnation, const Error& error) {
+  if (error.kind() == ErrorKind::disconnected) return;  // it has died meanwhile: there will be more news
+  std::unique_lock lock(mutex_);
+  if (awaits(incarnation)) end(std::move(lock), gone_error(error.text()));
 }
 
 void Peer::down(std::uint32_t incarnation) {
@@ -71,20 +87,21 @@ void Peer::reopen() {
 }
 
 void Peer::gone(const std::string& text) {
-  close(Error(ErrorKind::disconnected, text.empty() ? "the node has ended and will not come back" : text,
-              {.node = hub_.name(id_)}));
+  close(gone_error(text.empty() ? "the node has ended and will not come back" : text));
 }
 
-void Peer::close(const Error& error) {
-  std::deque<Held> held;
-  std::shared_ptr<Connection> old;
-  {
-    const std::lock_guard lock(mutex_);
-    if (closed_ != nullptr && closed_->kind() == ErrorKind::stopped) return;
-    closed_ = std::make_unique<Error>(error);
-    held = std::exchange(held_, {});
-    old = std::exchange(connection_, nullptr);
-  }
+Error Peer::gone_error(const std::string& text) const {
+  return Error(ErrorKind::disconnected, text, {.node = hub_.name(id_)});
+}
+
+void Peer::close(const Error& error) { end(std::unique_lock(mutex_), error); }
+
+void Peer::end(std::unique_lock<std::mutex> lock, const Error& error) {
+  if (closed_ != nullptr && closed_->kind() == ErrorKind::stopped) return;
+  closed_ = std::make_unique<Error>(error);
+  const std::deque<Held> held = std::exchange(held_, {});
+  const std::shared_ptr<Connection> old = std::exchange(connection_, nullptr);
+  lock.unlock();
   if (old != nullptr) old->lose(*this);
   for (const Held& one : held) fail_held(one.pending, one.call, error);
 }

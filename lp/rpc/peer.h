@@ -30,7 +30,10 @@ class Peer {
   // News of the node. Calls of an older incarnation that were sent and are unanswered end, or are sent again.
   void up_here(NodeCore& core);
   void down_here(NodeCore& core);
-  void up_elsewhere(std::uint32_t incarnation, std::shared_ptr<Connection> connection);
+  void up_elsewhere(std::uint32_t incarnation);
+  // The way to that incarnation, or why there is none. No effect when there are other news already.
+  void connected(std::uint32_t incarnation, std::shared_ptr<Connection> connection);
+  void unreachable(std::uint32_t incarnation, const Error& error);
   void down(std::uint32_t incarnation);
   void gone(const std::string& text);
   void close(const Error& error);  // the run ends
@@ -66,8 +69,11 @@ class Peer {
   };
 
   void deliver(Held held) noexcept;
+  void end(std::unique_lock<std::mutex> lock, const Error& error);
+  Error gone_error(const std::string& text) const;
   // With the lock:
   bool reachable() const;
+  bool awaits(std::uint32_t incarnation) const { return incarnation == incarnation_ && closed_ == nullptr; }
   void reopen();  // a node that had gone is started again after all
   void accept_at(NodeCore& core, Call& call, const MethodInfo& info) noexcept;
   void accept_bytes_at(NodeCore& core, Pending& call) noexcept;

@@ -20,6 +20,7 @@
 namespace lp::internal {
 namespace {
 
+constexpr Duration kAnswer = std::chrono::seconds(3);                // that a process takes on a busy machine
 constexpr Duration kNoDescriptors = std::chrono::milliseconds(100);  // until it is tried again
 // Those who have connected and not yet been met; the oldest of more has introduced itself by now, or goes.
 constexpr std::size_t kUnknown = 64;
@@ -39,16 +40,30 @@ struct Shm::State {
     std::string dialed{};  // the name, if this side dialed
   };
 
-  static constexpr std::uint64_t kListening = 1;  // tags of the poller: this, or one of who has connected
+  struct Reserved {
+    std::uint32_t lane = 0;
+    std::uint64_t tag = 0;
+  };
+  // A process that was dialed, until it answers.
+  struct Dial {
+    std::string name{};
+    Reserved place{};
+    Time deadline{};
+    std::vector<Dialed> waiting{};
+    Descriptor socket{};
+    SharedMemory lanes{};
+  };
+
+  static constexpr std::uint64_t kListening = 1;  // tags of the poller: this, one of `open`, or who has connected
 
   Hub& hub;
   SharedHeap& heap;
   const std::string name = secret_text(16);
   const Descriptor listening;
   std::unique_ptr<Receivers> receivers;
-  std::mutex dialing;  // one at a time
   std::mutex mutex;
   std::deque<Open> open;
+  std::deque<Dial> dials;  // the oldest first
   bool closing = false;
   Poller poller;
   std::deque<std::pair<std::uint64_t, Descriptor>> unknown;  // the thread's own
@@ -58,11 +73,13 @@ struct Shm::State {
   void serve();
   bool accept();
   bool meet(std::uint64_t tag);
-  struct Reserved {
-    std::uint32_t lane = 0;
-    std::uint64_t tag = 0;
-  };
-  Reserved reserve();
+  void introduce(const std::string& to, Reserved place);
+  bool answered(std::uint64_t tag);
+  void end_dial(std::uint64_t tag, const Error& error);
+  Time end_late_dials();
+  Dial* find_dial(std::uint64_t tag);                   // with the lock
+  std::vector<Dialed> take_waiting(std::uint64_t tag);  // with the lock
+  Reserved reserve();                                   // with the lock
   std::shared_ptr<Connection> join(ShmLink::Side side, Reserved place, Introduction introduction, Descriptor socket,
                                    const std::string& dialed);
   void end(std::uint64_t tag, bool by_us = true);
@@ -83,29 +100,29 @@ Shm::~Shm() { close(); }
 
 const std::string& Shm::name() const { return state_->name; }
 
-std::shared_ptr<Connection> Shm::dial(const std::string& name) {
+void Shm::dial(const std::string& name, Dialed dialed) {
   State& state = *state_;
-  const std::lock_guard dialing(state.dialing);
-  {
-    const std::lock_guard lock(state.mutex);
-    for (const State::Open& one : state.open) {
-      if (one.connection != nullptr && one.dialed == name && one.connection->open()) return one.connection;
-    }
-  }
-  Descriptor socket = connect_locally(name);
-  SharedMemory lanes = SharedMemory::create("lp-lanes", sizeof(LanePair));
-  ::new (lanes.data()) LanePair;  // its rings stay untouched
-  const State::Reserved place = state.reserve();
+  State::Reserved place;
   try {
-    send_memory(socket.number(), place.lane, &lanes, *state.receivers->bell(), state.heap.memory());
-    Introduction introduction = receive_memory(socket, /*dialed=*/false);
-    introduction.lanes = std::move(lanes);
-    const auto connection = state.join(ShmLink::Side::dialer, place, std::move(introduction), std::move(socket), name);
-    connection->greet();
-    return connection;
-  } catch (...) {
-    state.end(place.tag);
-    throw;
+    std::shared_ptr<Connection> connection;
+    {
+      const std::lock_guard lock(state.mutex);
+      for (const State::Open& one : state.open) {
+        if (one.connection != nullptr && one.dialed == name && one.connection->open()) connection = one.connection;
+      }
+      const auto dial = std::find_if(state.dials.begin(), state.dials.end(),
+                                     [&name](const State::Dial& one) { return one.name == name; });
+      if (connection == nullptr && dial != state.dials.end()) return dial->waiting.push_back(std::move(dialed));
+      if (connection == nullptr) {
+        place = state.reserve();
+        state.dials.push_back({.name = name, .place = place, .deadline = after(kAnswer)});
+        state.dials.back().waiting.push_back(std::move(dialed));
+      }
+    }
+    if (connection != nullptr) return dialed(connection, nullptr);
+    state.introduce(name, place);
+  } catch (const Error& error) {
+    place.tag == 0 ? dialed(nullptr, &error) : state.end_dial(place.tag, error);
   }
 }
 
@@ -116,6 +133,10 @@ void Shm::hang_up(const std::string& name) {
     for (const State::Open& one : state_->open) {
       if (!name.empty() && one.dialed == name) tags.push_back(one.tag);
     }
+    for (const State::Dial& one : state_->dials) {
+      if (one.name == name) tags.push_back(one.place.tag);
+    }
+    std::erase_if(state_->dials, [&name](const State::Dial& one) { return one.name == name; });
   }
   for (const std::uint64_t tag : tags) state_->end(tag);
 }
@@ -128,11 +149,11 @@ void Shm::close() {
   }
   state_->poller.wake();
   state_->thread = Thread();
-  const std::lock_guard dialing(state_->dialing);
   std::vector<std::uint64_t> tags;
   {
     const std::lock_guard lock(state_->mutex);
     for (const State::Open& one : state_->open) tags.push_back(one.tag);
+    state_->dials.clear();
   }
   for (const std::uint64_t tag : tags) state_->end(tag);
   state_->receivers->close();
@@ -142,7 +163,8 @@ void Shm::State::serve() {
   std::array<Poller::Ready, 64> ready;
   bool listens = true;
   for (;;) {
-    const std::size_t count = poller.wait(ready, listens ? kNever : after(kNoDescriptors));
+    const Time late = end_late_dials();
+    const std::size_t count = poller.wait(ready, listens ? late : std::min(late, after(kNoDescriptors)));
     {
       const std::lock_guard lock(mutex);
       if (closing) return;
@@ -152,7 +174,8 @@ void Shm::State::serve() {
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint64_t tag = ready[i].tag;
       if (tag != kListening) {
-        if (!meet(tag)) end(tag, /*by_us=*/false);  // nothing comes after the introduction but the end
+        // Nothing comes after the introduction but the end.
+        if (!meet(tag) && !answered(tag)) end(tag, /*by_us=*/false);
       } else if (!accept()) {
         poller.remove(listening.number());  // others wait, or take TCP
         listens = false;
@@ -189,7 +212,10 @@ bool Shm::State::meet(std::uint64_t tag) {
   Reserved place;
   try {
     Introduction introduction = receive_memory(socket, /*dialed=*/true);
-    place = reserve();
+    {
+      const std::lock_guard lock(mutex);
+      place = reserve();
+    }
     const int number = socket.number();
     const auto connection = join(ShmLink::Side::dialed, place, std::move(introduction), std::move(socket), "");
     send_memory(number, place.lane, nullptr, *receivers->bell(), heap.memory());
@@ -200,8 +226,91 @@ bool Shm::State::meet(std::uint64_t tag) {
   return true;
 }
 
-Shm::State::Reserved Shm::State::reserve() {
+// The first word to a process that is dialed.
+void Shm::State::introduce(const std::string& to, Reserved place) {
+  Descriptor socket = connect_locally(to);
+  SharedMemory lanes = SharedMemory::create("lp-lanes", sizeof(LanePair));
+  ::new (lanes.data()) LanePair;  // its rings stay untouched
+  send_memory(socket.number(), place.lane, &lanes, *receivers->bell(), heap.memory());
   const std::lock_guard lock(mutex);
+  Dial* const dial = find_dial(place.tag);
+  if (dial == nullptr) return;
+  dial->lanes = std::move(lanes);
+  dial->socket = std::move(socket);
+  poller.add(dial->socket.number(), place.tag);
+  poller.wake();  // for the deadline
+}
+
+// The answer of a process that was dialed has come. False when it is no such process.
+bool Shm::State::answered(std::uint64_t tag) {
+  Dial answering{};
+  {
+    const std::lock_guard lock(mutex);
+    Dial* const dial = find_dial(tag);
+    if (dial == nullptr) return false;
+    answering = {
+        .name = dial->name, .place = dial->place, .socket = std::move(dial->socket), .lanes = std::move(dial->lanes)};
+  }
+  poller.remove(answering.socket.number());
+  try {
+    Introduction introduction = receive_memory(answering.socket, /*dialed=*/false);
+    introduction.lanes = std::move(answering.lanes);
+    const auto connection = join(ShmLink::Side::dialer, answering.place, std::move(introduction),
+                                 std::move(answering.socket), answering.name);
+    connection->greet();
+    std::vector<Dialed> waiting;
+    {
+      const std::lock_guard lock(mutex);
+      waiting = take_waiting(tag);
+    }
+    if (waiting.empty()) end(tag);  // hung up meanwhile
+    for (Dialed& one : waiting) one(connection, nullptr);
+  } catch (const Error& error) {
+    end_dial(tag, error);
+  }
+  return true;
+}
+
+void Shm::State::end_dial(std::uint64_t tag, const Error& error) {
+  std::vector<Dialed> waiting;
+  {
+    const std::lock_guard lock(mutex);
+    waiting = take_waiting(tag);
+  }
+  end(tag);
+  for (Dialed& one : waiting) one(nullptr, &error);
+}
+
+// When to look again.
+Time Shm::State::end_late_dials() {
+  for (;;) {
+    std::uint64_t late = 0;
+    {
+      const std::lock_guard lock(mutex);
+      if (dials.empty()) return kNever;
+      if (!passed(dials.front().deadline)) return dials.front().deadline;
+      late = dials.front().place.tag;
+    }
+    end_dial(late, Error(ErrorKind::failed, "shared memory: the other side does not answer"));
+  }
+}
+
+Shm::State::Dial* Shm::State::find_dial(std::uint64_t tag) {
+  const auto found = std::find_if(dials.begin(), dials.end(), [tag](const Dial& one) { return one.place.tag == tag; });
+  return found == dials.end() ? nullptr : &*found;
+}
+
+std::vector<Shm::Dialed> Shm::State::take_waiting(std::uint64_t tag) {
+  std::vector<Dialed> waiting;
+  std::erase_if(dials, [&](Dial& one) {
+    if (one.place.tag != tag) return false;
+    waiting = std::move(one.waiting);
+    return true;
+  });
+  return waiting;
+}
+
+Shm::State::Reserved Shm::State::reserve() {
   if (closing) throw Error(ErrorKind::stopped, "the run ends");
   Reserved place;
   while (place.lane < open.size() && open[place.lane].tag != 0) ++place.lane;

@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "lp/base/error.h"
+#include "lp/base/function.h"
 #include "lp/rpc/connection.h"
 
 namespace lp::internal {
@@ -21,10 +23,13 @@ class Shm {
   // What others dial: 32 hexadecimal digits.
   const std::string& name() const;
 
-  // The connection to a process, which is made when there is none. Throws Error when it is not on this host and in this
-  // network namespace, or shares no memory.
-  std::shared_ptr<Connection> dial(const std::string& name);
-  // Ends the connection to a process that is gone.
+  // Gets the connection, or else the reason why there is none.
+  using Dialed = Function<void(const std::shared_ptr<Connection>& connection, const Error* error)>;
+  // Gives `dialed` the connection to a process, which is made when there is none: now, or in another thread when the
+  // process has answered. There is none when it is not on this host and in this network namespace, shares no memory,
+  // or does not answer in some seconds.
+  void dial(const std::string& name, Dialed dialed);
+  // Ends the connection to a process that is gone; whoever still waits for it gets nothing.
   void hang_up(const std::string& name);
   // Ends all connections.
   void close();
