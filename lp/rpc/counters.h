@@ -36,7 +36,7 @@ struct CallStatistics {
   std::uint64_t errors = 0;          // of those that ended
   std::uint64_t bytes_sent = 0;      // of calls that left the process
   std::uint64_t bytes_received = 0;  // and of their replies
-  LatencyHistogram latency{};        // of direct calls all, of others one in CallCounters::kTimed
+  LatencyHistogram latency{};        // of one call in CallCounters::kTimed
 };
 
 namespace internal {

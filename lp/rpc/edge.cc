@@ -50,14 +50,13 @@ class DirectCall {
   // is left.
   bool invoke(void* arguments, void* slot);
   Duration left() const { return std::max(until(frame_.deadline), Duration(1)); }  // 0 would mean the default
-  Duration took() const { return now() - begin_; }
-  // Throws `deadline` when that was too long.
-  void check_deadline(Duration took) const;
+  // Throws `deadline` when it took too long.
+  void check_deadline() const;
 
  private:
   NodeCore* node_;
   const Method* method_ = nullptr;
-  Time begin_{};
+  Duration allowed_{};
   Frame frame_{};
   Frame* caller_ = nullptr;
 };
@@ -68,15 +67,18 @@ DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeou
   const Method* const method = node_->find(info.id);
   if (method == nullptr || !method->direct) return;
   caller_ = current_frame();
-  begin_ = now();
+  allowed_ = timeout;
   frame_ = {.node = node_,
-            .deadline = timeout < kNever - begin_ ? begin_ + timeout : kNever,
+            .deadline = after(timeout),
             .chain = caller_ != nullptr && caller_->chain != 0 ? caller_->chain : new_chain(),
             .holds_turn = method->traits.in_turn(),
             .path = nullptr,
             .caller = caller_};
   if (caller_ != nullptr) {
-    frame_.deadline = std::min(frame_.deadline, caller_->deadline);
+    if (caller_->deadline < frame_.deadline) {
+      allowed_ = frame_.deadline == kNever ? until(caller_->deadline) : timeout - (frame_.deadline - caller_->deadline);
+      frame_.deadline = caller_->deadline;
+    }
     if (caller_->node->stopping()) return;  // the queued way says so
   }
   if (frame_.holds_turn) {
@@ -127,11 +129,11 @@ bool DirectCall::invoke(void* arguments, void* slot) {
   }
 }
 
-void DirectCall::check_deadline(Duration took) const {
-  if (frame_.deadline == kNever || begin_ + took < frame_.deadline) return;
+void DirectCall::check_deadline() const {
+  if (!passed(frame_.deadline)) return;
   throw Error(ErrorKind::deadline,
-              "the reply came too late: the call took " + duration_text(took) + " and was allowed " +
-                  duration_text(frame_.deadline - begin_),
+              "the reply came too late: the call took " + duration_text(allowed_ + (now() - frame_.deadline)) +
+                  " and was allowed " + duration_text(allowed_),
               {.node = node_->name(), .method = std::string(method_->name), .may_have_run = true});
 }
 
@@ -163,20 +165,17 @@ Ref<StateBase> start_call(Edge& edge, const MethodInfo& info, const CallOptions&
 bool call_directly(Edge& edge, const MethodInfo& info, CallOptions& options, void* arguments, void* slot) {
   DirectCall direct(edge, info, edge.hub().timeout(options.timeout, info));
   if (!direct) return false;
-  CallCounters& counters = edge.counters().of(info);
-  counters.begin();
+  CallTimer counted(&edge.counters().of(info));
   bool done = false;
   try {
     done = direct.invoke(arguments, slot);
   } catch (...) {
-    counters.end(/*failed=*/true);
+    counted.end(/*failed=*/true);
     throw;
   }
-  counters.end(/*failed=*/!done);
+  counted.end(/*failed=*/!done);
   if (done) {
-    const Duration took = direct.took();
-    counters.took(took);
-    direct.check_deadline(took);
+    direct.check_deadline();
   } else {
     options.timeout = direct.left();
   }
