@@ -24,14 +24,7 @@ std::byte* put(std::byte* to, const Buffer& part) {
   return to + aligned(part.size());
 }
 
-Frames to_message(std::vector<Buffer>& parts) {
-  Frames message{.body = std::move(parts.front())};
-  if (parts.size() > 1) {
-    message.arrays.assign(std::make_move_iterator(parts.begin() + 1), std::make_move_iterator(parts.end()));
-  }
-  parts.clear();
-  return message;
-}
+Buffer& part(Frames& message, std::size_t i) { return i == 0 ? message.body : message.arrays[i - 1]; }
 
 }  // namespace
 
@@ -80,11 +73,14 @@ std::vector<Buffer> pieces(const Frames& message) {
 }
 
 void Assembly::add(Buffer content, bool pieces_allowed, std::vector<Frames>& messages) {
-  if (parts_.empty()) {
+  if (large_.empty()) {
     add_packet(content, pieces_allowed, messages);
   } else {
     add_piece(std::move(content));
-    if (done_ == large_.size()) messages.push_back(to_message(parts_));
+  }
+  if (!large_.empty() && done_ == large_.size()) {
+    messages.push_back(std::exchange(message_, {}));
+    large_.clear();
   }
 }
 
@@ -103,27 +99,29 @@ void Assembly::add_packet(const Buffer& packet, bool pieces_allowed, std::vector
     for (std::size_t i = 0; i < count; ++i) sizes_.push_back(read(1 + i));
     SmallParts small;
     std::size_t from = at + head_size(count);
-    large_.clear();
-    std::vector<Buffer> parts(count);
+    Frames message;
+    message.arrays.resize(count - 1);
+    std::vector<std::size_t> large;
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t size = sizes_[i];
       if (size > Link::kLargestFrame) malformed("a part of " + std::to_string(size) + " bytes");
       if (!small(size)) {
-        large_.push_back(i);
+        large.push_back(i);
         continue;
       }
       if (from > packet.size() || packet.size() - from < size) malformed("it ends in a part");
-      parts[i] = packet.slice(from, size);
+      part(message, i) = packet.slice(from, size);
       from += aligned(size);
     }
     at = from;
-    if (large_.empty()) {
-      messages.push_back(to_message(parts));
+    if (large.empty()) {
+      messages.push_back(std::move(message));
       continue;
     }
     if (at < packet.size()) malformed("more follows a message whose pieces come");
     if (!pieces_allowed) malformed("a large message before the hello");
-    parts_ = std::move(parts);
+    message_ = std::move(message);
+    large_ = std::move(large);
     done_ = 0;
     expect_next();
   }
@@ -134,18 +132,18 @@ void Assembly::expect_next() {
   filled_ = 0;
   if (done_ == large_.size()) return;
   const std::size_t size = sizes_[large_[done_]];
-  if (size > kPieceBytes) parts_[large_[done_]] = Buffer::uninitialized(size);
+  if (size > kPieceBytes) part(message_, large_[done_]) = Buffer::uninitialized(size);
 }
 
 void Assembly::add_piece(Buffer piece) {
-  Buffer& part = parts_[large_[done_]];
+  Buffer& whole = part(message_, large_[done_]);
   const std::size_t size = sizes_[large_[done_]];
   if (piece.size() != std::min(kPieceBytes, size - filled_)) malformed("a piece of the wrong size");
   filled_ += piece.size();
   if (size <= kPieceBytes) {
-    part = std::move(piece);
+    whole = std::move(piece);
   } else {
-    std::memcpy(part.edit().data() + filled_ - piece.size(), piece.data(), piece.size());
+    std::memcpy(whole.edit().data() + filled_ - piece.size(), piece.data(), piece.size());
   }
   if (filled_ < size) return;
   ++done_;

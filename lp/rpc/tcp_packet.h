@@ -47,8 +47,8 @@ class Assembly {
   void add_piece(Buffer piece);
   void expect_next();
 
-  std::vector<Buffer> parts_;       // of the message whose pieces come
-  std::vector<std::size_t> large_;  // those that come, of which the first `done_` are there
+  Frames message_;                  // whose pieces come
+  std::vector<std::size_t> large_;  // its parts that come, of which the first `done_` are there; none: a packet comes
   std::size_t done_ = 0;
   std::size_t filled_ = 0;  // bytes of the next one
   std::vector<std::size_t> sizes_;
