@@ -7,6 +7,7 @@ namespace lp::bench {
 
 Peer futex_peer();   // two words in shared memory; one caller
 Peer unix_peer();    // a Unix stream socket
+Peer tcp_peer();     // a TCP socket
 Peer zeromq_peer();  // ROUTER and DEALER over TCP
 
 }  // namespace lp::bench

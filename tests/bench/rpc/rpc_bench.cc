@@ -47,6 +47,7 @@ std::vector<Entry> entries(const Plan& plan) {
                          {lp("lp direct", Path::direct), Entry::round_trips},
                          {processes(self, "futex"), Entry::round_trips},
                          {processes(self, "unix socket"), Entry::pulls},
+                         {processes(self, "tcp socket"), Entry::pulls},
                          {processes(self, "zeromq tcp")}};
   if (!plan.grpc.empty()) {
     for (const char* name : {"grpc unix", "grpc tcp"}) all.push_back({processes(plan.grpc, name)});
@@ -135,7 +136,7 @@ int main(int argc, char** argv) {
   lp::Programs programs;
   add_program(programs);
   if (const auto code = lp::become_node_if_asked(argc, argv, programs)) return *code;
-  const std::vector<Peer> peers{futex_peer(), unix_peer(), zeromq_peer()};
+  const std::vector<Peer> peers{futex_peer(), unix_peer(), tcp_peer(), zeromq_peer()};
   if (const auto code = become_peer_if_asked(argc, argv, peers)) return *code;
   try {
     return measure_and_print(argc, argv);
