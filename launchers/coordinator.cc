@@ -54,6 +54,8 @@ void Coordinator::start(RestorePoint cut, Time now) {
   now_ = now;
   cut_ = std::move(cut);
   listener_.on_phase(phase_);
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) units_[unit].key = host_.make_key(unit);
+  keyed_ = !units_.empty() && !units_.front().key.empty();
   for (std::size_t unit = 0; unit < units_.size(); ++unit) start_unit(unit);
   if (units_.empty()) finish("the program has no nodes");
 }
@@ -105,6 +107,7 @@ void Coordinator::start_unit(std::size_t index) {
   ++unit.incarnation;
   unit.state = Unit::State::up;
   unit.cause.reset();
+  if (unit.key.empty()) unit.key = host_.make_key(index);
   ++up_;
   news_.erase(index);
   for (const NodeId id : topology_.units[index].nodes) {
@@ -118,9 +121,10 @@ void Coordinator::start_unit(std::size_t index) {
         news_[index][callee] = peer_state(callee);
       }
     }
-    // It must refuse what earlier incarnations of its callers still send.
+    // It must refuse what earlier incarnations of its callers still send, and know their keys.
     for (const NodeId caller : topology_.nodes[id].callers) {
-      if (topology_.nodes[caller].unit != index && units_[topology_.nodes[caller].unit].incarnation > 1) {
+      const std::size_t other = topology_.nodes[caller].unit;
+      if (other != index && (keyed_ || units_[other].incarnation > 1)) {
         news_[index].try_emplace(caller, replaced_state(caller));
       }
     }
@@ -131,13 +135,16 @@ void Coordinator::start_unit(std::size_t index) {
 
 // For who is called by it, and need not reach it.
 PeerState Coordinator::replaced_state(NodeId node) const {
-  return {.node = node, .incarnation = units_[topology_.nodes[node].unit].incarnation};
+  const Unit& unit = units_[topology_.nodes[node].unit];
+  return {.node = node, .incarnation = unit.incarnation, .key = unit.key};
 }
 
 PeerState Coordinator::peer_state(NodeId node) const {
+  const Unit& unit = units_[topology_.nodes[node].unit];
   return {.node = node,
-          .incarnation = units_[topology_.nodes[node].unit].incarnation,
+          .incarnation = unit.incarnation,
           .endpoint = nodes_[node].ready ? nodes_[node].endpoint : std::string(),
+          .key = unit.key,
           .gone = nodes_[node].gone,
           .text = nodes_[node].gone ? nodes_[node].text : std::string()};
 }
@@ -145,7 +152,7 @@ PeerState Coordinator::peer_state(NodeId node) const {
 void Coordinator::tell_neighbours(NodeId node) {
   const Topology::Node& place = topology_.nodes[node];
   const PeerState state = peer_state(node);
-  if (state.incarnation > 1 && !nodes_[node].ready) {
+  if ((keyed_ || state.incarnation > 1) && !nodes_[node].ready) {
     for (const NodeId callee : place.calls) {
       if (topology_.nodes[callee].unit != place.unit) {
         news_[topology_.nodes[callee].unit][node] = replaced_state(node);

@@ -111,6 +111,7 @@ class Coordinator final : public HostEvents {
     std::uint32_t incarnation = 0;
     int restarts = 0;
     int pid = 0;
+    std::string key{};             // public, of the incarnation that is there or comes next; empty: revoked, or none
     bool backoff = false;          // down: its restart is not due yet
     std::optional<Cause> cause{};  // failing: why
   };
@@ -187,6 +188,7 @@ class Coordinator final : public HostEvents {
   std::optional<Cause> abandoned_;      // a thread that was left behind
   std::optional<Cause> ignored_;        // the first failure that its policy ignores
   bool lenient_ = false;
+  bool keyed_ = false;             // the units have keys
   std::optional<NodeId> speaker_;  // the node whose progress is shown
 };
 

@@ -82,7 +82,11 @@ void Coordinator::kill_unit(std::size_t index) {
 }
 
 void Coordinator::unready(std::size_t index) {
-  for (const NodeId node : topology_.units[index].nodes) set_ready(node, false);
+  const bool revoked = !std::exchange(units_[index].key, {}).empty();
+  for (const NodeId node : topology_.units[index].nodes) {
+    set_ready(node, false);
+    if (revoked) tell_neighbours(node);
+  }
 }
 
 void Coordinator::cancel_alarms(std::size_t index) {

@@ -38,6 +38,8 @@ class HostEvents {
 class Host {
  public:
   virtual ~Host() = default;
+  // Makes the keys of the unit's next incarnation; returns the public one. Empty: its nodes need none.
+  virtual std::string make_key(std::size_t unit) = 0;
   // on_ready for each node, or on_failed, or on_exited follows. `cut` is the directory to load from; empty: none.
   virtual void start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) = 0;
   // News for a unit, about the nodes that its nodes call or are called by.

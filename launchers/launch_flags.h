@@ -28,6 +28,8 @@ struct LaunchFlags {
   std::string debug{};
   bool pin = false;
   Path path = Path::nearest;
+  std::string listen = "127.0.0.1";
+  bool curve = false;
   bool serve = false;
 
   static constexpr auto fields = lp::fields(
@@ -47,6 +49,8 @@ struct LaunchFlags {
       lp::field("debug", "run this node under gdb in this terminal; nothing counts as hanging"),
       lp::field("pin", "nodes with `cpus` of one or more get processors of their own"),
       lp::field("path", "the one path that calls take; nearest: each the shortest that there is"),
+      lp::field("listen", "address of this host where nodes are reached; beyond loopback all traffic is encrypted"),
+      lp::field("curve", "encrypt and authenticate TCP on loopback too"),
       lp::field("serve", "a program without any run() is meant: it ends with Ctrl-C"));
 };
 

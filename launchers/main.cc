@@ -133,6 +133,8 @@ LaunchOptions options_of(const LaunchFlags& flags, const std::string& program) {
   options.handle_signals = true;
   options.pin = flags.pin;
   options.path = flags.path;
+  options.listen = flags.listen;
+  options.curve = flags.curve;
   options.serve_forever = flags.serve;
   options.debug = flags.debug;
   return options;

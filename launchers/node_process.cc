@@ -178,6 +178,9 @@ class NodeProcess final : public Runtime::Observer {
       options.keep_cuts = start.keep_cuts();
       options.path = start.path() <= static_cast<std::uint8_t>(Path::tcp) ? static_cast<Path>(start.path()) : Path();
       options.shared_memory = start.shared_memory();
+      options.listen = text_of(start.listen());
+      options.keys = {.public_key = text_of(start.public_key()), .secret_key = text_of(start.secret_key())};
+      options.outside_key = text_of(start.outside_key());
       runtime_ = std::make_unique<Runtime>(*program_, std::move(options), *this);
       for (const NodeId node : nodes_) runtime_->start(node, incarnation_, text_of(start.cut()));
     } catch (...) {
@@ -194,6 +197,7 @@ class NodeProcess final : public Runtime::Observer {
       peers.push_back({.node = peer->node(),
                        .incarnation = peer->incarnation(),
                        .endpoint = text_of(peer->endpoint()),
+                       .key = text_of(peer->key()),
                        .gone = peer->gone(),
                        .text = text_of(peer->text())});
     }

@@ -92,13 +92,14 @@ Plan plan_here(const Program& program, const LaunchOptions& options) {
                              .serve_forever = options.serve_forever});
 }
 
-std::vector<UnitPlace> place_units(const Plan& plan, const Topology& topology, bool pin, const std::string& debug) {
+std::vector<UnitPlace> place_units(const Plan& plan, const Topology& topology, const LaunchOptions& launch) {
   std::vector<UnitPlace> places(topology.units.size());
   const std::vector<unsigned> cores = own_cores();
   std::size_t next_core = 0;
   const std::vector<std::string> all_gpus = gpus_here();
   std::size_t next_gpu = 0;
   for (std::size_t unit = 0; unit < places.size(); ++unit) {
+    places[unit].listen = launch.listen;
     std::map<std::string, std::string> environment;
     double cpus = 0;
     int gpus = 0;
@@ -118,17 +119,18 @@ std::vector<UnitPlace> place_units(const Plan& plan, const Topology& topology, b
       }
       environment.try_emplace("CUDA_VISIBLE_DEVICES", list);
     }
-    if (pin && cpus >= 1) {
+    if (launch.pin && cpus >= 1) {
       for (int i = 0; i < static_cast<int>(std::ceil(cpus)); ++i, ++next_core) {
         if (next_core < cores.size()) places[unit].cores.push_back(cores[next_core]);
       }
     }
     for (const auto& [name, value] : environment) places[unit].environment.push_back(name + "=" + value);
   }
-  if (!debug.empty()) {
+  if (!launch.debug.empty()) {
     const auto node = std::find_if(topology.nodes.begin(), topology.nodes.end(),
-                                   [&](const Topology::Node& one) { return one.name == debug; });
-    if (node == topology.nodes.end()) throw Error(ErrorKind::failed, "there is no node " + quote(debug) + " to debug");
+                                   [&](const Topology::Node& one) { return one.name == launch.debug; });
+    if (node == topology.nodes.end())
+      throw Error(ErrorKind::failed, "there is no node " + quote(launch.debug) + " to debug");
     places[node->unit].debugger = {"gdb", "-q", "-ex", "run", "--args"};
   }
   return places;

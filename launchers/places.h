@@ -23,8 +23,8 @@ Plan plan_here(const Program& program, const LaunchOptions& options);
 // What this host has for nodes. Processors are counted only with `pin`, else they are shared.
 HostResources resources_here(bool pin);
 
-// One place for each unit. GPUs and, with `pin`, processors are given out in the order of the plan; `debug` names the
-// node that runs under a debugger. Throws Error when there is no such node.
-std::vector<UnitPlace> place_units(const Plan& plan, const Topology& topology, bool pin, const std::string& debug);
+// One place for each unit. GPUs and, with `options.pin`, processors are given out in the order of the plan;
+// `options.debug` names the node that runs under a debugger. Throws Error when there is no such node.
+std::vector<UnitPlace> place_units(const Plan& plan, const Topology& topology, const LaunchOptions& options);
 
 }  // namespace lp::internal

@@ -43,7 +43,8 @@ ProcessHost::ProcessHost(const Topology& topology, NodeStart start, std::vector<
       places_(std::move(places)),
       loop_(loop),
       output_(output),
-      incarnations_(topology.units.size()) {
+      incarnations_(topology.units.size()),
+      keys_(topology.units.size()) {
   check_descriptors(topology.units.size(), raise_descriptor_limit());
   const SocketPair ends = make_socket_pair();
   agent_ = std::make_unique<ControlSocket>(ends.ours, kSmallMessages);
@@ -103,6 +104,12 @@ void ProcessHost::take_output(bool take) {
   send(pack(0, 0, std::move(flow)));
 }
 
+std::string ProcessHost::make_key(std::size_t unit) {
+  if (start_.outside_key.empty()) return {};
+  keys_[unit] = make_curve_keys();
+  return keys_[unit].public_key;
+}
+
 void ProcessHost::start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) {
   incarnations_[unit] = incarnation;
   output_.begin(unit);
@@ -122,6 +129,10 @@ void ProcessHost::start(std::size_t unit, std::uint32_t incarnation, const std::
   start.keep_cuts = start_.keep_cuts;
   start.path = static_cast<std::uint8_t>(start_.path);
   start.shared_memory = start_.shared_memory;
+  start.listen = places_[unit].listen;
+  start.public_key = std::move(keys_[unit].public_key);
+  start.secret_key = std::move(keys_[unit].secret_key);
+  start.outside_key = start_.outside_key;
   control::SpawnT spawn;
   spawn.name = topology_.units[unit].name;
   spawn.environment = places_[unit].environment;
@@ -148,6 +159,7 @@ void ProcessHost::update(std::size_t unit, std::span<const PeerState> peers) {
     entry->node = peer.node;
     entry->incarnation = peer.incarnation;
     entry->endpoint = peer.endpoint;
+    entry->key = peer.key;
     entry->gone = peer.gone;
     entry->text = peer.text;
   }

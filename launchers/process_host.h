@@ -14,6 +14,7 @@
 #include "launchers/loop.h"
 #include "launchers/output.h"
 #include "launchers/topology.h"
+#include "lp/rpc/curve.h"
 #include "lp/rpc/path.h"
 
 namespace lp::control {
@@ -37,6 +38,7 @@ struct NodeStart {
   int keep_cuts = 0;
   Path path = Path::nearest;
   std::size_t shared_memory = 0;
+  std::string outside_key{};  // public key of the launcher, which calls nodes too; empty: the run has no keys
 };
 
 // What one unit's process gets beside that.
@@ -45,6 +47,7 @@ struct UnitPlace {
   std::vector<unsigned> cores{};           // empty: all
   std::uint64_t memory = 0;                // bytes that it may use; 0: no limit
   std::vector<std::string> debugger{};     // the command that runs it; empty: none
+  std::string listen = "127.0.0.1";        // address of its host, for TCP
 };
 
 class ProcessHost final : public Host {
@@ -58,6 +61,7 @@ class ProcessHost final : public Host {
   // Whether the nodes' output is read; while it is not, nodes that print wait.
   void take_output(bool take);
 
+  std::string make_key(std::size_t unit) override;
   void start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) override;
   void update(std::size_t unit, std::span<const PeerState> peers) override;
   void run(NodeId node) override;
@@ -85,6 +89,7 @@ class ProcessHost final : public Host {
   std::unique_ptr<ControlSocket> agent_;
   pid_t agent_pid_ = -1;
   std::vector<std::uint32_t> incarnations_;  // by unit
+  std::vector<CurveKeys> keys_;              // by unit: of one that is not started yet
   bool takes_output_ = true;
 };
 

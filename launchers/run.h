@@ -50,11 +50,13 @@ struct LaunchOptions {
   std::uint64_t log_bytes = std::uint64_t{24} << 20;  // of each node, at most
 
   Show show = Show::none;
-  bool all_to_error = false;      // what nodes print goes to standard error
-  bool handle_signals = false;    // Ctrl-C, SIGTERM, SIGHUP: the first stops the run in order, the second at once
-  Path path = Path::nearest;      // one path that calls must take, for tests
-  std::size_t shared_memory = 0;  // bytes that the big arrays of a process may take; 0: as many as the machine has
-  bool serialize = false;         // calls inside a process go through bytes, too
+  bool all_to_error = false;         // what nodes print goes to standard error
+  bool handle_signals = false;       // Ctrl-C, SIGTERM, SIGHUP: the first stops the run in order, the second at once
+  Path path = Path::nearest;         // one path that calls must take, for tests
+  std::string listen = "127.0.0.1";  // address of this host; beyond loopback, traffic has keys
+  bool curve = false;                // TCP has keys, also on loopback
+  std::size_t shared_memory = 0;     // bytes that the big arrays of a process may take; 0: as many as the machine has
+  bool serialize = false;            // calls inside a process go through bytes, too
   std::vector<GroupPlacement> placements{};  // replace what the program says of its groups
   bool serve_forever = true;                 // a program without any run() is fine: it ends when it is stopped
   bool pin = false;                          // processes with `cpus` of one or more get cores of their own

@@ -101,6 +101,9 @@ void Run::State::make_host() {
     if (options.path == Path::shm || options.path == Path::tcp) {
       throw Error(ErrorKind::failed, "--path=" + std::string(enum_name(options.path)) + " needs --launch=processes");
     }
+    if (options.curve || !is_loopback(options.listen)) {
+      throw Error(ErrorKind::failed, "--curve and --listen need --launch=processes: threads call one another directly");
+    }
     threads_ = std::make_unique<internal::ThreadHost>(topology_, loop_);
     runtime_ = std::make_unique<Runtime>(program, std::move(runtime), *threads_);
     host = threads_.get();
@@ -120,6 +123,7 @@ void Run::State::make_host() {
     runtime.path = options.path;
     runtime.shared_memory = options.shared_memory;
     runtime.token = secret_text(32);
+    if (options.curve || !is_loopback(options.listen)) runtime.keys = make_curve_keys();
     processes_ = std::make_unique<internal::ProcessHost>(
         topology_,
         internal::NodeStart{.fingerprint = program.fingerprint(),
@@ -136,8 +140,9 @@ void Run::State::make_host() {
                             .deadline = options.deadline,
                             .keep_cuts = options.keep_cuts,
                             .path = options.path,
-                            .shared_memory = options.shared_memory},
-        internal::place_units(plan, topology_, options.pin, options.debug), loop_, *output_);
+                            .shared_memory = options.shared_memory,
+                            .outside_key = runtime.keys.public_key},
+        internal::place_units(plan, topology_, options), loop_, *output_);
     nobody_ = std::make_unique<Nobody>();
     runtime_ = std::make_unique<Runtime>(program, std::move(runtime), *nobody_);
     host = processes_.get();

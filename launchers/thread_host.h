@@ -25,6 +25,7 @@ class ThreadHost final : public Host, public Runtime::Observer {
   // uses the runtime. Nodes that were abandoned keep what they use of it themselves.
   bool close();
 
+  std::string make_key(std::size_t) override { return {}; }
   void start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) override;
   void update(std::size_t unit, std::span<const PeerState> peers) override;
   void run(NodeId node) override;

@@ -26,6 +26,9 @@ internal::Hub::Options hub_options(const Program& program, const Runtime::Option
                              .serialize = options.serialize,
                              .network = options.network,
                              .path = options.path,
+                             .listen = options.listen,
+                             .keys = options.keys,
+                             .outside_key = options.outside_key,
                              .shared_memory = options.shared_memory};
   for (const NodeSpec& node : program.nodes()) out.nodes.push_back(node.name);
   return out;
@@ -54,6 +57,7 @@ Runtime::State::State(const Program& the_program, Options the_options, Observer&
       hub(hub_options(program, options)),
       current(program.nodes().size()),
       endpoints(program.nodes().size()),
+      keys(program.nodes().size()),
       outside(program.nodes().size()) {}
 
 // Counts a task that uses the incarnation from a thread of the pool.
@@ -207,21 +211,27 @@ void Runtime::update(std::span<const PeerState> peers) {
   for (const PeerState& news : peers) {
     internal::Peer& peer = state_->hub.peer(news.node);
     std::string old;
+    std::string old_key;
     bool in_use = false;
+    bool key_in_use = false;
     {
       const std::lock_guard lock(state_->mutex);
       if (state_->current[news.node] != nullptr) continue;  // it is here
       state_->hub.admit(news.node, news.incarnation);       // older ones call no more
       old = std::exchange(state_->endpoints[news.node], news.gone ? std::string() : news.endpoint);
       in_use = std::find(state_->endpoints.begin(), state_->endpoints.end(), old) != state_->endpoints.end();
+      old_key = std::exchange(state_->keys[news.node], news.key);
+      key_in_use = std::find(state_->keys.begin(), state_->keys.end(), old_key) != state_->keys.end();
     }
+    if (network != nullptr && !news.key.empty()) network->allow(news.key);
+    if (network != nullptr && !old_key.empty() && !key_in_use) network->revoke(old_key);
     if (news.gone) {
       peer.gone(news.text);
     } else if (news.endpoint.empty() || network == nullptr) {
       peer.down(news.incarnation);
     } else {
       peer.up_elsewhere(news.incarnation);
-      network->dial(news.endpoint, peer, news.incarnation);
+      network->dial(news.endpoint, news.key, peer, news.incarnation);
     }
     if (network != nullptr && !old.empty() && !in_use) network->hang_up(old);
   }

@@ -16,6 +16,7 @@
 #include "lp/base/scheduler.h"
 #include "lp/program/program.h"
 #include "lp/rpc/client.h"
+#include "lp/rpc/curve.h"
 #include "lp/rpc/path.h"
 
 namespace lp {
@@ -25,6 +26,7 @@ struct PeerState {
   NodeId node = 0;
   std::uint32_t incarnation = 0;
   std::string endpoint{};
+  std::string key{};  // public key of its process, where the run has keys; without it, that process may not call
   bool gone = false;  // it will not come back: calls to it fail at once with `text`
   std::string text{};
 };
@@ -35,8 +37,11 @@ class Runtime {
     std::string run{};                  // the run's name, for messages
     std::uint64_t seed = 0;             // of the whole program
     std::filesystem::path directory{};  // of the run; checkpoints go below it; empty: none are taken
-    bool network = false;               // listens on loopback, so that other processes can call nodes that are here
+    bool network = false;               // listens, so that other processes can call nodes that are here
     Path path = Path::nearest;          // to other processes: nearest, shm or tcp
+    std::string listen = "127.0.0.1";   // address of this process; beyond loopback only with keys
+    CurveKeys keys{};                   // of this process: calls by TCP are encrypted, and only known keys may call
+    std::string outside_key{};          // public key of who calls from outside the graph
     std::size_t shared_memory = 0;      // bytes that big arrays may take there; 0: as much as the machine has memory
     std::string token{};                // secret of the run: other processes must show it
     bool serialize = false;             // local calls go through bytes too (for tests)

@@ -28,6 +28,7 @@ struct Runtime::State {
   std::mutex mutex;
   std::vector<Context::State*> current;        // by node; null when none is here
   std::vector<std::string> endpoints;          // by node, elsewhere
+  std::vector<std::string> keys;               // of those
   std::vector<std::unique_ptr<Edge>> outside;  // by node
 
   Context::State* find(NodeId node) {

@@ -344,7 +344,7 @@ void Connection::on_refusal(std::string text) {
   std::vector<Pending*> refused;
   {
     const std::lock_guard lock(mutex_);
-    if (phase_ != Phase::greeting) return;
+    if (phase_ != Phase::greeting && phase_ != Phase::open) return;
     refused = end();
     refusal_ = std::move(text);
     phase_ = Phase::refused;
@@ -354,7 +354,9 @@ void Connection::on_refusal(std::string text) {
 
 void Connection::fail_refused(Pending& call) {
   call.on_error(Error(ErrorKind::failed, "refused: " + refusal_,
-                      {.node = hub_.name(call.peer().id()), .method = std::string(call.info().name)}));
+                      {.node = hub_.name(call.peer().id()),
+                       .method = std::string(call.info().name),
+                       .may_have_run = call.sent.load()}));
   call.release();
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lp/base/scheduler.h"
+#include "lp/rpc/curve.h"
 #include "lp/rpc/future.h"
 #include "lp/rpc/path.h"
 #include "lp/rpc/peer.h"
@@ -28,6 +29,9 @@ class Hub {
     bool serialize = false;            // local calls go through bytes
     bool network = false;              // some nodes are in other processes
     Path path = Path::nearest;         // to those
+    std::string listen = "127.0.0.1";  // address of this process, for TCP
+    CurveKeys keys{};                  // of this process; empty: only loopback, and without encryption
+    std::string outside_key{};         // public key of who calls from outside the graph
     std::size_t shared_memory = 0;     // bytes for big arrays, at most; 0: as much as the machine has memory
     std::vector<std::string> nodes{};  // names, by NodeId
   };

@@ -34,23 +34,23 @@ std::string Network::endpoint() const {
   return shm_ == nullptr ? tcp_->endpoint() : tcp_->endpoint() + std::string(kShm) + shm_->name();
 }
 
-void Network::dial(const std::string& endpoint, Peer& peer, std::uint32_t incarnation) {
+void Network::dial(const std::string& endpoint, const std::string& key, Peer& peer, std::uint32_t incarnation) {
   const auto [tcp, shm] = parts(endpoint);
   if (shm_ != nullptr && !shm.empty()) {
-    shm_->dial(shm, [this, &peer, incarnation, other = tcp](const std::shared_ptr<Connection>& connection,
-                                                            const Error* error) {
+    shm_->dial(shm, [this, key, &peer, incarnation, other = tcp](const std::shared_ptr<Connection>& connection,
+                                                                 const Error* error) {
       if (connection != nullptr) {
         peer.connected(incarnation, connection);
       } else if (path_ == Path::shm) {
         peer.unreachable(incarnation, *error);
       } else {
-        peer.connected(incarnation, tcp_->dial(other));
+        peer.connected(incarnation, tcp_->dial(other, key));
       }
     });
   } else if (path_ == Path::shm) {
     peer.unreachable(incarnation, Error(ErrorKind::failed, "--path=shm: " + endpoint + " has no shared memory"));
   } else {
-    peer.connected(incarnation, tcp_->dial(tcp));
+    peer.connected(incarnation, tcp_->dial(tcp, key));
   }
 }
 
@@ -59,6 +59,9 @@ void Network::hang_up(const std::string& endpoint) {
   if (shm_ != nullptr) shm_->hang_up(shm);
   tcp_->hang_up(tcp);
 }
+
+void Network::allow(const std::string& key) { tcp_->allow(key); }
+void Network::revoke(const std::string& key) { tcp_->revoke(key); }
 
 void Network::close() {
   if (shm_ != nullptr) shm_->close();

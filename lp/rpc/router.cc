@@ -5,6 +5,8 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
+#include <cstring>
 
 #include <zmq.hpp>
 
@@ -17,6 +19,7 @@ namespace lp::internal {
 namespace {
 
 constexpr const char* kUser = "lp";
+constexpr int kEncrypted = 64;         // bytes that CURVE adds to a message, at most
 constexpr int kBacklog = 16;           // of connections that wait to be accepted
 constexpr int kHandshake = 2000;       // milliseconds that it may take
 constexpr std::size_t kCopied = 4096;  // larger contents are kept as they came
@@ -48,6 +51,14 @@ Buffer from_zmq(zmq::message_t message) {
   return Buffer::wrap(bytes.data(), bytes.size(), [held = std::move(message)]() mutable { held.rebuild(); });
 }
 
+// The number that the guard gave to the sender's key.
+std::uint64_t permit_of(zmq::message_t& message) {
+  const char* const text = zmq_msg_gets(message.handle(), "User-Id");
+  std::uint64_t permit = 0;
+  if (text != nullptr) std::from_chars(text, text + std::strlen(text), permit);
+  return permit;
+}
+
 // libzmq aborts the process when it finds no thread for itself. Throws Error, which names the limit, when that would
 // be.
 void check_threads() {
@@ -73,42 +84,62 @@ void keep_pieces() {
 }  // namespace
 
 struct Router::State {
-  explicit State(std::string the_secret) : secret(std::move(the_secret)), socket(context, zmq::socket_type::router) {
+  State(const std::string& the_secret, const CurveKeys& the_keys)
+      : secret(the_secret), keys(the_keys), socket(context, zmq::socket_type::router) {
     socket.set(zmq::sockopt::linger, 0);
     socket.set(zmq::sockopt::sndhwm, 0);  // connections bound what is on its way
     socket.set(zmq::sockopt::rcvhwm, 0);
-    socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kPieceBytes));
+    socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kPieceBytes) + (encrypts() ? kEncrypted : 0));
     socket.set(zmq::sockopt::backlog, kBacklog);
     socket.set(zmq::sockopt::handshake_ivl, kHandshake);
     socket.set(zmq::sockopt::reconnect_ivl, 20);
     socket.set(zmq::sockopt::reconnect_ivl_max, 1000);
     socket.set(zmq::sockopt::router_mandatory, true);
+    if (!encrypts()) return;
+    socket.set(zmq::sockopt::curve_publickey, keys.public_key);
+    socket.set(zmq::sockopt::curve_secretkey, keys.secret_key);
   }
+  bool encrypts() const { return !keys.secret_key.empty(); }
 
   const std::string secret;
+  const CurveKeys keys;
   zmq::context_t context{1};
   zmq::socket_t socket;
 };
 
-Router::Router(const std::string& secret) : state_((check_threads(), keep_pieces(), std::make_unique<State>(secret))) {}
+Router::Router(const std::string& secret, const CurveKeys& keys)
+    : state_((check_threads(), keep_pieces(), std::make_unique<State>(secret, keys))) {}
 Router::~Router() = default;
 
 std::string Router::listen(const std::string& address) {
+  zmq::socket_t& socket = state_->socket;
+  const bool is_v6 = address.find(':') != std::string::npos;
   try {
+    if (is_v6) socket.set(zmq::sockopt::ipv6, true);
     // Each endpoint keeps the options that are set when it is made.
-    state_->socket.set(zmq::sockopt::plain_server, true);
-    state_->socket.bind("tcp://" + address + ":*");
-    state_->socket.set(zmq::sockopt::plain_username, kUser);
-    state_->socket.set(zmq::sockopt::plain_password, state_->secret);
-    return state_->socket.get(zmq::sockopt::last_endpoint);
+    if (state_->encrypts()) {
+      socket.set(zmq::sockopt::curve_server, true);
+    } else {
+      socket.set(zmq::sockopt::plain_server, true);
+    }
+    socket.bind("tcp://" + (is_v6 ? "[" + address + "]" : address) + ":*");
+    if (!state_->encrypts()) {
+      socket.set(zmq::sockopt::plain_username, kUser);
+      socket.set(zmq::sockopt::plain_password, state_->secret);
+    }
+    return socket.get(zmq::sockopt::last_endpoint);
   } catch (const zmq::error_t& error) {
     throw Error(ErrorKind::failed, "cannot listen on tcp://" + address + ": " + error.what() +
-                                       (error.num() == EMFILE ? "; the limit is `ulimit -n`: raise it" : ""));
+                                       (error.num() == EMFILE ? "; the limit is `ulimit -n`: raise it"
+                                        : error.num() == ENODEV || error.num() == EADDRNOTAVAIL
+                                            ? "; `ip address` shows the addresses of this host"
+                                            : ""));
   }
 }
 
-void Router::connect(const std::string& id, const std::string& endpoint) {
+void Router::connect(const std::string& id, const std::string& endpoint, const std::string& key) {
   try {
+    if (state_->encrypts()) state_->socket.set(zmq::sockopt::curve_serverkey, key);
     state_->socket.set(zmq::sockopt::connect_routing_id, id);
     state_->socket.connect(endpoint);
   } catch (const zmq::error_t&) {
@@ -174,6 +205,7 @@ bool Router::receive(Arrival& arrival) {
     arrival.id.assign(static_cast<const char*>(id.data()), id.size());
     arrival.content = {};
     arrival.descriptor = zmq_msg_get(id.handle(), ZMQ_SRCFD);
+    arrival.permit = state_->encrypts() ? permit_of(id) : 0;
     std::size_t frames = 0;
     for (bool more = id.more(); more; ++frames) {
       zmq::message_t frame;

@@ -3,28 +3,30 @@
 // a time.
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 
 #include "lp/base/function.h"
+#include "lp/rpc/curve.h"
 #include "lp/wire/frames.h"
 
 namespace lp::internal {
 
 class Router {
  public:
-  // Whoever connects must show `secret`, which is not empty; a TcpGuard checks it. Throws Error::failed, which names
-  // the limit that was met.
-  explicit Router(const std::string& secret);
+  // With `keys`, all is encrypted, and whoever connects must have a key of its own; else it must show `secret`, which
+  // is not empty. A TcpGuard checks either. Throws Error::failed, which names the limit that was met.
+  Router(const std::string& secret, const CurveKeys& keys);
   ~Router();
   Router(const Router&) = delete;
   Router& operator=(const Router&) = delete;
 
   // Listens at a free port of the address; returns the endpoint.
   std::string listen(const std::string& address);
-  // What is sent to `id` goes to the endpoint from now on.
-  void connect(const std::string& id, const std::string& endpoint);
+  // What is sent to `id` goes to the endpoint from now on; with keys, to none but who has `key`.
+  void connect(const std::string& id, const std::string& endpoint, const std::string& key);
   void disconnect(const std::string& endpoint);
 
   // Readable after news; speaks only once of each, and of none that a call of this class has seen.
@@ -37,9 +39,10 @@ class Router {
   void send(const std::string& id, std::span<const Frames> messages, Function<void()> sent);
 
   struct Arrival {
-    std::string id{};     // of the sender
-    int descriptor = -1;  // of its connection
-    Buffer content{};     // empty: malformed
+    std::string id{};          // of the sender
+    int descriptor = -1;       // of its connection
+    std::uint64_t permit = 0;  // the guard's number for its key; 0: there are no keys
+    Buffer content{};          // empty: malformed
   };
   // Takes what has come next; false: nothing has.
   bool receive(Arrival& arrival);

@@ -69,7 +69,7 @@ class Tcp::AtSocket {
 
 Tcp::Tcp(Hub& hub)
     : hub_(hub),
-      router_(std::make_unique<Router>(secret_of(hub))),
+      router_(std::make_unique<Router>(secret_of(hub), hub.options().keys)),
       descriptor_(router_->descriptor()),
       prefix_(secret_prefix()),
       arrivals_(kArrivals) {
@@ -78,7 +78,13 @@ Tcp::Tcp(Hub& hub)
       TcpGuard::Notices{.refused = [this] { hub_.count_refusal(); },
                         .refuses_us = [this](const std::string& endpoint) { on_refusal(endpoint); },
                         .ended = [this](int descriptor) { on_end(descriptor); }});
-  endpoint_ = router_->listen("127.0.0.1");
+  const Hub::Options& options = hub.options();
+  if (!is_loopback(options.listen) && options.keys.secret_key.empty()) {
+    throw Error(ErrorKind::failed, "cannot listen on " + options.listen +
+                                       ": beyond this host every process of a run needs a key of its own");
+  }
+  if (!options.outside_key.empty()) allow(options.outside_key);
+  endpoint_ = router_->listen(options.listen);
   reader_.add(descriptor_, 0, /*writable=*/false, /*readable=*/false);
 }
 
@@ -92,13 +98,19 @@ std::shared_ptr<Tcp> Tcp::listen(Hub& hub) {
 
 Tcp::~Tcp() = default;
 
-std::shared_ptr<Connection> Tcp::dial(const std::string& endpoint) {
+std::shared_ptr<Connection> Tcp::dial(const std::string& endpoint, const std::string& key) {
   std::string id;
+  bool reused = false;
   std::shared_ptr<Connection> connection;
   {
     const std::lock_guard lock(table_);
     const auto found = dialed_.find(endpoint);
-    if (found != dialed_.end()) return found->second.second;
+    if (found != dialed_.end() && found->second.key == key) return found->second.connection;
+    reused = found != dialed_.end();
+  }
+  if (reused) hang_up(endpoint);  // another process has the port of one that is gone
+  {
+    const std::lock_guard lock(table_);
     ++dials_;
     id = prefix_ + std::string(reinterpret_cast<const char*>(&dials_), sizeof dials_);
     connection = std::make_shared<Connection>(hub_, std::make_unique<TcpLink>(shared_from_this(), id));
@@ -106,26 +118,44 @@ std::shared_ptr<Connection> Tcp::dial(const std::string& endpoint) {
       connection->close();
       return connection;
     }
-    dialed_.emplace(endpoint, std::pair(id, connection));
+    dialed_.insert_or_assign(endpoint, Dialed{.id = id, .key = key, .connection = connection});
     remotes_.insert_or_assign(id, std::make_shared<Remote>(Remote{.id = id, .connection = connection, .known = true}));
   }
-  if (const AtSocket socket(*this); socket) socket->connect(id, endpoint);
+  if (const AtSocket socket(*this); socket) socket->connect(id, endpoint, key);
   connection->greet();
   return connection;
 }
 
 void Tcp::hang_up(const std::string& endpoint) {
-  std::pair<std::string, std::shared_ptr<Connection>> dialed;
+  Dialed dialed;
   {
     const std::lock_guard lock(table_);
     const auto found = dialed_.find(endpoint);
     if (found == dialed_.end()) return;
     dialed = std::move(found->second);
     dialed_.erase(found);
-    remotes_.erase(dialed.first);
+    remotes_.erase(dialed.id);
   }
   if (const AtSocket socket(*this); socket) socket->disconnect(endpoint);
-  dialed.second->close();
+  dialed.connection->close();
+}
+
+void Tcp::allow(const std::string& key) { guard_->allow(key); }
+
+void Tcp::revoke(const std::string& key) {
+  const std::uint64_t permit = guard_->revoke(key);
+  std::vector<std::shared_ptr<Remote>> ended;
+  if (permit != 0) {
+    const std::lock_guard lock(table_);
+    for (const auto& [id, remote] : remotes_) {
+      if (remote->permit == permit) ended.push_back(remote);
+    }
+    for (const auto& remote : ended) remotes_.erase(remote->id);
+  }
+  for (const auto& remote : ended) {
+    remote->connection->close();
+    guard_->cut(remote->descriptor);
+  }
 }
 
 void Tcp::close() {
@@ -290,10 +320,13 @@ bool Tcp::fetch() {
 }
 
 void Tcp::open(Router::Arrival& arrival) {
-  sender_ = remote(arrival.id);
+  sender_ = remote(arrival);
   if (sender_ == nullptr) return;
-  if (!sender_->known) sender_->descriptor = arrival.descriptor;
   try {
+    if (!sender_->known && arrival.permit != 0 && !guard_->allows(arrival.permit)) {
+      guard_->cut(arrival.descriptor);
+      throw Error(ErrorKind::failed, "its key was revoked");
+    }
     sender_->assembly.add(std::move(arrival.content), sender_->known, messages_);
   } catch (const std::exception&) {
     messages_.clear();
@@ -301,13 +334,16 @@ void Tcp::open(Router::Arrival& arrival) {
   }
 }
 
-std::shared_ptr<Tcp::Remote> Tcp::remote(const std::string& id) {
+std::shared_ptr<Tcp::Remote> Tcp::remote(const Router::Arrival& arrival) {
   const std::lock_guard lock(table_);
   if (closing_) return nullptr;
-  std::shared_ptr<Remote>& remote = remotes_[id];
+  std::shared_ptr<Remote>& remote = remotes_[arrival.id];
   if (remote == nullptr) {
     remote = std::make_shared<Remote>(Remote{
-        .id = id, .connection = std::make_shared<Connection>(hub_, std::make_unique<TcpLink>(shared_from_this(), id))});
+        .id = arrival.id,
+        .connection = std::make_shared<Connection>(hub_, std::make_unique<TcpLink>(shared_from_this(), arrival.id)),
+        .descriptor = arrival.descriptor,
+        .permit = arrival.permit});
   }
   return remote;
 }
@@ -324,10 +360,13 @@ void Tcp::on_refusal(const std::string& endpoint) {
   {
     const std::lock_guard lock(table_);
     const auto found = dialed_.find(endpoint);
-    if (found != dialed_.end()) connection = found->second.second;
+    if (found != dialed_.end()) connection = found->second.connection;
   }
   if (connection != nullptr) {
-    static_cast<void>(connection->on_message(refusal_packet("this is another run: its secret does not fit")));
+    const bool keys = !hub_.options().keys.secret_key.empty();
+    static_cast<void>(connection->on_message(
+        refusal_packet(keys ? "the key of this process was revoked, as when another has taken its place"
+                            : "this is another run: its secret does not fit")));
   }
 }
 

@@ -27,7 +27,8 @@ namespace lp::internal {
 
 class Tcp : public std::enable_shared_from_this<Tcp> {
  public:
-  // Listens on a free port of 127.0.0.1. Throws Error::failed.
+  // Listens on a free port of the hub's address. Throws Error::failed, also when that is not loopback and there are no
+  // keys.
   static std::shared_ptr<Tcp> listen(Hub& hub);
   ~Tcp();
   Tcp(const Tcp&) = delete;
@@ -37,9 +38,12 @@ class Tcp : public std::enable_shared_from_this<Tcp> {
   const std::string& endpoint() const { return endpoint_; }
 
   // The connection to an endpoint, which is made when there is none.
-  std::shared_ptr<Connection> dial(const std::string& endpoint);
+  std::shared_ptr<Connection> dial(const std::string& endpoint, const std::string& key);
   // Ends the connection to an endpoint whose process is gone.
   void hang_up(const std::string& endpoint);
+  // The process with this public key may dial, until it is revoked: then its connections end at once.
+  void allow(const std::string& key);
+  void revoke(const std::string& key);
   // Ends all connections.
   void close();
 
@@ -58,8 +62,9 @@ class Tcp : public std::enable_shared_from_this<Tcp> {
   struct Remote {
     std::string id;
     std::shared_ptr<Connection> connection;
-    bool known = false;   // it was greeted, or dialed by this process
-    int descriptor = -1;  // of a connection that was accepted
+    bool known = false;        // it was greeted, or dialed by this process
+    int descriptor = -1;       // of a connection that was accepted,
+    std::uint64_t permit = 0;  // and of its key
     Assembly assembly{};
   };
   enum class Handlers : std::uint8_t { here, in_pool };
@@ -83,7 +88,7 @@ class Tcp : public std::enable_shared_from_this<Tcp> {
   bool take(Frames& message);
   bool fetch();
   void open(Router::Arrival& arrival);
-  std::shared_ptr<Remote> remote(const std::string& id);
+  std::shared_ptr<Remote> remote(const Router::Arrival& arrival);
   void refuse(Remote& remote);
   void on_refusal(const std::string& endpoint);
   void on_end(int descriptor);
@@ -112,8 +117,12 @@ class Tcp : public std::enable_shared_from_this<Tcp> {
 
   std::mutex table_;
   std::unordered_map<std::string, std::shared_ptr<Remote>> remotes_;  // by id
-  std::unordered_map<std::string, std::pair<std::string, std::shared_ptr<Connection>>>
-      dialed_;  // by endpoint: id, connection
+  struct Dialed {
+    std::string id;
+    std::string key;
+    std::shared_ptr<Connection> connection;
+  };
+  std::unordered_map<std::string, Dialed> dialed_;  // by endpoint
   const std::string prefix_;
   std::uint32_t dials_ = 0;
 

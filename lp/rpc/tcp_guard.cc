@@ -1,15 +1,18 @@
 #include "lp/rpc/tcp_guard.h"
 
 #include <linux/filter.h>
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <mutex>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -17,6 +20,7 @@
 
 #include "lp/base/scheduler.h"
 #include "lp/rpc/connection.h"
+#include "lp/rpc/curve.h"
 
 namespace lp::internal {
 namespace {
@@ -26,10 +30,23 @@ constexpr const char* kAuthentication = "inproc://zeromq.zap.01";  // RFC 27, ZA
 constexpr std::size_t kStrangers = 64;                             // connections that were not greeted, at a time
 constexpr std::size_t kFailures = 64;                              // of strangers, in
 constexpr Duration kWindow = std::chrono::milliseconds(100);       // such a time
-constexpr Duration kLogged = std::chrono::seconds(1);              // a line in so long
+constexpr const char* kYes = "200";
+constexpr const char* kNo = "400";
+constexpr Duration kLogged = std::chrono::seconds(1);  // a line in so long
 constexpr int kEvents = ZMQ_EVENT_LISTENING | ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED |
                         ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
                         ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
+
+// The address at the other end of a socket.
+using Remote = std::array<unsigned char, sizeof(sockaddr_in6)>;
+Remote remote_of(int descriptor) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  Remote remote{};
+  if (getpeername(descriptor, reinterpret_cast<sockaddr*>(&address), &size) != 0) return remote;
+  std::memcpy(remote.data(), &address, remote.size());
+  return remote;
+}
 
 // The kernel drops what new ones send to the listening socket, and they try again later; nothing else changes.
 void shut(int listening, bool on) {
@@ -49,7 +66,7 @@ struct TcpGuard::State {
   State(Router& router, std::string the_secret, Notices the_notices)
       : secret(std::move(the_secret)),
         notices(std::move(the_notices)),
-        asked(*static_cast<zmq::context_t*>(router.context()), zmq::socket_type::rep),
+        asked(*static_cast<zmq::context_t*>(router.context()), zmq::socket_type::router),
         monitor(*static_cast<zmq::context_t*>(router.context()), zmq::socket_type::pair) {
     asked.set(zmq::sockopt::linger, 0);
     asked.bind(kAuthentication);
@@ -67,10 +84,27 @@ struct TcpGuard::State {
   zmq::socket_t monitor;
   Poller poller;
   std::atomic<bool> closing = false;
+  struct Accepted {
+    Remote remote{};
+    bool greeted = false;
+  };
+  struct Permit {
+    std::uint64_t number = 0;
+    bool revoked = false;
+  };
+  struct Request {
+    std::string from{};  // the connection, as ZeroMQ calls it
+    std::string number{};
+    std::string key{};
+  };
   std::mutex mutex;
-  std::unordered_map<int, bool> accepted;  // by descriptor: whether it was greeted
+  std::unordered_map<int, Accepted> accepted;  // by descriptor
   std::size_t strangers = 0;
+  std::unordered_map<std::string, Permit> permits;  // by key
+  std::unordered_set<std::uint64_t> allowed;        // the permits that are not revoked
+  std::uint64_t last_permit = 0;
   // The thread's own:
+  std::deque<Request> unanswered;  // with keys that are not known
   int listening = -1;
   std::string endpoint;
   bool is_shut = false;
@@ -82,6 +116,8 @@ struct TcpGuard::State {
 
   void serve();
   bool answer();
+  bool answer_key(const Request& request);
+  void reply(const Request& request, const char* code, const std::string& user);
   bool hear();
   void on_event(std::uint16_t event, std::int32_t value, const std::string& address);
   void on_disconnected(int descriptor);
@@ -107,7 +143,37 @@ void TcpGuard::close() {
 void TcpGuard::greeted(int descriptor) {
   const std::lock_guard lock(state_->mutex);
   const auto found = state_->accepted.find(descriptor);
-  if (found != state_->accepted.end() && !std::exchange(found->second, true)) --state_->strangers;
+  if (found != state_->accepted.end() && !std::exchange(found->second.greeted, true)) --state_->strangers;
+}
+
+void TcpGuard::allow(const std::string& key) {
+  const std::lock_guard lock(state_->mutex);
+  State::Permit& permit = state_->permits[key];
+  if (permit.number != 0 && !std::exchange(permit.revoked, false)) return;
+  permit.number = ++state_->last_permit;
+  state_->allowed.insert(permit.number);
+  state_->poller.wake();
+}
+
+std::uint64_t TcpGuard::revoke(const std::string& key) {
+  const std::lock_guard lock(state_->mutex);
+  const auto found = state_->permits.find(key);
+  if (found == state_->permits.end() || std::exchange(found->second.revoked, true)) return 0;
+  state_->allowed.erase(found->second.number);
+  return found->second.number;
+}
+
+bool TcpGuard::allows(std::uint64_t permit) const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->allowed.contains(permit);
+}
+
+void TcpGuard::cut(int descriptor) {
+  const std::lock_guard lock(state_->mutex);
+  const auto found = state_->accepted.find(descriptor);
+  // ZeroMQ may have closed it just now, and another socket may have its number.
+  if (found == state_->accepted.end() || remote_of(descriptor) != found->second.remote) return;
+  shutdown(descriptor, SHUT_RDWR);
 }
 
 void TcpGuard::State::serve() {
@@ -118,32 +184,63 @@ void TcpGuard::State::serve() {
       while (hear()) {
       }
     } while (answer());
+    std::erase_if(unanswered, [this](const Request& one) { return answer_key(one); });
     poller.wait(ready, decide());
   }
 }
 
-// Tells ZeroMQ whether one who asks may connect.
+// Takes what ZeroMQ asks next: may somebody connect?
 bool TcpGuard::State::answer() {
-  std::vector<std::string> request;
+  std::vector<std::string> frames;
   try {
     for (bool more = true; more;) {
       zmq::message_t frame;
       if (!asked.recv(frame, zmq::recv_flags::dontwait)) return false;
       more = frame.more();
-      request.push_back(frame.to_string());
+      frames.push_back(frame.to_string());
     }
-    // version, number, domain, address, identity, mechanism, name, password
-    const bool known = request.size() == 8 && request[5] == "PLAIN" && equal_secrets(request[7], secret);
-    if (!known && request.size() > 3) refuse("has not the run's secret");
-    const std::array<std::string, 6> reply{"1.0", request.size() > 1 ? request[1] : "", known ? "200" : "400", "", "",
-                                           ""};
-    for (std::size_t i = 0; i < reply.size(); ++i) {
-      asked.send(zmq::buffer(reply[i]), i + 1 < reply.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);
+    // Who asks, and an empty frame; version, number, domain, address, identity, mechanism; name and password, or a key.
+    if (frames.size() < 9) return true;
+    Request request{.from = frames[0], .number = frames[3]};
+    if (frames[7] == "PLAIN" && frames.size() == 10) {
+      const bool known = equal_secrets(frames[9], secret);
+      if (!known) refuse("has not the run's secret");
+      reply(request, known ? kYes : kNo, "");
+    } else if (frames[7] == "CURVE") {
+      request.key = curve_text(frames[8]);
+      if (answer_key(request)) return true;
+      refuse("has no key of this run");
+      unanswered.push_back(std::move(request));
+      if (unanswered.size() > kStrangers) unanswered.pop_front();
     }
   } catch (const zmq::error_t&) {
     return false;
   }
   return true;
+}
+
+// False when the key is not known, or not yet: the news of a process may take another way than its first call. Without
+// an answer it tries again.
+bool TcpGuard::State::answer_key(const Request& request) {
+  std::unique_lock lock(mutex);
+  const auto permit = permits.find(request.key);
+  if (permit == permits.end()) return false;
+  const Permit found = permit->second;
+  lock.unlock();
+  if (found.revoked) refuse("has a key that was revoked");
+  reply(request, found.revoked ? kNo : kYes, std::to_string(found.number));
+  return true;
+}
+
+void TcpGuard::State::reply(const Request& request, const char* code, const std::string& user) {
+  const std::array<std::string, 8> frames{request.from, "", "1.0", request.number, code, "", user, ""};
+  try {
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      asked.send(zmq::buffer(frames[i]), i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);
+    }
+  } catch (const zmq::error_t&) {
+    // The connection has ended.
+  }
 }
 
 bool TcpGuard::State::hear() {
@@ -173,7 +270,7 @@ void TcpGuard::State::on_event(std::uint16_t event, std::int32_t value, const st
       return;
     case ZMQ_EVENT_ACCEPTED: {
       const std::lock_guard lock(mutex);
-      if (accepted.insert_or_assign(value, false).second) ++strangers;
+      if (accepted.insert_or_assign(value, Accepted{.remote = remote_of(value)}).second) ++strangers;
       return;
     }
     case ZMQ_EVENT_DISCONNECTED: on_disconnected(value); return;
@@ -192,7 +289,7 @@ void TcpGuard::State::on_disconnected(int descriptor) {
     const std::lock_guard lock(mutex);
     const auto found = accepted.find(descriptor);
     if (found == accepted.end()) return;  // one that we dialed
-    was_greeted = found->second;
+    was_greeted = found->second.greeted;
     accepted.erase(found);
     if (!was_greeted) --strangers;
   }

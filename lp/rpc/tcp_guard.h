@@ -1,7 +1,8 @@
 #pragma once
-// Who may connect to a Router. It asks everybody for the run's secret before anything else is read, counts and logs
-// whom it refuses, and lets only few strangers at a time try, so that they take neither memory nor descriptors. Owned
-// by Tcp; one thread of its own, which calls the functions.
+// Who may connect to a Router. It asks everybody for a key that it knows, or, where the run has no keys, for the run's
+// secret, before anything else is read; counts and logs whom it refuses; and lets only few strangers at a time try, so
+// that they take neither memory nor descriptors. Owned by Tcp; one thread of its own, which calls the functions.
+// Thread-safe.
 
 #include <cstdint>
 #include <memory>
@@ -24,6 +25,14 @@ class TcpGuard {
   ~TcpGuard();
   TcpGuard(const TcpGuard&) = delete;
   TcpGuard& operator=(const TcpGuard&) = delete;
+
+  // Who has this key may connect, until it is revoked. That gives its permit, the number that the router tells of such
+  // a connection; 0 of a key that is not allowed. A key that is allowed again gets another permit.
+  void allow(const std::string& key);
+  std::uint64_t revoke(const std::string& key);
+  bool allows(std::uint64_t permit) const;
+  // Ends a connection that was accepted.
+  void cut(int descriptor);
 
   // Calls no function any more. Before the router ends.
   void close();

@@ -10,15 +10,16 @@
 namespace lp::test {
 namespace {
 
-enum class Way { direct, bytes, shm, tcp };
+enum class Way { direct, bytes, shm, tcp, curve };
 const std::vector<std::pair<Way, const char*>> kWays{
-    {Way::direct, "direct"}, {Way::bytes, "bytes"}, {Way::shm, "shm"}, {Way::tcp, "tcp"}};
+    {Way::direct, "direct"}, {Way::bytes, "bytes"}, {Way::shm, "shm"}, {Way::tcp, "tcp"}, {Way::curve, "curve"}};
 
 LaunchOptions options(Way way, const TranscriptConfig& config = {}) {
   if (way == Way::direct) return {};
   if (way == Way::bytes) return {.serialize = true};
   LaunchOptions options = processes(config, "transcript");
   options.path = way == Way::shm ? Path::shm : Path::tcp;
+  options.curve = way == Way::curve;
   return options;
 }
 

@@ -65,6 +65,32 @@ class CoordinatorTest : public testing::Test {
   Time now_{};
 };
 
+TEST_F(CoordinatorTest, ANodeKnowsTheKeysOfItsCallersBeforeTheyAreThere) {
+  make(server_and_workers());
+  host_->keyed = true;
+  start();
+  EXPECT_EQ(commands(),
+            "start server 1\nstart worker/0 1\nstart worker/1 1\n"
+            "tell server: worker/0 0 down with key-2\ntell server: worker/1 0 down with key-3\n");
+  ready(0);
+  EXPECT_EQ(commands(),
+            "tell worker/0: server 1 at endpoint-0 with key-1\ntell worker/1: server 1 at endpoint-0 with key-1\n");
+}
+
+TEST_F(CoordinatorTest, TheKeyOfANodeIsRevokedAtOnceAndTheNextOneHasAnother) {
+  make(server_and_workers(restart(1)));
+  host_->keyed = true;
+  all_ready();
+  coordinator_->on_failed(1, 1, Error(ErrorKind::failed, "oops"));
+  EXPECT_EQ(commands(), "stop worker/0\ntell server: worker/0 1 down\n");
+  exit(1);
+  EXPECT_EQ(commands(), "");
+  pass(milliseconds(100));
+  EXPECT_EQ(host_->take(),
+            "start worker/0 2\ntell server: worker/0 2 down with key-4\n"
+            "tell worker/0: server 1 at endpoint-0 with key-1\n");
+}
+
 TEST_F(CoordinatorTest, RunBeginsWhenTheNodesThatANodeCallsAreReady) {
   make(server_and_workers());
   start();

@@ -11,6 +11,7 @@ namespace lp::internal {
 struct FakeHost final : Host {
   explicit FakeHost(const Topology& topology) : topology_(topology) {}
 
+  std::string make_key(std::size_t) override { return keyed ? "key-" + std::to_string(++keys_) : std::string(); }
   void start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) override {
     note("start " + name(unit) + " " + std::to_string(incarnation) + (cut.empty() ? "" : " from " + cut.string()));
   }
@@ -19,7 +20,8 @@ struct FakeHost final : Host {
       note("tell " + name(unit) + ": " + topology_.nodes[peer.node].name + " " + std::to_string(peer.incarnation) +
            (peer.gone               ? " gone"
             : peer.endpoint.empty() ? " down"
-                                    : " at " + peer.endpoint));
+                                    : " at " + peer.endpoint) +
+           (peer.key.empty() ? "" : " with " + peer.key));
     }
   }
   void run(NodeId node) override { note("run " + topology_.nodes[node].name); }
@@ -27,6 +29,8 @@ struct FakeHost final : Host {
   void kill(std::size_t unit) override { note("kill " + name(unit)); }
   void probe(NodeId node) override { note("probe " + topology_.nodes[node].name); }
   void abandon(const std::string&) override { note("abandon"); }
+
+  bool keyed = false;  // units have keys
 
   // What was told since the last call, one command a line.
   std::string take() { return std::exchange(log_, {}); }
@@ -37,6 +41,7 @@ struct FakeHost final : Host {
 
   const Topology& topology_;
   std::string log_;
+  int keys_ = 0;
 };
 
 struct FakeListener final : Coordinator::Listener {

@@ -86,6 +86,7 @@ Options options_of(Path path, Size size) {
   if constexpr (kHasPath<Options>) {
     using Paths = decltype(options.path);
     if (path != Path::direct) options.path = path == Path::shm ? Paths::shm : Paths::tcp;
+    options.curve = path == Path::curve;
   }
   return options;
 }

@@ -6,7 +6,7 @@
 
 namespace lp::bench {
 
-enum class Path : std::uint8_t { direct, shm, tcp };
+enum class Path : std::uint8_t { direct, shm, tcp, curve };  // curve: TCP, encrypted
 
 // Whether the launch options let processes be told to talk by shared memory.
 bool has_shared_memory();

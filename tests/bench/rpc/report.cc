@@ -124,12 +124,15 @@ std::vector<Claim> check_claims(const std::vector<Result>& results) {
   claims.nanoseconds_above("4  direct call above virtual call, 1 MiB (no copy), ns", direct("1 MiB", "lp direct"),
                            direct("1 MiB", "virtual call"), 100);
 
-  for (const Pinning pinning : kPinnings) {
-    const std::string table = round_trip_table(pinning);
-    claims.at_most("5  64 B round trip, " + text(pinning) + ": lp tcp / grpc tcp", figure.of(table, "64 B", "lp tcp"),
-                   figure.of(table, "64 B", "grpc tcp"), 1);
+  for (const char* peer : {"lp tcp", "lp curve"}) {
+    for (const Pinning pinning : kPinnings) {
+      const std::string table = round_trip_table(pinning);
+      claims.at_most("5  64 B round trip, " + text(pinning) + ": " + peer + " / grpc tcp",
+                     figure.of(table, "64 B", peer), figure.of(table, "64 B", "grpc tcp"), 1);
+    }
   }
   claims.at_least("5  pipelined, one caller: lp tcp / grpc tcp", rate("lp tcp", "1 x"), rate("grpc tcp", "1 x"), 10);
+  claims.at_least("5  pipelined, one caller: lp curve / grpc tcp", rate("lp curve", "1 x"), rate("grpc tcp", "1 x"), 1);
   claims.at_least("5  64 MiB pull: lp tcp / grpc tcp", bandwidth("lp tcp"), bandwidth("grpc tcp"), 2);
   return claims.all;
 }

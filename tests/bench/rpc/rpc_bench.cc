@@ -54,6 +54,7 @@ std::vector<Entry> entries(const Plan& plan) {
   }
   if (has_shared_memory()) all.push_back({lp("lp shm", Path::shm)});
   all.push_back({lp("lp tcp", Path::tcp)});
+  all.push_back({lp("lp curve", Path::curve)});
   std::erase_if(all, [&](const Entry& one) { return one.contestant.name.find(plan.peers) == std::string::npos; });
   return all;
 }
