@@ -25,7 +25,8 @@ class Digits(unittest.TestCase):
     def test_the_bits_are_a_function_of_the_seed(self):
         hashes = {launch.result("digits", "--steps=100", "--seed=1", *flags)["parameters_hash"]
                   for flags in [["--launch=threads"], ["--launch=threads"], ["--launch=processes"],
-                                ["--launch=processes", "--servers=3"]]}
+                                ["--launch=processes", "--servers=3"],
+                                ["--launch=processes", "--path=tcp"], ["--launch=processes", "--path=tcp", "--curve"]]}
         self.assertEqual(1, len(hashes))
         self.assertNotIn(launch.result("digits", "--steps=100", "--seed=2")["parameters_hash"], hashes)
 

@@ -117,7 +117,7 @@ TEST_F(Curve, ListeningBeyondThisHostNeedsKeys) {
 
 TEST_F(Curve, AnAddressThatThisHostHasNotIsRefused) {
   Runtime::Options elsewhere = options(keys());
-  elsewhere.listen = "192.0.2.1";  // RFC 5737: nobody's
+  elsewhere.listen = "203.0.113.1";  // RFC 5737: nobody's
   try {
     const Runtime runtime(program_, elsewhere, nobody_);
     ADD_FAILURE();
