@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "lp/base/enums.h"
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 
@@ -99,7 +100,17 @@ void Coordinator::flush() {
 void Coordinator::set_phase(Phase phase) {
   if (phase_ == phase) return;
   phase_ = phase;
+  if (phase == Phase::ended) {
+    note(RunEvent::Kind::ended, {}, 0, result_.reason);
+  } else {
+    note(RunEvent::Kind::phase, {}, 0,
+         std::string(enum_name(phase)) + (phase == Phase::stopping ? ": " + result_.reason : ""));
+  }
   listener_.on_phase(phase);
+}
+
+void Coordinator::note(RunEvent::Kind kind, const std::string& node, std::uint32_t incarnation, std::string text) {
+  listener_.on_event({.kind = kind, .node = node, .incarnation = incarnation, .text = std::move(text)});
 }
 
 void Coordinator::start_unit(std::size_t index) {
@@ -110,6 +121,7 @@ void Coordinator::start_unit(std::size_t index) {
   if (unit.key.empty()) unit.key = host_.make_key(index);
   ++up_;
   news_.erase(index);
+  note(RunEvent::Kind::starting, topology_.units[index].name, unit.incarnation);
   for (const NodeId id : topology_.units[index].nodes) {
     Node& node = nodes_[id];
     node.running = false;
@@ -225,6 +237,7 @@ void Coordinator::on_ready(NodeId id, std::uint32_t incarnation, const std::stri
   if (units_[unit].state != Unit::State::up) return;
   nodes_[id].endpoint = endpoint;
   set_ready(id, true);
+  note(RunEvent::Kind::ready, topology_.nodes[id].name, incarnation);
   const auto& fellows = topology_.units[unit].nodes;
   if (std::all_of(fellows.begin(), fellows.end(), [&](NodeId fellow) { return nodes_[fellow].ready; })) {
     alarms_.cancel({Due::start, unit});
@@ -236,8 +249,9 @@ void Coordinator::on_ready(NodeId id, std::uint32_t incarnation, const std::stri
 }
 
 void Coordinator::on_finished(NodeId node, std::uint32_t incarnation) {
-  if (!current(node, incarnation)) return;
+  if (!current(node, incarnation) || units_[topology_.nodes[node].unit].state != Unit::State::up) return;
   set_finished(node, true);
+  note(RunEvent::Kind::finished, topology_.nodes[node].name, incarnation);
   end_if_done();
 }
 
@@ -279,7 +293,10 @@ void Coordinator::on_saved(NodeId node, std::uint32_t incarnation, std::uint64_t
   who.insert(node);
   if (who.size() < members_) return;
   saved_.erase(saved_.begin(), saved_.upper_bound(step));  // older ones will not be needed
-  if (auto cut = listener_.on_cut_saved(step)) cut_ = std::move(*cut);
+  if (auto cut = listener_.on_cut_saved(step)) {
+    cut_ = std::move(*cut);
+    note(RunEvent::Kind::cut, {}, 0, "the cut of step " + std::to_string(step) + " is complete");
+  }
 }
 
 void Coordinator::on_not_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step, const Error& error) {

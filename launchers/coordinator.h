@@ -16,6 +16,7 @@
 
 #include "launchers/alarms.h"
 #include "launchers/host.h"
+#include "launchers/records.h"
 #include "launchers/status.h"
 #include "launchers/topology.h"
 #include "lp/program/runtime.h"
@@ -49,6 +50,7 @@ class Coordinator final : public HostEvents {
         std::uint64_t step) = 0;                                  // every member has; nothing: it cannot be kept
     virtual void add_output(std::size_t unit, Cause& cause) = 0;  // what its process wrote last
     virtual void say(const std::string& line) = 0;                // to people
+    virtual void on_event(RunEvent event) = 0;                    // its time is not set
   };
 
   Coordinator(const Topology& topology, Options options, Host& host, Listener& listener);
@@ -59,6 +61,9 @@ class Coordinator final : public HostEvents {
   void stop(const std::string& reason, int signal = 0);
   // Ends it at once.
   void kill();
+  // Starts the node again, and what shares its process, because somebody outside wants that: its budget stays as it is.
+  // Says what is done. Throws Error when there is no such node, or none to restart.
+  std::string restart_node(const std::string& name);
   // The report has been made, or has failed.
   void report_done(const std::optional<std::string>& failure);
   // Fails the run for a reason outside its nodes.
@@ -128,6 +133,7 @@ class Coordinator final : public HostEvents {
   bool counts(NodeId node) const;  // its run() is waited for
   void fire(const Key& key, bool late);
   void set_phase(Phase phase);
+  void note(RunEvent::Kind kind, const std::string& node, std::uint32_t incarnation, std::string text = {});
 
   void start_unit(std::size_t unit);
   void run_if_possible(NodeId node);
@@ -146,7 +152,9 @@ class Coordinator final : public HostEvents {
   void kill_unit(std::size_t unit);
   void decide(std::size_t unit, const Cause& cause);
   void restart(std::size_t unit, const FailurePolicy& policy, Cause cause);
+  std::string origin_of(std::size_t unit) const;
   void discard(std::size_t unit);
+  void discard_members();
   void redo_finished();
   void give_up(std::size_t unit, const Cause& cause);
   void restart_if_possible(std::size_t unit);

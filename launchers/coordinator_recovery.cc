@@ -61,6 +61,7 @@ void Coordinator::begin_failure(std::size_t index, Cause cause, bool obeys) {
   cancel_alarms(index);
   unit.state = Unit::State::failing;
   unit.cause = cause;
+  note(RunEvent::Kind::failed, cause.node, cause.incarnation, cause.what);
   for (const NodeId node : topology_.units[index].nodes) nodes_[node].text = cause.what;
   if (phase_ == Phase::stopping) return kill_unit(index);
   if (obeys) {
@@ -115,6 +116,7 @@ void Coordinator::on_exited(std::size_t index, std::uint32_t incarnation, const 
     if (before == Unit::State::up && !status.success()) {
       Cause cause = cause_of(index, describe(status) + " while the program stopped");
       cause.exit = status;
+      note(RunEvent::Kind::failed, cause.node, cause.incarnation, cause.what);
       listener_.add_output(index, cause);
       if (done) {
         listener_.say(cause.node + ": " + cause.what + "; its work was done");
@@ -134,6 +136,7 @@ void Coordinator::on_exited(std::size_t index, std::uint32_t incarnation, const 
                                                                         : status.success() ? " in mid-run"
                                                                                            : "")));
   cause.exit = status;
+  if (!unit.cause.has_value()) note(RunEvent::Kind::failed, cause.node, cause.incarnation, cause.what);
   listener_.add_output(index, cause);
   for (const NodeId node : nodes) nodes_[node].text = cause.what;
   decide(index, cause);
@@ -159,13 +162,55 @@ void Coordinator::restart(std::size_t index, const FailurePolicy& policy, Cause 
   ++unit.restarts;
   unit.backoff = true;
   alarms_.set({Due::restart, index}, now_ + wait);
-  listener_.say(cause.node + ": " + cause.what + "; restart " + std::to_string(unit.restarts) + " of " +
-                std::to_string(policy.budget) + " in " + duration_text(wait) +
-                (!topology_.units[index].member ? ""
-                 : cut_.path.empty()            ? ", from the beginning"
-                                                : ", from the cut of step " + std::to_string(cut_.step)));
-  if (!topology_.units[index].member) return;
-  // What is restored together belongs to one cut: all members go back with it.
+  const std::string how = "restart " + std::to_string(unit.restarts) + " of " + std::to_string(policy.budget) + " in " +
+                          duration_text(wait) + origin_of(index);
+  note(RunEvent::Kind::restarting, cause.node, unit.incarnation, how);
+  listener_.say(cause.node + ": " + cause.what + "; " + how);
+  if (topology_.units[index].member) discard_members();
+}
+
+// From where it starts again.
+std::string Coordinator::origin_of(std::size_t index) const {
+  if (!topology_.units[index].member) return {};
+  return cut_.path.empty() ? ", from the beginning" : ", from the cut of step " + std::to_string(cut_.step);
+}
+
+std::string Coordinator::restart_node(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Topology::Node& node : topology_.nodes) names.push_back(node.name);
+  const auto at = std::find(names.begin(), names.end(), name);
+  if (at == names.end()) {
+    throw Error(ErrorKind::failed, "there is no node " + quote(name) + did_you_mean(name, names));
+  }
+  const std::size_t index = topology_.nodes[static_cast<std::size_t>(at - names.begin())].unit;
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ErrorKind::failed, name + " is not restarted: " + why);
+  };
+  Unit& unit = units_[index];
+  if (phase_ >= Phase::stopping) refuse("the program stops");
+  if (unit.state == Unit::State::ended) refuse("it has ended, and the program goes on without it");
+  if (unit.state == Unit::State::failing || unit.state == Unit::State::discarded) refuse("it is ending already");
+  const std::string how = "somebody restarts it" + origin_of(index);
+  note(RunEvent::Kind::restarting, topology_.units[index].name, unit.incarnation, how);
+  listener_.say(topology_.units[index].name + ": " + how);
+  if (unit.state != Unit::State::up) {  // it waits to be restarted
+    alarms_.cancel({Due::restart, index});
+    unit.backoff = false;
+    restart_if_possible(index);
+  } else if (topology_.units[index].member) {
+    discard_members();
+  } else {  // it may end in order
+    unready(index);
+    cancel_alarms(index);
+    unit.state = Unit::State::discarded;
+    host_.stop(index, "it is restarted");
+    alarms_.set({Due::kill, index}, now_ + options_.grace);
+  }
+  return topology_.units[index].name + " is restarted" + origin_of(index);
+}
+
+// What is restored together belongs to one cut: all members go back with it.
+void Coordinator::discard_members() {
   saved_.clear();
   for (std::size_t other = 0; other < units_.size(); ++other) {
     if (topology_.units[other].member && units_[other].state == Unit::State::up) discard(other);
@@ -223,6 +268,7 @@ void Coordinator::restart_if_possible(std::size_t index) {
 
 void Coordinator::give_up(std::size_t index, const Cause& cause) {
   units_[index].state = Unit::State::ended;
+  note(RunEvent::Kind::ignored, cause.node, cause.incarnation, "the program goes on without it");
   if (!ignored_.has_value()) ignored_ = cause;
   listener_.say(cause.node + ": " + cause.what + "; the program goes on without it");
   for (const NodeId node : topology_.units[index].nodes) {

@@ -88,6 +88,17 @@ struct Outcome {
   double seconds = 0;
 };
 
+std::string report_json(const ReportFields& fields) {
+  JsonWriter json;
+  json.begin_object();
+  for (const auto& [name, value] : fields) {
+    json.key(name);
+    json.json(value);
+  }
+  json.end_object();
+  return std::move(json).text();
+}
+
 std::string result_json(const Outcome& outcome) {
   JsonWriter json;
   json.begin_object();
@@ -184,7 +195,10 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
   Outcome outcome;
   outcome.launch = enum_name(flags.launch);
   if (main.report) {
-    options.report = [&](Run& run) { outcome.fields = main.report(run); };
+    options.report = [&](Run& run) {
+      outcome.fields = main.report(run);
+      run.keep_report(report_json(outcome.fields));
+    };
   }
   {
     std::optional<ReservedOutput> reserved;
@@ -193,6 +207,7 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
     const Time begin = now();
     const ForegroundTerminal terminal(!flags.debug.empty());
     Run run(std::move(program), std::move(options));
+    if (!flags.directory.empty()) register_run(run.name(), run.directory());
     if (flags.terminal == TerminalView::tmux) open_panes(run);
     outcome.result = wait_for_end(run);
     outcome.seconds = std::chrono::duration<double>(now() - begin).count();

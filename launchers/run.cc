@@ -29,6 +29,7 @@ void Run::kill() {
   state_->post([](internal::Coordinator& coordinator) { coordinator.kill(); });
 }
 
+void Run::keep_report(std::string json) { state_->keep_report(std::move(json)); }
 RunStatus Run::status() const { return state_->status(); }
 const std::string& Run::name() const { return state_->name; }
 const std::filesystem::path& Run::directory() const { return state_->options.directory; }

@@ -87,6 +87,9 @@ class Run {
   // Ends it at once, by force.
   void kill();
 
+  // What the report has found, as JSON: it stays in the run's directory. For the report to call.
+  void keep_report(std::string json);
+
   RunStatus status() const;
   const std::string& name() const;
   const std::filesystem::path& directory() const;

@@ -67,14 +67,31 @@ void make_run_directory(const std::filesystem::path& directory) {
         ErrorKind::failed,
         directory.string() + " holds another run already: choose another --directory, or go on from it with --resume");
   }
+  const bool is_new = !std::filesystem::exists(directory, error);
   for (const char* part : {"logs", "checkpoints"}) {
     std::filesystem::create_directories(directory / part, error);
     if (error) refuse(directory, error.message());
   }
+  if (is_new) std::filesystem::permissions(directory, std::filesystem::perms::owner_all, error);
   std::string why;
   const std::filesystem::path probe = directory / ".writable";
   if (!write_file(probe, "x", why)) refuse(directory, why);
   std::filesystem::remove(probe, error);
+}
+
+void register_run(const std::string& run, const std::filesystem::path& directory) {
+  std::error_code ignored;
+  std::filesystem::path link;
+  try {
+    link = default_run_directory(run);
+  } catch (const Error&) {
+    return;
+  }
+  std::filesystem::create_directories(link.parent_path(), ignored);
+  for (const auto& entry : std::filesystem::directory_iterator(link.parent_path(), ignored)) {
+    if (entry.is_symlink(ignored) && !entry.exists(ignored)) std::filesystem::remove(entry.path(), ignored);
+  }
+  std::filesystem::create_directory_symlink(std::filesystem::absolute(directory), link, ignored);
 }
 
 bool write_file(const std::filesystem::path& path, std::string_view text, std::string& error) {

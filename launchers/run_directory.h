@@ -14,7 +14,12 @@ std::string new_run_name(const std::string& program);
 // Below $XDG_STATE_HOME/lp/runs, or ~/.local/state/lp/runs.
 std::filesystem::path default_run_directory(const std::string& run);
 
-// Makes the directory, and logs/ and checkpoints/ in it. Throws Error, saying what to do, when it cannot be written.
+// Makes a run that is elsewhere known below the default directory, by a link; links whose runs are gone are removed.
+// Nothing happens where that cannot be written.
+void register_run(const std::string& run, const std::filesystem::path& directory);
+
+// Makes the directory, which is for this user alone, and logs/ and checkpoints/ in it. Throws Error, saying what to do,
+// when it cannot be written.
 void make_run_directory(const std::filesystem::path& directory);
 
 // Replaces the file, so that a reader never sees half of it. False when it cannot be; `error` says why, and what was

@@ -19,6 +19,7 @@ namespace {
 
 constexpr auto kStatusPeriod = std::chrono::milliseconds(300);
 constexpr int kStatusShare = 20;  // of the time, at most one part in so many goes into writing the status
+constexpr auto kLookerPatience = std::chrono::seconds(1);  // for those who look at the run to read the rest
 constexpr auto kOutputPatience =
     std::chrono::seconds(1);  // for a terminal that does not take the rest, after a failure
 
@@ -58,7 +59,8 @@ Run::State::State(Run& owner, Program built, LaunchOptions given)
       plan(internal::plan_here(program, options)),
       name(options.name.empty() ? internal::new_run_name(program.name()) : options.name),
       owner_(owner),
-      topology_(internal::topology_of(plan)) {
+      topology_(internal::topology_of(plan)),
+      journal_(options.directory) {
   if (!options.resume.empty()) begin_ = restore_point(options.resume, program.fingerprint());
   if (!options.directory.empty()) internal::make_run_directory(options.directory);
   if (options.show != Show::none) {
@@ -70,9 +72,21 @@ Run::State::State(Run& owner, Program built, LaunchOptions given)
     watch_interrupts();
   }
   make_host();
-  if (!options.directory.empty()) {
-    std::string error;
-    internal::write_file(options.directory / "plan.json", to_json(plan) + "\n", error);
+  journal_.begin({.run = name,
+                  .program = program.name(),
+                  .launch = std::string(enum_name(options.launch)),
+                  .seed = options.seed,
+                  .resumed = options.resume.string()},
+                 plan);
+  if (journal_.writes()) open_to_others();
+}
+
+void Run::State::open_to_others() {
+  try {
+    live_ = std::make_unique<internal::Live>(options.directory, loop_, *coordinator_,
+                                             [this] { return to_json(current_status()); });
+  } catch (const Error& error) {
+    say("the lp command will see this run's files only: " + error.text());
   }
 }
 
@@ -193,6 +207,16 @@ void Run::State::end() {
   loop_.close();
   result = coordinator_->result();
   write_status(true);
+  {
+    const std::lock_guard lock(mutex_);
+    journal_.end({.success = result.success,
+                  .reason = result.reason,
+                  .signal = result.signal,
+                  .exit_code = result.exit_code(),
+                  .cause = result.cause},
+                 report_text_);
+  }
+  if (live_ != nullptr) live_->finish(after(kLookerPatience));
   if (terminal_ != nullptr) {
     terminal_->flush(result.success ? kNever : after(kOutputPatience));
     terminal_.reset();
@@ -268,10 +292,11 @@ void Run::State::show_progress() {
 }
 
 void Run::State::write_status(bool always) {
-  if (options.directory.empty() || (!always && (!changed_ || now() < next_status_))) return;
+  if (!journal_.writes() || (!always && (!changed_ || now() < next_status_))) return;
   const Time begin = now();
-  std::string error;
-  internal::write_file(options.directory / "status.json", to_json(current_status()) + "\n", error);
+  const std::string status = to_json(current_status());
+  journal_.status(status);
+  if (live_ != nullptr) live_->publish(status);
   changed_ = false;
   next_status_ = after(std::max<Duration>(kStatusPeriod, (now() - begin) * kStatusShare));
 }
@@ -300,6 +325,11 @@ void Run::State::begin_report() {
   } catch (const Error& error) {  // no thread left
     done(error.what());
   }
+}
+
+void Run::State::keep_report(std::string json) {
+  const std::lock_guard lock(mutex_);
+  report_text_ = std::move(json);
 }
 
 void Run::State::end_report() {

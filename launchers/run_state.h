@@ -9,6 +9,8 @@
 
 #include "launchers/coordinator.h"
 #include "launchers/interrupts.h"
+#include "launchers/journal.h"
+#include "launchers/live.h"
 #include "launchers/loop.h"
 #include "launchers/output.h"
 #include "launchers/process_host.h"
@@ -31,6 +33,7 @@ struct Run::State final : internal::Coordinator::Listener {
   bool wait_ready(Time until);
   void post(Function<void(internal::Coordinator&)> task);
   RunStatus status();
+  void keep_report(std::string json);
   Runtime& runtime() { return *runtime_; }
   std::vector<std::string> units() const;
 
@@ -46,8 +49,10 @@ struct Run::State final : internal::Coordinator::Listener {
   std::optional<internal::RestorePoint> on_cut_saved(std::uint64_t step) override;
   void add_output(std::size_t unit, Cause& cause) override;
   void say(const std::string& line) override;
+  void on_event(RunEvent event) override { journal_.event(std::move(event)); }
 
   void make_host();
+  void open_to_others();
   void serve();
   void end();
   void watch_interrupts();
@@ -63,6 +68,7 @@ struct Run::State final : internal::Coordinator::Listener {
   Run& owner_;
   const internal::Topology topology_;
   internal::RestorePoint begin_;
+  internal::Journal journal_;
   internal::Loop loop_;
   std::unique_ptr<internal::Interrupts> interrupts_;
   std::unique_ptr<internal::Terminal> terminal_;
@@ -72,7 +78,8 @@ struct Run::State final : internal::Coordinator::Listener {
   std::unique_ptr<internal::ProcessHost> processes_;
   std::unique_ptr<Runtime> runtime_;
   std::unique_ptr<internal::Coordinator> coordinator_;
-  std::vector<std::uint64_t> cuts_;  // the complete ones that are kept
+  std::unique_ptr<internal::Live> live_;  // null: the run cannot be reached from outside
+  std::vector<std::uint64_t> cuts_;       // the complete ones that are kept
   Thread report_;
   bool reporting_ = false;
   bool changed_ = true;  // since the status was written
@@ -84,6 +91,7 @@ struct Run::State final : internal::Coordinator::Listener {
   bool ready_ = false;
   std::vector<Event*> waiting_;
   RunStatus last_status_;
+  std::string report_text_;  // JSON
 
   Thread thread_;  // last: it uses all of the above
 };

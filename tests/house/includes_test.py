@@ -20,8 +20,8 @@ MAY_INCLUDE = {
     "launchers": LP,
     "programs": LP + ["nodes"],
     "examples": LP + ["nodes", "programs", "launchers"],
-    "tests": LP + ["nodes", "programs", "launchers", "examples"],
-    "tools": LP + ["nodes", "programs", "launchers"],
+    "tests": LP + ["nodes", "programs", "launchers", "examples", "tools"],
+    "tools": LP + ["launchers"],
 }
 
 HEAVY = re.compile(r"^(zmq\.hpp|zmq\.h|zmq_addon\.hpp|flatbuffers/|yaml-cpp/|boost/|nlohmann/)")

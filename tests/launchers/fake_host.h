@@ -53,9 +53,11 @@ struct FakeListener final : Coordinator::Listener {
   }
   void add_output(std::size_t, Cause& cause) override { cause.last_lines = {"last words"}; }
   void say(const std::string& line) override { said.push_back(line); }
+  void on_event(RunEvent event) override { events.push_back(std::move(event)); }
 
   std::vector<Phase> phases;
   std::vector<std::string> said;
+  std::vector<RunEvent> events;
   std::size_t told = 0;
   bool disk_full = false;
 };

@@ -16,6 +16,8 @@ namespace lp::test {
 
 class MainTest : public testing::Test {
  protected:
+  MainTest() { setenv("XDG_STATE_HOME", directory_.c_str(), 1); }
+
   // For the next run, in a directory of its own.
   std::vector<std::string> arguments(std::vector<std::string> flags) {
     flags.insert(flags.begin(),

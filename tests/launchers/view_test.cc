@@ -1,76 +1,16 @@
 // How a person looks at nodes: in a debugger, and in panes.
 
 #include <gtest/gtest.h>
-#include <pty.h>
-#include <sys/wait.h>
 
 #include <array>
 #include <cstdlib>
 #include <string>
 
 #include "tests/launchers/main_fixture.h"
+#include "tests/launchers/on_terminal.h"
 
 namespace lp::test {
 namespace {
-
-// This binary, on a terminal of its own.
-class OnTerminal {
- public:
-  explicit OnTerminal(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), "/proc/self/exe");
-    std::vector<char*> argv;
-    for (std::string& argument : arguments) argv.push_back(argument.data());
-    argv.push_back(nullptr);
-    pid_ = forkpty(&terminal_, nullptr, nullptr, nullptr);
-    if (pid_ == 0) {
-      execv(argv[0], argv.data());
-      _exit(127);
-    }
-    poller_.add(terminal_, 0);
-  }
-  ~OnTerminal() {
-    if (pid_ > 0) {
-      kill(pid_, SIGKILL);
-      waitpid(pid_, nullptr, 0);
-    }
-    close(terminal_);
-  }
-  OnTerminal(const OnTerminal&) = delete;
-  OnTerminal& operator=(const OnTerminal&) = delete;
-
-  void type(const std::string& text) const { EXPECT_EQ(write(terminal_, text.data(), text.size()), std::ssize(text)); }
-
-  // Reads until the screen has shown `text`; false when the program ends without, or nothing comes for long.
-  bool read_until(const std::string& text) {
-    while (shown_.find(text) == std::string::npos) {
-      if (!read_some()) return false;
-    }
-    return true;
-  }
-  int wait() {
-    while (read_some()) {
-    }
-    int status = 0;
-    waitpid(std::exchange(pid_, -1), &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  }
-  const std::string& shown() const { return shown_; }
-
- private:
-  bool read_some() {
-    std::array<Poller::Ready, 1> ready;
-    if (poller_.wait(ready, after(std::chrono::seconds(60))) == 0) return false;
-    std::array<char, 4096> bytes;
-    const ssize_t got = read(terminal_, bytes.data(), bytes.size());
-    if (got > 0) shown_.append(bytes.data(), static_cast<std::size_t>(got));
-    return got > 0;
-  }
-
-  pid_t pid_ = -1;
-  int terminal_ = -1;
-  std::string shown_;
-  Poller poller_;
-};
 
 // What `command` prints.
 std::string output_of(const std::string& command) {

@@ -1,0 +1,74 @@
+#include "launchers/journal.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <fstream>
+#include <utility>
+
+#include "launchers/run_directory.h"
+#include "lp/base/json.h"
+#include "lp/base/scheduler.h"
+#include "lp/program/plan.h"
+
+namespace lp::internal {
+namespace {
+
+constexpr std::uint64_t kEventBytes = std::uint64_t{3} << 20;
+
+double wall_seconds() { return static_cast<double>(wall_clock() / 1'000'000) / 1000; }
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+std::vector<std::string> own_command() {
+  std::vector<std::string> words;
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
+}
+
+}  // namespace
+
+Journal::Journal(const std::filesystem::path& directory)
+    : directory_(directory.empty() ? directory : std::filesystem::absolute(directory)),
+      events_(directory_ / "events.log", kEventBytes) {}
+
+void Journal::write(const char* name, std::string text) {
+  if (!writes()) return;
+  std::string error;
+  write_file(directory_ / name, text + "\n", error);
+}
+
+void Journal::begin(RunRecord record, const Plan& plan) {
+  began_ = wall_seconds();
+  record.host = host_name();
+  record.pid = getpid();
+  record.began = began_;
+  record.command = own_command();
+  write("run.json", to_json(record));
+  write("plan.json", to_json(plan));
+}
+
+void Journal::status(std::string_view json) { write("status.json", std::string(json)); }
+
+void Journal::event(RunEvent event) {
+  if (!writes()) return;
+  event.time = wall_seconds();
+  std::string error;
+  events_.write(to_json(event) + "\n", error);
+}
+
+void Journal::end(ResultRecord record, std::string_view report) {
+  record.ended = wall_seconds();
+  record.seconds = record.ended - began_;
+  std::string text = to_json(record);
+  if (!report.empty()) text.insert(text.size() - 1, ",\"report\":" + std::string(report));
+  write("result.json", std::move(text));
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,41 @@
+#pragma once
+// What a run writes about itself into its directory: plan.json, run.json, status.json, events.log and result.json. The
+// run goes on when they cannot be written.
+//
+// Owned and used by the loop thread of a run, except for the constructor and begin(), which come before it.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "launchers/node_log.h"
+#include "launchers/records.h"
+
+namespace lp {
+struct Plan;
+
+namespace internal {
+
+class Journal {
+ public:
+  // `directory` is there already; empty: nothing is written.
+  explicit Journal(const std::filesystem::path& directory);
+
+  bool writes() const { return !directory_.empty(); }
+  // Fills in what it knows itself: host, process, time and command.
+  void begin(RunRecord record, const Plan& plan);
+  void status(std::string_view json);
+  void event(RunEvent event);
+  // `report` is JSON; empty: there is none.
+  void end(ResultRecord record, std::string_view report);
+
+ private:
+  void write(const char* name, std::string text);
+
+  std::filesystem::path directory_;
+  double began_ = 0;
+  NodeLog events_;
+};
+
+}  // namespace internal
+}  // namespace lp

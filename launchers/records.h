@@ -1,0 +1,57 @@
+#pragma once
+// What a run leaves in its directory for people and tools, beside its plan and status: who launched it, what happened,
+// and what came of it. Values, which to_json and from_json know. Times are seconds since 1970.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "launchers/status.h"
+
+namespace lp {
+
+// run.json: written before anything starts.
+struct RunRecord {
+  std::string run{};
+  std::string program{};
+  std::string launch{};  // "threads", "processes"
+  std::string host{};    // of the launcher
+  int pid = 0;
+  double began = 0;
+  std::uint64_t seed = 0;
+  std::string resumed{};               // the run directory that it goes on from; empty: none
+  std::vector<std::string> command{};  // of the launcher
+};
+
+// A line of events.log.
+struct RunEvent {
+  enum class Kind : std::uint8_t {
+    starting,    // an incarnation of a node
+    ready,       // it serves
+    finished,    // its run() has returned
+    failed,      // why, in `text`
+    restarting,  // when and from where, in `text`
+    ignored,     // the program goes on without it
+    cut,         // the program's: `text` tells the step
+    phase,       // the program's new phase, in `text`
+    ended,       // the program, and why
+  };
+  double time = 0;
+  Kind kind = Kind::starting;
+  std::string node{};  // or several of one process, joined by commas; empty: the program
+  std::uint32_t incarnation = 0;
+  std::string text{};
+};
+
+// result.json: written when the run has ended. In the file there is also `report`: what the program's report found.
+struct ResultRecord {
+  bool success = false;
+  std::string reason{};
+  int signal = 0;  // that asked the launcher to end the run; 0: none
+  int exit_code = 0;
+  Cause cause{};
+  double ended = 0;
+  double seconds = 0;  // since the run began
+};
+
+}  // namespace lp

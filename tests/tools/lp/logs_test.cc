@@ -1,0 +1,114 @@
+// Logs as lp reads them: while they grow, turn over, and are cut.
+
+#include <sstream>
+
+#include "launchers/node_log.h"
+#include "tests/tools/lp/lp_fixture.h"
+#include "tools/lp/log_reader.h"
+
+namespace lp::test {
+namespace {
+
+class LogReaderTest : public testing::Test {
+ protected:
+  void write(const std::string& text) {
+    std::string error;
+    EXPECT_TRUE(log_.write(text, error)) << error;
+  }
+  std::string read(bool finish = false) {
+    std::string lines;
+    const auto take = [&](std::string_view line) { lines.append(line).append("\n"); };
+    finish ? reader_.finish(take) : reader_.read(take);
+    return lines;
+  }
+
+  const Directory directory_;
+  internal::NodeLog log_{directory_.path() / "worker/1.log", 3 * 4096};
+  tool::LogReader reader_{directory_.path() / "worker/1.log"};
+};
+
+TEST_F(LogReaderTest, LinesAreGivenOnceTheyAreWhole) {
+  EXPECT_EQ(read(), "");
+  write("one\ntw");
+  EXPECT_EQ(read(), "one\n");
+  write("o\nthree");
+  EXPECT_EQ(read(), "two\n");
+  EXPECT_EQ(read(true), "three\n");
+}
+
+TEST_F(LogReaderTest, PartsFollowEachOtherWithoutASeam) {
+  std::string all;
+  for (int i = 0; i < 1000; ++i) {  // 11 bytes each: into the third part
+    const std::string line = "line " + std::to_string(10'000 + i) + "\n";
+    all += line;
+    write(line);
+  }
+  EXPECT_EQ(read(true), all);
+}
+
+TEST_F(LogReaderTest, AReaderThatKeepsUpSeesEverythingWhileItTurnsOver) {
+  std::string all;
+  std::string seen;
+  for (int i = 0; i < 5000; ++i) {
+    const std::string line = "line " + std::to_string(10'000 + i) + "\n";
+    all += line;
+    write(line);
+    if (i % 100 == 0) seen += read();
+  }
+  seen += read(true);
+  std::erase_if(seen, [](char c) { return c == '\r'; });
+  std::istringstream lines(seen);
+  std::string without_notes;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("[lp: ")) without_notes += line + "\n";
+  }
+  EXPECT_EQ(without_notes.size(), all.size());
+}
+
+TEST_F(LogReaderTest, WhatWasDroppedIsSaid) {
+  for (int i = 0; i < 5000; ++i) write("line " + std::to_string(10'000 + i) + "\n");
+  const std::string text = read(true);
+  EXPECT_TRUE(text.starts_with("line 10000\n"));
+  EXPECT_NE(text.find("bytes in between were dropped"), std::string::npos);
+  EXPECT_TRUE(text.ends_with("line 14999\n"));
+}
+
+TEST_F(LpTest, LogsOfNodesAreShownSearchedAndCut) {
+  Subprocess program({"program", "--launch=processes", "--mode=throws"});
+  program.wait();
+  const Ended one = lp("logs last worker/1");
+  EXPECT_EQ(one.code, 0) << one.output;
+  EXPECT_TRUE(has(one.output, "no data here")) << one.output;
+  EXPECT_TRUE(has(lp("logs last").output, "worker/1 | ")) << lp("logs last").output;
+  EXPECT_EQ(lp("logs last worker --grep='no (data|model)' -n1").output,
+            lp("logs last worker --grep='NO D.TA' -i -n 1").output);
+  EXPECT_EQ(lp("logs last worker/1 --grep=nothing").output, "");
+  EXPECT_EQ(lp("logs last worker/1 --grep='('").code, 2);
+  const Ended unknown = lp("logs last wroker");
+  EXPECT_EQ(unknown.code, 3);
+  EXPECT_TRUE(has(unknown.output, "did you mean worker?")) << unknown.output;
+  EXPECT_TRUE(has(lp("logs last worker/1 --json").output, R"({"node":"worker/1","line":)"));
+}
+
+TEST_F(LpTest, LogsFollowALiveRunToItsEnd) {
+  Subprocess program(waiting());
+  ASSERT_TRUE(program.read_until("waiting")) << program.err();
+  OnTerminal logs = on_terminal({"logs", "last", "-f"});
+  ASSERT_TRUE(logs.read_until("waiting")) << logs.shown();
+  EXPECT_EQ(lp("restart last worker/1").code, 0);
+  const std::size_t shown = logs.shown().size();
+  ASSERT_TRUE(logs.read_until("waiting", shown)) << logs.shown();
+  EXPECT_EQ(lp("stop last").code, 0);
+  EXPECT_EQ(logs.wait(), 0) << logs.shown();
+  EXPECT_EQ(program.wait().code, 0);
+}
+
+TEST_F(LpTest, ThreadsHaveNoLogs) {
+  EXPECT_EQ(lp("run '" + std::filesystem::read_symlink("/proc/self/exe").string() + "' program").code, 0);
+  const Ended logs = lp("logs last");
+  EXPECT_EQ(logs.code, 1);
+  EXPECT_TRUE(has(logs.output, "its nodes are threads")) << logs.output;
+}
+
+}  // namespace
+}  // namespace lp::test

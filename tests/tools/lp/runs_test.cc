@@ -1,0 +1,211 @@
+// Runs that live, have ended and have died, as lp lists, shows and ends them.
+
+#include "tools/lp/runs.h"
+
+#include <fstream>
+#include <sstream>
+
+#include "lp/base/json.h"
+#include "tests/tools/lp/lp_fixture.h"
+#include "tools/lp/table.h"
+
+namespace lp::test {
+namespace {
+
+// A run that has left its files, without ever having run.
+void leave_run(const std::filesystem::path& directory, const std::string& plan, const RunRecord& record,
+               const RunStatus& status, const ResultRecord& result) {
+  std::filesystem::create_directories(directory);
+  std::ofstream(directory / "plan.json") << plan;
+  std::ofstream(directory / "run.json") << to_json(record);
+  std::ofstream(directory / "status.json") << to_json(status);
+  std::ofstream(directory / "result.json") << to_json(result);
+}
+
+TEST_F(LpTest, ALiveRunIsListedShownAndStopped) {
+  EXPECT_TRUE(has(lp("list").output, "There is no run yet"));
+  Subprocess program(waiting());
+  ASSERT_TRUE(program.read_until("waiting")) << program.err();
+  const Ended list = lp("list");
+  EXPECT_EQ(list.code, 0);
+  EXPECT_TRUE(has(list.output, "counting  running    3/3")) << list.output;
+  const Ended status = lp("status last");
+  EXPECT_TRUE(has(status.output, ": running, ")) << status.output;
+  EXPECT_TRUE(has(status.output, "worker/1  running      1")) << status.output;
+
+  const Ended stop = lp("stop last --reason='that was enough'");
+  EXPECT_EQ(stop.code, 0) << stop.output;
+  EXPECT_TRUE(has(stop.output, "succeeded: that was enough")) << stop.output;
+  EXPECT_EQ(program.wait().code, 0);
+  EXPECT_TRUE(has(lp("list").output, "succeeded")) << lp("list").output;
+  EXPECT_TRUE(has(lp("stop last").output, "nothing to stop: succeeded; that was enough"));
+  EXPECT_EQ(lp("restart last worker/1").code, 4);
+}
+
+TEST_F(LpTest, TwoMayStopARunAtOnce) {
+  Subprocess program(waiting());
+  ASSERT_TRUE(program.read_until("waiting")) << program.err();
+  const Ended both = command("'" LP_COMMAND "' stop last --reason=first & '" LP_COMMAND
+                             "' stop last --reason=second; second=$?; wait $!; echo codes $? $second");
+  EXPECT_TRUE(has(both.output, "codes 0 0")) << both.output;
+  EXPECT_EQ(program.wait().code, 0);
+}
+
+TEST_F(LpTest, AStopByForceKillsWhatDoesNotEnd) {
+  Subprocess program({"program", "--launch=processes", "--mode=ignores the stop", "--grace=1000"});
+  ASSERT_TRUE(program.read_until("waiting")) << program.err();
+  const Ended late = lp("stop last --timeout=0.1s");
+  EXPECT_EQ(late.code, 5) << late.output;
+  EXPECT_TRUE(has(late.output, "--force")) << late.output;
+  const Ended forced = lp("stop last --force");
+  EXPECT_EQ(forced.code, 0) << forced.output;
+  program.wait();
+}
+
+TEST_F(LpTest, ARunWhoseLauncherWasKilledIsSaidToBeGone) {
+  Subprocess program(waiting());
+  ASSERT_TRUE(program.read_until("waiting")) << program.err();
+  program.kill(SIGKILL);
+  program.wait();
+  EXPECT_TRUE(has(lp("list").output, "launcher gone")) << lp("list").output;
+  EXPECT_TRUE(has(lp("status last").output, "its launcher ended without a word")) << lp("status last").output;
+  EXPECT_EQ(lp("stop last").code, 0);
+  const Ended restart = lp("restart last worker/1");
+  EXPECT_EQ(restart.code, 4);
+  EXPECT_TRUE(has(restart.output, "launcher gone")) << restart.output;
+}
+
+TEST_F(LpTest, ANodeIsRestartedAtNoCostOfItsBudget) {
+  Subprocess program(waiting());
+  ASSERT_TRUE(program.read_until("waiting")) << program.err();
+  const Ended restart = lp("restart last worker/0");
+  EXPECT_EQ(restart.code, 0) << restart.output;
+  EXPECT_TRUE(has(restart.output, "worker/0 is restarted")) << restart.output;
+  OnTerminal watch = on_terminal({"status", "last", "--watch"});
+  EXPECT_TRUE(watch.read_until("worker/0  running      2")) << watch.shown();
+  const Ended unknown = lp("restart last wroker/0");
+  EXPECT_EQ(unknown.code, 1);
+  EXPECT_TRUE(has(unknown.output, "did you mean worker/0?")) << unknown.output;
+  EXPECT_EQ(lp("stop last").code, 0);
+  EXPECT_EQ(watch.wait(), 0);
+  EXPECT_EQ(program.wait().code, 0);
+}
+
+TEST_F(LpTest, AFailedRunTellsItsCause) {
+  Subprocess program({"program", "--launch=processes", "--mode=throws"});
+  EXPECT_EQ(program.wait().code, 1);
+  const Ended status = lp("status last");
+  EXPECT_EQ(status.code, 0);
+  EXPECT_TRUE(has(status.output, "worker/1: std::runtime_error: no data here")) << status.output;
+  EXPECT_TRUE(has(lp("list").output, "failed")) << lp("list").output;
+  EXPECT_EQ(lp("status last --watch").code, 1);
+}
+
+TEST_F(LpTest, ARunHasManyNames) {
+  for (const char* name :
+       {"digits-20260131-235959-7f3a", "digits-20260201-000000-11c2", "train-20260201-010101-ab12"}) {
+    leave_run(runs() / name, "{}", {.run = name, .program = "digits", .began = 1}, {}, {.success = true});
+  }
+  EXPECT_EQ(lp("status train").code, 0);
+  EXPECT_EQ(lp("status 7f3a").code, 0);
+  EXPECT_EQ(lp("status digits-20260131").code, 0);
+  EXPECT_EQ(lp("status " + (runs() / "train-20260201-010101-ab12").string() + "/").code, 0);
+  const Ended several = lp("status digits");
+  EXPECT_EQ(several.code, 3);
+  EXPECT_TRUE(has(several.output, "may be any of 2 runs:")) << several.output;
+  EXPECT_TRUE(has(several.output, "digits-20260201-000000-11c2")) << several.output;
+  const Ended unknown = lp("status tarin");
+  EXPECT_EQ(unknown.code, 3);
+  EXPECT_TRUE(has(unknown.output, "did you mean train-20260201-010101-ab12?")) << unknown.output;
+  EXPECT_TRUE(has(lp("status nothing --json").output, R"("exit_code":3)"));
+}
+
+TEST_F(LpTest, ADirectoryElsewhereIsListedToo) {
+  const Directory other;
+  Subprocess program(waiting({"--directory=" + (other.path() / "deep").string()}));
+  ASSERT_TRUE(program.read_until("waiting")) << program.err();
+  EXPECT_TRUE(has(lp("list").output, "running")) << lp("list").output;
+  EXPECT_EQ(lp("stop " + (other.path() / "deep").string()).code, 0);
+  EXPECT_EQ(program.wait().code, 0);
+}
+
+TEST_F(LpTest, FilesThatAreNoJsonAreReportedAndTheOthersShown) {
+  leave_run(runs() / "good-1", "{}", {.run = "good-1", .program = "good"}, {}, {.success = true});
+  leave_run(runs() / "bad-1", "{}", {.run = "bad-1"}, {}, {});
+  std::ofstream(runs() / "bad-1/status.json") << "{\"phase\":";
+  const Ended list = lp("list");
+  EXPECT_EQ(list.code, 0);
+  EXPECT_TRUE(has(list.output, "unreadable")) << list.output;
+  EXPECT_TRUE(has(list.output, "succeeded")) << list.output;
+  EXPECT_EQ(lp("status bad-1").code, 1);
+}
+
+TEST_F(LpTest, TablesFitEightyColumns) {
+  const std::string name = "a-program-with-quite-a-long-name-indeed-20260131-235959-7f3a";
+  const std::string node = "reinforcement_learning_environment_workers/1023";
+  RunStatus status{.run = name, .phase = Phase::ended, .cut = 123'456'789};
+  status.nodes.push_back({.name = node,
+                          .state = NodeStatus::State::failed,
+                          .incarnation = 12,
+                          .restarts = 11,
+                          .pid = 4'194'303,
+                          .step = 1'000'000,
+                          .total = 10'000'000,
+                          .text = "std::runtime_error: the environment said: " + std::string(200, 'x')});
+  leave_run(runs() / name, "{}", {.run = name, .program = "a-program-with-quite-a-long-name-indeed", .began = 1},
+            status,
+            {.reason = node + " failed", .cause = {.node = node, .what = std::string(500, 'y') + "\n\033[31mé"}});
+  for (const char* words : {"list", "status last"}) {
+    const Ended shown = lp(words);
+    EXPECT_EQ(shown.code, 0);
+    std::istringstream lines(shown.output);
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(tool::columns_of(line), 80U) << line;
+      EXPECT_EQ(line.find('\033'), std::string::npos) << line;
+    }
+    EXPECT_TRUE(has(shown.output, "…")) << shown.output;
+  }
+  EXPECT_TRUE(has(lp("status last").output, "/1023")) << lp("status last").output;
+}
+
+TEST_F(LpTest, ColoursAreForTerminalsThatTakeThem) {
+  leave_run(runs() / "good-1", "{}", {.run = "good-1"}, {}, {.success = true});
+  OnTerminal shown = on_terminal({"list"});
+  shown.wait();
+  EXPECT_TRUE(has(shown.shown(), "\033[32m")) << shown.shown();
+  setenv("NO_COLOR", "1", 1);
+  OnTerminal plain = on_terminal({"list"});
+  plain.wait();
+  unsetenv("NO_COLOR");
+  EXPECT_FALSE(has(plain.shown(), "\033")) << plain.shown();
+  EXPECT_FALSE(has(lp("list").output, "\033"));
+}
+
+TEST_F(LpTest, RunEndsAsTheProgramDoes) {
+  const std::string self = std::filesystem::read_symlink("/proc/self/exe");
+  EXPECT_EQ(lp("run " + self + " program --mode=throws").code, 1);
+  const Ended good = lp("run " + self + " program --json -- --workers=3");
+  EXPECT_EQ(good.code, 0);
+  EXPECT_TRUE(has(good.output, R"("total":15)")) << good.output;
+  EXPECT_TRUE(has(lp("status last --json").output, R"("report":{"total":15,)")) << lp("status last --json").output;
+  EXPECT_EQ(lp("run /no/such/program").code, 2);
+}
+
+TEST_F(LpTest, WrongWordsAreNamed) {
+  for (const auto& [words, text] :
+       std::vector<std::pair<std::string, std::string>>{{"lits", "there is no command \"lits\"; did you mean list?"},
+                                                        {"status", "something is missing: lp status RUN"},
+                                                        {"list all", "these are too many words"},
+                                                        {"list --jsn", "there is no flag --jsn; did you mean --json?"},
+                                                        {"stop last --timeout=soon", "a duration is like 90"},
+                                                        {"stop last --reason", "--reason needs a value"}}) {
+    const Ended refused = lp(words);
+    EXPECT_EQ(refused.code, 2) << words;
+    EXPECT_TRUE(has(refused.output, text)) << refused.output;
+  }
+  EXPECT_EQ(lp("help").code, 0);
+  EXPECT_TRUE(has(lp("stop --help").output, "--reason=TEXT"));
+}
+
+}  // namespace
+}  // namespace lp::test

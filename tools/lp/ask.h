@@ -1,0 +1,19 @@
+#pragma once
+// A question to a live run, and its answer. Functions.
+
+#include <string>
+
+#include "launchers/live_client.h"
+#include "lp/base/json_value.h"
+#include "tools/lp/runs.h"
+
+namespace lp::tool {
+
+// Connects to the run. Throws Refusal(not_live), saying what became of it, when nobody serves there.
+internal::LiveClient connect_to(const RunView& run);
+
+// The answer to a request. Throws Refusal: (failed) with what the run refuses, (timed_out) when it does not answer,
+// (not_live) when it ends instead.
+JsonValue ask(internal::LiveClient& client, const std::string& request);
+
+}  // namespace lp::tool

@@ -1,0 +1,121 @@
+#include "tools/lp/log_reader.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace lp::tool {
+namespace {
+
+constexpr std::size_t kLongestNote = 512;
+
+Descriptor open_file(const std::filesystem::path& path) { return Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC)); }
+
+Descriptor open_part(const std::filesystem::path& path, const char* word) {
+  std::filesystem::path part = path;
+  return open_file(part.replace_extension(std::string(".") + word + ".log"));
+}
+
+// Both are the same file, or both are none.
+bool same_file(const Descriptor& a, const Descriptor& b) {
+  struct stat one {
+  }, other{};
+  if (!a || !b) return !a && !b;
+  return fstat(a.number(), &one) == 0 && fstat(b.number(), &other) == 0 && one.st_dev == other.st_dev &&
+         one.st_ino == other.st_ino;
+}
+
+}  // namespace
+
+void LogReader::read(Take take) {
+  if (!part_) begin(take);
+  if (!part_) return;
+  read_part(take);
+  for (;;) {
+    Descriptor newest = open_file(path_);
+    if (!newest || same_file(newest, part_)) return;
+    read_part(take);  // no more is written there
+    Descriptor previous = open_part(path_, "previous");
+    if (previous && !same_file(previous, part_) && !same_file(open_part(path_, "first"), part_)) {
+      tell_gap(newest, take);
+      read_next_part(std::move(previous), take);
+    }
+    read_next_part(std::move(newest), take);
+  }
+}
+
+void LogReader::finish(Take take) {
+  read([&](std::string_view line) { take(line); });
+  lines_.finish([&](std::string_view line) { take(line); });
+}
+
+void LogReader::begin(Take& take) {
+  Descriptor newest = open_file(path_);
+  Descriptor previous = open_part(path_, "previous");
+  Descriptor first = open_part(path_, "first");
+  for (int tries = 0; tries < 10 && !same_file(newest, open_file(path_)); ++tries) {  // it turned over meanwhile
+    newest = open_file(path_);
+    previous = open_part(path_, "previous");
+    first = open_part(path_, "first");
+  }
+  if (!newest) return;
+  if (first) {
+    part_ = std::move(first);
+    read_part(take);
+    if (previous) {
+      tell_gap(newest, take);
+      read_next_part(std::move(previous), take);
+    }
+    read_next_part(std::move(newest), take);
+  } else {
+    part_ = std::move(newest);
+    read_part(take);
+  }
+}
+
+// The note at the beginning of the newest part tells how much was dropped before the previous one.
+void LogReader::tell_gap(const Descriptor& newest, Take& take) {
+  std::array<char, kLongestNote> bytes;
+  const ssize_t got = pread(newest.number(), bytes.data(), bytes.size(), 0);
+  const std::string_view text(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  const std::string_view line = text.substr(0, text.find('\n'));
+  if (line.find(" were dropped; ") == std::string_view::npos) return;
+  lines_.finish([&](std::string_view rest) { take(rest); });
+  take(line);
+}
+
+void LogReader::read_next_part(Descriptor part, Take& take) {
+  part_ = std::move(part);
+  at_note_ = true;
+  note_.clear();
+  read_part(take);
+}
+
+void LogReader::read_part(Take& take) {
+  std::array<char, 65536> bytes;
+  for (;;) {
+    const ssize_t got = ::read(part_.number(), bytes.data(), bytes.size());
+    if (got <= 0) return;
+    take_bytes({bytes.data(), static_cast<std::size_t>(got)}, take);
+  }
+}
+
+void LogReader::take_bytes(std::string_view bytes, Take& take) {
+  const auto give = [&](std::string_view line) { take(line); };
+  if (!at_note_) return lines_.feed(bytes, give);
+  note_ += bytes;
+  const std::size_t end = note_.find('\n');
+  if (end == std::string::npos && note_.size() < kLongestNote) return;
+  at_note_ = false;
+  const std::string text = std::exchange(note_, {});
+  const std::string_view line = std::string_view(text).substr(0, end);
+  const bool is_note = line.starts_with("[lp: ") && line.ends_with(".first.log]");
+  lines_.feed(std::string_view(text).substr(is_note ? end + 1 : 0), give);
+}
+
+}  // namespace lp::tool

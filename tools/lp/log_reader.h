@@ -1,0 +1,41 @@
+#pragma once
+// Reads the log of one node (launchers/node_log.h) from its beginning on, through its parts, while it may grow and turn
+// over. Owned and used by one thread.
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "launchers/output.h"
+#include "lp/base/descriptor.h"
+#include "lp/base/function.h"
+
+namespace lp::tool {
+
+class LogReader {
+ public:
+  using Take = Function<void(std::string_view line)>;
+
+  // `path` is that of the part that grows: "logs/worker/1.log". It need not exist yet.
+  explicit LogReader(std::filesystem::path path) : path_(std::move(path)) {}
+
+  // Gives every line that is whole now and was not given before.
+  void read(Take take);
+  // And what has no end, because nothing more comes.
+  void finish(Take take);
+
+ private:
+  void begin(Take& take);
+  void tell_gap(const Descriptor& newest, Take& take);
+  void read_next_part(Descriptor part, Take& take);
+  void read_part(Take& take);
+  void take_bytes(std::string_view bytes, Take& take);
+
+  const std::filesystem::path path_;
+  Descriptor part_;       // that is being read
+  bool at_note_ = false;  // which the log itself writes at the beginning of all parts but the first
+  std::string note_;      // of which so much was read
+  internal::LineCutter lines_;
+};
+
+}  // namespace lp::tool

@@ -1,0 +1,123 @@
+#include "tools/lp/plan_file.h"
+
+#include <charconv>
+#include <map>
+
+#include "lp/base/error.h"
+#include "lp/base/json_value.h"
+#include "lp/base/message.h"
+#include "tools/lp/refusal.h"
+
+namespace lp::tool {
+namespace {
+
+// What to_json(Plan) writes.
+struct PolicyText {
+  FailurePolicy::Action action = FailurePolicy::Action::stop;
+  int budget = 0;
+  double backoff = 0;
+};
+struct GroupText {
+  std::string name{};
+  std::string type{};
+  int replicas = 0;
+  bool active = false;
+  bool saves = false;
+  bool ends_program = false;
+  double cpus = 0;
+  int gpus = 0;
+  std::uint64_t memory = 0;
+  std::map<std::string, std::string> environment{};
+  double heartbeat = 0;
+  PolicyText on_failure{};
+};
+struct NodeText {
+  std::string name{};
+  std::string group{};
+  int index = 0;
+  std::size_t process = 0;
+  std::vector<std::string> calls{};
+};
+struct PlanText {
+  std::string program{};
+  std::string fingerprint{};
+  std::size_t processes = 0;
+  std::vector<GroupText> groups{};
+  std::vector<NodeText> nodes{};
+};
+
+Duration duration(double seconds) {
+  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
+}
+
+Plan plan_from(const PlanText& text) {
+  Plan plan{.program = text.program, .processes = text.processes};
+  std::from_chars(text.fingerprint.data(), text.fingerprint.data() + text.fingerprint.size(), plan.fingerprint, 16);
+  std::map<std::string, std::size_t> groups;
+  std::map<std::string, NodeId> nodes;
+  for (const NodeText& node : text.nodes) nodes.emplace(node.name, static_cast<NodeId>(nodes.size()));
+  for (const GroupText& group : text.groups) {
+    groups.emplace(group.name, groups.size());
+    PlanGroup& one = plan.groups.emplace_back();
+    one = {.type = group.type, .active = group.active, .saves = group.saves, .size = group.replicas};
+    one.options = {.name = group.name,
+                   .replicas = group.replicas,
+                   .cpus = group.cpus,
+                   .gpus = group.gpus,
+                   .memory = group.memory,
+                   .environment = group.environment,
+                   .ends_program = group.ends_program};
+    one.options.heartbeat = duration(group.heartbeat);
+    one.options.on_failure = {.action = group.on_failure.action,
+                              .budget = group.on_failure.budget,
+                              .backoff = duration(group.on_failure.backoff)};
+  }
+  for (const NodeText& node : text.nodes) {
+    const auto group = groups.find(node.group);
+    if (group == groups.end() || node.process >= text.processes) {
+      throw Error(ErrorKind::failed, "node " + quote(node.name) + " has no group, or no process");
+    }
+    const NodeId id = static_cast<NodeId>(plan.nodes.size());
+    PlanNode& one = plan.nodes.emplace_back();
+    one = {.name = node.name, .group = group->second, .index = node.index, .process = node.process};
+    if (node.index == 0) plan.groups[one.group].first = id;
+    for (const std::string& callee : node.calls) {
+      const auto at = nodes.find(callee);
+      if (at == nodes.end()) throw Error(ErrorKind::failed, "there is no node " + quote(callee));
+      one.calls.push_back(at->second);
+    }
+  }
+  for (const PlanGroup& group : plan.groups) {
+    if (group.size < 0 || group.first + static_cast<std::size_t>(group.size) > plan.nodes.size()) {
+      throw Error(ErrorKind::failed, "group " + quote(group.options.name) + " has other nodes than it says");
+    }
+  }
+  return plan;
+}
+
+}  // namespace
+
+Plan parse_plan(std::string_view json) {
+  try {
+    return plan_from(from_json<PlanText>(json));
+  } catch (const Error& error) {
+    throw Refusal(Exit::failed, "this is no plan: " + error.text());
+  }
+}
+
+Plan plan_of(const RunPlace& run) { return parse_plan(read_text(run.directory / "plan.json").value_or("")); }
+
+std::vector<NodeId> find_nodes(const Plan& plan, const std::string& given) {
+  std::vector<NodeId> found;
+  std::vector<std::string> names;
+  for (NodeId id = 0; id < plan.nodes.size(); ++id) {
+    const std::string& group = plan.groups[plan.nodes[id].group].options.name;
+    if (plan.nodes[id].name == given || group == given) found.push_back(id);
+    names.push_back(plan.nodes[id].name);
+    if (names.back() != group) names.push_back(group);
+  }
+  if (found.empty()) throw Refusal(Exit::unknown, "there is no node " + quote(given) + did_you_mean(given, names));
+  return found;
+}
+
+}  // namespace lp::tool

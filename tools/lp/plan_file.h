@@ -1,0 +1,20 @@
+#pragma once
+// The plan of a run, read back from its directory. Functions.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lp/program/plan.h"
+#include "tools/lp/runs.h"
+
+namespace lp::tool {
+
+// Throws Refusal(failed) when `json` is no plan.
+Plan parse_plan(std::string_view json);
+Plan plan_of(const RunPlace& run);
+
+// The nodes that `given` means: a node or a group. Throws Refusal(unknown), naming the nearest.
+std::vector<NodeId> find_nodes(const Plan& plan, const std::string& given);
+
+}  // namespace lp::tool

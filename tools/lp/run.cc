@@ -1,0 +1,22 @@
+// lp run: becomes the program, which is launched by its own main().
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "tools/lp/command.h"
+
+namespace lp::tool {
+
+int run_command(const Arguments& arguments, Screen&) {
+  std::vector<std::string> words = arguments.words();
+  words.insert(words.end(), arguments.rest().begin(), arguments.rest().end());
+  std::vector<char*> argv;
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  execvp(argv[0], argv.data());
+  throw Refusal(Exit::usage, words[0] + " cannot be run: " + std::strerror(errno));
+}
+
+}  // namespace lp::tool

@@ -1,0 +1,70 @@
+#include "tools/lp/run_text.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "lp/base/enums.h"
+#include "lp/base/scheduler.h"
+
+namespace lp::tool {
+
+std::string short_duration(double seconds) {
+  const auto whole = static_cast<long>(std::max(seconds, 0.0));
+  if (whole < 100) return std::to_string(whole) + "s";
+  if (whole < 100 * 60) return std::to_string(whole / 60) + "m";
+  if (whole < 48 * 3600) return std::to_string(whole / 3600) + "h";
+  return std::to_string(whole / 86400) + "d";
+}
+
+std::string age_text(const RunView& run) {
+  if (run.record.began <= 0) return "";
+  return short_duration(static_cast<double>(wall_clock()) / 1e9 - run.record.began);
+}
+
+std::string ready_text(const RunStatus& status) {
+  using State = NodeStatus::State;
+  const auto serves = [](const NodeStatus& node) {
+    return node.state == State::ready || node.state == State::running || node.state == State::finished;
+  };
+  return std::to_string(std::count_if(status.nodes.begin(), status.nodes.end(), serves)) + "/" +
+         std::to_string(status.nodes.size());
+}
+
+std::string colour_of(const RunView& run) {
+  if (run.life == Life::lost) return "31";
+  if (run.life != Life::ended || !run.result.has_value()) return "";
+  return run.result->success ? "32" : "31";
+}
+
+std::string colour_of(NodeStatus::State state) {
+  switch (state) {
+    case NodeStatus::State::failed: return "31";
+    case NodeStatus::State::waiting:
+    case NodeStatus::State::starting: return "33";
+    case NodeStatus::State::finished:
+    case NodeStatus::State::ended: return "2";
+    case NodeStatus::State::ready:
+    case NodeStatus::State::running: break;
+  }
+  return "";
+}
+
+void write_run(JsonWriter& json, const RunView& run, std::string_view trouble) {
+  json.begin_object();
+  json.member("name", run.place.name);
+  json.member("directory", run.place.directory.string());
+  json.member("state", trouble.empty() ? state_of(run) : "unreadable");
+  json.member("life", run.life);
+  json.member("outcome", trouble.empty() ? outcome_of(run) : std::string(trouble));
+  json.member("record", run.record);
+  json.member("status", run.status);
+  json.key("result");
+  if (const auto text = run.result.has_value() ? read_text(run.place.directory / "result.json") : std::nullopt) {
+    json.json(std::string_view(*text).substr(0, text->find_last_not_of('\n') + 1));  // with the report
+  } else {
+    json.null();
+  }
+  json.end_object();
+}
+
+}  // namespace lp::tool

@@ -1,0 +1,188 @@
+#include "tools/lp/runs.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <system_error>
+#include <utility>
+
+#include "launchers/live_client.h"
+#include "launchers/run_directory.h"
+#include "lp/base/enums.h"
+#include "lp/base/error.h"
+#include "lp/base/file.h"
+#include "lp/base/json.h"
+#include "lp/base/message.h"
+#include "tools/lp/refusal.h"
+
+namespace lp::tool {
+namespace {
+
+constexpr auto kPatience = std::chrono::seconds(1);  // for an answer; then files must do
+constexpr std::uint64_t kLargestFile = std::uint64_t{64} << 20;
+
+bool is_run(const std::filesystem::path& directory) {
+  std::error_code ignored;
+  return std::filesystem::exists(directory / "plan.json", ignored);
+}
+
+std::filesystem::path state_directory() {
+  try {
+    return internal::default_run_directory("");
+  } catch (const Error&) {
+    throw Refusal(Exit::failed, "neither XDG_STATE_HOME nor HOME says where runs are; name a run by its directory");
+  }
+}
+
+// "digits" or "7f3a" of "digits-20260131-235959-7f3a".
+bool is_meant(const std::string& name, const std::string& given) {
+  return name.starts_with(given) || name.ends_with("-" + given);
+}
+
+// Names end in a time and letters, which nobody types with an error: their beginnings are compared.
+std::string nearest(const std::string& given, const std::vector<RunPlace>& runs) {
+  std::vector<std::string> beginnings;
+  for (const RunPlace& run : runs) beginnings.push_back(run.name.substr(0, given.size()));
+  const std::string question = did_you_mean(given, beginnings);
+  for (const RunPlace& run : runs) {
+    if (question == "; did you mean " + run.name.substr(0, given.size()) + "?") {
+      return "; did you mean " + run.name + "?";
+    }
+  }
+  return runs.empty() ? "; there is none yet" : "; `lp list` shows those that there are";
+}
+
+std::string this_host() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+// Asks the run itself, because its files are a little behind.
+Life life_of(RunView& run) {
+  if (run.result.has_value() || run.status.phase == Phase::ended) return Life::ended;
+  if (internal::LiveClient client(run.place.directory); client.open()) {
+    const Time until = after(kPatience);
+    client.ask(R"({"ask":"status"})", until);
+    const auto answer = client.next(until);
+    const JsonValue status = JsonValue::parse(answer.value_or("{\"error\":\"it does not answer\"}"));
+    if (status.find("error") == nullptr) run.status = from_json<RunStatus>(status);
+    if (answer.has_value() || client.open()) return Life::live;
+  }
+  return run.record.host.empty() || run.record.host == this_host() ? Life::lost : Life::elsewhere;
+}
+
+template <class T>
+std::optional<T> read_record(const std::filesystem::path& path) {
+  const auto document = read_document(path);
+  if (!document.has_value()) return std::nullopt;
+  try {
+    return from_json<T>(*document);
+  } catch (const Error& error) {
+    throw Refusal(Exit::failed, path.string() + ": " + error.text());
+  }
+}
+
+}  // namespace
+
+std::vector<RunPlace> all_runs() {
+  std::vector<std::pair<std::filesystem::file_time_type, RunPlace>> found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(state_directory(), error)) {
+    if (!is_run(entry.path())) continue;
+    const auto began = std::filesystem::last_write_time(entry.path() / "plan.json", error);
+    found.emplace_back(began, RunPlace{entry.path().filename().string(), entry.path()});
+  }
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second.name > b.second.name;
+  });
+  std::vector<RunPlace> runs;
+  for (auto& [began, run] : found) runs.push_back(std::move(run));
+  return runs;
+}
+
+RunPlace find_run(const std::string& given) {
+  if (given.find('/') != std::string::npos) {
+    std::filesystem::path directory = std::filesystem::path(given).lexically_normal();
+    if (!directory.has_filename()) directory = directory.parent_path();
+    if (!is_run(directory)) throw Refusal(Exit::unknown, given + " is no directory of a run: it has no plan.json");
+    return {directory.filename().string(), directory};
+  }
+  const std::vector<RunPlace> runs = all_runs();
+  if (given == "last" && !runs.empty()) return runs.front();
+  std::vector<RunPlace> fitting;
+  for (const RunPlace& run : runs) {
+    if (run.name == given) return run;
+    if (!given.empty() && is_meant(run.name, given)) fitting.push_back(run);
+  }
+  if (fitting.size() == 1) return fitting.front();
+  if (fitting.empty()) throw Refusal(Exit::unknown, "there is no run " + quote(given) + nearest(given, runs));
+  std::string text = quote(given) + " may be any of " + std::to_string(fitting.size()) + " runs:";
+  constexpr std::size_t kShown = 10;
+  for (std::size_t i = 0; i < std::min(fitting.size(), kShown); ++i) text += "\n  " + fitting[i].name;
+  if (fitting.size() > kShown) text += "\n  ...";
+  throw Refusal(Exit::unknown, text);
+}
+
+std::optional<std::string> read_text(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return std::nullopt;
+  try {
+    const Buffer bytes = read_file(path, kLargestFile);
+    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  } catch (const Error& wrong) {
+    if (!std::filesystem::exists(path, error)) return std::nullopt;
+    throw Refusal(Exit::failed, wrong.text());
+  }
+}
+
+std::optional<JsonValue> read_document(const std::filesystem::path& path) {
+  const auto text = read_text(path);
+  if (!text.has_value()) return std::nullopt;
+  try {
+    return JsonValue::parse(*text);
+  } catch (const Error& error) {
+    throw Refusal(Exit::failed, path.string() + ": " + error.text());
+  }
+}
+
+RunView view_of(const RunPlace& place) {
+  RunView run{.place = place};
+  if (!is_run(place.directory)) throw Refusal(Exit::unknown, place.directory.string() + " holds no run");
+  run.record = read_record<RunRecord>(place.directory / "run.json").value_or(RunRecord());
+  run.status = read_record<RunStatus>(place.directory / "status.json").value_or(RunStatus());
+  run.result = read_record<ResultRecord>(place.directory / "result.json");
+  run.life = life_of(run);
+  if (run.life == Life::lost) {  // it may have ended while we looked
+    run.result = read_record<ResultRecord>(place.directory / "result.json");
+    run.status = read_record<RunStatus>(place.directory / "status.json").value_or(RunStatus());
+    run.life = life_of(run);
+  }
+  return run;
+}
+
+std::string state_of(const RunView& run) {
+  switch (run.life) {
+    case Life::live: return std::string(enum_name(run.status.phase));
+    case Life::lost: return "launcher gone";
+    case Life::elsewhere: return "on " + run.record.host;
+    case Life::ended: break;
+  }
+  if (!run.result.has_value()) return "ended";
+  return run.result->success ? "succeeded" : run.result->cause.what.empty() ? "stopped" : "failed";
+}
+
+std::string outcome_of(const RunView& run) {
+  switch (run.life) {
+    case Life::live: return {};
+    case Life::lost: return "its launcher ended without a word, and its nodes with it";
+    case Life::elsewhere: return "its launcher is on " + run.record.host + ": ask there";
+    case Life::ended: break;
+  }
+  if (!run.result.has_value()) return "it has left no result";
+  const Cause& cause = run.result->cause;
+  return cause.what.empty() ? run.result->reason : (cause.node.empty() ? "" : cause.node + ": ") + cause.what;
+}
+
+}  // namespace lp::tool

@@ -1,0 +1,59 @@
+#pragma once
+// The runs of this user: found by name below the state directory, and read from the files that each leaves in its
+// directory. Functions and values.
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launchers/records.h"
+#include "launchers/status.h"
+#include "lp/base/json_value.h"
+
+namespace lp::tool {
+
+struct RunPlace {
+  std::string name{};
+  std::filesystem::path directory{};
+};
+
+enum class Life : std::uint8_t {
+  live,       // its launcher answers
+  ended,      // and has left its result
+  lost,       // its launcher is gone without having left a result
+  elsewhere,  // its launcher is on another host, from where it must be asked
+};
+
+// What the files of a run say, and whether somebody serves its socket.
+struct RunView {
+  RunPlace place{};
+  RunRecord record{};
+  RunStatus status{};
+  std::optional<ResultRecord> result{};
+  Life life = Life::lost;
+};
+
+// All runs, the newest first.
+std::vector<RunPlace> all_runs();
+
+// The run that `given` means: a name, its beginning or its end, as long as only one run has it; "last"; or, with a
+// slash, a directory. Throws Refusal(unknown), naming those that fit, or the nearest.
+RunPlace find_run(const std::string& given);
+
+// Throws Refusal(failed) when there is no run in the directory, or its files are no JSON.
+RunView view_of(const RunPlace& place);
+
+// A file of the run; nothing where it is not. Throws Refusal(failed) when it cannot be read or is too large.
+std::optional<std::string> read_text(const std::filesystem::path& path);
+// The same, as JSON. Throws Refusal(failed) when it is none.
+std::optional<JsonValue> read_document(const std::filesystem::path& path);
+
+// "running", "succeeded", "failed", "launcher gone": what a table says of the run.
+std::string state_of(const RunView& run);
+// Why it ended, or what is wrong; empty while it runs.
+std::string outcome_of(const RunView& run);
+
+}  // namespace lp::tool

@@ -1,0 +1,80 @@
+// lp status: what a run and its nodes do, once or until the run has ended.
+
+#include <algorithm>
+#include <utility>
+
+#include "launchers/live_client.h"
+#include "lp/base/enums.h"
+#include "lp/base/error.h"
+#include "tools/lp/command.h"
+#include "tools/lp/run_text.h"
+#include "tools/lp/runs.h"
+#include "tools/lp/table.h"
+
+namespace lp::tool {
+namespace {
+
+constexpr auto kPatience = std::chrono::seconds(10);  // for a live run to take a request
+
+std::string status_text(const RunView& run, const Screen& screen) {
+  std::string text = ": " + state_of(run);
+  if (const std::string age = age_text(run); !age.empty()) {
+    text += run.result.has_value() ? " after " + short_duration(run.result->seconds) : ", " + age + " old";
+  }
+  text += ", " + ready_text(run.status) + " nodes ready";
+  if (run.status.cut > 0) text += ", last cut at step " + std::to_string(run.status.cut);
+  const std::size_t width = screen.width() == 0 ? std::string::npos : screen.width();
+  const std::size_t room = width - std::min(width, columns_of(text));
+  text = shortened(Screen::clean(run.place.name), room, Cut::middle) + text + "\n";
+  if (const std::string outcome = outcome_of(run); !outcome.empty()) {
+    text += shortened("  " + Screen::clean(outcome), width) + "\n";
+  }
+  Table table({{"NODE", Cut::middle},
+               {"STATE"},
+               {"TRIES", Cut::never, true},
+               {"PID", Cut::never, true},
+               {"STEP", Cut::never, true},
+               {"LAST FAILURE", Cut::end}});
+  for (const NodeStatus& node : run.status.nodes) {
+    const std::string step = node.step == 0    ? ""
+                             : node.total == 0 ? std::to_string(node.step)
+                                               : std::to_string(node.step) + "/" + std::to_string(node.total);
+    table.add({Screen::clean(node.name), std::string(enum_name(node.state)), std::to_string(node.incarnation),
+               node.pid == 0 ? "" : std::to_string(node.pid), step, Screen::clean(node.text)},
+              colour_of(node.state));
+  }
+  return text + "\n" + table.text(screen.width(), screen.colours());
+}
+
+std::string shown(const RunView& run, const Screen& screen, bool json) {
+  if (!json) return status_text(run, screen);
+  JsonWriter writer;
+  write_run(writer, run);
+  return std::move(writer).text() + "\n";
+}
+
+int watch(RunView run, Screen& screen, bool json) {
+  internal::LiveClient client(run.place.directory);
+  client.ask(R"({"ask":"follow"})", after(kPatience));
+  while (const auto line = client.next(kNever)) {
+    const JsonValue value = JsonValue::parse(*line);
+    if (const JsonValue* error = value.find("error")) throw Refusal(Exit::failed, error->text());
+    run.status = from_json<RunStatus>(value);
+    if (!screen.draw(shown(run, screen, json))) return code_of(Exit::done);
+  }
+  run = view_of(run.place);
+  screen.draw(shown(run, screen, json));
+  return code_of(run.result.has_value() && run.result->success ? Exit::done : Exit::failed);
+}
+
+}  // namespace
+
+int status_command(const Arguments& arguments, Screen& screen) {
+  const RunView run = view_of(find_run(arguments.words()[0]));
+  const bool json = arguments.has("json");
+  if (arguments.has("watch")) return watch(run, screen, json);
+  screen.write(shown(run, screen, json));
+  return code_of(Exit::done);
+}
+
+}  // namespace lp::tool

@@ -1,0 +1,97 @@
+// lp stop and lp restart: what changes a live run.
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include "lp/base/error.h"
+#include "lp/base/json.h"
+#include "tools/lp/ask.h"
+#include "tools/lp/command.h"
+#include "tools/lp/run_text.h"
+
+namespace lp::tool {
+namespace {
+
+std::string user_name() {
+  const passwd* user = getpwuid(geteuid());
+  return user == nullptr ? std::to_string(geteuid()) : user->pw_name;
+}
+
+struct StopRequest {
+  std::string ask = "stop";
+  std::string reason{};
+  bool force = false;
+};
+struct RestartRequest {
+  std::string ask = "restart";
+  std::string node{};
+};
+
+std::string done_of(const JsonValue& answer) {
+  const JsonValue* done = answer.find("done");
+  return done == nullptr ? std::string() : done->text();
+}
+
+void show(Screen& screen, const RunView& run, const std::string& text, bool json) {
+  JsonWriter writer;
+  if (json) {
+    write_run(writer, run);
+  }
+  screen.write((json ? std::move(writer).text() : Screen::clean(run.place.name) + ": " + Screen::clean(text)) + "\n");
+}
+
+}  // namespace
+
+int stop_command(const Arguments& arguments, Screen& screen) {
+  const bool json = arguments.has("json");
+  const double patience = arguments.seconds("timeout", 60);
+  RunView run = view_of(find_run(arguments.words()[0]));
+  if (run.life == Life::ended || run.life == Life::lost) {  // what was asked is so
+    show(screen, run, "nothing to stop: " + state_of(run) + "; " + outcome_of(run), json);
+    return code_of(Exit::done);
+  }
+  internal::LiveClient client = connect_to(run);
+  StopRequest request;
+  request.reason = arguments.has("reason") ? arguments.value("reason") : "lp stop of " + user_name();
+  request.force = arguments.has("force");
+  std::string done;
+  try {
+    done = done_of(ask(client, to_json(request)));
+  } catch (const Refusal& refusal) {
+    if (refusal.code() != Exit::not_live) throw;  // it ended before it could answer
+  }
+  if (patience > 0) {
+    const Time until = after(std::chrono::duration_cast<Duration>(std::chrono::duration<double>(patience)));
+    while (client.next(until).has_value()) {
+    }
+    if (client.open()) {
+      throw Refusal(Exit::timed_out, run.place.name + " has not ended after " + short_duration(patience) +
+                                         ": `lp stop --force` kills its nodes");
+    }
+    run = view_of(run.place);
+    done = state_of(run) + ": " + outcome_of(run);
+  }
+  show(screen, run, done, json);
+  return code_of(Exit::done);
+}
+
+int restart_command(const Arguments& arguments, Screen& screen) {
+  const RunView run = view_of(find_run(arguments.words()[0]));
+  internal::LiveClient client = connect_to(run);
+  RestartRequest request;
+  request.node = arguments.words()[1];
+  const JsonValue answer = ask(client, to_json(request));
+  if (arguments.has("json")) {
+    JsonWriter json;
+    json.begin_object();
+    json.member("run", run.place.name);
+    json.member("done", done_of(answer));
+    json.end_object();
+    screen.write(std::move(json).text() + "\n");
+  } else {
+    screen.write(Screen::clean(done_of(answer)) + "\n");
+  }
+  return code_of(Exit::done);
+}
+
+}  // namespace lp::tool

@@ -1,0 +1,47 @@
+#pragma once
+// A table of text that fits the width that there is: columns that may give way are cut, and show that. A value.
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lp::tool {
+
+enum class Cut { never, end, middle };  // where a cell that is too long loses characters
+
+struct Column {
+  std::string title;
+  Cut cut = Cut::never;
+  bool right = false;  // numbers
+};
+
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+
+  // A cell for each column. `colour` is the SGR code of the whole line, "31"; empty: none.
+  void add(std::vector<std::string> cells, std::string colour = {});
+  std::size_t size() const { return rows_.size(); }
+
+  // Lines with ends. No line is wider than `width` columns of the terminal (0: as wide as needed), if the columns that
+  // are never cut leave room. `colours`: the terminal has some.
+  std::string text(std::size_t width, bool colours) const;
+
+ private:
+  struct Row {
+    std::vector<std::string> cells;
+    std::string colour;
+  };
+  std::vector<std::size_t> widths(std::size_t width) const;
+
+  std::vector<Column> columns_;
+  std::vector<Row> rows_;
+};
+
+// How many columns of a terminal a UTF-8 text takes, where every character takes one.
+std::size_t columns_of(std::string_view text);
+// At most so many columns of it, with an ellipsis where something is missing.
+std::string shortened(const std::string& text, std::size_t columns, Cut cut = Cut::end);
+
+}  // namespace lp::tool
