@@ -20,6 +20,7 @@
 #include "launchers/control_generated.h"
 #include "launchers/control_socket.h"
 #include "launchers/limits.h"
+#include "launchers/measurement.h"
 #include "launchers/memory.h"
 #include "launchers/messages.h"
 #include "launchers/pidfd.h"
@@ -120,6 +121,13 @@ class Agent {
     }
     Child* child = find(message->unit(), message->incarnation());
     if (child == nullptr) return;  // it has ended meanwhile
+    if (message->body_as_Measure() != nullptr) {
+      const ProcessUse use = use_of(child->pid);
+      control::UsedT used;
+      used.cpu = use.cpu;
+      used.memory = use.memory;
+      tell(*child, std::move(used));
+    }
     if (message->body_as_Kill() != nullptr) {
       child->killed = true;
       kill(-child->pid, SIGKILL);

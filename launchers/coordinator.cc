@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "launchers/measurement.h"
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
 #include "lp/base/message.h"
@@ -284,6 +285,19 @@ void Coordinator::probe(NodeId id, bool late) {
   }
   alarms_.set({Due::probe, id}, now_ + heartbeat - heartbeat / kProbesPerHeartbeat);
   if (!std::exchange(node.asked, true)) host_.probe(id);
+}
+
+std::vector<std::size_t> Coordinator::measure() {
+  std::vector<std::size_t> up;
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    if (units_[unit].state == Unit::State::up) up.push_back(unit);
+  }
+  host_.measure(up);
+  return up;
+}
+
+void Coordinator::on_measured(std::size_t unit, std::uint32_t incarnation, Measurement part) {
+  if (units_[unit].incarnation == incarnation) listener_.on_measured(unit, std::move(part));
 }
 
 void Coordinator::on_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step) {

@@ -47,10 +47,11 @@ class Coordinator final : public HostEvents {
     virtual void on_phase(Phase phase) = 0;
     virtual void on_peers(std::span<const PeerState> peers) = 0;  // for clients outside the graph
     virtual std::optional<RestorePoint> on_cut_saved(
-        std::uint64_t step) = 0;                                  // every member has; nothing: it cannot be kept
-    virtual void add_output(std::size_t unit, Cause& cause) = 0;  // what its process wrote last
-    virtual void say(const std::string& line) = 0;                // to people
-    virtual void on_event(RunEvent event) = 0;                    // its time is not set
+        std::uint64_t step) = 0;                                       // every member has; nothing: it cannot be kept
+    virtual void add_output(std::size_t unit, Cause& cause) = 0;       // what its process wrote last
+    virtual void say(const std::string& line) = 0;                     // to people
+    virtual void on_measured(std::size_t unit, Measurement part) = 0;  // the answer to measure()
+    virtual void on_event(RunEvent event) = 0;                         // its time is not set
   };
 
   Coordinator(const Topology& topology, Options options, Host& host, Listener& listener);
@@ -64,6 +65,8 @@ class Coordinator final : public HostEvents {
   // Starts the node again, and what shares its process, because somebody outside wants that: its budget stays as it is.
   // Says what is done. Throws Error when there is no such node, or none to restart.
   std::string restart_node(const std::string& name);
+  // Asks the units that are up what they use; Listener::on_measured follows, if they are not busy ending. Gives them.
+  std::vector<std::size_t> measure();
   // The report has been made, or has failed.
   void report_done(const std::optional<std::string>& failure);
   // Fails the run for a reason outside its nodes.
@@ -95,6 +98,7 @@ class Coordinator final : public HostEvents {
   void on_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step) override;
   void on_not_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step, const Error& error) override;
   void on_alive(NodeId node, std::uint32_t incarnation) override;
+  void on_measured(std::size_t unit, std::uint32_t incarnation, Measurement part) override;
   void on_exited(std::size_t unit, std::uint32_t incarnation, const ExitStatus& status) override;
   void on_lost(const std::string& text) override;
 

@@ -18,6 +18,8 @@ struct Progress;
 
 namespace internal {
 
+struct Measurement;
+
 // What happened to nodes. Events of an incarnation that is over are ignored by who receives them.
 class HostEvents {
  public:
@@ -31,6 +33,8 @@ class HostEvents {
   virtual void on_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step) = 0;
   virtual void on_not_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step, const Error& error) = 0;
   virtual void on_alive(NodeId node, std::uint32_t incarnation) = 0;  // the answer to a probe
+  virtual void on_measured(std::size_t unit, std::uint32_t incarnation,
+                           Measurement part) = 0;  // of what was asked: its process's use, or its calls
   virtual void on_exited(std::size_t unit, std::uint32_t incarnation, const ExitStatus& status) = 0;
   virtual void on_lost(const std::string& text) = 0;  // the host itself failed: nothing runs there any more
 };
@@ -48,6 +52,9 @@ class Host {
   virtual void stop(std::size_t unit, const std::string& reason) = 0;  // on_exited follows if it obeys
   virtual void kill(std::size_t unit) = 0;                             // on_exited follows, soon
   virtual void probe(NodeId node) = 0;
+  // on_measured follows for each of these units: what their processes use, if they have any of their own, and their
+  // calls.
+  virtual void measure(std::span<const std::size_t> units) = 0;
   // Ends everything by force, because a kill was not obeyed. on_exited for each, or on_lost, follows.
   virtual void abandon(const std::string& why) = 0;
 };

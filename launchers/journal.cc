@@ -19,12 +19,6 @@ constexpr std::uint64_t kEventBytes = std::uint64_t{3} << 20;
 
 double wall_seconds() { return static_cast<double>(wall_clock() / 1'000'000) / 1000; }
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
-
 std::vector<std::string> own_command() {
   std::vector<std::string> words;
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
@@ -33,6 +27,12 @@ std::vector<std::string> own_command() {
 }
 
 }  // namespace
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
 
 Journal::Journal(const std::filesystem::path& directory)
     : directory_(directory.empty() ? directory : std::filesystem::absolute(directory)),

@@ -16,6 +16,9 @@ struct Plan;
 
 namespace internal {
 
+// Of this machine.
+std::string host_name();
+
 class Journal {
  public:
   // `directory` is there already; empty: nothing is written.

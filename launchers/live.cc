@@ -1,9 +1,12 @@
 #include "launchers/live.h"
 
-#include <cstdint>
-#include <utility>
-#include <vector>
+#include <unistd.h>
 
+#include <cstdint>
+#include <iterator>
+#include <utility>
+
+#include "launchers/journal.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "lp/base/json_value.h"
@@ -11,7 +14,9 @@
 namespace lp::internal {
 namespace {
 
-enum class Ask : std::uint8_t { status, follow, stop, restart };
+constexpr auto kPatience = std::chrono::seconds(1);  // for processes to say what they use
+
+enum class Ask : std::uint8_t { status, follow, measure, stop, restart };
 
 struct Request {
   Ask ask = Ask::status;
@@ -30,12 +35,19 @@ std::string answer(std::string_view name, std::string_view text) {
 
 }  // namespace
 
-Live::Live(const std::filesystem::path& directory, Loop& loop, Coordinator& coordinator, Function<std::string()> status)
-    : coordinator_(coordinator),
+Live::Live(const std::filesystem::path& directory, const Topology& topology, Loop& loop, Coordinator& coordinator,
+           Function<RunStatus()> status)
+    : topology_(topology),
+      coordinator_(coordinator),
       status_(std::move(status)),
       server_(directory, loop,
               {.hear = [this](Client client, std::string_view line) { hear(client, line); },
-               .gone = [this](Client client) { followers_.erase(client); }}) {}
+               .gone = [this](Client client) { forget(client); }}) {}
+
+void Live::forget(Client client) {
+  followers_.erase(client);
+  measurers_.erase(client);
+}
 
 void Live::publish(std::string_view status) {
   const std::vector<Client> followers(followers_.begin(), followers_.end());  // sending may drop one
@@ -57,7 +69,8 @@ void Live::hear(Client client, std::string_view line) {
   try {
     switch (request.ask) {
       case Ask::follow: followers_.insert(client); [[fallthrough]];
-      case Ask::status: return server_.send(client, status_());
+      case Ask::status: return server_.send(client, to_json(status_()));
+      case Ask::measure: return measure(client);
       case Ask::stop: return server_.send(client, answer("done", stop(request.reason, request.force)));
       case Ask::restart: return server_.send(client, answer("done", coordinator_.restart_node(request.node)));
     }
@@ -73,6 +86,65 @@ std::string Live::stop(const std::string& reason, bool force) {
   if (!stops_already) return force ? "it is ended by force" : "it stops";
   return (force ? "it is ended by force; it was stopping already: " : "it was stopping already: ") +
          coordinator_.result().reason;
+}
+
+void Live::measure(Client client) {
+  measurers_.insert(client);
+  if (measurers_.size() > 1) return;  // others wait for the same answers
+  measured_.clear();
+  for (const std::size_t unit : coordinator_.measure()) measured_[unit];
+  measures_until_ = after(kPatience);
+  answer_if_complete();
+}
+
+void Live::on_measured(std::size_t unit, Measurement part) {
+  if (measurers_.empty()) return;
+  Measurement& all = measured_[unit];
+  if (part.use.has_value()) all.use = part.use;
+  if (part.calls.has_value()) all.calls = std::move(part.calls);
+  all.left_out += part.left_out;
+  answer_if_complete();
+}
+
+void Live::advance(Time now) {
+  if (now >= measures_until_) answer_measurers();
+}
+
+void Live::answer_if_complete() {
+  if (measures_until_ == kNever) return;  // not all have been asked yet
+  for (const auto& [unit, measurement] : measured_) {
+    if (!measurement.use.has_value() || !measurement.calls.has_value()) return;
+  }
+  answer_measurers();
+}
+
+void Live::answer_measurers() {
+  measures_until_ = kNever;
+  MeasureRecord record;
+  record.time = std::chrono::duration<double>(now().time_since_epoch()).count();
+  record.status = status_();
+  const ProcessUse own = use_of(getpid());
+  const std::string host = host_name();
+  record.launcher = {.host = host, .pid = getpid(), .cpu = own.cpu, .memory = own.memory};
+  for (auto& [unit, measurement] : measured_) {
+    MeasureRecord::Process& process = record.processes.emplace_back();
+    for (const NodeId node : topology_.units[unit].nodes) {
+      process.nodes.push_back(topology_.nodes[node].name);
+      process.host = host;
+      process.pid = record.status.nodes[node].pid;
+      process.incarnation = record.status.nodes[node].incarnation;
+    }
+    if (measurement.use.has_value()) {
+      process.cpu = measurement.use->cpu;
+      process.memory = measurement.use->memory;
+    }
+    if (measurement.calls.has_value()) {
+      std::move(measurement.calls->begin(), measurement.calls->end(), std::back_inserter(record.calls));
+    }
+    record.left_out += measurement.left_out;
+  }
+  const std::string text = to_json(record);
+  for (const Client client : std::exchange(measurers_, {})) server_.send(client, text);
 }
 
 }  // namespace lp::internal

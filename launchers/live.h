@@ -5,6 +5,7 @@
 //   {"ask":"status"}                         the status, as in status.json
 //   {"ask":"follow"}                         the same, again and again: whenever it has changed
 //   {"ask":"stop","reason":"enough"}         {"done":"..."}; with "force":true at once
+//   {"ask":"measure"}                        a MeasureRecord: what processes use, and the calls between nodes
 //   {"ask":"restart","node":"worker/1"}      {"done":"..."}
 //
 // What cannot be done is answered with {"error":"..."}. The connection closes when the run has ended.
@@ -12,23 +13,33 @@
 // Owned and used by the loop thread of a run, except for the constructor, which any thread may call.
 
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "launchers/coordinator.h"
 #include "launchers/live_server.h"
 #include "launchers/loop.h"
+#include "launchers/measurement.h"
+#include "launchers/topology.h"
 
 namespace lp::internal {
 
 class Live {
  public:
-  // `status` gives the status as JSON. Throws Error when there can be no socket.
-  Live(const std::filesystem::path& directory, Loop& loop, Coordinator& coordinator, Function<std::string()> status);
+  // Throws Error when there can be no socket.
+  Live(const std::filesystem::path& directory, const Topology& topology, Loop& loop, Coordinator& coordinator,
+       Function<RunStatus()> status);
 
   // The status has changed: for those who follow.
   void publish(std::string_view status);
+  // A part of what was asked for with Coordinator::measure().
+  void on_measured(std::size_t unit, Measurement part);
+  // When advance() has something to do: who does not answer is not waited for.
+  Time next() const { return measures_until_; }
+  void advance(Time now);
   // The run has ended, and its result is written.
   void finish(Time until) { server_.finish(until); }
 
@@ -38,9 +49,18 @@ class Live {
   void hear(Client client, std::string_view line);
   std::string stop(const std::string& reason, bool force);
 
+  void forget(Client client);
+  void measure(Client client);
+  void answer_if_complete();
+  void answer_measurers();
+
+  const Topology& topology_;
   Coordinator& coordinator_;
-  Function<std::string()> status_;
+  Function<RunStatus()> status_;
   std::set<Client> followers_;
+  std::set<Client> measurers_;                   // who wait for an answer
+  std::map<std::size_t, Measurement> measured_;  // what the units that were asked have said so far
+  Time measures_until_ = kNever;                 // then the answer is what is there; kNever: nothing is measured
   LiveServer server_;
 };
 

@@ -14,6 +14,7 @@
 #include "launchers/control_socket.h"
 #include "launchers/crash.h"
 #include "launchers/loop.h"
+#include "launchers/measurement.h"
 #include "launchers/messages.h"
 #include "launchers/programs.h"
 #include "lp/base/error.h"
@@ -145,6 +146,8 @@ class NodeProcess final : public Runtime::Observer {
       if (is_here(run->node())) runtime_->run(run->node());
     } else if (const auto* stop = message->body_as_Stop()) {
       end(text_of(stop->reason()));
+    } else if (message->body_as_Measure() != nullptr) {
+      control_.send(pack(unit_, incarnation_, pack_calls(measurement_of(runtime_->calls()))));
     } else if (const auto* probe = message->body_as_Probe(); probe != nullptr && is_here(probe->node())) {
       runtime_->probe(probe->node(), [this, node = probe->node()] {
         control::AliveT alive;

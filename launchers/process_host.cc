@@ -9,6 +9,7 @@
 
 #include "launchers/control_generated.h"
 #include "launchers/limits.h"
+#include "launchers/measurement.h"
 #include "launchers/messages.h"
 #include "launchers/pidfd.h"
 #include "launchers/spawn.h"
@@ -186,6 +187,10 @@ void ProcessHost::probe(NodeId node) {
   tell(topology_.nodes[node].unit, std::move(probe));
 }
 
+void ProcessHost::measure(std::span<const std::size_t> units) {
+  for (const std::size_t unit : units) tell(unit, control::MeasureT());
+}
+
 // The agent does not do what it is told: its children die with it.
 void ProcessHost::abandon(const std::string& why) {
   ::kill(agent_pid_, SIGKILL);
@@ -219,6 +224,10 @@ void ProcessHost::handle(std::span<const std::uint8_t> bytes) {
     }
   } else if (const auto* spawned = message->body_as_Spawned()) {
     events_->on_spawned(unit, message->incarnation(), spawned->pid());
+  } else if (const auto* used = message->body_as_Used()) {
+    events_->on_measured(unit, message->incarnation(), {.use = ProcessUse{used->cpu(), used->memory()}});
+  } else if (const auto* measured = message->body_as_Measured()) {
+    events_->on_measured(unit, message->incarnation(), unpack_calls(*measured));
   } else if (const auto* exited = message->body_as_Exited()) {
     output_.finish(unit);
     events_->on_exited(unit, message->incarnation(),

@@ -68,6 +68,7 @@ class ProcessHost final : public Host {
   void stop(std::size_t unit, const std::string& reason) override;
   void kill(std::size_t unit) override;
   void probe(NodeId node) override;
+  void measure(std::span<const std::size_t> units) override;
   void abandon(const std::string& why) override;
 
  private:

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "launchers/last_words.h"
+#include "launchers/measurement.h"
 #include "launchers/places.h"
 #include "launchers/progress_line.h"
 #include "launchers/run_directory.h"
@@ -83,8 +84,8 @@ Run::State::State(Run& owner, Program built, LaunchOptions given)
 
 void Run::State::open_to_others() {
   try {
-    live_ = std::make_unique<internal::Live>(options.directory, loop_, *coordinator_,
-                                             [this] { return to_json(current_status()); });
+    live_ = std::make_unique<internal::Live>(options.directory, topology_, loop_, *coordinator_,
+                                             [this] { return current_status(); });
   } catch (const Error& error) {
     say("the lp command will see this run's files only: " + error.text());
   }
@@ -188,11 +189,13 @@ void Run::State::serve() {
   coordinator_->flush();
   while (coordinator_->phase() != Phase::ended) {
     const bool due = changed_ && !options.directory.empty();
-    loop_.wait(std::min(coordinator_->next(), due ? next_status_ : kNever));
+    loop_.wait(
+        std::min({coordinator_->next(), due ? next_status_ : kNever, live_ != nullptr ? live_->next() : kNever}));
     coordinator_->set_time(now());
     changed_ = loop_.dispatch() || changed_;
     coordinator_->advance(now());
     coordinator_->flush();
+    if (live_ != nullptr) live_->advance(now());
     watch_output();
     show_progress();
     write_status(false);
@@ -264,6 +267,10 @@ void Run::State::add_output(std::size_t unit, Cause& cause) {
 
 void Run::State::say(const std::string& line) {
   if (terminal_ != nullptr) terminal_->write(true, "lp: " + line + "\n");
+}
+
+void Run::State::on_measured(std::size_t unit, internal::Measurement part) {
+  if (live_ != nullptr) live_->on_measured(unit, std::move(part));
 }
 
 void Run::State::watch_interrupts() {

@@ -49,6 +49,7 @@ struct Run::State final : internal::Coordinator::Listener {
   std::optional<internal::RestorePoint> on_cut_saved(std::uint64_t step) override;
   void add_output(std::size_t unit, Cause& cause) override;
   void say(const std::string& line) override;
+  void on_measured(std::size_t unit, internal::Measurement part) override;
   void on_event(RunEvent event) override { journal_.event(std::move(event)); }
 
   void make_host();

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <utility>
 
+#include "launchers/measurement.h"
 #include "lp/base/error.h"
 
 namespace lp::internal {
@@ -146,6 +148,20 @@ void ThreadHost::probe(NodeId node) {
   runtime_->probe(node, [this, node, incarnation = incarnation_of(node)] {
     loop_.post([this, node, incarnation] { events_->on_alive(node, incarnation); });
   });
+}
+
+void ThreadHost::measure(std::span<const std::size_t> units) {
+  std::map<std::string, std::size_t> unit_of;
+  std::map<std::size_t, std::vector<CallStatistics>> calls;
+  for (const Topology::Node& node : topology_.nodes) unit_of.emplace(node.name, node.unit);
+  for (CallStatistics& one : runtime_->calls()) {
+    if (const auto at = unit_of.find(one.caller); at != unit_of.end()) calls[at->second].push_back(std::move(one));
+  }
+  for (const std::size_t unit : units) {
+    Measurement measurement = measurement_of(std::move(calls[unit]));
+    measurement.use.emplace();  // that of a thread is not known
+    events_->on_measured(unit, incarnations_[unit], std::move(measurement));
+  }
 }
 
 void ThreadHost::abandon(const std::string& why) {

@@ -32,6 +32,7 @@ class ThreadHost final : public Host, public Runtime::Observer {
   void stop(std::size_t unit, const std::string& reason) override;
   void kill(std::size_t unit) override;
   void probe(NodeId node) override;
+  void measure(std::span<const std::size_t> units) override;
   void abandon(const std::string& why) override;
 
   void on_ready(NodeId node, std::uint32_t incarnation) override;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "launchers/coordinator.h"
+#include "launchers/measurement.h"
 
 namespace lp::internal {
 
@@ -28,6 +29,7 @@ struct FakeHost final : Host {
   void stop(std::size_t unit, const std::string&) override { note("stop " + name(unit)); }
   void kill(std::size_t unit) override { note("kill " + name(unit)); }
   void probe(NodeId node) override { note("probe " + topology_.nodes[node].name); }
+  void measure(std::span<const std::size_t> units) override { note("measure " + std::to_string(units.size())); }
   void abandon(const std::string&) override { note("abandon"); }
 
   bool keyed = false;  // units have keys
@@ -53,6 +55,7 @@ struct FakeListener final : Coordinator::Listener {
   }
   void add_output(std::size_t, Cause& cause) override { cause.last_lines = {"last words"}; }
   void say(const std::string& line) override { said.push_back(line); }
+  void on_measured(std::size_t, Measurement) override {}
   void on_event(RunEvent event) override { events.push_back(std::move(event)); }
 
   std::vector<Phase> phases;

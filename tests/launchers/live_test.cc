@@ -81,8 +81,8 @@ TEST_F(LiveTest, WhatIsNoRequestIsRefusedWithASentence) {
            {"", "a value is missing"},
            {"GET / HTTP/1.1", "this is no request: no JSON"},
            {"{}", "`ask` is missing"},
-           {R"({"ask":"dance"})", "one of status, follow, stop, restart"},
-           {R"({"ask":7})", "one of status, follow, stop, restart"},
+           {R"({"ask":"dance"})", "one of status, follow, measure, stop, restart"},
+           {R"({"ask":7})", "one of status, follow, measure, stop, restart"},
            {std::string("\0\xff\x01", 3), "not UTF-8"},
            {std::string(10'000, '['), "too deep"},
            {std::string(LiveServer::kLongestRequest + 1, 'x'), "a request has at most 65536 bytes"}}) {

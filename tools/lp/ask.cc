@@ -31,4 +31,13 @@ JsonValue ask(internal::LiveClient& client, const std::string& request) {
   return answer;
 }
 
+MeasureRecord measure(internal::LiveClient& client) {
+  return from_json<MeasureRecord>(ask(client, R"({"ask":"measure"})"));
+}
+
+bool wait_between(internal::LiveClient& client, Duration duration) {
+  client.next(after(duration));  // nothing comes unasked
+  return client.open();
+}
+
 }  // namespace lp::tool

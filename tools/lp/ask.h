@@ -4,6 +4,7 @@
 #include <string>
 
 #include "launchers/live_client.h"
+#include "launchers/measurement.h"
 #include "lp/base/json_value.h"
 #include "tools/lp/runs.h"
 
@@ -15,5 +16,11 @@ internal::LiveClient connect_to(const RunView& run);
 // The answer to a request. Throws Refusal: (failed) with what the run refuses, (timed_out) when it does not answer,
 // (not_live) when it ends instead.
 JsonValue ask(internal::LiveClient& client, const std::string& request);
+
+// What the run uses and calls at the moment. Throws Refusal as ask() does.
+MeasureRecord measure(internal::LiveClient& client);
+
+// Waits so long; false when the run has ended meanwhile.
+bool wait_between(internal::LiveClient& client, Duration duration);
 
 }  // namespace lp::tool

@@ -18,6 +18,7 @@ int run_command(const Arguments& arguments, Screen& screen);
 int list_command(const Arguments& arguments, Screen& screen);
 int status_command(const Arguments& arguments, Screen& screen);
 int logs_command(const Arguments& arguments, Screen& screen);
+int top_command(const Arguments& arguments, Screen& screen);
 int stop_command(const Arguments& arguments, Screen& screen);
 int restart_command(const Arguments& arguments, Screen& screen);
 

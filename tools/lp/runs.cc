@@ -1,12 +1,10 @@
 #include "tools/lp/runs.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <system_error>
 #include <utility>
 
+#include "launchers/journal.h"
 #include "launchers/live_client.h"
 #include "launchers/run_directory.h"
 #include "lp/base/enums.h"
@@ -53,12 +51,6 @@ std::string nearest(const std::string& given, const std::vector<RunPlace>& runs)
   return runs.empty() ? "; there is none yet" : "; `lp list` shows those that there are";
 }
 
-std::string this_host() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
-
 // Asks the run itself, because its files are a little behind.
 Life life_of(RunView& run) {
   if (run.result.has_value() || run.status.phase == Phase::ended) return Life::ended;
@@ -70,7 +62,7 @@ Life life_of(RunView& run) {
     if (status.find("error") == nullptr) run.status = from_json<RunStatus>(status);
     if (answer.has_value() || client.open()) return Life::live;
   }
-  return run.record.host.empty() || run.record.host == this_host() ? Life::lost : Life::elsewhere;
+  return run.record.host.empty() || run.record.host == internal::host_name() ? Life::lost : Life::elsewhere;
 }
 
 template <class T>

@@ -1,0 +1,57 @@
+#pragma once
+// What a run does per second: the difference of two measurements. Values and pure functions.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "launchers/measurement.h"
+#include "launchers/status.h"
+#include "lp/rpc/counters.h"
+
+namespace lp::tool {
+
+// Calls of one direction, per second.
+struct CallRate {
+  double calls = 0;  // begun
+  double errors = 0;
+  double bytes = 0;           // sent and received, of calls that left their process
+  std::uint64_t waiting = 0;  // begun and not ended: in the queue, or being handled
+  LatencyHistogram latency{};
+
+  void add(const CallRate& other);
+};
+
+struct NodeRate {
+  std::string name{};
+  NodeStatus::State state = NodeStatus::State::waiting;
+  std::uint32_t incarnation = 0;
+  std::string host{};
+  bool measured = false;     // its process has answered, and is its own
+  double cpu = 0;            // processors in use: 1.5 is one and a half
+  std::uint64_t memory = 0;  // bytes
+  CallRate in{};             // calls to it
+  CallRate out{};            // calls by it
+};
+
+struct Rates {
+  std::vector<NodeRate> nodes{};                                    // in the order of the plan
+  std::map<std::pair<std::string, std::string>, CallRate> edges{};  // by caller and callee
+  double launcher_cpu = 0;
+  std::uint64_t launcher_memory = 0;
+  CallRate all{};
+};
+
+// What happened between two measurements of a run. A process that was restarted between them began at zero.
+Rates rates_of(const MeasureRecord& before, const MeasureRecord& after);
+
+// "0", "7.5", "12k", "3.4M".
+std::string short_number(double number);
+// "640K", "1.3G".
+std::string short_memory(std::uint64_t bytes);
+// "16µs", "2ms", "1.1s"; empty for none.
+std::string short_time(Duration duration);
+
+}  // namespace lp::tool

@@ -1,0 +1,149 @@
+// lp top: what the nodes of a live run use and do, again and again.
+
+#include <algorithm>
+#include <utility>
+
+#include "lp/base/enums.h"
+#include "lp/base/json.h"
+#include "tools/lp/ask.h"
+#include "tools/lp/command.h"
+#include "tools/lp/rates.h"
+#include "tools/lp/run_text.h"
+#include "tools/lp/table.h"
+
+namespace lp::tool {
+namespace {
+
+std::string percent(double processors) { return short_number(processors * 100); }
+
+std::string p50(const CallRate& rate) { return short_time(rate.latency.quantile(0.5)); }
+std::string p99(const CallRate& rate) { return short_time(rate.latency.quantile(0.99)); }
+
+std::string head_of(const RunView& run, const Rates& rates, std::size_t width) {
+  std::string text = ": " + std::string(enum_name(run.status.phase)) + ", " + age_text(run) + " old, " +
+                     ready_text(run.status) + " nodes ready";
+  text = shortened(Screen::clean(run.place.name), width - std::min(width, columns_of(text)), Cut::middle) + text + "\n";
+  return text + "launcher: " + percent(rates.launcher_cpu) + " % cpu, " + short_memory(rates.launcher_memory) +
+         "; all calls: " + short_number(rates.all.calls) + "/s, " + short_number(rates.all.errors) + " errors/s, " +
+         short_memory(static_cast<std::uint64_t>(rates.all.bytes)) + "/s\n\n";
+}
+
+std::string text_of(const RunView& run, const Rates& rates, const Screen& screen) {
+  const bool hosts = std::any_of(rates.nodes.begin(), rates.nodes.end(),
+                                 [&](const NodeRate& node) { return node.host != rates.nodes.front().host; });
+  std::vector<Column> columns = {{"NODE", Cut::middle}, {"STATE"}};
+  if (hosts) columns.push_back({"HOST", Cut::middle});
+  for (const char* title : {"CPU%", "MEM", "IN/S", "OUT/S", "P50", "P99", "QUEUE"}) {
+    columns.push_back({title, Cut::never, true});
+  }
+  Table table(std::move(columns));
+  for (const NodeRate& node : rates.nodes) {
+    std::vector<std::string> cells = {Screen::clean(node.name), std::string(enum_name(node.state))};
+    if (hosts) cells.push_back(Screen::clean(node.host));
+    cells.push_back(node.measured ? percent(node.cpu) : "");
+    cells.push_back(node.measured ? short_memory(node.memory) : "");
+    for (std::string cell : {short_number(node.in.calls), short_number(node.out.calls), p50(node.in), p99(node.in),
+                             std::to_string(node.in.waiting)}) {
+      cells.push_back(std::move(cell));
+    }
+    table.add(std::move(cells), colour_of(node.state));
+  }
+  const std::size_t width = screen.width() == 0 ? std::string::npos : screen.width();
+  return head_of(run, rates, width) + table.text(screen.width(), screen.colours());
+}
+
+double seconds_of(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+void write_rate(JsonWriter& json, const char* name, const CallRate& rate) {
+  json.key(name);
+  json.begin_object();
+  json.member("calls_per_second", rate.calls);
+  json.member("errors_per_second", rate.errors);
+  json.member("bytes_per_second", rate.bytes);
+  json.member("waiting", rate.waiting);
+  json.member("p50_seconds", seconds_of(rate.latency.quantile(0.5)));
+  json.member("p99_seconds", seconds_of(rate.latency.quantile(0.99)));
+  json.end_object();
+}
+
+std::string json_of(const RunView& run, const Rates& rates) {
+  JsonWriter json;
+  json.begin_object();
+  json.member("run", run.place.name);
+  json.member("phase", run.status.phase);
+  json.key("nodes");
+  json.begin_array();
+  for (const NodeRate& node : rates.nodes) {
+    json.begin_object();
+    json.member("name", node.name);
+    json.member("state", node.state);
+    json.member("incarnation", node.incarnation);
+    json.member("host", node.host);
+    json.member("cpu", node.measured ? std::optional(node.cpu) : std::nullopt);
+    json.member("memory", node.measured ? std::optional(node.memory) : std::nullopt);
+    write_rate(json, "in", node.in);
+    write_rate(json, "out", node.out);
+    json.end_object();
+  }
+  json.end_array();
+  json.key("edges");
+  json.begin_array();
+  for (const auto& [edge, rate] : rates.edges) {
+    json.begin_object();
+    json.member("caller", edge.first);
+    json.member("callee", edge.second);
+    write_rate(json, "rate", rate);
+    json.end_object();
+  }
+  json.end_array();
+  json.member("launcher_cpu", rates.launcher_cpu);
+  json.member("launcher_memory", rates.launcher_memory);
+  json.end_object();
+  return std::move(json).text() + "\n";
+}
+
+void sort(Rates& rates, const std::string& by) {
+  const auto by_value = [&](auto value) {
+    std::stable_sort(rates.nodes.begin(), rates.nodes.end(),
+                     [&](const NodeRate& a, const NodeRate& b) { return value(a) > value(b); });
+  };
+  if (by == "cpu") return by_value([](const NodeRate& node) { return node.cpu; });
+  if (by == "memory") return by_value([](const NodeRate& node) { return node.memory; });
+  if (by == "calls") return by_value([](const NodeRate& node) { return node.in.calls + node.out.calls; });
+  if (by == "queue") return by_value([](const NodeRate& node) { return node.in.waiting; });
+  if (!by.empty()) throw Refusal(Exit::usage, "--sort=" + by + ": one of cpu, memory, calls, queue");
+}
+
+}  // namespace
+
+int top_command(const Arguments& arguments, Screen& screen) {
+  const std::string by = arguments.value("sort");
+  Rates none;
+  sort(none, by);
+  const Duration period =
+      std::chrono::duration_cast<Duration>(std::chrono::duration<double>(arguments.seconds("interval", 1)));
+  RunView run = view_of(find_run(arguments.words()[0]));
+  internal::LiveClient client = connect_to(run);
+  const bool once = arguments.has("once") || arguments.has("json") || !screen.is_terminal();
+  try {
+    MeasureRecord before = measure(client);
+    do {
+      if (!wait_between(client, period)) break;
+      MeasureRecord after = measure(client);
+      run.status = after.status;
+      Rates rates = rates_of(before, after);
+      sort(rates, by);
+      const std::string text = arguments.has("json") ? json_of(run, rates) : text_of(run, rates, screen);
+      if (!(once ? screen.write(text) : screen.draw(text))) return code_of(Exit::done);
+      before = std::move(after);
+    } while (!once);
+    if (once) return code_of(Exit::done);
+  } catch (const Refusal& refusal) {
+    if (refusal.code() != Exit::not_live) throw;
+  }
+  run = view_of(run.place);  // it has ended
+  screen.write(run.place.name + ": " + state_of(run) + ": " + Screen::clean(outcome_of(run)) + "\n");
+  return code_of(once ? Exit::not_live : Exit::done);
+}
+
+}  // namespace lp::tool
