@@ -82,6 +82,18 @@ void Call::operator delete(void* call) noexcept {
 }
 
 void Call::run() noexcept {
+  const std::shared_ptr<Connection>& caller = reply_.connection;
+  const Connection::Hold hold = caller == nullptr ? Connection::Hold::no : caller->hold(*this);
+  if (hold == Connection::Hold::no) {
+    run_now();
+  } else if (hold == Connection::Hold::was_held) {
+    const std::shared_ptr<Connection> kept = caller;  // longer than this object
+    run_now();
+    kept->go_on();
+  }
+}
+
+void Call::run_now() noexcept {
   if (!wanted()) {
     release();
     return;

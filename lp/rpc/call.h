@@ -128,6 +128,7 @@ class Call : public StateBase, public Task {
   void answer(const Frames& reply) noexcept;
 
  protected:
+  void run_now() noexcept;
   virtual void invoke();  // runs the handler and completes; throws what the handler throws
   void drop_arguments() noexcept;
 

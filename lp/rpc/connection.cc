@@ -221,12 +221,15 @@ std::vector<Pending*> Connection::end() {
 void Connection::close() {
   std::vector<Pending*> lost;
   std::vector<Ref<StateBase>> served;  // released outside the lock
+  std::deque<Call*> held;
   {
     const std::lock_guard lock(mutex_);
     if (phase_ == Phase::refused) return;
     lost = end();
     served = served_.take_if([](const Ref<StateBase>&) { return true; });
+    held.swap(held_);
   }
+  for (Call* call : held) call->refuse(Error(ErrorKind::stopped, "its caller is gone"));
   for (Pending* call : lost) call->peer().lost(*call, call->sent.load(std::memory_order_relaxed));
 }
 
@@ -275,6 +278,44 @@ void Connection::reply(std::uint64_t call, const Error& error) {
   if (phase_ != Phase::open) return;
   served = served_.take(call);
   link_->send(std::move(frames));
+}
+
+Connection::Hold Connection::hold_if_full(Call& call) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (phase_ != Phase::open) return Hold::no;
+  if (next_ == &call) {
+    next_ = nullptr;
+    running_ = true;
+    return Hold::was_held;
+  }
+  if (!link_->full() && held_.empty() && next_ == nullptr && !running_) return Hold::no;
+  held_.push_back(&call);
+  holding_ = true;
+  return Hold::held;
+}
+
+void Connection::go_on() noexcept {
+  std::unique_lock lock(mutex_);
+  running_ = false;
+  resume(std::move(lock));
+}
+
+void Connection::drained() noexcept {
+  std::unique_lock lock(mutex_);
+  if (next_ == nullptr && !running_) resume(std::move(lock));
+}
+
+void Connection::resume(std::unique_lock<std::mutex> lock) noexcept {
+  if (held_.empty()) {
+    holding_ = false;
+    return;
+  }
+  if (link_->full()) return;
+  Call* const call = held_.front();
+  held_.pop_front();
+  next_ = call;
+  lock.unlock();
+  call->node().resume(call);
 }
 
 Runnable Connection::on_message(Frames message) {

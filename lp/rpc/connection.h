@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -47,6 +48,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void serve(std::uint64_t call, Ref<StateBase> state);
   void reply(PacketKind kind, std::uint64_t call, Frames frames);
   void reply(std::uint64_t call, const Error& error);
+  // The caller does not take its replies as fast as they are made. Then a call whose turn has come is held until it has
+  // taken some, and so are those behind it; after one that was held has run, go_on must follow.
+  enum class Hold : std::uint8_t { no, held, was_held };
+  Hold hold(Call& call) noexcept {
+    return !holding_.load(std::memory_order_relaxed) && !link_->full() ? Hold::no : hold_if_full(call);
+  }
+  void go_on() noexcept;
+  // The link is not full any more.
+  void drained() noexcept;
 
   // A message came: in the order in which they came, in a thread of the link. What this returns is a handler that has
   // its turn, for the link to run. Throws Error when the message is malformed, and the link should be dropped.
@@ -61,6 +71,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Link& link() { return *link_; }
 
  private:
+  Hold hold_if_full(Call& call) noexcept;
+  void resume(std::unique_lock<std::mutex> lock) noexcept;
   void transmit(Pending& call);
   // With the lock:
   std::vector<Pending*> end();  // what was still going on
@@ -84,6 +96,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   CallSlots<Pending*> pending_;
   std::vector<Pending*> unsent_;  // until the welcome; those with a reply are in pending_ too
   CallSlots<Ref<StateBase>> served_;
+  std::deque<Call*> held_;      // in order
+  const Call* next_ = nullptr;  // was held, and is to run now
+  bool running_ = false;        // it does
+  std::atomic<bool> holding_ = false;
 };
 
 }  // namespace lp::internal

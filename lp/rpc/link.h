@@ -18,6 +18,9 @@ class Link {
   // Queues a message; it arrives in order or, when the other side is gone, never.
   virtual void send(Frames message) = 0;
 
+  // So much waits for the other side to take it that no more should be made for now; Connection::drained follows.
+  virtual bool full() const noexcept { return false; }
+
   // Big arrays are seen where they are, not copied.
   virtual bool shares_memory() const noexcept { return false; }
 

@@ -88,6 +88,14 @@ void NodeCore::accept(Call* call) {
   }
 }
 
+void NodeCore::resume(Call* call) {
+  if (call->method().traits.in_turn()) {
+    turn_.post_front(call);
+  } else {
+    accept(call);
+  }
+}
+
 Runnable NodeCore::accept(const Method& method, Incoming&& message) {
   Call* const call = method.receive(*this, method, std::move(message));
   track_served(call->reply(), *call);

@@ -68,6 +68,8 @@ class NodeCore {
 
   // Runs the call as its method says: in turn, concurrently or in a batch. Takes over the call.
   void accept(Call* call);
+  // The same for one whose turn had come, and that had to wait again: before all others.
+  void resume(Call* call);
   // The same for one that came as bytes. When its turn is free the current thread has it, and must run what this
   // returns.
   [[nodiscard]] Runnable accept(const Method& method, Incoming&& message);

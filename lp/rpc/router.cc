@@ -21,6 +21,7 @@ namespace {
 constexpr const char* kUser = "lp";
 constexpr int kEncrypted = 64;         // bytes that CURVE adds to a message, at most
 constexpr int kBacklog = 16;           // of connections that wait to be accepted
+constexpr int kStalled = 30'000;       // milliseconds in which the other side must take something that was sent
 constexpr int kHandshake = 2000;       // milliseconds that it may take
 constexpr std::size_t kCopied = 4096;  // larger contents are kept as they came
 
@@ -92,6 +93,7 @@ struct Router::State {
     socket.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kPieceBytes) + (encrypts() ? kEncrypted : 0));
     socket.set(zmq::sockopt::backlog, kBacklog);
     socket.set(zmq::sockopt::handshake_ivl, kHandshake);
+    socket.set(zmq::sockopt::tcp_maxrt, kStalled);
     socket.set(zmq::sockopt::reconnect_ivl, 20);
     socket.set(zmq::sockopt::reconnect_ivl_max, 1000);
     socket.set(zmq::sockopt::router_mandatory, true);

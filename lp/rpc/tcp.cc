@@ -1,5 +1,6 @@
 #include "lp/rpc/tcp.h"
 
+#include <cstdio>
 #include <span>
 
 #include "lp/base/error.h"
@@ -10,6 +11,7 @@ namespace lp::internal {
 namespace {
 
 constexpr std::size_t kArrivals = 64;           // taken from the socket at a time,
+constexpr std::size_t kFull = 24 << 20;         // bytes that wait for one process while as many leave
 constexpr std::size_t kArrivalBytes = 1 << 20;  // or so many bytes
 // For whom the current thread receives; whether it reads, as it waits for a reply; and whose socket it is using.
 thread_local Tcp* t_receiving = nullptr;
@@ -25,8 +27,10 @@ std::string secret_prefix() { return "l" + secret_bytes(10); }  // libzmq's own 
 class Tcp::TcpLink final : public Link {
  public:
   TcpLink(std::shared_ptr<Tcp> tcp, const std::string& id)
-      : tcp_(std::move(tcp)), outbox_(std::make_shared<Outbox>(Outbox{.id = id})) {}
+      : tcp_(std::move(tcp)), outbox_(std::make_shared<Outbox>(id)) {}
   void send(Frames message) override { tcp_->send(outbox_, std::move(message)); }
+  bool full() const noexcept override { return outbox_->full.load(std::memory_order_relaxed); }
+  const std::shared_ptr<Outbox>& outbox() const { return outbox_; }
   Word* begin_reading() noexcept override { return tcp_->begin_reading(); }
   Poller* poller() noexcept override { return &tcp_->reader_; }
   bool read() override { return tcp_->read(); }
@@ -179,6 +183,8 @@ void Tcp::close() {
 void Tcp::send(const std::shared_ptr<Outbox>& outbox, Frames message) {
   {
     const std::lock_guard lock(outboxes_);
+    outbox->waiting += message.size();
+    if (outbox->waiting > kFull) outbox->full = true;
     outbox->messages.push_back(std::move(message));
     if (outbox->sending || closing_) return;
     list(outbox);
@@ -194,6 +200,13 @@ void Tcp::sent(const std::shared_ptr<Outbox>& outbox) {
     list(outbox);
   }
   flush();
+}
+
+// With outboxes_; in another thread, for this one may have locks of the connection.
+void Tcp::tell_drained(const Outbox& outbox) {
+  hub_.timers().at(now(), [weak = outbox.connection] {
+    if (const auto connection = weak.lock()) connection->drained();
+  });
 }
 
 // With outboxes_.
@@ -225,6 +238,8 @@ void Tcp::send_listed() {
       const std::lock_guard lock(outboxes_);
       outbox->listed = false;
       outbox->sending = true;
+      outbox->waiting = 0;
+      if (outbox->full.exchange(false)) tell_drained(*outbox);
       messages_to_send_.swap(outbox->messages);
     }
     if (router_ != nullptr) router_->send(outbox->id, messages_to_send_, [this, outbox] { sent(outbox); });
@@ -339,11 +354,13 @@ std::shared_ptr<Tcp::Remote> Tcp::remote(const Router::Arrival& arrival) {
   if (closing_) return nullptr;
   std::shared_ptr<Remote>& remote = remotes_[arrival.id];
   if (remote == nullptr) {
-    remote = std::make_shared<Remote>(Remote{
-        .id = arrival.id,
-        .connection = std::make_shared<Connection>(hub_, std::make_unique<TcpLink>(shared_from_this(), arrival.id)),
-        .descriptor = arrival.descriptor,
-        .permit = arrival.permit});
+    auto link = std::make_unique<TcpLink>(shared_from_this(), arrival.id);
+    const std::shared_ptr<Outbox> outbox = link->outbox();
+    const auto connection = std::make_shared<Connection>(hub_, std::move(link));
+    outbox->connection = connection;
+    guard_->heard(arrival.descriptor);
+    remote = std::make_shared<Remote>(
+        Remote{.id = arrival.id, .connection = connection, .descriptor = arrival.descriptor, .permit = arrival.permit});
   }
   return remote;
 }
@@ -380,7 +397,12 @@ void Tcp::on_end(int descriptor) {
     }
     if (ended != nullptr) remotes_.erase(ended->id);
   }
-  if (ended != nullptr) ended->connection->close();
+  if (ended == nullptr) return;
+  if (ended->connection->link().full()) {
+    hub_.count_refusal();
+    std::fprintf(stderr, "lp: a caller was dropped: it took none of the replies that waited for it\n");
+  }
+  ended->connection->close();
 }
 
 Word* Tcp::begin_reading() noexcept {

@@ -54,10 +54,14 @@ class Tcp : public std::enable_shared_from_this<Tcp> {
   class TcpLink;
   class AtSocket;
   struct Outbox {
-    std::string id;
+    explicit Outbox(std::string the_id) : id(std::move(the_id)) {}
+    const std::string id;
     std::vector<Frames> messages{};
-    bool sending = false;  // something is on its way
-    bool listed = false;   // in to_send_
+    bool sending = false;                    // something is on its way
+    bool listed = false;                     // in to_send_
+    std::size_t waiting = 0;                 // bytes of the messages
+    std::atomic<bool> full = false;          // too many
+    std::weak_ptr<Connection> connection{};  // of a caller: to be told when they have left
   };
   struct Remote {
     std::string id;
@@ -77,6 +81,7 @@ class Tcp : public std::enable_shared_from_this<Tcp> {
   explicit Tcp(Hub& hub);
   void send(const std::shared_ptr<Outbox>& outbox, Frames message);
   void sent(const std::shared_ptr<Outbox>& outbox);
+  void tell_drained(const Outbox& outbox);
 
   // For a thread that waits for a reply, one at a time: the socket's news come to reader_.
   Word* begin_reading() noexcept;

@@ -29,6 +29,7 @@ constexpr const char* kMonitor = "inproc://lp.monitor";
 constexpr const char* kAuthentication = "inproc://zeromq.zap.01";  // RFC 27, ZAP
 constexpr std::size_t kStrangers = 64;                             // connections that were not greeted, at a time
 constexpr std::size_t kFailures = 64;                              // of strangers, in
+constexpr std::size_t kMany = 8;                                   // that left without a reason are worth a line
 constexpr Duration kWindow = std::chrono::milliseconds(100);       // such a time
 constexpr const char* kYes = "200";
 constexpr const char* kNo = "400";
@@ -86,6 +87,7 @@ struct TcpGuard::State {
   std::atomic<bool> closing = false;
   struct Accepted {
     Remote remote{};
+    bool heard = false;
     bool greeted = false;
   };
   struct Permit {
@@ -112,6 +114,7 @@ struct TcpGuard::State {
   std::size_t failures = 0;  // in the window
   Time logged{};
   std::uint64_t unlogged = 0;
+  std::uint64_t refusals = 0;  // of strangers whose connections have not ended
   Thread thread;
 
   void serve();
@@ -122,6 +125,7 @@ struct TcpGuard::State {
   void on_event(std::uint16_t event, std::int32_t value, const std::string& address);
   void on_disconnected(int descriptor);
   void refuse(const std::string& why);
+  void log(const std::string& why);
   Time decide();
 };
 
@@ -144,6 +148,12 @@ void TcpGuard::greeted(int descriptor) {
   const std::lock_guard lock(state_->mutex);
   const auto found = state_->accepted.find(descriptor);
   if (found != state_->accepted.end() && !std::exchange(found->second.greeted, true)) --state_->strangers;
+}
+
+void TcpGuard::heard(int descriptor) {
+  const std::lock_guard lock(state_->mutex);
+  const auto found = state_->accepted.find(descriptor);
+  if (found != state_->accepted.end()) found->second.heard = true;
 }
 
 void TcpGuard::allow(const std::string& key) {
@@ -284,25 +294,39 @@ void TcpGuard::State::on_event(std::uint16_t event, std::int32_t value, const st
 }
 
 void TcpGuard::State::on_disconnected(int descriptor) {
-  bool was_greeted = false;
+  Accepted ended;
   {
     const std::lock_guard lock(mutex);
     const auto found = accepted.find(descriptor);
     if (found == accepted.end()) return;  // one that we dialed
-    was_greeted = found->second.greeted;
+    ended = found->second;
     accepted.erase(found);
-    if (!was_greeted) --strangers;
+    if (!ended.greeted) --strangers;
   }
-  if (was_greeted) {
+  if (ended.greeted) {
     notices.ended(descriptor);
-  } else {
-    ++failures;
+    return;
   }
+  ++failures;
+  if (ended.heard) return;
+  if (refusals > 0) {
+    --refusals;
+    return;
+  }
+  // ZeroMQ does not say why it ended some, such as one that announced a message of 2^60 bytes. A few may be processes
+  // of this run that were ended themselves.
+  notices.refused();
+  if (++unlogged >= kMany) log("left before it had said who it is");
 }
 
 void TcpGuard::State::refuse(const std::string& why) {
   notices.refused();
+  ++refusals;
   ++unlogged;
+  log(why);
+}
+
+void TcpGuard::State::log(const std::string& why) {
   if (now() - logged < kLogged) return;
   logged = now();
   std::fprintf(stderr, "lp: refused %llu connection(s) to %s: one who connected %s\n",

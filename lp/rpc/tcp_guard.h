@@ -37,6 +37,8 @@ class TcpGuard {
   // Calls no function any more. Before the router ends.
   void close();
 
+  // A whole packet came from the connection: who refuses that counts it.
+  void heard(int descriptor);
   // The connection is no stranger's any more.
   void greeted(int descriptor);
 

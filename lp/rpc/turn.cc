@@ -115,7 +115,7 @@ void Turn::post_front(Task* task) {
   if (closed_.load()) {
     const Error error = closed_error_;
     lock.unlock();
-    task->refuse(error);
+    if (!task->move_on()) task->refuse(error);
     return;
   }
   queue_.push_front(task);

@@ -74,7 +74,7 @@ class Turn {
   // Queues a task; refuses it when the queue is full, when the turn is closed, or when the turn is held by the same
   // chain and waits (a call came back to a service that is busy in the same chain).
   void post(Task* task);
-  // Queues before all others, without a limit: for heartbeats.
+  // Queues before all others, without a limit: for heartbeats, and for who has waited already.
   void post_front(Task* task);
 
   // The holder waits for something else: from now on, calls of its chain are refused. Nests.

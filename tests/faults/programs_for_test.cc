@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -203,6 +204,27 @@ Future<int> Service::never() {
   return promises_.back().future();
 }
 
+Array<std::uint8_t> Service::make(std::uint64_t size, std::uint8_t byte) const {
+  auto bytes = Array<std::uint8_t>::uninitialized(size);
+  std::ranges::fill(bytes.edit(), byte);
+  return bytes;
+}
+
+int Hoarder::hoard(int calls) {
+  constexpr std::uint64_t kSize = 1 << 20;
+  std::vector<Future<Array<std::uint8_t>>> replies;
+  for (int i = 0; i < calls; ++i) {
+    replies.push_back(service_.async<&Service::make>(kSize, static_cast<std::uint8_t>(i)));
+  }
+  int right = 0;
+  for (int i = 0; i < calls; ++i) {
+    if (i == 1) raise(SIGSTOP);
+    const Array<std::uint8_t> reply = replies[static_cast<std::size_t>(i)].get();
+    if (reply.size() == kSize && reply[kSize - 1] == static_cast<std::uint8_t>(i)) ++right;
+  }
+  return right;
+}
+
 int RingMember::around(int left) { return left == 0 ? context_.index() : next_.call<&RingMember::around>(left - 1); }
 
 Program make_ledger(const Config& config) {
@@ -212,6 +234,14 @@ Program make_ledger(const Config& config) {
 Program make_services(const Config& config) {
   Program program("services");
   program.group<Service>({.name = "service", .replicas = config.nodes}, context, index, config);
+  add_waiter(program);
+  return program;
+}
+
+Program make_hoarder(const Config& config) {
+  Program program("hoarder");
+  const auto service = program.add<Service>({.name = "service"}, context, 0, config);
+  program.add<Hoarder>({.name = "hoarder"}, service);
   add_waiter(program);
   return program;
 }
@@ -256,6 +286,7 @@ const Programs& programs() {
   static const Programs all = Programs()
                                   .add<Config>("ledger", make_ledger)
                                   .add<Config>("services", make_services)
+                                  .add<Config>("hoarder", make_hoarder)
                                   .add<Config>("saving", make_saving)
                                   .add<Config>("ring", make_ring)
                                   .add<Config>("training", make_training)

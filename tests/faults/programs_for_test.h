@@ -82,14 +82,28 @@ class Service {
   Future<int> never();                          // has no reply
   Array<std::uint8_t> echo(Array<std::uint8_t> bytes) const { return bytes; }
   std::uint64_t size(Array<std::uint8_t> bytes) const { return bytes.size(); }
+  Array<std::uint8_t> make(std::uint64_t size, std::uint8_t byte) const;
   using Remote =
       Methods<&Service::add, &Service::pid, &Service::total, lp::once<&Service::count>, &Service::spin, &Service::block,
-              &Service::never, &Service::echo, &Service::size, concurrent<&Service::stuck, 1>>;
+              &Service::never, &Service::echo, &Service::size, &Service::make, concurrent<&Service::stuck, 1>>;
 
  private:
   std::uint64_t total_ = 0;
   std::atomic<bool> stuck_ = false;
   std::vector<Promise<int>> promises_;
+};
+
+// Asks for more than it takes.
+class Hoarder {
+ public:
+  explicit Hoarder(Client<Service> service) : service_(service) {}
+  // Calls make(1 MiB) so often at once, stops its own process when the first reply is there, and takes the others when
+  // it goes on. How many were right.
+  int hoard(int calls);
+  using Remote = Methods<&Hoarder::hoard>;
+
+ private:
+  Client<Service> service_;
 };
 
 // Calls the next of a ring; the last one calls the first.
@@ -108,6 +122,8 @@ class RingMember {
 Program make_ledger(const Config& config);
 // nodes services, that nobody calls
 Program make_services(const Config& config);
+// A hoarder ──▶ service/0
+Program make_hoarder(const Config& config);
 // A service that saves, and a driver that takes cuts.
 Program make_saving(const Config& config);
 // a ──▶ b ──▶ c ──▶ a, nodes of them

@@ -181,6 +181,7 @@ TEST_P(StrangersLong, TenThousandConnectionsCostLittleAndHonestClientsAreServed)
   EXPECT_LT(most_descriptors - descriptors, 1000u);  // as many as come while the guard waits for a core
   EXPECT_LT(share, 0.2);
   EXPECT_LT(slowest, 5);
+  EXPECT_GT(server_.refused(), 10u);
 }
 
 // CURVE's first command, with 192 bytes of which the server must find out that they are nonsense.
