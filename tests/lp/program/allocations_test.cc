@@ -18,6 +18,8 @@
 #include "lp/program/runtime.h"
 #include "tests/lp/program/nobody.h"
 
+// The sanitizers have their own.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 namespace {
 
 struct Allocations {
@@ -52,8 +54,6 @@ bool is_zeromq(const void* caller) {
 
 }  // namespace
 
-// The sanitizers have their own.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 extern "C" void* __libc_malloc(std::size_t size);
 extern "C" [[gnu::noinline]] void* malloc(std::size_t size) {
   if (is_zeromq(__builtin_return_address(0))) g_allocations.zeromq.fetch_add(1, std::memory_order_relaxed);
