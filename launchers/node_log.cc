@@ -28,6 +28,7 @@ NodeLog::NodeLog(NodeLog&& other) noexcept
       part_(other.part_),
       size_(other.size_),
       parts_(other.parts_),
+      times_(other.times_),
       fd_(std::exchange(other.fd_, -1)),
       broken_(other.broken_) {}
 
@@ -47,7 +48,9 @@ void NodeLog::turn_over() {
   fd_ = -1;
   size_ = 0;
   std::error_code ignored;
-  std::filesystem::rename(path_, with_word(path_, parts_ == 0 ? "first" : "previous"), ignored);
+  const std::filesystem::path full = with_word(path_, parts_ == 0 ? "first" : "previous");
+  std::filesystem::rename(path_, full, ignored);
+  times_.turn_over(path_, full);
   ++parts_;
 }
 
@@ -63,6 +66,7 @@ bool NodeLog::write(std::string_view bytes, std::string& error) {
       if (open() && write_all(fd_, note)) size_ += note.size();
     }
     const std::string_view part = bytes.substr(0, part_ - size_);
+    times_.note(path_, size_, part_);
     if ((fd_ < 0 && !open()) || !write_all(fd_, part)) {
       error = path_.string() + ": " + std::strerror(errno);
       broken_ = true;

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "launchers/log_times.h"
+
 namespace lp::internal {
 
 class NodeLog {
@@ -30,6 +32,7 @@ class NodeLog {
   std::uint64_t part_;  // bytes of each of the three parts
   std::uint64_t size_ = 0;
   std::uint64_t parts_ = 0;  // that are full
+  LogTimes times_;
   int fd_ = -1;
   bool broken_ = false;
 };

@@ -19,7 +19,7 @@ std::string quoted(const std::string& text) {
 
 }  // namespace
 
-std::string to_dot(const Plan& plan) {
+std::string to_dot(const Plan& plan, std::span<const EdgeLabel> labels) {
   const internal::GroupGraph graph = internal::graph_of(plan);
   std::string text = "digraph " + quoted(plan.program) + " {\n  rankdir=LR;\n  node [shape=box, fontname=Helvetica];\n";
   const auto append_group = [&](std::size_t i, const char* indent) {
@@ -46,17 +46,21 @@ std::string to_dot(const Plan& plan) {
     text += "  }\n";
   }
   for (const auto& [from, to] : graph.edges) {
-    text += "  " + quoted(plan.groups[from].options.name) + " -> " + quoted(plan.groups[to].options.name) + ";\n";
+    text += "  " + quoted(plan.groups[from].options.name) + " -> " + quoted(plan.groups[to].options.name);
+    for (const EdgeLabel& label : labels) {
+      if (label.caller == from && label.callee == to) text += " [label=" + quoted(label.text) + "]";
+    }
+    text += ";\n";
   }
   return text + "}\n";
 }
 
-void write_graph(const Plan& plan, const std::filesystem::path& file) {
+void write_graph(const Plan& plan, const std::filesystem::path& file, std::span<const EdgeLabel> labels) {
   const std::string extension = file.extension();
   if (extension == ".svg") {
-    write_file_durably(file, to_svg(plan));
+    write_file_durably(file, to_svg(plan, labels));
   } else if (extension == ".dot" || extension == ".gv") {
-    write_file_durably(file, to_dot(plan));
+    write_file_durably(file, to_dot(plan, labels));
   } else {
     throw Error(ErrorKind::failed,
                 "cannot draw the graph into " + file.string() + ": the name must end in .svg, or in .dot for Graphviz");

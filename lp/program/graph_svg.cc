@@ -139,6 +139,14 @@ std::string arrow(const std::vector<Point>& route, bool inside) {
   return text + "\" marker-end=\"url(#arrow)\"/>\n";
 }
 
+// In the middle of the part of the route that is free: between two layers, or beside the frame.
+std::string label_at(const std::vector<Point>& route, const std::string& text) {
+  const std::size_t last = route.size() > 2 ? 2 : 1;
+  const double x = (route[last - 1].x + route[last].x) / 2;
+  const double y = (route[last - 1].y + route[last].y) / 2;
+  return text_at(x, y - 4, "rate", escaped(text));
+}
+
 constexpr const char* kStyle =
     "<style>\n"
     "text { font-family: Helvetica, Arial, sans-serif; fill: #1c2733; text-anchor: middle }\n"
@@ -150,6 +158,7 @@ constexpr const char* kStyle =
     ".runs { fill: #dce9fb; stroke: #2f6fc4; stroke-width: 1.6 }\n"
     ".serves { fill: #ffffff; stroke: #6b7785; stroke-width: 1.2 }\n"
     ".frame { fill: #f6f3ea; stroke: #a08d5b; stroke-dasharray: 5 4 }\n"
+    ".rate { font-size: 11px; fill: #1c2733; paint-order: stroke; stroke: #ffffff; stroke-width: 3 }\n"
     ".call { fill: none; stroke: #43505c; stroke-width: 1.3 }\n"
     "</style>\n"
     "<defs><marker id=\"arrow\" viewBox=\"0 0 10 10\" refX=\"9.5\" refY=\"5\" markerWidth=\"8\" markerHeight=\"8\" "
@@ -176,15 +185,15 @@ double append_notes(std::string& text, const Plan& plan, bool framed, double bot
 
 }  // namespace
 
-std::string to_svg(const Plan& plan) {
+std::string to_svg(const Plan& plan, std::span<const EdgeLabel> labels) {
   constexpr double kTop = 34;     // for the title
   constexpr double kBottom = 44;  // for the legend
   const internal::GroupGraph graph = internal::graph_of(plan);
-  std::vector<Label> labels;
+  std::vector<Label> inside;
   std::vector<Point> sizes;
   for (const PlanGroup& group : plan.groups) {
-    labels.push_back(label_of(group));
-    sizes.push_back(labels.back().size());
+    inside.push_back(label_of(group));
+    sizes.push_back(inside.back().size());
   }
   const internal::GraphLayout layout = internal::layout_of(graph, sizes);
 
@@ -203,12 +212,17 @@ std::string to_svg(const Plan& plan) {
   for (const Box& frame : layout.frames) {
     text += text_at(frame.x + 10, frame.y + 15, "note", "one process");
   }
-  for (std::size_t i = 0; i < plan.groups.size(); ++i) text += box_of(plan.groups[i], labels[i], layout.boxes[i]);
+  for (std::size_t i = 0; i < plan.groups.size(); ++i) text += box_of(plan.groups[i], inside[i], layout.boxes[i]);
+  std::string texts;  // above all arrows
   for (std::size_t i = 0; i < graph.edges.size(); ++i) {
     const auto [from, to] = graph.edges[i];
-    text += arrow(layout.routes[i], graph.frame[from] == graph.frame[to]);
+    const std::vector<Point>& route = layout.routes[i];
+    text += arrow(route, graph.frame[from] == graph.frame[to]);
+    for (const EdgeLabel& label : labels) {
+      if (label.caller == from && label.callee == to) texts += label_at(route, label.text);
+    }
   }
-  return text + "</g>\n</g>\n</svg>\n";
+  return text + texts + "</g>\n</g>\n</svg>\n";
 }
 
 }  // namespace lp

@@ -90,6 +90,13 @@ std::span<const Command> commands() {
        "what a run and its nodes do; with --watch ends as the run does",
        {{"watch", 'w', "", "again and again, until the run has ended"}, kJson},
        status_command},
+      {"describe",
+       "RUN",
+       1,
+       1,
+       "all about a run: plan, places, what happened, first cause",
+       {{"all", 'a', "", "of a long list of events, all"}, kJson},
+       describe_command},
       {"logs",
        "RUN [NODE...]",
        1,
@@ -97,6 +104,7 @@ std::span<const Command> commands() {
        "what nodes have printed; all of them, if none is named",
        {{"follow", 'f', "", "also what they print from now on, until the run has ended"},
         {"lines", 'n', "COUNT", "only the last so many lines of each node"},
+        {"since", 's', "TIME", "only what was printed so long ago or later: 90, 10m, 2h; to about a second"},
         {"grep", 'g', "REGEX", "only lines that an extended regular expression matches"},
         {"ignore-case", 'i', "", "in that expression"},
         kJson},
@@ -111,6 +119,16 @@ std::span<const Command> commands() {
         {"once", '1', "", "one table, and no more; so it is without a terminal"},
         kJson},
        top_command},
+      {"graph",
+       "RUN|BINARY [-- FLAG...]",
+       1,
+       kAny,
+       "draws a program as SVG; a live run with its calls per second",
+       {{"output", 'o', "FILE", "to be drawn into: .svg, or .dot for Graphviz; standard output, if not given"},
+        {"dot", 0, "", "Graphviz's language on standard output"},
+        {"interval", 'd', "TIME", "in which calls are counted; 1 s, if not given"}},
+       graph_command,
+       true},
       {"stop",
        "RUN",
        1,
@@ -122,6 +140,7 @@ std::span<const Command> commands() {
         kJson},
        stop_command},
       {"restart", "RUN NODE", 2, 2, "starts a node again, at no cost of its budget", {kJson}, restart_command},
+      {"doctor", "", 0, 0, "what this machine can do, and the fix for what it cannot", {kJson}, doctor_command},
   };
   return all;
 }
@@ -132,6 +151,10 @@ int main_command(std::span<const std::string> arguments) {
     if (arguments.empty() || arguments[0] == "help" || arguments[0] == "--help" || arguments[0] == "-h") {
       std::fputs(help_of_all().c_str(), arguments.empty() ? stderr : stdout);
       return code_of(arguments.empty() ? Exit::usage : Exit::done);
+    }
+    if (arguments[0] == "complete") {  // for the shell, not for people
+      std::fputs(completions(arguments.subspan(1)).c_str(), stdout);
+      return code_of(Exit::done);
     }
     const std::span<const Command> all = commands();
     const auto at = std::find_if(all.begin(), all.end(), [&](const Command& one) { return one.name == arguments[0]; });

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,9 @@ int run_command(const Arguments& arguments, Screen& screen);
 int list_command(const Arguments& arguments, Screen& screen);
 int status_command(const Arguments& arguments, Screen& screen);
 int logs_command(const Arguments& arguments, Screen& screen);
+int describe_command(const Arguments& arguments, Screen& screen);
+int graph_command(const Arguments& arguments, Screen& screen);
+int doctor_command(const Arguments& arguments, Screen& screen);
 int top_command(const Arguments& arguments, Screen& screen);
 int stop_command(const Arguments& arguments, Screen& screen);
 int restart_command(const Arguments& arguments, Screen& screen);
@@ -35,6 +39,9 @@ struct Command {
 
 // All of them, in the order of the help.
 std::span<const Command> commands();
+
+// What may stand in the place of the last of these words, which is not typed to its end: for the shell, one a line.
+std::string completions(std::span<const std::string> words);
 
 // main(), with its arguments as they were given, without the name of the program.
 int main_command(std::span<const std::string> arguments);

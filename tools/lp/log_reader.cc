@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <string_view>
 #include <utility>
+
+#include "tools/lp/runs.h"
 
 namespace lp::tool {
 namespace {
@@ -50,8 +53,8 @@ void LogReader::read(Take take) {
 }
 
 void LogReader::finish(Take take) {
-  read([&](std::string_view line) { take(line); });
-  lines_.finish([&](std::string_view line) { take(line); });
+  read([&](const LogLine& line) { take(line); });
+  lines_.finish([&](std::string_view line) { give(line, take); });
 }
 
 void LogReader::begin(Take& take) {
@@ -85,29 +88,65 @@ void LogReader::tell_gap(const Descriptor& newest, Take& take) {
   const std::string_view text(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   const std::string_view line = text.substr(0, text.find('\n'));
   if (line.find(" were dropped; ") == std::string_view::npos) return;
-  lines_.finish([&](std::string_view rest) { take(rest); });
-  take(line);
+  lines_.finish([&](std::string_view rest) { give(rest, take); });
+  give(line, take);
 }
 
 void LogReader::read_next_part(Descriptor part, Take& take) {
   part_ = std::move(part);
   at_note_ = true;
   note_.clear();
+  offset_ = 0;
   read_part(take);
 }
 
 void LogReader::read_part(Take& take) {
   std::array<char, 65536> bytes;
+  bool timed = false;
   for (;;) {
     const ssize_t got = ::read(part_.number(), bytes.data(), bytes.size());
     if (got <= 0) return;
-    take_bytes({bytes.data(), static_cast<std::size_t>(got)}, take);
+    if (!std::exchange(timed, true)) find_times();  // after reading: a time is noted before what is written then
+    std::string_view rest(bytes.data(), static_cast<std::size_t>(got));
+    while (!rest.empty()) {
+      const auto next = std::upper_bound(times_.begin(), times_.end(), offset_,
+                                         [](std::uint64_t offset, const auto& time) { return offset < time.offset; });
+      now_.earliest = next == times_.begin() ? 0 : std::prev(next)->time;
+      now_.latest = next == times_.end() ? last_written_ : next->time;
+      const std::string_view part =
+          next == times_.end() ? rest : rest.substr(0, static_cast<std::size_t>(next->offset - offset_));
+      offset_ += part.size();
+      rest.remove_prefix(part.size());
+      take_bytes(part, take);
+    }
   }
 }
 
+// Beside the part, whatever its name is now.
+void LogReader::find_times() {
+  times_.clear();
+  struct stat status {};
+  fstat(part_.number(), &status);
+  last_written_ = static_cast<double>(status.st_mtim.tv_sec) + 1;
+  for (const char* word : {".log", ".previous.log", ".first.log"}) {
+    std::filesystem::path path = path_;
+    path.replace_extension(word);
+    if (!same_file(open_file(path), part_)) continue;
+    const auto text = read_text(internal::times_path(path));
+    if (text.has_value()) times_ = internal::parse_times(*text);
+    return;
+  }
+}
+
+void LogReader::give(std::string_view line, Take& take) const {
+  LogLine with_times = now_;
+  with_times.text = line;
+  take(with_times);
+}
+
 void LogReader::take_bytes(std::string_view bytes, Take& take) {
-  const auto give = [&](std::string_view line) { take(line); };
-  if (!at_note_) return lines_.feed(bytes, give);
+  const auto give_line = [&](std::string_view line) { give(line, take); };
+  if (!at_note_) return lines_.feed(bytes, give_line);
   note_ += bytes;
   const std::size_t end = note_.find('\n');
   if (end == std::string::npos && note_.size() < kLongestNote) return;
@@ -115,7 +154,7 @@ void LogReader::take_bytes(std::string_view bytes, Take& take) {
   const std::string text = std::exchange(note_, {});
   const std::string_view line = std::string_view(text).substr(0, end);
   const bool is_note = line.starts_with("[lp: ") && line.ends_with(".first.log]");
-  lines_.feed(std::string_view(text).substr(is_note ? end + 1 : 0), give);
+  lines_.feed(std::string_view(text).substr(is_note ? end + 1 : 0), give_line);
 }
 
 }  // namespace lp::tool

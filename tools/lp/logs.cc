@@ -54,6 +54,9 @@ class Logs {
   Logs(const Arguments& arguments, Screen& screen) : screen_(screen), json_(arguments.has("json")) {
     if (arguments.has("grep"))
       pattern_ = std::make_unique<Pattern>(arguments.value("grep"), arguments.has("ignore-case"));
+    if (arguments.has("since")) {
+      since_ = static_cast<double>(wall_clock()) / 1e9 - arguments.seconds("since", 0);
+    }
     if (arguments.has("lines")) last_ = static_cast<std::size_t>(count_of(arguments.value("lines")));
   }
 
@@ -66,13 +69,13 @@ class Logs {
   bool show_first(bool ended) {
     for (const auto& source : sources_) {
       std::deque<std::string> lines;
-      const auto take = [&](std::string_view line) {
+      const auto take = [&](const LogLine& line) {
         if (!wanted(line)) return;
         if (last_ == kAll) {
-          show(*source, line);
+          show(*source, line.text);
         } else if (last_ > 0) {
           if (lines.size() == last_) lines.pop_front();
-          lines.emplace_back(line);
+          lines.emplace_back(line.text);
         }
       };
       read(*source, ended, take);
@@ -83,8 +86,8 @@ class Logs {
   // What is new. False when nobody reads it.
   bool show_more(bool ended) {
     for (const auto& source : sources_) {
-      read(*source, ended, [&](std::string_view line) {
-        if (wanted(line)) show(*source, line);
+      read(*source, ended, [&](const LogLine& line) {
+        if (wanted(line)) show(*source, line.text);
       });
     }
     return flush();
@@ -108,7 +111,9 @@ class Logs {
     }
   }
 
-  bool wanted(std::string_view line) const { return pattern_ == nullptr || pattern_->matches(line); }
+  bool wanted(const LogLine& line) const {
+    return line.latest >= since_ && (pattern_ == nullptr || pattern_->matches(line.text));
+  }
 
   void show(const Source& source, std::string_view line) {
     if (json_) {
@@ -140,6 +145,7 @@ class Logs {
   Screen& screen_;
   const bool json_;
   std::unique_ptr<Pattern> pattern_;
+  double since_ = 0;  // seconds since 1970
   std::size_t last_ = kAll;
   std::size_t width_ = 0;
   std::vector<std::unique_ptr<Source>> sources_;

@@ -1,10 +1,13 @@
 // Logs as lp reads them: while they grow, turn over, and are cut.
 
+#include <fstream>
 #include <sstream>
+#include <vector>
 
 #include "launchers/node_log.h"
 #include "tests/tools/lp/lp_fixture.h"
 #include "tools/lp/log_reader.h"
+#include "tools/lp/runs.h"
 
 namespace lp::test {
 namespace {
@@ -17,7 +20,7 @@ class LogReaderTest : public testing::Test {
   }
   std::string read(bool finish = false) {
     std::string lines;
-    const auto take = [&](std::string_view line) { lines.append(line).append("\n"); };
+    const auto take = [&](const tool::LogLine& line) { lines.append(line.text).append("\n"); };
     finish ? reader_.finish(take) : reader_.read(take);
     return lines;
   }
@@ -71,6 +74,43 @@ TEST_F(LogReaderTest, WhatWasDroppedIsSaid) {
   EXPECT_TRUE(text.starts_with("line 10000\n"));
   EXPECT_NE(text.find("bytes in between were dropped"), std::string::npos);
   EXPECT_TRUE(text.ends_with("line 14999\n"));
+}
+
+TEST_F(LogReaderTest, LinesHaveTheTimeAtWhichTheyWereWritten) {
+  write("one\n");
+  {  // as if that had been an hour ago
+    std::ifstream file(directory_.path() / "worker/1.times");
+    double time = 0;
+    ASSERT_TRUE(file >> time);
+    std::ofstream(directory_.path() / "worker/1.times") << std::fixed << time - 3600 << " 0\n" << time << " 4\n";
+  }
+  write("two\n");
+  std::vector<double> ages;
+  reader_.finish([&](const tool::LogLine& line) {
+    EXPECT_LE(line.earliest, line.latest);
+    ages.push_back(static_cast<double>(wall_clock()) / 1e9 - line.earliest);
+  });
+  ASSERT_EQ(ages.size(), 2U);
+  EXPECT_GT(ages[0], 3000);
+  EXPECT_LT(ages[1], 600);
+}
+
+TEST_F(LogReaderTest, TheTimesOfALogAreBounded) {
+  internal::LogTimes times;
+  const std::filesystem::path part = directory_.path() / "a.log";
+  for (int i = 0; i < 1000; ++i) times.note(part, static_cast<std::uint64_t>(i), 4096);
+  EXPECT_LT(std::filesystem::file_size(directory_.path() / "a.times"), 4096U / 4);
+}
+
+TEST_F(LpTest, OldLinesAreLeftOut) {
+  Subprocess program({"program", "--launch=processes", "--mode=throws"});
+  program.wait();
+  EXPECT_TRUE(has(lp("logs last worker/1 --since=10m").output, "no data here"));
+  const std::filesystem::path log = tool::find_run("last").directory / "logs/worker/1.log";
+  std::ofstream(log.parent_path() / "1.times") << "1000.0 0\n";
+  std::filesystem::last_write_time(log, std::filesystem::last_write_time(log) - std::chrono::hours(1));
+  EXPECT_EQ(lp("logs last worker/1 --since=10m").output, "");
+  EXPECT_TRUE(has(lp("logs last worker/1 --since=2h").output, "no data here"));
 }
 
 TEST_F(LpTest, LogsOfNodesAreShownSearchedAndCut) {

@@ -1,0 +1,114 @@
+// A run described and drawn, the machine examined; the manual and the shell's completion.
+
+#include "lp/base/json_value.h"
+#include "tests/tools/lp/lp_fixture.h"
+#include "tools/lp/command.h"
+#include "tools/lp/plan_file.h"
+
+namespace lp::test {
+namespace {
+
+const std::string kManual = LP_SOURCE "/tools/lp/lp.1";
+
+std::string self() { return std::filesystem::read_symlink("/proc/self/exe"); }
+
+TEST_F(LpTest, DescribeTellsThePlanTheEventsAndTheFirstCause) {
+  Subprocess program({"program", "--launch=processes", "--mode=throws once", "--restart"});
+  EXPECT_EQ(program.wait().code, 0);
+  const Ended good = lp("describe last");
+  EXPECT_EQ(good.code, 0) << good.output;
+  for (const char* text : {"succeeded after ", "--restart", "worker          2", "restart 2x",
+                           "worker/1  failed      std::", "restart 1 of 2 in ", "worker/1  starting    incarnation 2",
+                           "every node has finished"}) {
+    EXPECT_TRUE(has(good.output, text)) << text << "\n" << good.output;
+  }
+  Subprocess fails({"program", "--launch=processes", "--mode=aborts"});
+  EXPECT_EQ(fails.wait().code, 1);
+  const Ended bad = lp("describe last");
+  for (const char* text : {"FIRST CAUSE", "was killed by signal 6 (SIGABRT)", "about to abort"}) {
+    EXPECT_TRUE(has(bad.output, text)) << text << "\n" << bad.output;
+  }
+  const JsonValue json = JsonValue::parse(lp("describe last --json").output);
+  EXPECT_EQ(json.find("plan")->find("nodes")->items().size(), 3U);
+  EXPECT_EQ(json.find("events")->items().back().find("kind")->text(), "ended");
+}
+
+TEST_F(LpTest, APlanIsReadBackAsItWas) {
+  const Ended written = command("'" + self() + "' program --program=saving --dry-run --json");
+  const std::string text = written.output.substr(0, written.output.find('\n'));
+  EXPECT_EQ(to_json(tool::parse_plan(text)), text);
+  EXPECT_THROW(tool::parse_plan(R"({"program":"x","groups":[],"nodes":[{"name":"a","group":"g"}]})"), tool::Refusal);
+}
+
+TEST_F(LpTest, AProgramAndALiveRunAreDrawn) {
+  const Ended program = lp("graph " + self() + " program --workers=3");
+  EXPECT_EQ(program.code, 0);
+  EXPECT_TRUE(has(program.output, "× 3")) << program.output;
+  Subprocess run({"program", "--launch=processes", "--steps=1000000000"});
+  while (!has(lp("list").output, " running ")) {
+  }
+  const Ended svg = lp("graph last --interval=0.2");
+  EXPECT_EQ(svg.code, 0) << svg.output;
+  EXPECT_TRUE(has(svg.output, "class=\"rate\"")) << svg.output;
+  EXPECT_TRUE(has(svg.output, "/s")) << svg.output;
+  EXPECT_TRUE(has(lp("graph last --dot --interval=0.2").output, "\"worker\" -> \"counter\" [label=\"")) << svg.output;
+  EXPECT_EQ(lp("stop last").code, 0);
+  run.wait();
+  const Ended ended = lp("graph last --dot");
+  EXPECT_TRUE(has(ended.output, "\"worker\" -> \"counter\";")) << ended.output;
+  EXPECT_EQ(lp("graph last -o graph.png").code, 1);
+}
+
+TEST_F(LpTest, TheDoctorLooksAtTheMachine) {
+  const Ended text = lp("doctor");
+  EXPECT_TRUE(has(text.output, "open files")) << text.output;
+  EXPECT_TRUE(has(text.output, (runs()).string().substr(0, 20))) << text.output;
+  const JsonValue json = JsonValue::parse(lp("doctor --json").output);
+  EXPECT_EQ(json.find("good")->boolean(), text.code == 0);
+  setenv("XDG_STATE_HOME", "/proc/nowhere", 1);
+  const Ended bad = lp("doctor");
+  EXPECT_EQ(bad.code, 1);
+  EXPECT_TRUE(has(bad.output, "set XDG_STATE_HOME to")) << bad.output;
+  const Ended without = command("PATH=/nonexistent '" LP_COMMAND "' doctor");
+  EXPECT_TRUE(has(without.output, "apt install gdb")) << without.output;
+}
+
+TEST_F(LpTest, TheShellCompletesCommandsFlagsRunsAndNodes) {
+  Subprocess program({"program", "--launch=processes"});
+  EXPECT_EQ(program.wait().code, 0);
+  EXPECT_EQ(lp("complete st").output, "status\nstop\n");
+  EXPECT_EQ(lp("complete stop --re").output, "--reason=\n");
+  EXPECT_EQ(lp("complete status la").output, "last\n");
+  EXPECT_TRUE(has(lp("complete status ''").output, "last\ncounting-")) << lp("complete status ''").output;
+  EXPECT_EQ(lp("complete logs last worker").output, "worker\nworker/0\nworker/1\n");
+  EXPECT_EQ(lp("complete logs nothing w").output, "");
+  const Ended bash =
+      command("PATH=$(dirname '" LP_COMMAND "'):$PATH bash -c '. " LP_SOURCE
+              "/tools/lp/lp.bash; COMP_WORDS=(lp restart last worker/1); COMP_CWORD=3; _lp; echo ${COMPREPLY[@]}'");
+  EXPECT_EQ(bash.output, "worker/1\n");
+}
+
+TEST(Manual, NamesEveryCommandFlagAndExitCode) {
+  const std::string text = contents(kManual);
+  for (const tool::Command& command : tool::commands()) {
+    EXPECT_NE(text.find("lp " + std::string(command.name) + " "), std::string::npos) << command.name;
+    for (const tool::Flag& flag : command.flags) {
+      std::string name = "\\-\\-";
+      for (const char c : flag.name) name += c == '-' ? "\\-" : std::string(1, c);
+      EXPECT_NE(text.find(name), std::string::npos) << flag.name;
+    }
+  }
+  for (int code = 0; code <= tool::code_of(tool::Exit::timed_out); ++code) {
+    EXPECT_NE(text.find(".TP\n.B " + std::to_string(code) + "\n"), std::string::npos) << code;
+  }
+}
+
+TEST(Manual, IsWellFormed) {
+  if (command("command -v groff").code != 0) GTEST_SKIP() << "there is no groff";
+  const Ended formatted = command("groff -man -Tutf8 -ww '" + kManual + "' >/dev/null");
+  EXPECT_EQ(formatted.code, 0);
+  EXPECT_EQ(formatted.output, "");
+}
+
+}  // namespace
+}  // namespace lp::test

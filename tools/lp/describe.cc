@@ -1,0 +1,177 @@
+// lp describe: all that is known of one run: who launched what, where its nodes are, what happened, and why it failed.
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+
+#include "lp/base/enums.h"
+#include "lp/base/error.h"
+#include "lp/base/message.h"
+#include "tools/lp/command.h"
+#include "tools/lp/log_reader.h"
+#include "tools/lp/plan_file.h"
+#include "tools/lp/run_text.h"
+#include "tools/lp/table.h"
+
+namespace lp::tool {
+namespace {
+
+constexpr std::size_t kFirstEvents = 12;  // of a long list, these and those are shown
+constexpr std::size_t kLastEvents = 28;
+
+std::vector<RunEvent> events_of(const RunPlace& run) {
+  std::vector<RunEvent> events;
+  LogReader(run.directory / "events.log").finish([&](const LogLine& line) {
+    try {
+      events.push_back(from_json<RunEvent>(line.text));
+    } catch (const Error&) {  // of a full disk, or the note that some were dropped
+    }
+  });
+  return events;
+}
+
+std::string local_time(double seconds) {
+  const auto whole = static_cast<std::time_t>(seconds);
+  std::tm local{};
+  localtime_r(&whole, &local);
+  std::array<char, 64> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &local);
+  return text.data();
+}
+
+// As a shell would take it again.
+std::string command_text(const std::vector<std::string>& words) {
+  constexpr std::string_view kPlain = "-_=./,:+%@";
+  std::string text;
+  for (const std::string& word : words) {
+    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [&](char c) {
+      return std::isalnum(static_cast<unsigned char>(c)) != 0 || kPlain.find(c) != std::string_view::npos;
+    });
+    std::string quoted = "'";
+    for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+    text += (text.empty() ? "" : " ") + (plain ? word : quoted + "'");
+  }
+  return text;
+}
+
+std::string facts(const RunView& run, const Plan& plan) {
+  const RunRecord& record = run.record;
+  Table table({{"RUN"}, {Screen::clean(run.place.name)}});
+  const auto add = [&](const char* name, const std::string& value) {
+    if (!value.empty()) table.add({name, Screen::clean(value)});
+  };
+  add("state", state_of(run) + (run.result.has_value() ? " after " + short_duration(run.result->seconds) : ""));
+  add("why", outcome_of(run));
+  add("program", record.program);
+  add("launched", (record.began > 0 ? local_time(record.began) : "") + ", as " + record.launch + " on " + record.host +
+                      ", process " + std::to_string(record.pid));
+  add("command", command_text(record.command));
+  add("seed", std::to_string(record.seed));
+  add("resumed from", record.resumed);
+  add("last cut", run.status.cut > 0 ? "step " + std::to_string(run.status.cut) : "");
+  add("plan", std::to_string(plan.nodes.size()) + " nodes, at most " + std::to_string(plan.processes) + " processes");
+  add("directory", run.place.directory.string());
+  return table.text(0, false);
+}
+
+std::string policy_text(const FailurePolicy& policy) {
+  const std::string name(enum_name(policy.action));
+  return policy.action == FailurePolicy::Action::restart ? name + " " + std::to_string(policy.budget) + "x" : name;
+}
+
+std::string groups_text(const Plan& plan, const Screen& screen) {
+  Table table({{"GROUP", Cut::middle},
+               {"NODES", Cut::never, true},
+               {"TYPE", Cut::end},
+               {"CALLS", Cut::end},
+               {"ON FAILURE"},
+               {"NEEDS", Cut::end}});
+  for (const PlanGroup& group : plan.groups) {
+    std::vector<std::string> needs;
+    if (group.options.cpus > 0) needs.push_back(to_json(group.options.cpus) + " cpu");
+    if (group.options.gpus > 0) needs.push_back(std::to_string(group.options.gpus) + " gpu");
+    if (group.options.memory > 0) needs.push_back(std::to_string(group.options.memory >> 20) + " MiB");
+    table.add({Screen::clean(group.options.name), std::to_string(group.size), Screen::clean(group.type),
+               Screen::clean(join(calls_of(plan, nodes_of(plan, group)), ", ")), policy_text(group.options.on_failure),
+               join(needs, ", ")});
+  }
+  return table.text(screen.width(), screen.colours());
+}
+
+std::string nodes_text(const RunView& run, const Plan& plan, const Screen& screen) {
+  Table table({{"NODE", Cut::middle},
+               {"HOST", Cut::middle},
+               {"PROCESS", Cut::never, true},
+               {"PID", Cut::never, true},
+               {"STATE"},
+               {"TRIES", Cut::never, true},
+               {"RESTARTS", Cut::never, true}});
+  for (std::size_t i = 0; i < run.status.nodes.size(); ++i) {
+    const NodeStatus& node = run.status.nodes[i];
+    table.add({Screen::clean(node.name), Screen::clean(run.record.host),
+               i < plan.nodes.size() ? std::to_string(plan.nodes[i].process) : "",
+               node.pid == 0 ? "" : std::to_string(node.pid), std::string(enum_name(node.state)),
+               std::to_string(node.incarnation), std::to_string(node.restarts)},
+              colour_of(node.state));
+  }
+  return table.text(screen.width(), screen.colours());
+}
+
+std::string timeline_text(const RunView& run, std::vector<RunEvent> events, const Screen& screen, bool all) {
+  const std::size_t left_out =
+      all || events.size() <= kFirstEvents + kLastEvents ? 0 : events.size() - kFirstEvents - kLastEvents;
+  Table table({{"AFTER", Cut::never, true}, {"NODE", Cut::middle}, {"EVENT"}, {"TEXT", Cut::end}});
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (left_out > 0 && i == kFirstEvents) {
+      table.add({"", "...", "", std::to_string(left_out) + " events are left out; --all shows them"});
+      i += left_out;
+    }
+    const RunEvent& event = events[i];
+    std::array<char, 32> after{};
+    std::snprintf(after.data(), after.size(), "%.3f s", event.time - run.record.began);
+    std::string text = event.text;
+    if (event.incarnation > 1) {
+      text = "incarnation " + std::to_string(event.incarnation) + (text.empty() ? "" : ": " + text);
+    }
+    table.add({after.data(), Screen::clean(event.node), std::string(enum_name(event.kind)), Screen::clean(text)},
+              event.kind == RunEvent::Kind::failed ? "31" : "");
+  }
+  return table.text(screen.width(), screen.colours());
+}
+
+std::string cause_text(const RunView& run) {
+  if (!run.result.has_value() || run.result->cause.what.empty()) return {};
+  std::string text = "\nFIRST CAUSE\n";
+  std::string rest = run.result->cause.text();
+  for (std::size_t begin = 0; begin < rest.size();) {
+    const std::size_t end = std::min(rest.find('\n', begin), rest.size());
+    text += internal::printable(std::string_view(rest).substr(begin, end - begin)) + "\n";
+    begin = end + 1;
+  }
+  return text;
+}
+
+}  // namespace
+
+int describe_command(const Arguments& arguments, Screen& screen) {
+  const RunView run = view_of(find_run(arguments.words()[0]));
+  const Plan plan = plan_of(run.place);
+  std::vector<RunEvent> events = events_of(run.place);
+  if (arguments.has("json")) {
+    JsonWriter json;
+    json.begin_object();
+    json.key("run");
+    write_run(json, run);
+    json.key("plan");
+    json.json(to_json(plan));
+    json.member("events", events);
+    json.end_object();
+    screen.write(std::move(json).text() + "\n");
+    return code_of(Exit::done);
+  }
+  screen.write(facts(run, plan) + "\n" + groups_text(plan, screen) + "\n" + nodes_text(run, plan, screen) + "\n" +
+               timeline_text(run, std::move(events), screen, arguments.has("all")) + cause_text(run));
+  return code_of(Exit::done);
+}
+
+}  // namespace lp::tool

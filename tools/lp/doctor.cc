@@ -1,0 +1,180 @@
+// lp doctor: what this machine has for programs, and which engines it reaches; and what to do where something is
+// missing.
+
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "launchers/journal.h"
+#include "launchers/live_server.h"
+#include "launchers/places.h"
+#include "launchers/run_directory.h"
+#include "lp/base/error.h"
+#include "lp/base/json.h"
+#include "tools/lp/command.h"
+#include "tools/lp/program_output.h"
+#include "tools/lp/rates.h"
+#include "tools/lp/table.h"
+
+namespace lp::tool {
+namespace {
+
+constexpr auto kPatience = std::chrono::seconds(5);  // for an engine to answer
+constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
+
+struct Finding {
+  enum class State : std::uint8_t { good, missing, bad };  // missing: who does not want it can do without
+  std::string what{};
+  State state = State::good;
+  std::string found{};
+  std::string fix{};
+};
+using State = Finding::State;
+
+Finding processors() {
+  const HostResources here = internal::resources_here(/*pin=*/true);
+  return {
+      "cores", State::good,
+      short_number(here.cpus.value_or(0)) + " for this process, of " + std::to_string(sysconf(_SC_NPROCESSORS_ONLN)),
+      ""};
+}
+
+Finding memory() {
+  const std::uint64_t bytes = internal::resources_here(false).memory.value_or(0);
+  return {"memory", bytes < kGiB ? State::bad : State::good,
+          short_memory(bytes) + " for this process and its container",
+          bytes < kGiB ? "give the container more memory" : ""};
+}
+
+Finding gpus() {
+  const int count = internal::resources_here(false).gpus.value_or(0);
+  return {"gpus", count == 0 ? State::missing : State::good, count == 0 ? "none" : std::to_string(count),
+          count == 0 ? "groups that ask for gpus need the NVIDIA driver: /dev/nvidia0" : ""};
+}
+
+// Big arrays and neighbours use anonymous shared memory; other software in a container uses this.
+Finding shared_memory() {
+  struct statvfs status {};
+  if (statvfs("/dev/shm", &status) != 0) {
+    return {"/dev/shm", State::missing, "none", "mount a tmpfs there: lp itself does without, other libraries do not"};
+  }
+  const std::uint64_t bytes = std::uint64_t{status.f_blocks} * status.f_frsize;
+  const bool small = bytes < kGiB;
+  return {"/dev/shm", small ? State::missing : State::good, short_memory(bytes),
+          small ? "docker run --shm-size=2g, or an emptyDir of medium Memory in Kubernetes" : ""};
+}
+
+Finding limit(const char* what, int resource, rlim_t wanted, const std::string& fix) {
+  rlimit limits{};
+  getrlimit(static_cast<__rlimit_resource>(resource), &limits);
+  const auto text = [](rlim_t value) { return value == RLIM_INFINITY ? "unlimited" : std::to_string(value); };
+  const bool low = limits.rlim_max < wanted;
+  return {what, low ? State::bad : State::good, text(limits.rlim_cur) + ", at most " + text(limits.rlim_max),
+          low ? fix : ""};
+}
+
+// Where runs are kept: it must be writable, and take a socket.
+Finding state_directory() {
+  std::filesystem::path directory;
+  const std::string fix = "set XDG_STATE_HOME to a directory of your own on a local disk";
+  try {
+    directory = internal::default_run_directory("");
+    directory = directory.parent_path();
+    std::error_code error;
+    std::filesystem::create_directories(directory, error);
+    std::string name = (directory / ".doctor-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) return {"runs", State::bad, directory.string() + " cannot be written", fix};
+    const std::string socket = [&] {
+      try {
+        internal::Loop loop;
+        const internal::LiveServer server(name, loop, {.hear = [](auto, auto) {}, .gone = [](auto) {}});
+        return std::string();
+      } catch (const Error& wrong) {
+        return wrong.text();
+      }
+    }();
+    std::filesystem::remove_all(name, error);
+    const auto space = std::filesystem::space(directory, error);
+    if (!socket.empty()) return {"runs", State::bad, socket, fix};
+    return {"runs", error || space.available < kGiB ? State::bad : State::good,
+            directory.string() + ", " + short_memory(space.available) + " free",
+            space.available < kGiB ? "make room: checkpoints and logs go there" : ""};
+  } catch (const Error& wrong) {
+    return {"runs", State::bad, wrong.text(), fix};
+  }
+}
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+// A program that an engine or a view needs, asked for its version or its cluster.
+Finding tool(const std::string& name, std::vector<std::string> command, const std::string& fix,
+             const std::string& silent = "") {
+  const auto output = output_of(std::move(command), kPatience, /*errors=*/true);
+  if (!output.has_value() || output->code == 127) return {name, State::missing, "not found", fix};
+  if (output->code != 0) {
+    return {name, State::missing, output->code == 124 ? "does not answer" : first_line(output->text), silent};
+  }
+  return {name, State::good, first_line(output->text), ""};
+}
+
+std::vector<Finding> examine() {
+  std::vector<Finding> all = {processors(), memory(), gpus(), shared_memory()};
+  all.push_back(
+      limit("open files", RLIMIT_NOFILE, 4096, "raise `ulimit -Hn`: a service has a connection for each caller"));
+  all.push_back(limit("processes", RLIMIT_NPROC, 4096, "raise `ulimit -Hu`: every node has threads"));
+  all.push_back(state_directory());
+  all.push_back(tool("gdb", {"gdb", "--version"}, "apt install gdb: for --debug=NODE"));
+  all.push_back(tool("tmux", {"tmux", "-V"}, "apt install tmux: for --terminal=tmux"));
+  all.push_back(tool("ssh", {"ssh", "-V"}, "apt install openssh-client: for hosts that are reached by ssh"));
+  const std::string slurm = "run lp on a login node of a Slurm cluster, or apt install slurm-client";
+  const std::string no_cluster = "is /etc/slurm/slurm.conf that of the cluster, and is slurmctld up?";
+  all.push_back(tool("srun", {"srun", "--version"}, slurm, no_cluster));
+  all.push_back(tool("sbatch", {"sbatch", "--version"}, slurm, no_cluster));
+  if (all.back().state == State::good) {
+    all.push_back(tool("slurmctld", {"scontrol", "ping"}, slurm, no_cluster));
+  }
+  all.push_back(tool("kubectl", {"kubectl", "version", "--client"}, "install kubectl: for a Kubernetes cluster"));
+  if (all.back().state == State::good) {
+    all.push_back(tool("kubernetes", {"kubectl", "get", "--raw=/readyz", "--request-timeout=3s"}, "",
+                       "which cluster does `kubectl config current-context` name, and may you use it?"));
+  }
+  return all;
+}
+
+}  // namespace
+
+int doctor_command(const Arguments& arguments, Screen& screen) {
+  const std::vector<Finding> findings = examine();
+  bool good = true;
+  JsonWriter json;
+  std::string text;
+  Table table({{"WHAT"}, {"STATE"}, {"FOUND", Cut::end}});
+  for (const Finding& finding : findings) {
+    good = good && finding.state != State::bad;
+    table.add({finding.what,
+               finding.state == State::good  ? "ok"
+               : finding.state == State::bad ? "BAD"
+                                             : "-",
+               Screen::clean(finding.found)},
+              finding.state == State::good  ? ""
+              : finding.state == State::bad ? "31"
+                                            : "2");
+    if (!finding.fix.empty()) text += finding.what + ": " + finding.fix + "\n";
+  }
+  if (arguments.has("json")) {
+    json.begin_object();
+    json.member("host", internal::host_name());
+    json.member("good", good);
+    json.member("findings", findings);
+    json.end_object();
+    screen.write(std::move(json).text() + "\n");
+  } else {
+    screen.write(table.text(screen.width(), screen.colours()) + (text.empty() ? "" : "\nWhat would help:\n") + text);
+  }
+  return code_of(good ? Exit::done : Exit::failed);
+}
+
+}  // namespace lp::tool

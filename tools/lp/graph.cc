@@ -1,0 +1,88 @@
+// lp graph: a picture of a program; of a live run with the calls per second on its arrows.
+
+#include "lp/program/graph.h"
+
+#include <unistd.h>
+
+#include <map>
+
+#include "lp/base/error.h"
+#include "tools/lp/ask.h"
+#include "tools/lp/command.h"
+#include "tools/lp/plan_file.h"
+#include "tools/lp/program_output.h"
+#include "tools/lp/rates.h"
+
+namespace lp::tool {
+namespace {
+
+constexpr auto kPatience = std::chrono::minutes(1);  // for a program to tell its plan
+
+// A file that can be run is a program, everything else is meant to be a run.
+bool is_program(const std::string& word) {
+  std::error_code error;
+  return std::filesystem::is_regular_file(word, error) && access(word.c_str(), X_OK) == 0;
+}
+
+Plan plan_of_program(const std::string& binary, const Arguments& arguments) {
+  std::vector<std::string> command = {binary.find('/') == std::string::npos ? "./" + binary : binary};
+  command.insert(command.end(), arguments.words().begin() + 1, arguments.words().end());
+  command.insert(command.end(), arguments.rest().begin(), arguments.rest().end());
+  command.insert(command.end(), {"--dry-run", "--json"});
+  const auto output = output_of(std::move(command), kPatience, /*errors=*/false);
+  if (!output.has_value() || output->code != 0) {
+    throw Refusal(Exit::failed, binary + " --dry-run has not told its plan: is it a program of lp?");
+  }
+  return parse_plan(output->text);
+}
+
+std::vector<EdgeLabel> labels_of(const Plan& plan, const Rates& rates) {
+  std::map<std::string, std::size_t> groups;
+  for (const PlanNode& node : plan.nodes) groups.emplace(node.name, node.group);
+  std::map<std::pair<std::size_t, std::size_t>, CallRate> sums;
+  for (const auto& [edge, rate] : rates.edges) {
+    const auto from = groups.find(edge.first), to = groups.find(edge.second);
+    if (from != groups.end() && to != groups.end()) sums[{from->second, to->second}].add(rate);
+  }
+  std::vector<EdgeLabel> labels;
+  for (const auto& [edge, rate] : sums) {
+    const std::string latency = short_time(rate.latency.quantile(0.5));
+    labels.push_back({edge.first, edge.second,
+                      short_number(rate.calls) + "/s" + (latency.empty() ? "" : ", " + latency) +
+                          (rate.errors > 0 ? ", " + short_number(rate.errors) + " errors/s" : "")});
+  }
+  return labels;
+}
+
+}  // namespace
+
+int graph_command(const Arguments& arguments, Screen& screen) {
+  const std::string& word = arguments.words()[0];
+  Plan plan;
+  std::vector<EdgeLabel> labels;
+  if (is_program(word)) {
+    plan = plan_of_program(word, arguments);
+  } else {
+    if (arguments.words().size() > 1 || !arguments.rest().empty()) {
+      throw Refusal(Exit::usage, word + " is no program in this directory, and a run takes no flags");
+    }
+    const RunView run = view_of(find_run(word));
+    plan = plan_of(run.place);
+    if (run.life == Life::live) {
+      internal::LiveClient client = connect_to(run);
+      const MeasureRecord before = measure(client);
+      const double seconds = arguments.seconds("interval", 1);
+      if (wait_between(client, std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds)))) {
+        labels = labels_of(plan, rates_of(before, measure(client)));
+      }
+    }
+  }
+  if (const std::string file = arguments.value("output"); !file.empty()) {
+    write_graph(plan, file, labels);
+  } else {
+    screen.write(arguments.has("dot") ? to_dot(plan, labels) : to_svg(plan, labels));
+  }
+  return code_of(Exit::done);
+}
+
+}  // namespace lp::tool
