@@ -66,8 +66,12 @@ bool NodeLog::write(std::string_view bytes, std::string& error) {
       if (open() && write_all(fd_, note)) size_ += note.size();
     }
     const std::string_view part = bytes.substr(0, part_ - size_);
-    times_.note(path_, size_, part_);
-    if ((fd_ < 0 && !open()) || !write_all(fd_, part)) {
+    bool done = fd_ >= 0 || open();
+    if (done) {
+      times_.note(path_, size_, part_);
+      done = write_all(fd_, part);
+    }
+    if (!done) {
       error = path_.string() + ": " + std::strerror(errno);
       broken_ = true;
       return false;

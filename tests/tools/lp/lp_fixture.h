@@ -32,6 +32,12 @@ class LpTest : public testing::Test {
     return flags;
   }
 
+  // Waits until the newest run runs; a node may print before all of them are ready.
+  static void wait_until_running() {
+    while (!has(lp("list").output, " running ")) {
+    }
+  }
+
   // lp with these words of the shell.
   static Ended lp(const std::string& words) { return command("timeout -k 5 60 '" LP_COMMAND "' " + words); }
   static OnTerminal on_terminal(std::vector<std::string> words) { return OnTerminal(std::move(words), LP_COMMAND); }

@@ -26,6 +26,7 @@ TEST_F(LpTest, ALiveRunIsListedShownAndStopped) {
   EXPECT_TRUE(has(lp("list").output, "There is no run yet"));
   Subprocess program(waiting());
   ASSERT_TRUE(program.read_until("waiting")) << program.err();
+  wait_until_running();
   const Ended list = lp("list");
   EXPECT_EQ(list.code, 0);
   EXPECT_TRUE(has(list.output, "counting  running    3/3")) << list.output;
@@ -45,6 +46,7 @@ TEST_F(LpTest, ALiveRunIsListedShownAndStopped) {
 TEST_F(LpTest, TwoMayStopARunAtOnce) {
   Subprocess program(waiting());
   ASSERT_TRUE(program.read_until("waiting")) << program.err();
+  wait_until_running();
   const Ended both = command("'" LP_COMMAND "' stop last --reason=first & '" LP_COMMAND
                              "' stop last --reason=second; second=$?; wait $!; echo codes $? $second");
   EXPECT_TRUE(has(both.output, "codes 0 0")) << both.output;
@@ -54,6 +56,7 @@ TEST_F(LpTest, TwoMayStopARunAtOnce) {
 TEST_F(LpTest, AStopByForceKillsWhatDoesNotEnd) {
   Subprocess program({"program", "--launch=processes", "--mode=ignores the stop", "--grace=1000"});
   ASSERT_TRUE(program.read_until("waiting")) << program.err();
+  wait_until_running();
   const Ended late = lp("stop last --timeout=0.1s");
   EXPECT_EQ(late.code, 5) << late.output;
   EXPECT_TRUE(has(late.output, "--force")) << late.output;
@@ -65,6 +68,7 @@ TEST_F(LpTest, AStopByForceKillsWhatDoesNotEnd) {
 TEST_F(LpTest, ARunWhoseLauncherWasKilledIsSaidToBeGone) {
   Subprocess program(waiting());
   ASSERT_TRUE(program.read_until("waiting")) << program.err();
+  wait_until_running();
   program.kill(SIGKILL);
   program.wait();
   EXPECT_TRUE(has(lp("list").output, "launcher gone")) << lp("list").output;
@@ -78,6 +82,7 @@ TEST_F(LpTest, ARunWhoseLauncherWasKilledIsSaidToBeGone) {
 TEST_F(LpTest, ANodeIsRestartedAtNoCostOfItsBudget) {
   Subprocess program(waiting());
   ASSERT_TRUE(program.read_until("waiting")) << program.err();
+  wait_until_running();
   const Ended restart = lp("restart last worker/0");
   EXPECT_EQ(restart.code, 0) << restart.output;
   EXPECT_TRUE(has(restart.output, "worker/0 is restarted")) << restart.output;
@@ -124,6 +129,7 @@ TEST_F(LpTest, ADirectoryElsewhereIsListedToo) {
   const Directory other;
   Subprocess program(waiting({"--directory=" + (other.path() / "deep").string()}));
   ASSERT_TRUE(program.read_until("waiting")) << program.err();
+  wait_until_running();
   EXPECT_TRUE(has(lp("list").output, "running")) << lp("list").output;
   EXPECT_EQ(lp("stop " + (other.path() / "deep").string()).code, 0);
   EXPECT_EQ(program.wait().code, 0);

@@ -55,8 +55,7 @@ TEST(Rates, NumbersAreShort) {
 TEST_F(LpTest, TopShowsALiveRun) {
   for (const char* launch : {"--launch=threads", "--launch=processes"}) {
     Subprocess program({"program", launch, "--steps=1000000000"});
-    while (!has(lp("list").output, " running ")) {
-    }
+    wait_until_running();
     const Ended once = lp("top last --interval=0.2");
     EXPECT_EQ(once.code, 0) << once.output;
     EXPECT_TRUE(has(once.output, "worker/1")) << once.output;
@@ -79,8 +78,7 @@ TEST_F(LpTest, TopShowsALiveRun) {
 
 TEST_F(LpTest, TopDoesNotWaitForAProcessThatIsStopped) {
   Subprocess program({"program", "--launch=processes", "--mode=stopped"});
-  while (!has(lp("list").output, " running ")) {
-  }
+  wait_until_running();
   const Ended once = lp("top last --interval=0.1");
   EXPECT_EQ(once.code, 0) << once.output;
   EXPECT_TRUE(has(once.output, "worker/1")) << once.output;

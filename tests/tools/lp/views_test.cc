@@ -17,7 +17,7 @@ TEST_F(LpTest, DescribeTellsThePlanTheEventsAndTheFirstCause) {
   EXPECT_EQ(program.wait().code, 0);
   const Ended good = lp("describe last");
   EXPECT_EQ(good.code, 0) << good.output;
-  for (const char* text : {"succeeded after ", "--restart", "worker          2", "restart 2x",
+  for (const char* text : {"succeeded after ", "--restart", "worker       2", "restart 2x",
                            "worker/1  failed      std::", "restart 1 of 2 in ", "worker/1  starting    incarnation 2",
                            "every node has finished"}) {
     EXPECT_TRUE(has(good.output, text)) << text << "\n" << good.output;
@@ -45,8 +45,7 @@ TEST_F(LpTest, AProgramAndALiveRunAreDrawn) {
   EXPECT_EQ(program.code, 0);
   EXPECT_TRUE(has(program.output, "× 3")) << program.output;
   Subprocess run({"program", "--launch=processes", "--steps=1000000000"});
-  while (!has(lp("list").output, " running ")) {
-  }
+  wait_until_running();
   const Ended svg = lp("graph last --interval=0.2");
   EXPECT_EQ(svg.code, 0) << svg.output;
   EXPECT_TRUE(has(svg.output, "class=\"rate\"")) << svg.output;
