@@ -11,22 +11,30 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <map>
 #include <memory>
+#include <optional>
+#include <sstream>
 #include <unordered_map>
 #include <utility>
 
 #include "launchers/child.h"
 #include "launchers/control_generated.h"
 #include "launchers/control_socket.h"
+#include "launchers/hosts.h"
 #include "launchers/limits.h"
 #include "launchers/measurement.h"
 #include "launchers/memory.h"
 #include "launchers/messages.h"
 #include "launchers/pidfd.h"
+#include "launchers/pieces.h"
 #include "launchers/spawn.h"
 #include "launchers/warden.h"
 #include "lp/base/scheduler.h"
+#include "lp/program/cut.h"
 #include "lp/program/plan_check.h"
 
 namespace lp::internal {
@@ -41,6 +49,7 @@ enum class Source : std::uint64_t { control, out, err };
 constexpr std::uint64_t kLauncher = 0;
 constexpr std::uint64_t kSignals = 1;
 constexpr std::uint64_t kLauncherProcess = 2;
+constexpr std::uint64_t kLauncherOutput = 3;  // where that is another descriptor
 constexpr std::uint64_t kFirstSerial = 4;
 
 std::uint64_t tag_of(const Child& child, Source source) {
@@ -49,7 +58,9 @@ std::uint64_t tag_of(const Child& child, Source source) {
 
 class Agent {
  public:
-  explicit Agent(int control) : launcher_(control, kLargeMessages), memory_kills_(out_of_memory_kills()) {
+  // Without a lease, only the end of the connection is an end.
+  Agent(int in, int out, std::optional<Duration> lease)
+      : launcher_(in, out, kLargeMessages), memory_kills_(out_of_memory_kills()), lease_(lease), heard_(now()) {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     raise_descriptor_limit();
     sigset_t all;
@@ -60,6 +71,7 @@ class Agent {
     sigaddset(&child, SIGCHLD);
     signals_ = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
     poller_.add(launcher_.fd(), kLauncher);
+    if (out != in) poller_.add(out, kLauncherOutput, false, false);
     poller_.add(signals_, kSignals);
     // A process that the launcher forked may hold its end of the connection open, so we watch the process too.
     launcher_process_ = pidfd_open(getppid(), 0);
@@ -69,20 +81,46 @@ class Agent {
   void serve() {
     std::array<Poller::Ready, 64> ready;
     while (open_) {
-      const std::size_t count = poller_.wait(ready, next_memory_);
+      const std::size_t count = poller_.wait(ready, std::min(next_memory_, lease_end()));
       for (std::size_t i = 0; i < count && open_; ++i) handle(ready[i]);
+      watch_lease();
       watch_memory();
       watch_launcher();
       watch_output();
+      watch_nodes();
     }
     end_everything();
   }
 
+  // What this host has, for a launcher on another one. `directory` is for what nodes save.
+  void say_hello(const std::filesystem::path& directory) {
+    directory_ = directory;
+    const HostCapacity here = capacity_here();
+    control::HelloT hello;
+    hello.cores.assign(here.cores.begin(), here.cores.end());
+    hello.gpus = here.gpus;
+    hello.memory = here.memory;
+    hello.directory = directory;
+    hello.address = address_of_connection();
+    launcher_.send(pack(0, 0, std::move(hello)));
+  }
+
  private:
+  // sshd says: the client's address and port, and this host's.
+  static std::string address_of_connection() {
+    const char* connection = std::getenv("SSH_CONNECTION");
+    std::istringstream words(connection == nullptr ? "" : connection);
+    std::string word;
+    for (int i = 0; i < 3; ++i) words >> word;
+    return words ? word : std::string();
+  }
+
   void handle(const Poller::Ready& ready) {
     if (ready.tag == kLauncher) {
       if (ready.writable) launcher_.flush();
       if (ready.readable) hear_launcher();
+    } else if (ready.tag == kLauncherOutput) {
+      ready.writable ? launcher_.flush() : void(open_ = false);
     } else if (ready.tag == kSignals) {
       reap();
     } else if (ready.tag == kLauncherProcess) {
@@ -93,7 +131,7 @@ class Agent {
         case Source::control:
           if (ready.writable) child.control->flush();
           if (ready.readable) hear_node(child);
-          if (child.control != nullptr) poller_.change(child.control->fd(), ready.tag, child.control->pending() > 0);
+          watch_control(child);
           break;
         case Source::out: pass_output(child, child.out, false, kOutputAtOnce); break;
         case Source::err: pass_output(child, child.err, true, kOutputAtOnce); break;
@@ -103,6 +141,7 @@ class Agent {
 
   void hear_launcher() {
     std::string fault;
+    heard_ = now();
     open_ = launcher_.receive([this](auto bytes) { obey(bytes); }, fault) && open_;
     if (!fault.empty()) std::fprintf(stderr, "lp agent: I end, because of my launcher: %s\n", fault.c_str());
   }
@@ -115,10 +154,12 @@ class Agent {
       return;
     }
     if (const auto* spawn = message->body_as_Spawn()) return start(*message, *spawn);
+    if (const auto* piece = message->body_as_Piece()) return take_piece(*message, *piece);
     if (const auto* flow = message->body_as_Flow()) {
       paused_ = flow->paused();
       return;
     }
+    if (message->body_as_Beat() != nullptr) return launcher_.send(bytes);
     Child* child = find(message->unit(), message->incarnation());
     if (child == nullptr) return;  // it has ended meanwhile
     if (message->body_as_Measure() != nullptr) {
@@ -133,12 +174,29 @@ class Agent {
       kill(-child->pid, SIGKILL);
     } else if (child->control != nullptr) {
       child->control->send(bytes);
-      if (child->control->pending() > 0) poller_.change(child->control->fd(), tag_of(*child, Source::control), true);
+      watch_control(*child);
+    }
+  }
+
+  void watch_control(const Child& child) {
+    if (child.control == nullptr) return;
+    poller_.change(child.control->fd(), tag_of(child, Source::control), child.control->pending() > 0, !held_);
+  }
+
+  // What the next process of a unit will load.
+  void take_piece(const control::Message& message, const control::Piece& piece) {
+    if (directory_.empty() || piece.name() == nullptr) return;
+    try {
+      const std::filesystem::path restore = restore_directory(directory_, message.unit(), message.incarnation());
+      std::filesystem::create_directories(restore);
+      put_piece(cut_file(restore, piece.name()->str()), piece);
+    } catch (const std::exception& error) {
+      not_restored_[message.unit()] = error.what();
     }
   }
 
   void start(const control::Message& message, const control::Spawn& spawn) {
-    std::unique_ptr<Child> child = start_child(message, spawn);
+    std::unique_ptr<Child> child = start_child(message, spawn, std::exchange(not_restored_[message.unit()], {}));
     child->serial = ++last_serial_;
     if (child->pid < 0) return report_exit(*child, {});
     control::SpawnedT spawned;
@@ -150,7 +208,7 @@ class Agent {
       poller_.add(child->err, tag_of(*child, Source::err));
     }
     child->control->send({spawn.start()->data(), spawn.start()->size()});
-    if (child->control->pending() > 0) poller_.change(child->control->fd(), tag_of(*child, Source::control), true);
+    watch_control(*child);
     if (child->memory > 0) next_memory_ = std::min(next_memory_, after(kMemoryPeriod));
     by_pid_[child->pid] = child.get();
     by_unit_[child->unit] = child.get();
@@ -171,7 +229,7 @@ class Agent {
   void pass(Child& child, std::span<const std::uint8_t> bytes) {
     const control::Message* message = unpack(bytes);
     if (message == nullptr || message->unit() != child.unit || message->incarnation() != child.incarnation ||
-        message->body_type() < control::Body::Ready) {
+        message->body_type() < control::Body::Piece) {
       child.fault = "was ended by its agent: it sent what is no control message of a node";
       return;
     }
@@ -278,7 +336,29 @@ class Agent {
     const bool writable = launcher_.pending() > 0;
     if (writable == launcher_writable_) return;
     launcher_writable_ = writable;
-    poller_.change(launcher_.fd(), kLauncher, writable);
+    if (launcher_.out() == launcher_.fd()) {
+      poller_.change(launcher_.fd(), kLauncher, writable);
+    } else {
+      poller_.change(launcher_.out(), kLauncherOutput, writable, false);
+    }
+  }
+
+  Time lease_end() const { return lease_.has_value() ? heard_ + *lease_ : kNever; }
+
+  void watch_lease() {
+    if (!open_ || now() < lease_end()) return;
+    std::fprintf(stderr, "lp agent: I end, because nothing is heard of my launcher\n");
+    open_ = false;
+  }
+
+  // Reads nothing of nodes while much waits for the launcher.
+  void watch_nodes() {
+    const bool hold = launcher_.pending() > 2 * kOutbox;
+    if (hold == held_) return;
+    held_ = hold;
+    for (const auto& [serial, child] : children_) {
+      watch_control(*child);
+    }
   }
 
   // Reads no output while the launcher takes none: pipes fill up, and the nodes that write wait.
@@ -338,8 +418,13 @@ class Agent {
   bool open_ = true;
   bool paused_ = false;  // the launcher said so
   bool muted_ = false;   // no output is read
+  bool held_ = false;    // nor what nodes say
   long memory_kills_;
-  Time next_memory_ = kNever;  // when to look at the memory of processes that have a limit
+  std::optional<Duration> lease_;
+  Time heard_;                                       // when the launcher has said something
+  Time next_memory_ = kNever;                        // when to look at the memory of processes that have a limit
+  std::filesystem::path directory_;                  // for what nodes save; empty: the launcher's is theirs
+  std::map<std::size_t, std::string> not_restored_;  // why, by unit
   std::uint64_t last_serial_ = kFirstSerial;
   std::unordered_map<std::uint64_t, std::unique_ptr<Child>> children_;
   std::unordered_map<pid_t, Child*> by_pid_;
@@ -348,13 +433,53 @@ class Agent {
 
 }  // namespace
 
+namespace {
+
+// For what nodes of a run save here, until it is sent: ~/.cache/lp/runs/RUN-XXXXXX. Empty, which is said, when there
+// can be none.
+std::filesystem::path make_own_directory(const std::string& run) {
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  std::filesystem::path parent =
+      cache != nullptr && *cache == '/' ? cache : (home == nullptr ? "/tmp" : home) + std::string("/.cache");
+  parent /= "lp/runs";
+  std::error_code error;
+  std::filesystem::create_directories(parent, error);
+  std::string name = parent / (run + "-XXXXXX");
+  if (!error && mkdtemp(name.data()) != nullptr) return name;
+  std::fprintf(stderr, "lp agent: nodes on this host can save nothing: %s: %s\n", parent.c_str(), std::strerror(errno));
+  return {};
+}
+
+}  // namespace
+
 int run_agent(int control) {
   prctl(PR_SET_NAME, program_invocation_short_name);
   // What the launcher's owner had open is not ours.
   close_range(kControlDescriptor + 1, ~0U, 0);
   fcntl(control, F_SETFD, FD_CLOEXEC);
-  if (const char* run = std::getenv("LP_RUN"); run != nullptr) start_warden(run_mark(run));
-  Agent agent(control);
+  const char* run = std::getenv("LP_RUN");
+  if (run != nullptr) start_warden(run_mark(run), {});
+  Agent agent(control, control, std::nullopt);
+  agent.serve();
+  return 0;
+}
+
+int run_agent_there(Duration lease) {
+  prctl(PR_SET_NAME, program_invocation_short_name);
+  close_range(STDERR_FILENO + 1, ~0U, 0);
+  const char* run = std::getenv("LP_RUN");
+  const std::filesystem::path directory = make_own_directory(run == nullptr ? "run" : run);
+  if (run != nullptr) start_warden(run_mark(run), directory);
+  const int in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, kControlDescriptor + 1);
+  const int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, kControlDescriptor + 1);
+  const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (in < 0 || out < 0 || null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0) {
+    std::fprintf(stderr, "lp agent: %s\n", std::strerror(errno));
+    return 1;
+  }
+  Agent agent(in, out, lease);
+  agent.say_hello(directory);
   agent.serve();
   return 0;
 }

@@ -6,9 +6,15 @@
 // the agent's only thread lives as long as the agent, whichever thread launched the run. It adopts orphaned
 // grandchildren.
 
+#include "lp/base/scheduler.h"
+
 namespace lp::internal {
 
 // Serves the launcher at the other end of `control` until that ends. Returns the exit code of the process.
 int run_agent(int control);
+
+// The same for a launcher on another host, at the other end of standard input and output. When nothing is heard of it
+// for `lease`, it counts as ended.
+int run_agent_there(Duration lease);
 
 }  // namespace lp::internal

@@ -57,6 +57,7 @@ NodeProcess process_of(const Child& child, const control::Spawn& spawn) {
   if (spawn.environment() != nullptr) {
     for (const auto* entry : *spawn.environment()) process.environment.push_back(entry->str());
   }
+  if (spawn.directory() != nullptr) process.directory = spawn.directory()->str();
   if (spawn.cores() != nullptr) process.cores.assign(spawn.cores()->begin(), spawn.cores()->end());
   if (spawn.debugger() != nullptr && spawn.debugger()->size() > 0) debug(process, *spawn.debugger());
   return process;
@@ -69,7 +70,8 @@ Child::~Child() {
   close_if_open(err);
 }
 
-std::unique_ptr<Child> start_child(const control::Message& message, const control::Spawn& spawn) {
+std::unique_ptr<Child> start_child(const control::Message& message, const control::Spawn& spawn,
+                                   const std::string& obstacle) {
   auto child = std::make_unique<Child>();
   child->unit = message.unit();
   child->incarnation = message.incarnation();
@@ -80,6 +82,7 @@ std::unique_ptr<Child> start_child(const control::Message& message, const contro
     if (entry.starts_with("LP_NODE=")) child->mark = entry;
   }
   try {
+    if (!obstacle.empty()) throw Error(ErrorKind::failed, obstacle);
     const SocketPair ends = make_socket_pair();
     process.control = ends.theirs;
     child->control = std::make_unique<ControlSocket>(ends.ours, kSmallMessages);

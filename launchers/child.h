@@ -36,7 +36,8 @@ struct Child {
   int err = -1;
 };
 
-// Starts the process that the launcher asks for.
-std::unique_ptr<Child> start_child(const control::Message& message, const control::Spawn& spawn);
+// Starts the process that the launcher asks for, unless there is a reason not to.
+std::unique_ptr<Child> start_child(const control::Message& message, const control::Spawn& spawn,
+                                   const std::string& obstacle);
 
 }  // namespace lp::internal

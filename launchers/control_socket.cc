@@ -1,5 +1,6 @@
 #include "launchers/control_socket.h"
 
+#include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "lp/base/error.h"
 
@@ -14,6 +16,7 @@ namespace lp::internal {
 namespace {
 constexpr std::size_t kHead = 4;
 constexpr std::size_t kReadAtOnce = std::size_t{1} << 16;
+constexpr std::size_t kAhead = std::size_t{1} << 20;        // of what waits, this much is in the outbox
 constexpr std::size_t kReadInOneGo = std::size_t{1} << 22;  // then others get their turn
 
 std::size_t length_of(const std::uint8_t* head) {
@@ -21,21 +24,57 @@ std::size_t length_of(const std::uint8_t* head) {
 }
 }  // namespace
 
-ControlSocket::ControlSocket(int fd, std::size_t limit) : fd_(fd), limit_(limit) {}
+ControlSocket::ControlSocket(int in, int out, std::size_t limit) : in_(in), out_(out), limit_(limit) {
+  for (const int fd : {in, out}) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+}
 
-ControlSocket::~ControlSocket() { close(fd_); }
+ControlSocket::~ControlSocket() {
+  close(in_);
+  if (out_ != in_) close(out_);
+}
 
 void ControlSocket::send(std::span<const std::uint8_t> message) {
   if (broken_) return;
-  const std::size_t size = message.size();
-  for (std::size_t i = 0; i < kHead; ++i) outbox_.push_back(static_cast<std::uint8_t>(size >> (8 * i)));
-  outbox_.insert(outbox_.end(), message.begin(), message.end());
+  if (waiting_.empty()) {
+    append(message);
+  } else {
+    waiting_.emplace_back([bytes = std::vector<std::uint8_t>(message.begin(), message.end())]() mutable {
+      return std::exchange(bytes, {});
+    });
+  }
   flush();
 }
 
+void ControlSocket::send_all(Function<std::vector<std::uint8_t>()> next) {
+  if (broken_) return;
+  waiting_.push_back(std::move(next));
+  flush();
+}
+
+void ControlSocket::append(std::span<const std::uint8_t> message) {
+  const std::size_t size = message.size();
+  for (std::size_t i = 0; i < kHead; ++i) outbox_.push_back(static_cast<std::uint8_t>(size >> (8 * i)));
+  outbox_.insert(outbox_.end(), message.begin(), message.end());
+}
+
+void ControlSocket::refill() {
+  while (!waiting_.empty() && pending() < kAhead) {
+    if (const std::vector<std::uint8_t> message = waiting_.front()(); !message.empty()) {
+      append(message);
+    } else {
+      waiting_.pop_front();
+    }
+  }
+}
+
+ssize_t ControlSocket::write_some() {
+  const ssize_t written = ::send(out_, outbox_.data() + sent_, pending(), MSG_NOSIGNAL);
+  return written >= 0 || errno != ENOTSOCK ? written : write(out_, outbox_.data() + sent_, pending());
+}
+
 void ControlSocket::flush() {
-  while (pending() > 0) {
-    const ssize_t written = ::send(fd_, outbox_.data() + sent_, pending(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  for (refill(); pending() > 0; refill()) {
+    const ssize_t written = write_some();
     if (written < 0) {
       if (errno == EINTR) continue;
       if (errno == EAGAIN) break;
@@ -47,6 +86,7 @@ void ControlSocket::flush() {
   if (pending() == 0 || broken_) {
     outbox_.clear();
     sent_ = 0;
+    if (broken_) waiting_.clear();
   } else if (sent_ > kReadInOneGo) {
     outbox_.erase(outbox_.begin(), outbox_.begin() + static_cast<std::ptrdiff_t>(sent_));
     sent_ = 0;
@@ -57,7 +97,7 @@ bool ControlSocket::receive(Function<void(std::span<const std::uint8_t>)> take, 
   std::array<std::uint8_t, kReadAtOnce> chunk;
   bool open = true;
   for (std::size_t total = 0; total < kReadInOneGo;) {
-    const ssize_t got = recv(fd_, chunk.data(), chunk.size(), MSG_DONTWAIT);
+    const ssize_t got = read(in_, chunk.data(), chunk.size());
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) {
       open = got < 0 && errno == EAGAIN;

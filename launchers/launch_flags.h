@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "launchers/run.h"
 #include "lp/config/config.h"
@@ -14,6 +15,11 @@ enum class TerminalView : std::uint8_t { here, tmux };
 struct LaunchFlags {
   std::string config{};
   Launch launch = Launch::threads;
+  std::vector<std::string> hosts{};
+  std::string ssh = "ssh";
+  std::vector<std::string> slurm{};
+  bool submit = false;
+  bool render = false;
   std::string program{};
   std::uint64_t seed = 0;
   bool dry_run = false;
@@ -34,7 +40,14 @@ struct LaunchFlags {
 
   static constexpr auto fields = lp::fields(
       lp::field("config", "YAML file with values for these flags, and with `groups`"),
-      lp::field("launch", "how nodes run on this host"),
+      lp::field(
+          "launch",
+          "how nodes run: as threads or processes of this host, or as processes of `hosts`, by ssh, or of a slurm job"),
+      lp::field("hosts", "for ssh: NAME, NAME:SLOTS or NAME:SLOTS:ADDRESS of each; 4 slots take twice as many as 2"),
+      lp::field("ssh", "the command that reaches a host, with its options"),
+      lp::field("slurm", "options of sbatch for the job, beside those that the plan needs: --partition=long,--time=60"),
+      lp::field("submit", "give the job to Slurm, print its number, and do not wait for it"),
+      lp::field("render", "print the job's script, and submit nothing"),
       lp::field("program", "which of the binary's programs; the first, if not given"),
       lp::field("seed", "of the whole program"),
       lp::field("dry_run", "print the plan, as JSON with --json, and start nothing"),

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <optional>
@@ -21,11 +22,13 @@
 #include "launchers/output.h"
 #include "launchers/places.h"
 #include "launchers/run_directory.h"
+#include "launchers/slurm.h"
 #include "launchers/tmux.h"
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 #include "lp/config/parse.h"
+#include "lp/config/yaml.h"
 #include "lp/program/graph.h"
 #include "lp/program/plan.h"
 
@@ -134,11 +137,14 @@ void print_table(const Outcome& outcome) {
 
 LaunchOptions options_of(const LaunchFlags& flags, const std::string& program) {
   LaunchOptions options{.launch = flags.launch, .seed = flags.seed, .resume = flags.resume};
+  options.hosts = read_hosts(flags.hosts);
+  options.ssh = flags.ssh;
   options.heartbeat = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(flags.heartbeat));
   options.grace = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(flags.grace));
   options.name = new_run_name(program);
   options.directory =
       flags.directory.empty() ? default_run_directory(options.name) : std::filesystem::path(flags.directory);
+  if (in_slurm_job() && !flags.directory.empty()) options.name = options.directory.filename();  // as it was submitted
   options.show = flags.output;
   options.all_to_error = flags.json;
   options.handle_signals = true;
@@ -172,6 +178,49 @@ const RunResult& wait_for_end(Run& run) {
   return run.wait();
 }
 
+// The command line without what is for the submitting process alone.
+std::vector<std::string> command_of(const std::vector<std::string>& arguments) {
+  constexpr std::array<std::string_view, 5> kOwn{"--config", "--directory", "--submit", "--render", "--slurm"};
+  std::error_code ignored;
+  std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe", ignored)};
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
+    const std::string_view name = std::string_view(word).substr(0, word.find('='));
+    if (std::find(kOwn.begin(), kOwn.end(), name) == kOwn.end()) {
+      command.push_back(word);
+    } else if (word.find('=') == std::string::npos && name != "--submit" && name != "--render") {
+      ++i;  // its value
+    }
+  }
+  return command;
+}
+
+// Here the job is only submitted: the program runs in it.
+int run_slurm_job(const MainProgram& main, const LaunchFlags& flags, const Program& program,
+                  const LaunchOptions& options) {
+  const std::filesystem::path directory = std::filesystem::absolute(options.directory);
+  SlurmJob job{.name = options.name,
+               .command = command_of(main.arguments),
+               .configuration = flags.config.empty() ? std::string() : read_config_file(flags.config),
+               .options = flags.slurm,
+               .directory = directory};
+  job.command.push_back("--directory=" + directory.string());
+  const std::string script = batch_script(job, plan_here(program, options));
+  if (flags.render) {
+    std::printf("%s", script.c_str());
+    return 0;
+  }
+  std::filesystem::create_directories(directory);
+  std::string error;
+  if (!write_file(directory / "job.sh", script, error)) throw Error(ErrorKind::failed, error);
+  const std::string number = submit(directory / "job.sh");
+  std::fprintf(stderr, "lp: job %s runs %s; what it prints is in %s\n", number.c_str(), options.name.c_str(),
+               directory.c_str());
+  if (!flags.submit) return follow(number, directory);
+  std::printf("%s\n", number.c_str());
+  return 0;
+}
+
 int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<GroupPlacement>& placements) {
   const std::string entry = flags.program.empty() ? main.names.front() : flags.program;
   const std::string configuration = main.freeze();
@@ -190,6 +239,7 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
     if (flags.dry_run) std::printf("%s\n", (flags.json ? to_json(plan) : to_text(plan)).c_str());
     return 0;
   }
+  if (flags.launch == Launch::slurm && !in_slurm_job()) return run_slurm_job(main, flags, program, options);
   raise_descriptor_limit();
   install_crash_handler(program.name());
   Outcome outcome;
@@ -241,6 +291,7 @@ int run_main(int argc, char** argv, MainProgram& main) {
   try {
     if (const auto code = become_node_if_asked(argc, argv, main.programs)) return *code;
     LaunchFlags flags;
+    main.arguments.assign(arguments.begin(), arguments.end());
     const CommandLine line = parse(argc, argv, main.configuration, bind(flags));
     if (!line.help.empty()) {
       std::printf("%s", line.help.c_str());

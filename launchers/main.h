@@ -34,7 +34,8 @@ using ReportFields = std::vector<std::pair<std::string, std::string>>;
 
 // lp::main, with the types of the program forgotten.
 struct MainProgram {
-  std::vector<std::string> names{};  // of the programs; the first is the default
+  std::vector<std::string> names{};      // of the programs; the first is the default
+  std::vector<std::string> arguments{};  // of the command line
   Programs programs{};
   Binding configuration{};
   std::function<std::string()> freeze{};       // the configuration that was read, as text

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -16,13 +17,16 @@
 #include "launchers/loop.h"
 #include "launchers/measurement.h"
 #include "launchers/messages.h"
+#include "launchers/pieces.h"
 #include "launchers/programs.h"
 #include "lp/base/error.h"
+#include "lp/program/cut.h"
 #include "lp/program/runtime.h"
 
 namespace lp::internal {
 namespace {
 
+constexpr auto kStay = std::chrono::seconds(1);       // after a stop, for others that have not heard of it yet
 constexpr auto kLastWords = std::chrono::seconds(5);  // to write what is left to an agent that does not read
 
 std::string text_of(const flatbuffers::String* string) { return string == nullptr ? std::string() : string->str(); }
@@ -43,6 +47,7 @@ class NodeProcess final : public Runtime::Observer {
       loop_.want_writable(control_.fd(), control_.pending() > 0);
     }
     ender_ = Thread();
+    if (stopping_) stay();
     runtime_.reset();
     loop_.dispatch();  // what the runtime still said
     for (const Time end = after(kLastWords); control_.pending() > 0 && now() < end;) {
@@ -84,6 +89,7 @@ class NodeProcess final : public Runtime::Observer {
     tell(std::move(made));
   }
   void on_saved(NodeId node, std::uint64_t step) override {
+    if (sends_cuts_ && !send_cut(node, step)) return;
     control::SavedT saved;
     saved.node = node;
     saved.step = step;
@@ -103,6 +109,23 @@ class NodeProcess final : public Runtime::Observer {
     loop_.post([this, bytes = pack(unit_, incarnation_, std::move(body))] { control_.send(bytes); });
   }
 
+  // Sends what was saved to the launcher, which shares no file system with this host.
+  bool send_cut(NodeId node, std::uint64_t step) {
+    const std::string& name = program_->nodes()[node].name;
+    try {
+      const std::filesystem::path file = cut_file(cut_directory(directory_, step), name);
+      auto pieces =
+          pieces_of(file, {.unit = unit_, .incarnation = incarnation_, .node = node, .name = name, .step = step});
+      std::error_code ignored;
+      std::filesystem::remove(file, ignored);
+      loop_.post([this, pieces = std::move(pieces)]() mutable { control_.send_all(std::move(pieces)); });
+      return true;
+    } catch (const Error& error) {
+      on_not_saved(node, step, error);
+      return false;
+    }
+  }
+
   void fail(NodeId node, const Error& error) {
     control::FailedT failed;
     failed.node = node;
@@ -120,6 +143,15 @@ class NodeProcess final : public Runtime::Observer {
           failed_ = failed_ || !(stopped && stopping_);
           control_.send(bytes);
         });
+  }
+
+  // Until all that stop too have heard of that, so that none of their calls ends because this process is gone.
+  void stay() {
+    for (const Time end = after(kStay); !may_leave_ && now() < end;) {
+      loop_.wait(end);
+      loop_.dispatch();
+      loop_.want_writable(control_.fd(), control_.pending() > 0);
+    }
   }
 
   void hear() {
@@ -148,6 +180,8 @@ class NodeProcess final : public Runtime::Observer {
       end(text_of(stop->reason()));
     } else if (message->body_as_Measure() != nullptr) {
       control_.send(pack(unit_, incarnation_, pack_calls(measurement_of(runtime_->calls()))));
+    } else if (message->body_as_Leave() != nullptr) {
+      may_leave_ = true;
     } else if (const auto* probe = message->body_as_Probe(); probe != nullptr && is_here(probe->node())) {
       runtime_->probe(probe->node(), [this, node = probe->node()] {
         control::AliveT alive;
@@ -173,6 +207,8 @@ class NodeProcess final : public Runtime::Observer {
       }
       Runtime::Options options{
           .run = text_of(start.run()), .seed = start.seed(), .directory = text_of(start.directory())};
+      directory_ = options.directory;
+      sends_cuts_ = start.sends_cuts();
       options.network = true;
       options.token = text_of(start.token());
       options.serialize = start.serialize();
@@ -211,6 +247,7 @@ class NodeProcess final : public Runtime::Observer {
   void end(const std::string& reason) {
     if (std::exchange(stopping_, true)) return;
     for (const NodeId node : nodes_) runtime_->stop(node, reason);
+    tell(control::StoppingT());
     try {
       ender_ = spawn("ender", [this] {
         for (const NodeId node : nodes_) runtime_->join(node, kNever);
@@ -227,10 +264,13 @@ class NodeProcess final : public Runtime::Observer {
   std::uint32_t unit_ = 0;
   std::uint32_t incarnation_ = 0;
   std::vector<NodeId> nodes_;
+  std::filesystem::path directory_;
+  bool sends_cuts_ = false;
   std::optional<Program> program_;
   std::unique_ptr<Runtime> runtime_;
   Thread ender_;
   bool stopping_ = false;
+  bool may_leave_ = false;
   bool failed_ = false;
   bool done_ = false;
 };

@@ -1,46 +1,49 @@
 #include "launchers/places.h"
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <map>
-#include <sstream>
+#include <optional>
 #include <string>
+#include <utility>
 
-#include "launchers/memory.h"
 #include "lp/base/error.h"
 #include "lp/base/message.h"
+#include "lp/program/plan_check.h"
 
 namespace lp::internal {
 namespace {
 
-std::vector<unsigned> own_cores() {
-  std::vector<unsigned> cores;
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) != 0) return cores;
-  for (unsigned core = 0; core < CPU_SETSIZE; ++core) {
-    if (CPU_ISSET(core, &set)) cores.push_back(core);
-  }
-  return cores;
+// The first `count` of them, which it has.
+template <class T>
+std::vector<T> take(std::vector<T>& from, std::size_t count) {
+  std::vector<T> taken(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(count));
+  from.erase(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(count));
+  return taken;
 }
 
-// Those that this process may use, by the names that CUDA knows them by.
-std::vector<std::string> gpus_here() {
+// Which hosts each group may have: all, or those that its placement names.
+std::vector<std::vector<bool>> allowed_hosts(const Plan& plan, const std::vector<HostCapacity>& hosts,
+                                             const std::vector<GroupPlacement>& placements) {
   std::vector<std::string> names;
-  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES"); visible != nullptr) {
-    std::istringstream list(visible);
-    for (std::string name; std::getline(list, name, ',') && !name.empty() && name != "-1";) names.push_back(name);
-    return names;
+  for (const HostCapacity& host : hosts) names.push_back(host.spec.name);
+  std::vector<std::vector<bool>> allowed(plan.groups.size(), std::vector<bool>(hosts.size(), true));
+  for (const GroupPlacement& place : placements) {
+    for (std::size_t group = 0; group < plan.groups.size(); ++group) {
+      if (plan.groups[group].options.name != place.group || place.hosts.empty()) continue;
+      allowed[group].assign(hosts.size(), false);
+      for (const std::string& host : place.hosts) {
+        const auto at = std::find(names.begin(), names.end(), host);
+        if (at == names.end()) {
+          throw Error(ErrorKind::failed, place.place() + ": group " + place.group + ": the run has no host " +
+                                             quote(host) + did_you_mean(host, names));
+        }
+        allowed[group][static_cast<std::size_t>(at - names.begin())] = true;
+      }
+    }
   }
-  while (access(("/dev/nvidia" + std::to_string(names.size())).c_str(), F_OK) == 0) {
-    names.push_back(std::to_string(names.size()));
-  }
-  return names;
+  return allowed;
 }
 
 Duration seconds(double value) { return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(value)); }
@@ -60,10 +63,9 @@ std::vector<GroupOptions> placed_groups(const Program& program, std::span<const 
       throw Error(ErrorKind::failed, place.place() + ": the program has no group " + quote(place.group) +
                                          did_you_mean(place.group, names));
     }
-    if (place.launcher.has_value() || !place.hosts.empty() || place.directory.has_value()) {
-      throw Error(ErrorKind::failed,
-                  place.place() + ": group " + place.group +
-                      ": launcher, hosts and directory are for a cluster; this launcher has one host");
+    if (place.launcher.has_value()) {
+      throw Error(ErrorKind::failed, place.place() + ": group " + place.group +
+                                         ": all groups have the launcher of --launch; `hosts` gives a group its own");
     }
     GroupOptions& group = groups[static_cast<std::size_t>(at - names.begin())];
     if (place.cpus.has_value()) group.cpus = *place.cpus;
@@ -80,60 +82,131 @@ std::vector<GroupOptions> placed_groups(const Program& program, std::span<const 
   return groups;
 }
 
-HostResources resources_here(bool pin) {
-  HostResources here{.gpus = static_cast<int>(gpus_here().size()), .memory = memory_here()};
-  if (pin) here.cpus = static_cast<double>(own_cores().size());
-  return here;
-}
-
 Plan plan_here(const Program& program, const LaunchOptions& options) {
-  return make_plan(program, {.groups = placed_groups(program, options.placements),
-                             .host = resources_here(options.pin),
-                             .serve_forever = options.serve_forever});
+  PlanOptions plan{.groups = placed_groups(program, options.placements), .serve_forever = options.serve_forever};
+  if (options.launch == Launch::threads || options.launch == Launch::processes) {
+    const HostCapacity here = capacity_here();
+    plan.host = {.gpus = static_cast<int>(here.gpus.size()), .memory = here.memory};
+    if (options.pin) plan.host.cpus = static_cast<double>(here.cores.size());
+  }
+  return make_plan(program, plan);
 }
 
-std::vector<UnitPlace> place_units(const Plan& plan, const Topology& topology, const LaunchOptions& launch) {
-  std::vector<UnitPlace> places(topology.units.size());
-  const std::vector<unsigned> cores = own_cores();
-  std::size_t next_core = 0;
-  const std::vector<std::string> all_gpus = gpus_here();
-  std::size_t next_gpu = 0;
-  for (std::size_t unit = 0; unit < places.size(); ++unit) {
-    places[unit].listen = launch.listen;
-    std::map<std::string, std::string> environment;
-    double cpus = 0;
-    int gpus = 0;
+Places::Places(const Plan& plan, const Topology& topology, std::vector<HostCapacity> hosts, const Options& options)
+    : topology_(topology),
+      pin_(options.pin),
+      hosts_(std::move(hosts)),
+      needs_(topology.units.size()),
+      places_(topology.units.size()),
+      environments_(topology.units.size()) {
+  for (const HostCapacity& host : hosts_)
+    free_.push_back({.cores = host.cores, .gpus = host.gpus, .memory = host.memory});
+  const std::vector<std::vector<bool>> allowed = allowed_hosts(plan, hosts_, options.placements);
+  std::string problems;
+  for (std::size_t unit = 0; unit < places_.size(); ++unit) {
+    Need& need = needs_[unit];
+    need.hosts.assign(hosts_.size(), true);
     for (const NodeId node : topology.units[unit].nodes) {
-      const GroupOptions& options = plan.groups[topology.nodes[node].group].options;
-      cpus += options.cpus;
-      gpus += options.gpus;
-      places[unit].memory += options.memory;
-      for (const auto& [name, value] : options.environment) environment[name] = value;
+      const std::size_t group = topology.nodes[node].group;
+      const GroupOptions& asked = plan.groups[group].options;
+      need.cpus += asked.cpus;
+      need.gpus += asked.gpus;
+      need.memory += asked.memory;
+      for (std::size_t host = 0; host < hosts_.size(); ++host)
+        need.hosts[host] = need.hosts[host] && allowed[group][host];
+      for (const auto& [name, value] : asked.environment) environments_[unit][name] = value;
     }
-    // Eigen and BLAS take every core otherwise, in every process.
-    environment.try_emplace("OMP_NUM_THREADS", std::to_string(std::max(1, static_cast<int>(cpus))));
-    if (gpus > 0) {
-      std::string list;
-      for (int i = 0; i < gpus; ++i, ++next_gpu) {
-        if (next_gpu < all_gpus.size()) list += (i > 0 ? "," : "") + all_gpus[next_gpu];
-      }
-      environment.try_emplace("CUDA_VISIBLE_DEVICES", list);
-    }
-    if (launch.pin && cpus >= 1) {
-      for (int i = 0; i < static_cast<int>(std::ceil(cpus)); ++i, ++next_core) {
-        if (next_core < cores.size()) places[unit].cores.push_back(cores[next_core]);
-      }
-    }
-    for (const auto& [name, value] : environment) places[unit].environment.push_back(name + "=" + value);
+    places_[unit].memory = need.memory;
+    if (const std::string problem = put(unit); !problem.empty()) problems += "\n  " + problem;
   }
-  if (!launch.debug.empty()) {
+  if (!problems.empty()) throw Error(ErrorKind::failed, "the program does not fit on its hosts:" + problems);
+  for (const GroupPlacement& place : options.placements) set_directory(place);
+  if (!options.debug.empty()) {
     const auto node = std::find_if(topology.nodes.begin(), topology.nodes.end(),
-                                   [&](const Topology::Node& one) { return one.name == launch.debug; });
-    if (node == topology.nodes.end())
-      throw Error(ErrorKind::failed, "there is no node " + quote(launch.debug) + " to debug");
-    places[node->unit].debugger = {"gdb", "-q", "-ex", "run", "--args"};
+                                   [&](const Topology::Node& one) { return one.name == options.debug; });
+    if (node == topology.nodes.end()) {
+      throw Error(ErrorKind::failed, "there is no node " + quote(options.debug) + " to debug");
+    }
+    places_[node->unit].debugger = {"gdb", "-q", "-ex", "run", "--args"};
   }
-  return places;
+}
+
+void Places::set_directory(const GroupPlacement& place) {
+  if (!place.directory.has_value()) return;
+  for (std::size_t unit = 0; unit < places_.size(); ++unit) {
+    for (const NodeId node : topology_.units[unit].nodes) {
+      if (topology_.groups[topology_.nodes[node].group].name == place.group) places_[unit].directory = *place.directory;
+    }
+  }
+}
+
+void Places::lose(std::size_t host) { free_[host].lost = true; }
+
+std::string Places::move(std::size_t unit) {
+  free_[places_[unit].host].units -= 1;
+  return put(unit);
+}
+
+bool Places::fits(const Need& need, std::size_t host) const {
+  const Free& free = free_[host];
+  return need.hosts[host] && !free.lost && free.gpus.size() >= static_cast<std::size_t>(need.gpus) &&
+         free.memory >= need.memory && (!pin_ || free.cores.size() >= cores_of(need));
+}
+
+std::size_t Places::cores_of(const Need& need) {
+  return need.cpus < 1 ? 0 : static_cast<std::size_t>(std::ceil(need.cpus));
+}
+
+// Gives the unit the best host that there is. Why there is none; empty: it has one.
+std::string Places::put(std::size_t unit) {
+  const Need& need = needs_[unit];
+  std::optional<std::size_t> best;
+  const auto load = [&](std::size_t host) {
+    return static_cast<double>(free_[host].units) / static_cast<double>(hosts_[host].spec.slots);
+  };
+  for (std::size_t host = 0; host < hosts_.size(); ++host) {
+    if (fits(need, host) && (!best.has_value() || load(host) < load(*best))) best = host;
+  }
+  if (!best.has_value()) return shortage(unit);
+  Free& free = free_[*best];
+  UnitPlace& place = places_[unit];
+  place.host = *best;
+  place.listen = hosts_[*best].spec.address;
+  free.units += 1;
+  free.memory -= need.memory;
+  std::map<std::string, std::string> environment = environments_[unit];
+  // Eigen and BLAS take every core otherwise, in every process.
+  environment.try_emplace("OMP_NUM_THREADS", std::to_string(std::max(1, static_cast<int>(need.cpus))));
+  if (need.gpus > 0) {
+    std::string list;
+    for (const std::string& gpu : take(free.gpus, static_cast<std::size_t>(need.gpus)))
+      list += (list.empty() ? "" : ",") + gpu;
+    environment.try_emplace("CUDA_VISIBLE_DEVICES", list);
+  }
+  if (pin_) place.cores = take(free.cores, cores_of(need));
+  place.environment.clear();
+  for (const auto& [name, value] : environment) place.environment.push_back(name + "=" + value);
+  return {};
+}
+
+// What the unit asks for, and what each host that it may have still has.
+std::string Places::shortage(std::size_t unit) const {
+  const Need& need = needs_[unit];
+  const auto list = [&](std::size_t cpus, std::size_t gpus, std::uint64_t memory) {
+    std::string text = std::to_string(gpus) + " gpus, " + memory_text(memory) + " of memory";
+    if (pin_) text = std::to_string(cpus) + " cpus, " + text;
+    return text;
+  };
+  std::string left;
+  for (std::size_t host = 0; host < hosts_.size(); ++host) {
+    if (!need.hosts[host]) continue;
+    const Free& free = free_[host];
+    left += (left.empty() ? "" : "; ") + hosts_[host].spec.name + " has " +
+            (free.lost ? "been lost" : list(free.cores.size(), free.gpus.size(), free.memory) + " left");
+  }
+  return topology_.units[unit].name + " asks for " +
+         list(cores_of(need), static_cast<std::size_t>(need.gpus), need.memory) + ", and " +
+         (left.empty() ? "there is no host that all of its groups may have" : left);
 }
 
 }  // namespace lp::internal

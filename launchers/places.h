@@ -1,11 +1,14 @@
 #pragma once
-// What each process of a run gets beside its nodes: environment, processors, GPUs. Functions without state.
+// What each process of a run gets beside its nodes: its host, environment, processors, GPUs.
 
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "launchers/process_host.h"
+#include "launchers/hosts.h"
 #include "launchers/run.h"
 #include "launchers/topology.h"
 #include "lp/config/placement.h"
@@ -20,11 +23,68 @@ std::vector<GroupOptions> placed_groups(const Program& program, std::span<const 
 // The plan of a launch on this host. Throws Error with everything that is wrong.
 Plan plan_here(const Program& program, const LaunchOptions& options);
 
-// What this host has for nodes. Processors are counted only with `pin`, else they are shared.
-HostResources resources_here(bool pin);
+// What each process of a run gets: its host, and a share of what that has.
+struct UnitPlace {
+  std::size_t host = 0;
+  std::vector<std::string> environment{};  // NAME=value
+  std::string directory{};                 // to work in; empty: the agent's
+  std::vector<unsigned> cores{};           // empty: all
+  std::uint64_t memory = 0;                // bytes that it may use; 0: no limit
+  std::vector<std::string> debugger{};     // the command that runs it; empty: none
+  std::string listen{};                    // address of its host, for TCP
+};
 
-// One place for each unit. GPUs and, with `options.pin`, processors are given out in the order of the plan;
-// `options.debug` names the node that runs under a debugger. Throws Error when there is no such node.
-std::vector<UnitPlace> place_units(const Plan& plan, const Topology& topology, const LaunchOptions& options);
+// Gives out hosts and what they have, in the order of the plan: each unit goes to the host, among those that its groups
+// allow, that has the smallest part of its slots in use. GPUs and, with `pin`, processors belong to one unit each.
+// Owned by one thread.
+class Places {
+ public:
+  struct Options {
+    bool pin = false;
+    std::string debug{};  // the node that runs under a debugger
+    std::vector<GroupPlacement> placements{};
+  };
+
+  // Throws Error, with the sum, for what does not fit, for a host that is not there, and for a node to debug that is
+  // not.
+  Places(const Plan& plan, const Topology& topology, std::vector<HostCapacity> hosts, const Options& options);
+
+  const UnitPlace& of(std::size_t unit) const { return places_[unit]; }
+  const HostCapacity& host(std::size_t index) const { return hosts_[index]; }
+
+  // The host is lost: what it has is given out no more.
+  void lose(std::size_t host);
+  // Gives the unit of a lost host another place. Why that cannot be; empty: it has one.
+  std::string move(std::size_t unit);
+
+ private:
+  struct Need {
+    double cpus = 0;
+    int gpus = 0;
+    std::uint64_t memory = 0;
+    std::vector<bool> hosts{};  // which may have it
+  };
+  struct Free {
+    std::vector<unsigned> cores{};
+    std::vector<std::string> gpus{};
+    std::uint64_t memory = 0;
+    int units = 0;  // that are there
+    bool lost = false;
+  };
+
+  static std::size_t cores_of(const Need& need);
+  void set_directory(const GroupPlacement& place);
+  std::string put(std::size_t unit);
+  bool fits(const Need& need, std::size_t host) const;
+  std::string shortage(std::size_t unit) const;
+
+  const Topology& topology_;
+  const bool pin_;
+  std::vector<HostCapacity> hosts_;
+  std::vector<Free> free_;
+  std::vector<Need> needs_;                                       // by unit
+  std::vector<UnitPlace> places_;                                 // by unit
+  std::vector<std::map<std::string, std::string>> environments_;  // by unit: what its groups say
+};
 
 }  // namespace lp::internal

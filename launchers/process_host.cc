@@ -1,19 +1,15 @@
 #include "launchers/process_host.h"
 
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <array>
+#include <algorithm>
 #include <utility>
 
 #include "launchers/control_generated.h"
-#include "launchers/limits.h"
 #include "launchers/measurement.h"
 #include "launchers/messages.h"
-#include "launchers/pidfd.h"
+#include "launchers/pieces.h"
 #include "launchers/spawn.h"
 #include "lp/base/error.h"
+#include "lp/program/cut.h"
 #include "lp/program/runtime.h"
 
 namespace lp::internal {
@@ -37,64 +33,42 @@ Error error_of(const control::Failed& failed) {
 
 }  // namespace
 
-ProcessHost::ProcessHost(const Topology& topology, NodeStart start, std::vector<UnitPlace> places, Loop& loop,
-                         Output& output)
+ProcessHost::ProcessHost(const Topology& topology, NodeStart start, Places places,
+                         std::vector<std::unique_ptr<AgentLink>> agents, Loop& loop, Output& output)
     : topology_(topology),
       start_(std::move(start)),
       places_(std::move(places)),
+      agents_(std::move(agents)),
       loop_(loop),
       output_(output),
-      incarnations_(topology.units.size()),
-      keys_(topology.units.size()) {
-  check_descriptors(topology.units.size(), raise_descriptor_limit());
-  const SocketPair ends = make_socket_pair();
-  agent_ = std::make_unique<ControlSocket>(ends.ours, kSmallMessages);
-  try {
-    agent_pid_ = spawn_agent(ends.theirs, run_mark(start_.run));
-  } catch (...) {
-    close(ends.theirs);
-    throw;
-  }
-  close(ends.theirs);
-}
+      units_(topology.units.size()),
+      keys_(topology.units.size()) {}
 
-ProcessHost::~ProcessHost() { end_agent(); }
+ProcessHost::~ProcessHost() {
+  for (const auto& agent : agents_) agent->close();  // all, before one is waited for
+}
 
 void ProcessHost::attach(HostEvents& events) {
   events_ = &events;
-  loop_.watch(agent_->fd(), [this](Loop::Ready ready) {
-    if (ready.writable) agent_->flush();
-    if (ready.readable) hear();
-    if (agent_ != nullptr) loop_.want_writable(agent_->fd(), agent_->pending() > 0);
-  });
+  for (std::size_t host = 0; host < agents_.size(); ++host) {
+    agents_[host]->attach(loop_, {.hear = [this, host](auto bytes) { handle(host, bytes); },
+                                  .lost = [this, host](const std::string& why) { lose(host, why); }});
+  }
 }
 
-void ProcessHost::end_agent() {
-  if (agent_ != nullptr) {
-    loop_.unwatch(agent_->fd());
-    agent_.reset();  // which tells it to end everything
-  }
-  if (agent_pid_ < 0) return;
-  if (const int process = pidfd_open(agent_pid_, 0); process >= 0) {
-    Poller poller;
-    poller.add(process, 0);
-    std::array<Poller::Ready, 1> ready;
-    if (poller.wait(ready, after(kTimeToEnd)) == 0) pidfd_send_signal(process, SIGKILL, nullptr, 0);
-    close(process);
-  }
-  waitpid(agent_pid_, nullptr, 0);  // fails when somebody else reaps all children of this process
-  agent_pid_ = -1;
+Time ProcessHost::next() const {
+  Time next = kNever;
+  for (const auto& agent : agents_) next = std::min(next, agent->next());
+  return next;
 }
 
-void ProcessHost::send(std::span<const std::uint8_t> bytes) {
-  if (agent_ == nullptr) return;
-  agent_->send(bytes);
-  loop_.want_writable(agent_->fd(), agent_->pending() > 0);
+void ProcessHost::advance(Time now) {
+  for (const auto& agent : agents_) agent->advance(now);
 }
 
 template <class Body>
 void ProcessHost::tell(std::size_t unit, Body body) {
-  send(pack(unit, incarnations_[unit], std::move(body)));
+  agents_[places_.of(unit).host]->send(pack(unit, units_[unit].incarnation, std::move(body)));
 }
 
 void ProcessHost::take_output(bool take) {
@@ -102,7 +76,8 @@ void ProcessHost::take_output(bool take) {
   takes_output_ = take;
   control::FlowT flow;
   flow.paused = !take;
-  send(pack(0, 0, std::move(flow)));
+  const std::vector<std::uint8_t> bytes = pack(0, 0, std::move(flow));
+  for (const auto& agent : agents_) agent->send(bytes);
 }
 
 std::string ProcessHost::make_key(std::size_t unit) {
@@ -112,17 +87,29 @@ std::string ProcessHost::make_key(std::size_t unit) {
 }
 
 void ProcessHost::start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) {
-  incarnations_[unit] = incarnation;
+  units_[unit] = {.incarnation = incarnation, .up = true};
   output_.begin(unit);
+  if (!agents_[places_.of(unit).host]->open()) {
+    if (const std::string problem = places_.move(unit); !problem.empty()) {
+      return end(unit, "could not be started: no host that is left can have it: " + problem);
+    }
+  }
+  const UnitPlace& place = places_.of(unit);
   control::StartT start;
   start.fingerprint = start_.fingerprint;
   start.entry = start_.entry;
   start.configuration = start_.configuration;
   start.seed = start_.seed;
   start.run = start_.run;
-  start.directory = start_.directory;
+  const std::string& directory = places_.host(place.host).directory;
+  start.sends_cuts = !start_.directory.empty() && !directory.empty();
+  start.directory = start.sends_cuts ? directory : start_.directory;
   start.token = start_.token;
-  start.cut = cut.string();
+  try {
+    start.cut = start.sends_cuts && !cut.empty() ? send_cut(unit, cut) : cut.string();
+  } catch (const Error& error) {
+    return end(unit, "could not be started: " + error.text());
+  }
   start.nodes = topology_.units[unit].nodes;
   start.patient = start_.patient;
   start.serialize = start_.serialize;
@@ -130,27 +117,50 @@ void ProcessHost::start(std::size_t unit, std::uint32_t incarnation, const std::
   start.keep_cuts = start_.keep_cuts;
   start.path = static_cast<std::uint8_t>(start_.path);
   start.shared_memory = start_.shared_memory;
-  start.listen = places_[unit].listen;
+  start.listen = place.listen;
   start.public_key = std::move(keys_[unit].public_key);
   start.secret_key = std::move(keys_[unit].secret_key);
   start.outside_key = start_.outside_key;
   control::SpawnT spawn;
   spawn.name = topology_.units[unit].name;
-  spawn.environment = places_[unit].environment;
-  spawn.environment.push_back(run_mark(start_.run));
+  spawn.environment = place.environment;
+  spawn.environment.push_back(
+      run_mark(start_.run, agents_[place.host]->remote() ? places_.host(place.host).spec.name : std::string()));
   spawn.environment.push_back(node_mark(start_.run, unit, incarnation));
-  spawn.cores = places_[unit].cores;
-  spawn.memory = places_[unit].memory;
-  spawn.debugger = places_[unit].debugger;
+  spawn.cores = place.cores;
+  spawn.memory = place.memory;
+  spawn.directory = place.directory;
+  spawn.debugger = place.debugger;
   spawn.start = pack(unit, incarnation, std::move(start));
   if (spawn.start.size() + kSmallMessages > kLargeMessages) {
-    ExitStatus status{.text = "could not be started: its configuration has " +
-                              std::to_string(start_.configuration.size()) +
-                              " bytes, which is too much; name a file in it instead"};
-    loop_.post([this, unit, incarnation, status] { events_->on_exited(unit, incarnation, status); });
-    return;
+    return end(unit, "could not be started: its configuration has " + std::to_string(start_.configuration.size()) +
+                         " bytes, which is too much; name a file in it instead");
   }
   tell(unit, std::move(spawn));
+}
+
+// Sends what the unit's nodes have saved to its host. Returns where it is there.
+std::string ProcessHost::send_cut(std::size_t unit, const std::filesystem::path& cut) {
+  const UnitPlace& place = places_.of(unit);
+  const std::uint32_t incarnation = units_[unit].incarnation;
+  for (const NodeId node : topology_.units[unit].nodes) {
+    const Topology::Node& one = topology_.nodes[node];
+    if (!one.member) continue;
+    agents_[place.host]->send_all(
+        pieces_of(cut_file(cut, one.name), {.unit = unit, .incarnation = incarnation, .node = node, .name = one.name}));
+  }
+  return restore_directory(places_.host(place.host).directory, unit, incarnation);
+}
+
+// A piece of what a node on another host has saved.
+void ProcessHost::keep(const control::Message& message, const control::Piece& piece) {
+  if (message.incarnation() != units_[message.unit()].incarnation) return;
+  try {
+    put_piece(cut_file(cut_directory(start_.directory, piece.step()), topology_.nodes[piece.node()].name), piece);
+    if (piece.last()) kept_.insert({piece.node(), piece.step()});
+  } catch (const Error& error) {
+    events_->on_not_saved(piece.node(), message.incarnation(), piece.step(), error);
+  }
 }
 
 void ProcessHost::update(std::size_t unit, std::span<const PeerState> peers) {
@@ -176,7 +186,19 @@ void ProcessHost::run(NodeId node) {
 void ProcessHost::stop(std::size_t unit, const std::string& reason) {
   control::StopT stop;
   stop.reason = reason;
+  units_[unit].stop = Stop::asked;
   tell(unit, std::move(stop));
+}
+
+// A process whose nodes have stopped stays until all that stop with it have heard of that: else a call of theirs would
+// end because its callee is gone.
+void ProcessHost::let_leave() {
+  for (const Unit& unit : units_) {
+    if (unit.up && unit.stop == Stop::asked) return;
+  }
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    if (units_[unit].up && units_[unit].stop == Stop::heard) tell(unit, control::LeaveT());
+  }
 }
 
 void ProcessHost::kill(std::size_t unit) { tell(unit, control::KillT()); }
@@ -191,32 +213,44 @@ void ProcessHost::measure(std::span<const std::size_t> units) {
   for (const std::size_t unit : units) tell(unit, control::MeasureT());
 }
 
-// The agent does not do what it is told: its children die with it.
+void ProcessHost::end(std::size_t unit, const std::string& text) {
+  units_[unit].up = false;
+  loop_.post([this, unit, incarnation = units_[unit].incarnation, text] {
+    output_.finish(unit);
+    events_->on_exited(unit, incarnation, {.text = text});
+  });
+}
+
+// The agents do not do what they are told: their children die with them.
 void ProcessHost::abandon(const std::string& why) {
-  ::kill(agent_pid_, SIGKILL);
-  lose(why + ", so its agent was killed");
-}
-
-void ProcessHost::lose(const std::string& why) {
-  if (agent_ == nullptr) return;
-  loop_.unwatch(agent_->fd());
-  agent_.reset();
-  // The nodes got the parent-death signal; what they started did not.
+  for (const auto& agent : agents_) {
+    agent->kill();
+    agent->close();
+  }
   kill_marked(run_mark(start_.run));
-  events_->on_lost(why);
+  events_->on_lost(why + ", so its agent was killed");
 }
 
-void ProcessHost::hear() {
-  std::string fault;
-  if (agent_->receive([this](auto bytes) { handle(bytes); }, fault)) return;
-  lose(fault.empty() ? "the agent of this host ended (was it killed?), and all its nodes with it"
-                     : "the agent of this host was given up: " + fault);
+void ProcessHost::lose(std::size_t host, const std::string& why) {
+  if (!agents_[host]->remote()) {
+    // The nodes got the parent-death signal; what they started did not.
+    kill_marked(run_mark(start_.run));
+    events_->on_lost("the agent of this host ended (was it killed?), and all its nodes with it: " + why);
+    return;
+  }
+  places_.lose(host);
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    if (units_[unit].up && places_.of(unit).host == host) {
+      end(unit, "was lost with its host " + places_.host(host).spec.name + ": " + why);
+    }
+  }
 }
 
-void ProcessHost::handle(std::span<const std::uint8_t> bytes) {
+void ProcessHost::handle(std::size_t host, std::span<const std::uint8_t> bytes) {
   const control::Message* message = unpack(bytes);
   if (message == nullptr || message->unit() >= topology_.units.size()) return;
   const std::size_t unit = message->unit();
+  if (places_.of(unit).host != host) return;  // it has another host now
   if (const auto* output = message->body_as_Output()) {
     if (output->bytes() != nullptr) {
       output_.take(unit, output->error(),
@@ -230,6 +264,8 @@ void ProcessHost::handle(std::span<const std::uint8_t> bytes) {
     events_->on_measured(unit, message->incarnation(), unpack_calls(*measured));
   } else if (const auto* exited = message->body_as_Exited()) {
     output_.finish(unit);
+    if (units_[unit].incarnation == message->incarnation()) units_[unit].up = false;
+    let_leave();
     events_->on_exited(unit, message->incarnation(),
                        {.code = exited->code(),
                         .signal = exited->signal(),
@@ -246,7 +282,10 @@ void ProcessHost::handle_node(const control::Message& message) {
   const auto known = [&](NodeId node) {
     return node < topology_.nodes.size() && topology_.nodes[node].unit == message.unit();
   };
-  if (const auto* ready = message.body_as_Ready(); ready != nullptr && known(ready->node())) {
+  if (message.body_as_Stopping() != nullptr && incarnation == units_[message.unit()].incarnation) {
+    units_[message.unit()].stop = Stop::heard;
+    let_leave();
+  } else if (const auto* ready = message.body_as_Ready(); ready != nullptr && known(ready->node())) {
     events_->on_ready(ready->node(), incarnation, text_of(ready->endpoint()));
   } else if (const auto* finished = message.body_as_Finished(); finished != nullptr && known(finished->node())) {
     events_->on_finished(finished->node(), incarnation);
@@ -260,8 +299,13 @@ void ProcessHost::handle_node(const control::Message& message) {
       for (const auto* value : *made->values()) progress.values.emplace_back(text_of(value->name()), value->value());
     }
     events_->on_progress(made->node(), incarnation, progress);
+  } else if (const auto* piece = message.body_as_Piece(); piece != nullptr && known(piece->node())) {
+    keep(message, *piece);
   } else if (const auto* saved = message.body_as_Saved(); saved != nullptr && known(saved->node())) {
-    events_->on_saved(saved->node(), incarnation, saved->step());
+    const bool sent = !places_.host(places_.of(message.unit()).host).directory.empty();
+    if (!sent || kept_.erase({saved->node(), saved->step()}) > 0) {
+      events_->on_saved(saved->node(), incarnation, saved->step());
+    }
   } else if (const auto* not_saved = message.body_as_NotSaved(); not_saved != nullptr && known(not_saved->node())) {
     events_->on_not_saved(not_saved->node(), incarnation, not_saved->step(),
                           Error(ErrorKind::failed, text_of(not_saved->text())));

@@ -1,25 +1,27 @@
 #pragma once
-// Nodes as processes of this host, below an agent: the launcher's end of the agent's control connection.
+// Nodes as processes, below the agents of their hosts: which of them each is told to have.
 //
 // Owned and used by the loop thread of a run, except for the constructor, which any thread may call.
 
-#include <sys/types.h>
-
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "launchers/control_socket.h"
+#include "launchers/agent_link.h"
 #include "launchers/host.h"
 #include "launchers/loop.h"
 #include "launchers/output.h"
+#include "launchers/places.h"
 #include "launchers/topology.h"
 #include "lp/rpc/curve.h"
 #include "lp/rpc/path.h"
 
 namespace lp::control {
 struct Message;
-}
+struct Piece;
+}  // namespace lp::control
 
 namespace lp::internal {
 
@@ -41,23 +43,18 @@ struct NodeStart {
   std::string outside_key{};  // public key of the launcher, which calls nodes too; empty: the run has no keys
 };
 
-// What one unit's process gets beside that.
-struct UnitPlace {
-  std::vector<std::string> environment{};  // NAME=value
-  std::vector<unsigned> cores{};           // empty: all
-  std::uint64_t memory = 0;                // bytes that it may use; 0: no limit
-  std::vector<std::string> debugger{};     // the command that runs it; empty: none
-  std::string listen = "127.0.0.1";        // address of its host, for TCP
-};
-
 class ProcessHost final : public Host {
  public:
-  // Starts the agent. Throws Error when that fails, or when descriptors would run out.
-  ProcessHost(const Topology& topology, NodeStart start, std::vector<UnitPlace> places, Loop& loop, Output& output);
-  // Ends the agent, and with it everything that is left.
+  // An agent for each host of `places`. Throws Error when descriptors would run out.
+  ProcessHost(const Topology& topology, NodeStart start, Places places, std::vector<std::unique_ptr<AgentLink>> agents,
+              Loop& loop, Output& output);
+  // Ends the agents, and with them everything that is left.
   ~ProcessHost() override;
 
   void attach(HostEvents& events);
+  // When advance() has something to do.
+  Time next() const;
+  void advance(Time now);
   // Whether the nodes' output is read; while it is not, nodes that print wait.
   void take_output(bool take);
 
@@ -72,25 +69,34 @@ class ProcessHost final : public Host {
   void abandon(const std::string& why) override;
 
  private:
+  enum class Stop : std::uint8_t { no, asked, heard };
+  struct Unit {
+    std::uint32_t incarnation = 0;
+    bool up = false;  // its agent has been asked for it, and has not said that it ended
+    Stop stop = Stop::no;
+  };
+
   template <class Body>
   void tell(std::size_t unit, Body body);
-  void send(std::span<const std::uint8_t> bytes);
-  void hear();
-  void handle(std::span<const std::uint8_t> bytes);
+  void handle(std::size_t host, std::span<const std::uint8_t> bytes);
   void handle_node(const control::Message& message);
-  void lose(const std::string& why);
-  void end_agent();
+  std::string send_cut(std::size_t unit, const std::filesystem::path& cut);
+  void keep(const control::Message& message, const control::Piece& piece);
+  void let_leave();
+  void lose(std::size_t host, const std::string& why);
+  // `unit` has ended, or could not be started. on_exited follows.
+  void end(std::size_t unit, const std::string& text);
 
   const Topology& topology_;
   const NodeStart start_;
-  const std::vector<UnitPlace> places_;
+  Places places_;
+  std::vector<std::unique_ptr<AgentLink>> agents_;  // by host
   Loop& loop_;
   Output& output_;
   HostEvents* events_ = nullptr;
-  std::unique_ptr<ControlSocket> agent_;
-  pid_t agent_pid_ = -1;
-  std::vector<std::uint32_t> incarnations_;  // by unit
-  std::vector<CurveKeys> keys_;              // by unit: of one that is not started yet
+  std::vector<Unit> units_;
+  std::vector<CurveKeys> keys_;                      // by unit: of one that is not started yet
+  std::set<std::pair<NodeId, std::uint64_t>> kept_;  // what came from other hosts, by node and step, until it counts
   bool takes_output_ = true;
 };
 

@@ -4,8 +4,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
+#include <charconv>
 #include <cstdio>
 #include <string_view>
+#include <system_error>
 
 #include "launchers/agent.h"
 #include "launchers/node_process.h"
@@ -42,8 +44,15 @@ Program Programs::build(const std::string& name, const std::string& configuratio
 
 std::optional<int> become_node_if_asked(int argc, char** argv, const Programs& programs) {
   constexpr std::string_view kNode = "--lp-node=";
+  constexpr std::string_view kAgentThere = "--lp-agent=";  // and its lease in seconds
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
+    if (argument.starts_with(kAgentThere)) {
+      int lease = 0;
+      const auto [rest, error] =
+          std::from_chars(argument.data() + kAgentThere.size(), argument.data() + argument.size(), lease);
+      if (error == std::errc{} && lease > 0) return internal::run_agent_there(std::chrono::seconds(lease));
+    }
     const bool agent = argument == "--lp-agent";
     if (!agent && !argument.starts_with(kNode)) continue;
     if (!is_control_connection(internal::kControlDescriptor)) {

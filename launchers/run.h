@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "launchers/hosts.h"
 #include "launchers/status.h"
 #include "lp/base/scheduler.h"
 #include "lp/config/placement.h"
@@ -27,7 +28,7 @@
 
 namespace lp {
 
-enum class Launch : std::uint8_t { threads, processes };
+enum class Launch : std::uint8_t { threads, processes, ssh, slurm };
 enum class Show : std::uint8_t { lines, progress, none };  // on the terminal: what nodes print and how far they are
 
 class Run;
@@ -37,6 +38,10 @@ struct LaunchOptions {
   // For processes: under which name main() gave the program to become_node_if_asked, and its configuration, by to_yaml.
   std::string entry{};
   std::string configuration{};
+
+  // For ssh: where the processes run, and the command, with its options, that reaches a host.
+  std::vector<HostSpec> hosts{};
+  std::string ssh = "ssh";
 
   std::uint64_t seed = 0;
   std::string name{};                             // of the run; empty: the program's, the time, and some letters

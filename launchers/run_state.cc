@@ -5,10 +5,13 @@
 #include <utility>
 
 #include "launchers/last_words.h"
+#include "launchers/limits.h"
 #include "launchers/measurement.h"
 #include "launchers/places.h"
 #include "launchers/progress_line.h"
+#include "launchers/remote.h"
 #include "launchers/run_directory.h"
+#include "launchers/slurm.h"
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
@@ -19,6 +22,7 @@ namespace lp {
 namespace {
 
 constexpr auto kStatusPeriod = std::chrono::milliseconds(300);
+constexpr Duration kLeastLease = std::chrono::seconds(2);  // of the agent of another host
 constexpr int kStatusShare = 20;  // of the time, at most one part in so many goes into writing the status
 constexpr auto kLookerPatience = std::chrono::seconds(1);  // for those who look at the run to read the rest
 constexpr auto kOutputPatience =
@@ -138,7 +142,13 @@ void Run::State::make_host() {
     runtime.path = options.path;
     runtime.shared_memory = options.shared_memory;
     runtime.token = secret_text(32);
-    if (options.curve || !is_loopback(options.listen)) runtime.keys = make_curve_keys();
+    std::vector<internal::HostCapacity> hosts;
+    std::vector<std::unique_ptr<internal::AgentLink>> agents = start_agents(hosts);
+    const bool all_here =
+        std::all_of(hosts.begin(), hosts.end(), [](const auto& host) { return is_loopback(host.spec.address); });
+    if (options.curve || !all_here) runtime.keys = make_curve_keys();
+    internal::Places places(plan, topology_, std::move(hosts),
+                            {.pin = options.pin, .debug = options.debug, .placements = options.placements});
     processes_ = std::make_unique<internal::ProcessHost>(
         topology_,
         internal::NodeStart{.fingerprint = program.fingerprint(),
@@ -157,7 +167,7 @@ void Run::State::make_host() {
                             .path = options.path,
                             .shared_memory = options.shared_memory,
                             .outside_key = runtime.keys.public_key},
-        internal::place_units(plan, topology_, options), loop_, *output_);
+        std::move(places), std::move(agents), loop_, *output_);
     nobody_ = std::make_unique<Nobody>();
     runtime_ = std::make_unique<Runtime>(program, std::move(runtime), *nobody_);
     host = processes_.get();
@@ -175,6 +185,29 @@ void Run::State::make_host() {
   if (processes_ != nullptr) processes_->attach(*coordinator_);
 }
 
+// One for each host, and what that has.
+std::vector<std::unique_ptr<internal::AgentLink>> Run::State::start_agents(std::vector<internal::HostCapacity>& hosts) {
+  std::vector<std::unique_ptr<internal::AgentLink>> agents;
+  internal::check_descriptors(topology_.units.size(), internal::raise_descriptor_limit());
+  if (options.launch == Launch::processes) {
+    hosts.push_back(internal::capacity_here());
+    hosts.back().spec.address = options.listen;
+    agents.push_back(internal::start_agent_here(name));
+    return agents;
+  }
+  const bool slurm = options.launch == Launch::slurm;
+  const std::vector<HostSpec> specs = slurm ? internal::slurm_hosts() : options.hosts;
+  if (specs.empty()) throw Error(ErrorKind::failed, "--launch=ssh needs --hosts: which hosts shall run it?");
+  for (auto& agent : internal::start_agents_there(
+           specs, slurm ? internal::by_srun() : internal::by_ssh(options.ssh),
+           {.run = name, .lease = std::max(options.grace, kLeastLease), .patience = options.start})) {
+    hosts.push_back(std::move(agent.capacity));
+    if (hosts.back().spec.address.empty()) hosts.back().spec.address = options.listen;
+    agents.push_back(std::move(agent.link));
+  }
+  return agents;
+}
+
 Run::State::~State() {
   if (thread_.joinable()) {
     post([](internal::Coordinator& coordinator) { coordinator.stop("its Run has gone"); });
@@ -189,9 +222,10 @@ void Run::State::serve() {
   coordinator_->flush();
   while (coordinator_->phase() != Phase::ended) {
     const bool due = changed_ && !options.directory.empty();
-    loop_.wait(
-        std::min({coordinator_->next(), due ? next_status_ : kNever, live_ != nullptr ? live_->next() : kNever}));
+    loop_.wait(std::min({coordinator_->next(), due ? next_status_ : kNever, processes_ ? processes_->next() : kNever,
+                         live_ != nullptr ? live_->next() : kNever}));
     coordinator_->set_time(now());
+    if (processes_ != nullptr) processes_->advance(now());
     changed_ = loop_.dispatch() || changed_;
     coordinator_->advance(now());
     coordinator_->flush();

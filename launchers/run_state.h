@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "launchers/agent_link.h"
 #include "launchers/coordinator.h"
+#include "launchers/hosts.h"
 #include "launchers/interrupts.h"
 #include "launchers/journal.h"
 #include "launchers/live.h"
@@ -54,6 +56,7 @@ struct Run::State final : internal::Coordinator::Listener {
 
   void make_host();
   void open_to_others();
+  std::vector<std::unique_ptr<internal::AgentLink>> start_agents(std::vector<internal::HostCapacity>& hosts);
   void serve();
   void end();
   void watch_interrupts();

@@ -15,8 +15,10 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
 #include <map>
+#include <utility>
 
 #include "lp/base/error.h"
 
@@ -83,6 +85,7 @@ struct Failure {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
+  if (!process.directory.empty() && chdir(process.directory.c_str()) != 0) give_up(high_report, "chdir");
   if (!process.cores.empty()) {
     cpu_set_t cores;
     CPU_ZERO(&cores);
@@ -144,40 +147,62 @@ pid_t fork_node(const NodeProcess& process) {
   return child;
 }
 
-pid_t spawn_agent(int control, const std::string& mark) {
-  // The name that the user typed, so that `ps` shows it.
-  std::ifstream file("/proc/self/cmdline");
-  std::string name;
-  std::getline(file, name, '\0');
-  const std::vector<std::string> arguments{name.empty() ? "lp" : name, "--lp-agent"};
-  const std::vector<std::string> environment = changed_environment({mark});
+namespace {
 
+// Starts `program`, of the search path, in a group of its own, because Ctrl-C on the terminal is for the launcher
+// alone. `descriptors` says which of ours it gets, and under which number.
+pid_t spawn_process(const char* program, const std::vector<std::string>& arguments,
+                    const std::vector<std::string>& environment,
+                    std::initializer_list<std::pair<int, int>> descriptors) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
-  // Two steps, so that the descriptor loses close-on-exec even when it has that very number.
-  const int spare = fcntl(control, F_DUPFD_CLOEXEC, kControlDescriptor + 1);
-  posix_spawn_file_actions_adddup2(&files, spare, kControlDescriptor);
+  // Two steps, so that a descriptor loses close-on-exec even when it has that very number, and none is overwritten.
+  std::vector<int> spares;
+  for (const auto& [ours, theirs] : descriptors) {
+    spares.push_back(fcntl(ours, F_DUPFD_CLOEXEC, kControlDescriptor + 1));
+    posix_spawn_file_actions_adddup2(&files, spares.back(), theirs);
+  }
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none;
   sigemptyset(&none);
   posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setpgroup(&attributes, 0);  // Ctrl-C on the terminal is for the launcher alone
+  posix_spawnattr_setpgroup(&attributes, 0);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-  pid_t agent = -1;
+  pid_t process = -1;
   const int error =
-      posix_spawn(&agent, kThisBinary, &files, &attributes, pointers(arguments).data(), pointers(environment).data());
+      posix_spawnp(&process, program, &files, &attributes, pointers(arguments).data(), pointers(environment).data());
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&files);
-  if (spare >= 0) close(spare);
+  for (const int spare : spares) {
+    if (spare >= 0) close(spare);
+  }
   if (error != 0) {
-    throw Error(ErrorKind::failed, std::string("cannot start the agent: ") + std::strerror(error) +
+    throw Error(ErrorKind::failed, "cannot start " + arguments.front() + ": " + std::strerror(error) +
                                        (error == EAGAIN ? kProcessLimit : ""));
   }
-  return agent;
+  return process;
 }
 
-std::string run_mark(const std::string& run) { return "LP_RUN=" + run; }
+}  // namespace
+
+pid_t spawn_agent(int control, const std::string& mark) {
+  // The name that the user typed, so that `ps` shows it.
+  std::ifstream file("/proc/self/cmdline");
+  std::string name;
+  std::getline(file, name, '\0');
+  return spawn_process(kThisBinary, {name.empty() ? "lp" : name, "--lp-agent"}, changed_environment({mark}),
+                       {{control, kControlDescriptor}});
+}
+
+pid_t spawn_command(const std::vector<std::string>& command, int connection, int errors) {
+  return spawn_process(command.front().c_str(), command, changed_environment({}),
+                       {{connection, STDIN_FILENO}, {connection, STDOUT_FILENO}, {errors, STDERR_FILENO}});
+}
+
+std::string run_mark(const std::string& run, const std::string& host) {
+  return "LP_RUN=" + run + (host.empty() ? "" : "@" + host);
+}
 
 std::string node_mark(const std::string& run, std::size_t unit, std::uint32_t incarnation) {
   return "LP_NODE=" + run + ":" + std::to_string(unit) + ":" + std::to_string(incarnation);

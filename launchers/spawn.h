@@ -18,6 +18,7 @@ struct NodeProcess {
   std::vector<std::string> arguments{};    // argv
   std::vector<std::string> environment{};  // NAME=value
   std::vector<unsigned> cores{};           // where it may run; empty: anywhere
+  std::string directory{};                 // to work in; empty: the agent's
   std::string program{};                   // the file to execute; empty: this binary, even if its file was replaced
   int control = -1;
   int out = -1;  // becomes standard output; -1: both stay the agent's, and so does standard input
@@ -32,8 +33,13 @@ pid_t fork_node(const NodeProcess& process);
 // This binary again, as the agent, with `mark` in its environment; safe from any thread. Returns its pid.
 pid_t spawn_agent(int control, const std::string& mark);
 
-// The environment variable by which the processes of a run, and all that they start, are known.
-std::string run_mark(const std::string& run);                                                // "LP_RUN=digits-..."
+// A command of the search path, in a process group of its own, with `connection` as its standard input and output and
+// `errors` as its standard error; safe from any thread. Returns its pid. Throws Error when it cannot be started.
+pid_t spawn_command(const std::vector<std::string>& command, int connection, int errors);
+
+// The environment variable by which the processes of a run, and all that they start, are known to the agent of a host,
+// which has no name where there is one only: "LP_RUN=digits-...", "LP_RUN=digits-...@host".
+std::string run_mark(const std::string& run, const std::string& host = {});
 std::string node_mark(const std::string& run, std::size_t unit, std::uint32_t incarnation);  // "LP_NODE=..."
 
 // All processes below `ancestor`, children of children included.

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <system_error>
 
 #include "launchers/pidfd.h"
 #include "launchers/spawn.h"
@@ -15,7 +16,7 @@
 namespace lp::internal {
 namespace {
 
-[[noreturn]] void guard(pid_t agent, const std::string& mark) {
+[[noreturn]] void guard(pid_t agent, const std::string& mark, const std::filesystem::path& directory) {
   setsid();
   prctl(PR_SET_NAME, "lp-warden");
   close_range(0, ~0U, 0);
@@ -28,15 +29,17 @@ namespace {
     }
   }
   kill_marked(mark);
+  std::error_code ignored;
+  if (!directory.empty()) std::filesystem::remove_all(directory, ignored);
   _exit(0);
 }
 
 }  // namespace
 
-void start_warden(const std::string& mark) {
+void start_warden(const std::string& mark, const std::filesystem::path& directory) {
   const pid_t agent = getpid();
   const pid_t warden = fork();
-  if (warden == 0) guard(agent, mark);
+  if (warden == 0) guard(agent, mark, directory);
   if (warden < 0) std::fprintf(stderr, "lp agent: it has no warden, because fork failed: %s\n", std::strerror(errno));
 }
 

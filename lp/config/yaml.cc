@@ -1,6 +1,8 @@
 #include "lp/config/yaml.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <set>
 #include <sstream>
 
@@ -211,7 +213,25 @@ YamlNode parse_yaml(std::string_view text, const std::string& file) {
   return root;
 }
 
+namespace {
+
+std::string read_standard_input() {
+  std::string text;
+  std::array<char, 4096> bytes;
+  while (const std::size_t got = std::fread(bytes.data(), 1, bytes.size(), stdin)) {
+    text.append(bytes.data(), got);
+    if (text.size() > kLargestYaml) {
+      throw Error(ErrorKind::failed, "standard input has more than the " + std::to_string(kLargestYaml) +
+                                         " bytes that a configuration may have");
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string read_config_file(const std::string& path) {
+  if (path == "-") return read_standard_input();
   const Buffer text = read_file(path, kLargestYaml);
   return {reinterpret_cast<const char*>(text.data()), text.size()};
 }

@@ -44,7 +44,7 @@ std::string describe(const YamlNode& node);
 // The document; a map without members if it is empty. `file` is for messages.
 YamlNode parse_yaml(std::string_view text, const std::string& file);
 
-// The bytes of a regular file of at most kLargestYaml bytes.
+// The bytes of a regular file, or with "-" of standard input: at most kLargestYaml.
 std::string read_config_file(const std::string& path);
 
 }  // namespace lp

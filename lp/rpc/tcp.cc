@@ -286,12 +286,14 @@ Tcp::Received Tcp::receive_one(Handlers handlers) {
   Frames message;
   if (take(message)) {
     result.any = true;
-    const std::shared_ptr<Remote> sender = sender_;  // who waits in there gives the role, and sender_, away
-    try {
-      handler = sender->connection->on_message(std::move(message));
-      if (!std::exchange(sender->known, true)) guard_->greeted(sender->descriptor);
-    } catch (const std::exception&) {
-      refuse(*sender);
+    if (const std::shared_ptr<Remote> sender =
+            sender_.lock()) {  // who waits in there gives the role, and sender_, away
+      try {
+        handler = sender->connection->on_message(std::move(message));
+        if (!std::exchange(sender->known, true)) guard_->greeted(sender->descriptor);
+      } catch (const std::exception&) {
+        refuse(*sender);
+      }
     }
   }
   if (std::exchange(t_receiving, outer) == this) {
@@ -313,10 +315,7 @@ bool Tcp::take(Frames& message) {
   while (handled_ == messages_.size()) {
     messages_.clear();
     handled_ = 0;
-    if (opened_ == arrived_ && !fetch()) {
-      sender_ = nullptr;  // its link keeps this object alive
-      return false;
-    }
+    if (opened_ == arrived_ && !fetch()) return false;
     open(arrivals_[opened_++]);
   }
   message = std::move(messages_[handled_++]);
@@ -335,17 +334,18 @@ bool Tcp::fetch() {
 }
 
 void Tcp::open(Router::Arrival& arrival) {
-  sender_ = remote(arrival);
-  if (sender_ == nullptr) return;
+  const std::shared_ptr<Remote> sender = remote(arrival);
+  sender_ = sender;
+  if (sender == nullptr) return;
   try {
-    if (!sender_->known && arrival.permit != 0 && !guard_->allows(arrival.permit)) {
+    if (!sender->known && arrival.permit != 0 && !guard_->allows(arrival.permit)) {
       guard_->cut(arrival.descriptor);
       throw Error(ErrorKind::failed, "its key was revoked");
     }
-    sender_->assembly.add(std::move(arrival.content), sender_->known, messages_);
+    sender->assembly.add(std::move(arrival.content), sender->known, messages_);
   } catch (const std::exception&) {
     messages_.clear();
-    refuse(*sender_);
+    refuse(*sender);
   }
 }
 

@@ -139,7 +139,7 @@ class Tcp : public std::enable_shared_from_this<Tcp> {
   std::size_t opened_ = 0;
   std::vector<Frames> messages_;  // of the arrival that was opened last
   std::size_t handled_ = 0;
-  std::shared_ptr<Remote> sender_;  // of those
+  std::weak_ptr<Remote> sender_;  // of those; weak, because its link keeps this object alive
 
   Poller reader_;
   Word reader_word_ = Event::kEmpty;

@@ -1,0 +1,36 @@
+#pragma once
+// The hosts of a run, as a person or a scheduler names them. Values.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lp {
+
+// A machine that runs nodes.
+struct HostSpec {
+  std::string name{};     // as ssh or Slurm knows it
+  int slots = 1;          // processes that it takes before the others have as many of theirs
+  std::string address{};  // where its nodes listen; empty: that by which it is reached
+};
+
+// Each "name", "name:slots" or "name:slots:address". Throws Error for a name that stands there twice, and for what is
+// none.
+std::vector<HostSpec> read_hosts(const std::vector<std::string>& list);
+
+namespace internal {
+
+// What a host has for nodes.
+struct HostCapacity {
+  HostSpec spec{};
+  std::vector<unsigned> cores{};    // their numbers
+  std::vector<std::string> gpus{};  // by the names that CUDA knows them by
+  std::uint64_t memory = 0;         // bytes
+  std::string directory{};          // where nodes there write what they save; empty: the run's, which it shares with us
+};
+
+// What this one has.
+HostCapacity capacity_here();
+
+}  // namespace internal
+}  // namespace lp

@@ -1,0 +1,43 @@
+#pragma once
+// Slurm: the batch script of a run, what becomes of it, and the hosts of an allocation. A job runs the program again,
+// as the batch step on the first node: there is the coordinator, and srun brings it to the agent of each node. So
+// nothing depends on the machine that submitted. Functions without state.
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "launchers/hosts.h"
+#include "launchers/remote.h"
+#include "lp/program/plan.h"
+
+namespace lp::internal {
+
+struct SlurmJob {
+  std::string name{};                  // of the run
+  std::vector<std::string> command{};  // the program, by its path, and its flags
+  std::string configuration{};         // the YAML that it reads from standard input; empty: none
+  std::vector<std::string> options{};  // of sbatch, beside what the plan asks for, which they override
+  std::filesystem::path directory{};   // of the run; where the job's output goes
+};
+
+// The script, as a person could have written it.
+std::string batch_script(const SlurmJob& job, const Plan& plan);
+
+// Gives the file to sbatch. Returns the job's number. Throws Error with what sbatch says.
+std::string submit(const std::filesystem::path& script);
+
+// Prints what the job prints, until it has ended, and returns its exit code; what became of it otherwise, a time limit
+// for instance, is said. Ctrl-C cancels the job, and again: stops following it.
+int follow(const std::string& job, const std::filesystem::path& directory);
+
+// Whether this process is in a job, or an interactive allocation.
+bool in_slurm_job();
+
+// The nodes of this process's allocation, with its tasks on each as slots. Throws Error when Slurm does not say.
+std::vector<HostSpec> slurm_hosts();
+
+// Runs an agent on a node of this process's allocation.
+CommandThere by_srun();
+
+}  // namespace lp::internal

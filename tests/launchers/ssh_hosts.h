@@ -1,0 +1,54 @@
+#pragma once
+// Hosts that ssh reaches, on this machine: for each connection a real sshd, which ssh starts itself (ProxyCommand) with
+// the connection as its standard input and output. So there is no port, and no daemon that could be left. Owned by a
+// test; one thread.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "tests/directory.h"
+#include "tests/launchers/tools_for_test.h"
+
+namespace lp::test {
+
+class SshHosts {
+ public:
+  // h1, h2 and h3 take this user's new key; h4 is known by another host key than it has.
+  SshHosts() {
+    const std::string key = (directory() / "key").string();
+    for (const std::string name : {"key", "host_key", "other_key"}) {
+      const Ended made = command("ssh-keygen -q -t ed25519 -N '' -f " + (directory() / name).string());
+      EXPECT_EQ(made.code, 0) << made.output;
+    }
+    std::filesystem::copy_file(key + ".pub", directory() / "authorized_keys");
+    if (geteuid() == 0) std::filesystem::create_directories("/run/sshd");  // where root's sshd separates privileges
+    std::ofstream(directory() / "sshd_config")
+        << "HostKey " << (directory() / "host_key").string() << "\n"
+        << "AuthorizedKeysFile " << (directory() / "authorized_keys").string()
+        << "\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n"
+        << "KbdInteractiveAuthentication no\nPermitRootLogin prohibit-password\n";
+    std::ofstream known(directory() / "known_hosts");
+    for (const std::string name : {"h1", "h2", "h3"}) known << name << " " << contents(directory() / "host_key.pub");
+    known << "h4 " << contents(directory() / "other_key.pub");
+    std::ofstream(directory() / "ssh_config")
+        << "Host *\n IdentityFile " << key << "\n IdentitiesOnly yes\n UserKnownHostsFile "
+        << (directory() / "known_hosts").string() << "\n GlobalKnownHostsFile /dev/null\n StrictHostKeyChecking yes\n"
+        << " HashKnownHosts no\n LogLevel ERROR\n ProxyCommand /usr/sbin/sshd -i -f "
+        << (directory() / "sshd_config").string() << " -o PidFile=none -o VersionAddendum=%n\n";
+  }
+
+  // The flags of a launch on them.
+  std::string ssh() const { return "--ssh=ssh -F " + (directory() / "ssh_config").string(); }
+  static std::string hosts(const std::string& names) { return "--hosts=" + names; }
+
+  const std::filesystem::path& directory() const { return directory_.path(); }
+
+ private:
+  const Directory directory_;
+};
+
+}  // namespace lp::test

@@ -1,0 +1,238 @@
+// Programs on other hosts, by a real ssh: how they start, what they leave when something dies, and what is refused.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "launchers/remote.h"
+#include "launchers/spawn.h"
+#include "lp/base/error.h"
+#include "tests/launchers/main_fixture.h"
+#include "tests/launchers/ssh_hosts.h"
+
+namespace lp::test {
+namespace {
+
+std::string command_line_of(int process) {
+  std::string line = contents("/proc/" + std::to_string(process) + "/cmdline");
+  std::replace(line.begin(), line.end(), '\0', ' ');
+  return line;
+}
+
+class SshTest : public MainTest {
+ protected:
+  // A program on h1, h2 and h3.
+  std::vector<std::string> on_hosts(std::vector<std::string> flags, const std::string& names = "h1,h2,h3") {
+    flags.insert(flags.begin(), {"--launch=ssh", SshHosts::hosts(names), hosts_.ssh()});
+    return arguments(std::move(flags));
+  }
+
+  std::string run() const {
+    for (const auto& entry : std::filesystem::directory_iterator(directory_)) {
+      if (!entry.is_directory()) continue;
+      const std::string plan = contents(entry.path() / "status.json");
+      const std::size_t begin = plan.find("\"run\":\"") + 7;
+      if (begin >= 7) return plan.substr(begin, plan.find('"', begin) - begin);
+    }
+    return {};
+  }
+
+  // Processes of the run on a host: agent, warden, nodes.
+  std::vector<int> processes_on(const std::string& host) const {
+    const std::string mark = internal::run_mark(run(), host);
+    std::vector<int> found;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      const int process = std::atoi(entry.path().filename().c_str());
+      if (process > 0 && internal::has_mark(process, mark)) found.push_back(process);
+    }
+    return found;
+  }
+
+  std::vector<std::unique_ptr<Watched>> watch_all() const {
+    std::vector<std::unique_ptr<Watched>> watched;
+    for (const std::string host : {"h1", "h2", "h3"}) {
+      for (const int process : processes_on(host)) watched.push_back(std::make_unique<Watched>(process));
+    }
+    return watched;
+  }
+
+  static int one_with(const std::vector<int>& processes, const std::string& text) {
+    for (const int process : processes) {
+      if (has(command_line_of(process), text)) return process;
+    }
+    return -1;
+  }
+
+  SshHosts hosts_;
+};
+
+TEST_F(SshTest, AProgramRunsOnItsHostsAsItDoesHere) {
+  Subprocess here(arguments({with_processes(), "--json", "--workers=6"}));
+  ASSERT_EQ(here.wait().code, 0) << here.err();
+  Subprocess there(on_hosts({"--json", "--workers=6"}));
+  ASSERT_EQ(there.wait().code, 0) << there.err();
+  EXPECT_TRUE(has(there.last_line(), "\"total\":30")) << there.last_line();
+  EXPECT_TRUE(has(there.last_line(), "\"launch\":\"ssh\"")) << there.last_line();
+  EXPECT_EQ(here.last_line().substr(0, here.last_line().find("launch")),
+            there.last_line().substr(0, there.last_line().find("launch")));
+}
+
+TEST_F(SshTest, EachHostHasItsShareAndAGroupTheHostsThatItIsGiven) {
+  Subprocess program(on_hosts({"--mode=says that it waits", "--workers=3",
+                               configuration("groups:\n  counter:\n    hosts: [h3]\n  worker:\n    hosts: [h1, h2]\n")},
+                              "h1:1,h2:2,h3"));
+  ASSERT_TRUE(program.read_until("waiting"));
+  EXPECT_GT(one_with(processes_on("h3"), "--lp-node=counter"), 0);
+  EXPECT_GT(one_with(processes_on("h1"), "--lp-node=worker/0"), 0);
+  EXPECT_GT(one_with(processes_on("h2"), "--lp-node=worker/1"), 0);
+  EXPECT_GT(one_with(processes_on("h2"), "--lp-node=worker/2"), 0);
+  program.kill(SIGINT);
+  EXPECT_EQ(program.wait().code, 130) << program.err();
+}
+
+TEST_F(SshTest, WhatIsWrongWithEachHostIsSaidInOneError) {
+  Subprocess program(on_hosts({}, "h1,h4,no-such-host.invalid"));
+  EXPECT_EQ(program.wait().code, 2);
+  EXPECT_TRUE(has(program.err(), "not every host can be used:\n  h4: ")) << program.err();
+  EXPECT_TRUE(has(program.err(), "Host key verification failed")) << program.err();
+  EXPECT_TRUE(has(program.err(), "\n  no-such-host.invalid: ")) << program.err();
+  EXPECT_FALSE(has(program.err(), "h1:")) << program.err();
+}
+
+TEST_F(SshTest, HostsThatAreNoneOrStandThereTwiceAreRefused) {
+  for (const auto& [list, why] : {std::pair("h1,h1", "this host stands there twice"),
+                                  {"h1:0", "slots are a number of 1 or more"},
+                                  {"-oProxyCommand=x", "this is no host name"}}) {
+    Subprocess program(on_hosts({}, list));
+    EXPECT_EQ(program.wait().code, 2) << list;
+    EXPECT_TRUE(has(program.err(), why)) << program.err();
+  }
+  Subprocess none(arguments({"--launch=ssh"}));
+  EXPECT_EQ(none.wait().code, 2);
+  EXPECT_TRUE(has(none.err(), "--launch=ssh needs --hosts")) << none.err();
+}
+
+TEST_F(SshTest, WhatNoHostHasIsRefusedWithTheSum) {
+  Subprocess program(on_hosts({configuration("groups:\n  worker:\n    memory: 900T\n    hosts: [h2]\n")}));
+  EXPECT_EQ(program.wait().code, 2);
+  EXPECT_TRUE(has(program.err(), "worker/0 asks for 0 gpus, 900T of memory, and h2 has ")) << program.err();
+  Subprocess unknown(on_hosts({configuration("groups:\n  worker:\n    hosts: [h22]\n")}));
+  EXPECT_EQ(unknown.wait().code, 2);
+  EXPECT_TRUE(has(unknown.err(), "group worker: the run has no host \"h22\"; did you mean h2?")) << unknown.err();
+}
+
+TEST_F(SshTest, WhatNodesSaveThereComesHereAndGoesBackWhenTheyAreRestored) {
+  Subprocess program(on_hosts({"--program=saving", "--steps=30", "--mode=killed once"}));
+  EXPECT_EQ(program.wait().code, 0) << program.err();
+  EXPECT_TRUE(has(program.err(), "loaded step ")) << program.err();
+  const auto cut = directory_ / "run1" / "checkpoints" / "step-000000000030";
+  EXPECT_TRUE(std::filesystem::exists(cut / "MANIFEST"));
+  EXPECT_TRUE(std::filesystem::exists(cut / "saver@1.checkpoint"));
+}
+
+TEST_F(SshTest, ALauncherThatIsKilledLeavesNothingOnAnyHost) {
+  Subprocess program(on_hosts({"--mode=leaves a daemon", "--workers=5"}));
+  ASSERT_TRUE(program.read_until("waiting"));
+  const auto processes = watch_all();
+  EXPECT_GE(processes.size(), 3u * 2 + 6);
+  program.kill(SIGKILL);
+  const Time end = after(std::chrono::seconds(5));
+  for (const auto& process : processes) {
+    EXPECT_TRUE(process->ends_within(until(end))) << command_line_of(process->pid());
+  }
+}
+
+TEST_F(SshTest, AHostWhoseAgentIsKilledFailsTheProgramAndNothingIsLeft) {
+  Subprocess program(on_hosts({"--mode=leaves a daemon", "--workers=5"}));
+  ASSERT_TRUE(program.read_until("waiting"));
+  const auto processes = watch_all();
+  const int agent = one_with(processes_on("h2"), "--lp-agent=");
+  ASSERT_GT(agent, 0);
+  kill(agent, SIGKILL);
+  EXPECT_EQ(program.wait().code, 1);
+  EXPECT_TRUE(has(program.err(), "was lost with its host h2: ")) << program.err();
+  const Time end = after(std::chrono::seconds(5));
+  for (const auto& process : processes) {
+    EXPECT_TRUE(process->ends_within(until(end))) << command_line_of(process->pid());
+  }
+}
+
+// The ssh of a host is stopped, as if its cable was pulled: both ends notice that they hear nothing.
+TEST_F(SshTest, NodesOfAHostThatIsCutOffStartAgainElsewhereAndEndThere) {
+  Subprocess program(on_hosts({"--mode=says that it waits", "--workers=3", "--restart", "--grace=2",
+                               configuration("groups:\n  counter:\n    hosts: [h1]\n")}));
+  ASSERT_TRUE(program.read_until("waiting"));
+  const std::vector<int> cut_off = processes_on("h2");
+  ASSERT_GT(one_with(cut_off, "--lp-node=worker/"), 0);
+  std::vector<std::unique_ptr<Watched>> watched;
+  for (const int process : cut_off) watched.push_back(std::make_unique<Watched>(process));
+  const int ssh = one_with(internal::descendants(program.pid()), " -- h2 ");
+  ASSERT_GT(ssh, 0);
+  kill(ssh, SIGSTOP);
+  const Time end = after(std::chrono::seconds(10));
+  for (const auto& process : watched) {
+    EXPECT_TRUE(process->ends_within(until(end))) << command_line_of(process->pid());
+  }
+  EXPECT_TRUE(program.read_until("was lost with its host h2: it has not answered for 2 s; restart 1 of 2"));
+  program.kill(SIGINT);
+  EXPECT_EQ(program.wait().code, 130) << program.err();
+}
+
+// What runs `line` on a host where the program is not yet, and whose home is `home`.
+internal::CommandThere without_program(const SshHosts& hosts, const std::filesystem::path& home) {
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe");
+  return [=, ssh = internal::by_ssh(hosts.ssh().substr(6))](const HostSpec& host, std::string line) {
+    for (std::size_t at = 0; (at = line.find(program)) != std::string::npos;)
+      line.replace(at, program.size(), "/none/prog");
+    return ssh(host, "export HOME=" + home.string() + "; " + line);
+  };
+}
+
+std::vector<std::filesystem::path> copies_in(const std::filesystem::path& home) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(home / ".cache/lp")) {
+    if (entry.is_regular_file()) files.push_back(entry.path());
+  }
+  return files;
+}
+
+TEST_F(SshTest, TheProgramIsCopiedWhereItIsMissingOrDifferent) {
+  const auto command = without_program(hosts_, directory_);
+  const std::vector<HostSpec> one{{.name = "h1"}};
+  { EXPECT_EQ(internal::start_agents_there(one, command, {.run = "copy"}).size(), 1u); }
+  ASSERT_EQ(copies_in(directory_).size(), 1u);
+  const auto copy = copies_in(directory_).front();
+  EXPECT_EQ(std::filesystem::file_size(copy), std::filesystem::file_size("/proc/self/exe"));
+  EXPECT_EQ(std::filesystem::status(copy).permissions(), std::filesystem::perms::owner_all);
+  const auto written = std::filesystem::last_write_time(copy);
+
+  { EXPECT_EQ(internal::start_agents_there(one, command, {.run = "copy"}).size(), 1u); }
+  EXPECT_EQ(std::filesystem::last_write_time(copy), written);  // not again
+
+  std::filesystem::resize_file(copy, 1000);
+  { EXPECT_EQ(internal::start_agents_there(one, command, {.run = "copy"}).size(), 1u); }
+  EXPECT_EQ(std::filesystem::file_size(copy), std::filesystem::file_size("/proc/self/exe"));
+  EXPECT_EQ(copies_in(directory_).size(), 1u);
+}
+
+TEST_F(SshTest, AFullDiskThereIsSaid) {
+  std::filesystem::create_directories(directory_ / ".cache");
+  std::ofstream(directory_ / ".cache/lp") << "in the way";
+  try {
+    internal::start_agents_there({{.name = "h1"}}, without_program(hosts_, directory_), {.run = "copy"});
+    ADD_FAILURE() << "it should not start";
+  } catch (const Error& error) {
+    EXPECT_TRUE(has(error.text(), "h1: ")) << error.text();
+    EXPECT_TRUE(has(error.text(), "the program could not be copied to ")) << error.text();
+  }
+}
+
+}  // namespace
+}  // namespace lp::test
