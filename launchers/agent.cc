@@ -106,13 +106,13 @@ class Agent {
   }
 
  private:
-  // sshd says: the client's address and port, and this host's.
+  // sshd says: the client's address and port, and this host's; or UNKNOWN, behind a proxy.
   static std::string address_of_connection() {
     const char* connection = std::getenv("SSH_CONNECTION");
     std::istringstream words(connection == nullptr ? "" : connection);
     std::string word;
     for (int i = 0; i < 3; ++i) words >> word;
-    return words ? word : std::string();
+    return words && word != "UNKNOWN" ? word : std::string();
   }
 
   void handle(const Poller::Ready& ready) {

@@ -1,9 +1,13 @@
 #include "launchers/hosts.h"
 
+#include <netdb.h>
 #include <sched.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <charconv>
 #include <cstdlib>
 #include <sstream>
@@ -87,6 +91,19 @@ std::vector<std::string> own_gpus() {
 }
 
 }  // namespace
+
+std::string address_of(const std::string& name) {
+  addrinfo hints{};
+  hints.ai_family = AF_INET;
+  hints.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (getaddrinfo(name.c_str(), nullptr, &hints, &found) != 0) return {};
+  std::array<char, NI_MAXHOST> text{};
+  const int error =
+      getnameinfo(found->ai_addr, found->ai_addrlen, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST);
+  freeaddrinfo(found);
+  return error == 0 ? text.data() : std::string();
+}
 
 HostCapacity capacity_here() {
   return {.spec = {.name = "localhost"}, .cores = own_cores(), .gpus = own_gpus(), .memory = memory_here()};

@@ -29,6 +29,9 @@ struct HostCapacity {
   std::string directory{};          // where nodes there write what they save; empty: the run's, which it shares with us
 };
 
+// "10.0.0.5" for the name of a host; what is an address already stays. Empty when there is none.
+std::string address_of(const std::string& name);
+
 // What this one has.
 HostCapacity capacity_here();
 

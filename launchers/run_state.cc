@@ -145,7 +145,7 @@ void Run::State::make_host() {
     std::vector<internal::HostCapacity> hosts;
     std::vector<std::unique_ptr<internal::AgentLink>> agents = start_agents(hosts);
     const bool all_here =
-        std::all_of(hosts.begin(), hosts.end(), [](const auto& host) { return is_loopback(host.spec.address); });
+        std::all_of(hosts.begin(), hosts.end(), [](const auto& one) { return is_loopback(one.spec.address); });
     if (options.curve || !all_here) runtime.keys = make_curve_keys();
     internal::Places places(plan, topology_, std::move(hosts),
                             {.pin = options.pin, .debug = options.debug, .placements = options.placements});

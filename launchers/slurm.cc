@@ -204,7 +204,7 @@ std::vector<HostSpec> slurm_hosts() {
   for (std::string name; names >> name;) {
     const auto fields = read_fields(ask("scontrol", "show node " + shell_word(name)));
     HostSpec host{.name = name};
-    if (fields.contains("NodeAddr")) host.address = fields.at("NodeAddr");
+    if (fields.contains("NodeAddr")) host.address = address_of(fields.at("NodeAddr"));
     if (hosts.size() < tasks.size()) host.slots = std::max(1, tasks[hosts.size()]);
     hosts.push_back(std::move(host));
   }
