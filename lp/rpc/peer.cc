@@ -162,6 +162,7 @@ void Peer::accept_bytes_at(NodeCore& core, Pending& call) noexcept {
                    .caller = call.caller(),
                    .reply = {}};
   call.sent.store(true, std::memory_order_relaxed);
+  call.counted.sent(call.frames.size());
   if (!call.one_way()) {
     message.reply.pending = held;
   }

@@ -1,0 +1,131 @@
+#pragma once
+// Collective operations among workers, as MPI and Horovod have them: allreduce, reduce-scatter, all-gather, broadcast,
+// barrier. All members call the same operations in the same order; a call returns when its part is done. All ranks get
+// the same bits.
+//
+//   auto members = program.group<lp::CollectiveMember>({.name = "collective", .replicas = n});
+//   auto workers = program.group<Worker>({.name = "worker", .replicas = n}, members, lp::index);
+//   for (int i = 0; i < n; ++i) program.colocate(members[i], workers[i]);
+//
+//   lp::Collective all(members, index);  // in a worker
+//   all.join();
+//   all.allreduce(gradient);
+//
+// When a member dies, the calls of all others fail with Error::disconnected, which names it. Then all join() again: who
+// is restarted comes back, and who is not is no longer waited for.
+//
+// Owned by a worker; one thread at a time.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lp/base/array.h"
+#include "lp/rpc/clients.h"
+#include "nodes/collective_member.h"
+
+namespace lp {
+
+// How an allreduce goes. Each has all sums in one order in all ranks, whatever the timing.
+enum class Allreduce : std::uint8_t {
+  nearest,  // direct; among more than 16, doubling for less than 64 KiB, else ring
+  // Rank k sums slice k of everybody's values, in the order of the ranks: two messages with each other rank. What is
+  // smaller than 16 KiB is one slice.
+  direct,
+  // Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms", JPDC 2009: 2(N − 1) steps, in which a rank gets one
+  // of N chunks from its left neighbour; its own are added in the first half.
+  ring,
+  // Recursive doubling (Thakur, Rabenseifner and Gropp, IJHPCA 2005, section 4.4): in log2 N steps, ranks whose numbers
+  // differ in one bit add their sums. Those above the largest power of two hand theirs to another first.
+  doubling,
+};
+
+struct CollectiveOptions {
+  Allreduce allreduce = Allreduce::nearest;
+  // Tensors are fused up to so many bytes: an operation each (Sergeev and Del Balso, "Horovod", 2018, section 5).
+  std::size_t fusion_bytes = std::size_t{128} << 20;
+};
+
+struct CollectiveStatistics {
+  std::uint64_t operations = 0;  // fused buffers
+  std::uint64_t steps = 0;       // in which it waited for another
+  std::uint64_t bytes_sent = 0;  // values
+  std::uint64_t bytes_received = 0;
+};
+
+class Collective {
+ public:
+  // `members` are those of all workers, `index` says which is this worker's.
+  Collective(Clients<CollectiveMember> members, std::uint32_t index, CollectiveOptions options = {});
+
+  // Waits until all who live have joined. `progress` says how far this worker's state is; the session names the rank
+  // that is farthest, the first of these. To be called before all else, and after an Error::disconnected.
+  const Session& join(std::uint64_t progress = 0);
+  const Session& session() const { return session_; }
+  std::uint32_t rank() const { return rank_; }
+  std::uint32_t ranks() const { return ranks_; }
+
+  // Sums the tensors over all ranks, in place. All give as many tensors of the same sizes: else Error::failed.
+  void allreduce(std::span<const std::span<float>> tensors);
+  void allreduce(std::span<float> tensor) { allreduce(std::span<const std::span<float>>(&tensor, 1)); }
+
+  // Of the sum over all ranks, this rank's slice: as slice(rank(), values.size()) says.
+  Array<float> reduce_scatter(std::span<const float> values);
+  // What all ranks give, in their order; sizes may differ.
+  std::vector<Array<float>> all_gather(Array<float> values);
+  // The values of rank `root`, in place.
+  void broadcast(std::span<float> values, std::uint32_t root);
+  // Returns when all have called it.
+  void barrier();
+
+  struct Slice {
+    std::size_t begin = 0;
+    std::size_t size = 0;
+  };
+  // The slices of all ranks, whose sizes differ by one at most.
+  Slice slice(std::uint32_t rank, std::size_t size) const;
+
+  const CollectiveStatistics& statistics() const { return statistics_; }
+
+ private:
+  class Tensors;
+  struct Started {
+    std::uint64_t operation = 0;
+    Array<float> values{};
+    std::vector<Future<Array<float>>> slices{};  // of the other ranks; invalid: this rank's own
+  };
+
+  void check_joined() const;
+  const Client<CollectiveMember>& own() const { return members_[index_]; }
+  const Client<CollectiveMember>& at(std::uint32_t rank) const { return members_[session_.members[rank]]; }
+  CollectivePart part(std::uint64_t operation, std::uint64_t number) const {
+    return {.session = session_.number, .operation = operation, .part = number};
+  }
+
+  Started start_direct(Array<float> values);
+  void finish_direct(Started& started, Tensors& to);
+  void ring(const Array<float>& values, Tensors& to);
+  void doubling(Array<float> values, Tensors& to);
+
+  void offer(const CollectivePart& part, const Array<float>& values, std::uint32_t takers = 1);
+  Array<float> own_sum(const CollectivePart& part, const Array<float>& values);
+  Array<float> wait(Future<Array<float>> future);
+  template <class F>
+  Array<float> wait_until_done(F attempt);
+  std::vector<std::uint32_t> find_lost() const;
+  void check_members() const;
+
+  const Clients<CollectiveMember> members_;
+  const std::uint32_t index_;
+  const CollectiveOptions options_;
+  Session session_{};
+  std::uint32_t rank_ = 0;
+  std::uint32_t ranks_ = 1;
+  std::uint64_t operation_ = 0;
+  std::string failure_{};  // why the session ended, if it did
+  CollectiveStatistics statistics_{};
+};
+
+}  // namespace lp

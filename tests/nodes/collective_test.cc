@@ -1,0 +1,346 @@
+// Collective operations: sums, bits, bytes, steps, sizes that do not fit, and members that die.
+#include "nodes/collective.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lp/base/random.h"
+#include "lp/lp.h"
+#include "tests/lp/program/local_run.h"
+
+namespace lp {
+namespace {
+
+using Values = std::vector<float>;
+using Body = std::function<void(Collective&, std::uint32_t index)>;
+
+// Integers, so that a sum in any order is exact.
+Values whole(std::uint32_t member, std::size_t size) {
+  Values out(size);
+  for (std::size_t i = 0; i < size; ++i) out[i] = static_cast<float>((i * 7 + member * 13) % 1000);
+  return out;
+}
+Values real(std::uint32_t member, std::size_t size) {
+  Values out(size);
+  Random random(member, "values");
+  for (float& one : out) one = static_cast<float>(random.normal());
+  return out;
+}
+template <class Make>
+Values serial_sum(std::uint32_t members, std::size_t size, Make make) {
+  Values out = make(0, size);
+  for (std::uint32_t member = 1; member < members; ++member) {
+    const Values one = make(member, size);
+    for (std::size_t i = 0; i < size; ++i) out[i] += one[i];
+  }
+  return out;
+}
+
+// Members and their workers, each of which does `body`.
+class Group {
+ public:
+  Group(std::uint32_t size, Body body, CollectiveOptions options = {}, bool serialize = false) {
+    const auto count = static_cast<int>(size);
+    auto members = program_.group<CollectiveMember>({.name = "collective", .replicas = count}, context);
+    auto work = [body = std::move(body), options](const Clients<CollectiveMember>& all, int index) {
+      Collective collective(all, static_cast<std::uint32_t>(index), options);
+      body(collective, static_cast<std::uint32_t>(index));
+    };
+    program_.function({.name = "worker", .replicas = count}, work, members, index);
+    Runtime::Options runtime;
+    runtime.serialize = serialize;
+    run_.emplace(program_, runtime);
+  }
+  LocalRun& run() { return *run_; }
+  // To the end.
+  void finish() {
+    run_->wait_finished();
+    for (const auto& [node, error] : run_->failed()) ADD_FAILURE() << node << ": " << error.what();
+  }
+  // As a supervisor that does not start it again.
+  void kill(std::uint32_t member) {
+    const NodeId node = run_->id("collective/" + std::to_string(member));
+    run_->runtime().stop(node, "it is killed");
+    EXPECT_TRUE(run_->runtime().join(node, after(std::chrono::seconds(20))));
+    const std::vector<PeerState> news{{.node = node, .incarnation = 2, .gone = true, .text = "it was killed"}};
+    run_->runtime().update(news);
+  }
+
+ private:
+  Program program_{"collective"};
+  std::optional<LocalRun> run_;
+};
+
+struct Case {
+  Allreduce how = Allreduce::nearest;
+  std::uint32_t members = 2;
+  bool serialize = false;
+};
+
+std::string name_of(Allreduce how) {
+  switch (how) {
+    case Allreduce::direct: return "Direct";
+    case Allreduce::ring: return "Ring";
+    case Allreduce::doubling: return "Doubling";
+    default: return "Nearest";
+  }
+}
+
+class EveryAllreduce : public testing::TestWithParam<Case> {};
+
+TEST_P(EveryAllreduce, IsTheSumInEveryRank) {
+  const auto [how, members, serialize] = GetParam();
+  // Also nothing, less than there are members, and more than one buffer.
+  const std::vector<std::size_t> sizes{0, 1, 3, 1000, 5000, 100'000, 1'200'000};
+  std::vector<std::vector<Values>> results(members);
+  Group group(
+      members,
+      [&](Collective& all, std::uint32_t index) {
+        EXPECT_EQ(all.join().number, 1U);
+        EXPECT_EQ(all.rank(), index);
+        for (const std::size_t size : sizes) {
+          results[index].push_back(whole(index, size));
+          all.allreduce(results[index].back());
+        }
+      },
+      {.allreduce = how, .fusion_bytes = std::size_t{1} << 20}, serialize);
+  group.finish();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const Values expected = serial_sum(members, sizes[i], whole);
+    for (std::uint32_t member = 0; member < members; ++member) {
+      EXPECT_TRUE(results[member][i] == expected) << "size " << sizes[i] << ", member " << member;
+    }
+  }
+}
+
+TEST_P(EveryAllreduce, GivesAllRanksTheSameBitsNearTheSerialSum) {
+  const auto [how, members, serialize] = GetParam();
+  std::vector<Values> results(members);
+  Group group(
+      members,
+      [&](Collective& all, std::uint32_t index) {
+        results[index] = real(index, 30'000);
+        all.join();
+        all.allreduce(results[index]);
+      },
+      {.allreduce = how}, serialize);
+  group.finish();
+  const Values expected = serial_sum(members, 30'000, real);
+  for (const Values& one : results) EXPECT_TRUE(one == results[0]);
+  for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(results[0][i], expected[i], 1e-5);
+  if (how == Allreduce::direct) {
+    EXPECT_TRUE(results[0] == expected);  // added in the order of the ranks
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Algorithms, EveryAllreduce,
+    testing::Values(Case{Allreduce::direct, 1}, Case{Allreduce::direct, 2}, Case{Allreduce::direct, 3, true},
+                    Case{Allreduce::direct, 5}, Case{Allreduce::ring, 1}, Case{Allreduce::ring, 2},
+                    Case{Allreduce::ring, 3, true}, Case{Allreduce::ring, 5}, Case{Allreduce::doubling, 2},
+                    Case{Allreduce::doubling, 4, true}, Case{Allreduce::doubling, 7}, Case{Allreduce::nearest, 18}),
+    [](const auto& one) {
+      return name_of(one.param.how) + std::to_string(one.param.members) + (one.param.serialize ? "Bytes" : "");
+    });
+
+// ---- what it sends
+
+class Traffic : public testing::TestWithParam<Allreduce> {};
+
+TEST_P(Traffic, ARankSendsExactlyTwiceNMinusOneNths) {
+  constexpr std::uint32_t kMembers = 4;
+  constexpr std::size_t kSize = 64 << 10;
+  constexpr std::uint64_t kExact = 2 * (kMembers - 1) * kSize * sizeof(float) / kMembers;
+  std::vector<CollectiveStatistics> counted(kMembers);
+  Group group(
+      kMembers,
+      [&](Collective& all, std::uint32_t index) {
+        Values values = real(index, kSize);
+        all.join();
+        all.allreduce(values);
+        counted[index] = all.statistics();
+      },
+      {.allreduce = GetParam()}, /*serialize=*/true);
+  group.finish();
+  std::map<std::string, std::uint64_t> sent;  // by member, calls and replies
+  std::map<std::string, std::uint64_t> messages;
+  for (const CallStatistics& one : group.run().runtime().calls()) {
+    const std::string caller = "collective" + one.caller.substr(one.caller.find('/'));
+    if (caller == one.callee || (one.method != "sum" && one.method != "take")) continue;
+    sent[caller] += one.bytes_sent;
+    sent[one.callee] += one.bytes_received;
+    messages[caller] += one.calls;
+    messages[one.callee] += one.calls;
+  }
+  for (std::uint32_t member = 0; member < kMembers; ++member) {
+    EXPECT_EQ(counted[member].bytes_sent, kExact);
+    EXPECT_EQ(counted[member].bytes_received, kExact);
+    const std::string name = "collective/" + std::to_string(member);
+    EXPECT_GE(sent[name], kExact);
+    EXPECT_LE(sent[name], kExact + messages[name] * 200);  // heads
+  }
+}
+INSTANTIATE_TEST_SUITE_P(LargeTensors, Traffic, testing::Values(Allreduce::direct, Allreduce::ring),
+                         [](const auto& one) { return name_of(one.param); });
+
+TEST(Ring, TakesTwiceNMinusOneSteps) {
+  Group group(5,
+              [](Collective& all, std::uint32_t index) {
+                Values values = real(index, 100);
+                all.join();
+                all.allreduce(values);
+                EXPECT_EQ(all.statistics().steps, 2U * 4);
+              },
+              {.allreduce = Allreduce::ring});
+  group.finish();
+}
+
+TEST(Fusion, TensorsTravelTogetherUpToTheBuffer) {
+  std::vector<std::vector<Values>> results(3);
+  Group group(3,
+              [&](Collective& all, std::uint32_t index) {
+                for (const std::size_t size : {10U, 0U, 300U, 90U, 7U, 500U})
+                  results[index].push_back(whole(index, size));
+                std::vector<std::span<float>> tensors(results[index].begin(), results[index].end());
+                all.join();
+                all.allreduce(tensors);
+                EXPECT_EQ(all.statistics().operations, 3U);  // 907 values, 400 in a buffer
+              },
+              {.fusion_bytes = 1600});
+  group.finish();
+  for (std::size_t i = 0; i < results[0].size(); ++i) {
+    for (const auto& tensors : results) EXPECT_EQ(tensors[i], serial_sum(3, tensors[i].size(), whole));
+  }
+}
+
+// ---- the other operations
+
+class Operations : public testing::TestWithParam<bool> {};
+
+TEST_P(Operations, ReduceScatterGatherBroadcastAndBarrier) {
+  constexpr std::uint32_t kMembers = 3;
+  std::atomic<int> arrived = 0;
+  Group group(
+      kMembers,
+      [&](Collective& all, std::uint32_t index) {
+        all.join();
+        for (int round = 0; round < 3; ++round) {
+          const Values sum = serial_sum(kMembers, 100, whole);
+          const Array<float> mine = all.reduce_scatter(whole(index, 100));
+          const Collective::Slice slice = all.slice(all.rank(), 100);
+          EXPECT_EQ(Values(mine.begin(), mine.end()),
+                    Values(sum.begin() + static_cast<std::ptrdiff_t>(slice.begin),
+                           sum.begin() + static_cast<std::ptrdiff_t>(slice.begin + slice.size)));
+
+          const std::vector<Array<float>> gathered = all.all_gather(Array<float>::copy_of(whole(index, index + 1)));
+          ASSERT_EQ(gathered.size(), kMembers);
+          for (std::uint32_t rank = 0; rank < kMembers; ++rank) {
+            EXPECT_EQ(Values(gathered[rank].begin(), gathered[rank].end()), whole(rank, rank + 1));
+          }
+
+          Values values = whole(index, 20'000);
+          all.broadcast(values, 1);
+          EXPECT_EQ(values, whole(1, 20'000));
+
+          ++arrived;
+          all.barrier();
+          EXPECT_GE(arrived, 3 * (round + 1));
+          all.barrier();
+        }
+      },
+      {}, GetParam());
+  group.finish();
+}
+INSTANTIATE_TEST_SUITE_P(Paths, Operations, testing::Bool(),
+                         [](const auto& one) { return one.param ? "Bytes" : "Direct"; });
+
+// ---- what goes wrong
+
+TEST(CollectiveErrors, SizesThatDifferAreSaidToAll) {
+  for (const Allreduce how : {Allreduce::direct, Allreduce::doubling}) {
+    std::atomic<int> refused = 0;
+    Group group(2,
+                [&](Collective& all, std::uint32_t index) {
+                  Values values(100 + index);
+                  all.join();
+                  try {
+                    all.allreduce(values);
+                  } catch (const Error& error) {
+                    EXPECT_EQ(error.kind(), ErrorKind::failed);
+                    EXPECT_NE(error.text().find("all must give as many"), std::string::npos) << error.what();
+                    ++refused;
+                  }
+                },
+                {.allreduce = how});
+    group.finish();
+    EXPECT_EQ(refused, 2) << static_cast<int>(how);
+  }
+}
+
+TEST(CollectiveErrors, NothingBeforeJoin) {
+  Group group(1, [](Collective& all, std::uint32_t) { EXPECT_THROW(all.barrier(), Error); });
+  group.finish();
+}
+
+class Death : public testing::TestWithParam<std::tuple<Allreduce, std::uint32_t>> {};
+
+// Member `victim` takes part in one operation, then never again, and is killed.
+TEST_P(Death, FailsTheCallsOfAllOthersWhichGoOnWithoutIt) {
+  const auto [how, victim] = GetParam();
+  constexpr std::uint32_t kMembers = 4;
+  std::atomic<int> out = 0;
+  Event reached;
+  Group group(kMembers,
+              [&](Collective& all, std::uint32_t index) {
+                Values values = whole(index, 9000);
+                all.join();
+                try {
+                  all.allreduce(values);
+                  if (index == victim) {
+                    reached.set();
+                    return;
+                  }
+                  for (;;) all.allreduce(values);
+                } catch (const Error& error) {
+                  EXPECT_EQ(error.kind(), ErrorKind::disconnected) << error.what();
+                  EXPECT_NE(std::string(error.what()).find("collective/" + std::to_string(victim)), std::string::npos)
+                      << error.what();
+                }
+                const Session session = all.join(index == 2 ? 7 : 3);
+                EXPECT_EQ(session.number, 2U);
+                EXPECT_EQ(all.ranks(), kMembers - 1);
+                EXPECT_EQ(session.members[session.source], victim == 2 ? (victim == 0 ? 1U : 0U) : 2U);
+                EXPECT_EQ(session.progress, victim == 2 ? 3U : 7U);
+                values = whole(index, 9000);
+                all.allreduce(values);
+                Values expected(9000);
+                for (std::uint32_t member = 0; member < kMembers; ++member) {
+                  if (member == victim) continue;
+                  const Values one = whole(member, 9000);
+                  for (std::size_t i = 0; i < one.size(); ++i) expected[i] += one[i];
+                }
+                EXPECT_TRUE(values == expected);
+                ++out;
+              },
+              {.allreduce = how});
+  EXPECT_TRUE(reached.wait(after(std::chrono::seconds(20))));
+  group.kill(victim);
+  group.finish();
+  EXPECT_EQ(out, 3);
+}
+INSTANTIATE_TEST_SUITE_P(OfMember, Death,
+                         testing::Combine(testing::Values(Allreduce::direct, Allreduce::ring, Allreduce::doubling),
+                                          testing::Values(0U, 2U)),
+                         [](const auto& one) {
+                           return name_of(std::get<0>(one.param)) + std::to_string(std::get<1>(one.param));
+                         });
+
+}  // namespace
+}  // namespace lp
