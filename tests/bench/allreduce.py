@@ -1,6 +1,6 @@
 """How long an allreduce takes among 2, 4 and 8 processes of this host: lp, and, where they were built, Gloo and Open MPI.
 
-Usage: allreduce.py FOLDER-OF-BENCHMARKS [--quick]; prints a table on standard error and JSON on standard output. Each
+Usage: allreduce.py FOLDER-OF-BENCHMARKS [--quick]; prints a table (Markdown) on standard error and JSON on standard output. Each
 system runs three times, in turn with the others; a figure is the median.
 """
 
@@ -35,8 +35,9 @@ def run(system, ranks):
 
 def main():
     rows = []
-    print(f"{'ranks':>5} {'KiB':>6}" + "".join(f"{name + ' us':>12}" for name in SYSTEMS) + f"{'best peer/lp':>14}",
-          file=sys.stderr)
+    titles = {"lp": "lp", "gloo": "Gloo, TCP", "mpi": "Open MPI"}
+    print("| " + " | ".join(["ranks", "KiB", *(titles[name] for name in SYSTEMS), "better peer / lp"]) + " |", file=sys.stderr)
+    print("|" + " ---: |" * (3 + len(SYSTEMS)), file=sys.stderr)
     for ranks in [2] if QUICK else [2, 4, 8]:
         times = {name: [] for name in SYSTEMS}
         for _ in range(1 if QUICK else 3):
@@ -45,8 +46,9 @@ def main():
         for size in times["lp"][0]:
             row = {name: statistics.median(one[size] for one in times[name]) for name in SYSTEMS}
             peers = [time for name, time in row.items() if name != "lp"]
-            ratio = f"{min(peers) / row['lp']:14.2f}" if peers else ""
-            print(f"{ranks:5} {size // 1024:6}" + "".join(f"{row[name]:12.1f}" for name in SYSTEMS) + ratio, file=sys.stderr)
+            cells = [f"{ranks}", f"{size // 1024}", *(f"{row[name]:,.0f}" for name in SYSTEMS),
+                     f"{min(peers) / row['lp']:.1f}" if peers else ""]
+            print("| " + " | ".join(cells) + " |", file=sys.stderr)
             rows.append({"ranks": ranks, "bytes": size, "microseconds": row})
     print(json.dumps({"benchmark": "allreduce", "rows": rows}))
 
