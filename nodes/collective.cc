@@ -117,13 +117,19 @@ const Session& Collective::join(std::uint64_t progress) {
       }
       session = formed.get_for(patience);
       if (session) break;
-      for (const std::uint32_t one : find_lost()) {
+      const Found found = look_around();
+      if (found.finished) {
+        last_state_ = members_[*found.finished].call<&CollectiveMember::last_state>();
+        session_.over = true;
+        return session_;
+      }
+      for (const std::uint32_t one : found.lost) {
         if (one != first) members_[first].call<&CollectiveMember::lost>(one);
       }
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::disconnected) throw;
       formed = {};
-      const std::vector<std::uint32_t> lost = find_lost();
+      const std::vector<std::uint32_t> lost = look_around().lost;
       while (std::find(lost.begin(), lost.end(), first) != lost.end()) ++first;
     }
   }
@@ -137,20 +143,25 @@ const Session& Collective::join(std::uint64_t progress) {
   return session_;
 }
 
-// Those that will not come back.
-std::vector<std::uint32_t> Collective::find_lost() const {
-  std::vector<std::uint32_t> lost;
+// Who will not come back, and who has finished.
+Collective::Found Collective::look_around() const {
+  Found found;
   std::vector<Future<Presence>> answers = members_.async<&CollectiveMember::presence>();
   const Time end = after(kToAnswer);
   for (std::uint32_t member = 0; member < answers.size(); ++member) {
     try {
-      if (!answers[member].get_for(until(end))) answers[member].cancel();
+      const std::optional<Presence> presence = answers[member].get_for(until(end));
+      if (!presence) {
+        answers[member].cancel();
+      } else if (presence->finished) {
+        found.finished = member;
+      }
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::disconnected) throw;
-      if (!error.may_have_run()) lost.push_back(member);
+      if (!error.may_have_run()) found.lost.push_back(member);
     }
   }
-  return lost;
+  return found;
 }
 
 // Throws what is wrong with the first that is not in the session any more.
@@ -359,19 +370,12 @@ std::vector<Array<float>> Collective::all_gather(Array<float> values) {
   return all;
 }
 
-void Collective::broadcast(std::span<float> values, std::uint32_t root) {
+Array<float> Collective::broadcast(Array<float> values, std::uint32_t root) {
   check_joined();
   const CollectivePart here = part(operation_++, 0);
-  if (rank_ == root) {
-    offer(here, Array<float>::copy_of(values), ranks_ - 1);
-    return;
-  }
-  const Array<float> theirs = wait(at(root).async<&CollectiveMember::take>(here));
-  if (theirs.size() != values.size()) {
-    throw Error(ErrorKind::failed, "a broadcast of " + std::to_string(theirs.size()) + " values by rank " +
-                                       std::to_string(root) + " into " + std::to_string(values.size()));
-  }
-  std::copy(theirs.begin(), theirs.end(), values.begin());
+  if (rank_ != root) return wait(at(root).async<&CollectiveMember::take>(here));
+  offer(here, values, ranks_ - 1);
+  return values;
 }
 
 void Collective::barrier() {

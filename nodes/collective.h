@@ -18,6 +18,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -63,6 +64,10 @@ class Collective {
   // Waits until all who live have joined. `progress` says how far this worker's state is; the session names the rank
   // that is farthest, the first of these. To be called before all else, and after an Error::disconnected.
   const Session& join(std::uint64_t progress = 0);
+  // What they do together is done, and this is what came out: all give the same. Who joins later gets it.
+  void finish(const Array<float>& state) { own().call<&CollectiveMember::finish>(state); }
+  // Of a session that is over.
+  const Array<float>& last_state() const { return last_state_; }
   const Session& session() const { return session_; }
   std::uint32_t rank() const { return rank_; }
   std::uint32_t ranks() const { return ranks_; }
@@ -75,8 +80,8 @@ class Collective {
   Array<float> reduce_scatter(std::span<const float> values);
   // What all ranks give, in their order; sizes may differ.
   std::vector<Array<float>> all_gather(Array<float> values);
-  // The values of rank `root`, in place.
-  void broadcast(std::span<float> values, std::uint32_t root);
+  // What rank `root` gives; what others give does not count.
+  Array<float> broadcast(Array<float> values, std::uint32_t root);
   // Returns when all have called it.
   void barrier();
 
@@ -114,7 +119,11 @@ class Collective {
   Array<float> wait(Future<Array<float>> future);
   template <class F>
   Array<float> wait_until_done(F attempt);
-  std::vector<std::uint32_t> find_lost() const;
+  struct Found {
+    std::vector<std::uint32_t> lost{};
+    std::optional<std::uint32_t> finished{};
+  };
+  Found look_around() const;
   void check_members() const;
 
   const Clients<CollectiveMember> members_;
@@ -124,6 +133,7 @@ class Collective {
   std::uint32_t rank_ = 0;
   std::uint32_t ranks_ = 1;
   std::uint64_t operation_ = 0;
+  Array<float> last_state_{};
   std::string failure_{};  // why the session ended, if it did
   CollectiveStatistics statistics_{};
 };

@@ -57,10 +57,10 @@ void CollectiveMember::add(CollectivePart part, std::uint32_t rank, std::uint32_
   if (at->second.values.size() < ranks) return;
   Sum sum = std::move(at->second);
   sums_.erase(at);
-  finish(part, sum);
+  complete(part, sum);
 }
 
-void CollectiveMember::finish(const CollectivePart& part, Sum& sum) {
+void CollectiveMember::complete(const CollectivePart& part, Sum& sum) {
   const auto& [first_rank, first] = *sum.values.begin();
   std::vector<const float*> arrays;
   for (const auto& [rank, values] : sum.values) {
@@ -139,6 +139,11 @@ void CollectiveMember::form_when_complete() {
 void CollectiveMember::enter(std::uint64_t session, std::uint32_t rank) {
   leave(session - 1, "another session has begun");
   rank_ = rank;
+}
+
+void CollectiveMember::finish(Array<float> state) {
+  finished_ = true;
+  last_state_ = std::move(state);
 }
 
 void CollectiveMember::leave(std::uint64_t session, std::string reason) {

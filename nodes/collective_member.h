@@ -27,6 +27,7 @@ struct Session {
   std::vector<std::uint32_t> incarnations{};  // of these
   std::uint32_t source = 0;                   // the rank whose state all others take over
   std::uint64_t progress = 0;                 // of that state
+  bool over = false;  // a member has finished what they do together: there is nobody to join, but its last state
 };
 
 // One array of one operation of a session.
@@ -51,6 +52,7 @@ struct Presence {
   std::uint32_t incarnation = 0;  // how often it was started
   std::uint64_t left = 0;         // the newest session that its worker has left, and why
   std::string reason{};
+  bool finished = false;
 };
 
 class CollectiveMember {
@@ -77,7 +79,12 @@ class CollectiveMember {
   void enter(std::uint64_t session, std::uint32_t rank);
   // It takes no longer part: calls of this session and older ones fail with Error::disconnected and this reason.
   void leave(std::uint64_t session, std::string reason);
-  Presence presence() const { return {.incarnation = incarnation_, .left = left_, .reason = reason_}; }
+  // All is done, and this is what came out.
+  void finish(Array<float> state);
+  Array<float> last_state() const { return last_state_; }
+  Presence presence() const {
+    return {.incarnation = incarnation_, .left = left_, .reason = reason_, .finished = finished_};
+  }
 
   // For the slowest worker, its restart included.
   static constexpr int kStepMilliseconds = 600'000;
@@ -85,7 +92,8 @@ class CollectiveMember {
   using Remote = Methods<deadline<&CollectiveMember::sum, kStepMilliseconds>, &CollectiveMember::add,
                          deadline<&CollectiveMember::take, kStepMilliseconds>, &CollectiveMember::offer,
                          deadline<&CollectiveMember::join, kStepMilliseconds>, idempotent<&CollectiveMember::lost>,
-                         &CollectiveMember::enter, &CollectiveMember::leave, &CollectiveMember::presence>;
+                         &CollectiveMember::enter, &CollectiveMember::leave, &CollectiveMember::finish,
+                         idempotent<&CollectiveMember::last_state>, &CollectiveMember::presence>;
 
  private:
   struct Sum {
@@ -104,12 +112,14 @@ class CollectiveMember {
 
   Error left() const;
   void check(const CollectivePart& part) const;
-  void finish(const CollectivePart& part, Sum& sum);
+  void complete(const CollectivePart& part, Sum& sum);
   void form_when_complete();
 
   const std::uint32_t incarnation_;
   std::uint64_t left_ = 0;
   std::string reason_{};
+  bool finished_ = false;
+  Array<float> last_state_{};
   std::uint32_t rank_ = 0;
   std::map<CollectivePart, Sum> sums_{};
   std::map<CollectivePart, Array<float>> totals_{};  // for the own worker, until it asks for a later one

@@ -10,9 +10,11 @@
 #include "programs/bounded_delay.h"
 #include "programs/in_graph.h"
 #include "programs/linear.h"
+#include "programs/local_sgd.h"
 #include "programs/mlp.h"
 #include "programs/one_bit.h"
 #include "programs/partitioned.h"
+#include "programs/ring.h"
 #include "programs/sliced.h"
 #include "programs/softsync.h"
 #include "programs/stale_synchronous.h"
@@ -88,6 +90,26 @@ const NamedScheme kSchemes[] = {
      .summary = "synchronous, one bit a value, with error feedback",
      .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
                const TrainConfig&) { add_one_bit_training(program, task, training); }},
+    {.name = "ring",
+     .system = "Horovod",
+     .summary = "no servers: a ring allreduce sums the gradients; workers that fail are done without",
+     .add =
+         [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
+           add_ring_training(program, task, training,
+                             {.allreduce = Allreduce::ring, .fusion_bytes = config.fusion_bytes});
+         }},
+    {.name = "local_sgd",
+     .system = "SparkNet; Multiverso, model averaging",
+     .summary = "each worker trains its own model; every --average-every steps all take the mean",
+     .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
+               const TrainConfig& config) { add_local_sgd_training(program, task, training, config.average_every); }},
+    {.name = "bmuf",
+     .system = "CNTK BMUF",
+     .summary = "local SGD whose mean is a step with momentum; --average-every, --block-momentum",
+     .add =
+         [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
+           add_bmuf_training(program, task, training, config.average_every, {.momentum = config.block_momentum});
+         }},
 };
 
 }  // namespace

@@ -49,6 +49,9 @@ struct TrainConfig {
   int leaves = 2;
   std::uint64_t partition_bytes = std::uint64_t{4} << 20;
   std::uint64_t credit_bytes = std::uint64_t{16} << 20;
+  std::uint64_t fusion_bytes = std::uint64_t{128} << 20;
+  std::uint64_t average_every = 50;
+  float block_momentum = -1;
 
   static constexpr auto fields = lp::fields(
       field("scheme", "how the workers train together; --list names them"),
@@ -75,7 +78,10 @@ struct TrainConfig {
       field("push_every", "asynchronous: steps from one push of gradients to the next", at_least(1)),
       field("leaves", "tree: leaf servers between the workers and the servers", at_least(1)),
       field("partition_bytes", "partitioned: bytes of a partition", at_least(4)),
-      field("credit_bytes", "partitioned: bytes that are on their way at a time"));
+      field("credit_bytes", "partitioned: bytes that are on their way at a time"),
+      field("fusion_bytes", "ring: bytes of an allreduce", at_least(4)),
+      field("average_every", "local_sgd, bmuf: steps of a worker from one mean of the models to the next", at_least(1)),
+      field("block_momentum", "bmuf: momentum of the blocks; negative: 1 - 1 / workers", range(-1, 1)));
 };
 
 // A scheme that --scheme chooses.

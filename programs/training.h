@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include <Eigen/Core>
@@ -55,6 +56,12 @@ enum class Division : std::uint8_t {
 // Which rows of the parameters, as Model::rows has them; empty: all.
 using Rows = Array<std::uint64_t>;
 
+// One of so many workers, from 0.
+struct Place {
+  std::uint32_t worker = 0;
+  std::uint32_t workers = 1;
+};
+
 // How a worker's gradients become everybody's parameters: what tells one scheme from another. Owned by a worker, which
 // calls it in its run().
 class Exchange {
@@ -70,6 +77,11 @@ class Exchange {
                              std::uint32_t examples) = 0;
   // All steps are done.
   virtual void end() {}
+
+  // Which of how many workers share the batches now, in a scheme that goes on without those that fail.
+  virtual std::optional<Place> place() const { return {}; }
+  // What it sent otherwise than as pushes and pulls of the servers' client.
+  virtual Traffic traffic() const { return {}; }
 
   // This worker's own parameters, in a scheme whose servers do not hold them.
   virtual Eigen::VectorXf result() const { return {}; }

@@ -1,6 +1,7 @@
 #include "programs/worker.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -22,22 +23,25 @@ class Share {
  public:
   Share(Context& node, const ServerTraining& training, Division division, std::uint32_t examples)
       : batches_(examples, training.batch, node.program_seed()),
-        worker_(static_cast<std::uint32_t>(node.index())),
-        workers_(static_cast<std::uint32_t>(node.replicas())),
+        place_{.worker = static_cast<std::uint32_t>(node.index()),
+               .workers = static_cast<std::uint32_t>(node.replicas())},
         turns_(division == Division::turns),
-        steps_(turns_ ? (training.steps + workers_ - 1 - worker_) / workers_ : training.steps) {}
+        steps_(turns_ ? (training.steps + place_.workers - 1 - place_.worker) / place_.workers : training.steps) {}
 
   std::uint64_t steps() const { return steps_; }
-  std::vector<std::uint32_t> examples(std::uint64_t step) {
-    return turns_ ? batches_.batch(step * workers_ + worker_) : batches_.shard(step, worker_, workers_);
+  // Of the worker's step, if it has another place than at first.
+  std::vector<std::uint32_t> examples(std::uint64_t step, const std::optional<Place>& now) {
+    const auto [worker, workers] = now.value_or(place_);
+    return turns_ ? batches_.batch(step * workers + worker) : batches_.shard(step, worker, workers);
   }
   // How many steps of the whole training this step of the worker stands for.
-  std::uint64_t training_step(std::uint64_t step) const { return turns_ ? step * workers_ + worker_ : step; }
+  std::uint64_t training_step(std::uint64_t step) const {
+    return turns_ ? step * place_.workers + place_.worker : step;
+  }
 
  private:
   Batches batches_;
-  std::uint32_t worker_;
-  std::uint32_t workers_;
+  Place place_;
   bool turns_;
   std::uint64_t steps_;
 };
@@ -110,8 +114,9 @@ void TrainingWorker::run(Context& node) {
   const auto publish = [&] {
     WorkerStatistics statistics = meter.statistics();
     statistics.dropped = exchange->dropped();
-    statistics.bytes_sent = client.traffic().sent;
-    statistics.bytes_received = client.traffic().received;
+    const Traffic own = exchange->traffic();
+    statistics.bytes_sent = client.traffic().sent + own.sent;
+    statistics.bytes_received = client.traffic().received + own.received;
     node.exclusive([&] { statistics_ = statistics; });
   };
 
@@ -121,7 +126,7 @@ void TrainingWorker::run(Context& node) {
     try {
       std::uint64_t step = exchange->begin();
       while (step < share.steps()) {
-        const Dataset batch = gather(data, share.examples(step));
+        const Dataset batch = gather(data, share.examples(step, exchange->place()));
         const Rows rows = scheme_.takes_rows ? model->rows(batch) : Rows();
         const Eigen::VectorXf& parameters = exchange->parameters(step, rows);
         const Time start = now();

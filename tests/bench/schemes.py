@@ -24,9 +24,12 @@ SCHEMES = {
     "tree": (["--rate=0.2", "--splits=2"], MODEL),
     "partitioned": (["--partition-bytes=4000"], WORKERS * MODEL),
     "sliced": ([], WORKERS * MODEL),
+    "ring": ([], 2 * (WORKERS - 1) * (MODEL + 4)),  # and the number of examples
+    "local_sgd": (["--average-every=20", "--rate=0.3"], 2 * (WORKERS - 1) * MODEL / (WORKERS * 20)),
+    "bmuf": (["--average-every=20"], 2 * (WORKERS - 1) * MODEL / (WORKERS * 20)),
     "one_bit": ([], WORKERS * (PARAMETERS / 8 + 8 * PARAMETERS / 64)),
 }
-SOURCES = {"backup": "synchronous", "tree": "softsync"}
+SOURCES = {"backup": "synchronous", "tree": "softsync", "bmuf": "local_sgd"}
 FOLDER = pathlib.Path(sys.argv[1])
 PROGRAMS = pathlib.Path(__file__).resolve().parents[2] / "programs"
 

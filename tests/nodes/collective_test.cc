@@ -245,9 +245,8 @@ TEST_P(Operations, ReduceScatterGatherBroadcastAndBarrier) {
             EXPECT_EQ(Values(gathered[rank].begin(), gathered[rank].end()), whole(rank, rank + 1));
           }
 
-          Values values = whole(index, 20'000);
-          all.broadcast(values, 1);
-          EXPECT_EQ(values, whole(1, 20'000));
+          const Array<float> values = all.broadcast(Array<float>::copy_of(whole(index, 20'000)), 1);
+          EXPECT_EQ(Values(values.begin(), values.end()), whole(1, 20'000));
 
           ++arrived;
           all.barrier();
@@ -286,6 +285,17 @@ TEST(CollectiveErrors, SizesThatDifferAreSaidToAll) {
 
 TEST(CollectiveErrors, NothingBeforeJoin) {
   Group group(1, [](Collective& all, std::uint32_t) { EXPECT_THROW(all.barrier(), Error); });
+  group.finish();
+}
+
+TEST(CollectiveEnd, WhoJoinsWhenAnotherHasFinishedGetsItsLastState) {
+  Group group(2, [](Collective& all, std::uint32_t index) {
+    all.join();
+    all.barrier();
+    if (index == 0) return all.finish(Array<float>::copy_of(whole(0, 5)));
+    EXPECT_TRUE(all.join(9).over);
+    EXPECT_EQ(Values(all.last_state().begin(), all.last_state().end()), whole(0, 5));
+  });
   group.finish();
 }
 

@@ -1,0 +1,172 @@
+#include "programs/replicas.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lp/base/error.h"
+#include "programs/rows.h"
+#include "programs/worker.h"
+
+namespace lp {
+namespace {
+
+// Numbers, then vectors: in the bits of an array of floats.
+using Head = std::array<std::uint64_t, 7>;
+constexpr std::size_t kHead = sizeof(Head) / sizeof(float);
+
+Array<float> packed(const Replica& replica) {
+  const std::array parts{flat(replica.parameters), std::span<const float>(replica.optimizer.first),
+                         std::span<const float>(replica.optimizer.second), flat(replica.global), flat(replica.change)};
+  Head head{replica.step, replica.optimizer.steps};
+  std::size_t size = kHead;
+  for (std::size_t i = 0; i < parts.size(); ++i) size += head[2 + i] = parts[i].size();
+  auto out = Array<float>::uninitialized(size);
+  float* to = out.edit().data();
+  std::memcpy(to, head.data(), sizeof head);
+  to += kHead;
+  for (const std::span<const float> part : parts) to = std::copy(part.begin(), part.end(), to);
+  return out;
+}
+
+void unpack(const Array<float>& values, Replica& replica) {
+  Head head{};
+  if (values.size() >= kHead) std::memcpy(head.data(), values.data(), sizeof head);
+  std::size_t size = kHead;
+  for (std::size_t i = 2; i < head.size(); ++i) size += head[i];
+  if (values.size() != size || head[2] != static_cast<std::uint64_t>(replica.parameters.size())) {
+    throw Error(ErrorKind::failed, "another worker's state has " + std::to_string(head[2]) +
+                                       " parameters, this worker's model " + std::to_string(replica.parameters.size()));
+  }
+  const float* from = values.data() + kHead;
+  const auto next = [&](std::size_t part) {
+    const std::span<const float> out(from, head[part]);
+    from += head[part];
+    return out;
+  };
+  const auto vector = [&](std::size_t part) {
+    const std::span<const float> part_values = next(part);
+    return Eigen::VectorXf(
+        Eigen::Map<const Eigen::VectorXf>(part_values.data(), static_cast<Eigen::Index>(head[part])));
+  };
+  replica.step = head[0];
+  replica.optimizer.steps = head[1];
+  replica.parameters = vector(2);
+  const std::span<const float> first = next(3);
+  replica.optimizer.first.assign(first.begin(), first.end());
+  const std::span<const float> second = next(4);
+  replica.optimizer.second.assign(second.begin(), second.end());
+  replica.global = vector(5);
+  replica.change = vector(6);
+}
+
+class ReplicaExchange final : public Exchange {
+ public:
+  ReplicaExchange(const ExchangeParts& parts, const Clients<CollectiveMember>& members, std::uint32_t worker,
+                  const ReplicaScheme& scheme)
+      : training_(parts.training),
+        worker_(worker),
+        all_(members, worker, scheme.collective),
+        rule_(scheme.rule()),
+        replica_{.step = 0,
+                 .parameters = parts.model.initialize(parts.seed),
+                 .optimizer = {.rule = parts.training.rule},
+                 .global = {},
+                 .change = {}},
+        committed_(packed(replica_)) {}
+
+  std::uint64_t begin() override {
+    const Session& session = all_.join(progress_);
+    if (session.over) {
+      unpack(all_.last_state(), replica_);
+      over_ = true;
+      return kUnbounded;
+    }
+    committed_ = all_.broadcast(committed_, session.source);
+    unpack(committed_, replica_);
+    progress_ = replica_.step + 1;
+    return replica_.step;
+  }
+  const Eigen::VectorXf& parameters(std::uint64_t, const Rows&) override { return replica_.parameters; }
+  std::uint64_t push(std::uint64_t step, const Rows&, const Eigen::VectorXf& gradient,
+                     std::uint32_t examples) override {
+    const bool equal = rule_->step(replica_, all_, checked(step, gradient), examples);
+    replica_.step = step + 1;
+    if (equal && training_.cut_every > 0 && replica_.step >= progress_ - 1 + training_.cut_every) {
+      committed_ = packed(replica_);
+      progress_ = replica_.step + 1;
+    }
+    return step + 1;
+  }
+  void end() override {
+    if (over_) return;
+    rule_->end(replica_, all_);
+    all_.finish(packed(replica_));
+  }
+  std::optional<Place> place() const override { return Place{.worker = all_.rank(), .workers = all_.ranks()}; }
+  Traffic traffic() const override {
+    return {.sent = all_.statistics().bytes_sent, .received = all_.statistics().bytes_received};
+  }
+  Eigen::VectorXf result() const override { return replica_.parameters; }
+
+ private:
+  const Eigen::VectorXf& checked(std::uint64_t step, const Eigen::VectorXf& gradient) {
+    if (training_.bad_values == BadValues::pass || gradient.allFinite()) return gradient;
+    if (training_.bad_values == BadValues::clip) {
+      clipped_ = gradient.unaryExpr([](float g) { return std::isnan(g) ? 0.0F : std::clamp(g, -1.0F, 1.0F); });
+      return clipped_;
+    }
+    throw Error(ErrorKind::failed, "the gradient of worker " + std::to_string(worker_) + " in step " +
+                                       std::to_string(step) + " is not finite: a lower learning rate may help");
+  }
+
+  const ServerTraining& training_;
+  const std::uint32_t worker_;
+  Collective all_;
+  const std::unique_ptr<ReplicaRule> rule_;
+  Replica replica_;
+  Array<float> committed_;
+  std::uint64_t progress_ = 0;  // steps of the commit, and 1; 0: it is this worker's own first parameters
+  bool over_ = false;
+  Eigen::VectorXf clipped_{};
+};
+
+// A scheme whose exchange is bound to the members where the worker starts.
+struct BoundScheme {
+  ReplicaScheme scheme;
+  GroupHandle<CollectiveMember> members;
+
+  Scheme dereference(Context& worker) const {
+    Scheme out{.division = scheme.division};
+    out.exchange = [own = scheme, all = members.dereference(worker),
+                    index = static_cast<std::uint32_t>(worker.index())](const ExchangeParts& parts) {
+      return std::make_unique<ReplicaExchange>(parts, all, index, own);
+    };
+    return out;
+  }
+  void append_nodes(std::vector<std::string>& names) const { members.append_nodes(names); }
+};
+
+}  // namespace
+
+TrainingGraph add_replica_training(Program& program, const LearningTask& task, const ServerTraining& training,
+                                   const ReplicaScheme& scheme) {
+  if (training.workers < 1) throw Error(ErrorKind::failed, "a training without workers: give one at least");
+  const FailurePolicy policy = training.restarts > 0 ? restart(training.restarts) : kIgnore;
+  const auto members = program.group<CollectiveMember>(
+      {.name = "collective", .replicas = training.workers, .on_failure = policy}, context);
+  const GroupHandle<ParameterServer> servers("server", 0);
+  const auto workers = program.group<TrainingWorker>(
+      {.name = "worker", .replicas = training.workers, .on_failure = policy, .ends_program = true},
+      GroupHandle<ParameterService>(servers), std::vector<Tensor>(), task, training, BoundScheme{scheme, members});
+  for (int i = 0; i < training.workers; ++i) program.colocate(workers[i], members[i]);
+  return {servers, workers};
+}
+
+}  // namespace lp
