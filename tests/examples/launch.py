@@ -102,7 +102,7 @@ class Launch:
                 arguments = pathlib.Path("/proc", str(process), "cmdline").read_bytes().split(b"\0")
             except OSError:
                 continue
-            if any(argument.endswith(f"={name}".encode()) for argument in arguments):
+            if any(name.encode() in argument.partition(b"=")[2].split(b",") for argument in arguments):
                 return process
         return None
 

@@ -10,7 +10,8 @@ import launch
 SCHEMES = {
     "synchronous": [], "in_graph": [], "backup": [], "asynchronous": [], "bounded_delay": [], "stale_synchronous": [],
     "softsync": ["--rate=0.4"], "tree": ["--rate=0.2", "--splits=2"], "partitioned": ["--partition-bytes=4000"],
-    "sliced": [], "one_bit": [],
+    "sliced": [], "one_bit": [], "ring": [], "local_sgd": ["--average-every=20", "--rate=0.3"],
+    "bmuf": ["--average-every=5", "--rate=0.15"],
 }
 DATA = pathlib.Path(__file__).parents[3] / "shared" / "data"  # beside the project, where there is one
 LONG = ["--steps=12000", "--hidden=16"]  # long enough to be disturbed
@@ -115,6 +116,23 @@ class Disturbed(unittest.TestCase):
                 run.wait_for_step(500)
                 run.signal("worker/2")
                 self.check(run)
+
+    def test_replicas_go_on_from_the_last_commit_without_a_killed_worker(self):
+        for scheme in ["ring", "local_sgd", "bmuf"]:
+            for victim in ["worker/0", "worker/2"]:
+                with self.subTest(scheme, victim=victim), self.train(scheme, "--cut-every=100") as run:
+                    run.wait_for_step(500)
+                    run.signal(victim)
+                    self.check(run)
+
+    def test_a_killed_replica_comes_back_and_changes_no_bit(self):
+        flags = ["--restarts=2", "--cut-every=100", "--seed=3"]
+        for scheme in ["ring", "local_sgd", "bmuf"]:
+            expected = launch.result("train", "--launch=threads", f"--scheme={scheme}", *LONG, *flags)["parameters_hash"]
+            with self.subTest(scheme), self.train(scheme, *flags) as run:
+                run.wait_for_step(700)
+                run.signal("worker/2")
+                self.assertEqual(expected, self.check(run)["parameters_hash"])
 
     def test_servers_go_back_to_their_last_cut(self):
         for scheme in ["asynchronous", "bounded_delay", "stale_synchronous"]:
