@@ -178,29 +178,31 @@ const RunResult& wait_for_end(Run& run) {
   return run.wait();
 }
 
-// The command line without what is for the submitting process alone.
-std::vector<std::string> command_of(const std::vector<std::string>& arguments) {
+// The command line of this process, without what is for the submitting process alone. Not what main was given: that may
+// be a part of it.
+std::vector<std::string> command_for_job() {
   constexpr std::array<std::string_view, 5> kOwn{"--config", "--directory", "--submit", "--render", "--slurm"};
   std::error_code ignored;
   std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe", ignored)};
-  for (std::size_t i = 1; i < arguments.size(); ++i) {
-    const std::string& word = arguments[i];
+  std::ifstream line("/proc/self/cmdline");
+  std::string word;
+  std::getline(line, word, '\0');
+  while (std::getline(line, word, '\0')) {
     const std::string_view name = std::string_view(word).substr(0, word.find('='));
     if (std::find(kOwn.begin(), kOwn.end(), name) == kOwn.end()) {
       command.push_back(word);
     } else if (word.find('=') == std::string::npos && name != "--submit" && name != "--render") {
-      ++i;  // its value
+      std::getline(line, word, '\0');  // its value
     }
   }
   return command;
 }
 
 // Here the job is only submitted: the program runs in it.
-int run_slurm_job(const MainProgram& main, const LaunchFlags& flags, const Program& program,
-                  const LaunchOptions& options) {
+int run_slurm_job(const LaunchFlags& flags, const Program& program, const LaunchOptions& options) {
   const std::filesystem::path directory = std::filesystem::absolute(options.directory);
   SlurmJob job{.name = options.name,
-               .command = command_of(main.arguments),
+               .command = command_for_job(),
                .configuration = flags.config.empty() ? std::string() : read_config_file(flags.config),
                .options = flags.slurm,
                .directory = directory};
@@ -239,7 +241,7 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
     if (flags.dry_run) std::printf("%s\n", (flags.json ? to_json(plan) : to_text(plan)).c_str());
     return 0;
   }
-  if (flags.launch == Launch::slurm && !in_slurm_job()) return run_slurm_job(main, flags, program, options);
+  if (flags.launch == Launch::slurm && !in_slurm_job()) return run_slurm_job(flags, program, options);
   raise_descriptor_limit();
   install_crash_handler(program.name());
   Outcome outcome;
@@ -291,7 +293,6 @@ int run_main(int argc, char** argv, MainProgram& main) {
   try {
     if (const auto code = become_node_if_asked(argc, argv, main.programs)) return *code;
     LaunchFlags flags;
-    main.arguments.assign(arguments.begin(), arguments.end());
     const CommandLine line = parse(argc, argv, main.configuration, bind(flags));
     if (!line.help.empty()) {
       std::printf("%s", line.help.c_str());

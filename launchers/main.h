@@ -34,8 +34,7 @@ using ReportFields = std::vector<std::pair<std::string, std::string>>;
 
 // lp::main, with the types of the program forgotten.
 struct MainProgram {
-  std::vector<std::string> names{};      // of the programs; the first is the default
-  std::vector<std::string> arguments{};  // of the command line
+  std::vector<std::string> names{};  // of the programs; the first is the default
   Programs programs{};
   Binding configuration{};
   std::function<std::string()> freeze{};       // the configuration that was read, as text

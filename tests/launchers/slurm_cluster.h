@@ -1,0 +1,133 @@
+#pragma once
+// A real Slurm on this machine, with nodes n1, n2 and n3, for any user: munged, slurmctld and a slurmd for each node,
+// on ports of 127.0.0.1 that were free. They end with their owner, and with the test's process, however that ends.
+// SLURM_CONF names it for what the test starts. Owned by a test; one thread.
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "lp/base/scheduler.h"
+#include "tests/directory.h"
+#include "tests/launchers/tools_for_test.h"
+
+extern char** environ;  // NOLINT: the C library's
+
+namespace lp::test {
+
+class SlurmCluster {
+ public:
+  SlurmCluster() {
+    const std::filesystem::path& here = directory_.path();
+    for (const char* part : {"state", "spool/n1", "spool/n2", "spool/n3"})
+      std::filesystem::create_directories(here / part);
+    EXPECT_EQ(command("umask 077; head -c 128 /dev/urandom >" + (here / "munge.key").string()).code, 0);
+    const std::string socket = (here / "munge.socket").string();
+    write_configuration(socket);
+    setenv("SLURM_CONF", configuration().c_str(), 1);
+    start({"/usr/sbin/munged", "--foreground", "--force", "--num-threads=2",
+           "--key-file=" + (here / "munge.key").string(), "--socket=" + socket,
+           "--pid-file=" + (here / "munged.pid").string(), "--log-file=" + (here / "munged.log").string(),
+           "--seed-file=" + (here / "munged.seed").string()});
+    wait_for("munge -S " + socket + " -n", "");
+    start({"/usr/sbin/slurmctld", "-D", "-f", configuration()});
+    for (const std::string node : {"n1", "n2", "n3"})
+      start({"/usr/sbin/slurmd", "-D", "-f", configuration(), "-N", node});
+    wait_for("sinfo -h -N -o %T | sort | uniq -c", "3 idle");
+  }
+  ~SlurmCluster() {
+    static_cast<void>(command("scancel --user=$(id -un)"));
+    for (auto daemon = daemons_.rbegin(); daemon != daemons_.rend(); ++daemon) {
+      kill(*daemon, SIGKILL);
+      waitpid(*daemon, nullptr, 0);
+    }
+    unsetenv("SLURM_CONF");
+  }
+  SlurmCluster(const SlurmCluster&) = delete;
+  SlurmCluster& operator=(const SlurmCluster&) = delete;
+
+ private:
+  std::string configuration() const { return (directory_.path() / "slurm.conf").string(); }
+
+  static int free_port() {
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
+    EXPECT_EQ(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
+    close(fd);
+    return ntohs(address.sin_port);
+  }
+
+  void write_configuration(const std::string& munge) const {
+    const std::string here = directory_.path().string();
+    const std::string user = command("id -un").output.substr(0, command("id -un").output.find('\n'));
+    const std::string name = command("hostname -s").output.substr(0, command("hostname -s").output.find('\n'));
+    std::ofstream(directory_.path() / "cgroup.conf") << "CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n";
+    std::ofstream file(configuration());
+    file << "ClusterName=test\nSlurmctldHost=" << name << "(127.0.0.1)\nSlurmctldPort=" << free_port()
+         << "\nSlurmUser=" << user << "\nSlurmdUser=" << user << "\nAuthType=auth/munge\nAuthInfo=socket=" << munge
+         << ",cred_expire=5\nCredType=cred/munge\nStateSaveLocation=" << here << "/state\nSlurmdSpoolDir=" << here
+         << "/spool/%n\nSlurmctldPidFile=" << here << "/slurmctld.pid\nSlurmdPidFile=" << here
+         << "/slurmd.%n.pid\nSlurmctldLogFile=" << here << "/slurmctld.log\nSlurmdLogFile=" << here
+         << "/slurmd.%n.log\n"
+         << "MailProg=/bin/true\nProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\n"
+         << "JobAcctGatherType=jobacct_gather/none\nMpiDefault=none\nSlurmdParameters=config_overrides\n"
+         << "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nSlurmdTimeout=3\nMessageTimeout=10\n"
+         << "InactiveLimit=0\nKillWait=3\nMinJobAge=300\nReturnToService=2\nSchedulerType=sched/backfill\n"
+         << "SchedulerParameters=bf_interval=1,sched_interval=2,batch_sched_delay=0\nBatchStartTimeout=10\n"
+         << "CommunicationParameters=NoInAddrAny,NoCtldInAddrAny\n"
+         << "AccountingStorageType=accounting_storage/none\n";
+    for (const std::string node : {"n1", "n2", "n3"}) {
+      file << "NodeName=" << node << " NodeHostname=" << name << " NodeAddr=127.0.0.1 Port=" << free_port()
+           << " CPUs=4 RealMemory=1000\n";
+    }
+    file << "PartitionName=main Nodes=n[1-3] Default=YES MaxTime=60 DefaultTime=5 State=UP\n";
+  }
+
+  // A daemon that the kernel ends with this process.
+  void start(std::vector<std::string> words) {
+    words.insert(words.begin(), {"setpriv", "--pdeathsig", "KILL"});
+    std::vector<char*> argv;
+    for (std::string& word : words) argv.push_back(word.data());
+    argv.push_back(nullptr);
+    posix_spawn_file_actions_t files;
+    posix_spawn_file_actions_init(&files);
+    const std::string log = (directory_.path() / "daemons.log").string();
+    posix_spawn_file_actions_addopen(&files, 1, log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
+    posix_spawn_file_actions_adddup2(&files, 1, 2);
+    pid_t daemon = -1;
+    EXPECT_EQ(posix_spawnp(&daemon, argv[0], &files, nullptr, argv.data(), environ), 0) << words[3];
+    posix_spawn_file_actions_destroy(&files);
+    daemons_.push_back(daemon);
+  }
+
+  // Daemons do not say when they are ready: they are asked.
+  void wait_for(const std::string& line, const std::string& text) const {
+    Event never;
+    const Time end = after(std::chrono::seconds(60));
+    for (Ended ended; now() < end;) {
+      ended = command(line);
+      if (ended.code == 0 && ended.output.find(text) != std::string::npos) return;
+      never.wait(after(std::chrono::milliseconds(20)));
+    }
+    ADD_FAILURE() << "Slurm did not come up:\n" << contents(directory_.path() / "daemons.log");
+  }
+
+  const Directory directory_;
+  std::vector<pid_t> daemons_;
+};
+
+}  // namespace lp::test

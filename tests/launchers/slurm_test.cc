@@ -1,0 +1,128 @@
+// Programs as jobs of a real Slurm: what is submitted, how it ends, and what a node that fails means.
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "launchers/spawn.h"
+#include "tests/launchers/main_fixture.h"
+#include "tests/launchers/slurm_cluster.h"
+
+namespace lp::test {
+namespace {
+
+class SlurmTest : public MainTest {
+ protected:
+  std::vector<std::string> in_job(std::vector<std::string> flags) {
+    flags.insert(flags.begin(), {"--launch=slurm", "--slurm=--nodes=3,--time=2", "--grace=2"});
+    return arguments(std::move(flags));
+  }
+
+  // The processes of the first run on a node.
+  std::vector<int> processes_on(const std::string& node) const {
+    const std::string mark = internal::run_mark("run1", node);
+    std::vector<int> found;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      const int process = std::atoi(entry.path().filename().c_str());
+      if (process > 0 && internal::has_mark(process, mark)) found.push_back(process);
+    }
+    return found;
+  }
+
+  std::vector<std::unique_ptr<Watched>> watch_all() const {
+    std::vector<std::unique_ptr<Watched>> watched;
+    for (const std::string node : {"n1", "n2", "n3"}) {
+      for (const int process : processes_on(node)) watched.push_back(std::make_unique<Watched>(process));
+    }
+    return watched;
+  }
+
+  static void expect_ended(const std::vector<std::unique_ptr<Watched>>& processes) {
+    const Time end = after(std::chrono::seconds(10));
+    for (const auto& process : processes) EXPECT_TRUE(process->ends_within(until(end))) << process->pid();
+  }
+
+  const SlurmCluster cluster_;
+};
+
+TEST_F(SlurmTest, AProgramRunsInAJobAsItDoesHere) {
+  Subprocess here(arguments({with_processes(), "--json", "--workers=6"}));
+  ASSERT_EQ(here.wait().code, 0) << here.err();
+  Subprocess there(in_job({"--json", configuration("workers: 6\ngroups:\n  worker:\n    cpus: 1\n")}));
+  ASSERT_EQ(there.wait().code, 0) << there.err();
+  EXPECT_TRUE(has(there.last_line(), "\"total\":30")) << there.last_line();
+  EXPECT_TRUE(has(there.last_line(), "\"launch\":\"slurm\"")) << there.last_line();
+  EXPECT_EQ(here.last_line().substr(0, here.last_line().find("launch")),
+            there.last_line().substr(0, there.last_line().find("launch")));
+}
+
+TEST_F(SlurmTest, ADefectiveProgramFailsItsJobAndSaysWhy) {
+  Subprocess program(in_job({"--mode=throws"}));
+  EXPECT_EQ(program.wait().code, 1);
+  EXPECT_TRUE(has(program.err(), "worker/1: std::runtime_error: no data here")) << program.err();
+}
+
+TEST_F(SlurmTest, TheScriptIsThatOfAPersonAndSlurmTakesIt) {
+  const std::string file = configuration("workers: 3\ngroups:\n  worker:\n    cpus: 2\n    memory: 100M\n");
+  Subprocess program(in_job({"--render", "--mode=it's done", file}));
+  ASSERT_EQ(program.wait().code, 0) << program.err();
+  const std::string run = (directory_ / "run1").string();
+  std::string expected = "#!/bin/bash\n# The run NAME of lp: 4 nodes in 4 processes.\n#SBATCH --job-name=counting\n";
+  expected += "#SBATCH --output=" + run + "/job.out\n#SBATCH --error=" + run + "/job.err\n#SBATCH --open-mode=append\n";
+  expected += "#SBATCH --no-kill\n#SBATCH --ntasks=4\n#SBATCH --cpus-per-task=2\n#SBATCH --mem-per-cpu=50M\n";
+  expected +=
+      "#SBATCH --nodes=3\n#SBATCH --time=2\n\nexec \\\n  " + std::filesystem::read_symlink("/proc/self/exe").string();
+  expected +=
+      " \\\n  program \\\n  --launch=slurm \\\n  --grace=2 \\\n  '--mode=it'\\''s done' \\\n  --directory=" + run;
+  expected +=
+      " \\\n  --config=- <<'END_OF_CONFIGURATION'\n" + contents(directory_ / "c.yaml") + "END_OF_CONFIGURATION\n";
+  std::string script = program.out();
+  const std::size_t name = script.find("counting-");
+  ASSERT_NE(name, std::string::npos) << script;
+  EXPECT_EQ(script.replace(name, script.find(' ', name) - name, "NAME"), expected);
+
+  std::ofstream(directory_ / "job.sh") << program.out();
+  EXPECT_EQ(command("bash -n " + (directory_ / "job.sh").string()).output, "");
+  const Ended tested = command("sbatch --test-only " + (directory_ / "job.sh").string());
+  EXPECT_EQ(tested.code, 0) << tested.output;
+}
+
+TEST_F(SlurmTest, WhatSlurmRefusesIsSaidBeforeAnythingStarts) {
+  Subprocess program(arguments({"--launch=slurm", "--slurm=--partition=none"}));
+  EXPECT_EQ(program.wait().code, 2);
+  EXPECT_TRUE(has(program.err(), "sbatch: ")) << program.err();
+  EXPECT_TRUE(has(program.err(), "invalid partition specified: none")) << program.err();
+}
+
+TEST_F(SlurmTest, NodesOfAHostThatGoesDownStartAgainOnAnother) {
+  Subprocess program(in_job({"--mode=says that it waits", "--workers=3", "--restart",
+                             configuration("groups:\n  counter:\n    hosts: [n1]\n  worker:\n    hosts: [n2, n3]\n")}));
+  ASSERT_TRUE(program.read_until("waiting"));
+  const auto lost = processes_on("n3");
+  EXPECT_GE(lost.size(), 3u);
+  ASSERT_EQ(command("scontrol update nodename=n3 state=down reason=test").code, 0);
+  EXPECT_TRUE(program.read_until("was lost with its host n3")) << program.err();
+  EXPECT_TRUE(program.read_until("restart 1 of 2"));
+  const auto processes = watch_all();
+  program.kill(SIGINT);
+  EXPECT_NE(program.wait().code, 0);
+  EXPECT_TRUE(has(program.err(), "ended as CANCELLED")) << program.err();
+  expect_ended(processes);
+}
+
+TEST_F(SlurmTest, AJobThatIsCancelledLeavesNothing) {
+  Subprocess program(in_job({"--mode=leaves a daemon", "--workers=3"}));
+  ASSERT_TRUE(program.read_until("waiting"));
+  const auto processes = watch_all();
+  EXPECT_GE(processes.size(), 3u * 2 + 4);
+  ASSERT_EQ(command("scancel --name=counting").code, 0);
+  EXPECT_NE(program.wait().code, 0);
+  EXPECT_TRUE(has(program.err(), "ended as CANCELLED")) << program.err();
+  expect_ended(processes);
+}
+
+}  // namespace
+}  // namespace lp::test
