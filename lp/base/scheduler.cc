@@ -106,6 +106,18 @@ bool park(Word& word, std::uint32_t value, Time time) noexcept {
 
 void unpark(Word& word, int threads) noexcept { syscall(SYS_futex, &word, FUTEX_WAKE, threads, nullptr, nullptr, 0); }
 
+WorkClock work_clock() noexcept {
+  clockid_t clock = 0;
+  pthread_getcpuclockid(pthread_self(), &clock);
+  return clock;
+}
+
+Duration worked(WorkClock clock) noexcept {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return std::chrono::seconds(time.tv_sec) + Duration(time.tv_nsec);
+}
+
 void relax() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();

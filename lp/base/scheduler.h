@@ -39,6 +39,12 @@ void unpark(Word& word, int threads = 1) noexcept;
 // Lets the other thread of a core go on while this one spins.
 void relax() noexcept;
 
+// Names a thread's time on the cores: what it waited, or others had its core, does not count. A value; any thread may
+// read it.
+using WorkClock = int;
+WorkClock work_clock() noexcept;            // of this thread
+Duration worked(WorkClock clock) noexcept;  // so far; 0 when the thread has ended
+
 class Poller;
 
 // A place where one thread waits for one other: set() wakes the waiter, or lets the next wait() pass at once.

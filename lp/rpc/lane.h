@@ -19,6 +19,7 @@ struct Lane {
   static constexpr std::uint32_t kRing = 3, kLater = 4;
 
   alignas(64) std::atomic<std::uint64_t> written = 0;
+  std::atomic<std::uint64_t> origin = 0;  // the position that lies at the ring's beginning, and those around from it
   alignas(64) std::atomic<std::uint64_t> read = 0;
   alignas(64) Word reader = kRing;
   std::atomic<bool> writer_waits = false;  // for room: the reader rings when it has made some
@@ -30,6 +31,9 @@ class LaneWriter {
  public:
   LaneWriter(Lane& lane, std::span<std::byte> ring) : lane_(lane), ring_(ring) {}
 
+  // Before a message: if the reader has all that there was, the next bytes lie at the ring's beginning again. A few
+  // pages stay in the caches where whole rings do not.
+  void start_over() noexcept;
   std::size_t room() noexcept;                             // bytes that fit
   void put(const void* bytes, std::size_t size) noexcept;  // which must fit
   void publish() noexcept;                                 // what was put
@@ -37,12 +41,16 @@ class LaneWriter {
   // After publish: true when the other side must be rung; wakes its waiting thread, if there is one. `soon`: also when
   // nobody waits.
   bool wake(bool soon = false) noexcept;
+  // wake would have to wake a thread, or ring.
+  bool reader_sleeps() const noexcept;
 
  private:
   Lane& lane_;
   const std::span<std::byte> ring_;
   std::uint64_t at_ = 0;
+  std::uint64_t origin_ = 0;
   std::uint64_t read_ = 0;  // as it was when we looked last
+  std::uint64_t next_look_ = 0;
 };
 
 class LaneReader {
@@ -60,6 +68,7 @@ class LaneReader {
   Lane& lane_;
   const std::span<const std::byte> ring_;
   std::uint64_t at_ = 0;
+  std::uint64_t origin_ = 0;
   std::uint64_t written_ = 0;
 };
 

@@ -17,9 +17,15 @@ class Link {
   virtual ~Link() = default;
   // Queues a message; it arrives in order or, when the other side is gone, never.
   virtual void send(Frames message) = 0;
-
-  // So much waits for the other side to take it that no more should be made for now; Connection::drained follows.
-  virtual bool full() const noexcept { return false; }
+  // What was sent and has not left, because the other side does not take it.
+  struct Queued {
+    std::size_t messages = 0;
+    std::size_t bytes = 0;
+  };
+  virtual Queued queued() const = 0;
+  // That is so much that no more replies should be made for now; Connection::drained follows.
+  virtual bool full() const noexcept = 0;
+  static constexpr std::size_t kFull = 24 << 20;  // bytes
 
   // Big arrays are seen where they are, not copied.
   virtual bool shares_memory() const noexcept { return false; }

@@ -24,7 +24,9 @@ Network::Network(Hub& hub) : path_(hub.options().path), tcp_(Tcp::listen(hub)) {
     SharedHeap::use(hub.options().shared_memory);  // what TCP brings goes there too: into memory that was used before
     if (path_ != Path::tcp) shm_ = std::make_unique<Shm>(hub);
   } catch (const Error&) {
-    if (path_ == Path::shm) throw;
+    if (path_ != Path::shm) return;
+    tcp_->close();
+    throw;
   }
 }
 

@@ -187,8 +187,8 @@ Error NodeCore::failure(const Method& method, const CallScope& scope, std::excep
 WaitScope::WaitScope(Frame* frame, Event& event)
     : frame_(frame), wait_{.event = &event, .next = nullptr, .place = nullptr} {
   ShmLink::before_wait();
-  Receivers::before_wait();
   Tcp::before_wait();
+  Receivers::before_wait();
   if (frame_ == nullptr) return;
   NodeCore& node = *frame_->node;
   {

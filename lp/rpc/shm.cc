@@ -16,6 +16,7 @@
 #include "lp/rpc/hub.h"
 #include "lp/rpc/receivers.h"
 #include "lp/rpc/shm_link.h"
+#include "lp/rpc/spin.h"
 
 namespace lp::internal {
 namespace {
@@ -24,12 +25,20 @@ constexpr Duration kAnswer = std::chrono::seconds(3);                // that a p
 constexpr Duration kNoDescriptors = std::chrono::milliseconds(100);  // until it is tried again
 // Those who have connected and not yet been met; the oldest of more has introduced itself by now, or goes.
 constexpr std::size_t kUnknown = 64;
+// A process that is stopped while it rings leaves a bell that nobody hears: so often we look.
+constexpr Duration kLostWake = std::chrono::seconds(1);
+constexpr Duration kMostLostWake = std::chrono::seconds(16);  // when there has been nothing for as long
+constexpr std::size_t kAtOnce = 256;                          // messages of a link, before the others have their turn
 
 }  // namespace
 
-struct Shm::State {
+struct Shm::State final : Receivers::Source {
   explicit State(Hub& the_hub)
-      : hub(the_hub), heap(SharedHeap::use(the_hub.options().shared_memory)), listening(listen_locally(name)) {}
+      : hub(the_hub),
+        heap(SharedHeap::use(the_hub.options().shared_memory)),
+        listening(listen_locally(name)),
+        bell_memory(std::make_shared<const SharedMemory>(SharedMemory::create("lp-bell", sizeof(Bell)))),
+        bell(*::new (bell_memory->data()) Bell) {}
 
   // One link: its place in `open` is its lane at our bell.
   struct Open {
@@ -60,7 +69,13 @@ struct Shm::State {
   SharedHeap& heap;
   const std::string name = secret_text(16);
   const Descriptor listening;
+  const std::shared_ptr<const SharedMemory> bell_memory;
+  Bell& bell;
   std::unique_ptr<Receivers> receivers;
+  std::atomic<std::uint32_t> last_lane = 0;  // that was received from
+  std::atomic<bool> woken = false;
+  Spin spin;                   // the receiver's
+  Duration quiet = kLostWake;  // likewise
   std::mutex mutex;
   std::deque<Open> open;
   std::deque<Dial> dials;  // the oldest first
@@ -83,15 +98,18 @@ struct Shm::State {
   std::shared_ptr<Connection> join(ShmLink::Side side, Reserved place, Introduction introduction, Descriptor socket,
                                    const std::string& dialed);
   void end(std::uint64_t tag, bool by_us = true);
-  void receive(std::uint32_t lane);
+  void receive_from(std::uint32_t place);
+  void receive() override;
+  void wait() override;
+  void wake() noexcept override;
+  Successor successor() const noexcept override { return has_more() ? Successor::now : Successor::when_rung; }
+  bool has_more() const noexcept { return bell.any.load() != 0; }
+  void took_over() override;
 };
 
 Shm::Shm(Hub& hub) : state_(std::make_shared<State>(hub)) {
-  // The threads that receive keep what they receive for until they end, which may be later than this object.
   state_->receivers =
-      std::make_unique<Receivers>(hub.pool(), [state = state_.get(), keep = std::weak_ptr(state_)](std::uint32_t lane) {
-        if (const auto held = keep.lock()) held->receive(lane);
-      });
+      std::make_unique<Receivers>(hub.pool(), state_->bell.post, std::weak_ptr<Receivers::Source>(state_));
   state_->poller.add(state_->listening.number(), State::kListening);
   state_->thread = spawn("shm", [state = state_.get()] { state->serve(); });
 }
@@ -218,7 +236,7 @@ bool Shm::State::meet(std::uint64_t tag) {
     }
     const int number = socket.number();
     const auto connection = join(ShmLink::Side::dialed, place, std::move(introduction), std::move(socket), "");
-    send_memory(number, place.lane, nullptr, *receivers->bell(), heap.memory());
+    send_memory(number, place.lane, nullptr, *bell_memory, heap.memory());
   } catch (const std::exception&) {
     hub.count_refusal();
     end(place.tag);
@@ -231,7 +249,7 @@ void Shm::State::introduce(const std::string& to, Reserved place) {
   Descriptor socket = connect_locally(to);
   SharedMemory lanes = SharedMemory::create("lp-lanes", sizeof(LanePair));
   ::new (lanes.data()) LanePair;  // its rings stay untouched
-  send_memory(socket.number(), place.lane, &lanes, *receivers->bell(), heap.memory());
+  send_memory(socket.number(), place.lane, &lanes, *bell_memory, heap.memory());
   const std::lock_guard lock(mutex);
   Dial* const dial = find_dial(place.tag);
   if (dial == nullptr) return;
@@ -320,15 +338,14 @@ Shm::State::Reserved Shm::State::reserve() {
   }
   if (place.lane == open.size()) open.emplace_back();
   open[place.lane].tag = place.tag = next_tag++;
-  receivers->expect(place.lane + 1);
   return place;
 }
 
 std::shared_ptr<Connection> Shm::State::join(ShmLink::Side side, Reserved place, Introduction introduction,
                                              Descriptor socket, const std::string& dialed) {
   auto link = std::make_unique<ShmLink>(side, std::move(introduction.lanes),
-                                        std::make_shared<Neighbour>(std::move(introduction.neighbour)),
-                                        receivers->bell(), place.lane, introduction.lane);
+                                        std::make_shared<Neighbour>(std::move(introduction.neighbour)), bell_memory,
+                                        place.lane, introduction.lane);
   ShmLink* const its = link.get();
   const auto connection = std::make_shared<Connection>(hub, std::move(link));
   its->attach(*connection);
@@ -362,21 +379,49 @@ void Shm::State::end(std::uint64_t tag, bool by_us) {
   receivers->wake();
 }
 
-void Shm::State::receive(std::uint32_t lane) {
+void Shm::State::receive() {
+  for (std::uint32_t lane = last_lane; bell.take(lane);) {
+    last_lane = lane;
+    Receivers::before_handler(has_more());
+    receive_from(lane);
+    if (!Receivers::on_duty()) return;
+  }
+}
+
+void Shm::State::receive_from(std::uint32_t place) {
   std::shared_ptr<Connection> connection;
   ShmLink* link = nullptr;
   {
     const std::lock_guard lock(mutex);
-    if (lane >= open.size()) return;
-    connection = open[lane].connection;
-    link = open[lane].link;
+    if (place >= open.size()) return;
+    connection = open[place].connection;
+    link = open[place].link;
   }
   if (connection == nullptr) return;
-  link->receive();
+  if (link->receive(kAtOnce) == kAtOnce) bell.mark(place);
   if (connection->open()) return;
   // It was refused. Both sides learn so from the socket, and end the link.
   const std::lock_guard lock(mutex);
-  if (open[lane].connection == connection) shutdown(open[lane].socket.number(), SHUT_RDWR);
+  if (open[place].connection == connection) shutdown(open[place].socket.number(), SHUT_RDWR);
+}
+
+void Shm::State::wait() {
+  if (spin.until([this] { return bell.any.load(std::memory_order_relaxed) != 0; })) return;
+  bell.asleep = 1;
+  const bool rung = has_more() || woken.exchange(false) || park(bell.asleep, 1, after(quiet));
+  quiet = rung ? kLostWake : std::min(2 * quiet, kMostLostWake);
+  bell.asleep = 0;
+}
+
+void Shm::State::wake() noexcept {
+  woken = true;
+  bell.asleep = 0;
+  unpark(bell.asleep);
+}
+
+void Shm::State::took_over() {
+  const std::lock_guard lock(mutex);
+  for (std::uint32_t one = 0; one < open.size(); ++one) bell.mark(one);
 }
 
 }  // namespace lp::internal

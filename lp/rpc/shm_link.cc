@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "lp/rpc/receivers.h"
+
 namespace lp::internal {
 namespace {
 
@@ -9,10 +11,63 @@ namespace {
 constexpr std::size_t kBytesToReturn = std::size_t{1} << 20;
 constexpr std::size_t kArraysToReturn = 64;
 
+// Replies to quick calls wake a caller that sleeps together, at most so much later.
+constexpr Duration kTogether = std::chrono::microseconds(200);
+constexpr Duration kQuick = std::chrono::microseconds(10);
+
 // The link whose messages the current thread handles.
 thread_local ShmLink* t_receiving = nullptr;
 
 }  // namespace
+
+// The messages of a link that the current thread handles one after the other. A reply that it sends while there are
+// more need not wake a caller that sleeps: that is owed, and paid when there are no more, when a handler waits or takes
+// long, or when time is over.
+class ShmLink::Batch {
+ public:
+  explicit Batch(ShmLink& link) : link_(link), outer_(std::exchange(t_batch, this)) {}
+  ~Batch() {
+    t_batch = outer_;
+    pay();
+  }
+  Batch(const Batch&) = delete;
+  Batch& operator=(const Batch&) = delete;
+
+  // Of this thread; null when it is at no messages of `link`.
+  static Batch* of(const ShmLink& link) { return t_batch != nullptr && &t_batch->link_ == &link ? t_batch : nullptr; }
+  static Batch* current() { return t_batch; }
+
+  // A reply was sent to one who sleeps: whether that may wait.
+  bool owe() {
+    ++replies_;
+    const Duration spent = now() - begin_;
+    owes_ = spent < kTogether && spent < replies_ * kQuick;
+    if (!owes_) start_again();
+    return owes_;
+  }
+  bool owes() const { return owes_; }
+  void pay() {
+    if (!std::exchange(owes_, false)) return;
+    start_again();
+    link_.pay();
+  }
+
+ private:
+  void start_again() {
+    begin_ = now();
+    replies_ = 0;
+  }
+
+  static thread_local Batch* t_batch;
+
+  ShmLink& link_;
+  Batch* const outer_;
+  Time begin_ = now();
+  int replies_ = 0;
+  bool owes_ = false;
+};
+
+thread_local ShmLink::Batch* ShmLink::Batch::t_batch = nullptr;
 
 // What came from the neighbour's heap and nobody here needs any more.
 class ShmLink::Returns : public std::enable_shared_from_this<Returns> {
@@ -95,8 +150,33 @@ void ShmLink::send(Frames message) {
   bool ring = false;
   {
     const std::lock_guard lock(sending_);
-    ring = writer_.send(message, returned);
-    queued_.store(writer_.waits(), std::memory_order_relaxed);
+    writer_.send(message, returned);
+    queued_.store(writer_.queued().messages > 0, std::memory_order_relaxed);
+    if (writer_.queued().bytes > kFull) full_ = true;
+    owes_ = owe();
+    ring = !owes_ && writer_.wake();
+  }
+  if (ring) ring_there();
+}
+
+Link::Queued ShmLink::queued() const {
+  if (!queued_.load(std::memory_order_relaxed)) return {};
+  const std::lock_guard lock(sending_);
+  return writer_.queued();
+}
+
+// The message that was sent just now need not wake the reader. Only while another thread stands by, who pays if this
+// one takes long.
+bool ShmLink::owe() const {
+  Batch* const batch = Batch::of(*this);
+  return batch != nullptr && incoming_.unread() != 0 && writer_.reader_sleeps() && Receivers::on_duty() && batch->owe();
+}
+
+void ShmLink::pay() {
+  bool ring = false;
+  {
+    const std::lock_guard lock(sending_);
+    ring = owes_.exchange(false) && writer_.wake();
   }
   if (ring) ring_there();
 }
@@ -127,7 +207,7 @@ void ShmLink::ring_for_all() noexcept {
 }
 
 bool ShmLink::read() {
-  if (receive()) return true;
+  if (receive() > 0) return true;
   return receiving_.load() == kFree && spin_.until([this] { return incoming_.unread() != 0; });
 }
 
@@ -141,13 +221,13 @@ bool ShmLink::enter() noexcept {
 // True when another thread wanted to receive meanwhile.
 bool ShmLink::leave() noexcept { return receiving_.exchange(kFree) == kAgain; }
 
-bool ShmLink::receive() {
-  bool any = false;
-  bool more = true;
-  while (more && enter()) {
-    if (receive_one(more)) any = true;
+std::size_t ShmLink::receive(std::size_t most) {
+  std::size_t count = 0;
+  Batch batch(*this);
+  for (bool more = true; more && count < most && enter();) {
+    if (receive_one(more)) ++count;
   }
-  return any;
+  return count;
 }
 
 // In the role of the one who receives, which it leaves.
@@ -188,18 +268,25 @@ bool ShmLink::receive_one(bool& more) {
 
 void ShmLink::maintain() {
   while (returns_->due()) send({});
-  std::vector<Buffer> written;  // dropped outside the lock
+  if (owes_.load(std::memory_order_relaxed) && !Batch::current()->owes()) pay();  // the thread that owes it takes long
+  std::vector<Buffer> written;                                                    // dropped outside the lock
   if (!queued_.load(std::memory_order_relaxed)) return;
   bool ring = false;
+  bool drained = false;
   {
     const std::lock_guard lock(sending_);
-    ring = writer_.go_on(written);
-    queued_.store(writer_.waits(), std::memory_order_relaxed);
+    writer_.go_on(written);
+    queued_.store(writer_.queued().messages > 0, std::memory_order_relaxed);
+    drained = writer_.queued().bytes <= kFull && full_.exchange(false);
+    owes_ = false;
+    ring = writer_.wake();
   }
   if (ring) ring_there();
+  if (drained) connection_->drained();
 }
 
 void ShmLink::before_wait() noexcept {
+  if (Batch* const batch = Batch::current(); batch != nullptr) batch->pay();
   ShmLink* const link = std::exchange(t_receiving, nullptr);
   if (link == nullptr) return;
   link->leave();

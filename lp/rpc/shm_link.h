@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "lp/base/shared_memory.h"
+#include "lp/rpc/bell.h"
 #include "lp/rpc/connection.h"
 #include "lp/rpc/lane.h"
 #include "lp/rpc/link.h"
-#include "lp/rpc/receivers.h"
 #include "lp/rpc/shm_reader.h"
 #include "lp/rpc/shm_writer.h"
 #include "lp/rpc/spin.h"
@@ -46,6 +46,8 @@ class ShmLink final : public Link {
   ~ShmLink() override;
 
   void send(Frames message) override;
+  Queued queued() const override;
+  bool full() const noexcept override { return full_.load(std::memory_order_relaxed); }
   bool shares_memory() const noexcept override { return true; }
   Word* begin_reading() noexcept override;
   bool read() override;
@@ -55,9 +57,10 @@ class ShmLink final : public Link {
 
   // The connection whose link this is; before the first receive.
   void attach(Connection& connection) { connection_ = &connection; }
-  // Handles what has come, and runs handlers. A thread that finds another at it leaves it to that one. False when
-  // nothing had come. Closes the connection when the neighbour sends what nobody understands.
-  bool receive();
+  // Handles what has come, up to `most` messages, and runs handlers; how many they were. A thread that finds another at
+  // it leaves it to that one. Closes the connection when the neighbour sends what nobody understands.
+  std::size_t receive(std::size_t most = kAll);
+  static constexpr std::size_t kAll = ~std::size_t{0};
   // Called by a thread before it waits for something: when it receives, another may go on.
   static void before_wait() noexcept;
   // The neighbour has died, perhaps about to wake someone.
@@ -65,9 +68,12 @@ class ShmLink final : public Link {
 
  private:
   class Returns;
+  class Batch;
 
   bool receive_one(bool& more);
   void maintain();
+  bool owe() const;
+  void pay();
   void ring_for_all() noexcept;
   bool enter() noexcept;
   bool leave() noexcept;
@@ -85,9 +91,11 @@ class ShmLink final : public Link {
 
   std::atomic<int> expected_;  // those who want what comes at once; on the side that was dialed always one
 
-  std::mutex sending_;
+  mutable std::mutex sending_;
   ShmWriter writer_;
   std::atomic<bool> queued_ = false;  // writer_ waits for room
+  std::atomic<bool> full_ = false;    // of so much
+  std::atomic<bool> owes_ = false;    // and has not woken the reader yet
 
   // Who handles what comes: nobody, a thread, or a thread that must look again.
   enum : std::uint32_t { kFree, kReceiving, kAgain };

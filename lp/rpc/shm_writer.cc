@@ -9,7 +9,7 @@
 
 namespace lp::internal {
 
-bool ShmWriter::send(const Frames& message, std::span<const std::uint64_t> returned) {
+void ShmWriter::send(const Frames& message, std::span<const std::uint64_t> returned) {
   const MessageHead head{.body = message.body.size(),
                          .arrays = static_cast<std::uint32_t>(message.arrays.size()),
                          .returned = static_cast<std::uint32_t>(returned.size())};
@@ -19,6 +19,8 @@ bool ShmWriter::send(const Frames& message, std::span<const std::uint64_t> retur
     arrays_.push_back(describe(array));
     if (arrays_.back().offset == ArrayHead::kInline) in_line.push_back(&array);
   }
+  if (queue_.empty()) lane_.start_over();
+  soon_ = soon_ || in_line.size() < arrays_.size();
   const std::size_t front = sizeof head + returned.size_bytes() + arrays_.size() * sizeof(ArrayHead);
   std::size_t size = front + message.body.size();
   for (const Buffer* array : in_line) size += array->size();
@@ -30,7 +32,7 @@ bool ShmWriter::send(const Frames& message, std::span<const std::uint64_t> retur
     lane_.put(message.body.data(), message.body.size());
     for (const Buffer* array : in_line) lane_.put(array->data(), array->size());
     lane_.publish();
-    return lane_.wake(/*soon=*/in_line.size() < arrays_.size());  // an array on the heap is kept until it is read
+    return;
   }
   Buffer first = Buffer::uninitialized(front);
   std::byte* at = first.edit().data();
@@ -41,19 +43,23 @@ bool ShmWriter::send(const Frames& message, std::span<const std::uint64_t> retur
   add(&head, sizeof head);
   add(returned.data(), returned.size_bytes());
   add(arrays_.data(), arrays_.size() * sizeof(ArrayHead));
-  queue_.push_back(std::move(first));
-  if (!message.body.empty()) queue_.push_back(message.body);
-  for (const Buffer* array : in_line) {
-    if (!array->empty()) queue_.push_back(*array);
-  }
+  const auto queue = [this](Buffer part) {
+    if (part.empty()) return;
+    queued_.bytes += part.size();
+    queue_.push_back({.bytes = std::move(part), .last = false});
+  };
+  queue(std::move(first));
+  queue(message.body);
+  for (const Buffer* array : in_line) queue(*array);
+  queue_.back().last = true;
+  ++queued_.messages;
   std::vector<Buffer> written;
-  return go_on(written);
+  go_on(written);
 }
 
-bool ShmWriter::go_on(std::vector<Buffer>& written) {
-  bool ring = false;
+void ShmWriter::go_on(std::vector<Buffer>& written) {
   while (!queue_.empty()) {
-    const Buffer& part = queue_.front();
+    const Buffer& part = queue_.front().bytes;
     const std::size_t size = std::min(part.size() - done_, lane_.room());
     if (size == 0) {
       if (lane_.wait_for_room()) break;
@@ -61,14 +67,20 @@ bool ShmWriter::go_on(std::vector<Buffer>& written) {
     }
     lane_.put(part.data() + done_, size);
     lane_.publish();
-    ring = lane_.wake() || ring;
+    ring_ = lane_.wake() || ring_;
     done_ += size;
     if (done_ < part.size()) continue;
-    written.push_back(std::move(queue_.front()));
+    queued_.bytes -= done_;
+    if (queue_.front().last) --queued_.messages;
+    written.push_back(std::move(queue_.front().bytes));
     queue_.pop_front();
     done_ = 0;
   }
-  return ring;
+}
+
+bool ShmWriter::wake() noexcept {
+  const bool ring = lane_.wake(std::exchange(soon_, false));
+  return std::exchange(ring_, false) || ring;
 }
 
 ArrayHead ShmWriter::describe(const Buffer& array) {

@@ -9,6 +9,7 @@
 
 #include "lp/base/array.h"
 #include "lp/rpc/lane.h"
+#include "lp/rpc/link.h"
 #include "lp/rpc/shm_message.h"
 #include "lp/wire/frames.h"
 
@@ -18,20 +19,31 @@ class ShmWriter {
  public:
   explicit ShmWriter(LaneWriter lane) : lane_(lane) {}
 
-  // Writes a message, or queues what has no room now. True when the reader must be rung.
-  bool send(const Frames& message, std::span<const std::uint64_t> returned);
-  // The reader has made room. True when it must be rung.
-  bool go_on(std::vector<Buffer>& written);
+  // Writes a message, or queues what has no room now. wake must follow, soon or when other messages have.
+  void send(const Frames& message, std::span<const std::uint64_t> returned);
+  // The reader has made room. wake must follow.
+  void go_on(std::vector<Buffer>& written);
+  // Tells the reader of what was written; true when it must be rung.
+  bool wake() noexcept;
+  // That would cost a system call.
+  bool reader_sleeps() const noexcept { return lane_.reader_sleeps(); }
   // The reader needs an array no more: what kept it. Throws Error(failed) for a lease that there is not.
   Buffer take_back(std::uint64_t lease);
-  bool waits() const { return !queue_.empty(); }
+  Link::Queued queued() const { return queued_; }
 
  private:
   ArrayHead describe(const Buffer& array);
 
   LaneWriter lane_;
-  std::deque<Buffer> queue_;  // parts of messages, in order
-  std::size_t done_ = 0;      // bytes of the first one
+  struct Part {
+    Buffer bytes;
+    bool last;  // of its message
+  };
+  std::deque<Part> queue_;
+  Link::Queued queued_;
+  std::size_t done_ = 0;  // bytes of the first one
+  bool ring_ = false;     // for some of what was written
+  bool soon_ = false;     // it has arrays on the heap, which are kept until it is read
   std::vector<Buffer> leased_;
   std::vector<std::uint64_t> free_;  // of leased_
   std::vector<ArrayHead> arrays_;    // of the message at hand

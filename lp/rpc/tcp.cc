@@ -11,7 +11,6 @@ namespace lp::internal {
 namespace {
 
 constexpr std::size_t kArrivals = 64;           // taken from the socket at a time,
-constexpr std::size_t kFull = 24 << 20;         // bytes that wait for one process while as many leave
 constexpr std::size_t kArrivalBytes = 1 << 20;  // or so many bytes
 // For whom the current thread receives; whether it reads, as it waits for a reply; and whose socket it is using.
 thread_local Tcp* t_receiving = nullptr;
@@ -31,6 +30,10 @@ class Tcp::TcpLink final : public Link {
   void send(Frames message) override { tcp_->send(outbox_, std::move(message)); }
   bool full() const noexcept override { return outbox_->full.load(std::memory_order_relaxed); }
   const std::shared_ptr<Outbox>& outbox() const { return outbox_; }
+  Queued queued() const override {
+    const std::lock_guard lock(tcp_->outboxes_);
+    return {.messages = outbox_->messages.size(), .bytes = outbox_->waiting};
+  }
   Word* begin_reading() noexcept override { return tcp_->begin_reading(); }
   Poller* poller() noexcept override { return &tcp_->reader_; }
   bool read() override { return tcp_->read(); }
@@ -89,14 +92,14 @@ Tcp::Tcp(Hub& hub)
   }
   if (!options.outside_key.empty()) allow(options.outside_key);
   endpoint_ = router_->listen(options.listen);
+  poller_.add(descriptor_, 0);
   reader_.add(descriptor_, 0, /*writable=*/false, /*readable=*/false);
 }
 
 std::shared_ptr<Tcp> Tcp::listen(Hub& hub) {
   std::shared_ptr<Tcp> tcp(new Tcp(hub));
-  tcp->followers_ = std::make_unique<Followers>(hub.pool(), tcp->descriptor_, [weak = std::weak_ptr(tcp)] {
-    if (const auto held = weak.lock()) held->receive();
-  });
+  const std::shared_ptr<Receivers::Source> source(tcp, tcp.get());
+  tcp->receivers_ = std::make_unique<Receivers>(hub.pool(), tcp->post_, source);
   return tcp;
 }
 
@@ -109,10 +112,12 @@ std::shared_ptr<Connection> Tcp::dial(const std::string& endpoint, const std::st
   {
     const std::lock_guard lock(table_);
     const auto found = dialed_.find(endpoint);
-    if (found != dialed_.end() && found->second.key == key) return found->second.connection;
+    if (found != dialed_.end() && found->second.key == key && found->second.connection->open()) {
+      return found->second.connection;
+    }
     reused = found != dialed_.end();
   }
-  if (reused) hang_up(endpoint);  // another process has the port of one that is gone
+  if (reused) hang_up(endpoint);  // of a process that is gone, or that was not understood
   {
     const std::lock_guard lock(table_);
     ++dials_;
@@ -170,7 +175,7 @@ void Tcp::close() {
     send_listed();
     router_.reset();
   }
-  if (followers_ != nullptr) followers_->close();
+  if (receivers_ != nullptr) receivers_->close();
   std::unordered_map<std::string, std::shared_ptr<Remote>> remotes;
   {
     const std::lock_guard lock(table_);
@@ -184,7 +189,7 @@ void Tcp::send(const std::shared_ptr<Outbox>& outbox, Frames message) {
   {
     const std::lock_guard lock(outboxes_);
     outbox->waiting += message.size();
-    if (outbox->waiting > kFull) outbox->full = true;
+    if (outbox->waiting > Link::kFull) outbox->full = true;
     outbox->messages.push_back(std::move(message));
     if (outbox->sending || closing_) return;
     list(outbox);
@@ -255,8 +260,8 @@ void Tcp::look_again() noexcept {
   if (reading_) {
     reader_word_ = Event::kSet;
     reader_.wake();
-  } else if (followers_ != nullptr) {
-    followers_->wake();
+  } else {
+    wake();
   }
 }
 
@@ -286,8 +291,9 @@ Tcp::Received Tcp::receive_one(Handlers handlers) {
   Frames message;
   if (take(message)) {
     result.any = true;
-    if (const std::shared_ptr<Remote> sender =
-            sender_.lock()) {  // who waits in there gives the role, and sender_, away
+    Receivers::before_handler(/*more=*/false);  // it gets on
+    // Who waits in there gives the role, and sender_, away.
+    if (const std::shared_ptr<Remote> sender = sender_.lock()) {
       try {
         handler = sender->connection->on_message(std::move(message));
         if (!std::exchange(sender->known, true)) guard_->greeted(sender->descriptor);
@@ -304,7 +310,8 @@ Tcp::Received Tcp::receive_one(Handlers handlers) {
   }
   if (!handler) return result;
   if (handlers == Handlers::here) {
-    followers_->run(handler);
+    Receivers::before_handler(/*more=*/true);
+    handler.run();
   } else {
     hub_.pool().run([handler] { handler.run(); });
   }
@@ -405,9 +412,17 @@ void Tcp::on_end(int descriptor) {
   ended->connection->close();
 }
 
+void Tcp::wait() {
+  Poller::Ready ready;
+  poller_.wait(std::span(&ready, 1), kNever);
+}
+
+// Who reads, as it waits for a reply, handles what comes.
+Receivers::Source::Successor Tcp::successor() const noexcept { return t_reads ? Successor::none : Successor::now; }
+
 Word* Tcp::begin_reading() noexcept {
   if (receiving_.load() != kFree || closing_ || reading_.exchange(true)) return nullptr;
-  followers_->watch(false);
+  poller_.change(descriptor_, 0, /*writable=*/false, /*readable=*/false);
   reader_.change(descriptor_, 0, /*writable=*/false, /*readable=*/true);
   reader_word_ = Event::kEmpty;
   unread_ = false;
@@ -429,14 +444,14 @@ bool Tcp::read() {
 void Tcp::end_reading() noexcept {
   t_reads = false;
   reader_.change(descriptor_, 0, /*writable=*/false, /*readable=*/false);
-  followers_->watch(true);
+  poller_.change(descriptor_, 0, /*writable=*/false, /*readable=*/true);
   bool unread = unread_;
   reading_ = false;
   if (!unread) {
     const AtSocket socket(*this);
     unread = socket && socket->readable();
   }
-  if (unread) followers_->wake();
+  if (unread) wake();
 }
 
 void Tcp::before_wait() noexcept {
@@ -445,7 +460,6 @@ void Tcp::before_wait() noexcept {
     state->leave();
     state->look_again();
   }
-  if (!t_reads) Followers::before_wait();
 }
 
 }  // namespace lp::internal

@@ -17,20 +17,20 @@
 
 #include "lp/base/scheduler.h"
 #include "lp/rpc/connection.h"
-#include "lp/rpc/followers.h"
 #include "lp/rpc/hub.h"
+#include "lp/rpc/receivers.h"
 #include "lp/rpc/router.h"
 #include "lp/rpc/tcp_guard.h"
 #include "lp/rpc/tcp_packet.h"
 
 namespace lp::internal {
 
-class Tcp : public std::enable_shared_from_this<Tcp> {
+class Tcp : public std::enable_shared_from_this<Tcp>, private Receivers::Source {
  public:
   // Listens on a free port of the hub's address. Throws Error::failed, also when that is not loopback and there are no
   // keys.
   static std::shared_ptr<Tcp> listen(Hub& hub);
-  ~Tcp();
+  ~Tcp() override;
   Tcp(const Tcp&) = delete;
   Tcp& operator=(const Tcp&) = delete;
 
@@ -47,7 +47,7 @@ class Tcp : public std::enable_shared_from_this<Tcp> {
   // Ends all connections.
   void close();
 
-  // Called by any thread before it waits for something: when it receives, another takes its place.
+  // Called by any thread before it waits for something: when it handles what has come, another may go on.
   static void before_wait() noexcept;
 
  private:
@@ -88,7 +88,10 @@ class Tcp : public std::enable_shared_from_this<Tcp> {
   bool read();
   void end_reading() noexcept;
 
-  void receive();
+  void receive() override;
+  void wait() override;
+  void wake() noexcept override { poller_.wake(); }
+  Successor successor() const noexcept override;
   Received receive_one(Handlers handlers);
   bool take(Frames& message);
   bool fetch();
@@ -111,7 +114,9 @@ class Tcp : public std::enable_shared_from_this<Tcp> {
   const int descriptor_;  // its
   std::unique_ptr<TcpGuard> guard_;
   std::string endpoint_;
-  std::unique_ptr<Followers> followers_;
+  Poller poller_;  // the receiver's
+  Receivers::Post post_;
+  std::unique_ptr<Receivers> receivers_;
   std::atomic<bool> closing_ = false;
 
   std::mutex outboxes_;  // for what is in them, and:

@@ -25,7 +25,9 @@ class Source {
   void keep(Array<float> values) { kept_.push_back(std::move(values)); }
   void drop() { kept_.clear(); }
   std::vector<int> filled(int size) const { return std::vector<int>(static_cast<std::size_t>(size), 7); }
-  using Remote = Methods<&Source::add, &Source::made, &Source::keep, &Source::drop, &Source::filled>;
+  bool sleep() { return go_on.wait(after(std::chrono::seconds(20))); }  // as in a system call
+  using Remote = Methods<&Source::add, &Source::made, &Source::keep, &Source::drop, &Source::filled, &Source::sleep>;
+  static inline Event go_on;
 
  private:
   std::vector<Array<float>> kept_;
@@ -118,6 +120,18 @@ TEST_F(ShmLinkTest, RepliesThatNobodyWaitsForAreNoBurden) {
     ASSERT_EQ(client_->call<&Source::add>(wave, 1), wave + 1);
   }
   for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i].get().size(), i % 3000 % 200);
+}
+
+// Replies to quick calls may wait for one another, but not for a call that takes long.
+TEST_F(ShmLinkTest, AReplyDoesNotWaitForTheCallsBehindIt) {
+  for (int i = 0; i < 50; ++i) {
+    Future<int> quick = client_->async<&Source::add>(i, 1);
+    Future<bool> long_one = client_->async<&Source::sleep>();
+    EXPECT_EQ(quick.get(), i + 1);
+    EXPECT_FALSE(long_one.ready());
+    Source::go_on.set();
+    EXPECT_TRUE(long_one.get());
+  }
 }
 
 TEST_F(ShmLinkTest, ManyThreadsWaitOnOneLink) {

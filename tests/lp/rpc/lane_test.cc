@@ -52,6 +52,25 @@ TEST_F(LaneTest, BytesComeInOrderAroundTheEnd) {
   EXPECT_EQ(reader_.available(1), 0u);
 }
 
+TEST_F(LaneTest, WhatWasReadMakesPlaceAtTheBeginning) {
+  for (int i = 0; i < 100; ++i) {
+    writer_.start_over();
+    for (const std::size_t size : {300u, 200u, 400u}) put(size);
+    get(300);
+    if (i % 3 == 0) writer_.start_over();  // not while something is unread
+    put(50);
+    for (const std::size_t size : {200u, 400u, 50u}) get(size);
+    reader_.release();
+    EXPECT_EQ(writer_.room(), kRing);
+  }
+  EXPECT_GT(lane_.origin.load(), 0u);
+  lane_.origin = 12345678901;  // nonsense
+  put(10);
+  EXPECT_EQ(reader_.available(10), 10u);
+  std::array<char, 10> bytes{};
+  reader_.get(bytes.data(), bytes.size());
+}
+
 TEST_F(LaneTest, AWriterThatOutrunsItsReaderIsRungWhenThereIsRoom) {
   put(writer_.room());
   EXPECT_EQ(writer_.room(), 0u);

@@ -1,130 +1,109 @@
-// Who answers the bell: always somebody, also while handlers wait or take long.
+// Who receives: always somebody, also while handlers wait or take long.
 
 #include "lp/rpc/receivers.h"
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <memory>
-#include <set>
 
 namespace lp::internal {
 namespace {
 
 const Duration kPatience = std::chrono::seconds(20);
 
-TEST(BellTest, EachMarkIsTakenOnce) {
-  auto bell = std::make_unique<Bell>();
-  std::set<std::uint32_t> marked;
-  for (std::uint32_t lane = 0; lane < Bell::kLanes; lane += 61) {
-    bell->mark(lane);
-    bell->mark(lane);
-    marked.insert(lane);
+// Handlers by number, each of which runs when it is rung.
+class Rung final : public Receivers::Source {
+ public:
+  enum Kind { returns, waits, sleeps, works };
+
+  void ring(int number) {
+    rung_.fetch_or(1u << number);
+    something_.set();
+    if (post.busy()) post.wake_standby();
   }
-  std::set<std::uint32_t> taken;
-  for (std::uint32_t lane = 0; bell->take(lane);) EXPECT_TRUE(taken.insert(lane).second) << lane;
-  EXPECT_EQ(taken, marked);
-  EXPECT_EQ(bell->any.load(), 0u);
-}
-
-TEST(BellTest, NonsenseInItEnds) {
-  auto bell = std::make_unique<Bell>();
-  bell->any = ~std::uint64_t{0};
-  bell->words[3] = ~std::uint64_t{0};
-  std::set<std::uint32_t> taken;
-  for (std::uint32_t lane = 0; bell->take(lane);) taken.insert(lane);
-  EXPECT_EQ(taken.size(), 64u);
-}
-
-TEST(BellTest, NoMarkIsLostBetweenThreads) {
-  auto bell = std::make_unique<Bell>();
-  constexpr std::uint32_t kLanes = 130;
-  std::array<std::atomic<int>, kLanes> wanted{};
-  std::atomic<int> ringing = 2;
-  std::vector<Thread> threads;
-  for (int i = 0; i < 2; ++i) {
-    threads.push_back(spawn("rings", [&] {
-      for (std::uint32_t n = 0; n < 50'000; ++n) {
-        wanted[n % kLanes] = 1;
-        bell->mark(n % kLanes);
+  void receive() override {
+    for (int number = 0; number < 4 && Receivers::on_duty(); ++number) {
+      if ((rung_.fetch_and(~(1u << number)) & 1u << number) == 0) continue;
+      const Kind what = kind[at(number)].exchange(returns);
+      if (what != returns) Receivers::before_handler(false);
+      received[at(number)].set();
+      if (what == waits) Receivers::before_wait();
+      if (what == works) {
+        const Time end = after(kPatience);
+        while (!worked_enough && !passed(end)) relax();
+        EXPECT_TRUE(worked_enough);
+      } else if (what != returns) {
+        EXPECT_TRUE(go_on[at(number)].wait(after(kPatience)));
       }
-      --ringing;
-    }));
+    }
   }
-  bool last = false;
-  while (!last) {
-    last = ringing == 0;
-    for (std::uint32_t lane = 0; bell->take(lane);) wanted[lane] = 0;
-  }
-  for (const auto& one : wanted) EXPECT_EQ(one.load(), 0);
-}
+  void wait() override { something_.wait(); }
+  void wake() noexcept override { something_.set(); }
+  Successor successor() const noexcept override { return Successor::now; }
+
+  Receivers::Post post;
+  std::array<std::atomic<Kind>, 4> kind{};
+  std::array<Event, 4> received;
+  std::array<Event, 4> go_on;
+  std::atomic<bool> worked_enough = false;
+
+ private:
+  static std::size_t at(int number) { return static_cast<std::size_t>(number); }
+  std::atomic<unsigned> rung_ = 0;
+  Event something_;
+};
 
 class ReceiversTest : public ::testing::Test {
  protected:
-  Bell& bell() { return *reinterpret_cast<Bell*>(receivers_.bell()->data()); }
-  void ring(std::uint32_t lane) {
-    receivers_.expect(lane + 1);
-    bell().ring(lane);
+  ~ReceiversTest() override {
+    receivers_.close();
+    EXPECT_TRUE(pool_.drain(after(kPatience)));
+  }
+  // Whether it is received soon.
+  bool ring(int number) {
+    source_->ring(number);
+    return source_->received[static_cast<std::size_t>(number)].wait(after(kPatience));
   }
 
-  std::array<Event, 4> received_;  // by lane
-  std::array<Event, 4> go_on_;
-  enum Kind { returns, waits, takes_long };
-  std::array<std::atomic<Kind>, 4> kind_{};
   Pool pool_{"test"};
-  Receivers receivers_{pool_, [this](std::uint32_t lane) {
-                         const Kind kind = kind_[lane].exchange(returns);
-                         if (kind != returns) Receivers::before_handler(false);
-                         received_[lane].set();
-                         if (kind == waits) Receivers::before_wait();
-                         const bool in_time = kind == returns || go_on_[lane].wait(after(kPatience));
-                         EXPECT_TRUE(in_time);
-                       }};
+  const std::shared_ptr<Rung> source_ = std::make_shared<Rung>();
+  Receivers receivers_{pool_, source_->post, source_};
 };
 
 TEST_F(ReceiversTest, EachRingIsAnswered) {
-  for (int i = 0; i < 1000; ++i) {
-    const auto lane = static_cast<std::uint32_t>(i % 4);
-    ring(lane);
-    ASSERT_TRUE(received_[lane].wait(after(kPatience))) << i;
-  }
+  for (int i = 0; i < 1000; ++i) ASSERT_TRUE(ring(i % 4)) << i;
 }
 
 TEST_F(ReceiversTest, AnotherThreadTakesThePlaceOfAHandlerThatWaits) {
-  for (const Kind kind : {waits, takes_long, waits, takes_long}) {
-    for (const std::uint32_t lane : {0u, 1u, 2u}) {  // three at once
-      kind_[lane] = kind;
-      ring(lane);
-      ASSERT_TRUE(received_[lane].wait(after(kPatience)));
+  for (const Rung::Kind kind : {Rung::waits, Rung::sleeps, Rung::waits, Rung::sleeps}) {
+    for (const int number : {0, 1, 2}) {  // three at once
+      source_->kind[static_cast<std::size_t>(number)] = kind;
+      ASSERT_TRUE(ring(number));
     }
-    ring(3);
-    EXPECT_TRUE(received_[3].wait(after(kPatience))) << "all are busy";
-    for (const std::uint32_t lane : {0u, 1u, 2u}) go_on_[lane].set();
-    for (const std::uint32_t lane : {0u, 1u, 2u}) {  // whoever took over looked at all lanes
-      ring(lane);
-      EXPECT_TRUE(received_[lane].wait(after(kPatience)));
-    }
+    EXPECT_TRUE(ring(3)) << "all are busy";
+    for (const std::size_t number : {0u, 1u, 2u}) source_->go_on[number].set();
+    for (const int number : {0, 1, 2}) EXPECT_TRUE(ring(number));
   }
 }
 
-TEST_F(ReceiversTest, TheyEndWhenTheyAreClosedAlsoInTheMiddleOfAHandler) {
-  kind_[0] = waits;
-  ring(0);
-  ASSERT_TRUE(received_[0].wait(after(kPatience)));
-  receivers_.close();
-  EXPECT_FALSE(pool_.drain(now()));
-  go_on_[0].set();
-  EXPECT_TRUE(pool_.drain(after(kPatience)));
-  receivers_.close();
+TEST_F(ReceiversTest, AnotherThreadTakesThePlaceOfAHandlerThatWorksForLong) {
+  source_->kind[0] = Rung::works;
+  ASSERT_TRUE(ring(0));
+  EXPECT_TRUE(ring(1));
+  source_->worked_enough = true;
+  EXPECT_TRUE(ring(0));
 }
 
-// A process that was stopped, or died, in the middle of ringing has taken the sleeper's word but not woken it.
-TEST_F(ReceiversTest, ALostWakeIsMadeUpFor) {
-  ring(0);
-  ASSERT_TRUE(received_[0].wait(after(kPatience)));
-  bell().asleep = 0;
-  bell().mark(1);
-  EXPECT_TRUE(received_[1].wait(after(kPatience)));
+TEST_F(ReceiversTest, TheyEndWhenTheyAreClosedAlsoInTheMiddleOfAHandler) {
+  source_->kind[0] = Rung::waits;
+  ASSERT_TRUE(ring(0));
+  receivers_.close();
+  EXPECT_FALSE(pool_.drain(now()));
+  source_->go_on[0].set();
+  EXPECT_TRUE(pool_.drain(after(kPatience)));
+  receivers_.close();
 }
 
 }  // namespace

@@ -91,14 +91,14 @@ TEST_F(ShmMessage, OneThatIsLargerThanTheRingComesInPiecesAndOthersWaitBehindIt)
     sent.push_back({.body = filled(i % 3 == 0 ? 10'000 : 10, i), .arrays = {filled(i % 5 == 0 ? 20'000 : 0, i)}});
     writer_.send(sent.back(), {});
   }
-  EXPECT_TRUE(writer_.waits());
+  EXPECT_GT(writer_.queued().messages, 0u);
   const std::vector<Frames> got = arrived();
   ASSERT_EQ(got.size(), sent.size());
   for (std::size_t i = 0; i < got.size(); ++i) {
     EXPECT_TRUE(equal(got[i].body, sent[i].body)) << i;
     EXPECT_TRUE(equal(got[i].arrays[0], sent[i].arrays[0])) << i;
   }
-  EXPECT_FALSE(writer_.waits());
+  EXPECT_EQ(writer_.queued().messages, 0u);
 }
 
 TEST_F(ShmMessage, ABigArrayStaysWhereItIsUntilItIsGivenBack) {
