@@ -230,8 +230,7 @@ void Runtime::update(std::span<const PeerState> peers) {
     } else if (news.endpoint.empty() || network == nullptr) {
       peer.down(news.incarnation);
     } else {
-      peer.up_elsewhere(news.incarnation);
-      network->dial(news.endpoint, news.key, peer, news.incarnation);
+      peer.up_elsewhere(news.incarnation, news.endpoint, news.key);
     }
     if (network != nullptr && !old.empty() && !in_use) network->hang_up(old);
   }

@@ -109,12 +109,13 @@ bool Connection::start(Pending& call) {
     call.release();
     return true;
   }
-  if (pending_.size() + unsent_.size() >= kCallLimit || (bytes_ > 0 && bytes_ + size > kByteLimit)) {
+  const Link::Queued queued = call.one_way() ? link_->queued() : Link::Queued();
+  const std::size_t bytes = bytes_ + queued.bytes;
+  if (pending_.size() + unsent_.size() + queued.messages >= kCallLimit || (bytes > 0 && bytes + size > kByteLimit)) {
     lock.unlock();
-    call.on_error(
-        Error(ErrorKind::overloaded,
-              "too much is on its way already (65,536 calls or 4 GiB): wait for replies before you call again",
-              {.node = hub_.name(call.peer().id()), .method = std::string(call.info().name)}));
+    call.on_error(Error(ErrorKind::overloaded,
+                        "too much is on its way already (65,536 calls or 4 GiB): wait before you call again",
+                        {.node = hub_.name(call.peer().id()), .method = std::string(call.info().name)}));
     call.release();
     return true;
   }

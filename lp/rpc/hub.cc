@@ -19,8 +19,7 @@ Hub::Hub(Options options) : options_(std::move(options)) {
 
 Hub::~Hub() {
   close();
-  network_.reset();
-  pool_.drain(kNever);  // threads that still receive use the timers
+  pool_.drain(kNever);  // threads that still receive use all of this
 }
 
 const std::string& Hub::name(NodeId node) const {

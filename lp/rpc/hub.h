@@ -75,8 +75,8 @@ class Hub {
   std::deque<std::atomic<std::uint32_t>> callers_;  // the newest incarnation of each node that has called
   std::atomic<std::uint64_t> refused_ = 0;
   Pool pool_{"pool"};
-  Timers timers_;
   std::unique_ptr<Network> network_;
+  Timers timers_;
 };
 
 }  // namespace lp::internal

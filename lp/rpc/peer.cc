@@ -5,10 +5,13 @@
 
 #include "lp/rpc/connection.h"
 #include "lp/rpc/hub.h"
+#include "lp/rpc/network.h"
 #include "lp/rpc/node_core.h"
 
 namespace lp::internal {
 namespace {
+
+constexpr Duration kRedial = std::chrono::seconds(1);
 
 void fail_held(Pending* pending, Call* call, const Error& error) noexcept {
   if (call != nullptr) {
@@ -38,17 +41,40 @@ void Peer::down_here(NodeCore& core) {
   if (local_.load() == &core) local_.store(nullptr, std::memory_order_release);
 }
 
-void Peer::up_elsewhere(std::uint32_t incarnation) {
+void Peer::up_elsewhere(std::uint32_t incarnation, const std::string& endpoint, const std::string& key) {
   std::shared_ptr<Connection> old;
   {
     const std::lock_guard lock(mutex_);
     if (incarnation < incarnation_) return;
     reopen();
-    if (incarnation == incarnation_) return;
+    endpoint_ = endpoint;
+    key_ = key;
+    if (incarnation_ != incarnation) old = std::exchange(connection_, nullptr);
     incarnation_ = incarnation;
-    old = std::exchange(connection_, nullptr);
   }
   if (old != nullptr) old->lose(*this);
+  if (Network* const network = hub_.network(); network != nullptr) network->dial(endpoint, key, *this, incarnation);
+}
+
+bool Peer::lost_its_way() const { return connection_ != nullptr && !connection_->open() && incarnation_ > ended_; }
+
+// When the node is gone there are news of that soon. Else something came that was not understood.
+void Peer::redial_later() {
+  if (!lost_its_way() || std::exchange(redials_, true)) return;
+  hub_.timers().at(after(kRedial), [this, incarnation = incarnation_] { redial(incarnation); });
+}
+
+void Peer::redial(std::uint32_t incarnation) {
+  std::string endpoint;
+  std::string key;
+  {
+    const std::lock_guard lock(mutex_);
+    redials_ = false;
+    if (!awaits(incarnation) || !lost_its_way()) return;
+    endpoint = endpoint_;
+    key = key_;
+  }
+  hub_.network()->dial(endpoint, key, *this, incarnation);
 }
 
 void Peer::connected(std::uint32_t incarnation, std::shared_ptr<Connection> connection) {
@@ -192,6 +218,7 @@ void Peer::hold_or_fail(Held held) noexcept {
     return;
   }
   held_.push_back(held);
+  redial_later();
 }
 
 void Peer::flush(std::deque<Held> held) noexcept {

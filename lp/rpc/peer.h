@@ -30,7 +30,9 @@ class Peer {
   // News of the node. Calls of an older incarnation that were sent and are unanswered end, or are sent again.
   void up_here(NodeCore& core);
   void down_here(NodeCore& core);
-  void up_elsewhere(std::uint32_t incarnation);
+  // In a process that is dialed there, also again when a connection has ended over what was not understood. `key`: the
+  // public one of that process, where the run has keys.
+  void up_elsewhere(std::uint32_t incarnation, const std::string& endpoint, const std::string& key = "");
   // The way to that incarnation, or why there is none. No effect when there are other news already.
   void connected(std::uint32_t incarnation, std::shared_ptr<Connection> connection);
   void unreachable(std::uint32_t incarnation, const Error& error);
@@ -68,11 +70,14 @@ class Peer {
     const MethodInfo* info = nullptr;
   };
 
+  void redial(std::uint32_t incarnation);
   void deliver(Held held) noexcept;
   void end(std::unique_lock<std::mutex> lock, const Error& error);
   Error gone_error(const std::string& text) const;
   // With the lock:
   bool reachable() const;
+  void redial_later();
+  bool lost_its_way() const;
   bool awaits(std::uint32_t incarnation) const { return incarnation == incarnation_ && closed_ == nullptr; }
   void reopen();  // a node that had gone is started again after all
   void accept_at(NodeCore& core, Call& call, const MethodInfo& info) noexcept;
@@ -88,7 +93,10 @@ class Peer {
   mutable std::mutex mutex_;
   std::uint32_t incarnation_ = 0;
   std::uint32_t ended_ = 0;  // the incarnation that said itself that it is ending
+  std::string endpoint_;     // where it is, elsewhere
+  std::string key_;          // of its process
   std::shared_ptr<Connection> connection_;
+  bool redials_ = false;  // soon
   std::deque<Held> held_;
   std::unique_ptr<Error> closed_;  // set: every call fails with it
 };

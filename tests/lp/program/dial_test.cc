@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <string>
 #include <vector>
@@ -82,6 +83,59 @@ TEST_F(Dial, ANodeThatHasGoneMeanwhileStaysGone) {
     EXPECT_EQ(error.text(), "it has ended");
   }
   EXPECT_EQ(calling_.client(other_).call<&Adder::add>(3, 4), 7);
+}
+
+// Bytes that nobody understands end a connection, and calls go by the next one.
+TEST_F(Dial, WhoSaidWhatIsNotUnderstoodIsDialedAgain) {
+  const auto heap = SharedMemory::create("heap", 1 << 20);
+  const auto own_bell = SharedMemory::create("bell", sizeof(internal::Bell));
+  ::new (own_bell.data()) internal::Bell;
+  Poller poller;
+  poller.add(listening_.number(), 0);
+  std::array<Poller::Ready, 1> ready;
+  tell();
+  for (int time = 0; time < 2; ++time) {
+    ASSERT_EQ(poller.wait(ready, after(std::chrono::seconds(20))), 1u);
+    const auto dialer = internal::accept_neighbour(listening_);
+    ASSERT_TRUE(dialer.has_value());
+    Poller introduced;
+    introduced.add(dialer->number(), 0);
+    ASSERT_EQ(introduced.wait(ready, after(std::chrono::seconds(20))), 1u);
+    internal::Introduction introduction = internal::receive_memory(*dialer, /*dialed=*/true);
+    internal::send_memory(dialer->number(), 0, nullptr, own_bell, heap);
+    const Future<int> held = calling_.client(silent_).async<&Adder::add>(1, 2);
+    reinterpret_cast<internal::LanePair*>(introduction.lanes.data())->to_dialer.written = std::uint64_t{1} << 40;
+    // Until it looks, and hangs up.
+    while (introduced.wait(ready, now()) == 0) {
+      reinterpret_cast<internal::Bell*>(introduction.neighbour.bell.data())->ring(introduction.lane);
+      introduced.wait(ready, after(std::chrono::milliseconds(10)));
+    }
+  }
+}
+
+// A process that is stopped, or dies, in the middle of ringing has taken the sleeper's word but not woken it.
+TEST_F(Dial, ALostRingIsMadeUpFor) {
+  const std::string there = serving_.runtime().endpoint();
+  const Descriptor socket = internal::connect_locally(there.substr(there.find("shm://") + 6));
+  const SharedMemory lanes = SharedMemory::create("lanes", sizeof(internal::LanePair));
+  auto* const pair = ::new (lanes.data()) internal::LanePair;
+  const SharedMemory own_bell = SharedMemory::create("bell", sizeof(internal::Bell));
+  ::new (own_bell.data()) internal::Bell;
+  const SharedMemory heap = SharedMemory::create("heap", 1 << 20);
+  internal::send_memory(socket.number(), 0, &lanes, own_bell, heap);
+  Poller poller;
+  poller.add(socket.number(), 0);
+  std::array<Poller::Ready, 1> ready;
+  ASSERT_EQ(poller.wait(ready, after(std::chrono::seconds(20))), 1u);
+  const internal::Introduction answer = internal::receive_memory(socket, /*dialed=*/false);
+
+  auto& bell = *reinterpret_cast<internal::Bell*>(answer.neighbour.bell.data());
+  pair->to_dialed.written = std::uint64_t{1} << 40;  // whoever looks hangs up
+  bell.asleep = 0;
+  bell.mark(answer.lane);
+  ASSERT_EQ(poller.wait(ready, after(std::chrono::seconds(20))), 1u);
+  char more = 0;
+  EXPECT_EQ(recv(socket.number(), &more, 1, MSG_DONTWAIT), 0);
 }
 
 }  // namespace

@@ -1,0 +1,116 @@
+// What two connections say to one another when one side does not take what it is sent. The links between them are the
+// test's.
+
+#include "lp/rpc/connection.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "lp/lp.h"
+#include "lp/program/node_type.h"
+#include "lp/rpc/hub.h"
+
+namespace lp {
+namespace {
+
+using internal::Connection;
+using internal::Hub;
+
+class Adder {
+ public:
+  int add(int a, int b) {
+    ++calls;
+    return a + b;
+  }
+  using Remote = Methods<&Adder::add>;
+  int calls = 0;
+};
+
+class HeldLink final : public internal::Link {
+ public:
+  void send(Frames message) override { sent.push_back(std::move(message)); }
+  Queued queued() const override { return waiting; }
+  bool full() const noexcept override { return waiting.bytes > kFull; }
+  std::vector<Frames> sent;
+  Queued waiting;
+};
+
+// One side, with its link.
+struct Side {
+  Side() {
+    auto made = std::make_unique<HeldLink>();
+    link = made.get();
+    connection = std::make_shared<Connection>(hub, std::move(made));
+  }
+  // Gives it what the other side has sent.
+  void take(Side& from) {
+    for (Frames& message : std::exchange(from.link->sent, {})) connection->on_message(std::move(message)).run();
+  }
+  Hub hub{{.run = "test", .token = "secret", .serialize = true, .nodes = {"adder"}}};
+  HeldLink* link = nullptr;
+  std::shared_ptr<Connection> connection;
+};
+
+class ConnectionTest : public testing::Test {
+ protected:
+  ConnectionTest() {
+    core_.set_object(&adder_);
+    serving_.hub.peer(0).up_here(core_);
+    calling_.hub.peer(0).up_elsewhere(1, "");
+    calling_.hub.peer(0).connected(1, calling_.connection);
+    calling_.connection->greet();
+    exchange();
+  }
+  void exchange() {
+    serving_.take(calling_);
+    calling_.take(serving_);
+  }
+  Adder adder_;
+  Side serving_;
+  Side calling_;
+  const std::vector<internal::Method> methods_ =
+      internal::methods_of(internal::EntriesOf<Adder, RemoteOf<Adder>::type>::kAll);
+  internal::NodeCore core_{serving_.hub, 0, 1, methods_};
+  Edge edge_{calling_.hub, nullptr, 0};
+  const Client<Adder> client_{edge_};
+};
+
+TEST_F(ConnectionTest, CallsAndRepliesAreTaken) {
+  Future<int> sum = client_.async<&Adder::add>(1, 2);
+  exchange();
+  EXPECT_EQ(sum.get(), 3);
+}
+
+TEST_F(ConnectionTest, WhatIsSentOneWayToWhoDoesNotTakeItIsBounded) {
+  for (const internal::Link::Queued waiting : {internal::Link::Queued{.messages = Connection::kCallLimit, .bytes = 0},
+                                               {.messages = 1, .bytes = Connection::kByteLimit}}) {
+    calling_.link->waiting = waiting;
+    try {
+      client_.send<&Adder::add>(1, 2);
+      FAIL();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::overloaded);
+    }
+  }
+  calling_.link->waiting = {};
+  client_.send<&Adder::add>(1, 2);
+  exchange();
+  EXPECT_EQ(adder_.calls, 1);
+}
+
+TEST_F(ConnectionTest, ACallIsHeldWhileItsCallerDoesNotTakeTheReplies) {
+  const Future<int> sum = client_.async<&Adder::add>(1, 2);
+  serving_.link->waiting = {.messages = 10, .bytes = HeldLink::kFull + 1};
+  exchange();
+  EXPECT_EQ(adder_.calls, 0);
+  serving_.link->waiting = {};
+  serving_.connection->drained();
+  EXPECT_TRUE(core_.turn().wait_idle(after(std::chrono::seconds(20))));
+  EXPECT_EQ(adder_.calls, 1);
+}
+
+}  // namespace
+}  // namespace lp
