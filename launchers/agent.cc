@@ -43,6 +43,7 @@ namespace {
 constexpr std::size_t kOutbox = std::size_t{4} << 20;           // to the launcher; above it, no output is read
 constexpr std::size_t kOutputAtOnce = std::size_t{1} << 16;     // of a pipe, before others get their turn
 constexpr std::size_t kLastOutput = std::size_t{1} << 18;       // read of a pipe after its process has ended
+constexpr auto kFirstBeat = std::chrono::minutes(10);           // until a launcher elsewhere has all of its agents
 constexpr auto kMemoryPeriod = std::chrono::milliseconds(100);  // between two looks at what limited processes use
 
 enum class Source : std::uint64_t { control, out, err };
@@ -60,7 +61,10 @@ class Agent {
  public:
   // Without a lease, only the end of the connection is an end.
   Agent(int in, int out, std::optional<Duration> lease)
-      : launcher_(in, out, kLargeMessages), memory_kills_(out_of_memory_kills()), lease_(lease), heard_(now()) {
+      : launcher_(in, out, kLargeMessages),
+        memory_kills_(out_of_memory_kills()),
+        lease_(lease),
+        heard_(after(kFirstBeat)) {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     raise_descriptor_limit();
     sigset_t all;

@@ -188,12 +188,16 @@ void Run::State::make_host() {
 // One for each host, and what that has.
 std::vector<std::unique_ptr<internal::AgentLink>> Run::State::start_agents(std::vector<internal::HostCapacity>& hosts) {
   std::vector<std::unique_ptr<internal::AgentLink>> agents;
-  internal::check_descriptors(topology_.units.size(), internal::raise_descriptor_limit());
+  const std::uint64_t descriptors = internal::raise_descriptor_limit();
   if (options.launch == Launch::processes) {
+    internal::check_descriptors(topology_.units.size(), descriptors);
     hosts.push_back(internal::capacity_here());
     hosts.back().spec.address = options.listen;
     agents.push_back(internal::start_agent_here(name));
     return agents;
+  }
+  if (!options.debug.empty()) {
+    throw Error(ErrorKind::failed, "a node can be debugged only on this host: use --launch=processes");
   }
   const bool slurm = options.launch == Launch::slurm;
   const std::vector<HostSpec> specs = slurm ? internal::slurm_hosts() : options.hosts;

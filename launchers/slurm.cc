@@ -24,6 +24,7 @@ namespace lp::internal {
 namespace {
 
 constexpr auto kPeriod = std::chrono::milliseconds(500);  // between two looks at a job; slurmctld cannot call us
+constexpr auto kPatience = std::chrono::minutes(2);       // with a slurmctld that does not answer
 constexpr const char* kOutput = "job.out";
 constexpr const char* kErrors = "job.err";
 
@@ -84,6 +85,41 @@ std::map<std::string, std::string> read_fields(const std::string& text) {
     }
   }
   return fields;
+}
+
+struct JobState {
+  std::string name{};  // "RUNNING"
+  std::string reason{};
+  int code = 0;
+  int signal = 0;
+
+  bool ended() const {
+    constexpr std::array<std::string_view, 6> kLive{"PENDING",    "CONFIGURING", "RUNNING",
+                                                    "COMPLETING", "SUSPENDED",   "REQUEUED"};
+    return std::find(kLive.begin(), kLive.end(), name) == kLive.end();
+  }
+  std::string why() const { return reason.empty() || reason == "None" ? "" : " (" + reason + ")"; }
+};
+
+JobState look_at(const std::string& job) {
+  auto fields = read_fields(ask("scontrol", "show job " + job));
+  JobState state{.name = fields["JobState"], .reason = fields["Reason"]};
+  std::sscanf(fields["ExitCode"].c_str(), "%d:%d", &state.code, &state.signal);
+  return state;
+}
+
+void say(const std::string& job, const std::string& text) {
+  std::fprintf(stderr, "lp: job %s %s\n", job.c_str(), text.c_str());
+}
+
+// What to exit with.
+int report_end(const std::string& job, const JobState& state, const std::filesystem::path& directory) {
+  if (!std::filesystem::exists(directory / kOutput)) {
+    say(job, "has left what it printed in " + directory.string() + " of its first node, which is not seen from here");
+  }
+  if (state.name == "COMPLETED" || (state.name == "FAILED" && state.code > 0)) return state.code;
+  say(job, "ended as " + state.name + state.why());
+  return state.signal > 0 ? 128 + state.signal : 1;
 }
 
 // Prints what a file has grown by.
@@ -165,31 +201,22 @@ int follow(const std::string& job, const std::filesystem::path& directory) {
   poller.add(interrupts.fd(), 0);
   std::array<Poller::Ready, 1> ready;
   bool cancelled = false;
-  for (std::string before;;) {
-    const auto fields = read_fields(ask("scontrol", "show job " + job));
-    const auto field = [&](const char* name) { return fields.contains(name) ? fields.at(name) : std::string(); };
-    const std::string state = field("JobState");
-    err.print();
-    out.print();
-    if (state != "PENDING" && state != "CONFIGURING" && state != "RUNNING" && state != "COMPLETING" &&
-        state != "SUSPENDED" && state != "REQUEUED") {
-      int code = 0;
-      int signal = 0;
-      std::sscanf(field("ExitCode").c_str(), "%d:%d", &code, &signal);
-      if (state == "COMPLETED" || (state == "FAILED" && code > 0)) return code;
-      std::fprintf(stderr, "lp: job %s ended as %s (%s)\n", job.c_str(), state.c_str(), field("Reason").c_str());
-      return signal > 0 ? 128 + signal : 1;
-    }
-    if (state != before && state != "COMPLETING") {
-      const std::string reason = field("Reason");
-      std::fprintf(stderr, "lp: job %s is %s%s\n", job.c_str(), state.c_str(),
-                   reason == "None" ? "" : (" (" + reason + ")").c_str());
-      before = state;
+  std::string before;
+  for (Time answered = now();;) {
+    try {
+      const JobState state = look_at(job);
+      answered = now();
+      err.print();
+      out.print();
+      if (state.ended()) return report_end(job, state, directory);
+      if (state.name != std::exchange(before, state.name)) say(job, "is " + state.name + state.why());
+    } catch (const Error&) {  // slurmctld is busy, or starts again
+      if (now() - answered > kPatience) throw;
     }
     poller.wait(ready, after(kPeriod));
     while (interrupts.take() != 0) {
       if (std::exchange(cancelled, true)) return 130;
-      std::fprintf(stderr, "lp: cancelling job %s; once more, and it is left to itself\n", job.c_str());
+      say(job, "is cancelled; once more, and it is left to itself");
       ask("scancel", job);
     }
   }
