@@ -485,6 +485,8 @@ int run_agent_there(Duration lease) {
   Agent agent(in, out, lease);
   agent.say_hello(directory);
   agent.serve();
+  std::error_code ignored;
+  if (!directory.empty()) std::filesystem::remove_all(directory, ignored);
   return 0;
 }
 

@@ -9,7 +9,7 @@
 namespace lp::internal {
 
 // Starts the warden of this process, which has one thread, for processes with `mark` in their environment, and for the
-// agent's own directory, which it removes; empty: there is none. It has nothing open. Without it, which is said on
+// agent's own directory, which it removes then; empty: there is none. It has nothing open. Without it, which is said on
 // standard error, everything else works.
 void start_warden(const std::string& mark, const std::filesystem::path& directory);
 

@@ -45,8 +45,9 @@ class SshTest : public MainTest {
   }
 
   // Processes of the run on a host: agent, warden, nodes.
-  std::vector<int> processes_on(const std::string& host) const {
-    const std::string mark = internal::run_mark(run(), host);
+  std::vector<int> processes_on(const std::string& host) const { return marked(internal::run_mark(run(), host)); }
+
+  static std::vector<int> marked(const std::string& mark) {
     std::vector<int> found;
     for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
       const int process = std::atoi(entry.path().filename().c_str());
@@ -137,6 +138,28 @@ TEST_F(SshTest, WhatNodesSaveThereComesHereAndGoesBackWhenTheyAreRestored) {
   EXPECT_TRUE(std::filesystem::exists(cut / "saver@1.checkpoint"));
 }
 
+TEST_F(SshTest, AnAgentThatIsKilledLeavesNoFiles) {
+  const std::vector<HostSpec> one{{.name = "h1"}};
+  const auto ssh = internal::by_ssh(hosts_.ssh().substr(6));
+  const auto agents =
+      internal::start_agents_there(one,
+                                   [&](const HostSpec& host, const std::string& line) {
+                                     return ssh(host, "export HOME=" + directory_.string() + "; " + line);
+                                   },
+                                   {.run = "killed-" + directory_.filename().string()});
+  EXPECT_FALSE(std::filesystem::is_empty(directory_ / ".cache/lp/runs"));
+  std::vector<std::unique_ptr<Watched>> processes;
+  for (const int process : marked(internal::run_mark("killed-" + directory_.filename().string(), "h1"))) {
+    processes.push_back(std::make_unique<Watched>(process));
+    if (has(command_line_of(process), "--lp-agent=") &&
+        std::filesystem::exists("/proc/" + std::to_string(process) + "/fd/2"))
+      kill(process, SIGKILL);
+  }
+  const Time end = after(std::chrono::seconds(5));
+  for (const auto& process : processes) EXPECT_TRUE(process->ends_within(until(end)));
+  EXPECT_TRUE(std::filesystem::is_empty(directory_ / ".cache/lp/runs"));
+}
+
 TEST_F(SshTest, ALauncherThatIsKilledLeavesNothingOnAnyHost) {
   Subprocess program(on_hosts({"--mode=leaves a daemon", "--workers=5"}));
   ASSERT_TRUE(program.read_until("waiting"));
@@ -215,6 +238,7 @@ TEST_F(SshTest, TheProgramIsCopiedWhereItIsMissingOrDifferent) {
 
   { EXPECT_EQ(internal::start_agents_there(one, command, {.run = "copy"}).size(), 1u); }
   EXPECT_EQ(std::filesystem::last_write_time(copy), written);  // not again
+  EXPECT_TRUE(std::filesystem::is_empty(directory_ / ".cache/lp/runs"));
 
   std::filesystem::resize_file(copy, 1000);
   { EXPECT_EQ(internal::start_agents_there(one, command, {.run = "copy"}).size(), 1u); }
