@@ -57,7 +57,7 @@ struct Presence {
 
 class CollectiveMember {
  public:
-  explicit CollectiveMember(Context& context) : incarnation_(context.incarnation()) {}
+  explicit CollectiveMember(Context& node) : incarnation_(node.incarnation()) {}
 
   // The sum over all `ranks` of the values that they give for this part, in the order of their ranks. Only the worker
   // of this member may ask again, until it asks for another. Error::failed when the values are not as many.

@@ -53,7 +53,8 @@ struct Case {
 class EveryReplicaScheme : public testing::TestWithParam<std::tuple<Case, bool>> {};
 
 TEST_P(EveryReplicaScheme, ReachesTheAccuracyOfSerialTraining) {
-  const auto& [scheme, serialize] = GetParam();
+  const Case& scheme = std::get<0>(GetParam());
+  const bool serialize = std::get<1>(GetParam());
   constexpr std::uint64_t kSteps = 1600;
   const auto model = digits_task().model();
   const Split data = split(digits(), kSeed);
