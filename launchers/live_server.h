@@ -1,6 +1,7 @@
 #pragma once
 // A run's control socket: a Unix socket in the run's directory, to which this user's processes send lines and get
-// lines. Who else connects, sends too much or reads too slowly is told so and dropped; nobody can make the run wait.
+// lines. Who else connects, sends too much or reads too slowly is told so and dropped; nobody can make the run wait,
+// but for the time that finish() gives.
 //
 // Owned and used by the loop thread of a run, except for the constructor, which any thread may call.
 

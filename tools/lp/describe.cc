@@ -54,12 +54,20 @@ std::string command_text(const std::vector<std::string>& words) {
   return text;
 }
 
-std::string facts(const RunView& run, const Plan& plan) {
+std::string facts(const RunView& run, const Plan& plan, const Screen& screen) {
   const RunRecord& record = run.record;
-  Table table({{"RUN"}, {Screen::clean(run.place.name)}});
-  const auto add = [&](const char* name, const std::string& value) {
-    if (!value.empty()) table.add({name, Screen::clean(value)});
+  constexpr std::size_t kNames = 14;  // columns
+  const std::size_t room = screen.width() == 0 ? std::string::npos : screen.width() - std::min(screen.width(), kNames);
+  std::string text;
+  const auto add = [&](std::string name, const std::string& value) {
+    if (value.empty()) return;
+    for (const std::string& line : wrapped(Screen::clean(value), room)) {
+      name.resize(kNames, ' ');
+      text += name + line + "\n";
+      name.clear();
+    }
   };
+  add("run", run.place.name);
   add("state", state_of(run) + (run.result.has_value() ? " after " + short_duration(run.result->seconds) : ""));
   add("why", outcome_of(run));
   add("program", record.program);
@@ -71,7 +79,7 @@ std::string facts(const RunView& run, const Plan& plan) {
   add("last cut", run.status.cut > 0 ? "step " + std::to_string(run.status.cut) : "");
   add("plan", std::to_string(plan.nodes.size()) + " nodes, at most " + std::to_string(plan.processes) + " processes");
   add("directory", run.place.directory.string());
-  return table.text(0, false);
+  return text;
 }
 
 std::string policy_text(const FailurePolicy& policy) {
@@ -169,8 +177,8 @@ int describe_command(const Arguments& arguments, Screen& screen) {
     screen.write(std::move(json).text() + "\n");
     return code_of(Exit::done);
   }
-  screen.write(facts(run, plan) + "\n" + groups_text(plan, screen) + "\n" + nodes_text(run, plan, screen) + "\n" +
-               timeline_text(run, std::move(events), screen, arguments.has("all")) + cause_text(run));
+  screen.write(facts(run, plan, screen) + "\n" + groups_text(plan, screen) + "\n" + nodes_text(run, plan, screen) +
+               "\n" + timeline_text(run, std::move(events), screen, arguments.has("all")) + cause_text(run));
   return code_of(Exit::done);
 }
 

@@ -37,6 +37,19 @@ std::string shortened(const std::string& text, std::size_t columns, Cut cut) {
   return text.substr(0, place_of(text, before)).append(kEllipsis).append(text.substr(place_of(text, all - behind)));
 }
 
+std::vector<std::string> wrapped(std::string_view text, std::size_t columns) {
+  std::vector<std::string> lines;
+  while (columns_of(text) > columns && columns > 0) {
+    const std::size_t most = place_of(text, columns);
+    const std::size_t space = text.rfind(' ', most);
+    const bool at_space = space != std::string_view::npos && space > 0;
+    lines.emplace_back(text.substr(0, at_space ? space : most));
+    text.remove_prefix(at_space ? space + 1 : most);
+  }
+  lines.emplace_back(text);
+  return lines;
+}
+
 void Table::add(std::vector<std::string> cells, std::string colour) {
   cells.resize(columns_.size());
   rows_.push_back({std::move(cells), std::move(colour)});

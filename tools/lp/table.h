@@ -41,6 +41,8 @@ class Table {
 
 // How many columns of a terminal a UTF-8 text takes, where every character takes one.
 std::size_t columns_of(std::string_view text);
+// In lines of at most so many columns, which end between words where they can.
+std::vector<std::string> wrapped(std::string_view text, std::size_t columns);
 // At most so many columns of it, with an ellipsis where something is missing.
 std::string shortened(const std::string& text, std::size_t columns, Cut cut = Cut::end);
 

@@ -138,7 +138,9 @@ TEST_F(LpTest, LogsFollowALiveRunToItsEnd) {
   EXPECT_EQ(lp("restart last worker/1").code, 0);
   const std::size_t shown = logs.shown().size();
   ASSERT_TRUE(logs.read_until("waiting", shown)) << logs.shown();
-  EXPECT_EQ(lp("stop last").code, 0);
+  OnTerminal stop = on_terminal({"stop", "last"});
+  EXPECT_EQ(stop.wait(), 0) << stop.shown();
+  EXPECT_TRUE(has(stop.shown(), "succeeded: lp stop of ")) << stop.shown();
   EXPECT_EQ(logs.wait(), 0) << logs.shown();
   EXPECT_EQ(program.wait().code, 0);
 }

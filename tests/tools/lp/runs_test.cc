@@ -158,20 +158,37 @@ TEST_F(LpTest, TablesFitEightyColumns) {
                           .step = 1'000'000,
                           .total = 10'000'000,
                           .text = "std::runtime_error: the environment said: " + std::string(200, 'x')});
-  leave_run(runs() / name, "{}", {.run = name, .program = "a-program-with-quite-a-long-name-indeed", .began = 1},
-            status,
+  const RunRecord record{.run = name,
+                         .program = "a-program-with-quite-a-long-name-indeed",
+                         .began = 1,
+                         .command = {"./a-program", "--" + std::string(100, 'f'), "--text=several words"}};
+  leave_run(runs() / name, "{}", record, status,
             {.reason = node + " failed", .cause = {.node = node, .what = std::string(500, 'y') + "\n\033[31mé"}});
-  for (const char* words : {"list", "status last"}) {
+  for (const char* words : {"list", "status last", "describe last"}) {
     const Ended shown = lp(words);
     EXPECT_EQ(shown.code, 0);
     std::istringstream lines(shown.output);
     for (std::string line; std::getline(lines, line);) {
+      if (line == "FIRST CAUSE") break;  // no table
       EXPECT_LE(tool::columns_of(line), 80U) << line;
       EXPECT_EQ(line.find('\033'), std::string::npos) << line;
     }
     EXPECT_TRUE(has(shown.output, "…")) << shown.output;
   }
   EXPECT_TRUE(has(lp("status last").output, "/1023")) << lp("status last").output;
+}
+
+TEST(Table, TextIsWrappedBetweenWordsWhereItCanBe) {
+  EXPECT_EQ(tool::wrapped("one two three", 7), (std::vector<std::string>{"one two", "three"}));
+  EXPECT_EQ(tool::wrapped("éééééé", 4), (std::vector<std::string>{"éééé", "éé"}));
+  EXPECT_EQ(tool::wrapped("", 4), (std::vector<std::string>{""}));
+}
+
+TEST(Table, WhatIsTooLongShowsThatItWasCut) {
+  EXPECT_EQ(tool::shortened("a-long-name", 7), "a-long…");
+  EXPECT_EQ(tool::shortened("a-long-name", 7, tool::Cut::middle), "a-l…ame");
+  EXPECT_EQ(tool::shortened("ééé", 3), "ééé");
+  EXPECT_EQ(tool::shortened("ééé", 2), "é…");
 }
 
 TEST_F(LpTest, ColoursAreForTerminalsThatTakeThem) {
