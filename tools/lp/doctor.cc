@@ -8,9 +8,9 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "launchers/hosts.h"
 #include "launchers/journal.h"
 #include "launchers/live_server.h"
-#include "launchers/places.h"
 #include "launchers/run_directory.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
@@ -34,25 +34,23 @@ struct Finding {
 };
 using State = Finding::State;
 
-Finding processors() {
-  const HostResources here = internal::resources_here(/*pin=*/true);
-  return {
-      "cores", State::good,
-      short_number(here.cpus.value_or(0)) + " for this process, of " + std::to_string(sysconf(_SC_NPROCESSORS_ONLN)),
-      ""};
+Finding processors(const internal::HostCapacity& here) {
+  return {"cores", State::good,
+          std::to_string(here.cores.size()) + " for this process, of " + std::to_string(sysconf(_SC_NPROCESSORS_ONLN)),
+          ""};
 }
 
-Finding memory() {
-  const std::uint64_t bytes = internal::resources_here(false).memory.value_or(0);
-  return {"memory", bytes < kGiB ? State::bad : State::good,
-          short_memory(bytes) + " for this process and its container",
-          bytes < kGiB ? "give the container more memory" : ""};
+Finding memory(const internal::HostCapacity& here) {
+  const bool little = here.memory < kGiB;
+  return {"memory", little ? State::bad : State::good,
+          short_memory(here.memory) + " for this process and its container",
+          little ? "give the container more memory" : ""};
 }
 
-Finding gpus() {
-  const int count = internal::resources_here(false).gpus.value_or(0);
-  return {"gpus", count == 0 ? State::missing : State::good, count == 0 ? "none" : std::to_string(count),
-          count == 0 ? "groups that ask for gpus need the NVIDIA driver: /dev/nvidia0" : ""};
+Finding gpus(const internal::HostCapacity& here) {
+  const bool none = here.gpus.empty();
+  return {"gpus", none ? State::missing : State::good, none ? "none" : std::to_string(here.gpus.size()),
+          none ? "groups that ask for gpus need the NVIDIA driver: /dev/nvidia0" : ""};
 }
 
 // Big arrays and neighbours use anonymous shared memory; other software in a container uses this.
@@ -121,7 +119,8 @@ Finding tool(const std::string& name, std::vector<std::string> command, const st
 }
 
 std::vector<Finding> examine() {
-  std::vector<Finding> all = {processors(), memory(), gpus(), shared_memory()};
+  const internal::HostCapacity here = internal::capacity_here();
+  std::vector<Finding> all = {processors(here), memory(here), gpus(here), shared_memory()};
   all.push_back(
       limit("open files", RLIMIT_NOFILE, 4096, "raise `ulimit -Hn`: a service has a connection for each caller"));
   all.push_back(limit("processes", RLIMIT_NPROC, 4096, "raise `ulimit -Hu`: every node has threads"));
