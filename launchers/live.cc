@@ -130,7 +130,7 @@ void Live::answer_measurers() {
     MeasureRecord::Process& process = record.processes.emplace_back();
     for (const NodeId node : topology_.units[unit].nodes) {
       process.nodes.push_back(topology_.nodes[node].name);
-      process.host = host;
+      process.host = record.status.nodes[node].host.empty() ? host : record.status.nodes[node].host;
       process.pid = record.status.nodes[node].pid;
       process.incarnation = record.status.nodes[node].incarnation;
     }

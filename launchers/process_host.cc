@@ -56,6 +56,11 @@ void ProcessHost::attach(HostEvents& events) {
   }
 }
 
+std::string ProcessHost::host_of(std::size_t unit) const {
+  const std::size_t host = places_.of(unit).host;
+  return agents_[host]->remote() ? places_.host(host).spec.name : std::string();
+}
+
 Time ProcessHost::next() const {
   Time next = kNever;
   for (const auto& agent : agents_) next = std::min(next, agent->next());
@@ -124,8 +129,7 @@ void ProcessHost::start(std::size_t unit, std::uint32_t incarnation, const std::
   control::SpawnT spawn;
   spawn.name = topology_.units[unit].name;
   spawn.environment = place.environment;
-  spawn.environment.push_back(
-      run_mark(start_.run, agents_[place.host]->remote() ? places_.host(place.host).spec.name : std::string()));
+  spawn.environment.push_back(run_mark(start_.run, host_of(unit)));
   spawn.environment.push_back(node_mark(start_.run, unit, incarnation));
   spawn.cores = place.cores;
   spawn.memory = place.memory;

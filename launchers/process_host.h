@@ -52,6 +52,8 @@ class ProcessHost final : public Host {
   ~ProcessHost() override;
 
   void attach(HostEvents& events);
+  // Where the unit is, or was last; empty: on this host.
+  std::string host_of(std::size_t unit) const;
   // When advance() has something to do.
   Time next() const;
   void advance(Time now);

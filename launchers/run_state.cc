@@ -244,6 +244,9 @@ void Run::State::serve() {
 void Run::State::end() {
   end_report();
   if (threads_ != nullptr) threads_->close();
+  for (std::size_t unit = 0; processes_ != nullptr && unit < topology_.units.size(); ++unit) {
+    last_hosts_.push_back(processes_->host_of(unit));
+  }
   processes_.reset();  // with whatever its nodes have left behind
   loop_.close();
   result = coordinator_->result();
@@ -349,6 +352,11 @@ void Run::State::write_status(bool always) {
 RunStatus Run::State::current_status() const {
   RunStatus status = coordinator_->status();
   status.run = name;
+  for (NodeId node = 0; node < status.nodes.size(); ++node) {
+    const std::size_t unit = topology_.nodes[node].unit;
+    if (processes_ != nullptr) status.nodes[node].host = processes_->host_of(unit);
+    if (unit < last_hosts_.size()) status.nodes[node].host = last_hosts_[unit];
+  }
   return status;
 }
 

@@ -39,6 +39,7 @@ struct NodeStatus {
   State state = State::waiting;
   std::uint32_t incarnation = 0;
   int restarts = 0;
+  std::string host{};       // where its process is; empty: on that of the launcher
   int pid = 0;              // of its process; 0: it has none of its own, or none now
   std::uint64_t step = 0;   // of its progress
   std::uint64_t total = 0;  // 0: unknown

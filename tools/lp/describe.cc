@@ -116,7 +116,7 @@ std::string nodes_text(const RunView& run, const Plan& plan, const Screen& scree
                {"RESTARTS", Cut::never, true}});
   for (std::size_t i = 0; i < run.status.nodes.size(); ++i) {
     const NodeStatus& node = run.status.nodes[i];
-    table.add({Screen::clean(node.name), Screen::clean(run.record.host),
+    table.add({Screen::clean(node.name), Screen::clean(node.host.empty() ? run.record.host : node.host),
                i < plan.nodes.size() ? std::to_string(plan.nodes[i].process) : "",
                node.pid == 0 ? "" : std::to_string(node.pid), std::string(enum_name(node.state)),
                std::to_string(node.incarnation), std::to_string(node.restarts)},
