@@ -59,7 +59,10 @@ Plan plan_from(const PlanText& text) {
   for (const GroupText& group : text.groups) {
     groups.emplace(group.name, groups.size());
     PlanGroup& one = plan.groups.emplace_back();
-    one = {.type = group.type, .active = group.active, .saves = group.saves, .size = group.replicas};
+    one.type = group.type;
+    one.active = group.active;
+    one.saves = group.saves;
+    one.size = group.replicas;
     one.options = {.name = group.name,
                    .replicas = group.replicas,
                    .cpus = group.cpus,
