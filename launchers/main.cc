@@ -212,7 +212,7 @@ int run_slurm_job(const LaunchFlags& flags, const Program& program, const Launch
     std::printf("%s", script.c_str());
     return 0;
   }
-  std::filesystem::create_directories(directory);
+  make_private_directory(directory);
   std::string error;
   if (!write_file(directory / "job.sh", script, error)) throw Error(ErrorKind::failed, error);
   const std::string number = submit(directory / "job.sh");

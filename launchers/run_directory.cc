@@ -60,6 +60,13 @@ std::filesystem::path default_run_directory(const std::string& run) {
   return std::filesystem::path(home) / ".local/state/lp/runs" / run;
 }
 
+void make_private_directory(const std::filesystem::path& directory) {
+  std::error_code error;
+  if (!std::filesystem::create_directories(directory, error) && !error) return;  // whose owner has chosen
+  if (!error) std::filesystem::permissions(directory, std::filesystem::perms::owner_all, error);
+  if (error) refuse(directory, error.message());
+}
+
 void make_run_directory(const std::filesystem::path& directory) {
   std::error_code error;
   if (std::filesystem::exists(directory / "plan.json", error)) {
@@ -67,12 +74,11 @@ void make_run_directory(const std::filesystem::path& directory) {
         ErrorKind::failed,
         directory.string() + " holds another run already: choose another --directory, or go on from it with --resume");
   }
-  const bool is_new = !std::filesystem::exists(directory, error);
+  make_private_directory(directory);
   for (const char* part : {"logs", "checkpoints"}) {
     std::filesystem::create_directories(directory / part, error);
     if (error) refuse(directory, error.message());
   }
-  if (is_new) std::filesystem::permissions(directory, std::filesystem::perms::owner_all, error);
   std::string why;
   const std::filesystem::path probe = directory / ".writable";
   if (!write_file(probe, "x", why)) refuse(directory, why);

@@ -18,6 +18,9 @@ std::filesystem::path default_run_directory(const std::string& run);
 // Nothing happens where that cannot be written.
 void register_run(const std::string& run, const std::filesystem::path& directory);
 
+// Makes the directory, for its user alone, unless it is there. Throws Error, saying what to do, when that fails.
+void make_private_directory(const std::filesystem::path& directory);
+
 // Makes the directory, which is for this user alone, and logs/ and checkpoints/ in it. Throws Error, saying what to do,
 // when it cannot be written.
 void make_run_directory(const std::filesystem::path& directory);

@@ -201,6 +201,9 @@ std::vector<std::unique_ptr<internal::AgentLink>> Run::State::start_agents(std::
   }
   const bool slurm = options.launch == Launch::slurm;
   const std::vector<HostSpec> specs = slurm ? internal::slurm_hosts() : options.hosts;
+  if (options.path == Path::shm && specs.size() > 1) {
+    throw Error(ErrorKind::failed, "--path=shm needs nodes on one host, and there are " + std::to_string(specs.size()));
+  }
   if (specs.empty()) throw Error(ErrorKind::failed, "--launch=ssh needs --hosts: which hosts shall run it?");
   for (auto& agent : internal::start_agents_there(
            specs, slurm ? internal::by_srun() : internal::by_ssh(options.ssh),

@@ -172,9 +172,16 @@ std::string batch_script(const SlurmJob& job, const Plan& plan) {
   option("--output=" + (job.directory / kOutput).string());
   option("--error=" + (job.directory / kErrors).string());
   option("--open-mode=append");
-  option("--no-kill");  // a node that fails is for the program's own policies
+  option("--no-requeue");  // a second start would find the run's directory taken
+  option("--no-kill");     // a node that fails is for the program's own policies
   for (const std::string& need : needs_of(plan)) option(need);
-  for (const std::string& own : job.options) option(own);
+  for (const std::string& own : job.options) {
+    if (own.starts_with("--output") || own.starts_with("--error") || own.starts_with("-o") || own.starts_with("-e")) {
+      throw Error(ErrorKind::failed,
+                  "--slurm=" + own + ": what a job prints goes to the run's directory: give --directory");
+    }
+    option(own);
+  }
   script << "\nexec";
   for (const std::string& word : job.command) script << " \\\n  " << plain_word(word);
   if (job.configuration.empty()) {
@@ -190,7 +197,13 @@ std::string batch_script(const SlurmJob& job, const Plan& plan) {
 
 std::string submit(const std::filesystem::path& script) {
   const std::string said = ask("sbatch", "--parsable", script);
-  return said.substr(0, said.find(';'));  // behind it stands the cluster
+  const std::size_t last = said.rfind('\n') + 1;                              // before it stand sbatch's warnings
+  const std::string number = said.substr(last, said.find(';', last) - last);  // behind it, the cluster
+  if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos) {
+    throw Error(ErrorKind::failed, "sbatch has said no job's number: " + said);
+  }
+  std::fprintf(stderr, "%s", said.substr(0, last).c_str());
+  return number;
 }
 
 int follow(const std::string& job, const std::filesystem::path& directory) {

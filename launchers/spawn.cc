@@ -82,6 +82,8 @@ struct Failure {
   if (dup2(control, kControlDescriptor) < 0) give_up(high_report, "dup2");
   close_range(kControlDescriptor + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
+  // A cancelled job has every process signalled, the coordinator among them, which stops this one in order.
+  if (std::getenv("SLURM_JOB_ID") != nullptr) signal(SIGTERM, SIG_IGN);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);

@@ -72,7 +72,9 @@ TEST_F(SlurmTest, TheScriptIsThatOfAPersonAndSlurmTakesIt) {
   const std::string run = (directory_ / "run1").string();
   std::string expected = "#!/bin/bash\n# The run NAME of lp: 4 nodes in 4 processes.\n#SBATCH --job-name=counting\n";
   expected += "#SBATCH --output=" + run + "/job.out\n#SBATCH --error=" + run + "/job.err\n#SBATCH --open-mode=append\n";
-  expected += "#SBATCH --no-kill\n#SBATCH --ntasks=4\n#SBATCH --cpus-per-task=2\n#SBATCH --mem-per-cpu=50M\n";
+  expected +=
+      "#SBATCH --no-requeue\n#SBATCH --no-kill\n#SBATCH --ntasks=4\n#SBATCH --cpus-per-task=2\n#SBATCH "
+      "--mem-per-cpu=50M\n";
   expected +=
       "#SBATCH --nodes=3\n#SBATCH --time=2\n\nexec \\\n  " + std::filesystem::read_symlink("/proc/self/exe").string();
   expected +=
@@ -121,7 +123,19 @@ TEST_F(SlurmTest, AJobThatIsCancelledLeavesNothing) {
   ASSERT_EQ(command("scancel --name=counting").code, 0);
   EXPECT_NE(program.wait().code, 0);
   EXPECT_TRUE(has(program.err(), "ended as CANCELLED")) << program.err();
+  EXPECT_FALSE(has(program.err(), "was killed by signal 15")) << program.err();
   expect_ended(processes);
+}
+
+TEST_F(SlurmTest, AWarningOfSlurmIsNoJobAndItsOutputStaysInThePrivateDirectory) {
+  Subprocess program(arguments({"--launch=slurm", "--slurm=--nodes=3,--time=2", "--workers=1"}));  // 2 tasks on 3 nodes
+  EXPECT_EQ(program.wait().code, 0) << program.err();
+  EXPECT_TRUE(has(program.err(), "Warning: can't run 2 processes on 3 nodes")) << program.err();
+  EXPECT_EQ(std::filesystem::status(directory_ / "run1").permissions(), std::filesystem::perms::owner_all);
+  Subprocess elsewhere(arguments({"--launch=slurm", "--slurm=--output=x"}));
+  EXPECT_EQ(elsewhere.wait().code, 2);
+  EXPECT_TRUE(has(elsewhere.err(), "--slurm=--output=x: what a job prints goes to the run's directory"))
+      << elsewhere.err();
 }
 
 }  // namespace
