@@ -7,6 +7,7 @@
 #include "lp/base/json.h"
 #include "tools/lp/ask.h"
 #include "tools/lp/command.h"
+#include "tools/lp/plan_file.h"
 #include "tools/lp/run_text.h"
 
 namespace lp::tool {
@@ -80,6 +81,7 @@ int restart_command(const Arguments& arguments, Screen& screen) {
   internal::LiveClient client = connect_to(run);
   RestartRequest request;
   request.node = arguments.words()[1];
+  static_cast<void>(find_nodes(plan_of(run.place), request.node));  // or there is none of this name
   const JsonValue answer = ask(client, to_json(request));
   if (arguments.has("json")) {
     JsonWriter json;

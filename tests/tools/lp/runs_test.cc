@@ -89,7 +89,7 @@ TEST_F(LpTest, ANodeIsRestartedAtNoCostOfItsBudget) {
   OnTerminal watch = on_terminal({"status", "last", "--watch"});
   EXPECT_TRUE(watch.read_until("worker/0  running      2")) << watch.shown();
   const Ended unknown = lp("restart last wroker/0");
-  EXPECT_EQ(unknown.code, 1);
+  EXPECT_EQ(unknown.code, 3);
   EXPECT_TRUE(has(unknown.output, "did you mean worker/0?")) << unknown.output;
   EXPECT_EQ(lp("stop last").code, 0);
   EXPECT_EQ(watch.wait(), 0);
