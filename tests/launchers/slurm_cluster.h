@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "launchers/spawn.h"
 #include "lp/base/scheduler.h"
 #include "tests/directory.h"
 #include "tests/launchers/tools_for_test.h"
@@ -51,6 +52,7 @@ class SlurmCluster {
       kill(*daemon, SIGKILL);
       waitpid(*daemon, nullptr, 0);
     }
+    internal::kill_marked("SLURM_CONF=" + configuration());  // slurmstepd outlives its slurmd
     unsetenv("SLURM_CONF");
   }
   SlurmCluster(const SlurmCluster&) = delete;
