@@ -64,6 +64,7 @@ class ConnectionTest : public testing::Test {
     calling_.connection->greet();
     exchange();
   }
+  ~ConnectionTest() override { calling_.hub.close(); }  // before the edge goes, as a runtime does: calls end
   void exchange() {
     serving_.take(calling_);
     calling_.take(serving_);
