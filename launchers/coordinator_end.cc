@@ -75,7 +75,7 @@ void Coordinator::begin_stop() {
     Unit& unit = units_[index];
     if (unit.state == Unit::State::up) {
       cancel_alarms(index);
-      host_.stop(index, result_.reason);
+      host_.stop(index, result_.reason, true);
     } else if (!is_up(unit)) {
       alarms_.cancel({Due::restart, index});
       unit.state = Unit::State::ended;

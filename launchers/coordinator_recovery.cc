@@ -65,7 +65,7 @@ void Coordinator::begin_failure(std::size_t index, Cause cause, bool obeys) {
   for (const NodeId node : topology_.units[index].nodes) nodes_[node].text = cause.what;
   if (phase_ == Phase::stopping) return kill_unit(index);
   if (obeys) {
-    host_.stop(index, "it failed");
+    host_.stop(index, "it failed", false);
     alarms_.set({Due::kill, index}, now_ + kTimeToEnd);
   } else {
     kill_unit(index);
@@ -203,7 +203,7 @@ std::string Coordinator::restart_node(const std::string& name) {
     unready(index);
     cancel_alarms(index);
     unit.state = Unit::State::discarded;
-    host_.stop(index, "it is restarted");
+    host_.stop(index, "it is restarted", false);
     alarms_.set({Due::kill, index}, now_ + options_.grace);
   }
   return topology_.units[index].name + " is restarted" + origin_of(index);

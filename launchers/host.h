@@ -49,8 +49,9 @@ class Host {
   // News for a unit, about the nodes that its nodes call or are called by.
   virtual void update(std::size_t unit, std::span<const PeerState> peers) = 0;
   virtual void run(NodeId node) = 0;
-  virtual void stop(std::size_t unit, const std::string& reason) = 0;  // on_exited follows if it obeys
-  virtual void kill(std::size_t unit) = 0;                             // on_exited follows, soon
+  // on_exited follows if it obeys. The run ends: all others are stopped now, too.
+  virtual void stop(std::size_t unit, const std::string& reason, bool run_ends) = 0;
+  virtual void kill(std::size_t unit) = 0;  // on_exited follows, soon
   virtual void probe(NodeId node) = 0;
   // on_measured follows for each of these units: what their processes use, if they have any of their own, and their
   // calls.

@@ -177,6 +177,7 @@ class NodeProcess final : public Runtime::Observer {
     } else if (const auto* run = message->body_as_RunNode()) {
       if (is_here(run->node())) runtime_->run(run->node());
     } else if (const auto* stop = message->body_as_Stop()) {
+      if (stop->run_ends()) runtime_->end_run();
       end(text_of(stop->reason()));
     } else if (message->body_as_Measure() != nullptr) {
       control_.send(pack(unit_, incarnation_, pack_calls(measurement_of(runtime_->calls()))));

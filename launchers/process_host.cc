@@ -187,9 +187,10 @@ void ProcessHost::run(NodeId node) {
   tell(topology_.nodes[node].unit, std::move(run));
 }
 
-void ProcessHost::stop(std::size_t unit, const std::string& reason) {
+void ProcessHost::stop(std::size_t unit, const std::string& reason, bool run_ends) {
   control::StopT stop;
   stop.reason = reason;
+  stop.run_ends = run_ends;
   units_[unit].stop = Stop::asked;
   tell(unit, std::move(stop));
 }

@@ -119,7 +119,8 @@ void ThreadHost::update(std::size_t, std::span<const PeerState> peers) {
 
 void ThreadHost::run(NodeId node) { runtime_->run(node); }
 
-void ThreadHost::stop(std::size_t unit, const std::string& reason) {
+void ThreadHost::stop(std::size_t unit, const std::string& reason, bool run_ends) {
+  if (run_ends) runtime_->end_run();
   if (stopping_[unit]) return;
   stopping_[unit] = true;
   for (const NodeId node : topology_.units[unit].nodes) runtime_->stop(node, reason);
@@ -128,7 +129,7 @@ void ThreadHost::stop(std::size_t unit, const std::string& reason) {
 
 void ThreadHost::kill(std::size_t unit) {
   const Time deadline = stopping_[unit] ? now() : after(kTimeToEnd);
-  stop(unit, "it is replaced");
+  stop(unit, "it is replaced", false);
   {
     const std::lock_guard lock(ender_->mutex);
     ender_->deadlines.emplace_back(unit, deadline);

@@ -261,6 +261,8 @@ void Runtime::stop(NodeId node, const std::string& reason) {
   if (Context::State* const state = state_->find(node); state != nullptr) state->core.stop(reason);
 }
 
+void Runtime::end_run() { state_->hub.end_run(); }
+
 bool Runtime::join(NodeId node, Time until) {
   Context::State* const state = state_->find(node);
   if (state == nullptr) return true;

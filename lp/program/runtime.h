@@ -91,6 +91,9 @@ class Runtime {
   void run(NodeId node);
   // Asks the node to end: Context::stopping is true and every wait of its threads ends with `stopped`. Returns at once.
   void stop(NodeId node, const std::string& reason);
+  // The run ends, so nodes elsewhere are asked, too: a call that its callee leaves without a reply is not lost but ends
+  // with the stop, which its caller hears of itself.
+  void end_run();
   // Waits until the node's run() has ended and its last handler has returned, then destroys the service. False when
   // `until` came first: the node is still there, and may be abandoned.
   bool join(NodeId node, Time until);

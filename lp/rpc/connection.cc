@@ -76,7 +76,7 @@ void send_error(const ReplyTo& to, const Error& error) noexcept {
 
 void send_lost(const ReplyTo& to, bool may_have_run) noexcept {
   if (to.connection != nullptr) {
-    to.connection->reply(to.call, Error(ErrorKind::disconnected, "the node ended", {.may_have_run = may_have_run}));
+    to.connection->reply_lost(to.call, may_have_run);
   } else if (to.pending) {
     to.pending->retain();
     to.pending->peer().lost(*to.pending, may_have_run);
@@ -279,6 +279,11 @@ void Connection::reply(std::uint64_t call, const Error& error) {
   if (phase_ != Phase::open) return;
   served = served_.take(call);
   link_->send(std::move(frames));
+}
+
+void Connection::reply_lost(std::uint64_t call, bool may_have_run) {
+  if (hub_.run_ends()) return;
+  reply(call, Error(ErrorKind::disconnected, "the node ended", {.may_have_run = may_have_run}));
 }
 
 Connection::Hold Connection::hold_if_full(Call& call) noexcept {

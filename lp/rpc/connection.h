@@ -48,6 +48,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void serve(std::uint64_t call, Ref<StateBase> state);
   void reply(PacketKind kind, std::uint64_t call, Frames frames);
   void reply(std::uint64_t call, const Error& error);
+  // The callee ended first. When the run ends the caller hears of that itself.
+  void reply_lost(std::uint64_t call, bool may_have_run);
   // The caller does not take its replies as fast as they are made. Then a call whose turn has come is held until it has
   // taken some, and so are those behind it; after one that was held has run, go_on must follow.
   enum class Hold : std::uint8_t { no, held, was_held };

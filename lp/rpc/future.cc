@@ -128,8 +128,19 @@ void StateBase::wait() {
   if (!wait_until(kNever)) throw Error(ErrorKind::deadline, "no value in time");
 }
 
+// Of two nodes that are asked to stop the callee may have left first: its caller hears of the stop all the same.
+void StateBase::prefer_stop() const {
+  const Frame* const frame = current_frame();
+  if (frame == nullptr || !frame->node->stopping() || !failed()) return;
+  if (error().kind() == ErrorKind::disconnected || error().kind() == ErrorKind::stopped)
+    throw frame->node->stopped_error();
+}
+
 bool StateBase::wait_until(Time time) {
-  if (ready()) return true;
+  if (ready()) {
+    prefer_stop();
+    return true;
+  }
   Frame* const frame = current_frame();
   const Time own = deadline();
   const Time given = frame == nullptr ? kNever : frame->deadline;
@@ -155,7 +166,10 @@ bool StateBase::wait_until(Time time) {
     const std::lock_guard lock(mutex_);
     waiter_ = nullptr;
   }
-  if (ready()) return true;
+  if (ready()) {
+    prefer_stop();
+    return true;
+  }
   if (stopped) throw frame->node->stopped_error();
   if (own <= limit) {
     cancel(late());

@@ -158,6 +158,8 @@ class StateBase : public Recycled {
  private:
   enum : std::uint32_t { kPending, kClaimed, kReady };
 
+  void prefer_stop() const;
+
   std::atomic<std::uint32_t> references_ = 1;
   std::atomic<std::uint32_t> phase_ = kPending;
   std::mutex mutex_;

@@ -62,6 +62,10 @@ class Hub {
   // How long a call may take: what the caller says, else the method, else the run. 0 stands for unsaid.
   Duration timeout(Duration said, const MethodInfo& info) const;
 
+  // A call that its callee leaves without a reply is from now on not lost, but ends with the stop.
+  void end_run() { run_ends_.store(true); }
+  bool run_ends() const { return run_ends_.load(); }
+
   // Ends every call that waits, with `stopped`.
   void close();
 
@@ -74,6 +78,7 @@ class Hub {
   std::deque<Peer> peers_;
   std::deque<std::atomic<std::uint32_t>> callers_;  // the newest incarnation of each node that has called
   std::atomic<std::uint64_t> refused_ = 0;
+  std::atomic<bool> run_ends_ = false;
   Pool pool_{"pool"};
   std::unique_ptr<Network> network_;
   Timers timers_;

@@ -274,7 +274,7 @@ Error Peer::lost_error(const MethodInfo& info, const CallScope& scope) const {
   ErrorOrigin origin = place(info, scope);
   origin.may_have_run = true;
   const std::lock_guard lock(mutex_);
-  const bool stopped = closed_ != nullptr && closed_->kind() == ErrorKind::stopped;
+  const bool stopped = hub_.run_ends() || (closed_ != nullptr && closed_->kind() == ErrorKind::stopped);
   return Error(stopped ? ErrorKind::stopped : ErrorKind::disconnected, "the node ended before it replied",
                std::move(origin));
 }

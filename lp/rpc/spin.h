@@ -1,7 +1,8 @@
 #pragma once
 // How long it pays to look before one sleeps: a little while when what is awaited comes while one looks, because the
 // other side runs on another core; hardly ever when it does not, or when there are more threads than cores and looking
-// takes the time from those who work. Owned by one thread at a time.
+// takes the time from those who work. Now and then it looks for long: two sides that both sleep are slow to wake each
+// other, and would never see one another by short looks. Owned by one thread at a time.
 
 #include <algorithm>
 #include <chrono>
@@ -34,13 +35,16 @@ class Spin {
     } while (!came && last - begin < budget_);
 
     if (came && alone) {
-      budget_ = std::min(2 * budget_, kMost);
+      budget_ = std::clamp(2 * (last - begin), 2 * kLeast, kMost);
       pause_ = kLeastPause;
+    } else if (alone && budget_ / 2 > kLeast && !probes_) {
+      budget_ /= 2;
     } else {
-      budget_ = std::max(budget_ / 2, kLeast);
-      if (budget_ == kLeast) rest_ = pause_;
-      if (!alone) rest_ = pause_ = std::min(2 * pause_, kMostPause);
+      rest_ = pause_;
+      pause_ = std::min(2 * pause_, kMostPause);
+      budget_ = kMost;
     }
+    probes_ = rest_ > 0;
     return came;
   }
 
@@ -51,7 +55,8 @@ class Spin {
   static constexpr int kLooks = 32;
   static constexpr int kLeastPause = 64;  // waits without a look
   static constexpr int kMostPause = 1 << 16;
-  Duration budget_ = kLeast;
+  Duration budget_ = kMost;
+  bool probes_ = true;  // the next look is one of those for long
   int rest_ = 0;
   int pause_ = kLeastPause;
 };
