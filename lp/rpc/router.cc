@@ -206,13 +206,17 @@ bool Router::receive(Arrival& arrival) {
     if (taken < 0) return false;
     arrival.id.assign(static_cast<const char*>(id.data()), id.size());
     arrival.content = {};
-    arrival.descriptor = zmq_msg_get(id.handle(), ZMQ_SRCFD);
-    arrival.permit = state_->encrypts() ? permit_of(id) : 0;
+    arrival.descriptor = -1;
+    arrival.permit = 0;
     std::size_t frames = 0;
     for (bool more = id.more(); more; ++frames) {
       zmq::message_t frame;
       static_cast<void>(state_->socket.recv(frame, zmq::recv_flags::dontwait));  // a message comes as a whole
       more = frame.more();
+      if (frames == 0) {  // ZeroMQ forgets these of the id, where it has looked whether something is there
+        arrival.descriptor = zmq_msg_get(frame.handle(), ZMQ_SRCFD);
+        if (state_->encrypts()) arrival.permit = permit_of(frame);
+      }
       if (frames == 0 && !more) arrival.content = from_zmq(std::move(frame));
     }
     return true;

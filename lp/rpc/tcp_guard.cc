@@ -189,7 +189,6 @@ void TcpGuard::cut(int descriptor) {
 void TcpGuard::State::serve() {
   std::array<Poller::Ready, 2> ready;
   while (!closing) {
-    // All that happened before a connection asks: so a descriptor that it has again is known to be free.
     do {
       while (hear()) {
       }
@@ -208,6 +207,9 @@ bool TcpGuard::State::answer() {
       if (!asked.recv(frame, zmq::recv_flags::dontwait)) return false;
       more = frame.more();
       frames.push_back(frame.to_string());
+    }
+    // What happened before it asked, such as that it was accepted: only now that is sure to be there.
+    while (hear()) {
     }
     // Who asks, and an empty frame; version, number, domain, address, identity, mechanism; name and password, or a key.
     if (frames.size() < 9) return true;

@@ -80,12 +80,12 @@ class Tap {
   int fd_;
 };
 
-// Runs in a namespace of its own; the far host is a child process in another.
-class TwoHosts : public testing::Test {
- protected:
-  void SetUp() override {
+// The near host, in this process, which has a namespace of its own; the far one is a child process in another.
+class TwoHosts {
+ public:
+  TwoHosts() {
     std::array<int, 2> ends{};
-    ASSERT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()), 0);
+    EXPECT_EQ(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()), 0);
     child_ = fork();
     if (child_ == 0) {
       close(ends[0]);
@@ -94,19 +94,35 @@ class TwoHosts : public testing::Test {
     }
     close(ends[1]);
     far_.emplace(ends[0]);
-    ASSERT_EQ(far_->hear(), "here");
+    EXPECT_EQ(far_->hear(), "here");
     const std::string cable = "ip link add lp0 type veth peer name lp0 netns " + std::to_string(child_);
-    ASSERT_EQ(std::system((cable + " && " + plug_in(kNear)).c_str()), 0);
+    EXPECT_EQ(std::system((cable + " && " + plug_in(kNear)).c_str()), 0);
     far_->say("linked");
     endpoint_ = far_->hear();
   }
-  ~TwoHosts() override {
+  ~TwoHosts() {
     far_.reset();  // which ends it
     int status = 0;
     waitpid(child_, &status, 0);
     EXPECT_EQ(status, 0);
   }
+  TwoHosts(const TwoHosts&) = delete;
+  TwoHosts& operator=(const TwoHosts&) = delete;
 
+  const Program& program() const { return program_; }
+  const std::string& endpoint() const { return endpoint_; }  // of the service on the far host
+  std::string refused() const {                              // by the far host
+    far_->say("how many were refused?");
+    return far_->hear();
+  }
+  Runtime::Options options() const { return options(kNear, near_keys_); }
+  void introduce(Runtime& near) const {
+    const std::vector<PeerState> peers{
+        {.node = 0, .incarnation = 1, .endpoint = endpoint_, .key = far_keys_.public_key}};
+    near.update(peers);
+  }
+
+ private:
   Runtime::Options options(const std::string& address, const CurveKeys& keys) const {
     Runtime::Options options{.run = "far", .network = true};
     options.listen = address;
@@ -129,71 +145,75 @@ class TwoHosts : public testing::Test {
     while (!near.hear().empty()) near.say(std::to_string(server.refused()));
   }
 
-  void introduce(Runtime& near) const {
-    const std::vector<PeerState> peers{
-        {.node = 0, .incarnation = 1, .endpoint = endpoint_, .key = far_keys_.public_key}};
-    near.update(peers);
-  }
-
   const CurveKeys near_keys_ = make_curve_keys();
   const CurveKeys far_keys_ = make_curve_keys();
   const Program program_ = make_services({.nodes = 1});
-  Nobody nobody_;
   pid_t child_ = -1;
   std::optional<Line> far_;
   std::string endpoint_;
 };
 
-TEST_F(TwoHosts, DISABLED_CallOneAnotherEncrypted) {
-  EXPECT_EQ(endpoint_.rfind("tcp://10.9.8.2:", 0), 0u) << endpoint_;
-  const Tap tap;
-  Runtime near(program_, options(kNear, near_keys_), nobody_);
-  introduce(near);
-  const auto client = near.client(Handle<Service>("service/0")).within(seconds(10));
-  std::vector<std::uint8_t> bytes;
-  while (bytes.size() < 100'000) bytes.insert(bytes.end(), kMarker.begin(), kMarker.end());
-  EXPECT_EQ(client.call<&Service::size>(Array<std::uint8_t>::copy_of(bytes)), bytes.size());
-  const std::string seen = tap.seen();
-  EXPECT_NE(seen.find("CURVE"), std::string::npos);
-  EXPECT_GT(seen.size(), bytes.size());
-  EXPECT_EQ(seen.find(kMarker), std::string::npos);
-  EXPECT_EQ(seen.find("secret"), std::string::npos);
-}
-
-TEST_F(TwoHosts, DISABLED_TakeNothingThatIsNotEncrypted) {
-  Stranger plain(endpoint_.substr(0, endpoint_.find(' ')), {});
-  plain.send(hello_packet({.run = "far", .token = "secret", .fingerprint = program_.fingerprint()}));
-  std::string refused = "0";
-  for (const Time end = after(seconds(20)); refused == "0" && now() < end;) {
-    far_->say("how many were refused?");
-    refused = far_->hear();
+// Runs the current test again in a namespace of its own, and there `body` with the two hosts.
+template <class F>
+void on_two_hosts(F body) {
+  constexpr const char* kInside = "LP_TEST_IN_NAMESPACE";
+  if (std::getenv(kInside) != nullptr) {
+    const TwoHosts hosts;
+    body(hosts);
+    return;
   }
-  EXPECT_NE(refused, "0");
-  EXPECT_FALSE(plain.receive(milliseconds(500)).has_value());
-}
-
-// They share a kernel, so memory could be handed over if their namespaces did not differ.
-TEST_F(TwoHosts, DISABLED_ShareNoMemory) {
-  Runtime::Options wants_memory = options(kNear, near_keys_);
-  wants_memory.path = Path::shm;
-  Runtime near(program_, wants_memory, nobody_);
-  introduce(near);
-  const auto client = near.client(Handle<Service>("service/0")).within(seconds(1));
-  EXPECT_THROW((client.call<&Service::add>(1, 2)), Error);
-}
-
-// Each of the above in namespaces of its own.
-TEST(Namespaces, AreHostsToOneAnother) {
   if (command("unshare -Urn ip link add type veth").code != 0) {
     GTEST_SKIP() << "this system does not let its users make network namespaces and a cable (`unshare -Urn`, `ip`)";
   }
   const std::string self = std::filesystem::read_symlink("/proc/self/exe");
-  for (const char* name : {"CallOneAnotherEncrypted", "TakeNothingThatIsNotEncrypted", "ShareNoMemory"}) {
-    const Ended ended = command("timeout -k 5 60 unshare -Urn '" + self +
-                                "' --gtest_also_run_disabled_tests --gtest_filter=TwoHosts.DISABLED_" + name);
-    EXPECT_EQ(ended.code, 0) << ended.output;
-    EXPECT_NE(ended.output.find("[  PASSED  ] 1 test"), std::string::npos) << ended.output;
-  }
+  const std::string test = testing::UnitTest::GetInstance()->current_test_info()->name();
+  const Ended ended = command("timeout -k 5 60 env " + std::string(kInside) + "=1 unshare -Urn '" + self +
+                              "' --gtest_filter=TwoHosts." + test);
+  EXPECT_EQ(ended.code, 0) << ended.output;
+  EXPECT_NE(ended.output.find("[  PASSED  ] 1 test"), std::string::npos) << ended.output;
+}
+
+TEST(TwoHosts, CallOneAnotherEncrypted) {
+  on_two_hosts([](const TwoHosts& hosts) {
+    EXPECT_EQ(hosts.endpoint().rfind("tcp://10.9.8.2:", 0), 0u) << hosts.endpoint();
+    const Tap tap;
+    Nobody nobody;
+    Runtime near(hosts.program(), hosts.options(), nobody);
+    hosts.introduce(near);
+    const auto client = near.client(Handle<Service>("service/0")).within(seconds(10));
+    std::vector<std::uint8_t> bytes;
+    while (bytes.size() < 100'000) bytes.insert(bytes.end(), kMarker.begin(), kMarker.end());
+    EXPECT_EQ(client.call<&Service::size>(Array<std::uint8_t>::copy_of(bytes)), bytes.size());
+    const std::string seen = tap.seen();
+    EXPECT_NE(seen.find("CURVE"), std::string::npos);
+    EXPECT_GT(seen.size(), bytes.size());
+    EXPECT_EQ(seen.find(kMarker), std::string::npos);
+    EXPECT_EQ(seen.find("secret"), std::string::npos);
+  });
+}
+
+TEST(TwoHosts, TakeNothingThatIsNotEncrypted) {
+  on_two_hosts([](const TwoHosts& hosts) {
+    Stranger plain(hosts.endpoint().substr(0, hosts.endpoint().find(' ')), {});
+    plain.send(hello_packet({.run = "far", .token = "secret", .fingerprint = hosts.program().fingerprint()}));
+    std::string refused = "0";
+    for (const Time end = after(seconds(20)); refused == "0" && now() < end;) refused = hosts.refused();
+    EXPECT_NE(refused, "0");
+    EXPECT_FALSE(plain.receive(milliseconds(500)).has_value());
+  });
+}
+
+// They share a kernel, so memory could be handed over if their namespaces did not differ.
+TEST(TwoHosts, ShareNoMemory) {
+  on_two_hosts([](const TwoHosts& hosts) {
+    Runtime::Options wants_memory = hosts.options();
+    wants_memory.path = Path::shm;
+    Nobody nobody;
+    Runtime near(hosts.program(), wants_memory, nobody);
+    hosts.introduce(near);
+    const auto client = near.client(Handle<Service>("service/0")).within(seconds(1));
+    EXPECT_THROW((client.call<&Service::add>(1, 2)), Error);
+  });
 }
 
 }  // namespace

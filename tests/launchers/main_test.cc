@@ -9,11 +9,11 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <memory>
 
 #include "launchers/spawn.h"
 #include "tests/launchers/main_fixture.h"
 #include "tests/launchers/subprocess.h"
+#include "tests/launchers/watched.h"
 
 namespace lp::test {
 namespace {
@@ -95,23 +95,15 @@ TEST_F(MainTest, ASecondCtrlCEndsAtOnce) {
   EXPECT_LT(now() - begin, seconds(5));
 }
 
-// All processes of a run carry its name in their environment.
-std::vector<std::unique_ptr<Watched>> processes_of_run_in(int launcher) {
-  std::vector<std::unique_ptr<Watched>> found;
-  for (const pid_t process : internal::descendants(launcher)) found.push_back(std::make_unique<Watched>(process));
-  return found;
-}
-
 TEST_F(MainTest, AKilledLauncherLeavesNothing) {
   for (const bool stop_a_node : {false, true}) {
     Subprocess program(arguments({with_processes(), "--mode=leaves a daemon", "--workers=4"}));
     ASSERT_TRUE(program.read_until("waiting"));
-    const auto processes = processes_of_run_in(program.pid());
+    const auto processes = watch(internal::descendants(program.pid()));
     EXPECT_GE(processes.size(), 7u);  // agent, counter, workers, daemon
     if (stop_a_node) kill(processes.back()->pid(), SIGSTOP);
     program.kill(SIGKILL);
-    const Time end = after(seconds(2));
-    for (const auto& process : processes) EXPECT_TRUE(process->ends_within(until(end))) << process->pid();
+    expect_end_within(seconds(2), processes);
   }
 }
 

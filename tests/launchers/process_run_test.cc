@@ -15,8 +15,8 @@
 #include "launchers/test_launcher.h"
 #include "lp/base/error.h"
 #include "tests/launchers/programs_for_test.h"
-#include "tests/launchers/subprocess.h"
 #include "tests/launchers/tools_for_test.h"
+#include "tests/launchers/watched.h"
 
 namespace lp::test {
 namespace {

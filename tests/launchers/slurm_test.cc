@@ -3,13 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "launchers/spawn.h"
 #include "tests/launchers/main_fixture.h"
 #include "tests/launchers/slurm_cluster.h"
+#include "tests/launchers/watched.h"
 
 namespace lp::test {
 namespace {
@@ -22,27 +22,15 @@ class SlurmTest : public MainTest {
   }
 
   // The processes of the first run on a node.
-  std::vector<int> processes_on(const std::string& node) const {
-    const std::string mark = internal::run_mark("run1", node);
-    std::vector<int> found;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-      const int process = std::atoi(entry.path().filename().c_str());
-      if (process > 0 && internal::has_mark(process, mark)) found.push_back(process);
-    }
-    return found;
-  }
+  static std::vector<int> processes_on(const std::string& node) { return marked(internal::run_mark("run1", node)); }
 
-  std::vector<std::unique_ptr<Watched>> watch_all() const {
-    std::vector<std::unique_ptr<Watched>> watched;
+  static std::vector<int> all_processes() {
+    std::vector<int> all;
     for (const std::string node : {"n1", "n2", "n3"}) {
-      for (const int process : processes_on(node)) watched.push_back(std::make_unique<Watched>(process));
+      const std::vector<int> here = processes_on(node);
+      all.insert(all.end(), here.begin(), here.end());
     }
-    return watched;
-  }
-
-  static void expect_ended(const std::vector<std::unique_ptr<Watched>>& processes) {
-    const Time end = after(std::chrono::seconds(10));
-    for (const auto& process : processes) EXPECT_TRUE(process->ends_within(until(end))) << process->pid();
+    return all;
   }
 
   const SlurmCluster cluster_;
@@ -108,23 +96,23 @@ TEST_F(SlurmTest, NodesOfAHostThatGoesDownStartAgainOnAnother) {
   ASSERT_EQ(command("scontrol update nodename=n3 state=down reason=test").code, 0);
   EXPECT_TRUE(program.read_until("was lost with its host n3")) << program.err();
   EXPECT_TRUE(program.read_until("restart 1 of 2"));
-  const auto processes = watch_all();
+  const auto processes = watch(all_processes());
   program.kill(SIGINT);
   EXPECT_NE(program.wait().code, 0);
   EXPECT_TRUE(has(program.err(), "ended as CANCELLED")) << program.err();
-  expect_ended(processes);
+  expect_end_within(std::chrono::seconds(10), processes);
 }
 
 TEST_F(SlurmTest, AJobThatIsCancelledLeavesNothing) {
   Subprocess program(in_job({"--mode=leaves a daemon", "--workers=3"}));
   ASSERT_TRUE(program.read_until("waiting"));
-  const auto processes = watch_all();
+  const auto processes = watch(all_processes());
   EXPECT_GE(processes.size(), 3u * 2 + 4);
   ASSERT_EQ(command("scancel --name=counting").code, 0);
   EXPECT_NE(program.wait().code, 0);
   EXPECT_TRUE(has(program.err(), "ended as CANCELLED")) << program.err();
   EXPECT_FALSE(has(program.err(), "was killed by signal 15")) << program.err();
-  expect_ended(processes);
+  expect_end_within(std::chrono::seconds(10), processes);
 }
 
 TEST_F(SlurmTest, AWarningOfSlurmIsNoJobAndItsOutputStaysInThePrivateDirectory) {

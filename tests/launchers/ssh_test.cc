@@ -6,8 +6,6 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <memory>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -16,15 +14,10 @@
 #include "lp/base/error.h"
 #include "tests/launchers/main_fixture.h"
 #include "tests/launchers/ssh_hosts.h"
+#include "tests/launchers/watched.h"
 
 namespace lp::test {
 namespace {
-
-std::string command_line_of(int process) {
-  std::string line = contents("/proc/" + std::to_string(process) + "/cmdline");
-  std::replace(line.begin(), line.end(), '\0', ' ');
-  return line;
-}
 
 class SshTest : public MainTest {
  protected:
@@ -47,21 +40,13 @@ class SshTest : public MainTest {
   // Processes of the run on a host: agent, warden, nodes.
   std::vector<int> processes_on(const std::string& host) const { return marked(internal::run_mark(run(), host)); }
 
-  static std::vector<int> marked(const std::string& mark) {
-    std::vector<int> found;
-    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-      const int process = std::atoi(entry.path().filename().c_str());
-      if (process > 0 && internal::has_mark(process, mark)) found.push_back(process);
-    }
-    return found;
-  }
-
-  std::vector<std::unique_ptr<Watched>> watch_all() const {
-    std::vector<std::unique_ptr<Watched>> watched;
+  std::vector<int> all_processes() const {
+    std::vector<int> all;
     for (const std::string host : {"h1", "h2", "h3"}) {
-      for (const int process : processes_on(host)) watched.push_back(std::make_unique<Watched>(process));
+      const std::vector<int> here = processes_on(host);
+      all.insert(all.end(), here.begin(), here.end());
     }
-    return watched;
+    return all;
   }
 
   static int one_with(const std::vector<int>& processes, const std::string& text) {
@@ -150,44 +135,37 @@ TEST_F(SshTest, AnAgentThatIsKilledLeavesNoFiles) {
                                    },
                                    {.run = "killed-" + directory_.filename().string()});
   EXPECT_FALSE(std::filesystem::is_empty(directory_ / ".cache/lp/runs"));
-  std::vector<std::unique_ptr<Watched>> processes;
+  const std::vector<int> there = marked(internal::run_mark("killed-" + directory_.filename().string(), "h1"));
+  const AllWatched processes = watch(there);
   int agent = -1;
-  for (const int process : marked(internal::run_mark("killed-" + directory_.filename().string(), "h1"))) {
-    processes.push_back(std::make_unique<Watched>(process));
+  for (const int process : there) {
     if (!internal::descendants(process).empty()) agent = process;  // the other one is its warden
   }
   ASSERT_GT(agent, 0);
   kill(agent, SIGKILL);
-  const Time end = after(std::chrono::seconds(5));
-  for (const auto& process : processes) EXPECT_TRUE(process->ends_within(until(end)));
+  expect_end_within(std::chrono::seconds(5), processes);
   EXPECT_TRUE(std::filesystem::is_empty(directory_ / ".cache/lp/runs"));
 }
 
 TEST_F(SshTest, ALauncherThatIsKilledLeavesNothingOnAnyHost) {
   Subprocess program(on_hosts({"--mode=leaves a daemon", "--workers=5"}));
   ASSERT_TRUE(program.read_until("waiting"));
-  const auto processes = watch_all();
+  const auto processes = watch(all_processes());
   EXPECT_GE(processes.size(), 3u * 2 + 6);
   program.kill(SIGKILL);
-  const Time end = after(std::chrono::seconds(5));
-  for (const auto& process : processes) {
-    EXPECT_TRUE(process->ends_within(until(end))) << command_line_of(process->pid());
-  }
+  expect_end_within(std::chrono::seconds(5), processes);
 }
 
 TEST_F(SshTest, AHostWhoseAgentIsKilledFailsTheProgramAndNothingIsLeft) {
   Subprocess program(on_hosts({"--mode=leaves a daemon", "--workers=5"}));
   ASSERT_TRUE(program.read_until("waiting"));
-  const auto processes = watch_all();
+  const auto processes = watch(all_processes());
   const int agent = one_with(processes_on("h2"), "--lp-agent=");
   ASSERT_GT(agent, 0);
   kill(agent, SIGKILL);
   EXPECT_EQ(program.wait().code, 1);
   EXPECT_TRUE(has(program.err(), "was lost with its host h2: ")) << program.err();
-  const Time end = after(std::chrono::seconds(5));
-  for (const auto& process : processes) {
-    EXPECT_TRUE(process->ends_within(until(end))) << command_line_of(process->pid());
-  }
+  expect_end_within(std::chrono::seconds(5), processes);
 }
 
 // The ssh of a host is stopped, as if its cable was pulled: both ends notice that they hear nothing.
@@ -197,16 +175,13 @@ TEST_F(SshTest, NodesOfAHostThatIsCutOffStartAgainElsewhereAndEndThere) {
   ASSERT_TRUE(program.read_until("waiting"));
   const std::vector<int> cut_off = processes_on("h2");
   ASSERT_GT(one_with(cut_off, "--lp-node=worker/"), 0);
-  std::vector<std::unique_ptr<Watched>> watched;
-  for (const int process : cut_off) watched.push_back(std::make_unique<Watched>(process));
+  const AllWatched watched = watch(cut_off);
   const int ssh = one_with(internal::descendants(program.pid()), " -- h2 ");
   ASSERT_GT(ssh, 0);
   kill(ssh, SIGSTOP);
-  const Time end = after(std::chrono::seconds(10));
-  for (const auto& process : watched) {
-    EXPECT_TRUE(process->ends_within(until(end))) << command_line_of(process->pid());
-  }
-  EXPECT_TRUE(program.read_until("was lost with its host h2: it has not answered for 2 s; restart 1 of 2"));
+  expect_end_within(std::chrono::seconds(10), watched);
+  EXPECT_TRUE(program.read_until("was lost with its host h2: it has not answered for 2 s"));
+  EXPECT_TRUE(program.read_until("; restart 1 of 2"));
   program.kill(SIGINT);
   EXPECT_EQ(program.wait().code, 130) << program.err();
 }

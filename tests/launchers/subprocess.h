@@ -14,36 +14,11 @@
 #include <vector>
 
 #include "launchers/exit_status.h"
-#include "launchers/pidfd.h"
 #include "lp/base/scheduler.h"
 
 extern char** environ;  // NOLINT: the C library's
 
 namespace lp::test {
-
-// A process, watched without being its parent.
-class Watched {
- public:
-  explicit Watched(int pid) : pid_(pid), fd_(pidfd_open(pid, 0)) {}
-  ~Watched() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Watched(const Watched&) = delete;
-  Watched& operator=(const Watched&) = delete;
-
-  bool ends_within(Duration duration) const {
-    if (fd_ < 0) return true;
-    Poller poller;
-    poller.add(fd_, 0);
-    std::array<Poller::Ready, 1> ready;
-    return poller.wait(ready, after(duration)) > 0;
-  }
-  int pid() const { return pid_; }
-
- private:
-  int pid_;
-  int fd_;
-};
 
 class Subprocess {
  public:

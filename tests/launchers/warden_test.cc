@@ -3,10 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <memory>
 
 #include "launchers/spawn.h"
 #include "tests/launchers/main_fixture.h"
+#include "tests/launchers/watched.h"
 
 namespace lp::test {
 namespace {
@@ -22,18 +22,14 @@ int agent_of(int launcher) {
 TEST_F(MainTest, ALauncherAndAnAgentKilledInOneMomentLeaveNothing) {
   Subprocess program(arguments({with_processes(), "--mode=leaves a daemon"}));
   ASSERT_TRUE(program.read_until("waiting"));
-  std::vector<std::unique_ptr<Watched>> processes;
-  for (const pid_t process : internal::descendants(program.pid())) {
-    processes.push_back(std::make_unique<Watched>(process));
-  }
+  const AllWatched processes = watch(internal::descendants(program.pid()));
   EXPECT_EQ(processes.size(), 6u);  // agent, warden, counter, workers, daemon
   const int agent = agent_of(program.pid());
   ASSERT_GT(agent, 0);
   program.kill(SIGSTOP);  // so that it cannot act
   kill(agent, SIGKILL);
   program.kill(SIGKILL);
-  const Time end = after(std::chrono::seconds(2));
-  for (const auto& process : processes) EXPECT_TRUE(process->ends_within(until(end))) << process->pid();
+  expect_end_within(std::chrono::seconds(2), processes);
 }
 
 }  // namespace
