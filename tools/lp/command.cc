@@ -140,6 +140,14 @@ std::span<const Command> commands() {
         kJson},
        stop_command},
       {"restart", "RUN NODE", 2, 2, "starts a node again, at no cost of its budget", {kJson}, restart_command},
+      {"image",
+       "BINARY",
+       1,
+       1,
+       "packs a program with its libraries into a container image; needs no daemon",
+       {{"output", 'o', "FILE", "the archive; BINARY.tar here, if not given"},
+        {"tag", 't', "NAME:TAG", "what the image is called; BINARY:latest, if not given"}},
+       image_command},
       {"doctor", "", 0, 0, "what this machine can do, and the fix for what it cannot", {kJson}, doctor_command},
   };
   return all;
