@@ -110,8 +110,10 @@ class Agent {
   }
 
  private:
-  // sshd says: the client's address and port, and this host's; or UNKNOWN, behind a proxy.
+  // Kubernetes says it as the manifest asks for it; sshd: the client's address and port, and this host's; or UNKNOWN,
+  // behind a proxy.
   static std::string address_of_connection() {
+    if (const char* address = std::getenv("LP_ADDRESS"); address != nullptr) return address;
     const char* connection = std::getenv("SSH_CONNECTION");
     std::istringstream words(connection == nullptr ? "" : connection);
     std::string word;

@@ -54,12 +54,22 @@ AgentLink::~AgentLink() {
 void AgentLink::attach(Loop& loop, Events events) {
   loop_ = &loop;
   events_ = std::move(events);
-  loop.watch(control_->fd(), [this](Loop::Ready ready) {
+  if (control_ != nullptr) watch();
+  if (options_.errors >= 0) loop.watch(options_.errors, [this](Loop::Ready) { hear_errors(); });
+}
+
+void AgentLink::connect(std::unique_ptr<ControlSocket> control) {
+  if (open()) lose("it was started again");
+  control_ = std::move(control);
+  watch();
+}
+
+void AgentLink::watch() {
+  loop_->watch(control_->fd(), [this](Loop::Ready ready) {
     if (ready.writable) control_->flush();
     if (ready.readable) hear();
     if (control_ != nullptr) loop_->want_writable(control_->fd(), control_->pending() > 0);
   });
-  if (options_.errors >= 0) loop.watch(options_.errors, [this](Loop::Ready) { hear_errors(); });
   heard_ = now();
   if (options_.lease.has_value()) next_beat_ = heard_;
 }

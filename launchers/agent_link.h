@@ -1,6 +1,7 @@
 #pragma once
 // The launcher's end of the agent of one host: the control connection, and the process that leads there. That is the
 // agent itself on this host, and ssh or srun for another one, whose standard input and output then are the connection.
+// An agent that dials has no such process, and may be lost and come back.
 //
 // Owned and used by the loop thread of a run, except before attach(), when its maker has it.
 
@@ -26,6 +27,7 @@ class AgentLink {
     std::unique_ptr<ControlSocket> control{};
     int errors = -1;                  // what `process` writes to standard error; -1: that goes to ours
     std::optional<Duration> lease{};  // an agent that is not heard for so long is lost; empty: it cannot be cut off
+    bool dials = false;               // connect() follows, again and again
   };
   struct Events {
     Function<void(std::span<const std::uint8_t> message)> hear{};
@@ -40,10 +42,13 @@ class AgentLink {
   AgentLink& operator=(const AgentLink&) = delete;
 
   void attach(Loop& loop, Events events);
+  // The agent has dialed. After attach().
+  void connect(std::unique_ptr<ControlSocket> control);
 
   // Whether it leads to another host, which can be lost while this one goes on.
   bool remote() const { return options_.lease.has_value(); }
   bool open() const { return control_ != nullptr; }
+  bool dials() const { return options_.dials; }
   // Dropped when the link is not open.
   void send(std::span<const std::uint8_t> message);
   void send_all(Function<std::vector<std::uint8_t>()> next);  // as ControlSocket's
@@ -57,6 +62,7 @@ class AgentLink {
   void advance(Time now);
 
  private:
+  void watch();
   void hear();
   void hear_errors();
   void lose(const std::string& why);

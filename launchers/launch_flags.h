@@ -18,6 +18,10 @@ struct LaunchFlags {
   std::vector<std::string> hosts{};
   std::string ssh = "ssh";
   std::vector<std::string> slurm{};
+  std::string image{};
+  std::vector<std::string> node_selector{};
+  std::vector<std::string> tolerations{};
+  std::string kubectl = "kubectl";
   bool submit = false;
   bool render = false;
   std::string program{};
@@ -42,12 +46,18 @@ struct LaunchFlags {
       lp::field("config", "YAML file with values for these flags, and with `groups`"),
       lp::field(
           "launch",
-          "how nodes run: as threads or processes of this host, or as processes of `hosts`, by ssh, or of a slurm job"),
+          "how nodes run: as threads or processes of this host; as processes of `hosts`, by ssh, of a slurm job, or "
+          "of pods in kubernetes"),
       lp::field("hosts", "for ssh: NAME, NAME:SLOTS or NAME:SLOTS:ADDRESS of each; 4 slots take twice as many as 2"),
       lp::field("ssh", "the command that reaches a host, with its options"),
       lp::field("slurm", "options of sbatch for the job, beside those that the plan needs: --partition=long,--time=60"),
-      lp::field("submit", "give the job to Slurm, print its number, and do not wait for it"),
-      lp::field("render", "print the job's script, and submit nothing"),
+      lp::field("image", "for kubernetes: has the program as its entry point; lp image makes one"),
+      lp::field("node_selector", "for kubernetes: LABEL=VALUE of the nodes that may have pods"),
+      lp::field("tolerations",
+                "for kubernetes: taints of nodes that may have pods: KEY, KEY:EFFECT or KEY=VALUE:EFFECT"),
+      lp::field("kubectl", "the command that reaches the cluster, with its options: kubectl --context=C --namespace=N"),
+      lp::field("submit", "give the job to Slurm or Kubernetes, print its number or name, and do not wait for it"),
+      lp::field("render", "print the job's script or manifests, and submit nothing"),
       lp::field("program", "which of the binary's programs; the first, if not given"),
       lp::field("seed", "of the whole program"),
       lp::field("dry_run", "print the plan, as JSON with --json, and start nothing"),

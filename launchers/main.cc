@@ -9,7 +9,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <optional>
 #include <span>
@@ -17,10 +16,13 @@
 
 #include "launchers/crash.h"
 #include "launchers/debug.h"
+#include "launchers/kubernetes_submit.h"
 #include "launchers/launch_flags.h"
 #include "launchers/limits.h"
 #include "launchers/output.h"
+#include "launchers/own_command.h"
 #include "launchers/places.h"
+#include "launchers/pods.h"
 #include "launchers/run_directory.h"
 #include "launchers/slurm.h"
 #include "launchers/tmux.h"
@@ -144,7 +146,8 @@ LaunchOptions options_of(const LaunchFlags& flags, const std::string& program) {
   options.name = new_run_name(program);
   options.directory =
       flags.directory.empty() ? default_run_directory(options.name) : std::filesystem::path(flags.directory);
-  if (in_slurm_job() && !flags.directory.empty()) options.name = options.directory.filename();  // as it was submitted
+  if ((in_slurm_job() || in_pod()) && !flags.directory.empty())
+    options.name = options.directory.filename();  // as it was submitted
   options.show = flags.output;
   options.all_to_error = flags.json;
   options.handle_signals = true;
@@ -178,31 +181,14 @@ const RunResult& wait_for_end(Run& run) {
   return run.wait();
 }
 
-// The command line of this process, without what is for the submitting process alone. Not what main was given: that may
-// be a part of it.
-std::vector<std::string> command_for_job() {
-  constexpr std::array<std::string_view, 5> kOwn{"--config", "--directory", "--submit", "--render", "--slurm"};
-  std::error_code ignored;
-  std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe", ignored)};
-  std::ifstream line("/proc/self/cmdline");
-  std::string word;
-  std::getline(line, word, '\0');
-  while (std::getline(line, word, '\0')) {
-    const std::string_view name = std::string_view(word).substr(0, word.find('='));
-    if (std::find(kOwn.begin(), kOwn.end(), name) == kOwn.end()) {
-      command.push_back(word);
-    } else if (word.find('=') == std::string::npos && name != "--submit" && name != "--render") {
-      std::getline(line, word, '\0');  // its value
-    }
-  }
-  return command;
-}
-
 // Here the job is only submitted: the program runs in it.
+constexpr std::array<std::string_view, 5> kForSubmitting{"--config=", "--directory=", "--submit", "--render",
+                                                         "--slurm="};
+
 int run_slurm_job(const LaunchFlags& flags, const Program& program, const LaunchOptions& options) {
   const std::filesystem::path directory = std::filesystem::absolute(options.directory);
   SlurmJob job{.name = options.name,
-               .command = command_for_job(),
+               .command = own_command(kForSubmitting),
                .configuration = flags.config.empty() ? std::string() : read_config_file(flags.config),
                .options = flags.slurm,
                .directory = directory};
@@ -242,6 +228,7 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
     return 0;
   }
   if (flags.launch == Launch::slurm && !in_slurm_job()) return run_slurm_job(flags, program, options);
+  if (flags.launch == Launch::kubernetes && !in_pod()) return submit_to_kubernetes(flags, program, options);
   raise_descriptor_limit();
   install_crash_handler(program.name());
   Outcome outcome;

@@ -116,6 +116,12 @@ Places::Places(const Plan& plan, const Topology& topology, std::vector<HostCapac
         need.hosts[host] = need.hosts[host] && allowed[group][host];
       for (const auto& [name, value] : asked.environment) environments_[unit][name] = value;
     }
+    if (options.dedicated) {
+      need.hosts.assign(hosts_.size(), false);
+      need.hosts[unit] = true;
+      need.gpus = 0;
+      need.memory = 0;
+    }
     places_[unit].memory = need.memory;
     if (const std::string problem = put(unit); !problem.empty()) problems += "\n  " + problem;
   }
@@ -137,6 +143,14 @@ void Places::set_directory(const GroupPlacement& place) {
     for (const NodeId node : topology_.units[unit].nodes) {
       if (topology_.groups[topology_.nodes[node].group].name == place.group) places_[unit].directory = *place.directory;
     }
+  }
+}
+
+void Places::meet(std::size_t host, const std::string& address, const std::string& directory) {
+  hosts_[host].spec.address = address;
+  hosts_[host].directory = directory;
+  for (UnitPlace& place : places_) {
+    if (place.host == host) place.listen = address;
   }
 }
 

@@ -41,7 +41,8 @@ class Places {
  public:
   struct Options {
     bool pin = false;
-    std::string debug{};  // the node that runs under a debugger
+    bool dedicated = false;  // each unit has the host of its number, which the engine has given what the unit needs
+    std::string debug{};     // the node that runs under a debugger
     std::vector<GroupPlacement> placements{};
   };
 
@@ -52,6 +53,8 @@ class Places {
   const UnitPlace& of(std::size_t unit) const { return places_[unit]; }
   const HostCapacity& host(std::size_t index) const { return hosts_[index]; }
 
+  // The host is there, at this address; `directory` as in HostCapacity.
+  void meet(std::size_t host, const std::string& address, const std::string& directory);
   // The host is lost: what it has is given out no more.
   void lose(std::size_t host);
   // Gives the unit of a lost host another place. Why that cannot be; empty: it has one.

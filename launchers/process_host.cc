@@ -73,7 +73,38 @@ void ProcessHost::advance(Time now) {
 
 template <class Body>
 void ProcessHost::tell(std::size_t unit, Body body) {
-  agents_[places_.of(unit).host]->send(pack(unit, units_[unit].incarnation, std::move(body)));
+  std::vector<std::uint8_t> message = pack(unit, units_[unit].incarnation, std::move(body));
+  if (units_[unit].cut.has_value()) {
+    units_[unit].held.push_back(std::move(message));
+  } else {
+    agents_[places_.of(unit).host]->send(message);
+  }
+}
+
+void ProcessHost::connect(std::size_t host, Descriptor stream) {
+  agents_[host]->connect(std::make_unique<ControlSocket>(stream.release(), kSmallMessages));
+  control::FlowT flow;
+  flow.paused = !takes_output_;
+  agents_[host]->send(pack(0, 0, std::move(flow)));
+}
+
+void ProcessHost::welcome(std::size_t host, const control::Hello& hello) {
+  places_.meet(host, text_of(hello.address()), text_of(hello.directory()));
+  there_.insert(host);
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    if (places_.of(unit).host != host || !units_[unit].cut.has_value()) continue;
+    start_there(unit, *std::exchange(units_[unit].cut, {}));
+    for (const auto& message : std::exchange(units_[unit].held, {})) agents_[host]->send(message);
+  }
+}
+
+// True when the unit still waits for its agent, and now does no longer. on_exited follows.
+bool ProcessHost::give_up_waiting(std::size_t unit, const std::string& text) {
+  if (!units_[unit].cut.has_value()) return false;
+  units_[unit].cut.reset();
+  units_[unit].held.clear();
+  end(unit, text);
+  return true;
 }
 
 void ProcessHost::take_output(bool take) {
@@ -94,6 +125,16 @@ std::string ProcessHost::make_key(std::size_t unit) {
 void ProcessHost::start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) {
   units_[unit] = {.incarnation = incarnation, .up = true};
   output_.begin(unit);
+  const std::size_t host = places_.of(unit).host;
+  if (agents_[host]->dials() && !there_.contains(host)) {
+    units_[unit].cut = cut;
+    return;
+  }
+  start_there(unit, cut);
+}
+
+void ProcessHost::start_there(std::size_t unit, const std::filesystem::path& cut) {
+  const std::uint32_t incarnation = units_[unit].incarnation;
   if (!agents_[places_.of(unit).host]->open()) {
     if (const std::string problem = places_.move(unit); !problem.empty()) {
       return end(unit, "could not be started: no host that is left can have it: " + problem);
@@ -191,6 +232,7 @@ void ProcessHost::stop(std::size_t unit, const std::string& reason, bool run_end
   control::StopT stop;
   stop.reason = reason;
   stop.run_ends = run_ends;
+  if (give_up_waiting(unit, "")) return;
   units_[unit].stop = Stop::asked;
   tell(unit, std::move(stop));
 }
@@ -206,7 +248,9 @@ void ProcessHost::let_leave() {
   }
 }
 
-void ProcessHost::kill(std::size_t unit) { tell(unit, control::KillT()); }
+void ProcessHost::kill(std::size_t unit) {
+  if (!give_up_waiting(unit, "has had no agent: its host did not come up")) tell(unit, control::KillT());
+}
 
 void ProcessHost::probe(NodeId node) {
   control::ProbeT probe;
@@ -243,9 +287,10 @@ void ProcessHost::lose(std::size_t host, const std::string& why) {
     events_->on_lost("the agent of this host ended (was it killed?), and all its nodes with it: " + why);
     return;
   }
-  places_.lose(host);
+  there_.erase(host);
+  if (!agents_[host]->dials()) places_.lose(host);
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
-    if (units_[unit].up && places_.of(unit).host == host) {
+    if (units_[unit].up && !units_[unit].cut.has_value() && places_.of(unit).host == host) {
       end(unit, "was lost with its host " + places_.host(host).spec.name + ": " + why);
     }
   }
@@ -254,6 +299,7 @@ void ProcessHost::lose(std::size_t host, const std::string& why) {
 void ProcessHost::handle(std::size_t host, std::span<const std::uint8_t> bytes) {
   const control::Message* message = unpack(bytes);
   if (message == nullptr || message->unit() >= topology_.units.size()) return;
+  if (const auto* hello = message->body_as_Hello()) return welcome(host, *hello);
   const std::size_t unit = message->unit();
   if (places_.of(unit).host != host) return;  // it has another host now
   if (const auto* output = message->body_as_Output()) {

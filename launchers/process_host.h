@@ -3,7 +3,9 @@
 //
 // Owned and used by the loop thread of a run, except for the constructor, which any thread may call.
 
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -15,10 +17,12 @@
 #include "launchers/output.h"
 #include "launchers/places.h"
 #include "launchers/topology.h"
+#include "lp/base/descriptor.h"
 #include "lp/rpc/curve.h"
 #include "lp/rpc/path.h"
 
 namespace lp::control {
+struct Hello;
 struct Message;
 struct Piece;
 }  // namespace lp::control
@@ -52,6 +56,8 @@ class ProcessHost final : public Host {
   ~ProcessHost() override;
 
   void attach(HostEvents& events);
+  // The agent of a host has dialed; the units that wait for it start.
+  void connect(std::size_t host, Descriptor stream);
   // Where the unit is, or was last; empty: on this host.
   std::string host_of(std::size_t unit) const;
   // When advance() has something to do.
@@ -76,10 +82,16 @@ class ProcessHost final : public Host {
     std::uint32_t incarnation = 0;
     bool up = false;  // its agent has been asked for it, and has not said that it ended
     Stop stop = Stop::no;
+    // Its agent has not dialed yet: what it loads from, and what it will be told.
+    std::optional<std::filesystem::path> cut{};
+    std::vector<std::vector<std::uint8_t>> held{};
   };
 
   template <class Body>
   void tell(std::size_t unit, Body body);
+  void welcome(std::size_t host, const control::Hello& hello);
+  void start_there(std::size_t unit, const std::filesystem::path& cut);
+  bool give_up_waiting(std::size_t unit, const std::string& text);
   void handle(std::size_t host, std::span<const std::uint8_t> bytes);
   void handle_node(const control::Message& message);
   std::string send_cut(std::size_t unit, const std::filesystem::path& cut);
@@ -93,6 +105,7 @@ class ProcessHost final : public Host {
   const NodeStart start_;
   Places places_;
   std::vector<std::unique_ptr<AgentLink>> agents_;  // by host
+  std::set<std::size_t> there_;                     // hosts whose agents have dialed and said what they have
   Loop& loop_;
   Output& output_;
   HostEvents* events_ = nullptr;

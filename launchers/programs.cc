@@ -11,6 +11,7 @@
 
 #include "launchers/agent.h"
 #include "launchers/node_process.h"
+#include "launchers/pods.h"
 #include "launchers/spawn.h"
 #include "lp/base/error.h"
 
@@ -52,6 +53,9 @@ std::optional<int> become_node_if_asked(int argc, char** argv, const Programs& p
       const auto [rest, error] =
           std::from_chars(argument.data() + kAgentThere.size(), argument.data() + argument.size(), lease);
       if (error == std::errc{} && lease > 0) return internal::run_agent_there(std::chrono::seconds(lease));
+    }
+    if (argument.starts_with(internal::kDialFlag)) {
+      return internal::run_agent_pod(std::string(argument.substr(std::string_view(internal::kDialFlag).size())));
     }
     const bool agent = argument == "--lp-agent";
     if (!agent && !argument.starts_with(kNode)) continue;

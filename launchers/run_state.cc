@@ -8,6 +8,7 @@
 #include "launchers/limits.h"
 #include "launchers/measurement.h"
 #include "launchers/places.h"
+#include "launchers/pods.h"
 #include "launchers/progress_line.h"
 #include "launchers/remote.h"
 #include "launchers/run_directory.h"
@@ -146,9 +147,12 @@ void Run::State::make_host() {
     std::vector<std::unique_ptr<internal::AgentLink>> agents = start_agents(hosts);
     const bool all_here =
         std::all_of(hosts.begin(), hosts.end(), [](const auto& one) { return is_loopback(one.spec.address); });
-    if (options.curve || !all_here) runtime.keys = make_curve_keys();
+    if (options.curve || !all_here || reception_ != nullptr) runtime.keys = make_curve_keys();
     internal::Places places(plan, topology_, std::move(hosts),
-                            {.pin = options.pin, .debug = options.debug, .placements = options.placements});
+                            {.pin = options.pin,
+                             .dedicated = reception_ != nullptr,
+                             .debug = options.debug,
+                             .placements = options.placements});
     processes_ = std::make_unique<internal::ProcessHost>(
         topology_,
         internal::NodeStart{.fingerprint = program.fingerprint(),
@@ -199,6 +203,7 @@ std::vector<std::unique_ptr<internal::AgentLink>> Run::State::start_agents(std::
   if (!options.debug.empty()) {
     throw Error(ErrorKind::failed, "a node can be debugged only on this host: use --launch=processes");
   }
+  if (options.launch == Launch::kubernetes) return await_agents(hosts);
   const bool slurm = options.launch == Launch::slurm;
   const std::vector<HostSpec> specs = slurm ? internal::slurm_hosts() : options.hosts;
   if (options.path == Path::shm && specs.size() > 1) {
@@ -212,6 +217,29 @@ std::vector<std::unique_ptr<internal::AgentLink>> Run::State::start_agents(std::
     if (hosts.back().spec.address.empty()) hosts.back().spec.address = options.listen;
     agents.push_back(std::move(agent.link));
   }
+  return agents;
+}
+
+// A pod for each process, in their order: their agents dial, now and when Kubernetes has started one again.
+std::vector<std::unique_ptr<internal::AgentLink>> Run::State::await_agents(std::vector<internal::HostCapacity>& hosts) {
+  const Duration lease = std::max(options.grace, kLeastLease);
+  std::vector<std::unique_ptr<internal::AgentLink>> agents;
+  for (const std::string& host : internal::pod_names(plan)) {
+    hosts.push_back({.spec = {.name = host, .address = options.listen}});
+    agents.push_back(std::make_unique<internal::AgentLink>(
+        internal::AgentLink::Options{.host = host, .lease = lease, .dials = true}));
+  }
+  internal::Reception::Options reception = internal::reception_of_pod();
+  reception.lease = std::chrono::ceil<std::chrono::seconds>(lease);
+  if (reception.agents.size() != agents.size()) {
+    throw Error(ErrorKind::failed, "the run's Secret has keys for " + std::to_string(reception.agents.size()) +
+                                       " processes, and the program has " + std::to_string(agents.size()) +
+                                       ": do its flags differ from those that it was rendered with?");
+  }
+  reception_ = std::make_unique<internal::Reception>(std::move(reception), [this](std::size_t agent,
+                                                                                  Descriptor stream) {
+    loop_.post([this, agent, stream = std::move(stream)]() mutable { processes_->connect(agent, std::move(stream)); });
+  });
   return agents;
 }
 
@@ -250,7 +278,9 @@ void Run::State::end() {
   for (std::size_t unit = 0; processes_ != nullptr && unit < topology_.units.size(); ++unit) {
     last_hosts_.push_back(processes_->host_of(unit));
   }
+  if (reception_ != nullptr) reception_->finish();
   processes_.reset();  // with whatever its nodes have left behind
+  reception_.reset();
   loop_.close();
   result = coordinator_->result();
   write_status(true);

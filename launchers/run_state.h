@@ -16,6 +16,7 @@
 #include "launchers/loop.h"
 #include "launchers/output.h"
 #include "launchers/process_host.h"
+#include "launchers/reception.h"
 #include "launchers/run.h"
 #include "launchers/terminal.h"
 #include "launchers/thread_host.h"
@@ -56,6 +57,7 @@ struct Run::State final : internal::Coordinator::Listener {
 
   void make_host();
   void open_to_others();
+  std::vector<std::unique_ptr<internal::AgentLink>> await_agents(std::vector<internal::HostCapacity>& hosts);
   std::vector<std::unique_ptr<internal::AgentLink>> start_agents(std::vector<internal::HostCapacity>& hosts);
   void serve();
   void end();
@@ -80,7 +82,8 @@ struct Run::State final : internal::Coordinator::Listener {
   std::unique_ptr<Runtime::Observer> nobody_;  // of the runtime for outside clients, which has no nodes
   std::unique_ptr<internal::ThreadHost> threads_;
   std::unique_ptr<internal::ProcessHost> processes_;
-  std::vector<std::string> last_hosts_;  // of units, once `processes_` has gone
+  std::unique_ptr<internal::Reception> reception_;  // null: no agent dials
+  std::vector<std::string> last_hosts_;             // of units, once `processes_` has gone
   std::unique_ptr<Runtime> runtime_;
   std::unique_ptr<internal::Coordinator> coordinator_;
   std::unique_ptr<internal::Live> live_;  // null: the run cannot be reached from outside

@@ -20,6 +20,7 @@ class Descriptor {
     if (number_ >= 0) close(number_);
   }
 
+  int release() noexcept { return std::exchange(number_, -1); }  // it is the caller's now
   int number() const noexcept { return number_; }
   explicit operator bool() const noexcept { return number_ >= 0; }
 

@@ -113,7 +113,7 @@ Router::Router(const std::string& secret, const CurveKeys& keys)
     : state_((check_threads(), keep_pieces(), std::make_unique<State>(secret, keys))) {}
 Router::~Router() = default;
 
-std::string Router::listen(const std::string& address) {
+std::string Router::listen(const std::string& address, int port) {
   zmq::socket_t& socket = state_->socket;
   const bool is_v6 = address.find(':') != std::string::npos;
   try {
@@ -124,7 +124,7 @@ std::string Router::listen(const std::string& address) {
     } else {
       socket.set(zmq::sockopt::plain_server, true);
     }
-    socket.bind("tcp://" + (is_v6 ? "[" + address + "]" : address) + ":*");
+    socket.bind("tcp://" + (is_v6 ? "[" + address + "]" : address) + ":" + (port == 0 ? "*" : std::to_string(port)));
     if (!state_->encrypts()) {
       socket.set(zmq::sockopt::plain_username, kUser);
       socket.set(zmq::sockopt::plain_password, state_->secret);

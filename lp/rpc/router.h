@@ -23,8 +23,8 @@ class Router {
   Router(const Router&) = delete;
   Router& operator=(const Router&) = delete;
 
-  // Listens at a free port of the address; returns the endpoint.
-  std::string listen(const std::string& address);
+  // Listens at a port of the address, 0: at a free one; returns the endpoint.
+  std::string listen(const std::string& address, int port = 0);
   // What is sent to `id` goes to the endpoint from now on; with keys, to none but who has `key`.
   void connect(const std::string& id, const std::string& endpoint, const std::string& key);
   void disconnect(const std::string& endpoint);

@@ -156,13 +156,14 @@ void TcpGuard::heard(int descriptor) {
   if (found != state_->accepted.end()) found->second.heard = true;
 }
 
-void TcpGuard::allow(const std::string& key) {
+std::uint64_t TcpGuard::allow(const std::string& key) {
   const std::lock_guard lock(state_->mutex);
   State::Permit& permit = state_->permits[key];
-  if (permit.number != 0 && !std::exchange(permit.revoked, false)) return;
+  if (permit.number != 0 && !std::exchange(permit.revoked, false)) return permit.number;
   permit.number = ++state_->last_permit;
   state_->allowed.insert(permit.number);
   state_->poller.wake();
+  return permit.number;
 }
 
 std::uint64_t TcpGuard::revoke(const std::string& key) {

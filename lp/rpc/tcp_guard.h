@@ -26,9 +26,9 @@ class TcpGuard {
   TcpGuard(const TcpGuard&) = delete;
   TcpGuard& operator=(const TcpGuard&) = delete;
 
-  // Who has this key may connect, until it is revoked. That gives its permit, the number that the router tells of such
-  // a connection; 0 of a key that is not allowed. A key that is allowed again gets another permit.
-  void allow(const std::string& key);
+  // Who has this key may connect, until it is revoked. Both give its permit, the number that the router tells of such a
+  // connection; 0 of a key that is not allowed. A key that is allowed again gets another permit.
+  std::uint64_t allow(const std::string& key);
   std::uint64_t revoke(const std::string& key);
   bool allows(std::uint64_t permit) const;
   // Ends a connection that was accepted.

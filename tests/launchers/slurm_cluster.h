@@ -3,11 +3,9 @@
 // on ports of 127.0.0.1 that were free. They end with their owner, and with the test's process, however that ends.
 // SLURM_CONF names it for what the test starts. Owned by a test; one thread.
 
-#include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +18,7 @@
 #include "launchers/spawn.h"
 #include "lp/base/scheduler.h"
 #include "tests/directory.h"
+#include "tests/launchers/free_port.h"
 #include "tests/launchers/tools_for_test.h"
 
 extern char** environ;  // NOLINT: the C library's
@@ -60,18 +59,6 @@ class SlurmCluster {
 
  private:
   std::string configuration() const { return (directory_.path() / "slurm.conf").string(); }
-
-  static int free_port() {
-    const int fd = socket(AF_INET, SOCK_STREAM, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    socklen_t size = sizeof address;
-    EXPECT_EQ(bind(fd, reinterpret_cast<sockaddr*>(&address), size), 0);
-    EXPECT_EQ(getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size), 0);
-    close(fd);
-    return ntohs(address.sin_port);
-  }
 
   void write_configuration(const std::string& munge) const {
     const std::string here = directory_.path().string();

@@ -57,9 +57,10 @@ class Subprocess {
   }
   void close_output() { close_pipe(0); }
 
-  // Reads until standard error has `text`; false when it ends without, or nothing comes for long.
-  bool read_until(const std::string& text) {
-    while (texts_[1].find(text) == std::string::npos) {
+  // Reads until standard error has `text`, behind its first `from` characters; false when it ends without, or nothing
+  // comes for long.
+  bool read_until(const std::string& text, std::size_t from = 0) {
+    while (texts_[1].find(text, from) == std::string::npos) {
       if (!read_some()) return false;
     }
     return true;

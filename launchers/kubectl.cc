@@ -1,0 +1,190 @@
+#include "launchers/kubectl.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "launchers/interrupts.h"
+#include "launchers/kubernetes.h"
+#include "launchers/remote.h"
+#include "lp/base/error.h"
+#include "lp/base/scheduler.h"
+
+namespace lp::internal {
+namespace {
+
+constexpr auto kPeriod = std::chrono::seconds(1);    // between two looks at the pods
+constexpr auto kPatience = std::chrono::minutes(2);  // with a cluster that does not answer
+constexpr const char* kKinds = "job,pod,service,secret,configmap,serviceaccount";
+constexpr const char* kCoordinator = "coordinator";
+constexpr const char* kOutOfMemory = "OOMKilled";
+constexpr int kInterrupted = 128 + 2;  // what to exit with after Ctrl-C
+
+// What a program prints, as it comes: lines are passed on when the next one begins, as the last one may be the result.
+class Lines {
+ public:
+  Lines(const std::string& command, bool json) : pipe_(popen((command + " </dev/null").c_str(), "re")), json_(json) {
+    if (pipe_ == nullptr) throw Error(ErrorKind::failed, "cannot start kubectl");
+    fcntl(fd(), F_SETFL, O_NONBLOCK);
+  }
+  ~Lines() { pclose(pipe_); }
+  Lines(const Lines&) = delete;
+  Lines& operator=(const Lines&) = delete;
+
+  int fd() const { return fileno(pipe_); }
+
+  // Passes on what is there. False at the end.
+  bool pass() {
+    std::array<char, 65536> bytes;
+    ssize_t got = 0;
+    while ((got = read(fd(), bytes.data(), bytes.size())) > 0)
+      held_.append(bytes.data(), static_cast<std::size_t>(got));
+    const std::size_t end = json_ && held_.size() > 1 ? held_.rfind('\n', held_.size() - 2) + 1 : held_.size();
+    print(json_ ? stderr : stdout, end);
+    return got != 0;
+  }
+  void finish() { print(held_.starts_with('{') || !json_ ? stdout : stderr, held_.size()); }
+
+ private:
+  void print(FILE* to, std::size_t count) {
+    std::fwrite(held_.data(), 1, count, to);
+    std::fflush(to);
+    held_.erase(0, count);
+  }
+
+  FILE* pipe_;
+  bool json_;
+  std::string held_;
+};
+
+// What will not change by itself.
+bool cannot_begin(const std::string& reason) {
+  constexpr std::array<std::string_view, 5> kReasons{"ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName",
+                                                     "CreateContainerConfigError", "RunContainerError"};
+  return std::find(kReasons.begin(), kReasons.end(), reason) != kReasons.end();
+}
+
+}  // namespace
+
+// The container of a pod.
+struct Kubectl::Pod {
+  std::string host{};    // its name in the run
+  std::string phase{};   // "Running"
+  std::string waits{};   // why: "ImagePullBackOff"
+  std::string text{};    // the same, at length
+  std::string ended{};   // how: "Completed", "OOMKilled"
+  std::string code{};    // with which it ended
+  std::string before{};  // how the one before it had ended, which it replaced
+  std::string place{};   // why no node has it
+};
+
+std::string Kubectl::ask(const std::string& arguments) const {
+  FILE* const pipe = popen((command_ + " " + arguments + " 2>&1 </dev/null").c_str(), "re");
+  if (pipe == nullptr) throw Error(ErrorKind::failed, "cannot start kubectl");
+  std::string said;
+  std::array<char, 4096> bytes;
+  while (const std::size_t got = std::fread(bytes.data(), 1, bytes.size(), pipe)) said.append(bytes.data(), got);
+  if (pclose(pipe) != 0) {
+    while (!said.empty() && said.back() == '\n') said.pop_back();
+    throw Error(ErrorKind::failed, "kubectl: " + (said.empty() ? "it failed" : said));
+  }
+  return said;
+}
+
+void Kubectl::create(const std::string& file) const { ask("create -f " + shell_word(file)); }
+
+void Kubectl::remove(const std::string& run) const {
+  ask(std::string("delete ") + kKinds + " --ignore-not-found --selector=" + kRunLabel + "=" + object_name(run));
+}
+
+std::vector<Kubectl::Pod> Kubectl::pods_of(const std::string& run) const {
+  constexpr const char* kFields =
+      "{range .items[*]}{.spec.hostname}{\"\\t\"}{.status.phase}{\"\\t\"}"
+      "{.status.containerStatuses[0].state.waiting.reason}{\"\\t\"}{.status.containerStatuses[0].state.waiting.message}"
+      "{\"\\t\"}{.status.containerStatuses[0].state.terminated.reason}{\"\\t\"}"
+      "{.status.containerStatuses[0].state.terminated.exitCode}{\"\\t\"}"
+      "{.status.containerStatuses[0].lastState.terminated.reason}{\"\\t\"}"
+      "{.status.conditions[?(@.reason==\"Unschedulable\")].message}{\"\\n\"}{end}";
+  std::istringstream lines(ask("get pods --selector=" + std::string(kRunLabel) + "=" + object_name(run) +
+                               " -o jsonpath=" + shell_word(kFields)));
+  std::vector<Pod> pods;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line);
+    Pod pod;
+    for (std::string* field :
+         {&pod.host, &pod.phase, &pod.waits, &pod.text, &pod.ended, &pod.code, &pod.before, &pod.place})
+      std::getline(fields, *field, '\t');
+    if (!pod.host.empty()) pods.push_back(std::move(pod));
+  }
+  return pods;
+}
+
+// What is wrong with the pod, for people; empty: nothing.
+std::string Kubectl::trouble_of(const Pod& pod) {
+  if (pod.ended == kOutOfMemory || pod.before == kOutOfMemory) return "was OOMKilled: it took more memory than it may";
+  if (!pod.place.empty()) return "waits for a node: " + pod.place;
+  if (pod.waits.empty() || pod.waits == "ContainerCreating" || pod.waits == "PodInitializing") return {};
+  return "waits: " + pod.waits + (pod.text.empty() ? "" : ": " + pod.text);
+}
+
+int Kubectl::follow(const std::string& run, bool json) const {
+  const std::string job = "job/" + object_name(run) + "-" + kCoordinator;
+  std::map<std::string, std::string> said;  // of each pod
+  Interrupts interrupts;
+  Poller poller;
+  poller.add(interrupts.fd(), 0);
+  std::array<Poller::Ready, 2> ready;
+  std::optional<Lines> lines;
+  bool more = true;  // of them may come
+  bool stopped = false;
+  for (Time answered = now();;) {
+    std::optional<Pod> coordinator;
+    try {
+      for (Pod& pod : pods_of(run)) {
+        const std::string trouble = trouble_of(pod);
+        if (!trouble.empty() && std::exchange(said[pod.host], trouble) != trouble) {
+          std::fprintf(stderr, "lp: pod %s %s\n", pod.host.c_str(), trouble.c_str());
+        }
+        if (pod.host == kCoordinator) coordinator = std::move(pod);
+      }
+      answered = now();
+    } catch (const Error&) {  // the cluster is busy
+      if (now() - answered > kPatience) throw;
+    }
+    const bool there = coordinator.has_value();
+    if (there && !stopped && cannot_begin(coordinator->waits)) {
+      throw Error(ErrorKind::failed, "the program cannot begin in Kubernetes: it " + said[kCoordinator]);
+    }
+    if (there && !lines.has_value() && (coordinator->phase == "Running" || !coordinator->code.empty())) {
+      lines.emplace(command_ + " logs --follow " + job, json);
+      poller.add(lines->fd(), 1);
+    }
+    if ((there ? !coordinator->code.empty() : stopped) && (!lines.has_value() || !more)) {
+      if (lines.has_value()) lines->finish();
+      return there ? std::atoi(coordinator->code.c_str()) : kInterrupted;
+    }
+    for (const Time next = after(kPeriod); !passed(next);) {
+      const std::size_t count = poller.wait(ready, next);
+      for (std::size_t i = 0; i < count; ++i) {
+        if (ready[i].tag == 0 || lines->pass()) continue;
+        more = false;
+        poller.remove(lines->fd());
+      }
+      while (interrupts.take() != 0) {
+        if (std::exchange(stopped, true)) return kInterrupted;
+        std::fprintf(stderr, "lp: %s is stopped; once more, and it is removed at once\n", run.c_str());
+        ask("delete " + job + " --wait=false");
+      }
+    }
+  }
+}
+
+}  // namespace lp::internal

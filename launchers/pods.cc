@@ -1,0 +1,81 @@
+#include "launchers/pods.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <set>
+
+#include "launchers/dial.h"
+#include "lp/base/error.h"
+
+namespace lp::internal {
+namespace {
+
+constexpr std::size_t kLongestName = 20;  // with the run's, it makes the name of a Job, of 63 characters at most
+
+// "worker/0": "worker-0".
+std::string host_name(const std::string& node) {
+  std::string name;
+  for (const unsigned char one : node.substr(0, kLongestName)) {
+    name += std::isalnum(one) != 0 ? static_cast<char>(std::tolower(one)) : '-';
+  }
+  if (!std::isalnum(static_cast<unsigned char>(name.front()))) name.front() = 'n';
+  if (!std::isalnum(static_cast<unsigned char>(name.back()))) name.back() = 'n';
+  return name;
+}
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  if (value == nullptr) {
+    throw Error(ErrorKind::failed, std::string(name) + " is not set: --launch=kubernetes makes the pods where it is");
+  }
+  return value;
+}
+
+}  // namespace
+
+std::vector<std::string> pod_names(const Plan& plan) {
+  std::vector<std::string> names(plan.processes);
+  std::set<std::string> taken{"coordinator"};
+  for (const PlanNode& node : plan.nodes) {
+    if (!names[node.process].empty()) continue;
+    std::string name = host_name(node.name);
+    if (!taken.insert(name).second) name += "-p" + std::to_string(node.process);
+    taken.insert(name);
+    names[node.process] = name;
+  }
+  return names;
+}
+
+bool in_pod() { return std::getenv(kKeysVariable) != nullptr; }
+
+Reception::Options reception_of_pod() {
+  ReceptionKeys keys = read_keys(variable(kKeysVariable));
+  const std::string endpoint = variable(kCoordinatorVariable);
+  const std::string port = endpoint.substr(endpoint.rfind(':') + 1);
+  Reception::Options options{.address = variable(kAddressVariable), .keys = keys.own, .agents = std::move(keys.others)};
+  const auto [rest, error] = std::from_chars(port.data(), port.data() + port.size(), options.port);
+  if (error != std::errc{} || rest != port.data() + port.size() || options.port < 1 || options.port > 65535) {
+    throw Error(ErrorKind::failed, std::string(kCoordinatorVariable) + "=" + endpoint + ": it has no port");
+  }
+  return options;
+}
+
+int run_agent_pod(const std::string& who) {
+  try {
+    const std::size_t at = who.find('@');
+    if (at == std::string::npos) throw Error(ErrorKind::failed, kDialFlag + who + ": this is not RUN@HOST");
+    return dial_and_run_agent({.coordinator = variable(kCoordinatorVariable),
+                               .run = who.substr(0, at),
+                               .host = who.substr(at + 1),
+                               .keys = read_keys(variable(kKeysVariable))});
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "lp agent: %s\n", error.what());
+    return 2;
+  }
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,37 @@
+#pragma once
+// The pods of a run in Kubernetes, as those who are in them see it: one for the coordinator, and one for each process
+// of the plan, in which an agent starts it. Their manifests (kubernetes.h) give them what stands here, by the
+// environment:
+//
+//   LP_KEYS         file with the keys of this pod (dial.h), from the run's Secret
+//   LP_COORDINATOR  where that listens: tcp://coordinator.digits-7f3a:7077
+//   LP_ADDRESS      of this pod
+//
+// Functions without state.
+
+#include <string>
+#include <vector>
+
+#include "launchers/reception.h"
+#include "lp/program/plan.h"
+
+namespace lp::internal {
+
+inline constexpr const char* kKeysVariable = "LP_KEYS";
+inline constexpr const char* kCoordinatorVariable = "LP_COORDINATOR";
+inline constexpr const char* kAddressVariable = "LP_ADDRESS";
+inline constexpr const char* kDialFlag = "--lp-dial=";  // and RUN@HOST: what is the pod of an agent
+
+// For the processes of the plan, in their order: names that hosts may have, all different, as "worker-0".
+std::vector<std::string> pod_names(const Plan& plan);
+
+// Whether this process is in a pod of a run.
+bool in_pod();
+
+// What the coordinator's pod has been given. Throws Error, also when this is none.
+Reception::Options reception_of_pod();
+
+// What an agent's pod does until the run is over. `who` is RUN@HOST. Returns the exit code of the process.
+int run_agent_pod(const std::string& who);
+
+}  // namespace lp::internal

@@ -1,0 +1,189 @@
+// Streams in messages: what goes in comes out, however slowly it is read, and what is no message is refused. Who dials
+// a Reception without a key of the run gets nothing.
+
+#include "launchers/tunnel.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "launchers/control_socket.h"
+#include "launchers/dial.h"
+#include "launchers/reception.h"
+#include "lp/base/error.h"
+#include "tests/directory.h"
+#include "tests/launchers/main_fixture.h"
+
+namespace lp::test {
+namespace {
+
+using internal::Tunnel;
+
+// Two ends of a tunnel whose messages wait until the test passes them on.
+class TunnelTest : public testing::Test {
+ protected:
+  struct End {
+    explicit End(std::deque<Buffer>& sent)
+        : ends(internal::make_socket_pair()),
+          stream(ends.ours),
+          tunnel(Descriptor(ends.theirs), poller, 0, [&sent](Buffer message) { sent.push_back(std::move(message)); }) {}
+
+    void handle() {
+      std::array<Poller::Ready, 1> ready;
+      while (poller.wait(ready, now()) > 0) tunnel.handle(ready[0], Tunnel::Kind::over);
+    }
+    // As much as fits now.
+    std::size_t write(std::string_view text) const {
+      const ssize_t took = ::send(stream.number(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+      return took < 0 ? 0 : static_cast<std::size_t>(took);
+    }
+    std::string read() const {
+      std::string text(std::size_t{1} << 16, '\0');
+      const ssize_t got = recv(stream.number(), text.data(), text.size(), MSG_DONTWAIT);
+      text.resize(got < 0 ? 0 : static_cast<std::size_t>(got));
+      return text;
+    }
+
+    Poller poller{};
+    internal::SocketPair ends;
+    Descriptor stream;
+    Tunnel tunnel;
+  };
+
+  // Passes on what both have sent, until nothing more comes.
+  void exchange() {
+    do {
+      pass(from_left_, right_.tunnel);
+      pass(from_right_, left_.tunnel);
+      left_.handle();
+      right_.handle();
+    } while (!from_left_.empty() || !from_right_.empty());
+  }
+  static void pass(std::deque<Buffer>& messages, Tunnel& to) {
+    for (; !messages.empty(); messages.pop_front()) EXPECT_TRUE(to.take(messages.front().bytes()));
+  }
+
+  static Buffer bytes(std::size_t count) {
+    const std::string text(count, 'x');
+    return internal::tunnel_message(Tunnel::Kind::bytes, std::as_bytes(std::span(text)));
+  }
+
+  std::deque<Buffer> from_left_, from_right_;
+  End left_{from_left_}, right_{from_right_};
+};
+
+TEST_F(TunnelTest, WhatGoesInComesOutAndTheEndFollowsIt) {
+  const std::string text = "to and fro";
+  ASSERT_EQ(left_.write(text), text.size());
+  exchange();
+  EXPECT_EQ(right_.read(), text);
+  ASSERT_EQ(right_.write(text), text.size());
+  right_.stream = Descriptor();
+  exchange();
+  EXPECT_EQ(left_.read(), text);
+  EXPECT_EQ(left_.read(), "");  // the end
+  EXPECT_TRUE(left_.tunnel.ended_there());
+  EXPECT_TRUE(right_.tunnel.ended_here());
+  EXPECT_FALSE(left_.tunnel.ended_here());
+  left_.stream = Descriptor();
+  exchange();
+  EXPECT_TRUE(left_.tunnel.ended_here());
+}
+
+TEST_F(TunnelTest, AReaderThatIsSlowHoldsTheWriterAndLosesNothing) {
+  std::string in, out;
+  const auto fill = [&] {
+    for (std::size_t took = 1; took > 0;) {
+      exchange();
+      const std::string chunk(10'000, static_cast<char>('a' + in.size() / 1000 % 26));
+      took = left_.write(chunk);
+      in += chunk.substr(0, took);
+    }
+  };
+  fill();
+  const std::size_t held = in.size();
+  EXPECT_LT(held, std::size_t{4} << 20);
+  for (int round = 0; round < 40; ++round) {
+    out += right_.read();
+    fill();
+  }
+  EXPECT_GT(in.size(), held);
+  left_.stream = Descriptor();
+  for (std::string part = right_.read(); !part.empty(); part = right_.read()) {
+    out += part;
+    exchange();
+  }
+  EXPECT_EQ(out.size(), in.size());
+  EXPECT_TRUE(out == in);
+}
+
+TEST_F(TunnelTest, MoreThanThereIsRoomForAndWhatIsNoMessageIsRefused) {
+  const auto refused = [&](Tunnel::Kind kind, std::string_view content) {
+    return !left_.tunnel.take(internal::tunnel_message(kind, std::as_bytes(std::span(content))).bytes());
+  };
+  EXPECT_TRUE(refused(static_cast<Tunnel::Kind>(77), ""));
+  EXPECT_TRUE(refused(Tunnel::Kind::room, "abc"));
+  EXPECT_TRUE(refused(Tunnel::Kind::room, "abcd"));  // nothing was sent
+  EXPECT_TRUE(refused(Tunnel::Kind::bytes, std::string((std::size_t{1} << 20) + 1, 'x')));
+  EXPECT_FALSE(refused(Tunnel::Kind::lost, ""));
+  EXPECT_TRUE(refused(Tunnel::Kind::bytes, "after the end"));
+}
+
+TEST(ReceptionTest, WhoHasNoKeyOfTheRunGetsNothingAndTheAgentGetsIn) {
+  const CurveKeys ours = make_curve_keys(), agents = make_curve_keys(), strangers = make_curve_keys();
+  Poller arrivals;
+  std::atomic<int> count = 0;
+  internal::Reception reception({.address = "127.0.0.1", .keys = ours, .agents = {agents.public_key}},
+                                [&](std::size_t agent, Descriptor) {
+                                  EXPECT_EQ(agent, 0u);
+                                  ++count;
+                                  arrivals.wake();
+                                });
+  const auto greet = [&](internal::Router& router) {
+    router.connect("c", reception.endpoint(), ours.public_key);
+    const Frames hello{.body = internal::tunnel_message(Tunnel::Kind::hello)};
+    router.send("c", std::span(&hello, 1), {});
+  };
+  internal::Router stranger("", strangers);
+  greet(stranger);
+  internal::Router agent("", agents);
+  greet(agent);
+  std::array<Poller::Ready, 1> ready;
+  for (const Time end = after(std::chrono::seconds(20)); count == 0 && !passed(end);) arrivals.wait(ready, end);
+  EXPECT_EQ(count, 1);
+  internal::Router::Arrival nothing;
+  EXPECT_FALSE(stranger.receive(nothing));
+}
+
+TEST(ReceptionKeysTest, AreReadAsTheyWereWrittenAndWhatIsNoneIsNotShown) {
+  const Directory directory;
+  const std::string path = (directory.path() / "keys").string();
+  const internal::ReceptionKeys keys{.own = make_curve_keys(), .others = {make_curve_keys().public_key}};
+  std::ofstream(path) << internal::to_text(keys);
+  const internal::ReceptionKeys read = internal::read_keys(path);
+  EXPECT_EQ(read.own.public_key, keys.own.public_key);
+  EXPECT_EQ(read.own.secret_key, keys.own.secret_key);
+  EXPECT_EQ(read.others, keys.others);
+  const auto error_of = [&](const std::string& text) {
+    std::ofstream(path) << text;
+    try {
+      internal::read_keys(path);
+    } catch (const Error& error) {
+      return std::string(error.text());
+    }
+    return std::string();
+  };
+  EXPECT_TRUE(has(error_of("almost a secret"), "this is no key"));
+  EXPECT_FALSE(has(error_of("almost a secret"), "almost"));
+  EXPECT_TRUE(has(error_of(keys.own.public_key), "it has 1 keys"));
+  std::filesystem::remove(path);
+  EXPECT_THROW(internal::read_keys(path), Error);
+}
+
+}  // namespace
+}  // namespace lp::test
