@@ -223,8 +223,7 @@ std::string manifests(const KubernetesRun& run, const Plan& plan, const RunKeys*
 
 // The end of a long name is kept: it tells the runs of a program apart.
 std::string object_name(const std::string& run) {
-  std::string name;
-  for (const unsigned char one : run) name += std::isalnum(one) != 0 ? static_cast<char>(std::tolower(one)) : '-';
+  std::string name = cluster_name(run);
   if (name.size() > kLongestName) name.erase(0, name.size() - kLongestName);
   if (name.empty() || std::isalpha(static_cast<unsigned char>(name.front())) == 0) name.insert(0, "r");
   while (name.back() == '-') name.pop_back();

@@ -14,11 +14,14 @@ namespace {
 
 const std::string kControlGroups = "/sys/fs/cgroup";
 
-// Of this process, "/" and more; empty where control groups are not of version 2.
-std::string own_group() {
+// Of this process, "/" and more, among those of version 2, or those of version 1 for `controller`; empty: there is
+// none.
+std::string own_group(const std::string& controller = {}) {
+  const std::string kind = ":" + controller + ":";
   std::ifstream groups("/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {
-    if (line.starts_with("0::")) return line.substr(3);
+  for (std::string line; std::getline(groups, line);) {  // "0::/a/b", "9:memory:/a/b"
+    const std::size_t at = std::min(line.find(':'), line.size());
+    if (line.compare(at, kind.size(), kind) == 0) return line.substr(at + kind.size());
   }
   return {};
 }
@@ -62,11 +65,16 @@ std::uint64_t memory_here() {
 }
 
 long out_of_memory_kills() {
-  std::ifstream events(kControlGroups + own_group() + "/memory.events");
-  std::string name;
-  long count = 0;
-  while (events >> name >> count) {
-    if (name == "oom_kill") return count;
+  const std::string old = kControlGroups + "/memory";
+  // A container may see its own group of version 1 as the uppermost one.
+  for (const std::string& file : {kControlGroups + own_group() + "/memory.events",
+                                  old + own_group("memory") + "/memory.oom_control", old + "/memory.oom_control"}) {
+    std::ifstream events(file);
+    std::string name;
+    long count = 0;
+    while (events >> name >> count) {
+      if (name == "oom_kill") return count;
+    }
   }
   return 0;
 }

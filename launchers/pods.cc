@@ -16,14 +16,11 @@ namespace {
 
 constexpr std::size_t kLongestName = 20;  // with the run's, it makes the name of a Job, of 63 characters at most
 
-// "worker/0": "worker-0".
+// "worker/0": "worker-0". Begins and ends with no "-".
 std::string host_name(const std::string& node) {
-  std::string name;
-  for (const unsigned char one : node.substr(0, kLongestName)) {
-    name += std::isalnum(one) != 0 ? static_cast<char>(std::tolower(one)) : '-';
-  }
-  if (!std::isalnum(static_cast<unsigned char>(name.front()))) name.front() = 'n';
-  if (!std::isalnum(static_cast<unsigned char>(name.back()))) name.back() = 'n';
+  std::string name = cluster_name(node.substr(0, kLongestName));
+  if (name.front() == '-') name.front() = 'n';
+  if (name.back() == '-') name.back() = 'n';
   return name;
 }
 
@@ -36,6 +33,15 @@ std::string variable(const char* name) {
 }
 
 }  // namespace
+
+std::string cluster_name(const std::string& text) {
+  std::string name = text;
+  for (char& one : name) {
+    const auto letter = static_cast<unsigned char>(one);
+    one = std::isalnum(letter) != 0 ? static_cast<char>(std::tolower(letter)) : '-';
+  }
+  return name;
+}
 
 std::vector<std::string> pod_names(const Plan& plan) {
   std::vector<std::string> names(plan.processes);

@@ -22,6 +22,9 @@ inline constexpr const char* kCoordinatorVariable = "LP_COORDINATOR";
 inline constexpr const char* kAddressVariable = "LP_ADDRESS";
 inline constexpr const char* kDialFlag = "--lp-dial=";  // and RUN@HOST: what is the pod of an agent
 
+// The text in small letters, digits and, for everything else, "-": what names in a cluster are made of.
+std::string cluster_name(const std::string& text);
+
 // For the processes of the plan, in their order: names that hosts may have, all different, as "worker-0".
 std::vector<std::string> pod_names(const Plan& plan);
 

@@ -15,8 +15,6 @@
 namespace lp::internal {
 namespace {
 
-constexpr auto kTimeToEnd = std::chrono::seconds(6);  // of an agent that kills what is left
-
 std::string text_of(const flatbuffers::String* string) { return string == nullptr ? std::string() : string->str(); }
 
 Error error_of(const control::Failed& failed) {

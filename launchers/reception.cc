@@ -63,7 +63,6 @@ struct Reception::State {
   Guests::iterator guest_of(const std::string& id);
   void send(const std::string& id, Buffer message);
   void forget_ended();
-  bool none_waits() const;
   Tunnel::Kind last() const { return finished ? Tunnel::Kind::over : Tunnel::Kind::lost; }
 
   const Options options;
@@ -106,7 +105,7 @@ void Reception::State::serve() {
     std::erase_if(guests,
                   [](const auto& one) { return one.second.tunnel->ended_here() && one.second.tunnel->ended_there(); });
     if (closing && end == kNever) end = after(kTimeToEnd);
-    if (closing && (none_waits() || passed(end))) return;
+    if (closing && (guests.empty() || passed(end))) return;
     if (router.readable()) continue;  // what was sent above has seen its news
     const std::size_t count = poller.wait(ready, end);
     for (std::size_t i = 0; i < count; ++i) {
@@ -114,11 +113,6 @@ void Reception::State::serve() {
       if (guest != guests.end()) guest->second.tunnel->handle(ready[i], last());
     }
   }
-}
-
-// Whether no agent has been told of its end without having ended.
-bool Reception::State::none_waits() const {
-  return std::all_of(guests.begin(), guests.end(), [](const auto& one) { return !one.second.tunnel->ended_here(); });
 }
 
 void Reception::State::receive() {

@@ -32,7 +32,8 @@ class Reception {
 
   // Throws Error when it cannot listen.
   Reception(Options options, Arrived arrived);
-  // Waits until every agent whose stream has ended on this side has ended, for a few seconds at most.
+  // The owner has closed the streams. Waits until every agent has ended that has been told so, for a few seconds at
+  // most.
   ~Reception();
   Reception(const Reception&) = delete;
   Reception& operator=(const Reception&) = delete;

@@ -280,8 +280,8 @@ void Run::State::end() {
   }
   if (reception_ != nullptr) reception_->finish();
   processes_.reset();  // with whatever its nodes have left behind
-  reception_.reset();
   loop_.close();
+  reception_.reset();
   result = coordinator_->result();
   write_status(true);
   {

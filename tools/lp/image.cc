@@ -4,6 +4,7 @@
 #include <cctype>
 #include <filesystem>
 
+#include "launchers/pods.h"
 #include "lp/base/message.h"
 #include "tools/lp/command.h"
 #include "tools/lp/image_archive.h"
@@ -13,11 +14,7 @@ namespace {
 
 // "Digits": "digits:latest".
 std::string tag_of(const std::filesystem::path& binary) {
-  std::string name;
-  for (const unsigned char one : binary.filename().string()) {
-    name += std::isalnum(one) != 0 ? static_cast<char>(std::tolower(one)) : '-';
-  }
-  return name + ":latest";
+  return internal::cluster_name(binary.filename()) + ":latest";
 }
 
 bool is_tag(const std::string& tag) {
