@@ -142,7 +142,7 @@ void Coordinator::start_unit(std::size_t index) {
       }
     }
   }
-  if (!options_.patient) alarms_.set({Due::start, index}, now_ + options_.start);
+  if (!options_.patient) alarms_.set({Due::start, index}, later(now_, options_.start));
   host_.start(index, unit.incarnation, topology_.units[index].member ? cut_.path : std::filesystem::path());
 }
 
@@ -267,7 +267,7 @@ void Coordinator::on_alive(NodeId id, std::uint32_t incarnation) {
   nodes_[id].asked = false;
   const Duration own = topology_.groups[topology_.nodes[id].group].heartbeat;
   const Duration heartbeat = own > Duration::zero() ? own : options_.heartbeat;
-  alarms_.set({Due::probe, id}, now_ + heartbeat / kProbesPerHeartbeat);
+  alarms_.set({Due::probe, id}, later(now_, heartbeat / kProbesPerHeartbeat));
 }
 
 void Coordinator::probe(NodeId id, bool late) {
@@ -283,7 +283,7 @@ void Coordinator::probe(NodeId id, bool late) {
     cause.hanging = true;
     return begin_failure(place.unit, std::move(cause), false);
   }
-  alarms_.set({Due::probe, id}, now_ + heartbeat - heartbeat / kProbesPerHeartbeat);
+  alarms_.set({Due::probe, id}, later(now_, heartbeat - heartbeat / kProbesPerHeartbeat));
   if (!std::exchange(node.asked, true)) host_.probe(id);
 }
 

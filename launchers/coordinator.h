@@ -198,6 +198,7 @@ class Coordinator final : public HostEvents {
   bool failed_ = false;
   std::optional<std::size_t> culprit_;  // the unit of the cause, until it has ended
   std::optional<Cause> abandoned_;      // a thread that was left behind
+  bool forced_ = false;                 // somebody wanted that
   std::optional<Cause> ignored_;        // the first failure that its policy ignores
   bool lenient_ = false;
   bool keyed_ = false;             // the units have keys

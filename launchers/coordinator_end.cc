@@ -52,6 +52,7 @@ void Coordinator::stop(const std::string& reason, int signal) {
 
 void Coordinator::kill() {
   if (phase_ == Phase::ended) return;
+  forced_ = true;
   if (phase_ != Phase::stopping) begin_stop();
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
     if (!is_up(units_[unit])) continue;
@@ -81,7 +82,7 @@ void Coordinator::begin_stop() {
       unit.state = Unit::State::ended;
     }
   }
-  alarms_.set({Due::grace, 0}, now_ + options_.grace);
+  alarms_.set({Due::grace, 0}, later(now_, options_.grace));
   end_if_stopped();
 }
 
@@ -100,7 +101,7 @@ void Coordinator::end_grace() {
 void Coordinator::end_if_stopped() {
   if (phase_ != Phase::stopping || up_ > 0) return;
   alarms_ = {};
-  if (abandoned_.has_value()) fail(*abandoned_);
+  if (abandoned_.has_value() && !forced_) fail(*abandoned_);
   result_.success = !failed_ && result_.signal == 0;
   set_phase(Phase::ended);
 }

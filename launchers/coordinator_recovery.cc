@@ -161,7 +161,7 @@ void Coordinator::restart(std::size_t index, const FailurePolicy& policy, Cause 
   for (int i = 0; i < unit.restarts; ++i) wait = std::min(wait * 2, kLongestBackoff);
   ++unit.restarts;
   unit.backoff = true;
-  alarms_.set({Due::restart, index}, now_ + wait);
+  alarms_.set({Due::restart, index}, later(now_, wait));
   const std::string how = "restart " + std::to_string(unit.restarts) + " of " + std::to_string(policy.budget) + " in " +
                           duration_text(wait) + origin_of(index);
   note(RunEvent::Kind::restarting, cause.node, unit.incarnation, how);
@@ -204,7 +204,7 @@ std::string Coordinator::restart_node(const std::string& name) {
     cancel_alarms(index);
     unit.state = Unit::State::discarded;
     host_.stop(index, "it is restarted", false);
-    alarms_.set({Due::kill, index}, now_ + options_.grace);
+    alarms_.set({Due::kill, index}, later(now_, options_.grace));
   }
   return topology_.units[index].name + " is restarted" + origin_of(index);
 }

@@ -121,7 +121,7 @@ void Live::answer_if_complete() {
 void Live::answer_measurers() {
   measures_until_ = kNever;
   MeasureRecord record;
-  record.time = std::chrono::duration<double>(now().time_since_epoch()).count();
+  record.time = to_seconds(now().time_since_epoch());
   record.status = status_();
   const ProcessUse own = use_of(getpid());
   const std::string host = host_name();

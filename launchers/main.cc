@@ -40,13 +40,28 @@ namespace {
 constexpr int kNotStarted = 2;
 constexpr int kFailed = 1;
 
+// What --json prints when there is no result.
+std::string failure_json(const std::string& reason, const std::string& cause) {
+  JsonWriter json;
+  json.begin_object();
+  json.member("success", false);
+  json.member("reason", reason);
+  json.member("cause", cause);
+  json.end_object();
+  return std::move(json).text() + "\n";
+}
+
 // While it lives, exit() called by a node, which is a thread of this process, is a failure of the program, not its end.
 class ExitGuard {
  public:
-  ExitGuard() {
+  // `output`: for one line of JSON; below 0: none is wanted.
+  explicit ExitGuard(int output) {
+    json_output = output;
     std::atexit([] {
       if (!running) return;
-      std::fprintf(stderr, "lp: the program failed: a node called exit(), which ends all nodes of its process\n");
+      const std::string cause = "a node called exit(), which ends all nodes of its process";
+      std::fprintf(stderr, "lp: the program failed: %s\n", cause.c_str());
+      if (json_output >= 0) write_all(json_output, failure_json("a node called exit()", cause));
       _exit(kFailed);
     });
     running = true;
@@ -57,6 +72,7 @@ class ExitGuard {
 
  private:
   static inline std::atomic<bool> running = false;  // atexit takes no argument
+  static inline std::atomic<int> json_output = -1;
 };
 
 // A program that was started with one of these closed would otherwise give their numbers to its sockets.
@@ -79,6 +95,7 @@ class ReservedOutput {
     dup2(saved_, STDOUT_FILENO);
     close(saved_);
   }
+  int descriptor() const { return saved_; }
   ReservedOutput(const ReservedOutput&) = delete;
   ReservedOutput& operator=(const ReservedOutput&) = delete;
 
@@ -141,8 +158,8 @@ LaunchOptions options_of(const LaunchFlags& flags, const std::string& program) {
   LaunchOptions options{.launch = flags.launch, .seed = flags.seed, .resume = flags.resume};
   options.hosts = read_hosts(flags.hosts);
   options.ssh = flags.ssh;
-  options.heartbeat = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(flags.heartbeat));
-  options.grace = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(flags.grace));
+  options.heartbeat = from_seconds(flags.heartbeat);
+  options.grace = from_seconds(flags.grace);
   options.name = new_run_name(program);
   options.directory =
       flags.directory.empty() ? default_run_directory(options.name) : std::filesystem::path(flags.directory);
@@ -242,14 +259,14 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
   {
     std::optional<ReservedOutput> reserved;
     if (flags.json) reserved.emplace();
-    const ExitGuard guard;
+    const ExitGuard guard(reserved.has_value() ? reserved->descriptor() : -1);
     const Time begin = now();
     const ForegroundTerminal terminal(!flags.debug.empty());
     Run run(std::move(program), std::move(options));
     if (!flags.directory.empty()) register_run(run.name(), run.directory());
     if (flags.terminal == TerminalView::tmux) open_panes(run);
     outcome.result = wait_for_end(run);
-    outcome.seconds = std::chrono::duration<double>(now() - begin).count();
+    outcome.seconds = to_seconds(now() - begin);
     const bool quiet = outcome.result.success && flags.output == Show::none;
     if (!quiet) std::fprintf(stderr, "lp: the run's directory is %s\n", run.directory().c_str());
   }
@@ -277,6 +294,7 @@ int run_main(int argc, char** argv, MainProgram& main) {
   const std::span arguments(argv, static_cast<std::size_t>(argc));
   const bool as_json = std::any_of(arguments.begin(), arguments.end(),
                                    [](const char* one) { return std::string_view(one) == "--json"; });
+  std::string cause;
   try {
     if (const auto code = become_node_if_asked(argc, argv, main.programs)) return *code;
     LaunchFlags flags;
@@ -288,20 +306,17 @@ int run_main(int argc, char** argv, MainProgram& main) {
     }
     return run_program(main, flags, line.groups);
   } catch (const std::exception& error) {
-    std::fflush(stdout);
-    std::fprintf(stderr, "%s: %s\n", argc > 0 ? argv[0] : "lp", error.what());
-    if (as_json) {
-      JsonWriter json;
-      json.begin_object();
-      json.member("success", false);
-      json.member("reason", "it could not be started");
-      json.member("cause", error.what());
-      json.end_object();
-      std::printf("%s\n", std::move(json).text().c_str());
-      std::fflush(stdout);
-    }
-    return kNotStarted;
+    cause = error.what();
+  } catch (...) {
+    cause = as_error(std::current_exception()).what();
   }
+  std::fflush(stdout);
+  std::fprintf(stderr, "%s: %s\n", argc > 0 ? argv[0] : "lp", cause.c_str());
+  if (as_json) {
+    std::printf("%s", failure_json("it could not be started", cause).c_str());
+    std::fflush(stdout);
+  }
+  return kNotStarted;
 }
 
 }  // namespace lp::internal

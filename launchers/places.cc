@@ -46,8 +46,6 @@ std::vector<std::vector<bool>> allowed_hosts(const Plan& plan, const std::vector
   return allowed;
 }
 
-Duration seconds(double value) { return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(value)); }
-
 }  // namespace
 
 std::vector<GroupOptions> placed_groups(const Program& program, std::span<const GroupPlacement> placements) {
@@ -72,11 +70,11 @@ std::vector<GroupOptions> placed_groups(const Program& program, std::span<const 
     if (place.gpus.has_value()) group.gpus = *place.gpus;
     if (place.memory.has_value()) group.memory = *place.memory;
     if (place.environment.has_value()) group.environment = *place.environment;
-    if (place.heartbeat.has_value()) group.heartbeat = seconds(*place.heartbeat);
+    if (place.heartbeat.has_value()) group.heartbeat = from_seconds(*place.heartbeat);
     if (place.on_failure.has_value()) {
       group.on_failure.action = static_cast<FailurePolicy::Action>(place.on_failure->action);
       group.on_failure.budget = place.on_failure->budget;
-      if (place.on_failure->backoff.has_value()) group.on_failure.backoff = seconds(*place.on_failure->backoff);
+      if (place.on_failure->backoff.has_value()) group.on_failure.backoff = from_seconds(*place.on_failure->backoff);
     }
   }
   return groups;

@@ -53,7 +53,10 @@ internal::RestorePoint restore_point(const std::filesystem::path& run, std::uint
                                        " was taken by a program with another graph or other types: " +
                                        "resume it with the binary and the configuration that took it");
   }
-  for (const std::string& problem : problems) std::fprintf(stderr, "lp: %s\n", problem.c_str());
+  for (const std::string& problem : problems) {
+    std::fprintf(stderr, "lp: %s; the run goes on from step %llu\n", problem.c_str(),
+                 static_cast<unsigned long long>(cut->step));
+  }
   return {cut->step, std::filesystem::absolute(cut->directory)};
 }
 

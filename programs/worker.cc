@@ -61,14 +61,14 @@ class Meter {
     computing_ += computing;
     const Duration passed = now() - reported_;
     if (passed < kReportEvery && step + 1 < share_.steps()) return false;
-    statistics_.seconds = seconds(now() - began_);
-    statistics_.idle_seconds = statistics_.seconds - seconds(computing_);
+    statistics_.seconds = to_seconds(now() - began_);
+    statistics_.idle_seconds = statistics_.seconds - to_seconds(computing_);
     if (node_.index() == 0 && examples != 0) {
       const auto done = static_cast<double>((statistics_.examples - reported_examples_) *
                                             static_cast<std::uint64_t>(node_.replicas()));
       node_.report({.step = share_.training_step(step) + 1,
                     .total = training_.steps,
-                    .values = {{"loss", loss / examples}, {"examples/s", done / seconds(passed)}}});
+                    .values = {{"loss", loss / examples}, {"examples/s", done / to_seconds(passed)}}});
     }
     reported_ = now();
     reported_examples_ = statistics_.examples;
@@ -76,8 +76,6 @@ class Meter {
   }
 
  private:
-  static double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
-
   Context& node_;
   const Share& share_;
   const ServerTraining& training_;

@@ -32,6 +32,16 @@ std::string compose(ErrorKind kind, const std::string& text, const ErrorOrigin& 
   return out;
 }
 
+// It goes into messages, logs and terminals.
+void shorten(std::string& text) {
+  if (text.size() <= Error::kLongestText) return;
+  std::size_t size = Error::kLongestText;
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;  // in the middle of a character
+  const std::size_t left = text.size() - size;
+  text.resize(size);
+  text += "... (" + std::to_string(left) + " more bytes)";
+}
+
 }  // namespace
 
 std::string_view to_string(ErrorKind kind) {
@@ -47,6 +57,7 @@ std::string_view to_string(ErrorKind kind) {
 }
 
 Error::Error(ErrorKind kind, std::string text, ErrorOrigin origin) {
+  shorten(text);
   std::string what = compose(kind, text, origin);
   parts_ = std::make_shared<const Parts>(Parts{kind, std::move(text), std::move(origin), std::move(what)});
 }

@@ -34,7 +34,9 @@ struct ErrorOrigin {
 class Error : public std::exception {
  public:
   using Kind = ErrorKind;
+  static constexpr std::size_t kLongestText = std::size_t{1} << 16;  // bytes
 
+  // A longer text is cut off.
   Error(ErrorKind kind, std::string text, ErrorOrigin origin = {});
   Error(const Error&) = default;  // moves copy too: an Error is never empty
   Error& operator=(const Error&) = default;

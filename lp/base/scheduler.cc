@@ -75,10 +75,18 @@ void set_name(const std::string& name) {
 
 Time now() noexcept { return std::chrono::steady_clock::now(); }
 
-Time after(Duration duration) noexcept {
-  const Time start = duration >= kFar ? coarse_now() + kTick : now();
-  return duration >= kNever - start ? kNever : start + duration;
+Time after(Duration duration) noexcept { return later(duration >= kFar ? coarse_now() + kTick : now(), duration); }
+
+Time later(Time time, Duration duration) noexcept { return duration >= kNever - time ? kNever : time + duration; }
+
+Duration from_seconds(double seconds) noexcept {
+  const double nanoseconds = seconds * 1e9;
+  const double most = static_cast<double>(kForever.count());
+  if (nanoseconds <= -most) return -kForever;
+  return nanoseconds < most ? Duration(static_cast<Duration::rep>(nanoseconds)) : kForever;
 }
+
+double to_seconds(Duration duration) noexcept { return std::chrono::duration<double>(duration).count(); }
 
 Duration until(Time time) noexcept {
   if (time == kNever) return kForever;

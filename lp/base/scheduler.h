@@ -22,11 +22,16 @@ using Time = std::chrono::time_point<std::chrono::steady_clock, Duration>;
 inline constexpr Time kNever = Time::max();
 inline constexpr Duration kForever = Duration::max();
 
-Time now() noexcept;                     // monotonic
-Time after(Duration duration) noexcept;  // now() + duration; kNever when that is out of range
-Duration until(Time time) noexcept;      // time - now(), at least 0; kForever for kNever
-bool passed(Time time) noexcept;         // now() >= time
+Time now() noexcept;                                // monotonic
+Time after(Duration duration) noexcept;             // now() + duration; kNever when that is out of range
+Time later(Time time, Duration duration) noexcept;  // time + duration; kNever when that is out of range
+Duration until(Time time) noexcept;                 // time - now(), at least 0; kForever for kNever
+bool passed(Time time) noexcept;                    // now() >= time
 // Times and durations of a second and more may be some milliseconds longer: the clock that says so costs a tenth.
+
+// What people write and read. kForever, or as long ago, when that is out of range or no number.
+Duration from_seconds(double seconds) noexcept;
+double to_seconds(Duration duration) noexcept;
 
 // Nanoseconds since 1970, for logs and the names of files; never to measure with.
 std::int64_t wall_clock() noexcept;

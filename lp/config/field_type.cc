@@ -35,6 +35,9 @@ bool parse_value(std::string_view text, Number& value) {
     if (text == "-.inf") text = "-inf";
     if (text == ".nan") text = "nan";
   }
+  const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
+  // Some would read 010 as eight.
+  if (digits.size() > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9') return false;
   Number parsed{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
   if (error != std::errc{} || end != text.data() + text.size()) return false;

@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::size_t kWidth = 100;
 
-double seconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
-
 // "4 nodes", "1 node".
 std::string counted(std::size_t count, const std::string& what, const char* plural = "s") {
   return std::to_string(count) + " " + what + (count == 1 ? "" : plural);
@@ -89,7 +87,7 @@ void append_group(std::string& text, const Plan& plan, const PlanGroup& group) {
   if (group.saves) traits.push_back("saved in cuts");
   traits.push_back(policy(options.on_failure));
   if (options.heartbeat > Duration::zero()) {
-    traits.push_back("must answer within " + to_json(seconds(options.heartbeat)) + " s");
+    traits.push_back("must answer within " + to_json(to_seconds(options.heartbeat)) + " s");
   }
   append_words(text, indent, list("", traits, ";"));
   if (const auto resources = needs(options); !resources.empty()) {
@@ -164,13 +162,13 @@ std::string to_json(const Plan& plan) {
     json.member("gpus", options.gpus);
     json.member("memory", options.memory);
     json.member("environment", options.environment);
-    json.member("heartbeat", seconds(options.heartbeat));
+    json.member("heartbeat", to_seconds(options.heartbeat));
     json.key("on_failure");
     json.begin_object();
     json.member("action", options.on_failure.action);
     if (options.on_failure.action == FailurePolicy::Action::restart) {
       json.member("budget", options.on_failure.budget);
-      json.member("backoff", seconds(options.on_failure.backoff));
+      json.member("backoff", to_seconds(options.on_failure.backoff));
     }
     json.end_object();
     json.end_object();

@@ -134,7 +134,8 @@ class Client {
     }
   }
 
-  // This client with another time limit for each call. What is left of the current handler's time still bounds it.
+  // This client with another time limit for each call; 0: that of the method. What is left of the current handler's
+  // time still bounds it.
   Client within(Duration timeout) const {
     Client other = *this;
     other.options_.timeout = timeout;

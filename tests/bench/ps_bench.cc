@@ -161,7 +161,7 @@ int main(int argc, char** argv) {
                 .servers = servers,
                 .workers = workers,
                 .sparse = sparse};
-        options.report = [&](lp::Run& run) {
+        options.report = [&, workers = workers](lp::Run& run) {
           for (const Times& one : run.client(lp::GroupHandle<Worker>("worker", workers)).all<&Worker::times>()) {
             row.first_push_ms = std::max(row.first_push_ms, one.first_push * 1e3);
             row.push_ms = std::max(row.push_ms, one.push * 1e3);

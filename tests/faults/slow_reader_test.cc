@@ -75,7 +75,7 @@ TEST_P(SlowReader, IsWaitedForWithinBoundsAndGetsAll) {
   }
   const double share = (usage_of(serving).computed - computed) / std::chrono::duration<double>(now() - begin).count();
   std::printf("%.1f MiB more, %.1f %% of a core\n", static_cast<double>(most - before) / (1 << 20), 100 * share);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which take memory and time themselves
+#if !defined(LP_SANITIZED)  // which take memory and time themselves
   EXPECT_LT(most - before, std::size_t{64} << 20);
   EXPECT_LT(share, 0.2);
 #endif

@@ -1,6 +1,7 @@
 #include "launchers/coordinator.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
@@ -319,6 +320,29 @@ TEST_F(CoordinatorTest, ASupervisorThatWasStoppedItselfBlamesNobody) {
   pass(seconds(1));
   pass(seconds(100));
   EXPECT_EQ(coordinator_->phase(), Phase::running);
+}
+
+TEST_F(CoordinatorTest, BoundsThatAreForEverNeverCome) {
+  make(server_and_workers(), {.heartbeat = kForever, .grace = kForever});
+  all_ready();
+  pass(seconds(100'000));
+  EXPECT_EQ(coordinator_->phase(), Phase::running);
+  coordinator_->stop("enough");
+  pass(seconds(100'000));
+  EXPECT_EQ(coordinator_->phase(), Phase::stopping);
+  all_exit();
+  EXPECT_TRUE(coordinator_->result().success);
+}
+
+TEST_F(CoordinatorTest, AThreadThatIsLeftBehindBecauseAPersonWantedThatIsNoFailure) {
+  make(server_and_workers());
+  all_ready();
+  coordinator_->stop("SIGINT", SIGINT);
+  coordinator_->kill();
+  exit(0);
+  exit(1, {.abandoned = true});
+  exit(2);
+  EXPECT_EQ(coordinator_->result().exit_code(), 128 + SIGINT);
 }
 
 TEST_F(CoordinatorTest, APatientRunNeverProbes) {

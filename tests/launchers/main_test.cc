@@ -85,14 +85,38 @@ TEST_F(MainTest, CtrlCStopsInOrder) {
 }
 
 TEST_F(MainTest, ASecondCtrlCEndsAtOnce) {
-  Subprocess program(arguments({with_processes(), "--mode=ignores the stop", "--grace=100"}));
-  ASSERT_TRUE(program.read_until("waiting"));
-  const Time begin = now();
-  program.kill(SIGINT);
-  ASSERT_TRUE(program.read_until("once more"));
-  program.kill(SIGINT);
-  EXPECT_EQ(program.wait().code, 130);
-  EXPECT_LT(now() - begin, seconds(5));
+  for (const char* launch : {"threads", "processes"}) {
+    Subprocess program(arguments({std::string("--launch=") + launch, "--mode=ignores the stop", "--grace=inf"}));
+    ASSERT_TRUE(program.read_until("waiting"));
+    const Time begin = now();
+    program.kill(SIGINT);
+    ASSERT_TRUE(program.read_until("once more"));
+    program.kill(SIGINT);
+    EXPECT_EQ(program.wait().code, 130) << program.err();
+    EXPECT_LT(now() - begin, seconds(5));
+  }
+}
+
+TEST_F(MainTest, BoundsThatAreLongerThanAnyRunAreForEver) {
+  for (const char* bound : {"1e10", "1e300", "inf"}) {
+    Subprocess program(
+        arguments({with_processes(), std::string("--heartbeat=") + bound, std::string("--grace=") + bound}));
+    EXPECT_EQ(program.wait().code, 0) << program.err();
+  }
+}
+
+TEST_F(MainTest, ANodeThatCallsExitIsAFailureWithAResult) {
+  Subprocess program(arguments({"--launch=threads", "--json", "--mode=calls exit"}));
+  EXPECT_EQ(program.wait().code, 1);
+  EXPECT_TRUE(has(program.last_line(), "\"success\":false")) << program.last_line();
+  EXPECT_TRUE(has(program.last_line(), "a node called exit()")) << program.last_line();
+}
+
+TEST_F(MainTest, AProgramThatCannotBeMadeSaysWhyWhateverItThrows) {
+  Subprocess program(arguments({"--json", "--mode=throws a number"}));
+  EXPECT_EQ(program.wait().code, 2);
+  EXPECT_TRUE(has(program.err(), "an exception that is not a std::exception")) << program.err();
+  EXPECT_TRUE(has(program.last_line(), "it could not be started")) << program.last_line();
 }
 
 TEST_F(MainTest, AKilledLauncherLeavesNothing) {

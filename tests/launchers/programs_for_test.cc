@@ -34,6 +34,7 @@ class Worker {
     }
     if (config_.mode == "segfaults" && last) raise(SIGSEGV);
     if (config_.mode == "exits" && last) std::_Exit(3);
+    if (config_.mode == "calls exit" && last) std::exit(0);
     if (config_.mode == "killed once" && last && first_time) raise(SIGKILL);
     if (config_.mode == "stopped" && last) raise(SIGSTOP);
     if (config_.mode == "hangs" && last) context.exclusive([] { wait_for_ever(); });
@@ -164,6 +165,7 @@ Program make_saving(const Config& config) {
 }
 
 Program make_counting(const Config& config) {
+  if (config.mode == "throws a number") throw 42;
   Program program("counting");
   auto counter = program.add<Counter>({.name = "counter"});
   const FailurePolicy policy = config.restart  ? restart(2, std::chrono::milliseconds(10))

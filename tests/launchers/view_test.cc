@@ -37,7 +37,7 @@ class TmuxServer {
   TmuxServer& operator=(const TmuxServer&) = delete;
 };
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they and a debugger exclude each other
+#if !defined(LP_SANITIZED)  // they and a debugger exclude each other
 TEST_F(MainTest, ANodeRunsUnderTheDebugger) {
   OnTerminal program(arguments({with_processes(), "--debug=worker/1", "--heartbeat=1"}));
   ASSERT_TRUE(program.read_until("exited normally]")) << program.shown();

@@ -47,7 +47,8 @@ struct Case {
 class EveryScheme : public testing::TestWithParam<std::tuple<Case, bool>> {};
 
 TEST_P(EveryScheme, ReachesTheAccuracyOfSerialTraining) {
-  const auto& [scheme, serialize] = GetParam();
+  const Case& scheme = std::get<0>(GetParam());
+  const bool serialize = std::get<1>(GetParam());
   constexpr std::uint64_t kSteps = 1600;
   const auto model = digits_task().model();
   const Split data = split(digits(), kSeed);
@@ -272,7 +273,7 @@ TEST(StaleSynchronous, TheCacheSavesFetches) {
 
 TEST(Softsync, UpdatesAfterWorkersOverSplitsGradients) {
   for (const auto& [splits, gradients] : {std::pair(1U, 4U), std::pair(2U, 2U), std::pair(4U, 1U)}) {
-    TrainingRun run([&](Program& program) {
+    TrainingRun run([splits = splits](Program& program) {
       return add_softsync_training(program, digits_task(), training_of(4, 1, 100), splits);
     });
     run.finish();

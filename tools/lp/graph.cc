@@ -72,7 +72,7 @@ int graph_command(const Arguments& arguments, Screen& screen) {
       internal::LiveClient client = connect_to(run);
       const MeasureRecord before = measure(client);
       const double seconds = arguments.seconds("interval", 1);
-      if (wait_between(client, std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds)))) {
+      if (wait_between(client, from_seconds(seconds))) {
         labels = labels_of(plan, rates_of(before, measure(client)));
       }
     }

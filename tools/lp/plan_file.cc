@@ -46,9 +46,7 @@ struct PlanText {
   std::vector<NodeText> nodes{};
 };
 
-Duration duration(double seconds) {
-  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
-}
+Duration duration(double seconds) { return from_seconds(seconds); }
 
 Plan plan_from(const PlanText& text) {
   Plan plan{.program = text.program, .processes = text.processes};

@@ -62,7 +62,7 @@ int stop_command(const Arguments& arguments, Screen& screen) {
     if (refusal.code() != Exit::not_live) throw;  // it ended before it could answer
   }
   if (patience > 0) {
-    const Time until = after(std::chrono::duration_cast<Duration>(std::chrono::duration<double>(patience)));
+    const Time until = after(from_seconds(patience));
     while (client.next(until).has_value()) {
     }
     if (client.open()) {

@@ -52,8 +52,6 @@ std::string text_of(const RunView& run, const Rates& rates, const Screen& screen
   return head_of(run, rates, width) + table.text(screen.width(), screen.colours());
 }
 
-double seconds_of(Duration duration) { return std::chrono::duration<double>(duration).count(); }
-
 void write_rate(JsonWriter& json, const char* name, const CallRate& rate) {
   json.key(name);
   json.begin_object();
@@ -61,8 +59,8 @@ void write_rate(JsonWriter& json, const char* name, const CallRate& rate) {
   json.member("errors_per_second", rate.errors);
   json.member("bytes_per_second", rate.bytes);
   json.member("waiting", rate.waiting);
-  json.member("p50_seconds", seconds_of(rate.latency.quantile(0.5)));
-  json.member("p99_seconds", seconds_of(rate.latency.quantile(0.99)));
+  json.member("p50_seconds", to_seconds(rate.latency.quantile(0.5)));
+  json.member("p99_seconds", to_seconds(rate.latency.quantile(0.99)));
   json.end_object();
 }
 
@@ -120,8 +118,7 @@ int top_command(const Arguments& arguments, Screen& screen) {
   const std::string by = arguments.value("sort");
   Rates none;
   sort(none, by);
-  const Duration period =
-      std::chrono::duration_cast<Duration>(std::chrono::duration<double>(arguments.seconds("interval", 1)));
+  const Duration period = from_seconds(arguments.seconds("interval", 1));
   RunView run = view_of(find_run(arguments.words()[0]));
   internal::LiveClient client = connect_to(run);
   const bool once = arguments.has("once") || arguments.has("json") || !screen.is_terminal();

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace lp {
 namespace {
 
@@ -59,6 +61,18 @@ TEST(Times, FarOnesAreNeverEarlyAndNeverOverflow) {
   EXPECT_GE(after(milliseconds(2)), begin + milliseconds(2));
   EXPECT_EQ(until(begin), Duration::zero());
   EXPECT_GE(until(begin + seconds(100)), seconds(90));
+  EXPECT_EQ(later(begin, kForever), kNever);
+  EXPECT_EQ(later(begin, seconds(1)), begin + seconds(1));
+}
+
+TEST(Times, SecondsThatNoDurationHoldsAreTheLongestOne) {
+  EXPECT_EQ(from_seconds(1.5), milliseconds(1500));
+  EXPECT_EQ(to_seconds(milliseconds(1500)), 1.5);
+  for (const double many : {1e10, 1e300, std::numeric_limits<double>::infinity()}) {
+    EXPECT_EQ(from_seconds(many), kForever);
+    EXPECT_EQ(from_seconds(-many), -kForever);
+  }
+  EXPECT_EQ(from_seconds(std::numeric_limits<double>::quiet_NaN()), kForever);
 }
 
 }  // namespace

@@ -76,7 +76,7 @@ TEST(SharedMemoryTest, ALimitOfTheSystemIsAnErrorNotASignal) {
               expect_refused();
             }),
             0);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which need descriptors and memory themselves
+#if !defined(LP_SANITIZED)  // which need descriptors and memory themselves
   EXPECT_EQ(ends_with([] {
               const rlimit none{.rlim_cur = 0, .rlim_max = 0};
               setrlimit(RLIMIT_NOFILE, &none);

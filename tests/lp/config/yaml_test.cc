@@ -99,6 +99,8 @@ TEST_F(YamlFile, AWrongValueSaysWhatIsExpected) {
             "FILE:3:12: workers: expected an integer from 1 to 1024, got \"many\"");
   EXPECT_EQ(parse_file_failure("workers: 2000\n"),
             "FILE:1:10: workers: expected an integer from 1 to 1024, got \"2000\"");
+  EXPECT_EQ(parse_file_failure("workers: 010\n"),
+            "FILE:1:10: workers: expected an integer from 1 to 1024, got \"010\"");
   EXPECT_EQ(parse_file_failure("workers: '2'\n"),
             "FILE:1:10: workers: expected an integer from 1 to 1024, got the string \"2\"");
   EXPECT_EQ(parse_file_failure("workers: [2]\n"), "FILE:1:10: workers: expected an integer from 1 to 1024, got a list");

@@ -19,7 +19,7 @@
 #include "tests/lp/program/nobody.h"
 
 // The sanitizers have their own.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#if !defined(LP_SANITIZED)
 namespace {
 
 struct Allocations {

@@ -127,7 +127,7 @@ TEST_F(WithoutSharedMemory, ALimitOfFileSizesMeansTcp) {
   EXPECT_EQ(in_child([] { return limit(RLIMIT_FSIZE, kMiB) && takes_tcp(); }), 0);
 }
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // which need more than any limit
+#if !defined(LP_SANITIZED)  // which need more than any limit
 TEST_F(WithoutSharedMemory, ALimitOfAddressesMeansTcp) {
   EXPECT_EQ(in_child([] { return limit(RLIMIT_AS, 1024 * kMiB) && takes_tcp(); }), 0);
 }
