@@ -13,7 +13,9 @@
 
 #include "launchers/main.h"
 #include "lp/lp.h"
+#include "nodes/rounds.h"
 #include "programs/evaluation.h"
+#include "programs/pipeline.h"
 #include "programs/worker.h"
 
 struct Result {
@@ -55,6 +57,25 @@ Result statistics_of(const lp::Clients<lp::ParameterServer>& servers, const lp::
   return out;
 }
 
+// What the rounds of federated training have done.
+void add_rounds(const lp::RoundsStatistics& rounds, Result& result) {
+  result.updates = rounds.rounds;
+  result.gradients = rounds.contributions;
+  result.dropped = rounds.late;
+}
+
+// What the stages of a pipeline have done; their idle share is the pipeline's bubble.
+void add_stages(const std::vector<lp::StageStatistics>& stages, Result& result) {
+  double seconds = 0;
+  double idle = 0;
+  for (const lp::StageStatistics& one : stages) {
+    result.bytes_sent += one.bytes_sent;
+    seconds += one.seconds;
+    idle += one.idle_seconds;
+  }
+  result.idle_share = seconds > 0 ? idle / seconds : 0;
+}
+
 int size_of(std::string_view group, const lp::Program& program) {
   for (const lp::GroupSpec& one : program.groups()) {
     if (one.options.name == group) return one.size;
@@ -73,6 +94,13 @@ Result report(lp::Run& run, const lp::TrainConfig& config) {
   result.accuracy = test.accuracy;
   result.loss = test.loss;
   result.updates = parameters.step;
+  if (size_of("rounds", run.program()) > 0) {
+    add_rounds(run.client(lp::Handle<lp::Rounds>("rounds")).call<&lp::Rounds::statistics>(), result);
+  }
+  if (const int stages = size_of("stage", run.program()); stages > 0) {
+    add_stages(run.client(lp::GroupHandle<lp::PipelineStage>("stage", stages)).all<&lp::PipelineStage::statistics>(),
+               result);
+  }
   result.parameters_hash = lp::parameters_hash(parameters.values);
   return result;
 }

@@ -82,8 +82,7 @@ class Agent {
     if (launcher_process_ >= 0) poller_.add(launcher_process_, kLauncherProcess);
   }
 
-  // False when the launcher has gone while nodes were running, or is not heard of: no end in order.
-  bool serve() {
+  void serve() {
     std::array<Poller::Ready, 64> ready;
     while (open_) {
       const std::size_t count = poller_.wait(ready, std::min(next_memory_, lease_end()));
@@ -94,9 +93,7 @@ class Agent {
       watch_output();
       watch_nodes();
     }
-    const bool in_order = children_.empty() && now() < lease_end();
     end_everything();
-    return in_order;
   }
 
   // What this host has, for a launcher on another one. `directory` is for what nodes save.
@@ -489,10 +486,10 @@ int run_agent_there(Duration lease) {
   }
   Agent agent(in, out, lease);
   agent.say_hello(directory);
-  const bool in_order = agent.serve();
+  agent.serve();
   std::error_code ignored;
   if (!directory.empty()) std::filesystem::remove_all(directory, ignored);
-  return in_order ? 0 : kForsaken;
+  return 0;
 }
 
 }  // namespace lp::internal

@@ -15,8 +15,7 @@ struct RunRecord {
   std::string run{};
   std::string program{};
   std::string launch{};  // "threads", "processes"
-  std::string job{};     // of Slurm, in which it runs; empty: in none, or not yet
-  std::string host{};    // of the launcher; of a job that has not begun: where it was submitted
+  std::string host{};    // of the launcher
   int pid = 0;
   double began = 0;
   std::uint64_t seed = 0;

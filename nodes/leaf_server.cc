@@ -10,8 +10,8 @@
 
 namespace lp {
 
-LeafServer::LeafServer(Clients<ParameterServer> root, std::uint32_t learners, int index)
-    : root_(std::move(root)), learners_(learners), index_(static_cast<std::uint32_t>(index)) {
+LeafServer::LeafServer(Clients<ParameterService> above, std::uint32_t learners, int index)
+    : above_(std::move(above)), learners_(learners), index_(static_cast<std::uint32_t>(index)) {
   if (learners == 0) throw Error(ErrorKind::failed, "a leaf server without learners would never push");
 }
 
@@ -55,7 +55,7 @@ void LeafServer::push_when_complete(const Place& place) {
   sum.stamp.worker = index_;
   sum.stamp.clock = gathering.clock++;
   sum.values = plain(std::move(values));
-  Future<Reply> pushed = root_[place.second].async<&ParameterServer::push>(std::move(sum));
+  Future<Reply> pushed = above_[place.second].async<&ParameterService::push>(std::move(sum));
   const Future<void> answered = std::move(pushed).then([pushes = std::move(pushes)](Future<Reply> done) mutable {
     try {
       const Reply reply = done.get();
@@ -68,7 +68,7 @@ void LeafServer::push_when_complete(const Place& place) {
 
 Future<Reply> LeafServer::pull(Pull pull) {
   const std::uint32_t shard = pull.shard;
-  return root_[shard].async<&ParameterServer::pull>(std::move(pull));
+  return above_[shard].async<&ParameterService::pull>(std::move(pull));
 }
 
 Future<void> LeafServer::leave(std::uint32_t learner) {
@@ -77,12 +77,12 @@ Future<void> LeafServer::leave(std::uint32_t learner) {
     for (const auto& [place, gathering] : gatherings_) push_when_complete(place);
     return ready();
   }
-  std::vector<Future<void>> all = root_.async<&ParameterServer::leave>(index_);
+  std::vector<Future<void>> all = above_.async<&ParameterService::leave>(index_);
   return when_all(std::move(all)).then([](const auto&) {});
 }
 
 Future<ShardVersions> LeafServer::versions(std::uint32_t tensor, std::uint32_t shard) {
-  return root_[shard].async<&ParameterServer::versions>(tensor, shard);
+  return above_[shard].async<&ParameterService::versions>(tensor, shard);
 }
 
 WorkerPosition LeafServer::position(std::uint32_t tensor, std::uint32_t shard, std::uint32_t learner) const {

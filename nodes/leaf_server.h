@@ -1,6 +1,7 @@
 #pragma once
-// A leaf of a tree of parameter servers, as Rudra's (Gupta, Zhang and Wang, ICDM 2016): it sums the gradients of its
-// learners and pushes the sum once to the root servers, as their worker. What learners read comes from the root.
+// A node of a tree of parameter servers, as Rudra's (Gupta, Zhang and Wang, ICDM 2016) and Spark's treeAggregate: it
+// sums the gradients of its learners, which are workers or such nodes, and pushes the sum once to those above, the root
+// servers or such nodes, as their worker. What learners read comes from the root.
 //
 // A node: its handlers run in its turn. It has no state worth saving: what was not answered is pushed again.
 
@@ -18,10 +19,10 @@ namespace lp {
 
 class LeafServer final : public ParameterService {
  public:
-  // Serves `learners` workers, whatever their numbers. At the root it is worker `index`.
-  LeafServer(Clients<ParameterServer> root, std::uint32_t learners, int index);
+  // Serves `learners` workers, whatever their numbers. For those above, one for each shard, it is worker `index`.
+  LeafServer(Clients<ParameterService> above, std::uint32_t learners, int index);
 
-  // Answered when the sum, of all rows of a dense tensor, was pushed to the root. Error::failed for a push of some
+  // Answered when the sum, of all rows of a dense tensor, was pushed to those above. Error::failed for a push of some
   // keys, or one whose size is not that of the others.
   Future<Reply> push(Push push) override;
   Future<Reply> pull(Pull pull) override;
@@ -42,14 +43,14 @@ class LeafServer final : public ParameterService {
   };
   struct Gathering {  // the sum of one shard
     std::vector<Waiting> pushes{};
-    std::uint64_t clock = 0;                            // of the next push to the root
+    std::uint64_t clock = 0;                            // of the next push to those above
     std::map<std::uint32_t, std::uint64_t> learners{};  // clocks
   };
   using Place = std::pair<std::uint32_t, std::uint32_t>;  // tensor, shard
 
   void push_when_complete(const Place& place);
 
-  Clients<ParameterServer> root_;
+  Clients<ParameterService> above_;
   const std::uint32_t learners_;
   const std::uint32_t index_;
   std::map<Place, Gathering> gatherings_{};

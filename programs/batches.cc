@@ -1,5 +1,7 @@
 #include "programs/batches.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -38,6 +40,14 @@ std::vector<std::uint32_t> Batches::shard(std::uint64_t step, std::uint32_t work
     out.push_back(order_[position % order_.size()]);
   }
   return out;
+}
+
+std::vector<std::uint32_t> Batches::epoch_batch(std::uint64_t step) {
+  order(step / epoch_steps());
+  const std::span<const std::uint32_t> all(order_);
+  const std::size_t first = step % epoch_steps() * batch_;
+  const std::span<const std::uint32_t> out = all.subspan(first, std::min<std::size_t>(batch_, all.size() - first));
+  return {out.begin(), out.end()};
 }
 
 }  // namespace lp

@@ -24,6 +24,10 @@ class Batches {
   // Their sizes differ by one at most; with more workers than examples some are empty.
   std::vector<std::uint32_t> shard(std::uint64_t step, std::uint32_t worker, std::uint32_t workers);
 
+  // The same where every epoch is cut by itself into so many batches, of which the last may be smaller.
+  std::vector<std::uint32_t> epoch_batch(std::uint64_t step);
+  std::uint64_t epoch_steps() const { return (order_.size() + batch_ - 1) / batch_; }
+
  private:
   void order(std::uint64_t epoch);
 

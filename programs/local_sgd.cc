@@ -19,8 +19,7 @@ class LocalSgdRule final : public ReplicaRule {
       replica.global = replica.parameters;
       replica.change.setZero(replica.parameters.size());
     }
-    const Eigen::VectorXf mean = gradient / static_cast<float>(examples);
-    replica.optimizer.apply(flat(replica.parameters), flat(mean));
+    descend(replica.optimizer, replica.parameters, gradient, examples);
     if ((replica.step + 1) % average_every_ != 0) return false;
     average(replica, all);
     return true;

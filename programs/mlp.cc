@@ -32,26 +32,73 @@ MatrixXf slope(Activation activation, const MatrixXf& values) {
 
 }  // namespace
 
-Mlp::Mlp(std::vector<Index> layers, Activation activation) : activation_(activation) {
-  if (layers.size() < 2) throw Error(ErrorKind::failed, "an MLP needs inputs and classes: two layers at least");
-  for (const Index units : layers) {
-    if (units < 1) throw Error(ErrorKind::failed, "an MLP's layer has " + std::to_string(units) + " units");
+MlpLayers::MlpLayers(const std::vector<Index>& units, Activation activation, bool first, bool last)
+    : activation_(activation), first_(first), last_(last) {
+  if (units.size() < 2) throw Error(ErrorKind::failed, "an MLP needs inputs and classes: two layers at least");
+  for (const Index count : units) {
+    if (count < 1) throw Error(ErrorKind::failed, "an MLP's layer has " + std::to_string(count) + " units");
   }
-  for (std::size_t i = 0; i + 1 < layers.size(); ++i) {
-    const Index inputs = layers[i];
-    const Index outputs = layers[i + 1];
+  for (std::size_t i = 0; i + 1 < units.size(); ++i) {
+    const Index inputs = units[i];
+    const Index outputs = units[i + 1];
     layers_.push_back({inputs, outputs, size_, size_ + inputs * outputs});
     size_ += inputs * outputs + outputs;
   }
 }
 
-VectorXf Mlp::initialize(std::uint64_t seed) const {
-  VectorXf out = VectorXf::Zero(size_);
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
+void MlpLayers::check(const VectorXf& parameters, const MatrixXf& inputs) const {
+  if (parameters.size() != size_) {
+    throw Error(ErrorKind::failed,
+                "an MLP of " + std::to_string(size_) + " parameters was given " + std::to_string(parameters.size()));
+  }
+  if (inputs.rows() != layers_.front().inputs) {
+    throw Error(ErrorKind::failed, "an MLP of " + std::to_string(layers_.front().inputs) +
+                                       " inputs was given examples of " + std::to_string(inputs.rows()) + " features");
+  }
+}
+
+std::vector<MatrixXf> MlpLayers::forward(const VectorXf& parameters, const MatrixXf& inputs) const {
+  check(parameters, inputs);
+  std::vector<MatrixXf> out;
+  for (const Layer& layer : layers_) {
+    const ConstMatrix weights(parameters.data() + layer.weights, layer.outputs, layer.inputs);
+    const ConstVector biases(parameters.data() + layer.biases, layer.outputs);
+    MatrixXf sums(layer.outputs, inputs.cols());
+    sums.noalias() = weights * (out.empty() ? inputs : out.back());
+    sums.colwise() += biases;
+    if (!last_ || &layer != &layers_.back()) activate(activation_, sums);
+    out.push_back(std::move(sums));
+  }
+  return out;
+}
+
+MatrixXf MlpLayers::backward(const VectorXf& parameters, const MatrixXf& inputs, const std::vector<MatrixXf>& outputs,
+                             MatrixXf delta, VectorXf& gradient) const {
+  gradient.resize(size_);
+  for (std::size_t i = layers_.size(); i-- > 0;) {
     const Layer& layer = layers_[i];
+    // From here on, with respect to the layer's sums.
+    if (!last_ || i + 1 < layers_.size()) delta = delta.cwiseProduct(slope(activation_, outputs[i])).eval();
+    Eigen::Map<MatrixXf>(gradient.data() + layer.weights, layer.outputs, layer.inputs).noalias() =
+        delta * (i == 0 ? inputs : outputs[i - 1]).transpose();
+    Eigen::Map<VectorXf>(gradient.data() + layer.biases, layer.outputs) = delta.rowwise().sum();
+    if (i == 0 && first_) return {};
+    const ConstMatrix weights(parameters.data() + layer.weights, layer.outputs, layer.inputs);
+    MatrixXf before(layer.inputs, delta.cols());
+    before.noalias() = weights.transpose() * delta;
+    delta = std::move(before);
+  }
+  return delta;
+}
+
+VectorXf Mlp::initialize(std::uint64_t seed) const {
+  const std::vector<MlpLayers::Layer>& layers = layers_.layers_;
+  VectorXf out = VectorXf::Zero(size());
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const MlpLayers::Layer& layer = layers[i];
     Random random(seed, "mlp", i);
-    const double variance =
-        (activation_ == Activation::relu && i + 1 < layers_.size() ? 2.0 : 1.0) / static_cast<double>(layer.inputs);
+    const bool relu = layers_.activation_ == Activation::relu && i + 1 < layers.size();
+    const double variance = (relu ? 2.0 : 1.0) / static_cast<double>(layer.inputs);
     for (Index k = layer.weights; k < layer.biases; ++k) {
       out(k) = static_cast<float>(std::sqrt(variance) * random.normal());
     }
@@ -59,56 +106,18 @@ VectorXf Mlp::initialize(std::uint64_t seed) const {
   return out;
 }
 
-void Mlp::check(const VectorXf& parameters, const MatrixXf& features) const {
-  if (parameters.size() != size_) {
-    throw Error(ErrorKind::failed,
-                "an MLP of " + std::to_string(size_) + " parameters was given " + std::to_string(parameters.size()));
-  }
-  if (features.rows() != layers_.front().inputs) {
-    throw Error(ErrorKind::failed, "an MLP of " + std::to_string(layers_.front().inputs) +
-                                       " inputs was given examples of " + std::to_string(features.rows()) +
-                                       " features");
-  }
-}
-
-std::vector<MatrixXf> Mlp::forward(const VectorXf& parameters, const MatrixXf& features) const {
-  std::vector<MatrixXf> out;
-  for (const Layer& layer : layers_) {
-    const ConstMatrix weights(parameters.data() + layer.weights, layer.outputs, layer.inputs);
-    const ConstVector biases(parameters.data() + layer.biases, layer.outputs);
-    MatrixXf sums(layer.outputs, features.cols());
-    sums.noalias() = weights * (out.empty() ? features : out.back());
-    sums.colwise() += biases;
-    if (&layer != &layers_.back()) activate(activation_, sums);
-    out.push_back(std::move(sums));
-  }
-  return out;
-}
-
 MatrixXf Mlp::scores(const VectorXf& parameters, const MatrixXf& features) const {
-  check(parameters, features);
-  return std::move(forward(parameters, features).back());
+  return std::move(layers_.forward(parameters, features).back());
 }
 
 double Mlp::loss(const VectorXf& parameters, const Dataset& batch, VectorXf& gradient) const {
-  check(parameters, batch.features);
-  gradient.setZero(size_);
+  layers_.check(parameters, batch.features);
+  gradient.setZero(size());
   if (batch.examples() == 0) return 0;  // Eigen computes addresses inside empty matrices, which have none
-  std::vector<MatrixXf> outputs = forward(parameters, batch.features);
-  MatrixXf delta = std::move(outputs.back());  // derivative with respect to a layer's sums, from the last layer back
+  const std::vector<MatrixXf> outputs = layers_.forward(parameters, batch.features);
+  MatrixXf delta = outputs.back();
   const double loss = softmax_cross_entropy(delta, batch.labels);
-  for (std::size_t i = layers_.size(); i-- > 0;) {
-    const Layer& layer = layers_[i];
-    const MatrixXf& inputs = i == 0 ? batch.features : outputs[i - 1];
-    Eigen::Map<MatrixXf>(gradient.data() + layer.weights, layer.outputs, layer.inputs).noalias() =
-        delta * inputs.transpose();
-    Eigen::Map<VectorXf>(gradient.data() + layer.biases, layer.outputs) = delta.rowwise().sum();
-    if (i == 0) break;
-    const ConstMatrix weights(parameters.data() + layer.weights, layer.outputs, layer.inputs);
-    MatrixXf before(layer.inputs, delta.cols());
-    before.noalias() = weights.transpose() * delta;
-    delta = before.cwiseProduct(slope(activation_, inputs));
-  }
+  layers_.backward(parameters, batch.features, outputs, std::move(delta), gradient);
   return loss;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <span>
@@ -11,8 +10,9 @@
 #include <vector>
 
 #include "lp/base/error.h"
+#include "programs/gradient_guard.h"
 #include "programs/rows.h"
-#include "programs/worker.h"
+#include "programs/serverless.h"
 
 namespace lp {
 namespace {
@@ -68,11 +68,10 @@ void unpack(const Array<float>& values, Replica& replica) {
 
 class ReplicaExchange final : public Exchange {
  public:
-  ReplicaExchange(const ExchangeParts& parts, const Clients<CollectiveMember>& members, std::uint32_t worker,
-                  const ReplicaScheme& scheme)
+  ReplicaExchange(const ExchangeParts& parts, const Clients<CollectiveMember>& members, const ReplicaScheme& scheme)
       : training_(parts.training),
-        worker_(worker),
-        all_(members, worker, scheme.collective),
+        guard_(parts.training.bad_values, parts.worker),
+        all_(members, parts.worker, scheme.collective),
         rule_(scheme.rule()),
         replica_{.step = 0,
                  .parameters = parts.model.initialize(parts.seed),
@@ -96,7 +95,7 @@ class ReplicaExchange final : public Exchange {
   const Eigen::VectorXf& parameters(std::uint64_t, const Rows&) override { return replica_.parameters; }
   std::uint64_t push(std::uint64_t step, const Rows&, const Eigen::VectorXf& gradient,
                      std::uint32_t examples) override {
-    const bool equal = rule_->step(replica_, all_, checked(step, gradient), examples);
+    const bool equal = rule_->step(replica_, all_, guard_.checked(step, gradient), examples);
     replica_.step = step + 1;
     if (equal && training_.cut_every > 0 && replica_.step >= progress_ - 1 + training_.cut_every) {
       committed_ = packed(replica_);
@@ -116,57 +115,32 @@ class ReplicaExchange final : public Exchange {
   Eigen::VectorXf result() const override { return replica_.parameters; }
 
  private:
-  const Eigen::VectorXf& checked(std::uint64_t step, const Eigen::VectorXf& gradient) {
-    if (training_.bad_values == BadValues::pass || gradient.allFinite()) return gradient;
-    if (training_.bad_values == BadValues::clip) {
-      clipped_ = gradient.unaryExpr([](float g) { return std::isnan(g) ? 0.0F : std::clamp(g, -1.0F, 1.0F); });
-      return clipped_;
-    }
-    throw Error(ErrorKind::failed, "the gradient of worker " + std::to_string(worker_) + " in step " +
-                                       std::to_string(step) + " is not finite: a lower learning rate may help");
-  }
-
   const ServerTraining& training_;
-  const std::uint32_t worker_;
+  GradientGuard guard_;
   Collective all_;
   const std::unique_ptr<ReplicaRule> rule_;
   Replica replica_;
   Array<float> committed_;
   std::uint64_t progress_ = 0;  // steps of the commit, and 1; 0: it is this worker's own first parameters
   bool over_ = false;
-  Eigen::VectorXf clipped_{};
-};
-
-// A scheme whose exchange is bound to the members where the worker starts.
-struct BoundScheme {
-  ReplicaScheme scheme;
-  GroupHandle<CollectiveMember> members;
-
-  Scheme dereference(Context& worker) const {
-    Scheme out{.division = scheme.division};
-    out.exchange = [own = scheme, all = members.dereference(worker),
-                    index = static_cast<std::uint32_t>(worker.index())](const ExchangeParts& parts) {
-      return std::make_unique<ReplicaExchange>(parts, all, index, own);
-    };
-    return out;
-  }
-  void append_nodes(std::vector<std::string>& names) const { members.append_nodes(names); }
 };
 
 }  // namespace
 
 TrainingGraph add_replica_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                    const ReplicaScheme& scheme) {
-  if (training.workers < 1) throw Error(ErrorKind::failed, "a training without workers: give one at least");
-  const FailurePolicy policy = training.restarts > 0 ? restart(training.restarts) : kIgnore;
   const auto members = program.group<CollectiveMember>(
-      {.name = "collective", .replicas = training.workers, .on_failure = policy}, context);
-  const GroupHandle<ParameterServer> servers("server", 0);
-  const auto workers = program.group<TrainingWorker>(
-      {.name = "worker", .replicas = training.workers, .on_failure = policy, .ends_program = true},
-      GroupHandle<ParameterService>(servers), std::vector<Tensor>(), task, training, BoundScheme{scheme, members});
-  for (int i = 0; i < training.workers; ++i) program.colocate(workers[i], members[i]);
-  return {servers, workers};
+      {.name = "collective", .replicas = training.workers, .on_failure = worker_policy(training)}, context);
+  const TrainingGraph graph = add_serverless_workers(
+      program, task, training,
+      BoundScheme<GroupHandle<CollectiveMember>>{
+          .scheme = {.division = scheme.division},
+          .nodes = members,
+          .exchange = [scheme](const ExchangeParts& parts, const Clients<CollectiveMember>& all) {
+            return std::make_unique<ReplicaExchange>(parts, all, scheme);
+          }});
+  for (int i = 0; i < training.workers; ++i) program.colocate(graph.workers[i], members[i]);
+  return graph;
 }
 
 }  // namespace lp

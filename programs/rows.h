@@ -1,5 +1,6 @@
 #pragma once
-// Eigen's vectors as the spans that servers take, and requests for all of the first tensor or for some rows of it.
+// Eigen's vectors as the spans that servers and optimizers take, and requests for all of the first tensor or for some
+// rows of it.
 // Pure functions, but for the client that they are given.
 
 #include <cstddef>
@@ -19,6 +20,13 @@ inline std::span<const float> flat(const Eigen::VectorXf& vector) {
 }
 inline std::span<float> flat(Eigen::VectorXf& vector) {
   return {vector.data(), static_cast<std::size_t>(vector.size())};
+}
+
+// A step of gradient descent by the gradient summed over the examples, one at least.
+inline void descend(Optimizer& optimizer, Eigen::VectorXf& parameters, const Eigen::VectorXf& gradient,
+                    std::uint32_t examples) {
+  const Eigen::VectorXf mean = gradient / static_cast<float>(examples);
+  optimizer.apply(flat(parameters), flat(mean));
 }
 
 // Makes room in `to`, which must live until the request is done.

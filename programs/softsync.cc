@@ -8,7 +8,7 @@ namespace lp {
 Scheme softsync_scheme(const ServerTraining& training, std::uint32_t splits, int leaves) {
   Scheme scheme = asynchronous_scheme(training);
   scheme.consistency = Softsync{.splits = splits};
-  scheme.leaves = leaves;
+  if (leaves > 0) scheme.levels = {leaves};
   return scheme;
 }
 

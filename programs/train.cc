@@ -6,22 +6,50 @@
 
 #include "lp/base/error.h"
 #include "lp/base/message.h"
+#include "lp/base/scheduler.h"
 #include "programs/asynchronous.h"
 #include "programs/bounded_delay.h"
+#include "programs/evaluation.h"
+#include "programs/federated.h"
+#include "programs/gossip.h"
+#include "programs/hogwild.h"
 #include "programs/in_graph.h"
 #include "programs/linear.h"
 #include "programs/local_sgd.h"
 #include "programs/mlp.h"
 #include "programs/one_bit.h"
 #include "programs/partitioned.h"
+#include "programs/pipeline.h"
 #include "programs/ring.h"
 #include "programs/sliced.h"
 #include "programs/softsync.h"
 #include "programs/stale_synchronous.h"
 #include "programs/synchronous.h"
+#include "programs/topology.h"
+#include "programs/tree_aggregate.h"
 
 namespace lp {
 namespace {
+
+Dataset all_data_of(const TrainConfig& config) {
+  return load_data(config.data, config.sparse ? Storage::sparse : Storage::dense);
+}
+
+// Of an MLP for these data.
+std::vector<Eigen::Index> units_of(const TrainConfig& config, const Dataset& data) {
+  std::vector<Eigen::Index> units{data.inputs()};
+  if (config.model == ModelKind::mlp) units.insert(units.end(), config.hidden.begin(), config.hidden.end());
+  units.push_back(data.classes);
+  return units;
+}
+
+// Whether the test accuracy of these parameters has reached the target.
+std::function<bool(const Array<float>& parameters, std::uint64_t seed)> reaches(const TrainConfig& config) {
+  return [config](const Array<float>& parameters, std::uint64_t run_seed) {
+    const Eigen::Map<const Eigen::VectorXf> values(parameters.data(), static_cast<Eigen::Index>(parameters.size()));
+    return evaluate(*model_of(config), values, data_of(config, run_seed).test).accuracy >= config.target;
+  };
+}
 
 const NamedScheme kSchemes[] = {
     {.name = "synchronous",
@@ -110,6 +138,54 @@ const NamedScheme kSchemes[] = {
          [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
            add_bmuf_training(program, task, training, config.average_every, {.momentum = config.block_momentum});
          }},
+    {.name = "tree_aggregate",
+     .system = "Spark MLlib, treeAggregate",
+     .summary = "synchronous; gradients are summed over a tree of --depth levels",
+     .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
+               const TrainConfig& config) { add_tree_aggregate_training(program, task, training, config.depth); }},
+    {.name = "hogwild",
+     .system = "Hogwild",
+     .summary = "workers of one host change one vector in its memory without locks",
+     .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
+               const TrainConfig&) { add_hogwild_training(program, task, training); }},
+    {.name = "pipeline",
+     .system = "GPipe; DistBelief, model parallel",
+     .summary = "the layers of an mlp on --stages nodes, with --micro-batches of a batch in flight",
+     .add =
+         [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
+           if (config.model == ModelKind::linear) throw Error(ErrorKind::failed, "a pipeline has layers: --model=mlp");
+           add_pipeline_training(program, task, training,
+                                 {.units = units_of(config, all_data_of(config)),
+                                  .stages = config.stages,
+                                  .micro_batches = config.micro_batches});
+         }},
+    {.name = "topology",
+     .system = "SINGA",
+     .summary =
+         "--worker-groups decide: one is synchronous, one for each worker Downpour, with --shared-memory Hogwild",
+     .add =
+         [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
+           add_topology_training(program, task, training,
+                                 {.worker_groups = config.worker_groups, .shared_memory = config.shared_memory});
+         }},
+    {.name = "federated",
+     .system = "Federated averaging (McMahan et al.)",
+     .summary = "clients with examples of their own train for --epochs, a --fraction of them in each round",
+     .add =
+         [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
+           add_federated_training(program, task, training,
+                                  {.share = config.fraction,
+                                   .epochs = config.epochs,
+                                   .label_shards = config.label_shards,
+                                   .patience = from_seconds(config.patience),
+                                   .reached = config.target > 0 ? reaches(config) : nullptr});
+         }},
+    {.name = "gossip",
+     .system = "GoSGD",
+     .summary =
+         "each worker trains its own model, and sends it with --probability to a random other, who takes the mean",
+     .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
+               const TrainConfig& config) { add_gossip_training(program, task, training, config.probability); }},
 };
 
 }  // namespace
@@ -135,18 +211,13 @@ std::string list_of_schemes() {
   return out;
 }
 
-Split data_of(const TrainConfig& config, std::uint64_t run_seed) {
-  return split(load_data(config.data, config.sparse ? Storage::sparse : Storage::dense), run_seed);
-}
+Split data_of(const TrainConfig& config, std::uint64_t run_seed) { return split(all_data_of(config), run_seed); }
 
 std::unique_ptr<Model> model_of(const TrainConfig& config) {
-  const Dataset data = load_data(config.data, config.sparse ? Storage::sparse : Storage::dense);
+  const Dataset data = all_data_of(config);
   if (config.model == ModelKind::linear) return std::make_unique<LinearModel>(data.inputs(), data.classes);
   if (config.sparse) throw Error(ErrorKind::failed, "--sparse goes with --model=linear");
-  std::vector<Eigen::Index> layers{data.inputs()};
-  if (config.model == ModelKind::mlp) layers.insert(layers.end(), config.hidden.begin(), config.hidden.end());
-  layers.push_back(data.classes);
-  return std::make_unique<Mlp>(std::move(layers), Activation::tanh);
+  return std::make_unique<Mlp>(units_of(config, data), Activation::tanh);
 }
 
 OptimizerRule rule_of(const TrainConfig& config) {

@@ -52,6 +52,17 @@ struct TrainConfig {
   std::uint64_t fusion_bytes = std::uint64_t{128} << 20;
   std::uint64_t average_every = 50;
   float block_momentum = -1;
+  double fraction = 0.5;
+  std::uint64_t epochs = 1;
+  std::uint32_t label_shards = 0;
+  double target = 0;
+  double patience = 60;
+  double probability = 0.1;
+  int depth = 2;
+  int stages = 2;
+  std::uint32_t micro_batches = 4;
+  int worker_groups = 2;
+  bool shared_memory = false;
 
   static constexpr auto fields = lp::fields(
       field("scheme", "how the workers train together; --list names them"),
@@ -61,7 +72,8 @@ struct TrainConfig {
       field("sparse", "linear: the data is kept sparse, and workers exchange only the rows of the inputs that occur"),
       field("workers", "nodes that compute gradients", range(1, 1024)),
       field("servers", "nodes that hold a part of the parameters each", range(1, 1024)),
-      field("steps", "batches to train on, over all workers"), field("batch", "examples of a batch", at_least(1)),
+      field("steps", "batches to train on, over all workers; federated: rounds"),
+      field("batch", "examples of a batch; federated: of a client's", at_least(1)),
       field("rule", "what a gradient does to the parameters"), field("rate", "learning rate", positive),
       field("momentum", "rule momentum: its decay", range(0, 1)),
       field("cut_every", "updates from one checkpoint to the next; 0: none but at the end"),
@@ -81,7 +93,18 @@ struct TrainConfig {
       field("credit_bytes", "partitioned: bytes that are on their way at a time"),
       field("fusion_bytes", "ring: bytes of an allreduce", at_least(4)),
       field("average_every", "local_sgd, bmuf: steps of a worker from one mean of the models to the next", at_least(1)),
-      field("block_momentum", "bmuf: momentum of the blocks; negative: 1 - 1 / workers", range(-1, 1)));
+      field("block_momentum", "bmuf: momentum of the blocks; negative: 1 - 1 / workers", range(-1, 1)),
+      field("fraction", "federated: of the clients, the workers, how many a round selects", range(0, 1)),
+      field("epochs", "federated: of a client's examples, in a round", at_least(1)),
+      field("label_shards", "federated: shards of examples of one label that a client has; 0: random examples"),
+      field("target", "federated: the training ends when the test accuracy has reached it; 0: never", range(0, 1)),
+      field("patience", "federated: seconds that a round waits for a client", positive),
+      field("probability", "gossip: that a worker sends its model to another after a step", range(0, 1)),
+      field("depth", "tree_aggregate: levels of sums, from the workers to the servers", at_least(1)),
+      field("stages", "pipeline: nodes that the layers are placed on", at_least(1)),
+      field("micro_batches", "pipeline: into how many a batch is cut", at_least(1)),
+      field("worker_groups", "topology: workers of a group do every step together", at_least(1)),
+      field("shared_memory", "topology: groups, of one worker each, share the parameters in memory"));
 };
 
 // A scheme that --scheme chooses.

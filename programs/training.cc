@@ -13,27 +13,45 @@
 namespace lp {
 namespace {
 
-// What a worker of a tree calls for every shard: its leaf.
-struct OwnLeaf {
-  GroupHandle<LeafServer> leaves;
-  int servers;
+// What a node of a tree calls for every shard: all servers, or one node of the level above it.
+struct Above {
+  GroupHandle<ParameterService> services;
+  int shards = 0;  // of the one node; 0: a server has one each
 
-  Clients<ParameterService> dereference(Context& worker) const {
-    const Client<LeafServer> leaf = leaves[worker.index() % leaves.size()].dereference(worker);
-    return Clients<ParameterService>(
-        std::vector<Client<ParameterService>>(static_cast<std::size_t>(servers), Client<ParameterService>(leaf)));
+  Clients<ParameterService> dereference(Context& node) const {
+    if (shards == 0) return services.dereference(node);
+    return Clients<ParameterService>(std::vector<Client<ParameterService>>(
+        static_cast<std::size_t>(shards), services[node.index() % services.size()].dereference(node)));
   }
-  void append_nodes(std::vector<std::string>& names) const { leaves.append_nodes(names); }
+  void append_nodes(std::vector<std::string>& names) const { services.append_nodes(names); }
 };
+
+// The servers between the workers and the others; what the workers call.
+Above add_levels(Program& program, const std::vector<int>& levels, int workers, const Above& servers) {
+  Above above = servers;
+  for (std::size_t level = levels.size(); level-- > 0;) {
+    const auto learners =
+        per_replica([below = level == 0 ? workers : levels[level - 1], nodes = levels[level]](int node) {
+          return static_cast<std::uint32_t>((below + nodes - 1 - node) / nodes);
+        });
+    const std::string name = level == 0 ? "leaf" : "level" + std::to_string(level);
+    const auto nodes = program.group<LeafServer>({.name = name, .replicas = levels[level]}, above, learners, index);
+    above = {.services = nodes, .shards = servers.services.size()};
+  }
+  return above;
+}
 
 FailurePolicy on_failure(const ServerTraining& training) {
   return training.restarts > 0 ? restart(training.restarts) : kStopProgram;
 }
 
 void check(const ServerTraining& training, const Scheme& scheme) {
-  if (scheme.leaves > training.workers) {
-    throw Error(ErrorKind::failed, "a tree with " + std::to_string(scheme.leaves) + " leaves for " +
-                                       std::to_string(training.workers) + " workers: give fewer leaves");
+  for (int below = training.workers; const int nodes : scheme.levels) {
+    if (nodes < 1 || nodes > below) {
+      throw Error(ErrorKind::failed, "a tree with " + std::to_string(nodes) + " leaves for " + std::to_string(below) +
+                                         " workers: give at least one, and fewer leaves");
+    }
+    below = nodes;
   }
   if (training.workers >= 1 && training.servers >= 1) return;
   throw Error(ErrorKind::failed, "a training with " + std::to_string(training.workers) + " workers and " +
@@ -70,11 +88,15 @@ std::vector<Tensor> SchemeTensors::dereference(Context&) const {
   return {tensor};
 }
 
+std::function<std::vector<float>(std::uint64_t seed)> initial_parameters(const LearningTask& task) {
+  return [model = task.model](std::uint64_t run_seed) {
+    const Eigen::VectorXf all = model()->initialize(run_seed);
+    return std::vector<float>(all.begin(), all.end());
+  };
+}
+
 Tensor dense_tensor(const LearningTask& task, Partition partition) {
-  return {.partition = std::move(partition), .initial = [model = task.model](std::uint64_t run_seed) {
-            const Eigen::VectorXf all = model()->initialize(run_seed);
-            return std::vector<float>(all.begin(), all.end());
-          }};
+  return {.partition = std::move(partition), .initial = initial_parameters(task)};
 }
 
 GroupHandle<ParameterServer> add_servers(Program& program, const LearningTask& task, const ServerTraining& training,
@@ -98,7 +120,7 @@ GroupHandle<ParameterServer> add_servers(Program& program, const LearningTask& t
 
 TrainingGraph add_server_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                   const Scheme& scheme) {
-  const int pushers = scheme.leaves > 0 ? scheme.leaves : training.workers;
+  const int pushers = scheme.levels.empty() ? training.workers : scheme.levels.back();
   const auto servers = add_servers(program, task, training, scheme, pushers);
   const SchemeTensors tensors{task, training, scheme};
   const GroupOptions group{
@@ -106,17 +128,8 @@ TrainingGraph add_server_training(Program& program, const LearningTask& task, co
       .replicas = training.workers,
       .on_failure = scheme.loses_workers && training.restarts == 0 ? kIgnore : on_failure(training),
       .ends_program = true};
-  if (scheme.leaves > 0) {
-    const auto learners = per_replica([all = training.workers, leaves = scheme.leaves](int leaf) {
-      return static_cast<std::uint32_t>((all + leaves - 1 - leaf) / leaves);
-    });
-    auto leaves = program.group<LeafServer>({.name = "leaf", .replicas = scheme.leaves}, servers, learners, index);
-    auto workers =
-        program.group<TrainingWorker>(group, OwnLeaf{leaves, training.servers}, tensors, task, training, scheme);
-    return {servers, workers};
-  }
-  auto workers =
-      program.group<TrainingWorker>(group, GroupHandle<ParameterService>(servers), tensors, task, training, scheme);
+  const Above above = add_levels(program, scheme.levels, training.workers, {.services = servers});
+  auto workers = program.group<TrainingWorker>(group, above, tensors, task, training, scheme);
   return {servers, workers};
 }
 

@@ -93,14 +93,23 @@ struct ExchangeParts {
   ParameterClient& servers;
   const Model& model;
   const ServerTraining& training;
-  std::uint64_t seed = 0;  // of the program
+  std::uint64_t seed = 0;          // of the program
+  std::uint32_t worker = 0;        // which one this is
+  std::uint64_t own_examples = 0;  // of this worker, in a scheme whose workers have their own
+  std::uint64_t round_steps = 0;   // the same: steps of this worker in a round
 };
 
 struct Scheme {
   Consistency consistency = Synchronous{};
-  int leaves = 0;              // servers between the workers and the others, each for every so-many-th worker; 0: none
+  // Servers between the workers and the others: the sizes of their levels, from the workers up. Of a level, number i is
+  // summed by number i mod n of the n above it.
+  std::vector<int> levels{};
   OptimizerRule rule = Sgd{};  // at the servers
   Division division = Division::shards;
+  // Of a scheme whose workers have examples of their own: which of all these are. The training's steps are rounds then,
+  // in which a worker goes through its examples so many times, a batch a step.
+  std::function<std::vector<std::uint32_t>(const Dataset&, Place, std::uint64_t seed)> own_examples{};
+  std::uint64_t epochs = 1;
   bool takes_rows = false;     // its workers can pull and push some rows of the parameters
   bool loses_workers = false;  // the program goes on without a worker that fails, if it is not restarted
   std::function<std::unique_ptr<Exchange>(const ExchangeParts&)> exchange{};
@@ -130,6 +139,9 @@ struct SchemeTensors {
 
   std::vector<Tensor> dereference(Context&) const;
 };
+
+// The parameters that a training starts from, by the program's seed.
+std::function<std::vector<float>(std::uint64_t seed)> initial_parameters(const LearningTask& task);
 
 // One dense tensor of a model's parameters, split by this partition.
 Tensor dense_tensor(const LearningTask& task, Partition partition);

@@ -21,29 +21,48 @@ constexpr Duration kReportEvery = std::chrono::milliseconds(100);
 // The part of the batches that falls to one worker.
 class Share {
  public:
-  Share(Context& node, const ServerTraining& training, Division division, std::uint32_t examples)
-      : batches_(examples, training.batch, node.program_seed()),
-        place_{.worker = static_cast<std::uint32_t>(node.index()),
+  Share(Context& node, const ServerTraining& training, const Scheme& scheme, const Dataset& data)
+      : place_{.worker = static_cast<std::uint32_t>(node.index()),
                .workers = static_cast<std::uint32_t>(node.replicas())},
-        turns_(division == Division::turns),
-        steps_(turns_ ? (training.steps + place_.workers - 1 - place_.worker) / place_.workers : training.steps) {}
+        turns_(scheme.division == Division::turns),
+        steps_(turns_ ? (training.steps + place_.workers - 1 - place_.worker) / place_.workers : training.steps) {
+    auto examples = static_cast<std::uint32_t>(data.examples());
+    if (scheme.own_examples) {
+      own_ = scheme.own_examples(data, place_, node.program_seed());
+      examples = static_cast<std::uint32_t>(own_.size());
+      if (examples == 0) return;  // nor steps
+    }
+    batches_.emplace(examples, training.batch, node.program_seed());
+    if (scheme.own_examples) round_steps_ = scheme.epochs * batches_->epoch_steps();
+    if (round_steps_ > 0) steps_ *= round_steps_;
+  }
 
+  std::uint64_t own_examples() const { return own_.size(); }
+  std::uint64_t round_steps() const { return round_steps_; }
   std::uint64_t steps() const { return steps_; }
   // Of the worker's step, if it has another place than at first.
   std::vector<std::uint32_t> examples(std::uint64_t step, const std::optional<Place>& now) {
+    if (round_steps_ > 0) {
+      std::vector<std::uint32_t> out = batches_->epoch_batch(step);
+      for (std::uint32_t& one : out) one = own_[one];
+      return out;
+    }
     const auto [worker, workers] = now.value_or(place_);
-    return turns_ ? batches_.batch(step * workers + worker) : batches_.shard(step, worker, workers);
+    return turns_ ? batches_->batch(step * workers + worker) : batches_->shard(step, worker, workers);
   }
   // How many steps of the whole training this step of the worker stands for.
   std::uint64_t training_step(std::uint64_t step) const {
+    if (round_steps_ > 0) return step / round_steps_;
     return turns_ ? step * place_.workers + place_.worker : step;
   }
 
  private:
-  Batches batches_;
   Place place_;
   bool turns_;
   std::uint64_t steps_;
+  std::vector<std::uint32_t> own_{};
+  std::uint64_t round_steps_ = 0;
+  std::optional<Batches> batches_{};  // of the own examples, where it has such
 };
 
 // Counts what a worker does, and says every now and then how far it is.
@@ -99,14 +118,16 @@ TrainingWorker::TrainingWorker(Clients<ParameterService> servers, std::vector<Te
 void TrainingWorker::run(Context& node) {
   const std::unique_ptr<Model> model = task_.model();
   const Dataset data = task_.data(node.program_seed());
-  Share share(node, training_, scheme_.division, static_cast<std::uint32_t>(data.examples()));
+  Share share(node, training_, scheme_, data);
   ParameterClient client(
       servers_, tensors_,
       {.worker = static_cast<std::uint32_t>(node.index()),
        .replicated = training_.replicated,
        .compression = scheme_.compression.kind == Compression::none ? training_.compression : scheme_.compression,
        .seed = node.seed()});
-  const std::unique_ptr<Exchange> exchange = scheme_.exchange({client, *model, training_, node.program_seed()});
+  const std::unique_ptr<Exchange> exchange =
+      scheme_.exchange({client, *model, training_, node.program_seed(), static_cast<std::uint32_t>(node.index()),
+                        share.own_examples(), share.round_steps()});
 
   Meter meter(node, share, training_);
   const auto publish = [&] {

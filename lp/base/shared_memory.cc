@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -48,6 +49,16 @@ SharedMemory SharedMemory::open(const Descriptor& descriptor, Access access, std
     throw Error(ErrorKind::failed, "shared memory: it is not what lp hands on");
   }
   return map(descriptor.number(), access, size);
+}
+
+SharedMemory SharedMemory::open(const std::string& path, Access access, std::size_t largest) {
+  const Descriptor descriptor(::open(path.c_str(), (access == Access::write ? O_RDWR : O_RDONLY) | O_CLOEXEC));
+  if (!descriptor) refused(path.c_str());
+  return open(descriptor, access, largest);
+}
+
+std::string SharedMemory::path() const {
+  return "/proc/" + std::to_string(getpid()) + "/fd/" + std::to_string(descriptor_.number());
 }
 
 SharedMemory SharedMemory::map(int descriptor, Access access, std::size_t size) {

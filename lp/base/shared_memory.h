@@ -19,6 +19,8 @@ class SharedMemory {
   // would end this process) or is not memory at all.
   enum class Access { read, write };
   static SharedMemory open(const Descriptor& descriptor, Access access, std::size_t largest);
+  // The same by its path(), in a process of the same user and host. Throws Error(failed) also when there is nothing.
+  static SharedMemory open(const std::string& path, Access access, std::size_t largest);
 
   SharedMemory(SharedMemory&& other) noexcept;
   SharedMemory& operator=(SharedMemory&& other) noexcept;
@@ -28,6 +30,8 @@ class SharedMemory {
   std::size_t size() const noexcept { return size_; }
   // To hand on; none for memory that was opened.
   const Descriptor& descriptor() const noexcept { return descriptor_; }
+  // Where other processes open it, for as long as the one that made it lives.
+  std::string path() const;
   // Gives pages back to the system: they read as zero again. `begin` and `size` are multiples of 4096.
   void forget(std::size_t begin, std::size_t size) noexcept;
   // In the child of a fork: what either side writes from now on, the other one does not see. For memory that was made.

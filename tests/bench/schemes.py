@@ -27,6 +27,12 @@ SCHEMES = {
     "ring": ([], 2 * (WORKERS - 1) * (MODEL + 4)),  # and the number of examples
     "local_sgd": (["--average-every=20", "--rate=0.3"], 2 * (WORKERS - 1) * MODEL / (WORKERS * 20)),
     "bmuf": (["--average-every=20"], 2 * (WORKERS - 1) * MODEL / (WORKERS * 20)),
+    "tree_aggregate": ([], WORKERS * MODEL),
+    "topology": (["--rate=0.2"], MODEL),
+    "hogwild": ([], 0),
+    "gossip": (["--rate=0.3"], 0.1 * MODEL),
+    "federated": (["--steps=71", "--batch=16", "--epochs=2"], 71 * 2 * MODEL / STEPS),
+    "pipeline": ([], 2 * 64 * 64 * 4),  # activations and derivatives between the two layers
     "one_bit": ([], WORKERS * (PARAMETERS / 8 + 8 * PARAMETERS / 64)),
 }
 SOURCES = {"backup": "synchronous", "tree": "softsync", "bmuf": "local_sgd"}
@@ -36,7 +42,8 @@ PROGRAMS = pathlib.Path(__file__).resolve().parents[2] / "programs"
 
 def run(*flags, workers=WORKERS):
     with tempfile.TemporaryDirectory() as directory:
-        output = subprocess.run([FOLDER / "train", "--json", f"--steps={STEPS}", f"--workers={workers}", f"--servers={SERVERS}",
+        steps = [] if any(flag.startswith("--steps") for flag in flags) else [f"--steps={STEPS}"]
+        output = subprocess.run([FOLDER / "train", "--json", *steps, f"--workers={workers}", f"--servers={SERVERS}",
                                  f"--directory={directory}/run", *flags], check=True, capture_output=True, text=True).stdout
     return json.loads(output.splitlines()[-1])
 

@@ -7,6 +7,7 @@ import unittest
 import launch
 
 LONG = ["--steps=12000", "--hidden=16"]  # long enough to be disturbed
+ROUNDS = ["--steps=400", "--hidden=16", "--fraction=1"]  # federated
 
 
 class Killed(unittest.TestCase):
@@ -17,6 +18,9 @@ class Killed(unittest.TestCase):
 
     def train(self, scheme, *flags):
         return launch.Launch("train", "--launch=processes", f"--scheme={scheme}", *LONG, *flags)
+
+    def federated(self, *flags):
+        return launch.Launch("train", "--launch=processes", "--scheme=federated", *ROUNDS, *flags)
 
     def test_a_killed_primary_is_replaced_by_its_replica(self):
         for scheme in ["synchronous", "asynchronous", "bounded_delay", "stale_synchronous", "softsync"]:
@@ -34,7 +38,7 @@ class Killed(unittest.TestCase):
             self.assertEqual(expected, self.check(run)["parameters_hash"])
 
     def test_a_killed_worker_does_not_stop_the_others(self):
-        for scheme in ["asynchronous", "softsync", "backup"]:
+        for scheme in ["asynchronous", "softsync", "backup", "gossip", "hogwild"]:
             with self.subTest(scheme), self.train(scheme) as run:
                 run.wait_for_step(500)
                 run.signal("worker/2")
@@ -62,6 +66,30 @@ class Killed(unittest.TestCase):
             with self.subTest(scheme), self.train(scheme, *flags) as run:
                 run.wait_for_step(700)
                 run.signal("worker/2")
+                self.assertEqual(expected, self.check(run)["parameters_hash"])
+
+    def test_rounds_go_on_without_a_killed_client(self):
+        with self.federated("--patience=1") as run:
+            run.wait_for_step(40)
+            run.signal("worker/2")
+            self.assertEqual(400, self.check(run)["updates"])
+
+    def test_a_killed_client_or_killed_rounds_change_no_bit(self):
+        flags = ["--restarts=2", "--cut-every=20", "--seed=3"]
+        expected = launch.result("train", "--launch=threads", "--scheme=federated", *ROUNDS, *flags)["parameters_hash"]
+        for victim in ["worker/2", "rounds"]:
+            with self.subTest(victim), self.federated(*flags) as run:
+                run.wait_for_step(60)
+                run.signal(victim)
+                self.assertEqual(expected, self.check(run)["parameters_hash"])
+
+    def test_stages_go_back_to_their_last_cut_and_change_no_bit(self):
+        flags = ["--restarts=2", "--cut-every=200", "--seed=3"]
+        expected = launch.result("train", "--launch=threads", "--scheme=pipeline", *LONG, *flags)["parameters_hash"]
+        for victim in ["stage/0", "stage/1"]:
+            with self.subTest(victim), self.train("pipeline", *flags) as run:
+                run.wait_for_step(1000)
+                run.signal(victim)
                 self.assertEqual(expected, self.check(run)["parameters_hash"])
 
     def test_servers_go_back_to_their_last_cut(self):

@@ -247,7 +247,7 @@ TEST_P(ParameterClientTest, ALeafPushesTheSumOfItsLearnersOnce) {
   tensors_ = {dense(10)};
   auto root = program_.group<ParameterServer>({.name = "server", .replicas = kServers}, context, tensors_,
                                               adding(Asynchronous{}, 2), GroupHandle<ParameterServer>("server", 0));
-  auto leaf = program_.add<LeafServer>({.name = "leaf"}, root, 3U, 1);
+  auto leaf = program_.add<LeafServer>({.name = "leaf"}, GroupHandle<ParameterService>(root), 3U, 1);
   Runtime::Options runtime;
   runtime.serialize = GetParam();
   run_.emplace(program_, runtime);

@@ -67,5 +67,21 @@ TEST(Batches, RefusesNothing) {
   EXPECT_THROW(Batches(1, 1, 1).shard(0, 2, 2), Error);
 }
 
+TEST(Batches, EpochsThatAreCutByThemselvesEndWithASmallerBatch) {
+  Batches batches(10, 4, 1);
+  EXPECT_EQ(batches.epoch_steps(), 3U);
+  std::vector<std::uint32_t> orders[2];
+  for (std::uint64_t step = 0; step < 6; ++step) {
+    const std::vector<std::uint32_t> batch = batches.epoch_batch(step);
+    EXPECT_EQ(batch.size(), step % 3 == 2 ? 2U : 4U);
+    orders[step / 3].insert(orders[step / 3].end(), batch.begin(), batch.end());
+  }
+  EXPECT_NE(orders[0], orders[1]);
+  for (std::vector<std::uint32_t>& order : orders) {
+    std::sort(order.begin(), order.end());
+    EXPECT_EQ(order, (std::vector<std::uint32_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+  }
+}
+
 }  // namespace
 }  // namespace lp

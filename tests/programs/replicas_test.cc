@@ -102,30 +102,10 @@ TEST(Ring, AddedInTheOrderOfTheRanksItHasTheBitsOfParameterServers) {
   EXPECT_EQ(hash_of(ring), parameters_hash(servers.result().values));
 }
 
-// Begins with other parameters in every worker.
-class AnyMlp final : public Model {
- public:
-  explicit AnyMlp(std::atomic<int>& made) : mlp_({64, 24, 10}, Activation::tanh), number_(made++) {}
-  Eigen::Index size() const override { return mlp_.size(); }
-  Eigen::VectorXf initialize(std::uint64_t seed) const override {
-    return mlp_.initialize(seed + static_cast<std::uint64_t>(number_));
-  }
-  Eigen::MatrixXf scores(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& features) const override {
-    return mlp_.scores(parameters, features);
-  }
-  double loss(const Eigen::VectorXf& parameters, const Dataset& batch, Eigen::VectorXf& gradient) const override {
-    return mlp_.loss(parameters, batch, gradient);
-  }
-
- private:
-  Mlp mlp_;
-  int number_;
-};
-
 TEST(Ring, TheFirstParametersAreThoseOfOneRank) {
   std::atomic<int> made = 0;
   LearningTask task = digits_task();
-  task.model = [&made] { return std::make_unique<AnyMlp>(made); };
+  task.model = [&made] { return std::make_unique<test::AnyMlp>(made); };
   hash_of([&](Program& program) { return add_ring_training(program, task, training_of(3, 5)); });
 }
 
@@ -154,13 +134,7 @@ TEST(Elastic, WithoutAWorkerTheOthersGoOnFromTheCommitAndShareItsBatches) {
     TrainingRun run(
         [&](Program& program) { return add_ring_training(program, test::watched_task(watch), training_of(3, 300)); });
     wait_for_steps(watch, 25);
-    for (const std::string& name : {"worker/" + victim, "collective/" + victim}) {
-      const NodeId node = run.run().id(name);
-      run.run().runtime().stop(node, "it is killed");
-      EXPECT_TRUE(run.run().runtime().join(node, after(std::chrono::seconds(20))));
-      const std::vector<PeerState> news{{.node = node, .incarnation = 2, .gone = true, .text = "it was killed"}};
-      run.run().runtime().update(news);
-    }
+    test::kill_for_good(run.run(), {"worker/" + victim, "collective/" + victim});
     run.finish();
     std::vector<Array<float>> results;
     std::uint64_t examples = 0;

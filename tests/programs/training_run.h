@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -174,6 +175,37 @@ inline LearningTask watched_task(Watch& watch) {
   LearningTask task = digits_task();
   task.model = [&watch] { return std::make_unique<WatchedMlp>(watch); };
   return task;
+}
+
+// Begins with other parameters in every worker.
+class AnyMlp final : public Model {
+ public:
+  explicit AnyMlp(std::atomic<int>& made) : mlp_({64, 24, 10}, Activation::tanh), number_(made++) {}
+  Eigen::Index size() const override { return mlp_.size(); }
+  Eigen::VectorXf initialize(std::uint64_t seed) const override {
+    return mlp_.initialize(seed + static_cast<std::uint64_t>(number_));
+  }
+  Eigen::MatrixXf scores(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& features) const override {
+    return mlp_.scores(parameters, features);
+  }
+  double loss(const Eigen::VectorXf& parameters, const Dataset& batch, Eigen::VectorXf& gradient) const override {
+    return mlp_.loss(parameters, batch, gradient);
+  }
+
+ private:
+  Mlp mlp_;
+  int number_;
+};
+
+// A worker and the node beside it end, and do not come back.
+inline void kill_for_good(LocalRun& run, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const NodeId node = run.id(name);
+    run.runtime().stop(node, "it is killed");
+    EXPECT_TRUE(run.runtime().join(node, after(std::chrono::seconds(20))));
+    const std::vector<PeerState> news{{.node = node, .incarnation = 2, .gone = true, .text = "it was killed"}};
+    run.runtime().update(news);
+  }
 }
 
 }  // namespace lp::test

@@ -1,0 +1,111 @@
+#pragma once
+// Rounds of work on one state, each by some of the members: the server of federated learning (McMahan et al., AISTATS
+// 2017, algorithm 1). A round selects members, who get the state, work on it, and give back their own; the state of the
+// next round is the mean of these, weighted by the examples of those who were selected.
+//
+// A member that does not answer does not stop the round. A round waits for it as long as the patience says, goes on
+// without it, and drops what it sends later; it is a member again when it asks again (Bonawitz et al., MLSys 2019).
+//
+// A node: its handlers run in its turn, and its run() ends rounds whose time is over.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "lp/base/array.h"
+#include "lp/base/scheduler.h"
+#include "lp/program/checkpoint.h"
+#include "lp/program/context.h"
+#include "lp/rpc/future.h"
+#include "lp/rpc/method.h"
+
+namespace lp {
+
+// What a member is told of a round.
+struct Round {
+  std::uint64_t number = 0;
+  bool selected = false;  // else the member asks for the next one
+  bool over = false;      // there are no more rounds; the state is what came out
+  Array<float> state{};   // when it is selected, or all is over
+};
+
+struct RoundsOptions {
+  std::uint32_t members = 1;  // the first round waits for so many, those without examples included
+  double share = 1;           // C: of the members with examples, how many a round selects; one at least
+  std::uint64_t rounds = 1;
+  Duration patience = std::chrono::seconds(60);  // how long a round waits for its members
+  std::uint64_t cut_every = 0;                   // rounds from one cut of the program to the next; 0: none is taken
+  // The state of the first round, from the program's seed.
+  std::function<std::vector<float>(std::uint64_t seed)> initial{};
+  // Asked after every round, with the program's seed; true ends the rounds.
+  std::function<bool(const Array<float>& state, std::uint64_t seed)> reached{};
+};
+
+struct RoundsStatistics {
+  std::uint64_t rounds = 0;
+  std::uint64_t selected = 0;       // members, over all rounds
+  std::uint64_t contributions = 0;  // that a mean was taken of
+  std::uint64_t missed = 0;         // members that a round went on without
+  std::uint64_t late = 0;           // contributions to a round that was over
+  std::uint64_t examples = 0;       // behind the contributions
+};
+
+class Rounds {
+ public:
+  // Error::failed when an option does not fit.
+  Rounds(Context& context, RoundsOptions options);
+
+  void run(Context& node);
+
+  // The next round of this member, which has so many examples: the one that goes on, if it is selected and has not
+  // contributed, else the one after. A member without examples is never selected, and learns what came out.
+  Future<Round> next(std::uint32_t member, std::uint64_t examples);
+  // False when the round is over, or had not selected this member. Error::failed when the state is of another size, or
+  // has a value that is not finite; then the round does without this member.
+  bool contribute(std::uint32_t member, std::uint64_t round, const Array<float>& state);
+
+  RoundsStatistics statistics() const { return statistics_; }
+  Array<float> state() const { return state_; }
+
+  void save(Checkpoint& out) const;
+  // Error::failed when the state is of another size.
+  void load(const Checkpoint& in);
+
+  static constexpr int kRoundMilliseconds = 600'000;  // more than any patience
+
+  using Remote = Methods<deadline<idempotent<&Rounds::next>, kRoundMilliseconds>, idempotent<&Rounds::contribute>,
+                         idempotent<&Rounds::statistics>, idempotent<&Rounds::state>>;
+
+ private:
+  struct Member {
+    std::uint64_t examples = 0;
+    std::optional<Promise<Round>> asks{};
+    bool selected = false;
+    bool answered = false;
+    Array<float> contribution{};  // empty: it gave none that counts
+  };
+
+  Round round_for(const Member& member) const;
+  std::vector<std::uint32_t> sample() const;
+  void begin_round();
+  void end_round();
+  void end_round_when_answered();
+  Duration end_when_due();
+  void answer_all();
+
+  Context& context_;
+  const RoundsOptions options_;
+  Array<float> state_;
+  std::map<std::uint32_t, Member> members_{};
+  std::uint64_t number_ = 0;  // of the round that goes on, or is to begin
+  bool going_on_ = false;
+  bool over_ = false;
+  Promise<void> all_over_{};  // for run()
+  Time due_;  // when the round ends at the latest, or the first one begins without members that have not come
+  RoundsStatistics statistics_{};
+};
+
+}  // namespace lp

@@ -1,0 +1,94 @@
+#include "nodes/shared_vector.h"
+
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "lp/base/error.h"
+#include "lp/base/secret.h"
+
+namespace lp {
+namespace {
+
+constexpr std::size_t kSecret = 64;  // bytes, a cache line
+
+// The secret, the progress of the users, the values: each from a cache line on.
+std::size_t progress_bytes(std::uint32_t users) {
+  return (users * sizeof(std::uint64_t) + Buffer::kAlignment - 1) / Buffer::kAlignment * Buffer::kAlignment;
+}
+std::size_t bytes_of(const SharedVectorPlace& place) {
+  return kSecret + progress_bytes(place.users) + place.size * sizeof(float);
+}
+
+SharedMemory opened(const SharedVectorPlace& place) {
+  try {
+    SharedMemory memory = SharedMemory::open(place.path, SharedMemory::Access::write, bytes_of(place));
+    if (place.secret.size() == kSecret && memory.size() == bytes_of(place) &&
+        std::memcmp(memory.data(), place.secret.data(), kSecret) == 0) {
+      return memory;
+    }
+  } catch (const Error&) {  // said below
+  }
+  throw Error(ErrorKind::failed,
+              "a shared vector is not in the memory of this host: place its node and all that use it "
+              "on one host, in one container");
+}
+
+SharedMemory made(const SharedVectorPlace& place) {
+  SharedMemory memory = SharedMemory::create("lp-vector", bytes_of(place));
+  std::memcpy(memory.data(), place.secret.data(), kSecret);
+  return memory;
+}
+
+}  // namespace
+
+SharedVectorView::SharedVectorView(const SharedVectorPlace& place) : SharedVectorView(opened(place), place) {}
+
+SharedVectorView::SharedVectorView(SharedMemory memory, const SharedVectorPlace& place)
+    : memory_(std::move(memory)),
+      users_(place.users),
+      size_(place.size),
+      progress_(reinterpret_cast<std::uint64_t*>(memory_.data() + kSecret)),
+      values_(reinterpret_cast<float*>(memory_.data() + kSecret + progress_bytes(place.users))) {}
+
+void SharedVectorView::read(std::size_t begin, std::span<float> to) const {
+  if (begin > size_ || to.size() > size_ - begin) {
+    throw Error(ErrorKind::failed, "elements " + std::to_string(begin) + " to " + std::to_string(begin + to.size()) +
+                                       " of a shared vector of " + std::to_string(size_));
+  }
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] = get(begin + i);
+}
+
+void SharedVectorView::check(std::uint32_t user) const {
+  if (user < users_) return;
+  throw Error(ErrorKind::failed, "user " + std::to_string(user) + " of a shared vector that has " +
+                                     std::to_string(users_) + " users: they count from 0");
+}
+
+std::uint64_t SharedVectorView::progress(std::uint32_t user) const {
+  check(user);
+  return std::atomic_ref(progress_[user]).load(std::memory_order_relaxed);
+}
+
+void SharedVectorView::set_progress(std::uint32_t user, std::uint64_t progress) const {
+  check(user);
+  std::atomic_ref(progress_[user]).store(progress, std::memory_order_relaxed);
+}
+
+SharedVector::SharedVector(Context& context, const std::function<std::vector<float>(std::uint64_t seed)>& initial,
+                           std::uint32_t users)
+    : SharedVector(initial(context.program_seed()), users) {}
+
+SharedVector::SharedVector(const std::vector<float>& initial, std::uint32_t users)
+    : place_{.secret = secret_text(kSecret / 2), .users = users, .size = initial.size()}, view_(made(place_), place_) {
+  place_.path = view_.memory_.path();
+  for (std::size_t i = 0; i < initial.size(); ++i) view_.add(i, initial[i]);
+}
+
+Array<float> SharedVector::values() const {
+  auto out = Array<float>::uninitialized(view_.size());
+  view_.read(0, out.edit());
+  return out;
+}
+
+}  // namespace lp

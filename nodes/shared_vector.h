@@ -1,0 +1,80 @@
+#pragma once
+// A vector in the memory of a host, which any number of threads and processes change at a time without locks: Hogwild
+// (Recht, Ré, Wright and Niu, NIPS 2011). The node owns the memory and says where it is; its users map it, and then
+// call nobody. A change of an element is never lost, but who reads several sees them as they are one after the other.
+//
+// SharedVector is a node, which serves only. A SharedVectorView is a resource of its user; any thread may use it.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lp/base/array.h"
+#include "lp/base/shared_memory.h"
+#include "lp/program/context.h"
+#include "lp/rpc/method.h"
+
+namespace lp {
+
+// Where a vector is.
+struct SharedVectorPlace {
+  std::string path{};
+  std::string secret{};  // which stands at its beginning
+  std::uint32_t users = 0;
+  std::uint64_t size = 0;
+};
+
+class SharedVectorView {
+ public:
+  // Error::failed when it is not on this host.
+  explicit SharedVectorView(const SharedVectorPlace& place);
+
+  std::size_t size() const { return size_; }
+  float get(std::size_t i) const { return std::atomic_ref(values_[i]).load(std::memory_order_relaxed); }
+  void add(std::size_t i, float change) const {
+    std::atomic_ref(values_[i]).fetch_add(change, std::memory_order_relaxed);
+  }
+  // Copies as many elements as there is room for, from `begin` on.
+  void read(std::size_t begin, std::span<float> to) const;
+
+  // A number that each user keeps here, so that it is still there when the user was restarted: 0 at first.
+  // Error::failed when there is no such user.
+  std::uint64_t progress(std::uint32_t user) const;
+  void set_progress(std::uint32_t user, std::uint64_t progress) const;
+
+ private:
+  friend class SharedVector;
+  SharedVectorView(SharedMemory memory, const SharedVectorPlace& place);
+  void check(std::uint32_t user) const;
+
+  SharedMemory memory_;
+  std::uint32_t users_;
+  std::size_t size_;
+  std::uint64_t* progress_;
+  float* values_;
+};
+
+class SharedVector {
+ public:
+  // `initial` gives the values from the program's seed.
+  SharedVector(Context& context, const std::function<std::vector<float>(std::uint64_t seed)>& initial,
+               std::uint32_t users);
+
+  SharedVectorPlace place() const { return place_; }
+  // As they are now.
+  Array<float> values() const;
+
+  using Remote = Methods<idempotent<&SharedVector::place>, idempotent<&SharedVector::values>>;
+
+ private:
+  SharedVector(const std::vector<float>& initial, std::uint32_t users);
+
+  SharedVectorPlace place_;
+  SharedVectorView view_;
+};
+
+}  // namespace lp

@@ -1,0 +1,82 @@
+#include "programs/hogwild.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <variant>
+
+#include "lp/base/error.h"
+#include "nodes/shared_vector.h"
+#include "programs/gradient_guard.h"
+#include "programs/rows.h"
+#include "programs/serverless.h"
+
+namespace lp {
+namespace {
+
+class HogwildExchange final : public Exchange {
+ public:
+  HogwildExchange(const ExchangeParts& parts, const Client<SharedVector>& vector)
+      : view_(vector.call<&SharedVector::place>()),
+        worker_(parts.worker),
+        width_(static_cast<std::size_t>(parts.model.width())),
+        rate_(std::get<Sgd>(parts.training.rule).rate),
+        guard_(parts.training.bad_values, parts.worker) {
+    if (view_.size() != static_cast<std::size_t>(parts.model.size())) {
+      throw Error(ErrorKind::failed, "the shared vector has " + std::to_string(view_.size()) +
+                                         " parameters, this worker's model " + std::to_string(parts.model.size()));
+    }
+  }
+
+  std::uint64_t begin() override { return view_.progress(worker_); }
+  const Eigen::VectorXf& parameters(std::uint64_t, const Rows& rows) override {
+    parameters_.resize(static_cast<Eigen::Index>(rows.empty() ? view_.size() : rows.size() * width_));
+    if (rows.empty()) view_.read(0, flat(parameters_));
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      view_.read(rows[i] * width_, flat(parameters_).subspan(i * width_, width_));
+    }
+    return parameters_;
+  }
+  std::uint64_t push(std::uint64_t step, const Rows& rows, const Eigen::VectorXf& gradient,
+                     std::uint32_t examples) override {
+    const std::span<const float> values = flat(guard_.checked(step, gradient));
+    const float rate = rate_ / static_cast<float>(examples);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (values[i] != 0) view_.add(rows.empty() ? i : rows[i / width_] * width_ + i % width_, -rate * values[i]);
+    }
+    view_.set_progress(worker_, step + 1);
+    return step + 1;
+  }
+  Eigen::VectorXf result() const override {
+    Eigen::VectorXf out(static_cast<Eigen::Index>(view_.size()));
+    view_.read(0, flat(out));
+    return out;
+  }
+
+ private:
+  const SharedVectorView view_;
+  const std::uint32_t worker_;
+  const std::size_t width_;
+  const float rate_;
+  GradientGuard guard_;
+  Eigen::VectorXf parameters_{};
+};
+
+}  // namespace
+
+TrainingGraph add_hogwild_training(Program& program, const LearningTask& task, const ServerTraining& training) {
+  if (!std::holds_alternative<Sgd>(training.rule)) {
+    throw Error(ErrorKind::failed, "Hogwild changes the parameters without a state of its own: choose the rule sgd");
+  }
+  const auto vector = program.add<SharedVector>({.name = "vector"}, context, initial_parameters(task),
+                                                static_cast<std::uint32_t>(training.workers));
+  return add_serverless_workers(
+      program, task, training,
+      BoundScheme<Handle<SharedVector>>{.scheme = {.division = Division::turns, .takes_rows = true},
+                                        .nodes = vector,
+                                        .exchange = [](const ExchangeParts& parts, const Client<SharedVector>& client) {
+                                          return std::make_unique<HogwildExchange>(parts, client);
+                                        }});
+}
+
+}  // namespace lp

@@ -1,0 +1,256 @@
+#include "programs/pipeline.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "lp/base/error.h"
+#include "lp/base/scheduler.h"
+#include "programs/rows.h"
+#include "programs/serverless.h"
+
+namespace lp {
+namespace {
+
+std::uint64_t bytes_of(const Eigen::MatrixXf& matrix) {
+  return static_cast<std::uint64_t>(matrix.size()) * sizeof(float);
+}
+
+// Which layers a stage has: as many as the others, give or take one.
+struct LayerRange {
+  std::size_t first;
+  std::size_t last;  // excluded
+};
+LayerRange layers_of(const Pipeline& pipeline, std::size_t stage) {
+  const std::size_t layers = pipeline.units.size() - 1;
+  const auto stages = static_cast<std::size_t>(pipeline.stages);
+  return {layers * stage / stages, layers * (stage + 1) / stages};
+}
+MlpLayers stage_layers(const Pipeline& pipeline, std::size_t stage) {
+  const auto [first, last] = layers_of(pipeline, stage);
+  const auto begin = pipeline.units.begin() + static_cast<std::ptrdiff_t>(first);
+  const auto end = pipeline.units.begin() + static_cast<std::ptrdiff_t>(last) + 1;
+  return MlpLayers(std::vector<Eigen::Index>(begin, end), pipeline.activation, first == 0,
+                   last + 1 == pipeline.units.size());
+}
+// Where a stage's parameters begin among those of all.
+Eigen::Index offset_of(const Pipeline& pipeline, std::size_t stage) {
+  Eigen::Index out = 0;
+  for (std::size_t before = 0; before < stage; ++before) out += stage_layers(pipeline, before).size();
+  return out;
+}
+
+// A model whose loss the stages compute, which keep the gradient.
+class PipelinedModel final : public Model {
+ public:
+  PipelinedModel(std::unique_ptr<Model> whole, Clients<PipelineStage> stages, std::uint32_t micro_batches)
+      : whole_(std::move(whole)), stages_(std::move(stages)), micro_batches_(micro_batches) {}
+
+  Eigen::Index size() const override { return whole_->size(); }
+  Eigen::VectorXf initialize(std::uint64_t seed) const override { return whole_->initialize(seed); }
+  Eigen::MatrixXf scores(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& features) const override {
+    return whole_->scores(parameters, features);
+  }
+  double loss(const Eigen::VectorXf&, const Dataset& batch, Eigen::VectorXf&) const override {
+    std::vector<Future<MicroResult>> futures;
+    const auto examples = static_cast<std::uint64_t>(batch.examples());
+    for (std::uint64_t k = 0; k < micro_batches_; ++k) {
+      const auto begin = static_cast<Eigen::Index>(examples * k / micro_batches_);
+      const auto count = static_cast<Eigen::Index>(examples * (k + 1) / micro_batches_) - begin;
+      if (count == 0) continue;  // more micro-batches than examples
+      futures.push_back(
+          stages_[0].async<&PipelineStage::run>(MicroBatch{.number = static_cast<std::uint32_t>(futures.size()),
+                                                           .inputs = batch.features.middleCols(begin, count),
+                                                           .labels = batch.labels.segment(begin, count)}));
+    }
+    double loss = 0;
+    for (const MicroResult& one : when_all(std::move(futures)).get()) loss += one.loss;
+    return loss;
+  }
+
+ private:
+  const std::unique_ptr<Model> whole_;
+  const Clients<PipelineStage> stages_;
+  const std::uint32_t micro_batches_;
+};
+
+class PipelineExchange final : public Exchange {
+ public:
+  PipelineExchange(Clients<PipelineStage> stages) : stages_(std::move(stages)) {}
+
+  std::uint64_t begin() override {
+    const std::vector<std::uint64_t> steps = stages_.all<&PipelineStage::begin>();
+    if (std::adjacent_find(steps.begin(), steps.end(), std::not_equal_to<>()) != steps.end()) {
+      throw Error(ErrorKind::disconnected, "the stages are at different steps: they are being restored");
+    }
+    return steps[0];
+  }
+  const Eigen::VectorXf& parameters(std::uint64_t, const Rows&) override { return none_; }
+  std::uint64_t push(std::uint64_t step, const Rows&, const Eigen::VectorXf&, std::uint32_t examples) override {
+    stages_.all<&PipelineStage::update>(step, examples);
+    return step + 1;
+  }
+  Eigen::VectorXf result() const override {
+    std::vector<float> out;
+    for (const Eigen::VectorXf& one : stages_.all<&PipelineStage::parameters>()) {
+      out.insert(out.end(), one.begin(), one.end());
+    }
+    return Eigen::Map<const Eigen::VectorXf>(out.data(), static_cast<Eigen::Index>(out.size()));
+  }
+
+ private:
+  const Clients<PipelineStage> stages_;
+  const Eigen::VectorXf none_{};  // the stages have them
+};
+
+// The task of the one worker, which issues every step: the stages compute for it.
+struct PipelinedTask {
+  LearningTask task;
+  GroupHandle<PipelineStage> stages;
+  std::uint32_t micro_batches;
+
+  LearningTask dereference(Context& worker) const {
+    return {.model = [whole = task.model, all = stages.dereference(worker),
+                      count = micro_batches] { return std::make_unique<PipelinedModel>(whole(), all, count); },
+            .data = task.data};
+  }
+  void append_nodes(std::vector<std::string>& names) const { stages.append_nodes(names); }
+};
+
+}  // namespace
+
+class PipelineStage::Work {
+ public:
+  explicit Work(Duration& busy) : busy_(busy) {}
+  ~Work() { busy_ += now() - began_; }
+  Work(const Work&) = delete;
+  Work& operator=(const Work&) = delete;
+
+ private:
+  Duration& busy_;
+  const Time began_ = now();
+};
+
+PipelineStage::PipelineStage(Context& context, Clients<PipelineStage> stages, const Pipeline& pipeline,
+                             const ServerTraining& training, const LearningTask& task)
+    : context_(context),
+      stages_(std::move(stages)),
+      index_(static_cast<std::size_t>(context.index())),
+      layers_(stage_layers(pipeline, index_)),
+      cut_every_(training.cut_every),
+      guard_(training.bad_values, static_cast<std::uint32_t>(context.index())),
+      parameters_(
+          task.model()->initialize(context.program_seed()).segment(offset_of(pipeline, index_), layers_.size())),
+      optimizer_{.rule = training.rule} {}
+
+Future<MicroResult> PipelineStage::run(MicroBatch batch) {
+  if (in_flight_ == 0 && gradients_.empty()) began_ = now();
+  const Work work(busy_);
+  if (batch.inputs.cols() != batch.labels.size() || batch.inputs.cols() == 0) {
+    throw Error(ErrorKind::failed, "a micro-batch of " + std::to_string(batch.inputs.cols()) + " examples and " +
+                                       std::to_string(batch.labels.size()) + " labels");
+  }
+  Forwarded done;
+  done.outputs = layers_.forward(parameters_, batch.inputs);
+  done.attempt = attempt_;
+  ++statistics_.micro_batches;
+  if (index_ + 1 == stages_.size()) {
+    Eigen::MatrixXf delta = done.outputs.back();
+    const double loss = softmax_cross_entropy(delta, batch.labels);
+    done.batch = std::move(batch);
+    return ready(backward(done, loss, std::move(delta)));
+  }
+  statistics_.most_in_flight = std::max(statistics_.most_in_flight, ++in_flight_);
+  MicroBatch on{.number = batch.number, .inputs = done.outputs.back(), .labels = batch.labels};
+  statistics_.bytes_sent += bytes_of(on.inputs);
+  done.batch = std::move(batch);
+  Future<MicroResult> answer = stages_[index_ + 1].async<&PipelineStage::run>(std::move(on));
+  return std::move(answer).then([this, done = std::move(done)](Future<MicroResult> ended) {
+    if (done.attempt == attempt_) --in_flight_;
+    MicroResult result = ended.get();
+    const Work again(busy_);
+    return backward(done, result.loss, std::move(result.delta));
+  });
+}
+
+MicroResult PipelineStage::backward(const Forwarded& done, double loss, Eigen::MatrixXf delta) {
+  if (done.attempt != attempt_) throw Error(ErrorKind::disconnected, "the batch was begun again meanwhile");
+  if (gradients_.size() <= done.batch.number) gradients_.resize(done.batch.number + 1);
+  MicroResult out{.loss = loss,
+                  .delta = layers_.backward(parameters_, done.batch.inputs, done.outputs, std::move(delta),
+                                            gradients_[done.batch.number])};
+  statistics_.bytes_sent += bytes_of(out.delta);
+  return out;
+}
+
+void PipelineStage::update(std::uint64_t step, std::uint32_t examples) {
+  if (step < step_) return;
+  {
+    const Work work(busy_);
+    Eigen::VectorXf sum = Eigen::VectorXf::Zero(layers_.size());
+    if (!gradients_.empty()) sum = gradients_[0];
+    for (std::size_t k = 1; k < gradients_.size(); ++k) sum += gradients_[k];
+    if (examples > 0) descend(optimizer_, parameters_, guard_.checked(step, sum), examples);
+  }
+  if (!gradients_.empty()) {
+    const Duration passed = now() - began_;
+    statistics_.seconds += to_seconds(passed);
+    statistics_.idle_seconds += to_seconds(passed - std::min(passed, busy_));
+  }
+  step_ = step + 1;
+  begin();
+  if (cut_every_ > 0 && step_ % cut_every_ == 0) context_.cut(step_);
+}
+
+std::uint64_t PipelineStage::begin() {
+  ++attempt_;
+  gradients_.clear();
+  in_flight_ = 0;
+  busy_ = {};
+  return step_;
+}
+
+void PipelineStage::save(Checkpoint& out) const {
+  out.put("step", step_);
+  out.put("parameters", Array<float>::copy_of(flat(parameters_)));
+  out.put("optimizer", optimizer_);
+}
+
+void PipelineStage::load(const Checkpoint& in) {
+  const auto parameters = in.get<Array<float>>("parameters");
+  if (parameters.size() != static_cast<std::size_t>(layers_.size())) {
+    throw Error(ErrorKind::failed, "what was saved has " + std::to_string(parameters.size()) +
+                                       " parameters, but this stage's layers have " + std::to_string(layers_.size()));
+  }
+  step_ = in.get<std::uint64_t>("step");
+  std::copy(parameters.begin(), parameters.end(), parameters_.data());
+  optimizer_ = in.get<Optimizer>("optimizer");
+}
+
+TrainingGraph add_pipeline_training(Program& program, const LearningTask& task, const ServerTraining& training,
+                                    const Pipeline& pipeline) {
+  if (pipeline.stages < 1 || pipeline.units.size() < static_cast<std::size_t>(pipeline.stages) + 1 ||
+      pipeline.micro_batches == 0) {
+    throw Error(ErrorKind::failed,
+                "a pipeline of " + std::to_string(pipeline.stages) + " stages for " +
+                    std::to_string(pipeline.units.size()) + " layers of units, and " +
+                    std::to_string(pipeline.micro_batches) +
+                    " micro-batches: give one of each at least, and fewer stages than layers of units");
+  }
+  const FailurePolicy policy = training.restarts > 0 ? restart(training.restarts) : kStopProgram;
+  const auto stages =
+      program.declare_group<PipelineStage>({.name = "stage", .replicas = pipeline.stages, .on_failure = policy});
+  program.define(stages, context, stages, pipeline, training, task);
+  const GroupHandle<ParameterServer> servers("server", 0);
+  const BoundScheme<GroupHandle<PipelineStage>> scheme{
+      .nodes = stages, .exchange = [](const ExchangeParts&, const Clients<PipelineStage>& all) {
+        return std::make_unique<PipelineExchange>(all);
+      }};
+  const auto workers = program.group<TrainingWorker>(
+      {.name = "worker", .on_failure = policy, .ends_program = true}, GroupHandle<ParameterService>(servers),
+      std::vector<Tensor>(), PipelinedTask{task, stages, pipeline.micro_batches}, training, scheme);
+  return {servers, workers};
+}
+
+}  // namespace lp

@@ -1,0 +1,27 @@
+#include "programs/topology.h"
+
+#include <string>
+
+#include "lp/base/error.h"
+#include "programs/asynchronous.h"
+#include "programs/hogwild.h"
+#include "programs/synchronous.h"
+
+namespace lp {
+
+TrainingGraph add_topology_training(Program& program, const LearningTask& task, const ServerTraining& training,
+                                    const Topology& topology) {
+  const int groups = topology.worker_groups;
+  if (groups < 1 || groups > training.workers || (topology.shared_memory && groups != training.workers)) {
+    throw Error(ErrorKind::failed, std::to_string(training.workers) + " workers in " + std::to_string(groups) +
+                                       " groups: give 1 group or more, none without a worker" +
+                                       (topology.shared_memory ? ", and one worker to each that shares memory" : ""));
+  }
+  if (topology.shared_memory) return add_hogwild_training(program, task, training);
+  if (groups == 1) return add_synchronous_training(program, task, training);
+  Scheme scheme = asynchronous_scheme(training);
+  if (groups < training.workers) scheme.levels = {groups};
+  return add_server_training(program, task, training, scheme);
+}
+
+}  // namespace lp

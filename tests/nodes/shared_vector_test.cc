@@ -1,0 +1,93 @@
+// A vector that many change at a time: nothing is lost, and nobody takes other memory for it.
+#include "nodes/shared_vector.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lp/base/scheduler.h"
+#include "lp/lp.h"
+#include "tests/lp/program/local_run.h"
+
+namespace lp {
+namespace {
+
+class VectorRun {
+ public:
+  explicit VectorRun(std::vector<float> initial, std::uint32_t users = 2) {
+    const auto vector = program_.add<SharedVector>(
+        {.name = "vector"}, context,
+        std::function<std::vector<float>(std::uint64_t)>([initial](std::uint64_t) { return initial; }), users);
+    run_.emplace(program_);
+    client_.emplace(run_->client(vector));
+  }
+  SharedVectorPlace place() { return client_->call<&SharedVector::place>(); }
+  std::vector<float> values() {
+    const Array<float> values = client_->call<&SharedVector::values>();
+    return {values.begin(), values.end()};
+  }
+
+ private:
+  Program program_{"vector"};
+  std::optional<LocalRun> run_;
+  std::optional<Client<SharedVector>> client_;
+};
+
+TEST(SharedVector, AllItsViewsAreOneMemory) {
+  VectorRun run({1, 2, 3});
+  EXPECT_EQ(run.values(), (std::vector<float>{1, 2, 3}));
+  const SharedVectorView one(run.place());
+  const SharedVectorView other(run.place());
+  one.add(1, 0.5F);
+  other.set_progress(1, 7);
+  EXPECT_EQ(other.get(1), 2.5F);
+  EXPECT_EQ(one.progress(1), 7U);
+  EXPECT_EQ(one.progress(0), 0U);
+  EXPECT_EQ(run.values(), (std::vector<float>{1, 2.5F, 3}));
+}
+
+TEST(SharedVector, NoChangeIsLost) {
+  constexpr std::size_t kThreads = 4;
+  constexpr int kChanges = 200'000;
+  VectorRun run(std::vector<float>(5, 0.0F));
+  const SharedVectorPlace place = run.place();
+  {
+    std::vector<Thread> threads;
+    for (std::size_t k = 0; k < kThreads; ++k) {
+      threads.push_back(spawn("changes", [&place] {
+        const SharedVectorView view(place);
+        for (int i = 0; i < kChanges; ++i) view.add(3, 1);
+      }));
+    }
+  }
+  EXPECT_EQ(run.values()[3], static_cast<float>(kThreads * kChanges));  // whole numbers below 2^24 are exact
+}
+
+TEST(SharedVector, WhatIsNotThereIsRefused) {
+  VectorRun run({1, 2, 3});
+  const SharedVectorView view(run.place());
+  std::vector<float> room(3);
+  EXPECT_THROW(view.read(1, room), Error);
+  EXPECT_THROW(view.progress(2), Error);
+  EXPECT_THROW(view.set_progress(2, 1), Error);
+  for (const bool elsewhere : {false, true}) {
+    SharedVectorPlace place = run.place();
+    if (elsewhere) {
+      place.path = "/proc/self/fd/1000000";
+    } else {
+      place.secret[0] = 'x';  // no hexadecimal digit
+    }
+    try {
+      const SharedVectorView other(place);
+      ADD_FAILURE();
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("one host"), std::string::npos) << error.what();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lp

@@ -1,0 +1,64 @@
+// Spark MLlib's treeAggregate: the levels of its formula, and a sum that is the flat one.
+#include "programs/tree_aggregate.h"
+
+#include <gtest/gtest.h>
+
+#include <tuple>
+#include <vector>
+
+#include "nodes/leaf_server.h"
+#include "programs/serial.h"
+#include "programs/synchronous.h"
+#include "tests/programs/training_run.h"
+
+namespace lp {
+namespace {
+
+using test::digits_task;
+using test::kSeed;
+using test::TrainingRun;
+
+ServerTraining training_of(int workers, std::uint64_t steps) {
+  return {.workers = workers, .servers = 2, .steps = steps, .rule = Sgd{.rate = 0.1F}, .cut_every = 0};
+}
+
+TEST(TreeAggregate, LevelsAreThoseOfSpark) {
+  using Levels = std::vector<int>;
+  const std::tuple<int, int, Levels> cases[] = {
+      {1, 2, {}},       {4, 2, {}},     {8, 2, {2}}, {9, 3, {3}},          {16, 2, {4}},    {16, 4, {8, 4}},
+      {64, 3, {16, 4}}, {100, 2, {10}}, {7, 1, {}},  {1000, 3, {100, 10}}, {1000, 2, {31}}, {100, 4, {25, 6}}};
+  for (const auto& [partitions, depth, levels] : cases) {
+    EXPECT_EQ(aggregation_levels(partitions, depth), levels) << partitions << " partitions, depth " << depth;
+  }
+  EXPECT_THROW(aggregation_levels(0, 2), Error);
+  EXPECT_THROW(aggregation_levels(4, 0), Error);
+}
+
+class TreeAggregateOf : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Paths, TreeAggregateOf, testing::Bool(),
+                         [](const auto& one) { return one.param ? "Bytes" : "Direct"; });
+
+TEST_P(TreeAggregateOf, TwoLevelsIsTheFlatSumAndTheServersGetOnePushOfEachOfTheLast) {
+  const ServerTraining training = training_of(16, 40);
+  TrainingRun flat([&](Program& p) { return add_synchronous_training(p, digits_task(), training); }, GetParam());
+  const Eigen::VectorXf expected = flat.result().values;
+  TrainingRun tree([&](Program& p) { return add_tree_aggregate_training(p, digits_task(), training, 4); }, GetParam());
+  const Eigen::VectorXf result = tree.result().values;
+  EXPECT_LT((result - expected).norm() / expected.norm(), 1e-5);
+  EXPECT_EQ(flat.statistics().applied, 2U * 40 * 16);
+  EXPECT_EQ(tree.statistics().applied, 2U * 40 * 4);
+  EXPECT_EQ(tree.statistics().updates, 2U * 40);
+}
+
+TEST_P(TreeAggregateOf, OneLevelReachesTheAccuracyOfSerialTraining) {
+  const auto model = digits_task().model();
+  const Split data = split(digits(), kSeed);
+  const Eigen::VectorXf serial =
+      train_serial(*model, data.train, {.steps = 1600, .batch = 64, .seed = kSeed, .rule = Sgd{.rate = 0.1F}});
+  TrainingRun run([](Program& p) { return add_tree_aggregate_training(p, digits_task(), training_of(8, 1600)); },
+                  GetParam());
+  EXPECT_GE(run.accuracy(), evaluate(*model, serial, data.test).accuracy - 0.01);
+}
+
+}  // namespace
+}  // namespace lp
