@@ -82,7 +82,8 @@ class Agent {
     if (launcher_process_ >= 0) poller_.add(launcher_process_, kLauncherProcess);
   }
 
-  void serve() {
+  // False when the launcher has gone while nodes were running, or is not heard of: no end in order.
+  bool serve() {
     std::array<Poller::Ready, 64> ready;
     while (open_) {
       const std::size_t count = poller_.wait(ready, std::min(next_memory_, lease_end()));
@@ -93,7 +94,9 @@ class Agent {
       watch_output();
       watch_nodes();
     }
+    const bool in_order = children_.empty() && now() < lease_end();
     end_everything();
+    return in_order;
   }
 
   // What this host has, for a launcher on another one. `directory` is for what nodes save.
@@ -486,10 +489,10 @@ int run_agent_there(Duration lease) {
   }
   Agent agent(in, out, lease);
   agent.say_hello(directory);
-  agent.serve();
+  const bool in_order = agent.serve();
   std::error_code ignored;
   if (!directory.empty()) std::filesystem::remove_all(directory, ignored);
-  return 0;
+  return in_order ? 0 : kForsaken;
 }
 
 }  // namespace lp::internal

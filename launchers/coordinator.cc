@@ -78,6 +78,7 @@ void Coordinator::fire(const Key& key, bool late) {
     case Due::force: return host_.abandon(topology_.units[key.index].name + " does not end, even when it is killed");
     case Due::restart: units_[key.index].backoff = false; return restart_if_possible(key.index);
     case Due::grace: return end_grace();
+    case Due::cut: return stop(last_cut_->first + "; there was no cut in time", last_cut_->second);
   }
 }
 
@@ -310,6 +311,8 @@ void Coordinator::on_saved(NodeId node, std::uint32_t incarnation, std::uint64_t
   if (auto cut = listener_.on_cut_saved(step)) {
     cut_ = std::move(*cut);
     note(RunEvent::Kind::cut, {}, 0, "the cut of step " + std::to_string(step) + " is complete");
+    if (last_cut_.has_value())
+      stop(last_cut_->first + "; it was cut at step " + std::to_string(step), last_cut_->second);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "launchers/alarms.h"
@@ -60,6 +61,8 @@ class Coordinator final : public HostEvents {
   // Ends the run in order, because somebody outside wants that. The first reason counts. `signal`: that asked for it,
   // or 0.
   void stop(const std::string& reason, int signal = 0);
+  // The same after the next cut; when there is none until then, without.
+  void stop_after_cut(const std::string& reason, int signal, Time until);
   // Ends it at once.
   void kill();
   // Starts the node again, and what shares its process, because somebody outside wants that: its budget stays as it is.
@@ -125,7 +128,7 @@ class Coordinator final : public HostEvents {
     std::optional<Cause> cause{};  // failing: why
   };
   // What an alarm is for: a node (probe) or a unit (the others).
-  enum class Due : std::uint8_t { probe, start, kill, force, restart, grace };
+  enum class Due : std::uint8_t { probe, start, kill, force, restart, grace, cut };
   struct Key {
     Due due;
     std::size_t index;
@@ -196,10 +199,11 @@ class Coordinator final : public HostEvents {
   std::vector<NodeId> to_run_;  // until flush()
   RunResult result_;
   bool failed_ = false;
-  std::optional<std::size_t> culprit_;  // the unit of the cause, until it has ended
-  std::optional<Cause> abandoned_;      // a thread that was left behind
-  bool forced_ = false;                 // somebody wanted that
-  std::optional<Cause> ignored_;        // the first failure that its policy ignores
+  std::optional<std::pair<std::string, int>> last_cut_;  // the run stops after the next cut: why, and what signal asked
+  std::optional<std::size_t> culprit_;                   // the unit of the cause, until it has ended
+  std::optional<Cause> abandoned_;                       // a thread that was left behind
+  bool forced_ = false;                                  // somebody wanted that
+  std::optional<Cause> ignored_;                         // the first failure that its policy ignores
   bool lenient_ = false;
   bool keyed_ = false;             // the units have keys
   std::optional<NodeId> speaker_;  // the node whose progress is shown

@@ -50,6 +50,13 @@ void Coordinator::stop(const std::string& reason, int signal) {
   begin_stop();
 }
 
+void Coordinator::stop_after_cut(const std::string& reason, int signal, Time until) {
+  if (phase_ >= Phase::stopping || last_cut_.has_value()) return;
+  last_cut_ = {reason, signal};
+  alarms_.set({Due::cut, 0}, until);
+  listener_.say(reason + ": it stops after its next cut");
+}
+
 void Coordinator::kill() {
   if (phase_ == Phase::ended) return;
   forced_ = true;

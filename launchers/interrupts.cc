@@ -44,7 +44,7 @@ Interrupts::Interrupts() {
   }
   read_ = ends[0];
   write_ = ends[1];
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR2}) {
     Before before{.signal = signal, .action = {}};
     sigaction(signal, nullptr, &before.action);
     if (before.action.sa_handler == SIG_IGN) continue;  // as nohup wants it

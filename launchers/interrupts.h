@@ -1,5 +1,6 @@
 #pragma once
-// Ctrl-C and its like, as something to poll. A process has only one set of signal handlers, so there is one at a time.
+// Ctrl-C and its like, as something to poll; and SIGUSR2, by which Slurm says that a job's time is nearly over. A
+// process has only one set of signal handlers, so there is one at a time.
 
 #include <vector>
 
@@ -7,8 +8,8 @@ namespace lp::internal {
 
 class Interrupts {
  public:
-  // Catches SIGINT, SIGTERM and SIGHUP until it is destroyed; then what was before holds again. Throws Error when
-  // another one is there.
+  // Catches SIGINT, SIGTERM, SIGHUP and SIGUSR2 until it is destroyed; then what was before holds again. Throws Error
+  // when another one is there.
   Interrupts();
   ~Interrupts();
   Interrupts(const Interrupts&) = delete;

@@ -27,8 +27,11 @@ constexpr const char* kKinds = "job,pod,service,secret,configmap,serviceaccount"
 constexpr const char* kCoordinator = "coordinator";
 constexpr const char* kOutOfMemory = "OOMKilled";
 constexpr int kInterrupted = 128 + 2;  // what to exit with after Ctrl-C
+constexpr int kTerminated = 128 + 15;  // what a program does that Kubernetes has stopped
 
-// What a program prints, as it comes: lines are passed on when the next one begins, as the last one may be the result.
+// What a program prints, as it comes, a line at a time. With `json` its result, which is the last line that is an
+// object, goes to standard output at the end, and everything else to standard error: the cluster keeps no order between
+// the two.
 class Lines {
  public:
   Lines(const std::string& command, bool json) : pipe_(popen((command + " </dev/null").c_str(), "re")), json_(json) {
@@ -45,24 +48,33 @@ class Lines {
   bool pass() {
     std::array<char, 65536> bytes;
     ssize_t got = 0;
-    while ((got = read(fd(), bytes.data(), bytes.size())) > 0)
-      held_.append(bytes.data(), static_cast<std::size_t>(got));
-    const std::size_t end = json_ && held_.size() > 1 ? held_.rfind('\n', held_.size() - 2) + 1 : held_.size();
-    print(json_ ? stderr : stdout, end);
+    while ((got = read(fd(), bytes.data(), bytes.size())) > 0) {
+      text_.append(bytes.data(), static_cast<std::size_t>(got));
+      std::size_t begin = 0;
+      for (std::size_t end = 0; (end = text_.find('\n', begin)) != std::string::npos; begin = end + 1) {
+        take(text_.substr(begin, end + 1 - begin));
+      }
+      text_.erase(0, begin);
+    }
+    std::fflush(json_ ? stderr : stdout);
     return got != 0;
   }
-  void finish() { print(held_.starts_with('{') || !json_ ? stdout : stderr, held_.size()); }
+  void finish() {
+    take(std::exchange(text_, {}));
+    std::fputs(result_.c_str(), stdout);
+    std::fflush(stdout);
+  }
 
  private:
-  void print(FILE* to, std::size_t count) {
-    std::fwrite(held_.data(), 1, count, to);
-    std::fflush(to);
-    held_.erase(0, count);
+  void take(std::string line) {
+    if (json_ && line.starts_with('{')) std::swap(line, result_);
+    std::fwrite(line.data(), 1, line.size(), json_ ? stderr : stdout);
   }
 
   FILE* pipe_;
   bool json_;
-  std::string held_;
+  std::string text_;    // of a line that has not ended
+  std::string result_;  // what looks like it, so far
 };
 
 // What will not change by itself.
@@ -169,7 +181,8 @@ int Kubectl::follow(const std::string& run, bool json) const {
     }
     if ((there ? !coordinator->code.empty() : stopped) && (!lines.has_value() || !more)) {
       if (lines.has_value()) lines->finish();
-      return there ? std::atoi(coordinator->code.c_str()) : kInterrupted;
+      const int code = there ? std::atoi(coordinator->code.c_str()) : kInterrupted;
+      return stopped && code == kTerminated ? kInterrupted : code;
     }
     for (const Time next = after(kPeriod); !passed(next);) {
       const std::size_t count = poller.wait(ready, next);

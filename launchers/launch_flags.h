@@ -1,5 +1,5 @@
 #pragma once
-// The flags that every program has, beside those of its own configuration. A value.
+// The flags that every program has, beside those of its own configuration. A value, and a function.
 
 #include <cstdint>
 #include <string>
@@ -22,6 +22,8 @@ struct LaunchFlags {
   std::vector<std::string> node_selector{};
   std::vector<std::string> tolerations{};
   std::string kubectl = "kubectl";
+  double time_margin = 60;
+  bool requeue = false;
   bool submit = false;
   bool render = false;
   std::string program{};
@@ -51,6 +53,11 @@ struct LaunchFlags {
       lp::field("hosts", "for ssh: NAME, NAME:SLOTS or NAME:SLOTS:ADDRESS of each; 4 slots take twice as many as 2"),
       lp::field("ssh", "the command that reaches a host, with its options"),
       lp::field("slurm", "options of sbatch for the job, beside those that the plan needs: --partition=long,--time=60"),
+      lp::field("time_margin",
+                "for slurm: seconds before the job's time limit, from which on the run stops after its next cut",
+                lp::positive),
+      lp::field("requeue",
+                "for slurm: after its time limit and when a host fails, the job begins again, from the last cut"),
       lp::field("image", "for kubernetes: has the program as its entry point; lp image makes one"),
       lp::field("node_selector", "for kubernetes: LABEL=VALUE of the nodes that may have pods"),
       lp::field("tolerations",
@@ -76,5 +83,8 @@ struct LaunchFlags {
       lp::field("curve", "encrypt and authenticate TCP on loopback too"),
       lp::field("serve", "a program without any run() is meant: it ends with Ctrl-C"));
 };
+
+// Throws Error for a flag that says nothing to the launcher that is chosen, naming those to which it does.
+void check_flags(const LaunchFlags& flags);
 
 }  // namespace lp::internal

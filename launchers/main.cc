@@ -1,6 +1,7 @@
 #include "launchers/main.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -20,17 +21,16 @@
 #include "launchers/launch_flags.h"
 #include "launchers/limits.h"
 #include "launchers/output.h"
-#include "launchers/own_command.h"
 #include "launchers/places.h"
 #include "launchers/pods.h"
 #include "launchers/run_directory.h"
-#include "launchers/slurm.h"
+#include "launchers/slurm_job.h"
+#include "launchers/slurm_submit.h"
 #include "launchers/tmux.h"
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 #include "lp/config/parse.h"
-#include "lp/config/yaml.h"
 #include "lp/program/graph.h"
 #include "lp/program/plan.h"
 
@@ -163,13 +163,16 @@ LaunchOptions options_of(const LaunchFlags& flags, const std::string& program) {
   options.name = new_run_name(program);
   options.directory =
       flags.directory.empty() ? default_run_directory(options.name) : std::filesystem::path(flags.directory);
-  if ((in_slurm_job() || in_pod()) && !flags.directory.empty())
-    options.name = options.directory.filename();  // as it was submitted
+  const bool again = flags.launch == Launch::slurm || in_pod();
+  if (again && !flags.directory.empty()) {  // where it runs, it must find the name with which it was submitted
+    options.name = std::filesystem::absolute(options.directory / "").lexically_normal().parent_path().filename();
+  }
   options.show = flags.output;
   options.all_to_error = flags.json;
   options.handle_signals = true;
   options.pin = flags.pin;
   options.path = flags.path;
+  options.time_margin = from_seconds(flags.time_margin);
   options.listen = flags.listen;
   options.curve = flags.curve;
   options.serve_forever = flags.serve;
@@ -198,32 +201,23 @@ const RunResult& wait_for_end(Run& run) {
   return run.wait();
 }
 
-// Here the job is only submitted: the program runs in it.
-constexpr std::array<std::string_view, 5> kForSubmitting{"--config=", "--directory=", "--submit", "--render",
-                                                         "--slurm="};
-
-int run_slurm_job(const LaunchFlags& flags, const Program& program, const LaunchOptions& options) {
-  const std::filesystem::path directory = std::filesystem::absolute(options.directory);
-  SlurmJob job{.name = options.name,
-               .command = own_command(kForSubmitting),
-               .configuration = flags.config.empty() ? std::string() : read_config_file(flags.config),
-               .options = flags.slurm,
-               .directory = directory};
-  job.command.push_back("--directory=" + directory.string());
-  const std::string script = batch_script(job, plan_here(program, options));
-  if (flags.render) {
-    std::printf("%s", script.c_str());
-    return 0;
+// Prints what came of the program. Returns what to exit with.
+int print_outcome(const Outcome& outcome, bool json) {
+  if (json) {
+    std::printf("%s\n", result_json(outcome).c_str());
+  } else {
+    print_table(outcome);
   }
-  make_private_directory(directory);
-  std::string error;
-  if (!write_file(directory / "job.sh", script, error)) throw Error(ErrorKind::failed, error);
-  const std::string number = submit(directory / "job.sh");
-  std::fprintf(stderr, "lp: job %s runs %s; what it prints is in %s\n", number.c_str(), options.name.c_str(),
-               directory.c_str());
-  if (!flags.submit) return follow(number, directory);
-  std::printf("%s\n", number.c_str());
-  return 0;
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    std::fprintf(stderr, "lp: the result could not be written to standard output\n");
+    return outcome.result.success ? kFailed : outcome.result.exit_code();
+  }
+  if (!outcome.result.success) {
+    const Cause& cause = outcome.result.cause;
+    std::fprintf(stderr, "lp: the program %s: %s\n", cause.what.empty() ? "was stopped" : "failed",
+                 (cause.what.empty() ? outcome.result.reason : cause.text()).c_str());
+  }
+  return outcome.result.exit_code();
 }
 
 int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<GroupPlacement>& placements) {
@@ -244,12 +238,13 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
     if (flags.dry_run) std::printf("%s\n", (flags.json ? to_json(plan) : to_text(plan)).c_str());
     return 0;
   }
-  if (flags.launch == Launch::slurm && !in_slurm_job()) return run_slurm_job(flags, program, options);
+  if (flags.launch == Launch::slurm && own_job().empty()) return submit_to_slurm(flags, program, options);
   if (flags.launch == Launch::kubernetes && !in_pod()) return submit_to_kubernetes(flags, program, options);
   raise_descriptor_limit();
   install_crash_handler(program.name());
   Outcome outcome;
   outcome.launch = enum_name(flags.launch);
+  bool begins_again = false;  // as another start of the same job
   if (main.report) {
     options.report = [&](Run& run) {
       outcome.fields = main.report(run);
@@ -265,26 +260,17 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
     Run run(std::move(program), std::move(options));
     if (!flags.directory.empty()) register_run(run.name(), run.directory());
     if (flags.terminal == TerminalView::tmux) open_panes(run);
+    const std::uint64_t begin_cut = run.status().cut;
     outcome.result = wait_for_end(run);
+    // Without a cut of its own, it would come no further the next time.
+    begins_again = flags.requeue && outcome.result.signal == SIGUSR2 && run.status().cut > begin_cut;
     outcome.seconds = to_seconds(now() - begin);
     const bool quiet = outcome.result.success && flags.output == Show::none;
     if (!quiet) std::fprintf(stderr, "lp: the run's directory is %s\n", run.directory().c_str());
   }
-  if (flags.json) {
-    std::printf("%s\n", result_json(outcome).c_str());
-  } else {
-    print_table(outcome);
-  }
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    std::fprintf(stderr, "lp: the result could not be written to standard output\n");
-    return outcome.result.success ? kFailed : outcome.result.exit_code();
-  }
-  if (!outcome.result.success) {
-    const Cause& cause = outcome.result.cause;
-    std::fprintf(stderr, "lp: the program %s: %s\n", cause.what.empty() ? "was stopped" : "failed",
-                 (cause.what.empty() ? outcome.result.reason : cause.text()).c_str());
-  }
-  return outcome.result.exit_code();
+  const int code = print_outcome(outcome, flags.json);
+  if (begins_again) requeue(flags.directory);
+  return code;
 }
 
 }  // namespace
@@ -304,6 +290,7 @@ int run_main(int argc, char** argv, MainProgram& main) {
       if (main.names.size() > 1) std::printf("\nprograms: %s\n", join(main.names, ", ").c_str());
       return 0;
     }
+    check_flags(flags);
     return run_program(main, flags, line.groups);
   } catch (const std::exception& error) {
     cause = error.what();

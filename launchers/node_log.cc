@@ -40,6 +40,7 @@ bool NodeLog::open() {
   std::error_code ignored;
   std::filesystem::create_directories(path_.parent_path(), ignored);
   fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  if (fd_ >= 0) size_ = static_cast<std::uint64_t>(std::max<off_t>(lseek(fd_, 0, SEEK_END), 0));  // of an earlier start
   return fd_ >= 0;
 }
 
@@ -57,16 +58,17 @@ void NodeLog::turn_over() {
 bool NodeLog::write(std::string_view bytes, std::string& error) {
   if (broken_) return false;
   while (!bytes.empty()) {
-    if (fd_ >= 0 && size_ >= part_) {
+    bool done = fd_ >= 0 || open();
+    if (done && size_ >= part_) {
       turn_over();
       const std::string dropped =
           parts_ > 2 ? std::to_string((parts_ - 2) * part_) + " bytes in between were dropped; " : std::string();
       const std::string note =
           "[lp: " + dropped + "the log began in " + with_word(path_, "first").filename().string() + "]\n";
-      if (open() && write_all(fd_, note)) size_ += note.size();
+      done = open() && write_all(fd_, note);
+      if (done) size_ += note.size();
     }
     const std::string_view part = bytes.substr(0, part_ - size_);
-    bool done = fd_ >= 0 || open();
     if (done) {
       times_.note(path_, size_, part_);
       done = write_all(fd_, part);

@@ -15,7 +15,8 @@ namespace lp::internal {
 
 class NodeLog {
  public:
-  // The file is made with the first write; `limit` bounds all parts together.
+  // The file is made with the first write, or goes on as an earlier start of the run has left it; `limit` bounds all
+  // parts together.
   NodeLog(std::filesystem::path path, std::uint64_t limit);
   ~NodeLog();
   NodeLog(NodeLog&& other) noexcept;

@@ -15,7 +15,8 @@ struct RunRecord {
   std::string run{};
   std::string program{};
   std::string launch{};  // "threads", "processes"
-  std::string host{};    // of the launcher
+  std::string job{};     // of Slurm, in which it runs; empty: in none, or not yet
+  std::string host{};    // of the launcher; of a job that has not begun: where it was submitted
   int pid = 0;
   double began = 0;
   std::uint64_t seed = 0;

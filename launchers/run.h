@@ -44,19 +44,22 @@ struct LaunchOptions {
   std::string ssh = "ssh";
 
   std::uint64_t seed = 0;
-  std::string name{};                             // of the run; empty: the program's, the time, and some letters
-  std::filesystem::path directory{};              // of the run; empty: nothing is written, and no checkpoint is taken
-  std::filesystem::path resume{};                 // a run directory, to go on from the last complete cut there
-  Duration heartbeat = std::chrono::seconds(30);  // a service that does not answer for so long has failed
-  Duration grace = std::chrono::seconds(10);      // to end after a stop; then it is ended by force
-  Duration start = std::chrono::minutes(5);       // to be constructed and loaded
-  Duration deadline = std::chrono::seconds(60);   // of a call, where neither the call nor the method says
-  int keep_cuts = 3;                              // complete cuts that stay on disk
+  std::string name{};                              // of the run; empty: the program's, the time, and some letters
+  std::filesystem::path directory{};               // of the run; empty: nothing is written, and no checkpoint is taken
+  std::filesystem::path resume{};                  // a run directory, to go on from the last complete cut there
+  Duration heartbeat = std::chrono::seconds(30);   // a service that does not answer for so long has failed
+  Duration grace = std::chrono::seconds(10);       // to end after a stop; then it is ended by force
+  Duration start = std::chrono::minutes(5);        // to be constructed and loaded
+  Duration time_margin = std::chrono::minutes(1);  // from SIGUSR2 to the end of its time: half of it for a last cut
+  Duration deadline = std::chrono::seconds(60);    // of a call, where neither the call nor the method says
+  int keep_cuts = 3;                               // complete cuts that stay on disk
   std::uint64_t log_bytes = std::uint64_t{24} << 20;  // of each node, at most
 
   Show show = Show::none;
-  bool all_to_error = false;         // what nodes print goes to standard error
-  bool handle_signals = false;       // Ctrl-C, SIGTERM, SIGHUP: the first stops the run in order, the second at once
+  bool all_to_error = false;  // what nodes print goes to standard error
+  // Ctrl-C, SIGTERM, SIGHUP: the first stops the run in order, the second at once. SIGUSR2: stops it after its next
+  // cut.
+  bool handle_signals = false;
   Path path = Path::nearest;         // one path that calls must take, for tests
   std::string listen = "127.0.0.1";  // address of this host; beyond loopback, traffic has keys
   bool curve = false;                // TCP has keys, also on loopback

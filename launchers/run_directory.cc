@@ -1,6 +1,7 @@
 #include "launchers/run_directory.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <unistd.h>
 
@@ -18,9 +19,33 @@
 namespace lp::internal {
 namespace {
 
+constexpr auto kLockPeriod = std::chrono::milliseconds(100);  // between two tries to have a lock; flock has no deadline
+
 [[noreturn]] void refuse(const std::filesystem::path& directory, const std::string& why) {
   throw Error(ErrorKind::failed, "the run directory " + directory.string() + " cannot be written: " + why +
                                      "; choose another one with --directory");
+}
+
+// A directory that is there already keeps the permissions that its owner has chosen.
+void make_private_directory(const std::filesystem::path& directory) {
+  std::error_code error;
+  if (!std::filesystem::create_directories(directory, error) && !error) return;
+  if (!error) std::filesystem::permissions(directory, std::filesystem::perms::owner_all, error);
+  if (error) refuse(directory, error.message());
+}
+
+// The kernel gives it back however this process ends. Where a file system has no locks, nothing is held.
+Descriptor lock(const std::filesystem::path& directory, Time until) {
+  Descriptor file(open((directory / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!file) refuse(directory, std::strerror(errno));
+  for (Event never; flock(file.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;) {
+    if (passed(until)) {
+      throw Error(ErrorKind::failed,
+                  "another launch uses the run directory " + directory.string() + " now: choose another --directory");
+    }
+    never.wait(after(kLockPeriod));
+  }
+  return file;
 }
 
 }  // namespace
@@ -60,21 +85,16 @@ std::filesystem::path default_run_directory(const std::string& run) {
   return std::filesystem::path(home) / ".local/state/lp/runs" / run;
 }
 
-void make_private_directory(const std::filesystem::path& directory) {
+Descriptor make_run_directory(const std::filesystem::path& directory, bool own, Time until) {
+  make_private_directory(directory);
+  Descriptor taken = lock(directory, until);
   std::error_code error;
-  if (!std::filesystem::create_directories(directory, error) && !error) return;  // whose owner has chosen
-  if (!error) std::filesystem::permissions(directory, std::filesystem::perms::owner_all, error);
-  if (error) refuse(directory, error.message());
-}
-
-void make_run_directory(const std::filesystem::path& directory) {
-  std::error_code error;
-  if (std::filesystem::exists(directory / "plan.json", error)) {
+  if (own) std::filesystem::remove(directory / "result.json", error);  // of an earlier start
+  if (!own && std::filesystem::exists(directory / "plan.json", error)) {
     throw Error(
         ErrorKind::failed,
         directory.string() + " holds another run already: choose another --directory, or go on from it with --resume");
   }
-  make_private_directory(directory);
   for (const char* part : {"logs", "checkpoints"}) {
     std::filesystem::create_directories(directory / part, error);
     if (error) refuse(directory, error.message());
@@ -83,6 +103,7 @@ void make_run_directory(const std::filesystem::path& directory) {
   const std::filesystem::path probe = directory / ".writable";
   if (!write_file(probe, "x", why)) refuse(directory, why);
   std::filesystem::remove(probe, error);
+  return taken;
 }
 
 void register_run(const std::string& run, const std::filesystem::path& directory) {

@@ -6,6 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "lp/base/descriptor.h"
+#include "lp/base/scheduler.h"
+
 namespace lp::internal {
 
 // "digits-20260131-235959-7f3a"
@@ -18,12 +21,11 @@ std::filesystem::path default_run_directory(const std::string& run);
 // Nothing happens where that cannot be written.
 void register_run(const std::string& run, const std::filesystem::path& directory);
 
-// Makes the directory, for its user alone, unless it is there. Throws Error, saying what to do, when that fails.
-void make_private_directory(const std::filesystem::path& directory);
-
-// Makes the directory, which is for this user alone, and logs/ and checkpoints/ in it. Throws Error, saying what to do,
-// when it cannot be written.
-void make_run_directory(const std::filesystem::path& directory);
+// Makes the directory, which is for this user alone, with logs/ and checkpoints/ in it, and takes it: nobody else can
+// as long as what is returned is open. Throws Error, saying what to do, when it cannot be written, when another launch
+// has taken it, and when it holds another run. `own`: what it holds is of this run, which goes on there, as soon as an
+// earlier start has left it; that is waited for until `until`.
+Descriptor make_run_directory(const std::filesystem::path& directory, bool own = false, Time until = {});
 
 // Replaces the file, so that a reader never sees half of it. False when it cannot be; `error` says why, and what was
 // there before stays.

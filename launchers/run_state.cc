@@ -1,5 +1,7 @@
 #include "launchers/run_state.h"
 
+#include <signal.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <utility>
@@ -13,6 +15,7 @@
 #include "launchers/remote.h"
 #include "launchers/run_directory.h"
 #include "launchers/slurm.h"
+#include "launchers/slurm_job.h"
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
@@ -24,6 +27,7 @@ namespace {
 
 constexpr auto kStatusPeriod = std::chrono::milliseconds(300);
 constexpr Duration kLeastLease = std::chrono::seconds(2);  // of the agent of another host
+constexpr auto kLookPeriod = std::chrono::seconds(2);      // between two looks at whether the job has begun again
 constexpr int kStatusShare = 20;  // of the time, at most one part in so many goes into writing the status
 constexpr auto kLookerPatience = std::chrono::seconds(1);  // for those who look at the run to read the rest
 constexpr auto kOutputPatience =
@@ -40,10 +44,12 @@ class Nobody final : public Runtime::Observer {
   void on_not_saved(NodeId, std::uint64_t, const Error&) override {}
 };
 
-internal::RestorePoint restore_point(const std::filesystem::path& run, std::uint64_t fingerprint) {
+// `must`: there must be one.
+internal::RestorePoint restore_point(const std::filesystem::path& run, std::uint64_t fingerprint, bool must) {
   std::vector<std::string> problems;
   const auto cut = latest_cut(run, &problems);
   if (!cut.has_value()) {
+    if (!must) return {};
     std::string why;
     for (const std::string& problem : problems) why += "\n  " + problem;
     throw Error(ErrorKind::failed, "there is no complete cut in " + run.string() + " to resume from" + why);
@@ -70,8 +76,10 @@ Run::State::State(Run& owner, Program built, LaunchOptions given)
       owner_(owner),
       topology_(internal::topology_of(plan)),
       journal_(options.directory) {
-  if (!options.resume.empty()) begin_ = restore_point(options.resume, program.fingerprint());
-  if (!options.directory.empty()) internal::make_run_directory(options.directory);
+  if (!options.directory.empty()) take_directory();
+  if (begin_.path.empty() && !options.resume.empty()) {
+    begin_ = restore_point(options.resume, program.fingerprint(), /*must=*/true);
+  }
   if (options.show != Show::none) {
     terminal_ = std::make_unique<internal::Terminal>(
         internal::Terminal::Options{.drained = [this] { loop_.post([this] { watch_output(); }); }});
@@ -84,10 +92,23 @@ Run::State::State(Run& owner, Program built, LaunchOptions given)
   journal_.begin({.run = name,
                   .program = program.name(),
                   .launch = std::string(enum_name(options.launch)),
+                  .job = options.launch == Launch::slurm ? internal::own_job() : std::string(),
                   .seed = options.seed,
                   .resumed = options.resume.string()},
                  plan);
   if (journal_.writes()) open_to_others();
+}
+
+// A job that begins again goes on where it was.
+void Run::State::take_directory() {
+  if (options.launch != Launch::slurm || !internal::is_of_this_job(options.directory)) {
+    taken_ = internal::make_run_directory(options.directory);
+    return;
+  }
+  internal::claim_for_this_start(options.directory);
+  taken_ = internal::make_run_directory(options.directory, /*own=*/true, after(options.start));
+  begin_ = restore_point(options.directory, program.fingerprint(), /*must=*/false);
+  next_look_ = now();
 }
 
 void Run::State::open_to_others() {
@@ -261,7 +282,7 @@ void Run::State::serve() {
   while (coordinator_->phase() != Phase::ended) {
     const bool due = changed_ && !options.directory.empty();
     loop_.wait(std::min({coordinator_->next(), due ? next_status_ : kNever, processes_ ? processes_->next() : kNever,
-                         live_ != nullptr ? live_->next() : kNever}));
+                         live_ != nullptr ? live_->next() : kNever, next_look_}));
     coordinator_->set_time(now());
     if (processes_ != nullptr) processes_->advance(now());
     changed_ = loop_.dispatch() || changed_;
@@ -269,6 +290,7 @@ void Run::State::serve() {
     coordinator_->flush();
     if (live_ != nullptr) live_->advance(now());
     watch_output();
+    watch_job();
     show_progress();
     write_status(false);
   }
@@ -353,7 +375,9 @@ void Run::State::on_measured(std::size_t unit, internal::Measurement part) {
 void Run::State::watch_interrupts() {
   loop_.watch(interrupts_->fd(), [this](internal::Loop::Ready) {
     while (const int signal = interrupts_->take()) {
-      if (++interrupted_ == 1) {
+      if (signal == SIGUSR2) {
+        coordinator_->stop_after_cut("its time is over", signal, after(options.time_margin / 2));
+      } else if (++interrupted_ == 1) {
         say("stopping; once more, and it ends at once");
         coordinator_->stop(signal_name(signal), signal);
       } else {
@@ -361,6 +385,17 @@ void Run::State::watch_interrupts() {
       }
     }
   });
+}
+
+// Slurm may have lost this host, and begun the job again on others: then this start ends, and leaves them the
+// directory.
+void Run::State::watch_job() {
+  if (now() < next_look_) return;
+  next_look_ = after(kLookPeriod);
+  if (!internal::is_superseded(options.directory)) return;
+  next_look_ = kNever;
+  coordinator_->fail({.what = "the job has begun again on another host"});
+  coordinator_->kill();
 }
 
 // While the terminal takes nothing, nodes that print wait, and none of them hangs.

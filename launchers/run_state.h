@@ -21,6 +21,7 @@
 #include "launchers/terminal.h"
 #include "launchers/thread_host.h"
 #include "launchers/topology.h"
+#include "lp/base/descriptor.h"
 #include "lp/program/plan.h"
 
 namespace lp {
@@ -55,6 +56,7 @@ struct Run::State final : internal::Coordinator::Listener {
   void on_measured(std::size_t unit, internal::Measurement part) override;
   void on_event(RunEvent event) override { journal_.event(std::move(event)); }
 
+  void take_directory();
   void make_host();
   void open_to_others();
   std::vector<std::unique_ptr<internal::AgentLink>> await_agents(std::vector<internal::HostCapacity>& hosts);
@@ -62,6 +64,7 @@ struct Run::State final : internal::Coordinator::Listener {
   void serve();
   void end();
   void watch_interrupts();
+  void watch_job();
   void watch_output();
   void show_progress();
   void write_status(bool always);
@@ -73,6 +76,7 @@ struct Run::State final : internal::Coordinator::Listener {
 
   Run& owner_;
   const internal::Topology topology_;
+  Descriptor taken_;  // the run's directory
   internal::RestorePoint begin_;
   internal::Journal journal_;
   internal::Loop loop_;
@@ -92,7 +96,8 @@ struct Run::State final : internal::Coordinator::Listener {
   bool reporting_ = false;
   bool changed_ = true;  // since the status was written
   Time next_status_{};
-  int interrupted_ = 0;  // how often
+  Time next_look_ = kNever;  // whether the job has begun again without us
+  int interrupted_ = 0;      // how often
 
   std::mutex mutex_;  // of what follows
   bool ended_ = false;

@@ -15,32 +15,12 @@
 #include <sstream>
 #include <utility>
 
-#include "launchers/interrupts.h"
-#include "launchers/spawn.h"
+#include "launchers/agent.h"
+#include "launchers/slurm_job.h"
 #include "lp/base/error.h"
-#include "lp/base/scheduler.h"
 
 namespace lp::internal {
 namespace {
-
-constexpr auto kPeriod = std::chrono::milliseconds(500);  // between two looks at a job; slurmctld cannot call us
-constexpr auto kPatience = std::chrono::minutes(2);       // with a slurmctld that does not answer
-constexpr const char* kOutput = "job.out";
-constexpr const char* kErrors = "job.err";
-
-// What `tool` prints for these arguments. Throws Error with what it says when it fails.
-std::string ask(const std::string& tool, const std::string& arguments, const std::string& input = {}) {
-  const std::string where = input.empty() ? " </dev/null" : " <" + shell_word(input);
-  FILE* pipe = popen((tool + " " + arguments + " 2>&1" + where).c_str(), "re");
-  if (pipe == nullptr) throw Error(ErrorKind::failed, "cannot start " + tool);
-  std::string said;
-  std::array<char, 4096> bytes;
-  while (const std::size_t got = std::fread(bytes.data(), 1, bytes.size(), pipe)) said.append(bytes.data(), got);
-  const int status = pclose(pipe);
-  while (!said.empty() && said.back() == '\n') said.pop_back();
-  if (status != 0) throw Error(ErrorKind::failed, tool + ": " + (said.empty() ? "it failed" : said));
-  return said;
-}
 
 // A word that needs no quotes stays as it is.
 std::string plain_word(const std::string& text) {
@@ -75,74 +55,6 @@ std::vector<std::string> needs_of(const Plan& plan) {
   return needs;
 }
 
-// "JobState=RUNNING Reason=None" and so on.
-std::map<std::string, std::string> read_fields(const std::string& text) {
-  std::map<std::string, std::string> fields;
-  std::istringstream words(text);
-  for (std::string word; words >> word;) {
-    if (const std::size_t at = word.find('='); at != std::string::npos) {
-      fields.try_emplace(word.substr(0, at), word.substr(at + 1));
-    }
-  }
-  return fields;
-}
-
-struct JobState {
-  std::string name{};  // "RUNNING"
-  std::string reason{};
-  int code = 0;
-  int signal = 0;
-
-  bool ended() const {
-    constexpr std::array<std::string_view, 6> kLive{"PENDING",    "CONFIGURING", "RUNNING",
-                                                    "COMPLETING", "SUSPENDED",   "REQUEUED"};
-    return std::find(kLive.begin(), kLive.end(), name) == kLive.end();
-  }
-  std::string why() const { return reason.empty() || reason == "None" ? "" : " (" + reason + ")"; }
-};
-
-JobState look_at(const std::string& job) {
-  auto fields = read_fields(ask("scontrol", "show job " + job));
-  JobState state{.name = fields["JobState"], .reason = fields["Reason"]};
-  std::sscanf(fields["ExitCode"].c_str(), "%d:%d", &state.code, &state.signal);
-  return state;
-}
-
-void say(const std::string& job, const std::string& text) {
-  std::fprintf(stderr, "lp: job %s %s\n", job.c_str(), text.c_str());
-}
-
-// What to exit with.
-int report_end(const std::string& job, const JobState& state, const std::filesystem::path& directory) {
-  if (!std::filesystem::exists(directory / kOutput)) {
-    say(job, "has left what it printed in " + directory.string() + " of its first node, which is not seen from here");
-  }
-  if (state.name == "COMPLETED" || (state.name == "FAILED" && state.code > 0)) return state.code;
-  say(job, "ended as " + state.name + state.why());
-  return state.signal > 0 ? 128 + state.signal : 1;
-}
-
-// Prints what a file has grown by.
-class Tail {
- public:
-  Tail(std::filesystem::path path, FILE* to) : path_(std::move(path)), to_(to) {}
-  void print() {
-    std::ifstream file(path_, std::ios::binary);
-    file.seekg(offset_);
-    std::array<char, 65536> bytes;
-    while (file.read(bytes.data(), bytes.size()), file.gcount() > 0) {
-      std::fwrite(bytes.data(), 1, static_cast<std::size_t>(file.gcount()), to_);
-      offset_ += file.gcount();
-    }
-    std::fflush(to_);
-  }
-
- private:
-  std::filesystem::path path_;
-  FILE* to_;
-  std::streamoff offset_ = 0;
-};
-
 // "4(x2),2": 4, 4, 2.
 std::vector<int> read_counts(const std::string& text) {
   std::vector<int> counts;
@@ -154,6 +66,24 @@ std::vector<int> read_counts(const std::string& text) {
     counts.insert(counts.end(), static_cast<std::size_t>(std::clamp(times, 0, 1 << 16)), count);
   }
   return counts;
+}
+
+// Slurm lets a job with --no-kill go on when its first node has failed, without a coordinator. An agent that was
+// forsaken by its launcher looks whether that is so; then it ends the job, or has it begin again, as the job may.
+constexpr const char* kWatch = R"sh(
+while sleep 5; do
+  state=$(squeue -h -j $SLURM_JOB_ID -o %T) || continue
+  test "$state" || exit 0
+  test "$(squeue -h -j $SLURM_JOB_ID -w $first -o %T)" && continue
+  case $(scontrol show job $SLURM_JOB_ID) in
+    *Requeue=1*) scontrol requeue $SLURM_JOB_ID ;;
+    *) scancel $SLURM_JOB_ID ;;
+  esac
+done
+)sh";
+
+std::string with_watch(const std::string& line, const std::string& first) {
+  return "(" + line + ")\ntest $? = " + std::to_string(kForsaken) + " || exit 0\nfirst=" + shell_word(first) + kWatch;
 }
 
 std::string environment(const char* name) {
@@ -169,11 +99,16 @@ std::string batch_script(const SlurmJob& job, const Plan& plan) {
          << " processes.\n";
   const auto option = [&](const std::string& text) { script << "#SBATCH " << plain_word(text) << "\n"; };
   option("--job-name=" + plan.program);
-  option("--output=" + (job.directory / kOutput).string());
-  option("--error=" + (job.directory / kErrors).string());
+  option("--output=" + (job.directory / kJobOutput).string());
+  option("--error=" + (job.directory / kJobErrors).string());
   option("--open-mode=append");
-  option("--no-requeue");  // a second start would find the run's directory taken
-  option("--no-kill");     // a node that fails is for the program's own policies
+  if (job.requeue) {
+    option("--requeue");
+  } else {
+    option("--no-requeue");
+    option("--no-kill");  // a node that fails is for the program's own policies
+  }
+  option("--signal=B:USR2@" + std::to_string(job.time_margin));
   for (const std::string& need : needs_of(plan)) option(need);
   for (const std::string& own : job.options) {
     if (own.starts_with("--output") || own.starts_with("--error") || own.starts_with("-o") || own.starts_with("-e")) {
@@ -196,7 +131,7 @@ std::string batch_script(const SlurmJob& job, const Plan& plan) {
 }
 
 std::string submit(const std::filesystem::path& script) {
-  const std::string said = ask("sbatch", "--parsable", script);
+  const std::string said = ask_slurm("sbatch", "--parsable " + shell_word(script));
   const std::size_t last = said.rfind('\n') + 1;                              // before it stand sbatch's warnings
   const std::string number = said.substr(last, said.find(';', last) - last);  // behind it, the cluster
   if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos) {
@@ -206,43 +141,12 @@ std::string submit(const std::filesystem::path& script) {
   return number;
 }
 
-int follow(const std::string& job, const std::filesystem::path& directory) {
-  Tail out(directory / kOutput, stdout);
-  Tail err(directory / kErrors, stderr);
-  Interrupts interrupts;
-  Poller poller;
-  poller.add(interrupts.fd(), 0);
-  std::array<Poller::Ready, 1> ready;
-  bool cancelled = false;
-  std::string before;
-  for (Time answered = now();;) {
-    try {
-      const JobState state = look_at(job);
-      answered = now();
-      err.print();
-      out.print();
-      if (state.ended()) return report_end(job, state, directory);
-      if (state.name != std::exchange(before, state.name)) say(job, "is " + state.name + state.why());
-    } catch (const Error&) {  // slurmctld is busy, or starts again
-      if (now() - answered > kPatience) throw;
-    }
-    poller.wait(ready, after(kPeriod));
-    while (interrupts.take() != 0) {
-      if (std::exchange(cancelled, true)) return 130;
-      say(job, "is cancelled; once more, and it is left to itself");
-      ask("scancel", job);
-    }
-  }
-}
-
-bool in_slurm_job() { return std::getenv("SLURM_JOB_ID") != nullptr; }
-
 std::vector<HostSpec> slurm_hosts() {
-  std::istringstream names(ask("scontrol", "show hostnames " + shell_word(environment("SLURM_JOB_NODELIST"))));
+  std::istringstream names(ask_slurm("scontrol", "show hostnames " + shell_word(environment("SLURM_JOB_NODELIST"))));
   const std::vector<int> tasks = read_counts(environment("SLURM_TASKS_PER_NODE"));
   std::vector<HostSpec> hosts;
   for (std::string name; names >> name;) {
-    const auto fields = read_fields(ask("scontrol", "show node " + shell_word(name)));
+    const auto fields = show_fields("node " + shell_word(name));
     HostSpec host{.name = name};
     if (fields.contains("NodeAddr")) host.address = address_of(fields.at("NodeAddr"));
     if (hosts.size() < tasks.size()) host.slots = std::max(1, tasks[hosts.size()]);
@@ -253,7 +157,8 @@ std::vector<HostSpec> slurm_hosts() {
 }
 
 CommandThere by_srun() {
-  return [](const HostSpec& host, const std::string& line) -> std::vector<std::string> {
+  const std::string first = environment("SLURMD_NODENAME");  // empty: we are outside of the allocation
+  return [first](const HostSpec& host, const std::string& line) -> std::vector<std::string> {
     return {"srun",
             "--overlap",
             "--nodes=1",
@@ -268,7 +173,7 @@ CommandThere by_srun() {
             "--mpi=none",
             "/bin/sh",
             "-c",
-            line};
+            first.empty() ? line : with_watch(line, first)};
   };
 }
 

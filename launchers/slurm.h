@@ -1,5 +1,5 @@
 #pragma once
-// Slurm: the batch script of a run, what becomes of it, and the hosts of an allocation. A job runs the program again,
+// Slurm: the batch script of a run, and the hosts of an allocation. A job runs the program again,
 // as the batch step on the first node: there is the coordinator, and srun brings it to the agent of each node. So
 // nothing depends on the machine that submitted. Functions without state.
 
@@ -18,6 +18,8 @@ struct SlurmJob {
   std::vector<std::string> command{};  // the program, by its path, and its flags
   std::string configuration{};         // the YAML that it reads from standard input; empty: none
   std::vector<std::string> options{};  // of sbatch, beside what the plan asks for, which they override
+  bool requeue = false;                // it begins again after its time limit, and when one of its nodes fails
+  int time_margin = 60;                // seconds before the time limit, at which it is told
   std::filesystem::path directory{};   // of the run; where the job's output goes
 };
 
@@ -26,13 +28,6 @@ std::string batch_script(const SlurmJob& job, const Plan& plan);
 
 // Gives the file to sbatch. Returns the job's number. Throws Error with what sbatch says.
 std::string submit(const std::filesystem::path& script);
-
-// Prints what the job prints, until it has ended, and returns its exit code; what became of it otherwise, a time limit
-// for instance, is said. Ctrl-C cancels the job, and again: stops following it.
-int follow(const std::string& job, const std::filesystem::path& directory);
-
-// Whether this process is in a job, or an interactive allocation.
-bool in_slurm_job();
 
 // The nodes of this process's allocation, with its tasks on each as slots. Throws Error when Slurm does not say.
 std::vector<HostSpec> slurm_hosts();

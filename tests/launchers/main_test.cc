@@ -139,6 +139,34 @@ TEST_F(MainTest, ANodeStartedByHandSaysSo) {
   }
 }
 
+TEST_F(MainTest, ADirectoryIsForOneLaunch) {
+  Subprocess first(arguments({with_processes(), "--mode=says that it waits"}));
+  ASSERT_TRUE(first.read_until("waiting"));
+  const std::vector<std::string> same{"program", "--directory=" + (directory_ / "run1").string()};
+  Subprocess second(same);
+  EXPECT_EQ(second.wait().code, 2);
+  EXPECT_TRUE(has(second.err(), "another launch uses the run directory ")) << second.err();
+  first.kill(SIGINT);
+  EXPECT_EQ(first.wait().code, 130);
+  Subprocess third(same);
+  EXPECT_EQ(third.wait().code, 2);
+  EXPECT_TRUE(has(third.err(), " holds another run already")) << third.err();
+}
+
+TEST_F(MainTest, AFlagThatSaysNothingToTheLauncherIsRefused) {
+  for (const auto& [flags, why] : {std::pair(std::vector<std::string>{with_processes(), "--hosts=a,b"},
+                                             "--hosts says nothing to "
+                                             "--launch=processes: it goes with "
+                                             "--launch=ssh"),
+                                   {{"--launch=slurm", "--listen=10.0.0.1"}, "--listen says nothing to --launch=slurm"},
+                                   {{"--curve"}, "it goes with --launch=processes or --launch=ssh or --launch=slurm"},
+                                   {{with_processes(), "--submit"}, "--submit says nothing to --launch=processes"}}) {
+    Subprocess program(arguments(flags));
+    EXPECT_EQ(program.wait().code, 2);
+    EXPECT_TRUE(has(program.err(), why)) << program.err();
+  }
+}
+
 TEST_F(MainTest, AFlagTypedWrongIsRefused) {
   Subprocess program(arguments({"--worker=3"}));
   EXPECT_EQ(program.wait().code, 2);

@@ -69,6 +69,18 @@ TEST_F(OutputTest, ALogKeepsItsBeginningAndItsNewestPart) {
   EXPECT_LE(total, 3u * 4096u + 100u);
 }
 
+TEST_F(OutputTest, ALogGoesOnWhereAnEarlierStartHasLeftIt) {
+  std::string error;
+  for (const std::string start : {"first", "second"}) {
+    NodeLog log(directory_ / "worker.log", 3 * 4096);
+    for (int i = 0; i < 300; ++i) ASSERT_TRUE(log.write(start + " " + std::to_string(i) + "\n", error)) << error;
+  }
+  EXPECT_TRUE(contents("worker.first.log").starts_with("first 0\n"));
+  EXPECT_NE(contents("worker.first.log").find("first 299\nsecond 0\n"), std::string::npos);
+  EXPECT_LE(std::filesystem::file_size(directory_ / "worker.first.log"), 4096u);
+  EXPECT_TRUE(contents("worker.log").ends_with("second 299\n"));
+}
+
 TEST_F(OutputTest, AFullDiskIsSaidOnceAndNoError) {
   std::filesystem::create_symlink("/dev/full", directory_ / "worker.log");
   NodeLog log(directory_ / "worker.log", 1 << 20);

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <stdexcept>
 
 #include "lp/program/checkpoint.h"
@@ -114,23 +115,32 @@ class Saver {
   void save(Checkpoint& out) const { out.put("step", step_); }
   void load(const Checkpoint& in) {
     step_ = in.get<int>("step");
+    loaded_ = true;
     std::fprintf(stderr, "loaded step %d\n", step_);
   }
+  bool loaded() const { return loaded_; }
   void cut(std::uint64_t step) { context_.cut(step); }
-  using Remote = Methods<&Saver::step, &Saver::value, &Saver::cut>;
+  using Remote = Methods<&Saver::step, &Saver::value, &Saver::cut, &Saver::loaded>;
 
  private:
   Context& context_;
   Config config_;
   int step_ = 0;
+  bool loaded_ = false;
 };
 
 // Takes both to the last step, whatever happens to them on the way.
 class Driver {
  public:
-  Driver(Clients<Saver> savers, const Config& config) : savers_(std::move(savers)), steps_(config.steps) {}
+  Driver(Clients<Saver> savers, Config config)
+      : savers_(std::move(savers)), config_(std::move(config)), steps_(config_.steps) {}
   void run(Context& context) {
-    while (!context.stopping() && advance() < steps_) {
+    const bool endless = config_.mode == "ends when loaded" && !savers_[0].call<&Saver::loaded>();
+    if (endless) steps_ = std::numeric_limits<int>::max();
+    if (endless) cut_every_ = 20;
+    for (int step = 0; !context.stopping() && (step = advance()) < steps_;) {
+      if (endless) std::fprintf(stderr, "step %d\n", step);
+      if (endless) context.wait_for(std::chrono::milliseconds(20));
     }
   }
 
@@ -141,7 +151,7 @@ class Driver {
       if (step >= steps_) return step;
       for (std::size_t i = 0; i < savers_.size(); ++i) {
         if (savers_[i].call<&Saver::value>() <= step) savers_[i].call<&Saver::step>();
-        savers_[i].call<&Saver::cut>(static_cast<std::uint64_t>(step + 1));
+        if ((step + 1) % cut_every_ == 0) savers_[i].call<&Saver::cut>(static_cast<std::uint64_t>(step + 1));
       }
       return step + 1;
     } catch (const Error& error) {
@@ -151,7 +161,9 @@ class Driver {
   }
 
   Clients<Saver> savers_;
+  Config config_;
   int steps_;
+  int cut_every_ = 1;
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
-// A real Slurm on this machine, with nodes n1, n2 and n3, for any user: munged, slurmctld and a slurmd for each node,
-// on ports of 127.0.0.1 that were free. They end with their owner, and with the test's process, however that ends.
-// SLURM_CONF names it for what the test starts. Owned by a test; one thread.
+// A real Slurm on this machine, with nodes n1, n2 and so on, for any user: munged, slurmctld and a slurmd for each
+// node, on ports of 127.0.0.1 that were free. They end with their owner, and with the test's process, however that
+// ends. SLURM_CONF names it for what the test starts. Owned by a test; one thread.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@
 #include "tests/directory.h"
 #include "tests/launchers/free_port.h"
 #include "tests/launchers/tools_for_test.h"
+#include "tests/launchers/watched.h"
 
 extern char** environ;  // NOLINT: the C library's
 
@@ -27,46 +29,91 @@ namespace lp::test {
 
 class SlurmCluster {
  public:
-  SlurmCluster() {
+  explicit SlurmCluster(int nodes = 3, int cpus = 4) : cpus_(cpus) {
     const std::filesystem::path& here = directory_.path();
-    for (const char* part : {"state", "spool/n1", "spool/n2", "spool/n3"})
-      std::filesystem::create_directories(here / part);
+    for (int node = 1; node <= nodes; ++node) nodes_.push_back("n" + std::to_string(node));
+    for (const std::string& node : nodes_) std::filesystem::create_directories(here / "spool" / node);
+    std::filesystem::create_directories(here / "state");
     EXPECT_EQ(command("umask 077; head -c 128 /dev/urandom >" + (here / "munge.key").string()).code, 0);
     const std::string socket = (here / "munge.socket").string();
     write_configuration(socket);
     setenv("SLURM_CONF", configuration().c_str(), 1);
-    start({"/usr/sbin/munged", "--foreground", "--force", "--num-threads=2",
-           "--key-file=" + (here / "munge.key").string(), "--socket=" + socket,
-           "--pid-file=" + (here / "munged.pid").string(), "--log-file=" + (here / "munged.log").string(),
-           "--seed-file=" + (here / "munged.seed").string()});
+    daemons_["munged"] =
+        start({"/usr/sbin/munged", "--foreground", "--force", "--num-threads=2",
+               "--key-file=" + (here / "munge.key").string(), "--socket=" + socket,
+               "--pid-file=" + (here / "munged.pid").string(), "--log-file=" + (here / "munged.log").string(),
+               "--seed-file=" + (here / "munged.seed").string()});
     wait_for("munge -S " + socket + " -n", "");
-    start({"/usr/sbin/slurmctld", "-D", "-f", configuration()});
-    for (const std::string node : {"n1", "n2", "n3"})
-      start({"/usr/sbin/slurmd", "-D", "-f", configuration(), "-N", node});
-    wait_for("sinfo -h -N -o %T | sort | uniq -c", "3 idle");
+    daemons_["slurmctld"] = start({"/usr/sbin/slurmctld", "-D", "-f", configuration()});
+    for (const std::string& node : nodes_) start_slurmd(node);
+    wait_for("sinfo -h -N -o %T | sort | uniq -c", std::to_string(nodes) + " idle");
   }
   ~SlurmCluster() {
     static_cast<void>(command("scancel --user=$(id -un)"));
-    for (auto daemon = daemons_.rbegin(); daemon != daemons_.rend(); ++daemon) {
-      kill(*daemon, SIGKILL);
-      waitpid(*daemon, nullptr, 0);
-    }
-    internal::kill_marked("SLURM_CONF=" + configuration());  // slurmstepd outlives its slurmd
+    while (!daemons_.empty()) end(daemons_.rbegin()->first);
+    internal::kill_marked(mark());  // slurmstepd outlives its slurmd
     unsetenv("SLURM_CONF");
   }
   SlurmCluster(const SlurmCluster&) = delete;
   SlurmCluster& operator=(const SlurmCluster&) = delete;
 
+  // What runs on a node for jobs.
+  std::vector<int> processes_on(const std::string& node) const {
+    std::vector<int> here;
+    for (const int process : marked("SLURMD_NODENAME=" + node)) {
+      if (internal::has_mark(process, mark())) here.push_back(process);
+    }
+    return here;
+  }
+
+  void start_slurmd(const std::string& node) {
+    daemons_[node] = start({"/usr/sbin/slurmd", "-D", "-f", configuration(), "-N", node});
+  }
+  // Slurm ends on the node; what it has started there lives on.
+  void kill_slurmd(const std::string& node) { end(node); }
+  // As if the power failed: nobody there can say anything any more.
+  void kill_host(const std::string& node) {
+    end(node);
+    const std::vector<int> processes = processes_on(node);
+    for (const int process : processes) {
+      const int parent = parent_of(process);
+      if (contents("/proc/" + std::to_string(parent) + "/comm").starts_with("slurmstepd")) kill(parent, SIGKILL);
+    }
+    for (const int process : processes) kill(process, SIGKILL);
+  }
+
  private:
   std::string configuration() const { return (directory_.path() / "slurm.conf").string(); }
 
+  // In the environment of every process of this Slurm.
+  std::string mark() const { return "SLURM_CONF=" + configuration(); }
+
+  static int parent_of(int process) {
+    const std::string status = contents("/proc/" + std::to_string(process) + "/status");
+    const std::size_t at = status.find("PPid:");
+    return at == std::string::npos ? -1 : std::atoi(status.c_str() + at + 5);
+  }
+
+  void end(const std::string& daemon) {
+    const auto at = daemons_.find(daemon);
+    kill(at->second, SIGKILL);
+    waitpid(at->second, nullptr, 0);
+    daemons_.erase(at);
+  }
+
   void write_configuration(const std::string& munge) const {
     const std::string here = directory_.path().string();
+    std::vector<int> ports = free_ports(nodes_.size() + 1);
+    const auto next_port = [&] {
+      const int port = ports.back();
+      ports.pop_back();
+      return port;
+    };
     const std::string user = command("id -un").output.substr(0, command("id -un").output.find('\n'));
     const std::string name = command("hostname -s").output.substr(0, command("hostname -s").output.find('\n'));
     std::ofstream(directory_.path() / "cgroup.conf") << "CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n";
     std::ofstream file(configuration());
-    file << "ClusterName=test\nSlurmctldHost=" << name << "(127.0.0.1)\nSlurmctldPort=" << free_port()
+    file << "ClusterName=test\nSlurmctldHost=" << name << "(127.0.0.1)\nSlurmctldPort=" << next_port()
          << "\nSlurmUser=" << user << "\nSlurmdUser=" << user << "\nAuthType=auth/munge\nAuthInfo=socket=" << munge
          << ",cred_expire=5\nCredType=cred/munge\nStateSaveLocation=" << here << "/state\nSlurmdSpoolDir=" << here
          << "/spool/%n\nSlurmctldPidFile=" << here << "/slurmctld.pid\nSlurmdPidFile=" << here
@@ -74,20 +121,20 @@ class SlurmCluster {
          << "/slurmd.%n.log\n"
          << "MailProg=/bin/true\nProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\n"
          << "JobAcctGatherType=jobacct_gather/none\nMpiDefault=none\nSlurmdParameters=config_overrides\n"
-         << "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nSlurmdTimeout=3\nMessageTimeout=10\n"
+         << "SelectType=select/cons_tres\nSelectTypeParameters=CR_Core\nSlurmdTimeout=3\nMessageTimeout=4\n"
          << "InactiveLimit=0\nKillWait=3\nMinJobAge=300\nReturnToService=2\nSchedulerType=sched/backfill\n"
          << "SchedulerParameters=bf_interval=1,sched_interval=2,batch_sched_delay=0\nBatchStartTimeout=10\n"
          << "CommunicationParameters=NoInAddrAny,NoCtldInAddrAny\n"
          << "AccountingStorageType=accounting_storage/none\n";
-    for (const std::string node : {"n1", "n2", "n3"}) {
-      file << "NodeName=" << node << " NodeHostname=" << name << " NodeAddr=127.0.0.1 Port=" << free_port()
-           << " CPUs=4 RealMemory=1000\n";
+    for (const std::string& node : nodes_) {
+      file << "NodeName=" << node << " NodeHostname=" << name << " NodeAddr=127.0.0.1 Port=" << next_port()
+           << " CPUs=" << cpus_ << " RealMemory=1000\n";
     }
-    file << "PartitionName=main Nodes=n[1-3] Default=YES MaxTime=60 DefaultTime=5 State=UP\n";
+    file << "PartitionName=main Nodes=n[1-" << nodes_.size() << "] Default=YES MaxTime=60 DefaultTime=5 State=UP\n";
   }
 
   // A daemon that the kernel ends with this process.
-  void start(std::vector<std::string> words) {
+  pid_t start(std::vector<std::string> words) {
     words.insert(words.begin(), {"setpriv", "--pdeathsig", "KILL"});
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
@@ -100,7 +147,7 @@ class SlurmCluster {
     pid_t daemon = -1;
     EXPECT_EQ(posix_spawnp(&daemon, argv[0], &files, nullptr, argv.data(), environ), 0) << words[3];
     posix_spawn_file_actions_destroy(&files);
-    daemons_.push_back(daemon);
+    return daemon;
   }
 
   // Daemons do not say when they are ready: they are asked.
@@ -116,7 +163,9 @@ class SlurmCluster {
   }
 
   const Directory directory_;
-  std::vector<pid_t> daemons_;
+  const int cpus_;  // of each node
+  std::vector<std::string> nodes_;
+  std::map<std::string, pid_t> daemons_;  // by the name of the node
 };
 
 }  // namespace lp::test

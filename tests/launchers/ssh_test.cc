@@ -168,6 +168,22 @@ TEST_F(SshTest, AHostWhoseAgentIsKilledFailsTheProgramAndNothingIsLeft) {
   expect_end_within(std::chrono::seconds(5), processes);
 }
 
+TEST_F(SshTest, AHostWhoseSshdIsKilledFailsTheProgramAndNothingIsLeft) {
+  Subprocess program(on_hosts({"--mode=leaves a daemon", "--workers=5", "--grace=2"}));
+  ASSERT_TRUE(program.read_until("waiting"));
+  const auto processes = watch(all_processes());
+  const int ssh = one_with(internal::descendants(program.pid()), " -- h2 ");
+  ASSERT_GT(ssh, 0);
+  int killed = 0;
+  for (const int process : internal::descendants(ssh)) {
+    if (contents("/proc/" + std::to_string(process) + "/comm") == "sshd\n") killed += kill(process, SIGKILL) == 0;
+  }
+  ASSERT_GT(killed, 0);
+  EXPECT_EQ(program.wait().code, 1);
+  EXPECT_TRUE(has(program.err(), "was lost with its host h2: ")) << program.err();
+  expect_end_within(std::chrono::seconds(5), processes);
+}
+
 // The ssh of a host is stopped, as if its cable was pulled: both ends notice that they hear nothing.
 TEST_F(SshTest, NodesOfAHostThatIsCutOffStartAgainElsewhereAndEndThere) {
   Subprocess program(on_hosts({"--mode=says that it waits", "--workers=3", "--restart", "--grace=2",

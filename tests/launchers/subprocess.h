@@ -22,9 +22,9 @@ namespace lp::test {
 
 class Subprocess {
  public:
-  // This test binary, with these arguments.
-  explicit Subprocess(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), "/proc/self/exe");
+  // `program` with these arguments; this test binary, if none is named.
+  explicit Subprocess(std::vector<std::string> arguments, const std::string& program = "/proc/self/exe") {
+    arguments.insert(arguments.begin(), program);
     std::vector<char*> argv;
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
@@ -66,9 +66,9 @@ class Subprocess {
     return true;
   }
 
-  // Reads to the end of both pipes and reaps the process.
-  ExitStatus wait() {
-    while (read_some()) {
+  // Reads to the end of both pipes and reaps the process; it may be silent for so long.
+  ExitStatus wait(Duration silence = std::chrono::seconds(30)) {
+    while (read_some(silence)) {
     }
     int status = 0;
     waitpid(std::exchange(pid_, -1), &status, 0);
@@ -90,10 +90,10 @@ class Subprocess {
     poller_.remove(fds_[i]);
     close(std::exchange(fds_[i], -1));
   }
-  bool read_some() {
+  bool read_some(Duration silence = std::chrono::seconds(30)) {
     if (fds_[0] < 0 && fds_[1] < 0) return false;
     std::array<Poller::Ready, 2> ready;
-    const std::size_t count = poller_.wait(ready, after(std::chrono::seconds(30)));
+    const std::size_t count = poller_.wait(ready, after(silence));
     if (count == 0) ADD_FAILURE() << "nothing more comes; so far: " << texts_[0] << texts_[1];
     for (std::size_t i = 0; i < count; ++i) {
       std::array<char, 65536> bytes;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <map>
+#include <optional>
 
 #include "lp/base/error.h"
 #include "tools/lp/ask.h"
@@ -36,22 +37,58 @@ Plan plan_of_program(const std::string& binary, const Arguments& arguments) {
   return parse_plan(output->text);
 }
 
-std::vector<EdgeLabel> labels_of(const Plan& plan, const Rates& rates) {
+// From group to group, by their positions in the plan. Nothing is known of the calls of a run that is not live.
+using GroupEdges = std::map<std::pair<std::size_t, std::size_t>, std::optional<CallRate>>;
+
+GroupEdges edges_of(const Plan& plan) {
+  GroupEdges edges;
+  for (const PlanNode& node : plan.nodes) {
+    for (const NodeId callee : node.calls) edges[{node.group, plan.nodes[callee].group}];
+  }
+  return edges;
+}
+
+void add_rates(GroupEdges& edges, const Plan& plan, const Rates& rates) {
   std::map<std::string, std::size_t> groups;
   for (const PlanNode& node : plan.nodes) groups.emplace(node.name, node.group);
-  std::map<std::pair<std::size_t, std::size_t>, CallRate> sums;
   for (const auto& [edge, rate] : rates.edges) {
     const auto from = groups.find(edge.first), to = groups.find(edge.second);
-    if (from != groups.end() && to != groups.end()) sums[{from->second, to->second}].add(rate);
+    if (from == groups.end() || to == groups.end()) continue;
+    std::optional<CallRate>& sum = edges[{from->second, to->second}];
+    if (!sum.has_value()) sum.emplace();
+    sum->add(rate);
   }
+}
+
+std::vector<EdgeLabel> labels_of(const GroupEdges& edges) {
   std::vector<EdgeLabel> labels;
-  for (const auto& [edge, rate] : sums) {
-    const std::string latency = short_time(rate.latency.quantile(0.5));
+  for (const auto& [edge, rate] : edges) {
+    if (!rate.has_value()) continue;
+    const std::string latency = short_time(rate->latency.quantile(0.5));
     labels.push_back({edge.first, edge.second,
-                      short_number(rate.calls) + "/s" + (latency.empty() ? "" : ", " + latency) +
-                          (rate.errors > 0 ? ", " + short_number(rate.errors) + " errors/s" : "")});
+                      short_number(rate->calls) + "/s" + (latency.empty() ? "" : ", " + latency) +
+                          (rate->errors > 0 ? ", " + short_number(rate->errors) + " errors/s" : "")});
   }
   return labels;
+}
+
+std::string json_of(const Plan& plan, const GroupEdges& edges) {
+  JsonWriter json;
+  json.begin_object();
+  json.key("plan");
+  json.json(to_json(plan));
+  json.key("edges");
+  json.begin_array();
+  for (const auto& [edge, rate] : edges) {
+    json.begin_object();
+    json.member("caller", plan.groups[edge.first].options.name);
+    json.member("callee", plan.groups[edge.second].options.name);
+    if (rate.has_value()) write_rate(json, "calls", *rate);
+    json.end_object();
+  }
+  json.end_array();
+  json.end_object();
+  return std::move(json).text();
 }
 
 }  // namespace
@@ -59,27 +96,32 @@ std::vector<EdgeLabel> labels_of(const Plan& plan, const Rates& rates) {
 int graph_command(const Arguments& arguments, Screen& screen) {
   const std::string& word = arguments.words()[0];
   Plan plan;
-  std::vector<EdgeLabel> labels;
+  GroupEdges edges;
   if (is_program(word)) {
     plan = plan_of_program(word, arguments);
+    edges = edges_of(plan);
   } else {
     if (arguments.words().size() > 1 || !arguments.rest().empty()) {
       throw Refusal(Exit::usage, word + " is no program in this directory, and a run takes no flags");
     }
     const RunView run = view_of(find_run(word));
     plan = plan_of(run.place);
+    edges = edges_of(plan);
     if (run.life == Life::live) {
       internal::LiveClient client = connect_to(run);
       const MeasureRecord before = measure(client);
       const double seconds = arguments.seconds("interval", 1);
       if (wait_between(client, from_seconds(seconds))) {
-        labels = labels_of(plan, rates_of(before, measure(client)));
+        add_rates(edges, plan, rates_of(before, measure(client)));
       }
     }
   }
-  if (const std::string file = arguments.value("output"); !file.empty()) {
-    write_graph(plan, file, labels);
-  } else {
+  const std::vector<EdgeLabel> labels = labels_of(edges);
+  const std::string file = arguments.value("output");
+  if (!file.empty()) write_graph(plan, file, labels);
+  if (arguments.has("json")) {
+    screen.write(json_of(plan, edges) + "\n");
+  } else if (file.empty()) {
     screen.write(arguments.has("dot") ? to_dot(plan, labels) : to_svg(plan, labels));
   }
   return code_of(Exit::done);

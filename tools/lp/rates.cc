@@ -86,6 +86,18 @@ Rates rates_of(const MeasureRecord& before, const MeasureRecord& after) {
   return rates;
 }
 
+void write_rate(JsonWriter& json, std::string_view name, const CallRate& rate) {
+  json.key(name);
+  json.begin_object();
+  json.member("calls_per_second", rate.calls);
+  json.member("errors_per_second", rate.errors);
+  json.member("bytes_per_second", rate.bytes);
+  json.member("waiting", rate.waiting);
+  json.member("p50_seconds", to_seconds(rate.latency.quantile(0.5)));
+  json.member("p99_seconds", to_seconds(rate.latency.quantile(0.99)));
+  json.end_object();
+}
+
 std::string short_number(double number) {
   constexpr std::array kUnits = {"", "k", "M", "G", "T"};
   std::size_t unit = 0;

@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "launchers/measurement.h"
 #include "launchers/status.h"
+#include "lp/base/json.h"
 #include "lp/rpc/counters.h"
 
 namespace lp::tool {
@@ -46,6 +48,9 @@ struct Rates {
 
 // What happened between two measurements of a run. A process that was restarted between them began at zero.
 Rates rates_of(const MeasureRecord& before, const MeasureRecord& after);
+
+// A member of the object that is being written.
+void write_rate(JsonWriter& json, std::string_view name, const CallRate& rate);
 
 // "0", "7.5", "12k", "3.4M".
 std::string short_number(double number);

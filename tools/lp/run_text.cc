@@ -22,6 +22,7 @@ std::string age_text(const RunView& run) {
 }
 
 std::string ready_text(const RunStatus& status) {
+  if (status.nodes.empty()) return {};  // it has not begun
   using State = NodeStatus::State;
   const auto serves = [](const NodeStatus& node) {
     return node.state == State::ready || node.state == State::running || node.state == State::finished;

@@ -1,6 +1,7 @@
 #include "tools/lp/runs.h"
 
 #include <algorithm>
+#include <cctype>
 #include <system_error>
 #include <utility>
 
@@ -51,9 +52,23 @@ std::string nearest(const std::string& given, const std::vector<RunPlace>& runs)
   return runs.empty() ? "; there is none yet" : "; `lp list` shows those that there are";
 }
 
+// What Slurm says of a run that does not answer. When it does not answer either, that is as if it was not asked.
+Life life_of_job(RunView& run) {
+  try {
+    run.job = internal::look_at(run.record.job);
+  } catch (const Error&) {
+    return Life::elsewhere;
+  }
+  if (run.job->waits()) return Life::pending;
+  if (run.job->ended()) return Life::lost;
+  const bool begun = !run.status.nodes.empty();
+  return begun ? Life::elsewhere : Life::pending;
+}
+
 // Asks the run itself, because its files are a little behind.
 Life life_of(RunView& run) {
-  if (run.result.has_value() || run.status.phase == Phase::ended) return Life::ended;
+  const bool ended = run.status.phase == Phase::ended && run.record.job.empty();  // a job may begin again
+  if (run.result.has_value() || ended) return Life::ended;
   if (internal::LiveClient client(run.place.directory); client.open()) {
     const Time until = after(kPatience);
     client.ask(R"({"ask":"status"})", until);
@@ -62,6 +77,7 @@ Life life_of(RunView& run) {
     if (status.find("error") == nullptr) run.status = from_json<RunStatus>(status);
     if (answer.has_value() || client.open()) return Life::live;
   }
+  if (!run.record.job.empty()) return life_of_job(run);
   return run.record.host.empty() || run.record.host == internal::host_name() ? Life::lost : Life::elsewhere;
 }
 
@@ -74,6 +90,21 @@ std::optional<T> read_record(const std::filesystem::path& path) {
   } catch (const Error& error) {
     throw Refusal(Exit::failed, path.string() + ": " + error.text());
   }
+}
+
+// As it was submitted.
+std::string job_of(const RunPlace& place) {
+  const std::string text = read_text(place.directory / internal::kJobNumber).value_or("");
+  return text.substr(0, text.find_first_of(" \n"));
+}
+
+std::string job_text(const RunView& run, const std::string& what) { return "job " + run.record.job + " " + what; }
+
+// Why nothing of a run can be reached, and no result is there.
+std::string loss_of(const RunView& run) {
+  if (run.record.job.empty()) return "its launcher ended without a word, and its nodes with it";
+  if (run.job->name.empty()) return job_text(run, "is no longer known to Slurm, and has left no result");
+  return job_text(run, "ended as " + run.job->name + run.job->why() + ", and has left no result");
 }
 
 }  // namespace
@@ -143,6 +174,7 @@ RunView view_of(const RunPlace& place) {
   RunView run{.place = place};
   if (!is_run(place.directory)) throw Refusal(Exit::unknown, place.directory.string() + " holds no run");
   run.record = read_record<RunRecord>(place.directory / "run.json").value_or(RunRecord());
+  if (run.record.job.empty()) run.record.job = job_of(place);  // it has not begun yet
   run.status = read_record<RunStatus>(place.directory / "status.json").value_or(RunStatus());
   run.result = read_record<ResultRecord>(place.directory / "result.json");
   run.life = life_of(run);
@@ -156,10 +188,17 @@ RunView view_of(const RunPlace& place) {
 
 std::string state_of(const RunView& run) {
   switch (run.life) {
+    case Life::pending: return run.job->waits() ? "pending" : "starting";
     case Life::live: return std::string(enum_name(run.status.phase));
-    case Life::lost: return "launcher gone";
+    case Life::lost: break;
     case Life::elsewhere: return "on " + run.record.host;
     case Life::ended: break;
+  }
+  if (run.life == Life::lost) {
+    if (!run.job.has_value() || run.job->name.empty()) return "launcher gone";
+    std::string name = run.job->name;
+    for (char& letter : name) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+    return name;
   }
   if (!run.result.has_value()) return "ended";
   return run.result->success ? "succeeded" : run.result->cause.what.empty() ? "stopped" : "failed";
@@ -167,9 +206,12 @@ std::string state_of(const RunView& run) {
 
 std::string outcome_of(const RunView& run) {
   switch (run.life) {
+    case Life::pending: return run.job->waits() ? job_text(run, "waits" + run.job->why()) : std::string();
     case Life::live: return {};
-    case Life::lost: return "its launcher ended without a word, and its nodes with it";
-    case Life::elsewhere: return "its launcher is on " + run.record.host + ": ask there";
+    case Life::lost: return loss_of(run);
+    case Life::elsewhere:
+      return run.job.has_value() ? job_text(run, "runs; its coordinator is on " + run.record.host)
+                                 : "its launcher is on " + run.record.host + ": ask there";
     case Life::ended: break;
   }
   if (!run.result.has_value()) return "it has left no result";

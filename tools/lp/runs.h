@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "launchers/records.h"
+#include "launchers/slurm_job.h"
 #include "launchers/status.h"
 #include "lp/base/json_value.h"
 
@@ -21,6 +22,7 @@ struct RunPlace {
 };
 
 enum class Life : std::uint8_t {
+  pending,    // its job waits to begin, or to begin again
   live,       // its launcher answers
   ended,      // and has left its result
   lost,       // its launcher is gone without having left a result
@@ -33,6 +35,7 @@ struct RunView {
   RunRecord record{};
   RunStatus status{};
   std::optional<ResultRecord> result{};
+  std::optional<internal::JobState> job{};  // where only Slurm can say what has become of the run
   Life life = Life::lost;
 };
 
@@ -51,7 +54,7 @@ std::optional<std::string> read_text(const std::filesystem::path& path);
 // The same, as JSON. Throws Refusal(failed) when it is none.
 std::optional<JsonValue> read_document(const std::filesystem::path& path);
 
-// "running", "succeeded", "failed", "launcher gone": what a table says of the run.
+// "running", "succeeded", "failed", "launcher gone", "timeout" of a job: what a table says of the run.
 std::string state_of(const RunView& run);
 // Why it ended, or what is wrong; empty while it runs.
 std::string outcome_of(const RunView& run);

@@ -21,7 +21,7 @@ std::string status_text(const RunView& run, const Screen& screen) {
   if (const std::string age = age_text(run); !age.empty()) {
     text += run.result.has_value() ? " after " + short_duration(run.result->seconds) : ", " + age + " old";
   }
-  text += ", " + ready_text(run.status) + " nodes ready";
+  if (const std::string ready = ready_text(run.status); !ready.empty()) text += ", " + ready + " nodes ready";
   if (run.status.cut > 0) text += ", last cut at step " + std::to_string(run.status.cut);
   const std::size_t width = screen.width() == 0 ? std::string::npos : screen.width();
   const std::size_t room = width - std::min(width, columns_of(text));
@@ -54,6 +54,13 @@ std::string shown(const RunView& run, const Screen& screen, bool json) {
 }
 
 int watch(RunView run, Screen& screen, bool json) {
+  std::string before;
+  for (Event never; run.life == Life::pending; run = view_of(run.place)) {
+    if (before != std::exchange(before, state_of(run) + outcome_of(run)) && !screen.draw(shown(run, screen, json))) {
+      return code_of(Exit::done);
+    }
+    never.wait(after(internal::kJobPeriod));
+  }
   internal::LiveClient client(run.place.directory);
   client.ask(R"({"ask":"follow"})", after(kPatience));
   while (const auto line = client.next(kNever)) {

@@ -41,6 +41,23 @@ void show(Screen& screen, const RunView& run, const std::string& text, bool json
   screen.write((json ? std::move(writer).text() : Screen::clean(run.place.name) + ": " + Screen::clean(text)) + "\n");
 }
 
+// Slurm ends the job of a run that cannot be reached itself. Returns what has become of it.
+std::string stop_job(const RunView& run, bool force, double patience) {
+  try {
+    internal::cancel(run.record.job, force || run.life == Life::pending);
+  } catch (const Error& error) {
+    throw Refusal(Exit::failed, error.text());
+  }
+  if (patience <= 0) return "job " + run.record.job + " is cancelled";
+  const Time until = after(from_seconds(patience));
+  for (Event never; !passed(until); never.wait(after(internal::kJobPeriod))) {
+    const RunView then = view_of(run.place);
+    if (then.life == Life::ended || then.life == Life::lost) return state_of(then) + ": " + outcome_of(then);
+  }
+  throw Refusal(Exit::timed_out, "job " + run.record.job + " has not ended after " + short_duration(patience) +
+                                     ": `lp stop --force` kills what is in it");
+}
+
 }  // namespace
 
 int stop_command(const Arguments& arguments, Screen& screen) {
@@ -49,6 +66,11 @@ int stop_command(const Arguments& arguments, Screen& screen) {
   RunView run = view_of(find_run(arguments.words()[0]));
   if (run.life == Life::ended || run.life == Life::lost) {  // what was asked is so
     show(screen, run, "nothing to stop: " + state_of(run) + "; " + outcome_of(run), json);
+    return code_of(Exit::done);
+  }
+  if (run.job.has_value()) {
+    const std::string done = stop_job(run, arguments.has("force"), patience);
+    show(screen, view_of(run.place), done, json);
     return code_of(Exit::done);
   }
   internal::LiveClient client = connect_to(run);

@@ -52,18 +52,6 @@ std::string text_of(const RunView& run, const Rates& rates, const Screen& screen
   return head_of(run, rates, width) + table.text(screen.width(), screen.colours());
 }
 
-void write_rate(JsonWriter& json, const char* name, const CallRate& rate) {
-  json.key(name);
-  json.begin_object();
-  json.member("calls_per_second", rate.calls);
-  json.member("errors_per_second", rate.errors);
-  json.member("bytes_per_second", rate.bytes);
-  json.member("waiting", rate.waiting);
-  json.member("p50_seconds", to_seconds(rate.latency.quantile(0.5)));
-  json.member("p99_seconds", to_seconds(rate.latency.quantile(0.99)));
-  json.end_object();
-}
-
 std::string json_of(const RunView& run, const Rates& rates) {
   JsonWriter json;
   json.begin_object();

@@ -44,6 +44,9 @@ TEST_F(LpTest, AProgramAndALiveRunAreDrawn) {
   const Ended program = lp("graph " + self() + " program --workers=3");
   EXPECT_EQ(program.code, 0);
   EXPECT_TRUE(has(program.output, "× 3")) << program.output;
+  const JsonValue json = JsonValue::parse(lp("graph " + self() + " program --workers=3 --json").output);
+  EXPECT_EQ(json.find("plan")->find("nodes")->items().size(), 4U);
+  EXPECT_EQ(json.find("edges")->items().size(), 1U);
   Subprocess run({"program", "--launch=processes", "--steps=1000000000"});
   wait_until_running();
   const Ended svg = lp("graph last --interval=0.2");
@@ -51,6 +54,11 @@ TEST_F(LpTest, AProgramAndALiveRunAreDrawn) {
   EXPECT_TRUE(has(svg.output, "class=\"rate\"")) << svg.output;
   EXPECT_TRUE(has(svg.output, "/s")) << svg.output;
   EXPECT_TRUE(has(lp("graph last --dot --interval=0.2").output, "\"worker\" -> \"counter\" [label=\"")) << svg.output;
+  const JsonValue live = JsonValue::parse(lp("graph last --json --interval=0.2").output);
+  const JsonValue& edge = live.find("edges")->items().at(0);
+  EXPECT_EQ(edge.find("caller")->text(), "worker");
+  EXPECT_EQ(edge.find("callee")->text(), "counter");
+  EXPECT_GT(from_json<double>(*edge.find("calls")->find("calls_per_second")), 0);
   EXPECT_EQ(lp("stop last").code, 0);
   run.wait();
   const Ended ended = lp("graph last --dot");

@@ -1,0 +1,55 @@
+#include "launchers/launch_flags.h"
+
+#include <algorithm>
+#include <initializer_list>
+
+#include "lp/base/enums.h"
+#include "lp/base/error.h"
+
+namespace lp::internal {
+namespace {
+
+// A flag that says something to some launchers only.
+struct Partial {
+  const char* flag;
+  bool given;
+  std::vector<Launch> launches;
+};
+
+}  // namespace
+
+void check_flags(const LaunchFlags& flags) {
+  const LaunchFlags none;
+  const std::vector<Launch> submitted{Launch::slurm, Launch::kubernetes};
+  for (const Partial& one : {
+           Partial{"--hosts", !flags.hosts.empty(), {Launch::ssh}},
+           {"--ssh", flags.ssh != none.ssh, {Launch::ssh}},
+           {"--slurm", !flags.slurm.empty(), {Launch::slurm}},
+           {"--time-margin", flags.time_margin != none.time_margin, {Launch::slurm}},
+           {"--requeue", flags.requeue, {Launch::slurm}},
+           {"--image", !flags.image.empty(), {Launch::kubernetes}},
+           {"--node-selector", !flags.node_selector.empty(), {Launch::kubernetes}},
+           {"--tolerations", !flags.tolerations.empty(), {Launch::kubernetes}},
+           {"--kubectl", flags.kubectl != none.kubectl, {Launch::kubernetes}},
+           {"--submit", flags.submit, submitted},
+           {"--render", flags.render, submitted},
+           {"--listen", flags.listen != none.listen, {Launch::processes}},
+           {"--curve", flags.curve, {Launch::processes, Launch::ssh, Launch::slurm, Launch::kubernetes}},
+           {"--debug", !flags.debug.empty(), {Launch::processes}},
+           {"--terminal=tmux", flags.terminal == TerminalView::tmux, {Launch::processes, Launch::ssh}},
+       }) {
+    if (!one.given || std::find(one.launches.begin(), one.launches.end(), flags.launch) != one.launches.end()) continue;
+    std::string fitting;
+    for (const Launch launch : one.launches) {
+      fitting += (fitting.empty() ? "--launch=" : " or --launch=") + std::string(enum_name(launch));
+    }
+    throw Error(ErrorKind::failed, std::string(one.flag) + " says nothing to --launch=" +
+                                       std::string(enum_name(flags.launch)) + ": it goes with " + fitting);
+  }
+  if (flags.requeue && flags.directory.empty()) {
+    throw Error(ErrorKind::failed,
+                "--requeue needs --directory, where any host that the job may have next finds the last cut");
+  }
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,167 @@
+"""Programs in a real Kubernetes, which comes up for this test: kubernetes_build.sh makes its binaries, once.
+
+Usage: kubernetes_test.py LP PAUSE DIGITS COUNTING [TEST...]"""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).parent
+PATIENCE = 200  # seconds
+KINDS = "all,secret,configmap,serviceaccount"
+BINARIES = ["kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubelet"]
+TOOLS = ["etcd", "containerd", "runc", "conntrack", "iptables", "ip", "dnsmasq", "kubectl", "openssl"]
+LONG = ["--workers=3", "--servers=2", "--steps=3000", "--hidden=64", "--seed=4"]  # long enough to be disturbed
+
+
+def missing():
+    """Why there can be no cluster here; empty: there can."""
+    cache = os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache"))
+    binaries = pathlib.Path(os.environ.get("LP_KUBERNETES", f"{cache}/lp/kubernetes"), "bin")
+    if os.geteuid() != 0:
+        return "only root can make the cluster's nodes"
+    if any(not (binaries / name).exists() for name in BINARIES):
+        return f"there is no Kubernetes in {binaries}: tests/cluster/kubernetes_build.sh makes it"
+    tools = [name for name in TOOLS if shutil.which(name) is None]
+    return f"missing: {', '.join(tools)}" if tools else ""
+
+
+def kubectl(*arguments, **options):
+    return subprocess.run(["kubectl", *arguments], capture_output=True, text=True, check=True, timeout=PATIENCE,
+                          **options).stdout
+
+
+def setUpModule():
+    directory = tempfile.mkdtemp(prefix="lp-kubernetes-")
+    os.environ["D"] = directory + "/cluster"
+    os.environ["KUBECONFIG"] = directory + "/cluster/admin.conf"
+    images = []
+    for binary, tag in [(PAUSE, "pause"), (DIGITS, "digits"), (COUNTING, "counting")]:
+        images.append(f"{directory}/{tag}.tar")
+        subprocess.run([LP, "image", binary, f"--tag=localhost/{tag}:1", f"--output={images[-1]}"], check=True,
+                       stdout=subprocess.DEVNULL)
+    os.environ["IMAGES"] = " ".join(images)
+    unittest.addModuleCleanup(shutil.rmtree, directory, ignore_errors=True)
+    unittest.addModuleCleanup(subprocess.run, [HERE / "kubernetes_down.sh"])
+    with open(directory + "/up.log", "w+") as log:
+        up = subprocess.run([HERE / "kubernetes_up.sh"], stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        log.seek(0)
+        if up.returncode != 0:
+            raise AssertionError("the cluster did not come up:\n" + log.read())
+
+
+class Launched:
+    """A program in the cluster; for a `with` statement."""
+
+    def __init__(self, *command):
+        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                         stderr=subprocess.STDOUT, text=True)
+        self.shown = ""
+
+    def __enter__(self):
+        self.name = self.read_until(" runs in Kubernetes").rsplit("lp: ", 1)[1].split(" ")[0]
+        return self
+
+    def __exit__(self, *_):
+        self._process.kill()
+        self._process.wait()
+        self._process.stdout.close()
+
+    def read_until(self, text):
+        for line in self._process.stdout:
+            self.shown += line
+            if text in line:
+                return line
+        raise AssertionError(f"it ended without {text!r}:\n{self.shown}")
+
+    def signal(self, number):
+        self._process.send_signal(number)
+
+    def wait(self):
+        """Its exit code."""
+        self.shown += self._process.stdout.read()
+        return self._process.wait(PATIENCE)
+
+    def result(self):
+        code = self.wait()
+        if code != 0:
+            raise AssertionError(f"it ended with {code}:\n{self.shown}")
+        return json.loads(next(line for line in self.shown.splitlines() if line.startswith("{")))
+
+
+def digits_of(image, *flags):
+    return Launched(DIGITS, "--launch=kubernetes", f"--image=localhost/{image}:1", *flags)
+
+
+def counting(*flags):
+    return Launched(COUNTING, "program", "--launch=kubernetes", "--image=localhost/counting:1", *flags)
+
+
+def here(*flags):
+    """What the digits compute as threads."""
+    with tempfile.TemporaryDirectory() as directory:
+        done = subprocess.run([DIGITS, "--json", f"--directory={directory}/run", *flags], capture_output=True, text=True,
+                              check=True, timeout=PATIENCE)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+class Kubernetes(unittest.TestCase):
+    def tearDown(self):
+        self.assertEqual("", kubectl("get", KINDS, "--selector=lp/run", "--output=name"))
+
+    def test_a_program_computes_the_same_bits(self):
+        with digits_of("digits", "--json") as digits:
+            result = digits.result()
+        self.assertEqual("kubernetes", result["launch"])
+        self.assertEqual(here()["parameters_hash"], result["parameters_hash"])
+
+    def test_the_manifests_pass_a_dry_run_of_the_server(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write("workers: 2\ngroups:\n  worker:\n    cpus: 0.5\n    gpus: 1\n    memory: 1G\n")
+            file.flush()
+            manifests = subprocess.run([DIGITS, "--launch=kubernetes", "--image=localhost/digits:1", "--render",
+                                        f"--config={file.name}", "--node-selector=disk=ssd",
+                                        "--tolerations=gpu=yes:NoSchedule,spot"], capture_output=True, text=True,
+                                       check=True).stdout
+        self.assertIn("job.batch", kubectl("create", "--dry-run=server", "--filename=-", "--output=name", input=manifests))
+
+    def test_a_pod_that_is_deleted_is_replaced_and_no_bit_changes(self):
+        with digits_of("digits", "--json", "--restarts=3", *LONG) as digits:
+            digits.read_until("step ")
+            kubectl("delete", "pod", f"--selector=job-name={digits.name}-worker-1", "--wait=false")
+            result = digits.result()
+        self.assertIn("worker/1: was lost with its host worker-1", digits.shown)
+        self.assertEqual(here(*LONG)["parameters_hash"], result["parameters_hash"])
+
+    def test_a_pod_without_memory_is_the_cause(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write("groups:\n  worker:\n    memory: 100M\n")
+            file.flush()
+            with counting("--mode=takes memory", f"--config={file.name}") as program:
+                self.assertEqual(1, program.wait(), program.shown)
+        self.assertIn("worker/1: was killed by the kernel, because memory ran out (OOMKilled)", program.shown)
+
+    def test_ctrl_c_stops_the_program_and_leaves_nothing(self):
+        with counting("--mode=says that it waits") as program:
+            program.read_until("waiting")
+            program.signal(signal.SIGINT)
+            self.assertEqual(130, program.wait(), program.shown)
+
+    def test_an_image_that_is_not_there_is_said(self):
+        with digits_of("none") as digits:
+            self.assertEqual(2, digits.wait(), digits.shown)
+        self.assertIn("cannot begin in Kubernetes: it waits: ImagePullBackOff", digits.shown)
+
+
+if __name__ == "__main__":
+    LP, PAUSE, DIGITS, COUNTING = sys.argv[1:5]
+    if reason := missing():
+        print("skipped:", reason)
+        sys.exit(77)
+    unittest.main(argv=[sys.argv[0], *sys.argv[5:]], verbosity=2)
