@@ -186,6 +186,12 @@ MicroResult PipelineStage::backward(const Forwarded& done, double loss, Eigen::M
 
 void PipelineStage::update(std::uint64_t step, std::uint32_t examples) {
   if (step < step_) return;
+  // A stage that was restored meanwhile has not seen all of the batch, or has the parameters of an older step.
+  const bool whole = !gradients_.empty() && std::all_of(gradients_.begin(), gradients_.end(),
+                                                        [](const Eigen::VectorXf& one) { return one.size() > 0; });
+  if (step > step_ || (examples > 0 && !whole)) {
+    throw Error(ErrorKind::disconnected, "the stage was restored in the middle of step " + std::to_string(step));
+  }
   {
     const Work work(busy_);
     Eigen::VectorXf sum = Eigen::VectorXf::Zero(layers_.size());

@@ -30,7 +30,7 @@ class SlurmTrainingTest : public testing::Test {
   std::vector<std::string> training(std::vector<std::string> flags, const std::string& steps = "2000") const {
     std::ofstream(directory_.path() / "c.yaml")
         << "groups:\n  server: {hosts: [n2, n4]}\n  worker: {hosts: [n3, n4]}\n";
-    flags.insert(flags.begin(), {"--config=" + (directory_.path() / "c.yaml").string(), "--launch=slurm", "--grace=2",
+    flags.insert(flags.begin(), {"--config=" + (directory_.path() / "c.yaml").string(), "--launch=slurm", "--grace=10",
                                  "--json", "--directory=" + run_.string(), "--workers=3", "--servers=2", "--hidden=16",
                                  "--cut-every=20", "--restarts=3", "--steps=" + steps});
     return flags;
