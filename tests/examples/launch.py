@@ -79,10 +79,11 @@ class Launch:
         return self._find(name) is not None
 
     def signal(self, name, number=signal.SIGKILL):
-        """To the process that is this node."""
-        process = self._find(name)
-        if process is None:
-            raise AssertionError(f"no process is {name}:\n{self.shown}")
+        """To the process that is this node, which may just be started again."""
+        end = time.monotonic() + PATIENCE
+        while (process := self._find(name)) is None:
+            if not self._read(end):
+                raise AssertionError(f"no process is {name}:\n{self.shown}")
         os.kill(process, number)
 
     def _find(self, name):

@@ -101,7 +101,7 @@ TEST_F(SlurmTrainingTest, ANodeThatIsCutOffChangesNoBit) {
   }
   ASSERT_GT(stopped, 0);
   EXPECT_EQ(program.wait().code, 0) << program.err();
-  EXPECT_TRUE(has(program.err(), "was lost with its host n3: it has not answered for 2 s")) << program.err();
+  EXPECT_TRUE(has(program.err(), "was lost with its host n3: it has not answered for ")) << program.err();
   EXPECT_EQ(hash_of(program), undisturbed());
   expect_end_within(seconds(10), there);
 }
