@@ -302,7 +302,12 @@ void Coordinator::on_measured(std::size_t unit, std::uint32_t incarnation, Measu
 }
 
 void Coordinator::on_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step) {
-  if (!current(node, incarnation) || units_[topology_.nodes[node].unit].state != Unit::State::up) return;
+  if (!current(node, incarnation)) return;
+  if (units_[topology_.nodes[node].unit].state == Unit::State::up) add_to_cut(node, step);
+  host_.may_save(node);
+}
+
+void Coordinator::add_to_cut(NodeId node, std::uint64_t step) {
   if (!topology_.nodes[node].member || (!cut_.path.empty() && step <= cut_.step)) return;
   std::set<NodeId>& who = saved_[step];
   who.insert(node);

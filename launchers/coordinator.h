@@ -156,6 +156,7 @@ class Coordinator final : public HostEvents {
   // coordinator_recovery.cc
   void begin_failure(std::size_t unit, Cause cause, bool obeys);
   void unready(std::size_t unit);
+  void add_to_cut(NodeId node, std::uint64_t step);
   void kill_unit(std::size_t unit);
   void decide(std::size_t unit, const Cause& cause);
   void restart(std::size_t unit, const FailurePolicy& policy, Cause cause);

@@ -49,6 +49,8 @@ class Host {
   // News for a unit, about the nodes that its nodes call or are called by.
   virtual void update(std::size_t unit, std::span<const PeerState> peers) = 0;
   virtual void run(NodeId node) = 0;
+  // What on_saved told is dealt with: the node may save again.
+  virtual void may_save(NodeId node) = 0;
   // on_exited follows if it obeys. The run ends: all others are stopped now, too.
   virtual void stop(std::size_t unit, const std::string& reason, bool run_ends) = 0;
   virtual void kill(std::size_t unit) = 0;  // on_exited follows, soon

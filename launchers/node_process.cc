@@ -176,6 +176,8 @@ class NodeProcess final : public Runtime::Observer {
       hear_of_peers(*update);
     } else if (const auto* run = message->body_as_RunNode()) {
       if (is_here(run->node())) runtime_->run(run->node());
+    } else if (const auto* may_save = message->body_as_MaySave()) {
+      if (is_here(may_save->node())) runtime_->may_save(may_save->node());
     } else if (const auto* stop = message->body_as_Stop()) {
       if (stop->run_ends()) runtime_->end_run();
       end(text_of(stop->reason()));

@@ -226,6 +226,12 @@ void ProcessHost::run(NodeId node) {
   tell(topology_.nodes[node].unit, std::move(run));
 }
 
+void ProcessHost::may_save(NodeId node) {
+  control::MaySaveT may_save;
+  may_save.node = node;
+  tell(topology_.nodes[node].unit, std::move(may_save));
+}
+
 void ProcessHost::stop(std::size_t unit, const std::string& reason, bool run_ends) {
   control::StopT stop;
   stop.reason = reason;
@@ -354,6 +360,8 @@ void ProcessHost::handle_node(const control::Message& message) {
     const bool sent = !places_.host(places_.of(message.unit()).host).directory.empty();
     if (!sent || kept_.erase({saved->node(), saved->step()}) > 0) {
       events_->on_saved(saved->node(), incarnation, saved->step());
+    } else {  // it could not be kept, as has been told
+      may_save(saved->node());
     }
   } else if (const auto* not_saved = message.body_as_NotSaved(); not_saved != nullptr && known(not_saved->node())) {
     events_->on_not_saved(not_saved->node(), incarnation, not_saved->step(),

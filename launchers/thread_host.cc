@@ -119,6 +119,8 @@ void ThreadHost::update(std::size_t, std::span<const PeerState> peers) {
 
 void ThreadHost::run(NodeId node) { runtime_->run(node); }
 
+void ThreadHost::may_save(NodeId node) { runtime_->may_save(node); }
+
 void ThreadHost::stop(std::size_t unit, const std::string& reason, bool run_ends) {
   if (run_ends) runtime_->end_run();
   if (stopping_[unit]) return;

@@ -29,6 +29,7 @@ class ThreadHost final : public Host, public Runtime::Observer {
   void start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) override;
   void update(std::size_t unit, std::span<const PeerState> peers) override;
   void run(NodeId node) override;
+  void may_save(NodeId node) override;
   void stop(std::size_t unit, const std::string& reason, bool run_ends) override;
   void kill(std::size_t unit) override;
   void probe(NodeId node) override;

@@ -71,18 +71,18 @@ struct Working {
   Context::State& state;
 };
 
-// A save, until it is on disk. One at a time: who saves faster than the disk takes it waits for the disk.
+// A save, until it is on disk. One at a time: who saves faster than the disk takes it, or the supervisor, waits.
 struct Saving {
   explicit Saving(Context::State& state) : working(state) {
-    while (state.saving.exchange(true)) state.written.wait();
+    while (state.saving.exchange(true)) state.may_save.wait();
   }
   ~Saving() {
-    working.state.saving = false;
-    working.state.written.set();
+    if (!told) working.state.end_saving();
   }
   Saving(const Saving&) = delete;
   Saving& operator=(const Saving&) = delete;
   Working working;
+  bool told = false;  // the supervisor, who says when the next may begin
 };
 
 void Context::State::build(const std::filesystem::path& cut) noexcept {
@@ -144,13 +144,21 @@ void Context::State::save(std::uint64_t step) {
     try {
       const std::filesystem::path cut = cut_directory(self.runtime.options.directory, step);
       checkpoint.write(cut_file(cut, self.spec.name), self.spec.name, step);
-      self.tell([&](Runtime::Observer& observer) { observer.on_saved(self.core.id(), step); });
+      self.tell([&](Runtime::Observer& observer) {
+        slot->told = true;
+        observer.on_saved(self.core.id(), step);
+      });
     } catch (...) {
       const Error error = as_error(std::current_exception());
       self.tell([&](Runtime::Observer& observer) { observer.on_not_saved(self.core.id(), step, error); });
     }
   };
   runtime.hub.pool().run(std::move(write));
+}
+
+void Context::State::end_saving() noexcept {
+  saving = false;
+  may_save.set();
 }
 
 void Context::State::save_at_end(std::uint64_t step) {
@@ -282,6 +290,10 @@ void Runtime::abandon(NodeId node) {
   state->abandoned = true;
   state_->hub.peer(node).down_here(state->core);
   state->thread.abandon();
+}
+
+void Runtime::may_save(NodeId node) {
+  if (Context::State* const state = state_->find(node); state != nullptr) state->end_saving();
 }
 
 void Runtime::close() { state_->hub.close(); }

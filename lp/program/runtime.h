@@ -60,7 +60,8 @@ class Runtime {
                            const Error& error) = 0;                              // constructor, load, run, save
     virtual void on_stop_requested(NodeId node, const std::string& reason) = 0;  // Context::stop_program
     virtual void on_progress(NodeId node, const Progress& progress) = 0;
-    virtual void on_saved(NodeId node, std::uint64_t step) = 0;  // its part of the cut `step` is durable on disk
+    // Its part of the cut `step` is durable on disk. may_save() is to be called, now or later.
+    virtual void on_saved(NodeId node, std::uint64_t step) = 0;
     virtual void on_not_saved(NodeId node, std::uint64_t step,
                               const Error& error) = 0;  // a full disk: earlier cuts stay
   };
@@ -99,6 +100,9 @@ class Runtime {
   bool join(NodeId node, Time until);
   // Gives up a node that does not end: it keeps its thread and its memory, and nothing it still says counts.
   void abandon(NodeId node);
+  // What on_saved told is dealt with. The node's next save waits for that, so that cuts are not taken faster than they
+  // are completed.
+  void may_save(NodeId node);
   // Ends every call that waits, and every one that is still made, with `stopped`. Nodes that are here stay as they are.
   void close();
   // Calls `alive` from the service's own turn (or at once when its turn waits in a call of lp, which has a deadline).

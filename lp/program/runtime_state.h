@@ -48,6 +48,7 @@ struct Context::State {
   void build(const std::filesystem::path& cut) noexcept;
   void run() noexcept;
   void save(std::uint64_t step);
+  void end_saving() noexcept;
   void save_at_end(std::uint64_t step);  // of what has the turn
   bool stop_and_wait(Time until);
   template <class F>
@@ -64,11 +65,11 @@ struct Context::State {
   std::mutex mutex;
   std::map<std::string, std::unique_ptr<Edge>> edges;
   std::atomic<bool> abandoned = false;
-  std::atomic<int> working = 0;  // tasks in the pool that use this: building, and saving
-  Event quiet;                   // working became 0
-  std::atomic<bool> saving = false;
-  Event written;  // saving became false
-  Thread thread;  // of run()
+  std::atomic<int> working = 0;      // tasks in the pool that use this: building, and saving
+  Event quiet;                       // working became 0
+  std::atomic<bool> saving = false;  // until the supervisor says that it may save again
+  Event may_save;                    // saving became false
+  Thread thread;                     // of run()
 };
 
 }  // namespace lp

@@ -282,8 +282,12 @@ void Connection::reply(std::uint64_t call, const Error& error) {
 }
 
 void Connection::reply_lost(std::uint64_t call, bool may_have_run) {
-  if (hub_.run_ends()) return;
-  reply(call, Error(ErrorKind::disconnected, "the node ended", {.may_have_run = may_have_run}));
+  if (!hub_.run_ends()) {
+    return reply(call, Error(ErrorKind::disconnected, "the node ended", {.may_have_run = may_have_run}));
+  }
+  Ref<StateBase> served;
+  const std::lock_guard lock(mutex_);
+  served = served_.take(call);
 }
 
 Connection::Hold Connection::hold_if_full(Call& call) noexcept {

@@ -413,6 +413,7 @@ TEST_F(CoordinatorTest, MembersOfACutAreRestoredTogetherAndOthersRunOn) {
   coordinator_->on_saved(0, 1, 10);
   coordinator_->on_saved(1, 1, 10);
   coordinator_->on_saved(0, 1, 20);  // not complete
+  EXPECT_EQ(commands(), "may save server/0\nmay save server/1\nmay save server/0\n");
   exit(0, {.signal = 9});
   EXPECT_EQ(commands(), "kill server/1\ntell worker: server/0 1 down\ntell worker: server/1 1 down\n");
   pass(milliseconds(100));

@@ -26,6 +26,7 @@ struct FakeHost final : Host {
     }
   }
   void run(NodeId node) override { note("run " + topology_.nodes[node].name); }
+  void may_save(NodeId node) override { note("may save " + topology_.nodes[node].name); }
   void stop(std::size_t unit, const std::string&, bool) override { note("stop " + name(unit)); }
   void kill(std::size_t unit) override { note("kill " + name(unit)); }
   void probe(NodeId node) override { note("probe " + topology_.nodes[node].name); }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -55,6 +56,8 @@ class LocalRun : public Runtime::Observer {
     wait([&] { return ready_ + failed_.size() >= up; });
     for (const std::string& name : names) runtime_.run(id(name));
   }
+  // From now on the nodes are not told that what they saved is dealt with.
+  void hold_saves() { holds_saves_ = true; }
   // Until so many nodes have saved their part of the cut `step`.
   void wait_saved(std::uint64_t step, std::size_t nodes) {
     wait([&] { return static_cast<std::size_t>(std::count(saved_.begin(), saved_.end(), step)) >= nodes; });
@@ -101,8 +104,9 @@ class LocalRun : public Runtime::Observer {
     note([&] { stop_reason_ = reason; });
   }
   void on_progress(NodeId, const Progress&) override {}
-  void on_saved(NodeId, std::uint64_t step) override {
+  void on_saved(NodeId node, std::uint64_t step) override {
     note([&] { saved_.push_back(step); });
+    if (!holds_saves_) runtime().may_save(node);
   }
   void on_not_saved(NodeId, std::uint64_t, const Error& error) override { ADD_FAILURE() << error.what(); }
 
@@ -125,6 +129,7 @@ class LocalRun : public Runtime::Observer {
   std::map<std::string, Error> failed_;
   std::vector<std::uint64_t> saved_;
   std::string stop_reason_;
+  std::atomic<bool> holds_saves_ = false;
   Runtime runtime_;  // last: it uses all of the above
 };
 

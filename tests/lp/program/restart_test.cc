@@ -100,5 +100,25 @@ TEST_P(Restart, AnErrorThatIsRememberedInACutIsTheSameAfterIt) {
   EXPECT_EQ(after.origin().type, "std::invalid_argument");
 }
 
+TEST_P(Restart, ASaveWaitsUntilTheOneBeforeIsDealtWith) {
+  run_->hold_saves();
+  const auto client = run_->client(service_);
+  client.call<&Service::cut>(1);
+  run_->wait_saved(1, 1);
+  const Thread second = spawn("second", [&client] { client.call<&Service::cut>(2); });
+  // Until the second save has the service's turn, a call comes through: its own error.
+  ErrorKind kind = ErrorKind::failed;
+  while (kind == ErrorKind::failed) {
+    try {
+      client.within(std::chrono::milliseconds(50)).call<&Service::refuse>();
+    } catch (const Error& error) {
+      kind = error.kind();
+    }
+  }
+  EXPECT_EQ(kind, ErrorKind::deadline);
+  run_->runtime().may_save(run_->id("service"));
+  run_->wait_saved(2, 1);
+}
+
 }  // namespace
 }  // namespace lp

@@ -36,6 +36,7 @@ class Rung final : public Receivers::Source {
         EXPECT_TRUE(worked_enough);
       } else if (what != returns) {
         EXPECT_TRUE(go_on[at(number)].wait(after(kPatience)));
+        went_on[at(number)].set();
       }
     }
   }
@@ -47,6 +48,7 @@ class Rung final : public Receivers::Source {
   std::array<std::atomic<Kind>, 4> kind{};
   std::array<Event, 4> received;
   std::array<Event, 4> go_on;
+  std::array<Event, 4> went_on;
   std::atomic<bool> worked_enough = false;
 
  private:
@@ -83,7 +85,10 @@ TEST_F(ReceiversTest, AnotherThreadTakesThePlaceOfAHandlerThatWaits) {
       ASSERT_TRUE(ring(number));
     }
     EXPECT_TRUE(ring(3)) << "all are busy";
-    for (const std::size_t number : {0u, 1u, 2u}) source_->go_on[number].set();
+    for (const std::size_t number : {0u, 1u, 2u}) {
+      source_->go_on[number].set();
+      EXPECT_TRUE(source_->went_on[number].wait(after(kPatience)));
+    }
     for (const int number : {0, 1, 2}) EXPECT_TRUE(ring(number));
   }
 }
