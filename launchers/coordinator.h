@@ -46,6 +46,7 @@ class Coordinator final : public HostEvents {
    public:
     virtual ~Listener() = default;
     virtual void on_phase(Phase phase) = 0;
+    virtual void begin_report() = 0;                              // the work is done; report_done() follows
     virtual void on_peers(std::span<const PeerState> peers) = 0;  // for clients outside the graph
     virtual std::optional<RestorePoint> on_cut_saved(
         std::uint64_t step) = 0;                                       // every member has; nothing: it cannot be kept
@@ -163,7 +164,7 @@ class Coordinator final : public HostEvents {
   std::string origin_of(std::size_t unit) const;
   void discard(std::size_t unit);
   void discard_members();
-  void redo_finished();
+  bool redo_finished();
   void give_up(std::size_t unit, const Cause& cause);
   void restart_if_possible(std::size_t unit);
   FailurePolicy policy_of(std::size_t unit) const;
@@ -172,6 +173,7 @@ class Coordinator final : public HostEvents {
   // coordinator_end.cc
   void end_if_done();
   void finish(const std::string& reason);
+  void begin_report();
   void begin_stop();
   void end_grace();
   void end_if_stopped();
@@ -199,6 +201,9 @@ class Coordinator final : public HostEvents {
   std::size_t members_ = 0;
   std::vector<NodeId> to_run_;  // until flush()
   RunResult result_;
+  enum class Report : std::uint8_t { none, begun, stale };
+  Report report_ = Report::none;  // stale: begun, and members have gone back since
+  bool end_asked_ = false;        // a node has stopped the program
   bool failed_ = false;
   std::optional<std::pair<std::string, int>> last_cut_;  // the run stops after the next cut: why, and what signal asked
   std::optional<std::size_t> culprit_;                   // the unit of the cause, until it has ended

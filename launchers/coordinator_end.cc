@@ -9,7 +9,9 @@
 namespace lp::internal {
 
 void Coordinator::on_stop_requested(NodeId node, std::uint32_t incarnation, const std::string& reason) {
-  if (current(node, incarnation)) finish(topology_.nodes[node].name + " stopped the program: " + reason);
+  if (!current(node, incarnation)) return;
+  end_asked_ = true;
+  finish(topology_.nodes[node].name + " stopped the program: " + reason);
 }
 
 void Coordinator::end_if_done() {
@@ -36,9 +38,20 @@ void Coordinator::finish(const std::string& reason) {
   result_.reason = reason;
   if (!options_.report) return begin_stop();
   set_phase(Phase::reporting);
+  begin_report();
+}
+
+void Coordinator::begin_report() {
+  if (report_ != Report::none) return;  // a stale one ends first
+  report_ = Report::begun;
+  listener_.begin_report();
 }
 
 void Coordinator::report_done(const std::optional<std::string>& failure) {
+  if (std::exchange(report_, Report::none) == Report::stale) {
+    if (phase_ == Phase::reporting) begin_report();
+    return;
+  }
   if (failure.has_value()) fail({.node = "report", .what = *failure});
   if (phase_ == Phase::reporting) begin_stop();
 }

@@ -209,13 +209,15 @@ std::string Coordinator::restart_node(const std::string& name) {
   return topology_.units[index].name + " is restarted" + origin_of(index);
 }
 
-// What is restored together belongs to one cut: all members go back with it.
+// What is restored together belongs to one cut: all members go back with it. What a report has found of them does not
+// count: it is made again when the work is.
 void Coordinator::discard_members() {
+  if (report_ != Report::none) report_ = Report::stale;
   saved_.clear();
   for (std::size_t other = 0; other < units_.size(); ++other) {
     if (topology_.units[other].member && units_[other].state == Unit::State::up) discard(other);
   }
-  redo_finished();
+  if (redo_finished() && phase_ == Phase::reporting && !end_asked_) set_phase(Phase::running);
 }
 
 // What the unit has done no longer counts; it is started again when it has ended.
@@ -226,16 +228,19 @@ void Coordinator::discard(std::size_t index) {
   kill_unit(index);
 }
 
-// The members go back to a time before these nodes had finished with them: they do their work again.
-void Coordinator::redo_finished() {
+// The members go back to a time before these nodes had finished with them: they do their work again. Whether there are
+// any.
+bool Coordinator::redo_finished() {
   const auto worked_on_a_member = [&](NodeId id) {
     const auto& calls = topology_.nodes[id].calls;
     return nodes_[id].finished &&
            std::any_of(calls.begin(), calls.end(), [&](NodeId callee) { return topology_.nodes[callee].member; });
   };
+  bool any = false;
   for (std::size_t index = 0; index < units_.size(); ++index) {
     const auto& nodes = topology_.units[index].nodes;
     if (topology_.units[index].member || std::none_of(nodes.begin(), nodes.end(), worked_on_a_member)) continue;
+    any = true;
     if (units_[index].state == Unit::State::up) {
       discard(index);
     } else if (units_[index].state == Unit::State::ended) {
@@ -246,6 +251,7 @@ void Coordinator::redo_finished() {
       start_unit(index);
     }
   }
+  return any;
 }
 
 void Coordinator::restart_if_possible(std::size_t index) {

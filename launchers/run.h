@@ -71,7 +71,8 @@ struct LaunchOptions {
   std::string debug{};           // the node that runs under a debugger on this terminal; nothing counts as hanging then
   std::set<std::string> idle{};  // groups whose run() is switched off
 
-  // Called when the work is done and services still serve, in a thread of its own. What it throws fails the run.
+  // Called when the work is done and services still serve, in a thread of its own. What it throws fails the run; but
+  // when nodes were restored meanwhile from a cut, it is called again once their work is done again.
   std::function<void(Run&)> report{};
 };
 

@@ -334,7 +334,6 @@ void Run::State::end() {
 void Run::State::on_phase(Phase phase) {
   changed_ = true;
   if (phase == Phase::running) raise(ready_);
-  if (phase == Phase::reporting) begin_report();
   // Nobody outside, a report for instance, must wait for services that stop or are gone.
   if (phase == (processes_ != nullptr ? Phase::stopping : Phase::ended)) runtime_->close();
 }
@@ -432,7 +431,6 @@ RunStatus Run::State::current_status() const {
 }
 
 void Run::State::begin_report() {
-  reporting_ = true;
   const auto done = [this](const std::optional<std::string>& failure) {
     post([failure](internal::Coordinator& coordinator) { coordinator.report_done(failure); });
   };

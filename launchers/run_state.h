@@ -68,7 +68,7 @@ struct Run::State final : internal::Coordinator::Listener {
   void watch_output();
   void show_progress();
   void write_status(bool always);
-  void begin_report();
+  void begin_report() override;
   void end_report();
   RunStatus current_status() const;
   bool wait_for(bool& flag, Time until);
@@ -93,7 +93,6 @@ struct Run::State final : internal::Coordinator::Listener {
   std::unique_ptr<internal::Live> live_;  // null: the run cannot be reached from outside
   std::vector<std::uint64_t> cuts_;       // the complete ones that are kept
   Thread report_;
-  bool reporting_ = false;
   bool changed_ = true;  // since the status was written
   Time next_status_{};
   Time next_look_ = kNever;  // whether the job has begun again without us

@@ -77,7 +77,7 @@ class PipelinedModel final : public Model {
 
 class PipelineExchange final : public Exchange {
  public:
-  PipelineExchange(Clients<PipelineStage> stages) : stages_(std::move(stages)) {}
+  explicit PipelineExchange(Clients<PipelineStage> stages) : stages_(std::move(stages)) {}
 
   std::uint64_t begin() override {
     const std::vector<std::uint64_t> steps = stages_.all<&PipelineStage::begin>();
@@ -138,6 +138,7 @@ PipelineStage::PipelineStage(Context& context, Clients<PipelineStage> stages, co
       stages_(std::move(stages)),
       index_(static_cast<std::size_t>(context.index())),
       layers_(stage_layers(pipeline, index_)),
+      micro_batches_(pipeline.micro_batches),
       cut_every_(training.cut_every),
       guard_(training.bad_values, static_cast<std::uint32_t>(context.index())),
       parameters_(
@@ -150,6 +151,10 @@ Future<MicroResult> PipelineStage::run(MicroBatch batch) {
   if (batch.inputs.cols() != batch.labels.size() || batch.inputs.cols() == 0) {
     throw Error(ErrorKind::failed, "a micro-batch of " + std::to_string(batch.inputs.cols()) + " examples and " +
                                        std::to_string(batch.labels.size()) + " labels");
+  }
+  if (batch.number >= micro_batches_) {
+    throw Error(ErrorKind::failed, "micro-batch " + std::to_string(batch.number) + " of a batch that is cut into " +
+                                       std::to_string(micro_batches_));
   }
   Forwarded done;
   done.outputs = layers_.forward(parameters_, batch.inputs);

@@ -59,7 +59,7 @@ class PipelineStage {
   PipelineStage(Context& context, Clients<PipelineStage> stages, const Pipeline& pipeline,
                 const ServerTraining& training, const LearningTask& task);
 
-  // Forward through this stage and all after it, and back. Error::failed when a size or a label does not fit.
+  // Forward through this stage and all after it, and back. Error::failed when a size, a number or a label does not fit.
   Future<MicroResult> run(MicroBatch batch);
   // The batch is complete: a step by its gradient, summed over so many examples. A step that is done already changes
   // nothing. Error::failed when the gradient is not finite.
@@ -95,6 +95,7 @@ class PipelineStage {
   const Clients<PipelineStage> stages_;
   const std::size_t index_;
   const MlpLayers layers_;
+  const std::uint32_t micro_batches_;
   const std::uint64_t cut_every_;
   GradientGuard guard_;
   Eigen::VectorXf parameters_{};

@@ -451,6 +451,40 @@ TEST_F(CoordinatorTest, WhoHadFinishedWithMembersWorksAgainWhenTheyGoBack) {
   }
 }
 
+TEST_F(CoordinatorTest, AReportOfWhatHasGoneBackIsMadeAgain) {
+  make(saving_servers(), {.report = true});
+  all_ready();
+  coordinator_->on_finished(2, 1);
+  EXPECT_EQ(coordinator_->phase(), Phase::reporting);
+  EXPECT_EQ(listener_.reports, 1);
+  exit(0, {.signal = 9});
+  EXPECT_EQ(coordinator_->phase(), Phase::running);
+  exit(1, {.signal = 9});
+  exit(2, {.signal = 9});
+  pass(milliseconds(100));
+  for (const NodeId node : {0u, 1u, 2u}) ready(node, 2);
+  coordinator_->on_finished(2, 2);
+  EXPECT_EQ(coordinator_->phase(), Phase::reporting);
+  EXPECT_EQ(listener_.reports, 1) << "the first has not ended";
+  coordinator_->report_done("one server is at step 10 and another at step 20");
+  EXPECT_EQ(listener_.reports, 2);
+  coordinator_->report_done(std::nullopt);
+  EXPECT_EQ(coordinator_->phase(), Phase::stopping);
+  for (const std::size_t unit : {0u, 1u, 2u}) exit(unit, {}, 2);
+  EXPECT_TRUE(coordinator_->result().success) << coordinator_->result().cause.text();
+}
+
+TEST_F(CoordinatorTest, AProgramThatANodeHasStoppedIsOverAlsoWhenServicesGoBack) {
+  make(saving_servers(), {.report = true});
+  all_ready();
+  coordinator_->on_stop_requested(2, 1, "enough");
+  coordinator_->on_finished(2, 1);
+  exit(0, {.signal = 9});
+  EXPECT_EQ(coordinator_->phase(), Phase::reporting);
+  coordinator_->report_done("disconnected");
+  EXPECT_EQ(listener_.reports, 2);
+}
+
 TEST_F(CoordinatorTest, ANodeThatHadFinishedMayCrashWhileTheProgramStops) {
   make(server_and_workers());
   all_ready();

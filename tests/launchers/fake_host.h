@@ -49,6 +49,7 @@ struct FakeHost final : Host {
 
 struct FakeListener final : Coordinator::Listener {
   void on_phase(Phase phase) override { phases.push_back(phase); }
+  void begin_report() override { ++reports; }
   void on_peers(std::span<const PeerState> peers) override { told += peers.size(); }
   std::optional<RestorePoint> on_cut_saved(std::uint64_t step) override {
     if (disk_full) return std::nullopt;
@@ -63,6 +64,7 @@ struct FakeListener final : Coordinator::Listener {
   std::vector<std::string> said;
   std::vector<RunEvent> events;
   std::size_t told = 0;
+  int reports = 0;
   bool disk_full = false;
 };
 

@@ -137,6 +137,8 @@ TEST(PipelineFailures, WhatDoesNotFitIsRefused) {
   EXPECT_THROW(stage.call<&PipelineStage::run>(narrow), Error);
   const MicroBatch label{.inputs = Eigen::MatrixXf::Zero(64, 1), .labels = Eigen::VectorXi::Constant(1, 10)};
   EXPECT_THROW(stage.call<&PipelineStage::run>(label), Error);
+  const MicroBatch number{.number = 4, .inputs = Eigen::MatrixXf::Zero(64, 1), .labels = Eigen::VectorXi::Zero(1)};
+  EXPECT_THROW(stage.call<&PipelineStage::run>(number), Error);
 }
 
 TEST(PipelineFailures, AGradientThatIsNotFiniteEndsIt) {
