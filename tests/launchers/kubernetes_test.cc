@@ -20,7 +20,7 @@ namespace lp::test {
 namespace {
 
 // What `--render` prints of the run below, as a person would have written it.
-std::string golden() { return contents(std::filesystem::path(__FILE__).parent_path() / "counting.yaml"); }
+std::string golden() { return contents(COUNTING_YAML); }
 
 internal::KubernetesRun run_of(const std::string& name) {
   return {.name = name,
