@@ -5,67 +5,13 @@
 
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
-#include "tests/launchers/fake_host.h"
+#include "tests/launchers/coordinator_fixture.h"
 
 namespace lp::internal {
 namespace {
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;
-
-// A server that is called by two workers; each a unit of its own. Node ids: server 0, worker/0 1, worker/1 2.
-Topology server_and_workers(FailurePolicy policy = kStopProgram) {
-  Topology topology;
-  topology.groups = {{.name = "server", .on_failure = policy}, {.name = "worker", .on_failure = policy}};
-  topology.nodes = {{.name = "server", .group = 0, .unit = 0},
-                    {.name = "worker/0", .group = 1, .unit = 1, .active = true, .calls = {0}},
-                    {.name = "worker/1", .group = 1, .unit = 2, .active = true, .calls = {0}}};
-  return topology;
-}
-
-class CoordinatorTest : public testing::Test {
- protected:
-  void make(Topology topology, Coordinator::Options options = {}) {
-    topology_ = std::move(topology);
-    topology_.complete();
-    host_.emplace(topology_);
-    coordinator_.emplace(topology_, std::move(options), *host_, listener_);
-  }
-  void start(RestorePoint cut = {}) {
-    coordinator_->start(std::move(cut), now_);
-    coordinator_->flush();
-  }
-  void ready(NodeId node, std::uint32_t incarnation = 1) {
-    coordinator_->on_ready(node, incarnation, "endpoint-" + std::to_string(node));
-  }
-  void all_ready() {
-    start();
-    for (NodeId node = 0; node < topology_.nodes.size(); ++node) ready(node);
-    coordinator_->flush();
-    host_->take();
-  }
-  void pass(Duration time) {
-    now_ += time;
-    coordinator_->advance(now_);
-    coordinator_->flush();
-  }
-  std::string commands() {
-    coordinator_->flush();
-    return host_->take();
-  }
-  void exit(std::size_t unit, ExitStatus status = {}, std::uint32_t incarnation = 1) {
-    coordinator_->on_exited(unit, incarnation, status);
-  }
-  void all_exit() {
-    for (std::size_t unit = 0; unit < topology_.units.size(); ++unit) exit(unit);
-  }
-
-  Topology topology_;
-  FakeListener listener_;
-  std::optional<FakeHost> host_;
-  std::optional<Coordinator> coordinator_;
-  Time now_{};
-};
 
 TEST_F(CoordinatorTest, ANodeKnowsTheKeysOfItsCallersBeforeTheyAreThere) {
   make(server_and_workers());
@@ -398,93 +344,6 @@ TEST_F(CoordinatorTest, ALostHostEndsTheRun) {
 }
 
 // Two servers that save, and a worker that does not.
-Topology saving_servers() {
-  Topology topology;
-  topology.groups = {{.name = "server", .on_failure = restart(3)}, {.name = "worker", .on_failure = restart(3)}};
-  topology.nodes = {{.name = "server/0", .group = 0, .unit = 0, .member = true},
-                    {.name = "server/1", .group = 0, .unit = 1, .member = true},
-                    {.name = "worker", .group = 1, .unit = 2, .active = true, .calls = {0, 1}}};
-  return topology;
-}
-
-TEST_F(CoordinatorTest, MembersOfACutAreRestoredTogetherAndOthersRunOn) {
-  make(saving_servers());
-  all_ready();
-  coordinator_->on_saved(0, 1, 10);
-  coordinator_->on_saved(1, 1, 10);
-  coordinator_->on_saved(0, 1, 20);  // not complete
-  EXPECT_EQ(commands(), "may save server/0\nmay save server/1\nmay save server/0\n");
-  exit(0, {.signal = 9});
-  EXPECT_EQ(commands(), "kill server/1\ntell worker: server/0 1 down\ntell worker: server/1 1 down\n");
-  pass(milliseconds(100));
-  EXPECT_EQ(host_->take(), "");  // the other one is still there
-  exit(1, {.signal = 9});
-  EXPECT_EQ(commands().substr(0, 58), "start server/0 2 from cut-10\nstart server/1 2 from cut-10\n");
-  EXPECT_EQ(coordinator_->status().nodes[1].restarts, 0);
-  EXPECT_EQ(coordinator_->status().cut, 10u);
-}
-
-TEST_F(CoordinatorTest, WhoHadFinishedWithMembersWorksAgainWhenTheyGoBack) {
-  for (const bool exited : {false, true}) {
-    Topology topology = saving_servers();
-    topology.nodes.push_back({.name = "other", .group = 1, .unit = 3, .active = true, .calls = {0, 1}});
-    make(topology);
-    now_ = {};
-    all_ready();
-    coordinator_->on_finished(2, 1);
-    if (exited) exit(2);
-    commands();
-    exit(0, {.signal = 9});
-    if (!exited) {
-      EXPECT_NE(commands().find("kill worker\n"), std::string::npos);
-      exit(2, {.signal = 9});
-    }
-    EXPECT_NE(commands().find("start worker 2"), std::string::npos);
-    exit(1, {.signal = 9});
-    pass(milliseconds(100));
-    for (const NodeId node : {0u, 1u, 2u}) ready(node, 2);
-    EXPECT_NE(commands().find("run worker\n"), std::string::npos);
-    coordinator_->on_finished(3, 1);
-    EXPECT_EQ(coordinator_->phase(), Phase::running);  // the other one is at work again
-    coordinator_->on_finished(2, 2);
-    EXPECT_EQ(coordinator_->phase(), Phase::stopping);
-  }
-}
-
-TEST_F(CoordinatorTest, AReportOfWhatHasGoneBackIsMadeAgain) {
-  make(saving_servers(), {.report = true});
-  all_ready();
-  coordinator_->on_finished(2, 1);
-  EXPECT_EQ(coordinator_->phase(), Phase::reporting);
-  EXPECT_EQ(listener_.reports, 1);
-  exit(0, {.signal = 9});
-  EXPECT_EQ(coordinator_->phase(), Phase::running);
-  exit(1, {.signal = 9});
-  exit(2, {.signal = 9});
-  pass(milliseconds(100));
-  for (const NodeId node : {0u, 1u, 2u}) ready(node, 2);
-  coordinator_->on_finished(2, 2);
-  EXPECT_EQ(coordinator_->phase(), Phase::reporting);
-  EXPECT_EQ(listener_.reports, 1) << "the first has not ended";
-  coordinator_->report_done("one server is at step 10 and another at step 20");
-  EXPECT_EQ(listener_.reports, 2);
-  coordinator_->report_done(std::nullopt);
-  EXPECT_EQ(coordinator_->phase(), Phase::stopping);
-  for (const std::size_t unit : {0u, 1u, 2u}) exit(unit, {}, 2);
-  EXPECT_TRUE(coordinator_->result().success) << coordinator_->result().cause.text();
-}
-
-TEST_F(CoordinatorTest, AProgramThatANodeHasStoppedIsOverAlsoWhenServicesGoBack) {
-  make(saving_servers(), {.report = true});
-  all_ready();
-  coordinator_->on_stop_requested(2, 1, "enough");
-  coordinator_->on_finished(2, 1);
-  exit(0, {.signal = 9});
-  EXPECT_EQ(coordinator_->phase(), Phase::reporting);
-  coordinator_->report_done("disconnected");
-  EXPECT_EQ(listener_.reports, 2);
-}
-
 TEST_F(CoordinatorTest, ANodeThatHadFinishedMayCrashWhileTheProgramStops) {
   make(server_and_workers());
   all_ready();
@@ -494,49 +353,6 @@ TEST_F(CoordinatorTest, ANodeThatHadFinishedMayCrashWhileTheProgramStops) {
   exit(0);
   exit(2);
   EXPECT_TRUE(coordinator_->result().success) << coordinator_->result().cause.what;
-}
-
-TEST_F(CoordinatorTest, WithoutACutMembersBeginAgain) {
-  make(saving_servers());
-  all_ready();
-  coordinator_->on_saved(0, 1, 10);
-  exit(0, {.signal = 9});
-  exit(1, {.signal = 9});
-  host_->take();
-  pass(milliseconds(100));
-  EXPECT_EQ(host_->take().substr(0, 34), "start server/0 2\nstart server/1 2\n");
-}
-
-TEST_F(CoordinatorTest, WhatAnEarlierIncarnationSavedDoesNotCount) {
-  make(saving_servers());
-  all_ready();
-  coordinator_->on_saved(0, 1, 10);
-  exit(0, {.signal = 9});
-  exit(1, {.signal = 9});
-  pass(milliseconds(100));
-  ready(0, 2);
-  ready(1, 2);
-  coordinator_->on_saved(1, 2, 10);
-  EXPECT_EQ(coordinator_->status().cut, 0u);
-  coordinator_->on_saved(0, 2, 10);
-  EXPECT_EQ(coordinator_->status().cut, 10u);
-}
-
-TEST_F(CoordinatorTest, ACutThatCannotBeKeptLeavesTheEarlierOne) {
-  make(saving_servers());
-  all_ready();
-  coordinator_->on_saved(0, 1, 10);
-  coordinator_->on_saved(1, 1, 10);
-  listener_.disk_full = true;
-  coordinator_->on_saved(0, 1, 20);
-  coordinator_->on_saved(1, 1, 20);
-  EXPECT_EQ(coordinator_->status().cut, 10u);
-}
-
-TEST_F(CoordinatorTest, AResumedRunStartsFromItsCut) {
-  make(saving_servers());
-  start({.step = 7, .path = "old"});
-  EXPECT_EQ(commands(), "start server/0 1 from old\nstart server/1 1 from old\nstart worker 1\n");
 }
 
 TEST_F(CoordinatorTest, AGroupWhoseRunIsSwitchedOffOnlyServes) {

@@ -1,0 +1,143 @@
+// Services that are saved in cuts: what goes back with one that fails, and who does work again.
+
+#include <gtest/gtest.h>
+
+#include "tests/launchers/coordinator_fixture.h"
+
+namespace lp::internal {
+namespace {
+
+using std::chrono::milliseconds;
+
+Topology saving_servers() {
+  Topology topology;
+  topology.groups = {{.name = "server", .on_failure = restart(3)}, {.name = "worker", .on_failure = restart(3)}};
+  topology.nodes = {{.name = "server/0", .group = 0, .unit = 0, .member = true},
+                    {.name = "server/1", .group = 0, .unit = 1, .member = true},
+                    {.name = "worker", .group = 1, .unit = 2, .active = true, .calls = {0, 1}}};
+  return topology;
+}
+
+TEST_F(CoordinatorTest, MembersOfACutAreRestoredTogetherAndOthersRunOn) {
+  make(saving_servers());
+  all_ready();
+  coordinator_->on_saved(0, 1, 10);
+  coordinator_->on_saved(1, 1, 10);
+  coordinator_->on_saved(0, 1, 20);  // not complete
+  EXPECT_EQ(commands(), "may save server/0\nmay save server/1\nmay save server/0\n");
+  exit(0, {.signal = 9});
+  EXPECT_EQ(commands(), "kill server/1\ntell worker: server/0 1 down\ntell worker: server/1 1 down\n");
+  pass(milliseconds(100));
+  EXPECT_EQ(host_->take(), "");  // the other one is still there
+  exit(1, {.signal = 9});
+  EXPECT_EQ(commands().substr(0, 58), "start server/0 2 from cut-10\nstart server/1 2 from cut-10\n");
+  EXPECT_EQ(coordinator_->status().nodes[1].restarts, 0);
+  EXPECT_EQ(coordinator_->status().cut, 10u);
+}
+
+TEST_F(CoordinatorTest, WhoHadFinishedWithMembersWorksAgainWhenTheyGoBack) {
+  for (const bool exited : {false, true}) {
+    Topology topology = saving_servers();
+    topology.nodes.push_back({.name = "other", .group = 1, .unit = 3, .active = true, .calls = {0, 1}});
+    make(topology);
+    now_ = {};
+    all_ready();
+    coordinator_->on_finished(2, 1);
+    if (exited) exit(2);
+    commands();
+    exit(0, {.signal = 9});
+    if (!exited) {
+      EXPECT_NE(commands().find("kill worker\n"), std::string::npos);
+      exit(2, {.signal = 9});
+    }
+    EXPECT_NE(commands().find("start worker 2"), std::string::npos);
+    exit(1, {.signal = 9});
+    pass(milliseconds(100));
+    for (const NodeId node : {0u, 1u, 2u}) ready(node, 2);
+    EXPECT_NE(commands().find("run worker\n"), std::string::npos);
+    coordinator_->on_finished(3, 1);
+    EXPECT_EQ(coordinator_->phase(), Phase::running);  // the other one is at work again
+    coordinator_->on_finished(2, 2);
+    EXPECT_EQ(coordinator_->phase(), Phase::stopping);
+  }
+}
+
+TEST_F(CoordinatorTest, AReportOfWhatHasGoneBackIsMadeAgain) {
+  make(saving_servers(), {.report = true});
+  all_ready();
+  coordinator_->on_finished(2, 1);
+  EXPECT_EQ(coordinator_->phase(), Phase::reporting);
+  EXPECT_EQ(listener_.reports, 1);
+  exit(0, {.signal = 9});
+  EXPECT_EQ(coordinator_->phase(), Phase::running);
+  exit(1, {.signal = 9});
+  exit(2, {.signal = 9});
+  pass(milliseconds(100));
+  for (const NodeId node : {0u, 1u, 2u}) ready(node, 2);
+  coordinator_->on_finished(2, 2);
+  EXPECT_EQ(coordinator_->phase(), Phase::reporting);
+  EXPECT_EQ(listener_.reports, 1) << "the first has not ended";
+  coordinator_->report_done("one server is at step 10 and another at step 20");
+  EXPECT_EQ(listener_.reports, 2);
+  coordinator_->report_done(std::nullopt);
+  EXPECT_EQ(coordinator_->phase(), Phase::stopping);
+  for (const std::size_t unit : {0u, 1u, 2u}) exit(unit, {}, 2);
+  EXPECT_TRUE(coordinator_->result().success) << coordinator_->result().cause.text();
+}
+
+TEST_F(CoordinatorTest, AProgramThatANodeHasStoppedIsOverAlsoWhenServicesGoBack) {
+  make(saving_servers(), {.report = true});
+  all_ready();
+  coordinator_->on_stop_requested(2, 1, "enough");
+  coordinator_->on_finished(2, 1);
+  exit(0, {.signal = 9});
+  EXPECT_EQ(coordinator_->phase(), Phase::reporting);
+  coordinator_->report_done("disconnected");
+  EXPECT_EQ(listener_.reports, 2);
+}
+
+TEST_F(CoordinatorTest, WithoutACutMembersBeginAgain) {
+  make(saving_servers());
+  all_ready();
+  coordinator_->on_saved(0, 1, 10);
+  exit(0, {.signal = 9});
+  exit(1, {.signal = 9});
+  host_->take();
+  pass(milliseconds(100));
+  EXPECT_EQ(host_->take().substr(0, 34), "start server/0 2\nstart server/1 2\n");
+}
+
+TEST_F(CoordinatorTest, WhatAnEarlierIncarnationSavedDoesNotCount) {
+  make(saving_servers());
+  all_ready();
+  coordinator_->on_saved(0, 1, 10);
+  exit(0, {.signal = 9});
+  exit(1, {.signal = 9});
+  pass(milliseconds(100));
+  ready(0, 2);
+  ready(1, 2);
+  coordinator_->on_saved(1, 2, 10);
+  EXPECT_EQ(coordinator_->status().cut, 0u);
+  coordinator_->on_saved(0, 2, 10);
+  EXPECT_EQ(coordinator_->status().cut, 10u);
+}
+
+TEST_F(CoordinatorTest, ACutThatCannotBeKeptLeavesTheEarlierOne) {
+  make(saving_servers());
+  all_ready();
+  coordinator_->on_saved(0, 1, 10);
+  coordinator_->on_saved(1, 1, 10);
+  listener_.disk_full = true;
+  coordinator_->on_saved(0, 1, 20);
+  coordinator_->on_saved(1, 1, 20);
+  EXPECT_EQ(coordinator_->status().cut, 10u);
+}
+
+TEST_F(CoordinatorTest, AResumedRunStartsFromItsCut) {
+  make(saving_servers());
+  start({.step = 7, .path = "old"});
+  EXPECT_EQ(commands(), "start server/0 1 from old\nstart server/1 1 from old\nstart worker 1\n");
+}
+
+}  // namespace
+}  // namespace lp::internal
