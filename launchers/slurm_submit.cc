@@ -28,6 +28,16 @@ void write(const std::filesystem::path& path, const std::string& text) {
   if (!write_file(path, text, error)) throw Error(ErrorKind::failed, error);
 }
 
+// Ends a job that nobody would know of.
+void take_back(const std::string& number) {
+  try {
+    cancel(number, /*force=*/true);
+    std::fprintf(stderr, "lp: job %s is cancelled\n", number.c_str());
+  } catch (const Error& error) {
+    std::fprintf(stderr, "lp: job %s must be cancelled by hand: %s\n", number.c_str(), error.what());
+  }
+}
+
 // Gives the job to Slurm. From then on the directory holds a run, which `lp` knows. Returns the job's number.
 std::string hand_over(const std::string& script, const Program& program, const Plan& plan,
                       const LaunchOptions& options) {
@@ -41,12 +51,14 @@ std::string hand_over(const std::string& script, const Program& program, const P
                               .resumed = options.resume.string()},
                              plan);
   }
+  std::string number;
   try {
     write(directory / "job.sh", script);
-    const std::string number = submit(directory / "job.sh");
+    number = submit(directory / "job.sh");
     write(directory / kJobNumber, number + "\n");
     return number;
   } catch (const Error&) {
+    if (!number.empty()) take_back(number);
     std::error_code ignored;
     for (const char* file : {"plan.json", "run.json", "job.sh"}) std::filesystem::remove(directory / file, ignored);
     throw;

@@ -1,9 +1,12 @@
 #!/bin/bash
 # Builds the Kubernetes of the tests: kube-apiserver, kube-controller-manager, kube-scheduler and kubelet 1.20.2, from
-# Debian's source package with Debian's Go, into $LP_KUBERNETES/bin. It takes ten minutes of a processor and 360 MB, once.
-# Needs golang-1.19-go; kubernetes_up.sh says what else.
+# Debian's source package with Debian's Go, into $LP_KUBERNETES/bin, by default below ~/.cache/lp. It takes ten minutes of
+# a processor, once: what is there already is not made again. Needs golang-1.19-go; kubernetes_up.sh says what else.
 set -eu
 K=${LP_KUBERNETES:-${XDG_CACHE_HOME:-$HOME/.cache}/lp/kubernetes}; GOROOT_=/usr/lib/go-1.19
+BINARIES="kube-scheduler kube-controller-manager kube-apiserver kubelet"
+missing=; for b in $BINARIES; do [ -x $K/bin/$b ] || missing="$missing $b"; done
+[ "$missing" ] || exit 0
 export GOPATH=$K/gopath GOCACHE=$K/gocache GO111MODULE=off GOFLAGS= CGO_ENABLED=0 HOME=$HOME
 export PATH=$GOROOT_/bin:$PATH
 S=$GOPATH/src/k8s.io/kubernetes
@@ -36,8 +39,10 @@ L="-s -w"
 for p in k8s.io/kubernetes/vendor/k8s.io/client-go/pkg/version k8s.io/kubernetes/vendor/k8s.io/component-base/version; do
   L="$L -X $p.gitVersion=v1.20.2 -X $p.gitMajor=1 -X $p.gitMinor=20 -X $p.gitTreeState=archive"
 done
-for b in ${*:-kube-scheduler kube-controller-manager kube-apiserver kubelet}; do
+for b in $missing; do
   t0=$(date +%s)
-  nice -n 10 go build -p ${P:-2} -ldflags "$L" -o $K/bin/$b ./cmd/$b
+  nice -n 10 go build -p ${P:-2} -ldflags "$L" -o $K/bin/$b.new ./cmd/$b
+  mv $K/bin/$b.new $K/bin/$b
   echo "$b built in $(( $(date +%s)-t0 )) s, $(stat -c %s $K/bin/$b) bytes"
 done
+cd $K; rm -rf $GOPATH $GOCACHE kubernetes_* apt  # five times as large as the binaries

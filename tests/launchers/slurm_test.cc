@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "launchers/slurm_job.h"
 #include "launchers/spawn.h"
 #include "tests/launchers/main_fixture.h"
 #include "tests/launchers/slurm_cluster.h"
@@ -83,6 +84,18 @@ TEST_F(SlurmTest, WhatSlurmRefusesIsSaidBeforeAnythingStarts) {
   EXPECT_EQ(program.wait().code, 2);
   EXPECT_TRUE(has(program.err(), "sbatch: ")) << program.err();
   EXPECT_TRUE(has(program.err(), "invalid partition specified: none")) << program.err();
+}
+
+// As when the disk fills up at that moment: nobody could follow or stop the job.
+TEST_F(SlurmTest, AJobWhoseNumberCannotBeKeptIsTakenBack) {
+  std::filesystem::create_directories(directory_ / "run1" / "job" / "in the way");
+  Subprocess program(in_job({"--mode=says that it waits"}));
+  EXPECT_EQ(program.wait().code, 2);
+  EXPECT_TRUE(has(program.err(), "job 1 is cancelled")) << program.err();
+  EXPECT_TRUE(has(program.err(), (directory_ / "run1" / "job").string() + ": ")) << program.err();
+  while (!internal::look_at("1").ended()) {  // as COMPLETING
+  }
+  EXPECT_TRUE(all_processes().empty());
 }
 
 TEST_F(SlurmTest, NodesOfAHostThatGoesDownStartAgainOnAnother) {
