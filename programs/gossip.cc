@@ -95,7 +95,7 @@ TrainingGraph add_gossip_training(Program& program, const LearningTask& task, co
   }
   const auto members = program.group<GossipMember>(
       {.name = "gossip", .replicas = training.workers, .on_failure = worker_policy(training)}, context);
-  const TrainingGraph graph = add_serverless_workers(
+  TrainingGraph graph = add_serverless_workers(
       program, task, training,
       BoundScheme<GroupHandle<GossipMember>>{
           .scheme = {.division = Division::turns},

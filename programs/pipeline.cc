@@ -132,17 +132,16 @@ class PipelineStage::Work {
   const Time began_ = now();
 };
 
-PipelineStage::PipelineStage(Context& context, Clients<PipelineStage> stages, const Pipeline& pipeline,
+PipelineStage::PipelineStage(Context& node, Clients<PipelineStage> stages, const Pipeline& pipeline,
                              const ServerTraining& training, const LearningTask& task)
-    : context_(context),
+    : context_(node),
       stages_(std::move(stages)),
-      index_(static_cast<std::size_t>(context.index())),
+      index_(static_cast<std::size_t>(node.index())),
       layers_(stage_layers(pipeline, index_)),
       micro_batches_(pipeline.micro_batches),
       cut_every_(training.cut_every),
-      guard_(training.bad_values, static_cast<std::uint32_t>(context.index())),
-      parameters_(
-          task.model()->initialize(context.program_seed()).segment(offset_of(pipeline, index_), layers_.size())),
+      guard_(training.bad_values, static_cast<std::uint32_t>(node.index())),
+      parameters_(task.model()->initialize(node.program_seed()).segment(offset_of(pipeline, index_), layers_.size())),
       optimizer_{.rule = training.rule} {}
 
 Future<MicroResult> PipelineStage::run(MicroBatch batch) {

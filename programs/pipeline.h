@@ -56,8 +56,8 @@ struct StageStatistics {
 class PipelineStage {
  public:
   // `stages` are all, this one included.
-  PipelineStage(Context& context, Clients<PipelineStage> stages, const Pipeline& pipeline,
-                const ServerTraining& training, const LearningTask& task);
+  PipelineStage(Context& node, Clients<PipelineStage> stages, const Pipeline& pipeline, const ServerTraining& training,
+                const LearningTask& task);
 
   // Forward through this stage and all after it, and back. Error::failed when a size, a number or a label does not fit.
   Future<MicroResult> run(MicroBatch batch);

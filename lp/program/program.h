@@ -93,7 +93,7 @@ class Program {
   }
   template <class S>
   GroupHandle<S> declare_group(GroupOptions options) {
-    const GroupHandle<S> handle(options.name, options.replicas);
+    GroupHandle<S> handle(options.name, options.replicas);
     add_group(std::move(options), /*single=*/false);
     return handle;
   }

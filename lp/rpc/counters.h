@@ -28,9 +28,9 @@ struct LatencyHistogram {
 
 // What one caller's calls of one method have come to. A value.
 struct CallStatistics {
-  std::string caller = "";  // node
-  std::string callee = "";
-  std::string method = "";
+  std::string caller{};  // node
+  std::string callee{};
+  std::string method{};
   std::uint64_t calls = 0;           // begun
   std::uint64_t ended = 0;           // of these; the rest is on its way
   std::uint64_t errors = 0;          // of those that ended

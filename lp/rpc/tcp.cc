@@ -93,7 +93,7 @@ Tcp::Tcp(Hub& hub)
   if (!options.outside_key.empty()) allow(options.outside_key);
   endpoint_ = router_->listen(options.listen);
   poller_.add(descriptor_, 0);
-  reader_.add(descriptor_, 0, /*writable=*/false, /*readable=*/false);
+  reader_.add(descriptor_, 0);  // always: it wakes nobody where nobody waits
 }
 
 std::shared_ptr<Tcp> Tcp::listen(Hub& hub) {
@@ -423,7 +423,6 @@ Receivers::Source::Successor Tcp::successor() const noexcept { return t_reads ? 
 Word* Tcp::begin_reading() noexcept {
   if (receiving_.load() != kFree || closing_ || reading_.exchange(true)) return nullptr;
   poller_.change(descriptor_, 0, /*writable=*/false, /*readable=*/false);
-  reader_.change(descriptor_, 0, /*writable=*/false, /*readable=*/true);
   reader_word_ = Event::kEmpty;
   unread_ = false;
   t_reads = true;
@@ -443,7 +442,6 @@ bool Tcp::read() {
 
 void Tcp::end_reading() noexcept {
   t_reads = false;
-  reader_.change(descriptor_, 0, /*writable=*/false, /*readable=*/false);
   poller_.change(descriptor_, 0, /*writable=*/false, /*readable=*/true);
   bool unread = unread_;
   reading_ = false;
