@@ -71,11 +71,11 @@ class FederatedExchange final : public Exchange {
 }  // namespace
 
 std::vector<std::uint32_t> client_examples(const Dataset& data, Place client, std::uint32_t label_shards,
-                                           std::uint64_t seed) {
+                                           std::uint64_t run_seed) {
   if (data.examples() == 0) throw Error(ErrorKind::failed, "there are no examples to give to the clients");
   std::vector<std::uint32_t> order(static_cast<std::size_t>(data.examples()));
   std::iota(order.begin(), order.end(), 0U);
-  Random random(seed, "clients");
+  Random random(run_seed, "clients");
   random.shuffle(std::span(order));
   if (label_shards > 0) {
     std::stable_sort(order.begin(), order.end(),
@@ -106,8 +106,9 @@ TrainingGraph add_federated_training(Program& program, const LearningTask& task,
                     .cut_every = training.cut_every,
                     .initial = initial_parameters(task),
                     .reached = federated.reached});
-  const auto own_examples = [shards = federated.label_shards](const Dataset& data, Place client, std::uint64_t seed) {
-    return client_examples(data, client, shards, seed);
+  const auto own_examples = [shards = federated.label_shards](const Dataset& data, Place client,
+                                                              std::uint64_t run_seed) {
+    return client_examples(data, client, shards, run_seed);
   };
   return add_serverless_workers(
       program, task, training,
