@@ -40,6 +40,6 @@ need() {
 build() {
   local preset=$1
   shift
-  cmake --preset "$preset"
-  cmake --build --preset "$preset" --parallel "$jobs" ${@:+--target "$@"}
+  cmake --preset "$preset" &&
+    cmake --build --preset "$preset" --parallel "$jobs" ${@:+--target "$@"}
 }
