@@ -131,7 +131,7 @@ TrainingGraph add_replica_training(Program& program, const LearningTask& task, c
                                    const ReplicaScheme& scheme) {
   const auto members = program.group<CollectiveMember>(
       {.name = "collective", .replicas = training.workers, .on_failure = worker_policy(training)}, context);
-  const TrainingGraph graph = add_serverless_workers(
+  TrainingGraph graph = add_serverless_workers(
       program, task, training,
       BoundScheme<GroupHandle<CollectiveMember>>{
           .scheme = {.division = scheme.division},

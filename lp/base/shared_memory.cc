@@ -113,7 +113,9 @@ void SharedMemory::forget(std::size_t begin, std::size_t size) noexcept {
 }
 
 void SharedMemory::become_private() noexcept {
-  mmap(data_, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, descriptor_.number(), 0);
+  // It replaces a mapping of the same size, which needs nothing that could be missing.
+  static_cast<void>(
+      mmap(data_, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, descriptor_.number(), 0));
   descriptor_ = Descriptor();  // nothing is forgotten or handed on from here
 }
 

@@ -58,12 +58,11 @@ class SlurmCluster {
   SlurmCluster& operator=(const SlurmCluster&) = delete;
 
   // What runs on a node for jobs.
-  std::vector<int> processes_on(const std::string& node) const {
-    std::vector<int> here;
-    for (const int process : marked("SLURMD_NODENAME=" + node)) {
-      if (internal::has_mark(process, mark())) here.push_back(process);
-    }
-    return here;
+  std::vector<int> processes_on(const std::string& node) const { return own(marked("SLURMD_NODENAME=" + node)); }
+  // Those of these processes that this Slurm has started; others have nodes of the same names.
+  std::vector<int> own(std::vector<int> processes) const {
+    std::erase_if(processes, [this](int process) { return !internal::has_mark(process, mark()); });
+    return processes;
   }
 
   void start_slurmd(const std::string& node) {

@@ -23,9 +23,11 @@ class SlurmTest : public MainTest {
   }
 
   // The processes of the first run on a node.
-  static std::vector<int> processes_on(const std::string& node) { return marked(internal::run_mark("run1", node)); }
+  std::vector<int> processes_on(const std::string& node) const {
+    return cluster_.own(marked(internal::run_mark("run1", node)));
+  }
 
-  static std::vector<int> all_processes() {
+  std::vector<int> all_processes() const {
     std::vector<int> all;
     for (const std::string node : {"n1", "n2", "n3"}) {
       const std::vector<int> here = processes_on(node);

@@ -11,8 +11,8 @@ namespace lp::tool {
 std::string short_duration(double seconds) {
   const auto whole = static_cast<long>(std::max(seconds, 0.0));
   if (whole < 100) return std::to_string(whole) + "s";
-  if (whole < 100 * 60) return std::to_string(whole / 60) + "m";
-  if (whole < 48 * 3600) return std::to_string(whole / 3600) + "h";
+  if (whole < 100 * 60L) return std::to_string(whole / 60) + "m";
+  if (whole < 48 * 3600L) return std::to_string(whole / 3600) + "h";
   return std::to_string(whole / 86400) + "d";
 }
 
