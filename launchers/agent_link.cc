@@ -141,11 +141,11 @@ void AgentLink::lose(const std::string& why) {
   events_.lost(why);
 }
 
-std::unique_ptr<AgentLink> start_agent_here(const std::string& run) {
+std::unique_ptr<AgentLink> start_agent_here(const std::string& mark) {
   const SocketPair ends = make_socket_pair();
   AgentLink::Options link{.control = std::make_unique<ControlSocket>(ends.ours, kSmallMessages)};
   try {
-    link.process = spawn_agent(ends.theirs, run_mark(run));
+    link.process = spawn_agent(ends.theirs, run_mark(mark));
   } catch (...) {
     ::close(ends.theirs);
     throw;

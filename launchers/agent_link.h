@@ -77,6 +77,6 @@ class AgentLink {
 };
 
 // An agent for this host. `run` marks its processes. Throws Error when it cannot be started.
-std::unique_ptr<AgentLink> start_agent_here(const std::string& run);
+std::unique_ptr<AgentLink> start_agent_here(const std::string& mark);
 
 }  // namespace lp::internal

@@ -168,8 +168,8 @@ void ProcessHost::start_there(std::size_t unit, const std::filesystem::path& cut
   control::SpawnT spawn;
   spawn.name = topology_.units[unit].name;
   spawn.environment = place.environment;
-  spawn.environment.push_back(run_mark(start_.run, host_of(unit)));
-  spawn.environment.push_back(node_mark(start_.run, unit, incarnation));
+  spawn.environment.push_back(run_mark(start_.mark, host_of(unit)));
+  spawn.environment.push_back(node_mark(start_.mark, unit, incarnation));
   spawn.cores = place.cores;
   spawn.memory = place.memory;
   spawn.directory = place.directory;
@@ -280,14 +280,14 @@ void ProcessHost::abandon(const std::string& why) {
     agent->kill();
     agent->close();
   }
-  kill_marked(run_mark(start_.run));
+  kill_marked(run_mark(start_.mark));
   events_->on_lost(why + ", so its agent was killed");
 }
 
 void ProcessHost::lose(std::size_t host, const std::string& why) {
   if (!agents_[host]->remote()) {
     // The nodes got the parent-death signal; what they started did not.
-    kill_marked(run_mark(start_.run));
+    kill_marked(run_mark(start_.mark));
     events_->on_lost("the agent of this host ended (was it killed?), and all its nodes with it: " + why);
     return;
   }

@@ -36,6 +36,7 @@ struct NodeStart {
   std::string configuration{};
   std::uint64_t seed = 0;
   std::string run{};
+  std::string mark{};  // of its processes
   std::string directory{};
   std::string token{};
   bool patient = false;

@@ -66,11 +66,15 @@ std::string new_run_name(const std::string& program) {
   localtime_r(&seconds, &local);
   std::array<char, 32> when{};
   std::strftime(when.data(), when.size(), "%Y%m%d-%H%M%S", &local);
+  return program + "-" + when.data() + "-" + random_suffix();
+}
+
+std::string random_suffix() {
   std::uint16_t random = 0;
   [[maybe_unused]] const auto got = getrandom(&random, sizeof random, 0);
   std::array<char, 8> suffix{};
   std::snprintf(suffix.data(), suffix.size(), "%04x", static_cast<unsigned>(random));
-  return program + "-" + when.data() + "-" + suffix.data();
+  return suffix.data();
 }
 
 std::filesystem::path default_run_directory(const std::string& run) {

@@ -13,6 +13,7 @@ namespace lp::internal {
 
 // "digits-20260131-235959-7f3a"
 std::string new_run_name(const std::string& program);
+std::string random_suffix();  // "7f3a"
 
 // Below $XDG_STATE_HOME/lp/runs, or ~/.local/state/lp/runs.
 std::filesystem::path default_run_directory(const std::string& run);

@@ -74,6 +74,7 @@ Run::State::State(Run& owner, Program built, LaunchOptions given)
       plan(internal::plan_here(program, options)),
       name(options.name.empty() ? internal::new_run_name(program.name()) : options.name),
       owner_(owner),
+      mark_(options.launch == Launch::kubernetes ? name : name + "." + internal::random_suffix()),
       topology_(internal::topology_of(plan)),
       journal_(options.directory) {
   if (!options.directory.empty()) take_directory();
@@ -184,6 +185,7 @@ void Run::State::make_host() {
                             .configuration = options.configuration,
                             .seed = options.seed,
                             .run = name,
+                            .mark = mark_,
                             .directory = options.directory.empty()
                                              ? std::string()
                                              : std::filesystem::absolute(options.directory).string(),
@@ -221,7 +223,7 @@ std::vector<std::unique_ptr<internal::AgentLink>> Run::State::start_agents(std::
     internal::check_descriptors(topology_.units.size(), descriptors);
     hosts.push_back(internal::capacity_here());
     hosts.back().spec.address = options.listen;
-    agents.push_back(internal::start_agent_here(name));
+    agents.push_back(internal::start_agent_here(mark_));
     return agents;
   }
   if (!options.debug.empty()) {
@@ -236,7 +238,7 @@ std::vector<std::unique_ptr<internal::AgentLink>> Run::State::start_agents(std::
   if (specs.empty()) throw Error(ErrorKind::failed, "--launch=ssh needs --hosts: which hosts shall run it?");
   for (auto& agent : internal::start_agents_there(
            specs, slurm ? internal::by_srun() : internal::by_ssh(options.ssh),
-           {.run = name, .lease = std::max(options.grace, kLeastLease), .patience = options.start})) {
+           {.run = mark_, .lease = std::max(options.grace, kLeastLease), .patience = options.start})) {
     hosts.push_back(std::move(agent.capacity));
     if (hosts.back().spec.address.empty()) hosts.back().spec.address = options.listen;
     agents.push_back(std::move(agent.link));

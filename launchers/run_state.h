@@ -75,6 +75,7 @@ struct Run::State final : internal::Coordinator::Listener {
   void raise(bool& flag);
 
   Run& owner_;
+  const std::string mark_;  // of its processes
   const internal::Topology topology_;
   Descriptor taken_;  // the run's directory
   internal::RestorePoint begin_;

@@ -132,7 +132,7 @@ std::string batch_script(const SlurmJob& job, const Plan& plan) {
 
 std::string submit(const std::filesystem::path& script) {
   const std::string said = ask_slurm("sbatch", "--parsable " + shell_word(script));
-  const std::size_t last = said.rfind('\n') + 1;                              // before it stand sbatch's warnings
+  const std::size_t last = said.rfind('\n') + 1;                        // before it stand sbatch's warnings
   std::string number = said.substr(last, said.find(';', last) - last);  // behind it, the cluster
   if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos) {
     throw Error(ErrorKind::failed, "sbatch has said no job's number: " + said);

@@ -38,7 +38,8 @@ pid_t spawn_agent(int control, const std::string& mark);
 pid_t spawn_command(const std::vector<std::string>& command, int connection, int errors);
 
 // The environment variable by which the processes of a run, and all that they start, are known to the agent of a host,
-// which has no name where there is one only: "LP_RUN=digits-...", "LP_RUN=digits-...@host".
+// which has no name where there is one only: "LP_RUN=digits-...", "LP_RUN=digits-...@host". A start's mark is its run's
+// name and a suffix, since runs in different directories may have one name; in pods, which share nothing, the name.
 std::string run_mark(const std::string& run, const std::string& host = {});
 std::string node_mark(const std::string& run, std::size_t unit, std::uint32_t incarnation);  // "LP_NODE=..."
 

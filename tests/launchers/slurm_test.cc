@@ -23,9 +23,7 @@ class SlurmTest : public MainTest {
   }
 
   // The processes of the first run on a node.
-  std::vector<int> processes_on(const std::string& node) const {
-    return cluster_.own(marked(internal::run_mark("run1", node)));
-  }
+  std::vector<int> processes_on(const std::string& node) const { return cluster_.own(marked("run1", node)); }
 
   std::vector<int> all_processes() const {
     std::vector<int> all;

@@ -38,7 +38,7 @@ class SshTest : public MainTest {
   }
 
   // Processes of the run on a host: agent, warden, nodes.
-  std::vector<int> processes_on(const std::string& host) const { return marked(internal::run_mark(run(), host)); }
+  std::vector<int> processes_on(const std::string& host) const { return marked(run(), host); }
 
   std::vector<int> all_processes() const {
     std::vector<int> all;
@@ -135,7 +135,7 @@ TEST_F(SshTest, AnAgentThatIsKilledLeavesNoFiles) {
                                    },
                                    {.run = "killed-" + directory_.filename().string()});
   EXPECT_FALSE(std::filesystem::is_empty(directory_ / ".cache/lp/runs"));
-  const std::vector<int> there = marked(internal::run_mark("killed-" + directory_.filename().string(), "h1"));
+  const std::vector<int> there = marked("killed-" + directory_.filename().string(), "h1");
   const AllWatched processes = watch(there);
   int agent = -1;
   for (const int process : there) {
