@@ -104,6 +104,22 @@ Encoded dithered(std::span<const float> values, std::uint64_t seed) {
   return out;
 }
 
+void multiply(const Encoded& factors, std::span<float> to) {
+  const std::size_t outputs = factors.column;
+  const std::size_t inputs = factors.size / outputs - 1;
+  const std::size_t examples = factors.values.size() / (outputs + inputs);
+  const float* const activations = factors.values.data() + examples * outputs;
+  for (std::size_t example = 0; example < examples; ++example) {
+    const float* const errors = factors.values.data() + example * outputs;
+    for (std::size_t input = 0; input <= inputs; ++input) {
+      const float activation = input < inputs ? activations[example * inputs + input] : 1;
+      for (std::size_t output = 0; output < outputs; ++output) {
+        to[input * outputs + output] += errors[output] * activation;
+      }
+    }
+  }
+}
+
 [[noreturn]] void malformed(const Encoded& encoded) {
   throw Error(ErrorKind::failed, "a compressed gradient of " + std::to_string(encoded.size) +
                                      " values whose parts do not fit: " + std::to_string(encoded.values.size()) +
@@ -130,6 +146,10 @@ void check(const Encoded& encoded) {
       }
       break;
     case Compression::dither: fits = encoded.values.size() == 1 && encoded.levels.size() == encoded.size; break;
+    case Compression::outer_product:
+      fits = fits && encoded.column != 0 && encoded.size % encoded.column == 0 && encoded.size / encoded.column > 1 &&
+             encoded.values.size() % (encoded.column + encoded.size / encoded.column - 1) == 0;
+      break;
     default: fits = false;
   }
   if (!fits) malformed(encoded);
@@ -145,6 +165,15 @@ std::uint64_t Encoded::bytes() const {
 Encoded plain(Array<float> values) {
   Encoded out{.size = values.size()};
   out.values = std::move(values);
+  return out;
+}
+
+Encoded outer_product(Array<float> factors, std::uint32_t outputs, std::uint32_t inputs) {
+  Encoded out{.compression = Compression::outer_product,
+              .size = std::uint64_t{outputs} * (std::uint64_t{inputs} + 1),
+              .column = outputs};
+  out.values = std::move(factors);
+  check(out);
   return out;
 }
 
@@ -169,6 +198,7 @@ Array<float> decode(const Encoded& encoded) {
       for (std::size_t i = 0; i < to.size(); ++i)
         to[i] = encoded.values[0] * static_cast<float>(encoded.levels[i]) / kLevels;
       break;
+    case Compression::outer_product: multiply(encoded, to); break;
   }
   return out;
 }
@@ -181,6 +211,9 @@ Encoded encode(std::span<const float> values, const CompressionOptions& options,
     case Compression::random_k: return some(values, options.kind, options.share, seed);
     case Compression::significant: return significant(values, options.threshold);
     case Compression::dither: return dithered(values, seed);
+    case Compression::outer_product:
+      throw Error(ErrorKind::failed,
+                  "a gradient can not be taken apart into an outer product: choose the scheme of it");
   }
   return plain(Array<float>::copy_of(values));
 }

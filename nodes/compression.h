@@ -13,17 +13,18 @@ namespace lp {
 
 enum class Compression : std::uint8_t {
   none,
-  one_bit,      // a bit a value, and two reconstruction values a column
-  top_k,        // the values that are largest by magnitude
-  random_k,     // values that are drawn at random
-  significant,  // values of some magnitude at least: those that were modified significantly since they were sent
-  dither,       // 8 bits a value: its share of the largest magnitude, rounded up or down at random
+  one_bit,        // a bit a value, and two reconstruction values a column
+  top_k,          // the values that are largest by magnitude
+  random_k,       // values that are drawn at random
+  significant,    // values of some magnitude at least: those that were modified significantly since they were sent
+  dither,         // 8 bits a value: its share of the largest magnitude, rounded up or down at random
+  outer_product,  // the gradient of a fully connected layer as its two factors, without loss; see outer_product()
 };
 
 struct Encoded {
   Compression compression = Compression::none;
   std::uint64_t size = 0;    // values that it stands for
-  std::uint32_t column = 0;  // one_bit: values of a column; the last may have fewer
+  std::uint32_t column = 0;  // one_bit: values of a column; the last may have fewer. outer_product: outputs
   Array<float>
       values{};  // none: all. one_bit: low and high of each column. k, significant: those kept. dither: the norm
   Array<std::uint32_t> indices{};  // k, significant: of those kept, ascending
@@ -36,6 +37,12 @@ struct Encoded {
 // Without loss and without a copy.
 Encoded plain(Array<float> values);
 
+// The gradient of a fully connected layer, Σ δ (x, 1)ᵀ over the examples, as Project Adam sends it (Chilimbi et al.,
+// OSDI 2014, section 3.2.2): the errors δ of all examples, then the activations x that went in, each example's
+// together. It is the decoder that multiplies: the weights' gradient, a column for each input, then the biases'.
+// Error::failed when the sizes do not fit.
+Encoded outer_product(Array<float> factors, std::uint32_t outputs, std::uint32_t inputs);
+
 // Error::failed when the sizes do not fit each other, or an index lies outside or does not ascend.
 Array<float> decode(const Encoded& encoded);
 
@@ -47,8 +54,8 @@ struct CompressionOptions {
   std::uint32_t column = 64;  // one_bit: 1 or more
 };
 
-// Q of "1-bit stochastic gradient descent" (Seide et al., Interspeech 2014) and its kin. `random` decides for random_k
-// and dither, and is otherwise not used.
+// Error::failed for outer_product, which is not made of a gradient. Q of "1-bit stochastic gradient descent" (Seide et
+// al., Interspeech 2014) and its kin. `random` decides for random_k and dither, and is otherwise not used.
 Encoded encode(std::span<const float> values, const CompressionOptions& options, std::uint64_t seed);
 
 // q = Q(g + e);  e ← (g + e) − Q⁻¹(q). What was decoded and the residual together are always the sum of what was given.

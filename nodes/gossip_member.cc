@@ -27,6 +27,7 @@ void WeightedModel::merge(const WeightedModel& other) {
   const std::span<float> to = values.edit();
   for (std::size_t i = 0; i < to.size(); ++i) to[i] = keep * to[i] + take * other.values[i];
   weight = sum;
+  step = std::max(step, other.step);
 }
 
 void GossipMember::put(const WeightedModel& sent) {

@@ -16,8 +16,9 @@ namespace lp {
 struct WeightedModel {
   double weight = 0;  // 0: there is none
   Array<float> values{};
+  std::uint64_t step = 0;  // at which its sender was
 
-  // x ← (α x + α' x') / (α + α'), α ← α + α'. Error::failed when the sizes differ.
+  // x ← (α x + α' x') / (α + α'), α ← α + α', and the later step. Error::failed when the sizes differ.
   void merge(const WeightedModel& other);
 };
 

@@ -29,6 +29,7 @@ struct Push {
   Stamp stamp{};
   std::uint32_t examples = 0;  // that it was summed over; an update divides by the sum of these, unless that is 0
   KeySet keys{};
+  double loss = 0;    // summed over the same examples, where somebody wants to know it
   Encoded values{};   // `width` for each key
   bool pull = false;  // answer with the same rows as they are at the worker's next clock
 };
@@ -57,6 +58,7 @@ struct Reply {
   std::uint64_t slowest = 0;    // the lowest clock of its workers: what they pushed before it is in the values
   Array<std::uint64_t> keys{};  // pull of a range of a sparse tensor: whose the values are
   Array<float> values{};        // pull
+  double loss = 0;              // mean over the examples of the newest update
 };
 
 }  // namespace lp

@@ -48,6 +48,7 @@ void LeafServer::push_when_complete(const Place& place) {
   const std::span<float> to = values.edit();
   for (std::size_t k = 1; k < pushes.size(); ++k) {
     sum.examples += pushes[k].push.examples;
+    sum.loss += pushes[k].push.loss;
     sum.stamp.version = std::min(sum.stamp.version, pushes[k].push.stamp.version);
     sum.pull = sum.pull || pushes[k].push.pull;
     for (std::size_t i = 0; i < to.size(); ++i) to[i] += pushes[k].values[i];

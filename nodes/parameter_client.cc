@@ -132,7 +132,7 @@ ParameterClient::Request ParameterClient::start_pull_rows(std::uint32_t tensor, 
 
 ParameterClient::Request ParameterClient::start_push(std::uint32_t tensor, std::uint64_t clock,
                                                      std::span<const float> gradient, std::uint32_t examples,
-                                                     std::span<float> to) {
+                                                     std::span<float> to, double loss) {
   Request request = start(tensor, dense_[tensor], clock, to);
   for (Sent& sent : request.sent_) {
     Array<float> values = gather(tensor, sent.part, gradient);
@@ -141,8 +141,25 @@ ParameterClient::Request ParameterClient::start_push(std::uint32_t tensor, std::
     if (!at.feedback) at.feedback.emplace(options_.compression);
     const bool compressed = options_.compression.kind != Compression::none || options_.compression.clip > 0;
     send_push(sent, examples, !to.empty(),
-              compressed ? at.feedback->encode(values.span(), hash_combine(options_.seed, ++pushes_)) : plain(values));
+              compressed ? at.feedback->encode(values.span(), hash_combine(options_.seed, ++pushes_)) : plain(values),
+              loss);
   }
+  return request;
+}
+
+ParameterClient::Request ParameterClient::start_push(std::uint32_t tensor, std::uint64_t clock, Encoded gradient,
+                                                     std::uint32_t examples) {
+  Request request = start(tensor, dense_[tensor], clock, {});
+  const auto owns = [](const Sent& sent) { return !sent.part.pieces.empty(); };
+  const auto owner = std::find_if(request.sent_.begin(), request.sent_.end(), owns);
+  if (std::count_if(request.sent_.begin(), request.sent_.end(), owns) != 1) {
+    throw Error(ErrorKind::failed,
+                "an encoded gradient goes to one server, but tensor " + std::to_string(tensor) + " is not at one");
+  }
+  for (Sent& sent : request.sent_) {
+    if (!owns(sent)) send_push(sent, examples, false, plain({}));  // does the steps of the first tensor
+  }
+  send_push(*owner, examples, false, std::move(gradient));
   return request;
 }
 
@@ -163,13 +180,14 @@ ParameterClient::Request ParameterClient::start_push_rows(std::uint32_t tensor, 
   return request;
 }
 
-void ParameterClient::send_push(Sent& sent, std::uint32_t examples, bool pull, Encoded values) {
+void ParameterClient::send_push(Sent& sent, std::uint32_t examples, bool pull, Encoded values, double loss) {
   sent.pushes = true;
   Push& push = sent.push;
   push.tensor = sent.pull.tensor;
   push.shard = sent.part.server;
   push.stamp = {.worker = options_.worker, .clock = sent.pull.clock, .version = place(push.tensor, push.shard).version};
   push.examples = examples;
+  push.loss = loss;
   push.keys = sent.pull.keys;
   push.values = std::move(values);
   push.pull = pull;
@@ -215,6 +233,7 @@ Arrival ParameterClient::wait(Request request) {
     Place& at = place(request.tensor_, sent.part.server);
     ahead = ahead || reply.outcome == PushOutcome::ahead;
     if (reply.outcome == PushOutcome::dropped) ++arrival.dropped;
+    if (reply.version >= arrival.newest) arrival.loss = reply.loss;
     arrival.newest = std::max(arrival.newest, reply.version);
     arrival.oldest = std::min(arrival.oldest, reply.version);
     arrival.slowest = std::min(arrival.slowest, reply.slowest);

@@ -36,6 +36,7 @@ struct Arrival {
   std::uint64_t oldest = 0;
   std::uint64_t slowest = 0;  // the lowest clock of a worker
   std::uint32_t dropped = 0;  // shards that dropped the gradient
+  double loss = 0;            // mean over the examples of the newest update
 };
 
 struct Traffic {
@@ -53,9 +54,13 @@ class ParameterClient {
   // All rows of a dense tensor, as the consistency model allows a worker at this clock to see them, whose pushes before
   // it were sent. They go to `to`, which must live until wait().
   Request start_pull(std::uint32_t tensor, std::uint64_t clock, std::span<float> to);
-  // A gradient of all of a dense tensor, summed over `examples`. With `to`, the rows afterwards go there.
+  // A gradient of all of a dense tensor, summed over `examples`, as is the loss. With `to`, the rows afterwards go
+  // there.
   Request start_push(std::uint32_t tensor, std::uint64_t clock, std::span<const float> gradient, std::uint32_t examples,
-                     std::span<float> to = {});
+                     std::span<float> to = {}, double loss = 0);
+  // The same of a tensor that is whole at one server, for a gradient that is encoded already; without the rows.
+  // Error::failed when it is at several.
+  Request start_push(std::uint32_t tensor, std::uint64_t clock, Encoded gradient, std::uint32_t examples);
   // The same for the rows of these keys, which ascend. A push goes to every server, since it counts as the worker's
   // next clock there; a pull goes to those that have some of the keys.
   Request start_pull_rows(std::uint32_t tensor, std::uint64_t clock, const Array<std::uint64_t>& keys,
@@ -113,7 +118,7 @@ class ParameterClient {
   Place& place(std::uint32_t tensor, std::uint32_t shard) { return places_[tensor * servers_.size() + shard]; }
   const std::vector<Part>& cut_rows(std::uint32_t tensor, const Array<std::uint64_t>& keys);
   Request start(std::uint32_t tensor, const std::vector<Part>& parts, std::uint64_t clock, std::span<float> to);
-  void send_push(Sent& sent, std::uint32_t examples, bool pull, Encoded values);
+  void send_push(Sent& sent, std::uint32_t examples, bool pull, Encoded values, double loss = 0);
   void send(Sent& sent);
   Reply receive(Sent& sent);
   void scatter(std::uint32_t tensor, const Part& part, const Array<float>& values, std::span<float> to) const;

@@ -101,7 +101,7 @@ Future<Reply> ParameterServer::answer(const Push& push, PushOutcome outcome) {
   const Shard& shard = find(push.tensor, push.shard);
   if (push.pull && outcome != PushOutcome::ahead)
     return read_when_allowed(shard, shard.clock_after(push.stamp), push.keys, outcome);
-  return ready(Reply{.outcome = outcome, .version = shard.version(), .slowest = shard.slowest()});
+  return ready(Reply{.outcome = outcome, .version = shard.version(), .slowest = shard.slowest(), .loss = shard.loss()});
 }
 
 // A duplicate goes to the replica, too: behind the push that it repeats, which may not have arrived there yet.
@@ -200,9 +200,13 @@ ServerStatistics ParameterServer::statistics() const {
 }
 
 void ParameterServer::cut_when_due() {
+  if (shards_.empty()) return;
   std::uint64_t step = kUnbounded;
-  for (const auto& shard : shards_) step = std::min(step, shard->version());
-  if (step == cut_at_ || shards_.empty()) return;
+  for (const auto& shard : shards_) {
+    if (shard->index().size() > 0) step = std::min(step, shard->version());
+  }
+  if (step == kUnbounded) step = shards_[0]->version();  // it has no keys, and does the steps of the first tensor
+  if (step == cut_at_) return;
   const bool due = options_.cut_every != 0 && step % options_.cut_every == 0;
   if (due || step == options_.last_step) context_.cut(cut_at_ = step);
 }

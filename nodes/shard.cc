@@ -169,7 +169,7 @@ PushOutcome Shard::push(const Push& push) {
     insert(push.keys, missing);
     runs = index_.find(push.keys.list, nullptr);
   }
-  waiting_.push_back({round, stamp, push.examples, push.keys, std::move(runs), std::move(values)});
+  waiting_.push_back({round, stamp, push.examples, push.loss, push.keys, std::move(runs), std::move(values)});
   set_clock(stamp.worker, stamp.clock + 1);
   update_while_complete();
   return PushOutcome::accepted;
@@ -205,13 +205,16 @@ void Shard::update_while_complete() {
 void Shard::apply(std::vector<Waiting> gradients) {
   std::vector<float> weights;
   std::uint64_t examples = 0;
+  double loss = 0;
   for (const Waiting& one : gradients) {
     const std::uint64_t staleness = progress_.version - one.stamp.version;
     weights.push_back(with(options_.consistency, [&](const auto& strategy) { return strategy.weight(staleness); }));
     examples += one.examples;
+    loss += one.loss;
     statistics_.staleness.resize(ShardStatistics::kStaleness);
     ++statistics_.staleness[std::min<std::size_t>(staleness, ShardStatistics::kStaleness - 1)];
   }
+  if (examples != 0) loss_ = loss / static_cast<double>(examples);
   statistics_.applied += gradients.size();
   const bool same_rows = std::all_of(gradients.begin(), gradients.end(),
                                      [&](const Waiting& one) { return one.runs == gradients.front().runs; });
@@ -281,7 +284,7 @@ Shard::Waiting Shard::merged(const Waiting& a, float weight_a, const Waiting& b,
 }
 
 Reply Shard::read(const KeySet& keys) const {
-  Reply reply{.version = progress_.version, .slowest = progress_.slowest};
+  Reply reply{.version = progress_.version, .slowest = progress_.slowest, .loss = loss_};
   const std::size_t width = options_.width;
   std::vector<std::uint32_t> missing;
   const std::vector<SlotRun> runs = runs_of(keys, missing);

@@ -79,6 +79,7 @@ class Shard {
   std::uint64_t version() const { return progress_.version; }
   std::uint64_t clock(std::uint32_t worker) const;
   std::uint64_t slowest() const { return progress_.slowest; }
+  double loss() const { return loss_; }  // mean over the examples of the newest update
   const KeyIndex& index() const { return index_; }
   const Array<float>& values() const { return values_; }      // dense: by key
   const Array<float>& previous() const { return previous_; }  // Synchronous: of the version before; else empty
@@ -94,6 +95,7 @@ class Shard {
     std::uint64_t round = 0;
     Stamp stamp{};
     std::uint32_t examples = 0;
+    double loss = 0;
     KeySet keys{};
     std::vector<SlotRun> runs{};
     Array<float> values{};
@@ -119,6 +121,7 @@ class Shard {
   Array<float> previous_{};
   Optimizer optimizer_;
   std::vector<Waiting> waiting_{};
+  double loss_ = 0;  // of the newest update
   ShardStatistics statistics_{};
 };
 

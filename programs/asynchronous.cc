@@ -26,17 +26,16 @@ class AsynchronousExchange final : public Exchange {
     }
     return parameters_;
   }
-  std::uint64_t push(std::uint64_t step, const Rows& rows, const Eigen::VectorXf& gradient,
-                     std::uint32_t examples) override {
+  std::uint64_t push(std::uint64_t step, const Rows& rows, const BatchGradient& batch) override {
     if (!rows.empty()) {
-      servers_.wait(start_push(servers_, step, rows, gradient, examples));
+      servers_.wait(start_push(servers_, step, rows, batch.gradient, batch.examples));
       return step + 1;
     }
-    accrued_ += gradient;
-    examples_ += examples;
+    accrued_ += batch.gradient;
+    examples_ += batch.examples;
     last_ = step;
-    if ((step + 1) % downpour_.fetch_every != 0 && examples > 0) {
-      parameters_ -= downpour_.local_rate / static_cast<float>(examples) * gradient;
+    if ((step + 1) % downpour_.fetch_every != 0 && batch.examples > 0) {
+      parameters_ -= downpour_.local_rate / static_cast<float>(batch.examples) * batch.gradient;
     }
     if ((step + 1) % downpour_.push_every == 0) push_accrued();
     return step + 1;

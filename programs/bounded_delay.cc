@@ -21,10 +21,9 @@ class BoundedDelayExchange final : public Exchange {
     servers_.wait(start_pull(servers_, model_, step, rows, parameters_));
     return parameters_;
   }
-  std::uint64_t push(std::uint64_t step, const Rows& rows, const Eigen::VectorXf& gradient,
-                     std::uint32_t examples) override {
+  std::uint64_t push(std::uint64_t step, const Rows& rows, const BatchGradient& batch) override {
     end_push();
-    pushed_ = start_push(servers_, step, rows, gradient, examples);
+    pushed_ = start_push(servers_, step, rows, batch.gradient, batch.examples);
     return step + 1;
   }
   void end() override { end_push(); }

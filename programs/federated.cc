@@ -29,9 +29,8 @@ class FederatedExchange final : public Exchange {
 
   std::uint64_t begin() override { return next_round(); }
   const Eigen::VectorXf& parameters(std::uint64_t, const Rows&) override { return parameters_; }
-  std::uint64_t push(std::uint64_t step, const Rows&, const Eigen::VectorXf& gradient,
-                     std::uint32_t examples) override {
-    descend(optimizer_, parameters_, guard_.checked(step, gradient), examples);
+  std::uint64_t push(std::uint64_t step, const Rows&, const BatchGradient& batch) override {
+    descend(optimizer_, parameters_, guard_.checked(step, batch.gradient), batch.examples);
     if ((step + 1) % round_steps_ != 0) return step + 1;
     const auto values = Array<float>::copy_of(flat(parameters_));
     if (!rounds_.call<&Rounds::contribute>(worker_, step / round_steps_, values)) ++late_;

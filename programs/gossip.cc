@@ -1,5 +1,6 @@
 #include "programs/gossip.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -27,21 +28,23 @@ class GossipExchange final : public Exchange {
 
   std::uint64_t begin() override {
     weight_ = own().call<&GossipMember::first_weight>();
-    return 0;
+    step_ = 0;
+    receive();
+    return step_;
   }
   const Eigen::VectorXf& parameters(std::uint64_t, const Rows&) override {
     receive();
     return parameters_;
   }
-  std::uint64_t push(std::uint64_t step, const Rows&, const Eigen::VectorXf& gradient,
-                     std::uint32_t examples) override {
-    descend(optimizer_, parameters_, guard_.checked(step, gradient), examples);
+  std::uint64_t push(std::uint64_t step, const Rows&, const BatchGradient& batch) override {
+    descend(optimizer_, parameters_, guard_.checked(step, batch.gradient), batch.examples);
+    step_ = std::max(step_, step + 1);
     Random random(seed_, "gossip/" + std::to_string(worker_), step);
     if (members_.size() > 1 && weight_ > 0 && random.uniform() < probability_) {
       const std::uint64_t other = random.below(members_.size() - 1);
       send(other + (other >= worker_ ? 1 : 0));
     }
-    return step + 1;
+    return step_;
   }
   // The own member keeps the model, with what others still send.
   void end() override {
@@ -53,11 +56,14 @@ class GossipExchange final : public Exchange {
 
  private:
   const Client<GossipMember>& own() const { return members_[worker_]; }
-  WeightedModel model() const { return {.weight = weight_, .values = Array<float>::copy_of(flat(parameters_))}; }
+  WeightedModel model() const {
+    return {.weight = weight_, .values = Array<float>::copy_of(flat(parameters_)), .step = step_};
+  }
 
   void receive() {
     const WeightedModel sent = own().call<&GossipMember::take>();
     if (sent.weight == 0) return;
+    if (weight_ == 0) step_ = std::max(step_, sent.step);
     WeightedModel mine = model();
     mine.merge(sent);
     weight_ = mine.weight;
@@ -83,6 +89,7 @@ class GossipExchange final : public Exchange {
   Optimizer optimizer_;
   Eigen::VectorXf parameters_;
   double weight_ = 0;
+  std::uint64_t step_ = 0;  // the next one
   Traffic traffic_{};
 };
 

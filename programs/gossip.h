@@ -13,8 +13,9 @@
 namespace lp {
 
 // Adds the groups "worker", which ends the program, and "gossip". `probability` is that of a message after a step.
-// A worker that dies takes its weight with it, and the others go on; one that is restarted does its steps again, and
-// takes the first model that it is sent. Error::failed unless the probability is one.
+// A worker that dies takes its weight with it, and the others go on. One that is restarted begins anew, and when it is
+// sent a model it takes that, and goes on at its sender's step: what it did before is in the models of those to whom it
+// sent. Error::failed unless the probability is one.
 TrainingGraph add_gossip_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                   double probability = 0.1);
 

@@ -37,10 +37,9 @@ class HogwildExchange final : public Exchange {
     }
     return parameters_;
   }
-  std::uint64_t push(std::uint64_t step, const Rows& rows, const Eigen::VectorXf& gradient,
-                     std::uint32_t examples) override {
-    const std::span<const float> values = flat(guard_.checked(step, gradient));
-    const float rate = rate_ / static_cast<float>(examples);
+  std::uint64_t push(std::uint64_t step, const Rows& rows, const BatchGradient& batch) override {
+    const std::span<const float> values = flat(guard_.checked(step, batch.gradient));
+    const float rate = rate_ / static_cast<float>(batch.examples);
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (values[i] != 0) view_.add(rows.empty() ? i : rows[i / width_] * width_ + i % width_, -rate * values[i]);
     }

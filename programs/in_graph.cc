@@ -10,72 +10,83 @@
 namespace lp {
 namespace {
 
-// A model whose loss others compute, each over its part of the batch; added up in their order.
-class ReplicatedModel final : public Model {
+// Each replica computes a part.
+class ReplicatedModel final : public DistributedModel {
  public:
-  ReplicatedModel(std::unique_ptr<Model> model, Clients<GradientReplica> nodes)
-      : model_(std::move(model)), replicas_(std::move(nodes)) {}
-
-  Eigen::Index size() const override { return model_->size(); }
-  Eigen::VectorXf initialize(std::uint64_t seed) const override { return model_->initialize(seed); }
-  Eigen::MatrixXf scores(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& features) const override {
-    return model_->scores(parameters, features);
-  }
-  double loss(const Eigen::VectorXf& parameters, const Dataset& batch, Eigen::VectorXf& gradient) const override {
-    const auto examples = static_cast<std::uint64_t>(batch.examples());
-    const std::uint64_t count = replicas_.size();
-    std::vector<Future<PartialGradient>> futures;
-    for (std::uint64_t k = 0; k < count; ++k) {
-      const std::uint64_t begin = examples * k / count;
-      std::vector<std::uint32_t> part(examples * (k + 1) / count - begin);
-      std::iota(part.begin(), part.end(), static_cast<std::uint32_t>(begin));
-      futures.push_back(replicas_[k].async<&GradientReplica::gradient>(parameters, gather(batch, part)));
-    }
-    double loss = 0;
-    gradient.setZero(size());
-    for (std::size_t k = 0; const PartialGradient& one : when_all(std::move(futures)).get()) {
-      loss += one.loss;
-      if (k++ == 0) {
-        gradient = one.gradient;
-      } else {
-        gradient += one.gradient;
-      }
-    }
-    return loss;
-  }
+  ReplicatedModel(std::unique_ptr<Model> model, Clients<GradientReplica> replicas)
+      : DistributedModel(std::move(model)), replicas_(std::move(replicas)) {}
 
  private:
-  std::unique_ptr<Model> model_;
-  Clients<GradientReplica> replicas_;
+  std::vector<BatchGradient> compute(const Eigen::VectorXf& parameters, const Dataset& batch) const override {
+    std::vector<Future<BatchGradient>> futures;
+    for (std::size_t k = 0; k < replicas_.size(); ++k) {
+      futures.push_back(
+          replicas_[k].async<&GradientReplica::gradient>(parameters, part_of(batch, k, replicas_.size())));
+    }
+    return when_all(std::move(futures)).get();
+  }
+
+  const Clients<GradientReplica> replicas_;
 };
 
 }  // namespace
 
-PartialGradient GradientReplica::gradient(const Eigen::VectorXf& parameters, const Dataset& batch) const {
-  PartialGradient out;
+BatchGradient GradientReplica::gradient(const Eigen::VectorXf& parameters, const Dataset& batch) const {
+  BatchGradient out{.examples = static_cast<std::uint32_t>(batch.examples())};
   out.loss = model_->loss(parameters, batch, out.gradient);
   return out;
 }
 
-InGraphClient::InGraphClient(Clients<ParameterService> servers, const Clients<GradientReplica>& nodes,
-                             std::vector<Tensor> tensors, LearningTask task, const ServerTraining& training,
-                             Scheme scheme)
-    : TrainingWorker(
-          std::move(servers), std::move(tensors),
-          {.model = [model = task.model, nodes] { return std::make_unique<ReplicatedModel>(model(), nodes); },
-           .data = task.data},
-          training, std::move(scheme)) {}
+double DistributedModel::loss(const Eigen::VectorXf& parameters, const Dataset& batch,
+                              Eigen::VectorXf& gradient) const {
+  double loss = 0;
+  gradient.setZero(size());
+  for (std::size_t k = 0; const BatchGradient& one : compute(parameters, batch)) {
+    loss += one.loss;
+    if (k++ == 0) {
+      gradient = one.gradient;
+    } else {
+      gradient += one.gradient;
+    }
+  }
+  return loss;
+}
 
-TrainingGraph add_in_graph_training(Program& program, const LearningTask& task, const ServerTraining& training) {
+Dataset part_of(const Dataset& batch, std::uint64_t part, std::uint64_t parts) {
+  const auto examples = static_cast<std::uint64_t>(batch.examples());
+  const std::uint64_t begin = examples * part / parts;
+  std::vector<std::uint32_t> own(examples * (part + 1) / parts - begin);
+  std::iota(own.begin(), own.end(), static_cast<std::uint32_t>(begin));
+  return gather(batch, own);
+}
+
+InGraphClient::InGraphClient(Clients<ParameterService> servers, const Clients<GradientReplica>& replicas,
+                             std::vector<Tensor> tensors, const LearningTask& task, const ServerTraining& training,
+                             Scheme scheme, const Distribute& distribute)
+    : TrainingWorker(std::move(servers), std::move(tensors),
+                     {.model = [model = task.model, distribute, replicas] { return distribute(model(), replicas); },
+                      .data = task.data},
+                     training, std::move(scheme)) {}
+
+TrainingGraph add_distributed_training(Program& program, const LearningTask& task, const ServerTraining& training,
+                                       const Distribute& distribute, FailurePolicy replica_failure) {
   const Scheme scheme = synchronous_scheme(training);
   const auto servers = add_servers(program, task, training, scheme, /*pushers=*/1);
+  const auto replicas = program.group<GradientReplica>(
+      {.name = "replica", .replicas = training.workers, .on_failure = replica_failure}, task);
   const FailurePolicy policy = training.restarts > 0 ? restart(training.restarts) : kStopProgram;
-  const auto group =
-      program.group<GradientReplica>({.name = "replica", .replicas = training.workers, .on_failure = policy}, task);
-  const auto client = program.group<InGraphClient>({.name = "worker", .on_failure = policy, .ends_program = true},
-                                                   GroupHandle<ParameterService>(servers), group,
-                                                   SchemeTensors{task, training, scheme}, task, training, scheme);
+  const auto client = program.group<InGraphClient>(
+      {.name = "worker", .on_failure = policy, .ends_program = true}, GroupHandle<ParameterService>(servers), replicas,
+      SchemeTensors{task, training, scheme}, task, training, scheme, distribute);
   return {servers, client};
+}
+
+TrainingGraph add_in_graph_training(Program& program, const LearningTask& task, const ServerTraining& training) {
+  const auto replicate = [](std::unique_ptr<Model> model, const Clients<GradientReplica>& replicas) {
+    return std::make_unique<ReplicatedModel>(std::move(model), replicas);
+  };
+  return add_distributed_training(program, task, training, replicate,
+                                  training.restarts > 0 ? restart(training.restarts) : kStopProgram);
 }
 
 }  // namespace lp

@@ -7,7 +7,10 @@
 //               ├─▶ replica/1
 //               └─▶ server/0, ...
 
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <Eigen/Core>
@@ -20,17 +23,12 @@
 
 namespace lp {
 
-struct PartialGradient {
-  double loss = 0;  // summed over the examples, and so is the gradient
-  Eigen::VectorXf gradient{};
-};
-
 // A node that computes gradients of what it is given. It keeps nothing.
 class GradientReplica {
  public:
   explicit GradientReplica(const LearningTask& task) : model_(task.model()) {}
 
-  PartialGradient gradient(const Eigen::VectorXf& parameters, const Dataset& batch) const;
+  BatchGradient gradient(const Eigen::VectorXf& parameters, const Dataset& batch) const;
 
   using Remote = Methods<idempotent<&GradientReplica::gradient>>;
 
@@ -38,15 +36,46 @@ class GradientReplica {
   std::unique_ptr<Model> model_;
 };
 
+// A model whose loss others compute, each over a part of the batch. The sum, in the order of the parts, has the same
+// bits whoever computed them.
+class DistributedModel : public Model {
+ public:
+  explicit DistributedModel(std::unique_ptr<Model> model) : model_(std::move(model)) {}
+
+  Eigen::Index size() const override { return model_->size(); }
+  Eigen::VectorXf initialize(std::uint64_t seed) const override { return model_->initialize(seed); }
+  Eigen::MatrixXf scores(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& features) const override {
+    return model_->scores(parameters, features);
+  }
+  double loss(const Eigen::VectorXf& parameters, const Dataset& batch, Eigen::VectorXf& gradient) const override;
+
+ protected:
+  // Those of the parts, in their order.
+  virtual std::vector<BatchGradient> compute(const Eigen::VectorXf& parameters, const Dataset& batch) const = 0;
+
+ private:
+  const std::unique_ptr<Model> model_;
+};
+
+// Part 0, 1, ... of so many, whose sizes differ by one at most.
+Dataset part_of(const Dataset& batch, std::uint64_t part, std::uint64_t parts);
+
+// Who computes the loss of this model for the one client.
+using Distribute = std::function<std::unique_ptr<Model>(std::unique_ptr<Model>, const Clients<GradientReplica>&)>;
+
 // A worker whose gradients are computed by replicas.
 class InGraphClient final : public TrainingWorker {
  public:
-  InGraphClient(Clients<ParameterService> servers, const Clients<GradientReplica>& nodes, std::vector<Tensor> tensors,
-                LearningTask task, const ServerTraining& training, Scheme scheme);
+  InGraphClient(Clients<ParameterService> servers, const Clients<GradientReplica>& replicas,
+                std::vector<Tensor> tensors, const LearningTask& task, const ServerTraining& training, Scheme scheme,
+                const Distribute& distribute);
   using Remote = TrainingWorker::Remote;
 };
 
 // The groups "server", "replica" with training.workers nodes, and "worker" with one.
 TrainingGraph add_in_graph_training(Program& program, const LearningTask& task, const ServerTraining& training);
+// The same, with another way to share the work, and what happens when a replica fails.
+TrainingGraph add_distributed_training(Program& program, const LearningTask& task, const ServerTraining& training,
+                                       const Distribute& distribute, FailurePolicy replica_failure);
 
 }  // namespace lp

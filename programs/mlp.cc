@@ -72,16 +72,14 @@ std::vector<MatrixXf> MlpLayers::forward(const VectorXf& parameters, const Matri
   return out;
 }
 
-MatrixXf MlpLayers::backward(const VectorXf& parameters, const MatrixXf& inputs, const std::vector<MatrixXf>& outputs,
-                             MatrixXf delta, VectorXf& gradient) const {
-  gradient.resize(size_);
+// Visits the layers from the last to the first; returns the derivative with respect to what went in.
+MatrixXf MlpLayers::walk_back(const VectorXf& parameters, const MatrixXf& inputs, const std::vector<MatrixXf>& outputs,
+                              MatrixXf delta, const Visit& visit) const {
   for (std::size_t i = layers_.size(); i-- > 0;) {
     const Layer& layer = layers_[i];
     // From here on, with respect to the layer's sums.
     if (!last_ || i + 1 < layers_.size()) delta = delta.cwiseProduct(slope(activation_, outputs[i])).eval();
-    Eigen::Map<MatrixXf>(gradient.data() + layer.weights, layer.outputs, layer.inputs).noalias() =
-        delta * (i == 0 ? inputs : outputs[i - 1]).transpose();
-    Eigen::Map<VectorXf>(gradient.data() + layer.biases, layer.outputs) = delta.rowwise().sum();
+    visit(i, delta, i == 0 ? inputs : outputs[i - 1]);
     if (i == 0 && first_) return {};
     const ConstMatrix weights(parameters.data() + layer.weights, layer.outputs, layer.inputs);
     MatrixXf before(layer.inputs, delta.cols());
@@ -89,6 +87,33 @@ MatrixXf MlpLayers::backward(const VectorXf& parameters, const MatrixXf& inputs,
     delta = std::move(before);
   }
   return delta;
+}
+
+MatrixXf MlpLayers::backward(const VectorXf& parameters, const MatrixXf& inputs, const std::vector<MatrixXf>& outputs,
+                             MatrixXf delta, VectorXf& gradient) const {
+  gradient.resize(size_);
+  return walk_back(parameters, inputs, outputs, std::move(delta),
+                   [&](std::size_t i, const MatrixXf& errors, const MatrixXf& before) {
+                     const Layer& layer = layers_[i];
+                     Eigen::Map<MatrixXf>(gradient.data() + layer.weights, layer.outputs, layer.inputs).noalias() =
+                         errors * before.transpose();
+                     Eigen::Map<VectorXf>(gradient.data() + layer.biases, layer.outputs) = errors.rowwise().sum();
+                   });
+}
+
+void MlpLayers::factorize(const VectorXf& parameters, const MatrixXf& inputs, const std::vector<MatrixXf>& outputs,
+                          MatrixXf delta, VectorXf& factors) const {
+  const Index examples = inputs.cols();
+  Index end = 0;
+  for (const Layer& layer : layers_) end += (layer.outputs + layer.inputs) * examples;
+  factors.resize(end);
+  walk_back(parameters, inputs, outputs, std::move(delta),
+            [&](std::size_t i, const MatrixXf& errors, const MatrixXf& before) {
+              const Layer& layer = layers_[i];
+              end -= (layer.outputs + layer.inputs) * examples;
+              Eigen::Map<MatrixXf>(factors.data() + end, layer.outputs, examples) = errors;
+              Eigen::Map<MatrixXf>(factors.data() + end + layer.outputs * examples, layer.inputs, examples) = before;
+            });
 }
 
 VectorXf Mlp::initialize(std::uint64_t seed) const {
@@ -118,6 +143,17 @@ double Mlp::loss(const VectorXf& parameters, const Dataset& batch, VectorXf& gra
   MatrixXf delta = outputs.back();
   const double loss = softmax_cross_entropy(delta, batch.labels);
   layers_.backward(parameters, batch.features, outputs, std::move(delta), gradient);
+  return loss;
+}
+
+double Mlp::loss_in_factors(const VectorXf& parameters, const Dataset& batch, VectorXf& factors) const {
+  layers_.check(parameters, batch.features);
+  factors.resize(0);
+  if (batch.examples() == 0) return 0;
+  const std::vector<MatrixXf> outputs = layers_.forward(parameters, batch.features);
+  MatrixXf delta = outputs.back();
+  const double loss = softmax_cross_entropy(delta, batch.labels);
+  layers_.factorize(parameters, batch.features, outputs, std::move(delta), factors);
   return loss;
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 // A multilayer perceptron of any depth; without hidden layers it is softmax regression.
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include <Eigen/Core>
@@ -33,6 +35,11 @@ class MlpLayers {
   Eigen::MatrixXf backward(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& inputs,
                            const std::vector<Eigen::MatrixXf>& outputs, Eigen::MatrixXf delta,
                            Eigen::VectorXf& gradient) const;
+  // The same in factors. Sets `factors`, layer by layer from the input, to the errors, which are the derivative of the
+  // loss with respect to the layer's sums (outputs × examples), then to what went in (inputs × examples). A layer's
+  // gradient is the product of its errors with what went in and a 1: the weights', then the biases'.
+  void factorize(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& inputs,
+                 const std::vector<Eigen::MatrixXf>& outputs, Eigen::MatrixXf delta, Eigen::VectorXf& factors) const;
 
  private:
   struct Layer {
@@ -43,7 +50,12 @@ class MlpLayers {
   };
   friend class Mlp;
 
+  using Visit = std::function<void(std::size_t layer, const Eigen::MatrixXf& errors, const Eigen::MatrixXf& inputs)>;
+
   void check(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& inputs) const;
+  Eigen::MatrixXf walk_back(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& inputs,
+                            const std::vector<Eigen::MatrixXf>& outputs, Eigen::MatrixXf delta,
+                            const Visit& visit) const;
 
   Activation activation_;
   bool first_;
@@ -68,6 +80,8 @@ class Mlp final : public Model {
   Eigen::MatrixXf scores(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& features) const override;
 
   double loss(const Eigen::VectorXf& parameters, const Dataset& batch, Eigen::VectorXf& gradient) const override;
+  // The same with the factors of the gradient instead, as MlpLayers::factorize.
+  double loss_in_factors(const Eigen::VectorXf& parameters, const Dataset& batch, Eigen::VectorXf& factors) const;
 
  private:
   MlpLayers layers_;

@@ -74,7 +74,7 @@ class PartitionedExchange final : public Exchange {
     return 0;
   }
   const Eigen::VectorXf& parameters(std::uint64_t, const Rows&) override { return parameters_; }
-  std::uint64_t push(std::uint64_t step, const Rows&, const Eigen::VectorXf& gradient, std::uint32_t) override {
+  std::uint64_t push(std::uint64_t step, const Rows&, const BatchGradient& batch) override {
     // As backpropagation has them: from the last layer to the first, which the next step needs first.
     for (std::size_t i = pieces_.size(); i-- > 0;) {
       scheduler_.add(static_cast<std::uint32_t>(i), i, pieces_[i].size * sizeof(float));
@@ -88,7 +88,7 @@ class PartitionedExchange final : public Exchange {
       while (const auto partition = scheduler_.next()) {
         const Piece& piece = pieces_[*partition];
         sent.push_back(
-            {*partition, servers_.start_push(*partition, step, flat(gradient).subspan(piece.begin, piece.size),
+            {*partition, servers_.start_push(*partition, step, flat(batch.gradient).subspan(piece.begin, piece.size),
                                              /*examples=*/0, flat(sums_).subspan(piece.begin, piece.size))});
       }
       Sent first = std::move(sent.front());

@@ -87,8 +87,8 @@ class PipelineExchange final : public Exchange {
     return steps[0];
   }
   const Eigen::VectorXf& parameters(std::uint64_t, const Rows&) override { return none_; }
-  std::uint64_t push(std::uint64_t step, const Rows&, const Eigen::VectorXf&, std::uint32_t examples) override {
-    stages_.all<&PipelineStage::update>(step, examples);
+  std::uint64_t push(std::uint64_t step, const Rows&, const BatchGradient& batch) override {
+    stages_.all<&PipelineStage::update>(step, batch.examples);
     return step + 1;
   }
   Eigen::VectorXf result() const override {

@@ -93,9 +93,8 @@ class ReplicaExchange final : public Exchange {
     return replica_.step;
   }
   const Eigen::VectorXf& parameters(std::uint64_t, const Rows&) override { return replica_.parameters; }
-  std::uint64_t push(std::uint64_t step, const Rows&, const Eigen::VectorXf& gradient,
-                     std::uint32_t examples) override {
-    const bool equal = rule_->step(replica_, all_, guard_.checked(step, gradient), examples);
+  std::uint64_t push(std::uint64_t step, const Rows&, const BatchGradient& batch) override {
+    const bool equal = rule_->step(replica_, all_, guard_.checked(step, batch.gradient), batch.examples);
     replica_.step = step + 1;
     if (equal && training_.cut_every > 0 && replica_.step >= progress_ - 1 + training_.cut_every) {
       committed_ = packed(replica_);

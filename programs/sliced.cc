@@ -1,6 +1,7 @@
 #include "programs/sliced.h"
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -18,10 +19,10 @@ class SlicedExchange final : public Exchange {
   const Eigen::VectorXf& parameters(std::uint64_t step, const Rows& rows) override {
     return synchronous_->parameters(step, rows);
   }
-  std::uint64_t push(std::uint64_t step, const Rows& rows, const Eigen::VectorXf& gradient,
-                     std::uint32_t examples) override {
-    return next_ = synchronous_->push(step, rows, gradient, examples);
+  std::uint64_t push(std::uint64_t step, const Rows& rows, const BatchGradient& batch) override {
+    return next_ = synchronous_->push(step, rows, batch);
   }
+  std::optional<double> loss() const override { return synchronous_->loss(); }
   Eigen::VectorXf result() const override { return synchronous_->parameters(next_, {}); }
 
  private:

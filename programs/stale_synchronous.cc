@@ -52,11 +52,10 @@ class StaleSynchronousExchange final : public Exchange {
     parameters_ = Eigen::Map<const Eigen::VectorXf>(values_.data(), static_cast<Eigen::Index>(used));
     return parameters_;
   }
-  std::uint64_t push(std::uint64_t step, const Rows& rows, const Eigen::VectorXf& gradient,
-                     std::uint32_t examples) override {
+  std::uint64_t push(std::uint64_t step, const Rows& rows, const BatchGradient& batch) override {
     const Rows& keys = rows.empty() ? all_ : rows;
     auto changes = Array<float>(values_.size());
-    if (examples > 0) set_changes(rows, gradient / static_cast<float>(examples), changes.edit());
+    if (batch.examples > 0) set_changes(rows, batch.gradient / static_cast<float>(batch.examples), changes.edit());
     servers_.wait(servers_.start_push_rows(0, step, keys, changes, /*examples=*/0));
     cache_.add(keys, changes.span());
     return step + 1;

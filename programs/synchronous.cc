@@ -1,6 +1,7 @@
 #include "programs/synchronous.h"
 
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "lp/base/error.h"
@@ -19,18 +20,20 @@ class SynchronousExchange final : public Exchange {
     return servers_.wait(servers_.start_pull(0, 0, flat(parameters_))).newest;
   }
   const Eigen::VectorXf& parameters(std::uint64_t, const Rows&) override { return parameters_; }
-  std::uint64_t push(std::uint64_t step, const Rows&, const Eigen::VectorXf& gradient,
-                     std::uint32_t examples) override {
-    const Arrival arrival = servers_.wait(servers_.start_push(0, step, flat(gradient), examples, flat(parameters_)));
+  std::uint64_t push(std::uint64_t step, const Rows&, const BatchGradient& batch) override {
+    const Arrival arrival = servers_.wait(
+        servers_.start_push(0, step, flat(batch.gradient), batch.examples, flat(parameters_), batch.loss));
     if (exact_ && arrival.oldest != arrival.newest) {
       throw Error(ErrorKind::disconnected, "the servers are at different steps: they are being restored");
     }
     if (arrival.dropped > 0) ++dropped_;
+    loss_ = arrival.loss;
     return arrival.oldest;
   }
   void end() override {
     if (!exact_) servers_.leave();  // who is behind would wait for it
   }
+  std::optional<double> loss() const override { return loss_; }
   std::uint64_t dropped() const override { return dropped_; }
 
  private:
@@ -38,6 +41,7 @@ class SynchronousExchange final : public Exchange {
   Eigen::VectorXf parameters_;
   bool exact_;  // every worker takes part in every step
   std::uint64_t dropped_ = 0;
+  double loss_ = 0;  // of the newest update
 };
 
 }  // namespace

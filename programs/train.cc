@@ -18,6 +18,7 @@
 #include "programs/local_sgd.h"
 #include "programs/mlp.h"
 #include "programs/one_bit.h"
+#include "programs/outer_product.h"
 #include "programs/partitioned.h"
 #include "programs/pipeline.h"
 #include "programs/ring.h"
@@ -27,6 +28,7 @@
 #include "programs/synchronous.h"
 #include "programs/topology.h"
 #include "programs/tree_aggregate.h"
+#include "programs/work_units.h"
 
 namespace lp {
 namespace {
@@ -41,6 +43,14 @@ std::vector<Eigen::Index> units_of(const TrainConfig& config, const Dataset& dat
   if (config.model == ModelKind::mlp) units.insert(units.end(), config.hidden.begin(), config.hidden.end());
   units.push_back(data.classes);
   return units;
+}
+
+// The same for schemes that take a model apart.
+std::vector<Eigen::Index> layers_of(const TrainConfig& config) {
+  if (config.model == ModelKind::linear) {
+    throw Error(ErrorKind::failed, "the scheme " + config.scheme + " is for models of layers: give --model=mlp");
+  }
+  return units_of(config, all_data_of(config));
 }
 
 // Whether the test accuracy of these parameters has reached the target.
@@ -67,6 +77,11 @@ const NamedScheme kSchemes[] = {
      .summary = "a step takes the first gradients and drops those of the slowest --backups workers",
      .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
                const TrainConfig& config) { add_synchronous_training(program, task, training, config.backups); }},
+    {.name = "work_units",
+     .system = "DistBelief Sandblaster",
+     .summary = "a coordinator hands out --work-units of a batch, and backup copies of those that are not back",
+     .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
+               const TrainConfig& config) { add_work_unit_training(program, task, training, config.work_units); }},
     {.name = "asynchronous",
      .system = "DistBelief Downpour; TensorFlow, asynchronous",
      .summary = "a gradient is applied when it comes; --fetch-every, --push-every",
@@ -75,6 +90,14 @@ const NamedScheme kSchemes[] = {
            add_asynchronous_training(
                program, task, training,
                {.fetch_every = config.fetch_every, .push_every = config.push_every, .local_rate = config.rate});
+         }},
+    {.name = "outer_product",
+     .system = "Project Adam",
+     .summary = "asynchronous; workers of an mlp send activations and errors; an epoch ends after --epoch-share of it",
+     .add =
+         [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
+           add_outer_product_training(program, task, training,
+                                      {.units = layers_of(config), .epoch_share = config.epoch_share});
          }},
     {.name = "bounded_delay",
      .system = "Parameter Server (Li et al.)",
@@ -153,11 +176,9 @@ const NamedScheme kSchemes[] = {
      .summary = "the layers of an mlp on --stages nodes, with --micro-batches of a batch in flight",
      .add =
          [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
-           if (config.model == ModelKind::linear) throw Error(ErrorKind::failed, "a pipeline has layers: --model=mlp");
-           add_pipeline_training(program, task, training,
-                                 {.units = units_of(config, all_data_of(config)),
-                                  .stages = config.stages,
-                                  .micro_batches = config.micro_batches});
+           add_pipeline_training(
+               program, task, training,
+               {.units = layers_of(config), .stages = config.stages, .micro_batches = config.micro_batches});
          }},
     {.name = "topology",
      .system = "SINGA",

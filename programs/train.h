@@ -61,6 +61,8 @@ struct TrainConfig {
   int depth = 2;
   int stages = 2;
   std::uint32_t micro_batches = 4;
+  std::uint32_t work_units = 16;
+  double epoch_share = 0.75;
   int worker_groups = 2;
   bool shared_memory = false;
 
@@ -103,6 +105,8 @@ struct TrainConfig {
       field("depth", "tree_aggregate: levels of sums, from the workers to the servers", at_least(1)),
       field("stages", "pipeline: nodes that the layers are placed on", at_least(1)),
       field("micro_batches", "pipeline: into how many a batch is cut", at_least(1)),
+      field("work_units", "work_units: into how many a batch is cut", at_least(1)),
+      field("epoch_share", "outer_product: of an epoch's batches, when it ends", range(0, 1)),
       field("worker_groups", "topology: workers of a group do every step together", at_least(1)),
       field("shared_memory", "topology: groups, of one worker each, share the parameters in memory"));
 };

@@ -143,18 +143,20 @@ Parameters latest_parameters(const Clients<ParameterServer>& servers) {
   return joined(all, step, [step](const ShardVersions& one) -> const Array<float>& { return one.at(step); });
 }
 
-Parameters present_parameters(const Clients<ParameterServer>& servers) {
+Parameters present_parameters(const Clients<ParameterServer>& servers, std::uint32_t tensor) {
   std::vector<ShardVersions> all;
   for (std::uint32_t shard = 0; shard < servers.size(); ++shard) {
     try {
-      all.push_back(servers[shard].call<&ParameterServer::versions>(0, shard));
+      all.push_back(servers[shard].call<&ParameterServer::versions>(tensor, shard));
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::disconnected) throw;
-      all.push_back(servers[(shard + 1) % servers.size()].call<&ParameterServer::versions>(0, shard));
+      all.push_back(servers[(shard + 1) % servers.size()].call<&ParameterServer::versions>(tensor, shard));
     }
   }
   std::uint64_t step = kUnbounded;
-  for (const ShardVersions& one : all) step = std::min(step, one.step);
+  for (const ShardVersions& one : all) {
+    if (!one.newest.empty()) step = std::min(step, one.step);
+  }
   return joined(all, step, [](const ShardVersions& one) -> const Array<float>& { return one.newest; });
 }
 
@@ -171,6 +173,12 @@ Parameters trained_parameters(const Clients<ParameterServer>& servers, const Cli
     }
   }
   Parameters out = present_parameters(servers);
+  for (std::uint32_t tensor = 1; out.values.size() < size; ++tensor) {
+    const Eigen::VectorXf before = std::move(out.values);
+    const Eigen::VectorXf more = present_parameters(servers, tensor).values;
+    out.values.resize(before.size() + more.size());
+    out.values << before, more;
+  }
   out.values.conservativeResize(size);  // a last row may be longer than what it holds
   return out;
 }

@@ -62,6 +62,13 @@ struct Place {
   std::uint32_t workers = 1;
 };
 
+// What a worker has computed of its part of a batch, all of it summed over the examples.
+struct BatchGradient {
+  std::uint32_t examples = 0;
+  double loss = 0;
+  Eigen::VectorXf gradient{};
+};
+
 // How a worker's gradients become everybody's parameters: what tells one scheme from another. Owned by a worker, which
 // calls it in its run().
 class Exchange {
@@ -72,14 +79,15 @@ class Exchange {
   virtual std::uint64_t begin() = 0;
   // The parameters from which the gradient of this step is to be computed. May wait for other workers.
   virtual const Eigen::VectorXf& parameters(std::uint64_t step, const Rows& rows) = 0;
-  // The gradient of this step, summed over the examples. Returns the step to do next.
-  virtual std::uint64_t push(std::uint64_t step, const Rows& rows, const Eigen::VectorXf& gradient,
-                             std::uint32_t examples) = 0;
+  // The gradient of this step. Returns the step to do next.
+  virtual std::uint64_t push(std::uint64_t step, const Rows& rows, const BatchGradient& batch) = 0;
   // All steps are done.
   virtual void end() {}
 
   // Which of how many workers share the batches now, in a scheme that goes on without those that fail.
   virtual std::optional<Place> place() const { return {}; }
+  // The mean over all workers' examples of the last step, in a scheme that knows it.
+  virtual std::optional<double> loss() const { return {}; }
   // What it sent otherwise than as pushes and pulls of the servers' client.
   virtual Traffic traffic() const { return {}; }
 
@@ -95,6 +103,7 @@ struct ExchangeParts {
   const ServerTraining& training;
   std::uint64_t seed = 0;          // of the program
   std::uint32_t worker = 0;        // which one this is
+  std::uint64_t examples = 0;      // to train on, of all
   std::uint64_t own_examples = 0;  // of this worker, in a scheme whose workers have their own
   std::uint64_t round_steps = 0;   // the same: steps of this worker in a round
 };
@@ -155,11 +164,11 @@ struct Parameters {
 // The newest version that all servers of a synchronous training have. Error::disconnected when they have none in
 // common, as while they are being restored: ask again.
 Parameters latest_parameters(const Clients<ParameterServer>& servers);
-// What each server has now, whatever the others have, and the fewest updates of a server. From the replica of one that
-// is gone, if it has one.
-Parameters present_parameters(const Clients<ParameterServer>& servers);
-// What a training that has ended has learned: `size` parameters from the servers or, where a scheme leaves them there,
-// from the first worker that has them.
+// What each server has of a tensor now, whatever the others have, and the fewest updates of a server. From the replica
+// of one that is gone, if it has one.
+Parameters present_parameters(const Clients<ParameterServer>& servers, std::uint32_t tensor = 0);
+// What a training that has ended has learned: `size` parameters from the servers, in the order of their tensors, or,
+// where a scheme leaves them there, from the first worker that has them.
 Parameters trained_parameters(const Clients<ParameterServer>& servers, const Clients<TrainingWorker>& workers,
                               Eigen::Index size);
 

@@ -1,5 +1,6 @@
 #include "programs/worker.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -73,10 +74,11 @@ class Meter {
 
   const WorkerStatistics& statistics() const { return statistics_; }
 
-  // `loss` is the sum over `examples`, computed in `computing`. True when it is time to look.
+  // `loss` is a mean, if there are examples. True when it is time to look.
   bool step_done(std::uint64_t step, double loss, std::uint32_t examples, Duration computing) {
     ++statistics_.steps;
     statistics_.examples += examples;
+    if (examples != 0) statistics_.loss = loss;
     computing_ += computing;
     const Duration passed = now() - reported_;
     if (passed < kReportEvery && step + 1 < share_.steps()) return false;
@@ -87,7 +89,7 @@ class Meter {
                                             static_cast<std::uint64_t>(node_.replicas()));
       node_.report({.step = share_.training_step(step) + 1,
                     .total = training_.steps,
-                    .values = {{"loss", loss / examples}, {"examples/s", done / to_seconds(passed)}}});
+                    .values = {{"loss", loss}, {"examples/s", done / to_seconds(passed)}}});
     }
     reported_ = now();
     reported_examples_ = statistics_.examples;
@@ -127,7 +129,7 @@ void TrainingWorker::run(Context& node) {
        .seed = node.seed()});
   const std::unique_ptr<Exchange> exchange =
       scheme_.exchange({client, *model, training_, node.program_seed(), static_cast<std::uint32_t>(node.index()),
-                        share.own_examples(), share.round_steps()});
+                        static_cast<std::uint64_t>(data.examples()), share.own_examples(), share.round_steps()});
 
   Meter meter(node, share, training_);
   const auto publish = [&] {
@@ -139,7 +141,7 @@ void TrainingWorker::run(Context& node) {
     node.exclusive([&] { statistics_ = statistics; });
   };
 
-  Eigen::VectorXf gradient;
+  BatchGradient computed;
   int attempts = 0;
   for (Duration pause = kFirstPause;; pause *= 2) {
     try {
@@ -149,11 +151,12 @@ void TrainingWorker::run(Context& node) {
         const Rows rows = scheme_.takes_rows ? model->rows(batch) : Rows();
         const Eigen::VectorXf& parameters = exchange->parameters(step, rows);
         const Time start = now();
-        const double loss = model->loss(parameters, batch, gradient);
+        computed.loss = model->loss(parameters, batch, computed.gradient);
+        computed.examples = static_cast<std::uint32_t>(batch.examples());
         const Duration computing = now() - start;
-        const auto count = static_cast<std::uint32_t>(batch.examples());
-        const std::uint64_t next = exchange->push(step, rows, gradient, count);
-        if (meter.step_done(step, loss, count, computing)) publish();
+        const std::uint64_t next = exchange->push(step, rows, computed);
+        const double loss = exchange->loss().value_or(computed.loss / std::max(computed.examples, 1U));
+        if (meter.step_done(step, loss, computed.examples, computing)) publish();
         step = next;
         attempts = 0;
         pause = kFirstPause;

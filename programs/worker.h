@@ -17,6 +17,7 @@ namespace lp {
 struct WorkerStatistics {
   std::uint64_t steps = 0;
   std::uint64_t examples = 0;
+  double loss = 0;               // mean over the examples of the last step: of all workers where the scheme knows it
   std::uint64_t dropped = 0;     // gradients
   std::uint64_t bytes_sent = 0;  // of keys and values
   std::uint64_t bytes_received = 0;

@@ -8,7 +8,7 @@ import unittest
 import launch
 
 SCHEMES = {
-    "synchronous": [], "in_graph": [], "backup": [], "asynchronous": [], "bounded_delay": [], "stale_synchronous": [],
+    "synchronous": [], "in_graph": [], "work_units": [], "outer_product": ["--steps=2133"], "backup": [], "asynchronous": [], "bounded_delay": [], "stale_synchronous": [],
     "softsync": ["--rate=0.4"], "tree": ["--rate=0.2", "--splits=2"], "partitioned": ["--partition-bytes=4000"],
     "sliced": [], "one_bit": [], "ring": [], "local_sgd": ["--average-every=20", "--rate=0.3"],
     "bmuf": ["--average-every=5", "--rate=0.15"], "tree_aggregate": ["--workers=8"], "hogwild": [], "pipeline": [],

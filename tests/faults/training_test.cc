@@ -45,9 +45,8 @@ class HeldExchange final : public Exchange {
   const Eigen::VectorXf& parameters(std::uint64_t step, const Rows& rows) override {
     return inner_->parameters(step, rows);
   }
-  std::uint64_t push(std::uint64_t step, const Rows& rows, const Eigen::VectorXf& gradient,
-                     std::uint32_t examples) override {
-    return inner_->push(step, rows, gradient, examples);
+  std::uint64_t push(std::uint64_t step, const Rows& rows, const BatchGradient& batch) override {
+    return inner_->push(step, rows, batch);
   }
   void end() override {
     const int first = open((directory_ + "/held").c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

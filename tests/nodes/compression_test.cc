@@ -19,6 +19,20 @@ std::vector<float> random_values(std::size_t size, std::uint64_t step = 0) {
   return out;
 }
 
+// Project Adam: the sum over two examples of the errors times the activations and a 1.
+TEST(Compression, AnOuterProductIsMultipliedByTheDecoder) {
+  const auto factors = Array<float>::copy_of(std::vector<float>{1, 2, 3, 4, /*then*/ 5, 6, 7, 8, 9, 10});
+  const Encoded encoded = outer_product(factors, 2, 3);
+  EXPECT_EQ(encoded.bytes(), 10 * sizeof(float));
+  const Array<float> decoded = decode(encoded);
+  EXPECT_EQ(std::vector<float>(decoded.begin(), decoded.end()), (std::vector<float>{29, 42, 33, 48, 37, 54, 4, 6}));
+  EXPECT_EQ(decode(outer_product({}, 2, 3)), Array<float>(8));  // no examples
+  EXPECT_THROW(outer_product(factors, 2, 4), Error);
+  EXPECT_THROW(outer_product(factors, 0, 10), Error);
+  EXPECT_THROW(outer_product(factors, 10, 0), Error);
+  EXPECT_THROW(encode(random_values(8), {.kind = Compression::outer_product}, 0), Error);
+}
+
 // CNTK: one bit a value, and two reconstruction values a column.
 TEST(Compression, OneBitSendsTheMeansOfWhatIsBelowAndAboveZero) {
   const std::vector<float> values{1, 3, -2, -4, 0.5F, 5};

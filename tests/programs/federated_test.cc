@@ -26,8 +26,10 @@ using test::digits_task;
 using test::kSeed;
 using test::TrainingRun;
 
-ServerTraining training_of(int clients, std::uint64_t rounds, std::uint32_t batch = 16, float rate = 0.1F) {
-  return {.workers = clients, .steps = rounds, .batch = batch, .rule = Sgd{.rate = rate}, .cut_every = 0};
+ServerTraining training_of(int clients, std::uint64_t rounds) {
+  ServerTraining out = test::training_of(clients, rounds);
+  out.batch = 16;  // of a client
+  return out;
 }
 
 // ---- who has which examples
@@ -129,11 +131,7 @@ INSTANTIATE_TEST_SUITE_P(Paths, FederatedAlgorithm, testing::Bool(),
 
 // IID within 1 % of serial SGD that sees as many examples; with two labels a client within 4 %.
 TEST_P(FederatedAlgorithm, ReachesTheAccuracyOfSerialTraining) {
-  const auto model = digits_task().model();
-  const Split data = split(digits(), kSeed);
-  const Eigen::VectorXf serial =
-      train_serial(*model, data.train, {.steps = 1600, .batch = 64, .seed = kSeed, .rule = Sgd{.rate = 0.1F}});
-  const double expected = evaluate(*model, serial, data.test).accuracy;
+  const double expected = test::serial_accuracy();
   const auto accuracy = [&](const Federated& federated) {
     TrainingRun run([&](Program& p) { return add_federated_training(p, digits_task(), training_of(4, 71), federated); },
                     GetParam());

@@ -19,11 +19,9 @@ namespace {
 
 using test::digits_task;
 using test::kSeed;
+using test::training_of;
 using test::TrainingRun;
 
-ServerTraining training_of(int workers, std::uint64_t steps, std::uint32_t batch = 64, float rate = 0.1F) {
-  return {.workers = workers, .steps = steps, .batch = batch, .rule = Sgd{.rate = rate}, .cut_every = 0};
-}
 Eigen::VectorXf vector_of(TrainingRun& run) {
   run.finish();
   const Array<float> values = run.run().client(Handle<SharedVector>("vector")).call<&SharedVector::values>();
@@ -64,7 +62,9 @@ TEST_P(Hogwild, OnASparseConvexProblemTheLossAfterAnEpochIsCloseToSerial) {
   const auto model = task.model();
   const Eigen::VectorXf serial =
       train_serial(*model, data, {.steps = 1000, .batch = 4, .seed = kSeed, .rule = Sgd{.rate = 1}});
-  TrainingRun run([&](Program& p) { return add_hogwild_training(p, task, training_of(4, 1000, 4, 1)); }, GetParam());
+  ServerTraining training = training_of(4, 1000, 1);
+  training.batch = 4;
+  TrainingRun run([&](Program& p) { return add_hogwild_training(p, task, training); }, GetParam());
   const double first = evaluate(*model, model->initialize(kSeed), data).loss;
   const double expected = evaluate(*model, serial, data).loss;
   EXPECT_LT(expected, 0.7 * first);
@@ -82,14 +82,10 @@ TEST_P(Hogwild, OfOneWorkerIsSerial) {
 }
 
 TEST_P(Hogwild, ReachesNearlyTheAccuracyOfSerialTraining) {
-  const auto model = digits_task().model();
-  const Split data = split(digits(), kSeed);
-  const Eigen::VectorXf serial =
-      train_serial(*model, data.train, {.steps = 1600, .batch = 64, .seed = kSeed, .rule = Sgd{.rate = 0.1F}});
   TrainingRun run([](Program& p) { return add_hogwild_training(p, digits_task(), training_of(4, 1600)); }, GetParam());
-  const double expected = evaluate(*model, serial, data.test).accuracy;
+  const double expected = test::serial_accuracy();
   EXPECT_GE(run.accuracy(), expected - 0.02);
-  EXPECT_GE(evaluate(*model, vector_of(run), data.test).accuracy, expected - 0.02);
+  EXPECT_GE(evaluate(*digits_task().model(), vector_of(run), split(digits(), kSeed).test).accuracy, expected - 0.02);
 }
 
 TEST(HogwildFailures, AWorkerThatIsRestartedGoesOnAndOneThatIsKilledTakesNothingWithIt) {

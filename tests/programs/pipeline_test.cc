@@ -110,16 +110,13 @@ TEST_P(PipelineOf, WithMicroBatchesHasTheGradientOfTheWholeBatchWithinRounding) 
 }
 
 TEST_P(PipelineOf, ReachesTheAccuracyOfSerialTraining) {
-  const Split data = split(digits(), kSeed);
-  const auto model = deep_task().model();
-  const Eigen::VectorXf serial =
-      train_serial(*model, data.train, {.steps = 1600, .batch = 64, .seed = kSeed, .rule = Sgd{.rate = 0.1F}});
   TrainingRun run(
       [](Program& p) {
         return add_pipeline_training(p, deep_task(), training_of(1600), {.units = kUnits, .stages = 3});
       },
       GetParam());
-  EXPECT_GE(evaluate(*model, trained(run), data.test).accuracy, evaluate(*model, serial, data.test).accuracy - 0.01);
+  const double accuracy = evaluate(*deep_task().model(), trained(run), split(digits(), kSeed).test).accuracy;
+  EXPECT_GE(accuracy, test::serial_accuracy(deep_task()) - 0.01);
 }
 
 TEST(PipelineFailures, WhatDoesNotFitIsRefused) {

@@ -24,11 +24,9 @@ namespace {
 
 using test::digits_task;
 using test::kSeed;
+using test::training_of;
 using test::TrainingRun;
 
-ServerTraining training_of(int workers, std::uint64_t steps, float rate = 0.1F) {
-  return {.workers = workers, .steps = steps, .rule = Sgd{.rate = rate}, .cut_every = 10};
-}
 std::size_t model_size() { return static_cast<std::size_t>(digits_task().model()->size()); }
 
 // All workers end with the same parameters: their hash.
@@ -55,13 +53,8 @@ class EveryReplicaScheme : public testing::TestWithParam<std::tuple<Case, bool>>
 TEST_P(EveryReplicaScheme, ReachesTheAccuracyOfSerialTraining) {
   const Case& scheme = std::get<0>(GetParam());
   const bool serialize = std::get<1>(GetParam());
-  constexpr std::uint64_t kSteps = 1600;
-  const auto model = digits_task().model();
-  const Split data = split(digits(), kSeed);
-  const Eigen::VectorXf serial =
-      train_serial(*model, data.train, {.steps = kSteps, .batch = 64, .seed = kSeed, .rule = Sgd{.rate = 0.1F}});
-  TrainingRun run([&](Program& program) { return scheme.add(program, digits_task(), kSteps); }, serialize);
-  EXPECT_GE(run.accuracy(), evaluate(*model, serial, data.test).accuracy - 0.01);
+  TrainingRun run([&](Program& program) { return scheme.add(program, digits_task(), 1600); }, serialize);
+  EXPECT_GE(run.accuracy(), test::serial_accuracy() - 0.01);
 }
 
 const Case kCases[] = {

@@ -12,8 +12,8 @@
 #include "programs/bounded_delay.h"
 #include "programs/in_graph.h"
 #include "programs/one_bit.h"
+#include "programs/outer_product.h"
 #include "programs/partitioned.h"
-#include "programs/serial.h"
 #include "programs/sliced.h"
 #include "programs/softsync.h"
 #include "programs/stale_synchronous.h"
@@ -25,13 +25,11 @@ namespace {
 
 using test::digits_task;
 using test::kSeed;
+using test::training_of;
 using test::TrainingRun;
 using test::Watch;
 using test::watched_task;
 
-ServerTraining training_of(int workers, int servers, std::uint64_t steps = 500) {
-  return {.workers = workers, .servers = servers, .steps = steps, .rule = Sgd{.rate = 0.1F}, .cut_every = 0};
-}
 std::size_t model_size() { return static_cast<std::size_t>(digits_task().model()->size()); }
 
 std::string hash_of_training(const TrainingRun::Add& add) { return parameters_hash(TrainingRun(add).result().values); }
@@ -49,18 +47,14 @@ class EveryScheme : public testing::TestWithParam<std::tuple<Case, bool>> {};
 TEST_P(EveryScheme, ReachesTheAccuracyOfSerialTraining) {
   const Case& scheme = std::get<0>(GetParam());
   const bool serialize = std::get<1>(GetParam());
-  constexpr std::uint64_t kSteps = 1600;
-  const auto model = digits_task().model();
-  const Split data = split(digits(), kSeed);
-  const Eigen::VectorXf serial =
-      train_serial(*model, data.train, {.steps = kSteps, .batch = 64, .seed = kSeed, .rule = Sgd{.rate = 0.1F}});
-  const double expected = evaluate(*model, serial, data.test).accuracy;
+  const double expected = test::serial_accuracy();
   ASSERT_GE(expected, 0.97);
   double sum = 0;  // of three runs: a test image is 0.3 %, and what is asynchronous is never twice the same
   for (int i = 0; i < 3; ++i) {
-    sum += TrainingRun([&](Program& program) { return scheme.add(program, digits_task(), training_of(4, 2, kSteps)); },
-                       serialize)
-               .accuracy();
+    sum +=
+        TrainingRun([&](Program& program) { return scheme.add(program, digits_task(), training_of(4, 1600, 0.1F, 2)); },
+                    serialize)
+            .accuracy();
   }
   EXPECT_GE(sum / 3, expected - scheme.within);
 }
@@ -76,6 +70,11 @@ const Case kCases[] = {
      [](Program& p, const LearningTask& t, ServerTraining s) {
        s.rule = AdaGrad{.rate = 0.03F};
        return add_asynchronous_training(p, t, s, {.fetch_every = 2, .push_every = 2, .local_rate = 0.1F});
+     }},
+    {"OuterProduct", 0.01,
+     [](Program& p, const LearningTask& t, ServerTraining s) {
+       s.steps = s.steps * 4 / 3;  // of which three quarters are done
+       return add_outer_product_training(p, t, s, {.units = {64, 24, 10}});
      }},
     {"BoundedDelay", 0.01,
      [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_bounded_delay_training(p, t, s, 2); }},
@@ -114,9 +113,8 @@ TEST(BackupWorkers, AStepDoesNotWaitForTheSlowestAndDropsWhatItSends) {
   Watch watch;
   watch.expect_workers(3);
   watch.hold_one_at(10);
-  TrainingRun run([&](Program& program) {
-    return add_synchronous_training(program, watched_task(watch), training_of(3, 1, 100), 1);
-  });
+  TrainingRun run(
+      [&](Program& program) { return add_synchronous_training(program, watched_task(watch), training_of(3, 100), 1); });
   EXPECT_TRUE(watch.wait_for_others(90));  // one stands still at its gradient 10
   watch.release();
   run.finish();
@@ -133,7 +131,7 @@ TEST(BackupWorkers, AStepDoesNotWaitForTheSlowestAndDropsWhatItSends) {
 // ---- TensorFlow, in-graph
 
 TEST(InGraph, OneClientIssuesEveryStepAndTheBitsAreThoseOfBetweenGraph) {
-  const ServerTraining training = training_of(3, 2, 100);
+  const ServerTraining training = training_of(3, 100, 0.1F, 2);
   TrainingRun run([&](Program& program) { return add_in_graph_training(program, digits_task(), training); });
   EXPECT_EQ(parameters_hash(run.result().values), hash_of_training([&](Program& program) {
               return add_synchronous_training(program, digits_task(), training);
@@ -185,7 +183,8 @@ TEST(Synchronous, EveryWorkersIthGetReturnsTheSameParameters) {
   Gets gets;
   LearningTask task = digits_task();
   task.model = [&gets] { return std::make_unique<NotingMlp>(gets); };
-  TrainingRun run([&](Program& program) { return add_synchronous_training(program, task, training_of(3, 2, 100)); });
+  TrainingRun run(
+      [&](Program& program) { return add_synchronous_training(program, task, training_of(3, 100, 0.1F, 2)); });
   run.finish();
   ASSERT_EQ(gets.seen().size(), 100U);
   for (const auto& [get, parameters] : gets.seen()) EXPECT_EQ(parameters.size(), 1U) << get;
@@ -195,8 +194,7 @@ TEST(Synchronous, EveryWorkersIthGetReturnsTheSameParameters) {
 
 TEST(Downpour, FetchesAndPushesEveryNSteps) {
   TrainingRun run([&](Program& program) {
-    return add_asynchronous_training(program, digits_task(), training_of(2, 1, 120),
-                                     {.fetch_every = 5, .push_every = 4});
+    return add_asynchronous_training(program, digits_task(), training_of(2, 120), {.fetch_every = 5, .push_every = 4});
   });
   run.finish();
   EXPECT_EQ(run.statistics().applied, 2U * 60 / 4);
@@ -209,7 +207,7 @@ TEST(Downpour, FetchesAndPushesEveryNSteps) {
 
 TEST(Downpour, WhatIsLeftAtTheEndIsPushed) {
   TrainingRun run([&](Program& program) {
-    return add_asynchronous_training(program, digits_task(), training_of(1, 1, 10), {.push_every = 4});
+    return add_asynchronous_training(program, digits_task(), training_of(1, 10), {.push_every = 4});
   });
   run.finish();
   EXPECT_EQ(run.statistics().applied, 3U);  // 4 + 4 + 2 steps
@@ -218,7 +216,7 @@ TEST(Downpour, WhatIsLeftAtTheEndIsPushed) {
 // ---- Parameter server, bounded delay
 
 TEST(BoundedDelay, WithoutDelayItIsSynchronousBitForBit) {
-  const ServerTraining training = training_of(3, 2, 200);
+  const ServerTraining training = training_of(3, 200, 0.1F, 2);
   EXPECT_EQ(
       hash_of_training(
           [&](Program& program) { return add_bounded_delay_training(program, digits_task(), training, 0); }),
@@ -232,7 +230,7 @@ TEST_P(Staleness, OfBoundedDelayTheFastestWaitsForAllOlderThanTheDelay) {
   watch.expect_workers(3);
   watch.hold_one_at(10);
   TrainingRun run([&](Program& program) {
-    return add_bounded_delay_training(program, watched_task(watch), training_of(3, 1, 60), GetParam());
+    return add_bounded_delay_training(program, watched_task(watch), training_of(3, 60), GetParam());
   });
   EXPECT_TRUE(watch.wait_for_others(10 + GetParam() + 1));  // steps 0 to 10 + delay begin while 10 is not done
   EXPECT_EQ(watch.most_ended(), 10 + GetParam() + 1);
@@ -246,7 +244,7 @@ TEST_P(Staleness, OfStaleSynchronousTheFastestIsSoManyStepsAheadAtMost) {
   watch.expect_workers(3);
   watch.hold_one_at(10);
   TrainingRun run([&](Program& program) {
-    return add_stale_synchronous_training(program, watched_task(watch), training_of(3, 1, 180), GetParam());
+    return add_stale_synchronous_training(program, watched_task(watch), training_of(3, 180), GetParam());
   });
   EXPECT_TRUE(watch.wait_for_others(10 + GetParam() + 1));
   EXPECT_EQ(watch.most_ended(), 10 + GetParam() + 1);
@@ -259,7 +257,7 @@ INSTANTIATE_TEST_SUITE_P(Steps, Staleness, testing::Values(0U, 1U, 4U));
 TEST(StaleSynchronous, TheCacheSavesFetches) {
   const auto received = [](std::uint64_t staleness) {
     TrainingRun run([&](Program& program) {
-      return add_stale_synchronous_training(program, digits_task(), training_of(1, 1, 100), staleness);
+      return add_stale_synchronous_training(program, digits_task(), training_of(1, 100), staleness);
     });
     run.finish();
     return run.workers()[0].call<&TrainingWorker::statistics>().bytes_received;
@@ -274,7 +272,7 @@ TEST(StaleSynchronous, TheCacheSavesFetches) {
 TEST(Softsync, UpdatesAfterWorkersOverSplitsGradients) {
   for (const auto& [splits, gradients] : {std::pair(1U, 4U), std::pair(2U, 2U), std::pair(4U, 1U)}) {
     TrainingRun run([splits = splits](Program& program) {
-      return add_softsync_training(program, digits_task(), training_of(4, 1, 100), splits);
+      return add_softsync_training(program, digits_task(), training_of(4, 100), splits);
     });
     run.finish();
     const ShardStatistics statistics = run.statistics();
@@ -285,7 +283,7 @@ TEST(Softsync, UpdatesAfterWorkersOverSplitsGradients) {
 
 TEST(Tree, TheRootGetsOnePushForEachLeaf) {
   TrainingRun run(
-      [&](Program& program) { return add_softsync_training(program, digits_task(), training_of(6, 1, 120), 1, 2); });
+      [&](Program& program) { return add_softsync_training(program, digits_task(), training_of(6, 120), 1, 2); });
   run.finish();
   EXPECT_EQ(run.statistics().applied, 120U / 3);
 }
@@ -316,7 +314,7 @@ TEST(CreditScheduler, TheMostUrgentThatWaitsGoesNextWithinTheCredit) {
 }
 
 TEST(Partitioned, AWorkerSendsAndReceivesEachByteOnceAStepAndGetsTheBitsOfSynchronous) {
-  const ServerTraining training = training_of(3, 2, 100);
+  const ServerTraining training = training_of(3, 100, 0.1F, 2);
   const auto add = [&](Program& program) {
     return add_partitioned_training(program, digits_task(), training, {.bytes = 1000, .credit = 3000});
   };
@@ -339,7 +337,7 @@ TEST(Partitioned, AWorkerSendsAndReceivesEachByteOnceAStepAndGetsTheBitsOfSynchr
 // ---- BigDL, CaffeOnSpark
 
 TEST(Sliced, EveryWorkerOwnsASliceAndAllReplicasAreEqual) {
-  const ServerTraining training = training_of(3, 1, 100);
+  const ServerTraining training = training_of(3, 100);
   TrainingRun run([&](Program& program) { return add_sliced_training(program, digits_task(), training); });
   run.finish();
   ASSERT_EQ(run.servers().size(), 3U);
@@ -361,7 +359,7 @@ TEST(Sliced, EveryWorkerOwnsASliceAndAllReplicasAreEqual) {
 
 TEST(OneBit, AValueTravelsAsOneBit) {
   TrainingRun run(
-      [&](Program& program) { return add_one_bit_training(program, digits_task(), training_of(2, 1, 50), 64); });
+      [&](Program& program) { return add_one_bit_training(program, digits_task(), training_of(2, 50), 64); });
   run.finish();
   const std::uint64_t words = (model_size() + 63) / 64;
   for (const auto& worker : run.workers().all<&TrainingWorker::statistics>()) {

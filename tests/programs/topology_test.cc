@@ -6,7 +6,6 @@
 #include <string>
 
 #include "nodes/shared_vector.h"
-#include "programs/serial.h"
 #include "programs/synchronous.h"
 #include "tests/programs/training_run.h"
 
@@ -17,9 +16,7 @@ using test::digits_task;
 using test::kSeed;
 using test::TrainingRun;
 
-ServerTraining training_of(std::uint64_t steps, float rate = 0.1F) {
-  return {.workers = 4, .servers = 2, .steps = steps, .rule = Sgd{.rate = rate}, .cut_every = 0};
-}
+ServerTraining training_of(std::uint64_t steps, float rate = 0.1F) { return test::training_of(4, steps, rate, 2); }
 TrainingRun::Add in_groups(const ServerTraining& training, const Topology& topology) {
   return [=](Program& program) { return add_topology_training(program, digits_task(), training, topology); };
 }
@@ -54,11 +51,7 @@ TEST(Topology, GroupsThatShareMemoryAreHogwild) {
 }
 
 TEST(Topology, EveryOneReachesTheAccuracyOfSerialTraining) {
-  const auto model = digits_task().model();
-  const Split data = split(digits(), kSeed);
-  const Eigen::VectorXf serial =
-      train_serial(*model, data.train, {.steps = 1600, .batch = 64, .seed = kSeed, .rule = Sgd{.rate = 0.1F}});
-  const double expected = evaluate(*model, serial, data.test).accuracy;
+  const double expected = test::serial_accuracy();
   for (const int groups : {1, 2, 4}) {
     // A sum of two workers' batches bears twice the rate.
     TrainingRun run(in_groups(training_of(1600, groups == 2 ? 0.2F : 0.1F), {.worker_groups = groups}), true);

@@ -18,6 +18,7 @@
 #include "lp/lp.h"
 #include "programs/evaluation.h"
 #include "programs/mlp.h"
+#include "programs/serial.h"
 #include "programs/training.h"
 #include "programs/worker.h"
 #include "tests/lp/program/local_run.h"
@@ -32,6 +33,19 @@ inline LearningTask digits_task() {
                 return std::make_unique<Mlp>(std::vector<Eigen::Index>{64, 24, 10}, Activation::tanh);
               },
           .data = [](std::uint64_t seed) { return split(digits(), seed).train; }};
+}
+
+inline ServerTraining training_of(int workers, std::uint64_t steps, float rate = 0.1F, int servers = 1) {
+  return {.workers = workers, .servers = servers, .steps = steps, .rule = Sgd{.rate = rate}, .cut_every = 10};
+}
+
+// The accuracy that serial SGD reaches with 1600 batches of 64 examples.
+inline double serial_accuracy(const LearningTask& task = digits_task()) {
+  const auto model = task.model();
+  const Split data = split(digits(), kSeed);
+  const Eigen::VectorXf parameters =
+      train_serial(*model, data.train, {.steps = 1600, .batch = 64, .seed = kSeed, .rule = Sgd{.rate = 0.1F}});
+  return evaluate(*model, parameters, data.test).accuracy;
 }
 
 class TrainingRun {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "nodes/leaf_server.h"
-#include "programs/serial.h"
+#include "programs/batches.h"
 #include "programs/synchronous.h"
 #include "tests/programs/training_run.h"
 
@@ -16,11 +16,8 @@ namespace {
 
 using test::digits_task;
 using test::kSeed;
+using test::training_of;
 using test::TrainingRun;
-
-ServerTraining training_of(int workers, std::uint64_t steps) {
-  return {.workers = workers, .servers = 2, .steps = steps, .rule = Sgd{.rate = 0.1F}, .cut_every = 0};
-}
 
 TEST(TreeAggregate, LevelsAreThoseOfSpark) {
   using Levels = std::vector<int>;
@@ -39,7 +36,7 @@ INSTANTIATE_TEST_SUITE_P(Paths, TreeAggregateOf, testing::Bool(),
                          [](const auto& one) { return one.param ? "Bytes" : "Direct"; });
 
 TEST_P(TreeAggregateOf, TwoLevelsIsTheFlatSumAndTheServersGetOnePushOfEachOfTheLast) {
-  const ServerTraining training = training_of(16, 40);
+  const ServerTraining training = training_of(16, 40, 0.1F, 2);
   TrainingRun flat([&](Program& p) { return add_synchronous_training(p, digits_task(), training); }, GetParam());
   const Eigen::VectorXf expected = flat.result().values;
   TrainingRun tree([&](Program& p) { return add_tree_aggregate_training(p, digits_task(), training, 4); }, GetParam());
@@ -50,14 +47,25 @@ TEST_P(TreeAggregateOf, TwoLevelsIsTheFlatSumAndTheServersGetOnePushOfEachOfTheL
   EXPECT_EQ(tree.statistics().updates, 2U * 40);
 }
 
-TEST_P(TreeAggregateOf, OneLevelReachesTheAccuracyOfSerialTraining) {
+// As the gradient, the loss that each worker hears of is that of all their examples.
+TEST_P(TreeAggregateOf, TheLossIsSummedOverTheTree) {
   const auto model = digits_task().model();
-  const Split data = split(digits(), kSeed);
-  const Eigen::VectorXf serial =
-      train_serial(*model, data.train, {.steps = 1600, .batch = 64, .seed = kSeed, .rule = Sgd{.rate = 0.1F}});
-  TrainingRun run([](Program& p) { return add_tree_aggregate_training(p, digits_task(), training_of(8, 1600)); },
-                  GetParam());
-  EXPECT_GE(run.accuracy(), evaluate(*model, serial, data.test).accuracy - 0.01);
+  const Dataset data = digits_task().data(kSeed);
+  const Dataset first = gather(data, Batches(static_cast<std::uint32_t>(data.examples()), 64, kSeed).batch(0));
+  Eigen::VectorXf gradient;
+  const double expected = model->loss(model->initialize(kSeed), first, gradient) / 64;
+  TrainingRun run(
+      [](Program& p) { return add_tree_aggregate_training(p, digits_task(), training_of(16, 1, 0.1F, 2), 4); },
+      GetParam());
+  run.finish();
+  for (const auto& one : run.workers().all<&TrainingWorker::statistics>()) EXPECT_NEAR(one.loss, expected, 1e-5);
+}
+
+TEST_P(TreeAggregateOf, OneLevelReachesTheAccuracyOfSerialTraining) {
+  TrainingRun run(
+      [](Program& p) { return add_tree_aggregate_training(p, digits_task(), training_of(8, 1600, 0.1F, 2)); },
+      GetParam());
+  EXPECT_GE(run.accuracy(), test::serial_accuracy() - 0.01);
 }
 
 }  // namespace

@@ -1,0 +1,76 @@
+// Work units: the sum is the serial one whoever computes it, and nobody waits for a replica that is slow or gone.
+#include "programs/work_units.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/programs/training_run.h"
+
+namespace lp {
+namespace {
+
+using test::digits_task;
+using test::kSeed;
+using test::training_of;
+using test::TrainingRun;
+using test::Watch;
+
+TrainingRun::Add in_units(const ServerTraining& training, const LearningTask& task = digits_task()) {
+  return [=](Program& program) { return add_work_unit_training(program, task, training, 8); };
+}
+std::string hash_of(const ServerTraining& training) {
+  return parameters_hash(TrainingRun(in_units(training)).result().values);
+}
+
+class WorkUnits : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Paths, WorkUnits, testing::Bool(),
+                         [](const auto& one) { return one.param ? "Bytes" : "Direct"; });
+
+TEST_P(WorkUnits, AddUpToSerialTrainingAndToTheSameBitsForAnyNumberOfReplicas) {
+  const Eigen::VectorXf serial = train_serial(*digits_task().model(), digits_task().data(kSeed),
+                                              {.steps = 40, .batch = 64, .seed = kSeed, .rule = Sgd{.rate = 0.1F}});
+  TrainingRun run(in_units(training_of(3, 40)), GetParam());
+  const Eigen::VectorXf result = run.result().values;
+  EXPECT_LT((result - serial).norm() / serial.norm(), 1e-5);
+  EXPECT_EQ(parameters_hash(result), hash_of(training_of(1, 40)));
+  EXPECT_EQ(run.statistics().updates, 40U);
+}
+
+TEST_P(WorkUnits, OfASlowReplicaAreComputedByABackup) {
+  const std::string expected = hash_of(training_of(3, 40));
+  Watch watch;
+  watch.hold_one_at(5);
+  TrainingRun run(in_units(training_of(3, 40), test::watched_task(watch)), GetParam());
+  EXPECT_EQ(parameters_hash(run.result().values), expected);  // all of it while one unit is not back
+  watch.release();
+}
+
+TEST_P(WorkUnits, ReachTheAccuracyOfSerialTraining) {
+  TrainingRun run(in_units(training_of(4, 1600)), GetParam());
+  EXPECT_GE(run.accuracy(), test::serial_accuracy() - 0.01);
+}
+
+TEST(WorkUnitFailures, AReplicaThatIsKilledOrRestartedChangesNoBit) {
+  const std::string expected = hash_of(training_of(3, 60));
+  for (const bool for_good : {true, false}) {
+    Watch watch;
+    watch.expect_workers(3);
+    TrainingRun run(in_units(training_of(3, 60), test::watched_task(watch)));
+    EXPECT_TRUE(watch.wait_for_others(5));
+    if (for_good) {
+      test::kill_for_good(run.run(), {"replica/1"});
+    } else {
+      run.run().restart({"replica/1"});
+    }
+    EXPECT_EQ(parameters_hash(run.result().values), expected);
+  }
+}
+
+TEST(WorkUnitFailures, NoUnitsAreRefused) {
+  Program program("training");
+  EXPECT_THROW(add_work_unit_training(program, digits_task(), training_of(2, 10), 0), Error);
+}
+
+}  // namespace
+}  // namespace lp
