@@ -47,6 +47,9 @@ void Journal::write(const char* name, std::string text) {
 void Journal::begin(RunRecord record, const Plan& plan) {
   began_ = wall_seconds();
   record.host = host_name();
+  std::error_code ignored;
+  record.binary = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  record.directory = directory_;
   record.pid = getpid();
   record.began = began_;
   record.command = own_command();

@@ -25,7 +25,7 @@ class Journal {
   explicit Journal(const std::filesystem::path& directory);
 
   bool writes() const { return !directory_.empty(); }
-  // Fills in what it knows itself: host, process, time and command.
+  // Fills in what it knows itself: host, binary, directory, process, time and command.
   void begin(RunRecord record, const Plan& plan);
   void status(std::string_view json);
   void event(RunEvent event);

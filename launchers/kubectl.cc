@@ -7,15 +7,21 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <sstream>
 #include <utility>
 
+#include "launchers/exit_status.h"
 #include "launchers/interrupts.h"
 #include "launchers/kubernetes.h"
 #include "launchers/remote.h"
+#include "launchers/run_directory.h"
 #include "lp/base/error.h"
+#include "lp/base/json.h"
+#include "lp/base/json_value.h"
 #include "lp/base/scheduler.h"
 
 namespace lp::internal {
@@ -26,7 +32,7 @@ constexpr auto kPatience = std::chrono::minutes(2);  // with a cluster that does
 constexpr const char* kKinds = "job,pod,service,secret,configmap,serviceaccount";
 constexpr const char* kCoordinator = "coordinator";
 constexpr const char* kOutOfMemory = "OOMKilled";
-constexpr int kInterrupted = 128 + 2;  // what to exit with after Ctrl-C
+constexpr int kFailed = 1;
 constexpr int kTerminated = 128 + 15;  // what a program does that Kubernetes has stopped
 
 // What a program prints, as it comes, a line at a time. With `json` its result, which is the last line that is an
@@ -84,6 +90,15 @@ bool cannot_begin(const std::string& reason) {
   return std::find(kReasons.begin(), kReasons.end(), reason) != kReasons.end();
 }
 
+// Kubernetes keeps the beginning of what is too long.
+bool is_record(const std::string& text) {
+  try {
+    return JsonValue::parse(text).find("success") != nullptr;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 // The container of a pod.
@@ -96,6 +111,9 @@ struct Kubectl::Pod {
   std::string code{};    // with which it ended
   std::string before{};  // how the one before it had ended, which it replaced
   std::string place{};   // why no node has it
+  std::string result{};  // that it has left
+
+  bool over() const { return !code.empty() || phase == "Failed"; }  // one that is evicted may have no code
 };
 
 std::string Kubectl::ask(const std::string& arguments) const {
@@ -111,6 +129,32 @@ std::string Kubectl::ask(const std::string& arguments) const {
   return said;
 }
 
+std::string CoordinatorState::end() const {
+  if (job.name.empty()) return "its coordinator's pod is not in the cluster any more: it was deleted, or lost its node";
+  return "its coordinator ended with exit code " + std::to_string(job.code) + job.why();
+}
+
+ResultRecord keep_result(const std::filesystem::path& directory, const CoordinatorState& state,
+                         const std::string& reason) {
+  const std::filesystem::path path = directory / "result.json";
+  std::ifstream file(path);
+  const std::string there{std::istreambuf_iterator<char>(file), {}};
+  if (!there.empty()) return from_json<ResultRecord>(JsonValue::parse(there));
+  std::string text = state.result;
+  if (text.empty()) {
+    ResultRecord record{.reason = reason, .exit_code = kInterrupted};
+    if (reason.empty()) {
+      record.cause.what = state.end();
+      record.exit_code = state.job.name.empty() ? kFailed : state.job.code;
+    }
+    record.ended = static_cast<double>(wall_clock()) / 1e9;
+    text = to_json(record);
+  }
+  std::string error;
+  if (!write_file(path, text + "\n", error)) std::fprintf(stderr, "lp: %s\n", error.c_str());
+  return from_json<ResultRecord>(JsonValue::parse(text));
+}
+
 void Kubectl::create(const std::string& file) const { ask("create -f " + shell_word(file)); }
 
 void Kubectl::remove(const std::string& run) const {
@@ -124,7 +168,8 @@ std::vector<Kubectl::Pod> Kubectl::pods_of(const std::string& run) const {
       "{\"\\t\"}{.status.containerStatuses[0].state.terminated.reason}{\"\\t\"}"
       "{.status.containerStatuses[0].state.terminated.exitCode}{\"\\t\"}"
       "{.status.containerStatuses[0].lastState.terminated.reason}{\"\\t\"}"
-      "{.status.conditions[?(@.reason==\"Unschedulable\")].message}{\"\\n\"}{end}";
+      "{.status.conditions[?(@.reason==\"Unschedulable\")].message}{\"\\t\"}"
+      "{.status.containerStatuses[0].state.terminated.message}{\"\\n\"}{end}";
   std::istringstream lines(ask("get pods --selector=" + std::string(kRunLabel) + "=" + object_name(run) +
                                " -o jsonpath=" + shell_word(kFields)));
   std::vector<Pod> pods;
@@ -132,7 +177,7 @@ std::vector<Kubectl::Pod> Kubectl::pods_of(const std::string& run) const {
     std::istringstream fields(line);
     Pod pod;
     for (std::string* field :
-         {&pod.host, &pod.phase, &pod.waits, &pod.text, &pod.ended, &pod.code, &pod.before, &pod.place})
+         {&pod.host, &pod.phase, &pod.waits, &pod.text, &pod.ended, &pod.code, &pod.before, &pod.place, &pod.result})
       std::getline(fields, *field, '\t');
     if (!pod.host.empty()) pods.push_back(std::move(pod));
   }
@@ -147,8 +192,32 @@ std::string Kubectl::trouble_of(const Pod& pod) {
   return "waits: " + pod.waits + (pod.text.empty() ? "" : ": " + pod.text);
 }
 
-int Kubectl::follow(const std::string& run, bool json) const {
-  const std::string job = "job/" + object_name(run) + "-" + kCoordinator;
+CoordinatorState Kubectl::state_of(const std::optional<Pod>& coordinator) {
+  if (!coordinator.has_value()) return {};
+  CoordinatorState state{.result = is_record(coordinator->result) ? coordinator->result : std::string()};
+  state.job.reason = trouble_of(*coordinator);
+  state.job.code = coordinator->code.empty() ? kFailed : std::atoi(coordinator->code.c_str());
+  if (coordinator->over()) {
+    state.job.name = state.job.code == 0 ? "COMPLETED" : "FAILED";
+    if (state.job.reason.empty() && state.job.code > 128)
+      state.job.reason = "was ended by " + signal_name(state.job.code - 128);
+  } else {
+    state.job.name = coordinator->phase == "Running" ? "RUNNING" : "PENDING";
+  }
+  return state;
+}
+
+std::optional<Kubectl::Pod> Kubectl::coordinator_of(const std::string& run) const {
+  for (Pod& pod : pods_of(run)) {
+    if (pod.host == kCoordinator) return std::move(pod);
+  }
+  return std::nullopt;
+}
+
+CoordinatorState Kubectl::look_at(const std::string& run) const { return state_of(coordinator_of(run)); }
+
+std::pair<int, CoordinatorState> Kubectl::follow(const std::string& run, bool json) const {
+  const std::string pod_name = coordinator_pod(run);
   std::map<std::string, std::string> said;  // of each pod
   Interrupts interrupts;
   Poller poller;
@@ -158,6 +227,7 @@ int Kubectl::follow(const std::string& run, bool json) const {
   bool more = true;  // of them may come
   bool stopped = false;
   for (Time answered = now();;) {
+    const Time asked = now();
     std::optional<Pod> coordinator;
     try {
       for (Pod& pod : pods_of(run)) {
@@ -176,13 +246,15 @@ int Kubectl::follow(const std::string& run, bool json) const {
       throw Error(ErrorKind::failed, "the program cannot begin in Kubernetes: it " + said[kCoordinator]);
     }
     if (there && !lines.has_value() && (coordinator->phase == "Running" || !coordinator->code.empty())) {
-      lines.emplace(command_ + " logs --follow " + job, json);
+      lines.emplace(command_ + " logs --follow " + pod_name, json);
       poller.add(lines->fd(), 1);
     }
-    if ((there ? !coordinator->code.empty() : stopped) && (!lines.has_value() || !more)) {
+    const bool ended = there ? coordinator->over() : answered >= asked;
+    if (ended && (!lines.has_value() || !more)) {
       if (lines.has_value()) lines->finish();
-      const int code = there ? std::atoi(coordinator->code.c_str()) : kInterrupted;
-      return stopped && code == kTerminated ? kInterrupted : code;
+      CoordinatorState state = state_of(coordinator);
+      if (stopped && (!there || state.job.code == kTerminated)) return {kInterrupted, std::move(state)};
+      return {there ? state.job.code : kFailed, std::move(state)};
     }
     for (const Time next = after(kPeriod); !passed(next);) {
       const std::size_t count = poller.wait(ready, next);
@@ -192,9 +264,9 @@ int Kubectl::follow(const std::string& run, bool json) const {
         poller.remove(lines->fd());
       }
       while (interrupts.take() != 0) {
-        if (std::exchange(stopped, true)) return kInterrupted;
+        if (std::exchange(stopped, true)) return {kInterrupted, {}};
         std::fprintf(stderr, "lp: %s is stopped; once more, and it is removed at once\n", run.c_str());
-        ask("delete " + job + " --wait=false");
+        ask("delete pod " + pod_name + " --wait=false");
       }
     }
   }

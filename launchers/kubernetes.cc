@@ -17,6 +17,7 @@ namespace lp::internal {
 namespace {
 
 constexpr int kPort = 7077;
+constexpr const char* kCoordinator = "coordinator";
 constexpr std::size_t kLongestName = 36;  // with that of a pod it makes the name of a Job, of 63 characters at most
 constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
 constexpr std::uint64_t kOfAgent = 64 * kMebibyte;  // that it and what dials for it take, beside the nodes
@@ -85,12 +86,12 @@ class Manifests {
       out_ << "data:\n  config.yaml: " << block(run_.configuration, "    ") << "\n";
     }
     std::vector<std::string> flags = run_.flags;
-    flags.push_back("--directory=/tmp/" + run_.name);
+    flags.push_back("--directory=" + directory_in_pod(run_.name));
     if (!run_.configuration.empty()) flags.emplace_back("--config=/etc/lp/config.yaml");
-    write_job("coordinator", flags, {}, /*restarts=*/0);
+    write_coordinator(flags);
     const std::vector<Needs> needs = needs_of(plan_);
     for (std::size_t i = 0; i < pods_.size(); ++i) {
-      write_job(pods_[i], {kDialFlag + run_.name + "@" + pods_[i]}, needs[i], kRestarts);
+      write_job(pods_[i], {kDialFlag + run_.name + "@" + pods_[i]}, needs[i]);
     }
     return out_.str();
   }
@@ -116,50 +117,66 @@ class Manifests {
     const auto entry = [&](const std::string& pod, const ReceptionKeys* keys) {
       out_ << "  " << pod << ": " << (keys == nullptr ? "\"\"" : block(to_text(*keys), "    ")) << "\n";
     };
-    entry("coordinator", keys_ == nullptr ? nullptr : &keys_->coordinator);
+    entry(kCoordinator, keys_ == nullptr ? nullptr : &keys_->coordinator);
     for (std::size_t i = 0; i < pods_.size(); ++i) entry(pods_[i], keys_ == nullptr ? nullptr : &keys_->agents[i]);
   }
 
-  void write_job(const std::string& pod, const std::vector<std::string>& arguments, const Needs& needs, int restarts) {
+  // A coordinator that ends is not replaced: what it knew has gone with it.
+  void write_coordinator(const std::vector<std::string>& arguments) {
+    begin("v1", "Pod", coordinator_pod(run_.name));
+    write_pod(kCoordinator, arguments, {}, "");
+  }
+
+  void write_job(const std::string& pod, const std::vector<std::string>& arguments, const Needs& needs) {
     begin("batch/v1", "Job", name_ + "-" + pod);
-    out_ << "spec:\n  backoffLimit: " << restarts << "\n  template:\n    metadata:\n      labels: {" << kRunLabel
-         << ": " << name_ << "}\n    spec:\n      hostname: " << pod << "\n      subdomain: " << name_
-         << "\n      restartPolicy: " << (restarts == 0 ? "Never" : "OnFailure")
-         << "\n      terminationGracePeriodSeconds: " << run_.grace + 5 << "\n      serviceAccountName: " << name_
-         << "\n      automountServiceAccountToken: false\n      enableServiceLinks: false\n";
-    write_place();
-    out_ << "      securityContext:\n        runAsNonRoot: true\n        runAsUser: " << kUser
-         << "\n        runAsGroup: " << kUser << "\n        fsGroup: " << kUser
-         << "\n        seccompProfile: {type: RuntimeDefault}\n      containers:\n      - name: lp\n        image: "
-         << scalar(run_.image) << "\n        imagePullPolicy: IfNotPresent\n        args:\n";
-    for (const std::string& argument : arguments) out_ << "        - " << scalar(argument) << "\n";
-    out_ << "        env:\n        - {name: " << kKeysVariable
-         << ", value: /etc/lp/keys}\n        - {name: " << kCoordinatorVariable << ", value: \"tcp://coordinator."
-         << name_ << ":" << kPort << "\"}\n        - {name: " << kAddressVariable
-         << ", valueFrom: {fieldRef: {fieldPath: status.podIP}}}\n        - {name: HOME, value: /tmp}\n";
-    write_needs(needs);
-    out_ << "        securityContext:\n          allowPrivilegeEscalation: false\n          readOnlyRootFilesystem: "
-            "true\n          capabilities: {drop: [ALL]}\n        volumeMounts:\n        - {name: lp, mountPath: "
-            "/etc/lp, readOnly: true}\n        - {name: scratch, mountPath: /tmp}\n      volumes:\n      - name: lp\n"
-            "        projected:\n          defaultMode: 0440\n          sources:\n          - secret: {name: "
-         << name_ << ", items: [{key: " << pod << ", path: keys}]}\n";
-    if (pod == "coordinator" && !run_.configuration.empty()) {
-      out_ << "          - configMap: {name: " << name_ << "}\n";
-    }
-    out_ << "      - name: scratch\n        emptyDir: {}\n";
+    out_ << "spec:\n  backoffLimit: " << kRestarts << "\n  template:\n    metadata:\n      labels: {" << kRunLabel
+         << ": " << name_ << "}\n";
+    write_pod(pod, arguments, needs, "    ");
+  }
+
+  // What a pod is to be, each line behind `margin`.
+  void write_pod(const std::string& pod, const std::vector<std::string>& arguments, const Needs& needs,
+                 const std::string& margin) {
+    const bool coordinator = pod == kCoordinator;
+    std::ostringstream out;
+    out << "spec:\n  hostname: " << pod << "\n  subdomain: " << name_
+        << "\n  restartPolicy: " << (coordinator ? "Never" : "OnFailure")
+        << "\n  terminationGracePeriodSeconds: " << run_.grace + 5 << "\n";
+    // A server-side dry run looks for the account of a Pod, and does not find one that is made beside it.
+    if (!coordinator) out << "  serviceAccountName: " << name_ << "\n";
+    out << "  automountServiceAccountToken: false\n  enableServiceLinks: false\n";
+    write_place(out);
+    out << "  securityContext:\n    runAsNonRoot: true\n    runAsUser: " << kUser << "\n    runAsGroup: " << kUser
+        << "\n    fsGroup: " << kUser
+        << "\n    seccompProfile: {type: RuntimeDefault}\n  containers:\n  - name: lp\n    image: "
+        << scalar(run_.image) << "\n    imagePullPolicy: IfNotPresent\n    args:\n";
+    for (const std::string& argument : arguments) out << "    - " << scalar(argument) << "\n";
+    out << "    env:\n    - {name: " << kKeysVariable << ", value: /etc/lp/keys}\n    - {name: " << kCoordinatorVariable
+        << ", value: \"tcp://coordinator." << name_ << ":" << kPort << "\"}\n    - {name: " << kAddressVariable
+        << ", valueFrom: {fieldRef: {fieldPath: status.podIP}}}\n    - {name: HOME, value: /tmp}\n";
+    write_needs(out, needs);
+    out << "    securityContext:\n      allowPrivilegeEscalation: false\n      readOnlyRootFilesystem: true\n"
+        << "      capabilities: {drop: [ALL]}\n    volumeMounts:\n"
+        << "    - {name: lp, mountPath: /etc/lp, readOnly: true}\n    - {name: scratch, mountPath: /tmp}\n"
+        << "  volumes:\n  - name: lp\n    projected:\n      defaultMode: 0440\n      sources:\n"
+        << "      - secret: {name: " << name_ << ", items: [{key: " << pod << ", path: keys}]}\n";
+    if (coordinator && !run_.configuration.empty()) out << "      - configMap: {name: " << name_ << "}\n";
+    out << "  - name: scratch\n    emptyDir: {}\n";
+    std::istringstream lines(out.str());
+    for (std::string line; std::getline(lines, line);) out_ << margin << line << "\n";
   }
 
   // Which of the cluster's nodes may have the pod.
-  void write_place() {
-    if (!run_.node_selector.empty()) out_ << "      nodeSelector:\n";
+  void write_place(std::ostringstream& out) {
+    if (!run_.node_selector.empty()) out << "  nodeSelector:\n";
     for (const std::string& one : run_.node_selector) {
       const std::size_t at = one.find('=');
       if (at == std::string::npos || at == 0) {
         throw Error(ErrorKind::failed, "--node-selector=" + quote(one) + ": this is not LABEL=VALUE");
       }
-      out_ << "        " << scalar(one.substr(0, at)) << ": " << scalar(one.substr(at + 1)) << "\n";
+      out << "    " << scalar(one.substr(0, at)) << ": " << scalar(one.substr(at + 1)) << "\n";
     }
-    if (!run_.tolerations.empty()) out_ << "      tolerations:\n";
+    if (!run_.tolerations.empty()) out << "  tolerations:\n";
     for (const std::string& one : run_.tolerations) {
       const std::size_t colon = one.find(':');
       const std::string taint = one.substr(0, colon);
@@ -168,29 +185,29 @@ class Manifests {
         throw Error(ErrorKind::failed,
                     "--tolerations=" + quote(one) + ": this is not KEY, KEY:EFFECT or KEY=VALUE:EFFECT");
       }
-      out_ << "      - {key: " << scalar(taint.substr(0, at));
+      out << "  - {key: " << scalar(taint.substr(0, at));
       if (at != std::string::npos) {
-        out_ << ", operator: Equal, value: " << scalar(taint.substr(at + 1));
+        out << ", operator: Equal, value: " << scalar(taint.substr(at + 1));
       } else {
-        out_ << ", operator: Exists";
+        out << ", operator: Exists";
       }
-      if (colon != std::string::npos) out_ << ", effect: " << scalar(one.substr(colon + 1));
-      out_ << "}\n";
+      if (colon != std::string::npos) out << ", effect: " << scalar(one.substr(colon + 1));
+      out << "}\n";
     }
   }
 
-  void write_needs(const Needs& needs) {
+  void write_needs(std::ostringstream& out, const Needs& needs) {
     std::string limits;
     if (needs.memory > 0) {
       limits += "memory: " + std::to_string((needs.memory + kOfAgent + kMebibyte - 1) / kMebibyte) + "Mi";
     }
     if (needs.gpus > 0) limits += (limits.empty() ? "" : ", ") + ("nvidia.com/gpu: " + std::to_string(needs.gpus));
     if (limits.empty() && needs.cpus <= 0) return;
-    out_ << "        resources:\n";
+    out << "    resources:\n";
     if (needs.cpus > 0) {
-      out_ << "          requests: {cpu: " << static_cast<std::int64_t>(std::ceil(needs.cpus * 1000)) << "m}\n";
+      out << "      requests: {cpu: " << static_cast<std::int64_t>(std::ceil(needs.cpus * 1000)) << "m}\n";
     }
-    if (!limits.empty()) out_ << "          limits: {" << limits << "}\n";
+    if (!limits.empty()) out << "      limits: {" << limits << "}\n";
   }
 
   const KubernetesRun& run_;
@@ -229,5 +246,8 @@ std::string object_name(const std::string& run) {
   while (name.back() == '-') name.pop_back();
   return name;
 }
+
+std::string coordinator_pod(const std::string& run) { return object_name(run) + "-" + kCoordinator; }
+std::string directory_in_pod(const std::string& run) { return "/tmp/" + run; }
 
 }  // namespace lp::internal

@@ -1,5 +1,5 @@
 #pragma once
-// The manifests of a run in Kubernetes: a Job for its coordinator, and one for each process of the plan, in whose pod
+// The manifests of a run in Kubernetes: a Pod for its coordinator, and a Job for each process of the plan, in whose pod
 // an agent starts it; the Secret with their keys, the ConfigMap with the configuration, and the Service by whose name
 // the agents find the coordinator. All carry the run's label, by which they are removed. Functions without state.
 
@@ -35,5 +35,7 @@ std::string manifests(const KubernetesRun& run, const Plan& plan, const RunKeys*
 // "digits-20260131-235959-7f3a": what the objects of the run begin with, and the value of their label.
 std::string object_name(const std::string& run);
 inline constexpr const char* kRunLabel = "lp/run";
+std::string coordinator_pod(const std::string& run);
+std::string directory_in_pod(const std::string& run);  // where the coordinator keeps the run's files
 
 }  // namespace lp::internal

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "launchers/journal.h"
 #include "launchers/kubectl.h"
 #include "launchers/kubernetes.h"
 #include "launchers/own_command.h"
@@ -47,6 +48,32 @@ class PrivateFile {
   Descriptor file_;
 };
 
+// From then on the directory holds a run, which `lp` knows.
+Descriptor keep_record(const Program& program, const Plan& plan, const LaunchOptions& options,
+                       const std::string& kubectl) {
+  Descriptor taken = make_run_directory(options.directory);
+  Journal(options.directory)
+      .begin({.run = options.name,
+              .program = program.name(),
+              .launch = "kubernetes",
+              .kubectl = kubectl,
+              .seed = options.seed,
+              .resumed = options.resume.string()},
+             plan);
+  return taken;
+}
+
+// What the run has come to does not depend on that.
+bool remove(const Kubectl& kubectl, const std::string& run) {
+  try {
+    kubectl.remove(run);
+    return true;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "lp: what is left of %s must be removed with `lp stop`: %s\n", run.c_str(), error.what());
+    return false;
+  }
+}
+
 }  // namespace
 
 int submit_to_kubernetes(const LaunchFlags& flags, const Program& program, const LaunchOptions& options) {
@@ -65,22 +92,23 @@ int submit_to_kubernetes(const LaunchFlags& flags, const Program& program, const
   }
   const Kubectl kubectl(flags.kubectl);
   const RunKeys keys = make_run_keys(plan.processes);
+  const std::string text = manifests(run, plan, &keys);
+  const Descriptor taken = keep_record(program, plan, options, flags.kubectl);
   try {
-    kubectl.create(PrivateFile(manifests(run, plan, &keys)).path());
+    kubectl.create(PrivateFile(text).path());
+    if (!flags.directory.empty()) register_run(options.name, options.directory);
     std::fprintf(stderr, "lp: %s runs in Kubernetes\n", object_name(run.name).c_str());
     if (flags.submit) {
       std::printf("%s\n", object_name(run.name).c_str());
       return 0;
     }
-    const int code = kubectl.follow(run.name, flags.json);
-    kubectl.remove(run.name);
-    return code;
+    const auto [code, state] = kubectl.follow(run.name, flags.json);
+    const ResultRecord result = keep_result(options.directory, state, code == kInterrupted ? "Ctrl-C" : "");
+    if (state.result.empty() && !result.cause.what.empty()) std::fprintf(stderr, "lp: %s\n", result.cause.what.c_str());
+    remove(kubectl, run.name);
+    return state.job.name.empty() ? result.exit_code : code;  // `lp stop` may have been first
   } catch (const Error&) {
-    try {
-      kubectl.remove(run.name);
-    } catch (const Error& error) {
-      std::fprintf(stderr, "lp: what is left of %s must be removed by hand: %s\n", run.name.c_str(), error.what());
-    }
+    if (remove(kubectl, run.name)) forget_run(options.directory);
     throw;
   }
 }

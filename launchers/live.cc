@@ -1,5 +1,7 @@
 #include "launchers/live.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdint>
@@ -10,19 +12,23 @@
 #include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "lp/base/json_value.h"
+#include "lp/base/message.h"
 
 namespace lp::internal {
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(1);  // for processes to say what they use
+constexpr std::size_t kLongestPart = std::size_t{1} << 17;  // bytes of a file in an answer
+constexpr auto kPatience = std::chrono::seconds(1);         // for processes to say what they use
 
-enum class Ask : std::uint8_t { status, follow, measure, stop, restart };
+enum class Ask : std::uint8_t { status, follow, measure, stop, restart, file };
 
 struct Request {
   Ask ask = Ask::status;
   std::string reason{};
   bool force = false;
   std::string node{};
+  std::string name{};
+  std::uint64_t from = 0;
 };
 
 std::string answer(std::string_view name, std::string_view text) {
@@ -33,11 +39,18 @@ std::string answer(std::string_view name, std::string_view text) {
   return std::move(json).text();
 }
 
+// As UTF-8.
+void append_character(std::string& text, unsigned char byte) {
+  if (byte >= 0x80) text += static_cast<char>(0xC0 | (byte >> 6));
+  text += static_cast<char>(byte < 0x80 ? byte : 0x80 | (byte & 0x3F));
+}
+
 }  // namespace
 
 Live::Live(const std::filesystem::path& directory, const Topology& topology, Loop& loop, Coordinator& coordinator,
            Function<RunStatus()> status)
-    : topology_(topology),
+    : directory_(std::filesystem::absolute(directory)),
+      topology_(topology),
       coordinator_(coordinator),
       status_(std::move(status)),
       server_(directory, loop,
@@ -73,10 +86,27 @@ void Live::hear(Client client, std::string_view line) {
       case Ask::measure: return measure(client);
       case Ask::stop: return server_.send(client, answer("done", stop(request.reason, request.force)));
       case Ask::restart: return server_.send(client, answer("done", coordinator_.restart_node(request.node)));
+      case Ask::file: return server_.send(client, to_json(part_of(request.name, request.from)));
     }
   } catch (const Error& error) {
     server_.send(client, answer("error", error.text()));
   }
+}
+
+FilePart Live::part_of(const std::string& name, std::uint64_t from) const {
+  const std::filesystem::path path = std::filesystem::path(name).lexically_normal();
+  if (path.is_absolute() || path.empty() || *path.begin() == "..") {
+    throw Error(ErrorKind::failed, quote(name) + " is no file of this run");
+  }
+  const Descriptor file(open((directory_ / path).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status {};
+  if (fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  FilePart part{.id = status.st_ino};
+  std::string bytes(kLongestPart, '\0');
+  const ssize_t got = pread(file.number(), bytes.data(), bytes.size(), static_cast<off_t>(from));
+  for (ssize_t i = 0; i < got; ++i)
+    append_character(part.bytes, static_cast<unsigned char>(bytes[static_cast<std::size_t>(i)]));
+  return part;
 }
 
 std::string Live::stop(const std::string& reason, bool force) {

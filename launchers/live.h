@@ -7,11 +7,14 @@
 //   {"ask":"stop","reason":"enough"}         {"done":"..."}; with "force":true at once
 //   {"ask":"measure"}                        a MeasureRecord: what processes use, and the calls between nodes
 //   {"ask":"restart","node":"worker/1"}      {"done":"..."}
+//   {"ask":"file","name":"logs/worker/1.log","from":0}
+//                                            a FilePart: what is behind so many bytes of a file in the run's directory
 //
 // What cannot be done is answered with {"error":"..."}. The connection closes when the run has ended.
 //
 // Owned and used by the loop thread of a run, except for the constructor, which any thread may call.
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -26,6 +29,12 @@
 #include "launchers/topology.h"
 
 namespace lp::internal {
+
+// A part of a file, for who cannot see the run's directory.
+struct FilePart {
+  std::uint64_t id = 0;  // another one when it is another file under the same name; 0: there is none
+  std::string bytes{};   // as characters, from U+0000 to U+00FF; empty: there is no more
+};
 
 class Live {
  public:
@@ -47,6 +56,7 @@ class Live {
   using Client = LiveServer::Client;
 
   void hear(Client client, std::string_view line);
+  FilePart part_of(const std::string& name, std::uint64_t from) const;
   std::string stop(const std::string& reason, bool force);
 
   void forget(Client client);
@@ -54,6 +64,7 @@ class Live {
   void answer_if_complete();
   void answer_measurers();
 
+  const std::filesystem::path directory_;
   const Topology& topology_;
   Coordinator& coordinator_;
   Function<RunStatus()> status_;

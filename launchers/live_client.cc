@@ -1,29 +1,79 @@
 #include "launchers/live_client.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
 
+#include "launchers/control_socket.h"
 #include "launchers/live_server.h"
+#include "launchers/pidfd.h"
+#include "launchers/relay.h"
+#include "launchers/spawn.h"
 #include "lp/base/error.h"
 
 namespace lp::internal {
+namespace {
+constexpr auto kTimeToEnd = std::chrono::seconds(2);  // of a command whose connection has gone
+}
 
-LiveClient::LiveClient(const std::filesystem::path& directory) {
+Descriptor connect_to_live(const std::filesystem::path& directory) {
   std::error_code error;
-  if (!std::filesystem::is_directory(directory, error)) return;
+  if (!std::filesystem::is_directory(directory, error)) return Descriptor();
   Descriptor opened;
   const std::string name = live_address(directory, opened);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   name.copy(static_cast<char*>(address.sun_path), sizeof address.sun_path - 1);
-  Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   // The kernel connects at once, or not at all.
-  if (connect(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
-    socket_ = std::move(socket);
+  const int failed = connect(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  return failed == 0 ? std::move(socket) : Descriptor();
+}
+
+LiveClient::LiveClient(const std::vector<std::string>& command, Time until) {
+  std::array<int, 2> errors{-1, -1};
+  if (pipe2(errors.data(), O_CLOEXEC) != 0) {
+    throw Error(ErrorKind::failed, std::string("pipe: ") + std::strerror(errno) + "; the limit may be `ulimit -n`");
   }
+  const Descriptor said(errors[0]);
+  fcntl(said.number(), F_SETFL, O_NONBLOCK);
+  {
+    const Descriptor to_say(errors[1]);
+    const SocketPair ends = make_socket_pair();
+    socket_ = Descriptor(ends.ours);
+    const Descriptor theirs(ends.theirs);
+    command_ = std::make_unique<Command>(spawn_command(command, theirs.number(), to_say.number()));
+  }
+  for (auto line = next(until); line.has_value(); line = next(until)) {  // a login may print something, too
+    if (*line == kRelayReady) return;
+  }
+  std::array<char, 2000> bytes;
+  const ssize_t got = read(said.number(), bytes.data(), bytes.size());
+  trouble_.assign(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  while (!trouble_.empty() && trouble_.back() == '\n') trouble_.pop_back();
+  if (trouble_.empty()) trouble_ = open() ? "it does not answer in time" : "it has ended";
+  trouble_ = command.front() + ": " + trouble_;
+  socket_ = Descriptor();
+}
+
+// It ends with its standard input, which has gone; one that hangs is killed.
+LiveClient::Command::~Command() {
+  const Descriptor ended(pidfd_open(process, 0));
+  Poller poller;
+  poller.add(ended.number(), 0);
+  std::array<Poller::Ready, 1> ready;
+  for (const int signal : {SIGTERM, SIGKILL}) {  // srun that is killed at once leaves its step behind
+    if (poller.wait(ready, after(kTimeToEnd)) == 0) kill(process, signal);
+  }
+  waitpid(process, nullptr, 0);
 }
 
 void LiveClient::ask(std::string_view request, Time until) {

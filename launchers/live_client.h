@@ -3,22 +3,33 @@
 //
 // Owned and used by one thread.
 
+#include <sys/types.h>
+
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lp/base/descriptor.h"
 #include "lp/base/scheduler.h"
 
 namespace lp::internal {
 
+// The socket of the run in `directory`; none when nobody serves there.
+Descriptor connect_to_live(const std::filesystem::path& directory);
+
 class LiveClient {
  public:
   // Connects to the run in `directory`; open() is false when nobody serves there.
-  explicit LiveClient(const std::filesystem::path& directory);
+  explicit LiveClient(const std::filesystem::path& directory) : socket_(connect_to_live(directory)) {}
+  // The same through a command that leads there (relay.h), which has until `until` to connect.
+  LiveClient(const std::vector<std::string>& command, Time until);
 
   bool open() const { return static_cast<bool>(socket_); }
+  // Why a command does not lead there, as far as it says.
+  const std::string& trouble() const { return trouble_; }
   // Sends a line.
   void ask(std::string_view request, Time until);
   // The next line; nothing when `until` came first, or when the run has closed the connection: then open() is false.
@@ -29,8 +40,19 @@ class LiveClient {
   bool has() const { return inbox_.find('\n') != std::string::npos; }
 
  private:
+  // The command, which ends with the connection.
+  struct Command {
+    explicit Command(pid_t started) : process(started) {}
+    ~Command();
+    Command(const Command&) = delete;
+    Command& operator=(const Command&) = delete;
+    const pid_t process;
+  };
+
+  std::unique_ptr<Command> command_;  // null: the run is on this host
   Descriptor socket_;
   std::string inbox_;
+  std::string trouble_;
 };
 
 }  // namespace lp::internal

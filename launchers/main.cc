@@ -269,6 +269,7 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
     if (!quiet) std::fprintf(stderr, "lp: the run's directory is %s\n", run.directory().c_str());
   }
   const int code = print_outcome(outcome, flags.json);
+  if (in_pod()) leave_result(flags.directory);
   if (begins_again) requeue(flags.directory);
   return code;
 }

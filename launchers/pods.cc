@@ -5,16 +5,21 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <optional>
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include "launchers/dial.h"
+#include "launchers/records.h"
 #include "lp/base/error.h"
+#include "lp/base/json.h"
+#include "lp/base/json_value.h"
 
 namespace lp::internal {
 namespace {
 
-constexpr std::size_t kLongestName = 20;  // with the run's, it makes the name of a Job, of 63 characters at most
+constexpr std::size_t kLongestWord = 4096;  // bytes that Kubernetes keeps
+constexpr std::size_t kLongestName = 20;    // with the run's, it makes the name of a Job, of 63 characters at most
 
 // "worker/0": "worker-0". Begins and ends with no "-".
 std::string host_name(const std::string& node) {
@@ -68,6 +73,21 @@ Reception::Options reception_of_pod() {
     throw Error(ErrorKind::failed, std::string(kCoordinatorVariable) + "=" + endpoint + ": it has no port");
   }
   return options;
+}
+
+void leave_result(const std::filesystem::path& directory) {
+  std::ifstream file(directory / "result.json");
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (text.size() > kLongestWord) {
+    auto result = from_json<ResultRecord>(JsonValue::parse(text));  // without what the program reports
+    for (std::vector<std::string>* lines : {&result.cause.backtrace, &result.cause.last_lines}) {
+      if (to_json(result).size() > kLongestWord) lines->clear();
+    }
+    result.reason.resize(std::min(result.reason.size(), kLongestWord / 8));  // a byte may become six
+    result.cause.what.resize(std::min(result.cause.what.size(), kLongestWord / 8));
+    text = to_json(result);
+  }
+  std::ofstream("/dev/termination-log") << text;
 }
 
 int run_agent_pod(const std::string& who) {

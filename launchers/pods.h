@@ -9,6 +9,7 @@
 //
 // Functions without state.
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,9 @@ bool in_pod();
 
 // What the coordinator's pod has been given. Throws Error, also when this is none.
 Reception::Options reception_of_pod();
+
+// Leaves what came of the run, as far as it fits, where Kubernetes keeps it when the pod of the coordinator has ended.
+void leave_result(const std::filesystem::path& directory);
 
 // What an agent's pod does until the run is over. `who` is RUN@HOST. Returns the exit code of the process.
 int run_agent_pod(const std::string& who);

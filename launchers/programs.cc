@@ -12,6 +12,7 @@
 #include "launchers/agent.h"
 #include "launchers/node_process.h"
 #include "launchers/pods.h"
+#include "launchers/relay.h"
 #include "launchers/spawn.h"
 #include "lp/base/error.h"
 
@@ -56,6 +57,9 @@ std::optional<int> become_node_if_asked(int argc, char** argv, const Programs& p
     }
     if (argument.starts_with(internal::kDialFlag)) {
       return internal::run_agent_pod(std::string(argument.substr(std::string_view(internal::kDialFlag).size())));
+    }
+    if (argument.starts_with(internal::kRelayFlag)) {
+      return internal::run_relay(argument.substr(internal::kRelayFlag.size()));
     }
     const bool agent = argument == "--lp-agent";
     if (!agent && !argument.starts_with(kNode)) continue;

@@ -14,9 +14,12 @@ namespace lp {
 struct RunRecord {
   std::string run{};
   std::string program{};
-  std::string launch{};  // "threads", "processes"
-  std::string job{};     // of Slurm, in which it runs; empty: in none, or not yet
-  std::string host{};    // of the launcher; of a job that has not begun: where it was submitted
+  std::string launch{};     // "threads", "processes"
+  std::string job{};        // of Slurm, in which it runs; empty: in none, or not yet
+  std::string host{};       // of the launcher; of a job that has not begun: where it was submitted
+  std::string binary{};     // the program's file there
+  std::string directory{};  // of the run, there
+  std::string kubectl{};    // the command that reaches the cluster where it runs; empty: in none
   int pid = 0;
   double began = 0;
   std::uint64_t seed = 0;

@@ -125,6 +125,11 @@ void register_run(const std::string& run, const std::filesystem::path& directory
   std::filesystem::create_directory_symlink(std::filesystem::absolute(directory), link, ignored);
 }
 
+void forget_run(const std::filesystem::path& directory) {
+  std::error_code ignored;
+  for (const char* file : {"plan.json", "run.json", "job.sh"}) std::filesystem::remove(directory / file, ignored);
+}
+
 bool write_file(const std::filesystem::path& path, std::string_view text, std::string& error) {
   const std::string temporary = path.string() + ".new";
   const auto fail = [&](int fd) {

@@ -33,6 +33,9 @@ Descriptor make_run_directory(const std::filesystem::path& directory, bool own =
 bool write_file(const std::filesystem::path& path, std::string_view text, std::string& error);
 
 // Writes all of it, or leaves errno and returns false.
+// Nothing of the run began: its directory may be another one's.
+void forget_run(const std::filesystem::path& directory);
+
 bool write_all(int fd, std::string_view text);
 
 }  // namespace lp::internal

@@ -142,7 +142,7 @@ JobState look_at(const std::string& job) {
     if (error.text().find("Invalid job id") == std::string::npos) throw;
     return look_into_accounts(job);
   }
-  JobState state{.name = fields["JobState"], .reason = fields["Reason"]};
+  JobState state{.name = fields["JobState"], .reason = fields["Reason"], .host = fields["BatchHost"]};
   read_exit(fields["ExitCode"], state);
   if (state.ended()) state.lost = lost_node(fields["BatchHost"], fields["NodeList"]);
   return state;

@@ -59,8 +59,7 @@ std::string hand_over(const std::string& script, const Program& program, const P
     return number;
   } catch (const Error&) {
     if (!number.empty()) take_back(number);
-    std::error_code ignored;
-    for (const char* file : {"plan.json", "run.json", "job.sh"}) std::filesystem::remove(directory / file, ignored);
+    forget_run(directory);
     throw;
   }
 }

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 HERE = pathlib.Path(__file__).parent
@@ -41,6 +42,7 @@ def setUpModule():
     directory = tempfile.mkdtemp(prefix="lp-kubernetes-")
     os.environ["D"] = directory + "/cluster"
     os.environ["KUBECONFIG"] = directory + "/cluster/admin.conf"
+    os.environ["XDG_STATE_HOME"] = directory + "/state"
     images = []
     for binary, tag in [(PAUSE, "pause"), (DIGITS, "digits"), (COUNTING, "counting")]:
         images.append(f"{directory}/{tag}.tar")
@@ -103,6 +105,35 @@ def counting(*flags):
     return Launched(COUNTING, "program", "--launch=kubernetes", "--image=localhost/counting:1", *flags)
 
 
+def lp(*words):
+    """What the lp command says, and its exit code."""
+    done = subprocess.run([LP, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, timeout=PATIENCE)
+    return done.stdout, done.returncode
+
+
+def lp_until(text, *words):
+    """lp, again and again, until it says this."""
+    end = time.monotonic() + PATIENCE
+    while text not in (said := lp(*words)[0]):
+        if time.monotonic() > end:
+            raise AssertionError(f"lp {' '.join(words)} does not say {text!r}:\n{said}")
+        time.sleep(0.5)
+    return said
+
+
+def coordinator_process(name):
+    """That of the run, as this machine sees it."""
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if f"--directory=/tmp/{name}".encode() in words:
+            return int(process.name)
+    raise AssertionError("there is no coordinator of " + name)
+
+
 def here(*flags):
     """What the digits compute as threads."""
     with tempfile.TemporaryDirectory() as directory:
@@ -152,6 +183,35 @@ class Kubernetes(unittest.TestCase):
             program.read_until("waiting")
             program.signal(signal.SIGINT)
             self.assertEqual(130, program.wait(), program.shown)
+
+    def test_another_terminal_sees_and_stops_a_run(self):
+        with counting("--mode=says that it waits", "--submit") as program:
+            self.assertEqual(0, program.wait(), program.shown)
+        lp_until("worker/1  running", "status", program.name)
+        self.assertIn(program.name, lp("list")[0])
+        lp_until("waiting", "logs", program.name, "worker/1")
+        self.assertIn("worker/1", lp("top", program.name, "--once")[0])
+        said, code = lp("stop", program.name, "--reason=enough")
+        self.assertEqual(0, code, said)
+        self.assertIn("enough", said)
+        self.assertIn("enough", lp("status", program.name)[0])  # the cluster has forgotten it
+        self.assertEqual(4, lp("top", program.name)[1])
+
+    def test_a_coordinator_that_is_killed_is_the_cause(self):
+        with counting("--mode=says that it waits") as program:
+            program.read_until("waiting")
+            os.kill(coordinator_process(program.name), signal.SIGKILL)
+            self.assertEqual(137, program.wait(), program.shown)
+        self.assertIn("its coordinator ended with exit code 137 (was ended by SIGKILL)", program.shown)
+        self.assertIn("failed", lp("status", program.name)[0])
+
+    def test_a_coordinator_whose_pod_is_deleted_is_the_cause(self):
+        with counting("--mode=says that it waits") as program:
+            program.read_until("waiting")
+            kubectl("delete", "pod", program.name + "-coordinator", "--force", "--grace-period=0")
+            self.assertEqual(1, program.wait(), program.shown)
+        self.assertIn("its coordinator's pod is not in the cluster any more", program.shown)
+        self.assertIn("failed", lp("status", program.name)[0])
 
     def test_an_image_that_is_not_there_is_said(self):
         with digits_of("none") as digits:

@@ -1,5 +1,7 @@
 #include "tools/lp/ask.h"
 
+#include "launchers/kubernetes.h"
+#include "launchers/relay.h"
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 #include "tools/lp/refusal.h"
@@ -7,13 +9,23 @@
 namespace lp::tool {
 namespace {
 constexpr auto kPatience = std::chrono::seconds(10);
+constexpr auto kTimeToReach = std::chrono::seconds(20);  // for what leads to another host
+}  // namespace
+
+internal::LiveClient try_to_connect(const RunView& run) {
+  if (run.life != Life::elsewhere) return internal::LiveClient(run.place.directory);
+  const std::string host = !run.record.kubectl.empty() ? internal::coordinator_pod(run.record.run)
+                           : run.job.has_value()       ? run.job->host
+                                                       : run.record.host;
+  return internal::LiveClient(internal::relay_command(run.record, host), after(kTimeToReach));
 }
 
 internal::LiveClient connect_to(const RunView& run) {
-  internal::LiveClient client(run.place.directory);
+  internal::LiveClient client = try_to_connect(run);
   if (!client.open()) {
     const RunView now = view_of(run.place);
-    throw Refusal(Exit::not_live, run.place.name + ": " + state_of(now) + "; " + outcome_of(now));
+    const std::string outcome = now.life == Life::elsewhere ? client.trouble() : outcome_of(now);
+    throw Refusal(Exit::not_live, run.place.name + ": " + state_of(now) + "; " + outcome);
   }
   return client;
 }

@@ -10,6 +10,8 @@
 
 namespace lp::tool {
 
+// Connects to the run, wherever its launcher is; not open when nobody serves there.
+internal::LiveClient try_to_connect(const RunView& run);
 // Connects to the run. Throws Refusal(not_live), saying what became of it, when nobody serves there.
 internal::LiveClient connect_to(const RunView& run);
 

@@ -107,7 +107,7 @@ int graph_command(const Arguments& arguments, Screen& screen) {
     const RunView run = view_of(find_run(word));
     plan = plan_of(run.place);
     edges = edges_of(plan);
-    if (run.life == Life::live) {
+    if (run.life == Life::live || run.life == Life::elsewhere) {
       internal::LiveClient client = connect_to(run);
       const MeasureRecord before = measure(client);
       const double seconds = arguments.seconds("interval", 1);

@@ -6,14 +6,17 @@
 #include <deque>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "launchers/live_client.h"
 #include "launchers/output.h"
 #include "lp/base/json.h"
+#include "tools/lp/ask.h"
 #include "tools/lp/changes.h"
 #include "tools/lp/command.h"
 #include "tools/lp/log_reader.h"
+#include "tools/lp/mirror.h"
 #include "tools/lp/plan_file.h"
 #include "tools/lp/runs.h"
 
@@ -166,22 +169,33 @@ int logs_command(const Arguments& arguments, Screen& screen) {
   for (std::size_t i = 1; i < arguments.words().size(); ++i) {
     for (const NodeId node : find_nodes(plan, arguments.words()[i])) wanted[plan.nodes[node].process] = true;
   }
-  const std::filesystem::path directory = run.place.directory / "logs";
+  const bool follow = arguments.has("follow");
+  const bool here = run.life != Life::elsewhere || std::filesystem::exists(run.place.directory / "status.json");
+  if (here && !run.record.kubectl.empty()) {
+    throw Refusal(Exit::not_live, run.place.name + ": its logs are where its coordinator is, and that has ended; " +
+                                      "the launch that follows a run shows what it prints");
+  }
+  std::optional<Mirror> mirror;
+  if (!here) mirror.emplace(connect_to(run));
+  const std::filesystem::path directory = mirror.has_value() ? mirror->directory() : run.place.directory;
   std::set<std::size_t> added;
   for (const PlanNode& node : plan.nodes) {  // the first of a process gives its log the name
-    if (wanted[node.process] && added.insert(node.process).second) {
-      logs.add(node.name, directory / internal::Output::log_name(node.name));
-    }
+    if (!wanted[node.process] || !added.insert(node.process).second) continue;
+    const std::filesystem::path log = "logs" / internal::Output::log_name(node.name);
+    if (mirror.has_value()) mirror->add(log);
+    logs.add(node.name, directory / log);
   }
-  Changes changes(directory);
-  internal::LiveClient live(run.place.directory);
-  if (!logs.show_first(!live.open() || !arguments.has("follow")) || !arguments.has("follow"))
-    return code_of(Exit::done);
-  while (live.open()) {
-    changes.wait(live.fd());
+  Changes changes(directory / "logs");
+  internal::LiveClient live = follow && here ? try_to_connect(run) : internal::LiveClient(run.place.directory);
+  const auto goes_on = [&] { return mirror.has_value() ? mirror->update() : live.open(); };
+  bool more = goes_on() && follow;
+  if (!logs.show_first(!more)) more = false;
+  while (more) {
+    changes.wait(mirror.has_value() ? mirror->fd() : live.fd());
     while (live.next(Time()).has_value()) {
     }
-    if (!logs.show_more(!live.open())) break;
+    more = goes_on();
+    if (!logs.show_more(!more)) break;
   }
   return code_of(Exit::done);
 }

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "launchers/journal.h"
+#include "launchers/kubectl.h"
+#include "launchers/kubernetes.h"
 #include "launchers/live_client.h"
 #include "launchers/run_directory.h"
 #include "lp/base/enums.h"
@@ -60,9 +62,25 @@ Life life_of_job(RunView& run) {
     return Life::elsewhere;
   }
   if (run.job->waits()) return Life::pending;
-  if (run.job->ended()) return Life::lost;
-  const bool begun = !run.status.nodes.empty();
-  return begun ? Life::elsewhere : Life::pending;
+  return run.job->ended() ? Life::lost : Life::elsewhere;
+}
+
+// What the cluster says of a run in Kubernetes; what the coordinator has left stays here, because the cluster forgets
+// it.
+Life life_in_cluster(RunView& run) {
+  internal::CoordinatorState state;
+  try {
+    state = internal::Kubectl(run.record.kubectl).look_at(run.record.run);
+  } catch (const Error& error) {
+    run.job = internal::JobState{.reason = error.text()};
+    return Life::elsewhere;
+  }
+  run.job = state.job;
+  if (run.job->waits()) return Life::pending;
+  if (!run.job->ended()) return Life::elsewhere;
+  if (state.result.empty()) return Life::lost;
+  run.result = internal::keep_result(run.place.directory, state, {});
+  return Life::ended;
 }
 
 // Asks the run itself, because its files are a little behind.
@@ -77,6 +95,7 @@ Life life_of(RunView& run) {
     if (status.find("error") == nullptr) run.status = from_json<RunStatus>(status);
     if (answer.has_value() || client.open()) return Life::live;
   }
+  if (!run.record.kubectl.empty()) return life_in_cluster(run);
   if (!run.record.job.empty()) return life_of_job(run);
   return run.record.host.empty() || run.record.host == internal::host_name() ? Life::lost : Life::elsewhere;
 }
@@ -98,12 +117,26 @@ std::string job_of(const RunPlace& place) {
   return text.substr(0, text.find_first_of(" \n"));
 }
 
-std::string job_text(const RunView& run, const std::string& what) { return "job " + run.record.job + " " + what; }
+bool in_cluster(const RunView& run) { return !run.record.kubectl.empty(); }
+
+std::string job_text(const RunView& run, const std::string& what) {
+  const std::string name =
+      in_cluster(run) ? "pod " + internal::coordinator_pod(run.record.run) : "job " + run.record.job;
+  return name + " " + what;
+}
+
+// Where its launcher is, as its engine calls that.
+std::string host_of(const RunView& run) {
+  return run.job.has_value() && !run.job->host.empty() ? run.job->host : run.record.host;
+}
 
 // Why nothing of a run can be reached, and no result is there.
 std::string loss_of(const RunView& run) {
-  if (run.record.job.empty()) return "its launcher ended without a word, and its nodes with it";
-  if (run.job->name.empty()) return job_text(run, "is no longer known to Slurm, and has left no result");
+  if (!run.job.has_value()) return "its launcher ended without a word, and its nodes with it";
+  if (run.job->name.empty()) {
+    return job_text(run, std::string("is no longer known to ") + (in_cluster(run) ? "Kubernetes" : "Slurm") +
+                             ", and has left no result");
+  }
   return job_text(run, "ended as " + run.job->name + run.job->why() + ", and has left no result");
 }
 
@@ -188,10 +221,10 @@ RunView view_of(const RunPlace& place) {
 
 std::string state_of(const RunView& run) {
   switch (run.life) {
-    case Life::pending: return run.job->waits() ? "pending" : "starting";
+    case Life::pending: return "pending";
     case Life::live: return std::string(enum_name(run.status.phase));
     case Life::lost: break;
-    case Life::elsewhere: return "on " + run.record.host;
+    case Life::elsewhere: return in_cluster(run) ? "in cluster" : "on " + host_of(run);
     case Life::ended: break;
   }
   if (run.life == Life::lost) {
@@ -206,12 +239,13 @@ std::string state_of(const RunView& run) {
 
 std::string outcome_of(const RunView& run) {
   switch (run.life) {
-    case Life::pending: return run.job->waits() ? job_text(run, "waits" + run.job->why()) : std::string();
+    case Life::pending: return job_text(run, "waits" + run.job->why());
     case Life::live: return {};
     case Life::lost: return loss_of(run);
     case Life::elsewhere:
-      return run.job.has_value() ? job_text(run, "runs; its coordinator is on " + run.record.host)
-                                 : "its launcher is on " + run.record.host + ": ask there";
+      if (in_cluster(run)) return run.job->name.empty() ? run.job->reason : job_text(run, "runs" + run.job->why());
+      return run.job.has_value() ? job_text(run, "runs; its coordinator is on " + host_of(run))
+                                 : "its launcher is on " + host_of(run);
     case Life::ended: break;
   }
   if (!run.result.has_value()) return "it has left no result";

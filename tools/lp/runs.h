@@ -26,7 +26,7 @@ enum class Life : std::uint8_t {
   live,       // its launcher answers
   ended,      // and has left its result
   lost,       // its launcher is gone without having left a result
-  elsewhere,  // its launcher is on another host, from where it must be asked
+  elsewhere,  // its launcher is on another host, where its engine or ssh leads
 };
 
 // What the files of a run say, and whether somebody serves its socket.

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "launchers/live_client.h"
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
+#include "tools/lp/ask.h"
 #include "tools/lp/command.h"
 #include "tools/lp/run_text.h"
 #include "tools/lp/runs.h"
@@ -53,15 +53,22 @@ std::string shown(const RunView& run, const Screen& screen, bool json) {
   return std::move(writer).text() + "\n";
 }
 
+// Its files here, if there are some, are a little behind, or of another host.
+void ask_there(RunView& run) {
+  internal::LiveClient client = try_to_connect(run);
+  if (client.open()) run.status = from_json<RunStatus>(ask(client, R"({"ask":"status"})"));
+}
+
 int watch(RunView run, Screen& screen, bool json) {
+  internal::LiveClient client = try_to_connect(run);
   std::string before;
-  for (Event never; run.life == Life::pending; run = view_of(run.place)) {
+  for (Event never; !client.open() && run.job.has_value() && !run.job->ended(); client = try_to_connect(run)) {
     if (before != std::exchange(before, state_of(run) + outcome_of(run)) && !screen.draw(shown(run, screen, json))) {
       return code_of(Exit::done);
     }
     never.wait(after(internal::kJobPeriod));
+    run = view_of(run.place);
   }
-  internal::LiveClient client(run.place.directory);
   client.ask(R"({"ask":"follow"})", after(kPatience));
   while (const auto line = client.next(kNever)) {
     const JsonValue value = JsonValue::parse(*line);
@@ -77,9 +84,10 @@ int watch(RunView run, Screen& screen, bool json) {
 }  // namespace
 
 int status_command(const Arguments& arguments, Screen& screen) {
-  const RunView run = view_of(find_run(arguments.words()[0]));
+  RunView run = view_of(find_run(arguments.words()[0]));
   const bool json = arguments.has("json");
   if (arguments.has("watch")) return watch(run, screen, json);
+  if (run.life == Life::elsewhere) ask_there(run);
   screen.write(shown(run, screen, json));
   return code_of(Exit::done);
 }

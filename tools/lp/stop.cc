@@ -3,6 +3,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include "launchers/kubectl.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "tools/lp/ask.h"
@@ -41,19 +42,46 @@ void show(Screen& screen, const RunView& run, const std::string& text, bool json
   screen.write((json ? std::move(writer).text() : Screen::clean(run.place.name) + ": " + Screen::clean(text)) + "\n");
 }
 
-// Slurm ends the job of a run that cannot be reached itself. Returns what has become of it.
-std::string stop_job(const RunView& run, bool force, double patience) {
+bool in_cluster(const RunView& run) { return !run.record.kubectl.empty(); }
+
+std::string reason_of(const Arguments& arguments) {
+  return arguments.has("reason") ? arguments.value("reason") : "lp stop of " + user_name();
+}
+
+// Waits until the engine of a run says that it has ended. Returns how; empty: it has not.
+std::string wait_for_engine(const RunPlace& place, double patience) {
+  const Time until = after(from_seconds(patience));
+  for (Event never; !passed(until); never.wait(after(internal::kJobPeriod))) {
+    const RunView then = view_of(place);
+    if (then.life == Life::ended || then.life == Life::lost) return state_of(then) + ": " + outcome_of(then);
+  }
+  return {};
+}
+
+// What has ended is still there, until somebody removes it: a launch that follows it, or we.
+void remove_from_cluster(const RunView& run) {
   try {
-    internal::cancel(run.record.job, force || run.life == Life::pending);
+    internal::Kubectl(run.record.kubectl).remove(run.record.run);
+  } catch (const Error& error) {
+    throw Refusal(Exit::failed, error.text());
+  }
+}
+
+// The engine ends a run that cannot be reached itself. Returns what has become of it.
+std::string stop_by_engine(const RunView& run, const Arguments& arguments, double patience) {
+  if (in_cluster(run)) {
+    remove_from_cluster(run);
+    static_cast<void>(internal::keep_result(run.place.directory, {}, reason_of(arguments)));
+    return "its objects are removed from the cluster";
+  }
+  try {
+    internal::cancel(run.record.job, arguments.has("force") || run.life == Life::pending);
   } catch (const Error& error) {
     throw Refusal(Exit::failed, error.text());
   }
   if (patience <= 0) return "job " + run.record.job + " is cancelled";
-  const Time until = after(from_seconds(patience));
-  for (Event never; !passed(until); never.wait(after(internal::kJobPeriod))) {
-    const RunView then = view_of(run.place);
-    if (then.life == Life::ended || then.life == Life::lost) return state_of(then) + ": " + outcome_of(then);
-  }
+  const std::string end = wait_for_engine(run.place, patience);
+  if (!end.empty()) return end;
   throw Refusal(Exit::timed_out, "job " + run.record.job + " has not ended after " + short_duration(patience) +
                                      ": `lp stop --force` kills what is in it");
 }
@@ -65,17 +93,19 @@ int stop_command(const Arguments& arguments, Screen& screen) {
   const double patience = arguments.seconds("timeout", 60);
   RunView run = view_of(find_run(arguments.words()[0]));
   if (run.life == Life::ended || run.life == Life::lost) {  // what was asked is so
+    if (in_cluster(run)) remove_from_cluster(run);
     show(screen, run, "nothing to stop: " + state_of(run) + "; " + outcome_of(run), json);
     return code_of(Exit::done);
   }
-  if (run.job.has_value()) {
-    const std::string done = stop_job(run, arguments.has("force"), patience);
+  internal::LiveClient client = try_to_connect(run);
+  if (!client.open() && run.job.has_value()) {
+    const std::string done = stop_by_engine(run, arguments, patience);
     show(screen, view_of(run.place), done, json);
     return code_of(Exit::done);
   }
-  internal::LiveClient client = connect_to(run);
+  if (!client.open()) client = connect_to(run);
   StopRequest request;
-  request.reason = arguments.has("reason") ? arguments.value("reason") : "lp stop of " + user_name();
+  request.reason = reason_of(arguments);
   request.force = arguments.has("force");
   std::string done;
   try {
@@ -91,7 +121,9 @@ int stop_command(const Arguments& arguments, Screen& screen) {
       throw Refusal(Exit::timed_out, run.place.name + " has not ended after " + short_duration(patience) +
                                          ": `lp stop --force` kills its nodes");
     }
+    if (run.job.has_value()) static_cast<void>(wait_for_engine(run.place, patience));
     run = view_of(run.place);
+    if (in_cluster(run)) remove_from_cluster(run);
     done = state_of(run) + ": " + outcome_of(run);
   }
   show(screen, run, done, json);

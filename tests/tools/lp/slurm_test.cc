@@ -76,6 +76,31 @@ TEST_F(LpSlurmTest, ARunWhoseCoordinatorDiedIsToldBySlurm) {
   EXPECT_EQ(lp("stop last").code, 0);
 }
 
+// Which does not see the run's directory: it has what the submission has left.
+TEST_F(LpSlurmTest, ARunIsSeenAndStoppedFromAnotherHost) {
+  submit(job("says that it waits"));
+  lp_until("list", " running ");
+  const std::filesystem::path directory = std::filesystem::directory_iterator(runs())->path();
+  const Directory other;
+  for (const char* file : {"plan.json", "run.json", "job"})
+    std::filesystem::copy(directory / file, other.path() / file);
+  const std::string run = other.path().string() + "/";
+  const Ended status = lp("status " + run);
+  EXPECT_TRUE(has(status.output, ": on n1")) << status.output;
+  EXPECT_TRUE(has(status.output, "worker/1  running")) << status.output;
+  EXPECT_TRUE(has(lp("top " + run + " --once --interval=0.1").output, "worker/1")) << status.output;
+  EXPECT_EQ(lp("logs " + run + " worker/1").output, lp("logs last worker/1").output);
+  EXPECT_TRUE(has(lp("logs " + run + " worker/1").output, "waiting"));
+  OnTerminal logs = on_terminal({"logs", run, "-f"});
+  ASSERT_TRUE(logs.read_until("waiting")) << logs.shown();
+  EXPECT_EQ(lp("restart " + run + " nobody").code, 3);
+  const Ended stop = lp("stop " + run + " --reason=enough");
+  EXPECT_EQ(stop.code, 0) << stop.output;
+  EXPECT_TRUE(has(stop.output, "completed: job 1 ended as COMPLETED")) << stop.output;
+  EXPECT_EQ(logs.wait(), 0) << logs.shown();
+  EXPECT_TRUE(has(lp("status last").output, "enough")) << lp("status last").output;
+}
+
 TEST_F(LpSlurmTest, ASecondTerminalSeesAndStopsARunningJob) {
   submit(job("says that it waits"));
   lp_until("list", " running ");
