@@ -4,6 +4,7 @@
 
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <system_error>
 
@@ -23,7 +24,7 @@ std::filesystem::path times_path(const std::filesystem::path& part) {
 }
 
 void LogTimes::note(const std::filesystem::path& part, std::uint64_t offset, std::uint64_t limit) {
-  const double time = static_cast<double>(wall_clock() / 1'000'000) / 1000;
+  const double time = std::floor(static_cast<double>(wall_clock()) / 1e6) / 1e3;
   if ((time >= last_ && time - last_ < kPeriod) || written_ > limit / kShare) return;
   last_ = time;
   std::array<char, 64> line{};

@@ -60,30 +60,30 @@ Dataset part_of(const Dataset& batch, std::uint64_t part, std::uint64_t parts) {
   return gather(batch, own);
 }
 
-InGraphClient::InGraphClient(Clients<ParameterService> servers, const Clients<GradientReplica>& replicas,
+InGraphClient::InGraphClient(Clients<ParameterService> servers, const Clients<GradientReplica>& group,
                              std::vector<Tensor> tensors, const LearningTask& task, const ServerTraining& training,
                              Scheme scheme, const Distribute& distribute)
-    : TrainingWorker(std::move(servers), std::move(tensors),
-                     {.model = [model = task.model, distribute, replicas] { return distribute(model(), replicas); },
-                      .data = task.data},
-                     training, std::move(scheme)) {}
+    : TrainingWorker(
+          std::move(servers), std::move(tensors),
+          {.model = [model = task.model, distribute, group] { return distribute(model(), group); }, .data = task.data},
+          training, std::move(scheme)) {}
 
 TrainingGraph add_distributed_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                        const Distribute& distribute, FailurePolicy replica_failure) {
   const Scheme scheme = synchronous_scheme(training);
   const auto servers = add_servers(program, task, training, scheme, /*pushers=*/1);
-  const auto replicas = program.group<GradientReplica>(
+  const auto group = program.group<GradientReplica>(
       {.name = "replica", .replicas = training.workers, .on_failure = replica_failure}, task);
   const FailurePolicy policy = training.restarts > 0 ? restart(training.restarts) : kStopProgram;
   const auto client = program.group<InGraphClient>(
-      {.name = "worker", .on_failure = policy, .ends_program = true}, GroupHandle<ParameterService>(servers), replicas,
+      {.name = "worker", .on_failure = policy, .ends_program = true}, GroupHandle<ParameterService>(servers), group,
       SchemeTensors{task, training, scheme}, task, training, scheme, distribute);
   return {servers, client};
 }
 
 TrainingGraph add_in_graph_training(Program& program, const LearningTask& task, const ServerTraining& training) {
-  const auto replicate = [](std::unique_ptr<Model> model, const Clients<GradientReplica>& replicas) {
-    return std::make_unique<ReplicatedModel>(std::move(model), replicas);
+  const auto replicate = [](std::unique_ptr<Model> model, const Clients<GradientReplica>& group) {
+    return std::make_unique<ReplicatedModel>(std::move(model), group);
   };
   return add_distributed_training(program, task, training, replicate,
                                   training.restarts > 0 ? restart(training.restarts) : kStopProgram);

@@ -43,7 +43,7 @@ class DistributedModel : public Model {
   explicit DistributedModel(std::unique_ptr<Model> model) : model_(std::move(model)) {}
 
   Eigen::Index size() const override { return model_->size(); }
-  Eigen::VectorXf initialize(std::uint64_t seed) const override { return model_->initialize(seed); }
+  Eigen::VectorXf initialize(std::uint64_t run_seed) const override { return model_->initialize(run_seed); }
   Eigen::MatrixXf scores(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& features) const override {
     return model_->scores(parameters, features);
   }

@@ -137,8 +137,8 @@ TrainingGraph add_outer_product_training(Program& program, const LearningTask& t
              for (const Layer& layer : layers_of(products.units)) {
                const auto servers = static_cast<std::uint32_t>(all.servers);
                const auto owner = static_cast<std::uint32_t>(tensors.size() % servers);
-               const auto initial = [all = initial_parameters(of), layer](std::uint64_t seed) {
-                 const std::vector<float> values = all(seed);
+               const auto initial = [all = initial_parameters(of), layer](std::uint64_t run_seed) {
+                 const std::vector<float> values = all(run_seed);
                  const auto begin = values.begin() + static_cast<std::ptrdiff_t>(layer.begin);
                  return std::vector<float>(begin, begin + static_cast<std::ptrdiff_t>(layer.size()));
                };

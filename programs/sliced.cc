@@ -47,7 +47,7 @@ Scheme sliced_scheme(const ServerTraining& training) {
 TrainingGraph add_sliced_training(Program& program, const LearningTask& task, const ServerTraining& training) {
   ServerTraining sliced = training;
   sliced.servers = training.workers;
-  const TrainingGraph graph = add_server_training(program, task, sliced, sliced_scheme(sliced));
+  TrainingGraph graph = add_server_training(program, task, sliced, sliced_scheme(sliced));
   for (int i = 0; i < training.workers; ++i) program.colocate(graph.workers[i], graph.servers[i]);
   return graph;
 }
