@@ -42,7 +42,7 @@ class Spin {
     } else {
       rest_ = pause_;
       pause_ = std::min(2 * pause_, kMostPause);
-      budget_ = kMost;
+      budget_ = kProbe;
     }
     probes_ = rest_ > 0;
     return came;
@@ -51,11 +51,12 @@ class Spin {
  private:
   static constexpr Duration kLeast = std::chrono::microseconds(4);
   static constexpr Duration kMost = std::chrono::microseconds(50);
+  static constexpr Duration kProbe = std::chrono::microseconds(64);  // longer than two sides that sleep take
   static constexpr Duration kTaken = std::chrono::microseconds(200);
   static constexpr int kLooks = 32;
   static constexpr int kLeastPause = 64;  // waits without a look
-  static constexpr int kMostPause = 1 << 16;
-  Duration budget_ = kMost;
+  static constexpr int kMostPause = 512;  // what is learnt now holds for a moment only: threads move
+  Duration budget_ = kProbe;
   bool probes_ = true;  // the next look is one of those for long
   int rest_ = 0;
   int pause_ = kLeastPause;
