@@ -132,7 +132,7 @@ TEST_F(SlurmTest, AJobThatMayBeginAgainNeedsADirectory) {
 }
 
 TEST_F(SlurmTest, AJobWhoseTimeIsOverBeginsAgainFromACutThatItTookThen) {
-  Subprocess program(arguments({"--launch=slurm", "--slurm=--nodes=2,--time=1", "--time-margin=30", "--grace=2",
+  Subprocess program(arguments({"--launch=slurm", "--slurm=--nodes=2,--time=1", "--time-margin=30", "--grace=10",
                                 "--requeue", "--program=saving", "--mode=ends when loaded", "--steps=3"}));
   EXPECT_EQ(program.wait().code, 0) << program.err();
   for (const char* text : {"its time is over: it stops after its next cut", "its time is over; it was cut at step ",
