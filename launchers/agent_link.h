@@ -76,7 +76,7 @@ class AgentLink {
   Time next_beat_ = kNever;
 };
 
-// An agent for this host. `run` marks its processes. Throws Error when it cannot be started.
+// An agent for this host. `mark` is that of its processes (run_mark). Throws Error when it cannot be started.
 std::unique_ptr<AgentLink> start_agent_here(const std::string& mark);
 
 }  // namespace lp::internal

@@ -69,7 +69,7 @@ std::string bootstrap_of(const Binary& binary, const RemoteOptions& options, con
          << "mkdir -p \"$d\" && head -c " << binary.size << " >\"$p.$$\" && chmod 700 \"$p.$$\" && same \"$p.$$\" && "
          << "mv \"$p.$$\" \"$p\" || { rm -f \"$p.$$\"; echo \"the program could not be copied to $d\" >&2; exit 1; }; "
          << "fi; fi; echo " << shell_word(std::string(kReady)) << "; export "
-         << shell_word(run_mark(options.run, host.name)) << "; exec \"$p\" --lp-agent=" << lease;
+         << shell_word(run_mark(options.mark, host.name)) << "; exec \"$p\" --lp-agent=" << lease;
   return "exec /bin/sh -c " + shell_word(script.str());
 }
 

@@ -22,7 +22,7 @@ struct RemoteAgent {
 };
 
 struct RemoteOptions {
-  std::string run{};                            // marks its processes
+  std::string mark{};                           // of its processes: run_mark()
   Duration lease = std::chrono::seconds(10);    // launcher and agent that do not hear of each other for so long part
   Duration patience = std::chrono::minutes(5);  // for all agents to be there
 };

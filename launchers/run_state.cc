@@ -238,7 +238,7 @@ std::vector<std::unique_ptr<internal::AgentLink>> Run::State::start_agents(std::
   if (specs.empty()) throw Error(ErrorKind::failed, "--launch=ssh needs --hosts: which hosts shall run it?");
   for (auto& agent : internal::start_agents_there(
            specs, slurm ? internal::by_srun() : internal::by_ssh(options.ssh),
-           {.run = mark_, .lease = std::max(options.grace, kLeastLease), .patience = options.start})) {
+           {.mark = mark_, .lease = std::max(options.grace, kLeastLease), .patience = options.start})) {
     hosts.push_back(std::move(agent.capacity));
     if (hosts.back().spec.address.empty()) hosts.back().spec.address = options.listen;
     agents.push_back(std::move(agent.link));

@@ -4,12 +4,15 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "launchers/spawn.h"
 #include "launchers/test_launcher.h"
@@ -167,6 +170,27 @@ TEST(ProcessRun, WhatANodeLeavesBehindIsKilledWithTheRun) {
     ASSERT_TRUE(daemon.has_value());
   }
   EXPECT_TRUE(daemon->ends_within(seconds(2)));
+}
+
+TEST(ProcessRun, ARunOfTheSameNameOutlivesAKilledAgent) {
+  const Config config{.mode = "waits"};
+  LaunchOptions options = processes(config);
+  options.name = "twin";
+  TestRun other(make_counting(config), options);
+  const Watched counter(pid_of(other, "counter"));
+  const std::vector<pid_t> before = internal::descendants(getpid());
+  TestRun run(make_counting(config), options);
+  AllWatched ended;
+  for (const pid_t process : internal::descendants(getpid())) {
+    if (std::find(before.begin(), before.end(), process) != before.end()) continue;
+    ended.push_back(std::make_unique<Watched>(process));
+    if (command_line(process).find("--lp-agent") != std::string::npos) kill(process, SIGKILL);
+  }
+  ASSERT_TRUE(run.wait_for(seconds(5)));
+  expect_end_within(seconds(5), ended);
+  EXPECT_FALSE(counter.ends_within(Duration::zero()));
+  other.stop("enough");
+  EXPECT_TRUE(other.wait().success) << other.wait().cause.text();
 }
 
 TEST(ProcessRun, AKilledAgentTakesItsNodesAlongAndIsTheCause) {

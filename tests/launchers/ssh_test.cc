@@ -133,7 +133,7 @@ TEST_F(SshTest, AnAgentThatIsKilledLeavesNoFiles) {
                                    [&](const HostSpec& host, const std::string& line) {
                                      return ssh(host, "export HOME=" + directory_.string() + "; " + line);
                                    },
-                                   {.run = "killed-" + directory_.filename().string()});
+                                   {.mark = "killed-" + directory_.filename().string()});
   EXPECT_FALSE(std::filesystem::is_empty(directory_ / ".cache/lp/runs"));
   const std::vector<int> there = marked("killed-" + directory_.filename().string(), "h1");
   const AllWatched processes = watch(there);
@@ -223,19 +223,19 @@ std::vector<std::filesystem::path> copies_in(const std::filesystem::path& home) 
 TEST_F(SshTest, TheProgramIsCopiedWhereItIsMissingOrDifferent) {
   const auto command = without_program(hosts_, directory_);
   const std::vector<HostSpec> one{{.name = "h1"}};
-  { EXPECT_EQ(internal::start_agents_there(one, command, {.run = "copy"}).size(), 1u); }
+  { EXPECT_EQ(internal::start_agents_there(one, command, {.mark = "copy"}).size(), 1u); }
   ASSERT_EQ(copies_in(directory_).size(), 1u);
   const auto copy = copies_in(directory_).front();
   EXPECT_EQ(std::filesystem::file_size(copy), std::filesystem::file_size("/proc/self/exe"));
   EXPECT_EQ(std::filesystem::status(copy).permissions(), std::filesystem::perms::owner_all);
   const auto written = std::filesystem::last_write_time(copy);
 
-  { EXPECT_EQ(internal::start_agents_there(one, command, {.run = "copy"}).size(), 1u); }
+  { EXPECT_EQ(internal::start_agents_there(one, command, {.mark = "copy"}).size(), 1u); }
   EXPECT_EQ(std::filesystem::last_write_time(copy), written);  // not again
   EXPECT_TRUE(std::filesystem::is_empty(directory_ / ".cache/lp/runs"));
 
   std::filesystem::resize_file(copy, 1000);
-  { EXPECT_EQ(internal::start_agents_there(one, command, {.run = "copy"}).size(), 1u); }
+  { EXPECT_EQ(internal::start_agents_there(one, command, {.mark = "copy"}).size(), 1u); }
   EXPECT_EQ(std::filesystem::file_size(copy), std::filesystem::file_size("/proc/self/exe"));
   EXPECT_EQ(copies_in(directory_).size(), 1u);
 }
@@ -244,7 +244,7 @@ TEST_F(SshTest, AFullDiskThereIsSaid) {
   std::filesystem::create_directories(directory_ / ".cache");
   std::ofstream(directory_ / ".cache/lp") << "in the way";
   try {
-    internal::start_agents_there({{.name = "h1"}}, without_program(hosts_, directory_), {.run = "copy"});
+    internal::start_agents_there({{.name = "h1"}}, without_program(hosts_, directory_), {.mark = "copy"});
     ADD_FAILURE() << "it should not start";
   } catch (const Error& error) {
     EXPECT_TRUE(has(error.text(), "h1: ")) << error.text();
