@@ -9,6 +9,15 @@ fail() {
   exit 2
 }
 
+# installed PACKAGE[|PACKAGE...]: whether one of them is.
+installed() {
+  local name
+  for name in ${1//|/ }; do
+    dpkg-query -W -f='${db:Status-Abbrev}' "$name" 2>/dev/null | grep -q '^.i' && return
+  done
+  return 1
+}
+
 # need WORD...: installs the packages that tools/packages lists after these words, where they are missing.
 need() {
   local words missing=() package
@@ -18,7 +27,7 @@ need() {
     return
   fi
   for package in $(awk -v words="^($words)$" '$1 ~ words { print $2 }' tools/packages); do
-    dpkg-query -W -f='${db:Status-Abbrev}' "$package" 2>/dev/null | grep -q '^.i' || missing+=("$package")
+    installed "$package" || missing+=("${package%%|*}")
   done
   [ ${#missing[@]} -gt 0 ] || return 0
   if [ "$install" = no ]; then
