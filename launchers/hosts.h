@@ -1,6 +1,7 @@
 #pragma once
 // The hosts of a run, as a person or a scheduler names them. Values.
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -9,9 +10,10 @@ namespace lp {
 
 // A machine that runs nodes.
 struct HostSpec {
-  std::string name{};     // as ssh or Slurm knows it
-  int slots = 1;          // processes that it takes before the others have as many of theirs
-  std::string address{};  // where its nodes listen; empty: that by which it is reached
+  std::string name{};         // as ssh or Slurm knows it
+  int slots = 1;              // processes that it takes before the others have as many of theirs
+  std::string address{};      // where its nodes listen; empty: that by which it is reached
+  std::size_t component = 0;  // of a heterogeneous job of Slurm, whose processes it takes
 };
 
 // Each "name", "name:slots" or "name:slots:address". Throws Error for a name that stands there twice, and for what is

@@ -114,6 +114,9 @@ Places::Places(const Plan& plan, const Topology& topology, std::vector<HostCapac
         need.hosts[host] = need.hosts[host] && allowed[group][host];
       for (const auto& [name, value] : asked.environment) environments_[unit][name] = value;
     }
+    for (std::size_t host = 0; host < hosts_.size() && !options.components.empty(); ++host) {
+      need.hosts[host] = need.hosts[host] && hosts_[host].spec.component == options.components[unit];
+    }
     if (options.dedicated) {
       need.hosts.assign(hosts_.size(), false);
       need.hosts[unit] = true;

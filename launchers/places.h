@@ -42,7 +42,8 @@ class Places {
   struct Options {
     bool pin = false;
     bool dedicated = false;  // each unit has the host of its number, which the engine has given what the unit needs
-    std::string debug{};     // the node that runs under a debugger
+    std::vector<std::size_t> components{};  // by unit: that of the hosts that it may have; empty: it may have any
+    std::string debug{};                    // the node that runs under a debugger
     std::vector<GroupPlacement> placements{};
   };
 

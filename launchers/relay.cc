@@ -48,7 +48,7 @@ int run_relay(const std::filesystem::path& directory) {
   return 0;
 }
 
-std::vector<std::string> relay_command(const RunRecord& record, const std::string& host) {
+std::vector<std::string> relay_command(const RunRecord& record, const std::string& host, bool heterogeneous) {
   const std::string flag = std::string(kRelayFlag) + record.directory;
   std::vector<std::string> command;
   if (!record.kubectl.empty()) {
@@ -59,9 +59,9 @@ std::vector<std::string> relay_command(const RunRecord& record, const std::strin
                                    std::string(kRelayFlag) + directory_in_pod(record.run)});
   } else if (!record.job.empty()) {
     command = {"srun",    "--jobid=" + record.job, "--overlap",    "--nodes=1", "--ntasks=1",
-               "--mem=0", "--nodelist=" + host,    "--unbuffered", "--quiet",   "--mpi=none",
-               flag};
-    command.insert(command.end() - 1, record.binary);
+               "--mem=0", "--nodelist=" + host,    "--unbuffered", "--quiet",   "--mpi=none"};
+    if (heterogeneous) command.emplace_back("--het-group=0");
+    command.insert(command.end(), {record.binary, flag});
   } else {
     command = {"ssh", "-T", "-oBatchMode=yes", "-oConnectTimeout=15", "--", host};
     command.push_back(shell_word(record.binary) + " " + shell_word(flag));

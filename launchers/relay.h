@@ -19,7 +19,8 @@ inline constexpr std::string_view kRelayReady = "lp-relay: ready";  // the line 
 // until either ends. Returns the exit code of the process. To be called before there are threads.
 int run_relay(const std::filesystem::path& directory);
 
-// The command that does so from this host, for the coordinator of the run on `host`, as the engine calls that.
-std::vector<std::string> relay_command(const RunRecord& record, const std::string& host);
+// The command that does so from this host, for the coordinator of the run on `host`, as the engine calls that;
+// `heterogeneous`: in the first component of its job.
+std::vector<std::string> relay_command(const RunRecord& record, const std::string& host, bool heterogeneous);
 
 }  // namespace lp::internal

@@ -176,6 +176,7 @@ void Run::State::make_host() {
     internal::Places places(plan, topology_, std::move(hosts),
                             {.pin = options.pin,
                              .dedicated = reception_ != nullptr,
+                             .components = component_of_,
                              .debug = options.debug,
                              .placements = options.placements});
     processes_ = std::make_unique<internal::ProcessHost>(
@@ -231,7 +232,12 @@ std::vector<std::unique_ptr<internal::AgentLink>> Run::State::start_agents(std::
   }
   if (options.launch == Launch::kubernetes) return await_agents(hosts);
   const bool slurm = options.launch == Launch::slurm;
-  const std::vector<HostSpec> specs = slurm ? internal::slurm_hosts() : options.hosts;
+  std::vector<HostSpec> specs = options.hosts;
+  if (slurm) {
+    const auto components = internal::slurm_components(plan, options.placements);
+    specs = internal::slurm_hosts(components.size());
+    if (specs.back().component > 0) component_of_ = internal::component_of_processes(components);
+  }
   if (options.path == Path::shm && specs.size() > 1) {
     throw Error(ErrorKind::failed, "--path=shm needs nodes on one host, and there are " + std::to_string(specs.size()));
   }

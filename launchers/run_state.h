@@ -88,7 +88,8 @@ struct Run::State final : internal::Coordinator::Listener {
   std::unique_ptr<internal::ThreadHost> threads_;
   std::unique_ptr<internal::Reception> reception_;  // null: no agent dials
   std::unique_ptr<internal::ProcessHost> processes_;
-  std::vector<std::string> last_hosts_;  // of units, once `processes_` has gone
+  std::vector<std::size_t> component_of_;  // units, in a job of Slurm
+  std::vector<std::string> last_hosts_;    // of units, once `processes_` has gone
   std::unique_ptr<Runtime> runtime_;
   std::unique_ptr<internal::Coordinator> coordinator_;
   std::unique_ptr<internal::Live> live_;  // null: the run cannot be reached from outside

@@ -18,9 +18,12 @@
 #include "launchers/agent.h"
 #include "launchers/slurm_job.h"
 #include "lp/base/error.h"
+#include "lp/base/message.h"
 
 namespace lp::internal {
 namespace {
+
+constexpr char kComponent = '+';  // and its number, behind the name of a node that is there for another one, too
 
 // A word that needs no quotes stays as it is.
 std::string plain_word(const std::string& text) {
@@ -29,30 +32,6 @@ std::string plain_word(const std::string& text) {
     return std::isalnum(one) != 0 || kOthers.find(static_cast<char>(one)) != std::string_view::npos;
   });
   return plain ? text : shell_word(text);
-}
-
-// What the nodes of the plan's processes need at most: a task of the job has room for any of them.
-std::vector<std::string> needs_of(const Plan& plan) {
-  std::vector<double> cpus(plan.processes);
-  std::vector<int> gpus(plan.processes);
-  std::vector<std::uint64_t> memory(plan.processes);
-  for (const PlanNode& node : plan.nodes) {
-    const GroupOptions& group = plan.groups[node.group].options;
-    cpus[node.process] += group.cpus;
-    gpus[node.process] += group.gpus;
-    memory[node.process] += group.memory;
-  }
-  const auto most = [](const auto& of) { return of.empty() ? 0 : *std::max_element(of.begin(), of.end()); };
-  const int cores = std::max(1, static_cast<int>(std::ceil(most(cpus))));
-  std::vector<std::string> needs{"--ntasks=" + std::to_string(std::max<std::size_t>(plan.processes, 1)),
-                                 "--cpus-per-task=" + std::to_string(cores)};
-  if (most(gpus) > 0) needs.push_back("--gpus-per-task=" + std::to_string(most(gpus)));
-  if (most(memory) > 0) {
-    constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
-    const std::uint64_t each = (most(memory) / static_cast<std::uint64_t>(cores) + kMebibyte - 1) / kMebibyte;
-    needs.push_back("--mem-per-cpu=" + std::to_string(each) + "M");
-  }
-  return needs;
 }
 
 // "4(x2),2": 4, 4, 2.
@@ -72,28 +51,46 @@ std::vector<int> read_counts(const std::string& text) {
 // forsaken by its launcher looks whether that is so; then it ends the job, or has it begin again, as the job may.
 constexpr const char* kWatch = R"sh(
 while sleep 5; do
-  state=$(squeue -h -j $SLURM_JOB_ID -o %T) || continue
+  state=$(squeue -h -j $job -o %T) || continue
   test "$state" || exit 0
-  test "$(squeue -h -j $SLURM_JOB_ID -w $first -o %T)" && continue
-  case $(scontrol show job $SLURM_JOB_ID) in
-    *Requeue=1*) scontrol requeue $SLURM_JOB_ID ;;
-    *) scancel $SLURM_JOB_ID ;;
+  test "$(squeue -h -j $job -w $first -o %T)" && continue
+  case $(scontrol show job $job) in
+    *Requeue=1*) scontrol requeue $job ;;
+    *) scancel $job ;;
   esac
 done
 )sh";
 
 std::string with_watch(const std::string& line, const std::string& first) {
-  return "(" + line + ")\ntest $? = " + std::to_string(kForsaken) + " || exit 0\nfirst=" + shell_word(first) + kWatch;
+  return "(" + line + ")\ntest $? = " + std::to_string(kForsaken) + " || exit 0\nfirst=" + shell_word(first) +
+         "\njob=" + own_job() + kWatch;
 }
 
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
+std::string environment(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
   return value == nullptr ? std::string() : value;
+}
+
+// "server, worker"
+std::string groups_of(const SlurmComponent& component, const Plan& plan) {
+  std::vector<std::string> names;
+  for (const PlanNode& node : plan.nodes) {
+    const std::string& name = plan.groups[node.group].options.name;
+    const bool there = std::count(component.processes.begin(), component.processes.end(), node.process) > 0;
+    if (there && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return join(names, ", ");
 }
 
 }  // namespace
 
-std::string batch_script(const SlurmJob& job, const Plan& plan) {
+std::string batch_script(const SlurmJob& job, const Plan& plan, std::span<const SlurmComponent> components) {
+  for (const std::string& own : job.options) {
+    if (own.starts_with("--output") || own.starts_with("--error") || own.starts_with("-o") || own.starts_with("-e")) {
+      throw Error(ErrorKind::failed,
+                  "--slurm=" + own + ": what a job prints goes to the run's directory: give --directory");
+    }
+  }
   std::ostringstream script;
   script << "#!/bin/bash\n# The run " << job.name << " of lp: " << plan.nodes.size() << " nodes in " << plan.processes
          << " processes.\n";
@@ -102,20 +99,15 @@ std::string batch_script(const SlurmJob& job, const Plan& plan) {
   option("--output=" + (job.directory / kJobOutput).string());
   option("--error=" + (job.directory / kJobErrors).string());
   option("--open-mode=append");
-  if (job.requeue) {
-    option("--requeue");
-  } else {
-    option("--no-requeue");
-    option("--no-kill");  // a node that fails is for the program's own policies
-  }
   option("--signal=B:USR2@" + std::to_string(job.time_margin));
-  for (const std::string& need : needs_of(plan)) option(need);
-  for (const std::string& own : job.options) {
-    if (own.starts_with("--output") || own.starts_with("--error") || own.starts_with("-o") || own.starts_with("-e")) {
-      throw Error(ErrorKind::failed,
-                  "--slurm=" + own + ": what a job prints goes to the run's directory: give --directory");
+  for (std::size_t i = 0; i < components.size(); ++i) {
+    if (i > 0) script << "\n#SBATCH hetjob\n";
+    if (components.size() > 1) script << "# " << groups_of(components[i], plan) << "\n";
+    option(job.requeue ? "--requeue" : "--no-requeue");
+    if (!job.requeue) option("--no-kill");  // a node that fails is for the program's own policies
+    for (const auto* options : {&components[i].needs, &job.options, &components[i].options}) {
+      for (const std::string& one : *options) option(one);
     }
-    option(own);
   }
   script << "\nexec";
   for (const std::string& word : job.command) script << " \\\n  " << plain_word(word);
@@ -141,16 +133,28 @@ std::string submit(const std::filesystem::path& script) {
   return number;
 }
 
-std::vector<HostSpec> slurm_hosts() {
-  std::istringstream names(ask_slurm("scontrol", "show hostnames " + shell_word(environment("SLURM_JOB_NODELIST"))));
-  const std::vector<int> tasks = read_counts(environment("SLURM_TASKS_PER_NODE"));
+std::vector<HostSpec> slurm_hosts(std::size_t components) {
+  const std::string size = environment("SLURM_HET_SIZE");
+  if (size.empty()) components = 1;  // as in an interactive allocation: it has all of them
+  if (!size.empty() && size != std::to_string(components)) {
+    throw Error(ErrorKind::failed, "this job has " + size + " components, and the program needs " +
+                                       std::to_string(components) + ": submit it with the same configuration");
+  }
   std::vector<HostSpec> hosts;
-  for (std::string name; names >> name;) {
-    const auto fields = show_fields("node " + shell_word(name));
-    HostSpec host{.name = name};
-    if (fields.contains("NodeAddr")) host.address = address_of(fields.at("NodeAddr"));
-    if (hosts.size() < tasks.size()) host.slots = std::max(1, tasks[hosts.size()]);
-    hosts.push_back(std::move(host));
+  for (std::size_t i = 0; i < components; ++i) {
+    const std::string suffix = !size.empty() ? "_HET_GROUP_" + std::to_string(i) : std::string();
+    const std::string list = environment("SLURM_JOB_NODELIST" + suffix);
+    std::istringstream names(ask_slurm("scontrol", "show hostnames " + shell_word(list)));
+    const std::vector<int> tasks = read_counts(environment("SLURM_TASKS_PER_NODE" + suffix));
+    std::size_t position = 0;
+    for (std::string name; names >> name; ++position) {
+      const auto fields = show_fields("node " + shell_word(name));
+      const bool again = std::any_of(hosts.begin(), hosts.end(), [&](const auto& one) { return one.name == name; });
+      HostSpec host{.name = again ? name + kComponent + std::to_string(i) : name, .component = i};
+      if (fields.contains("NodeAddr")) host.address = address_of(fields.at("NodeAddr"));
+      if (position < tasks.size()) host.slots = std::max(1, tasks[position]);
+      hosts.push_back(std::move(host));
+    }
   }
   if (hosts.empty()) throw Error(ErrorKind::failed, "Slurm names no node of this job");
   return hosts;
@@ -158,22 +162,23 @@ std::vector<HostSpec> slurm_hosts() {
 
 CommandThere by_srun() {
   const std::string first = environment("SLURMD_NODENAME");  // empty: we are outside of the allocation
-  return [first](const HostSpec& host, const std::string& line) -> std::vector<std::string> {
-    return {"srun",
-            "--overlap",
-            "--nodes=1",
-            "--ntasks=1",
-            "--nodelist=" + host.name,
-            "--mem=0",
-            "--cpu-bind=none",
-            "--kill-on-bad-exit=0",
-            "--unbuffered",
-            "--quiet",
-            "--input=all",
-            "--mpi=none",
-            "/bin/sh",
-            "-c",
-            first.empty() ? line : with_watch(line, first)};
+  const bool het = !environment("SLURM_HET_SIZE").empty();
+  return [first, het](const HostSpec& host, const std::string& line) -> std::vector<std::string> {
+    std::vector<std::string> command{"srun",
+                                     "--overlap",
+                                     "--nodes=1",
+                                     "--ntasks=1",
+                                     "--nodelist=" + host.name.substr(0, host.name.find(kComponent)),
+                                     "--mem=0",
+                                     "--cpu-bind=none",
+                                     "--kill-on-bad-exit=0",
+                                     "--unbuffered",
+                                     "--quiet",
+                                     "--input=all",
+                                     "--mpi=none"};
+    if (het) command.push_back("--het-group=" + std::to_string(host.component));
+    command.insert(command.end(), {"/bin/sh", "-c", first.empty() ? line : with_watch(line, first)});
+    return command;
   };
 }
 

@@ -143,6 +143,7 @@ JobState look_at(const std::string& job) {
     return look_into_accounts(job);
   }
   JobState state{.name = fields["JobState"], .reason = fields["Reason"], .host = fields["BatchHost"]};
+  state.heterogeneous = fields.contains("HetJobId");
   read_exit(fields["ExitCode"], state);
   if (state.ended()) state.lost = lost_node(fields["BatchHost"], fields["NodeList"]);
   return state;

@@ -21,7 +21,8 @@ struct JobState {
   std::string name{};    // "RUNNING"; empty: Slurm knows no such job, any more
   std::string reason{};  // empty: Slurm gives none
   std::string host{};    // on which its script runs
-  std::string lost{};    // the job has ended without the node on which its script ran: this one
+  bool heterogeneous = false;
+  std::string lost{};  // the job has ended without the node on which its script ran: this one
   int code = 0;
   int signal = 0;
 

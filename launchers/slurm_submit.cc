@@ -77,7 +77,7 @@ int submit_to_slurm(const LaunchFlags& flags, const Program& program, const Laun
                .directory = directory};
   job.command.push_back("--directory=" + directory.string());
   const Plan plan = plan_here(program, options);
-  const std::string script = batch_script(job, plan);
+  const std::string script = batch_script(job, plan, slurm_components(plan, options.placements));
   if (flags.render) {
     std::printf("%s", script.c_str());
     return 0;

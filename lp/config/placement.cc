@@ -16,6 +16,7 @@ namespace {
 struct PlainKeys {
   std::optional<std::string> launcher;
   std::vector<std::string> hosts;
+  std::vector<std::string> slurm;
   std::optional<double> cpus;
   std::optional<int> gpus;
   std::optional<std::string> directory;
@@ -104,6 +105,7 @@ GroupPlacement read_group(const YamlNode& node, const std::string& file) {
                            .line = node.key_place.line,
                            .launcher = std::move(keys.launcher),
                            .hosts = std::move(keys.hosts),
+                           .slurm = std::move(keys.slurm),
                            .cpus = keys.cpus,
                            .gpus = keys.gpus,
                            .directory = std::move(keys.directory),

@@ -11,6 +11,7 @@
 //       memory: 512M                # for each node; bytes, or with K, M, G or T: powers of 1024
 //       environment: {OMP_NUM_THREADS: 2}
 //       directory: /data/run
+//       slurm: [--partition=gpu]    # options of sbatch for the part of the job that has these nodes
 //       on_failure: {restart: 3}    # or stop, or ignore, or {restart: {budget: 3, backoff: 0.5}}: seconds
 //       heartbeat: 5                # seconds
 
@@ -38,6 +39,7 @@ struct GroupPlacement {
 
   std::optional<std::string> launcher{};
   std::vector<std::string> hosts{};  // empty: not said
+  std::vector<std::string> slurm{};
   std::optional<double> cpus{};
   std::optional<int> gpus{};
   std::optional<std::uint64_t> memory{};  // bytes

@@ -127,7 +127,7 @@ class SlurmCluster {
          << "AccountingStorageType=accounting_storage/none\n";
     for (const std::string& node : nodes_) {
       file << "NodeName=" << node << " NodeHostname=" << name << " NodeAddr=127.0.0.1 Port=" << next_port()
-           << " CPUs=" << cpus_ << " RealMemory=1000\n";
+           << " CPUs=" << cpus_ << " RealMemory=1000 Feature=is-" << node << "\n";
     }
     file << "PartitionName=main Nodes=n[1-" << nodes_.size() << "] Default=YES MaxTime=60 DefaultTime=5 State=UP\n";
   }

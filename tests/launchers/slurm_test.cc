@@ -62,7 +62,7 @@ TEST_F(SlurmTest, TheScriptIsThatOfAPersonAndSlurmTakesIt) {
   std::string expected = "#!/bin/bash\n# The run run1 of lp: 4 nodes in 4 processes.\n#SBATCH --job-name=counting\n";
   expected += "#SBATCH --output=" + run + "/job.out\n#SBATCH --error=" + run + "/job.err\n#SBATCH --open-mode=append\n";
   expected +=
-      "#SBATCH --no-requeue\n#SBATCH --no-kill\n#SBATCH --signal=B:USR2@60\n#SBATCH --ntasks=4\n#SBATCH "
+      "#SBATCH --signal=B:USR2@60\n#SBATCH --no-requeue\n#SBATCH --no-kill\n#SBATCH --ntasks=4\n#SBATCH "
       "--cpus-per-task=2\n#SBATCH "
       "--mem-per-cpu=50M\n";
   expected +=
@@ -77,6 +77,44 @@ TEST_F(SlurmTest, TheScriptIsThatOfAPersonAndSlurmTakesIt) {
   EXPECT_EQ(command("bash -n " + (directory_ / "job.sh").string()).output, "");
   const Ended tested = command("sbatch --test-only " + (directory_ / "job.sh").string());
   EXPECT_EQ(tested.code, 0) << tested.output;
+}
+
+// Groups that need hosts of different kinds, and the counter twice as much memory as the workers.
+std::string two_kinds() {
+  return "workers: 3\ngroups:\n  counter:\n    memory: 200M\n    slurm: [--constraint=is-n2]\n"
+         "  worker:\n    memory: 100M\n    slurm: [\"--constraint=is-n1|is-n3\", --nodes=2, --time=4]\n";
+}
+
+TEST_F(SlurmTest, AJobHasAComponentForEachKindOfHost) {
+  Subprocess program(arguments({"--launch=slurm", "--slurm=--time=5", "--render", configuration(two_kinds())}));
+  ASSERT_EQ(program.wait().code, 0) << program.err();
+  const std::string script = program.out();
+  EXPECT_TRUE(has(script,
+                  "#SBATCH --signal=B:USR2@60\n# counter\n#SBATCH --no-requeue\n#SBATCH --no-kill\n#SBATCH --ntasks=1\n"
+                  "#SBATCH --cpus-per-task=1\n#SBATCH --mem-per-cpu=200M\n#SBATCH --time=5\n"
+                  "#SBATCH --constraint=is-n2\n\n#SBATCH hetjob\n# worker\n#SBATCH --no-requeue\n#SBATCH --no-kill\n"
+                  "#SBATCH --ntasks=3\n#SBATCH --cpus-per-task=1\n#SBATCH --mem-per-cpu=100M\n#SBATCH --time=5\n"
+                  "#SBATCH '--constraint=is-n1|is-n3'\n#SBATCH --nodes=2\n#SBATCH --time=4\n\nexec \\\n"))
+      << script;
+  std::ofstream(directory_ / "job.sh") << script;
+  EXPECT_EQ(command("bash -n " + (directory_ / "job.sh").string()).output, "");
+  const Ended tested = command("sbatch --test-only " + (directory_ / "job.sh").string());
+  EXPECT_EQ(tested.code, 0) << tested.output;
+}
+
+TEST_F(SlurmTest, AProgramRunsInAJobOfTwoComponents) {
+  Subprocess program(arguments({"--launch=slurm", "--slurm=--time=5", "--grace=2", "--json",
+                                "--mode=says that it waits", configuration(two_kinds())}));
+  ASSERT_TRUE(program.read_until("waiting"));
+  EXPECT_GE(processes_on("n1").size() + processes_on("n3").size(), 3u);
+  EXPECT_GE(processes_on("n2").size(), 1u);
+  const std::string status = contents(directory_ / "run1" / "status.json");
+  EXPECT_TRUE(has(status, "\"host\":\"n2\"")) << status;
+  const auto processes = watch(all_processes());
+  ASSERT_EQ(command("scancel --batch --signal=TERM 1").code, 0);
+  EXPECT_NE(program.wait().code, 0);
+  EXPECT_EQ(command("squeue -h").output, "");
+  expect_end_within(std::chrono::seconds(10), processes);
 }
 
 TEST_F(SlurmTest, WhatSlurmRefusesIsSaidBeforeAnythingStarts) {

@@ -17,7 +17,8 @@ internal::LiveClient try_to_connect(const RunView& run) {
   const std::string host = !run.record.kubectl.empty() ? internal::coordinator_pod(run.record.run)
                            : run.job.has_value()       ? run.job->host
                                                        : run.record.host;
-  return internal::LiveClient(internal::relay_command(run.record, host), after(kTimeToReach));
+  return internal::LiveClient(internal::relay_command(run.record, host, run.job.has_value() && run.job->heterogeneous),
+                              after(kTimeToReach));
 }
 
 internal::LiveClient connect_to(const RunView& run) {
