@@ -82,15 +82,19 @@ std::string groups_of(const SlurmComponent& component, const Plan& plan) {
   return join(names, ", ");
 }
 
+// An option of sbatch that a person gave.
+const std::string& checked(const std::string& option) {
+  for (const char* name : {"--output", "--error", "-o", "-e"}) {
+    if (!option.starts_with(name)) continue;
+    throw Error(ErrorKind::failed,
+                "--slurm=" + option + ": what a job prints goes to the run's directory: give --directory");
+  }
+  return option;
+}
+
 }  // namespace
 
 std::string batch_script(const SlurmJob& job, const Plan& plan, std::span<const SlurmComponent> components) {
-  for (const std::string& own : job.options) {
-    if (own.starts_with("--output") || own.starts_with("--error") || own.starts_with("-o") || own.starts_with("-e")) {
-      throw Error(ErrorKind::failed,
-                  "--slurm=" + own + ": what a job prints goes to the run's directory: give --directory");
-    }
-  }
   std::ostringstream script;
   script << "#!/bin/bash\n# The run " << job.name << " of lp: " << plan.nodes.size() << " nodes in " << plan.processes
          << " processes.\n";
@@ -106,7 +110,7 @@ std::string batch_script(const SlurmJob& job, const Plan& plan, std::span<const 
     option(job.requeue ? "--requeue" : "--no-requeue");
     if (!job.requeue) option("--no-kill");  // a node that fails is for the program's own policies
     for (const auto* options : {&components[i].needs, &job.options, &components[i].options}) {
-      for (const std::string& one : *options) option(one);
+      for (const std::string& one : *options) option(checked(one));
     }
   }
   script << "\nexec";

@@ -224,6 +224,9 @@ TEST_F(SlurmTest, AWarningOfSlurmIsNoJobAndItsOutputStaysInThePrivateDirectory) 
   EXPECT_EQ(elsewhere.wait().code, 2);
   EXPECT_TRUE(has(elsewhere.err(), "--slurm=--output=x: what a job prints goes to the run's directory"))
       << elsewhere.err();
+  Subprocess group(arguments({"--launch=slurm", configuration("groups: {worker: {slurm: [-oelsewhere]}}\n")}));
+  EXPECT_EQ(group.wait().code, 2);
+  EXPECT_TRUE(has(group.err(), "-oelsewhere: what a job prints goes to the run's directory")) << group.err();
 }
 
 }  // namespace
