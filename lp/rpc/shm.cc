@@ -110,8 +110,13 @@ struct Shm::State final : Receivers::Source {
 Shm::Shm(Hub& hub) : state_(std::make_shared<State>(hub)) {
   state_->receivers =
       std::make_unique<Receivers>(hub.pool(), state_->bell.post, std::weak_ptr<Receivers::Source>(state_));
-  state_->poller.add(state_->listening.number(), State::kListening);
-  state_->thread = spawn("shm", [state = state_.get()] { state->serve(); });
+  try {
+    state_->poller.add(state_->listening.number(), State::kListening);
+    state_->thread = spawn("shm", [state = state_.get()] { state->serve(); });
+  } catch (...) {
+    close();  // the receiver keeps the state, and waits
+    throw;
+  }
 }
 
 Shm::~Shm() { close(); }
