@@ -1,0 +1,99 @@
+"""Kills a node of every scheme that claims to survive it, 20 times each at random moments.
+
+Usage: train_random_kills_test.py FOLDER [--seed=N] [--kills=N] [SCHEME...]; it prints the seed, which gives the same moments again.
+
+A killed node comes back or is done without, and the model is learned all the same; where the claim is that no bit changes, none
+does. Nothing else may happen: no other end, and no hang.
+"""
+
+import argparse
+import pathlib
+import random
+import sys
+import unittest
+
+import launch
+
+STEPS = {"federated": 400, "in_graph": 3000, "work_units": 3000}  # else 12000: long enough to be disturbed
+RESTARTED = ["--restarts=2", "--cut-every=200"]
+ROUNDS_RESTARTED = ["--restarts=2", "--cut-every=20"]
+REPLICATED = ["--replicated", "--servers=3"]
+# Scheme, flags, who is killed, whether the bits stay.
+CLAIMS = [
+    ("synchronous", REPLICATED, "server/1", True),
+    ("synchronous", RESTARTED, "worker/2", True),
+    ("synchronous", RESTARTED, "server/1", True),
+    ("in_graph", RESTARTED, "replica/2", True),
+    ("work_units", [], "replica/2", True),
+    ("work_units", RESTARTED, "replica/2", True),
+    ("backup", [], "worker/2", False),
+    ("asynchronous", REPLICATED, "server/1", False),
+    ("asynchronous", [], "worker/2", False),
+    ("asynchronous", RESTARTED, "server/1", False),
+    ("outer_product", REPLICATED, "server/1", False),
+    ("outer_product", [], "worker/2", False),
+    ("bounded_delay", REPLICATED, "server/1", False),
+    ("bounded_delay", RESTARTED, "worker/2", False),
+    ("stale_synchronous", REPLICATED, "server/1", False),
+    ("stale_synchronous", RESTARTED, "worker/2", False),
+    ("softsync", REPLICATED, "server/1", False),
+    ("softsync", [], "worker/2", False),
+    ("ring", ["--cut-every=100"], "worker/0", False),
+    ("ring", RESTARTED, "worker/2", True),
+    ("local_sgd", ["--cut-every=100"], "worker/0", False),
+    ("bmuf", RESTARTED, "worker/2", True),
+    ("gossip", [], "worker/2", False),
+    ("gossip", RESTARTED, "worker/2", False),
+    ("hogwild", [], "worker/2", False),
+    ("hogwild", RESTARTED, "worker/2", False),
+    ("pipeline", RESTARTED, "stage/1", True),
+    ("federated", ["--patience=1"], "worker/2", False),
+    ("federated", ROUNDS_RESTARTED, "worker/2", True),
+    ("federated", ROUNDS_RESTARTED, "rounds", True),
+]
+ACCURACY = 0.93
+OPTIONS = argparse.Namespace()
+
+
+def steps_of(scheme):
+    return STEPS.get(scheme, 12000)
+
+
+def flags_of(scheme, flags):
+    everybody = ["--fraction=1"] if scheme == "federated" else []
+    return [f"--scheme={scheme}", f"--steps={steps_of(scheme)}", "--hidden=16", "--launch=processes", "--seed=3", *everybody, *flags]
+
+
+class Kills(unittest.TestCase):
+    def kill(self, scheme, flags, victim, step, expected):
+        with launch.Launch("train", *flags_of(scheme, flags)) as run:
+            run.wait_for_step(step)
+            run.signal(victim)
+            result = run.result()
+            self.assertGreaterEqual(result["accuracy"], ACCURACY, run.shown)
+            if expected is not None:
+                self.assertEqual(expected, result["parameters_hash"], run.shown)
+
+    def test_what_is_killed_is_survived(self):
+        for scheme, flags, victim, exact in CLAIMS:
+            if OPTIONS.schemes and scheme not in OPTIONS.schemes:
+                continue
+            expected = launch.result("train", *flags_of(scheme, flags))["parameters_hash"] if exact else None
+            moments = random.Random(f"{OPTIONS.seed} {scheme} {flags} {victim}")
+            for _ in range(OPTIONS.kills):
+                step = moments.randrange(10, steps_of(scheme) // 2)
+                with self.subTest(scheme, flags=flags, victim=victim, step=step, seed=OPTIONS.seed):
+                    self.kill(scheme, flags, victim, step, expected)
+            print(f"{scheme} {' '.join(flags)}: {victim} was killed {OPTIONS.kills} times", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
+    parser.add_argument("--kills", type=int, default=20)
+    parser.add_argument("schemes", nargs="*")
+    OPTIONS = parser.parse_intermixed_args()
+    launch.FOLDER = OPTIONS.folder
+    print(f"--seed={OPTIONS.seed}", flush=True)
+    unittest.main(argv=sys.argv[:1])
