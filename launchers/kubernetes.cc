@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "launchers/pods.h"
+#include "launchers/process_needs.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "lp/base/message.h"
@@ -51,24 +52,6 @@ std::string block(const std::string& text, const std::string& margin) {
   return result;
 }
 
-// What the nodes of a process need.
-struct Needs {
-  double cpus = 0;
-  int gpus = 0;
-  std::uint64_t memory = 0;
-};
-
-std::vector<Needs> needs_of(const Plan& plan) {
-  std::vector<Needs> needs(plan.processes);
-  for (const PlanNode& node : plan.nodes) {
-    const GroupOptions& group = plan.groups[node.group].options;
-    needs[node.process].cpus += group.cpus;
-    needs[node.process].gpus += group.gpus;
-    needs[node.process].memory += group.memory;
-  }
-  return needs;
-}
-
 class Manifests {
  public:
   Manifests(const KubernetesRun& run, const Plan& plan, const RunKeys* keys)
@@ -89,7 +72,7 @@ class Manifests {
     flags.push_back("--directory=" + directory_in_pod(run_.name));
     if (!run_.configuration.empty()) flags.emplace_back("--config=/etc/lp/config.yaml");
     write_coordinator(flags);
-    const std::vector<Needs> needs = needs_of(plan_);
+    const std::vector<ProcessNeeds> needs = needs_of_processes(plan_);
     for (std::size_t i = 0; i < pods_.size(); ++i) {
       write_job(pods_[i], {kDialFlag + run_.name + "@" + pods_[i]}, needs[i]);
     }
@@ -127,7 +110,7 @@ class Manifests {
     write_pod(kCoordinator, arguments, {}, "");
   }
 
-  void write_job(const std::string& pod, const std::vector<std::string>& arguments, const Needs& needs) {
+  void write_job(const std::string& pod, const std::vector<std::string>& arguments, const ProcessNeeds& needs) {
     begin("batch/v1", "Job", name_ + "-" + pod);
     out_ << "spec:\n  backoffLimit: " << kRestarts << "\n  template:\n    metadata:\n      labels: {" << kRunLabel
          << ": " << name_ << "}\n";
@@ -135,7 +118,7 @@ class Manifests {
   }
 
   // What a pod is to be, each line behind `margin`.
-  void write_pod(const std::string& pod, const std::vector<std::string>& arguments, const Needs& needs,
+  void write_pod(const std::string& pod, const std::vector<std::string>& arguments, const ProcessNeeds& needs,
                  const std::string& margin) {
     const bool coordinator = pod == kCoordinator;
     std::ostringstream out;
@@ -196,7 +179,7 @@ class Manifests {
     }
   }
 
-  void write_needs(std::ostringstream& out, const Needs& needs) {
+  void write_needs(std::ostringstream& out, const ProcessNeeds& needs) {
     std::string limits;
     if (needs.memory > 0) {
       limits += "memory: " + std::to_string((needs.memory + kOfAgent + kMebibyte - 1) / kMebibyte) + "Mi";

@@ -6,28 +6,11 @@
 #include <map>
 #include <utility>
 
+#include "launchers/process_needs.h"
 #include "lp/base/error.h"
 
 namespace lp::internal {
 namespace {
-
-// What a process needs, or the most of several.
-struct Needs {
-  double cpus = 0;
-  int gpus = 0;
-  std::uint64_t memory = 0;
-};
-
-std::vector<Needs> needs_of_processes(const Plan& plan) {
-  std::vector<Needs> needs(plan.processes);
-  for (const PlanNode& node : plan.nodes) {
-    const GroupOptions& group = plan.groups[node.group].options;
-    needs[node.process].cpus += group.cpus;
-    needs[node.process].gpus += group.gpus;
-    needs[node.process].memory += group.memory;
-  }
-  return needs;
-}
 
 // What each group's configuration says; that of a process is that of any of its groups.
 std::vector<std::vector<std::string>> options_of_processes(const Plan& plan,
@@ -51,8 +34,9 @@ std::vector<std::vector<std::string>> options_of_processes(const Plan& plan,
 }
 
 // A task of the component has room for any of its processes.
-std::vector<std::string> options_for(const std::vector<std::size_t>& processes, const std::vector<Needs>& needs) {
-  Needs most;
+std::vector<std::string> options_for(const std::vector<std::size_t>& processes,
+                                     const std::vector<ProcessNeeds>& needs) {
+  ProcessNeeds most;
   for (const std::size_t process : processes) {
     most.cpus = std::max(most.cpus, needs[process].cpus);
     most.gpus = std::max(most.gpus, needs[process].gpus);
@@ -73,7 +57,7 @@ std::vector<std::string> options_for(const std::vector<std::size_t>& processes, 
 }  // namespace
 
 std::vector<SlurmComponent> slurm_components(const Plan& plan, std::span<const GroupPlacement> placements) {
-  const std::vector<Needs> needs = needs_of_processes(plan);
+  const std::vector<ProcessNeeds> needs = needs_of_processes(plan);
   const std::vector<std::vector<std::string>> own = options_of_processes(plan, placements);
   using Kind = std::pair<int, std::vector<std::string>>;  // GPUs, and the options of its groups
   std::vector<Kind> kinds;
