@@ -14,7 +14,7 @@ import unittest
 
 import launch
 
-STEPS = {"federated": 400, "in_graph": 3000, "work_units": 3000}  # else 12000: long enough to be disturbed
+STEPS = {"federated": 400, "gossip": 12000, "hogwild": 12000}  # else 4000: long enough to be disturbed
 RESTARTED = ["--restarts=2", "--cut-every=200"]
 ROUNDS_RESTARTED = ["--restarts=2", "--cut-every=20"]
 REPLICATED = ["--replicated", "--servers=3"]
@@ -68,7 +68,7 @@ OPTIONS = argparse.Namespace()
 
 
 def steps_of(scheme):
-    return STEPS.get(scheme, 12000)
+    return STEPS.get(scheme, 4000)
 
 
 def moments_of(*claim):
