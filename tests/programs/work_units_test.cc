@@ -16,8 +16,9 @@ using test::training_of;
 using test::TrainingRun;
 using test::Watch;
 
-TrainingRun::Add in_units(const ServerTraining& training, const LearningTask& task = digits_task()) {
-  return [=](Program& program) { return add_work_unit_training(program, task, training, 8); };
+TrainingRun::Add in_units(const ServerTraining& training, const LearningTask& task = digits_task(),
+                          std::uint32_t units = 8) {
+  return [=](Program& program) { return add_work_unit_training(program, task, training, units); };
 }
 std::string hash_of(const ServerTraining& training) {
   return parameters_hash(TrainingRun(in_units(training)).result().values);
@@ -65,6 +66,17 @@ TEST(WorkUnitFailures, AReplicaThatIsKilledOrRestartedChangesNoBit) {
     }
     EXPECT_EQ(parameters_hash(run.result().values), expected);
   }
+}
+
+TEST(WorkUnitFailures, AUnitThatIsLostWithItsBackupIsGivenToAnother) {
+  const ServerTraining training = training_of(3, 400);
+  const std::string expected = parameters_hash(TrainingRun(in_units(training, digits_task(), 1)).result().values);
+  Watch watch;
+  watch.expect_workers(2);
+  TrainingRun run(in_units(training, test::watched_task(watch), 1));
+  EXPECT_TRUE(watch.wait_for_others(5));
+  test::kill_for_good(run.run(), {"replica/0", "replica/1"});
+  EXPECT_EQ(parameters_hash(run.result().values), expected);
 }
 
 TEST(WorkUnitFailures, NoUnitsAreRefused) {
