@@ -183,7 +183,7 @@ void check_given(const Binding& binding) {
 CommandLine parse(int argc, const char* const* argv, const Binding& program, const Binding& launch) {
   check_names(program, launch);
   const std::span<const char* const> words(argv + std::min(argc, 1), static_cast<std::size_t>(std::max(argc - 1, 0)));
-  if (std::find(words.begin(), words.end(), std::string_view("--help")) != words.end()) {
+  if (std::any_of(words.begin(), words.end(), [](std::string_view word) { return word == "--help" || word == "-h"; })) {
     const std::string name = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "program";
     return {.help = help_text(name, program, launch), .groups = {}};
   }
@@ -201,7 +201,7 @@ CommandLine parse(int argc, const char* const* argv, const Binding& program, con
 
 std::string help_text(const std::string& program_name, const Binding& program, const Binding& launch) {
   po::options_description own = options_of("flags of every lp program", launch);
-  own.add_options()("help", "print this text");
+  own.add_options()("help,h", "print this text");
   po::options_description all(kColumns, kColumns / 2);
   all.add(options_of("flags of " + program_name, program)).add(own);
   std::ostringstream text;

@@ -131,6 +131,7 @@ TEST(Flags, ADefaultOutsideItsRangeMustBeGiven) {
 
 TEST(Flags, HelpListsEveryFlagIn100Columns) {
   const std::string help = parse_words({"--workers=nonsense", "--help"}).line.help;
+  EXPECT_EQ(parse_words({"-h"}).line.help, help);
   for (const char* part : {"usage: digits [flags]", "--workers", "number of workers, from 1 to 1024", "(=4)", "--rate",
                            "learning rate, above 0", "--model.hidden-size", "--dry-run", "what runs the nodes",
                            "--help", "one of sgd, adam, null"}) {
