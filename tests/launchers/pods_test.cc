@@ -10,6 +10,7 @@
 #include <fstream>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "launchers/dial.h"
@@ -65,11 +66,15 @@ class PodsTest : public MainTest {
 
   // The run is named after its directory.
   static std::string mark(const std::string& pod) { return internal::run_mark("run1", pod); }
+  // Without those of other binaries, which may have a run of the same name on this host.
   std::vector<int> all_processes() const {
     std::vector<int> all;
     for (const std::string& name : names_) {
-      const std::vector<int> here = marked(mark(name));
-      all.insert(all.end(), here.begin(), here.end());
+      for (const int process : marked(mark(name))) {
+        std::error_code gone;
+        const std::filesystem::path binary = "/proc/" + std::to_string(process) + "/exe";
+        if (std::filesystem::equivalent(binary, "/proc/self/exe", gone)) all.push_back(process);
+      }
     }
     return all;
   }
