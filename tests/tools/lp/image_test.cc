@@ -38,8 +38,8 @@ TEST_F(ImageTest, TheProgramRunsWithNothingButItsImage) {
                     " && for f in *; do echo \"$f  $f\"; done | sha256sum -c - | grep -v OK")
                 .output,
             "");
-  std::string own_root = "unshare --user --map-root-user ";
-#if defined(LP_SANITIZED)  // a sanitizer needs more than the image: /proc, also for its options
+  std::string own_root = "env --ignore-environment PATH=\"$PATH\" unshare --user --map-root-user ";
+#if defined(LP_SANITIZED)  // a sanitizer needs more than the image: /proc
   std::filesystem::create_directory(root + "/proc");
   own_root += "--pid --fork --mount-proc=" + root + "/proc ";
 #endif
