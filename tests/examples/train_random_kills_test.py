@@ -14,7 +14,8 @@ import unittest
 
 import launch
 
-STEPS = {"federated": 400, "gossip": 12000, "hogwild": 12000}  # else 4000: long enough to be disturbed
+# Else 4000: long enough to be disturbed. Who averages now and then is quick.
+STEPS = {"federated": 400, "gossip": 60000, "hogwild": 60000, "local_sgd": 100000, "bmuf": 100000}
 RESTARTED = ["--restarts=2", "--cut-every=200"]
 ROUNDS_RESTARTED = ["--restarts=2", "--cut-every=20"]
 REPLICATED = ["--replicated", "--servers=3"]
