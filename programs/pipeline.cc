@@ -80,6 +80,9 @@ class PipelineExchange final : public Exchange {
   explicit PipelineExchange(Clients<PipelineStage> stages) : stages_(std::move(stages)) {}
 
   std::uint64_t begin() override {
+    const std::vector<std::uint64_t> done = stages_.all<&PipelineStage::steps>();
+    // A worker that died in the middle of an update leaves stages that have not heard of it.
+    stages_.all<&PipelineStage::catch_up>(*std::max_element(done.begin(), done.end()));
     const std::vector<std::uint64_t> steps = stages_.all<&PipelineStage::begin>();
     if (std::adjacent_find(steps.begin(), steps.end(), std::not_equal_to<>()) != steps.end()) {
       throw Error(ErrorKind::disconnected, "the stages are at different steps: they are being restored");
@@ -181,6 +184,7 @@ Future<MicroResult> PipelineStage::run(MicroBatch batch) {
 MicroResult PipelineStage::backward(const Forwarded& done, double loss, Eigen::MatrixXf delta) {
   if (done.attempt != attempt_) throw Error(ErrorKind::disconnected, "the batch was begun again meanwhile");
   if (gradients_.size() <= done.batch.number) gradients_.resize(done.batch.number + 1);
+  examples_ += static_cast<std::uint32_t>(done.batch.labels.size());
   MicroResult out{.loss = loss,
                   .delta = layers_.backward(parameters_, done.batch.inputs, done.outputs, std::move(delta),
                                             gradients_[done.batch.number])};
@@ -213,9 +217,14 @@ void PipelineStage::update(std::uint64_t step, std::uint32_t examples) {
   if (cut_every_ > 0 && step_ % cut_every_ == 0) context_.cut(step_);
 }
 
+void PipelineStage::catch_up(std::uint64_t steps) {
+  if (step_ + 1 == steps && examples_ > 0) update(step_, examples_);
+}
+
 std::uint64_t PipelineStage::begin() {
   ++attempt_;
   gradients_.clear();
+  examples_ = 0;
   in_flight_ = 0;
   busy_ = {};
   return step_;

@@ -64,8 +64,12 @@ class PipelineStage {
   // The batch is complete: a step by its gradient, summed over so many examples. A step that is done already changes
   // nothing. Error::failed when the gradient is not finite.
   void update(std::uint64_t step, std::uint32_t examples);
+  // Others have done so many steps: does the last of them by the gradient that is here. Changes nothing where it is
+  // done.
+  void catch_up(std::uint64_t steps);
   // Forgets the micro-batches since the last update; how many steps are done.
   std::uint64_t begin();
+  std::uint64_t steps() const { return step_; }
 
   Eigen::VectorXf parameters() const { return parameters_; }
   StageStatistics statistics() const { return statistics_; }
@@ -77,7 +81,8 @@ class PipelineStage {
   static constexpr int kStepMilliseconds = 600'000;
 
   using Remote = Methods<deadline<&PipelineStage::run, kStepMilliseconds>, idempotent<&PipelineStage::update>,
-                         idempotent<&PipelineStage::begin>, idempotent<&PipelineStage::parameters>,
+                         idempotent<&PipelineStage::catch_up>, idempotent<&PipelineStage::begin>,
+                         idempotent<&PipelineStage::steps>, idempotent<&PipelineStage::parameters>,
                          idempotent<&PipelineStage::statistics>>;
 
  private:
@@ -103,6 +108,7 @@ class PipelineStage {
   std::uint64_t step_ = 0;
   std::uint64_t attempt_ = 0;                 // begin() ends one
   std::vector<Eigen::VectorXf> gradients_{};  // of the micro-batches, summed in their order
+  std::uint32_t examples_ = 0;                // of these
   std::uint32_t in_flight_ = 0;
   Time began_{};  // the batch
   Duration busy_{};

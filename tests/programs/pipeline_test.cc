@@ -138,6 +138,29 @@ TEST(PipelineFailures, WhatDoesNotFitIsRefused) {
   EXPECT_THROW(stage.call<&PipelineStage::run>(number), Error);
 }
 
+// A worker that is killed has told some of the stages, and the next one finds them a step ahead of the others.
+TEST(PipelineFailures, AnUpdateThatItsWorkerDidNotEndIsEndedByTheNext) {
+  constexpr std::uint32_t kExamples = 8;
+  const auto parameters = [&](std::size_t told) {
+    Program program("training");
+    add_pipeline_training(program, deep_task(), training_of(0), {.units = kUnits, .stages = 3});
+    LocalRun run(program);
+    run.wait_finished();
+    const auto stages = run.client(GroupHandle<PipelineStage>("stage", 3));
+    const Dataset data = deep_task().data(kSeed);
+    stages[0].call<&PipelineStage::run>(
+        MicroBatch{.inputs = data.features.leftCols(kExamples), .labels = data.labels.head(kExamples)});
+    for (std::size_t i = 0; i < told; ++i) stages[i].call<&PipelineStage::update>(0, kExamples);
+    run.restart({"worker/0"});
+    run.wait_finished();
+    EXPECT_EQ(stages.all<&PipelineStage::steps>(), (std::vector<std::uint64_t>{1, 1, 1}));
+    return stages.all<&PipelineStage::parameters>();
+  };
+  const auto expected = parameters(3);
+  EXPECT_EQ(parameters(1), expected);
+  EXPECT_EQ(parameters(2), expected);
+}
+
 TEST(PipelineFailures, AGradientThatIsNotFiniteEndsIt) {
   LearningTask task = deep_task();
   task.data = [](std::uint64_t seed) {
