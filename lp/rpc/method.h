@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
@@ -290,6 +291,10 @@ struct EntryOf {
 template <auto... Entries>
 struct EntryTable : EntryOf<MethodKey<method_of<Entries>()>, MethodTypes<Entries>>... {
   using EntryOf<MethodKey<method_of<Entries>()>, MethodTypes<Entries>>::find...;
+};
+template <>
+struct EntryTable<> {
+  static void find(std::nullptr_t*);  // no key is one
 };
 
 }  // namespace internal

@@ -68,6 +68,26 @@ TEST(Nodes, FunctionsRunOnceWithTheirClients) {
   EXPECT_EQ(sorted(run.client(board).call<&Board::lines>()), (std::vector<std::string>{"many/0", "many/1", "plain"}));
 }
 
+class Silent {
+ public:
+  explicit Silent(Client<Board> board) : board_(board) {}
+  void run(Context& context) { board_.call<&Board::write>(context.name()); }
+  using Remote = Methods<>;
+  static_assert(!Remote::contains<&Board::write>);
+
+ private:
+  Client<Board> board_;
+};
+
+TEST(Nodes, OneMayServeNothing) {
+  Program program("silent");
+  const auto board = program.add<Board>({.name = "board"});
+  program.add<Silent>({.name = "silent"}, board);
+  LocalRun run(program);
+  run.wait_finished();
+  EXPECT_EQ(run.client(board).call<&Board::lines>(), std::vector<std::string>{"silent"});
+}
+
 class Adder {
  public:
   virtual ~Adder() = default;
