@@ -364,10 +364,12 @@ bool Timers::cancel(Id id) {
 namespace {
 constexpr std::uint64_t kWakeTag = ~std::uint64_t{0};
 
-void control(int epoll, int operation, int fd, std::uint64_t tag, bool writable, bool readable = true) {
-  epoll_event event{.events = (readable ? EPOLLIN : 0u) | (writable ? EPOLLOUT : 0u), .data = {.u64 = tag}};
+void control(int epoll, int operation, int fd, std::uint64_t tag, std::uint32_t events) {
+  epoll_event event{.events = events, .data = {.u64 = tag}};
   if (epoll_ctl(epoll, operation, fd, &event) != 0) no_descriptor("epoll_ctl");
 }
+
+std::uint32_t events_of(bool writable, bool readable) { return (readable ? EPOLLIN : 0u) | (writable ? EPOLLOUT : 0u); }
 }  // namespace
 
 Poller::Poller() : epoll_(epoll_create1(EPOLL_CLOEXEC)), wake_(-1) {
@@ -377,7 +379,7 @@ Poller::Poller() : epoll_(epoll_create1(EPOLL_CLOEXEC)), wake_(-1) {
     close(epoll_);
     no_descriptor("eventfd");
   }
-  control(epoll_, EPOLL_CTL_ADD, wake_, kWakeTag, false);
+  control(epoll_, EPOLL_CTL_ADD, wake_, kWakeTag, EPOLLIN);
 }
 
 Poller::~Poller() {
@@ -386,10 +388,11 @@ Poller::~Poller() {
 }
 
 void Poller::add(int fd, std::uint64_t tag, bool writable, bool readable) {
-  control(epoll_, EPOLL_CTL_ADD, fd, tag, writable, readable);
+  control(epoll_, EPOLL_CTL_ADD, fd, tag, events_of(writable, readable));
 }
+void Poller::share(int fd, std::uint64_t tag) { control(epoll_, EPOLL_CTL_ADD, fd, tag, EPOLLIN | EPOLLEXCLUSIVE); }
 void Poller::change(int fd, std::uint64_t tag, bool writable, bool readable) {
-  control(epoll_, EPOLL_CTL_MOD, fd, tag, writable, readable);
+  control(epoll_, EPOLL_CTL_MOD, fd, tag, events_of(writable, readable));
 }
 void Poller::remove(int fd) noexcept { epoll_ctl(epoll_, EPOLL_CTL_DEL, fd, nullptr); }
 

@@ -159,6 +159,9 @@ class Poller {
 
   // Watches `fd` (level-triggered) until it is readable, if wanted, or writable, if wanted. `tag` comes back in Ready.
   void add(int fd, std::uint64_t tag, bool writable = false, bool readable = true);
+  // Watches `fd` until it is readable, and not alone: it wakes one poller, the first that was told of it and has a
+  // thread that waits.
+  void share(int fd, std::uint64_t tag);
   void change(int fd, std::uint64_t tag, bool writable, bool readable = true);
   void remove(int fd) noexcept;
 

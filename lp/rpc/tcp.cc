@@ -92,8 +92,8 @@ Tcp::Tcp(Hub& hub)
   }
   if (!options.outside_key.empty()) allow(options.outside_key);
   endpoint_ = router_->listen(options.listen);
-  poller_.add(descriptor_, 0);
-  reader_.add(descriptor_, 0);  // always: it wakes nobody where nobody waits
+  reader_.share(descriptor_, 0);  // first: who reads and waits is woken, and else the receiver
+  poller_.share(descriptor_, 0);
 }
 
 std::shared_ptr<Tcp> Tcp::listen(Hub& hub) {
@@ -130,7 +130,10 @@ std::shared_ptr<Connection> Tcp::dial(const std::string& endpoint, const std::st
     dialed_.insert_or_assign(endpoint, Dialed{.id = id, .key = key, .connection = connection});
     remotes_.insert_or_assign(id, std::make_shared<Remote>(Remote{.id = id, .connection = connection, .known = true}));
   }
-  if (const AtSocket socket(*this); socket) socket->connect(id, endpoint, key);
+  if (const AtSocket socket(*this); socket) {
+    socket->connect(id, endpoint, key);
+    look();
+  }
   connection->greet();
   return connection;
 }
@@ -145,7 +148,10 @@ void Tcp::hang_up(const std::string& endpoint) {
     dialed_.erase(found);
     remotes_.erase(dialed.id);
   }
-  if (const AtSocket socket(*this); socket) socket->disconnect(endpoint);
+  if (const AtSocket socket(*this); socket) {
+    socket->disconnect(endpoint);
+    look();
+  }
   dialed.connection->close();
 }
 
@@ -251,7 +257,13 @@ void Tcp::send_listed() {
     messages_to_send_.clear();
   }
   leaving_.clear();
-  if (router_ != nullptr && router_->readable()) look_again();  // the descriptor may not tell any more
+  if (router_ != nullptr) look();
+}
+
+// With socket_, which was used: something may have come that the descriptor does not tell any more.
+void Tcp::look() {
+  has_ = router_->readable() ? Has::more : Has::nothing;
+  if (has_ == Has::more) look_again();
 }
 
 void Tcp::look_again() noexcept {
@@ -324,6 +336,7 @@ bool Tcp::take(Frames& message) {
     handled_ = 0;
     if (opened_ == arrived_ && !fetch()) return false;
     open(arrivals_[opened_++]);
+    if (messages_.size() > 1) alone_ = false;
   }
   message = std::move(messages_[handled_++]);
   return true;
@@ -331,11 +344,19 @@ bool Tcp::take(Frames& message) {
 
 bool Tcp::fetch() {
   opened_ = arrived_ = 0;
-  std::size_t bytes = 0;
+  const Has has = has_;
+  if (has == Has::nothing) return false;
   if (const AtSocket socket(*this); socket) {
-    while (arrived_ < arrivals_.size() && bytes < kArrivalBytes && socket->receive(arrivals_[arrived_])) {
-      bytes += arrivals_[arrived_++].content.size();
+    // To ask in vain costs as much as a short message: who was told of one, which was all, asks for one this time.
+    const std::size_t most = has == Has::told && alone_ ? 1 : arrivals_.size();
+    std::size_t bytes = 0;
+    bool more = true;
+    while (more && arrived_ < most && bytes < kArrivalBytes) {
+      more = socket->receive(arrivals_[arrived_]);
+      if (more) bytes += arrivals_[arrived_++].content.size();
     }
+    has_ = more ? Has::more : Has::nothing;
+    alone_ = has == Has::told && arrived_ == 1;
   }
   return arrived_ > 0;
 }
@@ -415,6 +436,7 @@ void Tcp::on_end(int descriptor) {
 void Tcp::wait() {
   Poller::Ready ready;
   poller_.wait(std::span(&ready, 1), kNever);
+  has_ = Has::told;
 }
 
 // Who reads, as it waits for a reply, handles what comes.
@@ -422,14 +444,16 @@ Receivers::Source::Successor Tcp::successor() const noexcept { return t_reads ? 
 
 Word* Tcp::begin_reading() noexcept {
   if (receiving_.load() != kFree || closing_ || reading_.exchange(true)) return nullptr;
-  poller_.change(descriptor_, 0, /*writable=*/false, /*readable=*/false);
   reader_word_ = Event::kEmpty;
-  unread_ = false;
+  unread_ = waited_ = false;
+  only_ = !alone_;
+  if (only_) poller_.remove(descriptor_);  // of many, one may come at any time, when this thread does not wait
   t_reads = true;
   return &reader_word_;
 }
 
 bool Tcp::read() {
+  if (waited_) has_ = Has::told;
   bool any = false;
   Received received{.rest = true};
   while ((received.rest || received.again) && enter()) {
@@ -437,19 +461,21 @@ bool Tcp::read() {
     any = any || received.any;
     unread_ = received.again || received.rest;
   }
+  waited_ = !any;
   return any;
 }
 
 void Tcp::end_reading() noexcept {
   t_reads = false;
-  poller_.change(descriptor_, 0, /*writable=*/false, /*readable=*/true);
-  bool unread = unread_;
+  const bool unread = unread_;
+  const bool waited = waited_;
+  if (only_) poller_.share(descriptor_, 0);
   reading_ = false;
-  if (!unread) {
-    const AtSocket socket(*this);
-    unread = socket && socket->readable();
+  if (unread) {
+    wake();
+  } else if (waited || has_ == Has::more) {
+    if (const AtSocket socket(*this); socket) look();
   }
-  if (unread) wake();
 }
 
 void Tcp::before_wait() noexcept {

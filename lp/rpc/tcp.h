@@ -106,12 +106,18 @@ class Tcp : public std::enable_shared_from_this<Tcp>, private Receivers::Source 
   void list(const std::shared_ptr<Outbox>& outbox);
   void flush();
   void send_listed();
+  void look();
   void look_again() noexcept;
 
   Hub& hub_;
   std::mutex socket_;  // for router_
   std::unique_ptr<Router> router_;
   const int descriptor_;  // its
+  // What router_ has: nothing, and its descriptor tells when that changes; what that told of; or perhaps more.
+  enum class Has : std::uint8_t { nothing, told, more };
+  std::atomic<Has> has_ = Has::more;
+  std::atomic<bool> alone_ =
+      false;  // the last message that it told of was all, as between two that wait for each other
   std::unique_ptr<TcpGuard> guard_;
   std::string endpoint_;
   Poller poller_;  // the receiver's
@@ -149,7 +155,9 @@ class Tcp : public std::enable_shared_from_this<Tcp>, private Receivers::Source 
   Poller reader_;
   Word reader_word_ = Event::kEmpty;
   std::atomic<bool> reading_ = false;
-  bool unread_ = false;  // the reader's: it has left something
+  bool unread_ = false;  // the reader's: it has left something,
+  bool waited_ = false;  // or has waited since it read
+  bool only_ = false;    // meanwhile the receiver is not told
 };
 
 }  // namespace lp::internal

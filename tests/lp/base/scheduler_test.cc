@@ -3,8 +3,11 @@
 #include "lp/base/scheduler.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <array>
 #include <limits>
+#include <span>
 
 namespace lp {
 namespace {
@@ -42,6 +45,23 @@ TEST(Events, NonsenseInASharedWordKeepsNobodyWaiting) {
     Event::set(word);
     EXPECT_TRUE(event.wait(after(seconds(20)))) << nonsense;
   }
+}
+
+TEST(Pollers, OneOfThoseThatShareADescriptorIsToldOfIt) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  std::array<Poller, 2> pollers;
+  for (Poller& poller : pollers) poller.share(ends[0], 7);
+  for (Poller& poller : pollers) {
+    const Thread writer = spawn("writer", [&] { EXPECT_EQ(write(ends[1], "x", 1), 1); });
+    Poller::Ready ready;
+    EXPECT_EQ(poller.wait(std::span(&ready, 1), after(seconds(20))), 1u);
+    EXPECT_EQ(ready.tag, 7u);
+    char read_back = 0;
+    EXPECT_EQ(read(ends[0], &read_back, 1), 1);
+    EXPECT_EQ(poller.wait(std::span(&ready, 1), now()), 0u);
+  }
+  for (const int end : ends) close(end);
 }
 
 TEST(Parking, EndsWhenTheWordIsAnotherOrTheTimeIsOver) {
