@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <climits>
 #include <condition_variable>
+#include <csignal>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -224,6 +225,27 @@ Thread spawn(std::string name, Function<void()> body) {
     no_thread(error);
   }
   return thread;
+}
+
+void check_threads(int count) {
+  std::vector<pid_t> ids(static_cast<std::size_t>(count));
+  try {
+    std::mutex gate;
+    std::vector<std::jthread> trials;
+    const std::lock_guard closed(gate);
+    for (pid_t& id : ids) {
+      trials.emplace_back([&gate, &id] {
+        id = gettid();
+        const std::lock_guard wait(gate);
+      });
+    }
+  } catch (const std::system_error& error) {
+    no_thread(error);
+  }
+  // They have ended, but count until the kernel has forgotten them, too.
+  for (const pid_t id : ids) {
+    while (tgkill(getpid(), id, 0) == 0) std::this_thread::yield();
+  }
 }
 
 struct Pool::State {

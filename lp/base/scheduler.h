@@ -102,6 +102,8 @@ class Thread {
 // Starts `body` in a thread of its own. `body` must not throw. Throws Error::failed, naming the limit, when the system
 // has no thread left.
 Thread spawn(std::string name, Function<void()> body);
+// Throws Error::failed, naming the limit, when the system has not so many threads left. Else it has, right after this.
+void check_threads(int count);
 
 // Threads that are made when there is work and no idle one, and end after a while of idleness. So a task may wait for
 // another task of the same pool without a deadlock. The destructor waits for the running tasks.

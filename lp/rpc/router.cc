@@ -2,7 +2,6 @@
 
 #include <malloc.h>
 
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
@@ -24,6 +23,9 @@ constexpr int kBacklog = 16;           // of connections that wait to be accepte
 constexpr int kStalled = 30'000;       // milliseconds in which the other side must take something that was sent
 constexpr int kHandshake = 2000;       // milliseconds that it may take
 constexpr std::size_t kCopied = 4096;  // larger contents are kept as they came
+// libzmq aborts the process when it finds no thread for itself: one for input and output, and a reaper. Others may take
+// some meanwhile.
+constexpr int kThreads = 4;
 
 // What ZeroMQ has of a message until it has left.
 struct Leaving : Recycled {
@@ -58,20 +60,6 @@ std::uint64_t permit_of(zmq::message_t& message) {
   std::uint64_t permit = 0;
   if (text != nullptr) std::from_chars(text, text + std::strlen(text), permit);
   return permit;
-}
-
-// libzmq aborts the process when it finds no thread for itself. Throws Error, which names the limit, when that would
-// be.
-void check_threads() {
-  struct Trial {
-    Event end;
-    Thread thread;
-    ~Trial() { end.set(); }
-  };
-  std::array<Trial, 4> trials;  // its I/O thread and its reaper, and some that others may take meanwhile
-  for (Trial& trial : trials) {
-    trial.thread = spawn("trial", [&end = trial.end] { end.wait(); });
-  }
 }
 
 // libzmq takes memory for each piece of what comes, and gives it back. What malloc keeps of that needs no new pages
@@ -110,7 +98,7 @@ struct Router::State {
 };
 
 Router::Router(const std::string& secret, const CurveKeys& keys)
-    : state_((check_threads(), keep_pieces(), std::make_unique<State>(secret, keys))) {}
+    : state_((check_threads(kThreads), keep_pieces(), std::make_unique<State>(secret, keys))) {}
 Router::~Router() = default;
 
 std::string Router::listen(const std::string& address, int port) {

@@ -144,6 +144,25 @@ TEST_F(WithoutSharedMemory, TooFewDescriptorsMeanTcp) {
   }
 }
 
+// They too may run out anywhere. Root has no such limit, so another user calls.
+TEST_F(WithoutSharedMemory, TooFewThreadsAreAnErrorOrMeanTcp) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
+  constexpr uid_t kSomebody = 65530;  // whose threads are all ours
+  constexpr unsigned kPatience = 60;
+  for (std::size_t most = 1; most < 32; ++most) {
+    const auto ends = [most] {
+      alarm(kPatience);
+      if (setresuid(kSomebody, kSomebody, kSomebody) != 0 || !limit(RLIMIT_NPROC, most)) return false;
+      try {
+        return call(Path::nearest).starts_with("tcp://");
+      } catch (const Error& error) {
+        return error.text().find("ulimit -u") != std::string::npos;
+      }
+    };
+    EXPECT_EQ(in_child(ends), 0) << most;
+  }
+}
+
 TEST_F(WithoutSharedMemory, AHeapThatIsSmallerThanTheArraysIsEnough) {
   EXPECT_EQ(in_child([] { return has_shm(call(Path::shm, kMiB)); }), 0);
   EXPECT_EQ(in_child([] { return has_shm(call(Path::shm, 4096)); }), 0);
