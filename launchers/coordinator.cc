@@ -27,7 +27,8 @@ Coordinator::Coordinator(const Topology& topology, Options options, Host& host, 
       was_ready_(nodes_.size()),
       not_ready_(nodes_.size()),
       left_(topology.groups.size()),
-      waited_for_(topology.groups.size()) {
+      waited_for_(topology.groups.size()),
+      epochs_(topology.groups.size()) {
   for (NodeId node = 0; node < nodes_.size(); ++node) {
     nodes_[node].awaited = topology_.nodes[node].calls.size();
     if (topology_.nodes[node].member) ++members_;
@@ -58,7 +59,7 @@ void Coordinator::start(RestorePoint cut, Time now) {
   listener_.on_phase(phase_);
   for (std::size_t unit = 0; unit < units_.size(); ++unit) units_[unit].key = host_.make_key(unit);
   keyed_ = !units_.empty() && !units_.front().key.empty();
-  for (std::size_t unit = 0; unit < units_.size(); ++unit) start_unit(unit);
+  begin_units();
   if (units_.empty()) finish("the program has no nodes");
 }
 
@@ -120,6 +121,7 @@ void Coordinator::start_unit(std::size_t index) {
   ++unit.incarnation;
   unit.state = Unit::State::up;
   unit.cause.reset();
+  unit.no_room = false;
   if (unit.key.empty()) unit.key = host_.make_key(index);
   ++up_;
   news_.erase(index);
@@ -131,7 +133,8 @@ void Coordinator::start_unit(std::size_t index) {
     set_finished(id, false);
     if (unit.incarnation > 1) tell_neighbours(id);
     for (const NodeId callee : topology_.nodes[id].calls) {
-      if (topology_.nodes[callee].unit != index && (nodes_[callee].ready || nodes_[callee].gone)) {
+      const bool elsewhere = topology_.nodes[callee].unit != index;
+      if ((elsewhere && nodes_[callee].ready) || epochs_[topology_.nodes[callee].group] > 0) {
         news_[index][callee] = peer_state(callee);
       }
     }
@@ -160,7 +163,8 @@ PeerState Coordinator::peer_state(NodeId node) const {
           .endpoint = nodes_[node].ready ? nodes_[node].endpoint : std::string(),
           .key = unit.key,
           .gone = nodes_[node].gone,
-          .text = nodes_[node].gone ? nodes_[node].text : std::string()};
+          .text = nodes_[node].gone ? nodes_[node].text : std::string(),
+          .epoch = epochs_[topology_.nodes[node].group]};
 }
 
 void Coordinator::tell_neighbours(NodeId node) {
@@ -174,7 +178,8 @@ void Coordinator::tell_neighbours(NodeId node) {
     }
   }
   for (const NodeId caller : place.callers) {
-    if (topology_.nodes[caller].unit != place.unit) news_[topology_.nodes[caller].unit][node] = state;
+    const std::size_t unit = topology_.nodes[caller].unit;
+    if (unit != place.unit || state.epoch > 0) news_[unit][node] = state;
   }
   outside_news_[node] = state;
 }
@@ -195,30 +200,15 @@ void Coordinator::set_finished(NodeId node, bool finished) {
   if (nodes_[node].finished == finished) return;
   nodes_[node].finished = finished;
   if (!counts(node)) return;
-  const std::size_t change = finished ? -1UL : 1UL;
-  left_[topology_.nodes[node].group] += change;
-  all_left_ += change;
-  succeeded_ -= change;
+  succeeded_ += finished ? 1UL : -1UL;
+  if (!nodes_[node].gone) wait_for(node, !finished);
 }
 
-void Coordinator::set_gone(NodeId id, const std::string& text) {
-  Node& node = nodes_[id];
-  if (node.gone) return;
-  node.gone = true;
-  node.text = text;
-  if (!was_ready_[id]) {
-    was_ready_[id] = true;
-    --not_ready_;
-  }
-  if (counts(id) && !node.finished) {
-    --left_[topology_.nodes[id].group];
-    --all_left_;
-  }
-  tell_neighbours(id);
-  for (const NodeId caller : topology_.nodes[id].callers) {
-    --nodes_[caller].awaited;
-    run_if_possible(caller);
-  }
+// Whether its run() is one of those that have not returned yet.
+void Coordinator::wait_for(NodeId node, bool wait) {
+  const std::size_t change = wait ? 1UL : -1UL;
+  left_[topology_.nodes[node].group] += change;
+  all_left_ += change;
 }
 
 void Coordinator::run_if_possible(NodeId id) {
@@ -238,8 +228,14 @@ void Coordinator::on_ready(NodeId id, std::uint32_t incarnation, const std::stri
   const std::size_t unit = topology_.nodes[id].unit;
   if (units_[unit].state != Unit::State::up) return;
   nodes_[id].endpoint = endpoint;
+  const bool comes = nodes_[id].gone;
+  set_gone(id, false);
   set_ready(id, true);
   note(RunEvent::Kind::ready, topology_.nodes[id].name, incarnation);
+  if (comes) {
+    note(RunEvent::Kind::came, topology_.nodes[id].name, incarnation, "the program goes on with it");
+    listener_.say(topology_.nodes[id].name + " is there; the program goes on with it");
+  }
   const auto& fellows = topology_.units[unit].nodes;
   if (std::all_of(fellows.begin(), fellows.end(), [&](NodeId fellow) { return nodes_[fellow].ready; })) {
     alarms_.cancel({Due::start, unit});
@@ -334,7 +330,9 @@ RunStatus Coordinator::status() const {
     const Node& node = nodes_[id];
     const Unit& unit = units_[topology_.nodes[id].unit];
     const bool failing = unit.state == Unit::State::failing || unit.state == Unit::State::discarded;
-    const State state = node.gone || failing                           ? State::failed
+    const State state = unit.state == Unit::State::absent              ? State::absent
+                        : unit.state == Unit::State::up && node.gone   ? State::starting
+                        : node.gone || failing                         ? State::failed
                         : node.finished                                ? State::finished
                         : unit.state == Unit::State::ended             ? State::ended
                         : unit.state == Unit::State::up && !node.ready ? State::starting

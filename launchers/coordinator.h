@@ -67,7 +67,8 @@ class Coordinator final : public HostEvents {
   // Ends it at once.
   void kill();
   // Starts the node again, and what shares its process, because somebody outside wants that: its budget stays as it is.
-  // Says what is done. Throws Error when there is no such node, or none to restart.
+  // A member of an elastic group that was given up comes back. Says what is done. Throws Error when there is no such
+  // node, or none to restart.
   std::string restart_node(const std::string& name);
   // Asks the units that are up what they use; Listener::on_measured follows, if they are not busy ending. Gives them.
   std::vector<std::size_t> measure();
@@ -105,13 +106,14 @@ class Coordinator final : public HostEvents {
   void on_measured(std::size_t unit, std::uint32_t incarnation, Measurement part) override;
   void on_exited(std::size_t unit, std::uint32_t incarnation, const ExitStatus& status) override;
   void on_lost(const std::string& text) override;
+  void on_room() override;
 
  private:
   struct Node {
     bool ready = false;
     bool running = false;   // run() was begun
     bool finished = false;  // and has returned
-    bool gone = false;      // failed for good, and its policy ignores that
+    bool gone = false;      // the program goes on without it, until it is ready again
     bool asked = false;     // a probe is on its way
     std::string endpoint{};
     std::size_t awaited = 0;  // nodes that it calls and that are not ready
@@ -119,13 +121,15 @@ class Coordinator final : public HostEvents {
     std::string text{};  // of its last failure
   };
   struct Unit {
-    enum class State : std::uint8_t { waiting, up, failing, discarded, down, ended };
+    // absent: of elastic groups, and the program goes on without it; it may come back.
+    enum class State : std::uint8_t { waiting, up, failing, discarded, down, absent, ended };
     State state = State::waiting;
     std::uint32_t incarnation = 0;
     int restarts = 0;
     int pid = 0;
     std::string key{};             // public, of the incarnation that is there or comes next; empty: revoked, or none
     bool backoff = false;          // down: its restart is not due yet
+    bool no_room = false;          // absent: it comes when there is a place for it
     std::optional<Cause> cause{};  // failing: why
   };
   // What an alarm is for: a node (probe) or a unit (the others).
@@ -147,12 +151,21 @@ class Coordinator final : public HostEvents {
   void run_if_possible(NodeId node);
   void set_ready(NodeId node, bool ready);
   void set_finished(NodeId node, bool finished);
-  void set_gone(NodeId node, const std::string& text);
+  void wait_for(NodeId node, bool wait);
   void tell_neighbours(NodeId node);
   PeerState peer_state(NodeId node) const;
   PeerState replaced_state(NodeId node) const;
   void probe(NodeId node, bool late);
   void cancel_alarms(std::size_t unit);
+
+  // coordinator_members.cc
+  void set_gone(NodeId node, bool gone);
+  std::size_t members_there(std::size_t group, std::size_t but) const;
+  std::string too_few(std::size_t unit) const;
+  std::string place(std::size_t unit);
+  void begin_units();
+  void start_where_there_is_room(std::size_t unit);
+  void give_up(std::size_t unit, const Cause& cause);
 
   // coordinator_recovery.cc
   void begin_failure(std::size_t unit, Cause cause, bool obeys);
@@ -165,7 +178,6 @@ class Coordinator final : public HostEvents {
   void discard(std::size_t unit);
   void discard_members();
   bool redo_finished();
-  void give_up(std::size_t unit, const Cause& cause);
   void restart_if_possible(std::size_t unit);
   FailurePolicy policy_of(std::size_t unit) const;
   Cause cause_of(std::size_t unit, std::string what) const;
@@ -187,12 +199,13 @@ class Coordinator final : public HostEvents {
   std::vector<Node> nodes_;
   std::vector<Unit> units_;
   std::vector<bool> was_ready_;
-  std::size_t not_ready_;          // nodes that have never been ready
-  std::size_t up_ = 0;             // units whose process, or thread, is there
-  std::vector<std::size_t> left_;  // by group: nodes whose run() is waited for
-  std::vector<bool> waited_for_;   // by group: there was any such node
-  std::size_t all_left_ = 0;       // of all groups
-  std::size_t succeeded_ = 0;      // nodes whose run() has returned
+  std::size_t not_ready_;              // nodes that have never been ready
+  std::size_t up_ = 0;                 // units whose process, or thread, is there
+  std::vector<std::size_t> left_;      // by group: nodes whose run() is waited for
+  std::vector<bool> waited_for_;       // by group: there was any such node
+  std::vector<std::uint64_t> epochs_;  // by group: how often members have come or gone
+  std::size_t all_left_ = 0;           // of all groups
+  std::size_t succeeded_ = 0;          // nodes whose run() has returned
   Alarms<Key> alarms_;
   std::map<std::size_t, std::map<NodeId, PeerState>> news_;  // by unit, until flush()
   std::map<NodeId, PeerState> outside_news_;

@@ -99,7 +99,7 @@ void Coordinator::begin_stop() {
       host_.stop(index, result_.reason, true);
     } else if (!is_up(unit)) {
       alarms_.cancel({Due::restart, index});
-      unit.state = Unit::State::ended;
+      if (unit.state != Unit::State::absent) unit.state = Unit::State::ended;
     }
   }
   alarms_.set({Due::grace, 0}, later(now_, options_.grace));

@@ -129,7 +129,10 @@ void Coordinator::on_exited(std::size_t index, std::uint32_t incarnation, const 
   if (before == Unit::State::discarded) return restart_if_possible(index);
   if (before == Unit::State::up && done && status.success()) {
     unit.state = Unit::State::ended;
-    for (const NodeId node : nodes) set_gone(node, "it has ended");
+    for (const NodeId node : nodes) {
+      nodes_[node].text = "it has ended";
+      set_gone(node, true);
+    }
     return end_if_done();
   }
   Cause cause = unit.cause.value_or(cause_of(index, describe(status) + (!was_ready         ? " before it was ready"
@@ -155,7 +158,7 @@ void Coordinator::restart(std::size_t index, const FailurePolicy& policy, Cause 
   Unit& unit = units_[index];
   if (unit.restarts >= policy.budget) {
     cause.what += "; its budget of " + std::to_string(policy.budget) + " restarts is used up";
-    return fail(std::move(cause));
+    return topology_.units[index].elastic ? give_up(index, cause) : fail(std::move(cause));
   }
   Duration wait = std::min(policy.backoff, kLongestBackoff);
   for (int i = 0; i < unit.restarts; ++i) wait = std::min(wait * 2, kLongestBackoff);
@@ -189,14 +192,20 @@ std::string Coordinator::restart_node(const std::string& name) {
   Unit& unit = units_[index];
   if (phase_ >= Phase::stopping) refuse("the program stops");
   if (unit.state == Unit::State::ended) refuse("it has ended, and the program goes on without it");
+  if (unit.state == Unit::State::absent) {
+    if (const std::string shortage = place(index); !shortage.empty()) refuse(shortage);
+  }
   if (unit.state == Unit::State::failing || unit.state == Unit::State::discarded) refuse("it is ending already");
   const std::string how = "somebody restarts it" + origin_of(index);
   note(RunEvent::Kind::restarting, topology_.units[index].name, unit.incarnation, how);
   listener_.say(topology_.units[index].name + ": " + how);
-  if (unit.state != Unit::State::up) {  // it waits to be restarted
+  if (unit.state == Unit::State::absent) {
+    start_unit(index);
+  } else if (unit.state != Unit::State::up) {  // it waits to be restarted
     alarms_.cancel({Due::restart, index});
     unit.backoff = false;
     restart_if_possible(index);
+    if (unit.state == Unit::State::absent) refuse(nodes_[static_cast<NodeId>(at - names.begin())].text);
   } else if (topology_.units[index].member) {
     discard_members();
   } else {  // it may end in order
@@ -244,10 +253,7 @@ bool Coordinator::redo_finished() {
     if (units_[index].state == Unit::State::up) {
       discard(index);
     } else if (units_[index].state == Unit::State::ended) {
-      for (const NodeId id : nodes) {
-        nodes_[id].gone = false;
-        for (const NodeId caller : topology_.nodes[id].callers) ++nodes_[caller].awaited;
-      }
+      for (const NodeId id : nodes) set_gone(id, false);
       start_unit(index);
     }
   }
@@ -260,7 +266,7 @@ void Coordinator::restart_if_possible(std::size_t index) {
     return units_[unit].state != Unit::State::down || !units_[unit].backoff;
   };
   if (!topology_.units[index].member) {
-    if (units_[index].state == Unit::State::down && ready_to_start(index)) start_unit(index);
+    if (units_[index].state == Unit::State::down && ready_to_start(index)) start_where_there_is_room(index);
     return;
   }
   std::vector<std::size_t> members;
@@ -270,21 +276,6 @@ void Coordinator::restart_if_possible(std::size_t index) {
     members.push_back(unit);
   }
   for (const std::size_t unit : members) start_unit(unit);
-}
-
-void Coordinator::give_up(std::size_t index, const Cause& cause) {
-  units_[index].state = Unit::State::ended;
-  note(RunEvent::Kind::ignored, cause.node, cause.incarnation, "the program goes on without it");
-  if (!ignored_.has_value()) ignored_ = cause;
-  listener_.say(cause.node + ": " + cause.what + "; the program goes on without it");
-  for (const NodeId node : topology_.units[index].nodes) {
-    if (topology_.nodes[node].member) --members_;
-    for (auto& [step, who] : saved_) who.erase(node);
-    set_gone(node, cause.what);
-  }
-  if (phase_ == Phase::starting && not_ready_ == 0) set_phase(Phase::running);
-  if (topology_.units[index].member) restart_if_possible(index);
-  end_if_done();
 }
 
 }  // namespace lp::internal

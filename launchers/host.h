@@ -37,6 +37,7 @@ class HostEvents {
                            Measurement part) = 0;  // of what was asked: its process's use, or its calls
   virtual void on_exited(std::size_t unit, std::uint32_t incarnation, const ExitStatus& status) = 0;
   virtual void on_lost(const std::string& text) = 0;  // the host itself failed: nothing runs there any more
+  virtual void on_room() = 0;                         // place() may succeed where it has failed
 };
 
 class Host {
@@ -44,6 +45,11 @@ class Host {
   virtual ~Host() = default;
   // Makes the keys of the unit's next incarnation; returns the public one. Empty: its nodes need none.
   virtual std::string make_key(std::size_t unit) = 0;
+  // Gives a unit of elastic groups a place to start at, if it has none. Why there is none; empty: it has one. `needed`:
+  // it has one if there is any way, also where all slots are in use.
+  virtual std::string place(std::size_t unit, bool needed) = 0;
+  // The program goes on without the unit: others may have its place.
+  virtual void release(std::size_t unit) = 0;
   // on_ready for each node, or on_failed, or on_exited follows. `cut` is the directory to load from; empty: none.
   virtual void start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) = 0;
   // News for a unit, about the nodes that its nodes call or are called by.

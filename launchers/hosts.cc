@@ -10,6 +10,7 @@
 #include <cctype>
 #include <charconv>
 #include <cstdlib>
+#include <limits>
 #include <sstream>
 
 #include "launchers/memory.h"
@@ -106,7 +107,10 @@ std::string address_of(const std::string& name) {
 }
 
 HostCapacity capacity_here() {
-  return {.spec = {.name = "localhost"}, .cores = own_cores(), .gpus = own_gpus(), .memory = memory_here()};
+  return {.spec = {.name = "localhost", .slots = std::numeric_limits<int>::max()},
+          .cores = own_cores(),
+          .gpus = own_gpus(),
+          .memory = memory_here()};
 }
 
 }  // namespace internal

@@ -11,7 +11,8 @@ namespace lp {
 // A machine that runs nodes.
 struct HostSpec {
   std::string name{};         // as ssh or Slurm knows it
-  int slots = 1;              // processes that it takes before the others have as many of theirs
+  int slots = 1;              // processes that it takes before the others have as many of theirs; members of elastic
+                              // groups that need not be there take no more
   std::string address{};      // where its nodes listen; empty: that by which it is reached
   std::size_t component = 0;  // of a heterogeneous job of Slurm, whose processes it takes
 };
@@ -34,7 +35,7 @@ struct HostCapacity {
 // "10.0.0.5" for the name of a host; what is an address already stays. Empty when there is none.
 std::string address_of(const std::string& name);
 
-// What this one has.
+// What this one has; its slots are not counted.
 HostCapacity capacity_here();
 
 }  // namespace internal

@@ -241,7 +241,8 @@ class NodeProcess final : public Runtime::Observer {
                        .endpoint = text_of(peer->endpoint()),
                        .key = text_of(peer->key()),
                        .gone = peer->gone(),
-                       .text = text_of(peer->text())});
+                       .text = text_of(peer->text()),
+                       .epoch = peer->epoch()});
     }
     runtime_->update(peers);
   }

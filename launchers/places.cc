@@ -46,6 +46,14 @@ std::vector<std::vector<bool>> allowed_hosts(const Plan& plan, const std::vector
   return allowed;
 }
 
+// Whether the program cannot begin without it: of an elastic group, the first nodes.
+bool is_needed(const Plan& plan, const Topology& topology, std::size_t unit) {
+  const auto& nodes = topology.units[unit].nodes;
+  return !topology.units[unit].elastic || std::any_of(nodes.begin(), nodes.end(), [&](NodeId node) {
+    return plan.nodes[node].index < plan.groups[plan.nodes[node].group].options.replicas.least;
+  });
+}
+
 }  // namespace
 
 std::vector<GroupOptions> placed_groups(const Program& program, std::span<const GroupPlacement> placements) {
@@ -124,7 +132,10 @@ Places::Places(const Plan& plan, const Topology& topology, std::vector<HostCapac
       need.memory = 0;
     }
     places_[unit].memory = need.memory;
-    if (const std::string problem = put(unit); !problem.empty()) problems += "\n  " + problem;
+  }
+  for (std::size_t unit = 0; unit < places_.size(); ++unit) {
+    if (!is_needed(plan, topology, unit)) continue;
+    if (const std::string problem = put(unit, /*needed=*/true); !problem.empty()) problems += "\n  " + problem;
   }
   if (!problems.empty()) throw Error(ErrorKind::failed, "the program does not fit on its hosts:" + problems);
   for (const GroupPlacement& place : options.placements) set_directory(place);
@@ -157,15 +168,27 @@ void Places::meet(std::size_t host, const std::string& address, const std::strin
 
 void Places::lose(std::size_t host) { free_[host].lost = true; }
 
-std::string Places::move(std::size_t unit) {
-  free_[places_[unit].host].units -= 1;
-  return put(unit);
+std::string Places::place(std::size_t unit, bool needed) {
+  if (places_[unit].host != UnitPlace::kNowhere && !free_[places_[unit].host].lost) return {};
+  release(unit);
+  return put(unit, needed);
 }
 
-bool Places::fits(const Need& need, std::size_t host) const {
+void Places::release(std::size_t unit) {
+  UnitPlace& place = places_[unit];
+  if (place.host == UnitPlace::kNowhere) return;
+  Free& free = free_[std::exchange(place.host, UnitPlace::kNowhere)];
+  free.units -= 1;
+  free.memory += needs_[unit].memory;
+  for (std::string& gpu : std::exchange(place.gpus, {})) free.gpus.push_back(std::move(gpu));
+  for (const unsigned core : std::exchange(place.cores, {})) free.cores.push_back(core);
+}
+
+bool Places::fits(const Need& need, std::size_t host, bool needed) const {
   const Free& free = free_[host];
-  return need.hosts[host] && !free.lost && free.gpus.size() >= static_cast<std::size_t>(need.gpus) &&
-         free.memory >= need.memory && (!pin_ || free.cores.size() >= cores_of(need));
+  return need.hosts[host] && !free.lost && (needed || free.units < hosts_[host].spec.slots) &&
+         free.gpus.size() >= static_cast<std::size_t>(need.gpus) && free.memory >= need.memory &&
+         (!pin_ || free.cores.size() >= cores_of(need));
 }
 
 std::size_t Places::cores_of(const Need& need) {
@@ -173,16 +196,16 @@ std::size_t Places::cores_of(const Need& need) {
 }
 
 // Gives the unit the best host that there is. Why there is none; empty: it has one.
-std::string Places::put(std::size_t unit) {
+std::string Places::put(std::size_t unit, bool needed) {
   const Need& need = needs_[unit];
   std::optional<std::size_t> best;
   const auto load = [&](std::size_t host) {
     return static_cast<double>(free_[host].units) / static_cast<double>(hosts_[host].spec.slots);
   };
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
-    if (fits(need, host) && (!best.has_value() || load(host) < load(*best))) best = host;
+    if (fits(need, host, needed) && (!best.has_value() || load(host) < load(*best))) best = host;
   }
-  if (!best.has_value()) return shortage(unit);
+  if (!best.has_value()) return shortage(unit, needed);
   Free& free = free_[*best];
   UnitPlace& place = places_[unit];
   place.host = *best;
@@ -193,10 +216,8 @@ std::string Places::put(std::size_t unit) {
   // Eigen and BLAS take every core otherwise, in every process.
   environment.try_emplace("OMP_NUM_THREADS", std::to_string(std::max(1, static_cast<int>(need.cpus))));
   if (need.gpus > 0) {
-    std::string list;
-    for (const std::string& gpu : take(free.gpus, static_cast<std::size_t>(need.gpus)))
-      list += (list.empty() ? "" : ",") + gpu;
-    environment.try_emplace("CUDA_VISIBLE_DEVICES", list);
+    place.gpus = take(free.gpus, static_cast<std::size_t>(need.gpus));
+    environment.try_emplace("CUDA_VISIBLE_DEVICES", join(place.gpus, ","));
   }
   if (pin_) place.cores = take(free.cores, cores_of(need));
   place.environment.clear();
@@ -205,7 +226,7 @@ std::string Places::put(std::size_t unit) {
 }
 
 // What the unit asks for, and what each host that it may have still has.
-std::string Places::shortage(std::size_t unit) const {
+std::string Places::shortage(std::size_t unit, bool needed) const {
   const Need& need = needs_[unit];
   const auto list = [&](std::size_t cpus, std::size_t gpus, std::uint64_t memory) {
     std::string text = std::to_string(gpus) + " gpus, " + memory_text(memory) + " of memory";
@@ -217,7 +238,9 @@ std::string Places::shortage(std::size_t unit) const {
     if (!need.hosts[host]) continue;
     const Free& free = free_[host];
     left += (left.empty() ? "" : "; ") + hosts_[host].spec.name + " has " +
-            (free.lost ? "been lost" : list(free.cores.size(), free.gpus.size(), free.memory) + " left");
+            (free.lost ? "been lost"
+                       : (needed || free.units < hosts_[host].spec.slots ? "" : "no slot, ") +
+                             list(free.cores.size(), free.gpus.size(), free.memory) + " left");
   }
   return topology_.units[unit].name + " asks for " +
          list(cores_of(need), static_cast<std::size_t>(need.gpus), need.memory) + ", and " +

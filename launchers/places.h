@@ -25,17 +25,21 @@ Plan plan_here(const Program& program, const LaunchOptions& options);
 
 // What each process of a run gets: its host, and a share of what that has.
 struct UnitPlace {
-  std::size_t host = 0;
+  static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
+
+  std::size_t host = kNowhere;
   std::vector<std::string> environment{};  // NAME=value
   std::string directory{};                 // to work in; empty: the agent's
   std::vector<unsigned> cores{};           // empty: all
-  std::uint64_t memory = 0;                // bytes that it may use; 0: no limit
-  std::vector<std::string> debugger{};     // the command that runs it; empty: none
-  std::string listen{};                    // address of its host, for TCP
+  std::vector<std::string> gpus{};
+  std::uint64_t memory = 0;             // bytes that it may use; 0: no limit
+  std::vector<std::string> debugger{};  // the command that runs it; empty: none
+  std::string listen{};                 // address of its host, for TCP
 };
 
 // Gives out hosts and what they have, in the order of the plan: each unit goes to the host, among those that its groups
 // allow, that has the smallest part of its slots in use. GPUs and, with `pin`, processors belong to one unit each.
+// Members of an elastic group that need not be there come last, and have no place when there is none, or no slot, left.
 // Owned by one thread.
 class Places {
  public:
@@ -58,8 +62,11 @@ class Places {
   void meet(std::size_t host, const std::string& address, const std::string& directory);
   // The host is lost: what it has is given out no more.
   void lose(std::size_t host);
-  // Gives the unit of a lost host another place. Why that cannot be; empty: it has one.
-  std::string move(std::size_t unit);
+  // Gives the unit a place if it has none, or if its host is lost. Why that cannot be; empty: it has one. Only a unit
+  // that is `needed` has one where all slots are in use.
+  std::string place(std::size_t unit, bool needed);
+  // Others may have its place.
+  void release(std::size_t unit);
 
  private:
   struct Need {
@@ -78,9 +85,9 @@ class Places {
 
   static std::size_t cores_of(const Need& need);
   void set_directory(const GroupPlacement& place);
-  std::string put(std::size_t unit);
-  bool fits(const Need& need, std::size_t host) const;
-  std::string shortage(std::size_t unit) const;
+  std::string put(std::size_t unit, bool needed);
+  bool fits(const Need& need, std::size_t host, bool needed) const;
+  std::string shortage(std::size_t unit, bool needed) const;
 
   const Topology& topology_;
   const bool pin_;

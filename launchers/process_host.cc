@@ -56,7 +56,7 @@ void ProcessHost::attach(HostEvents& events) {
 
 std::string ProcessHost::host_of(std::size_t unit) const {
   const std::size_t host = places_.of(unit).host;
-  return agents_[host]->remote() ? places_.host(host).spec.name : std::string();
+  return host != UnitPlace::kNowhere && agents_[host]->remote() ? places_.host(host).spec.name : std::string();
 }
 
 Time ProcessHost::next() const {
@@ -94,6 +94,7 @@ void ProcessHost::welcome(std::size_t host, const control::Hello& hello) {
     start_there(unit, *std::exchange(units_[unit].cut, {}));
     for (const auto& message : std::exchange(units_[unit].held, {})) agents_[host]->send(message);
   }
+  events_->on_room();
 }
 
 // True when the unit still waits for its agent, and now does no longer. on_exited follows.
@@ -120,6 +121,15 @@ std::string ProcessHost::make_key(std::size_t unit) {
   return keys_[unit].public_key;
 }
 
+std::string ProcessHost::place(std::size_t unit, bool needed) {
+  std::string shortage = places_.place(unit, needed);
+  const std::size_t host = places_.of(unit).host;
+  if (shortage.empty() && !needed && agents_[host]->dials() && !there_.contains(host)) {
+    shortage = places_.host(host).spec.name + " is not there yet";
+  }
+  return shortage;
+}
+
 void ProcessHost::start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) {
   units_[unit] = {.incarnation = incarnation, .up = true};
   output_.begin(unit);
@@ -134,7 +144,8 @@ void ProcessHost::start(std::size_t unit, std::uint32_t incarnation, const std::
 void ProcessHost::start_there(std::size_t unit, const std::filesystem::path& cut) {
   const std::uint32_t incarnation = units_[unit].incarnation;
   if (!agents_[places_.of(unit).host]->open()) {
-    if (const std::string problem = places_.move(unit); !problem.empty()) {
+    if (!agents_[places_.of(unit).host]->dials()) places_.lose(places_.of(unit).host);
+    if (const std::string problem = places_.place(unit, /*needed=*/true); !problem.empty()) {
       return end(unit, "could not be started: no host that is left can have it: " + problem);
     }
   }
@@ -216,6 +227,7 @@ void ProcessHost::update(std::size_t unit, std::span<const PeerState> peers) {
     entry->key = peer.key;
     entry->gone = peer.gone;
     entry->text = peer.text;
+    entry->epoch = peer.epoch;
   }
   tell(unit, std::move(update));
 }

@@ -59,7 +59,7 @@ class ProcessHost final : public Host {
   void attach(HostEvents& events);
   // The agent of a host has dialed; the units that wait for it start.
   void connect(std::size_t host, Descriptor stream);
-  // Where the unit is, or was last; empty: on this host.
+  // Where the unit is, or was last; empty: on this host, or nowhere.
   std::string host_of(std::size_t unit) const;
   // When advance() has something to do.
   Time next() const;
@@ -68,6 +68,8 @@ class ProcessHost final : public Host {
   void take_output(bool take);
 
   std::string make_key(std::size_t unit) override;
+  std::string place(std::size_t unit, bool needed) override;
+  void release(std::size_t unit) override { places_.release(unit); }
   void start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) override;
   void update(std::size_t unit, std::span<const PeerState> peers) override;
   void run(NodeId node) override;

@@ -39,6 +39,8 @@ struct RunEvent {
     cut,         // the program's: `text` tells the step
     phase,       // the program's new phase, in `text`
     ended,       // the program, and why
+    left,        // a member of an elastic group, and why, in `text`
+    came,        // one that was not there
   };
   double time = 0;
   Kind kind = Kind::starting;

@@ -149,7 +149,8 @@ void Run::State::make_host() {
     if (options.curve || !is_loopback(options.listen)) {
       throw Error(ErrorKind::failed, "--curve and --listen need --launch=processes: threads call one another directly");
     }
-    threads_ = std::make_unique<internal::ThreadHost>(topology_, loop_);
+    threads_ = std::make_unique<internal::ThreadHost>(
+        topology_, internal::Places(plan, topology_, {internal::capacity_here()}, {}), loop_);
     runtime_ = std::make_unique<Runtime>(program, std::move(runtime), *threads_);
     host = threads_.get();
   } else {
@@ -347,7 +348,11 @@ void Run::State::on_phase(Phase phase) {
 }
 
 void Run::State::on_peers(std::span<const PeerState> peers) {
-  if (processes_ != nullptr) runtime_->update(peers);
+  if (processes_ != nullptr) {
+    runtime_->update(peers);
+  } else {
+    threads_->update(0, peers);
+  }
 }
 
 std::optional<internal::RestorePoint> Run::State::on_cut_saved(std::uint64_t step) {

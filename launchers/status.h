@@ -34,7 +34,8 @@ struct Cause {
 };
 
 struct NodeStatus {
-  enum class State : std::uint8_t { waiting, starting, ready, running, finished, failed, ended };
+  // absent: a member of an elastic group, without which the program goes on.
+  enum class State : std::uint8_t { waiting, starting, ready, running, finished, failed, ended, absent };
   std::string name{};
   State state = State::waiting;
   std::uint32_t incarnation = 0;

@@ -65,8 +65,9 @@ struct ThreadHost::Ender {
   }
 };
 
-ThreadHost::ThreadHost(const Topology& topology, Loop& loop)
+ThreadHost::ThreadHost(const Topology& topology, Places places, Loop& loop)
     : topology_(topology),
+      places_(std::move(places)),
       loop_(loop),
       incarnations_(topology.units.size()),
       stopping_(topology.units.size()),
@@ -110,11 +111,12 @@ void ThreadHost::start(std::size_t unit, std::uint32_t incarnation, const std::f
   }
 }
 
-// Who is up is known in this process; who is gone for good is not.
+// Who is up is known in this process; who of a group is there is not.
 void ThreadHost::update(std::size_t, std::span<const PeerState> peers) {
-  std::vector<PeerState> gone;
-  std::copy_if(peers.begin(), peers.end(), std::back_inserter(gone), [](const PeerState& peer) { return peer.gone; });
-  if (!gone.empty()) runtime_->update(gone);
+  std::vector<PeerState> news;
+  std::copy_if(peers.begin(), peers.end(), std::back_inserter(news),
+               [](const PeerState& one) { return one.epoch > 0; });
+  if (!news.empty()) runtime_->update(news);
 }
 
 void ThreadHost::run(NodeId node) { runtime_->run(node); }

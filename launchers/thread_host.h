@@ -8,6 +8,7 @@
 
 #include "launchers/host.h"
 #include "launchers/loop.h"
+#include "launchers/places.h"
 #include "launchers/topology.h"
 #include "lp/base/scheduler.h"
 #include "lp/program/runtime.h"
@@ -16,7 +17,7 @@ namespace lp::internal {
 
 class ThreadHost final : public Host, public Runtime::Observer {
  public:
-  ThreadHost(const Topology& topology, Loop& loop);
+  ThreadHost(const Topology& topology, Places places, Loop& loop);
   ~ThreadHost() override;
 
   // Before anything else: both must outlive this object.
@@ -26,6 +27,8 @@ class ThreadHost final : public Host, public Runtime::Observer {
   bool close();
 
   std::string make_key(std::size_t) override { return {}; }
+  std::string place(std::size_t unit, bool needed) override { return places_.place(unit, needed); }
+  void release(std::size_t unit) override { places_.release(unit); }
   void start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) override;
   void update(std::size_t unit, std::span<const PeerState> peers) override;
   void run(NodeId node) override;
@@ -59,6 +62,7 @@ class ThreadHost final : public Host, public Runtime::Observer {
   std::uint32_t incarnation_of(NodeId node) const { return incarnations_[topology_.nodes[node].unit]; }
 
   const Topology& topology_;
+  Places places_;
   Loop& loop_;
   Runtime* runtime_ = nullptr;
   HostEvents* events_ = nullptr;

@@ -14,6 +14,7 @@ void Topology::complete() {
     unit.nodes.push_back(id);
     unit.name += (unit.name.empty() ? "" : ",") + node.name;
     unit.member = unit.member || node.member;
+    unit.elastic = (unit.elastic || unit.nodes.size() == 1) && groups[node.group].least > 0;
   }
 }
 
@@ -24,6 +25,9 @@ Topology topology_of(const Plan& plan) {
                                .on_failure = group.options.on_failure,
                                .ends_program = group.options.ends_program,
                                .heartbeat = group.options.heartbeat});
+    const Replicas& replicas = group.options.replicas;
+    topology.groups.back().replicas = to_string(replicas);
+    if (replicas.elastic()) topology.groups.back().least = static_cast<std::size_t>(replicas.least);
   }
   for (const PlanNode& node : plan.nodes) {
     topology.nodes.push_back({.name = node.name,

@@ -30,7 +30,9 @@ struct Topology {
     std::string name{};
     FailurePolicy on_failure{};
     bool ends_program = false;
-    Duration heartbeat{};  // 0: the run's
+    Duration heartbeat{};    // 0: the run's
+    std::string replicas{};  // "4", "2..8"
+    std::size_t least = 0;   // of an elastic group: so many members must be there; 0: it is not elastic
     std::vector<NodeId> nodes{};
   };
   // What lives and dies together: the nodes of one process.
@@ -38,13 +40,14 @@ struct Topology {
     std::string name{};  // of its nodes, joined by commas
     std::vector<NodeId> nodes{};
     bool member = false;
+    bool elastic = false;  // all of its nodes are of elastic groups: the program may go on without it
   };
 
   std::vector<Node> nodes{};
   std::vector<Group> groups{};
   std::vector<Unit> units{};
 
-  // Fills `callers`, the groups' nodes and the units' names and `member` from the rest.
+  // Fills `callers`, the groups' nodes and the units' names, `member` and `elastic` from the rest.
   void complete();
 };
 

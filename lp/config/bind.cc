@@ -26,6 +26,7 @@ std::string value_name(const FieldType& type, bool many) {
     case Kind::boolean: return name("true or false", "true or false");
     case Kind::integer: return name("an integer", "integers");
     case Kind::number: return name("a number", "numbers");
+    case Kind::replicas: return name("an integer or a range (such as 2..8)", "integers or ranges (such as 2..8)");
     case Kind::string: return name("a string", "strings");
     case Kind::choice: break;
   }

@@ -31,7 +31,7 @@ template <class... Field>
 constexpr LineVerdict judge_line(TypeList<Field...>, std::span<const std::string_view> names, std::string_view name,
                                  bool has_range) {
   const bool nested[] = {Aggregate<Field>...};
-  const bool numbers[] = {is_number<typename ValueOf<Field>::type>...};
+  const bool numbers[] = {takes_range<typename ValueOf<Field>::type>...};
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (names[i] != name) continue;
     if (nested[i]) return LineVerdict::nested;

@@ -17,7 +17,8 @@
 //         lp::field("steps", "stop after so many steps"));
 //   };
 //
-// A field is a bool, an integer, a float or double, a std::string, or a std::vector or std::optional of one of these;
+// A field is a bool, an integer, a float or double, a std::string, an lp::Replicas (8, or 2..8: lp/base/replicas.h), or
+// a std::vector or std::optional of one of these;
 // an enum class whose values are 0, 1, 2, ..., by their names; or again such an aggregate, with a table of its own.
 // Durations are numbers; their help text says the unit. A table that names a field which the aggregate does not have
 // does not compile. A default outside its range means that the user must give the value.

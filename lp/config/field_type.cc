@@ -27,6 +27,12 @@ bool parse_value(std::string_view text, std::string& value) {
   return true;
 }
 
+bool parse_value(std::string_view text, Replicas& value) {
+  const std::optional<Replicas> read = read_replicas(text);
+  value = read.value_or(value);
+  return read.has_value();
+}
+
 template <class Number>
   requires is_number<Number>
 bool parse_value(std::string_view text, Number& value) {
@@ -47,6 +53,7 @@ bool parse_value(std::string_view text, Number& value) {
 
 std::string print_value(bool value) { return value ? "true" : "false"; }
 std::string print_value(const std::string& value) { return value; }
+std::string print_value(const Replicas& value) { return to_string(value); }
 
 template <class Number>
   requires is_number<Number> std::string print_value(Number value) {
@@ -61,6 +68,9 @@ template <class Number>
 template <class Value>
 bool value_within(const Value& value, const Range& range) {
   if constexpr (is_number<Value>) return range.contains(static_cast<long double>(value));
+  if constexpr (std::is_same_v<Value, Replicas>) {
+    return value.least >= 1 && value.least <= value.most && range.contains(value.least) && range.contains(value.most);
+  }
   return true;
 }
 
@@ -123,6 +133,7 @@ template <class Value>
 constexpr Kind kind_of() {
   if constexpr (std::is_same_v<Value, bool>) return Kind::boolean;
   if constexpr (std::is_same_v<Value, std::string>) return Kind::string;
+  if constexpr (std::is_same_v<Value, Replicas>) return Kind::replicas;
   return std::is_integral_v<Value> ? Kind::integer : Kind::number;
 }
 
@@ -131,6 +142,7 @@ constexpr Range limits_of() {
   if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
     return range(std::numeric_limits<Value>::min(), std::numeric_limits<Value>::max());
   }
+  if constexpr (std::is_same_v<Value, Replicas>) return at_least(1);
   return {};
 }
 
@@ -178,5 +190,6 @@ template struct PlainTypes<unsigned long long>;
 template struct PlainTypes<float>;
 template struct PlainTypes<double>;
 template struct PlainTypes<std::string>;
+template struct PlainTypes<Replicas>;
 
 }  // namespace lp::internal

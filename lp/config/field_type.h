@@ -10,12 +10,13 @@
 #include <vector>
 
 #include "lp/base/enums.h"
+#include "lp/base/replicas.h"
 #include "lp/config/config.h"
 
 namespace lp::internal {
 
 struct FieldType {
-  enum class Kind { boolean, integer, number, string, choice };
+  enum class Kind { boolean, integer, number, replicas, string, choice };
   enum class Shape { one, optional, list };
 
   Kind kind;
@@ -29,7 +30,7 @@ struct FieldType {
   void (*clear)(void* field);
   // The text of each value: one; none or one; one for each element.
   std::vector<std::string> (*print)(const void* field);
-  // Whether each value lies in the range; of an enumeration, whether it has a name.
+  // Whether each value lies in the range, of replicas both ends; of an enumeration, whether it has a name.
   bool (*within)(const void* field, const Range& range);
 };
 
@@ -42,7 +43,10 @@ inline constexpr bool is_number = (std::is_integral_v<T> && !is_character<T> && 
                                   std::is_same_v<T, float> || std::is_same_v<T, double>;
 
 template <class T>
-concept PlainValue = is_number<T> || std::is_same_v<T, bool> || std::is_same_v<T, std::string>;
+inline constexpr bool takes_range = is_number<T> || std::is_same_v<T, Replicas>;
+
+template <class T>
+concept PlainValue = takes_range<T> || std::is_same_v<T, bool> || std::is_same_v<T, std::string>;
 
 // Defined and instantiated in field_type.cc for every PlainValue.
 template <PlainValue T>
@@ -98,7 +102,7 @@ const FieldType& field_type() {
   static_assert(
       supported,
       "lp: a configuration cannot have a field of this type; it takes bool, integers, float, double, std::string, "
-      "vectors and optionals of these, an enum class of values 0, 1, 2, ..., and nested aggregates");
+      "lp::Replicas, vectors and optionals of these, an enum class of values 0, 1, 2, ..., and nested aggregates");
   if constexpr (NamedEnum<T>) {
     return kChoiceType<T>;
   } else if constexpr (PlainValue<Value>) {

@@ -35,6 +35,7 @@ std::string value_name(const FieldType& type) {
     case FieldType::Kind::boolean: return "bool" + list;
     case FieldType::Kind::integer: return "integer" + list;
     case FieldType::Kind::number: return "number" + list;
+    case FieldType::Kind::replicas: return "range" + list;
     case FieldType::Kind::string: return "string" + list;
     case FieldType::Kind::choice: return "name";
   }

@@ -152,4 +152,6 @@ Edge& Context::edge(const std::string& node) {
   return *edge;
 }
 
+internal::Membership* Context::membership(const std::string& group) { return state_.runtime.membership(group); }
+
 }  // namespace lp

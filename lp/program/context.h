@@ -18,6 +18,9 @@
 #include "lp/rpc/edge.h"
 
 namespace lp {
+namespace internal {
+class Membership;
+}
 
 // What a node says of its work, for people: shown as a bar, kept in the status.
 struct Progress {
@@ -35,7 +38,7 @@ class Context {
 
   const std::string& name() const;  // "worker/3"
   int index() const;                // 3
-  int replicas() const;             // of its group
+  int replicas() const;             // of its group; of an elastic one the most
   std::uint32_t incarnation() const;
 
   // The node's own seed: a function of the program's seed and its name.
@@ -76,8 +79,9 @@ class Context {
   // done; what save() throws fails the node. A program without a run directory takes no cuts.
   void cut(std::uint64_t step);
 
-  // The edge to another node, by name. For lp's own code.
+  // For lp's own code: the edge to another node, and who of a group is there (null: there is no such group), by name.
   Edge& edge(const std::string& node);
+  internal::Membership* membership(const std::string& group);
 
  private:
   bool has_turn() const;

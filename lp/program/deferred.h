@@ -23,7 +23,7 @@ namespace internal {
 struct Index {
   int dereference(Context& context) const { return context.index(); }
 };
-struct Replicas {
+struct GroupSize {
   int dereference(Context& context) const { return context.replicas(); }
 };
 struct Seed {
@@ -75,7 +75,7 @@ void append_nodes(std::vector<std::string>& names, const std::vector<T>& argumen
 // lp::index and so on. In a namespace of their own, so that code inside lp may use these names for its variables.
 namespace arguments {
 inline constexpr internal::Index index{};         // int: which replica of its group the node is
-inline constexpr internal::Replicas replicas{};   // int: how many there are
+inline constexpr internal::GroupSize replicas{};  // int: how many its group has, of an elastic one the most
 inline constexpr internal::Seed seed{};           // std::uint64_t: the node's own seed
 inline constexpr internal::OwnContext context{};  // lp::Context&, which lives as long as the service
 }  // namespace arguments

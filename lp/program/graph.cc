@@ -25,7 +25,7 @@ std::string to_dot(const Plan& plan, std::span<const EdgeLabel> labels) {
   const auto append_group = [&](std::size_t i, const char* indent) {
     const PlanGroup& group = plan.groups[i];
     const std::string& name = group.options.name;
-    std::string label = quoted(name + (group.size > 1 ? " x " + std::to_string(group.size) : ""));
+    std::string label = quoted(name + (group.size > 1 ? " x " + to_string(group.options.replicas) : ""));
     label.insert(label.size() - 1, "\\n" + quoted(group.type).substr(1, quoted(group.type).size() - 2));
     text += indent + quoted(name) + " [label=" + label +
             (group.active ? ", style=filled, fillcolor=\"#dce9fb\"" : ", style=rounded") + "];\n";

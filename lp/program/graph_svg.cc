@@ -79,7 +79,7 @@ struct Label {
 Label label_of(const PlanGroup& group) {
   constexpr std::size_t kLongest = 44;
   Label label{
-      .name = group.options.name, .count = group.size > 1 ? "× " + std::to_string(group.size) : "", .lines = {}};
+      .name = group.options.name, .count = group.size > 1 ? "× " + to_string(group.options.replicas) : "", .lines = {}};
   std::string type(last_part(group.type));
   if (type.size() > kLongest) type = type.substr(0, valid_utf8_prefix(type.substr(0, kLongest - 2))) + "…";
   if (type != label.name) label.lines.push_back(std::move(type));

@@ -71,7 +71,7 @@ class GroupHandle {
   Clients<S> dereference(Context& caller) const {
     std::vector<Client<S>> all;
     for (int i = 0; i < size_; ++i) all.push_back((*this)[i].dereference(caller));
-    return Clients<S>(std::move(all));
+    return Clients<S>(std::move(all), caller.membership(name_));
   }
   void append_nodes(std::vector<std::string>& names) const {
     for (int i = 0; i < size_; ++i) (*this)[i].append_nodes(names);

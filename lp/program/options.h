@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "lp/base/replicas.h"
 #include "lp/base/scheduler.h"
 
 namespace lp {
@@ -28,8 +29,8 @@ inline constexpr FailurePolicy kStopProgram{};
 inline constexpr FailurePolicy kIgnore{.action = FailurePolicy::Action::ignore};
 
 struct GroupOptions {
-  std::string name{};  // node names are "name" for add, "name/0", "name/1", ... for group
-  int replicas = 1;
+  std::string name{};        // node names are "name" for add, "name/0", "name/1", ... for group
+  Replicas replicas = 1;     // {2, 8}: elastic: goes on with two of eight
   double cpus = 0;           // cores for each node; 0: shares what there is, computes with one thread
   int gpus = 0;              // for each node; exported as CUDA_VISIBLE_DEVICES
   std::uint64_t memory = 0;  // bytes for each node; 0: no limit

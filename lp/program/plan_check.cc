@@ -42,14 +42,18 @@ void check_options(const GroupSpec& group, const NodeSpec* first, const GroupOpt
     if (!fine) problem(std::string("asks for ") + what + " of less than 0");
   };
   if (options.name != group.options.name || options.replicas != group.options.replicas) {
-    problem("is group '" + group.options.name + "' with " + std::to_string(group.options.replicas) +
+    problem("is group '" + group.options.name + "' with " + to_string(group.options.replicas) +
             " replicas in the program: a placement changes neither");
   }
   if (first != nullptr && first->name == group.options.name && group.options.replicas != 1) {
-    problem("is one node, and its options ask for " + std::to_string(group.options.replicas) +
+    problem("is one node, and its options ask for " + to_string(group.options.replicas) +
             " replicas: use Program::group");
-  } else if (group.size < 1) {
-    problem("has " + std::to_string(group.options.replicas) + " replicas, and needs 1 at least");
+  } else if (const Replicas& replicas = group.options.replicas; replicas.least < 1 || replicas.least > replicas.most) {
+    problem("has " + to_string(replicas) + " replicas, and needs 1 at least" +
+            (replicas.elastic() ? ", and the least before the most" : ""));
+  } else if (replicas.elastic() && first != nullptr && first->type != nullptr && first->type->saves) {
+    problem("has " + to_string(replicas) + " replicas, and " + std::string(first->type->name) +
+            " has save and load: a cut of the program needs all of them, so give a number of replicas");
   }
   not_negative("cpus", options.cpus >= 0);
   not_negative("gpus", options.gpus >= 0);
@@ -120,13 +124,17 @@ void check_processes(const Program& program, const std::vector<GroupOptions>& gr
   }
 }
 
+// How many of the group's nodes a host must have room for.
+int least_of(const GroupSpec& group) { return std::min(group.options.replicas.least, group.size); }
+
 // "server: 2 x 1, worker: 4 x 0.5"
 template <class Need>
 std::string needs(const Program& program, const std::vector<GroupOptions>& groups, Need need) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const std::string each = need(groups[i]);
-    if (each != "0") parts.push_back(groups[i].name + ": " + std::to_string(program.groups()[i].size) + " x " + each);
+    if (each != "0")
+      parts.push_back(groups[i].name + ": " + std::to_string(least_of(program.groups()[i])) + " x " + each);
   }
   return join(parts, ", ");
 }
@@ -137,7 +145,7 @@ void check_host(const Program& program, const std::vector<GroupOptions>& groups,
   double gpus = 0;
   double memory = 0;
   for (std::size_t i = 0; i < groups.size(); ++i) {
-    const double size = program.groups()[i].size;
+    const double size = least_of(program.groups()[i]);
     cpus += size * groups[i].cpus;
     gpus += size * groups[i].gpus;
     memory += size * static_cast<double>(groups[i].memory);

@@ -78,7 +78,7 @@ void append_group(std::string& text, const Plan& plan, const PlanGroup& group) {
   const std::string indent(4, ' ');
   const GroupOptions& options = group.options;
   std::vector<std::string> title{options.name};
-  if (group.size > 1) title.push_back("x " + std::to_string(group.size));
+  if (group.size > 1) title.push_back("x " + to_string(options.replicas));
   title.push_back("(" + group.type + ")");
   append_words(text, "  ", title);
 
@@ -155,6 +155,7 @@ std::string to_json(const Plan& plan) {
     json.member("name", options.name);
     json.member("type", group.type);
     json.member("replicas", group.size);
+    if (options.replicas.elastic()) json.member("least", options.replicas.least);
     json.member("active", group.active);
     json.member("saves", group.saves);
     json.member("ends_program", options.ends_program);

@@ -13,7 +13,7 @@ std::optional<NodeId> Program::find(std::string_view node) const {
 }
 
 void Program::add_group(GroupOptions options, bool single) {
-  const int size = single ? 1 : std::max(options.replicas, 0);
+  const int size = single ? 1 : std::max(options.replicas.most, 0);
   for (const GroupSpec& group : groups_) {
     if (group.options.name == options.name) {
       throw Error(ErrorKind::failed,

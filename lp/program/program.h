@@ -60,11 +60,11 @@ class Program {
     }
   }
 
-  // Adds options.replicas nodes: name/0, name/1, ...
+  // Adds options.replicas nodes, of an elastic group the most: name/0, name/1, ...
   template <class S, class... Args>
   GroupHandle<S> group(GroupOptions options, Args... args) {
     if constexpr (internal::node_is_fine<S, Args...>()) {
-      GroupHandle<S> handle(options.name, options.replicas);
+      GroupHandle<S> handle(options.name, options.replicas.most);
       add_group(std::move(options), /*single=*/false);
       define_group(handle.name(), internal::node_type<S>(), internal::edges_of(args...), internal::builder<S>(args...));
       return handle;
@@ -93,7 +93,7 @@ class Program {
   }
   template <class S>
   GroupHandle<S> declare_group(GroupOptions options) {
-    GroupHandle<S> handle(options.name, options.replicas);
+    GroupHandle<S> handle(options.name, options.replicas.most);
     add_group(std::move(options), /*single=*/false);
     return handle;
   }

@@ -1,6 +1,7 @@
 #include "lp/program/runtime.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "lp/program/checkpoint.h"
@@ -58,7 +59,37 @@ Runtime::State::State(const Program& the_program, Options the_options, Observer&
       current(program.nodes().size()),
       endpoints(program.nodes().size()),
       keys(program.nodes().size()),
-      outside(program.nodes().size()) {}
+      outside(program.nodes().size()) {
+  for (const GroupSpec& group : program.groups()) members.emplace_back(static_cast<std::size_t>(group.size));
+}
+
+internal::Membership* Runtime::State::membership(const std::string& group) {
+  const auto& groups = program.groups();
+  const auto at =
+      std::find_if(groups.begin(), groups.end(), [&](const GroupSpec& one) { return one.options.name == group; });
+  return at == groups.end() ? nullptr : &members[static_cast<std::size_t>(at - groups.begin())];
+}
+
+// After the peers, so that who hears that a member has come can call it.
+void Runtime::State::update_members(std::span<const PeerState> news) {
+  struct Change {
+    std::uint64_t epoch = 0;
+    std::vector<internal::Membership::News> members{};
+  };
+  std::map<std::size_t, Change> changes;  // by group
+  for (const PeerState& one : news) {
+    const NodeSpec& node = program.nodes()[one.node];
+    Change& change = changes[node.group];
+    change.epoch = std::max(change.epoch, one.epoch);
+    change.members.push_back({static_cast<std::size_t>(node.index), !one.gone});
+  }
+  for (const auto& [group, change] : changes) members[group].update(change.epoch, change.members);
+}
+
+void Runtime::State::close() {
+  hub.close();
+  for (internal::Membership& group : members) group.close();
+}
 
 // Counts a task that uses the incarnation from a thread of the pool.
 struct Working {
@@ -193,7 +224,7 @@ Runtime::Runtime(const Program& program, Options options, Observer& observer)
 Runtime::~Runtime() {
   bool all_ended = true;
   for (NodeId node = 0; node < state_->current.size(); ++node) stop(node, "the program is shutting down");
-  state_->hub.close();
+  state_->close();
   const Time end = after(kLastWait);
   for (NodeId node = 0; node < state_->current.size(); ++node) {
     if (!join(node, end)) {
@@ -242,6 +273,7 @@ void Runtime::update(std::span<const PeerState> peers) {
     }
     if (network != nullptr && !old.empty() && !in_use) network->hang_up(old);
   }
+  state_->update_members(peers);
 }
 
 void Runtime::start(NodeId node, std::uint32_t incarnation, const std::filesystem::path& cut) {
@@ -296,7 +328,7 @@ void Runtime::may_save(NodeId node) {
   if (Context::State* const state = state_->find(node); state != nullptr) state->end_saving();
 }
 
-void Runtime::close() { state_->hub.close(); }
+void Runtime::close() { state_->close(); }
 
 void Runtime::probe(NodeId node, Function<void()> alive) {
   Context::State* const state = state_->find(node);
@@ -327,6 +359,8 @@ std::vector<CallStatistics> Runtime::calls() const {
   }
   return all;
 }
+
+internal::Membership* Runtime::membership(const std::string& group) { return state_->membership(group); }
 
 Edge& Runtime::outside_edge(const std::string& node) {
   const auto id = state_->program.find(node);

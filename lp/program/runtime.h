@@ -27,8 +27,9 @@ struct PeerState {
   std::uint32_t incarnation = 0;
   std::string endpoint{};
   std::string key{};  // public key of its process, where the run has keys; without it, that process may not call
-  bool gone = false;  // it will not come back: calls to it fail at once with `text`
+  bool gone = false;  // it is not there, and will not come by itself: calls to it fail at once with `text`
   std::string text{};
+  std::uint64_t epoch = 0;  // of its group, with this news: how often members have come or gone
 };
 
 class Runtime {
@@ -118,13 +119,14 @@ class Runtime {
     std::vector<Client<S>> all;
     all.reserve(static_cast<std::size_t>(group.size()));
     for (int i = 0; i < group.size(); ++i) all.push_back(client(group[i]));
-    return Clients<S>(std::move(all));
+    return Clients<S>(std::move(all), membership(group.name()));
   }
 
  private:
   friend class Context;
   struct State;
   Edge& outside_edge(const std::string& node);
+  internal::Membership* membership(const std::string& group);
   std::unique_ptr<State> state_;
 };
 

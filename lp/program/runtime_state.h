@@ -7,12 +7,14 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "lp/program/program.h"
 #include "lp/program/runtime.h"
 #include "lp/rpc/hub.h"
+#include "lp/rpc/membership.h"
 #include "lp/rpc/node_core.h"
 
 namespace lp {
@@ -30,6 +32,11 @@ struct Runtime::State {
   std::vector<std::string> endpoints;          // by node, elsewhere
   std::vector<std::string> keys;               // of those
   std::vector<std::unique_ptr<Edge>> outside;  // by node
+  std::deque<internal::Membership> members;    // by group
+
+  internal::Membership* membership(const std::string& group);  // null: there is no such group
+  void update_members(std::span<const PeerState> news);
+  void close();
 
   Context::State* find(NodeId node) {
     const std::lock_guard lock(mutex);

@@ -1,6 +1,6 @@
 #pragma once
-// All replicas of one service, and calls to several of them at once. A snapshot: it does not change when members come
-// and go; epoch() tells which. A value, like Client.
+// Members of a group, and calls to several of them at once. A snapshot: it does not change when members come and go.
+// The one that a node gets has all of the group, latest() those that are there now. A value, like Client.
 
 #include <cstddef>
 #include <memory>
@@ -12,6 +12,7 @@
 
 #include "lp/base/hash.h"
 #include "lp/rpc/client.h"
+#include "lp/rpc/membership.h"
 
 namespace lp {
 
@@ -44,7 +45,7 @@ template <class T>
 class Replies {
  public:
   struct Reply {
-    std::size_t replica = 0;
+    std::size_t replica = 0;  // its position in the snapshot
     Outcome<T> outcome;
   };
 
@@ -91,14 +92,29 @@ class Replies {
 template <class S>
 class Clients {
  public:
-  explicit Clients(std::vector<Client<S>> all, std::uint64_t epoch = 0) : all_(std::move(all)), epoch_(epoch) {}
+  // Made by dereferencing a GroupHandle: all of the group, epoch 0. Without `membership` they are no group, and stay.
+  explicit Clients(std::vector<Client<S>> all, internal::Membership* membership = nullptr)
+      : all_(std::move(all)), membership_(membership) {
+    if (membership != nullptr) group_ = std::make_shared<const std::vector<Client<S>>>(all_);
+  }
+
+  // Who of the group is there now.
+  Clients latest() const { return group_ == nullptr ? *this : Clients(group_, membership_); }
+  // Ready when the group is another than in this snapshot, at once if it is already. `stopped` when the run ends first.
+  [[nodiscard]] Future<void> change() const {
+    if (group_ == nullptr) throw Error(ErrorKind::failed, "clients that are no group do not change");
+    return membership_->change(epoch_);
+  }
+  // Counts the changes of the group: two nodes with the same epoch see the same members.
+  std::uint64_t epoch() const { return epoch_; }
+  // The number in its group of the client at this position: 3 for "worker/3".
+  std::size_t replica(std::size_t position) const { return replicas_.empty() ? position : replicas_[position]; }
 
   std::size_t size() const { return all_.size(); }
   bool empty() const { return all_.empty(); }
-  const Client<S>& operator[](std::size_t replica) const { return all_[replica]; }
+  const Client<S>& operator[](std::size_t position) const { return all_[position]; }
   auto begin() const { return all_.begin(); }
   auto end() const { return all_.end(); }
-  std::uint64_t epoch() const { return epoch_; }
 
   // Calls every replica with the same arguments.
   template <auto M, class... Args>
@@ -154,13 +170,32 @@ class Clients {
     return Replies<typename decltype(futures)::value_type::value_type>(std::move(futures));
   }
 
-  // The replica that owns a key: mix64(key) mod size; for text mix64(fnv1a(key)) mod size. Stable for ever.
-  const Client<S>& by_key(std::uint64_t key) const { return all_[mix64(key) % all_.size()]; }
-  const Client<S>& by_key(std::string_view key) const { return all_[mix64(fnv1a(key)) % all_.size()]; }
+  // The replica that owns a key: at position mix64(key) mod size; for text mix64(fnv1a(key)) mod size. Stable for ever,
+  // as long as the members are the same. Throws `disconnected` when none is there.
+  const Client<S>& by_key(std::uint64_t key) const {
+    if (all_.empty()) throw Error(ErrorKind::disconnected, "no member of the group is there");
+    return all_[mix64(key) % all_.size()];
+  }
+  const Client<S>& by_key(std::string_view key) const { return by_key(fnv1a(key)); }
 
  private:
+  using Group = std::shared_ptr<const std::vector<Client<S>>>;  // shared by its snapshots
+
+  Clients(Group group, internal::Membership* membership) : group_(std::move(group)), membership_(membership) {
+    const internal::Membership::Snapshot now = membership->now();
+    epoch_ = now.epoch;
+    for (const std::size_t replica : now.replicas) {
+      if (replica >= group_->size()) break;  // the handle was made by hand, for fewer
+      all_.push_back((*group_)[replica]);
+      replicas_.push_back(replica);
+    }
+  }
+
   std::vector<Client<S>> all_;
-  std::uint64_t epoch_;
+  std::vector<std::size_t> replicas_{};  // their numbers; empty: their positions are
+  std::uint64_t epoch_ = 0;
+  Group group_{};  // everyone, whether there or not; null: this is none
+  internal::Membership* membership_ = nullptr;
 };
 
 }  // namespace lp

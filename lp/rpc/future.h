@@ -83,6 +83,8 @@ class StateBase : public Recycled {
 
   void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
   void release() noexcept;
+  // Whether another has a reference, too.
+  bool shared() const noexcept { return references_.load(std::memory_order_relaxed) > 1; }
 
   bool ready() const noexcept { return phase_.load(std::memory_order_acquire) == kReady; }
   // The same for who asks again and again: what brings the value goes on by itself from now on.
@@ -343,6 +345,9 @@ class Promise {
 
   // One future for each promise.
   Future<T> future() { return Future<T>(state_); }
+
+  // False when the future has gone, and with it all that would follow.
+  bool wanted() const { return state_->shared(); }
 
   void set_value(internal::Stored<T> value) { state_->template set<T>(std::move(value)); }
   void set_value() requires std::is_void_v<T> { state_->template set<T>({}); }

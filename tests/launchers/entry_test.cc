@@ -17,7 +17,7 @@ struct Result {
 Result report(lp::Run& run, const lp::test::Config& config) {
   if (run.program().name() != "counting") return {};
   const int total = run.client(lp::Handle<lp::test::Counter>("counter")).call<&lp::test::Counter::total>();
-  return {.total = total, .list = {config.workers, config.steps}};
+  return {.total = total, .list = {config.workers.most, config.steps}};
 }
 
 }  // namespace

@@ -1,6 +1,8 @@
 #pragma once
 // A Host that does nothing but write down what it is told, and a Listener that writes down what it hears.
 
+#include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,11 +15,19 @@ struct FakeHost final : Host {
   explicit FakeHost(const Topology& topology) : topology_(topology) {}
 
   std::string make_key(std::size_t) override { return keyed ? "key-" + std::to_string(++keys_) : std::string(); }
+  std::string place(std::size_t unit, bool needed) override {
+    const bool has = placed_.contains(unit);
+    if (!has && !needed && placed_.size() >= slots) return "all slots are in use";
+    placed_.insert(unit);
+    return {};
+  }
+  void release(std::size_t unit) override { placed_.erase(unit); }
   void start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) override {
     note("start " + name(unit) + " " + std::to_string(incarnation) + (cut.empty() ? "" : " from " + cut.string()));
   }
   void update(std::size_t unit, std::span<const PeerState> peers) override {
     for (const PeerState& peer : peers) {
+      epoch = std::max(epoch, peer.epoch);
       note("tell " + name(unit) + ": " + topology_.nodes[peer.node].name + " " + std::to_string(peer.incarnation) +
            (peer.gone               ? " gone"
             : peer.endpoint.empty() ? " down"
@@ -33,7 +43,9 @@ struct FakeHost final : Host {
   void measure(std::span<const std::size_t> units) override { note("measure " + std::to_string(units.size())); }
   void abandon(const std::string&) override { note("abandon"); }
 
-  bool keyed = false;  // units have keys
+  bool keyed = false;       // units have keys
+  std::size_t slots = 9;    // for units of elastic groups
+  std::uint64_t epoch = 0;  // the newest that was told
 
   // What was told since the last call, one command a line.
   std::string take() { return std::exchange(log_, {}); }
@@ -45,6 +57,7 @@ struct FakeHost final : Host {
   const Topology& topology_;
   std::string log_;
   int keys_ = 0;
+  std::set<std::size_t> placed_;
 };
 
 struct FakeListener final : Coordinator::Listener {

@@ -113,6 +113,21 @@ TEST_F(PodsTest, APodThatIsKilledIsReplacedByAnotherWithItsKey) {
   expect_end_within(std::chrono::seconds(5), watch(all_processes()));  // the wardens
 }
 
+TEST_F(PodsTest, AMemberOfAnElasticGroupComesWithItsPod) {
+  make_keys(2);
+  for (const std::string pod : {"counter", "worker-0"}) agents_.push_back(start_agent(pod));
+  const auto program = start_coordinator({"--mode=says that it waits", "--workers=1..2"});
+  ASSERT_TRUE(
+      program->read_until("group worker begins with 1 of 1..2 members: has no place: worker-1 is not there yet"))
+      << program->err();
+  agents_.push_back(start_agent("worker-1"));
+  EXPECT_TRUE(program->read_until("worker/1 is there; the program goes on with it")) << program->err();
+  EXPECT_TRUE(program->read_until("waiting"));
+  program->kill(SIGINT);
+  EXPECT_EQ(program->wait().code, 130) << program->err();
+  for (const auto& agent : agents_) EXPECT_EQ(agent->wait().code, 0) << agent->err();
+}
+
 TEST_F(PodsTest, APodThatIsAskedToEndLeavesNothing) {
   make_keys(1);
   start_agents();

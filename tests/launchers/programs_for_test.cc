@@ -12,6 +12,7 @@
 #include <stdexcept>
 
 #include "lp/program/checkpoint.h"
+#include "tests/launchers/elastic_program.h"
 
 namespace lp::test {
 namespace {
@@ -25,7 +26,7 @@ class Worker {
   }
 
   void run(Context& context) {
-    const bool last = index_ == config_.workers - 1;
+    const bool last = index_ == config_.workers.most - 1;
     const bool first_time = context.incarnation() == 1;
     if (config_.mode == "throws" && last) throw std::runtime_error("no data here");
     if (config_.mode == "throws once" && last && first_time) throw std::runtime_error("no data yet");
@@ -198,7 +199,8 @@ const Programs& programs() {
   static const Programs all = Programs()
                                   .add<Config>("program", make_counting)
                                   .add<Config>("impure", make_impure)
-                                  .add<Config>("saving", make_saving);
+                                  .add<Config>("saving", make_saving)
+                                  .add<ElasticConfig>("elastic", make_elastic);
   return all;
 }
 

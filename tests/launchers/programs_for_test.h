@@ -10,7 +10,7 @@
 namespace lp::test {
 
 struct Config {
-  int workers = 2;
+  Replicas workers = 2;
   std::string mode = "finish";  // what workers do: see programs_for_test.cc
   int steps = 5;
   bool restart = false;

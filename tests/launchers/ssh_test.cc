@@ -202,6 +202,28 @@ TEST_F(SshTest, NodesOfAHostThatIsCutOffStartAgainElsewhereAndEndThere) {
   EXPECT_EQ(program.wait().code, 130) << program.err();
 }
 
+TEST_F(SshTest, AnElasticGroupHasWhoFitsIntoTheSlots) {
+  Subprocess program(on_hosts({"--json", "--workers=1..6"}));
+  ASSERT_EQ(program.wait().code, 0) << program.err();
+  EXPECT_TRUE(has(program.last_line(), "\"total\":10")) << program.last_line();  // the third slot is the counter's
+  EXPECT_TRUE(has(program.err(), "group worker begins with 2 of 1..6 members: has no place: worker/2 asks for "))
+      << program.err();
+}
+
+TEST_F(SshTest, AMemberOfALostHostIsAbsentWhenNoOtherHasASlot) {
+  Subprocess program(on_hosts({"--mode=says that it waits", "--workers=1..2", "--restart",
+                               configuration("groups:\n  counter:\n    hosts: [h1]\n")}));
+  ASSERT_TRUE(program.read_until("waiting"));
+  const std::vector<int> lost = processes_on("h2");
+  ASSERT_GT(one_with(lost, "--lp-node=worker/0"), 0);
+  kill(one_with(internal::descendants(program.pid()), " -- h2 "), SIGKILL);
+  EXPECT_TRUE(program.read_until("worker/0: has no place: "));
+  EXPECT_TRUE(program.read_until("; the program goes on without it"));
+  program.kill(SIGINT);
+  EXPECT_EQ(program.wait().code, 130) << program.err();
+  EXPECT_TRUE(has(contents(directory_ / "run1" / "status.json"), "\"state\":\"absent\""));
+}
+
 // What runs `line` on a host where the program is not yet, and whose home is `home`.
 internal::CommandThere without_program(const SshHosts& hosts, const std::filesystem::path& home) {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe");

@@ -21,6 +21,7 @@ struct GroupText {
   std::string name{};
   std::string type{};
   int replicas = 0;
+  int least = 0;  // of an elastic group
   bool active = false;
   bool saves = false;
   bool ends_program = false;
@@ -62,7 +63,7 @@ Plan plan_from(const PlanText& text) {
     one.saves = group.saves;
     one.size = group.replicas;
     one.options = {.name = group.name,
-                   .replicas = group.replicas,
+                   .replicas = {group.least > 0 ? group.least : group.replicas, group.replicas},
                    .cpus = group.cpus,
                    .gpus = group.gpus,
                    .memory = group.memory,

@@ -40,6 +40,7 @@ std::string colour_of(const RunView& run) {
 std::string colour_of(NodeStatus::State state) {
   switch (state) {
     case NodeStatus::State::failed: return "31";
+    case NodeStatus::State::absent:
     case NodeStatus::State::waiting:
     case NodeStatus::State::starting: return "33";
     case NodeStatus::State::finished:

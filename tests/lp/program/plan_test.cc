@@ -161,6 +161,31 @@ TEST(Plan, EverythingThatIsWrongIsSaidAtOnce) {
           "group 'one' is one node, and its options ask for 4 replicas: use Program::group"}));
 }
 
+TEST(Plan, AnElasticGroupHasTheMostAndNeedsTheLeast) {
+  Program p("p");
+  const auto workers = p.group<Server>({.name = "server", .replicas = 2});
+  p.group<Worker>({.name = "worker", .replicas = {2, 8}, .gpus = 1}, workers);
+  const Plan plan = make_plan(p, {.groups = {}, .host = {.cpus = {}, .gpus = 2, .memory = {}}});
+  EXPECT_EQ(plan.groups[1].size, 8);
+  EXPECT_NE(to_text(plan).find("  worker x 2..8 ("), std::string::npos) << to_text(plan);
+  EXPECT_NE(to_json(plan).find(R"("replicas":8,"least":2,)"), std::string::npos) << to_json(plan);
+  EXPECT_EQ(problem(p, {.groups = {}, .host = {.cpus = {}, .gpus = 1, .memory = {}}}),
+            "the host has 1 gpus, and the program asks for 2 (worker: 2 x 1)");
+}
+
+TEST(Plan, RangesOfReplicasThatMakeNoSenseAreNamed) {
+  Program p("p");
+  p.function({.name = "back", .replicas = {8, 2}}, [] {});
+  p.function({.name = "none", .replicas = {0, 3}}, [] {});
+  p.group<Server>({.name = "saved", .replicas = {1, 2}});
+  EXPECT_EQ(problems(p),
+            (std::vector<std::string>{
+                "group 'back' has 8..2 replicas, and needs 1 at least, and the least before the most",
+                "group 'none' has 0..3 replicas, and needs 1 at least, and the least before the most",
+                "group 'saved' has 1..2 replicas, and lp::plan_test::Server has save and load: a cut of the program "
+                "needs all of them, so give a number of replicas"}));
+}
+
 TEST(Plan, NamesAreNamesOfFiles) {
   const auto named = [](const std::string& name) {
     Program p("p");

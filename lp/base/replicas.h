@@ -1,0 +1,30 @@
+#pragma once
+// How many nodes a group has: a number, or the least and the most of an elastic group, whose members come and go. A
+// value; it copies.
+//
+//   {.name = "worker", .replicas = 4}         {.name = "worker", .replicas = {2, 8}}
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace lp {
+
+struct Replicas {
+  int least = 1;  // so many must be there
+  int most = 1;   // so many nodes the group has
+
+  constexpr Replicas() = default;
+  constexpr Replicas(int number) : least(number), most(number) {}
+  constexpr Replicas(int the_least, int the_most) : least(the_least), most(the_most) {}
+
+  constexpr bool elastic() const { return least != most; }
+  bool operator==(const Replicas&) const = default;
+};
+
+// "4", "2..8".
+std::string to_string(const Replicas& replicas);
+// What to_string gives for one replica at least; nothing for another text, such as "8..2", "0..3" and "2..".
+std::optional<Replicas> read_replicas(std::string_view text);
+
+}  // namespace lp

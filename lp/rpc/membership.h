@@ -1,0 +1,45 @@
+#pragma once
+// Who of a group is there, as far as this process has heard. Owned by the Runtime; thread-safe.
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "lp/rpc/future.h"
+
+namespace lp::internal {
+
+class Membership {
+ public:
+  struct News {
+    std::size_t replica = 0;
+    bool there = false;
+  };
+  // Equal epochs of one run mean the same replicas, in every process.
+  struct Snapshot {
+    std::uint64_t epoch = 0;
+    std::vector<std::size_t> replicas{};  // that are there, in order
+  };
+
+  explicit Membership(std::size_t size) : there_(size, true) {}
+
+  Snapshot now() const;
+  // Ready when the epoch is another one; fails with `stopped` when the run ends before.
+  Future<void> change(std::uint64_t epoch);
+
+  // What of the group changes with this epoch.
+  void update(std::uint64_t epoch, std::span<const News> news);
+  // The run ends: nothing will change any more.
+  void close();
+
+ private:
+  mutable std::mutex mutex_;
+  std::uint64_t epoch_ = 0;
+  std::vector<bool> there_;  // by replica
+  bool closed_ = false;
+  std::vector<Promise<void>> waiting_;
+};
+
+}  // namespace lp::internal

@@ -1,0 +1,209 @@
+// Programs with an elastic group, whose nodes are threads and processes: members leave and come back.
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include "launchers/live_client.h"
+#include "launchers/places.h"
+#include "launchers/test_launcher.h"
+#include "lp/base/error.h"
+#include "tests/directory.h"
+#include "tests/launchers/elastic_program.h"
+#include "tests/launchers/tools_for_test.h"
+
+namespace lp::test {
+namespace {
+
+constexpr auto kPatience = std::chrono::seconds(30);
+
+const Handle<Watcher> kWatcher("watcher");
+
+class Elastic : public testing::TestWithParam<Launch> {
+ protected:
+  LaunchOptions options(const ElasticConfig& config = {}) const {
+    LaunchOptions options = processes(config, "elastic");
+    options.launch = GetParam();
+    options.directory = directory_.path() / "run";
+    return options;
+  }
+  static Clients<Member> members_of(lp::Run& run, int size = 4) {
+    return run.client(GroupHandle<Member>("member", size));
+  }
+  static const NodeStatus& status_of(const RunStatus& status, const std::string& node) {
+    return *std::find_if(status.nodes.begin(), status.nodes.end(), [&](const auto& one) { return one.name == node; });
+  }
+  // Ends it, as hard as can be.
+  static void end(lp::Run& run, int member) {
+    const RunStatus status = run.status();
+    if (const int pid = status_of(status, "member/" + std::to_string(member)).pid; pid != 0) {
+      kill(pid, SIGKILL);
+    } else {
+      run.client(Handle<Member>("member/" + std::to_string(member))).send<&Member::leave>();
+    }
+  }
+  std::string restart(const std::string& node) const {
+    internal::LiveClient client(directory_.path() / "run");
+    client.ask(R"({"ask":"restart","node":")" + node + "\"}", after(kPatience));
+    return client.next(after(kPatience)).value_or("nothing");
+  }
+
+  const Directory directory_;
+};
+
+TEST_P(Elastic, AMemberLeavesAndComesBackAndTheOthersAreTold) {
+  TestRun run(make_elastic({}), options());
+  const auto watcher = run.client(kWatcher);
+  EXPECT_EQ(watcher.call<&Watcher::now>().epoch, 0u);
+  const Clients<Member> all = members_of(run);
+
+  end(run, 1);
+  Seen seen = watcher.call<&Watcher::after>(0);
+  EXPECT_EQ(seen.epoch, 1u);
+  EXPECT_EQ(seen.members, (std::vector{0, 2, 3}));
+  EXPECT_EQ(watcher.call<&Watcher::call>(1).rfind("disconnected: ", 0), 0u) << watcher.call<&Watcher::call>(1);
+  ASSERT_TRUE(all.change().get_for(kPatience).has_value());  // also outside of the graph
+  EXPECT_EQ(all.latest().epoch(), 1u);
+  EXPECT_EQ(all.latest().size(), 3u);
+  EXPECT_EQ(all.latest().replica(1), 2u);
+  EXPECT_EQ(all.size(), 4u);
+  EXPECT_EQ(all.replica(1), 1u);
+  const RunStatus status = run.status();
+  EXPECT_EQ(status_of(status, "member/1").state, NodeStatus::State::absent);
+
+  EXPECT_EQ(restart("member/1"), R"({"done":"member/1 is restarted"})");
+  seen = watcher.call<&Watcher::after>(1);
+  EXPECT_EQ(seen.epoch, 2u);
+  EXPECT_EQ(seen.members, (std::vector{0, 1, 2, 3}));
+  EXPECT_EQ(watcher.call<&Watcher::call>(1), "");
+  run.stop("enough");
+  EXPECT_TRUE(run.wait().success) << run.wait().cause.text();
+}
+
+TEST_P(Elastic, ACallToWhoIsAbsentFailsAtOnceAndSaysWhy) {
+  LaunchOptions patient = options();
+  patient.deadline = std::chrono::hours(1);
+  TestRun run(make_elastic({}), patient);
+  end(run, 3);
+  run.client(kWatcher).call<&Watcher::after>(0);
+  const std::string error = run.client(kWatcher).call<&Watcher::call>(3);
+  EXPECT_EQ(error.rfind("disconnected: member/3: ", 0), 0u) << error;
+  EXPECT_NE(error.find("its budget of 0 restarts is used up"), std::string::npos) << error;
+}
+
+TEST_P(Elastic, TooFewMembersStopTheProgram) {
+  TestRun run(make_elastic({.members = {2, 3}}), options({.members = {2, 3}}));
+  end(run, 0);
+  EXPECT_EQ(run.client(kWatcher).call<&Watcher::after>(0).members, (std::vector{1, 2}));
+  end(run, 2);
+  ASSERT_TRUE(run.wait_for(kPatience));
+  EXPECT_EQ(run.wait().exit_code(), 1);
+  EXPECT_EQ(run.wait().cause.node, "member/2");
+  EXPECT_TRUE(run.wait().cause.what.ends_with("; group member has 1 member left and needs 2")) << run.wait().cause.what;
+}
+
+TEST_P(Elastic, WhoHasNoRoomIsAbsentFromTheBeginning) {
+  LaunchOptions small = options();
+  const std::uint64_t here = internal::capacity_here().memory;
+  small.placements = {{.group = "member", .memory = here / 3}};  // three fit
+  TestRun run(make_elastic({}), small);
+  const Seen seen = run.client(kWatcher).call<&Watcher::now>();
+  EXPECT_EQ(seen.members, (std::vector{0, 1, 2}));
+  const RunStatus status = run.status();
+  EXPECT_EQ(status_of(status, "member/3").state, NodeStatus::State::absent);
+  EXPECT_TRUE(restart("member/3").starts_with(R"({"error":"member/3 is not restarted: member/3 asks for 0 gpus, )"));
+  const std::string error = run.client(kWatcher).call<&Watcher::call>(3);
+  EXPECT_NE(error.find("has no place: member/3 asks for 0 gpus, "), std::string::npos) << error;
+}
+
+TEST_P(Elastic, WhoHadNoRoomTakesThePlaceOfOneThatLeaves) {
+  LaunchOptions small = options();
+  small.placements = {{.group = "member", .memory = internal::capacity_here().memory / 3}};
+  TestRun run(make_elastic({}), small);
+  const std::uint64_t epoch = run.client(kWatcher).call<&Watcher::now>().epoch;
+  end(run, 0);
+  Seen seen = run.client(kWatcher).call<&Watcher::after>(epoch);
+  if (seen.members.size() == 2) seen = run.client(kWatcher).call<&Watcher::after>(seen.epoch);  // between both
+  EXPECT_EQ(seen.members, (std::vector{1, 2, 3}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Launchers, Elastic, testing::Values(Launch::threads, Launch::processes), [](const auto& one) {
+  return std::string(one.param == Launch::threads ? "Threads" : "Processes");
+});
+
+TEST(ElasticThreads, WhoIsCalledFromOutsideAloneIsKnownToBeGone) {
+  Program program("alone");
+  const auto members = program.group<Member>({.name = "member", .replicas = {1, 2}, .on_failure = restart(0)}, index);
+  TestRun run(std::move(program));
+  const Clients<Member> all = run.client(members);
+  all[1].send<&Member::leave>();
+  ASSERT_TRUE(all.change().get_for(kPatience).has_value());
+  EXPECT_EQ(all.latest().size(), 1u);
+  try {
+    all[1].within(std::chrono::hours(1)).call<&Member::index>();
+    FAIL() << "it has answered";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::disconnected);
+  }
+}
+
+TEST(ElasticThreads, AHandleForFewerThanTheGroupHasSeesThoseAlone) {
+  Program program("alone");
+  program.group<Member>({.name = "member", .replicas = 3}, index);
+  TestRun run(std::move(program));
+  EXPECT_EQ(run.client(GroupHandle<Member>("member", 2)).latest().size(), 2u);
+  EXPECT_EQ(run.client(GroupHandle<Member>("member", 0)).latest().size(), 0u);
+  EXPECT_EQ(run.client(GroupHandle<Member>("none", 0)).latest().size(), 0u);
+}
+
+// Places of hosts with slots, as ssh and Slurm have them.
+class ElasticPlaces : public testing::Test {
+ protected:
+  // A server, members in a range, and one more service, on hosts of so many slots.
+  internal::Places places(Replicas members, const std::vector<int>& slots) {
+    Program program("p");
+    program.group<Member>({.name = "member", .replicas = members}, index);
+    program.group<Member>({.name = "other", .replicas = 2}, index);
+    plan_ = make_plan(program);
+    topology_ = internal::topology_of(plan_);
+    std::vector<internal::HostCapacity> hosts;
+    for (const int some : slots) {
+      hosts.push_back({.spec = {.name = std::string(1, static_cast<char>('a' + hosts.size())), .slots = some}});
+    }
+    return {plan_, topology_, hosts, {}};
+  }
+
+  Plan plan_;
+  internal::Topology topology_;
+};
+
+TEST_F(ElasticPlaces, FewerSlotsThanTheMostAreEnough) {
+  internal::Places hosts = places({1, 4}, {2, 2});
+  EXPECT_EQ(hosts.place(1, false), "");  // member/1: the last slot, after member/0 and both others
+  EXPECT_EQ(
+      hosts.place(2, false),
+      "member/2 asks for 0 gpus, 0 of memory, and a has no slot, 0 gpus, 0 of memory left; b has no slot, 0 gpus, 0 "
+      "of memory left");
+  EXPECT_EQ(hosts.of(2).host, internal::UnitPlace::kNowhere);
+  EXPECT_EQ(hosts.place(2, true), "");  // when it is needed, hosts take more than their slots
+}
+
+TEST_F(ElasticPlaces, APlaceThatIsGivenBackIsAnothersNext) {
+  internal::Places hosts = places({1, 2}, {1, 2});
+  EXPECT_NE(hosts.place(1, false), "");
+  hosts.release(0);
+  EXPECT_EQ(hosts.place(1, false), "");
+  EXPECT_NE(hosts.place(0, false), "");
+}
+
+TEST_F(ElasticPlaces, ALostHostHasNoRoom) {
+  internal::Places hosts = places({1, 2}, {2, 2});
+  EXPECT_EQ(hosts.place(1, false), "");
+  const std::size_t lost = hosts.of(1).host;
+  hosts.lose(lost);
+  EXPECT_NE(hosts.place(1, false), "");
+  EXPECT_EQ(hosts.place(1, true), "");
+  EXPECT_EQ(hosts.of(1).host, 1 - lost);
+}
+
+}  // namespace
+}  // namespace lp::test
