@@ -69,13 +69,16 @@ void ProcessHost::advance(Time now) {
   for (const auto& agent : agents_) agent->advance(now);
 }
 
+// Nothing where it could not be placed: its end is on its way to the coordinator.
 template <class Body>
 void ProcessHost::tell(std::size_t unit, Body body) {
+  const std::size_t host = places_.of(unit).host;
+  if (host == UnitPlace::kNowhere) return;
   std::vector<std::uint8_t> message = pack(unit, units_[unit].incarnation, std::move(body));
   if (units_[unit].cut.has_value()) {
     units_[unit].held.push_back(std::move(message));
   } else {
-    agents_[places_.of(unit).host]->send(message);
+    agents_[host]->send(message);
   }
 }
 
@@ -134,7 +137,7 @@ void ProcessHost::start(std::size_t unit, std::uint32_t incarnation, const std::
   units_[unit] = {.incarnation = incarnation, .up = true};
   output_.begin(unit);
   const std::size_t host = places_.of(unit).host;
-  if (agents_[host]->dials() && !there_.contains(host)) {
+  if (host != UnitPlace::kNowhere && agents_[host]->dials() && !there_.contains(host)) {
     units_[unit].cut = cut;
     return;
   }
@@ -143,11 +146,10 @@ void ProcessHost::start(std::size_t unit, std::uint32_t incarnation, const std::
 
 void ProcessHost::start_there(std::size_t unit, const std::filesystem::path& cut) {
   const std::uint32_t incarnation = units_[unit].incarnation;
-  if (!agents_[places_.of(unit).host]->open()) {
-    if (!agents_[places_.of(unit).host]->dials()) places_.lose(places_.of(unit).host);
-    if (const std::string problem = places_.place(unit, /*needed=*/true); !problem.empty()) {
-      return end(unit, "could not be started: no host that is left can have it: " + problem);
-    }
+  const std::size_t host = places_.of(unit).host;
+  if (host != UnitPlace::kNowhere && !agents_[host]->open() && !agents_[host]->dials()) places_.lose(host);
+  if (const std::string problem = places_.place(unit, /*needed=*/true); !problem.empty()) {
+    return end(unit, "could not be started: no host that is left can have it: " + problem);
   }
   const UnitPlace& place = places_.of(unit);
   control::StartT start;

@@ -117,6 +117,13 @@ TEST_F(SlurmTest, AProgramRunsInAJobOfTwoComponents) {
   expect_end_within(std::chrono::seconds(10), processes);
 }
 
+TEST_F(SlurmTest, AnElasticGroupRunsInFewerTasks) {
+  Subprocess program(arguments({"--launch=slurm", "--slurm=--ntasks=3,--time=5", "--json", "--workers=1..6"}));
+  EXPECT_EQ(program.wait().code, 0) << program.err();
+  EXPECT_TRUE(has(program.err(), "group worker begins with 2 of 1..6 members: ")) << program.err();
+  EXPECT_TRUE(has(program.out(), "\"total\":10")) << program.out();
+}
+
 TEST_F(SlurmTest, WhatSlurmRefusesIsSaidBeforeAnythingStarts) {
   Subprocess program(arguments({"--launch=slurm", "--slurm=--partition=none"}));
   EXPECT_EQ(program.wait().code, 2);

@@ -202,6 +202,17 @@ TEST_F(SshTest, NodesOfAHostThatIsCutOffStartAgainElsewhereAndEndThere) {
   EXPECT_EQ(program.wait().code, 130) << program.err();
 }
 
+TEST_F(SshTest, NodesThatNoOtherHostMayHaveUseUpTheirBudget) {
+  Subprocess program(on_hosts({"--mode=says that it waits", "--workers=1", "--restart",
+                               configuration("groups:\n  counter:\n    hosts: [h1]\n  worker:\n    hosts: [h2]\n")}));
+  ASSERT_TRUE(program.read_until("waiting"));
+  kill(one_with(internal::descendants(program.pid()), " -- h2 "), SIGKILL);
+  EXPECT_EQ(program.wait().code, 1) << program.err();
+  EXPECT_TRUE(has(program.err(), "no host that is left can have it: worker/0 asks for ")) << program.err();
+  EXPECT_TRUE(has(program.err(), "h2 has been lost")) << program.err();
+  EXPECT_TRUE(has(program.err(), "its budget of 2 restarts is used up")) << program.err();
+}
+
 TEST_F(SshTest, AnElasticGroupHasWhoFitsIntoTheSlots) {
   Subprocess program(on_hosts({"--json", "--workers=1..6"}));
   ASSERT_EQ(program.wait().code, 0) << program.err();
