@@ -50,7 +50,8 @@ LiveClient::LiveClient(const std::vector<std::string>& command, Time until) {
     const SocketPair ends = make_socket_pair();
     socket_ = Descriptor(ends.ours);
     const Descriptor theirs(ends.theirs);
-    command_ = std::make_unique<Command>(spawn_command(command, theirs.number(), to_say.number()));
+    command_ = std::make_unique<Command>();
+    command_->start(command, theirs.number(), to_say.number());
   }
   for (auto line = next(until); line.has_value(); line = next(until)) {  // a login may print something, too
     if (*line == kRelayReady) return;
@@ -64,16 +65,20 @@ LiveClient::LiveClient(const std::vector<std::string>& command, Time until) {
   socket_ = Descriptor();
 }
 
+void LiveClient::Command::start(const std::vector<std::string>& words, int in_and_out, int errors) {
+  process_ = spawn_command(words, in_and_out, errors);
+  ended_ = Descriptor(pidfd_open(process_, 0));
+  poller_.add(ended_.number(), 0);
+}
+
 // It ends with its standard input, which has gone; one that hangs is killed.
 LiveClient::Command::~Command() {
-  const Descriptor ended(pidfd_open(process, 0));
-  Poller poller;
-  poller.add(ended.number(), 0);
+  if (process_ == 0) return;
   std::array<Poller::Ready, 1> ready;
   for (const int signal : {SIGTERM, SIGKILL}) {  // srun that is killed at once leaves its step behind
-    if (poller.wait(ready, after(kTimeToEnd)) == 0) kill(process, signal);
+    if (poller_.wait(ready, after(kTimeToEnd)) == 0) kill(process_, signal);
   }
-  waitpid(process, nullptr, 0);
+  waitpid(process_, nullptr, 0);
 }
 
 void LiveClient::ask(std::string_view request, Time until) {

@@ -40,13 +40,19 @@ class LiveClient {
   bool has() const { return inbox_.find('\n') != std::string::npos; }
 
  private:
-  // The command, which ends with the connection.
-  struct Command {
-    explicit Command(pid_t started) : process(started) {}
+  // The command, which ends with the connection. What its end takes is there before it starts.
+  class Command {
+   public:
+    Command() = default;
     ~Command();
     Command(const Command&) = delete;
     Command& operator=(const Command&) = delete;
-    const pid_t process;
+    void start(const std::vector<std::string>& words, int in_and_out, int errors);
+
+   private:
+    Poller poller_;
+    Descriptor ended_;
+    pid_t process_ = 0;
   };
 
   std::unique_ptr<Command> command_;  // null: the run is on this host
