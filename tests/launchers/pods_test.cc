@@ -15,9 +15,9 @@
 
 #include "launchers/dial.h"
 #include "launchers/spawn.h"
-#include "tests/launchers/free_port.h"
 #include "tests/launchers/main_fixture.h"
 #include "tests/launchers/programs_for_test.h"
+#include "tests/launchers/reserved_port.h"
 #include "tests/launchers/watched.h"
 
 namespace lp::test {
@@ -26,7 +26,7 @@ namespace {
 class PodsTest : public MainTest {
  protected:
   PodsTest() {
-    setenv(internal::kCoordinatorVariable, ("tcp://127.0.0.1:" + std::to_string(free_port())).c_str(), 1);
+    setenv(internal::kCoordinatorVariable, ("tcp://127.0.0.1:" + std::to_string(port_.number())).c_str(), 1);
     setenv(internal::kAddressVariable, "127.0.0.1", 1);
   }
   ~PodsTest() override {
@@ -79,6 +79,7 @@ class PodsTest : public MainTest {
     return all;
   }
 
+  const ReservedPort port_;
   std::vector<std::string> names_;
   std::vector<std::unique_ptr<Subprocess>> agents_;
 };

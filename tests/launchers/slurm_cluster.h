@@ -19,7 +19,7 @@
 #include "launchers/spawn.h"
 #include "lp/base/scheduler.h"
 #include "tests/directory.h"
-#include "tests/launchers/free_port.h"
+#include "tests/launchers/reserved_port.h"
 #include "tests/launchers/tools_for_test.h"
 #include "tests/launchers/watched.h"
 
@@ -29,7 +29,7 @@ namespace lp::test {
 
 class SlurmCluster {
  public:
-  explicit SlurmCluster(int nodes = 3, int cpus = 4) : cpus_(cpus) {
+  explicit SlurmCluster(int nodes = 3, int cpus = 4) : cpus_(cpus), ports_(static_cast<std::size_t>(nodes) + 1) {
     const std::filesystem::path& here = directory_.path();
     for (int node = 1; node <= nodes; ++node) nodes_.push_back("n" + std::to_string(node));
     for (const std::string& node : nodes_) std::filesystem::create_directories(here / "spool" / node);
@@ -102,12 +102,8 @@ class SlurmCluster {
 
   void write_configuration(const std::string& munge) const {
     const std::string here = directory_.path().string();
-    std::vector<int> ports = free_ports(nodes_.size() + 1);
-    const auto next_port = [&] {
-      const int port = ports.back();
-      ports.pop_back();
-      return port;
-    };
+    auto port = ports_.begin();
+    const auto next_port = [&] { return (port++)->number(); };
     const std::string user = command("id -un").output.substr(0, command("id -un").output.find('\n'));
     const std::string name = command("hostname -s").output.substr(0, command("hostname -s").output.find('\n'));
     std::ofstream(directory_.path() / "cgroup.conf") << "CgroupPlugin=cgroup/v1\nCgroupAutomount=no\n";
@@ -163,6 +159,7 @@ class SlurmCluster {
 
   const Directory directory_;
   const int cpus_;  // of each node
+  const std::vector<ReservedPort> ports_;
   std::vector<std::string> nodes_;
   std::map<std::string, pid_t> daemons_;  // by the name of the node
 };
