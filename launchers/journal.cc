@@ -17,7 +17,11 @@ namespace {
 
 constexpr std::uint64_t kEventBytes = std::uint64_t{3} << 20;
 
-double wall_seconds() { return static_cast<double>(wall_clock() / 1'000'000) / 1000; }
+// To the millisecond.
+double wall_seconds() {
+  const auto milliseconds = wall_clock() / 1'000'000;
+  return static_cast<double>(milliseconds) / 1000;
+}
 
 std::vector<std::string> own_command() {
   std::vector<std::string> words;

@@ -10,7 +10,8 @@
 namespace lp {
 namespace {
 
-constexpr std::size_t kMostKnown = 4096;  // lists of which a client remembers that a server has them
+constexpr std::size_t kMostKnown = 4096;                // lists of which a client remembers that a server has them
+constexpr auto kUsual = std::chrono::milliseconds(10);  // to wait for one reply before a look at the others
 
 }  // namespace
 
@@ -101,40 +102,45 @@ void ParameterClient::scatter(std::uint32_t tensor, const Part& part, const Arra
   }
 }
 
-ParameterClient::Request ParameterClient::start(std::uint32_t tensor, const std::vector<Part>& parts,
-                                                std::uint64_t clock, std::span<float> to) {
-  Request request;
-  request.tensor_ = tensor;
-  request.to_ = to;
+ParameterClient::Sending ParameterClient::prepare(std::uint32_t tensor, const std::vector<Part>& parts,
+                                                  std::uint64_t clock, std::span<float> to) const {
+  Sending sending{.tensor = tensor, .to = to};
   for (const Part& part : parts) {
     Sent sent{.part = part};
     sent.pull = {.tensor = tensor, .shard = part.server, .worker = options_.worker, .clock = clock};
     sent.pull.keys = {.list = part.keys, .hash = part.hash};
     if (part.pieces.empty()) sent.pull.keys.range = {.begin = 1, .last = 0};
-    request.sent_.push_back(std::move(sent));
+    sending.parts.push_back(std::move(sent));
   }
+  return sending;
+}
+
+ParameterClient::Request ParameterClient::keep(Sending sending) {
+  Request request;
+  request.number_ = ++last_request_;
+  requests_.emplace(request.number_, std::move(sending));
   return request;
 }
 
 ParameterClient::Request ParameterClient::start_pull(std::uint32_t tensor, std::uint64_t clock, std::span<float> to) {
-  Request request = start(tensor, dense_[tensor], clock, to);
-  for (Sent& sent : request.sent_) send(sent);
-  return request;
+  Sending sending = prepare(tensor, dense_[tensor], clock, to);
+  for (Sent& sent : sending.parts) send(sent);
+  return keep(std::move(sending));
 }
 
 ParameterClient::Request ParameterClient::start_pull_rows(std::uint32_t tensor, std::uint64_t clock,
                                                           const Array<std::uint64_t>& keys, std::span<float> to) {
-  Request request = start(tensor, cut_rows(tensor, keys), clock, to);
-  std::erase_if(request.sent_, [](const Sent& sent) { return sent.part.pieces.empty(); });
-  for (Sent& sent : request.sent_) send(sent);
-  return request;
+  Sending sending = prepare(tensor, cut_rows(tensor, keys), clock, to);
+  std::erase_if(sending.parts, [](const Sent& sent) { return sent.part.pieces.empty(); });
+  for (Sent& sent : sending.parts) send(sent);
+  return keep(std::move(sending));
 }
 
 ParameterClient::Request ParameterClient::start_push(std::uint32_t tensor, std::uint64_t clock,
                                                      std::span<const float> gradient, std::uint32_t examples,
                                                      std::span<float> to, double loss) {
-  Request request = start(tensor, dense_[tensor], clock, to);
-  for (Sent& sent : request.sent_) {
+  Sending sending = prepare(tensor, dense_[tensor], clock, to);
+  for (Sent& sent : sending.parts) {
     Array<float> values = gather(tensor, sent.part, gradient);
     if (options_.filter) options_.filter(values.edit());
     Place& at = place(tensor, sent.part.server);
@@ -144,23 +150,23 @@ ParameterClient::Request ParameterClient::start_push(std::uint32_t tensor, std::
               compressed ? at.feedback->encode(values.span(), hash_combine(options_.seed, ++pushes_)) : plain(values),
               loss);
   }
-  return request;
+  return keep(std::move(sending));
 }
 
 ParameterClient::Request ParameterClient::start_push(std::uint32_t tensor, std::uint64_t clock, Encoded gradient,
                                                      std::uint32_t examples) {
-  Request request = start(tensor, dense_[tensor], clock, {});
+  Sending sending = prepare(tensor, dense_[tensor], clock, {});
   const auto owns = [](const Sent& sent) { return !sent.part.pieces.empty(); };
-  const auto owner = std::find_if(request.sent_.begin(), request.sent_.end(), owns);
-  if (std::count_if(request.sent_.begin(), request.sent_.end(), owns) != 1) {
+  const auto owner = std::find_if(sending.parts.begin(), sending.parts.end(), owns);
+  if (std::count_if(sending.parts.begin(), sending.parts.end(), owns) != 1) {
     throw Error(ErrorKind::failed,
                 "an encoded gradient goes to one server, but tensor " + std::to_string(tensor) + " is not at one");
   }
-  for (Sent& sent : request.sent_) {
+  for (Sent& sent : sending.parts) {
     if (!owns(sent)) send_push(sent, examples, false, plain({}));  // does the steps of the first tensor
   }
   send_push(*owner, examples, false, std::move(gradient));
-  return request;
+  return keep(std::move(sending));
 }
 
 ParameterClient::Request ParameterClient::start_push_rows(std::uint32_t tensor, std::uint64_t clock,
@@ -172,12 +178,12 @@ ParameterClient::Request ParameterClient::start_push_rows(std::uint32_t tensor, 
                                        std::to_string(keys.size()) + " rows of " +
                                        std::to_string(tensors_[tensor].width));
   }
-  Request request = start(tensor, cut_rows(tensor, keys), clock, to);
-  for (Sent& sent : request.sent_) {
+  Sending sending = prepare(tensor, cut_rows(tensor, keys), clock, to);
+  for (Sent& sent : sending.parts) {
     const bool all = sent.part.pieces.size() == 1 && sent.part.pieces[0].count == keys.size();
     send_push(sent, examples, !to.empty(), plain(all ? gradient : gather(tensor, sent.part, gradient.span())));
   }
-  return request;
+  return keep(std::move(sending));
 }
 
 void ParameterClient::send_push(Sent& sent, std::uint32_t examples, bool pull, Encoded values, double loss) {
@@ -208,44 +214,76 @@ void ParameterClient::send(Sent& sent) {
       sent.pushes ? server.async<&ParameterService::push>(sent.push) : server.async<&ParameterService::pull>(sent.pull);
 }
 
-Reply ParameterClient::receive(Sent& sent) {
-  Place& at = place(sent.pull.tensor, sent.part.server);
-  for (;;) {
-    try {
-      Reply reply = sent.reply.get();
-      if (reply.outcome != PushOutcome::unknown_list) return reply;
-      at.known.clear();
-    } catch (const Error& error) {
-      const auto replica = static_cast<std::uint32_t>((sent.part.server + 1) % servers_.size());
-      if (error.kind() != ErrorKind::disconnected || !options_.replicated || at.serves == replica) throw;
-      at.serves = replica;
-      at.known.clear();
+// In most cases the reply that is waited for is the next one, and this thread fetches it.
+void ParameterClient::await(Sent& sent) {
+  while (!sent.answer.has_value()) take(sent.reply.wait_for(kUsual) ? sent : first_ready(sent));
+}
+
+ParameterClient::Sent& ParameterClient::first_ready(Sent& wanted) {
+  std::vector<Sent*> unanswered{&wanted};
+  for (auto& [number, sending] : requests_) {
+    for (Sent& sent : sending.parts) {
+      if (&sent != &wanted && !sent.answer.has_value()) unanswered.push_back(&sent);
     }
-    send(sent);
+  }
+  std::vector<const Future<Reply>*> replies;
+  for (const Sent* sent : unanswered) replies.push_back(&sent->reply);
+  return *unanswered[when_ready<Reply>(replies).get()];
+}
+
+// Its reply is there. It may have to be sent again.
+void ParameterClient::take(Sent& sent) {
+  Place& at = place(sent.pull.tensor, sent.part.server);
+  try {
+    sent.answer = sent.reply.get();
+  } catch (const Error& error) {
+    const auto replica = static_cast<std::uint32_t>((sent.part.server + 1) % servers_.size());
+    if (error.kind() != ErrorKind::disconnected || !options_.replicated || at.serves == replica) throw;
+    at.serves = replica;
+    at.known.clear();
+    return send(sent);
+  }
+  if (sent.answer->outcome == PushOutcome::unknown_list) {
+    sent.answer.reset();
+    at.known.clear();
+    return send(sent);
+  }
+  if (sent.answer->outcome == PushOutcome::ahead) {
+    throw Error(ErrorKind::disconnected,
+                "a server is behind what it was read at, since it was restarted: ask it where "
+                "it is, and go on from there");
   }
 }
 
 Arrival ParameterClient::wait(Request request) {
+  const auto at = requests_.find(request.number_);
+  if (at == requests_.end()) {
+    throw Error(ErrorKind::disconnected, "this request has ended with another one of its worker, which has failed");
+  }
+  try {
+    const Arrival arrival = finish(at->second);
+    requests_.erase(at);
+    return arrival;
+  } catch (...) {
+    requests_.clear();
+    throw;
+  }
+}
+
+Arrival ParameterClient::finish(Sending& sending) {
   Arrival arrival{.oldest = kUnbounded, .slowest = kUnbounded};
-  bool ahead = false;
-  for (Sent& sent : request.sent_) {
-    const Reply reply = receive(sent);
-    Place& at = place(request.tensor_, sent.part.server);
-    ahead = ahead || reply.outcome == PushOutcome::ahead;
+  for (Sent& sent : sending.parts) {
+    await(sent);
+    const Reply& reply = *sent.answer;
     if (reply.outcome == PushOutcome::dropped) ++arrival.dropped;
     if (reply.version >= arrival.newest) arrival.loss = reply.loss;
     arrival.newest = std::max(arrival.newest, reply.version);
     arrival.oldest = std::min(arrival.oldest, reply.version);
     arrival.slowest = std::min(arrival.slowest, reply.slowest);
-    if (request.to_.empty() || ahead) continue;
+    if (sending.to.empty()) continue;
     traffic_.received += reply.values.size() * sizeof(float);
-    at.version = reply.version;
-    scatter(request.tensor_, sent.part, reply.values, request.to_);
-  }
-  if (ahead) {
-    throw Error(ErrorKind::disconnected,
-                "a server is behind what it was read at, since it was restarted: ask it where "
-                "it is, and go on from there");
+    place(sending.tensor, sent.part.server).version = reply.version;
+    scatter(sending.tensor, sent.part, reply.values, sending.to);
   }
   return arrival;
 }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -49,7 +50,7 @@ class ParameterClient {
   // `servers` serve the shards 0, 1, ... of these tensors; one may serve several.
   ParameterClient(Clients<ParameterService> servers, std::vector<Tensor> tensors, ParameterClientOptions options);
 
-  class Request;  // to every server that has some of the keys: a value that moves
+  class Request;  // to every server that has some of the keys
 
   // All rows of a dense tensor, as the consistency model allows a worker at this clock to see them, whose pushes before
   // it were sent. They go to `to`, which must live until wait().
@@ -69,7 +70,8 @@ class ParameterClient {
                           const Array<float>& gradient, std::uint32_t examples, std::span<float> to = {});
 
   // Error::disconnected when a server is gone and has no replica, or was restarted and is behind this worker: go on
-  // from its state. Other errors as Shard::push has them.
+  // from its state. Other errors as Shard::push has them. An error of any request that is under way counts at once, and
+  // ends them all: it may be why the others are never answered.
   Arrival wait(Request request);
 
   // The newest version of a dense tensor that all its shards of a synchronous group have, and which. What is pushed
@@ -102,6 +104,12 @@ class ParameterClient {
     Push push{};
     Pull pull{};
     Future<Reply> reply{};
+    std::optional<Reply> answer{};
+  };
+  struct Sending {
+    std::uint32_t tensor = 0;
+    std::vector<Sent> parts{};
+    std::span<float> to{};
   };
   struct Place {                      // a shard as this worker knows it
     std::uint32_t serves = 0;         // which server
@@ -117,19 +125,25 @@ class ParameterClient {
 
   Place& place(std::uint32_t tensor, std::uint32_t shard) { return places_[tensor * servers_.size() + shard]; }
   const std::vector<Part>& cut_rows(std::uint32_t tensor, const Array<std::uint64_t>& keys);
-  Request start(std::uint32_t tensor, const std::vector<Part>& parts, std::uint64_t clock, std::span<float> to);
+  Sending prepare(std::uint32_t tensor, const std::vector<Part>& parts, std::uint64_t clock, std::span<float> to) const;
+  Request keep(Sending sending);
   void send_push(Sent& sent, std::uint32_t examples, bool pull, Encoded values, double loss = 0);
   void send(Sent& sent);
-  Reply receive(Sent& sent);
+  Arrival finish(Sending& sending);
+  void await(Sent& sent);
+  Sent& first_ready(Sent& wanted);
+  void take(Sent& sent);
   void scatter(std::uint32_t tensor, const Part& part, const Array<float>& values, std::span<float> to) const;
   Array<float> gather(std::uint32_t tensor, const Part& part, std::span<const float> values);
 
   Clients<ParameterService> servers_;
   std::vector<Tensor> tensors_;
   ParameterClientOptions options_;
-  std::vector<std::vector<Part>> dense_;  // by tensor
-  std::vector<RowCut> rows_;              // by tensor
-  std::vector<Place> places_;             // by tensor and shard
+  std::vector<std::vector<Part>> dense_;       // by tensor
+  std::vector<RowCut> rows_;                   // by tensor
+  std::vector<Place> places_;                  // by tensor and shard
+  std::map<std::uint64_t, Sending> requests_;  // that were not waited for yet
+  std::uint64_t last_request_ = 0;
   std::uint64_t pushes_ = 0;
   Traffic traffic_{};
 };
@@ -137,9 +151,7 @@ class ParameterClient {
 class ParameterClient::Request {
  private:
   friend class ParameterClient;
-  std::uint32_t tensor_ = 0;
-  std::vector<Sent> sent_{};
-  std::span<float> to_{};
+  std::uint64_t number_ = 0;
 };
 
 }  // namespace lp

@@ -18,6 +18,7 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -385,6 +386,10 @@ Future<std::vector<internal::Stored<T>>> when_all(std::vector<Future<T>> futures
 // cancelled.
 template <class T>
 Future<std::pair<std::size_t, internal::Stored<T>>> when_any(std::vector<Future<T>> futures);
+
+// Ready with the position of the first that is, with a value or an error. They stay as they are, and whose they are.
+template <class T>
+Future<std::size_t> when_ready(std::span<const Future<T>* const> futures);
 
 }  // namespace lp
 

@@ -203,4 +203,21 @@ Future<std::pair<std::size_t, internal::Stored<T>>> when_any(std::vector<Future<
   return result;
 }
 
+template <class T>
+Future<std::size_t> when_ready(std::span<const Future<T>* const> futures) {
+  if (futures.empty()) throw Error(ErrorKind::failed, "when_ready of no futures has no result");
+  struct First {
+    Promise<std::size_t> promise{};
+    std::atomic<bool> found = false;
+  };
+  const auto first = std::make_shared<First>();
+  auto result = first->promise.future();
+  for (std::size_t i = 0; i < futures.size(); ++i) {
+    internal::on_ready_anywhere(*futures[i]->state(), [first, i] {
+      if (!first->found.exchange(true)) first->promise.set_value(i);
+    });
+  }
+  return result;
+}
+
 }  // namespace lp

@@ -142,7 +142,7 @@ void Shm::dial(const std::string& name, Dialed dialed) {
         state.dials.back().waiting.push_back(std::move(dialed));
       }
     }
-    if (connection != nullptr) return dialed(connection, nullptr);
+    if (connection != nullptr) return dialed(connection, nullptr);  // NOLINT: not moved where there is one
     state.introduce(name, place);
   } catch (const Error& error) {
     place.tag == 0 ? dialed(nullptr, &error) : state.end_dial(place.tag, error);
@@ -352,7 +352,7 @@ std::shared_ptr<Connection> Shm::State::join(ShmLink::Side side, Reserved place,
                                         std::make_shared<Neighbour>(std::move(introduction.neighbour)), bell_memory,
                                         place.lane, introduction.lane);
   ShmLink* const its = link.get();
-  const auto connection = std::make_shared<Connection>(hub, std::move(link));
+  auto connection = std::make_shared<Connection>(hub, std::move(link));
   its->attach(*connection);
   const int number = socket.number();
   {

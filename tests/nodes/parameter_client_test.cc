@@ -9,6 +9,7 @@
 #include <numeric>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -240,6 +241,35 @@ TEST_P(ParameterClientTest, AServerThatIsGoneWithoutAReplicaIsAnError) {
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::disconnected) << error.what();
   }
+}
+
+// It was restarted, and the others wait for workers that wait for it: what it says must not wait for them.
+TEST_P(ParameterClientTest, AServerThatIsBehindIsHeardThoughOthersDoNotAnswer) {
+  serve({dense(64)}, adding(Synchronous{}, 2));
+  ParameterClient one = client(0);
+  ParameterClient two = client(1);
+  const std::vector<float> ones(64, 1.0F);
+  std::vector<float> got(64);
+  ParameterClient::Request first = one.start_push(0, 0, ones, 0, got);
+  two.wait(two.start_push(0, 0, ones, 0));
+  one.wait(std::move(first));
+  run_->restart({"server/2"});
+  const auto expect_behind = [&](ParameterClient::Request request, const std::string& why) {
+    try {
+      one.wait(std::move(request));
+      ADD_FAILURE() << why;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::disconnected) << error.what();
+      EXPECT_NE(error.text().find(why), std::string::npos) << error.text();
+    }
+  };
+  expect_behind(one.start_push(0, 1, ones, 0), "a server is behind what it was read at");
+  const auto first_key = tensors_[0].partition.ranges(0).front().begin;  // of server 0, where nothing happens now
+  const auto keys = Array<std::uint64_t>::copy_of(std::vector<std::uint64_t>{first_key});
+  ParameterClient::Request pull = one.start_pull_rows(0, 2, keys, std::span(got).first(1));
+  ParameterClient::Request push = one.start_push(0, 1, ones, 0);
+  expect_behind(std::move(pull), "a server is behind what it was read at");
+  expect_behind(std::move(push), "has ended with another one");
 }
 
 // Rudra: a leaf sums its learners and pushes once to the root.

@@ -80,7 +80,7 @@ std::string stop_by_engine(const RunView& run, const Arguments& arguments, doubl
     throw Refusal(Exit::failed, error.text());
   }
   if (patience <= 0) return "job " + run.record.job + " is cancelled";
-  const std::string end = wait_for_engine(run.place, patience);
+  std::string end = wait_for_engine(run.place, patience);
   if (!end.empty()) return end;
   throw Refusal(Exit::timed_out, "job " + run.record.job + " has not ended after " + short_duration(patience) +
                                      ": `lp stop --force` kills what is in it");

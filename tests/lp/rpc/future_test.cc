@@ -99,6 +99,25 @@ TEST(Futures, WhenAnyIsTheFirstSuccess) {
   EXPECT_EQ(any.get(), (std::pair<std::size_t, int>{2, 7}));
 }
 
+TEST(Futures, WhenReadyTellsTheFirstAndLeavesThemAll) {
+  std::vector<Promise<int>> promises(3);
+  std::vector<Future<int>> futures;
+  for (Promise<int>& promise : promises) futures.push_back(promise.future());
+  const std::vector<const Future<int>*> all{&futures[0], &futures[1], &futures[2]};
+  auto first = when_ready<int>(all);
+  EXPECT_FALSE(first.ready());
+  promises[1].set_error(Error(ErrorKind::failed, "no"));
+  promises[2].set_value(7);
+  EXPECT_EQ(first.get(), 1u);
+  EXPECT_THROW(futures[1].get(), Error);
+  EXPECT_EQ(futures[2].get(), 7);
+  auto again = when_ready<int>({all.data(), 1});
+  promises[0].set_value(5);
+  EXPECT_EQ(again.get(), 0u);
+  EXPECT_EQ(futures[0].get(), 5);
+  EXPECT_THROW(when_ready<int>({}), Error);
+}
+
 Future<int> sum_of(Future<int> a, Future<int> b) {
   const int first = co_await a;
   co_return first + co_await b;
