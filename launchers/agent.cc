@@ -60,8 +60,9 @@ std::uint64_t tag_of(const Child& child, Source source) {
 class Agent {
  public:
   // Without a lease, only the end of the connection is an end.
-  Agent(int in, int out, std::optional<Duration> lease)
+  Agent(int in, int out, std::optional<Duration> lease, pid_t warden)
       : launcher_(in, out, kLargeMessages),
+        warden_(warden),
         memory_kills_(out_of_memory_kills()),
         lease_(lease),
         heard_(after(kFirstBeat)) {
@@ -397,30 +398,33 @@ class Agent {
     return at != by_unit_.end() && at->second->incarnation == incarnation ? at->second : nullptr;
   }
 
-  // Kills and reaps everything below this process, in rounds, because what is being killed may still fork.
+  // Kills and reaps everything below this process: what it knows, and if there is more, in rounds, because what is
+  // being killed may still fork.
   void end_everything() {
     constexpr auto kRound = std::chrono::milliseconds(20);
     constexpr auto kPatience = std::chrono::seconds(5);  // for processes that the kernel cannot end now
     for (const auto& [serial, child] : children_) kill(-child->pid, SIGKILL);
+    if (warden_ > 0) kill(warden_, SIGKILL);
     const Time deadline = after(kPatience);
     std::array<Poller::Ready, 1> ready;
     Poller signals;
     signals.add(signals_, 0);
     while (now() < deadline) {
-      for (const pid_t process : descendants(getpid())) kill(process, SIGKILL);
-      pid_t reaped = 0;
-      while ((reaped = waitpid(-1, nullptr, WNOHANG)) > 0) {
-      }
-      if (reaped < 0 && errno == ECHILD) return;
       signals.wait(ready, after(kRound));
       signalfd_siginfo ignored;
       while (read(signals_, &ignored, sizeof ignored) == sizeof ignored) {
       }
+      pid_t reaped = 0;
+      while ((reaped = waitpid(-1, nullptr, WNOHANG)) > 0) {
+      }
+      if (reaped < 0 && errno == ECHILD) return;
+      for (const pid_t process : descendants(getpid())) kill(process, SIGKILL);
     }
   }
 
   Poller poller_;
   ControlSocket launcher_;
+  const pid_t warden_;
   bool launcher_writable_ = false;
   int signals_ = -1;
   int launcher_process_ = -1;
@@ -468,8 +472,8 @@ int run_agent(int control) {
   close_range(kControlDescriptor + 1, ~0U, 0);
   fcntl(control, F_SETFD, FD_CLOEXEC);
   const char* run = std::getenv("LP_RUN");
-  if (run != nullptr) start_warden(run_mark(run), {});
-  Agent agent(control, control, std::nullopt);
+  const pid_t warden = run == nullptr ? -1 : start_warden(run_mark(run), {});
+  Agent agent(control, control, std::nullopt, warden);
   agent.serve();
   return 0;
 }
@@ -479,7 +483,7 @@ int run_agent_there(Duration lease) {
   close_range(STDERR_FILENO + 1, ~0U, 0);
   const char* run = std::getenv("LP_RUN");
   const std::filesystem::path directory = make_own_directory(run == nullptr ? "run" : run);
-  if (run != nullptr) start_warden(run_mark(run), directory);
+  const pid_t warden = run == nullptr ? -1 : start_warden(run_mark(run), directory);
   const int in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, kControlDescriptor + 1);
   const int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, kControlDescriptor + 1);
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -487,7 +491,7 @@ int run_agent_there(Duration lease) {
     std::fprintf(stderr, "lp agent: %s\n", std::strerror(errno));
     return 1;
   }
-  Agent agent(in, out, lease);
+  Agent agent(in, out, lease, warden);
   agent.say_hello(directory);
   const bool in_order = agent.serve();
   std::error_code ignored;

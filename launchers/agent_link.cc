@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,27 +11,13 @@
 
 #include "launchers/control_generated.h"
 #include "launchers/messages.h"
-#include "launchers/pidfd.h"
 #include "launchers/spawn.h"
 
 namespace lp::internal {
 namespace {
 
-constexpr auto kTimeToEnd = std::chrono::seconds(6);  // of an agent that kills what is left
-constexpr std::size_t kKept = 2000;                   // bytes of what ssh or srun has said
-constexpr int kBeats = 5;                             // in a lease
-
-// Waits for a child's end, by force after a while.
-void reap(pid_t child) {
-  if (const int process = pidfd_open(child, 0); process >= 0) {
-    Poller poller;
-    poller.add(process, 0);
-    std::array<Poller::Ready, 1> ready;
-    if (poller.wait(ready, after(kTimeToEnd)) == 0) pidfd_send_signal(process, SIGKILL, nullptr, 0);
-    ::close(process);
-  }
-  waitpid(child, nullptr, 0);  // fails when somebody else reaps all children of this process
-}
+constexpr std::size_t kKept = 2000;  // bytes of what ssh or srun has said
+constexpr int kBeats = 5;            // in a lease
 
 std::string trimmed(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
@@ -47,7 +32,7 @@ AgentLink::AgentLink(Options options) : options_(std::move(options)), control_(s
 
 AgentLink::~AgentLink() {
   close();
-  if (options_.process >= 0) reap(options_.process);
+  if (options_.process >= 0) end_child(options_.process);
   if (options_.errors >= 0) ::close(options_.errors);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // The launcher's end of the agent of one host: the control connection, and the process that leads there. That is the
-// agent itself on this host, and ssh or srun for another one, whose standard input and output then are the connection.
-// An agent that dials has no such process, and may be lost and come back.
+// agent itself on this host, and ssh for another one, whose standard input and output then are the connection. An agent
+// that dials has no such process; that of a pod may be lost and come back.
 //
 // Owned and used by the loop thread of a run, except before attach(), when its maker has it.
 
@@ -23,11 +23,11 @@ class AgentLink {
  public:
   struct Options {
     std::string host{};  // for people; empty: this one
-    pid_t process = -1;  // which leads to the agent; a child of this process
+    pid_t process = -1;  // which leads to the agent; a child of this process; -1: none
     std::unique_ptr<ControlSocket> control{};
     int errors = -1;                  // what `process` writes to standard error; -1: that goes to ours
     std::optional<Duration> lease{};  // an agent that is not heard for so long is lost; empty: it cannot be cut off
-    bool dials = false;               // connect() follows, again and again
+    bool dials = false;               // it is not there yet: connect() follows, again and again
   };
   struct Events {
     Function<void(std::span<const std::uint8_t> message)> hear{};

@@ -11,9 +11,12 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <optional>
+#include <sstream>
 #include <utility>
 
+#include "launchers/agent.h"
 #include "launchers/control_socket.h"
 #include "launchers/interrupts.h"
 #include "launchers/spawn.h"
@@ -39,10 +42,7 @@ class Dialer {
     poller_.add(router_.descriptor(), kRouter);
     poller_.add(interrupts_.fd(), kInterrupts);
   }
-  ~Dialer() {
-    tunnel_.reset();  // the agent ends
-    if (agent_ > 0) waitpid(agent_, nullptr, 0);
-  }
+  ~Dialer() { end_agent(); }
   Dialer(const Dialer&) = delete;
   Dialer& operator=(const Dialer&) = delete;
 
@@ -52,10 +52,19 @@ class Dialer {
     while (!tunnel_->ended_here() && !interrupted_) step(kNever);
     // When the agent has ended first, the coordinator shall hear that before the connection goes.
     for (const Time end = after(kTimeToPart); !tunnel_->ended_there() && !interrupted_ && !passed(end);) step(end);
-    return over_ ? 0 : 1;
+    const int code = end_agent();
+    return over_ ? 0 : code == kForsaken ? kForsaken : 1;
   }
 
  private:
+  // Its exit code.
+  int end_agent() {
+    tunnel_.reset();  // with its connection it ends
+    int status = 0;
+    if (agent_ > 0) waitpid(std::exchange(agent_, -1), &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
   bool wait_for_answer() {
     const Time end = after(dial_.patience);
     for (Time next{}; lease_ == 0 && !over_ && !interrupted_;) {
@@ -129,6 +138,16 @@ class Dialer {
                                      "the public ones of those whom it talks to");
 }
 
+ReceptionKeys keys_of_words(std::istream& text, const std::string& source) {
+  std::vector<std::string> words;
+  for (std::string word; text >> word;) {
+    if (word.size() != kKeyText) refuse(source, "this is no key");  // and is shown to nobody
+    words.push_back(std::move(word));
+  }
+  if (words.size() < 3) refuse(source, "it has " + std::to_string(words.size()) + " keys");
+  return {.own = {.public_key = words[0], .secret_key = words[1]}, .others = {words.begin() + 2, words.end()}};
+}
+
 }  // namespace
 
 ReceptionKeys read_keys(const std::string& path) {
@@ -137,13 +156,27 @@ ReceptionKeys read_keys(const std::string& path) {
   std::ifstream file(path);
   if (error || !file) refuse(path, "there are no keys");
   if (size > kLongestKeys) refuse(path, "it has " + std::to_string(size) + " bytes");
-  std::vector<std::string> words;
-  for (std::string word; file >> word;) {
-    if (word.size() != kKeyText) refuse(path, "this is no key");  // and is shown to nobody
-    words.push_back(std::move(word));
+  return keys_of_words(file, path);
+}
+
+HostKeys read_keys_of(const std::string& host, std::istream& lines) {
+  std::optional<HostKeys> found;
+  for (std::string line; std::getline(lines, line) && !line.empty();) {  // to the end: who writes waits for all hosts
+    std::istringstream words(line);
+    HostKeys one;
+    words >> one.host >> one.name;
+    if (one.host != host) continue;
+    one.keys = keys_of_words(words, "standard input");
+    found = std::move(one);
   }
-  if (words.size() < 3) refuse(path, "it has " + std::to_string(words.size()) + " keys");
-  return {.own = {.public_key = words[0], .secret_key = words[1]}, .others = {words.begin() + 2, words.end()}};
+  if (!found.has_value()) refuse("standard input", "there are no keys for " + host);
+  return std::move(*found);
+}
+
+std::string to_text(const HostKeys& keys) {
+  std::string text = keys.host + " " + keys.name + " " + keys.keys.own.public_key + " " + keys.keys.own.secret_key;
+  for (const std::string& other : keys.keys.others) text += " " + other;
+  return text + "\n";
 }
 
 std::string to_text(const ReceptionKeys& keys) {
@@ -153,5 +186,31 @@ std::string to_text(const ReceptionKeys& keys) {
 }
 
 int dial_and_run_agent(const Dial& dial) { return Dialer(dial).serve(); }
+
+int dial_as_asked(const std::string& who) {
+  try {
+    const std::size_t at = who.find('@');
+    if (at == std::string::npos) throw Error(ErrorKind::failed, kDialFlag + who + ": this is not RUN@HOST");
+    Dial dial{.coordinator = handed_over(kCoordinatorVariable), .run = who.substr(0, at), .host = who.substr(at + 1)};
+    if (const std::string path = handed_over(kKeysVariable); path != kKeysFromInput) {
+      dial.keys = read_keys(path);
+    } else {
+      HostKeys own = read_keys_of(dial.host, std::cin);
+      dial.host = std::move(own.name);
+      dial.keys = std::move(own.keys);
+    }
+    for (const char* variable : {kCoordinatorVariable, kKeysVariable}) unsetenv(variable);
+    return dial_and_run_agent(dial);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "lp agent: %s\n", error.what());
+    return 2;
+  }
+}
+
+std::string handed_over(const char* variable) {
+  const char* const value = std::getenv(variable);
+  if (value == nullptr) throw Error(ErrorKind::failed, std::string(variable) + " is not set; an engine sets it");
+  return value;
+}
 
 }  // namespace lp::internal

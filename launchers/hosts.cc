@@ -1,5 +1,6 @@
 #include "launchers/hosts.h"
 
+#include <arpa/inet.h>
 #include <netdb.h>
 #include <sched.h>
 #include <sys/socket.h>
@@ -14,6 +15,7 @@
 #include <sstream>
 
 #include "launchers/memory.h"
+#include "lp/base/descriptor.h"
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 
@@ -91,6 +93,12 @@ std::vector<std::string> own_gpus() {
   return names;
 }
 
+std::string text_of(const sockaddr* address, socklen_t size) {
+  std::array<char, NI_MAXHOST> text{};
+  const int error = getnameinfo(address, size, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST);
+  return error == 0 ? text.data() : std::string();
+}
+
 }  // namespace
 
 std::string address_of(const std::string& name) {
@@ -99,11 +107,26 @@ std::string address_of(const std::string& name) {
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
   if (getaddrinfo(name.c_str(), nullptr, &hints, &found) != 0) return {};
-  std::array<char, NI_MAXHOST> text{};
-  const int error =
-      getnameinfo(found->ai_addr, found->ai_addrlen, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST);
+  const std::string text = text_of(found->ai_addr, found->ai_addrlen);
   freeaddrinfo(found);
-  return error == 0 ? text.data() : std::string();
+  return text;
+}
+
+// Connecting a datagram socket sends nothing; it asks the kernel for the route.
+std::string address_towards(const std::string& address) {
+  constexpr std::uint16_t kAnyPort = 9;
+  sockaddr_in there{};
+  there.sin_family = AF_INET;
+  there.sin_port = htons(kAnyPort);
+  if (inet_pton(AF_INET, address.c_str(), &there.sin_addr) != 1) return {};
+  const Descriptor route(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  sockaddr_in here{};
+  socklen_t size = sizeof here;
+  if (connect(route.number(), reinterpret_cast<const sockaddr*>(&there), sizeof there) != 0 ||
+      getsockname(route.number(), reinterpret_cast<sockaddr*>(&here), &size) != 0) {
+    return {};
+  }
+  return text_of(reinterpret_cast<const sockaddr*>(&here), size);
 }
 
 HostCapacity capacity_here() {

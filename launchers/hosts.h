@@ -35,6 +35,9 @@ struct HostCapacity {
 // "10.0.0.5" for the name of a host; what is an address already stays. Empty when there is none.
 std::string address_of(const std::string& name);
 
+// By which address of this host that one is reached: "10.0.0.1". Empty when it is not, or is no address.
+std::string address_towards(const std::string& address);
+
 // What this one has; its slots are not counted.
 HostCapacity capacity_here();
 

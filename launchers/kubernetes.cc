@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "launchers/dial.h"
 #include "launchers/pods.h"
 #include "launchers/process_needs.h"
 #include "lp/base/error.h"

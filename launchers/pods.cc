@@ -30,14 +30,6 @@ std::string host_name(const std::string& node) {
   return name;
 }
 
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);
-  if (value == nullptr) {
-    throw Error(ErrorKind::failed, std::string(name) + " is not set: --launch=kubernetes makes the pods where it is");
-  }
-  return value;
-}
-
 }  // namespace
 
 std::string cluster_name(const std::string& text) {
@@ -65,10 +57,11 @@ std::vector<std::string> pod_names(const Plan& plan) {
 bool in_pod() { return std::getenv(kKeysVariable) != nullptr; }
 
 Reception::Options reception_of_pod() {
-  ReceptionKeys keys = read_keys(variable(kKeysVariable));
-  const std::string endpoint = variable(kCoordinatorVariable);
+  ReceptionKeys keys = read_keys(handed_over(kKeysVariable));
+  const std::string endpoint = handed_over(kCoordinatorVariable);
   const std::string port = endpoint.substr(endpoint.rfind(':') + 1);
-  Reception::Options options{.address = variable(kAddressVariable), .keys = keys.own, .agents = std::move(keys.others)};
+  Reception::Options options{
+      .address = handed_over(kAddressVariable), .keys = keys.own, .agents = std::move(keys.others)};
   const auto [rest, error] = std::from_chars(port.data(), port.data() + port.size(), options.port);
   if (error != std::errc{} || rest != port.data() + port.size() || options.port < 1 || options.port > 65535) {
     throw Error(ErrorKind::failed, std::string(kCoordinatorVariable) + "=" + endpoint + ": it has no port");
@@ -91,20 +84,6 @@ void leave_result(const std::filesystem::path& directory) {
   }
   std::error_code none;  // nobody has made it where pods are processes of a test
   if (std::filesystem::exists(kTerminationLog, none)) std::ofstream(kTerminationLog) << text;
-}
-
-int run_agent_pod(const std::string& who) {
-  try {
-    const std::size_t at = who.find('@');
-    if (at == std::string::npos) throw Error(ErrorKind::failed, kDialFlag + who + ": this is not RUN@HOST");
-    return dial_and_run_agent({.coordinator = variable(kCoordinatorVariable),
-                               .run = who.substr(0, at),
-                               .host = who.substr(at + 1),
-                               .keys = read_keys(variable(kKeysVariable))});
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "lp agent: %s\n", error.what());
-    return 2;
-  }
 }
 
 }  // namespace lp::internal

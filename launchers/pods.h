@@ -1,10 +1,8 @@
 #pragma once
 // The pods of a run in Kubernetes, as those who are in them see it: one for the coordinator, and one for each process
-// of the plan, in which an agent starts it. Their manifests (kubernetes.h) give them what stands here, by the
-// environment:
+// of the plan, in which an agent starts it. Their manifests (kubernetes.h) give them what dial.h names, by the
+// environment, with keys from the run's Secret; and beside that
 //
-//   LP_KEYS         file with the keys of this pod (dial.h), from the run's Secret
-//   LP_COORDINATOR  where that listens: tcp://coordinator.digits-7f3a:7077
 //   LP_ADDRESS      of this pod
 //
 // Functions without state.
@@ -18,10 +16,7 @@
 
 namespace lp::internal {
 
-inline constexpr const char* kKeysVariable = "LP_KEYS";
-inline constexpr const char* kCoordinatorVariable = "LP_COORDINATOR";
 inline constexpr const char* kAddressVariable = "LP_ADDRESS";
-inline constexpr const char* kDialFlag = "--lp-dial=";  // and RUN@HOST: what is the pod of an agent
 
 // The text in small letters, digits and, for everything else, "-": what names in a cluster are made of.
 std::string cluster_name(const std::string& text);
@@ -37,8 +32,5 @@ Reception::Options reception_of_pod();
 
 // Leaves what came of the run, as far as it fits, where Kubernetes keeps it when the pod of the coordinator has ended.
 void leave_result(const std::filesystem::path& directory);
-
-// What an agent's pod does until the run is over. `who` is RUN@HOST. Returns the exit code of the process.
-int run_agent_pod(const std::string& who);
 
 }  // namespace lp::internal

@@ -10,8 +10,8 @@
 #include <system_error>
 
 #include "launchers/agent.h"
+#include "launchers/dial.h"
 #include "launchers/node_process.h"
-#include "launchers/pods.h"
 #include "launchers/relay.h"
 #include "launchers/spawn.h"
 #include "lp/base/error.h"
@@ -56,7 +56,7 @@ std::optional<int> become_node_if_asked(int argc, char** argv, const Programs& p
       if (error == std::errc{} && lease > 0) return internal::run_agent_there(std::chrono::seconds(lease));
     }
     if (argument.starts_with(internal::kDialFlag)) {
-      return internal::run_agent_pod(std::string(argument.substr(std::string_view(internal::kDialFlag).size())));
+      return internal::dial_as_asked(std::string(argument.substr(std::string_view(internal::kDialFlag).size())));
     }
     if (argument.starts_with(internal::kRelayFlag)) {
       return internal::run_relay(argument.substr(internal::kRelayFlag.size()));

@@ -52,6 +52,7 @@ struct Reception::State {
     std::string id{};     // as the router knows it
     int descriptor = -1;  // of its connection
     std::unique_ptr<Tunnel> tunnel{};
+    bool lost = false;  // the owner closed its stream, and the run was not over: nobody waits for its end
   };
   using Guests = std::map<std::uint64_t, Guest>;  // by the tag of the poller
 
@@ -105,12 +106,15 @@ void Reception::State::serve() {
     std::erase_if(guests,
                   [](const auto& one) { return one.second.tunnel->ended_here() && one.second.tunnel->ended_there(); });
     if (closing && end == kNever) end = after(kTimeToEnd);
-    if (closing && (guests.empty() || passed(end))) return;
+    const bool all_lost = std::all_of(guests.begin(), guests.end(), [](const auto& one) { return one.second.lost; });
+    if (closing && (all_lost || passed(end))) return;
     if (router.readable()) continue;  // what was sent above has seen its news
     const std::size_t count = poller.wait(ready, end);
     for (std::size_t i = 0; i < count; ++i) {
       const auto guest = guests.find(ready[i].tag);
-      if (guest != guests.end()) guest->second.tunnel->handle(ready[i], last());
+      if (guest == guests.end()) continue;
+      guest->second.tunnel->handle(ready[i], last());
+      guest->second.lost = guest->second.lost || (guest->second.tunnel->ended_here() && !finished);
     }
   }
 }

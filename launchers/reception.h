@@ -1,5 +1,5 @@
 #pragma once
-// Where the agents of a run's other hosts come in when no engine brings us to them: they dial one socket with CURVE,
+// Where the agents of a run's other hosts come in when nothing brings us to them: they dial one socket with CURVE,
 // and each has a key of its own. Whoever has none gets nothing, and takes neither memory nor descriptors (TcpGuard). Of
 // each agent comes a stream, as if ssh had led to it.
 //
@@ -32,8 +32,8 @@ class Reception {
 
   // Throws Error when it cannot listen.
   Reception(Options options, Arrived arrived);
-  // The owner has closed the streams. Waits until every agent has ended that has been told so, for a few seconds at
-  // most.
+  // The owner has closed the streams. Waits until every agent has ended whose stream was there at finish(), for a few
+  // seconds at most.
   ~Reception();
   Reception(const Reception&) = delete;
   Reception& operator=(const Reception&) = delete;

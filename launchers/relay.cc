@@ -10,8 +10,8 @@
 
 #include "launchers/kubernetes.h"
 #include "launchers/live_client.h"
-#include "launchers/remote.h"
 #include "launchers/run_directory.h"
+#include "launchers/shell_word.h"
 #include "lp/base/scheduler.h"
 
 namespace lp::internal {

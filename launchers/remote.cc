@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,12 +10,13 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <sstream>
 #include <utility>
 
 #include "launchers/control_generated.h"
 #include "launchers/messages.h"
+#include "launchers/own_binary.h"
+#include "launchers/shell_word.h"
 #include "launchers/spawn.h"
 #include "lp/base/error.h"
 
@@ -25,58 +25,20 @@ namespace {
 
 constexpr std::size_t kLongestGreeting = std::size_t{1} << 16;  // what a login may print before ours
 constexpr std::size_t kKept = 2000;                             // bytes of standard error
-constexpr std::string_view kSend = "lp-agent: send the program";
 constexpr std::string_view kReady = "lp-agent: ready";
 
-// This program, as a file that can be read, even if it was replaced.
-struct Binary {
-  int fd = -1;
-  std::size_t size = 0;
-  std::string path{};
-  std::string hash{};  // SHA-256, in hexadecimal digits
-
-  Binary();
-  ~Binary() { close(fd); }
-  Binary(const Binary&) = delete;
-  Binary& operator=(const Binary&) = delete;
-};
-
-Binary::Binary() : fd(open("/proc/self/exe", O_RDONLY | O_CLOEXEC)) {
-  const auto fail = [](const std::string& what) {
-    throw Error(ErrorKind::failed, "this program cannot be copied to other hosts: " + what);
-  };
-  struct stat info {};
-  if (fd < 0 || fstat(fd, &info) != 0) fail(std::strerror(errno));
-  size = static_cast<std::size_t>(info.st_size);
-  std::error_code ignored;
-  path = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  FILE* sum = popen(("sha256sum </proc/" + std::to_string(getpid()) + "/exe").c_str(), "re");
-  std::array<char, 65> digits{};
-  if (sum != nullptr && std::fgets(digits.data(), digits.size(), sum) != nullptr) hash = digits.data();
-  if (sum == nullptr || pclose(sum) != 0 || hash.size() != 64) fail("sha256sum does not work here");
-}
-
 // What the host's shell does: finds the program or takes it from standard input, and becomes its agent.
-std::string bootstrap_of(const Binary& binary, const RemoteOptions& options, const HostSpec& host) {
+std::string bootstrap_of(const OwnBinary& binary, const RemoteOptions& options, const HostSpec& host) {
   const auto lease = std::chrono::ceil<std::chrono::seconds>(options.lease).count();
-  std::ostringstream script;
-  script << "same() { test -x \"$1\" && test \"$(sha256sum <\"$1\" | cut -c1-64)\" = " << binary.hash << "; }; "
-         << "p=" << shell_word(binary.path) << "; "
-         << "if same \"$p\"; then :; else "
-         << "d=\"${XDG_CACHE_HOME:-$HOME/.cache}/lp/" << binary.hash << "\"; "
-         << "p=\"$d\"/" << shell_word(std::filesystem::path(binary.path).filename()) << "; "
-         << "if same \"$p\"; then :; else echo " << shell_word(std::string(kSend)) << "; umask 077; "
-         << "mkdir -p \"$d\" && head -c " << binary.size << " >\"$p.$$\" && chmod 700 \"$p.$$\" && same \"$p.$$\" && "
-         << "mv \"$p.$$\" \"$p\" || { rm -f \"$p.$$\"; echo \"the program could not be copied to $d\" >&2; exit 1; }; "
-         << "fi; fi; echo " << shell_word(std::string(kReady)) << "; export "
-         << shell_word(run_mark(options.mark, host.name)) << "; exec \"$p\" --lp-agent=" << lease;
-  return "exec /bin/sh -c " + shell_word(script.str());
+  return "exec /bin/sh -c " + shell_word(binary.find(binary.take()) + "echo " + shell_word(std::string(kReady)) +
+                                         "; export " + shell_word(run_mark(options.mark, host.name)) +
+                                         "; exec \"$p\" --lp-agent=" + std::to_string(lease));
 }
 
 // One host on its way to having an agent.
 class Start {
  public:
-  Start(const HostSpec& host, const CommandThere& command, const Binary& binary, const RemoteOptions& options)
+  Start(const HostSpec& host, const CommandThere& command, const OwnBinary& binary, const RemoteOptions& options)
       : host_(host), binary_(binary), options_(options) {
     const SocketPair ends = make_socket_pair();
     control_ = std::make_unique<ControlSocket>(ends.ours, kSmallMessages);
@@ -114,7 +76,7 @@ class Start {
   void advance() {
     read_errors();
     if (pending() && state_ == State::greeting) read_greeting();
-    if (pending() && state_ == State::sending) send_binary();
+    if (pending() && state_ == State::sending && binary_.send(fd(), sent_)) state_ = State::greeting;
     if (pending() && state_ == State::hello) read_hello();
   }
 
@@ -155,24 +117,11 @@ class Start {
       if (one != '\n') {
         line_ += one;
       } else {
-        if (line_ == kSend) state_ = State::sending;
+        if (line_ == OwnBinary::kWanted) state_ = State::sending;
         if (line_ == kReady) state_ = State::hello;
         line_.clear();
       }
     }
-  }
-
-  void send_binary() {
-    std::array<char, 65536> bytes;
-    while (sent_ < static_cast<off_t>(binary_.size)) {
-      const ssize_t got = pread(binary_.fd, bytes.data(), bytes.size(), sent_);
-      if (got <= 0) break;  // the other side sees that it is short
-      const ssize_t taken = ::send(fd(), bytes.data(), static_cast<std::size_t>(got), MSG_NOSIGNAL);
-      if (taken < 0 && errno == EAGAIN) return;
-      if (taken < 0) break;  // it will say why
-      sent_ += taken;
-    }
-    state_ = State::greeting;
   }
 
   void read_hello() {
@@ -182,21 +131,12 @@ class Start {
   }
 
   void take_hello(std::span<const std::uint8_t> bytes) {
-    const control::Message* message = unpack(bytes);
-    const control::Hello* hello = message == nullptr ? nullptr : message->body_as_Hello();
-    if (hello == nullptr) {
+    if (auto capacity = capacity_of(host_, bytes)) {
+      capacity_ = std::move(*capacity);
+      state_ = State::there;
+    } else {
       problem_ = "what runs there is no agent of lp";
-      return;
     }
-    capacity_.spec = host_;
-    capacity_.memory = hello->memory();
-    if (hello->directory() != nullptr) capacity_.directory = hello->directory()->str();
-    if (hello->cores() != nullptr) capacity_.cores.assign(hello->cores()->begin(), hello->cores()->end());
-    if (hello->gpus() != nullptr) {
-      for (const auto* gpu : *hello->gpus()) capacity_.gpus.push_back(gpu->str());
-    }
-    if (host_.address.empty() && hello->address() != nullptr) capacity_.spec.address = hello->address()->str();
-    state_ = State::there;
   }
 
   void read_errors() {
@@ -209,7 +149,7 @@ class Start {
   }
 
   const HostSpec& host_;
-  const Binary& binary_;
+  const OwnBinary& binary_;
   const RemoteOptions& options_;
   State state_ = State::greeting;
   pid_t process_ = -1;
@@ -217,7 +157,7 @@ class Start {
   int errors_ = -1;
   std::size_t greeting_ = 0;  // bytes that came
   std::string line_;
-  off_t sent_ = 0;  // of the binary
+  std::size_t sent_ = 0;  // of the binary
   std::string said_;
   std::string problem_;
   HostCapacity capacity_;
@@ -225,9 +165,23 @@ class Start {
 
 }  // namespace
 
+std::optional<HostCapacity> capacity_of(const HostSpec& host, std::span<const std::uint8_t> greeting) {
+  const control::Message* message = unpack(greeting);
+  const control::Hello* hello = message == nullptr ? nullptr : message->body_as_Hello();
+  if (hello == nullptr) return std::nullopt;
+  HostCapacity capacity{.spec = host, .memory = hello->memory()};
+  if (hello->directory() != nullptr) capacity.directory = hello->directory()->str();
+  if (hello->cores() != nullptr) capacity.cores.assign(hello->cores()->begin(), hello->cores()->end());
+  if (hello->gpus() != nullptr) {
+    for (const auto* gpu : *hello->gpus()) capacity.gpus.push_back(gpu->str());
+  }
+  if (host.address.empty() && hello->address() != nullptr) capacity.spec.address = hello->address()->str();
+  return capacity;
+}
+
 std::vector<RemoteAgent> start_agents_there(const std::vector<HostSpec>& hosts, const CommandThere& command,
                                             const RemoteOptions& options) {
-  const Binary binary;
+  const OwnBinary binary;
   std::vector<std::unique_ptr<Start>> starts;
   for (const HostSpec& host : hosts) starts.push_back(std::make_unique<Start>(host, command, binary, options));
   const Time deadline = after(options.patience);
@@ -254,18 +208,6 @@ std::vector<RemoteAgent> start_agents_there(const std::vector<HostSpec>& hosts, 
   std::vector<RemoteAgent> agents;
   for (const auto& start : starts) agents.push_back(start->finish());
   return agents;
-}
-
-std::string shell_word(const std::string& text) {
-  std::string word = "'";
-  for (const char one : text) {
-    if (one == '\'') {
-      word += "'\\''";
-    } else {
-      word += one;
-    }
-  }
-  return word + "'";
 }
 
 CommandThere by_ssh(const std::string& words) {

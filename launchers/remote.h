@@ -1,10 +1,13 @@
 #pragma once
-// Agents on other hosts. An engine that can run a command there, with our socket as its standard input and output, is
-// all that is needed: nothing listens, and what travels is as private as the engine makes it. The binary is copied to
-// ~/.cache/lp on the host, unless it has the same bytes there, or at the same path as here.
+// Agents on other hosts. Where a command can be run, with our socket as its standard input and output, nothing else is
+// needed: nothing listens, and what travels is as private as the engine makes it. The binary is copied to a host that
+// has none (own_binary.h).
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,8 +35,8 @@ struct RemoteOptions {
 std::vector<RemoteAgent> start_agents_there(const std::vector<HostSpec>& hosts, const CommandThere& command,
                                             const RemoteOptions& options);
 
-// `text` as one word of a shell.
-std::string shell_word(const std::string& text);
+// What the host has, by the first message of its agent. Empty: that is no agent of lp.
+std::optional<HostCapacity> capacity_of(const HostSpec& host, std::span<const std::uint8_t> greeting);
 
 // By the system's ssh; `words` is the command with its options: "ssh -F my_config". Asks nothing of a terminal.
 CommandThere by_ssh(const std::string& words);

@@ -16,6 +16,7 @@
 #include "launchers/run_directory.h"
 #include "launchers/slurm.h"
 #include "launchers/slurm_job.h"
+#include "launchers/slurm_step.h"
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
@@ -243,9 +244,11 @@ std::vector<std::unique_ptr<internal::AgentLink>> Run::State::start_agents(std::
     throw Error(ErrorKind::failed, "--path=shm needs nodes on one host, and there are " + std::to_string(specs.size()));
   }
   if (specs.empty()) throw Error(ErrorKind::failed, "--launch=ssh needs --hosts: which hosts shall run it?");
-  for (auto& agent : internal::start_agents_there(
-           specs, slurm ? internal::by_srun() : internal::by_ssh(options.ssh),
-           {.mark = mark_, .lease = std::max(options.grace, kLeastLease), .patience = options.start})) {
+  const internal::RemoteOptions remote{
+      .mark = mark_, .lease = std::max(options.grace, kLeastLease), .patience = options.start};
+  if (slurm) step_ = std::make_unique<internal::SlurmStep>(specs, remote);
+  for (auto& agent :
+       slurm ? step_->take_agents() : internal::start_agents_there(specs, internal::by_ssh(options.ssh), remote)) {
     hosts.push_back(std::move(agent.capacity));
     if (hosts.back().spec.address.empty()) hosts.back().spec.address = options.listen;
     agents.push_back(std::move(agent.link));
@@ -313,9 +316,11 @@ void Run::State::end() {
     last_hosts_.push_back(processes_->host_of(unit));
   }
   if (reception_ != nullptr) reception_->finish();
+  if (step_ != nullptr) step_->finish();
   processes_.reset();  // with whatever its nodes have left behind
   loop_.close();
   reception_.reset();
+  step_.reset();
   result = coordinator_->result();
   write_status(true);
   {

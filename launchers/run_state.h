@@ -18,6 +18,7 @@
 #include "launchers/process_host.h"
 #include "launchers/reception.h"
 #include "launchers/run.h"
+#include "launchers/slurm_step.h"
 #include "launchers/terminal.h"
 #include "launchers/thread_host.h"
 #include "launchers/topology.h"
@@ -86,7 +87,8 @@ struct Run::State final : internal::Coordinator::Listener {
   std::unique_ptr<internal::Output> output_;
   std::unique_ptr<Runtime::Observer> nobody_;  // of the runtime for outside clients, which has no nodes
   std::unique_ptr<internal::ThreadHost> threads_;
-  std::unique_ptr<internal::Reception> reception_;  // null: no agent dials
+  std::unique_ptr<internal::Reception> reception_;  // of pods
+  std::unique_ptr<internal::SlurmStep> step_;       // of a job
   std::unique_ptr<internal::ProcessHost> processes_;
   std::vector<std::size_t> component_of_;  // units, in a job of Slurm
   std::vector<std::string> last_hosts_;    // of units, once `processes_` has gone

@@ -15,7 +15,7 @@
 #include <sstream>
 #include <utility>
 
-#include "launchers/agent.h"
+#include "launchers/shell_word.h"
 #include "launchers/slurm_job.h"
 #include "lp/base/error.h"
 #include "lp/base/message.h"
@@ -45,30 +45,6 @@ std::vector<int> read_counts(const std::string& text) {
     counts.insert(counts.end(), static_cast<std::size_t>(std::clamp(times, 0, 1 << 16)), count);
   }
   return counts;
-}
-
-// Slurm lets a job with --no-kill go on when its first node has failed, without a coordinator. An agent that was
-// forsaken by its launcher looks whether that is so; then it ends the job, or has it begin again, as the job may.
-constexpr const char* kWatch = R"sh(
-while sleep 5; do
-  state=$(squeue -h -j $job -o %T) || continue
-  test "$state" || exit 0
-  test "$(squeue -h -j $job -w $first -o %T)" && continue
-  case $(scontrol show job $job) in
-    *Requeue=1*) scontrol requeue $job ;;
-    *) scancel $job ;;
-  esac
-done
-)sh";
-
-std::string with_watch(const std::string& line, const std::string& first) {
-  return "(" + line + ")\ntest $? = " + std::to_string(kForsaken) + " || exit 0\nfirst=" + shell_word(first) +
-         "\njob=" + own_job() + kWatch;
-}
-
-std::string environment(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value == nullptr ? std::string() : value;
 }
 
 // "server, worker"
@@ -138,7 +114,7 @@ std::string submit(const std::filesystem::path& script) {
 }
 
 std::vector<HostSpec> slurm_hosts(std::size_t components) {
-  const std::string size = environment("SLURM_HET_SIZE");
+  const std::string size = slurm_variable("SLURM_HET_SIZE");
   if (size.empty()) components = 1;  // as in an interactive allocation: it has all of them
   if (!size.empty() && size != std::to_string(components)) {
     throw Error(ErrorKind::failed, "this job has " + size + " components, and the program needs " +
@@ -147,43 +123,23 @@ std::vector<HostSpec> slurm_hosts(std::size_t components) {
   std::vector<HostSpec> hosts;
   for (std::size_t i = 0; i < components; ++i) {
     const std::string suffix = !size.empty() ? "_HET_GROUP_" + std::to_string(i) : std::string();
-    const std::string list = environment("SLURM_JOB_NODELIST" + suffix);
-    std::istringstream names(ask_slurm("scontrol", "show hostnames " + shell_word(list)));
-    const std::vector<int> tasks = read_counts(environment("SLURM_TASKS_PER_NODE" + suffix));
+    const std::string list = slurm_variable("SLURM_JOB_NODELIST" + suffix);
+    const std::vector<int> tasks = read_counts(slurm_variable("SLURM_TASKS_PER_NODE" + suffix));
     std::size_t position = 0;
-    for (std::string name; names >> name; ++position) {
-      const auto fields = show_fields("node " + shell_word(name));
+    for (auto& fields : show_fields("node " + shell_word(list))) {  // in the order of the list
+      const std::string& name = fields["NodeName"];
       const bool again = std::any_of(hosts.begin(), hosts.end(), [&](const auto& one) { return one.name == name; });
       HostSpec host{.name = again ? name + kComponent + std::to_string(i) : name, .component = i};
-      if (fields.contains("NodeAddr")) host.address = address_of(fields.at("NodeAddr"));
+      host.address = address_of(fields["NodeAddr"]);
       if (position < tasks.size()) host.slots = std::max(1, tasks[position]);
       hosts.push_back(std::move(host));
+      ++position;
     }
   }
   if (hosts.empty()) throw Error(ErrorKind::failed, "Slurm names no node of this job");
   return hosts;
 }
 
-CommandThere by_srun() {
-  const std::string first = environment("SLURMD_NODENAME");  // empty: we are outside of the allocation
-  const bool het = !environment("SLURM_HET_SIZE").empty();
-  return [first, het](const HostSpec& host, const std::string& line) -> std::vector<std::string> {
-    std::vector<std::string> command{"srun",
-                                     "--overlap",
-                                     "--nodes=1",
-                                     "--ntasks=1",
-                                     "--nodelist=" + host.name.substr(0, host.name.find(kComponent)),
-                                     "--mem=0",
-                                     "--cpu-bind=none",
-                                     "--kill-on-bad-exit=0",
-                                     "--unbuffered",
-                                     "--quiet",
-                                     "--input=all",
-                                     "--mpi=none"};
-    if (het) command.push_back("--het-group=" + std::to_string(host.component));
-    command.insert(command.end(), {"/bin/sh", "-c", first.empty() ? line : with_watch(line, first)});
-    return command;
-  };
-}
+std::string slurm_node(const HostSpec& host) { return host.name.substr(0, host.name.find(kComponent)); }
 
 }  // namespace lp::internal

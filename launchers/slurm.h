@@ -1,7 +1,7 @@
 #pragma once
 // Slurm: the batch script of a run, and the hosts of an allocation. A job runs the program again,
-// as the batch step on the first node: there is the coordinator, and srun brings it to the agent of each node. So
-// nothing depends on the machine that submitted. Functions without state.
+// as the batch step on the first node: there is the coordinator, to which the agents of all nodes dial (slurm_step.h).
+// So nothing depends on the machine that submitted. Functions without state.
 
 #include <filesystem>
 #include <span>
@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "launchers/hosts.h"
-#include "launchers/remote.h"
 #include "launchers/slurm_components.h"
 #include "lp/program/plan.h"
 
@@ -35,7 +34,7 @@ std::string submit(const std::filesystem::path& script);
 // components have is there for each: "n1" and "n1+1". Throws Error when Slurm does not say.
 std::vector<HostSpec> slurm_hosts(std::size_t components);
 
-// Runs an agent on a node of this process's allocation.
-CommandThere by_srun();
+// The node of Slurm that the host is.
+std::string slurm_node(const HostSpec& host);
 
 }  // namespace lp::internal

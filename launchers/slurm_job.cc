@@ -13,8 +13,8 @@
 
 #include "launchers/interrupts.h"
 #include "launchers/records.h"
-#include "launchers/remote.h"
 #include "launchers/run_directory.h"
+#include "launchers/shell_word.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "lp/base/json_value.h"
@@ -123,25 +123,30 @@ std::string ask_slurm(const std::string& tool, const std::string& arguments) {
   return said;
 }
 
-std::map<std::string, std::string> show_fields(const std::string& what) {
-  std::map<std::string, std::string> fields;
-  std::istringstream words(ask_slurm("scontrol", "show " + what));
-  for (std::string word; words >> word;) {
-    if (const std::size_t at = word.find('='); at != std::string::npos) {
-      fields.try_emplace(word.substr(0, at), word.substr(at + 1));
+std::vector<std::map<std::string, std::string>> show_fields(const std::string& what) {
+  std::vector<std::map<std::string, std::string>> all;
+  std::istringstream lines(ask_slurm("scontrol", "--oneliner show " + what));
+  for (std::string line; std::getline(lines, line);) {
+    std::map<std::string, std::string>& fields = all.emplace_back();
+    std::istringstream words(line);
+    for (std::string word; words >> word;) {
+      if (const std::size_t at = word.find('='); at != std::string::npos) {
+        fields.try_emplace(word.substr(0, at), word.substr(at + 1));
+      }
     }
   }
-  return fields;
+  return all;
 }
 
 JobState look_at(const std::string& job) {
-  std::map<std::string, std::string> fields;
+  std::vector<std::map<std::string, std::string>> components;  // one, or those of a heterogeneous job
   try {
-    fields = show_fields("job " + shell_word(job));
+    components = show_fields("job " + shell_word(job));
   } catch (const Error& error) {
     if (error.text().find("Invalid job id") == std::string::npos) throw;
-    return look_into_accounts(job);
   }
+  if (components.empty()) return look_into_accounts(job);
+  auto& fields = components.front();
   JobState state{.name = fields["JobState"], .reason = fields["Reason"], .host = fields["BatchHost"]};
   state.heterogeneous = fields.contains("HetJobId");
   read_exit(fields["ExitCode"], state);
@@ -183,10 +188,12 @@ int follow(const std::string& job, const std::filesystem::path& directory) {
   }
 }
 
-std::string own_job() {
-  const char* job = std::getenv("SLURM_JOB_ID");
-  return job == nullptr ? std::string() : job;
+std::string slurm_variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? std::string() : value;
 }
+
+std::string own_job() { return slurm_variable("SLURM_JOB_ID"); }
 
 bool is_of_this_job(const std::filesystem::path& directory) {
   std::ifstream file(directory / "run.json");

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "lp/base/scheduler.h"
 
@@ -42,6 +43,9 @@ void cancel(const std::string& job, bool force);
 // for instance, is said. Ctrl-C cancels the job, and again: stops following it.
 int follow(const std::string& job, const std::filesystem::path& directory);
 
+// What Slurm has put into the environment of this process; empty: nothing.
+std::string slurm_variable(const std::string& name);
+
 // The number of the job that this process is in, or of its interactive allocation; empty: it is in none.
 std::string own_job();
 
@@ -61,7 +65,7 @@ void requeue(const std::filesystem::path& directory);
 // fails.
 std::string ask_slurm(const std::string& tool, const std::string& arguments);
 
-// What `scontrol show` says: "JobState=RUNNING Reason=None" and so on. Throws Error as ask_slurm does.
-std::map<std::string, std::string> show_fields(const std::string& what);
+// What `scontrol show` says of each: "JobState=RUNNING Reason=None" and so on. Throws Error as ask_slurm does.
+std::vector<std::map<std::string, std::string>> show_fields(const std::string& what);
 
 }  // namespace lp::internal

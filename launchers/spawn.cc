@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -20,6 +21,8 @@
 #include <map>
 #include <utility>
 
+#include "launchers/pidfd.h"
+#include "lp/base/descriptor.h"
 #include "lp/base/error.h"
 
 extern char** environ;  // NOLINT: the C library's
@@ -200,6 +203,19 @@ pid_t spawn_agent(int control, const std::string& mark) {
 pid_t spawn_command(const std::vector<std::string>& command, int connection, int errors) {
   return spawn_process(command.front().c_str(), command, changed_environment({}),
                        {{connection, STDIN_FILENO}, {connection, STDOUT_FILENO}, {errors, STDERR_FILENO}});
+}
+
+void end_child(pid_t child, Duration patience) {
+  constexpr auto kTimeToObey = std::chrono::seconds(2);
+  std::array<Poller::Ready, 1> ready;
+  Poller poller;
+  const Descriptor end(pidfd_open(child, 0));
+  if (end) poller.add(end.number(), 0);
+  for (const int signal : {SIGTERM, SIGKILL}) {  // srun that is killed at once leaves its step behind
+    const bool ended = end && poller.wait(ready, after(signal == SIGTERM ? patience : kTimeToObey)) > 0;
+    if (!ended) kill(child, signal);
+  }
+  waitpid(child, nullptr, 0);  // fails when somebody else reaps all children of this process
 }
 
 std::string run_mark(const std::string& run, const std::string& host) {

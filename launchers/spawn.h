@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "lp/base/scheduler.h"
+
 namespace lp::internal {
 
 inline constexpr int kControlDescriptor = 3;  // of an agent and of a node: its control connection
@@ -36,6 +38,10 @@ pid_t spawn_agent(int control, const std::string& mark);
 // A command of the search path, in a process group of its own, with `connection` as its standard input and output and
 // `errors` as its standard error; safe from any thread. Returns its pid. Throws Error when it cannot be started.
 pid_t spawn_command(const std::vector<std::string>& command, int connection, int errors);
+
+// Waits for the end of a child that is about to end by itself; after `patience`, which is enough for an agent that
+// kills what is left, it is told to, and then it is killed. Any thread.
+void end_child(pid_t child, Duration patience = std::chrono::seconds(6));
 
 // The environment variable by which the processes of a run, and all that they start, are known to the agent of a host,
 // which has no name where there is one only: "LP_RUN=digits-...", "LP_RUN=digits-...@host". A start's mark is its run's

@@ -36,11 +36,12 @@ namespace {
 
 }  // namespace
 
-void start_warden(const std::string& mark, const std::filesystem::path& directory) {
+pid_t start_warden(const std::string& mark, const std::filesystem::path& directory) {
   const pid_t agent = getpid();
   const pid_t warden = fork();
   if (warden == 0) guard(agent, mark, directory);
   if (warden < 0) std::fprintf(stderr, "lp agent: it has no warden, because fork failed: %s\n", std::strerror(errno));
+  return warden;
 }
 
 }  // namespace lp::internal

@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kUser = "lp";
 constexpr int kEncrypted = 64;         // bytes that CURVE adds to a message, at most
-constexpr int kBacklog = 16;           // of connections that wait to be accepted
+constexpr int kBacklog = 128;          // of connections that wait to be accepted; one more tries again after a second
 constexpr int kStalled = 30'000;       // milliseconds in which the other side must take something that was sent
 constexpr int kHandshake = 2000;       // milliseconds that it may take
 constexpr std::size_t kCopied = 4096;  // larger contents are kept as they came

@@ -117,6 +117,31 @@ TEST_F(SlurmTest, AProgramRunsInAJobOfTwoComponents) {
   expect_end_within(std::chrono::seconds(10), processes);
 }
 
+// Its file is gone when it starts, and every node has a cache of its own: all ask for it, and then only the one that
+// has lost it.
+TEST_F(SlurmTest, AProgramIsCopiedToTheNodesOfAnAllocationThatHaveNone) {
+  const std::filesystem::path prolog = directory_ / "prolog";
+  std::ofstream(prolog) << "#!/bin/sh\necho \"export XDG_CACHE_HOME=" << directory_.string() << "/$SLURMD_NODENAME\"\n";
+  std::filesystem::permissions(prolog, std::filesystem::perms::owner_all);
+  setenv("SLURM_TASK_PROLOG", prolog.c_str(), 1);
+  const std::string copy = (directory_ / "copy").string();
+  for (const std::string loser : {"n2", ""}) {
+    std::filesystem::copy_file("/proc/self/exe", copy);
+    std::string line = "exec 9<" + copy + "; rm " + copy + "; exec /proc/self/fd/9";
+    for (const std::string& word : arguments({"--launch=slurm", "--workers=4", "--json"})) line += " " + word;
+    Subprocess program({"--quiet", "--nodes=3", "--time=5", "sh", "-c", line}, "/usr/bin/salloc");
+    EXPECT_EQ(program.wait().code, 0) << program.err();
+    EXPECT_TRUE(has(program.last_line(), "\"total\":20")) << program.out() << program.err();
+    for (const std::string node : {"n1", "n2", "n3"}) {
+      const std::string cache = (directory_ / node / "lp").string();
+      EXPECT_EQ(command("cd " + cache + " && find . -type f | wc -l").output, "1\n") << node;
+      EXPECT_EQ(command("cd " + cache + " && sha256sum */* | awk '{print $1 \"/\"}' | xargs ls | wc -l").output, "1\n");
+    }
+    if (!loser.empty()) std::filesystem::remove_all(directory_ / loser);
+  }
+  unsetenv("SLURM_TASK_PROLOG");
+}
+
 TEST_F(SlurmTest, AnElasticGroupRunsInFewerTasks) {
   Subprocess program(arguments({"--launch=slurm", "--slurm=--ntasks=3,--time=5", "--json", "--workers=1..6"}));
   EXPECT_EQ(program.wait().code, 0) << program.err();

@@ -10,7 +10,9 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "launchers/control_socket.h"
 #include "launchers/dial.h"
@@ -183,6 +185,33 @@ TEST(ReceptionKeysTest, AreReadAsTheyWereWrittenAndWhatIsNoneIsNotShown) {
   EXPECT_TRUE(has(error_of(keys.own.public_key), "it has 1 keys"));
   std::filesystem::remove(path);
   EXPECT_THROW(internal::read_keys(path), Error);
+}
+
+TEST(ReceptionKeysTest, OfManyHostsEachTakesItsOwnAndReadsToTheEnd) {
+  std::string text;
+  std::vector<CurveKeys> keys;
+  for (const std::string host : {"n1", "n11", "n2"}) {
+    keys.push_back(make_curve_keys());
+    text += internal::to_text(internal::HostKeys{
+        .host = host, .name = host + "+1", .keys = {.own = keys.back(), .others = {keys.front().public_key}}});
+  }
+  std::istringstream lines(text + "\nthe program");
+  const internal::HostKeys own = internal::read_keys_of("n11", lines);
+  EXPECT_EQ(own.name, "n11+1");
+  EXPECT_EQ(own.keys.own.secret_key, keys[1].secret_key);
+  EXPECT_EQ(own.keys.others, std::vector{keys[0].public_key});
+  std::string rest;
+  std::getline(lines, rest);
+  EXPECT_EQ(rest, "the program");
+  for (const std::string& none : {text + "\n", std::string("n3 n3 almost a secret\n\n"), std::string("n3")}) {
+    std::istringstream others(none);
+    try {
+      internal::read_keys_of("n3", others);
+      ADD_FAILURE() << none;
+    } catch (const Error& error) {
+      EXPECT_FALSE(has(error.text(), "almost")) << error.text();
+    }
+  }
 }
 
 }  // namespace
