@@ -107,7 +107,7 @@ std::string address_of(const std::string& name) {
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
   if (getaddrinfo(name.c_str(), nullptr, &hints, &found) != 0) return {};
-  const std::string text = text_of(found->ai_addr, found->ai_addrlen);
+  std::string text = text_of(found->ai_addr, found->ai_addrlen);
   freeaddrinfo(found);
   return text;
 }
