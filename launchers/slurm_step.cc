@@ -54,7 +54,7 @@ std::string address_for(const std::vector<HostSpec>& hosts) {
   const auto other =
       std::find_if(hosts.begin(), hosts.end(), [&](const auto& host) { return slurm_node(host) != here; });
   const HostSpec& host = other == hosts.end() ? hosts.front() : *other;
-  const std::string address = address_towards(host.address);
+  std::string address = address_towards(host.address);
   if (!address.empty()) return address;
   throw Error(ErrorKind::failed,
               "there is no way from this host to " + host.name + ", whose address is " + quote(host.address));
