@@ -207,13 +207,16 @@ pid_t spawn_command(const std::vector<std::string>& command, int connection, int
 
 void end_child(pid_t child, Duration patience) {
   constexpr auto kTimeToObey = std::chrono::seconds(2);
-  std::array<Poller::Ready, 1> ready;
-  Poller poller;
-  const Descriptor end(pidfd_open(child, 0));
-  if (end) poller.add(end.number(), 0);
-  for (const int signal : {SIGTERM, SIGKILL}) {  // srun that is killed at once leaves its step behind
-    const bool ended = end && poller.wait(ready, after(signal == SIGTERM ? patience : kTimeToObey)) > 0;
-    if (!ended) kill(child, signal);
+  if (const Descriptor end(pidfd_open(child, 0)); end) {
+    std::array<Poller::Ready, 1> ready;
+    Poller poller;
+    poller.add(end.number(), 0);
+    for (const int signal : {SIGTERM, SIGKILL}) {  // srun that is killed at once leaves its step behind
+      if (poller.wait(ready, after(signal == SIGTERM ? patience : kTimeToObey)) > 0) break;
+      pidfd_send_signal(end.number(), signal, nullptr, 0);
+    }
+  } else if (errno != ESRCH) {  // no descriptor is left; where the child is gone, its number may be another's
+    kill(child, SIGKILL);
   }
   waitpid(child, nullptr, 0);  // fails when somebody else reaps all children of this process
 }
