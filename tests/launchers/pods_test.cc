@@ -122,6 +122,12 @@ TEST_F(PodsTest, AMemberOfAnElasticGroupComesWithItsPod) {
   ASSERT_TRUE(
       program->read_until("group worker begins with 1 of 1..2 members: has no place: worker-1 is not there yet"))
       << program->err();
+  // An agent that has not dialed when the run is over would not be told.
+  Event never;
+  const Time end = after(std::chrono::seconds(30));
+  while (!has(contents(directory_ / "run1" / "events.log"), R"("kind":"ready","node":"worker/0")") && !passed(end)) {
+    never.wait(after(std::chrono::milliseconds(5)));
+  }
   agents_.push_back(start_agent("worker-1"));
   EXPECT_TRUE(program->read_until("worker/1 is there; the program goes on with it")) << program->err();
   EXPECT_TRUE(program->read_until("waiting"));
