@@ -98,7 +98,7 @@ class Dialer {
     const std::size_t count = router_.readable() ? 0 : poller_.wait(ready, until);
     for (std::size_t i = 0; i < count; ++i) {
       if (ready[i].tag == kInterrupts) interrupted_ = interrupts_.take() != 0 || interrupted_;
-      if (ready[i].tag == kStream) tunnel_->handle(ready[i], Tunnel::Kind::lost);
+      if (ready[i].tag == kStream && tunnel_->handle(ready[i])) send(tunnel_message(Tunnel::Kind::lost));
     }
     receive();
   }

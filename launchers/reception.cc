@@ -113,8 +113,10 @@ void Reception::State::serve() {
     for (std::size_t i = 0; i < count; ++i) {
       const auto guest = guests.find(ready[i].tag);
       if (guest == guests.end()) continue;
-      guest->second.tunnel->handle(ready[i], last());
-      guest->second.lost = guest->second.lost || (guest->second.tunnel->ended_here() && !finished);
+      if (!guest->second.tunnel->handle(ready[i])) continue;
+      // Only now: the owner may have called finish() just before it closed the stream.
+      guest->second.lost = !finished;
+      send(guest->second.id, tunnel_message(last()));
     }
   }
 }

@@ -29,10 +29,12 @@ Tunnel::~Tunnel() {
   if (watched_) poller_.remove(stream_.number());
 }
 
-void Tunnel::handle(const Poller::Ready& ready, Kind last) {
+bool Tunnel::handle(const Poller::Ready& ready) {
+  const bool before = ended_here();
   if (ready.writable) write();
-  if (ready.readable) read(last);
+  if (ready.readable) read();
   watch();
+  return ended_here() && !before;
 }
 
 // One that nothing is wanted of is taken out: that its other end is closed would be told again and again.
@@ -51,7 +53,7 @@ void Tunnel::watch() {
   watched_ = reads || writes;
 }
 
-void Tunnel::read(Kind last) {
+void Tunnel::read() {
   std::array<std::byte, kChunk> bytes;
   for (int chunk = 0; chunk < kChunksAtOnce && stream_ && room_ > 0; ++chunk) {
     const ssize_t got = recv(stream_.number(), bytes.data(), std::min(bytes.size(), room_), MSG_DONTWAIT);
@@ -62,7 +64,6 @@ void Tunnel::read(Kind last) {
       stream_ = Descriptor();
       inbox_.clear();
       written_ = 0;
-      send_(tunnel_message(last));
       return;
     }
     room_ -= static_cast<std::size_t>(got);

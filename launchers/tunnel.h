@@ -35,8 +35,8 @@ class Tunnel {
   Tunnel(const Tunnel&) = delete;
   Tunnel& operator=(const Tunnel&) = delete;
 
-  // The stream is ready. At its end the other side is told `last`, which is lost or over.
-  void handle(const Poller::Ready& ready, Kind last);
+  // The stream is ready. True when it has ended with this: the owner tells the other side lost or over.
+  [[nodiscard]] bool handle(const Poller::Ready& ready);
   // Takes a message of the other side. False when it is none that may come.
   bool take(std::span<const std::byte> message);
 
@@ -44,7 +44,7 @@ class Tunnel {
   bool ended_there() const { return ended_there_; }
 
  private:
-  void read(Kind last);
+  void read();
   void write();
   void watch();
   bool unwritten() const { return written_ < inbox_.size(); }

@@ -30,14 +30,17 @@ using internal::Tunnel;
 class TunnelTest : public testing::Test {
  protected:
   struct End {
-    explicit End(std::deque<Buffer>& sent)
-        : ends(internal::make_socket_pair()),
+    explicit End(std::deque<Buffer>& the_sent)
+        : sent(the_sent),
+          ends(internal::make_socket_pair()),
           stream(ends.ours),
-          tunnel(Descriptor(ends.theirs), poller, 0, [&sent](Buffer message) { sent.push_back(std::move(message)); }) {}
+          tunnel(Descriptor(ends.theirs), poller, 0, [this](Buffer message) { sent.push_back(std::move(message)); }) {}
 
     void handle() {
       std::array<Poller::Ready, 1> ready;
-      while (poller.wait(ready, now()) > 0) tunnel.handle(ready[0], Tunnel::Kind::over);
+      while (poller.wait(ready, now()) > 0) {
+        if (tunnel.handle(ready[0])) sent.push_back(internal::tunnel_message(Tunnel::Kind::over));
+      }
     }
     // As much as fits now.
     std::size_t write(std::string_view text) const {
@@ -51,6 +54,7 @@ class TunnelTest : public testing::Test {
       return text;
     }
 
+    std::deque<Buffer>& sent;
     Poller poller{};
     internal::SocketPair ends;
     Descriptor stream;
