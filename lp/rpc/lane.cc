@@ -79,6 +79,8 @@ void LaneReader::get(void* bytes, std::size_t size) noexcept {
 }
 
 bool LaneReader::release() noexcept {
+  if (at_ != written_ && at_ - released_ < ring_.size() / 128) return false;  // each time is a barrier
+  released_ = at_;
   lane_.read.store(at_);
   // Not before the store: a writer that has just found the ring full sees our position, or we see that it waits.
   if (!lane_.writer_waits.load() || written_ - at_ > ring_.size() / 2) return false;

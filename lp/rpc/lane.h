@@ -61,7 +61,8 @@ class LaneReader {
   // is impossible.
   std::size_t available(std::size_t wanted);
   void get(void* bytes, std::size_t size) noexcept;  // which must be available
-  // Makes room of what was read; true when the writer waits for that, there is much, and it must be rung.
+  // Makes room of what was read, now or with what is read next; true when the writer waits for that, there is much, and
+  // it must be rung.
   bool release() noexcept;
 
  private:
@@ -70,6 +71,7 @@ class LaneReader {
   std::uint64_t at_ = 0;
   std::uint64_t origin_ = 0;
   std::uint64_t written_ = 0;
+  std::uint64_t released_ = 0;
 };
 
 }  // namespace lp::internal

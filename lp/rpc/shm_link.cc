@@ -153,8 +153,9 @@ void ShmLink::send(Frames message) {
     writer_.send(message, returned);
     queued_.store(writer_.queued().messages > 0, std::memory_order_relaxed);
     if (writer_.queued().bytes > kFull) full_ = true;
-    owes_ = owe();
-    ring = !owes_ && writer_.wake();
+    const bool owes = owe();
+    if (owes != owes_.load(std::memory_order_relaxed)) owes_ = owes;  // a store is a barrier
+    ring = !owes && writer_.wake();
   }
   if (ring) ring_there();
 }
@@ -224,34 +225,36 @@ bool ShmLink::leave() noexcept { return receiving_.exchange(kFree) == kAgain; }
 std::size_t ShmLink::receive(std::size_t most) {
   std::size_t count = 0;
   Batch batch(*this);
-  for (bool more = true; more && count < most && enter();) {
-    if (receive_one(more)) ++count;
-  }
+  for (bool more = true; more && count < most && enter();) count += receive_some(most - count, more);
   return count;
 }
 
-// In the role of the one who receives, which it leaves.
-bool ShmLink::receive_one(bool& more) {
+// In the role of the one who receives, which it leaves: handles up to `most` messages, and no more when one of them has
+// a handler, which it runs.
+std::size_t ShmLink::receive_some(std::size_t most, bool& more) {
   ShmLink* const outer = std::exchange(t_receiving, this);
-  bool got = false;
+  std::size_t count = 0;
   Runnable handler;
   try {
-    maintain();
-    Frames message;
-    got = !broken_ && reader_.next(message, returned_);
-    if (reader_.release()) ring_there();
-    for (const std::uint64_t lease : returned_) {
-      Buffer dropped;  // outside the lock
-      const std::lock_guard lock(sending_);
-      dropped = writer_.take_back(lease);
-    }
-    returned_.clear();
-    if (got) handler = connection_->on_message(std::move(message));
+    do {
+      maintain();
+      Frames message;
+      more = !broken_ && reader_.next(message, returned_);
+      if (reader_.release()) ring_there();
+      for (const std::uint64_t lease : returned_) {
+        Buffer dropped;  // outside the lock
+        const std::lock_guard lock(sending_);
+        dropped = writer_.take_back(lease);
+      }
+      returned_.clear();
+      if (!more) break;
+      ++count;
+      handler = connection_->on_message(std::move(message));
+    } while (!handler && count < most && t_receiving == this);
   } catch (const std::exception&) {
     broken_ = true;
     connection_->refuse();
   }
-  more = got;
   if (std::exchange(t_receiving, outer) != this) {
     more = false;  // it had to wait, and another has the role
   } else {
@@ -263,7 +266,7 @@ bool ShmLink::receive_one(bool& more) {
     if (handler) Receivers::before_handler(unread);
   }
   handler.run();
-  return got;
+  return count;
 }
 
 void ShmLink::maintain() {

@@ -70,7 +70,7 @@ class ShmLink final : public Link {
   class Returns;
   class Batch;
 
-  bool receive_one(bool& more);
+  std::size_t receive_some(std::size_t most, bool& more);
   void maintain();
   bool owe() const;
   void pay();
