@@ -12,7 +12,10 @@
 #include <vector>
 
 #include "launchers/main.h"
+#include "lp/base/file.h"
 #include "lp/lp.h"
+#include "nodes/checkpointer.h"
+#include "nodes/metrics.h"
 #include "nodes/rounds.h"
 #include "programs/evaluation.h"
 #include "programs/pipeline.h"
@@ -28,7 +31,9 @@ struct Result {
   std::vector<std::uint64_t> staleness{};  // gradients by that
   std::uint64_t bytes_sent = 0;            // by the workers, of keys and values
   std::uint64_t bytes_received = 0;
-  double idle_share = 0;  // of the workers' time
+  double idle_share = 0;    // of the workers' time
+  std::uint64_t looks = 0;  // at the test accuracy, while it was trained
+  std::string snapshot{};   // the last file with parameters
   std::string parameters_hash{};
 };
 
@@ -76,6 +81,21 @@ void add_stages(const std::vector<lp::StageStatistics>& stages, Result& result) 
   result.idle_share = seconds > 0 ? idle / seconds : 0;
 }
 
+// What was found while it was trained: in a file, and at most ten of the looks for people.
+void add_looks(const lp::MetricSeries& series, const std::string& file, Result& result) {
+  if (!series.contains("loss")) return;  // over before the first look was
+  const std::vector<lp::MetricPoint>& losses = series.at("loss");
+  const std::vector<lp::MetricPoint>& accuracies = series.at("accuracy");
+  result.looks = losses.size();
+  std::printf("   seconds   updates      loss  accuracy\n");
+  for (std::size_t i = 0, skip = (losses.size() + 9) / 10; i < losses.size(); i += skip) {
+    std::printf("%10.1f%10llu%10.3f%9.1f%%\n", losses[i].seconds, static_cast<unsigned long long>(losses[i].step),
+                losses[i].value, 100 * accuracies[i].value);
+  }
+  std::printf("\n");
+  if (!file.empty()) lp::write_file_durably(file, lp::to_csv(series));
+}
+
 int size_of(std::string_view group, const lp::Program& program) {
   for (const lp::GroupSpec& one : program.groups()) {
     if (one.options.name == group) return one.size;
@@ -94,6 +114,12 @@ Result report(lp::Run& run, const lp::TrainConfig& config) {
   result.accuracy = test.accuracy;
   result.loss = test.loss;
   result.updates = parameters.step;
+  if (size_of("metrics", run.program()) > 0) {
+    add_looks(run.client(lp::Handle<lp::Metrics>("metrics")).call<&lp::Metrics::all>(), config.curves, result);
+  }
+  if (size_of("checkpointer", run.program()) > 0) {
+    result.snapshot = run.client(lp::Handle<lp::Checkpointer>("checkpointer")).call<&lp::Checkpointer::save>();
+  }
   if (size_of("rounds", run.program()) > 0) {
     add_rounds(run.client(lp::Handle<lp::Rounds>("rounds")).call<&lp::Rounds::statistics>(), result);
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 
 #include "lp/base/error.h"
 
@@ -20,6 +21,17 @@ Evaluation evaluate(const Model& model, const Eigen::VectorXf& parameters, const
   for (Eigen::Index i = 0; i < guesses.size(); ++i) ++out.confusion(data.labels(i), guesses(i));
   out.accuracy = out.confusion.trace() / examples;
   return out;
+}
+
+std::function<Judge(std::uint64_t seed)> loss_and_accuracy(std::function<std::unique_ptr<Model>()> model,
+                                                           std::function<Dataset(std::uint64_t seed)> data) {
+  return [model = std::move(model), data = std::move(data)](std::uint64_t run_seed) {
+    const std::shared_ptr<const Model> made = model();
+    return Judge{.size = made->size(), .values = [made, examples = data(run_seed)](const Eigen::VectorXf& parameters) {
+                   const Evaluation found = evaluate(*made, parameters, examples);
+                   return MetricValues{{"loss", found.loss}, {"accuracy", found.accuracy}};
+                 }};
+  };
 }
 
 std::string confusion_table(const Eigen::MatrixXi& confusion) {

@@ -1,10 +1,14 @@
 #pragma once
 // How good a model is on labelled examples. Values and pure functions: any thread.
 
+#include <cstdint>
+#include <functional>
+#include <memory>
 #include <string>
 
 #include <Eigen/Core>
 
+#include "nodes/evaluator.h"
 #include "programs/data.h"
 #include "programs/model.h"
 
@@ -18,6 +22,10 @@ struct Evaluation {
 
 // Error::failed when there are no examples or a size does not fit.
 Evaluation evaluate(const Model& model, const Eigen::VectorXf& parameters, const Dataset& data);
+
+// A judge for an Evaluator: "loss" and "accuracy" of a model on these examples. The functions are called where it runs.
+std::function<Judge(std::uint64_t seed)> loss_and_accuracy(std::function<std::unique_ptr<Model>()> model,
+                                                           std::function<Dataset(std::uint64_t seed)> data);
 
 // The confusion as a table of text, a line per class, with the share of its examples that were guessed right; a dot for
 // none. For up to about 20 classes.

@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <optional>
 
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 #include "lp/base/scheduler.h"
+#include "nodes/checkpointer.h"
+#include "nodes/evaluator.h"
+#include "nodes/metrics.h"
 #include "programs/asynchronous.h"
 #include "programs/bounded_delay.h"
 #include "programs/evaluation.h"
@@ -130,7 +134,8 @@ const NamedScheme kSchemes[] = {
          [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
            add_partitioned_training(program, task, training,
                                     {.bytes = config.partition_bytes, .credit = config.credit_bytes});
-         }},
+         },
+     .servers_sum = true},
     {.name = "sliced",
      .system = "BigDL, CaffeOnSpark",
      .summary = "each worker sums and updates a slice of the parameters for all",
@@ -209,6 +214,44 @@ const NamedScheme kSchemes[] = {
                const TrainConfig& config) { add_gossip_training(program, task, training, config.probability); }},
 };
 
+// The nodes that look on while others train.
+void add_observers(Program& program, const NamedScheme& scheme, const TrainConfig& config) {
+  const bool looks = config.evaluate_every > 0;
+  if (!looks && config.target > 0 && program.find("rounds") == std::nullopt) {
+    throw Error(ErrorKind::failed, "--target needs looks at the test accuracy: give --evaluate-every=SECONDS");
+  }
+  if (!looks && !config.curves.empty()) {
+    throw Error(ErrorKind::failed, "--curves needs looks at the test accuracy: give --evaluate-every=SECONDS");
+  }
+  if (!looks && config.snapshots.empty()) return;
+  const auto& groups = program.groups();
+  const auto found =
+      std::find_if(groups.begin(), groups.end(), [](const GroupSpec& one) { return one.options.name == "server"; });
+  if (found == groups.end() || scheme.servers_sum) {
+    throw Error(ErrorKind::failed, "with the scheme " + std::string(scheme.name) +
+                                       " no server has the parameters that are learned: leave --evaluate-every and "
+                                       "--snapshots out");
+  }
+  const GroupHandle<ParameterServer> servers("server", found->size);
+  const auto model = [config] { return model_of(config); };
+  if (looks) {
+    EvaluatorOptions options{
+        .period = from_seconds(config.evaluate_every),
+        .judge = loss_and_accuracy(model, [config](std::uint64_t run_seed) { return data_of(config, run_seed).test; })};
+    if (config.target > 0) {
+      options.reached = [target = config.target](const MetricValues& values) { return values.back().second >= target; };
+    }
+    const auto metrics = program.add<Metrics>({.name = "metrics"});
+    program.add<Evaluator>({.name = "evaluator"}, servers, metrics, options);
+  }
+  if (!config.snapshots.empty()) {
+    const CheckpointerOptions options{.directory = config.snapshots,
+                                      .period = from_seconds(config.snapshot_every),
+                                      .size = [model] { return model()->size(); }};
+    program.add<Checkpointer>({.name = "checkpointer"}, servers, options);
+  }
+}
+
 }  // namespace
 
 std::span<const NamedScheme> named_schemes() { return kSchemes; }
@@ -266,7 +309,9 @@ Program make_training(const TrainConfig& config) {
   const LearningTask task{.model = [config] { return model_of(config); },
                           .data = [config](std::uint64_t run_seed) { return data_of(config, run_seed).train; }};
   Program program(std::string("train"));
-  named_scheme(config.scheme).add(program, task, training, config);
+  const NamedScheme& scheme = named_scheme(config.scheme);
+  scheme.add(program, task, training, config);
+  add_observers(program, scheme, config);
   return program;
 }
 

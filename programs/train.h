@@ -55,7 +55,11 @@ struct TrainConfig {
   double fraction = 0.5;
   std::uint64_t epochs = 1;
   std::uint32_t label_shards = 0;
+  double evaluate_every = 0;
   double target = 0;
+  std::string curves;
+  std::string snapshots;
+  double snapshot_every = 60;
   double patience = 60;
   double probability = 0.1;
   int depth = 2;
@@ -99,7 +103,14 @@ struct TrainConfig {
       field("fraction", "federated: of the clients, the workers, how many a round selects", range(0, 1)),
       field("epochs", "federated: of a client's examples, in a round", at_least(1)),
       field("label_shards", "federated: shards of examples of one label that a client has; 0: random examples"),
-      field("target", "federated: the training ends when the test accuracy has reached it; 0: never", range(0, 1)),
+      field("evaluate_every", "seconds from one look at the test accuracy to the next; 0: only at the end",
+            non_negative),
+      field("target", "the training ends when a look, or a federated round, finds this test accuracy; 0: never",
+            range(0, 1)),
+      field("curves", "a file for what the looks have found over time, as CSV"),
+      field("snapshots",
+            "a directory for files with the parameters, made while they are learned, the newest 5 of them"),
+      field("snapshot_every", "seconds from one of them to the next", positive),
       field("patience", "federated: seconds that a round waits for a client", positive),
       field("probability", "gossip: that a worker sends its model to another after a step", range(0, 1)),
       field("depth", "tree_aggregate: levels of sums, from the workers to the servers", at_least(1)),
@@ -117,6 +128,7 @@ struct NamedScheme {
   std::string_view system;   // that it stands for
   std::string_view summary;  // one line
   void (*add)(Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config);
+  bool servers_sum = false;  // gradients; the parameters are in the workers
 };
 std::span<const NamedScheme> named_schemes();
 // Error::failed when there is none of this name; it says what is near.
@@ -125,7 +137,8 @@ const NamedScheme& named_scheme(std::string_view name);
 // A line for each scheme.
 std::string list_of_schemes();
 
-// The program, its groups "server" and "worker". Error::failed when an option does not fit.
+// The program, its groups "server" and "worker"; with looks "evaluator" and "metrics", with snapshots "checkpointer".
+// Error::failed when an option does not fit.
 Program make_training(const TrainConfig& config);
 
 // 80 % to train on, the rest to test; and the model for them.

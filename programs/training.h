@@ -21,6 +21,7 @@
 #include "nodes/optimizer.h"
 #include "nodes/parameter_client.h"
 #include "nodes/parameter_server.h"
+#include "nodes/parameters.h"
 #include "programs/data.h"
 #include "programs/model.h"
 
@@ -155,18 +156,6 @@ std::function<std::vector<float>(std::uint64_t seed)> initial_parameters(const L
 // One dense tensor of a model's parameters, split by this partition.
 Tensor dense_tensor(const LearningTask& task, Partition partition);
 
-// All parameters, and after how many updates.
-struct Parameters {
-  std::uint64_t step = 0;
-  Eigen::VectorXf values{};
-};
-
-// The newest version that all servers of a synchronous training have. Error::disconnected when they have none in
-// common, as while they are being restored: ask again.
-Parameters latest_parameters(const Clients<ParameterServer>& servers);
-// What each server has of a tensor now, whatever the others have, and the fewest updates of a server. From the replica
-// of one that is gone, if it has one.
-Parameters present_parameters(const Clients<ParameterServer>& servers, std::uint32_t tensor = 0);
 // What a training that has ended has learned: `size` parameters from the servers, in the order of their tensors, or,
 // where a scheme leaves them there, from the first worker that has them.
 Parameters trained_parameters(const Clients<ParameterServer>& servers, const Clients<TrainingWorker>& workers,

@@ -1,5 +1,6 @@
 """Every scheme in processes: it learns, and it counts what it did. Usage: train_test.py FOLDER"""
 
+import csv
 import pathlib
 import sys
 import tempfile
@@ -55,6 +56,31 @@ class Train(unittest.TestCase):
                   for scheme, flags in [("synchronous", []), ("partitioned", ["--partition-bytes=4000"]), ("sliced", []), ("in_graph", []),
                                         ("bounded_delay", ["--delay=0"])]}
         self.assertEqual(1, len(hashes))
+
+    def test_it_is_watched_while_it_trains_and_ends_when_it_is_good_enough(self):
+        for scheme in ["asynchronous", "outer_product"]:
+            with self.subTest(scheme), tempfile.TemporaryDirectory() as directory:
+                curves, snapshots = pathlib.Path(directory) / "curves.csv", pathlib.Path(directory) / "snapshots"
+                result = launch.result("train", f"--scheme={scheme}", "--steps=1000000", "--evaluate-every=0.02",
+                                       "--target=0.9", f"--curves={curves}", f"--snapshots={snapshots}",
+                                       "--snapshot-every=0.05", "--launch=processes")
+                self.assertGreaterEqual(result["accuracy"], 0.85)
+                self.assertLess(result["updates"], 1000000)
+                rows = list(csv.DictReader(curves.open(newline="")))
+                accuracies = [float(row["value"]) for row in rows if row["series"] == "accuracy"]
+                self.assertEqual(result["looks"], len(accuracies))
+                self.assertGreaterEqual(accuracies[-1], 0.9)
+                self.assertTrue(all(accuracy < 0.9 for accuracy in accuracies[:-1]))
+                self.assertEqual(snapshots, pathlib.Path(result["snapshot"]).parent)
+                self.assertLessEqual(len(list(snapshots.iterdir())), 5)
+
+    def test_who_watches_needs_parameters_at_the_servers_and_looks(self):
+        for flags, said in [(["--scheme=ring", "--evaluate-every=1"], "no server has the parameters"),
+                            (["--scheme=partitioned", "--snapshots=x"], "no server has the parameters"),
+                            (["--target=0.9"], "--evaluate-every=SECONDS"), (["--curves=x"], "--evaluate-every=SECONDS")]:
+            process = launch.run("train", *flags)
+            self.assertEqual(2, process.returncode)
+            self.assertIn(said, process.stderr)
 
     def test_it_reads_a_csv_file(self):
         with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:

@@ -1,0 +1,70 @@
+// An evaluator: it sees what the servers hold, says it, and ends the program when that is good enough.
+#include "nodes/evaluator.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "lp/lp.h"
+#include "tests/nodes/two_servers.h"
+
+namespace lp {
+namespace {
+
+using test::TwoServers;
+
+EvaluatorOptions looks_for(float target) {
+  return {.period = std::chrono::milliseconds(1),
+          .judge =
+              [](std::uint64_t) {
+                return Judge{.size = TwoServers::kSize, .values = [](const Eigen::VectorXf& parameters) {
+                               EXPECT_EQ(parameters.size(), static_cast<Eigen::Index>(TwoServers::kSize));
+                               return MetricValues{{"least", parameters.minCoeff()}, {"most", parameters.maxCoeff()}};
+                             }};
+              },
+          .reached = [target](const MetricValues& values) { return values.front().second >= target; }};
+}
+
+TEST(EvaluatorTest, LooksUntilItIsGoodEnoughAndEndsTheProgramThen) {
+  Handle<Metrics> metrics("metrics");
+  TwoServers two([&](Program& program, const GroupHandle<ParameterServer>& servers) {
+    metrics = program.add<Metrics>({.name = "metrics"});
+    program.add<Evaluator>({.name = "evaluator"}, servers, metrics, looks_for(3));
+  });
+  for (int step = 0; step < 3; ++step) two.step();
+  two.run().wait_finished();
+  EXPECT_TRUE(two.run().failed().empty());
+  EXPECT_EQ(two.run().stop_reason(), "after 3 updates it is good enough: least 3.000000, most 3.000000");
+  const MetricSeries series = two.run().client(metrics).call<&Metrics::all>();
+  ASSERT_FALSE(series.at("least").empty());
+  for (const MetricPoint& point : series.at("least")) EXPECT_GE(point.value, static_cast<double>(point.step));
+  for (const MetricPoint& point : series.at("most")) EXPECT_LE(point.value, static_cast<double>(point.step) + 1);
+  EXPECT_EQ(series.at("least").back().value, 3);
+}
+
+TEST(EvaluatorTest, GoesOnWhenServersAreRestored) {
+  Handle<Metrics> metrics("metrics");
+  TwoServers two([&](Program& program, const GroupHandle<ParameterServer>& servers) {
+    metrics = program.add<Metrics>({.name = "metrics"});
+    program.add<Evaluator>({.name = "evaluator"}, servers, metrics, looks_for(1));
+  });
+  two.run().restart({"server/0", "server/1"});
+  two.step();
+  two.run().wait_finished();
+  EXPECT_TRUE(two.run().failed().empty());
+  EXPECT_EQ(two.run().client(metrics).call<&Metrics::latest>().at("least").value, 1);
+}
+
+TEST(EvaluatorTest, RefusesToLookWithoutAJudge) {
+  Program program("nobody");
+  const auto metrics = program.add<Metrics>({.name = "metrics"});
+  program.add<Evaluator>({.name = "evaluator"}, GroupHandle<ParameterServer>("server", 0), metrics, EvaluatorOptions{});
+  LocalRun run(program, {}, LocalRun::kNothingHere);
+  run.start_one("evaluator", 1);
+  ASSERT_EQ(run.failed().count("evaluator"), 1U);
+  EXPECT_EQ(run.failed().at("evaluator").text(), "an evaluator needs a judge, and a period above 0, not 1 s");
+}
+
+}  // namespace
+}  // namespace lp
