@@ -22,11 +22,11 @@ class TwoServers {
   using Look = std::function<void(Program& program, const GroupHandle<ParameterServer>& servers)>;
   explicit TwoServers(const Look& add) {
     const ParameterServerOptions options{.shard = {.rule = Sgd{.rate = 1}, .workers = 1}};
-    const auto servers = program_.group<ParameterServer>({.name = "server", .replicas = kServers}, context, kTensors,
+    const auto servers = program_.group<ParameterServer>({.name = "server", .replicas = kServers}, context, tensors_,
                                                          options, GroupHandle<ParameterServer>("server", 0));
     add(program_, servers);
     run_.emplace(program_);
-    client_.emplace(run_->client(GroupHandle<ParameterService>("server", kServers)), kTensors,
+    client_.emplace(run_->client(GroupHandle<ParameterService>("server", kServers)), tensors_,
                     ParameterClientOptions{});
   }
 
@@ -38,7 +38,7 @@ class TwoServers {
   }
 
  private:
-  const std::vector<Tensor> kTensors{{.partition = Partition::slices(kSize, kServers)}};
+  const std::vector<Tensor> tensors_{{.partition = Partition::slices(kSize, kServers)}};
   Program program_{"two_servers"};
   std::optional<LocalRun> run_;
   std::optional<ParameterClient> client_;
