@@ -45,14 +45,12 @@ Program Programs::build(const std::string& name, const std::string& configuratio
 }
 
 std::optional<int> become_node_if_asked(int argc, char** argv, const Programs& programs) {
-  constexpr std::string_view kNode = "--lp-node=";
-  constexpr std::string_view kAgentThere = "--lp-agent=";  // and its lease in seconds
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
-    if (argument.starts_with(kAgentThere)) {
+    if (argument.starts_with(internal::kAgentThereFlag)) {
       int lease = 0;
       const auto [rest, error] =
-          std::from_chars(argument.data() + kAgentThere.size(), argument.data() + argument.size(), lease);
+          std::from_chars(argument.data() + internal::kAgentThereFlag.size(), argument.data() + argument.size(), lease);
       if (error == std::errc{} && lease > 0) return internal::run_agent_there(std::chrono::seconds(lease));
     }
     if (argument.starts_with(internal::kDialFlag)) {
@@ -61,17 +59,17 @@ std::optional<int> become_node_if_asked(int argc, char** argv, const Programs& p
     if (argument.starts_with(internal::kRelayFlag)) {
       return internal::run_relay(argument.substr(internal::kRelayFlag.size()));
     }
-    const bool agent = argument == "--lp-agent";
-    if (!agent && !argument.starts_with(kNode)) continue;
+    const bool agent = argument == internal::kAgentFlag;
+    if (!agent && !argument.starts_with(internal::kNodeFlag)) continue;
     if (!is_control_connection(internal::kControlDescriptor)) {
       std::fprintf(stderr, "%s: %s is for the processes that a launcher starts: start the program without it\n",
                    argv[0], agent ? "--lp-agent" : "--lp-node");
       return 2;
     }
     fcntl(internal::kControlDescriptor, F_SETFD, FD_CLOEXEC);
-    return agent
-               ? internal::run_agent(internal::kControlDescriptor)
-               : internal::run_node(internal::kControlDescriptor, std::string(argument.substr(kNode.size())), programs);
+    return agent ? internal::run_agent(internal::kControlDescriptor)
+                 : internal::run_node(internal::kControlDescriptor,
+                                      std::string(argument.substr(internal::kNodeFlag.size())), programs);
   }
   return std::nullopt;
 }

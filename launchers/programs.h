@@ -12,6 +12,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "lp/config/freeze.h"
@@ -43,7 +44,15 @@ class Programs {
 };
 
 // In a process that a launcher started from this binary, as an agent or as a node: does that work, and returns the exit
-// code for main(). Nothing in a process that a person started. To be called first in main(), before there are threads.
-std::optional<int> become_node_if_asked(int argc, char** argv, const Programs& programs);
+// code, with which main() must end, or the process would launch the program once more. Nothing in a process that a
+// person started. To be called first in main(), before there are threads.
+[[nodiscard]] std::optional<int> become_node_if_asked(int argc, char** argv, const Programs& programs);
+
+namespace internal {
+// What makes a process of a run such a one.
+inline constexpr std::string_view kAgentFlag = "--lp-agent";
+inline constexpr std::string_view kAgentThereFlag = "--lp-agent=";  // on another host, and its lease in seconds
+inline constexpr std::string_view kNodeFlag = "--lp-node=";         // and the node's name
+}  // namespace internal
 
 }  // namespace lp

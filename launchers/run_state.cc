@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "launchers/last_words.h"
+#include "launchers/launch_check.h"
 #include "launchers/limits.h"
 #include "launchers/measurement.h"
 #include "launchers/places.h"
@@ -78,6 +79,7 @@ Run::State::State(Run& owner, Program built, LaunchOptions given)
       mark_(options.launch == Launch::kubernetes ? name : name + "." + internal::random_suffix()),
       topology_(internal::topology_of(plan)),
       journal_(options.directory) {
+  internal::check_launcher(options);
   if (!options.directory.empty()) take_directory();
   if (begin_.path.empty() && !options.resume.empty()) {
     begin_ = restore_point(options.resume, program.fingerprint(), /*must=*/true);

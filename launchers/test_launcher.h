@@ -9,7 +9,8 @@
 //     called EXPECT_EQ(run.client(counter).call<&Counter::value>(), 0);
 //   }
 //
-// Processes need a main() that gives its programs to become_node_if_asked, before it runs the tests.
+// Processes need a main() that begins with
+// `if (const auto code = lp::become_node_if_asked(argc, argv, programs)) return *code;`, before it runs the tests.
 
 #include <utility>
 

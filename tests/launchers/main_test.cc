@@ -139,6 +139,18 @@ TEST_F(MainTest, ANodeStartedByHandSaysSo) {
   }
 }
 
+TEST_F(MainTest, AProcessOfARunThatDoesNotEndWhereItShouldLaunchesNothing) {
+  Subprocess by_hand({"careless"});
+  EXPECT_EQ(by_hand.wait().code, 0) << by_hand.err();
+  for (const char* flag : {"--lp-node=worker/1", "--lp-agent", "--lp-agent=0"}) {
+    Subprocess program({"careless", flag});
+    EXPECT_EQ(program.wait().code, 3);
+    EXPECT_TRUE(has(program.err(), std::string("this process, started with ") + flag + ", is itself one of a run"))
+        << program.err();
+    EXPECT_TRUE(has(program.err(), "(argc, argv, programs)) return *code;")) << program.err();
+  }
+}
+
 TEST_F(MainTest, ADirectoryIsForOneLaunch) {
   Subprocess first(arguments({with_processes(), "--mode=says that it waits"}));
   ASSERT_TRUE(first.read_until("waiting"));
