@@ -3,11 +3,13 @@
 #include <execinfo.h>
 #include <signal.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 
 #include "launchers/exit_status.h"
@@ -21,6 +23,7 @@ namespace lp::internal {
 namespace {
 
 constexpr int kDeepest = 48;
+constexpr std::uintptr_t kNearStack = std::uintptr_t{1} << 16;  // of the stack's end, where a frame begins
 
 // A signal handler can reach nothing else. Written once, by main(), before any thread is there.
 std::array<char, 256> crash_title;
@@ -59,12 +62,32 @@ void on_sanitizer_death() {
   put("was stopped by a sanitizer, whose report stands above\n");
 }
 
-void on_crash(int signal) {
+// Where the stack was that the signal has interrupted; 0: unknown.
+std::uintptr_t stack_pointer([[maybe_unused]] const void* context) {
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  return static_cast<const ucontext_t*>(context)->uc_mcontext.sp;
+#else
+  return 0;
+#endif
+}
+
+// A stack ends at pages that nobody may touch: who has used it up is stopped there, close to its stack pointer.
+bool is_stack_overflow(const siginfo_t& info, const void* context) {
+  if ((info.si_signo != SIGSEGV && info.si_signo != SIGBUS) || info.si_code <= 0) return false;  // or somebody sent it
+  const std::uintptr_t stack = stack_pointer(context);
+  const auto fault = reinterpret_cast<std::uintptr_t>(info.si_addr);
+  return stack != 0 && (fault > stack ? fault - stack : stack - fault) < kNearStack;
+}
+
+void on_crash(int signal, siginfo_t* info, void* context) {
   if (signal == SIGABRT) put_limit();
   put_title();
   const char* name = sigabbrev_np(signal);
   put("SIG");
   put(name == nullptr ? "?" : name);
+  if (is_stack_overflow(*info, context)) put(kStackOverflow.data());
   put(", backtrace:\n");
   std::array<void*, kDeepest> frames;
   const int depth = backtrace(frames.data(), kDeepest);
@@ -91,8 +114,8 @@ void install_crash_handler(const std::string& name) {
   stack.ss_size = crash_stack.size();
   if (!has_stack) sigaltstack(&stack, nullptr);
   struct sigaction action {};
-  action.sa_handler = on_crash;
-  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_ONSTACK);
+  action.sa_sigaction = on_crash;
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_ONSTACK | SA_SIGINFO);
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
     struct sigaction before {};
     sigaction(signal, nullptr, &before);

@@ -45,6 +45,10 @@ void add_last_words(std::vector<std::string> lines, Cause& cause) {
   for (auto frame = crash; frame != lines.end(); ++frame) {
     if (!is_crash(*frame)) cause.backtrace.push_back(readable_frame(*frame));
   }
+  if (crash != lines.end() && crash->find(kStackOverflow) != std::string::npos &&
+      cause.what.starts_with(describe(cause.exit))) {
+    cause.what += kStackOverflow;
+  }
   if (report != lines.rend()) {
     const auto begin = std::prev(report.base());
     const std::string found = finding({begin, crash});

@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "lp/base/error.h"
+#include "lp/base/signal_stack.h"
 
 namespace lp {
 namespace {
@@ -213,6 +214,7 @@ Thread spawn(std::string name, Function<void()> body) {
   thread.state_ = std::make_shared<Thread::State>();
   try {
     std::thread([state = thread.state_, name = std::move(name), body = std::move(body)]() mutable {
+      const internal::SignalStack signal_stack;
       set_name(name);
       body();
       body = nullptr;  // what the closure owns goes before the joiner goes on
@@ -259,6 +261,7 @@ struct Pool::State {
   bool ending = false;
 
   void serve(Function<void()> task) {
+    const internal::SignalStack signal_stack;
     set_name(name);
     for (;;) {
       if (task) {

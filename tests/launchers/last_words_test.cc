@@ -29,6 +29,12 @@ TEST(LastWords, OfACrashAreWhatStandsBeforeItsBacktrace) {
   EXPECT_EQ(cause.backtrace, (Lines{"a(f()+0x1)", "b"}));
 }
 
+TEST(LastWords, OfAStackThatHasOverflowedSaySo) {
+  const Cause cause = cause_of({"*** lp: worker/1: SIGSEGV, stack overflow, backtrace:", "a", "b"}, {.signal = 11});
+  EXPECT_EQ(cause.what, "was killed by signal 11 (SIGSEGV), stack overflow");
+  EXPECT_EQ(cause.backtrace, (Lines{"a", "b"}));
+}
+
 const Lines kAddress{"going",
                      "=================================================================",
                      "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x60",

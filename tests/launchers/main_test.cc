@@ -151,6 +151,16 @@ TEST_F(MainTest, AProcessOfARunThatDoesNotEndWhereItShouldLaunchesNothing) {
   }
 }
 
+#if !defined(LP_SANITIZED)  // a sanitizer says so itself
+TEST_F(MainTest, AStackOverflowOfAThreadSaysWhoseItIs) {
+  Subprocess program(arguments({"--mode=recurses"}));
+  EXPECT_EQ(program.wait().signal, SIGSEGV);
+  EXPECT_TRUE(has(program.err(), "*** lp: counting: in counter: SIGSEGV, stack overflow, backtrace:\n"))
+      << program.err();
+  EXPECT_TRUE(has(program.err(), "recurse")) << program.err();
+}
+#endif
+
 TEST_F(MainTest, ADirectoryIsForOneLaunch) {
   Subprocess first(arguments({with_processes(), "--mode=says that it waits"}));
   ASSERT_TRUE(first.read_until("waiting"));

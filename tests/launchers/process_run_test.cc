@@ -97,6 +97,17 @@ TEST(ProcessRun, AnAbortComesWithItsBacktraceAndLastWords) {
 #endif
 }
 
+#if !defined(LP_SANITIZED)  // a sanitizer says so itself
+TEST(ProcessRun, AStackOverflowOfAHandlerComesWithItsBacktrace) {
+  const Config config{.mode = "recurses"};
+  lp::Run run(make_counting(config), processes(config));
+  const Cause& cause = run.wait().cause;
+  EXPECT_EQ(cause.node, "counter");
+  EXPECT_EQ(cause.what, "was killed by signal 11 (SIGSEGV), stack overflow");
+  EXPECT_NE(cause.text().find("recurse"), std::string::npos) << cause.text();
+}
+#endif
+
 TEST(ProcessRun, AnExitCodeIsTheCause) {
   const Config config{.mode = "exits"};
   lp::Run run(make_counting(config), processes(config));

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -35,6 +36,7 @@ class Worker {
       std::abort();
     }
     if (config_.mode == "segfaults" && last) raise(SIGSEGV);
+    if (config_.mode == "recurses") counter_.call<&Counter::recurse>(0);
     if (config_.mode == "exits" && last) std::_Exit(3);
     if (config_.mode == "calls exit" && last) std::exit(0);
     if (config_.mode == "killed once" && last && first_time) raise(SIGKILL);
@@ -168,6 +170,12 @@ class Driver {
 };
 
 }  // namespace
+
+int Counter::recurse(int depth) const {
+  volatile char room = 0;  // each call has its frame
+  if (depth >= 0) room = static_cast<char>(recurse(std::max(depth + 1, 1)));
+  return room;
+}
 
 Program make_saving(const Config& config) {
   Program program("saving");

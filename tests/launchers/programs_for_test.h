@@ -23,7 +23,9 @@ class Counter {
   int total() const { return total_; }
   void set_worker_pid(int pid) { pid_ = pid; }
   int worker_pid() const { return pid_; }
-  using Remote = Methods<&Counter::add, &Counter::total, &Counter::set_worker_pid, &Counter::worker_pid>;
+  int recurse(int depth) const;  // without an end
+  using Remote =
+      Methods<&Counter::add, &Counter::total, &Counter::set_worker_pid, &Counter::worker_pid, &Counter::recurse>;
 
  private:
   int total_ = 0;
