@@ -9,4 +9,7 @@ namespace lp::internal {
 // become_node_if_asked gives it would launch once more in each of its processes.
 void check_launcher(const LaunchOptions& options);
 
+// Throws Error for options that no launch of the program can follow.
+void check_options(const Program& program, const LaunchOptions& options);
+
 }  // namespace lp::internal

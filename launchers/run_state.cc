@@ -80,6 +80,7 @@ Run::State::State(Run& owner, Program built, LaunchOptions given)
       topology_(internal::topology_of(plan)),
       journal_(options.directory) {
   internal::check_launcher(options);
+  internal::check_options(program, options);
   if (!options.directory.empty()) take_directory();
   if (begin_.path.empty() && !options.resume.empty()) {
     begin_ = restore_point(options.resume, program.fingerprint(), /*must=*/true);
