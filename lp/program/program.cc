@@ -6,6 +6,11 @@
 #include "lp/base/hash.h"
 
 namespace lp {
+namespace {
+// More is a slip: no host has so many threads or processes.
+constexpr int kMostReplicas = 65'536;
+constexpr std::size_t kMostNodes = 1'000'000;
+}  // namespace
 
 std::optional<NodeId> Program::find(std::string_view node) const {
   const auto found = ids_.find(node);
@@ -19,6 +24,17 @@ void Program::add_group(GroupOptions options, bool single) {
       throw Error(ErrorKind::failed,
                   "program '" + name_ + "' has two groups named '" + options.name + "': give one another name");
     }
+  }
+  if (size > kMostReplicas) {
+    throw Error(ErrorKind::failed, "program '" + name_ + "': group '" + options.name + "' has " +
+                                       to_string(options.replicas) + " replicas, and a group has " +
+                                       std::to_string(kMostReplicas) + " at most: give it fewer");
+  }
+  if (nodes_.size() + static_cast<std::size_t>(size) > kMostNodes) {
+    throw Error(ErrorKind::failed, "program '" + name_ + "' has " +
+                                       std::to_string(nodes_.size() + static_cast<std::size_t>(size)) +
+                                       " nodes with group '" + options.name + "', and a program has " +
+                                       std::to_string(kMostNodes) + " at most: give its groups fewer");
   }
   const auto first = static_cast<NodeId>(nodes_.size());
   for (int i = 0; i < size; ++i) {

@@ -60,7 +60,8 @@ class Program {
     }
   }
 
-  // Adds options.replicas nodes, of an elastic group the most: name/0, name/1, ...
+  // Adds options.replicas nodes, of an elastic group the most: name/0, name/1, ... Throws Error for more than 65536,
+  // and when the program would have more than a million.
   template <class S, class... Args>
   GroupHandle<S> group(GroupOptions options, Args... args) {
     if constexpr (internal::node_is_fine<S, Args...>()) {

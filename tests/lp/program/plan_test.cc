@@ -161,6 +161,29 @@ TEST(Plan, EverythingThatIsWrongIsSaidAtOnce) {
           "group 'one' is one node, and its options ask for 4 replicas: use Program::group"}));
 }
 
+TEST(Plan, TooManyNodesAreRefusedAtOnce) {
+  const auto refusal = [](Program& p, const Replicas& replicas) -> std::string {
+    try {
+      p.function({.name = "many" + std::to_string(p.groups().size()), .replicas = replicas}, [] {});
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  Program p("p");
+  for (const int replicas : {65'537, 2'000'000'000}) {
+    EXPECT_EQ(refusal(p, replicas), "program 'p': group 'many0' has " + std::to_string(replicas) +
+                                        " replicas, and a group has 65536 at most: give it fewer");
+  }
+  EXPECT_EQ(refusal(p, {2, 100'000}),
+            "program 'p': group 'many0' has 2..100000 replicas, and a group has 65536 at most: give it fewer");
+  for (int i = 0; i < 15; ++i) EXPECT_EQ(refusal(p, 65'536), "none");
+  EXPECT_EQ(refusal(p, 16'960), "none");
+  EXPECT_EQ(refusal(p, 1),
+            "program 'p' has 1000001 nodes with group 'many16', and a program has 1000000 at most: give its groups "
+            "fewer");
+}
+
 TEST(Plan, AnElasticGroupHasTheMostAndNeedsTheLeast) {
   Program p("p");
   const auto workers = p.group<Server>({.name = "server", .replicas = 2});
