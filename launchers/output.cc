@@ -47,6 +47,18 @@ std::string printable(std::string_view line) {
   return result;
 }
 
+std::string printable_word(std::string_view word) {
+  std::string line;
+  for (const char c : word) {
+    if (c == '\033') {
+      line += "\\x1b";
+    } else {
+      line += c == '\n' || c == '\t' ? ' ' : c;
+    }
+  }
+  return printable(line);
+}
+
 void LineCutter::feed(std::string_view bytes, Function<void(std::string_view)> take) {
   while (!bytes.empty()) {
     const std::size_t end = bytes.find('\n');

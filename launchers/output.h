@@ -68,5 +68,7 @@ class Output {
 
 // Bytes for a terminal: control characters and what is not UTF-8 as \xNN. Colours (escape [ ... m) and tabs stay.
 std::string printable(std::string_view line);
+// The same for a word in a line that is not its writer's own: neither colours nor tabs.
+std::string printable_word(std::string_view word);
 
 }  // namespace lp::internal

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 
+#include "launchers/output.h"
 #include "lp/program/runtime.h"
 
 namespace lp::internal {
@@ -23,7 +24,7 @@ std::string progress_line(const Progress& progress) {
   if (progress.total > 0) line += "/" + std::to_string(progress.total);
   for (const auto& [name, value] : progress.values) {
     std::snprintf(text.data(), text.size(), "%.4g", value);
-    line += "  " + name + " " + text.data();
+    line += "  " + printable_word(name) + " " + text.data();
   }
   return line;
 }

@@ -62,16 +62,6 @@ bool Screen::draw(const std::string& text) {
   return write(picture);
 }
 
-std::string Screen::clean(std::string_view text) {
-  std::string line;
-  for (const char c : text) {
-    if (c == '\033') {
-      line += "\\x1b";
-    } else {
-      line += c == '\n' || c == '\t' ? ' ' : c;
-    }
-  }
-  return internal::printable(line);
-}
+std::string Screen::clean(std::string_view text) { return internal::printable_word(text); }
 
 }  // namespace lp::tool
