@@ -42,10 +42,10 @@ Journal::Journal(const std::filesystem::path& directory)
     : directory_(directory.empty() ? directory : std::filesystem::absolute(directory)),
       events_(directory_ / "events.log", kEventBytes) {}
 
-void Journal::write(const char* name, std::string text) {
-  if (!writes()) return;
+std::string Journal::write(const char* name, std::string text) {
   std::string error;
-  write_file(directory_ / name, text + "\n", error);
+  if (writes()) write_file(directory_ / name, text + "\n", error);
+  return error;
 }
 
 void Journal::begin(RunRecord record, const Plan& plan) {
@@ -70,12 +70,12 @@ void Journal::event(RunEvent event) {
   events_.write(to_json(event) + "\n", error);
 }
 
-void Journal::end(ResultRecord record, std::string_view report) {
+std::string Journal::end(ResultRecord record, std::string_view report) {
   record.ended = wall_seconds();
   record.seconds = record.ended - began_;
   std::string text = to_json(record);
   if (!report.empty()) text.insert(text.size() - 1, ",\"report\":" + std::string(report));
-  write("result.json", std::move(text));
+  return write("result.json", std::move(text));
 }
 
 }  // namespace lp::internal

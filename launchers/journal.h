@@ -29,11 +29,11 @@ class Journal {
   void begin(RunRecord record, const Plan& plan);
   void status(std::string_view json);
   void event(RunEvent event);
-  // `report` is JSON; empty: there is none.
-  void end(ResultRecord record, std::string_view report);
+  // `report` is JSON; empty: there is none. Returns why the result could not be written; empty: it was.
+  std::string end(ResultRecord record, std::string_view report);
 
  private:
-  void write(const char* name, std::string text);
+  std::string write(const char* name, std::string text);  // why it could not be written
 
   std::filesystem::path directory_;
   double began_ = 0;

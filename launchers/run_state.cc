@@ -326,15 +326,17 @@ void Run::State::end() {
   step_.reset();
   result = coordinator_->result();
   write_status(true);
+  std::string fault;
   {
     const std::lock_guard lock(mutex_);
-    journal_.end({.success = result.success,
-                  .reason = result.reason,
-                  .signal = result.signal,
-                  .exit_code = result.exit_code(),
-                  .cause = result.cause},
-                 report_text_);
+    fault = journal_.end({.success = result.success,
+                          .reason = result.reason,
+                          .signal = result.signal,
+                          .exit_code = result.exit_code(),
+                          .cause = result.cause},
+                         report_text_);
   }
+  if (!fault.empty()) say("the result is not kept in the run's directory: " + fault);
   if (live_ != nullptr) live_->finish(after(kLookerPatience));
   if (terminal_ != nullptr) {
     terminal_->flush(result.success ? kNever : after(kOutputPatience));

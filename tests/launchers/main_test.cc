@@ -161,6 +161,20 @@ TEST_F(MainTest, AStackOverflowOfAThreadSaysWhoseItIs) {
 }
 #endif
 
+TEST_F(MainTest, AResultThatCannotBeKeptIsSaid) {
+  for (const char* launch : {"threads", "processes"}) {
+    Subprocess program(arguments({std::string("--launch=") + launch, "--mode=says that it waits"}));
+    ASSERT_TRUE(program.read_until("waiting"));
+    const auto file = directory_ / ("run" + std::to_string(runs_)) / "result.json";
+    std::filesystem::create_directory(file.string() + ".new");  // where it is written first
+    program.kill(SIGINT);
+    EXPECT_EQ(program.wait().code, 130);
+    EXPECT_TRUE(has(program.err(),
+                    "lp: the result is not kept in the run's directory: " + file.string() + ": Is a directory\n"))
+        << program.err();
+  }
+}
+
 TEST_F(MainTest, ADirectoryIsForOneLaunch) {
   Subprocess first(arguments({with_processes(), "--mode=says that it waits"}));
   ASSERT_TRUE(first.read_until("waiting"));
