@@ -1,7 +1,9 @@
 #include "launchers/launch_flags.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <initializer_list>
+#include <string_view>
 
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
@@ -49,6 +51,17 @@ void check_flags(const LaunchFlags& flags) {
   if (flags.requeue && flags.directory.empty()) {
     throw Error(ErrorKind::failed,
                 "--requeue needs --directory, where any host that the job may have next finds the last cut");
+  }
+}
+
+void check_words(std::span<const char* const> words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string_view word = words[i];
+    const bool empty_word_follows = i + 1 < words.size() && std::string_view(words[i + 1]).empty();
+    if (word != "--resume=" && !(word == "--resume" && empty_word_follows)) continue;
+    throw Error(ErrorKind::failed,
+                "--resume= names no run: give the directory of the run to go on from, or leave "
+                "the flag out to start afresh");
   }
 }
 

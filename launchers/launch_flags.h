@@ -2,6 +2,7 @@
 // The flags that every program has, beside those of its own configuration. A value, and a function.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -86,5 +87,8 @@ struct LaunchFlags {
 
 // Throws Error for a flag that says nothing to the launcher that is chosen, naming those to which it does.
 void check_flags(const LaunchFlags& flags);
+// Throws Error for a flag of the command line whose value is empty where that can only be a slip: a variable of a
+// script that is not set.
+void check_words(std::span<const char* const> words);
 
 }  // namespace lp::internal

@@ -291,6 +291,7 @@ int run_main(int argc, char** argv, MainProgram& main) {
       if (main.names.size() > 1) std::printf("\nprograms: %s\n", join(main.names, ", ").c_str());
       return 0;
     }
+    check_words(arguments);
     check_flags(flags);
     return run_program(main, flags, line.groups);
   } catch (const std::exception& error) {

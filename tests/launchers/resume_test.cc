@@ -36,5 +36,15 @@ TEST_F(MainTest, ARunWithoutACutCannotBeResumed) {
   EXPECT_TRUE(has(program.err(), "there is no complete cut in ")) << program.err();
 }
 
+TEST_F(MainTest, ResumingNoRunIsNoNewRun) {
+  for (const std::vector<std::string>& flag : {std::vector<std::string>{"--resume="}, {"--resume", ""}}) {
+    std::vector<std::string> words = arguments({"--program=saving"});
+    words.insert(words.end(), flag.begin(), flag.end());
+    Subprocess program(words);
+    EXPECT_EQ(program.wait().code, 2);
+    EXPECT_TRUE(has(program.err(), "--resume= names no run: ")) << program.err();
+  }
+}
+
 }  // namespace
 }  // namespace lp::test
