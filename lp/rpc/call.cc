@@ -140,6 +140,11 @@ void Call::invoke() {
   if (method_->defers) {
     Slot<Ref<StateBase>> future;
     method_->invoke(node_->object(), arguments, &future);
+    if (!future.get()) {
+      throw Error(ErrorKind::failed,
+                  "the handler returned an lp::Future that is not valid: return that of a Promise or of a call, or "
+                  "lp::ready(value)");
+    }
     follow(future.get());
   } else {
     method_->invoke(node_->object(), arguments, slot_address());

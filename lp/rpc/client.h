@@ -6,6 +6,7 @@
 // whose service is in this process and idle runs on the caller's stack; every other call queues or travels. Errors are
 // lp::Error.
 
+#include <algorithm>
 #include <concepts>
 #include <utility>
 
@@ -134,11 +135,11 @@ class Client {
     }
   }
 
-  // This client with another time limit for each call; 0: that of the method. What is left of the current handler's
-  // time still bounds it.
+  // This client with another time limit for each call than the method's. What is left of the current handler's time
+  // still bounds it. Without any, 0 or less, calls end with Error::deadline, and do not run.
   Client within(Duration timeout) const {
     Client other = *this;
-    other.options_.timeout = timeout;
+    other.options_.timeout = std::max(timeout, internal::CallOptions::kNoTime);
     return other;
   }
 

@@ -112,7 +112,11 @@ class Clients {
 
   std::size_t size() const { return all_.size(); }
   bool empty() const { return all_.empty(); }
-  const Client<S>& operator[](std::size_t position) const { return all_[position]; }
+  // Error::failed when there is none at this position.
+  const Client<S>& operator[](std::size_t position) const {
+    if (position >= all_.size()) internal::no_client(position, all_.size());
+    return all_[position];
+  }
   auto begin() const { return all_.begin(); }
   auto end() const { return all_.end(); }
 

@@ -49,7 +49,7 @@ class DirectCall {
   // Runs the handler. False when the service has ended in the middle and the call must be made again, in the time that
   // is left.
   bool invoke(void* arguments, void* slot);
-  Duration left() const { return std::max(until(frame_.deadline), Duration(1)); }  // 0 would mean the default
+  Duration left() const { return std::max(until(frame_.deadline), CallOptions::kNoTime); }
   // Throws `deadline` when it took too long.
   void check_deadline() const;
 
@@ -63,7 +63,7 @@ class DirectCall {
 
 DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeout) noexcept
     : node_(edge.peer().local()) {
-  if (node_ == nullptr || edge.hub().options().serialize) return;
+  if (node_ == nullptr || edge.hub().options().serialize || timeout <= CallOptions::kNoTime) return;
   const Method* const method = node_->find(info.id);
   if (method == nullptr || !method->direct) return;
   caller_ = current_frame();

@@ -58,6 +58,8 @@ namespace internal {
 
 // What a client says of its calls.
 struct CallOptions {
+  static constexpr Duration kNoTime{1};
+
   Duration timeout{};        // 0: as the method or the run says
   std::uint64_t number = 0;  // of a `once` call; 0: the next
 };

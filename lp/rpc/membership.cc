@@ -1,11 +1,17 @@
 #include "lp/rpc/membership.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "lp/base/error.h"
 
 namespace lp::internal {
+
+void no_client(std::size_t position, std::size_t size) {
+  throw Error(ErrorKind::failed, "there is no client at position " + std::to_string(position) + " of " +
+                                     std::to_string(size) + ": they count from 0");
+}
 
 Membership::Snapshot Membership::now() const {
   const std::lock_guard lock(mutex_);

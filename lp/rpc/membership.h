@@ -11,6 +11,9 @@
 
 namespace lp::internal {
 
+// Throws Error(failed): clients[position] of so many.
+[[noreturn]] void no_client(std::size_t position, std::size_t size);
+
 class Membership {
  public:
   struct News {

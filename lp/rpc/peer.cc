@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lp/rpc/connection.h"
+#include "lp/rpc/edge.h"
 #include "lp/rpc/hub.h"
 #include "lp/rpc/network.h"
 #include "lp/rpc/node_core.h"
@@ -132,14 +133,21 @@ void Peer::end(std::unique_lock<std::mutex> lock, const Error& error) {
   for (const Held& one : held) fail_held(one.pending, one.call, error);
 }
 
-void Peer::accept_local(Call& call, const MethodInfo& info) { deliver({.call = &call, .info = &info}); }
+void Peer::accept_local(Call& call, const MethodInfo& info) { deliver_in_time({.call = &call, .info = &info}); }
 
 bool Peer::resend_local(Call& call, const MethodInfo& info) noexcept {
   hold_or_fail({.call = &call, .info = &info});
   return true;
 }
 
-void Peer::send(Pending& call) { deliver({.pending = &call, .info = &call.info()}); }
+void Peer::send(Pending& call) { deliver_in_time({.pending = &call, .info = &call.info()}); }
+
+void Peer::deliver_in_time(const Held& held) noexcept {
+  const CallScope& scope = held.call != nullptr ? held.call->scope() : held.pending->scope();
+  if (scope.allowed > CallOptions::kNoTime) return deliver(held);
+  fail_held(held.pending, held.call,
+            Error(ErrorKind::deadline, "the call was made when its time was over", place(*held.info, scope)));
+}
 
 void Peer::deliver(Held held) noexcept {
   NodeCore* core = nullptr;

@@ -71,6 +71,7 @@ class Peer {
   };
 
   void redial(std::uint32_t incarnation);
+  void deliver_in_time(const Held& held) noexcept;  // a call that its caller makes now
   void deliver(Held held) noexcept;
   void end(std::unique_lock<std::mutex> lock, const Error& error);
   Error gone_error(const std::string& text) const;

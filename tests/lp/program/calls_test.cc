@@ -41,6 +41,7 @@ class Server {
     }
     co_return sum;
   }
+  Future<int> nothing() { return {}; }
   Stream<int> count(int n) {
     for (int i = 0; i < n; ++i) co_yield i;
   }
@@ -60,9 +61,10 @@ class Server {
   }
   int parallel(int x) { return x; }
 
-  using Remote = Methods<&Server::add, once<&Server::push>, &Server::at, once<&Server::calls>, &Server::arrive,
-                         &Server::coroutine, &Server::count, &Server::breaks, batched<&Server::squares, 4, 200'000>,
-                         &Server::batches, once<batched<&Server::counted, 1, 0>>, concurrent<&Server::parallel, 2>>;
+  using Remote =
+      Methods<&Server::add, once<&Server::push>, &Server::at, once<&Server::calls>, &Server::arrive, &Server::coroutine,
+              &Server::nothing, &Server::count, &Server::breaks, batched<&Server::squares, 4, 200'000>,
+              &Server::batches, once<batched<&Server::counted, 1, 0>>, concurrent<&Server::parallel, 2>>;
 
  private:
   std::vector<Item> items_;
@@ -183,6 +185,51 @@ TEST_P(Calls, ACallThatNobodyAnswersEndsAtItsDeadline) {
     }
   });
   EXPECT_EQ(late.get(), "deadline");
+}
+
+TEST_P(Calls, ACallThatIsMadeWithoutTimeDoesNotRun) {
+  Program program("calls");
+  const auto server = program.add<Server>({.name = "server"});
+  LocalRun run(program, options());
+  const auto client = run.client(server);
+  for (const Duration time : {Duration::zero(), Duration(-std::chrono::seconds(5))}) {
+    const auto late = client.within(time);
+    for (const bool waits : {true, false}) {
+      try {
+        if (waits) {
+          late.call<&Server::calls>();
+        } else {
+          late.async<&Server::calls>().get();
+        }
+        ADD_FAILURE();
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), ErrorKind::deadline);
+        EXPECT_FALSE(error.may_have_run());
+        EXPECT_EQ(error.text(), "the call was made when its time was over");
+      }
+    }
+  }
+  EXPECT_EQ(client.call<&Server::calls>(), 1);
+}
+
+TEST_P(Calls, AHandlerThatReturnsNoFutureAndAClientThatIsNotThereAreErrors) {
+  Program program("calls");
+  const auto servers = program.group<Server>({.name = "server", .replicas = 2});
+  LocalRun run(program, options());
+  const auto clients = run.client(servers);
+  const auto error_of = [](const auto& call) {
+    try {
+      call();
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(error_of([&] { clients[1].call<&Server::nothing>(); }),
+            "server/1.nothing: the handler returned an lp::Future that is not valid: return that of a Promise or of a "
+            "call, or lp::ready(value)");
+  EXPECT_EQ(error_of([&] { clients[2].call<&Server::nothing>(); }),
+            "there is no client at position 2 of 2: they count from 0");
 }
 
 TEST_P(Calls, StreamsYieldInOrderWithBackPressure) {
