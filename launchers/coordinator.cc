@@ -130,6 +130,7 @@ void Coordinator::start_unit(std::size_t index) {
     Node& node = nodes_[id];
     node.running = false;
     node.asked = false;
+    node.saved.reset();
     set_finished(id, false);
     if (unit.incarnation > 1) tell_neighbours(id);
     for (const NodeId callee : topology_.nodes[id].calls) {
@@ -305,15 +306,37 @@ void Coordinator::on_saved(NodeId node, std::uint32_t incarnation, std::uint64_t
 
 void Coordinator::add_to_cut(NodeId node, std::uint64_t step) {
   if (!topology_.nodes[node].member || (!cut_.path.empty() && step <= cut_.step)) return;
+  nodes_[node].saved = step;
   std::set<NodeId>& who = saved_[step];
   who.insert(node);
-  if (who.size() < members_) return;
+  if (who.size() < members_) return give_up_cuts();
   saved_.erase(saved_.begin(), saved_.upper_bound(step));  // older ones will not be needed
   if (auto cut = listener_.on_cut_saved(step)) {
     cut_ = std::move(*cut);
     note(RunEvent::Kind::cut, {}, 0, "the cut of step " + std::to_string(step) + " is complete");
     if (last_cut_.has_value())
       stop(last_cut_->first + "; it was cut at step " + std::to_string(step), last_cut_->second);
+  }
+}
+
+// The steps of a node grow: what it has passed by without saving it, it will not save.
+void Coordinator::give_up_cuts() {
+  for (auto one = saved_.begin(); one != saved_.end();) {
+    const auto& [step, who] = *one;
+    NodeId passed_by = 0;
+    const auto has_passed = [&](NodeId id) { return !who.contains(id) && nodes_[id].saved > step; };
+    while (passed_by < nodes_.size() && !has_passed(passed_by)) ++passed_by;
+    if (passed_by == nodes_.size()) {
+      ++one;
+      continue;
+    }
+    if (!std::exchange(gave_up_cuts_, true)) {
+      listener_.say("the cut of step " + std::to_string(step) + " is given up, since " +
+                    topology_.nodes[passed_by].name + " has cut step " + std::to_string(*nodes_[passed_by].saved) +
+                    " and not this one: nodes that save must cut at the same steps");
+    }
+    listener_.on_cut_given_up(step);
+    one = saved_.erase(one);
   }
 }
 

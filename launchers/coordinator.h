@@ -50,6 +50,7 @@ class Coordinator final : public HostEvents {
     virtual void on_peers(std::span<const PeerState> peers) = 0;  // for clients outside the graph
     virtual std::optional<RestorePoint> on_cut_saved(
         std::uint64_t step) = 0;                                       // every member has; nothing: it cannot be kept
+    virtual void on_cut_given_up(std::uint64_t step) = 0;              // it will never be complete
     virtual void add_output(std::size_t unit, Cause& cause) = 0;       // what its process wrote last
     virtual void say(const std::string& line) = 0;                     // to people
     virtual void on_measured(std::size_t unit, Measurement part) = 0;  // the answer to measure()
@@ -118,7 +119,8 @@ class Coordinator final : public HostEvents {
     std::string endpoint{};
     std::size_t awaited = 0;  // nodes that it calls and that are not ready
     Progress progress{};
-    std::string text{};  // of its last failure
+    std::optional<std::uint64_t> saved{};  // the last step, since it was started
+    std::string text{};                    // of its last failure
   };
   struct Unit {
     // absent: of elastic groups, and the program goes on without it; it may come back.
@@ -171,6 +173,7 @@ class Coordinator final : public HostEvents {
   void begin_failure(std::size_t unit, Cause cause, bool obeys);
   void unready(std::size_t unit);
   void add_to_cut(NodeId node, std::uint64_t step);
+  void give_up_cuts();
   void kill_unit(std::size_t unit);
   void decide(std::size_t unit, const Cause& cause);
   void restart(std::size_t unit, const FailurePolicy& policy, Cause cause);
@@ -212,6 +215,7 @@ class Coordinator final : public HostEvents {
   RestorePoint cut_;
   std::map<std::uint64_t, std::set<NodeId>> saved_;  // who has saved, by step
   std::size_t members_ = 0;
+  bool gave_up_cuts_ = false;   // and people were told
   std::vector<NodeId> to_run_;  // until flush()
   RunResult result_;
   enum class Report : std::uint8_t { none, begun, stale };

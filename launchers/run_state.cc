@@ -382,6 +382,14 @@ std::optional<internal::RestorePoint> Run::State::on_cut_saved(std::uint64_t ste
   }
 }
 
+void Run::State::on_cut_given_up(std::uint64_t step) {
+  try {
+    remove_cut(options.directory, step);
+  } catch (const Error& error) {
+    say(error.text());  // it takes room, and is no cut
+  }
+}
+
 void Run::State::add_output(std::size_t unit, Cause& cause) {
   if (output_ != nullptr) internal::add_last_words(output_->last_lines(unit), cause);
 }

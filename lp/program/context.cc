@@ -131,7 +131,7 @@ void Context::cut(std::uint64_t step) {
     throw Error(ErrorKind::failed, "cut: this node has no save(lp::Checkpoint&) and load(const lp::Checkpoint&)",
                 {.node = name()});
   }
-  if (state_.runtime.options.directory.empty()) return;
+  if (state_.runtime.options.directory.empty() || !state_.begins_cut(step)) return;
   if (has_turn()) {
     state_.save_at_end(step);
   } else {

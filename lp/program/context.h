@@ -76,7 +76,8 @@ class Context {
   // This node's state now is that after `step`: saves it as the node's part of the cut `step` of the program. Call it
   // at the same steps in every node that has save and load; the cut counts when all have. In a handler, or in run(),
   // which then takes the turn. A handler's state is taken when it returns, so that the cut knows that this call was
-  // done; what save() throws fails the node. A program without a run directory takes no cuts.
+  // done; what save() throws fails the node. A step that the node has cut already, or was restored from, stays as it
+  // was saved; Error::failed for an older one. A program without a run directory takes no cuts.
   void cut(std::uint64_t step);
 
   // For lp's own code: the edge to another node, and who of a group is there (null: there is no such group), by name.

@@ -94,7 +94,7 @@ Cut read_cut(const CutPath& at) {
 std::string problem(const Path& cut, const Error& error) { return cut.string() + ": " + error.text(); }
 
 // The manifest goes first: what is left by a crash is no complete cut.
-void remove_cut(const Path& cut) {
+void remove_directory(const Path& cut) {
   std::error_code error;
   if (std::filesystem::remove(cut / kManifest, error)) sync_directory(cut);
   check(error, "remove", cut / kManifest);
@@ -187,8 +187,10 @@ std::optional<Cut> latest_cut(const Path& run, std::vector<std::string>* problem
 void prune_cuts(const Path& run, std::span<const std::uint64_t> kept) {
   if (kept.empty()) return;
   for (const CutPath& at : paths_of_cuts(run)) {
-    if (at.step < kept.back() && !std::binary_search(kept.begin(), kept.end(), at.step)) remove_cut(at.path);
+    if (at.step < kept.back() && !std::binary_search(kept.begin(), kept.end(), at.step)) remove_directory(at.path);
   }
 }
+
+void remove_cut(const Path& run, std::uint64_t step) { remove_directory(cuts_of(run) / name_of(step)); }
 
 }  // namespace lp

@@ -68,4 +68,7 @@ std::optional<Cut> latest_cut(const std::filesystem::path& run, std::vector<std:
 // ascending order, of complete cuts. Reads no cut, so it costs little however many members there are.
 void prune_cuts(const std::filesystem::path& run, std::span<const std::uint64_t> kept);
 
+// Removes this cut, if there is one, complete or not.
+void remove_cut(const std::filesystem::path& run, std::uint64_t step);
+
 }  // namespace lp

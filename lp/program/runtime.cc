@@ -126,6 +126,7 @@ void Context::State::build(const std::filesystem::path& cut) noexcept {
       const Checkpoint checkpoint = Checkpoint::read(cut_file(cut, spec.name));
       object->load(checkpoint);
       core.once().load(checkpoint.get_frames(kOnceEntry));
+      last_cut = checkpoint.step();
       for (const auto& [node, number] : checkpoint.get<std::map<std::string, std::uint64_t>>(kNumbersEntry)) {
         context.edge(node).set_next_number(number);
       }
@@ -156,6 +157,18 @@ void Context::State::run() noexcept {
       }
     });
   }
+}
+
+// False when the node has saved this step already: what is on disk may be complete, and stays as it is.
+bool Context::State::begins_cut(std::uint64_t step) {
+  const std::lock_guard lock(mutex);
+  if (last_cut.has_value() && step < *last_cut) {
+    throw Error(ErrorKind::failed,
+                "cut(" + std::to_string(step) + ") after cut(" + std::to_string(*last_cut) +
+                    "): the steps at which a node is saved must grow",
+                {.node = spec.name});
+  }
+  return std::exchange(last_cut, step) != step;
 }
 
 void Context::State::save(std::uint64_t step) {

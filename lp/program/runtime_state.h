@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -54,6 +55,7 @@ struct Context::State {
 
   void build(const std::filesystem::path& cut) noexcept;
   void run() noexcept;
+  bool begins_cut(std::uint64_t step);
   void save(std::uint64_t step);
   void end_saving() noexcept;
   void save_at_end(std::uint64_t step);  // of what has the turn
@@ -71,6 +73,7 @@ struct Context::State {
   std::vector<std::uint64_t> due;  // steps to save when the turn ends; its holder's
   std::mutex mutex;
   std::map<std::string, std::unique_ptr<Edge>> edges;
+  std::optional<std::uint64_t> last_cut;  // of this incarnation, or what it was restored from
   std::atomic<bool> abandoned = false;
   std::atomic<int> working = 0;      // tasks in the pool that use this: building, and saving
   Event quiet;                       // working became 0

@@ -122,6 +122,32 @@ TEST_F(CoordinatorTest, WhatAnEarlierIncarnationSavedDoesNotCount) {
   EXPECT_EQ(coordinator_->status().cut, 10u);
 }
 
+TEST_F(CoordinatorTest, ACutThatAMemberPassesByIsGivenUpAndPeopleAreToldOnce) {
+  make(saving_servers());
+  all_ready();
+  for (const std::uint64_t step : {2U, 4U}) {
+    coordinator_->on_saved(0, 1, step);
+    coordinator_->on_saved(1, 1, step + 1);
+  }
+  EXPECT_EQ(listener_.given_up, (std::vector<std::uint64_t>{2, 3, 4}));
+  EXPECT_EQ(std::count(listener_.said.begin(), listener_.said.end(),
+                       "the cut of step 2 is given up, since server/1 has cut step 3 and not this one: nodes that save "
+                       "must cut at the same steps"),
+            1);
+  EXPECT_EQ(listener_.said.size(), 1U);
+  coordinator_->on_saved(0, 1, 5);  // one that both have
+  EXPECT_EQ(coordinator_->status().cut, 5U);
+}
+
+TEST_F(CoordinatorTest, AMemberThatIsAheadWithItsCutsIsWaitedFor) {
+  make(saving_servers());
+  all_ready();
+  for (const std::uint64_t step : {1U, 2U, 3U}) coordinator_->on_saved(0, 1, step);
+  for (const std::uint64_t step : {1U, 2U}) coordinator_->on_saved(1, 1, step);
+  EXPECT_TRUE(listener_.given_up.empty());
+  EXPECT_EQ(coordinator_->status().cut, 2U);
+}
+
 TEST_F(CoordinatorTest, ACutThatCannotBeKeptLeavesTheEarlierOne) {
   make(saving_servers());
   all_ready();

@@ -68,6 +68,7 @@ struct FakeListener final : Coordinator::Listener {
     if (disk_full) return std::nullopt;
     return RestorePoint{step, "cut-" + std::to_string(step)};
   }
+  void on_cut_given_up(std::uint64_t step) override { given_up.push_back(step); }
   void add_output(std::size_t, Cause& cause) override { cause.last_lines = {"last words"}; }
   void say(const std::string& line) override { said.push_back(line); }
   void on_measured(std::size_t, Measurement) override {}
@@ -76,6 +77,7 @@ struct FakeListener final : Coordinator::Listener {
   std::vector<Phase> phases;
   std::vector<std::string> said;
   std::vector<RunEvent> events;
+  std::vector<std::uint64_t> given_up;
   std::size_t told = 0;
   int reports = 0;
   bool disk_full = false;

@@ -100,6 +100,30 @@ TEST_P(Restart, AnErrorThatIsRememberedInACutIsTheSameAfterIt) {
   EXPECT_EQ(after.origin().type, "std::invalid_argument");
 }
 
+TEST_P(Restart, ACutThatIsThereStaysAsItWasSaved) {
+  const auto client = run_->client(service_);
+  client.call<&Service::cut>(5);
+  run_->wait_saved(5, 1);
+  const auto file = cut_file(cut_directory(directory_.path(), 5), "service");
+  const auto before = Checkpoint::inspect(file).checksum;
+  EXPECT_THROW(client.call<&Service::refuse>(), Error);  // which the next cut would remember
+  client.call<&Service::cut>(5);
+  client.call<&Service::cut>(6);
+  run_->wait_saved(6, 1);
+  EXPECT_EQ(Checkpoint::inspect(file).checksum, before);
+  try {
+    client.call<&Service::cut>(4);
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.text(), "cut(4) after cut(6): the steps at which a node is saved must grow");
+  }
+  run_->restart({"service"}, cut_directory(directory_.path(), 5));
+  client.call<&Service::cut>(5);  // from which it was restored
+  client.call<&Service::cut>(7);
+  run_->wait_saved(7, 1);
+  EXPECT_EQ(Checkpoint::inspect(file).checksum, before);
+}
+
 TEST_P(Restart, ASaveWaitsUntilTheOneBeforeIsDealtWith) {
   run_->hold_saves();
   const auto client = run_->client(service_);
