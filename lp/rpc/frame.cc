@@ -16,7 +16,9 @@ thread_local Frame* t_frame = nullptr;
 CallPath path_through(const Frame& frame) {
   CallPath path = callers_of(frame);
   if (path.size == CallPath::kLimit) {
-    throw Error(ErrorKind::failed, "a chain of calls is longer than " + std::to_string(CallPath::kLimit) + " nodes",
+    throw Error(ErrorKind::failed,
+                "a chain of calls is longer than " + std::to_string(CallPath::kLimit) +
+                    " nodes, and no more are allowed: send, or answer from a later call, instead of calling on",
                 {.node = frame.node->name()});
   }
   path.nodes[path.size++] = frame.node->id();
