@@ -154,6 +154,10 @@ TEST_F(PodsTest, ACoordinatorThatIsKilledLeavesNothingLongerThanTheGracePeriod) 
   start_agents();
   const auto program = start_coordinator({"--mode=leaves a daemon", "--workers=2"});
   ASSERT_TRUE(program->read_until("waiting"));
+  Event never;  // one of the workers waits; the other's processes come
+  for (const Time end = after(std::chrono::seconds(30)); all_processes().size() < 3u * 3 + 1 && !passed(end);) {
+    never.wait(after(std::chrono::milliseconds(5)));
+  }
   const auto processes = watch(all_processes());
   EXPECT_GE(processes.size(), 3u * 3 + 1);
   program->kill(SIGKILL);
