@@ -77,6 +77,7 @@ void Coordinator::give_up(std::size_t index, const Cause& cause) {
   for (const NodeId node : topology_.units[index].nodes) {
     if (topology_.nodes[node].member) --members_;
     for (auto& [step, who] : saved_) who.erase(node);
+    nodes_[node].saved.reset();  // nobody waits for it, and no cut fails for want of it
     nodes_[node].text = cause.what;
     set_gone(node, true);
   }

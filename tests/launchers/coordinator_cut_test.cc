@@ -139,6 +139,20 @@ TEST_F(CoordinatorTest, ACutThatAMemberPassesByIsGivenUpAndPeopleAreToldOnce) {
   EXPECT_EQ(coordinator_->status().cut, 5U);
 }
 
+TEST_F(CoordinatorTest, ACutIsNotGivenUpForAMemberThatIsDoneWithout) {
+  Topology topology = saving_servers();
+  topology.groups[0].on_failure = kIgnore;
+  topology.nodes.push_back({.name = "server/2", .group = 0, .unit = 3, .member = true});
+  make(topology);
+  all_ready();
+  for (const std::uint64_t step : {3U, 5U}) coordinator_->on_saved(0, 1, step);
+  exit(0, {.signal = 9});
+  for (const std::uint64_t step : {3U, 4U}) coordinator_->on_saved(1, 1, step);
+  EXPECT_TRUE(listener_.given_up.empty());
+  coordinator_->on_saved(3, 1, 3);
+  EXPECT_EQ(coordinator_->status().cut, 3U);
+}
+
 TEST_F(CoordinatorTest, AMemberThatIsAheadWithItsCutsIsWaitedFor) {
   make(saving_servers());
   all_ready();
