@@ -81,6 +81,16 @@ void add_stages(const std::vector<lp::StageStatistics>& stages, Result& result) 
   result.idle_share = seconds > 0 ? idle / seconds : 0;
 }
 
+// Writes a file. When that fails, what was trained is reported all the same.
+template <class Write>
+void keep(Write write) {
+  try {
+    write();
+  } catch (const lp::Error& error) {
+    std::fprintf(stderr, "not kept: %s\n", error.what());
+  }
+}
+
 // What was found while it was trained: in a file, and at most ten of the looks for people.
 void add_looks(const lp::MetricSeries& series, const std::string& file, Result& result) {
   if (!series.contains("loss")) return;  // over before the first look was
@@ -93,7 +103,7 @@ void add_looks(const lp::MetricSeries& series, const std::string& file, Result& 
                 losses[i].value, 100 * accuracies[i].value);
   }
   std::printf("\n");
-  if (!file.empty()) lp::write_file_durably(file, lp::to_csv(series));
+  if (!file.empty()) keep([&] { lp::write_file_durably(file, lp::to_csv(series)); });
 }
 
 int size_of(std::string_view group, const lp::Program& program) {
@@ -118,7 +128,8 @@ Result report(lp::Run& run, const lp::TrainConfig& config) {
     add_looks(run.client(lp::Handle<lp::Metrics>("metrics")).call<&lp::Metrics::all>(), config.curves, result);
   }
   if (size_of("checkpointer", run.program()) > 0) {
-    result.snapshot = run.client(lp::Handle<lp::Checkpointer>("checkpointer")).call<&lp::Checkpointer::save>();
+    const auto checkpointer = run.client(lp::Handle<lp::Checkpointer>("checkpointer"));
+    keep([&] { result.snapshot = checkpointer.call<&lp::Checkpointer::save>(); });
   }
   if (size_of("rounds", run.program()) > 0) {
     add_rounds(run.client(lp::Handle<lp::Rounds>("rounds")).call<&lp::Rounds::statistics>(), result);

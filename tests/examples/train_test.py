@@ -1,6 +1,7 @@
 """Every scheme in processes: it learns, and it counts what it did. Usage: train_test.py FOLDER"""
 
 import csv
+import json
 import pathlib
 import sys
 import tempfile
@@ -66,13 +67,19 @@ class Train(unittest.TestCase):
                                        "--snapshot-every=0.05", "--launch=processes")
                 self.assertGreaterEqual(result["accuracy"], 0.85)
                 self.assertLess(result["updates"], 1000000)
-                rows = list(csv.DictReader(curves.open(newline="")))
+                rows = list(csv.DictReader(curves.read_text().splitlines()))
                 accuracies = [float(row["value"]) for row in rows if row["series"] == "accuracy"]
                 self.assertEqual(result["looks"], len(accuracies))
                 self.assertGreaterEqual(accuracies[-1], 0.9)
                 self.assertTrue(all(accuracy < 0.9 for accuracy in accuracies[:-1]))
                 self.assertEqual(snapshots, pathlib.Path(result["snapshot"]).parent)
                 self.assertLessEqual(len(list(snapshots.iterdir())), 5)
+
+    def test_what_cannot_be_kept_costs_no_result(self):
+        process = launch.run("train", "--json", "--steps=100", "--evaluate-every=0.01", "--curves=/nowhere/curves.csv")
+        self.assertEqual(0, process.returncode, process.stderr)
+        self.assertIn("not kept: ", process.stderr)
+        self.assertGreater(json.loads(process.stdout.splitlines()[-1])["accuracy"], 0.5)
 
     def test_who_watches_needs_parameters_at_the_servers_and_looks(self):
         for flags, said in [(["--scheme=ring", "--evaluate-every=1"], "no server has the parameters"),
