@@ -8,6 +8,7 @@
 #include "lp/program/program.h"     // IWYU pragma: export
 #include "lp/rpc/client.h"          // IWYU pragma: export
 #include "lp/rpc/clients.h"         // IWYU pragma: export
+#include "lp/rpc/feed.h"            // IWYU pragma: export
 #include "lp/rpc/future.h"          // IWYU pragma: export
 #include "lp/rpc/published.h"       // IWYU pragma: export
 #include "lp/rpc/stream.h"          // IWYU pragma: export

@@ -41,6 +41,8 @@ namespace internal {
 
 class Connection;
 class Continuation;
+template <class T>
+class NextItem;
 
 // Room for one value, of whatever type.
 template <class T>
@@ -159,6 +161,8 @@ class StateBase : public Recycled {
   virtual void cancelled() noexcept {}  // the consumer gave up
 
  private:
+  template <class T>
+  friend class NextItem;  // comes by the carrier of another
   enum : std::uint32_t { kPending, kClaimed, kReady };
 
   void prefer_stop() const;

@@ -22,7 +22,7 @@
 
 namespace lp {
 
-inline constexpr std::uint64_t kStreamWindow = 16;  // items on their way to one reader
+inline constexpr std::uint64_t kStreamWindow = 64;  // items on their way to one reader
 
 namespace internal {
 
@@ -97,61 +97,77 @@ class [[nodiscard]] Stream {
 
 namespace internal {
 
+// The next item of a stream, as a value that arrives once: who waits for it may read the carrier of the stream's call,
+// if it is one call that brings the items.
+template <class T>
+class NextItem final : public StateBase {
+ public:
+  explicit NextItem(Ref<StateBase> call) : call_(std::move(call)) {}
+
+ private:
+  void* slot_address() noexcept override { return &slot_; }
+  std::shared_ptr<Connection> carrier() const override { return call_ ? call_->carrier() : nullptr; }
+  void want() noexcept override {
+    if (call_) call_->want();
+  }
+
+  const Ref<StateBase> call_;
+  Slot<std::optional<T>> slot_;
+};
+
 // The reader's side of a stream: items that have arrived.
 template <class T>
 class StreamQueue {
  public:
   void put(T item) {
-    std::optional<Promise<std::optional<T>>> waiter;
+    Ref<StateBase> waiter;
     {
       const std::lock_guard lock(mutex_);
-      if (!waiter_) {
-        items_.push_back(std::move(item));
-        return;
-      }
-      waiter.swap(waiter_);
+      waiter = std::exchange(waiter_, {});
+      if (!waiter) items_.push_back(std::move(item));
     }
-    waiter->set_value(std::move(item));
+    if (waiter) waiter->set<std::optional<T>>(std::move(item));
   }
-  void end(std::optional<Error> error) {
-    std::optional<Promise<std::optional<T>>> waiter;
+  void end(const std::optional<Error>& error) {
+    Ref<StateBase> waiter;
     {
       const std::lock_guard lock(mutex_);
       if (ended_) return;
       ended_ = true;
       error_ = error;
-      waiter.swap(waiter_);
+      waiter = std::exchange(waiter_, {});
     }
-    if (!waiter) return;
-    if (error) {
-      waiter->set_error(*error);
-    } else {
-      waiter->set_value(std::nullopt);
-    }
+    if (waiter) end(*waiter);
   }
-  Future<std::optional<T>> next() {
+  // One at a time. `call` brings the items, if it is one call that does.
+  Future<std::optional<T>> next(Ref<StateBase> call = {}) {
+    Ref<StateBase> item(new NextItem<T>(std::move(call)));
     const std::lock_guard lock(mutex_);
-    Promise<std::optional<T>> promise;
-    Future<std::optional<T>> future = promise.future();
     if (!items_.empty()) {
-      promise.set_value(std::move(items_.front()));
+      item->set<std::optional<T>>(std::move(items_.front()));
       items_.pop_front();
-    } else if (error_) {
-      promise.set_error(*error_);
     } else if (ended_) {
-      promise.set_value(std::nullopt);
+      end(*item);
     } else {
-      waiter_ = std::move(promise);
+      waiter_ = item;
     }
-    return future;
+    return Future<std::optional<T>>(std::move(item));
   }
 
  private:
+  void end(StateBase& waiter) {
+    if (error_) {
+      waiter.fail(*error_);
+    } else {
+      waiter.set<std::optional<T>>(std::nullopt);
+    }
+  }
+
   std::mutex mutex_;
   std::deque<T> items_;
   bool ended_ = false;
   std::optional<Error> error_;
-  std::optional<Promise<std::optional<T>>> waiter_;
+  Ref<StateBase> waiter_;
 };
 
 // What a StreamReader needs of the call that feeds it.
@@ -173,13 +189,16 @@ class StreamReader {
     if (queue_ != nullptr && source_.cancel) source_.cancel();
   }
 
+  // Waits at most `timeout`; whether next() has something to say then, be it that the stream is over.
+  bool wait_for(Duration timeout) {
+    if (!next_.valid()) next_ = queue_->next(source_.call);
+    return next_.wait_for(timeout);
+  }
+
   // The next item; nothing at the end. Throws the handler's error, and `deadline` when none comes in time.
   std::optional<T> next() {
-    Future<std::optional<T>> future = queue_->next();
-    if (!future.wait_for(source_.timeout)) {
-      throw Error(ErrorKind::deadline, "the stream had no item in time");
-    }
-    std::optional<T> item = future.get();
+    if (!wait_for(source_.timeout)) throw Error(ErrorKind::deadline, "the stream had no item in time");
+    std::optional<T> item = next_.get();
     if (item && ++taken_ == kStreamWindow / 2) {
       source_.grant(taken_);
       taken_ = 0;
@@ -219,6 +238,7 @@ class StreamReader {
  private:
   std::shared_ptr<internal::StreamQueue<T>> queue_;  // shared with the call that fills it
   internal::StreamSource source_;
+  Future<std::optional<T>> next_{};
   std::uint64_t taken_ = 0;
 };
 

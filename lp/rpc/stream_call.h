@@ -138,13 +138,11 @@ Call* receive_stream(NodeCore& node, const Method& method, Incoming&& message) {
 template <class T>
 class RemoteStream final : public Pending {
  public:
-  // Its items are wanted as they come.
   RemoteStream(const Outgoing& outgoing, std::shared_ptr<StreamQueue<T>> queue)
-      : Pending(kResultOps<void>, outgoing, /*one_way=*/false), queue_(std::move(queue)) {
-    wanted = true;
-  }
+      : Pending(kResultOps<void>, outgoing, /*one_way=*/false), queue_(std::move(queue)) {}
 
   void on_item(const Frames& message, std::size_t offset) noexcept override {
+    counted.received(message.size());
     try {
       Slot<T> item;
       decode_value<T>(item, message, offset);

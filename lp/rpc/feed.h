@@ -1,0 +1,98 @@
+#pragma once
+// A stream that a service fills as things happen: a handler returns it, and whatever the service puts in goes to the
+// reader at once, on the stack of who puts it.
+//
+//   lp::Stream<Event> watch() { return events_.stream(); }
+//   void record(Event event) { events_.put(std::move(event)); }
+//
+//   lp::Feed<Event> events_;
+//
+// For one reader; one that comes later takes over what is left. Items wait in the feed while there is no reader, or no
+// room on the way to it. Owned by a service, and used in its turn only.
+
+#include <coroutine>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "lp/base/error.h"
+#include "lp/rpc/stream.h"
+
+namespace lp {
+
+template <class T>
+class Feed {
+ public:
+  Feed() = default;
+  Feed(const Feed&) = delete;
+  Feed& operator=(const Feed&) = delete;
+  // A reader that is not at the end hears that the stream was dropped.
+  ~Feed() {
+    if (!state_->ended) fail(internal::abandoned_promise());
+  }
+
+  void put(T item) {
+    state_->items.push_back(std::move(item));
+    state_->go_on();
+  }
+  // No item follows; those that wait are read first, if not `error` comes instead of them.
+  void end() {
+    state_->ended = true;
+    state_->go_on();
+  }
+  void fail(const Error& error) {
+    state_->error = error;
+    end();
+  }
+
+  // The items that wait.
+  std::size_t size() const { return state_->items.size(); }
+
+  // The reading end, for a handler to return.
+  Stream<T> stream() { return read(state_, ++state_->reader); }
+
+ private:
+  // Shared with the reading coroutine, which may be there for longer.
+  struct State {
+    std::deque<T> items{};
+    bool ended = false;
+    std::optional<Error> error{};
+    std::uint64_t reader = 0;  // the latest
+    std::coroutine_handle<> waiting{};
+
+    void go_on() {
+      if (waiting) std::exchange(waiting, nullptr).resume();
+    }
+  };
+
+  struct Change {
+    State& state;
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> reader) { state.waiting = reader; }
+    void await_resume() const noexcept {}
+  };
+
+  static Stream<T> read(std::shared_ptr<State> state, std::uint64_t reader) {
+    state->go_on();  // a reader before this one ends
+    Change change{*state};
+    for (;;) {
+      if (state->reader != reader) co_return;
+      if (state->error) throw Error(*state->error);
+      if (!state->items.empty()) {
+        T item = std::move(state->items.front());
+        state->items.pop_front();
+        co_yield std::move(item);
+      } else if (state->ended) {
+        co_return;
+      } else {
+        co_await change;
+      }
+    }
+  }
+
+  std::shared_ptr<State> state_ = std::make_shared<State>();
+};
+
+}  // namespace lp
