@@ -136,6 +136,8 @@ void relax() noexcept {
 #endif
 }
 
+void step_aside() noexcept { std::this_thread::yield(); }
+
 bool Event::wait(Time time) noexcept {
   for (;;) {
     std::uint32_t seen = kSet;

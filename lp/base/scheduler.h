@@ -43,6 +43,8 @@ bool park(Word& word, std::uint32_t value, Time until = kNever) noexcept;
 void unpark(Word& word, int threads = 1) noexcept;
 // Lets the other thread of a core go on while this one spins.
 void relax() noexcept;
+// Lets another thread run on this core, if one is ready to.
+void step_aside() noexcept;
 
 // Names a thread's time on the cores: what it waited, or others had its core, does not count. A value; any thread may
 // read it.

@@ -16,8 +16,8 @@ namespace lp {
 
 class SharedHeap {
  public:
-  static constexpr const char* kName = "lp-heap";     // as /proc shows it
-  static constexpr std::size_t kSmallest = 32 << 10;  // smaller buffers are copied rather than shared
+  static constexpr const char* kName = "lp-heap";                 // as /proc shows it
+  static constexpr std::size_t kSmallest = std::size_t{8} << 10;  // smaller buffers are copied rather than shared
 
   // The heap of this process; null until there is one.
   static SharedHeap* current() noexcept;

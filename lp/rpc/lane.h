@@ -34,6 +34,7 @@ class LaneWriter {
   // Before a message: if the reader has all that there was, the next bytes lie at the ring's beginning again. A few
   // pages stay in the caches where whole rings do not.
   void start_over() noexcept;
+  bool all_read() const noexcept { return lane_.read.load(std::memory_order_acquire) == at_; }
   std::size_t room() noexcept;                             // bytes that fit
   void put(const void* bytes, std::size_t size) noexcept;  // which must fit
   void publish() noexcept;                                 // what was put

@@ -414,6 +414,7 @@ void Shm::State::wait() {
   if (spin.until([this] { return bell.any.load(std::memory_order_relaxed) != 0; })) return;
   bell.asleep = 1;
   const bool rung = has_more() || woken.exchange(false) || park(bell.asleep, 1, after(quiet));
+  if (rung) spin.came_later();
   quiet = rung ? kLostWake : std::min(2 * quiet, kMostLostWake);
   bell.asleep = 0;
 }

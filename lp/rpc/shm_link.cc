@@ -2,14 +2,11 @@
 
 #include <utility>
 
+#include "lp/base/error.h"
 #include "lp/rpc/receivers.h"
 
 namespace lp::internal {
 namespace {
-
-// Arrays of so many bytes are given back at once; smaller ones with the next message, or when there are so many.
-constexpr std::size_t kBytesToReturn = std::size_t{1} << 20;
-constexpr std::size_t kArraysToReturn = 64;
 
 // Replies to quick calls wake a caller that sleeps together, at most so much later.
 constexpr Duration kTogether = std::chrono::microseconds(200);
@@ -69,54 +66,37 @@ class ShmLink::Batch {
 
 thread_local ShmLink::Batch* ShmLink::Batch::t_batch = nullptr;
 
-// What came from the neighbour's heap and nobody here needs any more.
+// Gives back what came from the neighbour's heap and nobody here needs any more, as long as the link is there.
 class ShmLink::Returns : public std::enable_shared_from_this<Returns> {
  public:
-  Returns(ShmLink& link, std::shared_ptr<const Neighbour> neighbour) : neighbour_(std::move(neighbour)), link_(&link) {}
+  Returns(const ShmLink& link, LeaseRing& ring) : neighbour_(link.neighbour_), link_(&link), giver_(ring) {}
 
   Buffer map(const ArrayHead& array) {
     return Buffer::wrap(
         neighbour_->heap.data() + array.offset, array.size,
-        [self = shared_from_this(), lease = array.lease, size = array.size] { self->add(lease, size); });
+        [self = shared_from_this(), lease = array.lease, size = array.size] { self->give(lease, size); });
   }
-
-  bool due() const { return due_.load(); }
-
-  std::vector<std::uint64_t> take() {
-    if (!any_.load(std::memory_order_relaxed)) return {};
+  void go_on() {
     const std::lock_guard lock(mutex_);
-    any_ = due_ = leases_.size() > kMostReturned;  // the rest goes with the next message, at once
-    bytes_ = 0;
-    if (!any_) return std::exchange(leases_, {});
-    std::vector<std::uint64_t> some(leases_.end() - kMostReturned, leases_.end());
-    leases_.resize(leases_.size() - kMostReturned);
-    return some;
+    giver_.go_on();
   }
-
   void detach() {
     const std::lock_guard lock(mutex_);
     link_ = nullptr;
   }
 
  private:
-  void add(std::uint64_t lease, std::size_t size) {
+  void give(std::uint64_t lease, std::size_t size) {
     const std::lock_guard lock(mutex_);
-    leases_.push_back(lease);
-    any_ = true;
-    bytes_ += size;
-    if (link_ == nullptr || (bytes_ < kBytesToReturn && leases_.size() < kArraysToReturn)) return;
-    bytes_ = 0;
-    due_ = true;
-    link_->ring_here();  // its receiver sends them: this thread may be anywhere, also in send()
+    if (link_ == nullptr) return;
+    giver_.give(lease, size);
+    if (giver_.due()) link_->ring_there();
   }
 
   const std::shared_ptr<const Neighbour> neighbour_;
   std::mutex mutex_;
-  ShmLink* link_;
-  std::vector<std::uint64_t> leases_;
-  std::size_t bytes_ = 0;
-  std::atomic<bool> any_ = false;
-  std::atomic<bool> due_ = false;
+  const ShmLink* link_;
+  LeaseGiver giver_;
 };
 
 namespace {
@@ -134,10 +114,12 @@ ShmLink::ShmLink(Side side, SharedMemory lanes, std::shared_ptr<const Neighbour>
       here_(here),
       there_(there),
       incoming_(dials(side) ? lane_pair(lanes_).to_dialer : lane_pair(lanes_).to_dialed),
-      returns_(std::make_shared<Returns>(*this, neighbour_)),
+      returns_(std::make_shared<Returns>(
+          *this, dials(side) ? lane_pair(lanes_).back_to_dialed : lane_pair(lanes_).back_to_dialer)),
       expected_(dials(side) ? 0 : 1),
       writer_(dials(side) ? LaneWriter(lane_pair(lanes_).to_dialed, lane_pair(lanes_).ring_to_dialed)
                           : LaneWriter(lane_pair(lanes_).to_dialer, lane_pair(lanes_).ring_to_dialer)),
+      taker_(dials(side) ? lane_pair(lanes_).back_to_dialer : lane_pair(lanes_).back_to_dialed),
       reader_(dials(side) ? LaneReader(lane_pair(lanes_).to_dialer, lane_pair(lanes_).ring_to_dialer)
                           : LaneReader(lane_pair(lanes_).to_dialed, lane_pair(lanes_).ring_to_dialed),
               neighbour_->heap.size(),
@@ -146,11 +128,11 @@ ShmLink::ShmLink(Side side, SharedMemory lanes, std::shared_ptr<const Neighbour>
 ShmLink::~ShmLink() { returns_->detach(); }
 
 void ShmLink::send(Frames message) {
-  const std::vector<std::uint64_t> returned = returns_->take();
+  if (taker_.any()) take_back();
   bool ring = false;
   {
     const std::lock_guard lock(sending_);
-    writer_.send(message, returned);
+    writer_.send(message);
     queued_.store(writer_.queued().messages > 0, std::memory_order_relaxed);
     if (writer_.queued().bytes > kFull) full_ = true;
     const bool owes = owe();
@@ -208,7 +190,10 @@ void ShmLink::ring_for_all() noexcept {
 }
 
 bool ShmLink::read() {
-  if (receive() > 0) return true;
+  if (receive() > 0) {
+    spin_.came_later();
+    return true;
+  }
   return receiving_.load() == kFree && spin_.until([this] { return incoming_.unread() != 0; });
 }
 
@@ -239,14 +224,8 @@ std::size_t ShmLink::receive_some(std::size_t most, bool& more) {
     do {
       maintain();
       Frames message;
-      more = !broken_ && reader_.next(message, returned_);
+      more = !broken_ && reader_.next(message);
       if (reader_.release()) ring_there();
-      for (const std::uint64_t lease : returned_) {
-        Buffer dropped;  // outside the lock
-        const std::lock_guard lock(sending_);
-        dropped = writer_.take_back(lease);
-      }
-      returned_.clear();
       if (!more) break;
       ++count;
       handler = connection_->on_message(std::move(message));
@@ -270,7 +249,11 @@ std::size_t ShmLink::receive_some(std::size_t most, bool& more) {
 }
 
 void ShmLink::maintain() {
-  while (returns_->due()) send({});
+  returns_->go_on();
+  if (taker_.any()) take_back();
+  if (malformed_.load(std::memory_order_relaxed)) {
+    throw Error(ErrorKind::failed, "malformed message: it gives back what it does not have");
+  }
   if (owes_.load(std::memory_order_relaxed) && !Batch::current()->owes()) pay();  // the thread that owes it takes long
   std::vector<Buffer> written;                                                    // dropped outside the lock
   if (!queued_.load(std::memory_order_relaxed)) return;
@@ -286,6 +269,21 @@ void ShmLink::maintain() {
   }
   if (ring) ring_there();
   if (drained) connection_->drained();
+}
+
+// By whichever thread comes by. Who receives ends the link when the neighbour gives back what it does not have.
+void ShmLink::take_back() noexcept {
+  std::vector<Buffer> dropped;  // outside the lock
+  bool ring = false;
+  try {
+    const std::lock_guard lock(sending_);
+    for (std::uint64_t lease = 0; !malformed_ && taker_.take(lease);) dropped.push_back(writer_.take_back(lease));
+    ring = taker_.release();
+  } catch (const std::exception&) {
+    malformed_ = true;
+    ring_here();
+  }
+  if (ring) ring_there();
 }
 
 void ShmLink::before_wait() noexcept {

@@ -15,6 +15,7 @@
 #include "lp/rpc/bell.h"
 #include "lp/rpc/connection.h"
 #include "lp/rpc/lane.h"
+#include "lp/rpc/lease_ring.h"
 #include "lp/rpc/link.h"
 #include "lp/rpc/shm_reader.h"
 #include "lp/rpc/shm_writer.h"
@@ -33,6 +34,8 @@ struct LanePair {
   static constexpr std::size_t kRing = 512 << 10;
   Lane to_dialed;
   Lane to_dialer;
+  LeaseRing back_to_dialed;  // what the dialer had from its heap
+  LeaseRing back_to_dialer;
   alignas(64) std::byte ring_to_dialed[kRing];
   std::byte ring_to_dialer[kRing];
 };
@@ -72,6 +75,7 @@ class ShmLink final : public Link {
 
   std::size_t receive_some(std::size_t most, bool& more);
   void maintain();
+  void take_back() noexcept;
   bool owe() const;
   void pay();
   void ring_for_all() noexcept;
@@ -93,15 +97,16 @@ class ShmLink final : public Link {
 
   mutable std::mutex sending_;
   ShmWriter writer_;
-  std::atomic<bool> queued_ = false;  // writer_ waits for room
-  std::atomic<bool> full_ = false;    // of so much
-  std::atomic<bool> owes_ = false;    // and has not woken the reader yet
+  LeaseTaker taker_;
+  std::atomic<bool> malformed_ = false;  // what came to taker_
+  std::atomic<bool> queued_ = false;     // writer_ waits for room
+  std::atomic<bool> full_ = false;       // of so much
+  std::atomic<bool> owes_ = false;       // and has not woken the reader yet
 
   // Who handles what comes: nobody, a thread, or a thread that must look again.
   enum : std::uint32_t { kFree, kReceiving, kAgain };
   std::atomic<std::uint32_t> receiving_ = kFree;
   ShmReader reader_;
-  std::vector<std::uint64_t> returned_;
   bool broken_ = false;
 
   Spin spin_;  // of the thread that reads

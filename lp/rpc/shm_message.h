@@ -1,6 +1,6 @@
 #pragma once
-// How a message stands in a lane: MessageHead, `returned` numbers of leases, `arrays` times ArrayHead, the body, and
-// the arrays that are not on a heap. Nothing is aligned. A message without body and arrays only gives leases back.
+// How a message stands in a lane: MessageHead, `arrays` times ArrayHead, the body, and the arrays that are not on a
+// heap. Nothing is aligned.
 
 #include <cstddef>
 #include <cstdint>
@@ -9,8 +9,7 @@ namespace lp::internal {
 
 struct MessageHead {
   std::uint64_t body = 0;  // bytes
-  std::uint32_t arrays = 0;
-  std::uint32_t returned = 0;
+  std::uint64_t arrays = 0;
 };
 
 struct ArrayHead {
@@ -20,7 +19,5 @@ struct ArrayHead {
   std::uint64_t offset = kInline;  // in the sender's heap
   std::uint64_t lease = 0;         // the sender keeps the array until this comes back
 };
-
-inline constexpr std::uint32_t kMostReturned = 256;  // leases in one message
 
 }  // namespace lp::internal

@@ -13,43 +13,37 @@ namespace {
 }
 }  // namespace
 
-bool ShmReader::next(Frames& message, std::vector<std::uint64_t>& returned) {
+bool ShmReader::next(Frames& message) {
   for (;;) {
     switch (stage_) {
       case Stage::head:
         if (lane_.available(sizeof head_) < sizeof head_) return false;
         lane_.get(&head_, sizeof head_);
-        if (head_.arrays > kMaxArrayFrames || head_.returned > kMostReturned || head_.body > Link::kLargestFrame) {
-          malformed("its head is impossible");
-        }
-        table_.resize(head_.returned * sizeof(std::uint64_t) + head_.arrays * sizeof(ArrayHead));
+        if (head_.arrays > kMaxArrayFrames || head_.body > Link::kLargestFrame) malformed("its head is impossible");
+        table_.resize(head_.arrays * sizeof(ArrayHead));
         stage_ = Stage::table;
         break;
       case Stage::table:
         if (lane_.available(table_.size()) < table_.size()) return false;
         lane_.get(table_.data(), table_.size());
-        begin(returned);
+        begin();
         stage_ = Stage::bytes;
         break;
       case Stage::bytes:
         if (!fill()) return false;
         stage_ = Stage::head;
-        if (message_.body.empty() && message_.arrays.empty()) break;  // it only gave back
         message = std::exchange(message_, {});
         return true;
     }
   }
 }
 
-void ShmReader::begin(std::vector<std::uint64_t>& returned) {
+void ShmReader::begin() {
   const std::byte* at = table_.data();
-  for (std::uint32_t i = 0; i < head_.returned; ++i, at += sizeof(std::uint64_t)) {
-    std::memcpy(&returned.emplace_back(), at, sizeof(std::uint64_t));
-  }
   part_ = done_ = 0;
   in_line_.clear();
   message_.body = Buffer::uninitialized(head_.body);
-  for (std::uint32_t i = 0; i < head_.arrays; ++i, at += sizeof(ArrayHead)) {
+  for (std::uint64_t i = 0; i < head_.arrays; ++i, at += sizeof(ArrayHead)) {
     ArrayHead array;
     std::memcpy(&array, at, sizeof array);
     if (array.size > Link::kLargestFrame) malformed("an array is too large");

@@ -20,16 +20,15 @@ class ShmReader {
   ShmReader(LaneReader lane, std::size_t heap_size, Function<Buffer(const ArrayHead&)> map)
       : lane_(lane), heap_size_(heap_size), map_(std::move(map)) {}
 
-  // The next message, once all of it is there. `returned` gets leases that came back meanwhile, whether or not there is
-  // a message. Throws Error(failed) for what is malformed.
-  bool next(Frames& message, std::vector<std::uint64_t>& returned);
+  // The next message, once all of it is there. Throws Error(failed) for what is malformed.
+  bool next(Frames& message);
   // After next: true when the writer waits for room that there is now.
   bool release() noexcept { return lane_.release(); }
 
  private:
   enum class Stage : std::uint8_t { head, table, bytes };
 
-  void begin(std::vector<std::uint64_t>& returned);
+  void begin();
   bool fill();
 
   LaneReader lane_;

@@ -8,26 +8,27 @@
 #include "lp/base/shared_heap.h"
 
 namespace lp::internal {
+namespace {
+// Arrays on the heap are kept until they are read and given back: a reader that nobody waits for lets so much lie.
+constexpr std::size_t kMostKept = std::size_t{4} << 20;
+}  // namespace
 
-void ShmWriter::send(const Frames& message, std::span<const std::uint64_t> returned) {
-  const MessageHead head{.body = message.body.size(),
-                         .arrays = static_cast<std::uint32_t>(message.arrays.size()),
-                         .returned = static_cast<std::uint32_t>(returned.size())};
+void ShmWriter::send(const Frames& message) {
+  const MessageHead head{.body = message.body.size(), .arrays = message.arrays.size()};
+  if (queue_.empty()) lane_.start_over();
+  if (kept_ >= kMostKept / 2 && lane_.all_read()) kept_ = 0;
   arrays_.clear();
   std::vector<const Buffer*> in_line;
   for (const Buffer& array : message.arrays) {
     arrays_.push_back(describe(array));
     if (arrays_.back().offset == ArrayHead::kInline) in_line.push_back(&array);
   }
-  if (queue_.empty()) lane_.start_over();
-  soon_ = soon_ || in_line.size() < arrays_.size();
-  const std::size_t front = sizeof head + returned.size_bytes() + arrays_.size() * sizeof(ArrayHead);
+  const std::size_t front = sizeof head + arrays_.size() * sizeof(ArrayHead);
   std::size_t size = front + message.body.size();
   for (const Buffer* array : in_line) size += array->size();
 
   if (queue_.empty() && size <= lane_.room()) {
     lane_.put(&head, sizeof head);
-    lane_.put(returned.data(), returned.size_bytes());
     lane_.put(arrays_.data(), arrays_.size() * sizeof(ArrayHead));
     lane_.put(message.body.data(), message.body.size());
     for (const Buffer* array : in_line) lane_.put(array->data(), array->size());
@@ -41,7 +42,6 @@ void ShmWriter::send(const Frames& message, std::span<const std::uint64_t> retur
     at += count;
   };
   add(&head, sizeof head);
-  add(returned.data(), returned.size_bytes());
   add(arrays_.data(), arrays_.size() * sizeof(ArrayHead));
   const auto queue = [this](Buffer part) {
     if (part.empty()) return;
@@ -79,7 +79,9 @@ void ShmWriter::go_on(std::vector<Buffer>& written) {
 }
 
 bool ShmWriter::wake() noexcept {
-  const bool ring = lane_.wake(std::exchange(soon_, false));
+  const bool soon = kept_ >= kMostKept;
+  if (soon) kept_ = 0;
+  const bool ring = lane_.wake(soon);
   return std::exchange(ring_, false) || ring;
 }
 
@@ -91,6 +93,7 @@ ArrayHead ShmWriter::describe(const Buffer& array) {
   const Buffer shared = heap->contains(array.data()) ? array : Buffer::copy_of(array.bytes());
   if (!heap->contains(shared.data())) return head;
   head.offset = heap->offset_of(shared.data());
+  kept_ += array.size();
   if (free_.empty()) {
     head.lease = leased_.size();
     leased_.push_back(shared);

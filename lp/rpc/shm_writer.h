@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <span>
 #include <vector>
 
 #include "lp/base/array.h"
@@ -20,7 +19,7 @@ class ShmWriter {
   explicit ShmWriter(LaneWriter lane) : lane_(lane) {}
 
   // Writes a message, or queues what has no room now. wake must follow, soon or when other messages have.
-  void send(const Frames& message, std::span<const std::uint64_t> returned);
+  void send(const Frames& message);
   // The reader has made room. wake must follow.
   void go_on(std::vector<Buffer>& written);
   // Tells the reader of what was written; true when it must be rung.
@@ -43,7 +42,7 @@ class ShmWriter {
   Link::Queued queued_;
   std::size_t done_ = 0;  // bytes of the first one
   bool ring_ = false;     // for some of what was written
-  bool soon_ = false;     // it has arrays on the heap, which are kept until it is read
+  std::size_t kept_ = 0;  // bytes of arrays on the heap, since the reader had all, or was to be rung for them
   std::vector<Buffer> leased_;
   std::vector<std::uint64_t> free_;  // of leased_
   std::vector<ArrayHead> arrays_;    // of the message at hand

@@ -1,8 +1,7 @@
 #pragma once
-// How long it pays to look before one sleeps: a little while when what is awaited comes while one looks, because the
-// other side runs on another core; hardly ever when it does not, or when there are more threads than cores and looking
-// takes the time from those who work. Now and then it looks for long: two sides that both sleep are slow to wake each
-// other, and would never see one another by short looks. Owned by one thread at a time.
+// How long it pays to look before one sleeps: as long as it takes the other side to answer, when it answers soon;
+// hardly at all when it does not. Who looks lets others have the core in between, so that it takes no time from those
+// who work; when they keep the core for long, it sleeps. Owned by one thread at a time.
 
 #include <algorithm>
 #include <chrono>
@@ -16,48 +15,59 @@ class Spin {
   // True as soon as ready() is; false when the time is over.
   template <class Ready>
   bool until(Ready ready) {
+    if (gave_up_) learn(/*soon=*/false);  // nothing came at all
     if (rest_ > 0) {
       --rest_;
       return false;
     }
-    const Time begin = now();
-    Time last = begin;
-    bool came = false;
-    bool alone = true;  // nobody took this core meanwhile
+    begin_ = now();
+    Time last = begin_;
+    int looks = kLooks;
     do {
-      for (int i = 0; i < kLooks && !came; ++i) {
-        came = ready();
+      for (int i = 0; i < looks; ++i) {
+        if (ready()) {
+          learn(/*soon=*/true);
+          pause_ = kLeastPause;
+          return true;
+        }
         relax();
       }
+      step_aside();
       const Time time = now();
-      alone = alone && time - last < kTaken;
+      if (time - last > kTaken) {
+        rest_ = pause_;
+        pause_ = std::min(2 * pause_, kMostPause);
+        return ready();
+      }
+      looks = time - last > kShared ? kLooksBetween : kLooks;
       last = time;
-    } while (!came && last - begin < budget_);
+    } while (last - begin_ < budget_);
+    gave_up_ = true;
+    return false;
+  }
 
-    if (came && alone) {
-      budget_ = std::clamp(2 * (last - begin), 2 * kLeast, kMost);
-      pause_ = kLeastPause;
-    } else if (alone && budget_ / 2 > kLeast && !probes_) {
-      budget_ /= 2;
-    } else {
-      rest_ = pause_;
-      pause_ = std::min(2 * pause_, kMostPause);
-      budget_ = kProbe;
-    }
-    probes_ = rest_ > 0;
-    return came;
+  // What until() has given up came after all: while one slept.
+  void came_later() {
+    if (gave_up_) learn(now() - begin_ < kMost);
   }
 
  private:
+  void learn(bool soon) {
+    budget_ = soon ? kMost : std::max(budget_ / 2, kLeast);
+    gave_up_ = false;
+  }
+
   static constexpr Duration kLeast = std::chrono::microseconds(4);
-  static constexpr Duration kMost = std::chrono::microseconds(50);
-  static constexpr Duration kProbe = std::chrono::microseconds(64);  // longer than two sides that sleep take
-  static constexpr Duration kTaken = std::chrono::microseconds(200);
+  static constexpr Duration kMost = std::chrono::microseconds(200);   // more than it takes two sides that sleep
+  static constexpr Duration kShared = std::chrono::microseconds(4);   // since the last look: others had the core
+  static constexpr Duration kTaken = std::chrono::microseconds(500);  // likewise, and they need it
   static constexpr int kLooks = 32;
-  static constexpr int kLeastPause = 64;  // waits without a look
-  static constexpr int kMostPause = 512;  // what is learnt now holds for a moment only: threads move
-  Duration budget_ = kProbe;
-  bool probes_ = true;  // the next look is one of those for long
+  static constexpr int kLooksBetween = 2;  // when others need the core
+  static constexpr int kLeastPause = 16;   // waits without a look
+  static constexpr int kMostPause = 512;   // what is learnt now holds for a moment only: threads move
+  Duration budget_ = kMost;
+  Time begin_{};
+  bool gave_up_ = false;
   int rest_ = 0;
   int pause_ = kLeastPause;
 };

@@ -36,7 +36,7 @@ class ShmMessage : public ::testing::Test {
     std::vector<Frames> all;
     for (;;) {
       Frames message;
-      const bool got = reader_.next(message, returned_);
+      const bool got = reader_.next(message);
       if (got) all.push_back(std::move(message));
       const bool room = reader_.release();
       if (room) {
@@ -54,7 +54,7 @@ class ShmMessage : public ::testing::Test {
   void expect_malformed(const Parts&... parts) {
     (write(&parts, sizeof parts), ...);
     Frames message;
-    EXPECT_THROW(reader_.next(message, returned_), Error);
+    EXPECT_THROW(reader_.next(message), Error);
   }
 
   SharedHeap& heap_ = SharedHeap::use(kHeap);
@@ -67,14 +67,12 @@ class ShmMessage : public ::testing::Test {
                       mapped_.push_back(array);
                       return Buffer::wrap(heap_.memory().data() + array.offset, array.size, [] {});
                     }};
-  std::vector<std::uint64_t> returned_;
 };
 
-TEST_F(ShmMessage, SmallOnesComeInOrderWithWhatIsReturned) {
-  const std::vector<std::uint64_t> leases{4, 5};
+TEST_F(ShmMessage, SmallOnesComeInOrder) {
   for (int i = 0; i < 100; ++i) {
     Frames message{.body = filled(static_cast<std::size_t>(i), i), .arrays = {filled(100, i), Buffer()}};
-    writer_.send(message, i == 50 ? leases : std::vector<std::uint64_t>());
+    writer_.send(message);
     const std::vector<Frames> got = arrived();
     ASSERT_EQ(got.size(), 1u);
     EXPECT_TRUE(equal(got[0].body, message.body));
@@ -82,14 +80,13 @@ TEST_F(ShmMessage, SmallOnesComeInOrderWithWhatIsReturned) {
     EXPECT_TRUE(equal(got[0].arrays[0], message.arrays[0]));
     EXPECT_TRUE(got[0].arrays[1].empty());
   }
-  EXPECT_EQ(returned_, leases);
 }
 
 TEST_F(ShmMessage, OneThatIsLargerThanTheRingComesInPiecesAndOthersWaitBehindIt) {
   std::vector<Frames> sent;
   for (int i = 0; i < 20; ++i) {
     sent.push_back({.body = filled(i % 3 == 0 ? 10'000 : 10, i), .arrays = {filled(i % 5 == 0 ? 20'000 : 0, i)}});
-    writer_.send(sent.back(), {});
+    writer_.send(sent.back());
   }
   EXPECT_GT(writer_.queued().messages, 0u);
   const std::vector<Frames> got = arrived();
@@ -106,7 +103,7 @@ TEST_F(ShmMessage, ABigArrayStaysWhereItIsUntilItIsGivenBack) {
   {
     Frames message{.body = filled(10, 1), .arrays = {filled(1 << 20, 2)}};
     const std::byte* const place = message.arrays[0].data();
-    writer_.send(message, {});
+    writer_.send(message);
     message = {};
     EXPECT_GT(heap_.used(), before) << "the writer keeps it";
     const std::vector<Frames> got = arrived();
@@ -120,7 +117,7 @@ TEST_F(ShmMessage, ABigArrayStaysWhereItIsUntilItIsGivenBack) {
 TEST_F(ShmMessage, WhenTheHeapIsFullArraysGoThroughTheLane) {
   const Buffer all = Buffer::uninitialized(kHeap - heap_.used());
   const Frames message{.body = filled(10, 1), .arrays = {filled(1 << 20, 2)}};
-  writer_.send(message, {});
+  writer_.send(message);
   const std::vector<Frames> got = arrived();
   EXPECT_TRUE(mapped_.empty());
   EXPECT_TRUE(equal(got.at(0).arrays.at(0), message.arrays[0]));
@@ -130,7 +127,7 @@ TEST_F(ShmMessage, WhatAReaderThatDiedStillHadIsGivenBackWithTheWriter) {
   const std::size_t before = heap_.used();
   {
     ShmWriter dying{LaneWriter(lane_, ring_)};
-    for (int i = 0; i < 10; ++i) dying.send({.body = filled(10, 1), .arrays = {filled(1 << 20, 2)}}, {});
+    for (int i = 0; i < 10; ++i) dying.send({.body = filled(10, 1), .arrays = {filled(1 << 20, 2)}});
     EXPECT_GE(heap_.used(), before + (10 << 20));
   }
   EXPECT_EQ(heap_.used(), before);
@@ -138,14 +135,14 @@ TEST_F(ShmMessage, WhatAReaderThatDiedStillHadIsGivenBackWithTheWriter) {
 
 TEST_F(ShmMessage, LeasesThatThereAreNotAreRefused) {
   EXPECT_THROW(writer_.take_back(0), Error);
-  writer_.send({.body = filled(10, 1), .arrays = {filled(1 << 20, 2)}}, {});
+  writer_.send({.body = filled(10, 1), .arrays = {filled(1 << 20, 2)}});
   writer_.take_back(0);
   EXPECT_THROW(writer_.take_back(0), Error) << "given back twice";
   EXPECT_THROW(writer_.take_back(~std::uint64_t{0}), Error);
 }
 
 TEST_F(ShmMessage, AHalfMessageWaitsForItsRest) {
-  const MessageHead head{.body = 4, .arrays = 0, .returned = 0};
+  const MessageHead head{.body = 4, .arrays = 0};
   write(&head, 7);
   EXPECT_TRUE(arrived().empty());
   write(reinterpret_cast<const std::byte*>(&head) + 7, sizeof head - 7);
@@ -157,37 +154,25 @@ TEST_F(ShmMessage, AHalfMessageWaitsForItsRest) {
   EXPECT_EQ(std::memcmp(got[0].body.data(), "abcd", 4), 0);
 }
 
-TEST_F(ShmMessage, EmptyOnesAreNoMessages) {
-  for (int i = 0; i < 10; ++i) {
-    const MessageHead head;
-    write(&head, sizeof head);
-  }
-  EXPECT_TRUE(arrived().empty());
-}
-
-TEST_F(ShmMessage, TooManyArraysAreRefused) { expect_malformed(MessageHead{.body = 0, .arrays = ~0u, .returned = 0}); }
-TEST_F(ShmMessage, TooManyReturnedAreRefused) {
-  expect_malformed(MessageHead{.body = 0, .arrays = 0, .returned = kMostReturned + 1});
-}
+TEST_F(ShmMessage, TooManyArraysAreRefused) { expect_malformed(MessageHead{.body = 0, .arrays = ~std::uint64_t{0}}); }
 TEST_F(ShmMessage, ABodyOfTooManyBytesIsRefused) {
-  expect_malformed(MessageHead{.body = std::uint64_t{1} << 60, .arrays = 0, .returned = 0});
+  expect_malformed(MessageHead{.body = std::uint64_t{1} << 60, .arrays = 0});
 }
 TEST_F(ShmMessage, AnArrayOfTooManyBytesIsRefused) {
-  expect_malformed(MessageHead{.body = 0, .arrays = 1, .returned = 0},
+  expect_malformed(MessageHead{.body = 0, .arrays = 1},
                    ArrayHead{.size = std::uint64_t{1} << 60, .offset = ArrayHead::kInline, .lease = 0});
 }
 TEST_F(ShmMessage, AnArrayBeyondTheHeapIsRefused) {
-  expect_malformed(MessageHead{.body = 0, .arrays = 1, .returned = 0},
-                   ArrayHead{.size = 4096, .offset = kHeap - 4095, .lease = 0});
+  expect_malformed(MessageHead{.body = 0, .arrays = 1}, ArrayHead{.size = 4096, .offset = kHeap - 4095, .lease = 0});
 }
 TEST_F(ShmMessage, AnArrayWhoseEndOverflowsIsRefused) {
-  expect_malformed(MessageHead{.body = 0, .arrays = 1, .returned = 0},
+  expect_malformed(MessageHead{.body = 0, .arrays = 1},
                    ArrayHead{.size = 4096, .offset = ~std::uint64_t{0} - 1, .lease = 0});
 }
 TEST_F(ShmMessage, APositionBeyondTheRingIsRefused) {
   lane_.written = kRing + 1;
   Frames message;
-  EXPECT_THROW(reader_.next(message, returned_), Error);
+  EXPECT_THROW(reader_.next(message), Error);
 }
 
 }  // namespace

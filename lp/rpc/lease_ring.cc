@@ -1,0 +1,53 @@
+#include "lp/rpc/lease_ring.h"
+
+#include "lp/base/error.h"
+
+namespace lp::internal {
+namespace {
+// What is given back waits until the taker comes by, up to so much.
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
+constexpr std::uint64_t kMostLeases = LeaseRing::kSize / 2;
+}  // namespace
+
+void LeaseGiver::give(std::uint64_t lease, std::uint64_t bytes) {
+  if (ring_.taken.load(std::memory_order_acquire) == at_) leases_ = bytes_ = 0;
+  ++leases_;
+  bytes_ += bytes;
+  waiting_.push_back(lease);
+  go_on();
+}
+
+void LeaseGiver::go_on() {
+  const std::uint64_t begin = at_;
+  while (!waiting_.empty()) {
+    // The taker may write nonsense, but not where we write.
+    if (at_ - ring_.taken.load(std::memory_order_acquire) >= LeaseRing::kSize) {
+      ring_.giver_waits = true;
+      if (at_ - ring_.taken.load() >= LeaseRing::kSize) break;
+    }
+    ring_.leases[at_++ % LeaseRing::kSize].store(waiting_.front(), std::memory_order_relaxed);
+    waiting_.pop_front();
+  }
+  if (at_ != begin) ring_.given.store(at_, std::memory_order_release);
+}
+
+bool LeaseGiver::due() noexcept {
+  if (leases_ < kMostLeases && bytes_ < kMostBytes) return false;
+  leases_ = bytes_ = 0;
+  return true;
+}
+
+bool LeaseTaker::take(std::uint64_t& lease) {
+  const std::uint64_t given = ring_.given.load(std::memory_order_acquire);
+  if (given == at_) return false;
+  if (given - at_ > LeaseRing::kSize) throw Error(ErrorKind::failed, "malformed message: it gives back too much");
+  lease = ring_.leases[at_++ % LeaseRing::kSize].load(std::memory_order_relaxed);
+  return true;
+}
+
+bool LeaseTaker::release() noexcept {
+  ring_.taken.store(at_);
+  return ring_.giver_waits.load() && ring_.giver_waits.exchange(false);
+}
+
+}  // namespace lp::internal
