@@ -16,19 +16,32 @@ constexpr std::uint32_t kDirectRanks = 16;
 constexpr std::size_t kDoublingBytes = 64 << 10;  // more than 16 ranks: from here on, ring
 constexpr std::size_t kOneSliceBytes = 16 << 10;  // direct: below, one rank sums all
 // Direct: so much is summed at a time, that what one rank has written another finds in the processor's cache.
-constexpr std::size_t kPieceBytes = std::size_t{2} << 20;
-constexpr std::size_t kPiecesAhead = 2;
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+constexpr std::size_t kBlock = 1024;  // values: of a sum, they stay in the processor's first cache
 
 // Who has waited for so long looks whether all others live; the next time after twice as long.
 constexpr Duration kFirstPatience = std::chrono::milliseconds(100);
 constexpr Duration kMostPatience = std::chrono::seconds(2);
+constexpr Duration kStep = std::chrono::milliseconds(CollectiveMember::kStepMilliseconds);
 constexpr Duration kToAnswer = std::chrono::seconds(1);  // for a member that lives and is not being restarted
 
-Array<float> sum_of(const Array<float>& a, const Array<float>& b) {
-  if (a.size() != b.size()) {
-    throw Error(ErrorKind::failed, "an allreduce of " + std::to_string(a.size()) + " values in one rank and of " +
-                                       std::to_string(b.size()) + " in another: all must give as many");
+// Element by element, from the first array to the last; all are of one size.
+Array<float> sum_in_order(std::span<const Array<float>> arrays) {
+  auto sum = Array<float>::uninitialized(arrays[0].size());
+  const std::span<float> total = sum.edit();
+  for (std::size_t begin = 0; begin < total.size(); begin += kBlock) {
+    const std::size_t count = std::min(kBlock, total.size() - begin);
+    float* const to = total.data() + begin;
+    std::copy_n(arrays[0].data() + begin, count, to);
+    for (const Array<float>& one : arrays.subspan(1)) {
+      const float* const from = one.data() + begin;
+      for (std::size_t i = 0; i < count; ++i) to[i] += from[i];
+    }
   }
+  return sum;
+}
+
+Array<float> sum_of(const Array<float>& a, const Array<float>& b) {
   auto sum = Array<float>::uninitialized(a.size());
   float* const to = sum.edit().data();
   for (std::size_t i = 0; i < a.size(); ++i) to[i] = a[i] + b[i];
@@ -61,6 +74,14 @@ class Collective::Tensors {
     const float* from = values.data();
     written_.move(tensors_, values.size(), [&from](std::span<float> to) {
       std::copy_n(from, to.size(), to.begin());
+      from += to.size();
+    });
+  }
+  // The same, for values that are added to those there.
+  void add(const Array<float>& values) {
+    const float* from = values.data();
+    written_.move(tensors_, values.size(), [&from](std::span<float> to) {
+      for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
       from += to.size();
     });
   }
@@ -134,12 +155,14 @@ const Session& Collective::join(std::uint64_t progress) {
     }
   }
   session_ = *std::move(session);
+  from_.clear();
   const auto at = std::find(session_.members.begin(), session_.members.end(), index_);
   rank_ = static_cast<std::uint32_t>(at - session_.members.begin());
   ranks_ = static_cast<std::uint32_t>(session_.members.size());
+  from_.resize(ranks_);
   operation_ = 0;
+  broadcasts_ = 0;
   failure_ = "it began another session";
-  own().call<&CollectiveMember::enter>(session_.number, rank_);
   return session_;
 }
 
@@ -182,43 +205,64 @@ void Collective::check_members() const {
   }
 }
 
-// Calls attempt(patience), which returns nothing when it has waited so long, until it gives something or a member is
-// found to be gone.
-template <class F>
-Array<float> Collective::wait_until_done(F attempt) {
+void Collective::send(std::uint32_t rank, const Operation& operation, Array<float> values) {
+  statistics_.bytes_sent += values.size() * sizeof(float);
+  own().call<&CollectiveMember::send>(
+      session_.number, rank,
+      CollectivePart{.operation = operation.number, .size = operation.size, .values = std::move(values)});
+}
+
+void Collective::send_to_others(const Operation& operation, const Array<float>& values) {
+  for (std::uint32_t i = 1; i < ranks_; ++i) send((rank_ + i) % ranks_, operation, values);
+}
+
+// Waits until this rank has sent something, or a member is found to be gone.
+void Collective::await(std::uint32_t rank) {
+  std::optional<StreamReader<CollectivePart>>& from = from_[rank];
+  if (!from) from.emplace(at(rank).stream<&CollectiveMember::parts>(session_.number, rank_));
+  const Time limit = after(kStep);
+  for (Duration patience = kFirstPatience; !from->wait_for(patience);
+       patience = std::min(2 * patience, kMostPatience)) {
+    if (passed(limit)) break;  // next() says so
+    check_members();
+  }
+}
+
+Array<float> Collective::receive(std::uint32_t rank, const Operation& operation) {
   try {
-    for (Duration patience = kFirstPatience;; patience = std::min(2 * patience, kMostPatience)) {
-      if (std::optional<Array<float>> values = attempt(patience)) return *std::move(values);
-      check_members();
+    await(rank);
+    std::optional<CollectivePart> part = from_[rank]->next();
+    if (!part) throw Error(ErrorKind::disconnected, "rank " + std::to_string(rank) + " has ended the collective");
+    if (part->operation != operation.number || part->size != operation.size) {
+      throw Error(ErrorKind::failed,
+                  "rank " + std::to_string(rank) + " gives " + std::to_string(part->size) + " values to operation " +
+                      std::to_string(part->operation) + " of a collective, and rank " + std::to_string(rank_) +
+                      " gives " + std::to_string(operation.size) + " to operation " + std::to_string(operation.number) +
+                      ": all must call the same operations in one order, and all must give as many");
     }
+    statistics_.bytes_received += part->values.size() * sizeof(float);
+    return std::move(part->values);
   } catch (const Error& error) {
     failure_ = error.what();
     throw;
   }
 }
 
-Array<float> Collective::wait(Future<Array<float>> future) {
-  Array<float> values = wait_until_done([&](Duration patience) { return future.get_for(patience); });
-  statistics_.bytes_received += values.size() * sizeof(float);
-  return values;
+Array<float> Collective::receive(std::uint32_t rank, const Operation& operation, std::size_t size) {
+  Array<float> values = receive(rank, operation);
+  if (values.size() == size) return values;
+  throw Error(ErrorKind::failed, "rank " + std::to_string(rank) + " sends " + std::to_string(values.size()) +
+                                     " values where " + std::to_string(size) +
+                                     " are due: all must be of one version of lp, with the same CollectiveOptions");
 }
 
-// Waits on this stack: nearly always the sum is made here, or by the thread that receives the last part.
-Array<float> Collective::own_sum(const CollectivePart& part, const Array<float>& values) {
-  return wait_until_done([&](Duration patience) -> std::optional<Array<float>> {
-    try {
-      return own().within(patience).call<&CollectiveMember::sum>(part, rank_, ranks_, values);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::deadline) throw;
-      return {};
-    }
-  });
-}
-
-void Collective::offer(const CollectivePart& part, const Array<float>& values, std::uint32_t takers) {
-  if (takers == 0) return;
-  own().call<&CollectiveMember::offer>(part, takers, values);
-  statistics_.bytes_sent += takers * values.size() * sizeof(float);
+// Over all ranks, in their order; `own` are this rank's values.
+Array<float> Collective::sum_of_all(const Operation& operation, const Array<float>& own) {
+  std::vector<Array<float>> given;
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    given.push_back(rank == rank_ ? own : receive(rank, operation, own.size()));
+  }
+  return sum_in_order(given);
 }
 
 void Collective::check_joined() const {
@@ -239,154 +283,175 @@ void Collective::allreduce(std::span<const std::span<float>> given) {
   if (how == Allreduce::nearest) {
     how = ranks_ <= kDirectRanks ? Allreduce::direct : bytes < kDoublingBytes ? Allreduce::doubling : Allreduce::ring;
   }
-  const std::size_t most =
-      how == Allreduce::direct ? std::min(options_.fusion_bytes, kPieceBytes) : options_.fusion_bytes;
-  std::vector<Started> started;
-  std::size_t finished = 0;
-  while (tensors.left() > 0 || finished < started.size()) {
-    if (tensors.left() > 0) {
-      Array<float> values = tensors.read(std::min(tensors.left(), most / sizeof(float)));
-      ++statistics_.operations;
-      switch (how) {
-        case Allreduce::ring: ring(values, tensors); break;
-        case Allreduce::doubling: doubling(std::move(values), tensors); break;
-        default: started.push_back(start_direct(std::move(values)));
-      }
-    }
-    if (finished < started.size() && (tensors.left() == 0 || started.size() - finished >= kPiecesAhead)) {
-      finish_direct(started[finished], tensors);
-      started[finished++] = {};
+  const std::size_t most = options_.fusion_bytes / sizeof(float);
+  const std::size_t piece = std::min(options_.fusion_bytes, kPieceBytes) / sizeof(float);
+  if (how == Allreduce::direct) return ranks_ == 2 ? exchange(tensors, piece) : direct(tensors, piece);
+  while (tensors.left() > 0) {
+    Array<float> values = tensors.read(std::min(tensors.left(), most));
+    if (how == Allreduce::ring) {
+      ring(values, tensors);
+    } else {
+      doubling(std::move(values), tensors);
     }
   }
 }
 
-Collective::Started Collective::start_direct(Array<float> values) {
-  Started out{.operation = operation_++, .values = std::move(values), .slices = {}};
-  const std::size_t size = out.values.size();
-  if (size * sizeof(float) < kOneSliceBytes) {
-    const auto root = static_cast<std::uint32_t>(out.operation % ranks_);
-    out.slices.resize(1);
-    if (root == rank_) return out;
-    out.slices[0] = at(root).async<&CollectiveMember::sum>(part(out.operation, root), rank_, ranks_, out.values);
-    statistics_.bytes_sent += size * sizeof(float);
-    return out;
+// Two pieces are on their way: one is added while the other rank writes the next.
+void Collective::exchange(Tensors& tensors, std::size_t piece) {
+  const std::uint32_t other = 1 - rank_;
+  std::optional<Operation> before;
+  while (tensors.left() > 0 || before) {
+    std::optional<Operation> next;
+    if (tensors.left() > 0) {
+      Array<float> values = tensors.read(std::min(tensors.left(), piece));
+      next = begin(values.size());
+      send(other, *next, std::move(values));
+    }
+    if (before) {
+      ++statistics_.steps;
+      tensors.add(receive(other, *before, before->size));
+    }
+    before = next;
   }
-  out.slices.resize(ranks_);
+}
+
+struct Collective::Piece {
+  Operation operation{};
+  Array<float> values{};
+  Array<float> sum{};  // of the slice that this rank sums
+};
+
+// Three pieces are on their way: the slices of one are sent, those of the one before are summed, the sums of the one
+// before that are collected. So all ranks receive in the order in which the others send.
+void Collective::direct(Tensors& tensors, std::size_t piece) {
+  std::optional<Piece> given;
+  std::optional<Piece> summed;
+  while (tensors.left() > 0 || given || summed) {
+    std::optional<Piece> next;
+    if (tensors.left() > 0) next = give(tensors.read(std::min(tensors.left(), piece)));
+    if (given) sum(*given);
+    if (summed) collect(*summed, tensors);
+    summed = std::move(given);
+    given = std::move(next);
+  }
+}
+
+Collective::Slice Collective::summed_by(std::uint32_t rank, const Operation& operation) const {
+  if (operation.size * sizeof(float) >= kOneSliceBytes) return slice(rank, operation.size);
+  return {.begin = 0, .size = rank == operation.number % ranks_ ? operation.size : 0};
+}
+
+Collective::Piece Collective::give(Array<float> values) {
+  Piece piece{.operation = begin(values.size()), .values = std::move(values)};
   for (std::uint32_t i = 1; i < ranks_; ++i) {
     const std::uint32_t rank = (rank_ + i) % ranks_;
-    const Slice its = slice(rank, size);
-    out.slices[rank] =
-        at(rank).async<&CollectiveMember::sum>(part(out.operation, rank), rank_, ranks_, slice_of(out.values, its));
-    statistics_.bytes_sent += its.size * sizeof(float);
+    const Slice its = summed_by(rank, piece.operation);
+    if (its.size > 0) send(rank, piece.operation, slice_of(piece.values, its));
   }
-  return out;
+  return piece;
 }
 
-void Collective::finish_direct(Started& started, Tensors& to) {
-  statistics_.steps += 2;
-  const bool whole = started.slices.size() == 1;
-  Array<float> mine;
-  for (const Future<Array<float>>& one : started.slices) {
-    if (one.valid()) continue;
-    const Slice own = whole ? Slice{.begin = 0, .size = started.values.size()} : slice(rank_, started.values.size());
-    mine = own_sum(part(started.operation, rank_), slice_of(started.values, own));
-    statistics_.bytes_sent += (ranks_ - 1) * mine.size() * sizeof(float);
-    statistics_.bytes_received += (ranks_ - 1) * mine.size() * sizeof(float);
+void Collective::sum(Piece& piece) {
+  ++statistics_.steps;
+  const Slice mine = summed_by(rank_, piece.operation);
+  if (mine.size == 0) return;
+  piece.sum = sum_of_all(piece.operation, slice_of(piece.values, mine));
+  send_to_others(piece.operation, piece.sum);
+}
+
+void Collective::collect(const Piece& piece, Tensors& to) {
+  ++statistics_.steps;
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    const Slice its = summed_by(rank, piece.operation);
+    if (its.size > 0) to.write(rank == rank_ ? piece.sum : receive(rank, piece.operation, its.size));
   }
-  for (Future<Array<float>>& one : started.slices) to.write(one.valid() ? wait(std::move(one)) : mine);
 }
 
 void Collective::ring(const Array<float>& values, Tensors& to) {
-  const std::uint64_t operation = operation_++;
-  const std::uint32_t steps = 2 * (ranks_ - 1);
-  const Client<CollectiveMember>& left = at((rank_ + ranks_ - 1) % ranks_);
-  std::vector<Future<Array<float>>> from_left;
-  for (std::uint32_t step = 0; step < steps; ++step) {
-    from_left.push_back(left.async<&CollectiveMember::take>(part(operation, step)));
-  }
+  const Operation operation = begin(values.size());
+  const std::uint32_t right = (rank_ + 1) % ranks_;
+  const std::uint32_t left = (rank_ + ranks_ - 1) % ranks_;
   std::vector<Array<float>> chunks;
-  for (std::uint32_t chunk = 0; chunk < ranks_; ++chunk)
+  for (std::uint32_t chunk = 0; chunk < ranks_; ++chunk) {
     chunks.push_back(slice_of(values, slice(chunk, values.size())));
-  for (std::uint32_t step = 0; step < steps; ++step) {
+  }
+  for (std::uint32_t step = 0; step < 2 * (ranks_ - 1); ++step) {
     ++statistics_.steps;
-    offer(part(operation, step), chunks[(rank_ + 2 * ranks_ - step) % ranks_]);
+    send(right, operation, chunks[(rank_ + 2 * ranks_ - step) % ranks_]);
     Array<float>& next = chunks[(rank_ + 2 * ranks_ - step - 1) % ranks_];
-    Array<float> received = wait(std::move(from_left[step]));
+    Array<float> received = receive(left, operation, next.size());
     next = step < ranks_ - 1 ? sum_of(received, next) : std::move(received);
   }
   for (const Array<float>& chunk : chunks) to.write(chunk);
 }
 
 void Collective::doubling(Array<float> values, Tensors& to) {
-  const std::uint64_t operation = operation_++;
+  const Operation operation = begin(values.size());
   const std::uint32_t power = std::bit_floor(ranks_);
-  const auto take = [&](std::uint32_t rank, std::uint64_t number) {
+  const auto take = [&](std::uint32_t rank) {
     ++statistics_.steps;
-    return wait(at(rank).async<&CollectiveMember::take>(part(operation, number)));
+    return receive(rank, operation, operation.size);
   };
   if (rank_ >= power) {
-    offer(part(operation, 0), values);
-    to.write(take(rank_ - power, 1));
+    send(rank_ - power, operation, values);
+    to.write(take(rank_ - power));
     return;
   }
   const bool has_guest = rank_ + power < ranks_;
-  if (has_guest) values = sum_of(values, take(rank_ + power, 0));
+  if (has_guest) values = sum_of(values, take(rank_ + power));
   for (std::uint32_t bit = 1; bit < power; bit *= 2) {
-    offer(part(operation, 2 + bit), values);
-    values = sum_of(values, take(rank_ ^ bit, 2 + bit));
+    send(rank_ ^ bit, operation, values);
+    values = sum_of(values, take(rank_ ^ bit));
   }
-  if (has_guest) offer(part(operation, 1), values);
+  if (has_guest) send(rank_ + power, operation, values);
   to.write(values);
 }
 
 Array<float> Collective::reduce_scatter(std::span<const float> values) {
   check_joined();
   const auto copy = Array<float>::copy_of(values);
-  const std::uint64_t operation = operation_++;
-  std::vector<Future<void>> given;
+  const Operation operation = begin(values.size());
   for (std::uint32_t i = 1; i < ranks_; ++i) {
     const std::uint32_t rank = (rank_ + i) % ranks_;
-    const Array<float> its = slice_of(copy, slice(rank, copy.size()));
-    given.push_back(at(rank).async<&CollectiveMember::add>(part(operation, rank), rank_, ranks_, its));
-    statistics_.bytes_sent += its.size() * sizeof(float);
+    send(rank, operation, slice_of(copy, slice(rank, copy.size())));
   }
-  Array<float> mine = own_sum(part(operation, rank_), slice_of(copy, slice(rank_, copy.size())));
-  statistics_.bytes_received += (ranks_ - 1) * mine.size() * sizeof(float);
-  for (Future<void>& one : given) one.get();
-  return mine;
+  return sum_of_all(operation, slice_of(copy, slice(rank_, copy.size())));
 }
 
 std::vector<Array<float>> Collective::all_gather(Array<float> values) {
   check_joined();
-  const CollectivePart here = part(operation_++, 0);
-  offer(here, values, ranks_ - 1);
-  std::vector<Future<Array<float>>> others(ranks_);
-  for (std::uint32_t i = 1; i < ranks_; ++i) {
-    const std::uint32_t rank = (rank_ + i) % ranks_;
-    others[rank] = at(rank).async<&CollectiveMember::take>(here);
-  }
+  const Operation operation = begin(0);
+  send_to_others(operation, values);
   std::vector<Array<float>> all;
-  for (Future<Array<float>>& one : others) all.push_back(one.valid() ? wait(std::move(one)) : values);
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    all.push_back(rank == rank_ ? values : receive(rank, operation));
+  }
   return all;
 }
 
 Array<float> Collective::broadcast(Array<float> values, std::uint32_t root) {
   check_joined();
-  const CollectivePart here = part(operation_++, 0);
-  if (rank_ != root) return wait(at(root).async<&CollectiveMember::take>(here));
-  offer(here, values, ranks_ - 1);
+  const Operation operation = begin(0);
+  if (rank_ == root) {
+    send_to_others(operation, values);
+  } else {
+    values = receive(root, operation);
+  }
+  if (++broadcasts_ % kStreamWindow == 0) barrier();  // or a root could be any number of them ahead
   return values;
 }
 
 void Collective::barrier() {
   check_joined();
-  const std::uint64_t operation = operation_++;
-  const auto root = static_cast<std::uint32_t>(operation % ranks_);
-  if (root == rank_) {
-    own_sum(part(operation, root), {});
-  } else {
-    wait(at(root).async<&CollectiveMember::sum>(part(operation, root), rank_, ranks_, Array<float>()));
+  const Operation operation = begin(0);
+  const auto root = static_cast<std::uint32_t>(operation.number % ranks_);
+  if (rank_ != root) {
+    send(root, operation, {});
+    receive(root, operation);
+    return;
   }
+  for (std::uint32_t i = 1; i < ranks_; ++i) receive((rank_ + i) % ranks_, operation);
+  send_to_others(operation, {});
 }
 
 }  // namespace lp

@@ -32,8 +32,8 @@ namespace lp {
 // How an allreduce goes. Each has all sums in one order in all ranks, whatever the timing.
 enum class Allreduce : std::uint8_t {
   nearest,  // direct; among more than 16, doubling for less than 64 KiB, else ring
-  // Rank k sums slice k of everybody's values, in the order of the ranks: two messages with each other rank. What is
-  // smaller than 16 KiB is one slice.
+  // Rank k sums slice k of everybody's values, in the order of the ranks, and sends it to all. What is smaller than
+  // 16 KiB is one slice, and two ranks send each other everything.
   direct,
   // Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms", JPDC 2009: 2(N − 1) steps, in which a rank gets one
   // of N chunks from its left neighbour; its own are added in the first half.
@@ -50,7 +50,7 @@ struct CollectiveOptions {
 };
 
 struct CollectiveStatistics {
-  std::uint64_t operations = 0;  // fused buffers
+  std::uint64_t operations = 0;  // of allreduce, one for each fused buffer
   std::uint64_t steps = 0;       // in which it waited for another
   std::uint64_t bytes_sent = 0;  // values
   std::uint64_t bytes_received = 0;
@@ -96,29 +96,37 @@ class Collective {
 
  private:
   class Tensors;
-  struct Started {
-    std::uint64_t operation = 0;
-    Array<float> values{};
-    std::vector<Future<Array<float>>> slices{};  // of the other ranks; invalid: this rank's own
+  struct Piece;
+  // One of a session, over so many values; 0 where each rank may give another number.
+  struct Operation {
+    std::uint64_t number = 0;
+    std::uint64_t size = 0;
   };
 
   void check_joined() const;
   const Client<CollectiveMember>& own() const { return members_[index_]; }
   const Client<CollectiveMember>& at(std::uint32_t rank) const { return members_[session_.members[rank]]; }
-  CollectivePart part(std::uint64_t operation, std::uint64_t number) const {
-    return {.session = session_.number, .operation = operation, .part = number};
+  Operation begin(std::size_t size) {
+    ++statistics_.operations;
+    return {.number = operation_++, .size = size};
   }
 
-  Started start_direct(Array<float> values);
-  void finish_direct(Started& started, Tensors& to);
+  void exchange(Tensors& tensors, std::size_t piece);
+  void direct(Tensors& tensors, std::size_t piece);
+  Piece give(Array<float> values);
+  void sum(Piece& piece);
+  void collect(const Piece& piece, Tensors& to);
+  Slice summed_by(std::uint32_t rank, const Operation& operation) const;
   void ring(const Array<float>& values, Tensors& to);
   void doubling(Array<float> values, Tensors& to);
 
-  void offer(const CollectivePart& part, const Array<float>& values, std::uint32_t takers = 1);
-  Array<float> own_sum(const CollectivePart& part, const Array<float>& values);
-  Array<float> wait(Future<Array<float>> future);
-  template <class F>
-  Array<float> wait_until_done(F attempt);
+  void send(std::uint32_t rank, const Operation& operation, Array<float> values);
+  void send_to_others(const Operation& operation, const Array<float>& values);
+  Array<float> receive(std::uint32_t rank, const Operation& operation);
+  Array<float> receive(std::uint32_t rank, const Operation& operation, std::size_t size);
+  void await(std::uint32_t rank);
+  Array<float> sum_of_all(const Operation& operation, const Array<float>& own);
+
   struct Found {
     std::vector<std::uint32_t> lost{};
     std::optional<std::uint32_t> finished{};
@@ -133,6 +141,8 @@ class Collective {
   std::uint32_t rank_ = 0;
   std::uint32_t ranks_ = 1;
   std::uint64_t operation_ = 0;
+  std::uint64_t broadcasts_ = 0;
+  std::vector<std::optional<StreamReader<CollectivePart>>> from_{};  // by rank, from the first time on
   Array<float> last_state_{};
   std::string failure_{};  // why the session ended, if it did
   CollectiveStatistics statistics_{};
