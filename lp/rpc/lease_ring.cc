@@ -39,14 +39,16 @@ bool LeaseGiver::due() noexcept {
 
 bool LeaseTaker::take(std::uint64_t& lease) {
   const std::uint64_t given = ring_.given.load(std::memory_order_acquire);
-  if (given == at_) return false;
-  if (given - at_ > LeaseRing::kSize) throw Error(ErrorKind::failed, "malformed message: it gives back too much");
-  lease = ring_.leases[at_++ % LeaseRing::kSize].load(std::memory_order_relaxed);
+  const std::uint64_t at = at_.load(std::memory_order_relaxed);
+  if (given == at) return false;
+  if (given - at > LeaseRing::kSize) throw Error(ErrorKind::failed, "malformed message: it gives back too much");
+  lease = ring_.leases[at % LeaseRing::kSize].load(std::memory_order_relaxed);
+  at_.store(at + 1, std::memory_order_relaxed);
   return true;
 }
 
 bool LeaseTaker::release() noexcept {
-  ring_.taken.store(at_);
+  ring_.taken.store(at_.load(std::memory_order_relaxed));
   return ring_.giver_waits.load() && ring_.giver_waits.exchange(false);
 }
 

@@ -26,6 +26,7 @@ class LeaseGiver {
   void give(std::uint64_t lease, std::uint64_t bytes);
   // The taker has made room.
   void go_on();
+  bool waits() const noexcept { return !waiting_.empty(); }
   // So much is there that the taker should be rung; once for as much.
   bool due() noexcept;
 
@@ -41,7 +42,10 @@ class LeaseTaker {
  public:
   explicit LeaseTaker(LeaseRing& ring) : ring_(ring) {}
 
-  bool any() const noexcept { return ring_.given.load(std::memory_order_acquire) != at_; }
+  // Any thread may ask.
+  bool any() const noexcept {
+    return ring_.given.load(std::memory_order_acquire) != at_.load(std::memory_order_relaxed);
+  }
   // The next lease that was given back; false when there is none. Throws Error(failed) when the giver's position is
   // impossible.
   bool take(std::uint64_t& lease);
@@ -50,7 +54,7 @@ class LeaseTaker {
 
  private:
   LeaseRing& ring_;
-  std::uint64_t at_ = 0;
+  std::atomic<std::uint64_t> at_ = 0;
 };
 
 }  // namespace lp::internal

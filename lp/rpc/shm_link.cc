@@ -77,8 +77,10 @@ class ShmLink::Returns : public std::enable_shared_from_this<Returns> {
         [self = shared_from_this(), lease = array.lease, size = array.size] { self->give(lease, size); });
   }
   void go_on() {
+    if (!waits_.load(std::memory_order_relaxed)) return;
     const std::lock_guard lock(mutex_);
     giver_.go_on();
+    waits_ = giver_.waits();
   }
   void detach() {
     const std::lock_guard lock(mutex_);
@@ -90,6 +92,7 @@ class ShmLink::Returns : public std::enable_shared_from_this<Returns> {
     const std::lock_guard lock(mutex_);
     if (link_ == nullptr) return;
     giver_.give(lease, size);
+    if (giver_.waits()) waits_ = true;
     if (giver_.due()) link_->ring_there();
   }
 
@@ -97,6 +100,7 @@ class ShmLink::Returns : public std::enable_shared_from_this<Returns> {
   std::mutex mutex_;
   const ShmLink* link_;
   LeaseGiver giver_;
+  std::atomic<bool> waits_ = false;  // it has no room
 };
 
 namespace {
