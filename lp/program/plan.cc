@@ -4,6 +4,7 @@
 
 #include "lp/base/error.h"
 #include "lp/program/plan_check.h"
+#include "lp/program/program.h"
 
 namespace lp {
 namespace {

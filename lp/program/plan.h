@@ -9,9 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "lp/program/program.h"
+#include "lp/program/options.h"
+#include "lp/rpc/frame.h"
 
 namespace lp {
+
+class Program;
 
 struct PlanGroup {
   GroupOptions options{};

@@ -8,6 +8,7 @@
 
 #include "lp/base/json.h"
 #include "lp/base/message.h"
+#include "lp/program/program.h"
 
 namespace lp::internal {
 namespace {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lp/base/error.h"
+#include "lp/program/program.h"
 
 namespace lp {
 namespace plan_test {  // a name that every compiler spells alike
