@@ -21,8 +21,8 @@ def first_include(text):
 
 
 def sorted_out(texts):
-    """Of the files {name: text}: a sentence for each .cc file that includes something before its header, and the headers
-    that have no .cc file and are not the first include of their test either."""
+    """Of {name: text}: a sentence for each .cc file that includes something before its header; and the headers that have
+    no .cc file and are not the first include of their test either."""
     wrong, rest = [], []
     for header in sorted(name for name in texts if name.endswith(".h") and not name.startswith("tests/")):
         source = header[:-2] + ".cc"
