@@ -13,7 +13,7 @@ namespace lp {
 namespace {
 
 constexpr std::uint32_t kDirectRanks = 16;
-constexpr std::size_t kDoublingBytes = 64 << 10;  // more than 16 ranks: from here on, ring
+constexpr std::size_t kRingBytes = 64 << 10;      // more than 16 ranks: from here on, ring
 constexpr std::size_t kOneSliceBytes = 16 << 10;  // direct: below, one rank sums all
 // Direct: so much is summed at a time, that what one rank has written another finds in the processor's cache.
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
@@ -46,6 +46,12 @@ Array<float> sum_of(const Array<float>& a, const Array<float>& b) {
   float* const to = sum.edit().data();
   for (std::size_t i = 0; i < a.size(); ++i) to[i] = a[i] + b[i];
   return sum;
+}
+
+Array<float> joined(const Array<float>& a, const Array<float>& b) {
+  auto both = Array<float>::uninitialized(a.size() + b.size());
+  std::copy(b.begin(), b.end(), std::copy(a.begin(), a.end(), both.edit().begin()));
+  return both;
 }
 
 Array<float> slice_of(const Array<float>& values, const Collective::Slice& slice) {
@@ -281,7 +287,7 @@ void Collective::allreduce(std::span<const std::span<float>> given) {
   const std::size_t bytes = tensors.left() * sizeof(float);
   Allreduce how = options_.allreduce;
   if (how == Allreduce::nearest) {
-    how = ranks_ <= kDirectRanks ? Allreduce::direct : bytes < kDoublingBytes ? Allreduce::doubling : Allreduce::ring;
+    how = ranks_ <= kDirectRanks ? Allreduce::direct : bytes < kRingBytes ? Allreduce::halving : Allreduce::ring;
   }
   const std::size_t most = options_.fusion_bytes / sizeof(float);
   const std::size_t piece = std::min(options_.fusion_bytes, kPieceBytes) / sizeof(float);
@@ -291,7 +297,7 @@ void Collective::allreduce(std::span<const std::span<float>> given) {
     if (how == Allreduce::ring) {
       ring(values, tensors);
     } else {
-      doubling(std::move(values), tensors);
+      halving(std::move(values), tensors);
     }
   }
 }
@@ -385,23 +391,36 @@ void Collective::ring(const Array<float>& values, Tensors& to) {
   for (const Array<float>& chunk : chunks) to.write(chunk);
 }
 
-void Collective::doubling(Array<float> values, Tensors& to) {
+void Collective::halving(Array<float> values, Tensors& to) {
   const Operation operation = begin(values.size());
   const std::uint32_t power = std::bit_floor(ranks_);
-  const auto take = [&](std::uint32_t rank) {
+  const auto take = [&](std::uint32_t rank, std::size_t size) {
     ++statistics_.steps;
-    return receive(rank, operation, operation.size);
+    return receive(rank, operation, size);
   };
   if (rank_ >= power) {
     send(rank_ - power, operation, values);
-    to.write(take(rank_ - power));
+    to.write(take(rank_ - power, operation.size));
     return;
   }
   const bool has_guest = rank_ + power < ranks_;
-  if (has_guest) values = sum_of(values, take(rank_ + power));
+  if (has_guest) values = sum_of(values, take(rank_ + power, operation.size));
+  const auto slices = [&](std::uint32_t first, std::uint32_t count) {  // values in so many slices
+    return operation.size * (first + count) / power - operation.size * first / power;
+  };
+  for (std::uint32_t half = power / 2; half > 0; half /= 2) {
+    const std::uint32_t first = rank_ & ~(2 * half - 1);  // whose slice `values` begin with
+    const Array<float> low = slice_of(values, {.begin = 0, .size = slices(first, half)});
+    const Array<float> high = slice_of(values, {.begin = low.size(), .size = slices(first + half, half)});
+    const bool upper = (rank_ & half) != 0;
+    send(rank_ ^ half, operation, upper ? low : high);
+    const Array<float>& kept = upper ? high : low;
+    values = sum_of(kept, take(rank_ ^ half, kept.size()));
+  }
   for (std::uint32_t bit = 1; bit < power; bit *= 2) {
     send(rank_ ^ bit, operation, values);
-    values = sum_of(values, take(rank_ ^ bit));
+    const Array<float> theirs = take(rank_ ^ bit, slices((rank_ ^ bit) & ~(bit - 1), bit));
+    values = (rank_ & bit) != 0 ? joined(theirs, values) : joined(values, theirs);
   }
   if (has_guest) send(rank_ + power, operation, values);
   to.write(values);

@@ -31,16 +31,18 @@ namespace lp {
 
 // How an allreduce goes. Each has all sums in one order in all ranks, whatever the timing.
 enum class Allreduce : std::uint8_t {
-  nearest,  // direct; among more than 16, doubling for less than 64 KiB, else ring
+  nearest,  // direct; among more than 16, halving for less than 64 KiB, else ring
   // Rank k sums slice k of everybody's values, in the order of the ranks, and sends it to all. What is smaller than
   // 16 KiB is one slice, and two ranks send each other everything.
   direct,
   // Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms", JPDC 2009: 2(N − 1) steps, in which a rank gets one
   // of N chunks from its left neighbour; its own are added in the first half.
   ring,
-  // Recursive doubling (Thakur, Rabenseifner and Gropp, IJHPCA 2005, section 4.4): in log2 N steps, ranks whose numbers
-  // differ in one bit add their sums. Those above the largest power of two hand theirs to another first.
-  doubling,
+  // Recursive halving and doubling (Thakur, Rabenseifner and Gropp, IJHPCA 2005, section 4.5): ranks whose numbers
+  // differ in one bit give each other one half of what they have, and add; log2 N times, until each has one sum of N.
+  // In as many steps they give each other the sums that they have. Ranks above the largest power of two hand theirs to
+  // another first.
+  halving,
 };
 
 struct CollectiveOptions {
@@ -118,7 +120,7 @@ class Collective {
   void collect(const Piece& piece, Tensors& to);
   Slice summed_by(std::uint32_t rank, const Operation& operation) const;
   void ring(const Array<float>& values, Tensors& to);
-  void doubling(Array<float> values, Tensors& to);
+  void halving(Array<float> values, Tensors& to);
 
   void send(std::uint32_t rank, const Operation& operation, Array<float> values);
   void send_to_others(const Operation& operation, const Array<float>& values);

@@ -89,7 +89,7 @@ std::string name_of(Allreduce how) {
   switch (how) {
     case Allreduce::direct: return "Direct";
     case Allreduce::ring: return "Ring";
-    case Allreduce::doubling: return "Doubling";
+    case Allreduce::halving: return "Halving";
     default: return "Nearest";
   }
 }
@@ -145,8 +145,8 @@ INSTANTIATE_TEST_SUITE_P(
     Algorithms, EveryAllreduce,
     testing::Values(Case{Allreduce::direct, 1}, Case{Allreduce::direct, 2}, Case{Allreduce::direct, 3, true},
                     Case{Allreduce::direct, 5}, Case{Allreduce::ring, 1}, Case{Allreduce::ring, 2},
-                    Case{Allreduce::ring, 3, true}, Case{Allreduce::ring, 5}, Case{Allreduce::doubling, 2},
-                    Case{Allreduce::doubling, 4, true}, Case{Allreduce::doubling, 7}, Case{Allreduce::nearest, 18}),
+                    Case{Allreduce::ring, 3, true}, Case{Allreduce::ring, 5}, Case{Allreduce::halving, 2},
+                    Case{Allreduce::halving, 4, true}, Case{Allreduce::halving, 7}, Case{Allreduce::nearest, 18}),
     [](const auto& one) {
       return name_of(one.param.how) + std::to_string(one.param.members) + (one.param.serialize ? "Bytes" : "");
     });
@@ -188,7 +188,7 @@ TEST_P(Traffic, ARankSendsExactlyTwiceNMinusOneNths) {
     EXPECT_LE(sent[name], kExact + messages[name] * 200);  // heads
   }
 }
-INSTANTIATE_TEST_SUITE_P(LargeTensors, Traffic, testing::Values(Allreduce::direct, Allreduce::ring),
+INSTANTIATE_TEST_SUITE_P(LargeTensors, Traffic, testing::Values(Allreduce::direct, Allreduce::ring, Allreduce::halving),
                          [](const auto& one) { return name_of(one.param); });
 
 TEST(Ring, TakesTwiceNMinusOneSteps) {
@@ -264,7 +264,7 @@ INSTANTIATE_TEST_SUITE_P(Paths, Operations, testing::Bool(),
 // ---- what goes wrong
 
 TEST(CollectiveErrors, SizesThatDifferAreSaidToAll) {
-  for (const Allreduce how : {Allreduce::direct, Allreduce::doubling}) {
+  for (const Allreduce how : {Allreduce::direct, Allreduce::halving}) {
     std::atomic<int> refused = 0;
     Group group(2,
                 [&](Collective& all, std::uint32_t index) {
@@ -348,7 +348,7 @@ TEST_P(Death, FailsTheCallsOfAllOthersWhichGoOnWithoutIt) {
   EXPECT_EQ(out, 3);
 }
 INSTANTIATE_TEST_SUITE_P(OfMember, Death,
-                         testing::Combine(testing::Values(Allreduce::direct, Allreduce::ring, Allreduce::doubling),
+                         testing::Combine(testing::Values(Allreduce::direct, Allreduce::ring, Allreduce::halving),
                                           testing::Values(0U, 2U)),
                          [](const auto& one) {
                            return name_of(std::get<0>(one.param)) + std::to_string(std::get<1>(one.param));
