@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <latch>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,14 +52,16 @@ TEST(SharedVector, AllItsViewsAreOneMemory) {
 
 TEST(SharedVector, NoChangeIsLost) {
   constexpr std::size_t kThreads = 4;
-  constexpr int kChanges = 200'000;
+  constexpr int kChanges = 2'000'000;  // long enough that threads meet
   VectorRun run(std::vector<float>(5, 0.0F));
   const SharedVectorPlace place = run.place();
   {
+    std::latch all_here(kThreads);
     std::vector<Thread> threads;
     for (std::size_t k = 0; k < kThreads; ++k) {
-      threads.push_back(spawn("changes", [&place] {
+      threads.push_back(spawn("changes", [&] {
         const SharedVectorView view(place);
+        all_here.arrive_and_wait();
         for (int i = 0; i < kChanges; ++i) view.add(3, 1);
       }));
     }
