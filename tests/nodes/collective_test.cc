@@ -203,7 +203,9 @@ TEST(Ring, TakesTwiceNMinusOneSteps) {
   group.finish();
 }
 
-TEST(Fusion, TensorsTravelTogetherUpToTheBuffer) {
+class Fusion : public testing::TestWithParam<Allreduce> {};
+
+TEST_P(Fusion, TensorsTravelTogetherUpToTheBuffer) {
   std::vector<std::vector<Values>> results(3);
   Group group(3,
               [&](Collective& all, std::uint32_t index) {
@@ -214,12 +216,14 @@ TEST(Fusion, TensorsTravelTogetherUpToTheBuffer) {
                 all.allreduce(tensors);
                 EXPECT_EQ(all.statistics().operations, 3U);  // 907 values, 400 in a buffer
               },
-              {.fusion_bytes = 1600});
+              {.allreduce = GetParam(), .fusion_bytes = 1600});
   group.finish();
   for (std::size_t i = 0; i < results[0].size(); ++i) {
     for (const auto& tensors : results) EXPECT_EQ(tensors[i], serial_sum(3, tensors[i].size(), whole));
   }
 }
+INSTANTIATE_TEST_SUITE_P(Algorithms, Fusion, testing::Values(Allreduce::direct, Allreduce::ring, Allreduce::doubling),
+                         [](const auto& one) { return name_of(one.param); });
 
 // ---- the other operations
 
