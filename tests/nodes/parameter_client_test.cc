@@ -223,9 +223,13 @@ TEST_P(ParameterClientTest, APushIsAcknowledgedOnlyWhenItsReplicaHasIt) {
   push.values = plain(Array<float>(key_count(tensors_[0].partition.ranges(0))));
   auto acknowledged = primary.async<&ParameterServer::push>(push);
   EXPECT_EQ(primary.call<&ParameterServer::position>(0, 0, 0).version, 1);  // the primary has it
+  auto repeated = primary.async<&ParameterServer::push>(push);
+  EXPECT_EQ(primary.call<&ParameterServer::position>(0, 0, 0).version, 1);
   EXPECT_FALSE(acknowledged.ready());
+  EXPECT_FALSE(repeated.ready());  // what it repeats may be lost with the primary
   release.set();
   EXPECT_EQ(acknowledged.get().outcome, PushOutcome::accepted);
+  EXPECT_EQ(repeated.get().outcome, PushOutcome::duplicate);
   EXPECT_EQ(servers()[1].call<&ParameterServer::position>(0, 0, 0).version, 1);
 }
 
@@ -272,6 +276,29 @@ TEST_P(ParameterClientTest, AServerThatIsBehindIsHeardThoughOthersDoNotAnswer) {
   expect_behind(std::move(push), "has ended with another one");
 }
 
+// Petuum: what came from several servers has the updates that the slowest worker has done at all of them.
+TEST_P(ParameterClientTest, AReadIsAsNewAsItsOldestPart) {
+  for (std::uint32_t behind = 0; behind < kServers; ++behind) {
+    program_ = Program("servers");
+    serve({dense(30)}, adding(StaleSynchronous{.staleness = 5}, 2));
+    const auto push = [&](std::uint32_t server, std::uint32_t worker) {
+      Push zeros{.shard = server, .stamp = {.worker = worker}};
+      zeros.values = plain(Array<float>(key_count(tensors_[0].partition.ranges(server))));
+      servers()[server].call<&ParameterServer::push>(zeros);
+    };
+    for (std::uint32_t server = 0; server < kServers; ++server) {
+      push(server, 0);
+      if (server != behind) push(server, 1);
+    }
+    ParameterClient one = client(0);
+    std::vector<float> got(30);
+    EXPECT_EQ(one.wait(one.start_pull(0, 1, got)).slowest, 0) << "server " << behind << " is behind";
+    push(behind, 1);
+    EXPECT_EQ(one.wait(one.start_pull(0, 1, got)).slowest, 1);
+    run_.reset();
+  }
+}
+
 // Rudra: a leaf sums its learners and pushes once to the root.
 TEST_P(ParameterClientTest, ALeafPushesTheSumOfItsLearnersOnce) {
   tensors_ = {dense(10)};
@@ -301,6 +328,32 @@ TEST_P(ParameterClientTest, ALeafPushesTheSumOfItsLearnersOnce) {
   for (std::size_t i = 0; i < 2; ++i) requests.push_back(learners[i]->start_push(0, 1, ones, 0));
   for (std::size_t i = 0; i < 2; ++i) learners[i]->wait(std::move(requests[i]));
   EXPECT_EQ(learners[0]->position(), 2);
+}
+
+TEST_P(ParameterClientTest, ALeafCountsAPushOnceAndItsSumIsAsOldAsTheOldestOfItsLearners) {
+  tensors_ = {{.partition = Partition::slices(1, 1)}};
+  auto root = program_.group<ParameterServer>({.name = "server"}, context, tensors_, adding(Asynchronous{}, 1),
+                                              GroupHandle<ParameterServer>("server", 0));
+  auto leaf = program_.add<LeafServer>({.name = "leaf"}, GroupHandle<ParameterService>(root), 2U, 0);
+  Runtime::Options runtime;
+  runtime.serialize = GetParam();
+  run_.emplace(program_, runtime);
+  const Client<ParameterService> service = run_->client(leaf);
+  const auto push = [&](std::uint32_t learner, std::uint64_t clock, std::uint64_t version) {
+    Push one{.stamp = {.worker = learner, .clock = clock, .version = version}};
+    one.values = plain(Array<float>::copy_of(std::vector<float>{1}));
+    return service.async<&ParameterService::push>(one);
+  };
+  for (std::uint64_t step = 0; step < 4; ++step) {  // in turn one of them has read the first version alone
+    Future<Reply> first = push(0, step, step % 2 == 0 ? 0 : step);
+    ASSERT_EQ(push(0, step, step).get().outcome, PushOutcome::duplicate);
+    push(1, step, step % 2 == 0 ? step : 0).get();
+    EXPECT_EQ(first.get().outcome, PushOutcome::accepted);
+  }
+  const ShardStatistics statistics = run_->client(root)[0].call<&ParameterServer::statistics>().shards;
+  EXPECT_EQ(statistics.applied, 4);
+  for (std::size_t step = 0; step < 4; ++step) EXPECT_EQ(statistics.staleness[step], 1) << step;
+  EXPECT_EQ(run_->client(root)[0].call<&ParameterServer::versions>(0, 0).newest[0], 8);
 }
 
 }  // namespace
