@@ -68,6 +68,18 @@ TEST(FederatedClients, WithTwoShardsHaveFewLabelsAndAtRandomAll) {
   }
 }
 
+TEST(FederatedClients, HaveShardsOfLabelsThatAreNotNeighbours) {
+  const Dataset data = digits();
+  int apart = 0;
+  for (std::uint32_t client = 0; client < 20; ++client) {
+    const auto own = client_examples(data, {client, 20}, 2, kSeed);
+    const auto [least, most] = std::minmax_element(
+        own.begin(), own.end(), [&](std::uint32_t a, std::uint32_t b) { return data.labels(a) < data.labels(b); });
+    apart += data.labels(*most) - data.labels(*least) > 1 ? 1 : 0;
+  }
+  EXPECT_GE(apart, 10);
+}
+
 // ---- the algorithm
 
 // Algorithm 1 of the paper, without any nodes.
