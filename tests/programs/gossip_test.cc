@@ -6,6 +6,7 @@
 #include <atomic>
 #include <limits>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -101,6 +102,26 @@ TEST_P(Gossip, SendsItsModelWithItsProbability) {
         static_cast<double>(sent) / (static_cast<double>(digits_task().model()->size()) * sizeof(float));
     EXPECT_NEAR(messages, 400 * probability, 400 * 0.08 * (probability == 0.25 ? 1 : 0));
   }
+}
+
+// Worker 0 alone has a step, and sends half of its weight.
+TEST_P(Gossip, SendsToAnyOther) {
+  std::set<std::size_t> reached;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Program program("training");
+    add_gossip_training(program, digits_task(), training_of(4, 1), 1);
+    Runtime::Options options;
+    options.seed = seed;
+    options.serialize = GetParam();
+    LocalRun run(program, options);
+    run.wait_finished();
+    const auto models = run.client(GroupHandle<GossipMember>("gossip", 4)).all<&GossipMember::held>();
+    EXPECT_EQ(models[0].weight, 0.5);
+    for (std::size_t k = 1; k < 4; ++k) {
+      if (models[k].weight == 1.5) reached.insert(k);
+    }
+  }
+  EXPECT_EQ(reached, (std::set<std::size_t>{1, 2, 3}));
 }
 
 TEST_P(Gossip, ReachesNearlyTheAccuracyOfSerialTraining) {
