@@ -4,11 +4,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "programs/asynchronous.h"
+#include "programs/batches.h"
 #include "programs/bounded_delay.h"
 #include "programs/in_graph.h"
 #include "programs/one_bit.h"
@@ -205,6 +207,30 @@ TEST(Downpour, FetchesAndPushesEveryNSteps) {
   }
 }
 
+TEST(Downpour, BetweenFetchesItFollowsItsOwnGradientsAndPushesTheirSum) {
+  TrainingRun run([&](Program& program) {
+    return add_asynchronous_training(program, digits_task(), training_of(1, 50),
+                                     {.fetch_every = 4, .push_every = 2, .local_rate = 0.05F});
+  });
+  const auto model = digits_task().model();
+  const Dataset data = digits_task().data(kSeed);
+  Batches batches(static_cast<std::uint32_t>(data.examples()), 64, kSeed);
+  Eigen::VectorXf servers = model->initialize(kSeed);
+  Eigen::VectorXf accrued = Eigen::VectorXf::Zero(model->size());
+  Eigen::VectorXf own;
+  Eigen::VectorXf gradient;
+  for (std::uint64_t step = 0; step < 50; ++step) {
+    if (step % 4 == 0) own = servers;
+    model->loss(own, gather(data, batches.batch(step)), gradient);
+    own -= 0.05F * (gradient / 64);
+    accrued += gradient;
+    if (step % 2 == 0) continue;
+    servers -= 0.1F * (accrued / 128);
+    accrued.setZero();
+  }
+  EXPECT_LT((run.result().values - servers).norm() / servers.norm(), 1e-5);
+}
+
 TEST(Downpour, WhatIsLeftAtTheEndIsPushed) {
   TrainingRun run([&](Program& program) {
     return add_asynchronous_training(program, digits_task(), training_of(1, 10), {.push_every = 4});
@@ -267,6 +293,18 @@ TEST(StaleSynchronous, TheCacheSavesFetches) {
   EXPECT_EQ(received(4), 20 * rows);  // a row of clock c serves the reads at c .. c + 4
 }
 
+TEST(StaleSynchronous, AWorkerSeesItsOwnUpdatesBetweenFetches) {
+  const auto model = digits_task().model();
+  const Eigen::VectorXf serial = train_serial(*model, digits_task().data(kSeed),
+                                              {.steps = 100, .batch = 64, .seed = kSeed, .rule = Sgd{.rate = 0.1F}});
+  for (const std::uint64_t staleness : {0U, 4U}) {
+    TrainingRun run([&](Program& program) {
+      return add_stale_synchronous_training(program, digits_task(), training_of(1, 100, 0.1F, 2), staleness);
+    });
+    EXPECT_LT((run.result().values - serial).norm() / serial.norm(), 1e-5) << "staleness " << staleness;
+  }
+}
+
 // ---- Rudra
 
 TEST(Softsync, UpdatesAfterWorkersOverSplitsGradients) {
@@ -311,6 +349,42 @@ TEST(CreditScheduler, TheMostUrgentThatWaitsGoesNextWithinTheCredit) {
   scheduler.add(7, 0, 100);  // larger than the credit, alone
   EXPECT_EQ(scheduler.next(), 7U);
   EXPECT_EQ(scheduler.next(), std::nullopt);
+}
+
+// A server that notes which partitions come, in their order.
+class NotingServer final : public ParameterService {
+ public:
+  Future<Reply> push(Push push) override {
+    pushed_.push_back(push.tensor);
+    return ready(Reply{.values = decode(push.values)});
+  }
+  Future<Reply> pull(Pull) override { return ready(Reply{}); }
+  Future<void> leave(std::uint32_t) override { return ready(); }
+  Future<ShardVersions> versions(std::uint32_t, std::uint32_t) override { return ready(ShardVersions{}); }
+  WorkerPosition position(std::uint32_t, std::uint32_t, std::uint32_t) const override { return {}; }
+  std::vector<std::uint32_t> pushed() const { return pushed_; }
+
+  using Remote = Methods<&NotingServer::push, &NotingServer::pull, &NotingServer::leave, &NotingServer::versions,
+                         &NotingServer::position, &NotingServer::pushed>;
+
+ private:
+  std::vector<std::uint32_t> pushed_{};
+};
+
+TEST(Partitioned, WhatTheNextStepNeedsFirstTravelsFirst) {
+  Program program("partitions");
+  const auto server = program.add<NotingServer>({.name = "server"});
+  LocalRun run(program);
+  const ServerTraining training = training_of(1, 1);
+  const Scheme scheme = partitioned_scheme(training, {.bytes = 1000, .credit = 1000});
+  ParameterClient client(Clients<ParameterService>(std::vector<Client<ParameterService>>{run.client(server)}),
+                         scheme.tensors(digits_task(), training), {});
+  const auto model = digits_task().model();
+  const auto exchange = scheme.exchange({.servers = client, .model = *model, .training = training, .seed = kSeed});
+  exchange->push(exchange->begin(), {}, {.examples = 64, .gradient = Eigen::VectorXf::Ones(model->size())});
+  std::vector<std::uint32_t> expected((model_size() + 249) / 250);
+  std::iota(expected.begin(), expected.end(), 0U);  // those of the first layer have the lowest numbers
+  EXPECT_EQ(run.client(server).call<&NotingServer::pushed>(), expected);
 }
 
 TEST(Partitioned, AWorkerSendsAndReceivesEachByteOnceAStepAndGetsTheBitsOfSynchronous) {
