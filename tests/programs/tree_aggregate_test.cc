@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -45,6 +46,24 @@ TEST_P(TreeAggregateOf, TwoLevelsIsTheFlatSumAndTheServersGetOnePushOfEachOfTheL
   EXPECT_EQ(flat.statistics().applied, 2U * 40 * 16);
   EXPECT_EQ(tree.statistics().applied, 2U * 40 * 4);
   EXPECT_EQ(tree.statistics().updates, 2U * 40);
+}
+
+// Partition i goes into partition i mod P.
+TEST_P(TreeAggregateOf, ALevelTakesThoseBelowInTurn) {
+  TrainingRun run([](Program& p) { return add_tree_aggregate_training(p, digits_task(), training_of(16, 1), 4); },
+                  GetParam());
+  run.finish();
+  const auto expect_turns = [&](const std::string& level, int nodes, std::uint32_t below) {
+    for (std::uint32_t node = 0; const auto& one : run.run().client(GroupHandle<LeafServer>(level, nodes))) {
+      for (std::uint32_t i = 0; i < below; ++i) {
+        const bool its = i % static_cast<std::uint32_t>(nodes) == node;
+        EXPECT_EQ(one.call<&LeafServer::position>(0, 0, i).clock, its ? 1U : 0U) << i << " at " << level << "/" << node;
+      }
+      ++node;
+    }
+  };
+  expect_turns("leaf", 8, 16);
+  expect_turns("level1", 4, 8);
 }
 
 // As the gradient, the loss that each worker hears of is that of all their examples.
