@@ -3,7 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "tests/programs/training_run.h"
 
@@ -45,6 +50,60 @@ TEST_P(WorkUnits, OfASlowReplicaAreComputedByABackup) {
   TrainingRun run(in_units(training_of(3, 40), test::watched_task(watch)), GetParam());
   EXPECT_EQ(parameters_hash(run.result().values), expected);  // all of it while one unit is not back
   watch.release();
+}
+
+// Which examples each replica computed, in its order.
+class UnitsSeen {
+ public:
+  void add(const void* replica, const Dataset& unit) {
+    const std::lock_guard lock(mutex_);
+    seen_[replica].push_back(unit.features);
+  }
+  std::vector<std::vector<Eigen::MatrixXf>> seen() {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::vector<Eigen::MatrixXf>> out;
+    for (const auto& [replica, units] : seen_) out.push_back(units);
+    return out;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<const void*, std::vector<Eigen::MatrixXf>> seen_;
+};
+
+class NotingMlp final : public Model {
+ public:
+  NotingMlp(UnitsSeen& units, Watch& watch) : mlp_(watch), units_(units) {}
+  Eigen::Index size() const override { return mlp_.size(); }
+  Eigen::VectorXf initialize(std::uint64_t seed) const override { return mlp_.initialize(seed); }
+  Eigen::MatrixXf scores(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& features) const override {
+    return mlp_.scores(parameters, features);
+  }
+  double loss(const Eigen::VectorXf& parameters, const Dataset& batch, Eigen::VectorXf& gradient) const override {
+    units_.add(this, batch);
+    return mlp_.loss(parameters, batch, gradient);
+  }
+
+ private:
+  test::WatchedMlp mlp_;
+  UnitsSeen& units_;
+};
+
+TEST_P(WorkUnits, GetABackupOnlyWhenAllAreGivenOut) {
+  UnitsSeen units;
+  Watch watch;
+  watch.hold_one_at(0);
+  LearningTask task = digits_task();
+  task.model = [&] { return std::make_unique<NotingMlp>(units, watch); };
+  TrainingRun run(in_units(training_of(2, 1), task), GetParam());
+  run.finish();
+  auto seen = units.seen();
+  watch.release();
+  ASSERT_EQ(seen.size(), 2U);
+  if (seen[0].size() > seen[1].size()) std::swap(seen[0], seen[1]);
+  ASSERT_EQ(seen[0].size(), 1U);
+  ASSERT_EQ(seen[1].size(), 8U);
+  for (std::size_t i = 0; i < 8; ++i) EXPECT_EQ(seen[1][i] == seen[0][0], i == 7) << i;
 }
 
 TEST_P(WorkUnits, ReachTheAccuracyOfSerialTraining) {
