@@ -58,6 +58,27 @@ class Train(unittest.TestCase):
                                         ("bounded_delay", ["--delay=0"])]}
         self.assertEqual(1, len(hashes))
 
+    def test_processes_do_what_threads_do(self):
+        for scheme, flags in [("work_units", []), ("tree_aggregate", ["--workers=8"]), ("one_bit", []), ("topology", ["--worker-groups=1"]),
+                              ("ring", []), ("local_sgd", ["--average-every=7"]), ("bmuf", ["--average-every=7"]), ("pipeline", []),
+                              ("federated", ["--steps=10", "--batch=16", "--epochs=2", "--fraction=0.5"]),
+                              *[(scheme, ["--workers=1", *flags]) for scheme, flags in [
+                                  ("asynchronous", ["--fetch-every=4", "--push-every=2"]), ("outer_product", []), ("hogwild", []),
+                                  ("stale_synchronous", ["--staleness=3"]), ("softsync", []), ("gossip", [])]]]:
+            steps = [] if any(flag.startswith("--steps") for flag in flags) else ["--steps=100"]
+            threads, processes = (launch.result("train", f"--scheme={scheme}", f"--launch={how}", *steps, *flags)
+                                  for how in ["threads", "processes"])
+            for key in ["parameters_hash", "updates", "gradients", "bytes_sent"]:
+                with self.subTest(scheme, key=key):
+                    self.assertEqual(threads[key], processes[key])
+
+    def test_in_processes_no_gradient_is_older_than_its_scheme_allows(self):
+        for scheme, flags, oldest in [("synchronous", [], 0), ("bounded_delay", ["--delay=2"], 2),
+                                      ("stale_synchronous", ["--staleness=0"], 3)]:  # a step of each of the others
+            with self.subTest(scheme):
+                result = launch.result("train", f"--scheme={scheme}", "--steps=2000", "--servers=1", "--launch=processes", *flags)
+                self.assertEqual(result["gradients"], sum(result["staleness"][:oldest + 1]))
+
     def test_it_is_watched_while_it_trains_and_ends_when_it_is_good_enough(self):
         for scheme in ["asynchronous", "outer_product"]:
             with self.subTest(scheme), tempfile.TemporaryDirectory() as directory:
