@@ -90,6 +90,21 @@ TEST_P(ParameterClientTest, WhatIsCutComesTogetherAgain) {
   EXPECT_EQ(one.traffic().received, (101 + 60) * sizeof(float));
 }
 
+// MXNet: a push comes after the pushes and pulls of the same keys that were begun before it.
+TEST_P(ParameterClientTest, RequestsAreServedInTheOrderInWhichTheyAreBegun) {
+  serve({dense(101)}, adding(Asynchronous{}, 1));
+  ParameterClient one = client();
+  const std::vector<float> ones(101, 1.0F);
+  std::vector<std::vector<float>> got(20, std::vector<float>(101));
+  std::vector<ParameterClient::Request> requests;
+  for (std::uint64_t i = 0; i < got.size(); ++i) {
+    requests.push_back(one.start_pull(0, i, got[i]));
+    requests.push_back(one.start_push(0, i, ones, 0));
+  }
+  for (ParameterClient::Request& request : requests) one.wait(std::move(request));
+  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_EQ(got[i], std::vector<float>(101, static_cast<float>(i)));
+}
+
 TEST_P(ParameterClientTest, RowsGoToTheirServersAndBack) {
   serve({sparse(2), dense(101)}, adding(Asynchronous{}, 1));
   ParameterClient one = client();

@@ -137,6 +137,10 @@ INSTANTIATE_TEST_SUITE_P(Mlp, EveryMlp,
                                          Shape{{5, 7, 6, 4, 2}, Activation::relu},
                                          Shape{{20, 33, 10}, Activation::tanh}, Shape{{1, 1, 1}, Activation::tanh}));
 
+TEST(Mlp, OfTwoLayersOf200UnitsForMnistHasTheParametersOfThePaper) {
+  EXPECT_EQ(Mlp({784, 200, 200, 10}, Activation::relu).size(), 199'210);  // McMahan et al., 2017, section 3
+}
+
 TEST(Mlp, InitializesByItsSeed) {
   const Mlp model({200, 300, 10});
   EXPECT_EQ(model.size(), 200 * 300 + 300 + 300 * 10 + 10);
