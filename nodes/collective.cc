@@ -6,7 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "lp/base/enums.h"
 #include "lp/base/error.h"
+#include "lp/base/hash.h"
 #include "lp/base/scheduler.h"
 
 namespace lp {
@@ -64,10 +66,14 @@ Array<float> slice_of(const Array<float>& values, const Collective::Slice& slice
 class Collective::Tensors {
  public:
   explicit Tensors(std::span<const std::span<float>> tensors) : tensors_(tensors) {
-    for (const std::span<float>& one : tensors) left_ += one.size();
+    for (const std::span<float>& one : tensors) {
+      left_ += one.size();
+      sizes_ = hash_combine(sizes_, one.size());
+    }
   }
 
-  std::size_t left() const { return left_; }  // to be read
+  std::size_t left() const { return left_; }      // to be read
+  std::uint64_t sizes() const { return sizes_; }  // a hash of them
   // The next so many values, in memory that can be shared.
   Array<float> read(std::size_t count) {
     auto out = Array<float>::uninitialized(count);
@@ -115,6 +121,7 @@ class Collective::Tensors {
 
   std::span<const std::span<float>> tensors_;
   std::size_t left_ = 0;
+  std::uint64_t sizes_ = 0;
   Place read_{};
   Place written_{};
 };
@@ -128,12 +135,20 @@ Collective::Collective(Clients<CollectiveMember> members, std::uint32_t index, C
   }
 }
 
+Collective::~Collective() {
+  if (session_.number == 0) return;
+  try {
+    own().within(kToAnswer).call<&CollectiveMember::end>(session_.number);
+  } catch (const Error&) {
+    // The member is gone, and with it what the others could read.
+  }
+}
+
 const Session& Collective::join(std::uint64_t progress) {
-  if (session_.number > 0) own().call<&CollectiveMember::leave>(session_.number, failure_);
-  const Joining joining{.member = index_,
-                        .incarnation = own().call<&CollectiveMember::presence>().incarnation,
-                        .last = session_.number,
-                        .progress = progress};
+  const Presence here = own().call<&CollectiveMember::presence>();
+  // Also one of a worker before this one, if that did not end it.
+  if (here.entered > here.ended) own().call<&CollectiveMember::leave>(here.entered, failure_);
+  const Joining joining{.member = index_, .incarnation = here.incarnation, .last = here.entered, .progress = progress};
   std::uint32_t first = 0;
   Future<Session> formed;
   std::optional<Session> session;
@@ -169,6 +184,7 @@ const Session& Collective::join(std::uint64_t progress) {
   operation_ = 0;
   broadcasts_ = 0;
   failure_ = "it began another session";
+  own().call<&CollectiveMember::enter>(session_.number);
   return session_;
 }
 
@@ -213,9 +229,8 @@ void Collective::check_members() const {
 
 void Collective::send(std::uint32_t rank, const Operation& operation, Array<float> values) {
   statistics_.bytes_sent += values.size() * sizeof(float);
-  own().call<&CollectiveMember::send>(
-      session_.number, rank,
-      CollectivePart{.operation = operation.number, .size = operation.size, .values = std::move(values)});
+  own().call<&CollectiveMember::send>(session_.number, rank,
+                                      CollectivePart{.operation = operation, .values = std::move(values)});
 }
 
 void Collective::send_to_others(const Operation& operation, const Array<float>& values) {
@@ -229,22 +244,27 @@ void Collective::await(std::uint32_t rank) {
   const Time limit = after(kStep);
   for (Duration patience = kFirstPatience; !from->wait_for(patience);
        patience = std::min(2 * patience, kMostPatience)) {
-    if (passed(limit)) break;  // next() says so
+    if (passed(limit))
+      throw Error(ErrorKind::deadline, name(rank) + " has sent nothing for " +
+                                           std::to_string(CollectiveMember::kStepMilliseconds / 1000) + " s");
     check_members();
   }
 }
 
-Array<float> Collective::receive(std::uint32_t rank, const Operation& operation) {
+Array<float> Collective::receive(std::uint32_t rank, const Operation& operation, std::optional<std::size_t> size) {
   try {
     await(rank);
     std::optional<CollectivePart> part = from_[rank]->next();
-    if (!part) throw Error(ErrorKind::disconnected, "rank " + std::to_string(rank) + " has ended the collective");
-    if (part->operation != operation.number || part->size != operation.size) {
-      throw Error(ErrorKind::failed,
-                  "rank " + std::to_string(rank) + " gives " + std::to_string(part->size) + " values to operation " +
-                      std::to_string(part->operation) + " of a collective, and rank " + std::to_string(rank_) +
-                      " gives " + std::to_string(operation.size) + " to operation " + std::to_string(operation.number) +
-                      ": all must call the same operations in one order, and all must give as many");
+    if (!part) throw Error(ErrorKind::disconnected, name(rank) + " has ended the collective");
+    if (part->operation != operation || (size && part->values.size() != *size)) {
+      const auto text = [](const Operation& one) {
+        return std::string(enum_name(one.kind)) + " of " + std::to_string(one.size) + " values, as operation " +
+               std::to_string(one.number);
+      };
+      throw Error(ErrorKind::failed, name(rank) + " is in a collective " + text(part->operation) + ", and rank " +
+                                         std::to_string(rank_) + " in a " + text(operation) +
+                                         ": all must call the same operations in one order with the same options, and "
+                                         "all must give as many tensors of the same sizes");
     }
     statistics_.bytes_received += part->values.size() * sizeof(float);
     return std::move(part->values);
@@ -254,12 +274,8 @@ Array<float> Collective::receive(std::uint32_t rank, const Operation& operation)
   }
 }
 
-Array<float> Collective::receive(std::uint32_t rank, const Operation& operation, std::size_t size) {
-  Array<float> values = receive(rank, operation);
-  if (values.size() == size) return values;
-  throw Error(ErrorKind::failed, "rank " + std::to_string(rank) + " sends " + std::to_string(values.size()) +
-                                     " values where " + std::to_string(size) +
-                                     " are due: all must be of one version of lp, with the same CollectiveOptions");
+std::string Collective::name(std::uint32_t rank) const {
+  return "rank " + std::to_string(rank) + ", member " + std::to_string(session_.members[rank]) + " of the collective,";
 }
 
 // Over all ranks, in their order; `own` are this rank's values.
@@ -310,7 +326,7 @@ void Collective::exchange(Tensors& tensors, std::size_t piece) {
     std::optional<Operation> next;
     if (tensors.left() > 0) {
       Array<float> values = tensors.read(std::min(tensors.left(), piece));
-      next = begin(values.size());
+      next = begin(Operation::Kind::allreduce, values.size(), tensors.sizes());
       send(other, *next, std::move(values));
     }
     if (before) {
@@ -334,7 +350,7 @@ void Collective::direct(Tensors& tensors, std::size_t piece) {
   std::optional<Piece> summed;
   while (tensors.left() > 0 || given || summed) {
     std::optional<Piece> next;
-    if (tensors.left() > 0) next = give(tensors.read(std::min(tensors.left(), piece)));
+    if (tensors.left() > 0) next = give(tensors.read(std::min(tensors.left(), piece)), tensors.sizes());
     if (given) sum(*given);
     if (summed) collect(*summed, tensors);
     summed = std::move(given);
@@ -347,8 +363,8 @@ Collective::Slice Collective::summed_by(std::uint32_t rank, const Operation& ope
   return {.begin = 0, .size = rank == operation.number % ranks_ ? operation.size : 0};
 }
 
-Collective::Piece Collective::give(Array<float> values) {
-  Piece piece{.operation = begin(values.size()), .values = std::move(values)};
+Collective::Piece Collective::give(Array<float> values, std::uint64_t sizes) {
+  Piece piece{.operation = begin(Operation::Kind::allreduce, values.size(), sizes), .values = std::move(values)};
   for (std::uint32_t i = 1; i < ranks_; ++i) {
     const std::uint32_t rank = (rank_ + i) % ranks_;
     const Slice its = summed_by(rank, piece.operation);
@@ -374,7 +390,7 @@ void Collective::collect(const Piece& piece, Tensors& to) {
 }
 
 void Collective::ring(const Array<float>& values, Tensors& to) {
-  const Operation operation = begin(values.size());
+  const Operation operation = begin(Operation::Kind::allreduce, values.size(), to.sizes());
   const std::uint32_t right = (rank_ + 1) % ranks_;
   const std::uint32_t left = (rank_ + ranks_ - 1) % ranks_;
   std::vector<Array<float>> chunks;
@@ -392,7 +408,7 @@ void Collective::ring(const Array<float>& values, Tensors& to) {
 }
 
 void Collective::halving(Array<float> values, Tensors& to) {
-  const Operation operation = begin(values.size());
+  const Operation operation = begin(Operation::Kind::allreduce, values.size(), to.sizes());
   const std::uint32_t power = std::bit_floor(ranks_);
   const auto take = [&](std::uint32_t rank, std::size_t size) {
     ++statistics_.steps;
@@ -429,7 +445,7 @@ void Collective::halving(Array<float> values, Tensors& to) {
 Array<float> Collective::reduce_scatter(std::span<const float> values) {
   check_joined();
   const auto copy = Array<float>::copy_of(values);
-  const Operation operation = begin(values.size());
+  const Operation operation = begin(Operation::Kind::reduce_scatter, values.size());
   for (std::uint32_t i = 1; i < ranks_; ++i) {
     const std::uint32_t rank = (rank_ + i) % ranks_;
     send(rank, operation, slice_of(copy, slice(rank, copy.size())));
@@ -439,7 +455,7 @@ Array<float> Collective::reduce_scatter(std::span<const float> values) {
 
 std::vector<Array<float>> Collective::all_gather(Array<float> values) {
   check_joined();
-  const Operation operation = begin(0);
+  const Operation operation = begin(Operation::Kind::all_gather, 0);
   send_to_others(operation, values);
   std::vector<Array<float>> all;
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
@@ -450,7 +466,11 @@ std::vector<Array<float>> Collective::all_gather(Array<float> values) {
 
 Array<float> Collective::broadcast(Array<float> values, std::uint32_t root) {
   check_joined();
-  const Operation operation = begin(0);
+  if (root >= ranks_) {
+    throw Error(ErrorKind::failed, "a broadcast from rank " + std::to_string(root) + " of " + std::to_string(ranks_) +
+                                       ": ranks count from 0, and a session may have fewer than there are members");
+  }
+  const Operation operation = begin(Operation::Kind::broadcast, 0);
   if (rank_ == root) {
     send_to_others(operation, values);
   } else {
@@ -462,7 +482,7 @@ Array<float> Collective::broadcast(Array<float> values, std::uint32_t root) {
 
 void Collective::barrier() {
   check_joined();
-  const Operation operation = begin(0);
+  const Operation operation = begin(Operation::Kind::barrier, 0);
   const auto root = static_cast<std::uint32_t>(operation.number % ranks_);
   if (rank_ != root) {
     send(root, operation, {});

@@ -1,7 +1,7 @@
 #pragma once
 // Collective operations among workers, as MPI and Horovod have them: allreduce, reduce-scatter, all-gather, broadcast,
 // barrier. All members call the same operations in the same order; a call returns when its part is done. All ranks get
-// the same bits.
+// the same bits, but for which NaN a NaN is.
 //
 //   auto members = program.group<lp::CollectiveMember>({.name = "collective", .replicas = n});
 //   auto workers = program.group<Worker>({.name = "worker", .replicas = n}, members, lp::index);
@@ -62,6 +62,10 @@ class Collective {
  public:
   // `members` are those of all workers, `index` says which is this worker's.
   Collective(Clients<CollectiveMember> members, std::uint32_t index, CollectiveOptions options = {});
+  // Others can still read what this worker has sent; who waits for more hears that it has ended.
+  ~Collective();
+  Collective(const Collective&) = delete;
+  Collective& operator=(const Collective&) = delete;
 
   // Waits until all who live have joined. `progress` says how far this worker's state is; the session names the rank
   // that is farthest, the first of these. To be called before all else, and after an Error::disconnected.
@@ -82,7 +86,7 @@ class Collective {
   Array<float> reduce_scatter(std::span<const float> values);
   // What all ranks give, in their order; sizes may differ.
   std::vector<Array<float>> all_gather(Array<float> values);
-  // What rank `root` gives; what others give does not count.
+  // What rank `root` gives; what others give does not count. A root may be 64 of them ahead of the slowest rank.
   Array<float> broadcast(Array<float> values, std::uint32_t root);
   // Returns when all have called it.
   void barrier();
@@ -99,23 +103,19 @@ class Collective {
  private:
   class Tensors;
   struct Piece;
-  // One of a session, over so many values; 0 where each rank may give another number.
-  struct Operation {
-    std::uint64_t number = 0;
-    std::uint64_t size = 0;
-  };
+  using Operation = CollectiveOperation;
 
   void check_joined() const;
   const Client<CollectiveMember>& own() const { return members_[index_]; }
   const Client<CollectiveMember>& at(std::uint32_t rank) const { return members_[session_.members[rank]]; }
-  Operation begin(std::size_t size) {
+  Operation begin(Operation::Kind kind, std::size_t size, std::uint64_t tensors = 0) {
     ++statistics_.operations;
-    return {.number = operation_++, .size = size};
+    return {.kind = kind, .number = operation_++, .size = size, .tensors = tensors};
   }
 
   void exchange(Tensors& tensors, std::size_t piece);
   void direct(Tensors& tensors, std::size_t piece);
-  Piece give(Array<float> values);
+  Piece give(Array<float> values, std::uint64_t sizes);
   void sum(Piece& piece);
   void collect(const Piece& piece, Tensors& to);
   Slice summed_by(std::uint32_t rank, const Operation& operation) const;
@@ -124,9 +124,9 @@ class Collective {
 
   void send(std::uint32_t rank, const Operation& operation, Array<float> values);
   void send_to_others(const Operation& operation, const Array<float>& values);
-  Array<float> receive(std::uint32_t rank, const Operation& operation);
-  Array<float> receive(std::uint32_t rank, const Operation& operation, std::size_t size);
+  Array<float> receive(std::uint32_t rank, const Operation& operation, std::optional<std::size_t> size = {});
   void await(std::uint32_t rank);
+  std::string name(std::uint32_t rank) const;
   Array<float> sum_of_all(const Operation& operation, const Array<float>& own);
 
   struct Found {
@@ -146,7 +146,7 @@ class Collective {
   std::uint64_t broadcasts_ = 0;
   std::vector<std::optional<StreamReader<CollectivePart>>> from_{};  // by rank, from the first time on
   Array<float> last_state_{};
-  std::string failure_{};  // why the session ended, if it did
+  std::string failure_ = "it began another session";  // or why the session ended
   CollectiveStatistics statistics_{};
 };
 

@@ -18,7 +18,9 @@ Feed<CollectivePart>& CollectiveMember::feed(std::uint64_t session, std::uint32_
 }
 
 Stream<CollectivePart> CollectiveMember::parts(std::uint64_t session, std::uint32_t to) {
-  return feed(session, to).stream();
+  Feed<CollectivePart>& parts = feed(session, to);
+  if (session <= ended_) parts.end();
+  return parts.stream();
 }
 
 void CollectiveMember::send(std::uint64_t session, std::uint32_t to, CollectivePart part) {
@@ -59,6 +61,18 @@ void CollectiveMember::form_when_complete() {
 void CollectiveMember::finish(Array<float> state) {
   finished_ = true;
   last_state_ = std::move(state);
+}
+
+void CollectiveMember::enter(std::uint64_t session) {
+  entered_ = session;
+  feeds_.erase(feeds_.begin(), feeds_.lower_bound({session, 0}));
+}
+
+void CollectiveMember::end(std::uint64_t session) {
+  for (auto one = feeds_.lower_bound({session, 0}); one != feeds_.end() && one->first.first == session; ++one) {
+    one->second.end();
+  }
+  ended_ = std::max(ended_, session);
 }
 
 void CollectiveMember::leave(std::uint64_t session, std::string reason) {

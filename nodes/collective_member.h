@@ -31,10 +31,20 @@ struct Session {
   bool over = false;  // a member has finished what they do together: there is nobody to join, but its last state
 };
 
+// An operation of a session, of which all ranks must mean the same.
+struct CollectiveOperation {
+  enum class Kind : std::uint8_t { allreduce, reduce_scatter, all_gather, broadcast, barrier };
+  Kind kind = Kind::barrier;
+  std::uint64_t number = 0;
+  std::uint64_t size = 0;     // values; 0 where each rank may give another number
+  std::uint64_t tensors = 0;  // a hash of their sizes
+
+  bool operator==(const CollectiveOperation&) const = default;
+};
+
 // What one rank sends to another, in the order of the operations, which is the same in all ranks.
 struct CollectivePart {
-  std::uint64_t operation = 0;  // the number of it, and over how many values it goes: both ranks must mean the same
-  std::uint64_t size = 0;
+  CollectiveOperation operation{};
   Array<float> values{};
 };
 
@@ -49,6 +59,8 @@ struct Joining {
 // Whether a member is still in a session.
 struct Presence {
   std::uint32_t incarnation = 0;  // how often it was started
+  std::uint64_t entered = 0;      // the newest session that its worker has been in
+  std::uint64_t ended = 0;        // and the newest that it was done with
   std::uint64_t left = 0;         // the newest session that its worker has left, and why
   std::string reason{};
   bool finished = false;
@@ -68,23 +80,32 @@ class CollectiveMember {
   // This member will not come back.
   void lost(std::uint32_t member);
 
-  // The worker of this member takes no longer part in this session: what it sent in it and in older ones ends with
-  // Error::disconnected and this reason.
+  // The worker of this member takes part in this session, as all do: nobody reads older ones any more.
+  void enter(std::uint64_t session);
+  // It is done with it: what it has sent can be read to its end.
+  void end(std::uint64_t session);
+  // It has left it: what it sent in it and in older ones ends with Error::disconnected and this reason.
   void leave(std::uint64_t session, std::string reason);
   // All is done, and this is what came out.
   void finish(Array<float> state);
   Array<float> last_state() const { return last_state_; }
   Presence presence() const {
-    return {.incarnation = incarnation_, .left = left_, .reason = reason_, .finished = finished_};
+    return {.incarnation = incarnation_,
+            .entered = entered_,
+            .ended = ended_,
+            .left = left_,
+            .reason = reason_,
+            .finished = finished_};
   }
 
   // For the slowest worker, its restart included.
   static constexpr int kStepMilliseconds = 600'000;
 
-  using Remote = Methods<deadline<&CollectiveMember::parts, kStepMilliseconds>, &CollectiveMember::send,
-                         deadline<&CollectiveMember::join, kStepMilliseconds>, idempotent<&CollectiveMember::lost>,
-                         &CollectiveMember::leave, &CollectiveMember::finish, idempotent<&CollectiveMember::last_state>,
-                         &CollectiveMember::presence>;
+  using Remote =
+      Methods<deadline<&CollectiveMember::parts, kStepMilliseconds>, &CollectiveMember::send,
+              deadline<&CollectiveMember::join, kStepMilliseconds>, idempotent<&CollectiveMember::lost>,
+              &CollectiveMember::enter, &CollectiveMember::end, &CollectiveMember::leave, &CollectiveMember::finish,
+              idempotent<&CollectiveMember::last_state>, &CollectiveMember::presence>;
 
  private:
   using To = std::pair<std::uint64_t, std::uint32_t>;  // session and rank
@@ -98,6 +119,8 @@ class CollectiveMember {
   void form_when_complete();
 
   const std::uint32_t incarnation_;
+  std::uint64_t entered_ = 0;
+  std::uint64_t ended_ = 0;
   std::uint64_t left_ = 0;
   std::string reason_{};
   bool finished_ = false;

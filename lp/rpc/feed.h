@@ -67,11 +67,14 @@ class Feed {
     }
   };
 
+  // Ends when something has changed; whether the reader is still there.
   struct Change {
+    using Handle = std::coroutine_handle<typename Stream<T>::promise_type>;
     State& state;
+    Handle reader{};
     bool await_ready() const noexcept { return false; }
-    void await_suspend(std::coroutine_handle<> reader) { state.waiting = reader; }
-    void await_resume() const noexcept {}
+    void await_suspend(Handle handle) { state.waiting = reader = handle; }
+    bool await_resume() const noexcept { return reader.promise().wanted(); }
   };
 
   static Stream<T> read(std::shared_ptr<State> state, std::uint64_t reader) {
@@ -87,7 +90,8 @@ class Feed {
       } else if (state->ended) {
         co_return;
       } else {
-        co_await change;
+        const bool wanted = co_await change;
+        if (!wanted) co_return;  // what there is now is for the next reader
       }
     }
   }

@@ -17,7 +17,7 @@ void LeaseGiver::give(std::uint64_t lease, std::uint64_t bytes) {
   go_on();
 }
 
-void LeaseGiver::go_on() {
+bool LeaseGiver::go_on() {
   const std::uint64_t begin = at_;
   while (!waiting_.empty()) {
     // The taker may write nonsense, but not where we write.
@@ -28,7 +28,9 @@ void LeaseGiver::go_on() {
     ring_.leases[at_++ % LeaseRing::kSize].store(waiting_.front(), std::memory_order_relaxed);
     waiting_.pop_front();
   }
-  if (at_ != begin) ring_.given.store(at_, std::memory_order_release);
+  if (at_ == begin) return false;
+  ring_.given.store(at_, std::memory_order_release);
+  return true;
 }
 
 bool LeaseGiver::due() noexcept {

@@ -24,8 +24,8 @@ class LeaseGiver {
 
   // Gives an array of so many bytes back, or keeps its lease until there is room.
   void give(std::uint64_t lease, std::uint64_t bytes);
-  // The taker has made room.
-  void go_on();
+  // The taker has made room. True when some of what waited is there now: it must be rung.
+  bool go_on();
   bool waits() const noexcept { return !waiting_.empty(); }
   // So much is there that the taker should be rung; once for as much.
   bool due() noexcept;

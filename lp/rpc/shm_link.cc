@@ -77,9 +77,9 @@ class ShmLink::Returns : public std::enable_shared_from_this<Returns> {
         [self = shared_from_this(), lease = array.lease, size = array.size] { self->give(lease, size); });
   }
   void go_on() {
-    if (!waits_.load(std::memory_order_relaxed)) return;
+    if (!waits_.load()) return;
     const std::lock_guard lock(mutex_);
-    giver_.go_on();
+    if (giver_.go_on()) link_->ring_there();
     waits_ = giver_.waits();
   }
   void detach() {
@@ -91,8 +91,9 @@ class ShmLink::Returns : public std::enable_shared_from_this<Returns> {
   void give(std::uint64_t lease, std::size_t size) {
     const std::lock_guard lock(mutex_);
     if (link_ == nullptr) return;
+    waits_ = true;  // before the taker can ring for it
     giver_.give(lease, size);
-    if (giver_.waits()) waits_ = true;
+    waits_ = giver_.waits();
     if (giver_.due()) link_->ring_there();
   }
 

@@ -32,6 +32,7 @@ class StreamSink {
  public:
   // True when the handler may go on at once; else it is resumed when the reader has room.
   virtual bool put(T item, std::coroutine_handle<> handler) = 0;
+  virtual bool wanted() const noexcept = 0;  // the reader is there
   virtual void end() noexcept = 0;
   virtual void fail_stream(const Error& error) noexcept = 0;
 
@@ -67,6 +68,7 @@ class [[nodiscard]] Stream {
       void await_resume() const noexcept {}
     };
     Yielded yield_value(T item) { return {*this, std::move(item)}; }
+    bool wanted() const noexcept { return sink_->wanted(); }
 
     ~promise_type() {
       if (!ended_ && sink_ != nullptr) sink_->fail_stream(internal::abandoned_promise());

@@ -39,6 +39,7 @@ class StreamCall final : public Call, public StreamSink<T> {
     }
     return false;
   }
+  bool wanted() const noexcept override { return !ready(); }
   void end() noexcept override {
     set<void>({});
     release();

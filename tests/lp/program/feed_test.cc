@@ -125,6 +125,18 @@ TEST_P(Feeds, AReaderMayLeaveAndAnotherCome) {
   EXPECT_EQ(reader.next(), 3);
 }
 
+TEST_P(Feeds, NothingIsLostToAReaderThatHasLeft) {
+  {
+    StreamReader<int> leaves = watch();
+    EXPECT_FALSE(leaves.wait_for(kSoon));
+  }
+  put(0, 2);
+  EXPECT_EQ(station().call<&Station::waiting>(), 2);
+  StreamReader<int> reader = watch();
+  EXPECT_EQ(reader.next(), 0);
+  EXPECT_EQ(reader.next(), 1);
+}
+
 INSTANTIATE_TEST_SUITE_P(Paths, Feeds, testing::Bool(), [](const auto& one) { return one.param ? "Bytes" : "Direct"; });
 
 }  // namespace

@@ -98,6 +98,14 @@ TEST_F(ShmLinkTest, AThousandArraysGivenBackAtOnce) {
   expect_used_soon(before_);
 }
 
+TEST_F(ShmLinkTest, ThousandsOfArraysGivenBackAtOnceNeedNoMessage) {
+  {
+    std::vector<Array<float>> held;
+    for (int i = 0; i < 5000; ++i) held.push_back(client_->call<&Source::made>(10'000u, static_cast<float>(i)));
+  }
+  expect_used_soon(before_ + (600 * 40'960));  // as much waits until its owner comes by
+}
+
 TEST_F(ShmLinkTest, WhatAReaderThatIsGoneStillHadIsGivenBack) {
   const Array<float> values(1'000'000);
   for (int i = 0; i < 10; ++i) client_->call<&Source::keep>(values);

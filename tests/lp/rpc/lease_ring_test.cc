@@ -47,7 +47,8 @@ TEST_F(Leases, WithoutRoomTheyWaitUntilSomeIsMade) {
   give(0, 3000);
   EXPECT_EQ(taken(), numbers(0, LeaseRing::kSize));
   EXPECT_TRUE(taker_.release()) << "the giver waits";
-  giver_.go_on();
+  EXPECT_TRUE(giver_.go_on()) << "the taker must be rung";
+  EXPECT_FALSE(giver_.go_on());
   EXPECT_EQ(taken(), numbers(LeaseRing::kSize, 2 * LeaseRing::kSize));
   EXPECT_TRUE(taker_.release());
   give(3000, 3001);
