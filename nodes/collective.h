@@ -52,7 +52,7 @@ struct CollectiveOptions {
 };
 
 struct CollectiveStatistics {
-  std::uint64_t operations = 0;  // of allreduce, one for each fused buffer
+  std::uint64_t operations = 0;  // of an allreduce one for each fused buffer, or piece of it
   std::uint64_t steps = 0;       // in which it waited for another
   std::uint64_t bytes_sent = 0;  // values
   std::uint64_t bytes_received = 0;

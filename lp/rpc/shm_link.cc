@@ -256,7 +256,7 @@ std::size_t ShmLink::receive_some(std::size_t most, bool& more) {
 void ShmLink::maintain() {
   returns_->go_on();
   if (taker_.any()) take_back();
-  if (malformed_.load(std::memory_order_relaxed)) {
+  if (!broken_ && malformed_.load(std::memory_order_relaxed)) {
     throw Error(ErrorKind::failed, "malformed message: it gives back what it does not have");
   }
   if (owes_.load(std::memory_order_relaxed) && !Batch::current()->owes()) pay();  // the thread that owes it takes long

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -94,7 +95,12 @@ TEST_F(Dial, WhoSaidWhatIsNotUnderstoodIsDialedAgain) {
   poller.add(listening_.number(), 0);
   std::array<Poller::Ready, 1> ready;
   tell();
-  for (int time = 0; time < 2; ++time) {
+  using Said = std::function<void(internal::LanePair&)>;
+  const std::vector<Said> nonsense{
+      [](auto& lanes) { lanes.to_dialer.written = std::uint64_t{1} << 40; },
+      [](auto& lanes) { lanes.back_to_dialer.given = std::uint64_t{1} << 40; },
+      [](auto& lanes) { lanes.back_to_dialer.given = 1; }};  // gives back what it never had
+  for (const Said& say : nonsense) {
     ASSERT_EQ(poller.wait(ready, after(std::chrono::seconds(20))), 1u);
     const auto dialer = internal::accept_neighbour(listening_);
     ASSERT_TRUE(dialer.has_value());
@@ -104,7 +110,7 @@ TEST_F(Dial, WhoSaidWhatIsNotUnderstoodIsDialedAgain) {
     internal::Introduction introduction = internal::receive_memory(*dialer, /*dialed=*/true);
     internal::send_memory(dialer->number(), 0, nullptr, own_bell, heap);
     const Future<int> held = calling_.client(silent_).async<&Adder::add>(1, 2);
-    reinterpret_cast<internal::LanePair*>(introduction.lanes.data())->to_dialer.written = std::uint64_t{1} << 40;
+    say(*reinterpret_cast<internal::LanePair*>(introduction.lanes.data()));
     // Until it looks, and hangs up.
     while (introduced.wait(ready, now()) == 0) {
       reinterpret_cast<internal::Bell*>(introduction.neighbour.bell.data())->ring(introduction.lane);
