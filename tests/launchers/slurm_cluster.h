@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -70,15 +71,20 @@ class SlurmCluster {
   }
   // Slurm ends on the node; what it has started there lives on.
   void kill_slurmd(const std::string& node) { end(node); }
-  // As if the power failed: nobody there can say anything any more.
+  // As if the power failed: nobody there can say anything any more, nor does anything that another's end tells it to.
   void kill_host(const std::string& node) {
     end(node);
-    const std::vector<int> processes = processes_on(node);
-    for (const int process : processes) {
+    std::vector<int> all;  // parents before their children
+    for (const int process : processes_on(node)) {
       const int parent = parent_of(process);
-      if (contents("/proc/" + std::to_string(parent) + "/comm").starts_with("slurmstepd")) kill(parent, SIGKILL);
+      if (!contents("/proc/" + std::to_string(parent) + "/comm").starts_with("slurmstepd")) continue;
+      all.push_back(parent);
+      const std::vector<int> below = internal::descendants(parent);
+      all.insert(all.end(), below.begin(), below.end());
     }
-    for (const int process : processes) kill(process, SIGKILL);
+    for (const int process : all) kill(process, SIGSTOP);
+    std::reverse(all.begin(), all.end());  // the kernel has the children of who dies go on
+    for (const int process : all) kill(process, SIGKILL);
   }
 
  private:

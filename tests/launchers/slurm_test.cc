@@ -184,6 +184,22 @@ TEST_F(SlurmTest, NodesOfAHostThatGoesDownStartAgainOnAnother) {
   expect_end_within(std::chrono::seconds(10), processes);
 }
 
+TEST_F(SlurmTest, AHostThatDiesTakesNoOtherAlong) {
+  Subprocess program(in_job({"--mode=says that it waits", "--workers=3", "--restart",
+                             configuration("groups:\n  counter:\n    hosts: [n1]\n  worker:\n    hosts: [n2, n3]\n")}));
+  ASSERT_TRUE(program.read_until("waiting"));
+  const auto others = watch(processes_on("n2"));
+  EXPECT_GE(others.size(), 2u);
+  cluster_.kill_host("n3");
+  EXPECT_TRUE(program.read_until("was lost with its host n3")) << program.err();
+  EXPECT_TRUE(program.read_until("restart 1 of 2"));
+  for (const auto& process : others) EXPECT_FALSE(process->ends_within(Duration{})) << command_line_of(process->pid());
+  program.kill(SIGINT);
+  EXPECT_NE(program.wait().code, 0);
+  EXPECT_TRUE(has(program.err(), "ended as CANCELLED")) << program.err();
+  expect_end_within(std::chrono::seconds(10), others);
+}
+
 // Slurm leaves the job running, without anybody who would end it.
 TEST_F(SlurmTest, AJobWhoseFirstHostDiesEnds) {
   Subprocess program(in_job({"--mode=says that it waits", "--workers=5", "--restart"}));
