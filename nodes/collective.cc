@@ -65,7 +65,8 @@ Array<float> slice_of(const Array<float>& values, const Collective::Slice& slice
 // Tensors as one sequence of values, which is read from its beginning to its end, and written behind that.
 class Collective::Tensors {
  public:
-  explicit Tensors(std::span<const std::span<float>> tensors) : tensors_(tensors) {
+  explicit Tensors(std::span<const std::span<float>> tensors, std::span<const Array<float>> arrays = {})
+      : tensors_(tensors), arrays_(arrays) {
     for (const std::span<float>& one : tensors) {
       left_ += one.size();
       sizes_ = hash_combine(sizes_, one.size());
@@ -74,7 +75,16 @@ class Collective::Tensors {
 
   std::size_t left() const { return left_; }      // to be read
   std::uint64_t sizes() const { return sizes_; }  // a hash of them
-  // The next so many values, in memory that can be shared.
+  // The next so many values, where they lie if that is in one array. Nobody may read them any more when they are
+  // written.
+  Array<float> share(std::size_t count) {
+    if (arrays_.empty() || arrays_[read_.tensor].size() - read_.offset < count) return read(count);
+    Array<float> out = slice_of(arrays_[read_.tensor], {.begin = read_.offset, .size = count});
+    read_.move(tensors_, count, [](std::span<float>) {});
+    left_ -= count;
+    return out;
+  }
+  // A copy of them, in memory that can be shared.
   Array<float> read(std::size_t count) {
     auto out = Array<float>::uninitialized(count);
     float* to = out.edit().data();
@@ -120,6 +130,7 @@ class Collective::Tensors {
   };
 
   std::span<const std::span<float>> tensors_;
+  std::span<const Array<float>> arrays_;  // the same; empty: they are in memory that cannot be shared
   std::size_t left_ = 0;
   std::uint64_t sizes_ = 0;
   Place read_{};
@@ -297,9 +308,20 @@ Collective::Slice Collective::slice(std::uint32_t rank, std::size_t size) const 
 }
 
 void Collective::allreduce(std::span<const std::span<float>> given) {
+  Tensors tensors(given);
+  allreduce(tensors);
+}
+
+void Collective::allreduce(std::span<Array<float>> given) {
+  std::vector<std::span<float>> spans;
+  for (Array<float>& one : given) spans.push_back(one.edit());
+  Tensors tensors(spans, given);
+  allreduce(tensors);
+}
+
+void Collective::allreduce(Tensors& tensors) {
   check_joined();
   if (ranks_ == 1) return;
-  Tensors tensors(given);
   const std::size_t bytes = tensors.left() * sizeof(float);
   Allreduce how = options_.allreduce;
   if (how == Allreduce::nearest) {
@@ -344,13 +366,14 @@ struct Collective::Piece {
 };
 
 // Three pieces are on their way: the slices of one are sent, those of the one before are summed, the sums of the one
-// before that are collected. So all ranks receive in the order in which the others send.
+// before that are collected. So all ranks receive in the order in which the others send. Whose sum has come has read
+// what it summed, and so that can be written.
 void Collective::direct(Tensors& tensors, std::size_t piece) {
   std::optional<Piece> given;
   std::optional<Piece> summed;
   while (tensors.left() > 0 || given || summed) {
     std::optional<Piece> next;
-    if (tensors.left() > 0) next = give(tensors.read(std::min(tensors.left(), piece)), tensors.sizes());
+    if (tensors.left() > 0) next = give(tensors.share(std::min(tensors.left(), piece)), tensors.sizes());
     if (given) sum(*given);
     if (summed) collect(*summed, tensors);
     summed = std::move(given);

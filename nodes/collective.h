@@ -81,6 +81,9 @@ class Collective {
   // Sums the tensors over all ranks, in place. All give as many tensors of the same sizes: else Error::failed.
   void allreduce(std::span<const std::span<float>> tensors);
   void allreduce(std::span<float> tensor) { allreduce(std::span<const std::span<float>>(&tensor, 1)); }
+  // The same for arrays, which others read where they lie. Some ranks may give arrays, others spans.
+  void allreduce(std::span<Array<float>> arrays);
+  void allreduce(Array<float>& array) { allreduce(std::span<Array<float>>(&array, 1)); }
 
   // Of the sum over all ranks, this rank's slice: as slice(rank(), values.size()) says.
   Array<float> reduce_scatter(std::span<const float> values);
@@ -113,6 +116,7 @@ class Collective {
     return {.kind = kind, .number = operation_++, .size = size, .tensors = tensors};
   }
 
+  void allreduce(Tensors& tensors);
   void exchange(Tensors& tensors, std::size_t piece);
   void direct(Tensors& tensors, std::size_t piece);
   Piece give(Array<float> values, std::uint64_t sizes);

@@ -60,8 +60,11 @@ Buffer Buffer::slice(std::size_t offset, std::size_t size) const noexcept {
 
 std::span<std::byte> Buffer::edit() {
   // acquire: what former owners read happens before we write
-  const bool mine = block_ == nullptr || (!block_->release && block_->owners.load(std::memory_order_acquire) == 1);
-  if (!mine) *this = copy_of(bytes());
+  const auto mine = [this] {
+    return block_ == nullptr || (!block_->release && block_->owners.load(std::memory_order_acquire) == 1);
+  };
+  if (!mine() && block_->shared != nullptr) SharedHeap::current()->take_back();
+  if (!mine()) *this = copy_of(bytes());
   return {data_, size_};
 }
 

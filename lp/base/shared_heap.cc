@@ -42,6 +42,23 @@ SharedHeap& SharedHeap::use(std::size_t size) {
 
 SharedHeap::SharedHeap(std::size_t size) : memory_(SharedMemory::create(kName, size)) { add_range(0, size); }
 
+void SharedHeap::add(Lender& lender) {
+  const std::lock_guard lock(lending_);
+  lenders_.push_back(&lender);
+}
+
+void SharedHeap::remove(Lender& lender) {
+  const std::lock_guard lock(lending_);
+  std::erase(lenders_, &lender);
+}
+
+void SharedHeap::take_back() noexcept {
+  std::vector<Buffer> returned;                             // dropped when nothing is locked
+  const std::unique_lock lock(lending_, std::try_to_lock);  // after a fork it may stay locked
+  if (!lock.owns_lock()) return;
+  for (Lender* const lender : lenders_) lender->take_back(returned);
+}
+
 std::byte* SharedHeap::allocate(std::size_t size) noexcept {
   size = round_up(size);
   const std::lock_guard lock(mutex_);

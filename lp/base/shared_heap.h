@@ -9,7 +9,9 @@
 #include <mutex>
 #include <set>
 #include <utility>
+#include <vector>
 
+#include "lp/base/array.h"
 #include "lp/base/shared_memory.h"
 
 namespace lp {
@@ -24,6 +26,20 @@ class SharedHeap {
   // Makes it, when there is none, of at most `size` bytes (0: as much as the machine has memory). Throws Error(failed)
   // when the system gives none.
   static SharedHeap& use(std::size_t size = 0);
+
+  // Lets other processes read buffers of the heap, and hears only when it looks that they have read them.
+  class Lender {
+   public:
+    // Adds what has come back, if it can be had without waiting. Any thread.
+    virtual void take_back(std::vector<Buffer>& returned) noexcept = 0;
+
+   protected:
+    ~Lender() = default;
+  };
+  void add(Lender& lender);
+  void remove(Lender& lender);
+  // Has the lenders drop what has come back.
+  void take_back() noexcept;
 
   // At least `size` bytes, page-aligned; null when the heap is full.
   std::byte* allocate(std::size_t size) noexcept;
@@ -51,6 +67,9 @@ class SharedHeap {
   std::set<std::pair<std::size_t, std::size_t>> by_size_;  // the same: size and beginning
   void add_range(std::size_t begin, std::size_t size);
   void remove_range(std::map<std::size_t, std::size_t>::iterator range);
+
+  std::mutex lending_;
+  std::vector<Lender*> lenders_;
 };
 
 }  // namespace lp

@@ -14,6 +14,8 @@ constexpr Duration kQuick = std::chrono::microseconds(10);
 
 // The link whose messages the current thread handles.
 thread_local ShmLink* t_receiving = nullptr;
+// The one that it sends by: it may have to allocate for it.
+thread_local const ShmLink* t_sending = nullptr;
 
 }  // namespace
 
@@ -128,16 +130,23 @@ ShmLink::ShmLink(Side side, SharedMemory lanes, std::shared_ptr<const Neighbour>
       reader_(dials(side) ? LaneReader(lane_pair(lanes_).to_dialer, lane_pair(lanes_).ring_to_dialer)
                           : LaneReader(lane_pair(lanes_).to_dialed, lane_pair(lanes_).ring_to_dialed),
               neighbour_->heap.size(),
-              [returns = returns_.get()](const ArrayHead& array) { return returns->map(array); }) {}
+              [returns = returns_.get()](const ArrayHead& array) { return returns->map(array); }) {
+  SharedHeap::use().add(*this);
+}
 
-ShmLink::~ShmLink() { returns_->detach(); }
+ShmLink::~ShmLink() {
+  SharedHeap::use().remove(*this);
+  returns_->detach();
+}
 
 void ShmLink::send(Frames message) {
   if (taker_.any()) take_back();
   bool ring = false;
   {
     const std::lock_guard lock(sending_);
+    t_sending = this;
     writer_.send(message);
+    t_sending = nullptr;
     queued_.store(writer_.queued().messages > 0, std::memory_order_relaxed);
     if (writer_.queued().bytes > kFull) full_ = true;
     const bool owes = owe();
@@ -276,19 +285,27 @@ void ShmLink::maintain() {
   if (drained) connection_->drained();
 }
 
-// By whichever thread comes by. Who receives ends the link when the neighbour gives back what it does not have.
+// By whichever thread comes by.
 void ShmLink::take_back() noexcept {
-  std::vector<Buffer> dropped;  // outside the lock
-  bool ring = false;
+  std::vector<Buffer> returned;  // dropped outside the lock
+  const std::lock_guard lock(sending_);
+  take_back_locked(returned);
+}
+
+void ShmLink::take_back(std::vector<Buffer>& returned) noexcept {
+  if (!taker_.any() || t_sending == this) return;
+  if (const std::unique_lock lock(sending_, std::try_to_lock); lock.owns_lock()) take_back_locked(returned);
+}
+
+// Who receives ends the link when the neighbour gives back what it does not have.
+void ShmLink::take_back_locked(std::vector<Buffer>& returned) noexcept {
   try {
-    const std::lock_guard lock(sending_);
-    for (std::uint64_t lease = 0; !malformed_ && taker_.take(lease);) dropped.push_back(writer_.take_back(lease));
-    ring = taker_.release();
+    for (std::uint64_t lease = 0; !malformed_ && taker_.take(lease);) returned.push_back(writer_.take_back(lease));
+    if (taker_.release()) ring_there();
   } catch (const std::exception&) {
     malformed_ = true;
     ring_here();
   }
-  if (ring) ring_there();
 }
 
 void ShmLink::before_wait() noexcept {

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <vector>
 
+#include "lp/base/shared_heap.h"
 #include "lp/base/shared_memory.h"
 #include "lp/rpc/bell.h"
 #include "lp/rpc/connection.h"
@@ -40,7 +41,7 @@ struct LanePair {
   std::byte ring_to_dialer[kRing];
 };
 
-class ShmLink final : public Link {
+class ShmLink final : public Link, private SharedHeap::Lender {
  public:
   enum class Side { dialer, dialed };
   // This link is lane `here` at `bell`, our own, and `there` at the neighbour's.
@@ -76,6 +77,8 @@ class ShmLink final : public Link {
   std::size_t receive_some(std::size_t most, bool& more);
   void maintain();
   void take_back() noexcept;
+  void take_back(std::vector<Buffer>& returned) noexcept override;
+  void take_back_locked(std::vector<Buffer>& returned) noexcept;
   bool owe() const;
   void pay();
   void ring_for_all() noexcept;

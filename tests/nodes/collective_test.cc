@@ -141,6 +141,59 @@ TEST_P(EveryAllreduce, GivesAllRanksTheSameBitsNearTheSerialSum) {
   }
 }
 
+// Of any size, and more than a piece; every second rank gives them as spans.
+TEST_P(EveryAllreduce, ArraysBecomeTheirSumWhereTheyLie) {
+  const auto [how, members, serialize] = GetParam();
+  const std::vector<std::size_t> sizes{5000, 0, 700'000, 3, 600'000};
+  std::vector<std::vector<Array<float>>> results(members);
+  Group group(
+      members,
+      [&](Collective& all, std::uint32_t index) {
+        std::vector<Array<float>>& mine = results[index];
+        for (const std::size_t size : sizes) mine.push_back(Array<float>::copy_of(whole(index, size)));
+        std::vector<const float*> places;
+        for (const Array<float>& one : mine) places.push_back(one.data());
+        all.join();
+        if (index % 2 == 0) {
+          all.allreduce(mine);
+        } else {
+          std::vector<std::span<float>> spans;
+          for (Array<float>& one : mine) spans.push_back(one.edit());
+          all.allreduce(spans);
+        }
+        for (std::size_t i = 0; i < mine.size(); ++i) EXPECT_EQ(mine[i].data(), places[i]);
+      },
+      {.allreduce = how, .fusion_bytes = std::size_t{1} << 20}, serialize);
+  group.finish();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const auto expected = Array<float>::copy_of(serial_sum(members, sizes[i], whole));
+    for (const auto& one : results) EXPECT_TRUE(one[i] == expected) << "size " << sizes[i];
+  }
+}
+
+// An array that somebody reads, before the sum or after it, stays as it is for the reader.
+TEST(Arrays, KeepWhatTheirReadersSee) {
+  std::vector<Array<float>> before(3);
+  std::vector<Array<float>> once(3);
+  std::vector<Array<float>> twice(3);
+  Group group(3, [&](Collective& all, std::uint32_t index) {
+    auto values = Array<float>::copy_of(whole(index, 100'000));
+    before[index] = values;
+    all.join();
+    all.allreduce(values);
+    once[index] = values;
+    all.allreduce(values);
+    twice[index] = values;
+  });
+  group.finish();
+  const auto sum = Array<float>::copy_of(serial_sum(3, 100'000, whole));
+  for (std::uint32_t index = 0; index < 3; ++index) {
+    EXPECT_TRUE(before[index] == Array<float>::copy_of(whole(index, 100'000)));
+    EXPECT_TRUE(once[index] == sum);
+    for (std::size_t i = 0; i < sum.size(); ++i) ASSERT_EQ(twice[index][i], 3 * sum[i]);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Algorithms, EveryAllreduce,
     testing::Values(Case{Allreduce::direct, 1}, Case{Allreduce::direct, 2}, Case{Allreduce::direct, 3, true},

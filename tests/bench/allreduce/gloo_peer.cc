@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   auto context = std::make_shared<gloo::rendezvous::Context>(rank, std::atoi(argv[2]));
   std::shared_ptr<gloo::transport::Device> device = gloo::transport::tcp::CreateDevice("localhost");
   context->connectFullMesh(store, device);
-  const std::vector<Timed> times = measure(
+  const std::vector<Timed> times = measure<std::vector<float>>(
       argc > 4 ? std::strtoull(argv[4], nullptr, 10) : kLargest,
       [&](std::vector<float>& values) {
         gloo::AllreduceOptions options(context);

@@ -23,8 +23,8 @@ class Worker {
 
   void run(lp::Context& node) {
     collective_.join();
-    const std::vector<Timed> times = measure(
-        largest_, [&](std::vector<float>& values) { collective_.allreduce(values); }, [&] { collective_.barrier(); });
+    const std::vector<Timed> times = measure<lp::Array<float>>(
+        largest_, [&](lp::Array<float>& values) { collective_.allreduce(values); }, [&] { collective_.barrier(); });
     node.exclusive([&] { times_ = times; });
   }
   std::vector<Timed> times() const { return times_; }

@@ -19,13 +19,14 @@ inline void print(const std::vector<Timed>& times) {
   for (const Timed& one : times) std::printf("%zu %.1f\n", one.bytes, one.microseconds);
 }
 
-// `reduce(values)` is called by all ranks as often, and `barrier()` before they begin.
-template <class Reduce, class Barrier>
+// `reduce(values)` is called by all ranks as often, and `barrier()` before they begin. Values: a library's own kind of
+// memory, if it has one.
+template <class Values, class Reduce, class Barrier>
 std::vector<Timed> measure(std::size_t largest, Reduce reduce, Barrier barrier) {
   std::vector<Timed> out;
   using Clock = std::chrono::steady_clock;
   for (std::size_t bytes = kSmallest; bytes <= largest; bytes *= 4) {
-    std::vector<float> values(bytes / sizeof(float));
+    Values values(bytes / sizeof(float));
     const auto times = static_cast<int>(std::clamp<std::size_t>((std::size_t{16} << 20) / bytes, 2, 100));
     std::vector<double> means;
     for (int batch = 0; batch < 6; ++batch) {

@@ -91,6 +91,30 @@ TEST_F(SharedHeapTest, RangesThatAreInUseNeverOverlap) {
   }
 }
 
+TEST_F(SharedHeapTest, WhatItsReadersHaveGivenBackIsEditedWhereItLies) {
+  // As a link does: what is back is dropped when somebody asks.
+  struct Lender final : SharedHeap::Lender {
+    std::vector<Buffer> back{};
+    void take_back(std::vector<Buffer>& returned) noexcept override { returned.swap(back); }
+  };
+  Lender lender;
+  heap().add(lender);
+  Array<float> values(100'000);
+  const Array<float> reader = values;
+  const float* at = values.data();
+  values.edit()[0] = 1;
+  EXPECT_NE(values.data(), at) << "it is being read";
+  EXPECT_EQ(reader[0], 0);
+  at = values.data();
+  lender.back.push_back(values.buffer());
+  values.edit()[0] = 2;
+  EXPECT_EQ(values.data(), at);
+  heap().remove(lender);
+  lender.back.push_back(values.buffer());
+  values.edit()[0] = 3;
+  EXPECT_NE(values.data(), at) << "nobody asks who has gone";
+}
+
 TEST_F(SharedHeapTest, AFullHeapIsNoError) {
   const Buffer all = Buffer::uninitialized(heap().memory().size() - heap().used());
   Array<int> more(100'000);

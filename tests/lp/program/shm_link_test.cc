@@ -87,6 +87,19 @@ TEST_F(ShmLinkTest, ArraysLieWhereTheyWereMadeUntilTheirReaderIsDone) {
   expect_used_soon(before_);
 }
 
+TEST_F(ShmLinkTest, WhatItsReaderHasGivenBackIsEditedWhereItLies) {
+  Array<float> values(1'000'000);
+  client_->call<&Source::keep>(values);
+  const float* at = values.data();
+  values.edit()[0] = 1;
+  EXPECT_NE(values.data(), at) << "its reader has it";
+  at = values.data();
+  client_->call<&Source::keep>(values);
+  client_->call<&Source::drop>();
+  values.edit()[0] = 2;
+  EXPECT_EQ(values.data(), at);
+}
+
 TEST_F(ShmLinkTest, AThousandArraysGivenBackAtOnce) {
   {
     std::vector<Array<float>> held;
