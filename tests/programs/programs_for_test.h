@@ -1,0 +1,24 @@
+#pragma once
+// The trainings that the tests of this folder launch, also as processes.
+
+#include <string>
+
+#include "launchers/programs.h"
+#include "lp/program/program.h"
+
+namespace lp::test {
+
+struct Config {
+  std::string scheme = "softsync";
+  int splits = 1;  // softsync
+};
+
+inline constexpr int kWorkers = 4;
+inline constexpr int kSteps = 4000;  // over all workers
+
+// A training whose result can be told from what its workers did: see processes_test.cc.
+Program make_training(const Config& config);
+
+const Programs& programs();
+
+}  // namespace lp::test
