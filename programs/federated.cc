@@ -96,15 +96,14 @@ std::vector<std::uint32_t> client_examples(const Dataset& data, Place client, st
 TrainingGraph add_federated_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                      const Federated& federated) {
   if (federated.epochs == 0) throw Error(ErrorKind::failed, "a round of 0 epochs: give 1 or more");
-  const auto rounds = program.add<Rounds>(
-      {.name = "rounds", .on_failure = training.restarts > 0 ? restart(training.restarts) : kStopProgram}, context,
-      RoundsOptions{.members = static_cast<std::uint32_t>(training.workers),
-                    .share = federated.share,
-                    .rounds = training.steps,
-                    .patience = federated.patience,
-                    .cut_every = training.cut_every,
-                    .initial = initial_parameters(task),
-                    .reached = federated.reached});
+  const auto rounds = program.add<Rounds>({.name = "rounds", .on_failure = restart_or_stop(training)}, context,
+                                          RoundsOptions{.members = static_cast<std::uint32_t>(training.workers),
+                                                        .share = federated.share,
+                                                        .rounds = training.steps,
+                                                        .patience = federated.patience,
+                                                        .cut_every = training.cut_every,
+                                                        .initial = initial_parameters(task),
+                                                        .reached = federated.reached});
   const auto own_examples = [shards = federated.label_shards](const Dataset& data, Place client,
                                                               std::uint64_t run_seed) {
     return client_examples(data, client, shards, run_seed);

@@ -74,7 +74,7 @@ TrainingGraph add_distributed_training(Program& program, const LearningTask& tas
   const auto servers = add_servers(program, task, training, scheme, /*pushers=*/1);
   const auto group = program.group<GradientReplica>(
       {.name = "replica", .replicas = training.workers, .on_failure = replica_failure}, task);
-  const FailurePolicy policy = training.restarts > 0 ? restart(training.restarts) : kStopProgram;
+  const FailurePolicy policy = restart_or_stop(training);
   const auto client = program.group<InGraphClient>(
       {.name = "worker", .on_failure = policy, .ends_program = true}, GroupHandle<ParameterService>(servers), group,
       SchemeTensors{task, training, scheme}, task, training, scheme, distribute);
@@ -85,8 +85,7 @@ TrainingGraph add_in_graph_training(Program& program, const LearningTask& task, 
   const auto replicate = [](std::unique_ptr<Model> model, const Clients<GradientReplica>& group) {
     return std::make_unique<ReplicatedModel>(std::move(model), group);
   };
-  return add_distributed_training(program, task, training, replicate,
-                                  training.restarts > 0 ? restart(training.restarts) : kStopProgram);
+  return add_distributed_training(program, task, training, replicate, restart_or_stop(training));
 }
 
 }  // namespace lp

@@ -257,7 +257,7 @@ TrainingGraph add_pipeline_training(Program& program, const LearningTask& task, 
                     std::to_string(pipeline.micro_batches) +
                     " micro-batches: give one of each at least, and fewer stages than layers of units");
   }
-  const FailurePolicy policy = training.restarts > 0 ? restart(training.restarts) : kStopProgram;
+  const FailurePolicy policy = restart_or_stop(training);
   const auto stages =
       program.declare_group<PipelineStage>({.name = "stage", .replicas = pipeline.stages, .on_failure = policy});
   program.define(stages, context, stages, pipeline, training, task);

@@ -15,6 +15,7 @@
 #include "programs/bounded_delay.h"
 #include "programs/evaluation.h"
 #include "programs/federated.h"
+#include "programs/feeding.h"
 #include "programs/gossip.h"
 #include "programs/hogwild.h"
 #include "programs/in_graph.h"
@@ -76,6 +77,11 @@ const NamedScheme kSchemes[] = {
      .summary = "the same, but one client issues every step, and replicas compute for it",
      .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
                const TrainConfig&) { add_in_graph_training(program, task, training); }},
+    {.name = "feeding",
+     .system = "TensorFlowOnSpark",
+     .summary = "synchronous; feeders have the data and push batches into the workers",
+     .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
+               const TrainConfig&) { add_fed_training(program, task, training, synchronous_scheme(training)); }},
     {.name = "backup",
      .system = "TensorFlow, backup workers",
      .summary = "a step takes the first gradients and drops those of the slowest --backups workers",

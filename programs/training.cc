@@ -41,10 +41,6 @@ Above add_levels(Program& program, const std::vector<int>& levels, int workers, 
   return above;
 }
 
-FailurePolicy on_failure(const ServerTraining& training) {
-  return training.restarts > 0 ? restart(training.restarts) : kStopProgram;
-}
-
 void check(const ServerTraining& training, const Scheme& scheme) {
   for (int below = training.workers; const int nodes : scheme.levels) {
     if (nodes < 1 || nodes > below) {
@@ -59,6 +55,10 @@ void check(const ServerTraining& training, const Scheme& scheme) {
 }
 
 }  // namespace
+
+FailurePolicy restart_or_stop(const ServerTraining& training) {
+  return training.restarts > 0 ? restart(training.restarts) : kStopProgram;
+}
 
 std::vector<Tensor> SchemeTensors::dereference(Context&) const {
   if (scheme.tensors) return scheme.tensors(task, training);
@@ -94,7 +94,7 @@ GroupHandle<ParameterServer> add_servers(Program& program, const LearningTask& t
   auto servers =
       program.declare_group<ParameterServer>({.name = "server",
                                               .replicas = training.servers,
-                                              .on_failure = training.replicated ? kIgnore : on_failure(training)});
+                                              .on_failure = training.replicated ? kIgnore : restart_or_stop(training)});
   program.define(servers, context, SchemeTensors{task, training, scheme}, options,
                  training.replicated ? servers : GroupHandle<ParameterServer>(servers.name(), 0));
   return servers;
@@ -108,7 +108,7 @@ TrainingGraph add_server_training(Program& program, const LearningTask& task, co
   const GroupOptions group{
       .name = "worker",
       .replicas = training.workers,
-      .on_failure = scheme.loses_workers && training.restarts == 0 ? kIgnore : on_failure(training),
+      .on_failure = scheme.loses_workers && training.restarts == 0 ? kIgnore : restart_or_stop(training),
       .ends_program = true};
   const Above above = add_levels(program, scheme.levels, training.workers, {.services = servers});
   auto workers = program.group<TrainingWorker>(group, above, tensors, task, training, scheme);

@@ -32,7 +32,8 @@ class TrainingWorker;
 // What is learned from what. Nodes call these functions where they run, and must get equal answers.
 struct LearningTask {
   std::function<std::unique_ptr<Model>()> model{};
-  std::function<Dataset(std::uint64_t seed)> data{};  // to train on; the program's seed decides about splits
+  // To train on; the program's seed decides about splits. Without it, workers train on what they are fed.
+  std::function<Dataset(std::uint64_t seed)> data{};
 };
 
 struct ServerTraining {
@@ -140,6 +141,9 @@ TrainingGraph add_server_training(Program& program, const LearningTask& task, co
 // The servers alone, for a graph of your own in which `pushers` workers push.
 GroupHandle<ParameterServer> add_servers(Program& program, const LearningTask& task, const ServerTraining& training,
                                          const Scheme& scheme, int pushers);
+
+// A node that fails is restarted as often as the training says; then the program stops.
+FailurePolicy restart_or_stop(const ServerTraining& training);
 
 // The tensors of a scheme, as an argument of a node: they are made where it starts, since they ask the model its size.
 struct SchemeTensors {

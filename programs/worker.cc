@@ -8,7 +8,7 @@
 
 #include "lp/base/error.h"
 #include "lp/base/scheduler.h"
-#include "programs/batches.h"
+#include "programs/share.h"
 
 namespace lp {
 namespace {
@@ -18,53 +18,6 @@ constexpr Duration kFirstPause = std::chrono::milliseconds(10);
 constexpr int kMostAttempts = 12;  // 40 seconds
 
 constexpr Duration kReportEvery = std::chrono::milliseconds(100);
-
-// The part of the batches that falls to one worker.
-class Share {
- public:
-  Share(Context& node, const ServerTraining& training, const Scheme& scheme, const Dataset& data)
-      : place_{.worker = static_cast<std::uint32_t>(node.index()),
-               .workers = static_cast<std::uint32_t>(node.replicas())},
-        turns_(scheme.division == Division::turns),
-        steps_(turns_ ? (training.steps + place_.workers - 1 - place_.worker) / place_.workers : training.steps) {
-    auto examples = static_cast<std::uint32_t>(data.examples());
-    if (scheme.own_examples) {
-      own_ = scheme.own_examples(data, place_, node.program_seed());
-      examples = static_cast<std::uint32_t>(own_.size());
-      if (examples == 0) return;  // nor steps
-    }
-    batches_.emplace(examples, training.batch, node.program_seed());
-    if (scheme.own_examples) round_steps_ = scheme.epochs * batches_->epoch_steps();
-    if (round_steps_ > 0) steps_ *= round_steps_;
-  }
-
-  std::uint64_t own_examples() const { return own_.size(); }
-  std::uint64_t round_steps() const { return round_steps_; }
-  std::uint64_t steps() const { return steps_; }
-  // Of the worker's step, if it has another place than at first.
-  std::vector<std::uint32_t> examples(std::uint64_t step, const std::optional<Place>& now) {
-    if (round_steps_ > 0) {
-      std::vector<std::uint32_t> out = batches_->epoch_batch(step);
-      for (std::uint32_t& one : out) one = own_[one];
-      return out;
-    }
-    const auto [worker, workers] = now.value_or(place_);
-    return turns_ ? batches_->batch(step * workers + worker) : batches_->shard(step, worker, workers);
-  }
-  // How many steps of the whole training this step of the worker stands for.
-  std::uint64_t training_step(std::uint64_t step) const {
-    if (round_steps_ > 0) return step / round_steps_;
-    return turns_ ? step * place_.workers + place_.worker : step;
-  }
-
- private:
-  Place place_;
-  bool turns_;
-  std::uint64_t steps_;
-  std::vector<std::uint32_t> own_{};
-  std::uint64_t round_steps_ = 0;
-  std::optional<Batches> batches_{};  // of the own examples, where it has such
-};
 
 // Counts what a worker does, and says every now and then how far it is.
 class Meter {
@@ -119,8 +72,7 @@ TrainingWorker::TrainingWorker(Clients<ParameterService> servers, std::vector<Te
 
 void TrainingWorker::run(Context& node) {
   const std::unique_ptr<Model> model = task_.model();
-  const Dataset data = task_.data(node.program_seed());
-  Share share(node, training_, scheme_, data);
+  Share share(node, task_, training_, scheme_);
   ParameterClient client(
       servers_, tensors_,
       {.worker = static_cast<std::uint32_t>(node.index()),
@@ -129,7 +81,7 @@ void TrainingWorker::run(Context& node) {
        .seed = node.seed()});
   const std::unique_ptr<Exchange> exchange =
       scheme_.exchange({client, *model, training_, node.program_seed(), static_cast<std::uint32_t>(node.index()),
-                        static_cast<std::uint64_t>(data.examples()), share.own_examples(), share.round_steps()});
+                        share.examples(), share.own_examples(), share.round_steps()});
 
   Meter meter(node, share, training_);
   const auto publish = [&] {
@@ -146,13 +98,13 @@ void TrainingWorker::run(Context& node) {
   for (Duration pause = kFirstPause;; pause *= 2) {
     try {
       std::uint64_t step = exchange->begin();
-      while (step < share.steps()) {
-        const Dataset batch = gather(data, share.examples(step, exchange->place()));
-        const Rows rows = scheme_.takes_rows ? model->rows(batch) : Rows();
+      while (const std::optional<Dataset> batch =
+                 task_.data ? share.batch(step, exchange->place()) : fed_batch(node, step)) {
+        const Rows rows = scheme_.takes_rows ? model->rows(*batch) : Rows();
         const Eigen::VectorXf& parameters = exchange->parameters(step, rows);
         const Time start = now();
-        computed.loss = model->loss(parameters, batch, computed.gradient);
-        computed.examples = static_cast<std::uint32_t>(batch.examples());
+        computed.loss = model->loss(parameters, *batch, computed.gradient);
+        computed.examples = static_cast<std::uint32_t>(batch->examples());
         const Duration computing = now() - start;
         const std::uint64_t next = exchange->push(step, rows, computed);
         const double loss = exchange->loss().value_or(computed.loss / std::max(computed.examples, 1U));
@@ -166,6 +118,7 @@ void TrainingWorker::run(Context& node) {
       const Eigen::VectorXf last = exchange->result();
       node.exclusive([&] {
         parameters_ = Array<float>::copy_of({last.data(), static_cast<std::size_t>(last.size())});
+        feed_.finish();
       });
       return;
     } catch (const Error& error) {
@@ -174,6 +127,14 @@ void TrainingWorker::run(Context& node) {
     }
     if (!node.wait_for(pause)) return;
   }
+}
+
+std::optional<Dataset> TrainingWorker::fed_batch(Context& node, std::uint64_t step) {
+  Future<std::optional<Dataset>> batch = node.exclusive([&] { return feed_.take(step); });
+  if (auto taken = batch.get_for(std::chrono::milliseconds(kFeedMilliseconds))) return *std::move(taken);
+  throw Error(ErrorKind::failed, "the batch of step " + std::to_string(step) + " was not fed within " +
+                                     std::to_string(kFeedMilliseconds / 1000) +
+                                     " seconds: is there a feeder for this worker, and is it at work?");
 }
 
 }  // namespace lp

@@ -5,11 +5,15 @@
 // A node: run() works, and other nodes may ask what it did.
 
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "lp/program/context.h"
 #include "lp/rpc/clients.h"
 #include "lp/rpc/method.h"
+#include "lp/wire/eigen.h"
+#include "programs/batch_feed.h"
 #include "programs/training.h"
 
 namespace lp {
@@ -30,8 +34,9 @@ class TrainingWorker {
   TrainingWorker(Clients<ParameterService> servers, std::vector<Tensor> tensors, LearningTask task,
                  ServerTraining training, Scheme scheme);
 
-  // Trains until all steps are done. What it does in a step is a function of seed, step and worker: one that was
-  // restarted, or whose servers were, goes on from where the servers are. Error::failed as for ParameterServer::push.
+  // Trains until all steps are done; of a task without data, on what it is fed, until the feed ends. What it does in a
+  // step is a function of seed, step and worker: one that was restarted, or whose servers were, goes on from where the
+  // servers are. Error::failed as for ParameterServer::push.
   void run(Context& node);
 
   // Up to about now; complete when run() has ended.
@@ -39,9 +44,20 @@ class TrainingWorker {
   // This worker's own parameters at the end, in a scheme whose servers do not hold them.
   Array<float> parameters() const { return parameters_; }
 
-  using Remote = Methods<&TrainingWorker::statistics, &TrainingWorker::parameters>;
+  // For who feeds a worker of a task without data: see BatchFeed::put.
+  Future<std::uint64_t> feed(std::uint64_t step, std::optional<Dataset> batch) {
+    return feed_.put(step, std::move(batch));
+  }
+  std::uint64_t fed() const { return feed_.fed(); }  // batches
+
+  static constexpr int kFeedMilliseconds = 600'000;  // more than a batch takes; who waits longer gives up
+
+  using Remote = Methods<&TrainingWorker::statistics, &TrainingWorker::parameters,
+                         deadline<idempotent<&TrainingWorker::feed>, kFeedMilliseconds>, &TrainingWorker::fed>;
 
  private:
+  std::optional<Dataset> fed_batch(Context& node, std::uint64_t step);
+
   Clients<ParameterService> servers_;
   const std::vector<Tensor> tensors_;
   const LearningTask task_;
@@ -49,6 +65,7 @@ class TrainingWorker {
   const Scheme scheme_;
   WorkerStatistics statistics_{};
   Array<float> parameters_{};
+  BatchFeed feed_{};
 };
 
 }  // namespace lp

@@ -16,6 +16,7 @@ MODEL = 4 * PARAMETERS  # bytes
 SCHEMES = {
     "synchronous": ([], WORKERS * MODEL),
     "in_graph": ([], MODEL),
+    "feeding": ([], WORKERS * MODEL),
     "backup": ([], WORKERS * MODEL),
     "work_units": ([], MODEL),
     "asynchronous": ([], MODEL),

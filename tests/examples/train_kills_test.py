@@ -53,6 +53,23 @@ class Killed(unittest.TestCase):
                 run.signal("worker/2")
                 self.check(run)
 
+    def test_killed_feeders_workers_and_servers_come_back_and_change_no_bit(self):
+        flags = ["--restarts=2", "--cut-every=200", "--seed=3"]
+        expected = launch.result("train", "--launch=threads", *LONG, *flags)["parameters_hash"]
+        for victim in ["feeder/1", "worker/2", "server/1"]:
+            with self.subTest(victim), self.train("feeding", *flags) as run:
+                run.wait_for_step(700)
+                run.signal(victim)
+                self.assertEqual(expected, self.check(run)["parameters_hash"])
+
+    def test_without_restarts_a_killed_feeder_or_its_worker_is_the_cause_of_the_end(self):
+        for victim in ["feeder/1", "worker/2"]:
+            with self.subTest(victim), self.train("feeding") as run:
+                run.wait_for_step(500)
+                run.signal(victim)
+                self.assertNotEqual(0, run.wait())
+                self.assertRegex(run.shown, f"{victim}: was killed by signal 9")
+
     def test_replicas_go_on_from_the_last_commit_without_a_killed_worker(self):
         for scheme in ["ring", "local_sgd", "bmuf"]:
             for victim in ["worker/0", "worker/2"]:

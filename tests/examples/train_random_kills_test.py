@@ -26,6 +26,9 @@ CLAIMS = [
     ("synchronous", RESTARTED, "server/1", True),
     ("in_graph", RESTARTED, "replica/2", True),
     ("in_graph", RESTARTED, "worker/0", True),
+    ("feeding", RESTARTED, "feeder/1", True),
+    ("feeding", RESTARTED, "worker/2", True),
+    ("feeding", RESTARTED, "server/1", True),
     ("work_units", [], "replica/2", True),
     ("work_units", RESTARTED, "replica/2", True),
     ("work_units", RESTARTED, "worker/0", True),
@@ -57,6 +60,8 @@ CLAIMS = [
 ]
 # Without a policy the first failure ends the program.
 ENDS = [
+    ("feeding", "feeder/1"),
+    ("feeding", "worker/1"),
     ("tree", "leaf/0"),
     ("tree_aggregate", "server/1"),
     ("tree_aggregate", "worker/1"),

@@ -10,7 +10,7 @@ import unittest
 import launch
 
 SCHEMES = {
-    "synchronous": [], "in_graph": [], "work_units": [], "outer_product": ["--steps=2133"], "backup": [], "asynchronous": [], "bounded_delay": [], "stale_synchronous": [],
+    "synchronous": [], "in_graph": [], "feeding": [], "work_units": [], "outer_product": ["--steps=2133"], "backup": [], "asynchronous": [], "bounded_delay": [], "stale_synchronous": [],
     "softsync": ["--rate=0.4"], "tree": ["--rate=0.2", "--splits=2"], "partitioned": ["--partition-bytes=4000"],
     "sliced": [], "one_bit": [], "ring": [], "local_sgd": ["--average-every=20", "--rate=0.3"],
     "bmuf": ["--average-every=5", "--rate=0.15"], "tree_aggregate": ["--workers=8"], "hogwild": [], "pipeline": [],
@@ -55,11 +55,11 @@ class Train(unittest.TestCase):
         hashes = {launch.result("train", f"--scheme={scheme}", "--steps=100", f"--launch={how}", *flags)["parameters_hash"]
                   for how in ["threads", "processes"]
                   for scheme, flags in [("synchronous", []), ("partitioned", ["--partition-bytes=4000"]), ("sliced", []), ("in_graph", []),
-                                        ("bounded_delay", ["--delay=0"])]}
+                                        ("feeding", []), ("bounded_delay", ["--delay=0"])]}
         self.assertEqual(1, len(hashes))
 
     def test_processes_do_what_threads_do(self):
-        for scheme, flags in [("work_units", []), ("tree_aggregate", ["--workers=8"]), ("one_bit", []), ("topology", ["--worker-groups=1"]),
+        for scheme, flags in [("feeding", []), ("work_units", []), ("tree_aggregate", ["--workers=8"]), ("one_bit", []), ("topology", ["--worker-groups=1"]),
                               ("ring", []), ("local_sgd", ["--average-every=7"]), ("bmuf", ["--average-every=7"]), ("pipeline", []),
                               ("federated", ["--steps=10", "--batch=16", "--epochs=2", "--fraction=0.5"]),
                               *[(scheme, ["--workers=1", *flags]) for scheme, flags in [

@@ -149,7 +149,7 @@ Program make_training(const Config& config) {
 }
 
 const Programs& programs() {
-  static const Programs all = Programs().add<Config>("training", make_training);
+  static const Programs all = Programs().add<Config>("training", make_training).add<Config>("feeding", make_feeding);
   return all;
 }
 

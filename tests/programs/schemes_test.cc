@@ -12,6 +12,7 @@
 #include "programs/asynchronous.h"
 #include "programs/batches.h"
 #include "programs/bounded_delay.h"
+#include "programs/feeding.h"
 #include "programs/in_graph.h"
 #include "programs/one_bit.h"
 #include "programs/outer_product.h"
@@ -109,6 +110,14 @@ const Case kCases[] = {
      }},
     {"Sliced", 0.01,
      [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_sliced_training(p, t, s); }},
+    {"Feeding", 0.01,
+     [](Program& p, const LearningTask& t, const ServerTraining& s) {
+       return add_fed_training(p, t, s, synchronous_scheme(s));
+     }},
+    {"FeedingAsynchronous", 0.01,
+     [](Program& p, const LearningTask& t, const ServerTraining& s) {
+       return add_fed_training(p, t, s, asynchronous_scheme(s));
+     }},
     {"OneBit", 0.02,
      [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_one_bit_training(p, t, s); }},
     {"TopK", 0.02, compressed({.kind = Compression::top_k, .share = 0.1})},
@@ -174,21 +183,15 @@ class Gets {
   std::map<std::uint64_t, std::set<std::string>> seen_;
 };
 
-class NotingMlp final : public Model {
+class NotingMlp final : public test::TestMlp {
  public:
-  explicit NotingMlp(Gets& gets) : mlp_({64, 24, 10}, Activation::tanh), gets_(gets) {}
-  Eigen::Index size() const override { return mlp_.size(); }
-  Eigen::VectorXf initialize(std::uint64_t seed) const override { return mlp_.initialize(seed); }
-  Eigen::MatrixXf scores(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& features) const override {
-    return mlp_.scores(parameters, features);
-  }
+  explicit NotingMlp(Gets& gets) : gets_(gets) {}
   double loss(const Eigen::VectorXf& parameters, const Dataset& batch, Eigen::VectorXf& gradient) const override {
     gets_.add(this, parameters);
-    return mlp_.loss(parameters, batch, gradient);
+    return TestMlp::loss(parameters, batch, gradient);
   }
 
  private:
-  Mlp mlp_;
   Gets& gets_;
 };
 

@@ -165,23 +165,33 @@ class Watch {
   std::uint64_t lead_ = 0;
 };
 
-class WatchedMlp final : public Model {
+// The digits task's network, for a test that looks in on something of it.
+class TestMlp : public Model {
  public:
-  explicit WatchedMlp(Watch& watch) : mlp_({64, 24, 10}, Activation::tanh), watch_(watch) {}
   Eigen::Index size() const override { return mlp_.size(); }
   Eigen::VectorXf initialize(std::uint64_t seed) const override { return mlp_.initialize(seed); }
   Eigen::MatrixXf scores(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& features) const override {
     return mlp_.scores(parameters, features);
   }
   double loss(const Eigen::VectorXf& parameters, const Dataset& batch, Eigen::VectorXf& gradient) const override {
+    return mlp_.loss(parameters, batch, gradient);
+  }
+
+ private:
+  const Mlp mlp_{{64, 24, 10}, Activation::tanh};
+};
+
+class WatchedMlp final : public TestMlp {
+ public:
+  explicit WatchedMlp(Watch& watch) : watch_(watch) {}
+  double loss(const Eigen::VectorXf& parameters, const Dataset& batch, Eigen::VectorXf& gradient) const override {
     watch_.begin(this);
-    const double loss = mlp_.loss(parameters, batch, gradient);
+    const double loss = TestMlp::loss(parameters, batch, gradient);
     watch_.end(this);
     return loss;
   }
 
  private:
-  Mlp mlp_;
   Watch& watch_;
 };
 
@@ -192,23 +202,15 @@ inline LearningTask watched_task(Watch& watch) {
 }
 
 // Begins with other parameters in every worker.
-class AnyMlp final : public Model {
+class AnyMlp final : public TestMlp {
  public:
-  explicit AnyMlp(std::atomic<int>& made) : mlp_({64, 24, 10}, Activation::tanh), number_(made++) {}
-  Eigen::Index size() const override { return mlp_.size(); }
+  explicit AnyMlp(std::atomic<int>& made) : number_(made++) {}
   Eigen::VectorXf initialize(std::uint64_t seed) const override {
-    return mlp_.initialize(seed + static_cast<std::uint64_t>(number_));
-  }
-  Eigen::MatrixXf scores(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& features) const override {
-    return mlp_.scores(parameters, features);
-  }
-  double loss(const Eigen::VectorXf& parameters, const Dataset& batch, Eigen::VectorXf& gradient) const override {
-    return mlp_.loss(parameters, batch, gradient);
+    return TestMlp::initialize(seed + static_cast<std::uint64_t>(number_));
   }
 
  private:
-  Mlp mlp_;
-  int number_;
+  const int number_;
 };
 
 // A worker and the node beside it end, and do not come back.
