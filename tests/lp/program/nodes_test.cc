@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lp/lp.h"
+#include "lp/rpc/node_thread.h"
 #include "tests/lp/program/local_run.h"
 
 namespace lp {
@@ -217,13 +218,33 @@ class CallBlocker {
   Client<Flaky> flaky_;
 };
 
+class ThreadBlocker {
+ public:
+  explicit ThreadBlocker(Client<Flaky> flaky) : flaky_(flaky) {}
+  void run() {
+    ErrorKind kind = ErrorKind::failed;
+    spawn_in_node("further", [&] {
+      try {
+        flaky_.within(std::chrono::hours(1)).call<&Flaky::late>(9);
+      } catch (const Error& error) {
+        kind = error.kind();
+      }
+    }).join();
+    EXPECT_EQ(kind, ErrorKind::stopped);
+  }
+
+ private:
+  Client<Flaky> flaky_;
+};
+
 TEST(Nodes, AStopEndsEveryWait) {
   Program program("stop");
   const auto flaky = program.group<Flaky>({.name = "flaky", .replicas = 1}, index);
   program.add<Blocker>({.name = "waits"}, flaky[0]);
   program.add<CallBlocker>({.name = "calls"}, flaky[0]);
+  program.add<ThreadBlocker>({.name = "thread"}, flaky[0]);
   LocalRun run(program);
-  for (const char* node : {"waits", "calls"}) run.runtime().stop(run.id(node), "enough");
+  for (const char* node : {"waits", "calls", "thread"}) run.runtime().stop(run.id(node), "enough");
   run.wait_finished();
   EXPECT_TRUE(run.failed().empty());
 }
