@@ -199,6 +199,10 @@ const Session& Collective::join(std::uint64_t progress) {
   return session_;
 }
 
+void Collective::leave(const std::string& reason) {
+  own().within(kToAnswer).call<&CollectiveMember::leave>(session_.number, reason);
+}
+
 // Who will not come back, and who has finished.
 Collective::Found Collective::look_around() const {
   Found found;

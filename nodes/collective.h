@@ -70,6 +70,9 @@ class Collective {
   // Waits until all who live have joined. `progress` says how far this worker's state is; the session names the rank
   // that is farthest, the first of these. To be called before all else, and after an Error::disconnected.
   const Session& join(std::uint64_t progress = 0);
+  // Ends the session before its time: the calls of all ranks fail with Error::disconnected and this reason, also the
+  // one that another thread of this worker is in.
+  void leave(const std::string& reason);
   // What they do together is done, and this is what came out: all give the same. Who joins later gets it.
   void finish(const Array<float>& state) { own().call<&CollectiveMember::finish>(state); }
   // Of a session that is over.

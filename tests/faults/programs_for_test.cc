@@ -290,6 +290,7 @@ const Programs& programs() {
                                   .add<Config>("saving", make_saving)
                                   .add<Config>("ring", make_ring)
                                   .add<Config>("training", make_training)
+                                  .add<Config>("summing", make_summing)
                                   .add<Config>("bad", make_bad)
                                   .add<StormConfig>("storm", make_storm)
                                   .add<TranscriptConfig>("transcript", make_transcript)

@@ -130,6 +130,8 @@ Program make_saving(const Config& config);
 Program make_ring(const Config& config);
 // workers ──▶ servers: synchronous training; see training_test.cc.
 Program make_training(const Config& config);
+// summing ◀──▶ collective: tensors that workers hand over; see fused_allreduce_test.cc.
+Program make_summing(const Config& config);
 // Cannot start: see mode.
 Program make_bad(const Config& config);
 
