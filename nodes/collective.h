@@ -47,7 +47,7 @@ enum class Allreduce : std::uint8_t {
 
 struct CollectiveOptions {
   Allreduce allreduce = Allreduce::nearest;
-  // Tensors are fused up to so many bytes: an operation each (Sergeev and Del Balso, "Horovod", 2018, section 5).
+  // Tensors are fused up to so many bytes: an operation each (Sergeev and Del Balso, "Horovod", 2018, section 7).
   std::size_t fusion_bytes = std::size_t{128} << 20;
 };
 

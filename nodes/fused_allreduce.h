@@ -1,6 +1,6 @@
 #pragma once
 // Sums tensors over all ranks while a worker computes the next ones: tensor fusion, as Horovod has it (Sergeev and Del
-// Balso, "Horovod: fast and easy distributed deep learning in TensorFlow", 2018, arXiv:1802.05799, section 5).
+// Balso, "Horovod: fast and easy distributed deep learning in TensorFlow", 2018, arXiv:1802.05799, section 7).
 //
 //   lp::FusedAllreduce sums(all, layers);  // an lp::Collective that has joined
 //   for (std::uint32_t layer = layers; layer-- > 0;) {

@@ -144,6 +144,20 @@ TEST(FusedCycle, EndsByItselfWhileTheWorkerGoesOnAndALateTensorWaits) {
   }
 }
 
+TEST(FusedCycle, BeginsOnceInItsTime) {
+  constexpr Duration kCycle = std::chrono::milliseconds(5);
+  Workers workers(2, {.cycle = kCycle});
+  const Time begin = now();
+  workers.start(1, 0);
+  workers.start(0, 2);
+  // Worker 0 asks without a pause, and worker 1 once a cycle.
+  expect_error(error_of([&] { workers.at(0).within(10 * kCycle).call<&Summing::wait>(); }), ErrorKind::deadline, "");
+  workers.start(1, 2);
+  workers.at(0).call<&Summing::wait>();
+  const auto cycles = static_cast<std::uint64_t>((now() - begin) / kCycle);
+  EXPECT_LE(workers.at(0).call<&Summing::operations>(), cycles + 1);  // tensor 2 is one
+}
+
 TEST(FusedCycle, ANextStepMayBeginBeforeOthersHaveEndedTheLast) {
   Workers workers(2, {.cycle = kAtOnce});
   for (std::size_t worker : kTwo) workers.start(worker, 0);
@@ -226,6 +240,19 @@ TEST(FusedErrors, WhoDropsTensorsOnTheirWayIsNamed) {
   expect_error(error, ErrorKind::disconnected, "it has dropped tensors that were on their way");
   workers.all().all<&Summing::join>();
   EXPECT_TRUE(step(workers.all(), kTwo, 1, whole) == serial_sums(kTwo, whole));
+}
+
+TEST(FusedErrors, WhoGivesUpSaysWhy) {
+  Workers workers(3);
+  workers.start(0, 0);
+  workers.at(1).call<&Summing::end>();
+  const std::string why = "member 1 of the collective, has ended the collective";
+  expect_error(error_of([&] { workers.at(0).call<&Summing::wait>(); }), ErrorKind::disconnected, why);
+  workers.at(0).call<&Summing::drop>();
+  workers.start(2, 0);
+  const auto error = error_of([&] { workers.at(2).call<&Summing::wait>(); });
+  expect_error(error, ErrorKind::disconnected, "a member has left the collective");
+  expect_error(error, ErrorKind::disconnected, why);
 }
 
 TEST(FusedErrors, AWaitThatItsDeadlineEndsIsToBeDoneAgain) {
