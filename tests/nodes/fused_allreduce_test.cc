@@ -110,6 +110,7 @@ TEST(FusedCycle, WhatIsReadyInItGoesTogether) {
       for (std::size_t worker : kTwo) workers.start(worker, tensor);
     }
     workers.all().all<&Summing::wait>();
+    workers.at(0).call<&Summing::wait>();  // for nothing more
     for (std::size_t worker : kTwo) {
       EXPECT_EQ(workers.at(worker).call<&Summing::operations>(), 2 * steps);  // one of them to agree
     }
@@ -213,6 +214,7 @@ TEST(FusedErrors, ASizeThatDiffersIsSaid) {
   expect_error(errors[0], ErrorKind::failed, "all must give as many tensors of the same sizes");
   expect_error(errors[1], ErrorKind::failed, "all must give as many tensors of the same sizes");
   expect_error(error_of([&] { workers.start(0, 3); }), ErrorKind::failed, "of the same sizes");
+  expect_error(error_of([&] { workers.at(0).call<&Summing::wait>(); }), ErrorKind::failed, "of the same sizes");
   workers.all().all<&Summing::join>();
   EXPECT_TRUE(step(workers.all(), kTwo, 1, whole) == serial_sums(kTwo, whole));
 }
