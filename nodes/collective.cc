@@ -391,7 +391,8 @@ Collective::Slice Collective::summed_by(std::uint32_t rank, const Operation& ope
 }
 
 Collective::Piece Collective::give(Array<float> values, std::uint64_t sizes) {
-  Piece piece{.operation = begin(Operation::Kind::allreduce, values.size(), sizes), .values = std::move(values)};
+  const Operation operation = begin(Operation::Kind::allreduce, values.size(), sizes);
+  Piece piece{.operation = operation, .values = std::move(values)};
   for (std::uint32_t i = 1; i < ranks_; ++i) {
     const std::uint32_t rank = (rank_ + i) % ranks_;
     const Slice its = summed_by(rank, piece.operation);

@@ -126,9 +126,9 @@ class StreamQueue {
     {
       const std::lock_guard lock(mutex_);
       waiter = std::exchange(waiter_, {});
-      if (!waiter) items_.push_back(std::move(item));
+      if (!waiter) return items_.push_back(std::move(item));
     }
-    if (waiter) waiter->set<std::optional<T>>(std::move(item));
+    waiter->set<std::optional<T>>(std::move(item));
   }
   void end(const std::optional<Error>& error) {
     Ref<StateBase> waiter;

@@ -33,7 +33,7 @@ class StreamCall final : public Call, public StreamSink<T> {
     room_ = 0;
     if (ready()) {
       // The reader is gone: the handler ends in its own turn, not inside its own yield.
-      node().turn().post(new Resume(*this, handler));
+      go_on(handler);
     } else {
       paused_ = handler;
     }
@@ -56,7 +56,7 @@ class StreamCall final : public Call, public StreamSink<T> {
       room_ += items;
       handler = std::exchange(paused_, nullptr);
     }
-    if (handler) node().turn().post(new Resume(*this, handler));
+    if (handler) go_on(handler);
   }
 
  protected:
@@ -108,6 +108,8 @@ class StreamCall final : public Call, public StreamSink<T> {
     Ref<StreamCall> call_;
     std::coroutine_handle<> handler_;
   };
+
+  void go_on(std::coroutine_handle<> handler) { node().turn().post(new Resume(*this, handler)); }
 
   void deliver(T item) noexcept {
     if (queue_ != nullptr) {
