@@ -124,7 +124,8 @@ int stop_command(const Arguments& arguments, Screen& screen) {
     if (run.job.has_value()) static_cast<void>(wait_for_engine(run.place, patience));
     run = view_of(run.place);
     if (in_cluster(run)) remove_from_cluster(run);
-    done = state_of(run) + ": " + outcome_of(run);
+    done = run.life == Life::elsewhere ? "it has ended; its result is on " + run.record.host
+                                       : state_of(run) + ": " + outcome_of(run);
   }
   show(screen, run, done, json);
   return code_of(Exit::done);

@@ -30,6 +30,14 @@ class LpSlurmTest : public LpTest {
     return ended;
   }
 
+  // The run, for a host that does not see its directory: `there` has what the submission has left.
+  std::string seen_from_elsewhere(const Directory& there) const {
+    const std::filesystem::path directory = std::filesystem::directory_iterator(runs())->path();
+    for (const char* file : {"plan.json", "run.json", "job"})
+      std::filesystem::copy(directory / file, there.path() / file);
+    return there.path().string() + "/";
+  }
+
   SlurmCluster cluster_;
 };
 
@@ -76,15 +84,11 @@ TEST_F(LpSlurmTest, ARunWhoseCoordinatorDiedIsToldBySlurm) {
   EXPECT_EQ(lp("stop last").code, 0);
 }
 
-// Which does not see the run's directory: it has what the submission has left.
 TEST_F(LpSlurmTest, ARunIsSeenAndStoppedFromAnotherHost) {
   submit(job("says that it waits"));
   lp_until("list", " running ");
-  const std::filesystem::path directory = std::filesystem::directory_iterator(runs())->path();
   const Directory other;
-  for (const char* file : {"plan.json", "run.json", "job"})
-    std::filesystem::copy(directory / file, other.path() / file);
-  const std::string run = other.path().string() + "/";
+  const std::string run = seen_from_elsewhere(other);
   const Ended status = lp("status " + run);
   EXPECT_TRUE(has(status.output, ": on n1")) << status.output;
   EXPECT_TRUE(has(status.output, "worker/1  running")) << status.output;
@@ -98,6 +102,27 @@ TEST_F(LpSlurmTest, ARunIsSeenAndStoppedFromAnotherHost) {
   EXPECT_EQ(stop.code, 0) << stop.output;
   EXPECT_TRUE(has(stop.output, "completed: job 1 ended as COMPLETED")) << stop.output;
   EXPECT_EQ(logs.wait(), 0) << logs.shown();
+  EXPECT_TRUE(has(lp("status last").output, "enough")) << lp("status last").output;
+}
+
+// The coordinator is in its first component, which is not that of the workers.
+TEST_F(LpSlurmTest, AJobOfTwoComponentsIsSeenAndStoppedFromAnotherHost) {
+  const Directory other;
+  std::ofstream(other.path() / "c.yaml") << "groups:\n  counter:\n    slurm: [--constraint=is-n2]\n"
+                                            "  worker:\n    slurm: [--constraint=is-n3]\n";
+  std::vector<std::string> two = job("says that it waits", "--time=5");
+  two.push_back("--config=" + (other.path() / "c.yaml").string());
+  submit(two);
+  lp_until("list", " running ");
+  const std::string run = seen_from_elsewhere(other);
+  const Ended status = lp("status " + run);
+  EXPECT_TRUE(has(status.output, ": on n2")) << status.output;
+  EXPECT_TRUE(has(status.output, "worker/1  running")) << status.output;
+  EXPECT_TRUE(has(lp("top " + run + " --once --interval=0.1").output, " n3 "));
+  EXPECT_TRUE(has(lp("logs " + run + " worker/1").output, "waiting"));
+  const Ended stop = lp("stop " + run + " --reason=enough");
+  EXPECT_EQ(stop.code, 0) << stop.output;
+  EXPECT_TRUE(has(stop.output, "completed: job 1 ended as COMPLETED")) << stop.output;
   EXPECT_TRUE(has(lp("status last").output, "enough")) << lp("status last").output;
 }
 
