@@ -117,19 +117,26 @@ TEST_F(SlurmTest, AProgramRunsInAJobOfTwoComponents) {
   expect_end_within(std::chrono::seconds(10), processes);
 }
 
-// Its file is gone when it starts, and every node has a cache of its own: all ask for it, and then only the one that
-// has lost it.
-TEST_F(SlurmTest, AProgramIsCopiedToTheNodesOfAnAllocationThatHaveNone) {
-  const std::filesystem::path prolog = directory_ / "prolog";
-  std::ofstream(prolog) << "#!/bin/sh\necho \"export XDG_CACHE_HOME=" << directory_.string() << "/$SLURMD_NODENAME\"\n";
-  std::filesystem::permissions(prolog, std::filesystem::perms::owner_all);
-  setenv("SLURM_TASK_PROLOG", prolog.c_str(), 1);
-  const std::string copy = (directory_ / "copy").string();
-  for (const std::string loser : {"n2", ""}) {
+// Programs whose file is gone when they start, in an interactive allocation of nodes that have a cache each.
+class SlurmCopyTest : public SlurmTest {
+ protected:
+  SlurmCopyTest() {
+    const std::filesystem::path prolog = directory_ / "prolog";
+    std::ofstream(prolog) << "#!/bin/sh\necho \"export XDG_CACHE_HOME=" << directory_.string()
+                          << "/$SLURMD_NODENAME\"\n";
+    std::filesystem::permissions(prolog, std::filesystem::perms::owner_all);
+    setenv("SLURM_TASK_PROLOG", prolog.c_str(), 1);
+  }
+  ~SlurmCopyTest() override { unsetenv("SLURM_TASK_PROLOG"); }
+
+  void expect_one_copy_on_each_node_of(std::vector<std::string> allocation, std::vector<std::string> flags) {
+    const std::string copy = (directory_ / "copy").string();
     std::filesystem::copy_file("/proc/self/exe", copy);
     std::string line = "exec 9<" + copy + "; rm " + copy + "; exec /proc/self/fd/9";
-    for (const std::string& word : arguments({"--launch=slurm", "--workers=4", "--json"})) line += " " + word;
-    Subprocess program({"--quiet", "--nodes=3", "--time=5", "sh", "-c", line}, "/usr/bin/salloc");
+    flags.insert(flags.end(), {"--launch=slurm", "--workers=4", "--json"});
+    for (const std::string& word : arguments(flags)) line += " " + word;
+    allocation.insert(allocation.end(), {"sh", "-c", line});
+    Subprocess program(allocation, "/usr/bin/salloc");
     EXPECT_EQ(program.wait().code, 0) << program.err();
     EXPECT_TRUE(has(program.last_line(), "\"total\":20")) << program.out() << program.err();
     for (const std::string node : {"n1", "n2", "n3"}) {
@@ -137,9 +144,23 @@ TEST_F(SlurmTest, AProgramIsCopiedToTheNodesOfAnAllocationThatHaveNone) {
       EXPECT_EQ(command("cd " + cache + " && find . -type f | wc -l").output, "1\n") << node;
       EXPECT_EQ(command("cd " + cache + " && sha256sum */* | awk '{print $1 \"/\"}' | xargs ls | wc -l").output, "1\n");
     }
-    if (!loser.empty()) std::filesystem::remove_all(directory_ / loser);
   }
-  unsetenv("SLURM_TASK_PROLOG");
+};
+
+// All ask for it, and then only the one that has lost it.
+TEST_F(SlurmCopyTest, AProgramIsCopiedToTheNodesThatHaveNone) {
+  expect_one_copy_on_each_node_of({"--quiet", "--nodes=3", "--time=5"}, {});
+  std::filesystem::remove_all(directory_ / "n2");
+  expect_one_copy_on_each_node_of({"--quiet", "--nodes=3", "--time=5"}, {});
+}
+
+TEST_F(SlurmCopyTest, AProgramIsCopiedToTheNodesOfASecondComponent) {
+  const std::vector<std::string> two{"--quiet",   "--time=5", "--constraint=is-n2", ":", "--constraint=is-n1|is-n3",
+                                     "--nodes=2", "--time=4"};
+  const std::string file = configuration(two_kinds());
+  expect_one_copy_on_each_node_of(two, {file});
+  std::filesystem::remove_all(directory_ / "n3");
+  expect_one_copy_on_each_node_of(two, {file});
 }
 
 TEST_F(SlurmTest, AnElasticGroupRunsInFewerTasks) {
