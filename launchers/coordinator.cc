@@ -69,12 +69,16 @@ void Coordinator::advance(Time now) {
   while (const auto key = alarms_.take(now)) fire(*key, late || lenient_);
 }
 
+std::string Coordinator::why_late(std::size_t index) const {
+  const std::string delay = host_.delay(index);
+  return delay.empty() ? "its constructor or load() takes too long" : delay;
+}
+
 void Coordinator::fire(const Key& key, bool late) {
   switch (key.due) {
     case Due::probe: return probe(static_cast<NodeId>(key.index), late);
     case Due::start:
-      return begin_failure(
-          key.index, cause_of(key.index, "was not ready in time: its constructor or load() takes too long"), false);
+      return begin_failure(key.index, cause_of(key.index, "was not ready in time: " + why_late(key.index)), false);
     case Due::kill: return kill_unit(key.index);
     case Due::force: return host_.abandon(topology_.units[key.index].name + " does not end, even when it is killed");
     case Due::restart: units_[key.index].backoff = false; return restart_if_possible(key.index);

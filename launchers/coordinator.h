@@ -108,6 +108,7 @@ class Coordinator final : public HostEvents {
   void on_exited(std::size_t unit, std::uint32_t incarnation, const ExitStatus& status) override;
   void on_lost(const std::string& text) override;
   void on_room() override;
+  void on_news(const std::string& text) override { listener_.say(text); }
 
  private:
   struct Node {
@@ -146,6 +147,7 @@ class Coordinator final : public HostEvents {
   static bool is_up(const Unit& unit);
   bool counts(NodeId node) const;  // its run() is waited for
   void fire(const Key& key, bool late);
+  std::string why_late(std::size_t index) const;
   void set_phase(Phase phase);
   void note(RunEvent::Kind kind, const std::string& node, std::uint32_t incarnation, std::string text = {});
 

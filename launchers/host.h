@@ -38,6 +38,7 @@ class HostEvents {
   virtual void on_exited(std::size_t unit, std::uint32_t incarnation, const ExitStatus& status) = 0;
   virtual void on_lost(const std::string& text) = 0;  // the host itself failed: nothing runs there any more
   virtual void on_room() = 0;                         // place() may succeed where it has failed
+  virtual void on_news(const std::string& text) = 0;  // of hosts, for people
 };
 
 class Host {
@@ -52,6 +53,8 @@ class Host {
   virtual void release(std::size_t unit) = 0;
   // on_ready for each node, or on_failed, or on_exited follows. `cut` is the directory to load from; empty: none.
   virtual void start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) = 0;
+  // Why a unit that was told to start waits with it; empty: it does not.
+  virtual std::string delay(std::size_t unit) = 0;
   // News for a unit, about the nodes that its nodes call or are called by.
   virtual void update(std::size_t unit, std::span<const PeerState> peers) = 0;
   virtual void run(NodeId node) = 0;

@@ -161,12 +161,20 @@ void Places::set_directory(const GroupPlacement& place) {
 void Places::meet(std::size_t host, const std::string& address, const std::string& directory) {
   hosts_[host].spec.address = address;
   hosts_[host].directory = directory;
+  free_[host].lost = false;
   for (UnitPlace& place : places_) {
     if (place.host == host) place.listen = address;
   }
 }
 
 void Places::lose(std::size_t host) { free_[host].lost = true; }
+
+bool Places::misses_host(std::size_t unit) const {
+  for (std::size_t host = 0; host < free_.size(); ++host) {
+    if (free_[host].lost && needs_[unit].hosts[host]) return true;
+  }
+  return false;
+}
 
 std::string Places::place(std::size_t unit, bool needed) {
   if (places_[unit].host != UnitPlace::kNowhere && !free_[places_[unit].host].lost) return {};

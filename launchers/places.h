@@ -58,10 +58,12 @@ class Places {
   const UnitPlace& of(std::size_t unit) const { return places_[unit]; }
   const HostCapacity& host(std::size_t index) const { return hosts_[index]; }
 
-  // The host is there, at this address; `directory` as in HostCapacity.
+  // The host is there, or there again, at this address; `directory` as in HostCapacity.
   void meet(std::size_t host, const std::string& address, const std::string& directory);
   // The host is lost: what it has is given out no more.
   void lose(std::size_t host);
+  // Whether the unit may have a host that is lost.
+  bool misses_host(std::size_t unit) const;
   // Gives the unit a place if it has none, or if its host is lost. Why that cannot be; empty: it has one. Only a unit
   // that is `needed` has one where all slots are in use.
   std::string place(std::size_t unit, bool needed);

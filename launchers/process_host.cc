@@ -15,6 +15,8 @@
 namespace lp::internal {
 namespace {
 
+const std::string kNoHost = "no host that is left can have it: ";
+
 std::string text_of(const flatbuffers::String* string) { return string == nullptr ? std::string() : string->str(); }
 
 Error error_of(const control::Failed& failed) {
@@ -32,11 +34,13 @@ Error error_of(const control::Failed& failed) {
 }  // namespace
 
 ProcessHost::ProcessHost(const Topology& topology, NodeStart start, Places places,
-                         std::vector<std::unique_ptr<AgentLink>> agents, Loop& loop, Output& output)
+                         std::vector<std::unique_ptr<AgentLink>> agents, std::unique_ptr<Redial> redial, Loop& loop,
+                         Output& output)
     : topology_(topology),
       start_(std::move(start)),
       places_(std::move(places)),
       agents_(std::move(agents)),
+      redial_(std::move(redial)),
       loop_(loop),
       output_(output),
       units_(topology.units.size()),
@@ -48,10 +52,14 @@ ProcessHost::~ProcessHost() {
 
 void ProcessHost::attach(HostEvents& events) {
   events_ = &events;
-  for (std::size_t host = 0; host < agents_.size(); ++host) {
-    agents_[host]->attach(loop_, {.hear = [this, host](auto bytes) { handle(host, bytes); },
-                                  .lost = [this, host](const std::string& why) { lose(host, why); }});
-  }
+  for (std::size_t host = 0; host < agents_.size(); ++host) attach(host);
+  if (redial_ == nullptr) return;
+  redial_->attach(loop_, [this](std::size_t host, RemoteAgent agent) { take_back(host, std::move(agent)); });
+}
+
+void ProcessHost::attach(std::size_t host) {
+  agents_[host]->attach(loop_, {.hear = [this, host](auto bytes) { handle(host, bytes); },
+                                .lost = [this, host](const std::string& why) { lose(host, why); }});
 }
 
 std::string ProcessHost::host_of(std::size_t unit) const {
@@ -60,30 +68,34 @@ std::string ProcessHost::host_of(std::size_t unit) const {
 }
 
 Time ProcessHost::next() const {
-  Time next = kNever;
+  Time next = redial_ == nullptr ? kNever : redial_->next();
   for (const auto& agent : agents_) next = std::min(next, agent->next());
   return next;
 }
 
 void ProcessHost::advance(Time now) {
   for (const auto& agent : agents_) agent->advance(now);
+  if (redial_ != nullptr) redial_->advance(now);
 }
 
 // Nothing where it could not be placed: its end is on its way to the coordinator.
 template <class Body>
 void ProcessHost::tell(std::size_t unit, Body body) {
   const std::size_t host = places_.of(unit).host;
-  if (host == UnitPlace::kNowhere) return;
   std::vector<std::uint8_t> message = pack(unit, units_[unit].incarnation, std::move(body));
   if (units_[unit].cut.has_value()) {
     units_[unit].held.push_back(std::move(message));
-  } else {
+  } else if (host != UnitPlace::kNowhere) {
     agents_[host]->send(message);
   }
 }
 
 void ProcessHost::connect(std::size_t host, Descriptor stream) {
   agents_[host]->connect(std::make_unique<ControlSocket>(stream.release(), kSmallMessages));
+  say_flow(host);
+}
+
+void ProcessHost::say_flow(std::size_t host) {
   control::FlowT flow;
   flow.paused = !takes_output_;
   agents_[host]->send(pack(0, 0, std::move(flow)));
@@ -93,11 +105,28 @@ void ProcessHost::welcome(std::size_t host, const control::Hello& hello) {
   places_.meet(host, text_of(hello.address()), text_of(hello.directory()));
   there_.insert(host);
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
-    if (places_.of(unit).host != host || !units_[unit].cut.has_value()) continue;
-    start_there(unit, *std::exchange(units_[unit].cut, {}));
-    for (const auto& message : std::exchange(units_[unit].held, {})) agents_[host]->send(message);
+    if (places_.of(unit).host == host && units_[unit].cut.has_value()) start_waiting(unit);
   }
   events_->on_room();
+}
+
+// The host was lost, and has an agent again.
+void ProcessHost::take_back(std::size_t host, RemoteAgent agent) {
+  agents_[host] = std::move(agent.link);
+  attach(host);
+  say_flow(host);
+  const std::string& address = agent.capacity.spec.address;
+  places_.meet(host, address.empty() ? places_.host(host).spec.address : address, agent.capacity.directory);
+  events_->on_news("host " + places_.host(host).spec.name + " is there again");
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    if (units_[unit].cut.has_value() && places_.place(unit, /*needed=*/true).empty()) start_waiting(unit);
+  }
+  events_->on_room();
+}
+
+void ProcessHost::start_waiting(std::size_t unit) {
+  start_there(unit, *std::exchange(units_[unit].cut, {}));
+  for (const auto& message : std::exchange(units_[unit].held, {})) agents_[places_.of(unit).host]->send(message);
 }
 
 // True when the unit still waits for its agent, and now does no longer. on_exited follows.
@@ -112,10 +141,7 @@ bool ProcessHost::give_up_waiting(std::size_t unit, const std::string& text) {
 void ProcessHost::take_output(bool take) {
   if (take == takes_output_) return;
   takes_output_ = take;
-  control::FlowT flow;
-  flow.paused = !take;
-  const std::vector<std::uint8_t> bytes = pack(0, 0, std::move(flow));
-  for (const auto& agent : agents_) agent->send(bytes);
+  for (std::size_t host = 0; host < agents_.size(); ++host) say_flow(host);
 }
 
 std::string ProcessHost::make_key(std::size_t unit) {
@@ -126,11 +152,21 @@ std::string ProcessHost::make_key(std::size_t unit) {
 
 std::string ProcessHost::place(std::size_t unit, bool needed) {
   std::string shortage = places_.place(unit, needed);
+  if (!shortage.empty()) return needed && may_wait(unit) ? std::string() : shortage;
   const std::size_t host = places_.of(unit).host;
-  if (shortage.empty() && !needed && agents_[host]->dials() && !there_.contains(host)) {
+  if (!needed && agents_[host]->dials() && !there_.contains(host)) {
     shortage = places_.host(host).spec.name + " is not there yet";
   }
   return shortage;
+}
+
+// A lost host that it may have is dialed.
+bool ProcessHost::may_wait(std::size_t unit) const { return redial_ != nullptr && places_.misses_host(unit); }
+
+std::string ProcessHost::delay(std::size_t unit) {
+  if (!units_[unit].cut.has_value()) return {};
+  const std::string shortage = places_.place(unit, /*needed=*/true);
+  return shortage.empty() ? "its host has not come up" : kNoHost + shortage;
 }
 
 void ProcessHost::start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) {
@@ -149,7 +185,9 @@ void ProcessHost::start_there(std::size_t unit, const std::filesystem::path& cut
   const std::size_t host = places_.of(unit).host;
   if (host != UnitPlace::kNowhere && !agents_[host]->open() && !agents_[host]->dials()) places_.lose(host);
   if (const std::string problem = places_.place(unit, /*needed=*/true); !problem.empty()) {
-    return end(unit, "could not be started: no host that is left can have it: " + problem);
+    if (!may_wait(unit)) return end(unit, "could not be started: " + (kNoHost + problem));
+    units_[unit].cut = cut;
+    return events_->on_news(topology_.units[unit].name + " waits: " + kNoHost + problem);
   }
   const UnitPlace& place = places_.of(unit);
   control::StartT start;
@@ -267,7 +305,7 @@ void ProcessHost::let_leave() {
 }
 
 void ProcessHost::kill(std::size_t unit) {
-  if (!give_up_waiting(unit, "has had no agent: its host did not come up")) tell(unit, control::KillT());
+  if (!give_up_waiting(unit, "did not start: " + delay(unit))) tell(unit, control::KillT());
 }
 
 void ProcessHost::probe(NodeId node) {
@@ -307,6 +345,7 @@ void ProcessHost::lose(std::size_t host, const std::string& why) {
   }
   there_.erase(host);
   if (!agents_[host]->dials()) places_.lose(host);
+  if (redial_ != nullptr) redial_->dial(host);
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
     if (units_[unit].up && !units_[unit].cut.has_value() && places_.of(unit).host == host) {
       end(unit, "was lost with its host " + places_.host(host).spec.name + ": " + why);

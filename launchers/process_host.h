@@ -16,6 +16,7 @@
 #include "launchers/loop.h"
 #include "launchers/output.h"
 #include "launchers/places.h"
+#include "launchers/redial.h"
 #include "launchers/topology.h"
 #include "lp/base/descriptor.h"
 #include "lp/rpc/curve.h"
@@ -50,9 +51,10 @@ struct NodeStart {
 
 class ProcessHost final : public Host {
  public:
-  // An agent for each host of `places`. Throws Error when descriptors would run out.
+  // An agent for each host of `places`, and who dials those that are lost; null: nobody does. Throws Error when
+  // descriptors would run out.
   ProcessHost(const Topology& topology, NodeStart start, Places places, std::vector<std::unique_ptr<AgentLink>> agents,
-              Loop& loop, Output& output);
+              std::unique_ptr<Redial> redial, Loop& loop, Output& output);
   // Ends the agents, and with them everything that is left.
   ~ProcessHost() override;
 
@@ -70,6 +72,7 @@ class ProcessHost final : public Host {
   std::string make_key(std::size_t unit) override;
   std::string place(std::size_t unit, bool needed) override;
   void release(std::size_t unit) override { places_.release(unit); }
+  std::string delay(std::size_t unit) override;
   void start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) override;
   void update(std::size_t unit, std::span<const PeerState> peers) override;
   void run(NodeId node) override;
@@ -86,14 +89,19 @@ class ProcessHost final : public Host {
     std::uint32_t incarnation = 0;
     bool up = false;  // its agent has been asked for it, and has not said that it ended
     Stop stop = Stop::no;
-    // Its agent has not dialed yet: what it loads from, and what it will be told.
+    // Its agent is not there yet, or no host that may have it: what it loads from, and what it will be told.
     std::optional<std::filesystem::path> cut{};
     std::vector<std::vector<std::uint8_t>> held{};
   };
 
   template <class Body>
   void tell(std::size_t unit, Body body);
+  void attach(std::size_t host);
+  void say_flow(std::size_t host);
   void welcome(std::size_t host, const control::Hello& hello);
+  void take_back(std::size_t host, RemoteAgent agent);
+  bool may_wait(std::size_t unit) const;
+  void start_waiting(std::size_t unit);
   void start_there(std::size_t unit, const std::filesystem::path& cut);
   bool give_up_waiting(std::size_t unit, const std::string& text);
   void handle(std::size_t host, std::span<const std::uint8_t> bytes);
@@ -110,6 +118,7 @@ class ProcessHost final : public Host {
   Places places_;
   std::vector<std::unique_ptr<AgentLink>> agents_;  // by host
   std::set<std::size_t> there_;                     // hosts whose agents have dialed and said what they have
+  const std::unique_ptr<Redial> redial_;
   Loop& loop_;
   Output& output_;
   HostEvents* events_ = nullptr;

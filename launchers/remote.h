@@ -13,6 +13,7 @@
 
 #include "launchers/agent_link.h"
 #include "launchers/hosts.h"
+#include "launchers/own_binary.h"
 
 namespace lp::internal {
 
@@ -33,7 +34,7 @@ struct RemoteOptions {
 // One agent on each host, all at the same time. Throws one Error that has a line for every host that failed, with what
 // the engine said; then nothing is left running.
 std::vector<RemoteAgent> start_agents_there(const std::vector<HostSpec>& hosts, const CommandThere& command,
-                                            const RemoteOptions& options);
+                                            const RemoteOptions& options, const OwnBinary& binary = OwnBinary());
 
 // What the host has, by the first message of its agent. Empty: that is no agent of lp.
 std::optional<HostCapacity> capacity_of(const HostSpec& host, std::span<const std::uint8_t> greeting);

@@ -174,7 +174,8 @@ void Run::State::make_host() {
     runtime.shared_memory = options.shared_memory;
     runtime.token = secret_text(32);
     std::vector<internal::HostCapacity> hosts;
-    std::vector<std::unique_ptr<internal::AgentLink>> agents = start_agents(hosts);
+    std::unique_ptr<internal::Redial> redial;
+    std::vector<std::unique_ptr<internal::AgentLink>> agents = start_agents(hosts, redial);
     const bool all_here =
         std::all_of(hosts.begin(), hosts.end(), [](const auto& one) { return is_loopback(one.spec.address); });
     if (options.curve || !all_here || reception_ != nullptr) runtime.keys = make_curve_keys();
@@ -203,7 +204,7 @@ void Run::State::make_host() {
                             .path = options.path,
                             .shared_memory = options.shared_memory,
                             .outside_key = runtime.keys.public_key},
-        std::move(places), std::move(agents), loop_, *output_);
+        std::move(places), std::move(agents), std::move(redial), loop_, *output_);
     nobody_ = std::make_unique<Nobody>();
     runtime_ = std::make_unique<Runtime>(program, std::move(runtime), *nobody_);
     host = processes_.get();
@@ -221,8 +222,9 @@ void Run::State::make_host() {
   if (processes_ != nullptr) processes_->attach(*coordinator_);
 }
 
-// One for each host, and what that has.
-std::vector<std::unique_ptr<internal::AgentLink>> Run::State::start_agents(std::vector<internal::HostCapacity>& hosts) {
+// One for each host, and what that has; and who dials them again, where we do.
+std::vector<std::unique_ptr<internal::AgentLink>> Run::State::start_agents(std::vector<internal::HostCapacity>& hosts,
+                                                                           std::unique_ptr<internal::Redial>& redial) {
   std::vector<std::unique_ptr<internal::AgentLink>> agents;
   const std::uint64_t descriptors = internal::raise_descriptor_limit();
   if (options.launch == Launch::processes) {
@@ -249,9 +251,16 @@ std::vector<std::unique_ptr<internal::AgentLink>> Run::State::start_agents(std::
   if (specs.empty()) throw Error(ErrorKind::failed, "--launch=ssh needs --hosts: which hosts shall run it?");
   const internal::RemoteOptions remote{
       .mark = mark_, .lease = std::max(options.grace, kLeastLease), .patience = options.start};
-  if (slurm) step_ = std::make_unique<internal::SlurmStep>(specs, remote);
-  for (auto& agent :
-       slurm ? step_->take_agents() : internal::start_agents_there(specs, internal::by_ssh(options.ssh), remote)) {
+  std::vector<internal::RemoteAgent> there;
+  if (slurm) {
+    step_ = std::make_unique<internal::SlurmStep>(specs, remote);
+    there = step_->take_agents();
+  } else {
+    internal::OwnBinary binary;
+    there = internal::start_agents_there(specs, internal::by_ssh(options.ssh), remote, binary);
+    redial = std::make_unique<internal::Redial>(specs, internal::by_ssh(options.ssh), remote, std::move(binary));
+  }
+  for (internal::RemoteAgent& agent : there) {
     hosts.push_back(std::move(agent.capacity));
     if (hosts.back().spec.address.empty()) hosts.back().spec.address = options.listen;
     agents.push_back(std::move(agent.link));

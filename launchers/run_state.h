@@ -62,7 +62,8 @@ struct Run::State final : internal::Coordinator::Listener {
   void make_host();
   void open_to_others();
   std::vector<std::unique_ptr<internal::AgentLink>> await_agents(std::vector<internal::HostCapacity>& hosts);
-  std::vector<std::unique_ptr<internal::AgentLink>> start_agents(std::vector<internal::HostCapacity>& hosts);
+  std::vector<std::unique_ptr<internal::AgentLink>> start_agents(std::vector<internal::HostCapacity>& hosts,
+                                                                 std::unique_ptr<internal::Redial>& redial);
   void serve();
   void end();
   void watch_interrupts();

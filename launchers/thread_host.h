@@ -29,6 +29,7 @@ class ThreadHost final : public Host, public Runtime::Observer {
   std::string make_key(std::size_t) override { return {}; }
   std::string place(std::size_t unit, bool needed) override { return places_.place(unit, needed); }
   void release(std::size_t unit) override { places_.release(unit); }
+  std::string delay(std::size_t) override { return {}; }
   void start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) override;
   void update(std::size_t unit, std::span<const PeerState> peers) override;
   void run(NodeId node) override;

@@ -53,6 +53,22 @@ TEST_F(CoordinatorTest, RunBeginsWhenTheNodesThatANodeCallsAreReady) {
   EXPECT_EQ(coordinator_->phase(), Phase::running);
 }
 
+TEST_F(CoordinatorTest, WhyANodeIsNotReadyInTimeIsSaid) {
+  for (const auto& [delay, why] : {std::pair("", "its constructor or load() takes too long"),
+                                   {"its host has not come up", "its host has not come up"}}) {
+    make(server_and_workers(), {.start = seconds(60)});
+    host_->delayed = delay;
+    start();
+    ready(0);
+    ready(1);
+    pass(seconds(59));
+    EXPECT_EQ(coordinator_->phase(), Phase::starting);
+    pass(seconds(1));
+    EXPECT_EQ(coordinator_->result().cause.node, "worker/1");
+    EXPECT_EQ(coordinator_->result().cause.what, std::string("was not ready in time: ") + why);
+  }
+}
+
 TEST_F(CoordinatorTest, NodesThatCallEachOtherStart) {
   Topology topology;
   topology.groups = {{.name = "a"}, {.name = "b"}};

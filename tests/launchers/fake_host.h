@@ -22,6 +22,7 @@ struct FakeHost final : Host {
     return {};
   }
   void release(std::size_t unit) override { placed_.erase(unit); }
+  std::string delay(std::size_t) override { return delayed; }
   void start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) override {
     note("start " + name(unit) + " " + std::to_string(incarnation) + (cut.empty() ? "" : " from " + cut.string()));
   }
@@ -44,6 +45,7 @@ struct FakeHost final : Host {
   void abandon(const std::string&) override { note("abandon"); }
 
   bool keyed = false;       // units have keys
+  std::string delayed{};    // why units wait
   std::size_t slots = 9;    // for units of elastic groups
   std::uint64_t epoch = 0;  // the newest that was told
 

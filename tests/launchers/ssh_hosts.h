@@ -41,6 +41,10 @@ class SshHosts {
         << (directory() / "sshd_config").string() << " -o PidFile=none -o VersionAddendum=%n\n";
   }
 
+  // From now on, all refuse new connections; or take them again.
+  void shut_down() const { std::filesystem::rename(directory() / "sshd_config", directory() / "off"); }
+  void boot() const { std::filesystem::rename(directory() / "off", directory() / "sshd_config"); }
+
   // The flags of a launch on them.
   std::string ssh() const { return "--ssh=ssh -F " + (directory() / "ssh_config").string(); }
   static std::string hosts(const std::string& names) { return "--hosts=" + names; }

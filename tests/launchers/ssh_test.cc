@@ -202,15 +202,33 @@ TEST_F(SshTest, NodesOfAHostThatIsCutOffStartAgainElsewhereAndEndThere) {
   EXPECT_EQ(program.wait().code, 130) << program.err();
 }
 
-TEST_F(SshTest, NodesThatNoOtherHostMayHaveUseUpTheirBudget) {
+TEST_F(SshTest, NodesThatNoOtherHostMayHaveWaitUntilTheirsIsThereAgain) {
+  Subprocess program(on_hosts({"--mode=says that it waits", "--workers=1", "--restart", "--grace=2",
+                               configuration("groups:\n  counter:\n    hosts: [h1]\n  worker:\n    hosts: [h2]\n")}));
+  ASSERT_TRUE(program.read_until("waiting"));
+  hosts_.shut_down();
+  kill(one_with(internal::descendants(program.pid()), " -- h2 "), SIGKILL);
+  EXPECT_TRUE(program.read_until("worker/0 waits: no host that is left can have it: worker/0 asks for "));
+  EXPECT_TRUE(program.read_until("h2 has been lost"));
+  hosts_.boot();
+  EXPECT_TRUE(program.read_until("host h2 is there again"));
+  EXPECT_TRUE(program.read_until("waiting", program.err().find("is there again")));
+  EXPECT_GT(one_with(processes_on("h2"), "--lp-node=worker/0"), 0);
+  const AllWatched processes = watch(all_processes());
+  program.kill(SIGINT);
+  EXPECT_EQ(program.wait().code, 130) << program.err();
+  EXPECT_FALSE(has(program.err(), "restart 2 of 2")) << program.err();
+  expect_end_within(std::chrono::seconds(5), processes);
+}
+
+TEST_F(SshTest, ARunWhoseNodesWaitForAHostCanBeStopped) {
   Subprocess program(on_hosts({"--mode=says that it waits", "--workers=1", "--restart",
                                configuration("groups:\n  counter:\n    hosts: [h1]\n  worker:\n    hosts: [h2]\n")}));
   ASSERT_TRUE(program.read_until("waiting"));
   kill(one_with(internal::descendants(program.pid()), " -- h2 "), SIGKILL);
-  EXPECT_EQ(program.wait().code, 1) << program.err();
-  EXPECT_TRUE(has(program.err(), "no host that is left can have it: worker/0 asks for ")) << program.err();
-  EXPECT_TRUE(has(program.err(), "h2 has been lost")) << program.err();
-  EXPECT_TRUE(has(program.err(), "its budget of 2 restarts is used up")) << program.err();
+  EXPECT_TRUE(program.read_until("worker/0 waits: "));
+  program.kill(SIGINT);
+  EXPECT_EQ(program.wait(std::chrono::seconds(5)).code, 130) << program.err();
 }
 
 TEST_F(SshTest, AnElasticGroupHasWhoFitsIntoTheSlots) {
@@ -221,18 +239,22 @@ TEST_F(SshTest, AnElasticGroupHasWhoFitsIntoTheSlots) {
       << program.err();
 }
 
-TEST_F(SshTest, AMemberOfALostHostIsAbsentWhenNoOtherHasASlot) {
-  Subprocess program(on_hosts({"--mode=says that it waits", "--workers=1..2", "--restart",
+TEST_F(SshTest, AMemberOfALostHostIsAbsentUntilThatIsThereAgain) {
+  Subprocess program(on_hosts({"--mode=says that it waits", "--workers=1..2", "--restart", "--grace=2",
                                configuration("groups:\n  counter:\n    hosts: [h1]\n")}));
   ASSERT_TRUE(program.read_until("waiting"));
-  const std::vector<int> lost = processes_on("h2");
-  ASSERT_GT(one_with(lost, "--lp-node=worker/0"), 0);
-  kill(one_with(internal::descendants(program.pid()), " -- h2 "), SIGKILL);
-  EXPECT_TRUE(program.read_until("worker/0: has no place: "));
+  const std::vector<int> lost = processes_on("h3");
+  ASSERT_GT(one_with(lost, "--lp-node=worker/1"), 0);
+  hosts_.shut_down();
+  kill(one_with(internal::descendants(program.pid()), " -- h3 "), SIGKILL);
+  EXPECT_TRUE(program.read_until("worker/1: has no place: "));
   EXPECT_TRUE(program.read_until("; the program goes on without it"));
+  EXPECT_TRUE(has(contents(directory_ / "run1" / "events.log"), "\"left\""));
+  hosts_.boot();
+  EXPECT_TRUE(program.read_until("host h3 is there again"));
+  EXPECT_TRUE(program.read_until("waiting", program.err().find("is there again")));
   program.kill(SIGINT);
   EXPECT_EQ(program.wait().code, 130) << program.err();
-  EXPECT_TRUE(has(contents(directory_ / "run1" / "status.json"), "\"state\":\"absent\""));
 }
 
 // What runs `line` on a host where the program is not yet, and whose home is `home`.
