@@ -31,7 +31,6 @@ Coordinator::Coordinator(const Topology& topology, Options options, Host& host, 
       epochs_(topology.groups.size()) {
   for (NodeId node = 0; node < nodes_.size(); ++node) {
     nodes_[node].awaited = topology_.nodes[node].calls.size();
-    if (topology_.nodes[node].member) ++members_;
     if (!counts(node)) continue;
     ++left_[topology_.nodes[node].group];
     waited_for_[topology_.nodes[node].group] = true;
@@ -122,6 +121,8 @@ void Coordinator::note(RunEvent::Kind kind, const std::string& node, std::uint32
 
 void Coordinator::start_unit(std::size_t index) {
   Unit& unit = units_[index];
+  const bool comes = unit.state == Unit::State::absent;
+  bool restored = !comes;
   ++unit.incarnation;
   unit.state = Unit::State::up;
   unit.cause.reset();
@@ -134,7 +135,11 @@ void Coordinator::start_unit(std::size_t index) {
     Node& node = nodes_[id];
     node.running = false;
     node.asked = false;
+    node.member = topology_.nodes[id].member;
+    node.came = comes;
+    node.first_saved.reset();
     node.saved.reset();
+    restored = restored && (!node.member || cut_.members.contains(id));
     set_finished(id, false);
     if (unit.incarnation > 1) tell_neighbours(id);
     for (const NodeId callee : topology_.nodes[id].calls) {
@@ -152,7 +157,7 @@ void Coordinator::start_unit(std::size_t index) {
     }
   }
   if (!options_.patient) alarms_.set({Due::start, index}, later(now_, options_.start));
-  host_.start(index, unit.incarnation, topology_.units[index].member ? cut_.path : std::filesystem::path());
+  host_.start(index, unit.incarnation, topology_.units[index].member && restored ? cut_.path : std::filesystem::path());
 }
 
 // For who is called by it, and need not reach it.
@@ -309,13 +314,33 @@ void Coordinator::on_saved(NodeId node, std::uint32_t incarnation, std::uint64_t
 }
 
 void Coordinator::add_to_cut(NodeId node, std::uint64_t step) {
-  if (!topology_.nodes[node].member || (!cut_.path.empty() && step <= cut_.step)) return;
+  if (!nodes_[node].member || (!cut_.path.empty() && step <= cut_.step)) return;
+  if (!nodes_[node].first_saved.has_value()) nodes_[node].first_saved = step;
   nodes_[node].saved = step;
-  std::set<NodeId>& who = saved_[step];
-  who.insert(node);
-  if (who.size() < members_) return give_up_cuts();
+  saved_[step].insert(node);
+  complete_cut();
+}
+
+// Whether a cut that these have saved waits for the node. One that came late begins with its first step.
+bool Coordinator::is_awaited(NodeId id, std::uint64_t step, const std::set<NodeId>& saved) const {
+  const Node& node = nodes_[id];
+  if (!node.member || saved.contains(id)) return false;
+  return !node.came || (node.first_saved.has_value() ? *node.first_saved < step : node.ready);
+}
+
+// The newest one that all have saved, if there is any.
+void Coordinator::complete_cut() {
+  std::optional<std::uint64_t> complete;
+  for (const auto& [step, who] : saved_) {
+    NodeId id = 0;
+    while (id < nodes_.size() && !is_awaited(id, step, who)) ++id;
+    if (id == nodes_.size()) complete = step;
+  }
+  if (!complete.has_value()) return give_up_cuts();
+  const std::uint64_t step = *complete;
+  const std::set<NodeId> members = std::move(saved_[step]);
   saved_.erase(saved_.begin(), saved_.upper_bound(step));  // older ones will not be needed
-  if (auto cut = listener_.on_cut_saved(step)) {
+  if (auto cut = listener_.on_cut_saved(step, members)) {
     cut_ = std::move(*cut);
     note(RunEvent::Kind::cut, {}, 0, "the cut of step " + std::to_string(step) + " is complete");
     if (last_cut_.has_value())
@@ -328,7 +353,7 @@ void Coordinator::give_up_cuts() {
   for (auto one = saved_.begin(); one != saved_.end();) {
     const auto& [step, who] = *one;
     NodeId passed_by = 0;
-    const auto has_passed = [&](NodeId id) { return !who.contains(id) && nodes_[id].saved > step; };
+    const auto has_passed = [&](NodeId id) { return is_awaited(id, step, who) && nodes_[id].saved > step; };
     while (passed_by < nodes_.size() && !has_passed(passed_by)) ++passed_by;
     if (passed_by == nodes_.size()) {
       ++one;

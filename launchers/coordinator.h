@@ -28,6 +28,7 @@ namespace lp::internal {
 struct RestorePoint {
   std::uint64_t step = 0;
   std::filesystem::path path{};  // empty: there is none, and members start from nothing
+  std::set<NodeId> members{};    // who is in it; others start from nothing
 };
 
 class Coordinator final : public HostEvents {
@@ -48,8 +49,8 @@ class Coordinator final : public HostEvents {
     virtual void on_phase(Phase phase) = 0;
     virtual void begin_report() = 0;                              // the work is done; report_done() follows
     virtual void on_peers(std::span<const PeerState> peers) = 0;  // for clients outside the graph
-    virtual std::optional<RestorePoint> on_cut_saved(
-        std::uint64_t step) = 0;                                       // every member has; nothing: it cannot be kept
+    // All that are there have; nothing: it cannot be kept.
+    virtual std::optional<RestorePoint> on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) = 0;
     virtual void on_cut_given_up(std::uint64_t step) = 0;              // it will never be complete
     virtual void add_output(std::size_t unit, Cause& cause) = 0;       // what its process wrote last
     virtual void say(const std::string& line) = 0;                     // to people
@@ -120,8 +121,11 @@ class Coordinator final : public HostEvents {
     std::string endpoint{};
     std::size_t awaited = 0;  // nodes that it calls and that are not ready
     Progress progress{};
-    std::optional<std::uint64_t> saved{};  // the last step, since it was started
-    std::string text{};                    // of its last failure
+    bool member = false;  // of the cuts, as long as the program does not go on without it
+    bool came = false;    // when others had run without it: cuts before its first go without it, too
+    std::optional<std::uint64_t> first_saved{};  // the first step, since it was started
+    std::optional<std::uint64_t> saved{};        // the last one
+    std::string text{};                          // of its last failure
   };
   struct Unit {
     // absent: of elastic groups, and the program goes on without it; it may come back.
@@ -175,6 +179,8 @@ class Coordinator final : public HostEvents {
   void begin_failure(std::size_t unit, Cause cause, bool obeys);
   void unready(std::size_t unit);
   void add_to_cut(NodeId node, std::uint64_t step);
+  bool is_awaited(NodeId node, std::uint64_t step, const std::set<NodeId>& saved) const;
+  void complete_cut();
   void give_up_cuts();
   void kill_unit(std::size_t unit);
   void decide(std::size_t unit, const Cause& cause);
@@ -183,6 +189,8 @@ class Coordinator final : public HostEvents {
   void discard(std::size_t unit);
   void discard_members();
   bool redo_finished();
+  bool members_go_back() const;
+  void come(std::size_t unit);
   void restart_if_possible(std::size_t unit);
   FailurePolicy policy_of(std::size_t unit) const;
   Cause cause_of(std::size_t unit, std::string what) const;
@@ -216,9 +224,8 @@ class Coordinator final : public HostEvents {
   std::map<NodeId, PeerState> outside_news_;
   RestorePoint cut_;
   std::map<std::uint64_t, std::set<NodeId>> saved_;  // who has saved, by step
-  std::size_t members_ = 0;
-  bool gave_up_cuts_ = false;   // and people were told
-  std::vector<NodeId> to_run_;  // until flush()
+  bool gave_up_cuts_ = false;                        // and people were told
+  std::vector<NodeId> to_run_;                       // until flush()
   RunResult result_;
   enum class Report : std::uint8_t { none, begun, stale };
   Report report_ = Report::none;  // stale: begun, and members have gone back since

@@ -61,8 +61,15 @@ void Coordinator::on_room() {
   for (std::size_t index = 0; index < units_.size() && phase_ < Phase::stopping; ++index) {
     const Unit& unit = units_[index];
     if (unit.state != Unit::State::absent || !unit.no_room) continue;
-    if (place(index).empty()) start_unit(index);
+    if (place(index).empty()) come(index);
   }
+}
+
+// The unit was absent. Where members go back to a cut, it goes with them.
+void Coordinator::come(std::size_t index) {
+  if (!topology_.units[index].member || !members_go_back()) return start_unit(index);
+  units_[index].state = Unit::State::down;
+  restart_if_possible(index);
 }
 
 // The program goes on without the unit.
@@ -75,9 +82,11 @@ void Coordinator::give_up(std::size_t index, const Cause& cause) {
   if (unit.incarnation > 0) listener_.say(cause.node + ": " + cause.what + "; the program goes on without it");
   if (!unit.no_room && !ignored_.has_value()) ignored_ = cause;
   for (const NodeId node : topology_.units[index].nodes) {
-    if (topology_.nodes[node].member) --members_;
-    for (auto& [step, who] : saved_) who.erase(node);
-    nodes_[node].saved.reset();  // nobody waits for it, and no cut fails for want of it
+    nodes_[node].member = false;  // no cut waits for it, or fails for want of it
+    for (auto one = saved_.begin(); one != saved_.end();) {
+      one->second.erase(node);
+      one = one->second.empty() ? saved_.erase(one) : std::next(one);
+    }
     nodes_[node].text = cause.what;
     set_gone(node, true);
   }
@@ -91,7 +100,10 @@ void Coordinator::give_up(std::size_t index, const Cause& cause) {
     }
   }
   if (phase_ == Phase::starting && not_ready_ == 0) set_phase(Phase::running);
-  if (topology_.units[index].member) restart_if_possible(index);
+  if (topology_.units[index].member) {
+    complete_cut();
+    restart_if_possible(index);
+  }
   end_if_done();
 }
 

@@ -196,11 +196,12 @@ std::string Coordinator::restart_node(const std::string& name) {
     if (const std::string shortage = place(index); !shortage.empty()) refuse(shortage);
   }
   if (unit.state == Unit::State::failing || unit.state == Unit::State::discarded) refuse("it is ending already");
-  const std::string how = "somebody restarts it" + origin_of(index);
+  const std::string origin = unit.state == Unit::State::absent ? std::string() : origin_of(index);
+  const std::string how = "somebody restarts it" + origin;
   note(RunEvent::Kind::restarting, topology_.units[index].name, unit.incarnation, how);
   listener_.say(topology_.units[index].name + ": " + how);
   if (unit.state == Unit::State::absent) {
-    start_unit(index);
+    come(index);
   } else if (unit.state != Unit::State::up) {  // it waits to be restarted
     alarms_.cancel({Due::restart, index});
     unit.backoff = false;
@@ -215,7 +216,7 @@ std::string Coordinator::restart_node(const std::string& name) {
     host_.stop(index, "it is restarted", false);
     alarms_.set({Due::kill, index}, later(now_, options_.grace));
   }
-  return topology_.units[index].name + " is restarted" + origin_of(index);
+  return topology_.units[index].name + " is restarted" + origin;
 }
 
 // What is restored together belongs to one cut: all members go back with it. What a report has found of them does not
@@ -260,6 +261,14 @@ bool Coordinator::redo_finished() {
   return any;
 }
 
+bool Coordinator::members_go_back() const {
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    const Unit::State state = units_[unit].state;
+    if (topology_.units[unit].member && (state == Unit::State::discarded || state == Unit::State::down)) return true;
+  }
+  return false;
+}
+
 void Coordinator::restart_if_possible(std::size_t index) {
   if (phase_ >= Phase::stopping) return;
   const auto ready_to_start = [&](std::size_t unit) {
@@ -271,11 +280,17 @@ void Coordinator::restart_if_possible(std::size_t index) {
   }
   std::vector<std::size_t> members;
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
-    if (!topology_.units[unit].member || units_[unit].state == Unit::State::ended) continue;
+    if (!topology_.units[unit].member || units_[unit].state == Unit::State::ended ||
+        units_[unit].state == Unit::State::absent) {
+      continue;
+    }
     if (is_up(units_[unit]) || !ready_to_start(unit)) return;
     members.push_back(unit);
   }
-  for (const std::size_t unit : members) start_unit(unit);
+  for (const std::size_t unit : members) {
+    // One that has no place is given up, and then those that have one start.
+    if (units_[unit].state == Unit::State::down) start_where_there_is_room(unit);
+  }
 }
 
 }  // namespace lp::internal

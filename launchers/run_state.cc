@@ -47,7 +47,8 @@ class Nobody final : public Runtime::Observer {
 };
 
 // `must`: there must be one.
-internal::RestorePoint restore_point(const std::filesystem::path& run, std::uint64_t fingerprint, bool must) {
+internal::RestorePoint restore_point(const std::filesystem::path& run, std::uint64_t fingerprint,
+                                     const internal::Topology& topology, bool must) {
   std::vector<std::string> problems;
   const auto cut = latest_cut(run, &problems);
   if (!cut.has_value()) {
@@ -65,7 +66,13 @@ internal::RestorePoint restore_point(const std::filesystem::path& run, std::uint
     std::fprintf(stderr, "lp: %s; the run goes on from step %llu\n", problem.c_str(),
                  static_cast<unsigned long long>(cut->step));
   }
-  return {cut->step, std::filesystem::absolute(cut->directory)};
+  internal::RestorePoint point{cut->step, std::filesystem::absolute(cut->directory)};
+  std::set<std::string> names;
+  for (const CutMember& member : cut->members) names.insert(member.node);
+  for (NodeId node = 0; node < topology.nodes.size(); ++node) {
+    if (names.contains(topology.nodes[node].name)) point.members.insert(node);
+  }
+  return point;
 }
 
 }  // namespace
@@ -83,7 +90,7 @@ Run::State::State(Run& owner, Program built, LaunchOptions given)
   internal::check_options(program, options);
   if (!options.directory.empty()) take_directory();
   if (begin_.path.empty() && !options.resume.empty()) {
-    begin_ = restore_point(options.resume, program.fingerprint(), /*must=*/true);
+    begin_ = restore_point(options.resume, program.fingerprint(), topology_, /*must=*/true);
   }
   if (options.show != Show::none) {
     terminal_ = std::make_unique<internal::Terminal>(
@@ -112,7 +119,7 @@ void Run::State::take_directory() {
   }
   internal::claim_for_this_start(options.directory);
   taken_ = internal::make_run_directory(options.directory, /*own=*/true, after(options.start));
-  begin_ = restore_point(options.directory, program.fingerprint(), /*must=*/false);
+  begin_ = restore_point(options.directory, program.fingerprint(), topology_, /*must=*/false);
   next_look_ = now();
 }
 
@@ -374,17 +381,15 @@ void Run::State::on_peers(std::span<const PeerState> peers) {
   }
 }
 
-std::optional<internal::RestorePoint> Run::State::on_cut_saved(std::uint64_t step) {
-  std::vector<std::string> members;
-  for (const auto& node : topology_.nodes) {
-    if (node.member) members.push_back(node.name);
-  }
+std::optional<internal::RestorePoint> Run::State::on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) {
+  std::vector<std::string> names;
+  for (const NodeId member : members) names.push_back(topology_.nodes[member].name);
   try {
-    const Cut cut = complete_cut(options.directory, step, program.name(), program.fingerprint(), members);
+    const Cut cut = complete_cut(options.directory, step, program.name(), program.fingerprint(), names);
     cuts_.push_back(step);
     if (cuts_.size() > static_cast<std::size_t>(std::max(options.keep_cuts, 1))) cuts_.erase(cuts_.begin());
     prune_cuts(options.directory, cuts_);
-    return internal::RestorePoint{step, std::filesystem::absolute(cut.directory)};
+    return internal::RestorePoint{step, std::filesystem::absolute(cut.directory), members};
   } catch (const Error& error) {
     say("the cut of step " + std::to_string(step) + " is not kept, and the one before it stays: " + error.text());
     return std::nullopt;

@@ -51,7 +51,7 @@ struct Run::State final : internal::Coordinator::Listener {
  private:
   void on_phase(Phase phase) override;
   void on_peers(std::span<const PeerState> peers) override;
-  std::optional<internal::RestorePoint> on_cut_saved(std::uint64_t step) override;
+  std::optional<internal::RestorePoint> on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) override;
   void on_cut_given_up(std::uint64_t step) override;
   void add_output(std::size_t unit, Cause& cause) override;
   void say(const std::string& line) override;

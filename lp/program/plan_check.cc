@@ -52,9 +52,6 @@ void check_options(const GroupSpec& group, const NodeSpec* first, const GroupOpt
   } else if (const Replicas& replicas = group.options.replicas; replicas.least < 1 || replicas.least > replicas.most) {
     problem("has " + to_string(replicas) + " replicas, and needs 1 at least" +
             (replicas.elastic() ? ", and the least before the most" : ""));
-  } else if (replicas.elastic() && first != nullptr && first->type != nullptr && first->type->saves) {
-    problem("has " + to_string(replicas) + " replicas, and " + std::string(first->type->name) +
-            " has save and load: a cut of the program needs all of them, so give a number of replicas");
   }
   not_negative("cpus", options.cpus >= 0);
   not_negative("gpus", options.gpus >= 0);

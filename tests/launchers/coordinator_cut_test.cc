@@ -175,8 +175,99 @@ TEST_F(CoordinatorTest, ACutThatCannotBeKeptLeavesTheEarlierOne) {
 
 TEST_F(CoordinatorTest, AResumedRunStartsFromItsCut) {
   make(saving_servers());
-  start({.step = 7, .path = "old"});
+  start({.step = 7, .path = "old", .members = {0, 1}});
   EXPECT_EQ(commands(), "start server/0 1 from old\nstart server/1 1 from old\nstart worker 1\n");
+}
+
+// Three servers of which one is enough.
+class ElasticCutTest : public CoordinatorTest {
+ protected:
+  void begin(FailurePolicy policy = restart(0)) {
+    Topology topology;
+    topology.groups = {{.name = "server", .on_failure = policy, .replicas = "1..3", .least = 1}};
+    for (const NodeId node : {0U, 1U, 2U}) {
+      topology.nodes.push_back({.name = "server/" + std::to_string(node), .group = 0, .unit = node, .member = true});
+    }
+    make(topology);
+    all_ready();
+  }
+  void save(std::uint64_t step, const std::vector<NodeId>& nodes) {
+    for (const NodeId node : nodes) {
+      coordinator_->on_saved(node, coordinator_->status().nodes[node].incarnation, step);
+    }
+    commands();
+  }
+  std::uint64_t cut() const { return coordinator_->status().cut; }
+};
+
+TEST_F(ElasticCutTest, WhoLeavesIsNotInTheCutThatTheOthersHaveSaved) {
+  begin();
+  save(10, {0, 1});
+  EXPECT_EQ(cut(), 0u);
+  exit(2, {.signal = 9});
+  EXPECT_EQ(cut(), 10u);
+  save(20, {0, 1});
+  EXPECT_EQ(cut(), 20u);
+}
+
+TEST_F(ElasticCutTest, WhoComesLateStartsFromNothingAndIsInTheCutsFromItsFirst) {
+  begin();
+  save(10, {0, 1, 2});
+  exit(2, {.signal = 9});
+  commands();
+  EXPECT_EQ(coordinator_->restart_node("server/2"), "server/2 is restarted");
+  EXPECT_EQ(commands(), "start server/2 2\n");
+  save(20, {0, 1});
+  EXPECT_EQ(cut(), 20u);
+  ready(2, 2);
+  save(30, {0, 1});
+  EXPECT_EQ(cut(), 20u);
+  save(40, {2});
+  EXPECT_EQ(cut(), 30u);
+  save(40, {0});
+  EXPECT_EQ(cut(), 30u);
+  save(40, {1});
+  EXPECT_EQ(cut(), 40u);
+  EXPECT_TRUE(listener_.given_up.empty());
+}
+
+TEST_F(ElasticCutTest, WhoIsNotInTheCutStartsFromNothingWhenAllGoBackToIt) {
+  begin();
+  exit(2, {.signal = 9});
+  save(10, {0, 1});
+  coordinator_->restart_node("server/2");
+  ready(2, 2);
+  coordinator_->restart_node("server/0");
+  EXPECT_EQ(commands(), "start server/2 2\nkill server/0\nkill server/1\nkill server/2\n");
+  for (const std::size_t unit : {0u, 1u}) exit(unit, {.signal = 9});
+  exit(2, {.signal = 9}, 2);
+  EXPECT_EQ(commands(), "start server/0 2 from cut-10\nstart server/1 2 from cut-10\nstart server/2 3\n");
+}
+
+TEST_F(ElasticCutTest, WhoHasNoPlaceIsLeftOutWhenAllGoBack) {
+  begin(restart(1));
+  save(10, {0, 1, 2});
+  exit(0, {.signal = 9});
+  for (const std::size_t unit : {1u, 2u}) exit(unit, {.signal = 9});
+  host_->slots = 2;
+  host_->release(0);  // with its host
+  commands();
+  pass(milliseconds(100));
+  EXPECT_EQ(host_->take(), "start server/1 2 from cut-10\nstart server/2 2 from cut-10\n");
+  EXPECT_EQ(coordinator_->status().nodes[0].state, NodeStatus::State::absent);
+}
+
+TEST_F(ElasticCutTest, WhoComesWhileAllGoBackGoesWithThem) {
+  begin();
+  save(10, {0, 1, 2});
+  exit(2, {.signal = 9});
+  coordinator_->restart_node("server/0");
+  exit(0, {.signal = 9});
+  commands();
+  coordinator_->restart_node("server/2");
+  EXPECT_EQ(commands(), "");
+  exit(1, {.signal = 9});
+  EXPECT_EQ(commands(), "start server/0 2 from cut-10\nstart server/1 2 from cut-10\nstart server/2 2 from cut-10\n");
 }
 
 }  // namespace

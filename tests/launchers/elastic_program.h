@@ -1,12 +1,14 @@
 #pragma once
 // A program with an elastic group, and a node that is told who of it is there. For the tests that launch it.
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "lp/lp.h"
+#include "lp/program/checkpoint.h"
 
 namespace lp::test {
 
@@ -78,6 +80,35 @@ inline Program make_elastic(const ElasticConfig& config) {
   std::vector<Handle<Member>> each;
   for (int i = 0; i < members.size(); ++i) each.push_back(members[i]);
   program.add<Watcher>({.name = "watcher"}, members, each);
+  return program;
+}
+
+// A member that saves what it is given.
+class Keeper {
+ public:
+  explicit Keeper(Context& context) : context_(context) {}
+  void run() {
+    leave_.future().get();
+    throw std::runtime_error("it leaves");
+  }
+  void keep(int value) { value_ = value; }
+  int value() const { return value_; }
+  void cut(std::uint64_t step) { context_.cut(step); }
+  void leave() { leave_.set_value(); }
+  void save(Checkpoint& out) const { out.put("value", value_); }
+  void load(const Checkpoint& in) { value_ = in.get<int>("value"); }
+  using Remote = Methods<&Keeper::keep, &Keeper::value, &Keeper::cut, &Keeper::leave>;
+
+ private:
+  Context& context_;
+  int value_ = 0;
+  Promise<void> leave_;
+};
+
+// Keepers, which are given up when they fail.
+inline Program make_keeping(const ElasticConfig& config) {
+  Program program("keeping");
+  program.group<Keeper>({.name = "keeper", .replicas = config.members, .on_failure = restart(0)}, context);
   return program;
 }
 

@@ -41,7 +41,7 @@ class Elastic : public testing::TestWithParam<Launch> {
       run.client(Handle<Member>("member/" + std::to_string(member))).send<&Member::leave>();
     }
   }
-  std::string restart(const std::string& node) const {
+  std::string start_again(const std::string& node) const {
     internal::LiveClient client(directory_.path() / "run");
     client.ask(R"({"ask":"restart","node":")" + node + "\"}", after(kPatience));
     return client.next(after(kPatience)).value_or("nothing");
@@ -70,7 +70,7 @@ TEST_P(Elastic, AMemberLeavesAndComesBackAndTheOthersAreTold) {
   const RunStatus status = run.status();
   EXPECT_EQ(status_of(status, "member/1").state, NodeStatus::State::absent);
 
-  EXPECT_EQ(restart("member/1"), R"({"done":"member/1 is restarted"})");
+  EXPECT_EQ(start_again("member/1"), R"({"done":"member/1 is restarted"})");
   seen = watcher.call<&Watcher::after>(1);
   EXPECT_EQ(seen.epoch, 2u);
   EXPECT_EQ(seen.members, (std::vector{0, 1, 2, 3}));
@@ -110,7 +110,8 @@ TEST_P(Elastic, WhoHasNoRoomIsAbsentFromTheBeginning) {
   EXPECT_EQ(seen.members, (std::vector{0, 1, 2}));
   const RunStatus status = run.status();
   EXPECT_EQ(status_of(status, "member/3").state, NodeStatus::State::absent);
-  EXPECT_TRUE(restart("member/3").starts_with(R"({"error":"member/3 is not restarted: member/3 asks for 0 gpus, )"));
+  EXPECT_TRUE(
+      start_again("member/3").starts_with(R"({"error":"member/3 is not restarted: member/3 asks for 0 gpus, )"));
   const std::string error = run.client(kWatcher).call<&Watcher::call>(3);
   EXPECT_NE(error.find("has no place: member/3 asks for 0 gpus, "), std::string::npos) << error;
 }
@@ -124,6 +125,52 @@ TEST_P(Elastic, WhoHadNoRoomTakesThePlaceOfOneThatLeaves) {
   Seen seen = run.client(kWatcher).call<&Watcher::after>(epoch);
   if (seen.members.size() == 2) seen = run.client(kWatcher).call<&Watcher::after>(seen.epoch);  // between both
   EXPECT_EQ(seen.members, (std::vector{1, 2, 3}));
+}
+
+// Values are what Keepers hold; of who is absent, none.
+TEST_P(Elastic, CutsHoldTheMembersThatAreThere) {
+  LaunchOptions keeping = options({.members = {1, 3}});
+  keeping.entry = "keeping";
+  TestRun run(make_keeping({.members = {1, 3}}), keeping);
+  const Clients<Keeper> all = run.client(GroupHandle<Keeper>("keeper", 3));
+  const auto values = [&] { return all.latest().all<&Keeper::value>(); };
+  const auto take_cut = [&](std::uint64_t step, int first_value) {
+    for (const Client<Keeper>& keeper : all.latest()) {
+      keeper.call<&Keeper::keep>(first_value++);
+      keeper.call<&Keeper::cut>(step);
+    }
+    for (const Time end = after(kPatience); run.status().cut != step;) ASSERT_LT(now(), end) << run.status().cut;
+  };
+  const auto wait_until_all_run = [&] {
+    const auto runs = [](const NodeStatus& one) { return one.state == NodeStatus::State::running; };
+    for (const Time end = after(kPatience); now() < end;) {
+      const RunStatus status = run.status();
+      if (std::all_of(status.nodes.begin(), status.nodes.end(), runs)) return;
+    }
+    ADD_FAILURE() << "they do not run";
+  };
+  const auto wait_for_members = [&](std::size_t count) {
+    while (all.latest().size() != count) ASSERT_TRUE(all.latest().change().get_for(kPatience).has_value());
+  };
+  take_cut(1, 10);
+  all[2].send<&Keeper::leave>();
+  wait_for_members(2);
+  take_cut(2, 20);
+  EXPECT_EQ(start_again("keeper/2"), R"({"done":"keeper/2 is restarted"})");
+  wait_for_members(3);
+  EXPECT_EQ(values(), (std::vector{20, 21, 0}));  // what it had was taken along
+  all[2].call<&Keeper::keep>(99);
+  EXPECT_EQ(start_again("keeper/0"), R"({"done":"keeper/0 is restarted, from the cut of step 2"})");
+  wait_until_all_run();
+  EXPECT_EQ(values(), (std::vector{20, 21, 0}));  // all have gone back
+  take_cut(3, 30);
+  run.stop("enough");
+  EXPECT_TRUE(run.wait().success) << run.wait().cause.text();
+
+  keeping.resume = keeping.directory;
+  keeping.directory = directory_.path() / "resumed";
+  TestRun resumed(make_keeping({.members = {1, 3}}), keeping);
+  EXPECT_EQ(resumed.client(GroupHandle<Keeper>("keeper", 3)).all<&Keeper::value>(), (std::vector{30, 31, 32}));
 }
 
 INSTANTIATE_TEST_SUITE_P(Launchers, Elastic, testing::Values(Launch::threads, Launch::processes), [](const auto& one) {
@@ -153,6 +200,20 @@ TEST(ElasticThreads, AHandleForFewerThanTheGroupHasSeesThoseAlone) {
   EXPECT_EQ(run.client(GroupHandle<Member>("member", 2)).latest().size(), 2u);
   EXPECT_EQ(run.client(GroupHandle<Member>("member", 0)).latest().size(), 0u);
   EXPECT_EQ(run.client(GroupHandle<Member>("none", 0)).latest().size(), 0u);
+}
+
+TEST(ElasticThreads, CutsGoOnWithoutANodeThatIsIgnored) {
+  const Directory directory;
+  Program program("ignored");
+  const auto keepers = program.group<Keeper>({.name = "keeper", .replicas = 2, .on_failure = kIgnore}, context);
+  LaunchOptions options;
+  options.directory = directory.path() / "run";
+  TestRun run(std::move(program), options);
+  const Clients<Keeper> all = run.client(keepers);
+  all[1].send<&Keeper::leave>();
+  ASSERT_TRUE(all.change().get_for(kPatience).has_value());
+  all[0].call<&Keeper::cut>(1);
+  for (const Time end = after(kPatience); run.status().cut != 1;) ASSERT_LT(now(), end);
 }
 
 // Places of hosts with slots, as ssh and Slurm have them.

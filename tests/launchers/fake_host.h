@@ -66,9 +66,9 @@ struct FakeListener final : Coordinator::Listener {
   void on_phase(Phase phase) override { phases.push_back(phase); }
   void begin_report() override { ++reports; }
   void on_peers(std::span<const PeerState> peers) override { told += peers.size(); }
-  std::optional<RestorePoint> on_cut_saved(std::uint64_t step) override {
+  std::optional<RestorePoint> on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) override {
     if (disk_full) return std::nullopt;
-    return RestorePoint{step, "cut-" + std::to_string(step)};
+    return RestorePoint{step, "cut-" + std::to_string(step), members};
   }
   void on_cut_given_up(std::uint64_t step) override { given_up.push_back(step); }
   void add_output(std::size_t, Cause& cause) override { cause.last_lines = {"last words"}; }

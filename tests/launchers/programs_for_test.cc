@@ -208,7 +208,8 @@ const Programs& programs() {
                                   .add<Config>("program", make_counting)
                                   .add<Config>("impure", make_impure)
                                   .add<Config>("saving", make_saving)
-                                  .add<ElasticConfig>("elastic", make_elastic);
+                                  .add<ElasticConfig>("elastic", make_elastic)
+                                  .add<ElasticConfig>("keeping", make_keeping);
   return all;
 }
 
