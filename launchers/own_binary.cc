@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <array>
@@ -31,6 +32,9 @@ OwnBinary::OwnBinary() : file_(open("/proc/self/exe", O_RDONLY | O_CLOEXEC)) {
                 static_cast<std::uintmax_t>(info.st_size), static_cast<std::intmax_t>(info.st_ctim.tv_sec),
                 info.st_ctim.tv_nsec);
   identity_ = identity.data();
+  utsname here{};
+  uname(&here);
+  machine_ = here.machine;
   std::error_code ignored;
   path_ = std::filesystem::read_symlink("/proc/self/exe", ignored);
   FILE* sum = popen(("sha256sum </proc/" + std::to_string(getpid()) + "/exe").c_str(), "re");
@@ -41,7 +45,9 @@ OwnBinary::OwnBinary() : file_(open("/proc/self/exe", O_RDONLY | O_CLOEXEC)) {
 
 std::string OwnBinary::find(const std::string& otherwise) const {
   std::ostringstream script;
-  script << "same() { test -x \"$1\" && { test \"$(stat -Lc '%i %s %.9Z' \"$1\" 2>&1)\" = '" << identity_ << "' || "
+  script << "test \"$(uname -m)\" = " << machine_ << " || { echo \"the program was built for " << machine_
+         << ", and this host is $(uname -m)\" >&2; exit 1; }; "
+         << "same() { test -x \"$1\" && { test \"$(stat -Lc '%i %s %.9Z' \"$1\" 2>&1)\" = '" << identity_ << "' || "
          << "case $(sha256sum <\"$1\") in " << hash_ << "*) : ;; *) false ;; esac; }; }; "
          << "p=" << shell_word(path_) << "; "
          << "if same \"$p\"; then :; else "

@@ -21,7 +21,8 @@ class OwnBinary {
   OwnBinary();
 
   // For the shell of another host, on one line each: leaves the path of the program there in $p, and does `otherwise`
-  // where there is none;
+  // where there is none, but says on standard error that the host is of another kind of machine, and ends the shell,
+  // where it is;
   std::string find(const std::string& otherwise) const;
   // and takes it from standard input then, or says on standard error why it cannot, and ends the shell.
   std::string take() const;
@@ -32,6 +33,7 @@ class OwnBinary {
  private:
   Descriptor file_;
   std::size_t size_ = 0;
+  std::string machine_;  // as `uname -m` says it
   std::string path_;
   std::string hash_;      // SHA-256, in hexadecimal digits
   std::string identity_;  // inode, bytes and time of its last change: the same file, on a file system that hosts share

@@ -68,6 +68,16 @@ const std::string& checked(const std::string& option) {
   return option;
 }
 
+std::string ask_sbatch(const std::filesystem::path& script) {
+  try {
+    return ask_slurm("sbatch", "--parsable " + shell_word(script));
+  } catch (const Error& error) {
+    if (error.text().find("generic resource") == std::string::npos) throw;
+    throw Error(ErrorKind::failed,
+                error.text() + "\nthe program asks for gpus, and `sinfo -o '%N %G'` says which nodes have some");
+  }
+}
+
 }  // namespace
 
 std::string batch_script(const SlurmJob& job, const Plan& plan, std::span<const SlurmComponent> components) {
@@ -103,7 +113,7 @@ std::string batch_script(const SlurmJob& job, const Plan& plan, std::span<const 
 }
 
 std::string submit(const std::filesystem::path& script) {
-  const std::string said = ask_slurm("sbatch", "--parsable " + shell_word(script));
+  const std::string said = ask_sbatch(script);
   const std::size_t last = said.rfind('\n') + 1;                        // before it stand sbatch's warnings
   std::string number = said.substr(last, said.find(';', last) - last);  // behind it, the cluster
   if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos) {

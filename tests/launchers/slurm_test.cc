@@ -177,6 +177,14 @@ TEST_F(SlurmTest, WhatSlurmRefusesIsSaidBeforeAnythingStarts) {
   EXPECT_TRUE(has(program.err(), "invalid partition specified: none")) << program.err();
 }
 
+TEST_F(SlurmTest, GpusThatTheClusterDoesNotHaveAreRefused) {
+  Subprocess program(in_job({configuration("groups: {worker: {gpus: 1}}\n")}));
+  EXPECT_EQ(program.wait().code, 2);
+  EXPECT_TRUE(has(program.err(), "Invalid generic resource")) << program.err();
+  EXPECT_TRUE(has(program.err(), "the program asks for gpus, and `sinfo -o '%N %G'` says which nodes have some"))
+      << program.err();
+}
+
 // As when the disk fills up at that moment: nobody could follow or stop the job.
 TEST_F(SlurmTest, AJobWhoseNumberCannotBeKeptIsTakenBack) {
   std::filesystem::create_directories(directory_ / "run1" / "job" / "in the way");

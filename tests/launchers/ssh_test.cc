@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "launchers/remote.h"
+#include "launchers/shell_word.h"
 #include "launchers/spawn.h"
 #include "lp/base/error.h"
 #include "tests/launchers/main_fixture.h"
@@ -95,6 +96,9 @@ TEST_F(SshTest, WhatIsWrongWithEachHostIsSaidInOneError) {
 }
 
 TEST_F(SshTest, HostsThatAreNoneOrStandThereTwiceAreRefused) {
+  Subprocess file(arguments({"--launch=ssh", configuration("launch: {hosts: [\"h1:2\", h2, h1]}\n")}));
+  EXPECT_EQ(file.wait().code, 2);
+  EXPECT_TRUE(has(file.err(), "hosts: \"h1\": this host stands there twice")) << file.err();
   for (const auto& [list, why] : {std::pair("h1,h1", "this host stands there twice"),
                                   {"h1:0", "slots are a number of 1 or more"},
                                   {"-oProxyCommand=x", "this is no host name"}}) {
@@ -293,6 +297,21 @@ TEST_F(SshTest, TheProgramIsCopiedWhereItIsMissingOrDifferent) {
   { EXPECT_EQ(internal::start_agents_there(one, command, {.mark = "copy"}).size(), 1u); }
   EXPECT_EQ(std::filesystem::file_size(copy), std::filesystem::file_size("/proc/self/exe"));
   EXPECT_EQ(copies_in(directory_).size(), 1u);
+}
+
+TEST_F(SshTest, AHostOfAnotherKindOfMachineIsSaidAndNothingIsCopied) {
+  const auto command = without_program(hosts_, directory_);
+  const auto another = [&](const HostSpec& host, const std::string& line) {
+    return command(host, "exec linux32 /bin/sh -c " + internal::shell_word(line));
+  };
+  try {
+    internal::start_agents_there({{.name = "h1"}}, another, {.mark = "copy"});
+    ADD_FAILURE() << "it should not start";
+  } catch (const Error& error) {
+    EXPECT_TRUE(has(error.text(), "h1: its agent could not be started: the program was built for ")) << error.text();
+    EXPECT_TRUE(has(error.text(), ", and this host is ")) << error.text();
+  }
+  EXPECT_FALSE(std::filesystem::exists(directory_ / ".cache/lp"));
 }
 
 TEST_F(SshTest, AFullDiskThereIsSaid) {

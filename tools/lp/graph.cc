@@ -10,6 +10,7 @@
 #include "lp/base/error.h"
 #include "tools/lp/ask.h"
 #include "tools/lp/command.h"
+#include "tools/lp/machine.h"
 #include "tools/lp/plan_file.h"
 #include "tools/lp/program_output.h"
 #include "tools/lp/rates.h"
@@ -26,6 +27,7 @@ bool is_program(const std::string& word) {
 }
 
 Plan plan_of_program(const std::string& binary, const Arguments& arguments) {
+  refuse_other_machine(binary);
   std::vector<std::string> command = {binary.find('/') == std::string::npos ? "./" + binary : binary};
   command.insert(command.end(), arguments.words().begin() + 1, arguments.words().end());
   command.insert(command.end(), arguments.rest().begin(), arguments.rest().end());

@@ -12,6 +12,7 @@
 
 #include "lp/base/error.h"
 #include "lp/base/json.h"
+#include "tools/lp/machine.h"
 #include "tools/lp/program_output.h"
 #include "tools/lp/refusal.h"
 
@@ -34,17 +35,9 @@ std::string run(const std::vector<std::string>& command) {
 }
 
 // The head of an ELF file; zeros for what is none.
-Elf64_Ehdr head_of(const fs::path& path) {
-  Elf64_Ehdr head{};
-  std::ifstream file(path, std::ios::binary);
-  file.read(reinterpret_cast<char*>(&head), sizeof head);
-  if (!file || std::memcmp(head.e_ident, ELFMAG, SELFMAG) != 0) return {};
-  return head;
-}
-
 // As OCI calls this kind of machine.
 std::string architecture() {
-  switch (head_of("/proc/self/exe").e_machine) {
+  switch (machine_of("/proc/self/exe")) {
     case EM_X86_64: return "amd64";
     case EM_AARCH64: return "arm64";
     default: throw Refusal(Exit::failed, "images are made on amd64 and arm64 only");
@@ -201,11 +194,8 @@ std::string docker_manifest_of(const Blob& config, const Blob& layer, const std:
 }  // namespace
 
 std::vector<fs::path> libraries_of(const fs::path& binary) {
-  const Elf64_Ehdr head = head_of(binary);
-  if (head.e_machine == 0) throw Refusal(Exit::failed, binary.string() + " is no program");
-  if (head.e_machine != head_of("/proc/self/exe").e_machine) {
-    throw Refusal(Exit::failed, binary.string() + " was built for another kind of machine than this one");
-  }
+  if (machine_of(binary) == EM_NONE) throw Refusal(Exit::failed, binary.string() + " is no program");
+  refuse_other_machine(binary);
   // "	libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x...)", "	/lib64/ld-linux-x86-64.so.2 (0x...)", "=> not
   // found"
   const auto said = output_of({"ldd", binary.string()}, kPatience, /*errors=*/true);

@@ -6,11 +6,13 @@
 #include <cstring>
 
 #include "tools/lp/command.h"
+#include "tools/lp/machine.h"
 
 namespace lp::tool {
 
 int run_command(const Arguments& arguments, Screen&) {
   std::vector<std::string> words = arguments.words();
+  refuse_other_machine(words[0]);  // execvp would take it for a script
   words.insert(words.end(), arguments.rest().begin(), arguments.rest().end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());

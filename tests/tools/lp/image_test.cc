@@ -68,9 +68,12 @@ TEST_F(ImageTest, WhatCannotBePackedIsSaid) {
                     " bs=1 seek=18 conv=notrunc")
                 .code,
             0);
-  const Ended other = lp("image " + at("other") + " -o " + at("x.tar"));
-  EXPECT_EQ(other.code, 1);
-  EXPECT_TRUE(has(other.output, "was built for another kind of machine")) << other.output;
+  for (const std::string& words :
+       {"image " + at("other") + " -o " + at("x.tar"), "run " + at("other"), "graph " + at("other")}) {
+    const Ended other = lp(words);
+    EXPECT_EQ(other.code, 1) << words;
+    EXPECT_TRUE(has(other.output, "other was built for another kind of machine than this one")) << other.output;
+  }
 
   const Ended tag = lp("image " LP_COMMAND " --tag=Upper:1 -o " + at("x.tar"));
   EXPECT_EQ(tag.code, 2);

@@ -1,0 +1,15 @@
+#pragma once
+// For which kind of machine a program is. Functions.
+
+#include <cstdint>
+#include <filesystem>
+
+namespace lp::tool {
+
+// Its number in ELF: EM_X86_64. 0: the file is no such program, or not there.
+std::uint16_t machine_of(const std::filesystem::path& binary);
+
+// Throws Refusal(failed) for a program that is for another kind of machine than this one.
+void refuse_other_machine(const std::filesystem::path& binary);
+
+}  // namespace lp::tool
