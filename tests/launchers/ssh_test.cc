@@ -190,17 +190,17 @@ TEST_F(SshTest, AHostWhoseSshdIsKilledFailsTheProgramAndNothingIsLeft) {
 
 // The ssh of a host is stopped, as if its cable was pulled: both ends notice that they hear nothing.
 TEST_F(SshTest, NodesOfAHostThatIsCutOffStartAgainElsewhereAndEndThere) {
-  Subprocess program(on_hosts({"--mode=says that it waits", "--workers=3", "--restart", "--grace=2",
+  Subprocess program(on_hosts({"--mode=says that it waits", "--workers=2", "--restart", "--grace=2",
                                configuration("groups:\n  counter:\n    hosts: [h1]\n")}));
   ASSERT_TRUE(program.read_until("waiting"));
-  const std::vector<int> cut_off = processes_on("h2");
-  ASSERT_GT(one_with(cut_off, "--lp-node=worker/"), 0);
+  const std::vector<int> cut_off = processes_on("h3");
+  ASSERT_GT(one_with(cut_off, "--lp-node=worker/1"), 0);
   const AllWatched watched = watch(cut_off);
-  const int ssh = one_with(internal::descendants(program.pid()), " -- h2 ");
+  const int ssh = one_with(internal::descendants(program.pid()), " -- h3 ");
   ASSERT_GT(ssh, 0);
   kill(ssh, SIGSTOP);
   expect_end_within(std::chrono::seconds(10), watched);
-  EXPECT_TRUE(program.read_until("was lost with its host h2: it has not answered for 2 s"));
+  EXPECT_TRUE(program.read_until("was lost with its host h3: it has not answered for 2 s"));
   EXPECT_TRUE(program.read_until("; restart 1 of 2"));
   program.kill(SIGINT);
   EXPECT_EQ(program.wait().code, 130) << program.err();
