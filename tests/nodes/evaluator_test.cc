@@ -28,11 +28,17 @@ EvaluatorOptions looks_for(float target) {
 
 TEST(EvaluatorTest, LooksUntilItIsGoodEnoughAndEndsTheProgramThen) {
   Handle<Metrics> metrics("metrics");
+  Handle<Evaluator> evaluator("evaluator");
   TwoServers two([&](Program& program, const GroupHandle<ParameterServer>& servers) {
     metrics = program.add<Metrics>({.name = "metrics"});
-    program.add<Evaluator>({.name = "evaluator"}, servers, metrics, looks_for(3));
+    evaluator = program.add<Evaluator>({.name = "evaluator"}, servers, metrics, looks_for(3));
   });
-  for (int step = 0; step < 3; ++step) two.step();
+  const auto looks = [client = two.run().client(evaluator)] { return client.call<&Evaluator::looks>(); };
+  for (int step = 0; step < 3; ++step) {
+    for (const std::uint64_t before = looks(); looks() < before + 2;) {  // so that no look sees two steps
+    }
+    two.step();
+  }
   two.run().wait_finished();
   EXPECT_TRUE(two.run().failed().empty());
   EXPECT_EQ(two.run().stop_reason(), "after 3 updates it is good enough: least 3.000000, most 3.000000");
