@@ -31,11 +31,21 @@ SharedHeap& SharedHeap::use(std::size_t size) {
   const std::lock_guard lock(mutex);
   if (current() == nullptr) {
     g_heap = new SharedHeap(round_up(size == 0 ? size_of_machine() : size));
-    pthread_atfork([] { current()->mutex_.lock(); }, [] { current()->mutex_.unlock(); },
-                   [] {
-                     current()->memory_.become_private();  // else parent and child would give out the same memory
-                     current()->mutex_.unlock();
-                   });
+    pthread_atfork(
+        [] {
+          current()->lending_.lock();
+          current()->mutex_.lock();
+        },
+        [] {
+          current()->mutex_.unlock();
+          current()->lending_.unlock();
+        },
+        [] {
+          current()->memory_.become_private();  // else parent and child would give out the same memory
+          current()->lenders_.clear();          // what comes back is the parent's
+          current()->mutex_.unlock();
+          current()->lending_.unlock();
+        });
   }
   return *current();
 }
@@ -53,9 +63,8 @@ void SharedHeap::remove(Lender& lender) {
 }
 
 void SharedHeap::take_back() noexcept {
-  std::vector<Buffer> returned;                             // dropped when nothing is locked
-  const std::unique_lock lock(lending_, std::try_to_lock);  // after a fork it may stay locked
-  if (!lock.owns_lock()) return;
+  std::vector<Buffer> returned;  // dropped when nothing is locked
+  const std::lock_guard lock(lending_);
   for (Lender* const lender : lenders_) lender->take_back(returned);
 }
 

@@ -22,6 +22,20 @@ constexpr std::size_t kMiB = std::size_t{1} << 20;
 // One heap for all tests of the process, as for all nodes of one.
 SharedHeap& heap() { return SharedHeap::use(2048 * kMiB); }
 
+// As a link does: what is back is dropped when somebody asks.
+struct Lender final : SharedHeap::Lender {
+  Lender() { heap().add(*this); }
+  ~Lender() { heap().remove(*this); }
+  Lender(const Lender&) = delete;
+  Lender& operator=(const Lender&) = delete;
+  std::vector<Buffer> back{};
+  int asked = 0;
+  void take_back(std::vector<Buffer>& returned) noexcept override {
+    ++asked;
+    returned.swap(back);
+  }
+};
+
 class SharedHeapTest : public testing::Test {
  protected:
   SharedHeapTest() { heap(); }
@@ -92,27 +106,40 @@ TEST_F(SharedHeapTest, RangesThatAreInUseNeverOverlap) {
 }
 
 TEST_F(SharedHeapTest, WhatItsReadersHaveGivenBackIsEditedWhereItLies) {
-  // As a link does: what is back is dropped when somebody asks.
-  struct Lender final : SharedHeap::Lender {
-    std::vector<Buffer> back{};
-    void take_back(std::vector<Buffer>& returned) noexcept override { returned.swap(back); }
-  };
-  Lender lender;
-  heap().add(lender);
   Array<float> values(100'000);
   const Array<float> reader = values;
   const float* at = values.data();
-  values.edit()[0] = 1;
-  EXPECT_NE(values.data(), at) << "it is being read";
-  EXPECT_EQ(reader[0], 0);
-  at = values.data();
-  lender.back.push_back(values.buffer());
-  values.edit()[0] = 2;
-  EXPECT_EQ(values.data(), at);
-  heap().remove(lender);
-  lender.back.push_back(values.buffer());
+  {
+    Lender lender;
+    values.edit()[0] = 1;
+    EXPECT_NE(values.data(), at) << "it is being read";
+    EXPECT_EQ(reader[0], 0);
+    at = values.data();
+    lender.back.push_back(values.buffer());
+    values.edit()[0] = 2;
+    EXPECT_EQ(values.data(), at);
+  }
+  const Array<float> another = values;
   values.edit()[0] = 3;
-  EXPECT_NE(values.data(), at) << "nobody asks who has gone";
+  EXPECT_NE(values.data(), at);
+  EXPECT_EQ(another[0], 2);
+}
+
+TEST_F(SharedHeapTest, WhatComesBackIsTheParentsNotItsChilds) {
+  Lender lender;
+  Array<float> values(100'000);
+  lender.back.push_back(values.buffer());
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    values.edit()[0] = 1;
+    _exit(lender.asked);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  values.edit()[0] = 1;
+  EXPECT_EQ(lender.asked, 1);
 }
 
 TEST_F(SharedHeapTest, AFullHeapIsNoError) {
