@@ -36,12 +36,19 @@ constexpr std::size_t kLongestLine = std::size_t{1} << 16;                    //
 constexpr const char* kNodeVariable = "SLURMD_NODENAME";                      // outside of an allocation there is none
 
 // Slurm lets a job with --no-kill go on when its first node has failed, without a coordinator. A task whose agent was
-// forsaken by its launcher looks whether that is so; then it ends the job, or has it begin again, as the job may.
-constexpr const char* kWatch = R"sh(while sleep 5; do
-  state=$(squeue -h -j $job -o %T) || continue
+// forsaken by its launcher looks whether that is so; then it ends the job, or has it begin again, as the job may. It
+// gives up when no Slurm has answered for an hour.
+constexpr const char* kWatch = R"sh(unheard=0
+while sleep 5; do
+  state=$(squeue -h -j $job -o %T) && there=$(squeue -h -j $job -w $first -o %T) && shown=$(scontrol show job $job) || {
+    unheard=$((unheard + 1))
+    test $unheard -lt 720 && continue
+    exit 1
+  }
+  unheard=0
   test "$state" || exit 0
-  test "$(squeue -h -j $job -w $first -o %T)" && continue
-  case $(scontrol show job $job) in
+  test "$there" && continue
+  case $shown in
     *Requeue=1*) scontrol requeue $job ;;
     *) scancel $job ;;
   esac
