@@ -17,6 +17,7 @@ namespace {
 constexpr std::uint32_t kDirectRanks = 16;
 constexpr std::size_t kRingBytes = 64 << 10;      // more than 16 ranks: from here on, ring
 constexpr std::size_t kOneSliceBytes = 16 << 10;  // direct: below, one rank sums all
+constexpr std::size_t kExchangeBytes = 2 << 20;   // direct: below, two ranks send each other everything
 // Direct: so much is summed at a time, that what one rank has written another finds in the processor's cache.
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
 constexpr std::size_t kBlock = 1024;  // values: of a sum, they stay in the processor's first cache
@@ -333,7 +334,9 @@ void Collective::allreduce(Tensors& tensors) {
   }
   const std::size_t most = options_.fusion_bytes / sizeof(float);
   const std::size_t piece = std::min(options_.fusion_bytes, kPieceBytes) / sizeof(float);
-  if (how == Allreduce::direct) return ranks_ == 2 ? exchange(tensors, piece) : direct(tensors, piece);
+  if (how == Allreduce::direct) {
+    return ranks_ == 2 && bytes < kExchangeBytes ? exchange(tensors, piece) : direct(tensors, piece);
+  }
   while (tensors.left() > 0) {
     Array<float> values = tensors.read(std::min(tensors.left(), most));
     if (how == Allreduce::ring) {

@@ -33,7 +33,7 @@ namespace lp {
 enum class Allreduce : std::uint8_t {
   nearest,  // direct; among more than 16, halving for less than 64 KiB, else ring
   // Rank k sums slice k of everybody's values, in the order of the ranks, and sends it to all. What is smaller than
-  // 16 KiB is one slice, and two ranks send each other everything.
+  // 16 KiB is one slice, and of less than 2 MiB two ranks send each other everything.
   direct,
   // Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms", JPDC 2009: 2(N − 1) steps, in which a rank gets one
   // of N chunks from its left neighbour; its own are added in the first half.
