@@ -1,7 +1,7 @@
 """How long an allreduce takes among 2, 4 and 8 processes of this host: lp, and, where they were built, Gloo and Open MPI.
 
 Usage: allreduce.py FOLDER-OF-BENCHMARKS [--quick]; prints a table (Markdown) on standard error and JSON on standard output. Each
-system runs three times, in turn with the others; a figure is the median.
+system runs five times, in turn with the others; a figure is the median.
 """
 
 import json
@@ -40,7 +40,7 @@ def main():
     print("|" + " ---: |" * (3 + len(SYSTEMS)), file=sys.stderr)
     for ranks in [2] if QUICK else [2, 4, 8]:
         times = {name: [] for name in SYSTEMS}
-        for _ in range(1 if QUICK else 3):
+        for _ in range(1 if QUICK else 5):
             for name in SYSTEMS:
                 times[name].append(run(name, ranks))
         for size in times["lp"][0]:

@@ -14,8 +14,9 @@ import unittest
 
 import launch
 
-# Else 4000: long enough to be disturbed. Who averages now and then is quick.
-STEPS = {"federated": 400, "gossip": 60000, "hogwild": 60000, "local_sgd": 100000, "bmuf": 100000}
+# Else 4000: long enough to be disturbed. Who averages now and then is quick, and a ring.
+STEPS = {"federated": 400, "gossip": 60000, "hogwild": 60000, "local_sgd": 100000, "bmuf": 100000,
+         "ring": 60000}
 RESTARTED = ["--restarts=2", "--cut-every=200"]
 ROUNDS_RESTARTED = ["--restarts=2", "--cut-every=20"]
 REPLICATED = ["--replicated", "--servers=3"]
