@@ -14,8 +14,6 @@ constexpr Duration kQuick = std::chrono::microseconds(10);
 
 // The link whose messages the current thread handles.
 thread_local ShmLink* t_receiving = nullptr;
-// The one that it sends by: it may have to allocate for it.
-thread_local const ShmLink* t_sending = nullptr;
 
 }  // namespace
 
@@ -144,9 +142,7 @@ void ShmLink::send(Frames message) {
   bool ring = false;
   {
     const std::lock_guard lock(sending_);
-    t_sending = this;
     writer_.send(message);
-    t_sending = nullptr;
     queued_.store(writer_.queued().messages > 0, std::memory_order_relaxed);
     if (writer_.queued().bytes > kFull) full_ = true;
     const bool owes = owe();
@@ -293,7 +289,7 @@ void ShmLink::take_back() noexcept {
 }
 
 void ShmLink::take_back(std::vector<Buffer>& returned) noexcept {
-  if (!taker_.any() || t_sending == this) return;
+  if (!taker_.any()) return;
   if (const std::unique_lock lock(sending_, std::try_to_lock); lock.owns_lock()) take_back_locked(returned);
 }
 

@@ -34,7 +34,6 @@ std::string run(const std::vector<std::string>& command) {
   return output->text;
 }
 
-// The head of an ELF file; zeros for what is none.
 // As OCI calls this kind of machine.
 std::string architecture() {
   switch (machine_of("/proc/self/exe")) {
