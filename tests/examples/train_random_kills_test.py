@@ -14,9 +14,11 @@ import unittest
 
 import launch
 
-# Else 4000: long enough to be disturbed. Who averages now and then is quick, and a ring.
-STEPS = {"federated": 400, "gossip": 60000, "hogwild": 60000, "local_sgd": 100000, "bmuf": 100000,
-         "ring": 60000}
+# Else 10000: at the latest moment of a kill, the half, there have to be tenths of a second left, or the program has
+# ended before it dies.
+STEPS = {"work_units": 4000, "backup": 20000, "asynchronous": 20000, "outer_product": 20000, "stale_synchronous": 20000,
+         "softsync": 20000, "ring": 30000, "local_sgd": 60000, "bmuf": 60000, "gossip": 60000, "hogwild": 60000,
+         "tree": 20000, "tree_aggregate": 20000, "topology": 30000, "partitioned": 30000, "federated": 2000}
 RESTARTED = ["--restarts=2", "--cut-every=200"]
 ROUNDS_RESTARTED = ["--restarts=2", "--cut-every=20"]
 REPLICATED = ["--replicated", "--servers=3"]
@@ -77,7 +79,7 @@ OPTIONS = argparse.Namespace()
 
 
 def steps_of(scheme):
-    return STEPS.get(scheme, 4000)
+    return STEPS.get(scheme, 10000)
 
 
 def moments_of(*claim):
