@@ -174,9 +174,9 @@ class Pending : public StateBase {
         result_(result),
         peer_(outgoing.peer),
         info_(outgoing.info),
-        scope_(outgoing.scope),
         caller_(outgoing.caller),
-        one_way_(one_way) {}
+        one_way_(one_way),
+        scope_(outgoing.scope) {}
 
   virtual void on_value(const Frames& message, std::size_t offset) noexcept;
   virtual void on_item(const Frames&, std::size_t) noexcept {}  // of a stream
@@ -216,12 +216,13 @@ class Pending : public StateBase {
  private:
   const ResultOps& result_;
   Peer& peer_;
-  const MethodInfo& info_;
-  CallScope scope_;
-  Caller caller_;
-  bool one_way_;
   std::atomic<StateBase*> served_ = nullptr;  // the call at its callee, when that is in this process; with a reference
   DeadlineTimer timer_;
+  // What a reply does not need is last: then it is not fetched for it.
+  const MethodInfo& info_;
+  Caller caller_;
+  bool one_way_;
+  CallScope scope_;
 
   Ref<StateBase> take_served() noexcept { return Ref<StateBase>(served_.exchange(nullptr)); }
   void cancel_served() noexcept;

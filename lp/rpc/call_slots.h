@@ -19,9 +19,7 @@ class CallSlots {
 
   // For who calls: adds `call`, of which there must be fewer than kLimit, and gives it a number larger than all before.
   std::uint64_t add(T call) {
-    if (free_.empty()) free_.push_back(slots_.size());
-    const std::size_t place = free_.back();
-    free_.pop_back();
+    const std::size_t place = first_free_ != kNone ? pop_free() : slots_.size();
     const std::uint64_t number = ++count_ * kLimit + place;
     put(number, std::move(call));
     return number;
@@ -45,6 +43,12 @@ class CallSlots {
     T* const found = find(number);
     return found == nullptr ? T() : take_from(*found, number % kLimit);
   }
+  // The call in the place that is `distance` behind that of `number`; null when none is there. Places are used again in
+  // the order in which they became free: while replies come in the order of the calls, so many come before its own.
+  T* ahead(std::uint64_t number, std::size_t distance) {
+    const std::size_t place = number % kLimit + distance;
+    return place < slots_.size() && slots_[place].call ? &slots_[place].call : nullptr;
+  }
   // Takes those out of which take_it(call) is true, the oldest first.
   template <class Predicate>
   std::vector<T> take_if(Predicate take_it) {
@@ -61,17 +65,29 @@ class CallSlots {
 
  private:
   struct Slot {
-    std::uint64_t number = 0;
+    std::uint64_t number = 0;  // of a free place of who calls: the next free one
     T call{};
   };
+  static constexpr std::size_t kNone = ~std::size_t{0};
+
+  std::size_t pop_free() {
+    const std::size_t place = std::exchange(first_free_, slots_[first_free_].number);
+    if (first_free_ == kNone) last_free_ = kNone;
+    return place;
+  }
+  void push_free(std::size_t place) {
+    slots_[place].number = kNone;
+    (last_free_ == kNone ? first_free_ : slots_[last_free_].number) = place;
+    last_free_ = place;
+  }
   T take_from(T& call, std::size_t place) {
     --size_;
-    if (count_ > 0) free_.push_back(place);  // we give the numbers
+    if (count_ > 0) push_free(place);  // we give the numbers
     return std::exchange(call, T());
   }
 
   std::vector<Slot> slots_;
-  std::vector<std::size_t> free_;
+  std::size_t first_free_ = kNone, last_free_ = kNone;
   std::size_t size_ = 0;
   std::uint64_t count_ = 0;
 };

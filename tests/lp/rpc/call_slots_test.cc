@@ -31,6 +31,22 @@ TEST(CallSlotsTest, NumbersGrowAndPlacesAreUsedAgain) {
   EXPECT_LT(last % CallSlots<int*>::kLimit, 500u);
 }
 
+TEST(CallSlotsTest, WhileCallsEndInOrderTheNextOneStandsBehind) {
+  CallSlots<int*> slots;
+  std::vector<int> calls(1000);
+  std::vector<std::uint64_t> numbers;
+  for (std::size_t i = 0; i < 10; ++i) numbers.push_back(slots.add(&calls[i]));
+  EXPECT_EQ(slots.ahead(numbers[7], 3), nullptr) << "there is no such place";
+  for (std::size_t i = 0; i + 10 < calls.size(); ++i) {
+    if (i % 10 < 7) {
+      ASSERT_EQ(*slots.ahead(numbers[i], 3), &calls[i + 3]);
+    }
+    ASSERT_EQ(slots.take(numbers[i]), &calls[i]);
+    EXPECT_EQ(slots.ahead(numbers[i], 0), nullptr);
+    numbers.push_back(slots.add(&calls[i + 10]));
+  }
+}
+
 TEST(CallSlotsTest, AnOldNumberFindsNothing) {
   CallSlots<int*> slots;
   int one = 0, two = 0;
