@@ -105,8 +105,7 @@ Places::Places(const Plan& plan, const Topology& topology, std::vector<HostCapac
       needs_(topology.units.size()),
       places_(topology.units.size()),
       environments_(topology.units.size()) {
-  for (const HostCapacity& host : hosts_)
-    free_.push_back({.cores = host.cores, .gpus = host.gpus, .memory = host.memory});
+  for (const HostCapacity& host : hosts_) free_.push_back(all_of(host));
   const std::vector<std::vector<bool>> allowed = allowed_hosts(plan, hosts_, options.placements);
   std::string problems;
   for (std::size_t unit = 0; unit < places_.size(); ++unit) {
@@ -169,6 +168,29 @@ void Places::meet(std::size_t host, const std::string& address, const std::strin
 
 void Places::lose(std::size_t host) { free_[host].lost = true; }
 
+void Places::take_back(std::size_t host, HostCapacity capacity) {
+  std::vector<std::size_t> units;
+  for (std::size_t unit = 0; unit < places_.size(); ++unit) {
+    if (places_[unit].host != host) continue;
+    units.push_back(unit);
+    release(unit);
+  }
+  hosts_[host] = std::move(capacity);
+  free_[host] = all_of(hosts_[host]);
+  for (const std::size_t unit : units) {
+    if (fits(needs_[unit], host, /*needed=*/true)) seat(unit, host);
+  }
+}
+
+std::string Places::capacity_text(std::size_t host) const {
+  const HostCapacity& all = hosts_[host];
+  return list(all.cores.size(), all.gpus.size(), all.memory);
+}
+
+Places::Free Places::all_of(const HostCapacity& host) {
+  return {.cores = host.cores, .gpus = host.gpus, .memory = host.memory};
+}
+
 bool Places::misses_host(std::size_t unit) const {
   for (std::size_t host = 0; host < free_.size(); ++host) {
     if (free_[host].lost && needs_[unit].hosts[host]) return true;
@@ -214,10 +236,17 @@ std::string Places::put(std::size_t unit, bool needed) {
     if (fits(need, host, needed) && (!best.has_value() || load(host) < load(*best))) best = host;
   }
   if (!best.has_value()) return shortage(unit, needed);
-  Free& free = free_[*best];
+  seat(unit, *best);
+  return {};
+}
+
+// Gives the unit, which fits there, its share of the host.
+void Places::seat(std::size_t unit, std::size_t host) {
+  const Need& need = needs_[unit];
+  Free& free = free_[host];
   UnitPlace& place = places_[unit];
-  place.host = *best;
-  place.listen = hosts_[*best].spec.address;
+  place.host = host;
+  place.listen = hosts_[host].spec.address;
   free.units += 1;
   free.memory -= need.memory;
   std::map<std::string, std::string> environment = environments_[unit];
@@ -230,17 +259,11 @@ std::string Places::put(std::size_t unit, bool needed) {
   if (pin_) place.cores = take(free.cores, cores_of(need));
   place.environment.clear();
   for (const auto& [name, value] : environment) place.environment.push_back(name + "=" + value);
-  return {};
 }
 
 // What the unit asks for, and what each host that it may have still has.
 std::string Places::shortage(std::size_t unit, bool needed) const {
   const Need& need = needs_[unit];
-  const auto list = [&](std::size_t cpus, std::size_t gpus, std::uint64_t memory) {
-    std::string text = std::to_string(gpus) + " gpus, " + memory_text(memory) + " of memory";
-    if (pin_) text = std::to_string(cpus) + " cpus, " + text;
-    return text;
-  };
   std::string left;
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
     if (!need.hosts[host]) continue;
@@ -253,6 +276,11 @@ std::string Places::shortage(std::size_t unit, bool needed) const {
   return topology_.units[unit].name + " asks for " +
          list(cores_of(need), static_cast<std::size_t>(need.gpus), need.memory) + ", and " +
          (left.empty() ? "there is no host that all of its groups may have" : left);
+}
+
+std::string Places::list(std::size_t cpus, std::size_t gpus, std::uint64_t memory) const {
+  const std::string text = std::to_string(gpus) + " gpus, " + memory_text(memory) + " of memory";
+  return pin_ ? std::to_string(cpus) + " cpus, " + text : text;
 }
 
 }  // namespace lp::internal

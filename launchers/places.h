@@ -58,10 +58,16 @@ class Places {
   const UnitPlace& of(std::size_t unit) const { return places_[unit]; }
   const HostCapacity& host(std::size_t index) const { return hosts_[index]; }
 
-  // The host is there, or there again, at this address; `directory` as in HostCapacity.
+  // The host is there, or there again, at this address, and has what the engine has given it; `directory` as in
+  // HostCapacity.
   void meet(std::size_t host, const std::string& address, const std::string& directory);
   // The host is lost: what it has is given out no more.
   void lose(std::size_t host);
+  // The host that was lost is there again, and has this now. Who had its place there has one there as long as all fit;
+  // the others have none.
+  void take_back(std::size_t host, HostCapacity capacity);
+  // "2 gpus, 3.5G of memory", with `pin` its processors, too: all that the host has.
+  std::string capacity_text(std::size_t host) const;
   // Whether the unit may have a host that is lost.
   bool misses_host(std::size_t unit) const;
   // Gives the unit a place if it has none, or if its host is lost. Why that cannot be; empty: it has one. Only a unit
@@ -86,10 +92,13 @@ class Places {
   };
 
   static std::size_t cores_of(const Need& need);
+  static Free all_of(const HostCapacity& host);
   void set_directory(const GroupPlacement& place);
   std::string put(std::size_t unit, bool needed);
+  void seat(std::size_t unit, std::size_t host);
   bool fits(const Need& need, std::size_t host, bool needed) const;
   std::string shortage(std::size_t unit, bool needed) const;
+  std::string list(std::size_t cpus, std::size_t gpus, std::uint64_t memory) const;
 
   const Topology& topology_;
   const bool pin_;

@@ -15,6 +15,7 @@
 namespace lp::internal {
 namespace {
 
+const std::string kNotStarted = "could not be started: ";
 const std::string kNoHost = "no host that is left can have it: ";
 
 std::string text_of(const flatbuffers::String* string) { return string == nullptr ? std::string() : string->str(); }
@@ -110,16 +111,25 @@ void ProcessHost::welcome(std::size_t host, const control::Hello& hello) {
   events_->on_room();
 }
 
-// The host was lost, and has an agent again.
+// The host was lost, and has an agent again. It may be another machine now.
 void ProcessHost::take_back(std::size_t host, RemoteAgent agent) {
   agents_[host] = std::move(agent.link);
   attach(host);
   say_flow(host);
-  const std::string& address = agent.capacity.spec.address;
-  places_.meet(host, address.empty() ? places_.host(host).spec.address : address, agent.capacity.directory);
-  events_->on_news("host " + places_.host(host).spec.name + " is there again");
+  const std::string had = places_.capacity_text(host);
+  if (agent.capacity.spec.address.empty()) agent.capacity.spec.address = places_.host(host).spec.address;
+  places_.take_back(host, std::move(agent.capacity));
+  const std::string has = places_.capacity_text(host);
+  events_->on_news("host " + places_.host(host).spec.name + " is there again" +
+                   (has == had ? "" : "; it had " + had + ", and has " + has));
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
-    if (units_[unit].cut.has_value() && places_.place(unit, /*needed=*/true).empty()) start_waiting(unit);
+    if (!units_[unit].cut.has_value()) continue;
+    const std::string problem = places_.place(unit, /*needed=*/true);
+    if (problem.empty()) {
+      start_waiting(unit);
+    } else if (!may_wait(unit)) {
+      give_up_waiting(unit, kNotStarted + kNoHost + problem);
+    }
   }
   events_->on_room();
 }
@@ -185,7 +195,7 @@ void ProcessHost::start_there(std::size_t unit, const std::filesystem::path& cut
   const std::size_t host = places_.of(unit).host;
   if (host != UnitPlace::kNowhere && !agents_[host]->open() && !agents_[host]->dials()) places_.lose(host);
   if (const std::string problem = places_.place(unit, /*needed=*/true); !problem.empty()) {
-    if (!may_wait(unit)) return end(unit, "could not be started: " + (kNoHost + problem));
+    if (!may_wait(unit)) return end(unit, kNotStarted + kNoHost + problem);
     units_[unit].cut = cut;
     return events_->on_news(topology_.units[unit].name + " waits: " + kNoHost + problem);
   }
@@ -203,7 +213,7 @@ void ProcessHost::start_there(std::size_t unit, const std::filesystem::path& cut
   try {
     start.cut = start.sends_cuts && !cut.empty() ? send_cut(unit, cut) : cut.string();
   } catch (const Error& error) {
-    return end(unit, "could not be started: " + error.text());
+    return end(unit, kNotStarted + error.text());
   }
   start.nodes = topology_.units[unit].nodes;
   start.patient = start_.patient;
@@ -227,7 +237,7 @@ void ProcessHost::start_there(std::size_t unit, const std::filesystem::path& cut
   spawn.debugger = place.debugger;
   spawn.start = pack(unit, incarnation, std::move(start));
   if (spawn.start.size() + kSmallMessages > kLargeMessages) {
-    return end(unit, "could not be started: its configuration has " + std::to_string(start_.configuration.size()) +
+    return end(unit, kNotStarted + "its configuration has " + std::to_string(start_.configuration.size()) +
                          " bytes, which is too much; name a file in it instead");
   }
   tell(unit, std::move(spawn));

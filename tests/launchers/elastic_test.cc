@@ -219,16 +219,17 @@ TEST(ElasticThreads, CutsGoOnWithoutANodeThatIsIgnored) {
 // Places of hosts with slots, as ssh and Slurm have them.
 class ElasticPlaces : public testing::Test {
  protected:
-  // A server, members in a range, and one more service, on hosts of so many slots.
-  internal::Places places(Replicas members, const std::vector<int>& slots) {
+  // Members in a range, and two other services, on hosts of so many slots, and memory for so many processes.
+  internal::Places places(Replicas members, const std::vector<int>& slots, std::uint64_t memory = 0) {
     Program program("p");
-    program.group<Member>({.name = "member", .replicas = members}, index);
-    program.group<Member>({.name = "other", .replicas = 2}, index);
+    program.group<Member>({.name = "member", .replicas = members, .memory = memory}, index);
+    program.group<Member>({.name = "other", .replicas = 2, .memory = memory}, index);
     plan_ = make_plan(program);
     topology_ = internal::topology_of(plan_);
     std::vector<internal::HostCapacity> hosts;
     for (const int some : slots) {
-      hosts.push_back({.spec = {.name = std::string(1, static_cast<char>('a' + hosts.size())), .slots = some}});
+      hosts.push_back({.spec = {.name = std::string(1, static_cast<char>('a' + hosts.size())), .slots = some},
+                       .memory = memory * static_cast<std::uint64_t>(some)});
     }
     return {plan_, topology_, hosts, {}};
   }
@@ -264,6 +265,23 @@ TEST_F(ElasticPlaces, ALostHostHasNoRoom) {
   EXPECT_NE(hosts.place(1, false), "");
   EXPECT_EQ(hosts.place(1, true), "");
   EXPECT_EQ(hosts.of(1).host, 1 - lost);
+}
+
+TEST_F(ElasticPlaces, AHostThatComesBackWithLessHasNoPlaceForWhatDoesNotFit) {
+  internal::Places hosts = places({1, 1}, {1, 2}, 100);  // all of them need so much memory
+  const auto comes_back_with = [&](std::uint64_t memory) {
+    hosts.lose(1);
+    hosts.take_back(1, {.spec = {.name = "b", .slots = 2}, .memory = memory});
+  };
+  comes_back_with(300);
+  EXPECT_EQ(hosts.of(1).host, 1u);  // as before, until it starts
+  EXPECT_EQ(hosts.of(2).host, 1u);
+  comes_back_with(150);
+  EXPECT_EQ(hosts.of(1).host, 1u);
+  EXPECT_EQ(hosts.of(2).host, internal::UnitPlace::kNowhere);
+  EXPECT_EQ(hosts.place(2, true),
+            "other/1 asks for 0 gpus, 100 of memory, and a has 0 gpus, 0 of memory left; b has 0 gpus, 50 of memory "
+            "left");
 }
 
 }  // namespace

@@ -26,11 +26,7 @@ class SshHosts {
     }
     std::filesystem::copy_file(key + ".pub", directory() / "authorized_keys");
     if (geteuid() == 0) std::filesystem::create_directories("/run/sshd");  // where root's sshd separates privileges
-    std::ofstream(directory() / "sshd_config")
-        << "HostKey " << (directory() / "host_key").string() << "\n"
-        << "AuthorizedKeysFile " << (directory() / "authorized_keys").string()
-        << "\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n"
-        << "KbdInteractiveAuthentication no\nPermitRootLogin prohibit-password\n";
+    boot();
     std::ofstream known(directory() / "known_hosts");
     for (const std::string name : {"h1", "h2", "h3"}) known << name << " " << contents(directory() / "host_key.pub");
     known << "h4 " << contents(directory() / "other_key.pub");
@@ -41,9 +37,17 @@ class SshHosts {
         << (directory() / "sshd_config").string() << " -o PidFile=none -o VersionAddendum=%n\n";
   }
 
-  // From now on, all refuse new connections; or take them again.
-  void shut_down() const { std::filesystem::rename(directory() / "sshd_config", directory() / "off"); }
-  void boot() const { std::filesystem::rename(directory() / "off", directory() / "sshd_config"); }
+  // From now on, all refuse new connections; or take them, and have these GPUs, if any are named.
+  void shut_down() const { std::filesystem::remove(directory() / "sshd_config"); }
+  void boot(const std::string& gpus = {}) const {
+    const std::filesystem::path next = directory() / "sshd_config.next";
+    std::ofstream(next) << "HostKey " << (directory() / "host_key").string() << "\n"
+                        << "AuthorizedKeysFile " << (directory() / "authorized_keys").string()
+                        << "\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n"
+                        << "KbdInteractiveAuthentication no\nPermitRootLogin prohibit-password\n"
+                        << (gpus.empty() ? "" : "SetEnv CUDA_VISIBLE_DEVICES=" + gpus + "\n");
+    std::filesystem::rename(next, directory() / "sshd_config");
+  }
 
   // The flags of a launch on them.
   std::string ssh() const { return "--ssh=ssh -F " + (directory() / "ssh_config").string(); }

@@ -225,6 +225,43 @@ TEST_F(SshTest, NodesThatNoOtherHostMayHaveWaitUntilTheirsIsThereAgain) {
   expect_end_within(std::chrono::seconds(5), processes);
 }
 
+TEST_F(SshTest, AHostThatComesBackGivesWhatItHasThen) {
+  hosts_.boot("4");
+  const std::string file = "groups: {counter: {hosts: [h1]}, worker: {hosts: [h2], gpus: 1}}\n";
+  Subprocess program(
+      on_hosts({"--mode=says that it waits", "--workers=1", "--restart", "--grace=2", configuration(file)}));
+  ASSERT_TRUE(program.read_until("waiting"));
+  hosts_.shut_down();
+  kill(one_with(internal::descendants(program.pid()), " -- h2 "), SIGKILL);
+  EXPECT_TRUE(program.read_until("worker/0 waits: "));
+  hosts_.boot("7,9");
+  EXPECT_TRUE(program.read_until("host h2 is there again; it had 1 gpus, "));
+  EXPECT_TRUE(program.read_until(", and has 2 gpus, "));
+  EXPECT_TRUE(program.read_until("waiting", program.err().find("is there again")));
+  const int worker = one_with(processes_on("h2"), "--lp-node=worker/0");
+  EXPECT_TRUE(internal::has_mark(worker, "CUDA_VISIBLE_DEVICES=7"));
+  program.kill(SIGINT);
+  EXPECT_EQ(program.wait().code, 130) << program.err();
+}
+
+TEST_F(SshTest, WhatDoesNotFitOnAHostThatComesBackWithLessIsRefused) {
+  hosts_.boot("4,9");
+  const std::string file = "groups: {counter: {hosts: [h1]}, worker: {hosts: [h2], gpus: 2}}\n";
+  Subprocess program(
+      on_hosts({"--mode=says that it waits", "--workers=1", "--restart", "--grace=2", configuration(file)}));
+  ASSERT_TRUE(program.read_until("waiting"));
+  hosts_.shut_down();
+  kill(one_with(internal::descendants(program.pid()), " -- h2 "), SIGKILL);
+  EXPECT_TRUE(program.read_until("worker/0 waits: "));
+  hosts_.boot("4");
+  EXPECT_EQ(program.wait().code, 1);
+  EXPECT_TRUE(has(program.err(), "host h2 is there again; it had 2 gpus, ")) << program.err();
+  EXPECT_TRUE(has(program.err(),
+                  "the program failed: worker/0 (incarnation 3): could not be started: no host that is left can have "
+                  "it: worker/0 asks for 2 gpus, 0 of memory, and h2 has 1 gpus, "))
+      << program.err();
+}
+
 TEST_F(SshTest, ARunWhoseNodesWaitForAHostCanBeStopped) {
   Subprocess program(on_hosts({"--mode=says that it waits", "--workers=1", "--restart",
                                configuration("groups:\n  counter:\n    hosts: [h1]\n  worker:\n    hosts: [h2]\n")}));
