@@ -7,6 +7,7 @@
 
 #include "launchers/main.h"
 #include "tests/launchers/programs_for_test.h"
+#include "tests/launchers/replicated_program.h"
 
 namespace {
 
@@ -16,6 +17,10 @@ struct Result {
 };
 
 Result report(lp::Run& run, const lp::test::Config& config) {
+  if (run.program().name() == "replicated") {
+    const auto replicas = run.client(lp::GroupHandle<lp::test::Replica>("replica", config.workers.most)).latest();
+    return {.total = replicas[0].call<&lp::test::Replica::state>().sum};
+  }
   if (run.program().name() != "counting") return {};
   const int total = run.client(lp::Handle<lp::test::Counter>("counter")).call<&lp::test::Counter::total>();
   return {.total = total, .list = {config.workers.most, config.steps}};
@@ -42,8 +47,11 @@ int main(int argc, char** argv) {
   if (const auto code = lp::become_node_if_asked(argc, argv, lp::test::programs())) return *code;
   // As a program with flags, for the tests of lp::main.
   if (argc > 1 && std::string_view(argv[1]) == "program") {
-    return lp::main<lp::test::Config>(
-        argc - 1, argv + 1, {{"program", lp::test::make_counting}, {"saving", lp::test::make_saving}}, report);
+    return lp::main<lp::test::Config>(argc - 1, argv + 1,
+                                      {{"program", lp::test::make_counting},
+                                       {"saving", lp::test::make_saving},
+                                       {"replicated", lp::test::make_replicated}},
+                                      report);
   }
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "lp/base/scheduler.h"
 #include "tests/directory.h"
 #include "tests/launchers/subprocess.h"
+#include "tests/launchers/tools_for_test.h"
 
 namespace lp::test {
 
@@ -29,6 +31,17 @@ class MainTest : public testing::Test {
   std::string configuration(const std::string& yaml) const {
     std::ofstream(directory_ / "c.yaml") << yaml;
     return "--config=" + (directory_ / "c.yaml").string();
+  }
+
+  // Until the first run has this cut.
+  void wait_for_cut(int step) const {
+    const std::string event = "the cut of step " + std::to_string(step) + " is complete";
+    Event never;
+    for (const Time end = after(std::chrono::seconds(30)); now() < end;) {
+      if (contents(directory_ / "run1" / "events.log").find(event) != std::string::npos) return;
+      never.wait(after(std::chrono::milliseconds(20)));
+    }
+    ADD_FAILURE() << "there was no cut of step " << step;
   }
 
   const Directory temporary_;

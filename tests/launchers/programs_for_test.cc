@@ -14,6 +14,7 @@
 
 #include "lp/program/checkpoint.h"
 #include "tests/launchers/elastic_program.h"
+#include "tests/launchers/replicated_program.h"
 
 namespace lp::test {
 namespace {
@@ -208,6 +209,7 @@ const Programs& programs() {
                                   .add<Config>("program", make_counting)
                                   .add<Config>("impure", make_impure)
                                   .add<Config>("saving", make_saving)
+                                  .add<Config>("replicated", make_replicated)
                                   .add<ElasticConfig>("elastic", make_elastic)
                                   .add<ElasticConfig>("keeping", make_keeping);
   return all;

@@ -2,6 +2,7 @@
 // The programs that the tests of this folder launch, in this process or in others.
 
 #include <string>
+#include <vector>
 
 #include "launchers/programs.h"
 #include "launchers/run.h"
@@ -15,6 +16,7 @@ struct Config {
   int steps = 5;
   bool restart = false;
   bool ignore = false;
+  std::vector<int> members{};  // so many replicas must be there at the ends of the stages: see replicated_program.h
 };
 
 class Counter {

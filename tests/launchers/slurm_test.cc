@@ -117,6 +117,56 @@ TEST_F(SlurmTest, AProgramRunsInAJobOfTwoComponents) {
   expect_end_within(std::chrono::seconds(10), processes);
 }
 
+// Three replicas with state and a trainer, in as many slots. Without n3 there is none for the replica that was there.
+class SlurmReplicasLong : public SlurmTest {
+ protected:
+  std::vector<std::string> replicas_in_job(const std::string& members, std::vector<std::string> flags = {}) {
+    flags.insert(flags.end(), {"--launch=slurm", "--slurm=--nodes=3,--ntasks=4,--time=5,--no-kill", "--grace=2",
+                               "--json", "--program=replicated", "--workers=1..3", "--steps=60", "--mode=one is killed",
+                               configuration("members: " + members + "\ngroups: {trainer: {hosts: [n1]}}\n")});
+    return arguments(std::move(flags));
+  }
+  void expect_result_of_a_run_without_failures(const Subprocess& there) {
+    Subprocess here(arguments({with_processes(), "--json", "--program=replicated", "--workers=3", "--steps=60"}));
+    ASSERT_EQ(here.wait().code, 0) << here.err();
+    EXPECT_EQ(here.last_line().substr(0, here.last_line().find("launch")),
+              there.last_line().substr(0, there.last_line().find("launch")));
+  }
+};
+
+TEST_F(SlurmReplicasLong, MembersWithStateGoOnFromACutWithoutThatOfAHostThatIsLost) {
+  Subprocess program(replicas_in_job("[2]"));
+  ASSERT_TRUE(program.read_until("there: 0 1 2\n"));
+  ASSERT_TRUE(program.read_until("waiting at step 20\n"));
+  wait_for_cut(20);
+  cluster_.kill_host("n3");
+  EXPECT_TRUE(program.read_until("replica/2: was lost with its host n3: "));
+  EXPECT_EQ(program.wait().code, 0) << program.err();
+  for (const char* text : {"from the cut of step 20\n", "replica/2: has no place: ", "replica/1 | loaded step 20\n",
+                           "there: 0 1\n", "replica/0: was killed by signal 9"}) {
+    EXPECT_TRUE(has(program.err(), text)) << text << "\n" << program.err();
+  }
+  expect_result_of_a_run_without_failures(program);
+}
+
+TEST_F(SlurmReplicasLong, MembersWithStateComeWhenTheirJobBeginsAgain) {
+  Subprocess program(replicas_in_job("[2, 3]", {"--requeue"}));
+  ASSERT_TRUE(program.read_until("waiting at step 20\n"));
+  wait_for_cut(20);
+  cluster_.kill_host("n3");
+  ASSERT_TRUE(program.read_until("waiting at step 40\n"));
+  wait_for_cut(40);
+  cluster_.start_slurmd("n3");
+  ASSERT_EQ(command("scontrol requeue 1").code, 0);
+  EXPECT_EQ(program.wait().code, 0) << program.err();
+  for (const char* text : {"is PENDING", "replica/1 | loaded step 40\n", "replica/0: was killed by signal 9"}) {
+    EXPECT_TRUE(has(program.err(), text)) << text << "\n" << program.err();
+  }
+  EXPECT_FALSE(has(program.err(), "replica/2 | loaded step 40\n")) << program.err();
+  EXPECT_TRUE(has(program.err().substr(program.err().find("is PENDING")), "there: 0 1 2\n")) << program.err();
+  expect_result_of_a_run_without_failures(program);
+}
+
 // Programs whose file is gone when they start, in an interactive allocation of nodes that have a cache each.
 class SlurmCopyTest : public SlurmTest {
  protected:

@@ -298,6 +298,34 @@ TEST_F(SshTest, AMemberOfALostHostIsAbsentUntilThatIsThereAgain) {
   EXPECT_EQ(program.wait().code, 130) << program.err();
 }
 
+TEST_F(SshTest, MembersWithStateComeAndGoAndTheResultIsThatOfARunWithoutFailures) {
+  const std::string file = "members: [2, 3]\ngroups: {trainer: {hosts: [h1]}}\n";
+  Subprocess program(on_hosts({"--json", "--grace=2", "--program=replicated", "--workers=1..3", "--steps=60",
+                               "--mode=one is killed", configuration(file)},
+                              "h1:2,h2,h3"));
+  ASSERT_TRUE(program.read_until("waiting at step 20\n"));
+  wait_for_cut(20);
+  hosts_.shut_down();
+  kill(one_with(internal::descendants(program.pid()), " -- h3 "), SIGKILL);
+  ASSERT_TRUE(program.read_until("waiting at step 40\n"));
+  wait_for_cut(40);
+  hosts_.boot();
+  EXPECT_EQ(program.wait().code, 0) << program.err();
+  for (const char* text : {"replica/2: was lost with its host h3: ", "from the cut of step 20\n",
+                           "replica/2: has no place: ", "replica/1 | loaded step 20\n", "there: 0 1\n",
+                           "replica/2 is there; the program goes on with it\n", "replica/0: was killed by signal 9"}) {
+    EXPECT_TRUE(has(program.err(), text)) << text << "\n" << program.err();
+  }
+  const std::size_t came = program.err().find("replica/2 is there");
+  EXPECT_TRUE(has(program.err().substr(came), "there: 0 1 2\n")) << program.err();
+  EXPECT_TRUE(has(program.err().substr(came), "replica/2 | loaded step ")) << program.err();
+
+  Subprocess here(arguments({with_processes(), "--json", "--program=replicated", "--workers=3", "--steps=60"}));
+  ASSERT_EQ(here.wait().code, 0) << here.err();
+  EXPECT_EQ(here.last_line().substr(0, here.last_line().find("launch")),
+            program.last_line().substr(0, program.last_line().find("launch")));
+}
+
 // What runs `line` on a host where the program is not yet, and whose home is `home`.
 internal::CommandThere without_program(const SshHosts& hosts, const std::filesystem::path& home) {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe");
