@@ -36,8 +36,8 @@ constexpr std::size_t kLongestLine = std::size_t{1} << 16;                    //
 constexpr const char* kNodeVariable = "SLURMD_NODENAME";                      // outside of an allocation there is none
 
 // Slurm lets a job with --no-kill go on when its first node has failed, without a coordinator. A task whose agent was
-// forsaken by its launcher looks whether that is so; then it ends the job, or has it begin again, as the job may. It
-// gives up when no Slurm has answered for an hour.
+// forsaken by its launcher looks whether that is so; then it ends the job, or has it begin again, as the job may. When
+// it has begun again elsewhere, there is nothing left to watch. It gives up when no Slurm has answered for an hour.
 constexpr const char* kWatch = R"sh(unheard=0
 while sleep 5; do
   state=$(squeue -h -j $job -o %T) && there=$(squeue -h -j $job -w $first -o %T) && shown=$(scontrol show job $job) || {
@@ -47,6 +47,10 @@ while sleep 5; do
   }
   unheard=0
   test "$state" || exit 0
+  case $shown in
+    *" Restarts=${SLURM_RESTART_COUNT:-0} "*) ;;
+    *) exit 0 ;;
+  esac
   test "$there" && continue
   case $shown in
     *Requeue=1*) scontrol requeue $job ;;

@@ -45,7 +45,7 @@ class SlurmCluster {
                "--pid-file=" + (here / "munged.pid").string(), "--log-file=" + (here / "munged.log").string(),
                "--seed-file=" + (here / "munged.seed").string()});
     wait_for("munge -S " + socket + " -n", "");
-    daemons_["slurmctld"] = start({"/usr/sbin/slurmctld", "-D", "-f", configuration()});
+    start_slurmctld();
     for (const std::string& node : nodes_) start_slurmd(node);
     wait_for("sinfo -h -N -o %T | sort | uniq -c", std::to_string(nodes) + " idle");
   }
@@ -65,6 +65,12 @@ class SlurmCluster {
     std::erase_if(processes, [this](int process) { return !internal::has_mark(process, mark()); });
     return processes;
   }
+
+  // Without it, no command of Slurm is answered; jobs live on.
+  void start_slurmctld() { daemons_[kController] = start({"/usr/sbin/slurmctld", "-D", "-f", configuration()}); }
+  void end_slurmctld() { end(kController, SIGTERM); }  // it keeps what it knows
+  void stop_slurmctld() const { kill(daemons_.at(kController), SIGSTOP); }
+  void continue_slurmctld() const { kill(daemons_.at(kController), SIGCONT); }
 
   void start_slurmd(const std::string& node) {
     daemons_[node] = start({"/usr/sbin/slurmd", "-D", "-f", configuration(), "-N", node});
@@ -99,9 +105,9 @@ class SlurmCluster {
     return at == std::string::npos ? -1 : std::atoi(status.c_str() + at + 5);
   }
 
-  void end(const std::string& daemon) {
+  void end(const std::string& daemon, int signal = SIGKILL) {
     const auto at = daemons_.find(daemon);
-    kill(at->second, SIGKILL);
+    kill(at->second, signal);
     waitpid(at->second, nullptr, 0);
     daemons_.erase(at);
   }
@@ -162,6 +168,8 @@ class SlurmCluster {
     }
     ADD_FAILURE() << "Slurm did not come up:\n" << contents(directory_.path() / "daemons.log");
   }
+
+  static constexpr const char* kController = "slurmctld";
 
   const Directory directory_;
   const int cpus_;  // of each node

@@ -17,6 +17,8 @@ namespace {
 
 class SlurmTest : public MainTest {
  protected:
+  explicit SlurmTest(int nodes = 3) : cluster_(nodes) {}
+
   std::vector<std::string> in_job(std::vector<std::string> flags) {
     flags.insert(flags.begin(), {"--launch=slurm", "--slurm=--nodes=3,--time=5", "--grace=2"});
     return arguments(std::move(flags));
@@ -316,6 +318,100 @@ TEST_F(SlurmTest, AJobWhoseFirstHostDiesBeginsAgainFromItsLastCut) {
   EXPECT_EQ(program.wait(std::chrono::seconds(90)).code, 0) << program.err();
   EXPECT_TRUE(has(program.err(), "saver/0 | loaded step ")) << program.err();
   expect_end_within(std::chrono::seconds(20), processes);
+}
+
+// Jobs that somebody watches who was left alone with them, while no command of Slurm is answered. Four hosts.
+class SlurmctldLong : public SlurmTest {
+ protected:
+  SlurmctldLong() : SlurmTest(4) {}
+
+  // Who has the text in its command line, as the shell has that starts it.
+  int process_on(const std::string& node, const std::string& text) const {
+    for (const int process : cluster_.processes_on(node)) {
+      const bool is_shell = contents("/proc/" + std::to_string(process) + "/comm") == "sh\n";
+      if (!is_shell && has(command_line_of(process), text)) return process;
+    }
+    return -1;
+  }
+  // Waits until who watches on the node has looked at the job so often, between two sleeps.
+  void wait_for_looks(const std::string& node, int count) const {
+    Event never;
+    int sleeper = -1;
+    for (const Time end = after(std::chrono::seconds(90)); count >= 0;) {
+      const int next = process_on(node, "sleep 5");
+      if (next > 0 && std::exchange(sleeper, next) != next) --count;
+      never.wait(after(std::chrono::milliseconds(50)));
+      ASSERT_LT(now(), end) << "nobody watches on " << node;
+    }
+  }
+};
+
+TEST_F(SlurmctldLong, AJobThatLivesIsNotEndedByWhoIsCutOffFromIt) {
+  Subprocess program(in_job({"--mode=says that it waits", "--workers=3", "--restart",
+                             configuration("groups:\n  counter:\n    hosts: [n1]\n  worker:\n    hosts: [n2, n3]\n")}));
+  ASSERT_TRUE(program.read_until("waiting"));
+  const auto others = watch(processes_on("n2"));
+  const auto cut_off = watch(processes_on("n3"));
+  const int dialer = process_on("n3", "--lp-dial=");
+  ASSERT_GT(dialer, 0);
+  kill(dialer, SIGSTOP);
+  EXPECT_TRUE(program.read_until("was lost with its host n3: it has not answered for 2 s"));
+  expect_end_within(std::chrono::seconds(10), cut_off);
+  cluster_.stop_slurmctld();
+  kill(dialer, SIGCONT);
+  wait_for_looks("n3", 1);
+  cluster_.continue_slurmctld();
+  wait_for_looks("n3", 1);
+  EXPECT_EQ(internal::look_at("1").name, "RUNNING");
+  for (const auto& process : others) EXPECT_FALSE(process->ends_within(Duration{})) << command_line_of(process->pid());
+  program.kill(SIGINT);
+  EXPECT_NE(program.wait().code, 0);
+  EXPECT_TRUE(has(program.err(), "ended as CANCELLED")) << program.err();
+}
+
+TEST_F(SlurmctldLong, AJobWhoseFirstHostDiesMeanwhileEndsWhenItIsBack) {
+  Subprocess program(in_job({"--mode=says that it waits", "--workers=5", "--restart"}));
+  ASSERT_TRUE(program.read_until("waiting"));
+  const auto processes = watch(all_processes());
+  cluster_.end_slurmctld();
+  cluster_.kill_host("n1");
+  wait_for_looks("n2", 1);
+  cluster_.start_slurmctld();
+  EXPECT_NE(program.wait(std::chrono::seconds(90)).code, 0);
+  EXPECT_TRUE(has(program.err(), "ended as CANCELLED (its first node, n1, has failed)")) << program.err();
+  expect_end_within(std::chrono::seconds(20), processes);
+}
+
+TEST_F(SlurmctldLong, AJobWhoseFirstHostDiesMeanwhileBeginsAgainWhenItIsBack) {
+  Subprocess program(arguments({"--launch=slurm", "--slurm=--nodes=2,--time=5,--no-kill", "--grace=2", "--requeue",
+                                "--program=saving", "--mode=ends when loaded", "--steps=3"}));
+  ASSERT_TRUE(program.read_until("driver  | step 50\n"));
+  const auto processes = watch(all_processes());
+  cluster_.end_slurmctld();
+  cluster_.kill_host("n1");
+  wait_for_looks("n2", 1);
+  cluster_.start_slurmctld();
+  EXPECT_EQ(program.wait(std::chrono::seconds(90)).code, 0) << program.err();
+  EXPECT_TRUE(has(program.err(), "saver/0 | loaded step ")) << program.err();
+  expect_end_within(std::chrono::seconds(20), processes);
+}
+
+// Slurm has lost n2, too, where who was left alone lives on, and does not see the job on its own first host.
+TEST_F(SlurmctldLong, AJobThatHasBegunAgainIsLeftAloneByWhoWatchedItsFirstStart) {
+  Subprocess program(arguments({"--launch=slurm", "--slurm=--nodes=2,--time=5,--no-kill", "--grace=2", "--requeue",
+                                "--mode=says that it waits", "--workers=3"}));
+  ASSERT_TRUE(program.read_until("waiting"));
+  cluster_.kill_host("n1");
+  cluster_.kill_slurmd("n2");
+  wait_for_looks("n2", 0);
+  const auto watchers = watch(cluster_.processes_on("n2"));
+  ASSERT_TRUE(program.read_until("is PENDING (BeginTime)"));
+  ASSERT_TRUE(program.read_until("waiting", program.err().find("(BeginTime)")));
+  expect_end_within(std::chrono::seconds(15), watchers);  // as long as three looks
+  EXPECT_EQ(internal::look_at("1").name, "RUNNING");
+  program.kill(SIGINT);
+  EXPECT_NE(program.wait().code, 0);
+  EXPECT_TRUE(has(program.err(), "ended as CANCELLED")) << program.err();
 }
 
 // Its slurmd has died, so the job begins again elsewhere; but its first start lives, and must end before.
