@@ -148,12 +148,15 @@ void Reception::State::cut(const Router::Arrival& from) {
 void Reception::State::welcome(const Router::Arrival& from) {
   const auto permit = permits.find(from.permit);
   if (permit == permits.end()) return;
-  std::erase_if(guests, [&](const auto& one) {
-    const bool before = one.second.agent == permit->second;
-    if (before) send(one.second.id, tunnel_message(Tunnel::Kind::lost));
-    return before;
-  });
   if (closing || finished) return send(from.id, tunnel_message(Tunnel::Kind::over));
+  guard.greeted(from.descriptor);
+  const auto before =
+      std::find_if(guests.begin(), guests.end(), [&](const auto& one) { return one.second.agent == permit->second; });
+  if (before != guests.end()) {
+    if (!before->second.lost) return;  // until that is lost; who has come greets us again and again
+    send(before->second.id, tunnel_message(Tunnel::Kind::lost));
+    guests.erase(before);
+  }
   try {
     const SocketPair ends = make_socket_pair();
     Descriptor ours(ends.ours);
@@ -161,7 +164,6 @@ void Reception::State::welcome(const Router::Arrival& from) {
     guest.tunnel = std::make_unique<Tunnel>(Descriptor(ends.theirs), poller, ++last_tag,
                                             [this, id = from.id](Buffer message) { send(id, std::move(message)); });
     guests.emplace(last_tag, std::move(guest));
-    guard.greeted(from.descriptor);
     const auto lease = static_cast<std::uint32_t>(options.lease.count());
     send(from.id, tunnel_message(Tunnel::Kind::hello, std::as_bytes(std::span(&lease, 1))));
     arrived(permit->second, std::move(ours));

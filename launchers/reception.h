@@ -26,8 +26,9 @@ class Reception {
     std::vector<std::string> agents{};  // their public keys
     std::chrono::seconds lease{10};     // an agent that does not hear of us for so long ends
   };
-  // The agent of this index has dialed; `stream` is a socket that leads to it. When it dials again, as one that was
-  // started anew, its stream before has ended.
+  // The agent of this index has dialed; `stream` is a socket that leads to it. Of two that have its key, as when the
+  // pod of one is replaced, the first stays and the other waits, until the owner closes the stream or its connection
+  // ends.
   using Arrived = Function<void(std::size_t agent, Descriptor stream)>;
 
   // Throws Error when it cannot listen.

@@ -166,6 +166,46 @@ TEST(ReceptionTest, WhoHasNoKeyOfTheRunGetsNothingAndTheAgentGetsIn) {
   EXPECT_FALSE(stranger.receive(nothing));
 }
 
+// A pod that Kubernetes could not reach has been replaced, and comes back, or never was away.
+TEST(ReceptionTest, OfTwoWithTheKeyOfAnAgentTheFirstStaysUntilItIsLost) {
+  const CurveKeys ours = make_curve_keys(), agents = make_curve_keys();
+  Poller arrivals;
+  std::array<Descriptor, 2> streams;
+  std::atomic<std::size_t> count = 0;
+  internal::Reception reception({.address = "127.0.0.1", .keys = ours, .agents = {agents.public_key}},
+                                [&](std::size_t, Descriptor stream) {
+                                  streams.at(count) = std::move(stream);
+                                  ++count;
+                                  arrivals.wake();
+                                });
+  const auto send = [&](internal::Router& router, Tunnel::Kind kind) {
+    const Frames message{.body = internal::tunnel_message(kind)};
+    router.send("c", std::span(&message, 1), {});
+  };
+  const Time end = after(std::chrono::seconds(20));
+  std::array<Poller::Ready, 1> ready;
+  internal::Router first("", agents), second("", agents);
+  for (internal::Router* const router : {&first, &second}) {
+    router->connect("c", reception.endpoint(), ours.public_key);
+    send(*router, Tunnel::Kind::hello);
+    while (count == 0 && !passed(end)) arrivals.wait(ready, end);
+  }
+  send(second, Tunnel::Kind::bytes);  // who was not let in hears so
+  Poller answers;
+  answers.add(second.descriptor(), 0);
+  internal::Router::Arrival arrival;
+  while (!second.receive(arrival) && !passed(end)) answers.wait(ready, end);
+  EXPECT_TRUE(internal::for_each_message(
+      arrival, [](auto message) { EXPECT_EQ(internal::kind_of(message), Tunnel::Kind::lost); }));
+  EXPECT_EQ(count, 1u);
+  streams[0] = Descriptor();
+  while (count < 2 && !passed(end)) {
+    send(second, Tunnel::Kind::hello);
+    arrivals.wait(ready, after(std::chrono::milliseconds(20)));
+  }
+  EXPECT_EQ(count, 2u);
+}
+
 TEST(ReceptionKeysTest, AreReadAsTheyWereWrittenAndWhatIsNoneIsNotShown) {
   const Directory directory;
   const std::string path = (directory.path() / "keys").string();
