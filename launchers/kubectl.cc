@@ -1,6 +1,8 @@
 #include "launchers/kubectl.h"
 
-#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,11 +16,14 @@
 #include <sstream>
 #include <utility>
 
+#include "launchers/control_socket.h"
 #include "launchers/exit_status.h"
 #include "launchers/interrupts.h"
 #include "launchers/kubernetes.h"
 #include "launchers/run_directory.h"
 #include "launchers/shell_word.h"
+#include "launchers/spawn.h"
+#include "lp/base/descriptor.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "lp/base/json_value.h"
@@ -27,35 +32,52 @@
 namespace lp::internal {
 namespace {
 
-constexpr auto kPeriod = std::chrono::seconds(1);    // between two looks at the pods
-constexpr auto kPatience = std::chrono::minutes(2);  // with a cluster that does not answer
+constexpr auto kPeriod = std::chrono::seconds(1);       // between two looks at the pods
+constexpr auto kTimeToTell = std::chrono::seconds(10);  // of a kubelet whose pod has ended
+constexpr auto kPatience = std::chrono::minutes(2);     // with a cluster that does not answer
 constexpr const char* kKinds = "job,pod,service,secret,configmap,serviceaccount";
 constexpr const char* kCoordinator = "coordinator";
 constexpr const char* kOutOfMemory = "OOMKilled";
 constexpr int kFailed = 1;
 constexpr int kTerminated = 128 + 15;  // what a program does that Kubernetes has stopped
 
-// What a program prints, as it comes, a line at a time. With `json` its result, which is the last line that is an
-// object, goes to standard output at the end, and everything else to standard error: the cluster keeps no order between
-// the two.
+// What a program prints, as it comes, a line at a time. The stream may break off without a word, as when its kubelet
+// cannot be reached for a while: then it begins again, and what came before is left out. With `json` its result, which
+// is the last line that is an object, goes to standard output at the end, and everything else to standard error: the
+// cluster keeps no order between the two.
 class Lines {
  public:
-  Lines(const std::string& command, bool json) : pipe_(popen((command + " </dev/null").c_str(), "re")), json_(json) {
-    if (pipe_ == nullptr) throw Error(ErrorKind::failed, "cannot start kubectl");
-    fcntl(fd(), F_SETFL, O_NONBLOCK);
-  }
-  ~Lines() { pclose(pipe_); }
+  Lines(std::string command, bool json) : command_(std::move(command)), json_(json) {}
+  ~Lines() { end(); }
   Lines(const Lines&) = delete;
   Lines& operator=(const Lines&) = delete;
 
-  int fd() const { return fileno(pipe_); }
+  bool open() const { return static_cast<bool>(stream_); }
+  int fd() const { return stream_.number(); }
+
+  void begin() {
+    const SocketPair ends = make_socket_pair();
+    stream_ = Descriptor(ends.ours);
+    const Descriptor theirs(ends.theirs);
+    process_ = spawn_command({"/bin/sh", "-c", command_ + " </dev/null"}, theirs.number(), STDERR_FILENO);
+    skip_ = passed_;
+  }
+  void end() {
+    stream_ = Descriptor();
+    if (process_ < 0) return;
+    kill(-process_, SIGKILL);  // it may wait for a kubelet that does not answer
+    waitpid(std::exchange(process_, -1), nullptr, 0);
+  }
 
   // Passes on what is there. False at the end.
   bool pass() {
     std::array<char, 65536> bytes;
     ssize_t got = 0;
-    while ((got = read(fd(), bytes.data(), bytes.size())) > 0) {
-      text_.append(bytes.data(), static_cast<std::size_t>(got));
+    while ((got = recv(fd(), bytes.data(), bytes.size(), MSG_DONTWAIT)) > 0) {
+      const auto known = std::min(static_cast<std::size_t>(got), skip_);
+      skip_ -= known;
+      passed_ += static_cast<std::size_t>(got) - known;
+      text_.append(bytes.data() + known, static_cast<std::size_t>(got) - known);
       std::size_t begin = 0;
       for (std::size_t end = 0; (end = text_.find('\n', begin)) != std::string::npos; begin = end + 1) {
         take(text_.substr(begin, end + 1 - begin));
@@ -77,10 +99,14 @@ class Lines {
     std::fwrite(line.data(), 1, line.size(), json_ ? stderr : stdout);
   }
 
-  FILE* pipe_;
-  bool json_;
-  std::string text_;    // of a line that has not ended
-  std::string result_;  // what looks like it, so far
+  const std::string command_;
+  const bool json_;
+  Descriptor stream_;
+  pid_t process_ = -1;
+  std::size_t passed_ = 0;  // bytes, of which the stream that has begun again
+  std::size_t skip_ = 0;    // will bring so many once more
+  std::string text_;        // of a line that has not ended
+  std::string result_;      // what looks like it, so far
 };
 
 // What will not change by itself.
@@ -103,16 +129,19 @@ bool is_record(const std::string& text) {
 
 // The container of a pod.
 struct Kubectl::Pod {
-  std::string host{};    // its name in the run
-  std::string phase{};   // "Running"
-  std::string waits{};   // why: "ImagePullBackOff"
-  std::string text{};    // the same, at length
-  std::string ended{};   // how: "Completed", "OOMKilled"
-  std::string code{};    // with which it ended
-  std::string before{};  // how the one before it had ended, which it replaced
-  std::string place{};   // why no node has it
-  std::string result{};  // that it has left
+  std::string host{};     // its name in the run
+  std::string phase{};    // "Running"
+  std::string waits{};    // why: "ImagePullBackOff"
+  std::string text{};     // the same, at length
+  std::string ended{};    // how: "Completed", "OOMKilled"
+  std::string code{};     // with which it ended
+  std::string before{};   // how the one before it had ended, which it replaced
+  std::string place{};    // why no node has it
+  std::string grace{};    // seconds that it may take to end when it is deleted
+  std::string deleted{};  // when it shall have ended; empty: nobody has deleted it
+  std::string result{};   // that it has left
 
+  Duration time_to_end() const { return std::chrono::seconds(std::atoi(grace.c_str())) + kTimeToTell; }
   bool over() const { return !code.empty() || phase == "Failed"; }  // one that is evicted may have no code
 };
 
@@ -158,7 +187,17 @@ ResultRecord keep_result(const std::filesystem::path& directory, const Coordinat
 void Kubectl::create(const std::string& file) const { ask("create -f " + shell_word(file)); }
 
 void Kubectl::remove(const std::string& run) const {
-  ask(std::string("delete ") + kKinds + " --ignore-not-found --selector=" + kRunLabel + "=" + object_name(run));
+  const std::string all =
+      std::string("delete ") + kKinds + " --ignore-not-found --selector=" + kRunLabel + "=" + object_name(run);
+  Duration longest = kTimeToTell;
+  for (const Pod& pod : pods_of(run)) longest = std::max(longest, pod.time_to_end());
+  try {
+    ask(all + " --timeout=" + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(longest).count()) + "s");
+  } catch (const Error&) {
+    // A kubelet that cannot be reached does not say that its pods have ended; it ends them when it can be reached
+    // again.
+    ask(all + " --force --grace-period=0");
+  }
 }
 
 std::vector<Kubectl::Pod> Kubectl::pods_of(const std::string& run) const {
@@ -169,6 +208,7 @@ std::vector<Kubectl::Pod> Kubectl::pods_of(const std::string& run) const {
       "{.status.containerStatuses[0].state.terminated.exitCode}{\"\\t\"}"
       "{.status.containerStatuses[0].lastState.terminated.reason}{\"\\t\"}"
       "{.status.conditions[?(@.reason==\"Unschedulable\")].message}{\"\\t\"}"
+      "{.spec.terminationGracePeriodSeconds}{\"\\t\"}{.metadata.deletionTimestamp}{\"\\t\"}"
       "{.status.containerStatuses[0].state.terminated.message}{\"\\n\"}{end}";
   std::istringstream lines(ask("get pods --selector=" + std::string(kRunLabel) + "=" + object_name(run) +
                                " -o jsonpath=" + shell_word(kFields)));
@@ -176,8 +216,8 @@ std::vector<Kubectl::Pod> Kubectl::pods_of(const std::string& run) const {
   for (std::string line; std::getline(lines, line);) {
     std::istringstream fields(line);
     Pod pod;
-    for (std::string* field :
-         {&pod.host, &pod.phase, &pod.waits, &pod.text, &pod.ended, &pod.code, &pod.before, &pod.place, &pod.result})
+    for (std::string* field : {&pod.host, &pod.phase, &pod.waits, &pod.text, &pod.ended, &pod.code, &pod.before,
+                               &pod.place, &pod.grace, &pod.deleted, &pod.result})
       std::getline(fields, *field, '\t');
     if (!pod.host.empty()) pods.push_back(std::move(pod));
   }
@@ -223,9 +263,10 @@ std::pair<int, CoordinatorState> Kubectl::follow(const std::string& run, bool js
   Poller poller;
   poller.add(interrupts.fd(), 0);
   std::array<Poller::Ready, 2> ready;
-  std::optional<Lines> lines;
-  bool more = true;  // of them may come
+  Lines lines(command_ + " logs --follow " + pod_name, json);
+  bool whole = false;  // they have begun when the program had ended
   bool stopped = false;
+  Time late = kNever;  // for them, after the program; and for the end of a coordinator that was deleted
   for (Time answered = now();;) {
     const Time asked = now();
     std::optional<Pod> coordinator;
@@ -241,27 +282,34 @@ std::pair<int, CoordinatorState> Kubectl::follow(const std::string& run, bool js
     } catch (const Error&) {  // the cluster is busy
       if (now() - answered > kPatience) throw;
     }
+    const bool over = coordinator.has_value() && coordinator->over();
+    if (over) late = std::min(late, after(kPatience));
+    if (coordinator.has_value() && !over && !coordinator->deleted.empty()) {
+      late = std::min(late, after(coordinator->time_to_end()));
+      if (passed(late)) coordinator.reset();  // its kubelet cannot be reached
+    }
     const bool there = coordinator.has_value();
     if (there && !stopped && cannot_begin(coordinator->waits)) {
       throw Error(ErrorKind::failed, "the program cannot begin in Kubernetes: it " + said[kCoordinator]);
     }
-    if (there && !lines.has_value() && (coordinator->phase == "Running" || !coordinator->code.empty())) {
-      lines.emplace(command_ + " logs --follow " + pod_name, json);
-      poller.add(lines->fd(), 1);
+    if (there && !lines.open() && !whole && (coordinator->phase == "Running" || !coordinator->code.empty())) {
+      lines.begin();
+      poller.add(lines.fd(), 1);
+      whole = over;
     }
-    const bool ended = there ? coordinator->over() : answered >= asked;
-    if (ended && (!lines.has_value() || !more)) {
-      if (lines.has_value()) lines->finish();
+    const bool ended = there ? over : answered >= asked;
+    if (ended && (!lines.open() || passed(late))) {
+      lines.finish();
       CoordinatorState state = state_of(coordinator);
       if (stopped && (!there || state.job.code == kTerminated)) return {kInterrupted, std::move(state)};
       return {there ? state.job.code : kFailed, std::move(state)};
     }
-    for (const Time next = after(kPeriod); !passed(next);) {
+    for (const Time next = after(kPeriod); !passed(next) && (lines.open() || !over);) {
       const std::size_t count = poller.wait(ready, next);
       for (std::size_t i = 0; i < count; ++i) {
-        if (ready[i].tag == 0 || lines->pass()) continue;
-        more = false;
-        poller.remove(lines->fd());
+        if (ready[i].tag == 0 || lines.pass()) continue;
+        poller.remove(lines.fd());
+        lines.end();
       }
       while (interrupts.take() != 0) {
         if (std::exchange(stopped, true)) return {kInterrupted, {}};

@@ -129,7 +129,7 @@ class Manifests {
     // A server-side dry run looks for the account of a Pod, and does not find one that is made beside it.
     if (!coordinator) out << "  serviceAccountName: " << name_ << "\n";
     out << "  automountServiceAccountToken: false\n  enableServiceLinks: false\n";
-    write_place(out);
+    write_place(out, coordinator);
     out << "  securityContext:\n    runAsNonRoot: true\n    runAsUser: " << kUser << "\n    runAsGroup: " << kUser
         << "\n    fsGroup: " << kUser
         << "\n    seccompProfile: {type: RuntimeDefault}\n  containers:\n  - name: lp\n    image: "
@@ -150,8 +150,10 @@ class Manifests {
     for (std::string line; std::getline(lines, line);) out_ << margin << line << "\n";
   }
 
-  // Which of the cluster's nodes may have the pod.
-  void write_place(std::ostringstream& out) {
+  // Which of the cluster's nodes may have the pod, and for how long one that cannot be reached. By itself Kubernetes
+  // gives it five minutes, and the agent ends its nodes after the grace period: then another pod may as well take its
+  // place. None does for a coordinator, which goes on where only its kubelet is out.
+  void write_place(std::ostringstream& out, bool coordinator) {
     if (!run_.node_selector.empty()) out << "  nodeSelector:\n";
     for (const std::string& one : run_.node_selector) {
       const std::size_t at = one.find('=');
@@ -160,7 +162,12 @@ class Manifests {
       }
       out << "    " << scalar(one.substr(0, at)) << ": " << scalar(one.substr(at + 1)) << "\n";
     }
-    if (!run_.tolerations.empty()) out << "  tolerations:\n";
+    if (!coordinator || !run_.tolerations.empty()) out << "  tolerations:\n";
+    for (const char* const taint : {"not-ready", "unreachable"}) {
+      if (coordinator) break;
+      out << "  - {key: node.kubernetes.io/" << taint
+          << ", operator: Exists, effect: NoExecute, tolerationSeconds: " << run_.grace << "}\n";
+    }
     for (const std::string& one : run_.tolerations) {
       const std::size_t colon = one.find(':');
       const std::string taint = one.substr(0, colon);

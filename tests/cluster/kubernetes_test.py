@@ -2,6 +2,7 @@
 
 Usage: kubernetes_test.py LP PAUSE DIGITS COUNTING [TEST...]"""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -112,26 +113,84 @@ def lp(*words):
     return done.stdout, done.returncode
 
 
+def until(condition, what, patience=PATIENCE):
+    """Asks again and again until it holds."""
+    end = time.monotonic() + patience
+    while not (answer := condition()):
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {patience} s: {what}")
+        time.sleep(0.5)
+    return answer
+
+
 def lp_until(text, *words):
     """lp, again and again, until it says this."""
-    end = time.monotonic() + PATIENCE
-    while text not in (said := lp(*words)[0]):
-        if time.monotonic() > end:
-            raise AssertionError(f"lp {' '.join(words)} does not say {text!r}:\n{said}")
-        time.sleep(0.5)
-    return said
+    until(lambda: text in lp(*words)[0], f"lp {' '.join(words)} says {text!r}")
 
 
-def coordinator_process(name):
-    """That of the run, as this machine sees it."""
+def processes(file, word):
+    """Those that have the word in their `cmdline` or `environ`, as this machine sees them."""
+    found = set()
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
-            words = (process / "cmdline").read_bytes().split(b"\0")
+            if word.encode() in (process / file).read_bytes().split(b"\0"):
+                found.add(int(process.name))
         except OSError:
             continue
-        if f"--directory=/tmp/{name}".encode() in words:
-            return int(process.name)
-    raise AssertionError("there is no coordinator of " + name)
+    return found
+
+
+def pods_of(name):
+    """The run's, by what they are in the cluster."""
+    return json.loads(kubectl("get", "pods", f"--selector=lp/run={name}", "--output=json"))["items"]
+
+
+class CutOff:
+    """The node of the cluster that has the coordinator of a run, or the other one, without its network: its interface
+    has lost its carrier. For a `with` statement, at whose end the node is as it was."""
+
+    def __init__(self, name, with_coordinator=False):
+        self.name = name
+        places = {pod["spec"]["hostname"]: pod["spec"]["nodeName"] for pod in pods_of(name)}
+        self.node = next(node for host, node in places.items() if (node == places["coordinator"]) == with_coordinator)
+        self.hosts = [host for host, node in places.items() if node == self.node]
+        self._link = self.node.replace("node", "k8sns") + "v"
+
+    def _set(self, state):
+        subprocess.run(["ip", "link", "set", self._link, state], check=True)
+
+    def __enter__(self):
+        self._processes = self._all()
+        self._set("down")
+        return self
+
+    def __exit__(self, *_):
+        self._set("up")
+        until(lambda: "NoExecute" not in self._taints(), self.node + " is ready again")
+
+    def _taints(self):
+        return kubectl("get", "node", self.node, "--output=jsonpath={.spec.taints}")
+
+    def _all(self):
+        return {process for host in self.hosts for process in processes("environ", f"LP_RUN={self.name}@{host}")}
+
+    def given_up(self):
+        """Kubernetes has noticed."""
+        return "NoExecute" in self._taints()
+
+    def loss(self):
+        """How the run says that a host of its was there, as a regular expression."""
+        return f"was lost with its host ({'|'.join(self.hosts)}): it has not answered for 1"
+
+    def expect_end(self, seconds):
+        """Of all processes of the run that were there."""
+        until(lambda: not self._processes & self._all(), f"{self._processes} of {self.hosts} have ended", seconds)
+
+    def replaced(self):
+        """Other nodes have all pods that this one had."""
+        there = {pod["spec"]["hostname"] for pod in pods_of(self.name)
+                 if pod["spec"].get("nodeName") not in (None, self.node) and pod["status"]["phase"] == "Running"}
+        return there.issuperset(self.hosts)
 
 
 def here(*flags):
@@ -143,8 +202,11 @@ def here(*flags):
 
 
 class Kubernetes(unittest.TestCase):
-    def tearDown(self):
+    def assert_nothing_is_left(self):
         self.assertEqual("", kubectl("get", KINDS, "--selector=lp/run", "--output=name"))
+
+    def tearDown(self):
+        self.assert_nothing_is_left()
 
     def test_a_program_computes_the_same_bits(self):
         with digits_of("digits", "--json") as digits:
@@ -200,7 +262,8 @@ class Kubernetes(unittest.TestCase):
     def test_a_coordinator_that_is_killed_is_the_cause(self):
         with counting("--mode=says that it waits") as program:
             program.read_until("waiting")
-            os.kill(coordinator_process(program.name), signal.SIGKILL)
+            [coordinator] = processes("cmdline", f"--directory=/tmp/{program.name}")
+            os.kill(coordinator, signal.SIGKILL)
             self.assertEqual(137, program.wait(), program.shown)
         self.assertIn("its coordinator ended with exit code 137 (was ended by SIGKILL)", program.shown)
         self.assertIn("failed", lp("status", program.name)[0])
@@ -212,6 +275,63 @@ class Kubernetes(unittest.TestCase):
             self.assertEqual(1, program.wait(), program.shown)
         self.assertIn("its coordinator's pod is not in the cluster any more", program.shown)
         self.assertIn("failed", lp("status", program.name)[0])
+
+    def test_a_node_that_is_cut_off_for_less_than_the_grace_period_changes_nothing(self):
+        with digits_of("digits", "--json", "--grace=40", *LONG) as digits:
+            digits.read_until("step ")
+            with CutOff(digits.name) as away:
+                until(away.given_up, "Kubernetes counts it as lost", 40)
+            result = digits.result()
+        self.assertNotIn("was lost", digits.shown)
+        self.assertEqual(here(*LONG)["parameters_hash"], result["parameters_hash"])
+
+    def test_what_was_on_a_node_that_is_cut_off_goes_on_elsewhere_and_no_bit_changes(self):
+        flags = [flag.replace("=3000", "=10000") for flag in LONG]  # so long that the node is back meanwhile
+        with digits_of("digits", "--json", "--restarts=3", *flags) as digits:
+            digits.read_until("step ")
+            with CutOff(digits.name) as away:
+                away.expect_end(20)
+                until(away.replaced, "the pods have been replaced", 60)
+            result = digits.result()
+        self.assertRegex(digits.shown, away.loss())
+        self.assertNotIn("restart 2", digits.shown)  # what comes back disturbs nobody
+        self.assertEqual(here(*flags)["parameters_hash"], result["parameters_hash"])
+        self.expect_no_agent(digits.name, away)
+
+    def test_a_node_that_is_cut_off_is_the_cause_where_nothing_is_restarted(self):
+        with digits_of("digits", *LONG) as digits:
+            digits.read_until("step ")
+            with CutOff(digits.name) as away:
+                self.assertEqual(1, digits.wait(), digits.shown)
+                self.assert_nothing_is_left()
+        self.assertRegex(digits.shown, away.loss())
+        self.expect_no_agent(digits.name, away)
+
+    def test_what_a_node_holds_that_is_cut_off_is_removed_by_lp_stop(self):
+        with counting("--mode=says that it waits", "--submit") as program:
+            self.assertEqual(0, program.wait(), program.shown)
+        lp_until("worker/1  running", "status", program.name)
+        with CutOff(program.name) as away:
+            lp_until("was lost with its host", "status", program.name)
+            said, code = lp("stop", program.name)
+            self.assertEqual(0, code, said)
+            self.assert_nothing_is_left()
+        self.expect_no_agent(program.name, away)
+
+    def test_a_coordinator_whose_node_is_cut_off_is_the_cause(self):
+        with counting("--mode=says that it waits") as program:
+            program.read_until("waiting")
+            with CutOff(program.name, with_coordinator=True) as away:
+                kubectl("delete", "pod", program.name + "-coordinator", "--wait=false")  # as Kubernetes does in the end
+                self.assertEqual(1, program.wait(), program.shown)
+                self.assert_nothing_is_left()
+        self.assertIn("its coordinator's pod is not in the cluster any more", program.shown)
+        self.expect_no_agent(program.name, away)
+
+    def expect_no_agent(self, name, away):
+        """Nor a container in which one tries again."""
+        for host in away.hosts:
+            until(lambda: not processes("cmdline", f"--lp-dial={name}@{host}"), f"{host} has ended", 60)
 
     def test_an_image_that_is_not_there_is_said(self):
         with digits_of("none") as digits:

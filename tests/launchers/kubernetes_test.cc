@@ -138,6 +138,32 @@ TEST_F(KubectlTest, AnImageThatCannotBePulledIsSaidAndNothingIsLeft) {
   EXPECT_TRUE(has(asked(), "\ndelete ")) << asked();
 }
 
+TEST_F(KubectlTest, LinesThatBreakOffGoOnWhereTheyBrokeOff) {
+  const std::string again = (directory_ / "again").string(), over = (directory_ / "over").string();
+  Subprocess program(with_kubectl("get) if [ -e " + over +
+                                      " ]; then printf 'coordinator\\tSucceeded\\t\\t\\tCompleted\\t0\\n';"
+                                      " else printf 'coordinator\\tRunning\\n'; fi;;\n"
+                                      "logs) if [ -e " +
+                                      again + " ]; then echo a line; touch " + over + "; else touch " + again +
+                                      "; printf 'a li'; fi;;",
+                                  {}));
+  EXPECT_EQ(program.wait().code, 0) << program.err();
+  EXPECT_EQ(program.out(), "a line\n");
+}
+
+TEST_F(KubectlTest, WhatAKubeletHoldsThatCannotBeReachedIsRemovedByForce) {
+  Subprocess program(
+      with_kubectl("get) printf 'coordinator\\tSucceeded\\t\\t\\tCompleted\\t0\\t\\t\\t15\\t\\t\\n';;\n"
+                   "delete) case $* in *--force*) ;; *) echo timed out; exit 1;; esac;;",
+                   {}));
+  EXPECT_EQ(program.wait().code, 0) << program.err();
+  const std::string selected = " --ignore-not-found --selector=lp/run=";
+  EXPECT_TRUE(has(asked(), selected)) << asked();
+  EXPECT_TRUE(has(asked(), " --timeout=25s\n")) << asked();  // of that pod, and of its kubelet
+  EXPECT_TRUE(has(asked(), " --force --grace-period=0\n")) << asked();
+  EXPECT_FALSE(has(program.err(), "must be removed")) << program.err();
+}
+
 TEST_F(KubectlTest, WhatTheClusterRefusesIsSaid) {
   Subprocess program(with_kubectl("create) echo forbidden >&2; exit 1;;", {}));
   EXPECT_EQ(program.wait().code, 2);
