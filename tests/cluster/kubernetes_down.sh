@@ -13,7 +13,6 @@ for n in dnsloop dnsmasq containerd1 containerd2 containerd3 containerd4 schedul
   f=$D/run/$n.pid; [ -s $f ] || continue; p=$(cat $f); kill $p 2>/dev/null
   for k in $(seq 80); do up $p || break; sleep 0.1; done; up $p && kill -9 $p 2>/dev/null; rm -f $f; done
 grep -o "$D[^ ]*" /proc/mounts | sort -r | while read m; do umount -l $m; done
-grep -o "/run/netns/cni-[^ ]*" /proc/mounts | sort -u | while read m; do umount -l $m; rm -f $m; done
 for ns in $(ip netns list | awk '{print $1}' | grep "^$PFX[0-9]*$"); do ip netns pids $ns | xargs -r kill -9; ip netns del $ns; done
 ip link del ${PFX}br 2>/dev/null
 for c in /sys/fs/cgroup/*/lp-[0-9]*; do [ -d $c ] && find $c -depth -type d -exec rmdir {} + 2>/dev/null; done

@@ -1,6 +1,6 @@
 #!/bin/bash
 # A real Kubernetes on this machine, in half a minute: etcd, API server, controller manager and scheduler on a private
-# bridge, and nodes (kubelet, containerd, runc), each in network and UTS namespaces of its own. For root.
+# bridge, and nodes (kubelet, containerd, runc), each in network, UTS and mount namespaces of its own. For root.
 #   D       directory of its state and logs, which should be empty; KUBECONFIG=$D/admin.conf then reaches the cluster
 #   IMAGES  archives for its nodes; localhost/pause:1, a program that waits, must be among them
 # Binaries: those of kubernetes_build.sh, and Debian's etcd-server, containerd, runc, containernetworking-plugins,
@@ -54,7 +54,7 @@ for k in $(seq 300); do kubectl get --raw /readyz >/dev/null 2>&1 && break; slee
 # --- nodes.  kubelet sets vm.overcommit_memory, kernel.panic, kernel.panic_on_oops for the whole machine; k8s-down.sh puts them back
 [ -s $D/sysctl ] || sysctl vm.overcommit_memory kernel.panic kernel.panic_on_oops | sed 's/ //g' > $D/sysctl
 for i in $(seq 1 $NODES); do
-  ns=$PFX$i; d=$D/node$i; mkdir -p $d/cni $d/ctr-root $d/ctr-run $d/kubelet
+  ns=$PFX$i; d=$D/node$i; mkdir -p $d/cni $d/ctr-root $d/ctr-run $d/kubelet $d/logs $d/netns /var/log/pods
   ip netns list | grep -qw $ns || {
     ip netns add $ns; ip link add ${ns}v type veth peer name eth0 netns $ns; ip link set ${ns}v master ${PFX}br up
     ip -n $ns addr add $NET.$i/24 dev eth0; ip -n $ns link set eth0 up; ip -n $ns link set lo up
@@ -110,10 +110,13 @@ systemReserved: {}
 C
   for c in cpu cpuacct cpuset memory pids systemd devices freezer blkio; do mkdir -p /sys/fs/cgroup/$c/lp-$i; done
   cat /sys/fs/cgroup/cpuset/cpuset.cpus > /sys/fs/cgroup/cpuset/lp-$i/cpuset.cpus; cat /sys/fs/cgroup/cpuset/cpuset.mems > /sys/fs/cgroup/cpuset/lp-$i/cpuset.mems
-  start containerd$i nsenter --net=/run/netns/$ns unshare --uts sh -c "hostname node$i; exec containerd -c $d/containerd.toml"
+  # a kubelet removes the logs of pods that it does not know
+  start containerd$i nsenter --net=/run/netns/$ns unshare --uts --mount sh -c "mount --bind $d/logs /var/log/pods && \
+     mount --bind $d/netns /run/netns && hostname node$i && exec containerd -c $d/containerd.toml"
   for k in $(seq 100); do ctr -a $D/run/ctr$i.sock version >/dev/null 2>&1 && break; sleep 0.1; done
   for im in $IMAGES; do [ -e $im ] && ctr -a $D/run/ctr$i.sock -n k8s.io images import $im >/dev/null; done
-  start kubelet$i nsenter --net=/run/netns/$ns unshare --uts sh -c "hostname node$i; exec kubelet --config=$d/kubelet.yaml --kubeconfig=$D/node$i.conf \
+  node=/proc/$(cat $D/run/containerd$i.pid)/ns
+  start kubelet$i nsenter --net=$node/net --uts=$node/uts --mount=$node/mnt sh -c "exec kubelet --config=$d/kubelet.yaml --kubeconfig=$D/node$i.conf \
      --root-dir=$d/kubelet --hostname-override=node$i --node-ip=$NET.$i --container-runtime=remote \
      --container-runtime-endpoint=unix://$D/run/ctr$i.sock --cert-dir=$d/kubelet/pki --volume-plugin-dir=$d/volplug"
 done
