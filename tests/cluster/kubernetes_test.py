@@ -40,6 +40,7 @@ def kubectl(*arguments, **options):
 
 
 def setUpModule():
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # where it is ignored, as in the background, programs heed that
     directory = tempfile.mkdtemp(prefix="lp-kubernetes-")
     os.environ["D"] = directory + "/cluster"
     os.environ["KUBECONFIG"] = directory + "/cluster/admin.conf"
