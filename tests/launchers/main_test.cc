@@ -230,7 +230,7 @@ TEST_F(MainTest, TheGraphIsDrawn) {
 TEST_F(MainTest, HelpNamesThePrograms) {
   Subprocess program({"program", "--help"});
   EXPECT_EQ(program.wait().code, 0);
-  EXPECT_TRUE(program.out().ends_with("programs: program, saving\n")) << program.out();
+  EXPECT_TRUE(program.out().ends_with("programs: program, saving, replicated\n")) << program.out();
 }
 
 TEST_F(MainTest, AConfigurationFilePlacesGroups) {

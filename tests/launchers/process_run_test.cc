@@ -66,6 +66,17 @@ TEST(ProcessRun, AProcessCarriesItsNodesNameAndNothingSecret) {
   EXPECT_NE(pid_of(run, "worker/1"), getpid());
 }
 
+TEST(ProcessRun, TheKernelTakesANodeRatherThanWhoWatchesItWhenMemoryRunsOut) {
+  const auto score = [](int pid) {
+    int read = -1;
+    std::ifstream("/proc/" + std::to_string(pid) + "/oom_score_adj") >> read;
+    return read;
+  };
+  const Config config{.mode = "waits"};
+  TestRun run(make_counting(config), processes(config));
+  EXPECT_EQ(score(pid_of(run, "worker/1")), std::min(score(getpid()) + 200, 1000));
+}
+
 TEST(ProcessRun, AKilledWorkerStopsTheProgramWithinTwoSecondsAndIsTheCause) {
   const Config config{.mode = "waits"};
   TestRun run(make_counting(config), processes(config));
