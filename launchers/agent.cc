@@ -17,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <unordered_map>
 #include <utility>
@@ -399,12 +400,21 @@ class Agent {
   }
 
   // Kills and reaps everything below this process: what it knows, and if there is more, in rounds, because what is
-  // being killed may still fork.
+  // being killed may still fork. It looks for more when the others are gone: that reads about every process here.
   void end_everything() {
     constexpr auto kRound = std::chrono::milliseconds(20);
     constexpr auto kPatience = std::chrono::seconds(5);  // for processes that the kernel cannot end now
-    for (const auto& [serial, child] : children_) kill(-child->pid, SIGKILL);
-    if (warden_ > 0) kill(warden_, SIGKILL);
+    constexpr auto kFirst = std::chrono::seconds(1);     // for those that it knows
+    std::set<pid_t> known;
+    for (const auto& [serial, child] : children_) {
+      kill(-child->pid, SIGKILL);
+      known.insert(child->pid);
+    }
+    if (warden_ > 0) {
+      kill(warden_, SIGKILL);
+      known.insert(warden_);
+    }
+    const Time first = after(kFirst);
     const Time deadline = after(kPatience);
     std::array<Poller::Ready, 1> ready;
     Poller signals;
@@ -415,9 +425,9 @@ class Agent {
       while (read(signals_, &ignored, sizeof ignored) == sizeof ignored) {
       }
       pid_t reaped = 0;
-      while ((reaped = waitpid(-1, nullptr, WNOHANG)) > 0) {
-      }
+      while ((reaped = waitpid(-1, nullptr, WNOHANG)) > 0) known.erase(reaped);
       if (reaped < 0 && errno == ECHILD) return;
+      if (!known.empty() && now() < first) continue;
       for (const pid_t process : descendants(getpid())) kill(process, SIGKILL);
     }
   }
