@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -40,12 +41,17 @@ class SshHosts {
   // From now on, all refuse new connections; or take them, and have these GPUs, if any are named.
   void shut_down() const { std::filesystem::remove(directory() / "sshd_config"); }
   void boot(const std::string& gpus = {}) const {
+    std::string variables;  // programs there have none of ours
+    if (!gpus.empty()) variables += " CUDA_VISIBLE_DEVICES=" + gpus;
+    if (const char* const options = std::getenv("TSAN_OPTIONS")) {
+      variables += std::string(" \"TSAN_OPTIONS=") + options + "\"";
+    }
     const std::filesystem::path next = directory() / "sshd_config.next";
     std::ofstream(next) << "HostKey " << (directory() / "host_key").string() << "\n"
                         << "AuthorizedKeysFile " << (directory() / "authorized_keys").string()
                         << "\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n"
                         << "KbdInteractiveAuthentication no\nPermitRootLogin prohibit-password\n"
-                        << (gpus.empty() ? "" : "SetEnv CUDA_VISIBLE_DEVICES=" + gpus + "\n");
+                        << (variables.empty() ? "" : "SetEnv" + variables + "\n");
     std::filesystem::rename(next, directory() / "sshd_config");
   }
 
