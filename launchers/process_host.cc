@@ -310,7 +310,9 @@ void ProcessHost::let_leave() {
     if (unit.up && unit.stop == Stop::asked) return;
   }
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
-    if (units_[unit].up && units_[unit].stop == Stop::heard) tell(unit, control::LeaveT());
+    if (!units_[unit].up || units_[unit].stop != Stop::heard) continue;
+    units_[unit].stop = Stop::may_leave;
+    tell(unit, control::LeaveT());
   }
 }
 

@@ -84,7 +84,7 @@ class ProcessHost final : public Host {
   void abandon(const std::string& why) override;
 
  private:
-  enum class Stop : std::uint8_t { no, asked, heard };
+  enum class Stop : std::uint8_t { no, asked, heard, may_leave };
   struct Unit {
     std::uint32_t incarnation = 0;
     bool up = false;  // its agent has been asked for it, and has not said that it ended

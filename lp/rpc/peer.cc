@@ -26,7 +26,7 @@ void fail_held(Pending* pending, Call* call, const Error& error) noexcept {
 }  // namespace
 
 void Peer::up_here(NodeCore& core) {
-  std::deque<Held> held;
+  std::vector<Held> held;
   {
     const std::lock_guard lock(mutex_);
     reopen();
@@ -79,7 +79,7 @@ void Peer::redial(std::uint32_t incarnation) {
 }
 
 void Peer::connected(std::uint32_t incarnation, std::shared_ptr<Connection> connection) {
-  std::deque<Held> held;
+  std::vector<Held> held;
   std::shared_ptr<Connection> old;
   {
     const std::lock_guard lock(mutex_);
@@ -126,7 +126,7 @@ void Peer::close(const Error& error) { end(std::unique_lock(mutex_), error); }
 void Peer::end(std::unique_lock<std::mutex> lock, const Error& error) {
   if (closed_ != nullptr && closed_->kind() == ErrorKind::stopped) return;
   closed_ = std::make_unique<Error>(error);
-  const std::deque<Held> held = std::exchange(held_, {});
+  const std::vector<Held> held = std::exchange(held_, {});
   const std::shared_ptr<Connection> old = std::exchange(connection_, nullptr);
   lock.unlock();
   if (old != nullptr) old->lose(*this);
@@ -229,7 +229,7 @@ void Peer::hold_or_fail(Held held) noexcept {
   redial_later();
 }
 
-void Peer::flush(std::deque<Held> held) noexcept {
+void Peer::flush(std::vector<Held> held) noexcept {
   for (const Held& one : held) deliver(one);
 }
 

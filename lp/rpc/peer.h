@@ -4,10 +4,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "lp/rpc/call.h"
 
@@ -84,7 +84,7 @@ class Peer {
   void accept_at(NodeCore& core, Call& call, const MethodInfo& info) noexcept;
   void accept_bytes_at(NodeCore& core, Pending& call) noexcept;
   void hold_or_fail(Held held) noexcept;
-  void flush(std::deque<Held> held) noexcept;
+  void flush(std::vector<Held> held) noexcept;
   ErrorOrigin place(const MethodInfo& info, const CallScope& scope) const;
   Error unimplemented(const MethodInfo& info) const;
 
@@ -98,7 +98,7 @@ class Peer {
   std::string key_;          // of its process
   std::shared_ptr<Connection> connection_;
   bool redials_ = false;  // soon
-  std::deque<Held> held_;
+  std::vector<Held> held_;
   std::unique_ptr<Error> closed_;  // set: every call fails with it
 };
 
