@@ -12,6 +12,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+constexpr auto kPatience = milliseconds(250);  // enough for a call to arrive, also when others need the processors
+
 template <class T>
 std::string text_of(const T& value) {
   std::ostringstream out;
@@ -175,14 +177,14 @@ void Driver::values() {
 }
 
 void Driver::deadlines() {
-  say_end("nobody answers", [&] { return subject_.within(milliseconds(20)).call<&Subject::never>(); });
-  auto future = subject_.within(milliseconds(20)).async<&Subject::never>();
+  say_end("nobody answers", [&] { return subject_.within(kPatience).call<&Subject::never>(); });
+  auto future = subject_.within(kPatience).async<&Subject::never>();
   say(std::string("in a millisecond: ") + (future.get_for(milliseconds(1)) ? "there" : "not there"));
   say_end("waited for", [&] { return future.get(); });
   auto held = subject_.async<&Subject::hold>();
   while (!subject_.call<&Subject::holds>()) {
   }
-  say_end("its turn does not come", [&] { return subject_.within(milliseconds(20)).call<&Subject::note>(7); });
+  say_end("its turn does not come", [&] { return subject_.within(kPatience).call<&Subject::note>(7); });
   subject_.call<&Subject::let_go>();
   say_end("held", [&] { return held.get(); });
   say_end("executed", [&] { return subject_.call<&Subject::notes>(); });
