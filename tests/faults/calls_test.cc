@@ -71,9 +71,9 @@ std::vector<std::uint32_t> hurt(const Config& config, int kills, const std::file
     kill(self.pid, SIGKILL);
   }
   EXPECT_GT(ledger.call<&Ledger::self>().incarnation, killed);
-  for (int i = 0; i < config.nodes; ++i) {  // the last one ends the program, maybe before it could reply
-    run.client(Handle<CallerLike>("caller/" + std::to_string(i))).send<&CallerLike::finish>();
-  }
+  const auto caller = [&](int i) { return run.client(Handle<CallerLike>("caller/" + std::to_string(i))); };
+  for (int i = 1; i < config.nodes; ++i) caller(i).call<&CallerLike::finish>();
+  caller(0).send<&CallerLike::finish>();  // it ends the program, maybe before it could reply
   EXPECT_TRUE(run.wait_for(seconds(90))) << "a call does not end";
   EXPECT_TRUE(run.wait().success) << run.wait().cause.text();
   return counts;
