@@ -1,5 +1,6 @@
 #include "lp/base/scheduler.h"
 
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/epoll.h>
@@ -14,10 +15,12 @@
 #include <climits>
 #include <condition_variable>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <deque>
 #include <map>
 #include <mutex>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <unordered_map>
@@ -117,15 +120,28 @@ bool park(Word& word, std::uint32_t value, Time time) noexcept {
 void unpark(Word& word, int threads) noexcept { syscall(SYS_futex, &word, FUTEX_WAKE, threads, nullptr, nullptr, 0); }
 
 WorkClock work_clock() noexcept {
-  clockid_t clock = 0;
-  pthread_getcpuclockid(pthread_self(), &clock);
+  WorkClock clock{.thread = gettid()};
+  pthread_getcpuclockid(pthread_self(), &clock.clock);
   return clock;
 }
 
 Duration worked(WorkClock clock) noexcept {
   timespec time{};
-  clock_gettime(clock, &time);
+  clock_gettime(clock.clock, &time);
   return std::chrono::seconds(time.tv_sec) + Duration(time.tv_nsec);
+}
+
+bool runnable(WorkClock clock) noexcept {
+  std::array<char, 64> path{};
+  std::snprintf(path.data(), path.size(), "/proc/self/task/%d/stat", clock.thread);
+  const int file = open(path.data(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  std::array<char, 128> text{};  // "TID (NAME) STATE ...", with a name of 15 characters, which may be anything
+  const ssize_t size = read(file, text.data(), text.size());
+  close(file);
+  const std::string_view stat(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  const std::size_t state = stat.rfind(')') + 2;
+  return state < stat.size() && stat[state] == 'R';
 }
 
 void relax() noexcept {

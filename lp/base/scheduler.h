@@ -48,9 +48,14 @@ void step_aside() noexcept;
 
 // Names a thread's time on the cores: what it waited, or others had its core, does not count. A value; any thread may
 // read it.
-using WorkClock = int;
+struct WorkClock {
+  int clock = 0;
+  int thread = 0;
+};
 WorkClock work_clock() noexcept;            // of this thread
 Duration worked(WorkClock clock) noexcept;  // so far; 0 when the thread has ended
+// Whether the thread works now, or would if it had a core.
+bool runnable(WorkClock clock) noexcept;
 
 class Poller;
 

@@ -10,8 +10,8 @@ namespace {
 constexpr Duration kFirstLook = std::chrono::microseconds(200);
 constexpr Duration kLongestLook = std::chrono::microseconds(1600);
 constexpr int kLooks = 12;
-// A handler that has worked that long is left to its thread, and one that neither works nor says that it waits: it may
-// sleep in a system call, or have no core, which is no reason to take more of them.
+// A handler that has worked that long is left to its thread, and one that neither works nor says that it waits, for it
+// sleeps in a system call. That it has no core is no reason to take more of them.
 constexpr Duration kLong = kFirstLook / 2;
 constexpr Duration kSilent = std::chrono::milliseconds(5);
 // A process that is stopped while it wakes another leaves one that sleeps: so often the standby looks.
@@ -31,7 +31,7 @@ struct Receivers::State : std::enable_shared_from_this<State> {
   std::atomic<bool> has_standby = false;
   std::atomic<std::uint64_t> waiting = 0;  // the number of the receiver whose handler waits
   std::atomic<std::uint64_t> beats = 0;    // handlers that were begun
-  std::atomic<WorkClock> clock = 0;        // the receiver's
+  std::atomic<WorkClock> clock{};          // the receiver's
 
   // For what the current thread receives, and as which receiver.
   struct Duty {
@@ -136,7 +136,11 @@ bool Receivers::State::look_after(Duration look, Duration& silent) {
     return false;
   }
   silent += look;
-  return waits() || worked(clock) - before >= kLong || silent >= kSilent;
+  if (waits() || worked(clock) - before >= kLong) return true;
+  if (silent < kSilent) return false;
+  if (!runnable(clock)) return true;
+  silent = Duration::zero();
+  return false;
 }
 
 Receivers::Receivers(Pool& pool, Post& post, std::weak_ptr<Source> source)

@@ -28,7 +28,9 @@ constexpr std::size_t kUnknown = 64;
 // A process that is stopped while it rings leaves a bell that nobody hears: so often we look.
 constexpr Duration kLostWake = std::chrono::seconds(1);
 constexpr Duration kMostLostWake = std::chrono::seconds(16);  // when there has been nothing for as long
-constexpr std::size_t kAtOnce = 256;                          // messages of a link, before the others have their turn
+// A link may go on for so many messages, and as long as it takes no more than that, before the others have their turn.
+constexpr std::size_t kAtOnce = 256;
+constexpr Duration kInTurn = std::chrono::microseconds(500);
 
 }  // namespace
 
@@ -403,7 +405,13 @@ void Shm::State::receive_from(std::uint32_t place) {
     link = open[place].link;
   }
   if (connection == nullptr) return;
-  if (link->receive(kAtOnce) == kAtOnce) bell.mark(place);
+  const Time end = after(kInTurn);
+  bool more = true;
+  while (more && Receivers::on_duty()) {
+    more = link->receive(kAtOnce) == kAtOnce;
+    if (more && passed(end)) break;
+  }
+  if (more) bell.mark(place);
   if (connection->open()) return;
   // It was refused. Both sides learn so from the socket, and end the link.
   const std::lock_guard lock(mutex);

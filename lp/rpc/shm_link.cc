@@ -39,22 +39,24 @@ class ShmLink::Batch {
     ++replies_;
     const Duration spent = now() - begin_;
     owes_ = spent < kTogether && spent < replies_ * kQuick;
-    if (!owes_) start_again();
+    wakes_ = !owes_;
     return owes_;
   }
   bool owes() const { return owes_; }
   void pay() {
     if (!std::exchange(owes_, false)) return;
-    start_again();
     link_.pay();
+    wakes_ = true;
+    woke();
   }
-
- private:
-  void start_again() {
+  // After a caller was woken: it may have had our core, which is no time of a handler.
+  void woke() {
+    if (!std::exchange(wakes_, false)) return;
     begin_ = now();
     replies_ = 0;
   }
 
+ private:
   static thread_local Batch* t_batch;
 
   ShmLink& link_;
@@ -62,6 +64,7 @@ class ShmLink::Batch {
   Time begin_ = now();
   int replies_ = 0;
   bool owes_ = false;
+  bool wakes_ = false;
 };
 
 thread_local ShmLink::Batch* ShmLink::Batch::t_batch = nullptr;
@@ -150,6 +153,7 @@ void ShmLink::send(Frames message) {
     ring = !owes && writer_.wake();
   }
   if (ring) ring_there();
+  if (Batch* const batch = Batch::of(*this)) batch->woke();
 }
 
 Link::Queued ShmLink::queued() const {

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <limits>
 #include <span>
 
@@ -33,6 +34,29 @@ TEST(Events, ThroughASharedWord) {
   EXPECT_EQ(word.load(), Event::kEmpty);
   const Thread setter = spawn("setter", [&] { Event::set(word); });
   EXPECT_TRUE(event.wait(after(seconds(20))));
+}
+
+TEST(WorkClocks, AThreadIsRunnableUnlessItWaitsOrHasEnded) {
+  std::atomic<bool> works = true;
+  Event clock_there;
+  Event end;
+  WorkClock clock;
+  Thread thread = spawn("a) S (b", [&] {
+    clock = work_clock();
+    clock_there.set();
+    while (works) relax();
+    end.wait(after(seconds(20)));
+  });
+  ASSERT_TRUE(clock_there.wait(after(seconds(20))));
+  const Time limit = after(seconds(20));
+  while (worked(clock) < milliseconds(1) && !passed(limit)) step_aside();
+  EXPECT_TRUE(runnable(clock));
+  works = false;
+  while (runnable(clock) && !passed(limit)) step_aside();
+  EXPECT_FALSE(passed(limit));
+  end.set();
+  thread = Thread();
+  EXPECT_FALSE(runnable(clock));
 }
 
 // Another process may write what it likes into a word that it sees.
