@@ -8,6 +8,8 @@
 
 namespace lp {
 
+enum class Launch : std::uint8_t { threads, processes, ssh, slurm, kubernetes };
+
 // A machine that runs nodes.
 struct HostSpec {
   std::string name{};         // as ssh or Slurm knows it
@@ -15,6 +17,7 @@ struct HostSpec {
                               // groups that need not be there take no more
   std::string address{};      // where its nodes listen; empty: that by which it is reached
   std::size_t component = 0;  // of a heterogeneous job of Slurm, whose processes it takes
+  Launch launch = Launch::processes;  // of the groups whose processes it takes
 };
 
 // Each "name", "name:slots" or "name:slots:address". Throws Error for a name that stands there twice, and for what is

@@ -31,8 +31,8 @@ std::string argument_of_launcher() {
 
 }  // namespace
 
-void check_launcher(const LaunchOptions& options) {
-  if (options.launch == Launch::threads) return;
+void check_launcher(Launch launch) {
+  if (launch == Launch::threads) return;
   const std::string argument = argument_of_launcher();
   if (argument.empty()) return;
   throw Error(ErrorKind::failed,

@@ -1,8 +1,6 @@
 #include "launchers/launch_flags.h"
 
 #include <algorithm>
-#include <cstddef>
-#include <initializer_list>
 #include <string_view>
 
 #include "lp/base/enums.h"
@@ -16,37 +14,41 @@ struct Partial {
   const char* flag;
   bool given;
   std::vector<Launch> launches;
+  bool alone = false;  // only where all groups have one of these
 };
 
 }  // namespace
 
-void check_flags(const LaunchFlags& flags) {
+void check_flags(const LaunchFlags& flags, const GroupLaunchers& launchers) {
   const LaunchFlags none;
   const std::vector<Launch> submitted{Launch::slurm, Launch::kubernetes};
   for (const Partial& one : {
            Partial{"--hosts", !flags.hosts.empty(), {Launch::ssh}},
            {"--ssh", flags.ssh != none.ssh, {Launch::ssh}},
            {"--slurm", !flags.slurm.empty(), {Launch::slurm}},
-           {"--time-margin", flags.time_margin != none.time_margin, {Launch::slurm}},
-           {"--requeue", flags.requeue, {Launch::slurm}},
+           {"--time-margin", flags.time_margin != none.time_margin, {Launch::slurm}, true},
+           {"--requeue", flags.requeue, {Launch::slurm}, true},
            {"--image", !flags.image.empty(), {Launch::kubernetes}},
            {"--node-selector", !flags.node_selector.empty(), {Launch::kubernetes}},
            {"--tolerations", !flags.tolerations.empty(), {Launch::kubernetes}},
            {"--kubectl", flags.kubectl != none.kubectl, {Launch::kubernetes}},
-           {"--submit", flags.submit, submitted},
-           {"--render", flags.render, submitted},
+           {"--submit", flags.submit, submitted, true},
+           {"--render", flags.render, submitted, true},
            {"--listen", flags.listen != none.listen, {Launch::processes}},
            {"--curve", flags.curve, {Launch::processes, Launch::ssh, Launch::slurm, Launch::kubernetes}},
-           {"--debug", !flags.debug.empty(), {Launch::processes}},
+           {"--debug", !flags.debug.empty(), {Launch::processes}, true},
            {"--terminal=tmux", flags.terminal == TerminalView::tmux, {Launch::processes, Launch::ssh}},
        }) {
-    if (!one.given || std::find(one.launches.begin(), one.launches.end(), flags.launch) != one.launches.end()) continue;
+    const bool fits =
+        std::any_of(one.launches.begin(), one.launches.end(), [&](Launch launch) { return launchers.has(launch); });
+    if (!one.given || (fits && !(one.alone && launchers.several()))) continue;
     std::string fitting;
     for (const Launch launch : one.launches) {
       fitting += (fitting.empty() ? "--launch=" : " or --launch=") + std::string(enum_name(launch));
     }
-    throw Error(ErrorKind::failed, std::string(one.flag) + " says nothing to --launch=" +
-                                       std::string(enum_name(flags.launch)) + ": it goes with " + fitting);
+    throw Error(ErrorKind::failed, std::string(one.flag) + " says nothing to --launch=" + launchers.text() +
+                                       ": it goes with " + fitting +
+                                       (one.alone && launchers.several() ? " for all groups" : ""));
   }
   if (flags.requeue && flags.directory.empty()) {
     throw Error(ErrorKind::failed,

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "launchers/group_launchers.h"
 #include "launchers/run.h"
 #include "lp/config/config.h"
 
@@ -50,7 +51,7 @@ struct LaunchFlags {
       lp::field(
           "launch",
           "how nodes run: as threads or processes of this host; as processes of `hosts`, by ssh, of a slurm job, or "
-          "of pods in kubernetes"),
+          "of pods in kubernetes; `launcher` of a group in the YAML file wins"),
       lp::field("hosts", "for ssh: NAME, NAME:SLOTS or NAME:SLOTS:ADDRESS of each; 4 slots take twice as many as 2"),
       lp::field("ssh", "the command that reaches a host, with its options"),
       lp::field("slurm", "options of sbatch for the job, beside those that the plan needs: --partition=long,--time=60"),
@@ -85,8 +86,8 @@ struct LaunchFlags {
       lp::field("serve", "a program without any run() is meant: it ends with Ctrl-C"));
 };
 
-// Throws Error for a flag that says nothing to the launcher that is chosen, naming those to which it does.
-void check_flags(const LaunchFlags& flags);
+// Throws Error for a flag that says nothing to the launchers of the program's groups, naming those to which it does.
+void check_flags(const LaunchFlags& flags, const GroupLaunchers& launchers);
 // Throws Error for a flag of the command line whose value is empty where that can only be a slip: a variable of a
 // script that is not set.
 void check_words(std::span<const char* const> words);

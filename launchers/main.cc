@@ -24,6 +24,7 @@
 #include "launchers/places.h"
 #include "launchers/pods.h"
 #include "launchers/run_directory.h"
+#include "launchers/slurm_allocation.h"
 #include "launchers/slurm_job.h"
 #include "launchers/slurm_submit.h"
 #include "launchers/tmux.h"
@@ -154,7 +155,7 @@ void print_table(const Outcome& outcome) {
   }
 }
 
-LaunchOptions options_of(const LaunchFlags& flags, const std::string& program) {
+LaunchOptions options_of(const LaunchFlags& flags, const std::string& program, Launch launch) {
   LaunchOptions options{.launch = flags.launch, .seed = flags.seed, .resume = flags.resume};
   options.hosts = read_hosts(flags.hosts);
   options.ssh = flags.ssh;
@@ -163,7 +164,7 @@ LaunchOptions options_of(const LaunchFlags& flags, const std::string& program) {
   options.name = new_run_name(program);
   options.directory =
       flags.directory.empty() ? default_run_directory(options.name) : std::filesystem::path(flags.directory);
-  const bool again = flags.launch == Launch::slurm || in_pod();
+  const bool again = launch == Launch::slurm || in_pod();
   if (again && !flags.directory.empty()) {  // where it runs, it must find the name with which it was submitted
     options.name = std::filesystem::absolute(options.directory / "").lexically_normal().parent_path().filename();
   }
@@ -224,7 +225,10 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
   const std::string entry = flags.program.empty() ? main.names.front() : flags.program;
   const std::string configuration = main.freeze();
   Program program = main.programs.build(entry, configuration);
-  LaunchOptions options = options_of(flags, program.name());
+  const GroupLaunchers launchers(program, flags.launch, placements);
+  check_flags(flags, launchers);
+  const Launch launch = launchers.of_run();
+  LaunchOptions options = options_of(flags, program.name(), launch);
   options.entry = entry;
   options.configuration = configuration;
   options.placements = placements;
@@ -238,12 +242,17 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
     if (flags.dry_run) std::printf("%s\n", (flags.json ? to_json(plan) : to_text(plan)).c_str());
     return 0;
   }
-  if (flags.launch == Launch::slurm && own_job().empty()) return submit_to_slurm(flags, program, options);
-  if (flags.launch == Launch::kubernetes && !in_pod()) return submit_to_kubernetes(flags, program, options);
+  if (launch == Launch::slurm && own_job().empty()) return submit_to_slurm(flags, program, options);
+  if (launch == Launch::kubernetes && !in_pod()) return submit_to_kubernetes(flags, program, options);
+  std::optional<SlurmAllocation> allocation;
+  if (launchers.has(Launch::slurm) && own_job().empty()) {
+    const Plan plan = plan_here(program, options);
+    allocation.emplace(slurm_components(plan, placements, launchers.of_processes(plan)), flags.slurm);
+  }
   raise_descriptor_limit();
   install_crash_handler(program.name());
   Outcome outcome;
-  outcome.launch = enum_name(flags.launch);
+  outcome.launch = launchers.text();
   bool begins_again = false;  // as another start of the same job
   if (main.report) {
     options.report = [&](Run& run) {
@@ -292,7 +301,6 @@ int run_main(int argc, char** argv, MainProgram& main) {
       return 0;
     }
     check_words(arguments);
-    check_flags(flags);
     return run_program(main, flags, line.groups);
   } catch (const std::exception& error) {
     cause = error.what();

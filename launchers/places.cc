@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "launchers/group_launchers.h"
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 #include "lp/program/plan_check.h"
@@ -34,12 +35,11 @@ std::vector<std::vector<bool>> allowed_hosts(const Plan& plan, const std::vector
       if (plan.groups[group].options.name != place.group || place.hosts.empty()) continue;
       allowed[group].assign(hosts.size(), false);
       for (const std::string& host : place.hosts) {
-        const auto at = std::find(names.begin(), names.end(), host);
-        if (at == names.end()) {
+        if (std::find(names.begin(), names.end(), host) == names.end()) {
           throw Error(ErrorKind::failed, place.place() + ": group " + place.group + ": the run has no host " +
                                              quote(host) + did_you_mean(host, names));
         }
-        allowed[group][static_cast<std::size_t>(at - names.begin())] = true;
+        for (std::size_t at = 0; at < names.size(); ++at) allowed[group][at] = allowed[group][at] || names[at] == host;
       }
     }
   }
@@ -69,10 +69,6 @@ std::vector<GroupOptions> placed_groups(const Program& program, std::span<const 
       throw Error(ErrorKind::failed, place.place() + ": the program has no group " + quote(place.group) +
                                          did_you_mean(place.group, names));
     }
-    if (place.launcher.has_value()) {
-      throw Error(ErrorKind::failed, place.place() + ": group " + place.group +
-                                         ": all groups have the launcher of --launch; `hosts` gives a group its own");
-    }
     GroupOptions& group = groups[static_cast<std::size_t>(at - names.begin())];
     if (place.cpus.has_value()) group.cpus = *place.cpus;
     if (place.gpus.has_value()) group.gpus = *place.gpus;
@@ -89,8 +85,11 @@ std::vector<GroupOptions> placed_groups(const Program& program, std::span<const 
 }
 
 Plan plan_here(const Program& program, const LaunchOptions& options) {
-  PlanOptions plan{.groups = placed_groups(program, options.placements), .serve_forever = options.serve_forever};
-  if (options.launch == Launch::threads || options.launch == Launch::processes) {
+  const GroupLaunchers launchers(program, options.launch, options.placements);
+  PlanOptions plan{.groups = placed_groups(program, options.placements),
+                   .serve_forever = options.serve_forever,
+                   .together = launchers.together()};
+  if (launchers.here()) {
     const HostCapacity here = capacity_here();
     plan.host = {.gpus = static_cast<int>(here.gpus.size()), .memory = here.memory};
     if (options.pin) plan.host.cpus = static_cast<double>(here.cores.size());
@@ -121,8 +120,11 @@ Places::Places(const Plan& plan, const Topology& topology, std::vector<HostCapac
         need.hosts[host] = need.hosts[host] && allowed[group][host];
       for (const auto& [name, value] : asked.environment) environments_[unit][name] = value;
     }
-    for (std::size_t host = 0; host < hosts_.size() && !options.components.empty(); ++host) {
-      need.hosts[host] = need.hosts[host] && hosts_[host].spec.component == options.components[unit];
+    for (std::size_t host = 0; host < hosts_.size(); ++host) {
+      const HostSpec& spec = hosts_[host].spec;
+      const bool its_launcher = options.launches.empty() || spec.launch == options.launches[unit];
+      const bool its_component = options.components.empty() || spec.component == options.components[unit];
+      need.hosts[host] = need.hosts[host] && its_launcher && its_component;
     }
     if (options.dedicated) {
       need.hosts.assign(hosts_.size(), false);
@@ -193,7 +195,7 @@ Places::Free Places::all_of(const HostCapacity& host) {
 
 bool Places::misses_host(std::size_t unit) const {
   for (std::size_t host = 0; host < free_.size(); ++host) {
-    if (free_[host].lost && needs_[unit].hosts[host]) return true;
+    if (free_[host].lost && needs_[unit].hosts[host] && hosts_[host].spec.launch == Launch::ssh) return true;
   }
   return false;
 }

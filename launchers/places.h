@@ -46,7 +46,8 @@ class Places {
   struct Options {
     bool pin = false;
     bool dedicated = false;  // each unit has the host of its number, which the engine has given what the unit needs
-    std::vector<std::size_t> components{};  // by unit: that of the hosts that it may have; empty: it may have any
+    std::vector<Launch> launches{};         // by unit: that of the hosts that it may have; empty: it may have any
+    std::vector<std::size_t> components{};  // the same of the component
     std::string debug{};                    // the node that runs under a debugger
     std::vector<GroupPlacement> placements{};
   };
@@ -68,7 +69,7 @@ class Places {
   void take_back(std::size_t host, HostCapacity capacity);
   // "2 gpus, 3.5G of memory", with `pin` its processors, too: all that the host has.
   std::string capacity_text(std::size_t host) const;
-  // Whether the unit may have a host that is lost.
+  // Whether the unit may have a host that is lost, and dialed again.
   bool misses_host(std::size_t unit) const;
   // Gives the unit a place if it has none, or if its host is lost. Why that cannot be; empty: it has one. Only a unit
   // that is `needed` has one where all slots are in use.

@@ -357,7 +357,7 @@ void ProcessHost::lose(std::size_t host, const std::string& why) {
   }
   there_.erase(host);
   if (!agents_[host]->dials()) places_.lose(host);
-  if (redial_ != nullptr) redial_->dial(host);
+  if (redial_ != nullptr && places_.host(host).spec.launch == Launch::ssh) redial_->dial(host);
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
     if (units_[unit].up && !units_[unit].cut.has_value() && places_.of(unit).host == host) {
       end(unit, "was lost with its host " + places_.host(host).spec.name + ": " + why);

@@ -28,7 +28,6 @@
 
 namespace lp {
 
-enum class Launch : std::uint8_t { threads, processes, ssh, slurm, kubernetes };
 enum class Show : std::uint8_t { lines, progress, none };  // on the terminal: what nodes print and how far they are
 
 class Run;

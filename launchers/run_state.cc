@@ -8,14 +8,11 @@
 
 #include "launchers/last_words.h"
 #include "launchers/launch_check.h"
-#include "launchers/limits.h"
 #include "launchers/measurement.h"
 #include "launchers/places.h"
 #include "launchers/pods.h"
 #include "launchers/progress_line.h"
-#include "launchers/remote.h"
 #include "launchers/run_directory.h"
-#include "launchers/slurm.h"
 #include "launchers/slurm_job.h"
 #include "launchers/slurm_step.h"
 #include "lp/base/enums.h"
@@ -28,8 +25,7 @@ namespace lp {
 namespace {
 
 constexpr auto kStatusPeriod = std::chrono::milliseconds(300);
-constexpr Duration kLeastLease = std::chrono::seconds(2);  // of the agent of another host
-constexpr auto kLookPeriod = std::chrono::seconds(2);      // between two looks at whether the job has begun again
+constexpr auto kLookPeriod = std::chrono::seconds(2);  // between two looks at whether the job has begun again
 constexpr int kStatusShare = 20;  // of the time, at most one part in so many goes into writing the status
 constexpr auto kLookerPatience = std::chrono::seconds(1);  // for those who look at the run to read the rest
 constexpr auto kOutputPatience =
@@ -80,13 +76,14 @@ internal::RestorePoint restore_point(const std::filesystem::path& run, std::uint
 Run::State::State(Run& owner, Program built, LaunchOptions given)
     : program(std::move(built)),
       options(std::move(given)),
+      launchers_(program, options.launch, options.placements),
       plan(internal::plan_here(program, options)),
       name(options.name.empty() ? internal::new_run_name(program.name()) : options.name),
       owner_(owner),
-      mark_(options.launch == Launch::kubernetes ? name : name + "." + internal::random_suffix()),
+      mark_(launchers_.of_run() == Launch::kubernetes ? name : name + "." + internal::random_suffix()),
       topology_(internal::topology_of(plan)),
       journal_(options.directory) {
-  internal::check_launcher(options);
+  internal::check_launcher(launchers_.of_run());
   internal::check_options(program, options);
   if (!options.directory.empty()) take_directory();
   if (begin_.path.empty() && !options.resume.empty()) {
@@ -103,8 +100,8 @@ Run::State::State(Run& owner, Program built, LaunchOptions given)
   make_host();
   journal_.begin({.run = name,
                   .program = program.name(),
-                  .launch = std::string(enum_name(options.launch)),
-                  .job = options.launch == Launch::slurm ? internal::own_job() : std::string(),
+                  .launch = launchers_.text(),
+                  .job = launchers_.of_run() == Launch::slurm ? internal::own_job() : std::string(),
                   .seed = options.seed,
                   .resumed = options.resume.string()},
                  plan);
@@ -113,7 +110,7 @@ Run::State::State(Run& owner, Program built, LaunchOptions given)
 
 // A job that begins again goes on where it was.
 void Run::State::take_directory() {
-  if (options.launch != Launch::slurm || !internal::is_of_this_job(options.directory)) {
+  if (launchers_.of_run() != Launch::slurm || !internal::is_of_this_job(options.directory)) {
     taken_ = internal::make_run_directory(options.directory);
     return;
   }
@@ -149,7 +146,7 @@ void Run::State::make_host() {
   runtime.deadline = options.deadline;
   runtime.keep_cuts = options.keep_cuts;
   internal::Host* host = nullptr;
-  if (options.launch == Launch::threads) {
+  if (launchers_.of_run() == Launch::threads) {
     if (!options.debug.empty()) {
       throw Error(ErrorKind::failed,
                   "a single node can be debugged only where nodes are processes: add --launch=processes");
@@ -180,16 +177,18 @@ void Run::State::make_host() {
     runtime.path = options.path;
     runtime.shared_memory = options.shared_memory;
     runtime.token = secret_text(32);
-    std::vector<internal::HostCapacity> hosts;
-    std::unique_ptr<internal::Redial> redial;
-    std::vector<std::unique_ptr<internal::AgentLink>> agents = start_agents(hosts, redial);
-    const bool all_here =
-        std::all_of(hosts.begin(), hosts.end(), [](const auto& one) { return is_loopback(one.spec.address); });
+    internal::Agents agents = launchers_.of_run() == Launch::kubernetes
+                                  ? await_agents()
+                                  : internal::start_agents(plan, launchers_, options, mark_);
+    step_ = std::move(agents.step);
+    const bool all_here = std::all_of(agents.hosts.begin(), agents.hosts.end(),
+                                      [](const auto& one) { return is_loopback(one.spec.address); });
     if (options.curve || !all_here || reception_ != nullptr) runtime.keys = make_curve_keys();
-    internal::Places places(plan, topology_, std::move(hosts),
+    internal::Places places(plan, topology_, std::move(agents.hosts),
                             {.pin = options.pin,
                              .dedicated = reception_ != nullptr,
-                             .components = component_of_,
+                             .launches = launchers_.of_processes(plan),
+                             .components = std::move(agents.components),
                              .debug = options.debug,
                              .placements = options.placements});
     processes_ = std::make_unique<internal::ProcessHost>(
@@ -211,7 +210,7 @@ void Run::State::make_host() {
                             .path = options.path,
                             .shared_memory = options.shared_memory,
                             .outside_key = runtime.keys.public_key},
-        std::move(places), std::move(agents), std::move(redial), loop_, *output_);
+        std::move(places), std::move(agents.links), std::move(agents.redial), loop_, *output_);
     nobody_ = std::make_unique<Nobody>();
     runtime_ = std::make_unique<Runtime>(program, std::move(runtime), *nobody_);
     host = processes_.get();
@@ -229,66 +228,23 @@ void Run::State::make_host() {
   if (processes_ != nullptr) processes_->attach(*coordinator_);
 }
 
-// One for each host, and what that has; and who dials them again, where we do.
-std::vector<std::unique_ptr<internal::AgentLink>> Run::State::start_agents(std::vector<internal::HostCapacity>& hosts,
-                                                                           std::unique_ptr<internal::Redial>& redial) {
-  std::vector<std::unique_ptr<internal::AgentLink>> agents;
-  const std::uint64_t descriptors = internal::raise_descriptor_limit();
-  if (options.launch == Launch::processes) {
-    internal::check_descriptors(topology_.units.size(), descriptors);
-    hosts.push_back(internal::capacity_here());
-    hosts.back().spec.address = options.listen;
-    agents.push_back(internal::start_agent_here(mark_));
-    return agents;
-  }
+// A pod for each process, in their order: their agents dial, now and when Kubernetes has started one again.
+internal::Agents Run::State::await_agents() {
   if (!options.debug.empty()) {
     throw Error(ErrorKind::failed, "a node can be debugged only on this host: use --launch=processes");
   }
-  if (options.launch == Launch::kubernetes) return await_agents(hosts);
-  const bool slurm = options.launch == Launch::slurm;
-  std::vector<HostSpec> specs = options.hosts;
-  if (slurm) {
-    const auto components = internal::slurm_components(plan, options.placements);
-    specs = internal::slurm_hosts(components.size());
-    if (specs.back().component > 0) component_of_ = internal::component_of_processes(components);
-  }
-  if (options.path == Path::shm && specs.size() > 1) {
-    throw Error(ErrorKind::failed, "--path=shm needs nodes on one host, and there are " + std::to_string(specs.size()));
-  }
-  if (specs.empty()) throw Error(ErrorKind::failed, "--launch=ssh needs --hosts: which hosts shall run it?");
-  const internal::RemoteOptions remote{
-      .mark = mark_, .lease = std::max(options.grace, kLeastLease), .patience = options.start};
-  std::vector<internal::RemoteAgent> there;
-  if (slurm) {
-    step_ = std::make_unique<internal::SlurmStep>(specs, remote);
-    there = step_->take_agents();
-  } else {
-    internal::OwnBinary binary;
-    there = internal::start_agents_there(specs, internal::by_ssh(options.ssh), remote, binary);
-    redial = std::make_unique<internal::Redial>(specs, internal::by_ssh(options.ssh), remote, std::move(binary));
-  }
-  for (internal::RemoteAgent& agent : there) {
-    hosts.push_back(std::move(agent.capacity));
-    if (hosts.back().spec.address.empty()) hosts.back().spec.address = options.listen;
-    agents.push_back(std::move(agent.link));
-  }
-  return agents;
-}
-
-// A pod for each process, in their order: their agents dial, now and when Kubernetes has started one again.
-std::vector<std::unique_ptr<internal::AgentLink>> Run::State::await_agents(std::vector<internal::HostCapacity>& hosts) {
-  const Duration lease = std::max(options.grace, kLeastLease);
-  std::vector<std::unique_ptr<internal::AgentLink>> agents;
+  const Duration lease = std::max(options.grace, internal::kLeastLease);
+  internal::Agents agents;
   for (const std::string& host : internal::pod_names(plan)) {
-    hosts.push_back({.spec = {.name = host, .address = options.listen}});
-    agents.push_back(std::make_unique<internal::AgentLink>(
+    agents.hosts.push_back({.spec = {.name = host, .address = options.listen, .launch = Launch::kubernetes}});
+    agents.links.push_back(std::make_unique<internal::AgentLink>(
         internal::AgentLink::Options{.host = host, .lease = lease, .dials = true}));
   }
   internal::Reception::Options reception = internal::reception_of_pod();
   reception.lease = std::chrono::ceil<std::chrono::seconds>(lease);
-  if (reception.agents.size() != agents.size()) {
+  if (reception.agents.size() != agents.links.size()) {
     throw Error(ErrorKind::failed, "the run's Secret has keys for " + std::to_string(reception.agents.size()) +
-                                       " processes, and the program has " + std::to_string(agents.size()) +
+                                       " processes, and the program has " + std::to_string(agents.links.size()) +
                                        ": do its flags differ from those that it was rendered with?");
   }
   reception_ = std::make_unique<internal::Reception>(std::move(reception), [this](std::size_t agent,

@@ -7,9 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "launchers/agent_link.h"
 #include "launchers/coordinator.h"
-#include "launchers/hosts.h"
+#include "launchers/group_launchers.h"
 #include "launchers/interrupts.h"
 #include "launchers/journal.h"
 #include "launchers/live.h"
@@ -19,6 +18,7 @@
 #include "launchers/reception.h"
 #include "launchers/run.h"
 #include "launchers/slurm_step.h"
+#include "launchers/start_agents.h"
 #include "launchers/terminal.h"
 #include "launchers/thread_host.h"
 #include "launchers/topology.h"
@@ -44,6 +44,7 @@ struct Run::State final : internal::Coordinator::Listener {
 
   const Program program;
   const LaunchOptions options;
+  const internal::GroupLaunchers launchers_;
   const Plan plan;
   std::string name;
   RunResult result;  // once it has ended
@@ -61,9 +62,7 @@ struct Run::State final : internal::Coordinator::Listener {
   void take_directory();
   void make_host();
   void open_to_others();
-  std::vector<std::unique_ptr<internal::AgentLink>> await_agents(std::vector<internal::HostCapacity>& hosts);
-  std::vector<std::unique_ptr<internal::AgentLink>> start_agents(std::vector<internal::HostCapacity>& hosts,
-                                                                 std::unique_ptr<internal::Redial>& redial);
+  internal::Agents await_agents();
   void serve();
   void end();
   void watch_interrupts();
@@ -92,8 +91,7 @@ struct Run::State final : internal::Coordinator::Listener {
   std::unique_ptr<internal::Reception> reception_;  // of pods
   std::unique_ptr<internal::SlurmStep> step_;       // of a job
   std::unique_ptr<internal::ProcessHost> processes_;
-  std::vector<std::size_t> component_of_;  // units, in a job of Slurm
-  std::vector<std::string> last_hosts_;    // of units, once `processes_` has gone
+  std::vector<std::string> last_hosts_;  // of units, once `processes_` has gone
   std::unique_ptr<Runtime> runtime_;
   std::unique_ptr<internal::Coordinator> coordinator_;
   std::unique_ptr<internal::Live> live_;  // null: the run cannot be reached from outside

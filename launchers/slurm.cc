@@ -139,7 +139,8 @@ std::vector<HostSpec> slurm_hosts(std::size_t components) {
     for (auto& fields : show_fields("node " + shell_word(list))) {  // in the order of the list
       const std::string& name = fields["NodeName"];
       const bool again = std::any_of(hosts.begin(), hosts.end(), [&](const auto& one) { return one.name == name; });
-      HostSpec host{.name = again ? name + kComponent + std::to_string(i) : name, .component = i};
+      HostSpec host{
+          .name = again ? name + kComponent + std::to_string(i) : name, .component = i, .launch = Launch::slurm};
       host.address = address_of(fields["NodeAddr"]);
       if (position < tasks.size()) host.slots = std::max(1, tasks[position]);
       hosts.push_back(std::move(host));

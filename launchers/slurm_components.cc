@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <utility>
 
 #include "launchers/process_needs.h"
@@ -56,13 +55,15 @@ std::vector<std::string> options_for(const std::vector<std::size_t>& processes,
 
 }  // namespace
 
-std::vector<SlurmComponent> slurm_components(const Plan& plan, std::span<const GroupPlacement> placements) {
+std::vector<SlurmComponent> slurm_components(const Plan& plan, std::span<const GroupPlacement> placements,
+                                             std::span<const Launch> launches) {
   const std::vector<ProcessNeeds> needs = needs_of_processes(plan);
   const std::vector<std::vector<std::string>> own = options_of_processes(plan, placements);
   using Kind = std::pair<int, std::vector<std::string>>;  // GPUs, and the options of its groups
   std::vector<Kind> kinds;
   std::vector<SlurmComponent> components;
   for (std::size_t process = 0; process < plan.processes; ++process) {
+    if (!launches.empty() && launches[process] != Launch::slurm) continue;
     const Kind kind{needs[process].gpus, own[process]};
     const auto at = static_cast<std::size_t>(std::find(kinds.begin(), kinds.end(), kind) - kinds.begin());
     if (at == kinds.size()) {
@@ -79,13 +80,11 @@ std::vector<SlurmComponent> slurm_components(const Plan& plan, std::span<const G
   return components;
 }
 
-std::vector<std::size_t> component_of_processes(std::span<const SlurmComponent> components) {
-  std::map<std::size_t, std::size_t> of;
+std::vector<std::size_t> component_of_processes(const Plan& plan, std::span<const SlurmComponent> components) {
+  std::vector<std::size_t> numbers(plan.processes);
   for (std::size_t i = 0; i < components.size(); ++i) {
-    for (const std::size_t process : components[i].processes) of[process] = i;
+    for (const std::size_t process : components[i].processes) numbers[process] = i;
   }
-  std::vector<std::size_t> numbers;
-  for (const auto& [process, component] : of) numbers.push_back(component);
   return numbers;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "launchers/hosts.h"
 #include "lp/config/placement.h"
 #include "lp/program/plan.h"
 
@@ -19,11 +20,12 @@ struct SlurmComponent {
   std::vector<std::string> options{};    // what the configuration adds, which wins
 };
 
-// In the order of the plan, with every process in one of them; one at least. Throws Error when groups that share a
-// process have different options.
-std::vector<SlurmComponent> slurm_components(const Plan& plan, std::span<const GroupPlacement> placements);
+// In the order of the plan, with every process in one of them that is Slurm's, as all are when `launches` is empty; one
+// at least. Throws Error when groups that share a process have different options.
+std::vector<SlurmComponent> slurm_components(const Plan& plan, std::span<const GroupPlacement> placements,
+                                             std::span<const Launch> launches = {});
 
-// By process: the number of its component.
-std::vector<std::size_t> component_of_processes(std::span<const SlurmComponent> components);
+// By process of the plan: the number of its component; 0 for one that is in none.
+std::vector<std::size_t> component_of_processes(const Plan& plan, std::span<const SlurmComponent> components);
 
 }  // namespace lp::internal

@@ -4,7 +4,7 @@
 //
 //   groups:
 //     worker:
-//       launcher: slurm
+//       launcher: slurm             # wins over --launch
 //       hosts: [a, b]
 //       cpus: 2                     # cores for each node; 0.5 is half a core
 //       gpus: 1                     # for each node

@@ -1,6 +1,6 @@
 #include "lp/program/plan.h"
 
-#include <map>
+#include <algorithm>
 
 #include "lp/base/error.h"
 #include "lp/program/plan_check.h"
@@ -38,14 +38,14 @@ Plan make_plan(const Program& program, const PlanOptions& options) {
                            .first = group.first,
                            .size = group.size});
   }
-  std::map<std::size_t, std::size_t> processes;  // by NodeSpec::process
+  const std::vector<std::size_t> processes = internal::processes_of(program, options.together);
   for (const NodeSpec& node : program.nodes()) {
-    const std::size_t process = processes.try_emplace(node.process, processes.size()).first->second;
+    const std::size_t process = processes[plan.nodes.size()];
     PlanNode planned{.name = node.name, .group = node.group, .index = node.index, .process = process, .calls = {}};
+    plan.processes = std::max(plan.processes, process + 1);
     for (const std::string& edge : node.edges) planned.calls.push_back(*program.find(edge));
     plan.nodes.push_back(std::move(planned));
   }
-  plan.processes = processes.size();
   return plan;
 }
 

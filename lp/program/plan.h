@@ -51,8 +51,9 @@ struct HostResources {
 struct PlanOptions {
   // Each group's options, in the program's order, where a placement has changed some. Empty: as the program says.
   std::vector<GroupOptions> groups{};
-  HostResources host{};        // where all of it shall run
-  bool serve_forever = false;  // a program of services alone is meant: it ends when it is stopped
+  HostResources host{};          // where all of it shall run
+  bool serve_forever = false;    // a program of services alone is meant: it ends when it is stopped
+  std::vector<bool> together{};  // by group: its nodes share one process with those of all such groups; empty: none
 };
 
 // Throws one Error(failed) that has a line for everything that is wrong with the graph and its options.

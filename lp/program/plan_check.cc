@@ -104,16 +104,18 @@ void check_edges(const Program& program, const GroupSpec& group, Problems& probl
 }
 
 // What shares a process has one environment.
-void check_processes(const Program& program, const std::vector<GroupOptions>& groups, Problems& problems) {
+void check_processes(const Program& program, const std::vector<GroupOptions>& groups, const std::vector<bool>& together,
+                     Problems& problems) {
   struct Setting {
     std::string value{};
     std::size_t group = 0;
   };
   std::map<std::pair<std::size_t, std::string>, Setting> settings;  // by process and variable
   std::set<std::string> said;
-  for (const NodeSpec& node : program.nodes()) {
+  for (std::size_t i = 0; const std::size_t process : processes_of(program, together)) {
+    const NodeSpec& node = program.nodes()[i++];
     for (const auto& [variable, value] : groups[node.group].environment) {
-      const auto& first = settings.try_emplace({node.process, variable}, Setting{value, node.group}).first->second;
+      const auto& first = settings.try_emplace({process, variable}, Setting{value, node.group}).first->second;
       if (first.value == value) continue;
       std::string text = "'" + groups[first.group].name + "' and '" + groups[node.group].name +
                          "' share a process, and differ in the environment variable " + quote(variable);
@@ -182,6 +184,20 @@ std::string memory_text(std::uint64_t bytes) {
   return to_json(tenths) + unit;
 }
 
+std::vector<std::size_t> processes_of(const Program& program, const std::vector<bool>& together) {
+  std::set<std::size_t> joined;  // by NodeSpec::process, as the keys below
+  for (const NodeSpec& node : program.nodes()) {
+    if (!together.empty() && together[node.group]) joined.insert(node.process);
+  }
+  std::map<std::size_t, std::size_t> numbers;
+  std::vector<std::size_t> processes;
+  for (const NodeSpec& node : program.nodes()) {
+    const std::size_t process = joined.contains(node.process) ? *joined.begin() : node.process;
+    processes.push_back(numbers.try_emplace(process, numbers.size()).first->second);
+  }
+  return processes;
+}
+
 std::vector<std::string> problems_of(const Program& program, const std::vector<GroupOptions>& groups,
                                      const PlanOptions& options) {
   Problems problems;
@@ -212,7 +228,7 @@ std::vector<std::string> problems_of(const Program& program, const std::vector<G
   if (!active && defined && !groups.empty() && !options.serve_forever) {
     problems.push_back("none of its nodes has run(): it would serve for ever; give one a run(), or ask for that");
   }
-  check_processes(program, groups, problems);
+  check_processes(program, groups, options.together, problems);
   check_host(program, groups, options.host, problems);
   return problems;
 }

@@ -12,6 +12,9 @@ namespace lp::internal {
 std::vector<std::string> problems_of(const Program& program, const std::vector<GroupOptions>& groups,
                                      const PlanOptions& options);
 
+// By node: the number of its process, as in PlanNode.
+std::vector<std::size_t> processes_of(const Program& program, const std::vector<bool>& together);
+
 // "512M": bytes, or with K, M, G or T.
 std::string memory_text(std::uint64_t bytes);
 

@@ -33,12 +33,22 @@ Program learning() {
 }
 
 TEST(SlurmComponents, WhoNeedsGpusHasHostsOfItsOwn) {
-  const auto components = internal::slurm_components(plan_of(learning()), {});
+  const Plan plan = plan_of(learning());
+  const auto components = internal::slurm_components(plan, {});
   ASSERT_EQ(components.size(), 2u);
   using Texts = std::vector<std::string>;
   EXPECT_EQ(components[0].needs, (Texts{"--ntasks=1", "--cpus-per-task=3", "--gpus-per-task=2"}));
   EXPECT_EQ(components[1].needs, (Texts{"--ntasks=2", "--cpus-per-task=2", "--mem-per-cpu=50M"}));
-  EXPECT_EQ(internal::component_of_processes(components), (std::vector<std::size_t>{0, 1, 1}));
+  EXPECT_EQ(internal::component_of_processes(plan, components), (std::vector<std::size_t>{0, 1, 1}));
+}
+
+TEST(SlurmComponents, ProcessesOfOtherLaunchersAreInNone) {
+  const Plan plan = plan_of(learning());
+  const std::vector<Launch> launches{Launch::processes, Launch::slurm, Launch::slurm};
+  const auto components = internal::slurm_components(plan, {}, launches);
+  ASSERT_EQ(components.size(), 1u);
+  EXPECT_EQ(components[0].processes, (std::vector<std::size_t>{1, 2}));
+  EXPECT_EQ(internal::component_of_processes(plan, components), (std::vector<std::size_t>{0, 0, 0}));
 }
 
 TEST(SlurmComponents, EqualOptionsShareOne) {

@@ -75,14 +75,15 @@ inline std::vector<int> marked(const std::string& mark) {
   return found;
 }
 
-// Those of a run on one of its hosts.
+// Those of a run on one of its hosts; on all, if none is named.
 inline std::vector<int> marked(const std::string& run, const std::string& host) {
   std::vector<int> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const int process = std::atoi(entry.path().filename().c_str());
     std::istringstream environment(contents("/proc/" + std::to_string(process) + "/environ"));
     for (std::string one; process > 0 && std::getline(environment, one, '\0');) {
-      if (one.starts_with(internal::run_mark(run)) && one.ends_with("@" + host)) found.push_back(process);
+      if (one.starts_with(internal::run_mark(run)) && (host.empty() || one.ends_with("@" + host)))
+        found.push_back(process);
     }
   }
   return found;

@@ -1,0 +1,81 @@
+#include "launchers/slurm_allocation.h"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "launchers/control_socket.h"
+#include "launchers/slurm_job.h"
+#include "launchers/spawn.h"
+#include "lp/base/error.h"
+
+namespace lp::internal {
+namespace {
+
+// Says what Slurm has put into the environment, and stays as long as we do.
+constexpr const char* kSayAndStay = "env -0; printf '\\0'; exec cat >/dev/null";
+constexpr std::string_view kOfSlurm = "SLURM_";
+constexpr auto kTimeToEnd = std::chrono::seconds(10);  // of salloc, which gives the allocation back
+
+}  // namespace
+
+SlurmAllocation::SlurmAllocation(std::span<const SlurmComponent> components, const std::vector<std::string>& options) {
+  // A launcher that is killed while it waits leaves no request behind.
+  std::vector<std::string> command{"setpriv", "--pdeathsig", "TERM", "salloc", "--quiet", "--no-kill"};
+  for (std::size_t i = 0; i < components.size(); ++i) {
+    if (i > 0) command.insert(command.end(), {":", "--no-kill"});
+    command.insert(command.end(), components[i].needs.begin(), components[i].needs.end());
+    command.insert(command.end(), options.begin(), options.end());
+    command.insert(command.end(), components[i].options.begin(), components[i].options.end());
+  }
+  command.insert(command.end(), {"/bin/sh", "-c", kSayAndStay});
+  std::fprintf(stderr, "lp: Slurm is asked for an allocation\n");
+  {
+    const SocketPair ends = make_socket_pair();
+    connection_ = Descriptor(ends.ours);
+    const Descriptor theirs(ends.theirs);
+    salloc_ = spawn_command(command, theirs.number(), STDERR_FILENO);
+  }
+  try {
+    take_environment();
+  } catch (const Error&) {
+    end_child(salloc_, kTimeToEnd);
+    throw;
+  }
+  std::fprintf(stderr, "lp: it is job %s\n", own_job().c_str());
+}
+
+SlurmAllocation::~SlurmAllocation() {
+  connection_ = Descriptor();
+  end_child(salloc_, kTimeToEnd);
+}
+
+// Each variable ends with a zero byte; so does an empty text behind the last one.
+void SlurmAllocation::take_environment() {
+  std::string variable;
+  std::array<char, 4096> bytes;
+  for (;;) {
+    const ssize_t got = recv(connection_.number(), bytes.data(), bytes.size(), 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) throw Error(ErrorKind::failed, "Slurm gives no allocation for the groups with `launcher: slurm`");
+    for (const char one : std::string_view(bytes.data(), static_cast<std::size_t>(got))) {
+      if (one != '\0') {
+        variable += one;
+        continue;
+      }
+      if (variable.empty()) return;
+      const std::size_t end = variable.find('=');
+      if (variable.starts_with(kOfSlurm) && end != std::string::npos) {
+        setenv(variable.substr(0, end).c_str(), variable.c_str() + end + 1, 1);
+      }
+      variable.clear();
+    }
+  }
+}
+
+}  // namespace lp::internal

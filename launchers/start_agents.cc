@@ -1,0 +1,80 @@
+#include "launchers/start_agents.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "launchers/limits.h"
+#include "launchers/remote.h"
+#include "launchers/slurm.h"
+#include "launchers/slurm_components.h"
+#include "lp/base/error.h"
+#include "lp/base/message.h"
+
+namespace lp::internal {
+namespace {
+
+void add(Agents& agents, std::vector<RemoteAgent> there, const LaunchOptions& options) {
+  for (RemoteAgent& agent : there) {
+    agents.hosts.push_back(std::move(agent.capacity));
+    if (agents.hosts.back().spec.address.empty()) agents.hosts.back().spec.address = options.listen;
+    agents.links.push_back(std::move(agent.link));
+  }
+}
+
+// Where the nodes of this host are reached by those of the others, which are there.
+std::string address_here(const std::vector<HostCapacity>& others, const std::string& listen) {
+  if (others.empty() || !is_loopback(listen)) return listen;
+  const HostSpec& other = others.front().spec;
+  const std::string address = address_towards(other.address);
+  if (!address.empty()) return address;
+  throw Error(ErrorKind::failed, "there is no way from this host to " + other.name + ", whose address is " +
+                                     quote(other.address) + ": name one of this host's with --listen");
+}
+
+}  // namespace
+
+Agents start_agents(const Plan& plan, const GroupLaunchers& launchers, const LaunchOptions& options,
+                    const std::string& mark) {
+  const bool here = launchers.has(Launch::processes);
+  const bool ssh = launchers.has(Launch::ssh);
+  const bool slurm = launchers.has(Launch::slurm);
+  const std::uint64_t descriptors = raise_descriptor_limit();
+  if (here) check_descriptors(plan.processes, descriptors);
+  if ((ssh || slurm) && !options.debug.empty()) {
+    throw Error(ErrorKind::failed, "a node can be debugged only on this host: use --launch=processes");
+  }
+  if (ssh && options.hosts.empty()) {
+    throw Error(ErrorKind::failed, "--launch=ssh needs --hosts: which hosts shall run it?");
+  }
+  const RemoteOptions remote{.mark = mark, .lease = std::max(options.grace, kLeastLease), .patience = options.start};
+  Agents agents;
+  std::vector<HostSpec> nodes;
+  if (slurm) {
+    const auto components = slurm_components(plan, options.placements, launchers.of_processes(plan));
+    nodes = slurm_hosts(components.size());
+    if (nodes.back().component > 0) agents.components = component_of_processes(plan, components);
+  }
+  const std::size_t hosts = (ssh ? options.hosts.size() : 0) + nodes.size() + (here ? 1 : 0);
+  if (options.path == Path::shm && hosts > 1) {
+    throw Error(ErrorKind::failed, "--path=shm needs nodes on one host, and there are " + std::to_string(hosts));
+  }
+  if (ssh) {  // first, so that Redial has the run's numbers of them
+    OwnBinary binary;
+    const CommandThere command = by_ssh(options.ssh);
+    add(agents, start_agents_there(options.hosts, command, remote, binary), options);
+    agents.redial = std::make_unique<Redial>(options.hosts, command, remote, std::move(binary));
+  }
+  if (slurm) {
+    agents.step = std::make_unique<SlurmStep>(nodes, remote);
+    add(agents, agents.step->take_agents(), options);
+  }
+  if (here) {
+    HostCapacity capacity = capacity_here();
+    capacity.spec.address = address_here(agents.hosts, options.listen);
+    agents.hosts.push_back(std::move(capacity));
+    agents.links.push_back(start_agent_here(mark));
+  }
+  return agents;
+}
+
+}  // namespace lp::internal
