@@ -32,6 +32,7 @@
 #include "launchers/messages.h"
 #include "launchers/pidfd.h"
 #include "launchers/pieces.h"
+#include "launchers/pods.h"
 #include "launchers/spawn.h"
 #include "launchers/warden.h"
 #include "lp/base/scheduler.h"
@@ -111,6 +112,7 @@ class Agent {
     hello.memory = here.memory;
     hello.directory = directory;
     hello.address = address_of_connection();
+    if (const char* machine = std::getenv(kMachineVariable); machine != nullptr) hello.machine = machine;
     launcher_.send(pack(0, 0, std::move(hello)));
   }
 
@@ -118,7 +120,7 @@ class Agent {
   // Kubernetes says it as the manifest asks for it; sshd: the client's address and port, and this host's; or UNKNOWN,
   // behind a proxy.
   static std::string address_of_connection() {
-    if (const char* address = std::getenv("LP_ADDRESS"); address != nullptr) return address;
+    if (const char* address = std::getenv(kAddressVariable); address != nullptr) return address;
     const char* connection = std::getenv("SSH_CONNECTION");
     std::istringstream words(connection == nullptr ? "" : connection);
     std::string word;

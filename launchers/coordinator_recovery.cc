@@ -135,9 +135,10 @@ void Coordinator::on_exited(std::size_t index, std::uint32_t incarnation, const 
     }
     return end_if_done();
   }
-  Cause cause = unit.cause.value_or(cause_of(index, describe(status) + (!was_ready         ? " before it was ready"
-                                                                        : status.success() ? " in mid-run"
-                                                                                           : "")));
+  const bool by_itself = status.text.empty();
+  Cause cause = unit.cause.value_or(cause_of(index, describe(status) + (by_itself && !was_ready ? " before it was ready"
+                                                                        : status.success()      ? " in mid-run"
+                                                                                                : "")));
   cause.exit = status;
   if (!unit.cause.has_value()) note(RunEvent::Kind::failed, cause.node, cause.incarnation, cause.what);
   listener_.add_output(index, cause);

@@ -33,6 +33,7 @@ struct HostCapacity {
   std::vector<std::string> gpus{};  // by the names that CUDA knows them by
   std::uint64_t memory = 0;         // bytes
   std::string directory{};          // where nodes there write what they save; empty: the run's, which it shares with us
+  std::string machine{};            // of the cluster, where the host is a pod
 };
 
 // "10.0.0.5" for the name of a host; what is an address already stays. Empty when there is none.

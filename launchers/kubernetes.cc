@@ -137,7 +137,10 @@ class Manifests {
     for (const std::string& argument : arguments) out << "    - " << scalar(argument) << "\n";
     out << "    env:\n    - {name: " << kKeysVariable << ", value: /etc/lp/keys}\n    - {name: " << kCoordinatorVariable
         << ", value: \"tcp://coordinator." << name_ << ":" << kPort << "\"}\n    - {name: " << kAddressVariable
-        << ", valueFrom: {fieldRef: {fieldPath: status.podIP}}}\n    - {name: HOME, value: /tmp}\n";
+        << ", valueFrom: {fieldRef: {fieldPath: status.podIP}}}\n";
+    if (!coordinator)
+      out << "    - {name: " << kMachineVariable << ", valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}\n";
+    out << "    - {name: HOME, value: /tmp}\n";
     write_needs(out, needs);
     out << "    securityContext:\n      allowPrivilegeEscalation: false\n      readOnlyRootFilesystem: true\n"
         << "      capabilities: {drop: [ALL]}\n    volumeMounts:\n"

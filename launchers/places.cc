@@ -159,9 +159,11 @@ void Places::set_directory(const GroupPlacement& place) {
   }
 }
 
-void Places::meet(std::size_t host, const std::string& address, const std::string& directory) {
+void Places::meet(std::size_t host, const std::string& address, const std::string& directory,
+                  const std::string& machine) {
   hosts_[host].spec.address = address;
   hosts_[host].directory = directory;
+  hosts_[host].machine = machine;
   free_[host].lost = false;
   for (UnitPlace& place : places_) {
     if (place.host == host) place.listen = address;

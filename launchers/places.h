@@ -59,9 +59,9 @@ class Places {
   const UnitPlace& of(std::size_t unit) const { return places_[unit]; }
   const HostCapacity& host(std::size_t index) const { return hosts_[index]; }
 
-  // The host is there, or there again, at this address, and has what the engine has given it; `directory` as in
+  // The host is there, or there again, at this address, and has what the engine has given it; the others as in
   // HostCapacity.
-  void meet(std::size_t host, const std::string& address, const std::string& directory);
+  void meet(std::size_t host, const std::string& address, const std::string& directory, const std::string& machine);
   // The host is lost: what it has is given out no more.
   void lose(std::size_t host);
   // The host that was lost is there again, and has this now. Who had its place there has one there as long as all fit;

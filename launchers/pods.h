@@ -4,6 +4,7 @@
 // environment, with keys from the run's Secret; and beside that
 //
 //   LP_ADDRESS      of this pod
+//   LP_MACHINE      of the cluster, which has this pod
 //
 // Functions without state.
 
@@ -17,6 +18,7 @@
 namespace lp::internal {
 
 inline constexpr const char* kAddressVariable = "LP_ADDRESS";
+inline constexpr const char* kMachineVariable = "LP_MACHINE";
 
 // The text in small letters, digits and, for everything else, "-": what names in a cluster are made of.
 std::string cluster_name(const std::string& text);

@@ -103,7 +103,7 @@ void ProcessHost::say_flow(std::size_t host) {
 }
 
 void ProcessHost::welcome(std::size_t host, const control::Hello& hello) {
-  places_.meet(host, text_of(hello.address()), text_of(hello.directory()));
+  places_.meet(host, text_of(hello.address()), text_of(hello.directory()), text_of(hello.machine()));
   there_.insert(host);
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
     if (places_.of(unit).host == host && units_[unit].cut.has_value()) start_waiting(unit);
@@ -358,9 +358,11 @@ void ProcessHost::lose(std::size_t host, const std::string& why) {
   there_.erase(host);
   if (!agents_[host]->dials()) places_.lose(host);
   if (redial_ != nullptr && places_.host(host).spec.launch == Launch::ssh) redial_->dial(host);
+  const HostCapacity& lost = places_.host(host);
+  const std::string name = lost.spec.name + (lost.machine.empty() ? "" : " on " + lost.machine);
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
     if (units_[unit].up && !units_[unit].cut.has_value() && places_.of(unit).host == host) {
-      end(unit, "was lost with its host " + places_.host(host).spec.name + ": " + why);
+      end(unit, "was lost with its host " + name + ": " + why);
     }
   }
 }

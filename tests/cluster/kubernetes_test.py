@@ -8,11 +8,13 @@ import os
 import pathlib
 import shutil
 import signal
+import ssl
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
+import urllib.request
 
 HERE = pathlib.Path(__file__).parent
 PATIENCE = 200  # seconds
@@ -181,7 +183,7 @@ class CutOff:
 
     def loss(self):
         """How the run says that a host of its was there, as a regular expression."""
-        return f"was lost with its host ({'|'.join(self.hosts)}): it has not answered for 1"
+        return f"was lost with its host ({'|'.join(self.hosts)}) on {self.node}: it has not answered for 1"
 
     def expect_end(self, seconds):
         """Of all processes of the run that were there."""
@@ -192,6 +194,32 @@ class CutOff:
         there = {pod["spec"]["hostname"] for pod in pods_of(self.name)
                  if pod["spec"].get("nodeName") not in (None, self.node) and pod["status"]["phase"] == "Running"}
         return there.issuperset(self.hosts)
+
+
+@contextlib.contextmanager
+def gpus(count):
+    """Each node of the cluster has so many. Nobody is there who could give one to a container; they are counted."""
+    pki = pathlib.Path(os.environ["D"], "pki")
+    server = json.loads(kubectl("config", "view", "--output=json"))["clusters"][0]["cluster"]["server"]
+    tls = ssl.create_default_context(cafile=pki / "ca.crt")
+    tls.load_cert_chain(pki / "admin.crt", pki / "admin.key")
+    nodes = kubectl("get", "nodes", "--output=name").split()
+
+    def patch(change):
+        for node in nodes:
+            request = urllib.request.Request(f"{server}/api/v1/{node.replace('node/', 'nodes/')}/status", method="PATCH",
+                                             headers={"Content-Type": "application/json-patch+json"},
+                                             data=json.dumps([change]).encode())
+            urllib.request.urlopen(request, context=tls, timeout=PATIENCE).close()
+
+    def allocatable():
+        return kubectl("get", "nodes", r"--output=jsonpath={.items[*].status.allocatable.nvidia\.com/gpu}").split()
+
+    path = "/status/capacity/nvidia.com~1gpu"
+    patch({"op": "add", "path": path, "value": str(count)})
+    until(lambda: allocatable() == [str(count)] * len(nodes), "the nodes have gpus")
+    yield
+    patch({"op": "remove", "path": path})
 
 
 def here(*flags):
@@ -240,6 +268,22 @@ class Kubernetes(unittest.TestCase):
             with counting("--mode=takes memory", f"--config={file.name}") as program:
                 self.assertEqual(1, program.wait(), program.shown)
         self.assertIn("worker/1: was killed by the kernel, because memory ran out (OOMKilled)", program.shown)
+
+    def test_pods_with_gpus_go_where_some_are_left(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file, gpus(1):
+            file.write("groups:\n  worker:\n    gpus: 1\n")
+            file.flush()
+            with counting("--mode=says that it waits", f"--config={file.name}") as program:
+                program.read_until("waiting")
+                places = [pod["spec"]["nodeName"] for pod in pods_of(program.name)
+                          if pod["spec"]["hostname"].startswith("worker")]
+                self.assertEqual(["node1", "node2"], sorted(places))
+                program.signal(signal.SIGINT)
+                self.assertEqual(130, program.wait(), program.shown)
+            with counting("--workers=3", f"--config={file.name}") as program:
+                program.read_until("Insufficient nvidia.com/gpu")
+                program.signal(signal.SIGINT)
+                self.assertEqual(130, program.wait(), program.shown)
 
     def test_ctrl_c_stops_the_program_and_leaves_nothing(self):
         with counting("--mode=says that it waits") as program:
