@@ -28,7 +28,6 @@
 #include "launchers/slurm_job.h"
 #include "launchers/slurm_submit.h"
 #include "launchers/tmux.h"
-#include "lp/base/enums.h"
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 #include "lp/config/parse.h"

@@ -219,7 +219,16 @@ bool is_superseded(const std::filesystem::path& directory) {
 
 void requeue(const std::filesystem::path& directory) {
   signal(SIGTERM, SIG_IGN);  // Slurm ends what is left of the job, which is this process
-  ask_slurm("scontrol", "requeue " + shell_word(own_job()));
+  Event never;
+  for (const Time end = after(kPatience);;) {
+    try {
+      ask_slurm("scontrol", "requeue " + shell_word(own_job()));
+      break;
+    } catch (const Error&) {  // slurmctld is busy, or starts again
+      if (passed(end)) throw;
+    }
+    never.wait(after(kJobPeriod));
+  }
   std::error_code ignored;
   std::filesystem::remove(directory / "result.json", ignored);  // it was not the end
 }

@@ -58,7 +58,7 @@ void claim_for_this_start(const std::filesystem::path& directory);
 bool is_superseded(const std::filesystem::path& directory);
 
 // Puts the job of this process back into the queue, from where it begins again; Slurm ends this process. Throws Error
-// when Slurm refuses.
+// when Slurm refuses, or does not answer for two minutes.
 void requeue(const std::filesystem::path& directory);
 
 // What a tool of Slurm prints for these arguments, which are text for a shell. Throws Error with what it says when it

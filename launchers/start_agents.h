@@ -13,6 +13,7 @@
 #include "launchers/redial.h"
 #include "launchers/run.h"
 #include "launchers/slurm_step.h"
+#include "lp/base/scheduler.h"
 #include "lp/program/plan.h"
 
 namespace lp::internal {

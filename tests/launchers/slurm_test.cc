@@ -396,6 +396,24 @@ TEST_F(SlurmctldLong, AJobWhoseFirstHostDiesMeanwhileBeginsAgainWhenItIsBack) {
   expect_end_within(std::chrono::seconds(20), processes);
 }
 
+TEST_F(SlurmctldLong, AJobWhoseTimeIsOverMeanwhileBeginsAgainWhenItIsBack) {
+  Subprocess program(arguments({"--launch=slurm", "--slurm=--nodes=2,--time=5", "--grace=2", "--requeue",
+                                "--program=saving", "--mode=ends when loaded", "--steps=3"}));
+  ASSERT_TRUE(program.read_until("driver  | step 50\n"));
+  cluster_.end_slurmctld();
+  const int launcher = process_on("n1", "--launch=slurm");
+  ASSERT_GT(launcher, 0);
+  kill(launcher, SIGUSR2);  // as Slurm does before the time limit
+  Event never;
+  for (const Time end = after(std::chrono::seconds(60)); process_on("n1", "requeue") < 0;) {
+    never.wait(after(std::chrono::milliseconds(20)));
+    ASSERT_LT(now(), end) << "it does not ask";
+  }
+  cluster_.start_slurmctld();
+  EXPECT_EQ(program.wait(std::chrono::seconds(90)).code, 0) << program.err();
+  EXPECT_TRUE(has(program.err(), "saver/0 | loaded step ")) << program.err();
+}
+
 // Slurm has lost n2, too, where who was left alone lives on, and does not see the job on its own first host.
 TEST_F(SlurmctldLong, AJobThatHasBegunAgainIsLeftAloneByWhoWatchedItsFirstStart) {
   Subprocess program(arguments({"--launch=slurm", "--slurm=--nodes=2,--time=5,--no-kill", "--grace=2", "--requeue",
