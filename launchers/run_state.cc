@@ -73,8 +73,9 @@ internal::RestorePoint restore_point(const std::filesystem::path& run, std::uint
 
 }  // namespace
 
-Run::State::State(Run& owner, Program built, LaunchOptions given)
-    : program(std::move(built)),
+Run::State::State(Run& owner, Program given_program, LaunchOptions given)
+    : built(std::make_unique<const Program>(std::move(given_program))),
+      program(*built),
       options(std::move(given)),
       launchers_(program, options.launch, options.placements),
       plan(internal::plan_here(program, options)),
@@ -259,8 +260,10 @@ Run::State::~State() {
     post([](internal::Coordinator& coordinator) { coordinator.stop("its Run has gone"); });
     thread_ = Thread();
   }
-  // Threads that were left behind still use the runtime.
-  if (threads_ != nullptr && !threads_->close()) static_cast<void>(runtime_.release());
+  // Threads that were left behind still use the runtime, and the program.
+  if (threads_ == nullptr || threads_->close()) return;
+  static_cast<void>(runtime_.release());
+  static_cast<void>(built.release());
 }
 
 void Run::State::serve() {

@@ -29,7 +29,7 @@ namespace lp {
 
 struct Run::State final : internal::Coordinator::Listener {
  public:
-  State(Run& owner, Program built, LaunchOptions given);
+  State(Run& owner, Program given_program, LaunchOptions given);
   ~State() override;
   void start();
 
@@ -42,7 +42,8 @@ struct Run::State final : internal::Coordinator::Listener {
   Runtime& runtime() { return *runtime_; }
   std::vector<std::string> units() const;
 
-  const Program program;
+  std::unique_ptr<const Program> built;  // threads that were left behind use it, too
+  const Program& program;
   const LaunchOptions options;
   const internal::GroupLaunchers launchers_;
   const Plan plan;
