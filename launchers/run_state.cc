@@ -74,7 +74,7 @@ internal::RestorePoint restore_point(const std::filesystem::path& run, std::uint
 }  // namespace
 
 Run::State::State(Run& owner, Program given_program, LaunchOptions given)
-    : built(std::make_unique<const Program>(std::move(given_program))),
+    : built(std::make_shared<const Program>(std::move(given_program))),
       program(*built),
       options(std::move(given)),
       launchers_(program, options.launch, options.placements),
@@ -160,6 +160,7 @@ void Run::State::make_host() {
     }
     threads_ = std::make_unique<internal::ThreadHost>(
         topology_, internal::Places(plan, topology_, {internal::capacity_here()}, {}), loop_);
+    runtime.program = built;
     runtime_ = std::make_unique<Runtime>(program, std::move(runtime), *threads_);
     host = threads_.get();
   } else {
@@ -260,10 +261,8 @@ Run::State::~State() {
     post([](internal::Coordinator& coordinator) { coordinator.stop("its Run has gone"); });
     thread_ = Thread();
   }
-  // Threads that were left behind still use the runtime, and the program.
-  if (threads_ == nullptr || threads_->close()) return;
-  static_cast<void>(runtime_.release());
-  static_cast<void>(built.release());
+  // Threads that were left behind still use the runtime.
+  if (threads_ != nullptr && !threads_->close()) static_cast<void>(runtime_.release());
 }
 
 void Run::State::serve() {

@@ -42,7 +42,7 @@ struct Run::State final : internal::Coordinator::Listener {
   Runtime& runtime() { return *runtime_; }
   std::vector<std::string> units() const;
 
-  std::unique_ptr<const Program> built;  // threads that were left behind use it, too
+  const std::shared_ptr<const Program> built;  // shared with threads that were left behind
   const Program& program;
   const LaunchOptions options;
   const internal::GroupLaunchers launchers_;

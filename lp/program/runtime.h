@@ -35,18 +35,19 @@ struct PeerState {
 class Runtime {
  public:
   struct Options {
-    std::string run{};                  // the run's name, for messages
-    std::uint64_t seed = 0;             // of the whole program
-    std::filesystem::path directory{};  // of the run; checkpoints go below it; empty: none are taken
-    bool network = false;               // listens, so that other processes can call nodes that are here
-    Path path = Path::nearest;          // to other processes: nearest, shm or tcp
-    std::string listen = "127.0.0.1";   // address of this process; beyond loopback only with keys
-    CurveKeys keys{};                   // of this process: calls by TCP are encrypted, and only known keys may call
-    std::string outside_key{};          // public key of who calls from outside the graph
-    std::size_t shared_memory = 0;      // bytes that big arrays may take there; 0: as much as the machine has memory
-    std::string token{};                // secret of the run: other processes must show it
-    bool serialize = false;             // local calls go through bytes too (for tests)
-    bool patient = false;               // a person debugs: no deadline ends a call
+    std::string run{};                         // the run's name, for messages
+    std::uint64_t seed = 0;                    // of the whole program
+    std::shared_ptr<const Program> program{};  // kept as long as anything uses it
+    std::filesystem::path directory{};         // of the run; checkpoints go below it; empty: none are taken
+    bool network = false;                      // listens, so that other processes can call nodes that are here
+    Path path = Path::nearest;                 // to other processes: nearest, shm or tcp
+    std::string listen = "127.0.0.1";          // address of this process; beyond loopback only with keys
+    CurveKeys keys{};               // of this process: calls by TCP are encrypted, and only known keys may call
+    std::string outside_key{};      // public key of who calls from outside the graph
+    std::size_t shared_memory = 0;  // bytes that big arrays may take there; 0: as much as the machine has memory
+    std::string token{};            // secret of the run: other processes must show it
+    bool serialize = false;         // local calls go through bytes too (for tests)
+    bool patient = false;           // a person debugs: no deadline ends a call
     Duration deadline = std::chrono::seconds(60);  // of a call, where neither the call nor the method says
     int keep_cuts = 3;                             // how many complete cuts stay on disk
   };
@@ -67,7 +68,8 @@ class Runtime {
                               const Error& error) = 0;  // a full disk: earlier cuts stay
   };
 
-  // `program` and `observer` must outlive the runtime.
+  // `program` and `observer` must outlive the runtime; and the program, threads that it leaves behind: where there may
+  // be some, `options` own it.
   Runtime(const Program& program, Options options, Observer& observer);
   // Stops what still runs. Threads that do not end within a second are abandoned, and what they use is kept.
   ~Runtime();
