@@ -17,16 +17,26 @@
 namespace lp::internal {
 namespace {
 
-// Says what Slurm has put into the environment, and stays as long as we do.
-constexpr const char* kSayAndStay = "env -0; printf '\\0'; exec cat >/dev/null";
+// Says what Slurm has put into the environment, and stays as long as we do. salloc gives the allocation back then; if
+// it was killed, nobody else does.
+constexpr const char* kSayAndStay =
+    R"(env -0; printf '\0'; cat >/dev/null; kill -0 $PPID 2>/dev/null || exec scancel "$SLURM_JOB_ID")";
+// Runs salloc, and is told when we have been killed. A request that still waits then must be taken back; an allocation
+// goes back by itself, and a salloc that hears SIGTERM in that moment may never end (22.05).
+constexpr const char* kGuard =
+    R"(exec 3<&0
+"$@" <&3 3<&- & salloc=$!
+exec 3<&- </dev/null >/dev/null
+trap 'sleep 3; kill $salloc; sleep 3; kill -9 $salloc; exit 1' TERM
+wait $salloc)";
 constexpr std::string_view kOfSlurm = "SLURM_";
 constexpr auto kTimeToEnd = std::chrono::seconds(10);  // of salloc, which gives the allocation back
 
 }  // namespace
 
 SlurmAllocation::SlurmAllocation(std::span<const SlurmComponent> components, const std::vector<std::string>& options) {
-  // A launcher that is killed while it waits leaves no request behind.
-  std::vector<std::string> command{"setpriv", "--pdeathsig", "TERM", "salloc", "--quiet", "--no-kill"};
+  std::vector<std::string> command{"setpriv", "--pdeathsig", "TERM",   "/bin/sh", "-c",
+                                   kGuard,    "guard",       "salloc", "--quiet", "--no-kill"};
   for (std::size_t i = 0; i < components.size(); ++i) {
     if (i > 0) command.insert(command.end(), {":", "--no-kill"});
     command.insert(command.end(), components[i].needs.begin(), components[i].needs.end());
@@ -39,12 +49,12 @@ SlurmAllocation::SlurmAllocation(std::span<const SlurmComponent> components, con
     const SocketPair ends = make_socket_pair();
     connection_ = Descriptor(ends.ours);
     const Descriptor theirs(ends.theirs);
-    salloc_ = spawn_command(command, theirs.number(), STDERR_FILENO);
+    guard_ = spawn_command(command, theirs.number(), STDERR_FILENO);
   }
   try {
     take_environment();
   } catch (const Error&) {
-    end_child(salloc_, kTimeToEnd);
+    end_child(guard_, kTimeToEnd);
     throw;
   }
   std::fprintf(stderr, "lp: it is job %s\n", own_job().c_str());
@@ -52,7 +62,7 @@ SlurmAllocation::SlurmAllocation(std::span<const SlurmComponent> components, con
 
 SlurmAllocation::~SlurmAllocation() {
   connection_ = Descriptor();
-  end_child(salloc_, kTimeToEnd);
+  end_child(guard_, kTimeToEnd);
 }
 
 // Each variable ends with a zero byte; so does an empty text behind the last one.

@@ -29,7 +29,7 @@ class SlurmAllocation {
   void take_environment();
 
   Descriptor connection_;  // of what runs in the allocation, and ends when this does
-  pid_t salloc_ = -1;
+  pid_t guard_ = -1;       // the process above salloc
 };
 
 }  // namespace lp::internal

@@ -36,6 +36,16 @@ class MixedTest : public MainTest {
     ADD_FAILURE() << jobs;
   }
 
+  // The processes of this program.
+  static std::vector<int> processes_of(const std::string& program) {
+    std::vector<int> found;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      const int process = std::atoi(entry.path().filename().c_str());
+      if (process > 0 && contents(entry.path() / "comm") == program + "\n") found.push_back(process);
+    }
+    return found;
+  }
+
   // Those of the first run, on a host or on all.
   std::vector<int> processes_of_run(const std::string& host = {}) const {
     const std::string record = contents(directory_ / "run1" / "run.json");
@@ -56,7 +66,7 @@ TEST_F(MixedTest, AProgramRunsOnThisHostAndInAJobAsItDoesHere) {
   EXPECT_TRUE(has(there.last_line(), "\"launch\":\"processes and slurm\"")) << there.last_line();
   EXPECT_EQ(here.last_line().substr(0, here.last_line().find("launch")),
             there.last_line().substr(0, there.last_line().find("launch")));
-  EXPECT_EQ(command("squeue -h").output, "") << "the allocation is given back before the launch ends";
+  expect_no_job_soon();
 }
 
 TEST_F(MixedTest, GroupsAreWhereTheirLaunchersAre) {
@@ -73,7 +83,7 @@ TEST_F(MixedTest, GroupsAreWhereTheirLaunchersAre) {
   EXPECT_GE(processes.size(), 4u);
   program.kill(SIGINT);
   EXPECT_EQ(program.wait().code, 130) << program.err();
-  EXPECT_EQ(command("squeue -h").output, "");
+  expect_no_job_soon();
   expect_end_within(std::chrono::seconds(10), processes);
 }
 
@@ -105,6 +115,16 @@ TEST_F(MixedTest, ALauncherThatIsKilledLeavesNeitherProcessesNorAJob) {
   EXPECT_GE(processes.size(), 6u);
   program.kill(SIGKILL);
   expect_end_within(std::chrono::seconds(10), processes);
+  expect_no_job_soon();
+  expect_end_within(std::chrono::seconds(20), watch(cluster_.own(processes_of("salloc"))));
+}
+
+TEST_F(MixedTest, AnAllocationWhoseSallocWasKilledGoesBackWithItsLauncher) {
+  Subprocess program(mixed(kWorkersInAJob, {"--mode=says that it waits", in_time()}));
+  ASSERT_TRUE(program.read_until("waiting"));
+  for (const int process : cluster_.own(processes_of("salloc"))) kill(process, SIGKILL);
+  program.kill(SIGINT);
+  EXPECT_EQ(program.wait().code, 130) << program.err();
   expect_no_job_soon();
 }
 
