@@ -31,6 +31,20 @@ std::string address_here(const std::vector<HostCapacity>& others, const std::str
                                      quote(other.address) + ": name one of this host's with --listen");
 }
 
+// Nodes that listen at loopback are reached on their host only.
+void check_addresses(const std::vector<HostCapacity>& hosts) {
+  const auto find = [&](bool loopback) {
+    return std::find_if(hosts.begin(), hosts.end(),
+                        [&](const HostCapacity& one) { return is_loopback(one.spec.address) == loopback; });
+  };
+  const auto near = find(true);
+  const auto far = find(false);
+  if (near == hosts.end() || far == hosts.end()) return;
+  throw Error(ErrorKind::failed, "nodes of " + near->spec.name + " listen at " + near->spec.address +
+                                     ", where those of " + far->spec.name + ", at " + far->spec.address +
+                                     ", do not reach them: give --hosts its address, as NAME:SLOTS:ADDRESS");
+}
+
 }  // namespace
 
 Agents start_agents(const Plan& plan, const GroupLaunchers& launchers, const LaunchOptions& options,
@@ -74,6 +88,7 @@ Agents start_agents(const Plan& plan, const GroupLaunchers& launchers, const Lau
     agents.hosts.push_back(std::move(capacity));
     agents.links.push_back(start_agent_here(mark));
   }
+  check_addresses(agents.hosts);
   return agents;
 }
 

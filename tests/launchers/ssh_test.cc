@@ -111,6 +111,13 @@ TEST_F(SshTest, HostsThatAreNoneOrStandThereTwiceAreRefused) {
   EXPECT_TRUE(has(none.err(), "--launch=ssh needs --hosts")) << none.err();
 }
 
+TEST_F(SshTest, AHostThatTheOthersDoNotReachIsRefused) {
+  Subprocess program(on_hosts({}, "h1:1:10.99.0.1,h2:1:127.0.0.1"));
+  EXPECT_EQ(program.wait().code, 2);
+  EXPECT_TRUE(has(program.err(), "nodes of h2 listen at 127.0.0.1, where those of h1, at 10.99.0.1, do not reach them"))
+      << program.err();
+}
+
 TEST_F(SshTest, WhatNoHostHasIsRefusedWithTheSum) {
   Subprocess program(on_hosts({configuration("groups:\n  worker:\n    memory: 900T\n    hosts: [h2]\n")}));
   EXPECT_EQ(program.wait().code, 2);
