@@ -25,7 +25,7 @@ void add(Agents& agents, std::vector<RemoteAgent> there, const LaunchOptions& op
 std::string address_here(const std::vector<HostCapacity>& others, const std::string& listen) {
   if (others.empty() || !is_loopback(listen)) return listen;
   const HostSpec& other = others.front().spec;
-  const std::string address = address_towards(other.address);
+  std::string address = address_towards(other.address);
   if (!address.empty()) return address;
   throw Error(ErrorKind::failed, "there is no way from this host to " + other.name + ", whose address is " +
                                      quote(other.address) + ": name one of this host's with --listen");

@@ -83,7 +83,7 @@ class Worker {
   }
   static void take_memory(Context& context) {
     std::vector<std::string> taken;
-    for (int i = 0; i < 384; ++i) taken.emplace_back(std::size_t{1} << 20, 'x');
+    for (int i = 0; i < 768; ++i) taken.emplace_back(std::size_t{1} << 20, 'x');
     context.wait_for_stop();
   }
   static void say_where_it_is() {

@@ -11,7 +11,7 @@ function(lp_options target)
   if(LP_SANITIZE)
     target_compile_options(${target} PUBLIC -fsanitize=${LP_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
     if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # about the same, where a sanitizer has changed the code
-      target_compile_options(${target} PRIVATE -Wno-array-bounds)
+      target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-stringop-overflow)
     endif()
     target_link_options(${target} PUBLIC -fsanitize=${LP_SANITIZE})
     if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")  # clang 14 cannot compile coroutines with it
