@@ -353,7 +353,9 @@ void Coordinator::give_up_cuts() {
   for (auto one = saved_.begin(); one != saved_.end();) {
     const auto& [step, who] = *one;
     NodeId passed_by = 0;
-    const auto has_passed = [&, step = step, &who = who](NodeId id) { return is_awaited(id, step, who) && nodes_[id].saved > step; };
+    const auto has_passed = [&, step = step, &who = who](NodeId id) {
+      return is_awaited(id, step, who) && nodes_[id].saved > step;
+    };
     while (passed_by < nodes_.size() && !has_passed(passed_by)) ++passed_by;
     if (passed_by == nodes_.size()) {
       ++one;
