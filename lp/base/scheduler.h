@@ -47,8 +47,8 @@ void relax() noexcept;
 void step_aside() noexcept;
 
 // Names a thread's time on the cores: what it waited, or others had its core, does not count. A value; any thread may
-// read it.
-struct WorkClock {
+// read it, also from an atomic, for which it is aligned.
+struct alignas(8) WorkClock {
   int clock = 0;
   int thread = 0;
 };
