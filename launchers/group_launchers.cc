@@ -31,8 +31,13 @@ GroupLaunchers::GroupLaunchers(const Program& program, Launch launch, std::span<
   const auto name = [&](std::size_t group) { return program.groups()[group].options.name; };
   for (const GroupPlacement& place : placements) {
     if (!place.launcher.has_value()) continue;
+    const Launch its = read_launcher(place);
+    if (!place.slurm.empty() && its != Launch::slurm) {
+      throw Error(ErrorKind::failed, place.place() + ": group " + place.group +
+                                         " has options of `slurm`, and its launcher is " + *place.launcher);
+    }
     for (std::size_t group = 0; group < groups_.size(); ++group) {
-      if (name(group) == place.group) groups_[group] = read_launcher(place);
+      if (name(group) == place.group) groups_[group] = its;
     }
   }
   if (!groups_.empty()) of_run_ = groups_.front();
@@ -57,8 +62,6 @@ GroupLaunchers::GroupLaunchers(const Program& program, Launch launch, std::span<
 bool GroupLaunchers::has(Launch launch) const {
   return groups_.empty() ? launch == of_run_ : std::find(groups_.begin(), groups_.end(), launch) != groups_.end();
 }
-
-bool GroupLaunchers::here() const { return !has(Launch::ssh) && !has(Launch::slurm) && !has(Launch::kubernetes); }
 
 std::string GroupLaunchers::text() const {
   std::vector<std::string> names;

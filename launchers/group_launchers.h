@@ -22,8 +22,8 @@ class GroupLaunchers {
 
   bool several() const { return several_; }
   bool has(Launch launch) const;
-  // All is on this host.
-  bool here() const;
+  // By group; those of threads are processes where there are several.
+  const std::vector<Launch>& of_groups() const { return groups_; }
   // What the run as a whole is: the launcher of all groups, or `processes`, if they have several.
   Launch of_run() const { return several_ ? Launch::processes : of_run_; }
   // "slurm", "processes and slurm".
@@ -34,7 +34,7 @@ class GroupLaunchers {
   std::vector<Launch> of_processes(const Plan& plan) const;
 
  private:
-  std::vector<Launch> groups_;  // where there are several, those of threads are processes
+  std::vector<Launch> groups_;
   std::vector<bool> together_;
   Launch of_run_;
   bool several_ = false;

@@ -27,6 +27,7 @@
 #include "launchers/slurm_allocation.h"
 #include "launchers/slurm_job.h"
 #include "launchers/slurm_submit.h"
+#include "launchers/start_agents.h"
 #include "launchers/tmux.h"
 #include "lp/base/error.h"
 #include "lp/base/message.h"
@@ -246,6 +247,7 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
   std::optional<SlurmAllocation> allocation;
   if (launchers.has(Launch::slurm) && own_job().empty()) {
     const Plan plan = plan_here(program, options);
+    check_agents(plan, launchers, options);
     allocation.emplace(slurm_components(plan, placements, launchers.of_processes(plan)), flags.slurm);
   }
   raise_descriptor_limit();

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "launchers/group_launchers.h"
+#include "lp/base/enums.h"
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 #include "lp/program/plan_check.h"
@@ -24,7 +25,8 @@ std::vector<T> take(std::vector<T>& from, std::size_t count) {
   return taken;
 }
 
-// Which hosts each group may have: all, or those that its placement names.
+// Which hosts each group may have: all, or those that its placement names. In a run of several launchers those are of
+// its own.
 std::vector<std::vector<bool>> allowed_hosts(const Plan& plan, const std::vector<HostCapacity>& hosts,
                                              const std::vector<GroupPlacement>& placements) {
   std::vector<std::string> names;
@@ -39,7 +41,15 @@ std::vector<std::vector<bool>> allowed_hosts(const Plan& plan, const std::vector
           throw Error(ErrorKind::failed, place.place() + ": group " + place.group + ": the run has no host " +
                                              quote(host) + did_you_mean(host, names));
         }
-        for (std::size_t at = 0; at < names.size(); ++at) allowed[group][at] = allowed[group][at] || names[at] == host;
+        for (std::size_t at = 0; at < names.size(); ++at) {
+          if (names[at] != host) continue;
+          allowed[group][at] = true;
+          const std::string& launcher = plan.groups[group].launcher;
+          const std::string_view other = enum_name(hosts[at].spec.launch);
+          if (launcher.empty() || launcher == other) continue;
+          throw Error(ErrorKind::failed, place.place() + ": group " + place.group + " has the launcher " + launcher +
+                                             ", and its host " + host + " is one of " + std::string(other));
+        }
       }
     }
   }
@@ -89,12 +99,17 @@ Plan plan_here(const Program& program, const LaunchOptions& options) {
   PlanOptions plan{.groups = placed_groups(program, options.placements),
                    .serve_forever = options.serve_forever,
                    .together = launchers.together()};
-  if (launchers.here()) {
-    const HostCapacity here = capacity_here();
-    plan.host = {.gpus = static_cast<int>(here.gpus.size()), .memory = here.memory};
-    if (options.pin) plan.host.cpus = static_cast<double>(here.cores.size());
+  const HostCapacity here = capacity_here();
+  plan.host = {.gpus = static_cast<int>(here.gpus.size()), .memory = here.memory};
+  if (options.pin) plan.host.cpus = static_cast<double>(here.cores.size());
+  for (const Launch launch : launchers.of_groups()) {
+    plan.on_host.push_back(launch == Launch::threads || launch == Launch::processes);
   }
-  return make_plan(program, plan);
+  Plan made = make_plan(program, plan);
+  for (std::size_t group = 0; launchers.several() && group < made.groups.size(); ++group) {
+    made.groups[group].launcher = enum_name(launchers.of_groups()[group]);
+  }
+  return made;
 }
 
 Places::Places(const Plan& plan, const Topology& topology, std::vector<HostCapacity> hosts, const Options& options)

@@ -5,7 +5,6 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
@@ -35,8 +34,8 @@ constexpr auto kTimeToEnd = std::chrono::seconds(10);  // of salloc, which gives
 }  // namespace
 
 SlurmAllocation::SlurmAllocation(std::span<const SlurmComponent> components, const std::vector<std::string>& options) {
-  std::vector<std::string> command{"setpriv", "--pdeathsig", "TERM",   "/bin/sh", "-c",
-                                   kGuard,    "guard",       "salloc", "--quiet", "--no-kill"};
+  std::vector<std::string> command{"setpriv", "--pdeathsig", "TERM",   "/bin/sh",  "-c",
+                                   kGuard,    "guard",       "salloc", "--no-kill"};
   for (std::size_t i = 0; i < components.size(); ++i) {
     if (i > 0) command.insert(command.end(), {":", "--no-kill"});
     command.insert(command.end(), components[i].needs.begin(), components[i].needs.end());
@@ -44,7 +43,6 @@ SlurmAllocation::SlurmAllocation(std::span<const SlurmComponent> components, con
     command.insert(command.end(), components[i].options.begin(), components[i].options.end());
   }
   command.insert(command.end(), {"/bin/sh", "-c", kSayAndStay});
-  std::fprintf(stderr, "lp: Slurm is asked for an allocation\n");
   {
     const SocketPair ends = make_socket_pair();
     connection_ = Descriptor(ends.ours);
@@ -57,7 +55,6 @@ SlurmAllocation::SlurmAllocation(std::span<const SlurmComponent> components, con
     end_child(guard_, kTimeToEnd);
     throw;
   }
-  std::fprintf(stderr, "lp: it is job %s\n", own_job().c_str());
 }
 
 SlurmAllocation::~SlurmAllocation() {

@@ -19,7 +19,7 @@ namespace lp::internal {
 class SlurmAllocation {
  public:
   // Waits as long as Slurm lets it wait for what the components need; `options` are those of every one. Throws Error
-  // when Slurm gives none; it has said why.
+  // when Slurm gives none. On standard error, Slurm says its number, why it waits, and when it is taken away.
   SlurmAllocation(std::span<const SlurmComponent> components, const std::vector<std::string>& options);
   ~SlurmAllocation();
   SlurmAllocation(const SlurmAllocation&) = delete;

@@ -45,21 +45,40 @@ void check_addresses(const std::vector<HostCapacity>& hosts) {
                                      ", do not reach them: give --hosts its address, as NAME:SLOTS:ADDRESS");
 }
 
+void check_path(const LaunchOptions& options, std::size_t hosts) {
+  if (options.path != Path::shm || hosts == 1) return;
+  throw Error(ErrorKind::failed, "--path=shm needs all nodes on one host, and there are several");
+}
+
 }  // namespace
+
+void check_agents(const Plan& plan, const GroupLaunchers& launchers, const LaunchOptions& options) {
+  const std::vector<Launch>& launches = launchers.of_groups();
+  const bool ssh = launchers.has(Launch::ssh);
+  const bool slurm = launchers.has(Launch::slurm);
+  if ((ssh || slurm) && !options.debug.empty()) {
+    throw Error(ErrorKind::failed, "a node can be debugged only on this host: use --launch=processes");
+  }
+  if (ssh && options.hosts.empty()) {
+    const auto group = std::find(launches.begin(), launches.end(), Launch::ssh) - launches.begin();
+    const std::string& name = plan.groups[static_cast<std::size_t>(group)].options.name;
+    throw Error(ErrorKind::failed,
+                (launchers.several() ? "group " + name + " has the launcher ssh, which" : "--launch=ssh") +
+                    std::string(" needs --hosts: which hosts shall run it?"));
+  }
+  const bool here = launchers.has(Launch::processes);
+  check_path(options, (ssh ? options.hosts.size() : 0) + (slurm ? 1 : 0) + (here ? 1 : 0));
+  static_cast<void>(is_loopback(options.listen));  // which throws for what is no address
+}
 
 Agents start_agents(const Plan& plan, const GroupLaunchers& launchers, const LaunchOptions& options,
                     const std::string& mark) {
+  check_agents(plan, launchers, options);
   const bool here = launchers.has(Launch::processes);
   const bool ssh = launchers.has(Launch::ssh);
   const bool slurm = launchers.has(Launch::slurm);
   const std::uint64_t descriptors = raise_descriptor_limit();
   if (here) check_descriptors(plan.processes, descriptors);
-  if ((ssh || slurm) && !options.debug.empty()) {
-    throw Error(ErrorKind::failed, "a node can be debugged only on this host: use --launch=processes");
-  }
-  if (ssh && options.hosts.empty()) {
-    throw Error(ErrorKind::failed, "--launch=ssh needs --hosts: which hosts shall run it?");
-  }
   const RemoteOptions remote{.mark = mark, .lease = std::max(options.grace, kLeastLease), .patience = options.start};
   Agents agents;
   std::vector<HostSpec> nodes;
@@ -68,10 +87,7 @@ Agents start_agents(const Plan& plan, const GroupLaunchers& launchers, const Lau
     nodes = slurm_hosts(components.size());
     if (nodes.back().component > 0) agents.components = component_of_processes(plan, components);
   }
-  const std::size_t hosts = (ssh ? options.hosts.size() : 0) + nodes.size() + (here ? 1 : 0);
-  if (options.path == Path::shm && hosts > 1) {
-    throw Error(ErrorKind::failed, "--path=shm needs nodes on one host, and there are " + std::to_string(hosts));
-  }
+  check_path(options, (ssh ? options.hosts.size() : 0) + nodes.size() + (here ? 1 : 0));
   if (ssh) {  // first, so that Redial has the run's numbers of them
     OwnBinary binary;
     const CommandThere command = by_ssh(options.ssh);

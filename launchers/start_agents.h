@@ -28,6 +28,9 @@ struct Agents {
   std::vector<std::size_t> components{};            // of the job, by process; empty: it has one
 };
 
+// Throws Error for what is wrong with such a launch, as far as that is known before there are hosts.
+void check_agents(const Plan& plan, const GroupLaunchers& launchers, const LaunchOptions& options);
+
 // `mark` is that of the run's processes. Throws Error when one cannot be had; then nothing is left running.
 Agents start_agents(const Plan& plan, const GroupLaunchers& launchers, const LaunchOptions& options,
                     const std::string& mark);

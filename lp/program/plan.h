@@ -23,6 +23,7 @@ struct PlanGroup {
   bool saves = false;   // they are members of the program's cuts
   NodeId first = 0;     // its nodes follow each other in Plan::nodes
   int size = 0;
+  std::string launcher{};  // that of its nodes; empty: all groups have the same
 };
 
 struct PlanNode {
@@ -51,7 +52,8 @@ struct HostResources {
 struct PlanOptions {
   // Each group's options, in the program's order, where a placement has changed some. Empty: as the program says.
   std::vector<GroupOptions> groups{};
-  HostResources host{};          // where all of it shall run
+  HostResources host{};
+  std::vector<bool> on_host{};   // by group: that is where it shall run; empty: all do
   bool serve_forever = false;    // a program of services alone is meant: it ends when it is stopped
   std::vector<bool> together{};  // by group: its nodes share one process with those of all such groups; empty: none
 };

@@ -127,45 +127,46 @@ void check_processes(const Program& program, const std::vector<GroupOptions>& gr
 // How many of the group's nodes a host must have room for.
 int least_of(const GroupSpec& group) { return std::min(group.options.replicas.least, group.size); }
 
+// What the host must have for a group.
+struct HostNeed {
+  GroupOptions each{};
+  int nodes = 0;
+};
+
 // "server: 2 x 1, worker: 4 x 0.5"
-template <class Need>
-std::string needs(const Program& program, const std::vector<GroupOptions>& groups, Need need) {
+template <class Text>
+std::string list(const std::vector<HostNeed>& needs, Text text) {
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    const std::string each = need(groups[i]);
-    if (each != "0")
-      parts.push_back(groups[i].name + ": " + std::to_string(least_of(program.groups()[i])) + " x " + each);
+  for (const HostNeed& need : needs) {
+    const std::string each = text(need.each);
+    if (each != "0") parts.push_back(need.each.name + ": " + std::to_string(need.nodes) + " x " + each);
   }
   return join(parts, ", ");
 }
 
-void check_host(const Program& program, const std::vector<GroupOptions>& groups, const HostResources& host,
-                Problems& problems) {
+void check_host(const std::vector<HostNeed>& needs, const HostResources& host, Problems& problems) {
   double cpus = 0;
   double gpus = 0;
   double memory = 0;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
-    const double size = least_of(program.groups()[i]);
-    cpus += size * groups[i].cpus;
-    gpus += size * groups[i].gpus;
-    memory += size * static_cast<double>(groups[i].memory);
+  for (const HostNeed& need : needs) {
+    cpus += need.nodes * need.each.cpus;
+    gpus += static_cast<double>(need.nodes) * need.each.gpus;
+    memory += need.nodes * static_cast<double>(need.each.memory);
   }
   constexpr double kRounding = 1e-9;
   if (host.cpus && cpus > *host.cpus + kRounding) {
     problems.push_back("the host has " + to_json(*host.cpus) + " cpus, and the program asks for " + to_json(cpus) +
-                       " (" + needs(program, groups, [](const GroupOptions& group) { return to_json(group.cpus); }) +
-                       ")");
+                       " (" + list(needs, [](const GroupOptions& group) { return to_json(group.cpus); }) + ")");
   }
   if (host.gpus && gpus > *host.gpus) {
     problems.push_back("the host has " + std::to_string(*host.gpus) + " gpus, and the program asks for " +
                        to_json(gpus) + " (" +
-                       needs(program, groups, [](const GroupOptions& group) { return to_json(group.gpus); }) + ")");
+                       list(needs, [](const GroupOptions& group) { return to_json(group.gpus); }) + ")");
   }
   if (host.memory && memory > static_cast<double>(*host.memory)) {
     const std::string sum = memory < 0x1p63 ? memory_text(static_cast<std::uint64_t>(memory)) : "more than there is";
-    problems.push_back(
-        "the host has " + memory_text(*host.memory) + " of memory, and the program asks for " + sum + " (" +
-        needs(program, groups, [](const GroupOptions& group) { return memory_text(group.memory); }) + ")");
+    problems.push_back("the host has " + memory_text(*host.memory) + " of memory, and the program asks for " + sum +
+                       " (" + list(needs, [](const GroupOptions& group) { return memory_text(group.memory); }) + ")");
   }
 }
 
@@ -229,7 +230,11 @@ std::vector<std::string> problems_of(const Program& program, const std::vector<G
     problems.push_back("none of its nodes has run(): it would serve for ever; give one a run(), or ask for that");
   }
   check_processes(program, groups, options.together, problems);
-  check_host(program, groups, options.host, problems);
+  std::vector<HostNeed> needs;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (options.on_host.empty() || options.on_host[i]) needs.push_back({groups[i], least_of(program.groups()[i])});
+  }
+  check_host(needs, options.host, problems);
   return problems;
 }
 

@@ -80,6 +80,7 @@ void append_group(std::string& text, const Plan& plan, const PlanGroup& group) {
   std::vector<std::string> title{options.name};
   if (group.size > 1) title.push_back("x " + to_string(options.replicas));
   title.push_back("(" + group.type + ")");
+  if (!group.launcher.empty()) title.push_back("by " + group.launcher);
   append_words(text, "  ", title);
 
   std::vector<std::string> traits{group.active ? "runs" : "serves"};
@@ -154,6 +155,7 @@ std::string to_json(const Plan& plan) {
     json.begin_object();
     json.member("name", options.name);
     json.member("type", group.type);
+    if (!group.launcher.empty()) json.member("launcher", group.launcher);
     json.member("replicas", group.size);
     if (options.replicas.elastic()) json.member("least", options.replicas.least);
     json.member("active", group.active);

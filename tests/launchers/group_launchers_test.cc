@@ -55,7 +55,7 @@ TEST(GroupLaunchers, OneOfAllGroupsIsThatOfTheRun) {
   EXPECT_FALSE(file.several());
   EXPECT_EQ(file.of_run(), Launch::slurm);
   EXPECT_EQ(file.text(), "slurm");
-  EXPECT_FALSE(file.here());
+  EXPECT_EQ(file.of_groups(), std::vector<Launch>(4, Launch::slurm));
 }
 
 TEST(GroupLaunchers, WithSeveralEachProcessHasItsOwn) {
@@ -66,7 +66,6 @@ TEST(GroupLaunchers, WithSeveralEachProcessHasItsOwn) {
   EXPECT_EQ(launchers.of_run(), Launch::processes);
   EXPECT_EQ(launchers.text(), "processes and ssh and slurm");
   EXPECT_TRUE(launchers.has(Launch::slurm));
-  EXPECT_FALSE(launchers.here());
   using L = Launch;
   EXPECT_EQ(launchers.of_processes(make_plan(built)),
             (std::vector<Launch>{L::processes, L::ssh, L::ssh, L::slurm, L::slurm, L::slurm}));
@@ -90,6 +89,10 @@ TEST(GroupLaunchers, WhatDoesNotGoTogetherIsRefused) {
   EXPECT_EQ(refusal(Launch::processes, {launcher("actor", "slurn")}),
             "c.yaml:3: group actor: there is no launcher \"slurn\"; did you mean slurm?; there are threads, processes, "
             "ssh, slurm, kubernetes");
+  EXPECT_EQ(
+      refusal(Launch::slurm,
+              {{.group = "actor", .file = "c.yaml", .line = 3, .launcher = "processes", .slurm = {"--partition=gpu"}}}),
+      "c.yaml:3: group actor has options of `slurm`, and its launcher is processes");
   const std::string pods =
       ": pods are reached within their cluster only, so kubernetes has all groups of a program or none";
   EXPECT_EQ(refusal(Launch::processes, {launcher("actor", "kubernetes")}),

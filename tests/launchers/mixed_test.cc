@@ -131,9 +131,7 @@ TEST_F(MixedTest, AnAllocationWhoseSallocWasKilledGoesBackWithItsLauncher) {
 TEST_F(MixedTest, ALauncherThatIsKilledWhileItWaitsForSlurmLeavesNoRequest) {
   ASSERT_EQ(command("scontrol update nodename=n[1-2] state=drain reason=test").code, 0);
   Subprocess program(mixed(kWorkersInAJob, {in_time()}));
-  ASSERT_TRUE(program.read_until("Slurm is asked for an allocation"));
-  while (command("squeue -h").output.empty()) {
-  }
+  ASSERT_TRUE(program.read_until("salloc: Pending job allocation ")) << program.err();
   program.kill(SIGKILL);
   expect_no_job_soon();
 }
@@ -143,6 +141,39 @@ TEST_F(MixedTest, WhatSlurmRefusesIsSaidBeforeAnythingStarts) {
   EXPECT_EQ(program.wait().code, 2);
   EXPECT_TRUE(has(program.err(), "invalid partition specified: nowhere")) << program.err();
   EXPECT_TRUE(has(program.err(), "Slurm gives no allocation")) << program.err();
+}
+
+TEST_F(MixedTest, WhatIsWrongHereIsSaidBeforeSlurmIsAsked) {
+  const auto refused = [&](const std::string& yaml, const std::vector<std::string>& flags, const std::string& why) {
+    Subprocess program(mixed(yaml, flags));
+    EXPECT_EQ(program.wait().code, 2);
+    EXPECT_TRUE(has(program.err(), why)) << program.err();
+    EXPECT_FALSE(has(program.err(), "salloc")) << program.err();
+  };
+  refused("groups: {counter: {gpus: 4096}, worker: {launcher: slurm, gpus: 8192}}\n", {},
+          "gpus, and the program asks for 4096 (counter: 1 x 4096)");
+  refused(kWorkersInAJob, {"--path=shm"}, "--path=shm needs all nodes on one host");
+  refused(kWorkersInAJob, {"--listen=nowhere"}, "cannot listen on 'nowhere'");
+  refused("groups: {counter: {launcher: ssh}, worker: {launcher: slurm}}\n", {},
+          "group counter has the launcher ssh, which needs --hosts");
+}
+
+TEST_F(MixedTest, AHostOfAnotherLauncherIsRefusedByName) {
+  Subprocess program(mixed("groups:\n  counter: {launcher: ssh}\n  worker: {launcher: processes, hosts: [h1]}\n",
+                           {SshHosts::hosts("h1"), hosts_.ssh()}));
+  EXPECT_EQ(program.wait().code, 2);
+  EXPECT_TRUE(has(program.err(), ":3: group worker has the launcher processes, and its host h1 is one of ssh"))
+      << program.err();
+}
+
+TEST_F(MixedTest, ADryRunShowsTheLauncherOfEachGroup) {
+  Subprocess text(mixed(kWorkersInAJob, {"--dry-run", "--workers=2"}));
+  EXPECT_EQ(text.wait().code, 0);
+  EXPECT_TRUE(has(text.out(), " by slurm\n")) << text.out();
+  EXPECT_TRUE(has(text.out(), " by processes\n")) << text.out();
+  Subprocess json(mixed(kWorkersInAJob, {"--dry-run", "--json"}));
+  EXPECT_EQ(json.wait().code, 0);
+  EXPECT_TRUE(has(json.out(), "\"launcher\":\"slurm\"")) << json.out();
 }
 
 TEST_F(MixedTest, FlagsThatNeedOneLauncherForAllGroupsAreRefused) {
