@@ -39,12 +39,12 @@ inline ServerTraining training_of(int workers, std::uint64_t steps, float rate =
   return {.workers = workers, .servers = servers, .steps = steps, .rule = Sgd{.rate = rate}, .cut_every = 10};
 }
 
-// The accuracy that serial SGD reaches with 1600 batches of 64 examples.
-inline double serial_accuracy(const LearningTask& task = digits_task()) {
+// The accuracy that serial SGD reaches with so many batches of 64 examples.
+inline double serial_accuracy(const LearningTask& task = digits_task(), int steps = 1600) {
   const auto model = task.model();
   const Split data = split(digits(), kSeed);
   const Eigen::VectorXf parameters =
-      train_serial(*model, data.train, {.steps = 1600, .batch = 64, .seed = kSeed, .rule = Sgd{.rate = 0.1F}});
+      train_serial(*model, data.train, {.steps = steps, .batch = 64, .seed = kSeed, .rule = Sgd{.rate = 0.1F}});
   return evaluate(*model, parameters, data.test).accuracy;
 }
 
