@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -40,7 +41,7 @@ inline ServerTraining training_of(int workers, std::uint64_t steps, float rate =
 }
 
 // The accuracy that serial SGD reaches with so many batches of 64 examples.
-inline double serial_accuracy(const LearningTask& task = digits_task(), int steps = 1600) {
+inline double serial_accuracy(const LearningTask& task = digits_task(), std::uint64_t steps = 1600) {
   const auto model = task.model();
   const Split data = split(digits(), kSeed);
   const Eigen::VectorXf parameters =
