@@ -9,12 +9,16 @@ constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMostLeases = LeaseRing::kSize / 2;
 }  // namespace
 
-void LeaseGiver::give(std::uint64_t lease, std::uint64_t bytes) {
+bool LeaseGiver::give(std::uint64_t lease, std::uint64_t bytes) {
+  const bool waited = waits();
   if (ring_.taken.load(std::memory_order_acquire) == at_) leases_ = bytes_ = 0;
   ++leases_;
   bytes_ += bytes;
   waiting_.push_back(lease);
-  go_on();
+  const bool moved = go_on();  // also what the taker has just made room for, before it could ring
+  if (!(waited && moved) && leases_ < kMostLeases && bytes_ < kMostBytes) return false;
+  leases_ = bytes_ = 0;
+  return true;
 }
 
 bool LeaseGiver::go_on() {
@@ -30,12 +34,6 @@ bool LeaseGiver::go_on() {
   }
   if (at_ == begin) return false;
   ring_.given.store(at_, std::memory_order_release);
-  return true;
-}
-
-bool LeaseGiver::due() noexcept {
-  if (leases_ < kMostLeases && bytes_ < kMostBytes) return false;
-  leases_ = bytes_ = 0;
   return true;
 }
 

@@ -22,18 +22,17 @@ class LeaseGiver {
  public:
   explicit LeaseGiver(LeaseRing& ring) : ring_(ring) {}
 
-  // Gives an array of so many bytes back, or keeps its lease until there is room.
-  void give(std::uint64_t lease, std::uint64_t bytes);
+  // Gives an array of so many bytes back, or keeps its lease until there is room. True when the taker must be rung: so
+  // much is there, told once for as much, or some of what waited for room.
+  bool give(std::uint64_t lease, std::uint64_t bytes);
   // The taker has made room. True when some of what waited is there now: it must be rung.
   bool go_on();
   bool waits() const noexcept { return !waiting_.empty(); }
-  // So much is there that the taker should be rung; once for as much.
-  bool due() noexcept;
 
  private:
   LeaseRing& ring_;
   std::uint64_t at_ = 0;
-  std::uint64_t leases_ = 0;           // since the taker had all, or was to be rung
+  std::uint64_t leases_ = 0;           // since the taker had all, or had to be rung
   std::uint64_t bytes_ = 0;            // of these
   std::deque<std::uint64_t> waiting_;  // without room
 };

@@ -95,9 +95,9 @@ class ShmLink::Returns : public std::enable_shared_from_this<Returns> {
     const std::lock_guard lock(mutex_);
     if (link_ == nullptr) return;
     waits_ = true;  // before the taker can ring for it
-    giver_.give(lease, size);
+    const bool ring = giver_.give(lease, size);
     waits_ = giver_.waits();
-    if (giver_.due()) link_->ring_there();
+    if (ring) link_->ring_there();
   }
 
   const std::shared_ptr<const Neighbour> neighbour_;
