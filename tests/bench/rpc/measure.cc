@@ -80,17 +80,17 @@ Figures pipelined(const Work& work, Caller& caller, Message message) {
   return {.calls = calls, .median = micros / static_cast<double>(calls), .high = 0};
 }
 
-Figures pulls(const Work& work, Caller& caller) {
+Figures pulls(const Work& work, Caller& caller, bool into) {
   std::vector<std::uint8_t> buffer(kBulk);
   Message ask;
   const auto pull = [&] {
     ++ask.number;
     const Reply reply = caller.round_trip(ask, buffer);
     check(reply, ask.number, bulk().span());
-    if (reply.data.data() != buffer.data()) std::memcpy(buffer.data(), reply.data.data(), reply.data.size());
+    if (into && reply.data.data() != buffer.data()) std::memcpy(buffer.data(), reply.data.data(), reply.data.size());
+    return into ? std::span<const std::uint8_t>(buffer) : reply.data;
   };
-  pull();
-  check_all({.number = 0, .data = buffer}, bulk().span());
+  check_all({.number = 0, .data = pull()}, bulk().span());
   return time_each(work, pull);
 }
 
@@ -133,7 +133,8 @@ Figures measure(const Work& work, const std::vector<std::unique_ptr<Caller>>& ca
   switch (work.kind) {
     case Kind::round_trip: return round_trips(work, *callers.front(), std::move(message));
     case Kind::pipelined: return pipelined(work, *callers.front(), std::move(message));
-    case Kind::pull: return pulls(work, *callers.front());
+    case Kind::pull:
+    case Kind::pull_into: return pulls(work, *callers.front(), work.kind == Kind::pull_into);
     case Kind::read: return reads(work, *callers.front());
     case Kind::fan_out: return fan_outs(work, callers, std::move(message));
   }

@@ -13,7 +13,8 @@ namespace lp::bench {
 enum class Kind : std::uint8_t {
   round_trip,  // one call after the other
   pipelined,   // `window` calls on their way, always
-  pull,        // one kBulk after the other, into the same buffer
+  pull,        // one kBulk after the other, as one array wherever the peer has it
+  pull_into,   // and from there into a buffer, the same each time
   read,        // a published kBulk after the other, where it lies
   fan_out,     // one call to every service, then all replies
 };

@@ -1,5 +1,7 @@
 #include "tests/bench/rpc/plan.h"
 
+#include <utility>
+
 namespace lp::bench {
 namespace {
 
@@ -33,11 +35,14 @@ std::vector<Case> latency_cases(const Plan& plan) {
 }
 
 std::vector<Case> pull_cases(const Plan& plan) {
-  return of_tables({{.table = kPull,
-                     .column = kIntoBuffer,
+  std::vector<Case> cases;
+  for (const auto& [kind, column] : {std::pair(Kind::pull, kAsArray), {Kind::pull_into, kIntoBuffer}}) {
+    cases.push_back({.table = kPull,
+                     .column = column,
                      .unit = Unit::gigabytes_per_second,
-                     .work = {.kind = Kind::pull, .duration = nanoseconds(8 * plan.milliseconds)}}},
-                   plan.tables);
+                     .work = {.kind = kind, .duration = nanoseconds(8 * plan.milliseconds)}});
+  }
+  return of_tables(std::move(cases), plan.tables);
 }
 
 std::vector<Case> read_cases(const Plan& plan) {

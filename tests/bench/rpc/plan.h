@@ -51,6 +51,7 @@ inline constexpr const char* kPull = "64 MiB pull, GB/s";
 inline constexpr const char* kRead = "64 MiB read of a published version, microseconds";
 inline constexpr const char* kInPlace = "in place";  // its column
 inline constexpr const char* kFanOut = "fan-out, microseconds for one call to each service";
-inline constexpr const char* kIntoBuffer = "into a buffer";  // a column of kPull
+inline constexpr const char* kAsArray = "as an array";  // columns of kPull
+inline constexpr const char* kIntoBuffer = "into buffer";
 
 }  // namespace lp::bench
