@@ -45,12 +45,14 @@ struct Case {
   std::function<TrainingGraph(Program&, const LearningTask&, const ServerTraining&)> add;
 };
 
-#if defined(LP_SANITIZED)  // which look for other errors, and most is learned by then
+#if defined(LP_SANITIZED)  // which look for other errors; most is learned by then, and staleness still shows
 constexpr int kSteps = 400;
 constexpr double kLearned = 0.96;
+constexpr double kBehind = 0.03;
 #else
 constexpr int kSteps = 1600;
 constexpr double kLearned = 0.97;
+constexpr double kBehind = 0;
 #endif
 
 class EveryScheme : public testing::TestWithParam<std::tuple<Case, bool>> {};
@@ -67,7 +69,7 @@ TEST_P(EveryScheme, ReachesTheAccuracyOfSerialTraining) {
                serialize)
                .accuracy();
   }
-  EXPECT_GE(sum / 3, expected - scheme.within);
+  EXPECT_GE(sum / 3, expected - scheme.within - kBehind);
 }
 
 // BytePS, whose partitions travel compressed.
