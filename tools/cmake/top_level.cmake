@@ -6,7 +6,9 @@ endif()
 
 find_program(LP_CCACHE ccache)
 if(LP_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${LP_CCACHE})
+  # ccache keeps what includes precompiled headers only when it is told so.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${LP_CCACHE})
+  add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 endif()
 
 find_program(LP_LLD ld.lld)
