@@ -3,8 +3,6 @@
 //   build/examples/train --list
 //   build/examples/train --scheme=stale_synchronous --staleness=3 --workers=4 --servers=2 --launch=processes
 
-#include "programs/train.h"
-
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -19,6 +17,7 @@
 #include "nodes/rounds.h"
 #include "programs/evaluation.h"
 #include "programs/pipeline.h"
+#include "programs/schemes.h"
 #include "programs/worker.h"
 
 struct Result {

@@ -2,12 +2,12 @@
 // A training program whose scheme is chosen by name: what examples/train runs. Values; pure functions.
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <span>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
+
+#include <Eigen/Core>
 
 #include "lp/config/config.h"
 #include "lp/program/program.h"
@@ -20,6 +20,8 @@ namespace lp {
 
 enum class ModelKind : std::uint8_t { mlp, softmax, linear };
 enum class RuleKind : std::uint8_t { sgd, momentum, adagrad, adam, ftrl };
+// Those of Compression that go with any gradient.
+enum class GradientCompression : std::uint8_t { none, one_bit, top_k, random_k, significant, dither };
 
 struct TrainConfig {
   std::string scheme = "synchronous";
@@ -32,13 +34,13 @@ struct TrainConfig {
   std::uint64_t steps = 500;
   std::uint32_t batch = 64;
   RuleKind rule = RuleKind::sgd;
-  float rate = 0.1F;
+  std::optional<float> rate{};
   float momentum = 0.9F;
   std::uint64_t cut_every = 0;
   int restarts = 0;
   bool replicated = false;
   BadValues bad_values = BadValues::refuse;
-  Compression compression = Compression::none;
+  GradientCompression compression = GradientCompression::none;
   double share = 0.1;
   std::uint32_t backups = 1;
   std::uint64_t delay = 2;
@@ -57,8 +59,8 @@ struct TrainConfig {
   std::uint32_t label_shards = 0;
   double evaluate_every = 0;
   double target = 0;
-  std::string curves;
-  std::string snapshots;
+  std::string curves{};
+  std::string snapshots{};
   double snapshot_every = 60;
   double patience = 60;
   double probability = 0.1;
@@ -80,7 +82,9 @@ struct TrainConfig {
       field("servers", "nodes that hold a part of the parameters each", range(1, 1024)),
       field("steps", "batches to train on, over all workers; federated: rounds"),
       field("batch", "examples of a batch; federated: of a client's", at_least(1)),
-      field("rule", "what a gradient does to the parameters"), field("rate", "learning rate", positive),
+      field("rule", "what a gradient does to the parameters"),
+      field("rate", "learning rate; not given: 0.1 for sgd, 0.02 momentum, 0.03 adagrad, 0.003 adam, 0.3 ftrl",
+            positive),
       field("momentum", "rule momentum: its decay", range(0, 1)),
       field("cut_every", "updates from one checkpoint to the next; 0: none but at the end"),
       field("restarts", "how often a node that fails is started again, before the program stops", non_negative),
@@ -122,28 +126,17 @@ struct TrainConfig {
       field("shared_memory", "topology: groups, of one worker each, share the parameters in memory"));
 };
 
-// A scheme that --scheme chooses.
-struct NamedScheme {
-  std::string_view name;
-  std::string_view system;   // that it stands for
-  std::string_view summary;  // one line
-  void (*add)(Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config);
-  bool servers_sum = false;  // gradients; the parameters are in the workers
-};
-std::span<const NamedScheme> named_schemes();
-// Error::failed when there is none of this name; it says what is near.
-const NamedScheme& named_scheme(std::string_view name);
-
-// A line for each scheme.
-std::string list_of_schemes();
-
 // The program, its groups "server" and "worker"; with looks "evaluator" and "metrics", with snapshots "checkpointer".
 // Error::failed when an option does not fit.
 Program make_training(const TrainConfig& config);
 
-// 80 % to train on, the rest to test; and the model for them.
+// 80 % to train on, the rest to test; the model for them, and the units of its layers, if it has such.
 Split data_of(const TrainConfig& config, std::uint64_t run_seed);
 std::unique_ptr<Model> model_of(const TrainConfig& config);
+std::vector<Eigen::Index> units_of(const TrainConfig& config);
+
+// The rule, and its learning rate: with that of each rule that is none given, the digits are learned.
 OptimizerRule rule_of(const TrainConfig& config);
+float rate_of(const TrainConfig& config);
 
 }  // namespace lp

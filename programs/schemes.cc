@@ -1,0 +1,349 @@
+#include "programs/schemes.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <memory>
+#include <vector>
+
+#include "lp/base/error.h"
+#include "lp/base/message.h"
+#include "lp/base/scheduler.h"
+#include "lp/config/bind.h"
+#include "programs/asynchronous.h"
+#include "programs/bounded_delay.h"
+#include "programs/evaluation.h"
+#include "programs/federated.h"
+#include "programs/feeding.h"
+#include "programs/gossip.h"
+#include "programs/hogwild.h"
+#include "programs/in_graph.h"
+#include "programs/local_sgd.h"
+#include "programs/one_bit.h"
+#include "programs/outer_product.h"
+#include "programs/partitioned.h"
+#include "programs/pipeline.h"
+#include "programs/ring.h"
+#include "programs/sliced.h"
+#include "programs/softsync.h"
+#include "programs/stale_synchronous.h"
+#include "programs/synchronous.h"
+#include "programs/topology.h"
+#include "programs/tree_aggregate.h"
+#include "programs/work_units.h"
+
+namespace lp {
+namespace {
+
+constexpr unsigned kAtServers = kWorkers | kServers | kReplicas | kCuts | kCompression | kLooks;
+
+// The units of the model's layers, for schemes that take it apart.
+std::vector<Eigen::Index> layers_of(const TrainConfig& config) {
+  if (config.model == ModelKind::linear) {
+    throw Error(ErrorKind::failed, "the scheme " + config.scheme + " is for models of layers: give --model=mlp");
+  }
+  return units_of(config);
+}
+
+// Whether the test accuracy of these parameters has reached the target.
+std::function<bool(const Array<float>& parameters, std::uint64_t seed)> reaches(const TrainConfig& config) {
+  return [config](const Array<float>& parameters, std::uint64_t run_seed) {
+    const Eigen::Map<const Eigen::VectorXf> values(parameters.data(), static_cast<Eigen::Index>(parameters.size()));
+    return evaluate(*model_of(config), values, data_of(config, run_seed).test).accuracy >= config.target;
+  };
+}
+
+const NamedScheme kSchemes[] = {
+    {.name = "synchronous",
+     .system = "TensorFlow, synchronous replicas",
+     .summary = "every step waits for the gradients of all workers",
+     .parts = kAtServers,
+     .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
+               const TrainConfig&) { add_synchronous_training(program, task, training); }},
+    {.name = "in_graph",
+     .system = "TensorFlow, in-graph replicas",
+     .summary = "the same, but one client issues every step, and replicas compute for it",
+     .parts = kAtServers,
+     .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
+               const TrainConfig&) { add_in_graph_training(program, task, training); }},
+    {.name = "feeding",
+     .system = "TensorFlowOnSpark",
+     .summary = "synchronous; feeders have the data and push batches into the workers",
+     .parts = kAtServers,
+     .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
+               const TrainConfig&) { add_fed_training(program, task, training, synchronous_scheme(training)); }},
+    {.name = "backup",
+     .system = "TensorFlow, backup workers",
+     .summary = "a step takes the first gradients and drops those of the slowest --backups workers",
+     .parts = kAtServers,
+     .own = {"backups"},
+     .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
+               const TrainConfig& config) { add_synchronous_training(program, task, training, config.backups); }},
+    {.name = "work_units",
+     .system = "DistBelief Sandblaster",
+     .summary = "a coordinator hands out --work-units of a batch, and backup copies of those that are not back",
+     .parts = kAtServers,
+     .own = {"work_units"},
+     .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
+               const TrainConfig& config) { add_work_unit_training(program, task, training, config.work_units); }},
+    {.name = "asynchronous",
+     .system = "DistBelief Downpour; TensorFlow, asynchronous",
+     .summary = "a gradient is applied when it comes; --fetch-every, --push-every",
+     .parts = kAtServers,
+     .own = {"fetch_every", "push_every"},
+     .add =
+         [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
+           add_asynchronous_training(
+               program, task, training,
+               {.fetch_every = config.fetch_every, .push_every = config.push_every, .local_rate = rate_of(config)});
+         }},
+    {.name = "outer_product",
+     .system = "Project Adam",
+     .summary = "asynchronous; workers of an mlp send activations and errors; an epoch ends after --epoch-share of it",
+     .parts = kAtServers & ~kCompression,
+     .own = {"epoch_share"},
+     .add =
+         [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
+           add_outer_product_training(program, task, training,
+                                      {.units = layers_of(config), .epoch_share = config.epoch_share});
+         }},
+    {.name = "bounded_delay",
+     .system = "Parameter Server (Li et al.)",
+     .summary = "a step waits for all steps that are older than --delay",
+     .parts = kAtServers,
+     .own = {"delay"},
+     .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
+               const TrainConfig& config) { add_bounded_delay_training(program, task, training, config.delay); }},
+    {.name = "stale_synchronous",
+     .system = "Petuum",
+     .summary = "the fastest worker is at most --staleness steps ahead; reads come from a cache of rows",
+     .parts = kAtServers & ~kCompression,
+     .own = {"staleness"},
+     .add =
+         [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
+           add_stale_synchronous_training(program, task, training, config.staleness);
+         }},
+    {.name = "softsync",
+     .system = "Rudra, n-softsync",
+     .summary = "an update takes workers / --splits gradients, each divided by its staleness",
+     .parts = kAtServers,
+     .own = {"splits"},
+     .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
+               const TrainConfig& config) { add_softsync_training(program, task, training, config.splits); }},
+    {.name = "tree",
+     .system = "Rudra, hierarchical",
+     .summary = "softsync over --leaves servers that sum their workers' gradients",
+     .parts = kAtServers,
+     .own = {"splits", "leaves"},
+     .add =
+         [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
+           add_softsync_training(program, task, training, config.splits, config.leaves);
+         }},
+    {.name = "partitioned",
+     .system = "BytePS",
+     .summary = "servers sum partitions of gradients, the most urgent first; workers update",
+     .parts = kWorkers | kServers | kReplicas | kCompression,
+     .own = {"partition_bytes", "credit_bytes"},
+     .add =
+         [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
+           add_partitioned_training(program, task, training,
+                                    {.bytes = config.partition_bytes, .credit = config.credit_bytes});
+         }},
+    {.name = "sliced",
+     .system = "BigDL, CaffeOnSpark",
+     .summary = "each worker sums and updates a slice of the parameters for all",
+     .parts = kAtServers & ~kServers,
+     .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
+               const TrainConfig&) { add_sliced_training(program, task, training); }},
+    {.name = "one_bit",
+     .system = "CNTK 1-bit SGD",
+     .summary = "synchronous, one bit a value, with error feedback",
+     .parts = kAtServers & ~kCompression,
+     .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
+               const TrainConfig&) { add_one_bit_training(program, task, training); }},
+    {.name = "ring",
+     .system = "Horovod",
+     .summary = "no servers: a ring allreduce sums the gradients; workers that fail are done without",
+     .parts = kWorkers | kCuts,
+     .own = {"fusion_bytes"},
+     .add =
+         [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
+           add_ring_training(program, task, training,
+                             {.allreduce = Allreduce::ring, .fusion_bytes = config.fusion_bytes});
+         }},
+    {.name = "local_sgd",
+     .system = "SparkNet; Multiverso, model averaging",
+     .summary = "each worker trains its own model; every --average-every steps all take the mean",
+     .parts = kWorkers | kCuts,
+     .own = {"average_every"},
+     .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
+               const TrainConfig& config) { add_local_sgd_training(program, task, training, config.average_every); }},
+    {.name = "bmuf",
+     .system = "CNTK BMUF",
+     .summary = "local SGD whose mean is a step with momentum; --average-every, --block-momentum",
+     .parts = kWorkers | kCuts,
+     .own = {"average_every", "block_momentum"},
+     .add =
+         [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
+           add_bmuf_training(program, task, training, config.average_every, {.momentum = config.block_momentum});
+         }},
+    {.name = "tree_aggregate",
+     .system = "Spark MLlib, treeAggregate",
+     .summary = "synchronous; gradients are summed over a tree of --depth levels",
+     .parts = kAtServers,
+     .own = {"depth"},
+     .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
+               const TrainConfig& config) { add_tree_aggregate_training(program, task, training, config.depth); }},
+    {.name = "hogwild",
+     .system = "Hogwild",
+     .summary = "workers of one host change one vector in its memory without locks",
+     .parts = kWorkers,
+     .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
+               const TrainConfig&) { add_hogwild_training(program, task, training); }},
+    {.name = "pipeline",
+     .system = "GPipe; DistBelief, model parallel",
+     .summary = "the layers of an mlp on --stages nodes, with --micro-batches of a batch in flight",
+     .parts = kCuts,
+     .own = {"stages", "micro_batches"},
+     .add =
+         [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
+           add_pipeline_training(
+               program, task, training,
+               {.units = layers_of(config), .stages = config.stages, .micro_batches = config.micro_batches});
+         }},
+    {.name = "topology",
+     .system = "SINGA",
+     .summary =
+         "--worker-groups decide: one is synchronous, one for each worker Downpour, with --shared-memory Hogwild",
+     .parts = kAtServers,
+     .own = {"worker_groups", "shared_memory"},
+     .add =
+         [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
+           add_topology_training(program, task, training,
+                                 {.worker_groups = config.worker_groups, .shared_memory = config.shared_memory});
+         }},
+    {.name = "federated",
+     .system = "Federated averaging (McMahan et al.)",
+     .summary = "clients with examples of their own train for --epochs, a --fraction of them in each round",
+     .parts = kWorkers | kCuts,
+     .own = {"fraction", "epochs", "label_shards", "patience", "target"},
+     .add =
+         [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
+           add_federated_training(program, task, training,
+                                  {.share = config.fraction,
+                                   .epochs = config.epochs,
+                                   .label_shards = config.label_shards,
+                                   .patience = from_seconds(config.patience),
+                                   .reached = config.target > 0 ? reaches(config) : nullptr});
+         }},
+    {.name = "gossip",
+     .system = "GoSGD",
+     .summary =
+         "each worker trains its own model, and sends it with --probability to a random other, who takes the mean",
+     .parts = kWorkers,
+     .own = {"probability"},
+     .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
+               const TrainConfig& config) { add_gossip_training(program, task, training, config.probability); }},
+};
+
+// A field that says something only with some value of another.
+struct Need {
+  std::string_view field;
+  std::string_view text;
+  bool (*met)(const TrainConfig& config);
+};
+constexpr Need kNeeds[] = {
+    {"hidden", "--model=mlp", [](const TrainConfig& one) { return one.model == ModelKind::mlp; }},
+    {"momentum", "--rule=momentum", [](const TrainConfig& one) { return one.rule == RuleKind::momentum; }},
+    {"share", "--compression=top_k or random_k",
+     [](const TrainConfig& one) {
+       return one.compression == GradientCompression::top_k || one.compression == GradientCompression::random_k;
+     }},
+    {"snapshot_every", "--snapshots=DIRECTORY", [](const TrainConfig& one) { return !one.snapshots.empty(); }},
+};
+
+[[noreturn]] void refuse(const BoundField& field, const NamedScheme& scheme) {
+  std::vector<std::string_view> names;
+  for (const NamedScheme& one : kSchemes) {
+    if (one.uses(field.path)) names.push_back(one.name);
+  }
+  const auto sections = flag_sections();
+  const bool looks = std::any_of(sections.begin(), sections.end(), [&](const FlagSection& one) {
+    return one.part == kLooks && std::find(one.fields.begin(), one.fields.end(), field.path) != one.fields.end();
+  });
+  throw Error(ErrorKind::failed, field.flag() + " says nothing to the scheme " + std::string(scheme.name) +
+                                     (looks ? ", where no server has the parameters that are learned" : "") +
+                                     ": it is for " + join(names, ", "));
+}
+
+}  // namespace
+
+std::span<const FlagSection> flag_sections() {
+  static const std::vector<FlagSection> sections{
+      {.title = "the model and its data", .fields = {"model", "hidden", "data", "sparse"}},
+      {.title = "the training",
+       .fields = {"scheme", "steps", "batch", "rule", "rate", "momentum", "bad_values", "restarts"}},
+      {.title = "workers", .part = kWorkers, .fields = {"workers"}},
+      {.title = "parameter servers", .part = kServers, .fields = {"servers"}},
+      {.title = "checkpoints", .part = kCuts, .fields = {"cut_every"}},
+      {.title = "servers that fail", .part = kReplicas, .fields = {"replicated"}},
+      {.title = "gradients in fewer bytes", .part = kCompression, .fields = {"compression", "share"}},
+      {.title = "looks at the model while it is trained",
+       .part = kLooks,
+       .fields = {"evaluate_every", "target", "curves", "snapshots", "snapshot_every"}},
+  };
+  return sections;
+}
+
+std::span<const NamedScheme> named_schemes() { return kSchemes; }
+
+const NamedScheme& named_scheme(std::string_view name) {
+  const auto* const found = std::find_if(std::begin(kSchemes), std::end(kSchemes),
+                                         [&](const NamedScheme& one) { return same_name(one.name, name); });
+  if (found != std::end(kSchemes)) return *found;
+  std::vector<std::string> names;
+  for (const NamedScheme& one : kSchemes) names.emplace_back(one.name);
+  throw Error(ErrorKind::failed,
+              "there is no scheme " + quote(name) + did_you_mean(name, names) + ". There are " + join(names, ", "));
+}
+
+std::string list_of_schemes() {
+  std::string out;
+  for (const NamedScheme& one : kSchemes) {
+    out += std::string(one.name) + std::string(20 - std::min<std::size_t>(one.name.size(), 19), ' ') +
+           std::string(one.summary) + " (" + std::string(one.system) + ")\n";
+  }
+  return out;
+}
+
+bool NamedScheme::owns(std::string_view field) const { return std::find(own.begin(), own.end(), field) != own.end(); }
+
+bool NamedScheme::uses(std::string_view field) const {
+  if (owns(field)) return true;
+  const auto sections = flag_sections();
+  return std::any_of(sections.begin(), sections.end(), [&](const FlagSection& one) {
+    return (one.part & parts) == one.part && std::find(one.fields.begin(), one.fields.end(), field) != one.fields.end();
+  });
+}
+
+void check_flags(const TrainConfig& config, const NamedScheme& scheme) {
+  TrainConfig given = config;
+  TrainConfig defaults;
+  const Binding fields = bind(given);
+  const Binding unset = bind(defaults);
+  for (std::size_t i = 0; i < fields.fields().size(); ++i) {
+    const BoundField& field = fields.fields()[i];
+    if (field.type->print(field.value) == unset.fields()[i].type->print(unset.fields()[i].value)) continue;
+    if (!scheme.uses(field.path)) refuse(field, scheme);
+    for (const Need& need : kNeeds) {
+      if (need.field == field.path && !need.met(config)) {
+        throw Error(ErrorKind::failed, field.flag() + " says something only with " + std::string(need.text));
+      }
+    }
+    if (config.shared_memory && !named_scheme("hogwild").uses(field.path) && !scheme.owns(field.path)) {
+      throw Error(ErrorKind::failed, field.flag() + " says nothing with --shared-memory: no server has the parameters");
+    }
+  }
+}
+
+}  // namespace lp

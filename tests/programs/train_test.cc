@@ -1,0 +1,95 @@
+#include "programs/train.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "lp/base/error.h"
+#include "lp/config/bind.h"
+#include "programs/evaluation.h"
+#include "programs/schemes.h"
+#include "programs/serial.h"
+
+namespace lp {
+namespace {
+
+// The text of the Error that the configuration ends with, or nothing.
+std::string refusal(const TrainConfig& config) {
+  try {
+    make_training(config);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+// Another value than the default's.
+void change(const BoundField& field) {
+  for (const char* text : {"7", "0.25", "true", "one_bit", "adam", "softmax", "clip", "x"}) {
+    const std::vector<std::string> before = field.type->print(field.value);
+    const std::vector<std::string> texts{text};
+    if (field.assign(texts) == 1 && field.in_range() && field.type->print(field.value) != before) return;
+  }
+  FAIL() << "no value changes " << field.path;
+}
+
+TEST(Schemes, EveryFlagIsForAllOfThemOrForThoseThatNameIt) {
+  TrainConfig config;
+  const Binding binding = bind(config);
+  for (const BoundField& field : binding.fields()) {
+    int places = 0;
+    for (const FlagSection& one : flag_sections()) {
+      for (const std::string_view name : one.fields) places += name == field.path ? 1 : 0;
+    }
+    for (const NamedScheme& one : named_schemes()) places += one.owns(field.path) ? 1 : 0;
+    EXPECT_GT(places, 0) << field.path;
+  }
+}
+
+TEST(Schemes, RefuseEveryFlagThatSaysNothingToThem) {
+  for (const NamedScheme& scheme : named_schemes()) {
+    TrainConfig config;
+    const Binding binding = bind(config);
+    for (const BoundField& field : binding.fields()) {
+      if (scheme.uses(field.path)) continue;
+      config = TrainConfig{};
+      config.scheme = scheme.name;
+      change(field);
+      EXPECT_TRUE(refusal(config).starts_with(field.flag() + " says nothing to the scheme " + std::string(scheme.name)))
+          << refusal(config);
+    }
+  }
+}
+
+TEST(Schemes, RefuseAFlagWhoseOtherFlagIsMissing) {
+  EXPECT_EQ(refusal({.rule = RuleKind::adam, .momentum = 0.5F}), "--momentum says something only with --rule=momentum");
+  EXPECT_EQ(refusal({.model = ModelKind::softmax, .hidden = {8}}), "--hidden says something only with --model=mlp");
+  EXPECT_EQ(refusal({.share = 0.5}), "--share says something only with --compression=top_k or random_k");
+  EXPECT_EQ(refusal({.scheme = "topology", .servers = 3, .worker_groups = 4, .shared_memory = true}),
+            "--servers says nothing with --shared-memory: no server has the parameters");
+  EXPECT_EQ(refusal({.scheme = "topology", .worker_groups = 4, .shared_memory = true}), "");
+}
+
+TEST(Rules, LearnTheDigitsWithTheirOwnRates) {
+  for (const RuleKind rule : {RuleKind::sgd, RuleKind::momentum, RuleKind::adagrad, RuleKind::adam, RuleKind::ftrl}) {
+    const TrainConfig config{.rule = rule};
+    const auto model = model_of(config);
+    double accuracy = 0;
+    for (const std::uint64_t seed : {0U, 1U}) {
+      const Split data = data_of(config, seed);
+      accuracy +=
+          evaluate(*model,
+                   train_serial(*model, data.train,
+                                {.steps = config.steps, .batch = config.batch, .seed = seed, .rule = rule_of(config)}),
+                   data.test)
+              .accuracy /
+          2;
+    }
+    EXPECT_GE(accuracy, 0.97) << enum_name(rule);
+  }
+  EXPECT_EQ(rate_of({.rule = RuleKind::adam, .rate = 0.5F}), 0.5F);
+}
+
+}  // namespace
+}  // namespace lp
