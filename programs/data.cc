@@ -39,7 +39,7 @@ Dataset digits() {
 }
 
 Dataset sparsified(const Dataset& data) {
-  return {Eigen::MatrixXf(), data.labels, data.classes, data.features.sparseView()};
+  return {Eigen::MatrixXf(), data.labels, data.classes, data.features.sparseView(), data.names};
 }
 
 Dataset gather(const Dataset& data, std::span<const std::uint32_t> examples) {
@@ -73,7 +73,9 @@ Split split(const Dataset& data, std::uint64_t seed) {
   Random(seed, "split").shuffle(std::span(order));
   const std::span<const std::uint32_t> all(order);
   const std::size_t train = all.size() * 4 / 5;
-  return {gather(data, all.first(train)), gather(data, all.subspan(train))};
+  Split out{gather(data, all.first(train)), gather(data, all.subspan(train))};
+  out.train.names = out.test.names = data.names;
+  return out;
 }
 
 }  // namespace lp

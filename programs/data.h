@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <Eigen/Core>
 #include <Eigen/SparseCore>
@@ -20,6 +21,7 @@ struct Dataset {
   Eigen::VectorXi labels;    // per example, 0 .. classes − 1
   int classes = 0;
   Eigen::SparseMatrix<float> sparse{};  // the features, where there are none above: inputs × examples, by columns
+  std::vector<std::string> names{};     // of the classes, ascending, where a file has names for them; else empty
 
   bool is_sparse() const { return sparse.cols() != 0; }
   Eigen::Index inputs() const { return is_sparse() ? sparse.rows() : features.rows(); }
@@ -38,18 +40,27 @@ Dataset digits();
 // was expected there.
 Dataset load_idx(const std::string& images, const std::string& labels);
 
-// A file in libsvm's format: a line is "label index:value ...", indexes ascending from 1; missing values are 0, blank
-// lines are skipped, # starts a comment. Labels are whole numbers from 0, or −1 and +1, which become 0 and 1.
-// Error::failed when a file can't be read or a line is none of that; it names file and line.
+// A file in libsvm's format, as below.
 Dataset load_libsvm(const std::string& file, Storage storage = Storage::dense);
 
-// A file of comma-separated numbers: a line is the features of an example, then its label, a whole number from 0. Blank
-// lines are skipped, and so is a first line that is no numbers. Error::failed as above.
-Dataset load_csv(const std::string& file);
+struct LoadOptions {
+  Storage storage = Storage::dense;
+  // Of the examples at least: libsvm's format does not write features that are 0.
+  Eigen::Index inputs = 0;
+  // CSV: a line has so many features, and no label or one that does not matter.
+  bool features_only = false;
+};
 
-// By name: "digits" are those that the library carries, "images,labels" two IDX files; else a file whose name ends in
-// .csv, or in libsvm's format.
-Dataset load_data(const std::string& name, Storage storage = Storage::dense);
+// By name: "digits" are those that the library carries, "images,labels" two IDX files; else a file of one of two
+// formats. Its name ends in .csv or .CSV, or its first line has commas or semicolons: it is CSV. Else it is libsvm's.
+//
+// libsvm: a line is "label index:value ...", indexes ascending from 1; missing values are 0, blank lines are skipped,
+// # starts a comment. CSV: a line is the features of an example, then its label, with commas or, where the first line
+// has them, semicolons; a cell may stand in quotes, blank lines are skipped, and so is a first line of names.
+//
+// Labels are whole numbers from 0, or −1 and +1, which become 0 and 1; in CSV also names, whose classes ascend by name.
+// Error::failed when a file can't be read or a line is none of that; it names file and line.
+Dataset load_data(const std::string& name, const LoadOptions& options = {});
 
 // The same from bytes in memory; the names stand in errors.
 struct Bytes {
@@ -57,8 +68,8 @@ struct Bytes {
   std::string name;
 };
 Dataset parse_idx(const Bytes& images, const Bytes& labels);
-Dataset parse_libsvm(const Bytes& text, Storage storage = Storage::dense);
-Dataset parse_csv(const Bytes& text);
+Dataset parse_libsvm(const Bytes& text, Storage storage = Storage::dense, Eigen::Index least_inputs = 0);
+Dataset parse_csv(const Bytes& text, Eigen::Index unlabelled_inputs = 0);
 
 // The same examples with sparse features.
 Dataset sparsified(const Dataset& data);

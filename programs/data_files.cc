@@ -1,35 +1,33 @@
-// The file formats of data.h. Nothing that a file claims is believed before it was compared with the file's size.
+// The file formats of data.h; data_csv.cc has that of comma-separated values. Nothing that a file claims is believed
+// before it was compared with the file's size.
 #include <algorithm>
 #include <array>
-#include <charconv>
+#include <cctype>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <limits>
 #include <vector>
 
-#include "lp/base/error.h"
 #include "lp/base/file.h"
 #include "lp/base/message.h"
 #include "programs/data.h"
+#include "programs/data_text.h"
 
 namespace lp {
+
+using internal::check_dense_size;
+using internal::check_plain;
+using internal::fail;
+using internal::kMaxClasses;
+using internal::parse;
+using internal::take_word;
+
 namespace {
 
-constexpr std::uint64_t kMaxFloats = std::uint64_t{1} << 30;  // 4 GiB: what a dense matrix of features may take
-constexpr int kMaxClasses = 1 << 16;
 constexpr std::uint64_t kMaxFileBytes = std::uint64_t{16} << 30;
 
-[[noreturn]] void fail(const std::string& text) { throw Error(ErrorKind::failed, text); }
-
 std::string_view text_of(const Buffer& bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
-
-void check_dense_size(std::uint64_t inputs, std::uint64_t examples, const std::string& where) {
-  if (inputs != 0 && examples > kMaxFloats / inputs) {
-    fail(where + ": " + std::to_string(examples) + " examples of " + std::to_string(inputs) +
-         " features take more than the 4 GiB that a dense dataset may have");
-  }
-}
 
 // ---- IDX: 0, 0, type, dimensions; each dimension in 4 bytes, big end first; the values
 
@@ -44,7 +42,7 @@ template <std::size_t dimensions>
 std::array<std::uint64_t, dimensions> idx_sizes(const Bytes& file) {
   constexpr std::size_t kHead = 4 + 4 * dimensions;
   const std::string_view bytes = file.bytes;
-  if (bytes.starts_with("\x1f\x8b")) fail(file.name + ": is compressed; run gunzip on it first");
+  check_plain(file);
   const std::string_view magic("\0\0\x08", 3);
   if (bytes.size() < 4 || !bytes.starts_with(magic) || bytes[3] != static_cast<char>(dimensions)) {
     fail(file.name + ", offset 0: expected the magic number 00 00 08 0" + std::to_string(dimensions) +
@@ -76,23 +74,6 @@ std::array<std::uint64_t, dimensions> idx_sizes(const Bytes& file) {
 
 // ---- libsvm
 
-// Takes what stands before the next blank off the front of `line`, and the blanks before it.
-std::string_view take_word(std::string_view& line) {
-  constexpr std::string_view kBlank = " \t\r";
-  const std::size_t begin = std::min(line.find_first_not_of(kBlank), line.size());
-  const std::size_t end = std::min(line.find_first_of(kBlank, begin), line.size());
-  const std::string_view word = line.substr(begin, end - begin);
-  line.remove_prefix(end);
-  return word;
-}
-
-template <class T>
-bool parse(std::string_view word, T& out) {
-  if (word.starts_with('+') && !word.starts_with("+-")) word.remove_prefix(1);
-  const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), out);
-  return error == std::errc() && stop == word.data() + word.size();
-}
-
 struct Entry {
   std::uint32_t example;
   std::uint32_t input;
@@ -123,10 +104,10 @@ Dataset parse_idx(const Bytes& images, const Bytes& labels) {
   return out;
 }
 
-Dataset parse_libsvm(const Bytes& text, Storage storage) {
+Dataset parse_libsvm(const Bytes& text, Storage storage, Eigen::Index least_inputs) {
   std::vector<int> labels;
   std::vector<Entry> entries;
-  std::uint32_t inputs = 0;
+  auto inputs = static_cast<std::uint32_t>(least_inputs);
   bool has_negative = false;
   std::size_t beyond_binary = 0;  // the first line whose label is neither -1 nor +1
   std::size_t line_number = 0;
@@ -173,7 +154,7 @@ Dataset parse_libsvm(const Bytes& text, Storage storage) {
       entries.push_back({example, index - 1, static_cast<float>(value)});
     }
   }
-  if (inputs == 0) fail(text.name + ": has no example with a feature");
+  if (inputs == 0 || labels.empty()) fail(text.name + ": has no example with a feature");
   if (storage == Storage::dense) check_dense_size(inputs, labels.size(), text.name);
   if (has_negative && beyond_binary != 0) {
     fail(text.name + ":" + std::to_string(beyond_binary) + ": expected a label of −1 or +1, since others are −1");
@@ -200,85 +181,45 @@ Dataset parse_libsvm(const Bytes& text, Storage storage) {
   return out;
 }
 
-Dataset parse_csv(const Bytes& text) {
-  std::vector<float> values;
-  std::vector<int> labels;
-  std::size_t inputs = 0;
-  std::size_t line_number = 0;
-  for (std::string_view rest = text.bytes; !rest.empty();) {
-    ++line_number;
-    const std::size_t end = rest.find('\n');
-    std::string_view line = rest.substr(0, end);
-    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    if (std::string_view left = line; take_word(left).empty()) continue;
-    const auto wrong = [&](const std::string& what) {
-      fail(text.name + ":" + std::to_string(line_number) + ": " + what);
-    };
-    const std::size_t begin = values.size();
-    std::string_view bad;
-    for (bool more = true; more;) {
-      const std::size_t comma = line.find(',');
-      std::string_view cell = line.substr(0, comma);
-      more = comma != std::string_view::npos;
-      line.remove_prefix(more ? comma + 1 : line.size());
-      double value = 0;
-      const std::string_view word = take_word(cell);
-      if ((!parse(word, value) || !take_word(cell).empty() || !std::isfinite(static_cast<float>(value))) &&
-          bad.empty()) {
-        bad = word.empty() ? std::string_view(",") : word;
-      }
-      values.push_back(static_cast<float>(value));
-    }
-    if (!bad.empty()) {
-      values.resize(begin);
-      if (!labels.empty() || begin != 0 || line_number != 1) wrong("expected numbers, got " + quote(bad));
-      continue;  // a head
-    }
-    const float label = values.back();
-    values.pop_back();
-    if (values.size() - begin == 0) wrong("expected features and a label, got one number");
-    if (inputs == 0) inputs = values.size() - begin;
-    if (values.size() - begin != inputs) {
-      wrong("expected " + std::to_string(inputs) + " features and a label, got " +
-            std::to_string(values.size() - begin + 1) + " numbers");
-    }
-    if (!(label >= 0 && label < static_cast<float>(kMaxClasses)) || label != std::floor(label)) {
-      wrong("expected a label, a whole number from 0 to " + std::to_string(kMaxClasses - 1) + ", at the end, got " +
-            std::to_string(label));
-    }
-    labels.push_back(static_cast<int>(label));
-    check_dense_size(inputs, labels.size(), text.name + ":" + std::to_string(line_number));
-  }
-  if (labels.empty()) fail(text.name + ": has no example");
-  const auto examples = static_cast<Eigen::Index>(labels.size());
-  Dataset out;
-  out.features = Eigen::Map<const Eigen::MatrixXf>(values.data(), static_cast<Eigen::Index>(inputs), examples);
-  out.labels = Eigen::Map<const Eigen::VectorXi>(labels.data(), examples);
-  out.classes = out.labels.maxCoeff() + 1;
-  return out;
+namespace {
+
+bool ends_with_csv(std::string name) {
+  std::transform(name.begin(), name.end(), name.begin(), [](unsigned char c) { return std::tolower(c); });
+  return name.ends_with(".csv");
 }
 
-Dataset load_data(const std::string& name, Storage storage) {
-  if (storage == Storage::sparse &&
-      (name == "digits" || name.find(',') != std::string::npos || name.ends_with(".csv"))) {
-    return sparsified(load_data(name));
+// Whether the first line that says something has commas or semicolons, which libsvm's format has not.
+bool looks_like_csv(std::string_view text) {
+  for (; !text.empty(); text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1)) {
+    std::string_view line = text.substr(0, text.find('\n'));
+    line = line.substr(0, line.find('#'));
+    if (line.find_first_of(",;") != std::string_view::npos) return true;
+    if (!take_word(line).empty()) return false;
   }
-  if (name == "digits") return digits();
+  return false;
+}
+
+}  // namespace
+
+Dataset load_data(const std::string& name, const LoadOptions& options) {
+  const bool sparse = options.storage == Storage::sparse;
+  if (name == "digits") return sparse ? sparsified(digits()) : digits();
   if (const std::size_t comma = name.find(','); comma != std::string::npos) {
-    return load_idx(name.substr(0, comma), name.substr(comma + 1));
+    Dataset data = load_idx(name.substr(0, comma), name.substr(comma + 1));
+    return sparse ? sparsified(data) : data;
   }
-  return name.ends_with(".csv") ? load_csv(name) : load_libsvm(name, storage);
+  const Buffer bytes = read_file(name, kMaxFileBytes);
+  const Bytes text{text_of(bytes), name};
+  check_plain(text);
+  if (!ends_with_csv(name) && !looks_like_csv(text.bytes)) return parse_libsvm(text, options.storage, options.inputs);
+  Dataset data = parse_csv(text, options.features_only ? options.inputs : 0);
+  return sparse ? sparsified(data) : data;
 }
 
 Dataset load_idx(const std::string& images, const std::string& labels) {
   const Buffer image_bytes = read_file(images, kMaxFileBytes);
   const Buffer label_bytes = read_file(labels, kMaxFileBytes);
   return parse_idx({text_of(image_bytes), images}, {text_of(label_bytes), labels});
-}
-
-Dataset load_csv(const std::string& file) {
-  const Buffer text = read_file(file, kMaxFileBytes);
-  return parse_csv({text_of(text), file});
 }
 
 Dataset load_libsvm(const std::string& file, Storage storage) {

@@ -19,7 +19,7 @@ namespace lp {
 namespace {
 
 Dataset all_data_of(const TrainConfig& config) {
-  return load_data(config.data, config.sparse ? Storage::sparse : Storage::dense);
+  return load_data(config.data, {.storage = config.sparse ? Storage::sparse : Storage::dense});
 }
 
 // The nodes that look on while others train.

@@ -76,7 +76,7 @@ struct TrainConfig {
       field("scheme", "how the workers train together; --list names them"),
       field("model", "what is learned; linear is logistic or softmax regression"),
       field("hidden", "mlp: units of each hidden layer", at_least(1)),
-      field("data", "digits, a file in libsvm's format, a .csv file, or two IDX files: images,labels"),
+      field("data", "digits, a file in libsvm's format or CSV, or two IDX files: images,labels"),
       field("sparse", "linear: the data is kept sparse, and workers exchange only the rows of the inputs that occur"),
       field("workers", "nodes that compute gradients", range(1, 1024)),
       field("servers", "nodes that hold a part of the parameters each", range(1, 1024)),

@@ -160,6 +160,90 @@ TEST(Libsvm, NamesTheLineThatIsWrong) {
   EXPECT_EQ(libsvm_error("\n0\n"), "f: has no example with a feature");
 }
 
+std::string csv_error(std::string_view text) {
+  return error_of([&] { parse_csv({text, "f"}); });
+}
+
+TEST(Csv, ReadsFeaturesAndALabel) {
+  Eigen::MatrixXf features(2, 2);
+  features << 1, 3, -2.5F, 4;
+  for (const char* text :
+       {"1,-2.5,0\n3,4,1\n", "a,b,class\n1, -2.5 ,0\r\n\n3,4,1", "\"a\",\"b, c\",class\n\"1\",-2.5,\"0\"\n3,4,1",
+        "a;b;class\n1;-2.5;0\n3;4;1\n", "\xef\xbb\xbf\"a\";b;class\n1;\"-2.5\";0\n3;4;1\n", "1,-2.5,-1\n3,4,1\n"}) {
+    const Dataset data = parse_csv({text, "f"});
+    EXPECT_EQ(data.features, features) << text;
+    EXPECT_EQ(data.labels, Eigen::Vector2i(0, 1)) << text;
+    EXPECT_EQ(data.classes, 2);
+    EXPECT_TRUE(data.names.empty());
+  }
+}
+
+TEST(Csv, ReadsNamesAsLabels) {
+  const Dataset data = parse_csv({"width,kind\n1,virginica\n2,\"iris, setosa\"\n3,virginica\n", "f"});
+  EXPECT_EQ(data.labels, Eigen::Vector3i(1, 0, 1));
+  EXPECT_EQ(data.classes, 2);
+  EXPECT_EQ(data.names, (std::vector<std::string>{"iris, setosa", "virginica"}));
+  EXPECT_EQ(split(data, 0).train.names, data.names);
+  EXPECT_EQ(csv_error("1,a\n2,3\n"), "f:2: expected a label that is a name, as those before, got \"3\"");
+  EXPECT_EQ(csv_error("1,3\n2,a\n"), "f:2: expected a label that is a number, as those before, got \"a\"");
+}
+
+// A first line that begins as an example is one, with a mistake.
+TEST(Csv, LosesNoExample) {
+  EXPECT_EQ(csv_error("1.0,,0\n1,2,0\n"), "f:1: the value of column 2 is missing");
+  EXPECT_EQ(csv_error(",2,0\n1,2,0\n"), "f:1: the value of column 1 is missing");
+  EXPECT_EQ(csv_error("1,2,\n1,2,0\n"), "f:1: the label is missing");
+  EXPECT_EQ(csv_error("1,x,0\n1,2,0\n"), "f:1: expected a number in column 2, got \"x\"");
+  EXPECT_EQ(csv_error("1,5;2;0\n"), "f:1: expected a number in column 1, got \"1,5\"");
+  EXPECT_EQ(parse_csv({"\"1\",\"2\",\"0\"\n", "f"}).examples(), 1);
+  EXPECT_EQ(csv_error("a,b,class\nc,d,class\n"), "f:2: expected a number in column 1, got \"c\"");
+}
+
+TEST(Csv, NamesTheLineThatIsWrong) {
+  EXPECT_EQ(csv_error(""), "f: has no example");
+  EXPECT_EQ(csv_error("a,b\n"), "f: has no example");
+  EXPECT_EQ(csv_error("1\n"), "f:1: expected features and a label, got one cell");
+  EXPECT_EQ(csv_error("1,2,0\n\n1,0\n"), "f:3: expected 2 features and a label, got 2 cells");
+  EXPECT_EQ(csv_error("1,\"2,0\n"), "f:1: a quote is not closed");
+  EXPECT_EQ(csv_error("1,\"2\"3,0\n"), "f:1: expected the end of the cell behind a quote, got \"3\"");
+  EXPECT_EQ(csv_error("1,nan,0\n"), "f:1: expected a number in column 2, got \"nan\"");
+  EXPECT_EQ(csv_error("1,-1\n2,1\n3,2\n"), "f:3: expected a label of −1 or +1, since others are −1");
+  for (const char* label : {"1.5", "-2", "65536", "nan", "1e99"}) {
+    EXPECT_EQ(csv_error("1," + std::string(label)),
+              "f:1: expected a label, a name or a whole number from 0 to 65535 or −1, at the end, got \"" +
+                  std::string(label) + "\"");
+  }
+}
+
+TEST(Csv, MayHaveNoLabelsWhereTheyDoNotMatter) {
+  for (const char* text : {"1,2\n3,4\n", "a,b\n1,2\n3,4\n", "1,2,x\n3,4,\n"}) {
+    EXPECT_EQ(parse_csv({text, "f"}, 2).features.col(1), Eigen::Vector2f(3, 4)) << text;
+  }
+  EXPECT_EQ(error_of([] {
+              parse_csv({"1,2,3,4\n", "f"}, 2);
+            }),
+            "f:1: expected 2 features and perhaps a label, got 4 cells");
+  EXPECT_EQ(error_of([] { parse_csv({"1\n", "f"}, 2); }), "f:1: expected 2 features and perhaps a label, got 1 cells");
+}
+
+TEST(Libsvm, MayHaveMoreFeaturesThanAreWritten) {
+  EXPECT_EQ(parse_libsvm({"1 2:3\n", "f"}, Storage::dense, 4).features, Eigen::Vector4f(0, 3, 0, 0));
+  EXPECT_EQ(parse_libsvm({"1 2:3\n", "f"}, Storage::sparse, 4).inputs(), 4);
+}
+
+TEST(Files, AreOfTheFormatThatTheirNameOrFirstLineSays) {
+  const auto labels = [](const std::string& name, const std::string& text) {
+    const std::string path = testing::TempDir() + name;
+    std::ofstream(path) << text;
+    return load_data(path).labels;
+  };
+  EXPECT_EQ(labels("data_test.CSV", "1,4\n"), Eigen::VectorXi::Constant(1, 4));
+  EXPECT_EQ(labels("data_test.txt", "a;b\n1;4\n"), Eigen::VectorXi::Constant(1, 4));
+  EXPECT_EQ(labels("data_test.txt", "# a, comment\n4 1:1\n"), Eigen::VectorXi::Constant(1, 4));
+  EXPECT_EQ(error_of([&] { labels("data_test.csv.gz", "\x1f\x8b"); }),
+            testing::TempDir() + "data_test.csv.gz: is compressed; run gunzip on it first");
+}
+
 TEST(Files, AreReadFromDiskOrNamed) {
   const std::string path = testing::TempDir() + "data_test.libsvm";
   std::ofstream(path) << "1 2:3\n";
