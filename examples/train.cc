@@ -2,6 +2,8 @@
 //
 //   build/examples/train --list
 //   build/examples/train --scheme=stale_synchronous --staleness=3 --workers=4 --servers=2 --launch=processes
+//   build/examples/train --scheme=ring --data=mine.csv --scale --save=mine.lpm
+//   build/examples/train --evaluate=mine.lpm --data=other.csv
 
 #include <cstdint>
 #include <cstdio>
@@ -10,12 +12,16 @@
 #include <vector>
 
 #include "launchers/main.h"
+#include "lp/base/error.h"
 #include "lp/base/file.h"
+#include "lp/base/json.h"
+#include "lp/config/parse.h"
 #include "lp/lp.h"
 #include "nodes/checkpointer.h"
 #include "nodes/metrics.h"
 #include "nodes/rounds.h"
 #include "programs/evaluation.h"
+#include "programs/kept_model.h"
 #include "programs/pipeline.h"
 #include "programs/schemes.h"
 #include "programs/worker.h"
@@ -34,6 +40,7 @@ struct Result {
   std::uint64_t looks = 0;  // at the test accuracy, while it was trained
   std::string snapshot{};   // the last file with parameters
   std::string parameters_hash{};
+  std::string saved{};  // the file with the model
 };
 
 // What the nodes have done. Those that are gone say nothing.
@@ -112,6 +119,18 @@ int size_of(std::string_view group, const lp::Program& program) {
   return 0;
 }
 
+// Keeps the model. Where the file cannot be written, the run's directory has it, and the error says so.
+std::string save(const lp::KeptModel& model, const std::string& file, const lp::Run& run) {
+  try {
+    lp::write_model(model, file);
+    return file;
+  } catch (const lp::Error& error) {
+    const std::string other = run.directory() / "model.lpm";
+    lp::write_model(model, other);
+    throw lp::Error(lp::ErrorKind::failed, std::string(error.what()) + "; the model is kept in " + other);
+  }
+}
+
 Result report(lp::Run& run, const lp::TrainConfig& config) {
   const auto servers = run.client(lp::GroupHandle<lp::ParameterServer>("server", size_of("server", run.program())));
   const auto workers = run.client(lp::GroupHandle<lp::TrainingWorker>("worker", size_of("worker", run.program())));
@@ -138,12 +157,93 @@ Result report(lp::Run& run, const lp::TrainConfig& config) {
                result);
   }
   result.parameters_hash = lp::parameters_hash(parameters.values);
+  if (!config.save.empty()) result.saved = save(lp::kept_model(config, run.seed(), parameters), config.save, run);
   return result;
+}
+
+// Flags of a command that uses a kept model.
+struct UseConfig {
+  std::string evaluate{};
+  std::string predict{};
+  std::string data = "digits";
+  bool sparse = false;
+  std::string predictions{};
+
+  static constexpr auto fields = lp::fields(
+      lp::field("evaluate", "a model that was kept with --save: its loss and accuracy on the data"),
+      lp::field("predict", "a model that was kept with --save: the class of each example of the data, a line each"),
+      lp::field("data", "as of a training; to predict, CSV may have no labels"),
+      lp::field("sparse", "linear: the data is kept sparse"),
+      lp::field("predictions", "predict: a file for the lines, instead of standard output"));
+};
+struct UseFlags {
+  std::string config{};
+  bool json = false;
+
+  static constexpr auto fields = lp::fields(lp::field("config", "YAML file with values for these flags"),
+                                            lp::field("json", "evaluate: print the result as one line of JSON"));
+};
+struct UseResult {
+  double accuracy = 0;
+  double loss = 0;
+  std::int64_t examples = 0;
+};
+
+void use_model(const UseConfig& config, bool json) {
+  if (config.evaluate.empty() == config.predict.empty()) {
+    throw lp::Error(lp::ErrorKind::failed, "give the model to --evaluate or to --predict, and not to both");
+  }
+  const lp::Storage storage = config.sparse ? lp::Storage::sparse : lp::Storage::dense;
+  if (!config.predict.empty()) {
+    const lp::KeptModel model = lp::read_model(config.predict);
+    std::string lines;
+    for (const std::string& one : lp::predict(model, lp::examples_for(model, config.data, storage, true))) {
+      lines += one + "\n";
+    }
+    if (!config.predictions.empty()) return lp::write_file_durably(config.predictions, lines);
+    std::fwrite(lines.data(), 1, lines.size(), stdout);
+    return;
+  }
+  const lp::KeptModel model = lp::read_model(config.evaluate);
+  const lp::Dataset data = lp::examples_for(model, config.data, storage, false);
+  const auto made = lp::make_model(model.kind, model.units, model.activation);
+  const lp::Evaluation found = lp::evaluate(*made, model.parameters, data);
+  const UseResult result{.accuracy = found.accuracy, .loss = found.loss, .examples = data.examples()};
+  if (json) {
+    std::printf("%s\n", lp::to_json(result).c_str());
+  } else {
+    std::printf("%s\naccuracy  %.4f\nloss      %.4f\nexamples  %lld\n", lp::confusion_table(found.confusion).c_str(),
+                result.accuracy, result.loss, static_cast<long long>(result.examples));
+  }
+}
+
+// train --evaluate=FILE and train --predict=FILE, which start no nodes. Returns the exit code.
+int use_model(int argc, char** argv) {
+  try {
+    UseConfig config;
+    UseFlags flags;
+    const lp::CommandLine line = lp::parse(argc, argv, lp::bind(config), lp::bind(flags));
+    if (line.help.empty()) {
+      use_model(config, flags.json);
+    } else {
+      std::printf("%s", line.help.c_str());
+    }
+    if (std::fflush(stdout) == 0) return 0;
+    throw lp::Error(lp::ErrorKind::failed, "the result could not be written to standard output");
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", argv[0], error.what());
+    return 2;
+  }
 }
 
 int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
-    if (std::string_view(argv[i]) != "--list") continue;
+    const std::string_view word = argv[i];
+    if (word.starts_with("--evaluate=") || word.starts_with("--predict=") || word == "--evaluate" ||
+        word == "--predict") {
+      return use_model(argc, argv);
+    }
+    if (word != "--list") continue;
     std::printf("%s", lp::list_of_schemes().c_str());
     return 0;
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -35,10 +36,11 @@ std::vector<Layer> layers_of(const std::vector<Eigen::Index>& units) {
 // A perceptron whose gradient comes in its factors.
 class FactoredMlp final : public Model {
  public:
-  explicit FactoredMlp(const OuterProducts& products) : mlp_(products.units, products.activation) {}
+  FactoredMlp(const OuterProducts& products, std::function<std::unique_ptr<Model>()> whole)
+      : mlp_(products.units, products.activation), whole_(std::move(whole)) {}
 
   Eigen::Index size() const override { return mlp_.size(); }
-  Eigen::VectorXf initialize(std::uint64_t seed) const override { return mlp_.initialize(seed); }
+  Eigen::VectorXf initialize(std::uint64_t seed) const override { return whole_()->initialize(seed); }
   Eigen::MatrixXf scores(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& features) const override {
     return mlp_.scores(parameters, features);
   }
@@ -48,6 +50,7 @@ class FactoredMlp final : public Model {
 
  private:
   const Mlp mlp_;
+  const std::function<std::unique_ptr<Model>()> whole_;  // the task's, which says where the training starts
 };
 
 class OuterProductExchange final : public Exchange {
@@ -117,8 +120,9 @@ TrainingGraph add_outer_product_training(Program& program, const LearningTask& t
   if (training.compression.kind != Compression::none) {
     throw Error(ErrorKind::failed, "activations and errors are sent as they are: leave out the compression");
   }
-  const LearningTask factored{.model = [products] { return std::make_unique<FactoredMlp>(products); },
-                              .data = task.data};
+  const LearningTask factored{
+      .model = [products, whole = task.model] { return std::make_unique<FactoredMlp>(products, whole); },
+      .data = task.data};
   factored.model();  // refuses units that do not fit
   const auto workers = static_cast<std::uint32_t>(training.workers);
   return add_server_training(

@@ -24,8 +24,8 @@ struct OuterProducts {
   double epoch_share = 0.75;  // of an epoch's batches, when it ends; the training's steps count all
 };
 
-// The groups "server", of which each has whole layers, and "worker". The task's model is not asked. Error::failed when
-// an option does not fit.
+// The groups "server", of which each has whole layers, and "worker". Of the task's model only the parameters are taken
+// that it starts from. Error::failed when an option does not fit.
 TrainingGraph add_outer_product_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                          const OuterProducts& products);
 

@@ -104,8 +104,9 @@ const NamedScheme kSchemes[] = {
      .own = {"epoch_share"},
      .add =
          [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
-           add_outer_product_training(program, task, training,
-                                      {.units = layers_of(config), .epoch_share = config.epoch_share});
+           add_outer_product_training(
+               program, task, training,
+               {.units = layers_of(config), .activation = config.activation, .epoch_share = config.epoch_share});
          }},
     {.name = "bounded_delay",
      .system = "Parameter Server (Li et al.)",
@@ -207,9 +208,11 @@ const NamedScheme kSchemes[] = {
      .own = {"stages", "micro_batches"},
      .add =
          [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
-           add_pipeline_training(
-               program, task, training,
-               {.units = layers_of(config), .stages = config.stages, .micro_batches = config.micro_batches});
+           add_pipeline_training(program, task, training,
+                                 {.units = layers_of(config),
+                                  .activation = config.activation,
+                                  .stages = config.stages,
+                                  .micro_batches = config.micro_batches});
          }},
     {.name = "topology",
      .system = "SINGA",
@@ -254,6 +257,7 @@ struct Need {
 };
 constexpr Need kNeeds[] = {
     {"hidden", "--model=mlp", [](const TrainConfig& one) { return one.model == ModelKind::mlp; }},
+    {"activation", "--model=mlp", [](const TrainConfig& one) { return one.model == ModelKind::mlp; }},
     {"momentum", "--rule=momentum", [](const TrainConfig& one) { return one.rule == RuleKind::momentum; }},
     {"share", "--compression=top_k or random_k",
      [](const TrainConfig& one) {
@@ -280,7 +284,8 @@ constexpr Need kNeeds[] = {
 
 std::span<const FlagSection> flag_sections() {
   static const std::vector<FlagSection> sections{
-      {.title = "the model and its data", .fields = {"model", "hidden", "data", "sparse"}},
+      {.title = "the model and its data",
+       .fields = {"model", "hidden", "activation", "init", "save", "data", "test", "scale", "sparse"}},
       {.title = "the training",
        .fields = {"scheme", "steps", "batch", "rule", "rate", "momentum", "bad_values", "restarts"}},
       {.title = "workers", .part = kWorkers, .fields = {"workers"}},

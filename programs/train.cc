@@ -3,23 +3,58 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "lp/base/enums.h"
 #include "lp/base/error.h"
 #include "lp/base/scheduler.h"
 #include "nodes/checkpointer.h"
 #include "nodes/evaluator.h"
 #include "nodes/metrics.h"
 #include "programs/evaluation.h"
-#include "programs/linear.h"
-#include "programs/mlp.h"
 #include "programs/schemes.h"
 
 namespace lp {
 namespace {
 
-Dataset all_data_of(const TrainConfig& config) {
-  return load_data(config.data, {.storage = config.sparse ? Storage::sparse : Storage::dense});
+// The model that `init` names, if it does.
+std::optional<KeptModel> first_model(const TrainConfig& config) {
+  if (config.init.empty()) return std::nullopt;
+  return read_model(config.init);
+}
+
+Dataset load(const TrainConfig& config, const std::string& name, Eigen::Index inputs) {
+  return load_data(name, {.storage = config.sparse ? Storage::sparse : Storage::dense, .inputs = inputs});
+}
+
+void check_inputs(const Dataset& data, const std::string& name, Eigen::Index inputs, const std::string& other) {
+  if (data.inputs() == inputs) return;
+  throw Error(ErrorKind::failed, name + ": has examples of " + std::to_string(data.inputs()) + " features, but " +
+                                     other + " has " + std::to_string(inputs));
+}
+
+// All examples that there are, as their files have them, of the same classes.
+struct Examples {
+  Dataset data{};
+  Dataset test{};  // empty: it is a part of the data
+};
+Examples examples_of(const TrainConfig& config) {
+  const std::optional<KeptModel> first = first_model(config);
+  Examples out;
+  out.data = load(config, config.data, first ? first->inputs() : 0);
+  if (first) {
+    check_inputs(out.data, config.data, first->inputs(), config.init);
+    match_classes(out.data, first->names, first->classes(), config.data);
+  }
+  if (config.test.empty()) return out;
+  out.test = load(config, config.test, out.data.inputs());
+  check_inputs(out.test, config.test, out.data.inputs(), config.data);
+  if (!first && out.data.names.empty()) out.data.classes = std::max(out.data.classes, out.test.classes);
+  match_classes(out.test, out.data.names, out.data.classes, config.test);
+  return out;
 }
 
 // The nodes that look on while others train.
@@ -60,21 +95,66 @@ void add_observers(Program& program, const TrainConfig& config) {
 
 }  // namespace
 
-Split data_of(const TrainConfig& config, std::uint64_t run_seed) { return split(all_data_of(config), run_seed); }
-
-std::unique_ptr<Model> model_of(const TrainConfig& config) {
-  if (config.model != ModelKind::linear) return std::make_unique<Mlp>(units_of(config), Activation::tanh);
-  const Dataset data = all_data_of(config);
-  return std::make_unique<LinearModel>(data.inputs(), data.classes);
+TrainingData data_of(const TrainConfig& config, std::uint64_t run_seed) {
+  Examples examples = examples_of(config);
+  TrainingData out;
+  if (config.test.empty()) {
+    Split parts = split(examples.data, run_seed);
+    out = {.train = std::move(parts.train), .test = std::move(parts.test), .scaling = {}};
+  } else {
+    out = {.train = std::move(examples.data), .test = std::move(examples.test), .scaling = {}};
+  }
+  if (const std::optional<KeptModel> first = first_model(config)) {
+    if (config.scale && first->scaling.empty()) {
+      throw Error(ErrorKind::failed, config.init + ": was trained on features as they are: leave out --scale");
+    }
+    out.scaling = first->scaling;
+  } else if (config.scale) {
+    out.scaling = scaling_of(out.train);
+  }
+  scale(out.scaling, out.train);
+  scale(out.scaling, out.test);
+  return out;
 }
 
 std::vector<Eigen::Index> units_of(const TrainConfig& config) {
-  if (config.sparse) throw Error(ErrorKind::failed, "--sparse goes with --model=linear");
-  const Dataset data = all_data_of(config);
+  if (config.sparse && config.model != ModelKind::linear) {
+    throw Error(ErrorKind::failed, "--sparse goes with --model=linear");
+  }
+  const Dataset data = examples_of(config).data;
   std::vector<Eigen::Index> units{data.inputs()};
   if (config.model == ModelKind::mlp) units.insert(units.end(), config.hidden.begin(), config.hidden.end());
   units.push_back(data.classes);
   return units;
+}
+
+std::unique_ptr<Model> model_of(const TrainConfig& config) {
+  const std::vector<Eigen::Index> units = units_of(config);
+  std::unique_ptr<Model> model = make_model(config.model, units, config.activation);
+  std::optional<KeptModel> first = first_model(config);
+  if (!first) return model;
+  if (first->kind != config.model || first->units != units) {
+    throw Error(ErrorKind::failed, config.init + ": is " + to_string(first->kind, first->units) +
+                                       ", but this training is of " + to_string(config.model, units) +
+                                       ": give the same --model and --hidden");
+  }
+  if (config.model == ModelKind::mlp && first->activation != config.activation) {
+    throw Error(ErrorKind::failed, config.init + ": has another activation: give --activation=" +
+                                       std::string(enum_name(first->activation)));
+  }
+  return starting_from(std::move(model), std::move(first->parameters));
+}
+
+KeptModel kept_model(const TrainConfig& config, std::uint64_t run_seed, const Parameters& parameters) {
+  const std::optional<KeptModel> first = first_model(config);
+  TrainingData data = data_of(config, run_seed);
+  return {.kind = config.model,
+          .units = units_of(config),
+          .activation = config.activation,
+          .names = std::move(data.train.names),
+          .scaling = std::move(data.scaling),
+          .steps = parameters.step + (first ? first->steps : 0),
+          .parameters = parameters.values};
 }
 
 float rate_of(const TrainConfig& config) {

@@ -12,13 +12,13 @@
 #include "lp/config/config.h"
 #include "lp/program/program.h"
 #include "programs/data.h"
+#include "programs/kept_model.h"
 #include "programs/model.h"
 #include "programs/serial.h"
 #include "programs/training.h"
 
 namespace lp {
 
-enum class ModelKind : std::uint8_t { mlp, softmax, linear };
 enum class RuleKind : std::uint8_t { sgd, momentum, adagrad, adam, ftrl };
 // Those of Compression that go with any gradient.
 enum class GradientCompression : std::uint8_t { none, one_bit, top_k, random_k, significant, dither };
@@ -27,8 +27,13 @@ struct TrainConfig {
   std::string scheme = "synchronous";
   ModelKind model = ModelKind::mlp;
   std::vector<int> hidden = {64};
+  Activation activation = Activation::tanh;
+  std::string init{};
+  std::string save{};
   std::string data = "digits";
+  std::string test{};
   bool sparse = false;
+  bool scale = false;
   int workers = 4;
   int servers = 2;
   std::uint64_t steps = 500;
@@ -76,7 +81,12 @@ struct TrainConfig {
       field("scheme", "how the workers train together; --list names them"),
       field("model", "what is learned; linear is logistic or softmax regression"),
       field("hidden", "mlp: units of each hidden layer", at_least(1)),
+      field("activation", "mlp: what hidden units make of their sums"),
+      field("init", "a model that was kept with --save: the training goes on from it"),
+      field("save", "a file for the model, which --evaluate=FILE and --predict=FILE use, without a training"),
       field("data", "digits, a file in libsvm's format or CSV, or two IDX files: images,labels"),
+      field("test", "examples to test on, as data; not given: a fifth of the data"),
+      field("scale", "features are brought to mean 0 and variance 1, as they are in what is trained on"),
       field("sparse", "linear: the data is kept sparse, and workers exchange only the rows of the inputs that occur"),
       field("workers", "nodes that compute gradients", range(1, 1024)),
       field("servers", "nodes that hold a part of the parameters each", range(1, 1024)),
@@ -130,10 +140,21 @@ struct TrainConfig {
 // Error::failed when an option does not fit.
 Program make_training(const TrainConfig& config);
 
-// 80 % to train on, the rest to test; the model for them, and the units of its layers, if it has such.
-Split data_of(const TrainConfig& config, std::uint64_t run_seed);
+// What is trained and tested on, with features as the model takes them: those of `test`, or a fifth of the data, which
+// the seed chooses.
+struct TrainingData {
+  Dataset train{};
+  Dataset test{};
+  Scaling scaling{};
+};
+TrainingData data_of(const TrainConfig& config, std::uint64_t run_seed);
+
+// The model for the data, which starts where `init` says, and its units: {inputs, hidden..., classes}.
 std::unique_ptr<Model> model_of(const TrainConfig& config);
 std::vector<Eigen::Index> units_of(const TrainConfig& config);
+
+// What is kept of a training that has ended with these parameters.
+KeptModel kept_model(const TrainConfig& config, std::uint64_t run_seed, const Parameters& parameters);
 
 // The rule, and its learning rate: with that of each rule that is none given, the digits are learned.
 OptimizerRule rule_of(const TrainConfig& config);

@@ -77,7 +77,7 @@ TEST(Rules, LearnTheDigitsWithTheirOwnRates) {
     const auto model = model_of(config);
     double accuracy = 0;
     for (const std::uint64_t seed : {0U, 1U}) {
-      const Split data = data_of(config, seed);
+      const TrainingData data = data_of(config, seed);
       accuracy +=
           evaluate(*model,
                    train_serial(*model, data.train,

@@ -1,0 +1,88 @@
+"""The commands of programs/README.md that keep a model, with every scheme. Usage: keep_test.py FOLDER"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import launch
+
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "house"))
+import readme  # noqa: E402
+import tree  # noqa: E402
+
+COMMANDS = [line for block in readme.blocks("programs/README.md", "sh") for line in block.splitlines()]
+EXAMPLES = 597  # of second.csv
+
+
+class Keep(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.folder = pathlib.Path(directory.name)
+        (self.folder / "programs").symlink_to(tree.ROOT / "programs")
+        (self.folder / "build").mkdir()
+        (self.folder / "build" / "examples").symlink_to(launch.FOLDER.resolve())
+
+    def run_here(self, command):
+        process = subprocess.run(command, shell=True, cwd=self.folder, timeout=launch.PATIENCE, stdin=subprocess.DEVNULL, text=True,
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "XDG_STATE_HOME": str(self.folder)})
+        self.assertEqual(0, process.returncode, f"$ {command}\n{process.stdout}{process.stderr}")
+        return process.stdout
+
+    def accuracy(self):
+        return json.loads(self.run_here("build/examples/train --json --evaluate=digits.lpm --data=second.csv"))["accuracy"]
+
+    def test_every_scheme_keeps_its_model_and_goes_on_from_it(self):
+        schemes = [line.split()[0] for line in launch.run("train", "--list").stdout.splitlines()]
+        self.assertEqual(23, len(schemes))
+        cut, train, evaluate, predict, go_on = COMMANDS
+        self.run_here(cut)
+        labels = [line.rsplit(",", 1)[1] for line in (self.folder / "second.csv").read_text().splitlines()]
+        for scheme in schemes:
+            with self.subTest(scheme):
+                self.run_here(train.replace("=ring", f"={scheme}"))
+                first = self.accuracy()
+                self.assertGreater(first, 0.85)
+                self.assertIn(f"{first:.4f}", self.run_here(evaluate))
+                self.run_here(predict)
+                classes = (self.folder / "classes.txt").read_text().splitlines()
+                self.assertEqual(EXAMPLES, len(classes))
+                self.assertAlmostEqual(first, sum(map(str.__eq__, classes, labels)) / EXAMPLES)
+                self.run_here(go_on.replace("=ring", f"={scheme}"))
+                self.assertGreater(self.accuracy(), first)
+
+    def test_processes_go_on_from_where_the_model_is(self):
+        self.run_here(COMMANDS[0])
+        for scheme in ["synchronous", "partitioned", "ring", "hogwild", "gossip", "federated", "pipeline", "outer_product"]:
+            with self.subTest(scheme):
+                self.run_here(f"build/examples/train --scheme={scheme} --data=first.csv --scale --steps=200 --save=digits.lpm")
+                first = self.accuracy()
+                self.run_here(f"build/examples/train --scheme={scheme} --data=first.csv --init=digits.lpm --steps=1 --rate=1e-6 "
+                              "--launch=processes --save=digits.lpm")
+                self.assertAlmostEqual(first, self.accuracy(), delta=0.005)
+
+    def test_names_of_classes_stay(self):
+        (self.folder / "first.csv").write_text("width,kind\n" + "".join(f"{i},{'wide' if i > 50 else 'narrow'}\n" for i in range(100)))
+        (self.folder / "new.csv").write_text("width\n3\n99\n")
+        self.run_here("build/examples/train --data=first.csv --scale --model=linear --rate=1 --save=widths.lpm")
+        self.assertEqual("narrow\nwide\n", self.run_here("build/examples/train --predict=widths.lpm --data=new.csv"))
+
+    def test_what_cannot_be_used_or_kept_is_refused(self):
+        (self.folder / "foreign.lpm").write_text("1,2,3\n" * 100)
+        for flags, said in [(["--evaluate=foreign.lpm"], "does not begin as one does"), (["--predict=nowhere.lpm"], "No such file"),
+                            (["--init=foreign.lpm"], "does not begin as one does"), (["--evaluate=a", "--predict=b"], "not to both"),
+                            (["--evaluate=a", "--workers=2"], "unknown flag")]:
+            with self.subTest(flags):
+                process = subprocess.run(launch.command("train", *flags), cwd=self.folder, timeout=launch.PATIENCE, stdin=subprocess.DEVNULL,
+                                         text=True, capture_output=True, env={**os.environ, "XDG_STATE_HOME": str(self.folder)})
+                self.assertNotEqual(0, process.returncode)
+                self.assertIn(said, process.stderr)
+
+
+if __name__ == "__main__":
+    launch.FOLDER = pathlib.Path(sys.argv[1])
+    unittest.main(argv=sys.argv[:1])
