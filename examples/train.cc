@@ -247,5 +247,7 @@ int main(int argc, char** argv) {
     std::printf("%s", lp::list_of_schemes().c_str());
     return 0;
   }
-  return lp::main<lp::TrainConfig>(argc, argv, lp::make_training, report);
+  lp::SharedExamples examples;  // for the nodes of this host
+  return lp::main<lp::TrainConfig>(argc, argv, lp::make_training, report,
+                                   [&](lp::TrainConfig& config) { examples = lp::prepare_training(config); });
 }

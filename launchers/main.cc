@@ -223,6 +223,9 @@ int print_outcome(const Outcome& outcome, bool json) {
 
 int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<GroupPlacement>& placements) {
   const std::string entry = flags.program.empty() ? main.names.front() : flags.program;
+  const bool elsewhere = (flags.launch == Launch::slurm && own_job().empty()) ||
+                         (flags.launch == Launch::kubernetes && !in_pod());  // where this program is launched again
+  if (main.prepare && !elsewhere) main.prepare();
   const std::string configuration = main.freeze();
   Program program = main.programs.build(entry, configuration);
   const GroupLaunchers launchers(program, flags.launch, placements);

@@ -7,6 +7,9 @@
 // aggregate, is the result: a small table, or with --json the last line of standard output. The exit code is 0 only if
 // the program succeeded; 2 if it could not be started.
 //
+// `prepare(Config&)` is called once, where the run is coordinated, before the program is made: for what is found out
+// once for all processes, and kept in the configuration. It throws an Error where the program shall not start.
+//
 // To be called once, by main(), before there are threads.
 
 #include <functional>
@@ -37,7 +40,8 @@ struct MainProgram {
   std::vector<std::string> names{};  // of the programs; the first is the default
   Programs programs{};
   Binding configuration{};
-  std::function<std::string()> freeze{};       // the configuration that was read, as text
+  std::function<void()> prepare{};             // completes the configuration that was read; empty: nothing is missing
+  std::function<std::string()> freeze{};       // the configuration, as text
   std::function<ReportFields(Run&)> report{};  // empty: there is none
 };
 int run_main(int argc, char** argv, MainProgram& program);
@@ -50,8 +54,8 @@ ReportFields fields_of(const Result& result) {
   return fields;
 }
 
-template <class Config, class Report>
-int run_main(int argc, char** argv, const NamedPrograms<Config>& programs, Report report) {
+template <class Config, class Report, class Prepare = std::nullptr_t>
+int run_main(int argc, char** argv, const NamedPrograms<Config>& programs, Report report, Prepare prepare = nullptr) {
   Config config{};
   MainProgram program;
   for (const auto& [name, make] : programs) {
@@ -59,6 +63,7 @@ int run_main(int argc, char** argv, const NamedPrograms<Config>& programs, Repor
     program.programs.add<Config>(name, make);
   }
   program.configuration = bind(config);
+  if constexpr (!std::is_same_v<Prepare, std::nullptr_t>) program.prepare = [&config, &prepare] { prepare(config); };
   program.freeze = [&config] { return to_yaml(config); };
   if constexpr (!std::is_same_v<Report, std::nullptr_t>) {
     static_assert(std::is_invocable_v<Report&, Run&, const Config&>,
@@ -87,6 +92,12 @@ template <Aggregate Config, class Make, class Report>
   requires std::is_invocable_r_v<Program, Make&, const Config&>
 int main(int argc, char** argv, Make make_program, Report report) {
   return internal::run_main<Config>(argc, argv, {{"program", make_program}}, std::move(report));
+}
+
+template <Aggregate Config, class Make, class Report, class Prepare>
+  requires std::is_invocable_r_v<Program, Make&, const Config&> && std::is_invocable_v<Prepare&, Config&>
+int main(int argc, char** argv, Make make_program, Report report, Prepare prepare) {
+  return internal::run_main<Config>(argc, argv, {{"program", make_program}}, std::move(report), std::move(prepare));
 }
 
 template <Aggregate Config>

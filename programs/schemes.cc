@@ -45,11 +45,12 @@ std::vector<Eigen::Index> layers_of(const TrainConfig& config) {
   return units_of(config);
 }
 
-// Whether the test accuracy of these parameters has reached the target.
+// Whether the test accuracy of these parameters has reached the target. The first question reads the test set.
 std::function<bool(const Array<float>& parameters, std::uint64_t seed)> reaches(const TrainConfig& config) {
-  return [config](const Array<float>& parameters, std::uint64_t run_seed) {
+  return [config, judge = Judge{}](const Array<float>& parameters, std::uint64_t run_seed) mutable {
+    if (!judge.values) judge = judge_of(config)(run_seed);
     const Eigen::Map<const Eigen::VectorXf> values(parameters.data(), static_cast<Eigen::Index>(parameters.size()));
-    return evaluate(*model_of(config), values, data_of(config, run_seed).test).accuracy >= config.target;
+    return judge.values(values).back().second >= config.target;
   };
 }
 
@@ -339,6 +340,7 @@ void check_flags(const TrainConfig& config, const NamedScheme& scheme) {
   for (std::size_t i = 0; i < fields.fields().size(); ++i) {
     const BoundField& field = fields.fields()[i];
     if (field.type->print(field.value) == unset.fields()[i].type->print(unset.fields()[i].value)) continue;
+    if (field.path.starts_with("found.")) continue;  // set by the launcher
     if (!scheme.uses(field.path)) refuse(field, scheme);
     for (const Need& need : kNeeds) {
       if (need.field == field.path && !need.met(config)) {

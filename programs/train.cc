@@ -37,11 +37,7 @@ void check_inputs(const Dataset& data, const std::string& name, Eigen::Index inp
 }
 
 // All examples that there are, as their files have them, of the same classes.
-struct Examples {
-  Dataset data{};
-  Dataset test{};  // empty: it is a part of the data
-};
-Examples examples_of(const TrainConfig& config) {
+Examples read_examples(const TrainConfig& config) {
   const std::optional<KeptModel> first = first_model(config);
   Examples out;
   out.data = load(config, config.data, first ? first->inputs() : 0);
@@ -55,6 +51,21 @@ Examples examples_of(const TrainConfig& config) {
   if (!first && out.data.names.empty()) out.data.classes = std::max(out.data.classes, out.test.classes);
   match_classes(out.test, out.data.names, out.data.classes, config.test);
   return out;
+}
+
+// The same from where they are in memory, if they are.
+Examples examples_of(const TrainConfig& config) {
+  if (auto shared = shared_examples({.path = config.found.path, .key = config.found.key})) return *std::move(shared);
+  Examples out = read_examples(config);
+  if (config.found.inputs != 0 &&
+      (out.data.inputs() != config.found.inputs || out.data.classes != config.found.classes)) {
+    throw Error(ErrorKind::failed, config.data + ": is not here what it is where the program was launched");
+  }
+  return out;
+}
+
+FoundData found_in(const Examples& examples) {
+  return {.inputs = examples.data.inputs(), .classes = examples.data.classes, .path = {}, .key = {}};
 }
 
 // The nodes that look on while others train.
@@ -76,9 +87,7 @@ void add_observers(Program& program, const TrainConfig& config) {
   const GroupHandle<ParameterServer> servers("server", found->size);
   const auto model = [config] { return model_of(config); };
   if (looks) {
-    EvaluatorOptions options{
-        .period = from_seconds(config.evaluate_every),
-        .judge = loss_and_accuracy(model, [config](std::uint64_t run_seed) { return data_of(config, run_seed).test; })};
+    EvaluatorOptions options{.period = from_seconds(config.evaluate_every), .judge = judge_of(config)};
     if (config.target > 0) {
       options.reached = [target = config.target](const MetricValues& values) { return values.back().second >= target; };
     }
@@ -94,6 +103,20 @@ void add_observers(Program& program, const TrainConfig& config) {
 }
 
 }  // namespace
+
+SharedExamples prepare_training(TrainConfig& config) {
+  if (config.found.inputs != 0 || config.found.classes != 0 || !config.found.path.empty() ||
+      !config.found.key.empty()) {
+    throw Error(ErrorKind::failed, "--found is set by the launcher: leave it out");
+  }
+  const Examples examples = read_examples(config);
+  SharedExamples shared = share(examples);
+  config.found = found_in(examples);
+  config.found.path = shared.place.path;
+  config.found.key = shared.place.key;
+  model_of(config);  // refuses an `init` that does not fit
+  return shared;
+}
 
 TrainingData data_of(const TrainConfig& config, std::uint64_t run_seed) {
   Examples examples = examples_of(config);
@@ -121,10 +144,11 @@ std::vector<Eigen::Index> units_of(const TrainConfig& config) {
   if (config.sparse && config.model != ModelKind::linear) {
     throw Error(ErrorKind::failed, "--sparse goes with --model=linear");
   }
-  const Dataset data = examples_of(config).data;
-  std::vector<Eigen::Index> units{data.inputs()};
+  FoundData found = config.found;
+  if (found.inputs == 0) found = found_in(examples_of(config));
+  std::vector<Eigen::Index> units{found.inputs};
   if (config.model == ModelKind::mlp) units.insert(units.end(), config.hidden.begin(), config.hidden.end());
-  units.push_back(data.classes);
+  units.push_back(found.classes);
   return units;
 }
 
@@ -143,6 +167,11 @@ std::unique_ptr<Model> model_of(const TrainConfig& config) {
                                        std::string(enum_name(first->activation)));
   }
   return starting_from(std::move(model), std::move(first->parameters));
+}
+
+std::function<Judge(std::uint64_t seed)> judge_of(const TrainConfig& config) {
+  return loss_and_accuracy([config] { return model_of(config); },
+                           [config](std::uint64_t run_seed) { return data_of(config, run_seed).test; });
 }
 
 KeptModel kept_model(const TrainConfig& config, std::uint64_t run_seed, const Parameters& parameters) {

@@ -2,6 +2,7 @@
 // A training program whose scheme is chosen by name: what examples/train runs. Values; pure functions.
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,10 +12,12 @@
 
 #include "lp/config/config.h"
 #include "lp/program/program.h"
+#include "nodes/evaluator.h"
 #include "programs/data.h"
 #include "programs/kept_model.h"
 #include "programs/model.h"
 #include "programs/serial.h"
+#include "programs/shared_examples.h"
 #include "programs/training.h"
 
 namespace lp {
@@ -22,6 +25,18 @@ namespace lp {
 enum class RuleKind : std::uint8_t { sgd, momentum, adagrad, adam, ftrl };
 // Those of Compression that go with any gradient.
 enum class GradientCompression : std::uint8_t { none, one_bit, top_k, random_k, significant, dither };
+
+// What the launcher finds in the files of data, so that no node has to read them for it.
+struct FoundData {
+  std::int64_t inputs = 0;  // 0: nobody has looked
+  int classes = 0;
+  std::string path{};  // of ExamplesPlace
+  std::string key{};
+
+  static constexpr auto fields =
+      lp::fields(field("inputs", "set by the launcher", non_negative), field("classes", "set by the launcher"),
+                 field("path", "set by the launcher"), field("key", "set by the launcher"));
+};
 
 struct TrainConfig {
   std::string scheme = "synchronous";
@@ -76,6 +91,7 @@ struct TrainConfig {
   double epoch_share = 0.75;
   int worker_groups = 2;
   bool shared_memory = false;
+  FoundData found{};
 
   static constexpr auto fields = lp::fields(
       field("scheme", "how the workers train together; --list names them"),
@@ -140,6 +156,11 @@ struct TrainConfig {
 // Error::failed when an option does not fit.
 Program make_training(const TrainConfig& config);
 
+// Reads the files of data, for all nodes: those of this host take the examples from the memory that is returned, which
+// must outlive the run; those of another read the files there. To be called by the launcher before the program is
+// made; without it, every node reads the files. Error::failed when something is wrong with them, or with `init`.
+SharedExamples prepare_training(TrainConfig& config);
+
 // What is trained and tested on, with features as the model takes them: those of `test`, or a fifth of the data, which
 // the seed chooses.
 struct TrainingData {
@@ -152,6 +173,9 @@ TrainingData data_of(const TrainConfig& config, std::uint64_t run_seed);
 // The model for the data, which starts where `init` says, and its units: {inputs, hidden..., classes}.
 std::unique_ptr<Model> model_of(const TrainConfig& config);
 std::vector<Eigen::Index> units_of(const TrainConfig& config);
+
+// Says loss and accuracy on the test set.
+std::function<Judge(std::uint64_t seed)> judge_of(const TrainConfig& config);
 
 // What is kept of a training that has ended with these parameters.
 KeptModel kept_model(const TrainConfig& config, std::uint64_t run_seed, const Parameters& parameters);

@@ -4,6 +4,8 @@ import csv
 import json
 import os
 import pathlib
+import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -117,6 +119,27 @@ class Train(unittest.TestCase):
             file.write("height,width,class\n" + "".join(f"{1 + i / 100},0,0\n0,{1 + i / 100},1\n" for i in range(50)))
             file.flush()
             self.assertEqual(1, launch.result("train", f"--data={file.name}", "--model=softmax", "--workers=2")["accuracy"])
+
+    def test_a_mistake_in_the_data_is_told_before_nodes_start(self):
+        with tempfile.TemporaryDirectory() as folder:
+            data = pathlib.Path(folder) / "bad.csv"
+            data.write_text("1,2,0\n1,,1\n")
+            for scheme in ["synchronous", "ring", "feeding", "pipeline"]:
+                process = launch.run("train", f"--scheme={scheme}", f"--data={data}", "--launch=processes", f"--directory={folder}/run")
+                self.assertEqual(2, process.returncode)
+                self.assertIn("bad.csv:2: the value of column 2 is missing", process.stderr)
+                self.assertFalse((pathlib.Path(folder) / "run").exists())
+
+    @unittest.skipUnless(shutil.which("strace") and "LP_SANITIZED" not in os.environ, "there is no strace, or a sanitizer that it disturbs")
+    def test_a_file_of_data_is_read_once(self):
+        with tempfile.TemporaryDirectory() as folder:
+            data, calls = pathlib.Path(folder) / "own.csv", pathlib.Path(folder) / "calls"
+            data.write_text("".join(f"{i},{i % 7},{i % 2}\n" for i in range(100)))
+            for scheme in ["synchronous", "feeding", "pipeline"]:
+                flags = [f"--scheme={scheme}", f"--data={data}", "--steps=20", "--launch=processes", f"--directory={folder}/{scheme}"]
+                subprocess.run(["strace", "-f", "-qq", "-e", "trace=openat", "-o", calls, *launch.command("train", *flags)], check=True,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, timeout=launch.PATIENCE)
+                self.assertEqual(1, calls.read_text().count(f'"{data}"'), scheme)
 
     @unittest.skipUnless((DATA / "agaricus.train.libsvm").exists(), "there is no agaricus.train.libsvm")
     def test_sparse_examples_are_learned_by_their_rows(self):
