@@ -28,7 +28,7 @@ struct ErrorOrigin {
   std::string node{};               // the node that failed: "server/0"
   std::string method{};             // the method that failed: "push"
   std::vector<std::string> path{};  // the nodes that the call came through, outermost first
-  bool may_have_run = false;        // disconnected and deadline: the method may have taken effect
+  bool may_have_run = false;        // the call began, so its method may have taken effect
 };
 
 class Error : public std::exception {

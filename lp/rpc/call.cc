@@ -40,6 +40,7 @@ Call::Call(const ResultOps& result, const Outgoing& call, void* arguments, void*
       caller_(call.caller),
       peer_(&call.peer),
       info_(&call.info),
+      ran_(call.may_have_run),
       counted_(call.counters) {
   ops().move(arguments_, arguments);
   has_arguments_ = true;
@@ -100,7 +101,7 @@ void Call::run_now() noexcept {
   }
   if (passed(scope_.deadline)) {
     fail(Error(ErrorKind::deadline, "its time was over before its turn came",
-               {.node = node_->name(), .method = std::string(method_->name)}));
+               {.node = node_->name(), .method = std::string(method_->name), .may_have_run = ran_}));
     release();
     return;
   }
@@ -188,6 +189,7 @@ void Call::fail_lost() noexcept {
     began_ = true;
     fail(Error(ErrorKind::stopped, "the node ended before it replied"));
   } else if (keeps_arguments()) {
+    ran_ = true;
     retain();
     peer_->resend_local(*this, *info_);
   } else {
@@ -215,9 +217,10 @@ void Call::answer(const Frames& reply) noexcept {
 
 void Call::refuse(const Error& error) noexcept {
   if (node_ == nullptr) {
-    fail(error);
+    fail(ran_ ? with_may_have_run(error) : error);
   } else {
     ErrorOrigin origin = error.origin();
+    origin.may_have_run = origin.may_have_run || ran_;
     origin.method = method_->name;
     origin.path = node_->hub().names(scope_.path);
     fail(Error(error.kind(), error.text(), std::move(origin)));
@@ -225,7 +228,7 @@ void Call::refuse(const Error& error) noexcept {
   release();
 }
 
-Error Call::late() const { return late_after(peer_->late_error(*info_, scope_, node_ != nullptr), scope_.allowed); }
+Error Call::late() const { return late_after(peer_->late_error(*info_, scope_, may_have_run()), scope_.allowed); }
 
 void Call::watch_deadline() {
   if (!came_as_bytes()) timer_.watch(peer_->hub(), *this, scope_.deadline);
@@ -273,7 +276,7 @@ void Pending::want() noexcept {
   if (wanted.exchange(true)) return;
   if (const auto connection = carrier()) connection->expect(*this);
 }
-Error Pending::late() const { return late_after(peer_.late_error(info_, scope_, sent.load()), scope_.allowed); }
+Error Pending::late() const { return late_after(peer_.late_error(info_, scope_, may_have_run()), scope_.allowed); }
 void Pending::watch_deadline() { timer_.watch(peer_.hub(), *this, scope_.deadline); }
 void Pending::on_served(StateBase& served) noexcept {
   served.retain();

@@ -61,6 +61,7 @@ struct Outgoing {
   CallScope scope{};
   Caller caller{};
   CallCounters* counters = nullptr;
+  bool may_have_run = false;  // at an earlier attempt
 };
 
 // What can be done with a result of one type, in the slot of a state; and calls that have such a slot.
@@ -100,10 +101,12 @@ class Call : public StateBase, public Task {
   const CallScope& scope() const { return scope_; }
   const Caller& caller() const { return caller_; }
   const ReplyTo& reply() const { return reply_; }
+  std::uint64_t order = 0;  // among the calls of this process to its callee; from this process
   NodeCore& node() const { return *node_; }
   void arrive(NodeCore& node, const Method& method) {
     node_ = &node;
     method_ = &method;
+    arrived_.store(true, std::memory_order_relaxed);
   }
 
   void run() noexcept final;
@@ -134,6 +137,7 @@ class Call : public StateBase, public Task {
 
   Time deadline() const noexcept override { return came_as_bytes() ? kNever : scope_.deadline; }
   Error late() const override;
+  bool may_have_run() const noexcept override { return ran_ || arrived_.load(std::memory_order_relaxed); }
   void watch_deadline() override;
   void count() noexcept override { counted_.end(failed()); }
   void completed() noexcept override;
@@ -156,6 +160,8 @@ class Call : public StateBase, public Task {
   // From this process:
   Peer* peer_ = nullptr;
   const MethodInfo* info_ = nullptr;
+  bool ran_ = false;                   // at an earlier attempt
+  std::atomic<bool> arrived_ = false;  // at its callee
   DeadlineTimer timer_;
   CallTimer counted_{nullptr};
   // As bytes:
@@ -176,12 +182,15 @@ class Pending : public StateBase {
         info_(outgoing.info),
         caller_(outgoing.caller),
         one_way_(one_way),
+        ran_(outgoing.may_have_run),
         scope_(outgoing.scope) {}
 
   virtual void on_value(const Frames& message, std::size_t offset) noexcept;
   virtual void on_item(const Frames&, std::size_t) noexcept {}  // of a stream
   virtual void on_served(StateBase& served) noexcept;           // by this process
-  void on_error(const Error& error) noexcept { fail(error); }
+  void on_error(const Error& error) noexcept { fail(ran_ ? with_may_have_run(error) : error); }
+  // An attempt was lost in the middle.
+  void ran() noexcept { ran_ = true; }
 
   Peer& peer() const { return peer_; }
   const MethodInfo& info() const { return info_; }
@@ -198,6 +207,7 @@ class Pending : public StateBase {
   Frames frames{};                   // kept for another attempt
   std::size_t size = 0;              // of frames
   std::uint64_t call = 0;            // its number on the connection that carries it
+  std::uint64_t order = 0;           // among the calls of this process to its callee
   std::uint32_t incarnation = 0;     // of the callee that it goes to
   std::atomic<bool> sent = false;    // from now on it may have run
   std::atomic<bool> wanted = false;  // somebody wants the reply at once and does not read for it
@@ -208,6 +218,7 @@ class Pending : public StateBase {
   std::shared_ptr<Connection> carrier() const override;
   void want() noexcept override;
   Error late() const override;
+  bool may_have_run() const noexcept override { return ran_ || sent.load(); }
   void watch_deadline() override;
   void count() noexcept override { counted.end(failed() && !one_way_); }
   void completed() noexcept override;
@@ -222,6 +233,7 @@ class Pending : public StateBase {
   const MethodInfo& info_;
   Caller caller_;
   bool one_way_;
+  bool ran_;  // at an earlier attempt
   CallScope scope_;
 
   Ref<StateBase> take_served() noexcept { return Ref<StateBase>(served_.exchange(nullptr)); }

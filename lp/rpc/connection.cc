@@ -199,6 +199,7 @@ void Connection::grant(Pending& call, std::uint64_t items) {
 }
 
 void Connection::lose(Peer& peer) {
+  const std::lock_guard losing(losing_);
   std::vector<Pending*> lost;
   {
     const std::lock_guard lock(mutex_);
@@ -232,6 +233,7 @@ void Connection::close() {
   std::vector<Pending*> lost;
   std::vector<Ref<StateBase>> served;  // released outside the lock
   std::deque<Call*> held;
+  const std::lock_guard losing(losing_);
   {
     const std::lock_guard lock(mutex_);
     if (phase_ == Phase::refused) return;
@@ -245,6 +247,7 @@ void Connection::close() {
 
 void Connection::sever() {
   std::vector<Pending*> unsent;
+  const std::lock_guard losing(losing_);
   {
     const std::lock_guard lock(mutex_);
     if (phase_ != Phase::open) return;  // nothing was sent yet, and a refusal may be on its way
@@ -467,6 +470,11 @@ Runnable Connection::on_call(Frames message, bool one_way) {
 void Connection::on_reply(PacketKind kind, const Frames& message) {
   ReplyHead head;
   const std::size_t offset = read_reply(message, head);
+  std::optional<Error> error;
+  if (kind == PacketKind::error) error = read_error(message);
+  const bool lost = error && error->kind() == ErrorKind::disconnected && error->node().empty();
+  std::unique_lock losing(losing_, std::defer_lock);
+  if (lost) losing.lock();
   Ref<StateBase> state;
   Pending* call = nullptr;
   {
@@ -486,12 +494,12 @@ void Connection::on_reply(PacketKind kind, const Frames& message) {
     call->on_item(message, offset);
   } else if (kind == PacketKind::value) {
     call->on_value(message, offset);
-  } else if (const Error error = read_error(message); error.kind() == ErrorKind::disconnected && error.node().empty()) {
+  } else if (lost) {
     call->peer().ending(call->incarnation);
     state.take();
-    call->peer().lost(*call, error.may_have_run());
+    call->peer().lost(*call, error->may_have_run());
   } else {
-    call->on_error(error);
+    call->on_error(*error);
   }
 }
 

@@ -89,6 +89,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   Hub& hub_;
   const std::unique_ptr<Link> link_;
+  // Whoever loses calls has it until their peers know: those that go to the next incarnation are held there before a
+  // way to it is open, so that none that was made later comes before them. Locked before mutex_.
+  std::mutex losing_;
   mutable std::mutex mutex_;
   enum class Phase : std::uint8_t { greeting, open, refused, closed };
   std::atomic<Phase> phase_ = Phase::greeting;  // changes with the lock

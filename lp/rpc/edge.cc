@@ -144,7 +144,8 @@ Outgoing outgoing_call(Edge& edge, const MethodInfo& info, const CallOptions& op
           .info = info,
           .scope = scope_for_call(current_frame(), edge.hub().timeout(options.timeout, info)),
           .caller = edge.caller(info, options.number),
-          .counters = &edge.counters().of(info)};
+          .counters = &edge.counters().of(info),
+          .may_have_run = options.may_have_run};
 }
 
 Ref<StateBase> start_call(Edge& edge, const MethodInfo& info, const CallOptions& options, void* arguments) {
@@ -178,6 +179,7 @@ bool call_directly(Edge& edge, const MethodInfo& info, CallOptions& options, voi
     direct.check_deadline();
   } else {
     options.timeout = direct.left();
+    options.may_have_run = true;
   }
   return done;
 }

@@ -60,8 +60,9 @@ namespace internal {
 struct CallOptions {
   static constexpr Duration kNoTime{1};
 
-  Duration timeout{};        // 0: as the method or the run says
-  std::uint64_t number = 0;  // of a `once` call; 0: the next
+  Duration timeout{};         // 0: as the method or the run says
+  std::uint64_t number = 0;   // of a `once` call; 0: the next
+  bool may_have_run = false;  // at an earlier attempt
 };
 
 // A call that `edge` makes now.

@@ -53,6 +53,13 @@ Error abandoned_promise() {
                "the promise was dropped before it had a value: its node ended, or its code forgot to set it");
 }
 
+Error with_may_have_run(const Error& error) {
+  if (error.may_have_run()) return error;
+  ErrorOrigin origin = error.origin();
+  origin.may_have_run = true;
+  return Error(error.kind(), error.text(), std::move(origin));
+}
+
 StateBase::~StateBase() {
   while (continuations_ != nullptr) {
     const std::unique_ptr<Continuation> dropped(std::exchange(continuations_, continuations_->next_));
@@ -103,7 +110,7 @@ void StateBase::publish_error(const Error& error) noexcept {
 
 void StateBase::cancel(const Error& error) noexcept {
   const Ref<StateBase> self = Ref<StateBase>::share(this);
-  if (fail(error)) cancelled();
+  if (fail(may_have_run() ? with_may_have_run(error) : error)) cancelled();
 }
 
 Error StateBase::late() const { return Error(ErrorKind::deadline, "no value in time"); }
@@ -133,7 +140,7 @@ void StateBase::prefer_stop() const {
   const Frame* const frame = current_frame();
   if (frame == nullptr || !frame->node->stopping() || !failed()) return;
   if (error().kind() == ErrorKind::disconnected || error().kind() == ErrorKind::stopped)
-    throw frame->node->stopped_error();
+    throw error().may_have_run() ? with_may_have_run(frame->node->stopped_error()) : frame->node->stopped_error();
 }
 
 bool StateBase::wait_until(Time time) {
@@ -170,14 +177,16 @@ bool StateBase::wait_until(Time time) {
     prefer_stop();
     return true;
   }
-  if (stopped) throw frame->node->stopped_error();
+  const auto given_up = [this](const Error& error) { return may_have_run() ? with_may_have_run(error) : error; };
+  if (stopped) throw given_up(frame->node->stopped_error());
   if (own <= limit) {
     cancel(late());
     return true;
   }
   if (given <= limit) {
-    throw Error(ErrorKind::deadline, "the handler that waits here has used the time of the call that it serves",
-                {.node = frame->node->name()});
+    throw given_up(Error(ErrorKind::deadline,
+                         "the handler that waits here has used the time of the call that it serves",
+                         {.node = frame->node->name()}));
   }
   return false;
 }

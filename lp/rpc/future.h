@@ -129,6 +129,8 @@ class StateBase : public Recycled {
   bool fail(const Error& error) noexcept;
   // The consumer no longer wants the value: completes with `error` and tells who works on it.
   void cancel(const Error& error) noexcept;
+  // The error at the deadline.
+  virtual Error late() const;
   // The deadline has come.
   void expire() noexcept { cancel(late()); }
   // The consumer takes so many items more. Streams only.
@@ -152,8 +154,8 @@ class StateBase : public Recycled {
 
   virtual void* slot_address() noexcept = 0;                               // of a Slot<Stored<T>>
   virtual Time deadline() const noexcept { return kNever; }                // when a call ends by itself
-  virtual Error late() const;                                              // the error at the deadline
   virtual std::shared_ptr<Connection> carrier() const { return nullptr; }  // what brings the value, if one does
+  virtual bool may_have_run() const noexcept { return false; }             // of a call: its method
   virtual void want() noexcept {}       // the value is wanted at once, and no thread reads the carrier for it
   virtual void watch_deadline() {}      // somebody waits without a thread: set a timer
   virtual void count() noexcept {}      // about to be published
@@ -272,6 +274,8 @@ template <class T>
 struct IsFuture<Future<T>> : std::true_type {};
 
 Error abandoned_promise();
+// The same error, of a call whose method may have run.
+Error with_may_have_run(const Error& error);
 
 }  // namespace internal
 

@@ -175,7 +175,9 @@ bool NodeCore::wait_idle(Time time) {
 }
 
 Error NodeCore::failure(const Method& method, const CallScope& scope, std::exception_ptr exception) const {
-  const Error error = as_error(std::move(exception));
+  Error error = as_error(std::move(exception));
+  // It may come from a call that did not run, but this one did.
+  if (error.kind() != ErrorKind::failed) error = with_may_have_run(error);
   if (!error.node().empty()) return error;  // of a call that this handler made, or placed already
   ErrorOrigin origin = error.origin();
   origin.node = name();

@@ -1,6 +1,7 @@
 #include "lp/rpc/peer.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "lp/rpc/connection.h"
@@ -14,32 +15,21 @@ namespace {
 
 constexpr Duration kRedial = std::chrono::seconds(1);
 
-void fail_held(Pending* pending, Call* call, const Error& error) noexcept {
-  if (call != nullptr) {
-    call->refuse(error);
-  } else {
-    pending->on_error(error);
-    pending->release();
-  }
-}
-
 }  // namespace
 
 void Peer::up_here(NodeCore& core) {
-  std::vector<Held> held;
-  {
-    const std::lock_guard lock(mutex_);
-    reopen();
-    incarnation_ = core.incarnation();
-    local_.store(&core, std::memory_order_release);
-    held = std::exchange(held_, {});
-  }
-  flush(std::move(held));
+  std::unique_lock lock(mutex_);
+  reopen();
+  incarnation_ = core.incarnation();
+  up_ = &core;
+  flush(std::move(lock));
 }
 
 void Peer::down_here(NodeCore& core) {
   const std::lock_guard lock(mutex_);
-  if (local_.load() == &core) local_.store(nullptr, std::memory_order_release);
+  if (up_ != &core) return;
+  up_ = nullptr;
+  local_.store(nullptr, std::memory_order_release);
 }
 
 void Peer::up_elsewhere(std::uint32_t incarnation, const std::string& endpoint, const std::string& key) {
@@ -79,16 +69,17 @@ void Peer::redial(std::uint32_t incarnation) {
 }
 
 void Peer::connected(std::uint32_t incarnation, std::shared_ptr<Connection> connection) {
-  std::vector<Held> held;
   std::shared_ptr<Connection> old;
   {
     const std::lock_guard lock(mutex_);
     if (!awaits(incarnation) || connection_ == connection) return;
-    old = std::exchange(connection_, std::move(connection));
-    held = std::exchange(held_, {});
+    old = std::exchange(connection_, nullptr);
   }
-  if (old != nullptr) old->lose(*this);
-  flush(std::move(held));
+  if (old != nullptr) old->lose(*this);  // what was sent there is held before anything is sent here
+  std::unique_lock lock(mutex_);
+  if (!awaits(incarnation)) return;
+  connection_ = std::move(connection);
+  flush(std::move(lock));
 }
 
 void Peer::unreachable(std::uint32_t incarnation, const Error& error) {
@@ -126,50 +117,61 @@ void Peer::close(const Error& error) { end(std::unique_lock(mutex_), error); }
 void Peer::end(std::unique_lock<std::mutex> lock, const Error& error) {
   if (closed_ != nullptr && closed_->kind() == ErrorKind::stopped) return;
   closed_ = std::make_unique<Error>(error);
-  const std::vector<Held> held = std::exchange(held_, {});
+  const std::deque<Held> held = std::exchange(held_, {});
   const std::shared_ptr<Connection> old = std::exchange(connection_, nullptr);
   lock.unlock();
   if (old != nullptr) old->lose(*this);
-  for (const Held& one : held) fail_held(one.pending, one.call, error);
+  for (const Held& one : held) fail(one, error);
 }
 
-void Peer::accept_local(Call& call, const MethodInfo& info) { deliver_in_time({.call = &call, .info = &info}); }
+void Peer::accept_local(Call& call, const MethodInfo& info) { accept({.call = &call, .info = &info}); }
 
 bool Peer::resend_local(Call& call, const MethodInfo& info) noexcept {
   hold_or_fail({.call = &call, .info = &info});
   return true;
 }
 
-void Peer::send(Pending& call) { deliver_in_time({.pending = &call, .info = &call.info()}); }
+void Peer::send(Pending& call) { accept({.pending = &call, .info = &call.info()}); }
 
-void Peer::deliver_in_time(const Held& held) noexcept {
-  const CallScope& scope = held.call != nullptr ? held.call->scope() : held.pending->scope();
-  if (scope.allowed > CallOptions::kNoTime) return deliver(held);
-  fail_held(held.pending, held.call,
-            Error(ErrorKind::deadline, "the call was made when its time was over", place(*held.info, scope)));
-}
-
-void Peer::deliver(Held held) noexcept {
-  NodeCore* core = nullptr;
-  std::shared_ptr<Connection> connection;
+void Peer::accept(Held held) noexcept {
+  if (held.scope().allowed <= CallOptions::kNoTime) {
+    return fail(
+        held, Error(ErrorKind::deadline, "the call was made when its time was over", place(*held.info, held.scope())));
+  }
+  Way way_now;
   {
     const std::lock_guard lock(mutex_);
-    if (closed_ == nullptr) {
-      core = local();
-      if (reachable()) connection = connection_;
-      if (held.pending != nullptr) held.pending->incarnation = incarnation_;
-    }
+    held.order() = ++last_order_;
+    if (held_.empty() && !flushing_) way_now = way(held);
   }
-  if (core != nullptr && !core->stopping()) {
-    if (held.call != nullptr) {
-      accept_at(*core, *held.call, *held.info);
-    } else {
-      accept_bytes_at(*core, *held.pending);
-    }
-  } else if (connection != nullptr && held.pending != nullptr && connection->start(*held.pending)) {
-    // it is on its way
+  if (!way_now || !deliver(way_now, held)) hold_or_fail(held);
+}
+
+// With the lock.
+Peer::Way Peer::way(const Held& held) const {
+  if (closed_ != nullptr) return {};
+  if (up_ != nullptr && !up_->stopping()) return {.core = up_};
+  if (held.pending == nullptr || !reachable()) return {};
+  held.pending->incarnation = incarnation_;
+  return {.connection = connection_};
+}
+
+bool Peer::deliver(const Way& way, const Held& held) noexcept {
+  if (way.core == nullptr) return way.connection->start(*held.pending);
+  if (held.call != nullptr) {
+    accept_at(*way.core, *held.call, *held.info);
   } else {
-    hold_or_fail(held);
+    accept_bytes_at(*way.core, *held.pending);
+  }
+  return true;
+}
+
+void Peer::fail(const Held& held, const Error& error) const noexcept {
+  if (held.call != nullptr) {
+    held.call->refuse(error);
+  } else {
+    held.pending->on_error(error);
+    held.pending->release();
   }
 }
 
@@ -208,29 +210,42 @@ void Peer::hold_or_fail(Held held) noexcept {
   if (closed_ != nullptr) {
     const Error error = *closed_;
     lock.unlock();
-    fail_held(held.pending, held.call, error);
-    return;
-  }
-  if ((local() != nullptr && !local()->stopping()) ||
-      (held.pending != nullptr && reachable())) {  // since the caller looked
-    lock.unlock();
-    deliver(held);
-    return;
+    return fail(held, error);
   }
   if (held.pending != nullptr) held.pending->wanted = true;  // who waits for it may read another connection
   if (held_.size() >= kHeldLimit) {
     lock.unlock();
-    fail_held(held.pending, held.call,
-              Error(ErrorKind::overloaded, std::to_string(kHeldLimit) + " calls wait for the node to come up",
-                    {.node = hub_.name(id_), .method = std::string(held.info->name)}));
-    return;
+    return fail(held, Error(ErrorKind::overloaded, std::to_string(kHeldLimit) + " calls wait for the node to come up",
+                            {.node = hub_.name(id_), .method = std::string(held.info->name)}));
   }
-  held_.push_back(held);
+  keep(held);
   redial_later();
+  flush(std::move(lock));
 }
 
-void Peer::flush(std::vector<Held> held) noexcept {
-  for (const Held& one : held) deliver(one);
+// One that comes back stands before those that were made after it.
+void Peer::keep(const Held& held) {
+  auto place = held_.end();
+  while (place != held_.begin() && std::prev(place)->order() > held.order()) --place;
+  held_.insert(place, held);
+}
+
+void Peer::flush(std::unique_lock<std::mutex> lock) noexcept {
+  if (flushing_) return;
+  flushing_ = true;
+  while (!held_.empty()) {
+    const Held first = held_.front();
+    const Way way_now = way(first);
+    if (!way_now) break;
+    held_.pop_front();
+    lock.unlock();
+    const bool delivered = deliver(way_now, first);
+    lock.lock();
+    if (!delivered) keep(first);  // its connection has closed
+  }
+  flushing_ = false;
+  // From now on calls may run on their caller's stack: nothing is before them.
+  if (held_.empty() && up_ != nullptr) local_.store(up_, std::memory_order_release);
 }
 
 void Peer::forget(Pending& call) noexcept {
@@ -271,6 +286,8 @@ void Peer::ending(std::uint32_t incarnation) noexcept {
 
 void Peer::lost(Pending& call, bool may_have_run) noexcept {
   if (!may_have_run || call.retries()) {
+    if (may_have_run) call.ran();
+    call.sent.store(false, std::memory_order_relaxed);
     hold_or_fail({.pending = &call, .info = &call.info()});
     return;
   }

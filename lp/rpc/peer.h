@@ -4,10 +4,10 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <vector>
 
 #include "lp/rpc/call.h"
 
@@ -24,10 +24,12 @@ class Peer {
   Hub& hub() const { return hub_; }
   NodeId id() const { return id_; }
 
-  // The node's core when it serves in this process now; else null. What it returns stays valid until the run ends.
+  // The node's core when it serves in this process now, and no call is held for it; else null. What it returns stays
+  // valid until the run ends.
   NodeCore* local() const noexcept { return local_.load(std::memory_order_acquire); }
 
-  // News of the node. Calls of an older incarnation that were sent and are unanswered end, or are sent again.
+  // News of the node. Calls of an older incarnation that were sent and are unanswered end, or are sent again, before
+  // those that were made later.
   void up_here(NodeCore& core);
   void down_here(NodeCore& core);
   // In a process that is dialed there, also again when a connection has ended over what was not understood. `key`: the
@@ -68,15 +70,29 @@ class Peer {
     Pending* pending = nullptr;  // one of the two; with a reference
     Call* call = nullptr;
     const MethodInfo* info = nullptr;
+
+    const CallScope& scope() const { return call != nullptr ? call->scope() : pending->scope(); }
+    std::uint64_t& order() const { return call != nullptr ? call->order : pending->order; }
+  };
+  // Where a call can go now; nowhere: it is held.
+  struct Way {
+    NodeCore* core = nullptr;
+    std::shared_ptr<Connection> connection{};
+
+    explicit operator bool() const { return core != nullptr || connection != nullptr; }
   };
 
   void redial(std::uint32_t incarnation);
-  void deliver_in_time(const Held& held) noexcept;  // a call that its caller makes now
-  void deliver(Held held) noexcept;
+  void accept(Held held) noexcept;  // a call that its caller makes now
+  // False when it must be held after all.
+  bool deliver(const Way& way, const Held& held) noexcept;
+  void fail(const Held& held, const Error& error) const noexcept;
   void end(std::unique_lock<std::mutex> lock, const Error& error);
   Error gone_error(const std::string& text) const;
   // With the lock:
   bool reachable() const;
+  Way way(const Held& held) const;
+  void keep(const Held& held);
   void redial_later();
   bool lost_its_way() const;
   bool awaits(std::uint32_t incarnation) const { return incarnation == incarnation_ && closed_ == nullptr; }
@@ -84,7 +100,8 @@ class Peer {
   void accept_at(NodeCore& core, Call& call, const MethodInfo& info) noexcept;
   void accept_bytes_at(NodeCore& core, Pending& call) noexcept;
   void hold_or_fail(Held held) noexcept;
-  void flush(std::vector<Held> held) noexcept;
+  // Delivers what is held, in order, for as long as there is a way. Who finds another at it leaves it to that one.
+  void flush(std::unique_lock<std::mutex> lock) noexcept;
   ErrorOrigin place(const MethodInfo& info, const CallScope& scope) const;
   Error unimplemented(const MethodInfo& info) const;
 
@@ -92,13 +109,17 @@ class Peer {
   const NodeId id_;
   std::atomic<NodeCore*> local_ = nullptr;
   mutable std::mutex mutex_;
+  NodeCore* up_ = nullptr;  // what local_ is, or will be when nothing is held
   std::uint32_t incarnation_ = 0;
   std::uint32_t ended_ = 0;  // the incarnation that said itself that it is ending
   std::string endpoint_;     // where it is, elsewhere
   std::string key_;          // of its process
   std::shared_ptr<Connection> connection_;
   bool redials_ = false;  // soon
-  std::vector<Held> held_;
+  // Calls that are held, in the order in which they were made, and those that are made meanwhile.
+  std::deque<Held> held_;
+  bool flushing_ = false;
+  std::uint64_t last_order_ = 0;
   std::unique_ptr<Error> closed_;  // set: every call fails with it
 };
 

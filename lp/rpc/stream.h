@@ -112,6 +112,11 @@ class NextItem final : public StateBase {
   void want() noexcept override {
     if (call_) call_->want();
   }
+  bool may_have_run() const noexcept override { return call_ && call_->may_have_run(); }
+  Error late() const override {
+    constexpr const char* kText = "the stream had no item in time";
+    return call_ ? Error(ErrorKind::deadline, kText, call_->late().origin()) : Error(ErrorKind::deadline, kText);
+  }
 
   const Ref<StateBase> call_;
   Slot<std::optional<T>> slot_;
@@ -199,7 +204,7 @@ class StreamReader {
 
   // The next item; nothing at the end. Throws the handler's error, and `deadline` when none comes in time.
   std::optional<T> next() {
-    if (!wait_for(source_.timeout)) throw Error(ErrorKind::deadline, "the stream had no item in time");
+    if (!wait_for(source_.timeout)) throw Error(next_.state()->late());
     std::optional<T> item = next_.get();
     if (item && ++taken_ == kStreamWindow / 2) {
       source_.grant(taken_);

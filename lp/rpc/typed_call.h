@@ -144,7 +144,9 @@ Pending* ResultFunctions<R>::pending(const Outgoing& call, bool one_way) {
   return new RemoteCall<R>(call, one_way);
 }
 
-template <class Types>
+// The class is a parameter of its own because g++ 12 gives the methods of two classes that are in two sources'
+// anonymous namespaces one symbol, when they differ in nothing but their results.
+template <class Types, class S = typename Types::Declared::Service>
 inline constexpr MethodInfo kMethodInfo{.id = kMethodId<Types>,
                                         .name = method_name<Types::kMethod>,
                                         .traits = Types::kTraits,

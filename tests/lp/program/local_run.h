@@ -37,10 +37,10 @@ class LocalRun : public Runtime::Observer {
   }
   NodeId id(const std::string& name) const { return *program_.find(name); }
 
-  // Starts this node alone, of those that are not here.
-  void start_one(const std::string& name, std::uint32_t incarnation) {
+  // Starts this node alone, of those that are not here, after `others`.
+  void start_one(const std::string& name, std::uint32_t incarnation, std::size_t others = 0) {
     runtime_.start(id(name), incarnation);
-    wait([this] { return ready_ + failed_.size() > 0; });
+    wait([&] { return ready_ + failed_.size() > others; });
   }
   // Ends these nodes and starts a new incarnation of each, from `cut` if one is given, as a supervisor does.
   void restart(const std::vector<std::string>& names, const std::filesystem::path& cut = {}) {

@@ -1,0 +1,166 @@
+// An error's may_have_run() is true whenever the handler ran, however its call ended, on every path.
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <vector>
+
+#include "lp/lp.h"
+#include "tests/lp/program/on_each_path.h"
+
+namespace lp {
+namespace {
+
+struct Inside {
+  Event event{};
+  std::optional<Error> error{};  // of the caller's call
+};
+
+class Absent {
+ public:
+  void method() {}
+  using Remote = Methods<&Absent::method>;
+};
+
+class Service {
+ public:
+  Service(Client<Absent> absent, Inside* inside) : absent_(absent), inside_(*inside) {}
+  Future<int> never() {
+    waiting_.emplace_back();
+    inside_.event.set();
+    return waiting_.back().future();
+  }
+  int again() {
+    Promise<int> never;
+    inside_.event.set();
+    return never.future().get();
+  }
+  Stream<int> watch() {
+    inside_.event.set();
+    return feed_.stream();
+  }
+  void call_absent() { absent_.within(std::chrono::milliseconds(1)).call<&Absent::method>(); }
+  using Remote = Methods<&Service::never, idempotent<&Service::again>, &Service::watch, &Service::call_absent>;
+
+ private:
+  Client<Absent> absent_;
+  Inside& inside_;
+  std::vector<Promise<int>> waiting_;
+  Feed<int> feed_;
+};
+
+// Calls the service until it is stopped.
+class Caller {
+ public:
+  Caller(Client<Service> service, bool streams, Inside* inside)
+      : service_(service), streams_(streams), inside_(*inside) {}
+  void run(Context&) {
+    try {
+      if (streams_) {
+        service_.stream<&Service::watch>().next();
+      } else {
+        service_.async<&Service::never>().get();
+      }
+    } catch (const Error& error) {
+      inside_.error = error;
+      throw;
+    }
+  }
+
+ private:
+  Client<Service> service_;
+  const bool streams_;
+  Inside& inside_;
+};
+
+class MayHaveRun : public ::testing::TestWithParam<Reach> {
+ protected:
+  ReachedRun& start(bool streams = false) {
+    const auto absent = program_.declare<Absent>({.name = "absent"});
+    program_.define(absent);
+    program_.define(service_, absent, &inside_);
+    program_.add<Caller>({.name = "caller"}, service_, streams, &inside_);
+    return run_.emplace(program_, GetParam());
+  }
+  void stop_caller() {
+    LocalRun& calling = run_->calling();
+    calling.start_one("caller", 1, /*others=*/&calling == &run_->serving() ? 1 : 0);
+    calling.runtime().run(calling.id("caller"));
+    inside_.event.wait();
+    calling.runtime().stop(calling.id("caller"), "enough");
+    ASSERT_TRUE(calling.runtime().join(calling.id("caller"), after(std::chrono::seconds(20))));
+    ASSERT_TRUE(inside_.error.has_value());
+    EXPECT_EQ(inside_.error->kind(), ErrorKind::stopped);
+    EXPECT_TRUE(inside_.error->may_have_run());
+  }
+  template <class F>
+  static void expect_ran(ErrorKind kind, F f) {
+    try {
+      f();
+      ADD_FAILURE() << "no error";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), kind) << error.what();
+      EXPECT_TRUE(error.may_have_run()) << error.what();
+    }
+  }
+
+  Inside inside_;
+  Program program_{"ran"};
+  const Handle<Service> service_ = program_.declare<Service>({.name = "service"});
+  std::optional<ReachedRun> run_;
+};
+INSTANTIATE_TEST_SUITE_P(Paths, MayHaveRun, kEachPath, reach_name);
+
+TEST_P(MayHaveRun, WhenAStreamEndsWithItsDeadline) {
+  auto reader = start().client(service_).within(std::chrono::milliseconds(30)).stream<&Service::watch>();
+  inside_.event.wait();
+  expect_ran(ErrorKind::deadline, [&] { reader.next(); });
+}
+
+TEST_P(MayHaveRun, WhenTheCallersNodeIsStopped) {
+  start();
+  stop_caller();
+}
+
+TEST_P(MayHaveRun, WhenTheNodeThatReadsAStreamIsStopped) {
+  start(/*streams=*/true);
+  stop_caller();
+}
+
+TEST_P(MayHaveRun, WhenTheRunEnds) {
+  const auto client = start().client(service_);
+  auto call = client.async<&Service::never>();
+  inside_.event.wait();
+  run_->calling().runtime().end_run();
+  run_->calling().runtime().close();
+  LocalRun& serving = run_->serving();
+  serving.runtime().stop(serving.id("service"), "the run ends");
+  EXPECT_TRUE(serving.runtime().join(serving.id("service"), after(std::chrono::seconds(20))));
+  expect_ran(ErrorKind::stopped, [&] { call.get(); });
+}
+
+TEST_P(MayHaveRun, WhenTheRunEndsBeforeTheNextAttempt) {
+  const auto client = start().client(service_);
+  auto call = client.async<&Service::again>();
+  inside_.event.wait();
+  run_->calling().runtime().close();
+  LocalRun& serving = run_->serving();
+  serving.runtime().stop(serving.id("service"), "the run ends");
+  EXPECT_TRUE(serving.runtime().join(serving.id("service"), after(std::chrono::seconds(20))));
+  expect_ran(ErrorKind::stopped, [&] { call.get(); });
+}
+
+TEST_P(MayHaveRun, WhenACallIsCancelled) {
+  auto call = start().client(service_).async<&Service::never>();
+  inside_.event.wait();
+  call.cancel();
+  expect_ran(ErrorKind::stopped, [&] { call.get(); });
+}
+
+TEST_P(MayHaveRun, WhenTheHandlerPassesOnTheErrorOfACallThatDidNotRun) {
+  const auto client = start().client(service_);
+  expect_ran(ErrorKind::deadline, [&] { client.call<&Service::call_absent>(); });
+}
+
+}  // namespace
+}  // namespace lp

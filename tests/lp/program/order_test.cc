@@ -1,0 +1,75 @@
+// One caller's calls of a service are executed in the order in which they were made, also around a restart, on every
+// path.
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <numeric>
+#include <vector>
+
+#include "lp/lp.h"
+#include "tests/lp/program/on_each_path.h"
+
+namespace lp {
+namespace {
+
+constexpr int kCalls = 200;
+
+struct Log {
+  std::mutex mutex;
+  std::vector<int> numbers{};  // of what later incarnations executed
+  Event inside{};              // the first handler of the first incarnation is, and stays there
+};
+
+class Service {
+ public:
+  Service(Context& context, Log* log) : context_(context), log_(*log) {}
+  int note(int number) {
+    if (context_.incarnation() == 1) {
+      Promise<void> never;
+      log_.inside.set();
+      never.future().get();
+    }
+    const std::lock_guard lock(log_.mutex);
+    log_.numbers.push_back(number);
+    return number;
+  }
+  using Remote = Methods<once<&Service::note>>;
+
+ private:
+  Context& context_;
+  Log& log_;
+};
+
+class Order : public ::testing::TestWithParam<Reach> {};
+INSTANTIATE_TEST_SUITE_P(Paths, Order, kEachPath, reach_name);
+
+TEST_P(Order, IsKeptAroundARestart) {
+  Log log;
+  Program program("order");
+  const auto service = program.add<Service>({.name = "service"}, context, &log);
+  ReachedRun run(program, GetParam());
+  const auto client = run.client(service);
+  std::vector<Future<int>> replies;
+  Event half;
+  {
+    const Thread caller = spawn("caller", [&] {
+      for (int number = 0; number < kCalls; ++number) {
+        replies.push_back(client.async<&Service::note>(number));
+        if (number == kCalls / 2) half.set();
+      }
+      client.call<&Service::note>(kCalls);  // which may not run on its caller's stack before those
+    });
+    log.inside.wait();
+    half.wait();
+    run.restart();  // while the caller goes on
+  }
+  for (int number = 0; number < kCalls; ++number) EXPECT_EQ(replies.at(static_cast<std::size_t>(number)).get(), number);
+  const std::lock_guard lock(log.mutex);
+  std::vector<int> expected(kCalls + 1);
+  std::iota(expected.begin(), expected.end(), 0);
+  EXPECT_EQ(log.numbers, expected);
+}
+
+}  // namespace
+}  // namespace lp
