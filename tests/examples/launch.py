@@ -42,7 +42,8 @@ class Launch:
         self._directory = tempfile.TemporaryDirectory()
         self._terminal, other_end = os.openpty()
         self._output = tempfile.TemporaryFile("w+")
-        self._process = subprocess.Popen(command(name, "--json", f"--directory={self._directory.name}/run", *flags),
+        self.directory = f"{self._directory.name}/run"  # of the run
+        self._process = subprocess.Popen(command(name, "--json", f"--directory={self.directory}", *flags),
                                          stdin=subprocess.DEVNULL, stdout=self._output, stderr=other_end)
         os.close(other_end)
         self.shown = ""  # on the terminal

@@ -1,0 +1,233 @@
+"""Executes the table of crossings, programs/crossings.md: every scheme, what happens to one of its nodes, and every option.
+
+Usage: train_crossings_test.py FOLDER LP [--all] [--kills=N] [--seed=N] [--write] [SCHEME...]
+
+FOLDER has the examples, LP is the lp command. Without --all a sample of the cells is executed, some of each scheme. An event comes
+N times in each cell, in runs of their own and at random steps, which the printed seed gives again. --write measures the cells, and
+writes the weakest that was seen into the table, for people to read before they commit it.
+"""
+
+import argparse
+import concurrent.futures
+import functools
+import json
+import os
+import pathlib
+import random
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+import crossings
+import launch
+from crossings import BITS, ENDS, GOES_ON, OPTIONS, REFUSED, RESUMED, SCHEMES, UPDATES, Cell
+
+STRENGTH = [BITS, UPDATES, GOES_ON, ENDS, REFUSED]
+SAMPLE = 2  # cells of each scheme
+PAUSE = 0.3  # seconds for which a node is stopped
+LOSS_OF_ACCURACY = 0.03  # of what was disturbed, at most
+SETTINGS = argparse.Namespace()
+
+
+def flags_of(scheme, option, steps=None):
+    all_steps, flags = SCHEMES[scheme]
+    return ["--launch=processes", "--hidden=16", "--seed=3", f"--scheme={scheme}", f"--steps={steps or all_steps}", *flags, *OPTIONS[option]]
+
+
+def steps_of(scheme):
+    return SCHEMES[scheme][0]
+
+
+def sentence_of(result):
+    """Why a run did not end well, without the numbers that differ from run to run."""
+    where = result.get("failed_node")
+    text = f"{where}: {result['cause']}" if where else result["cause"]
+    return re.sub(r"\(incarnation \d+\)|\b\d+(\.\d+)? (ms|s)\b", "*", text)
+
+
+class Undisturbed:
+    """What the trainings are without a disturbance; each is run once."""
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._futures = {}
+
+    def __call__(self, scheme, option):
+        return self._once(self._run, scheme, option)
+
+    def half(self, scheme):
+        """The directory of a run that has done half of the steps."""
+        return self._once(self._run_half, scheme)
+
+    def _once(self, run, *arguments):
+        with self._lock:
+            first = (run, *arguments) not in self._futures
+            future = self._futures.setdefault((run, *arguments), concurrent.futures.Future())
+        if first:
+            try:
+                future.set_result(run(*arguments))
+            except BaseException as error:
+                future.set_exception(error)
+        return future.result()
+
+    def _run(self, scheme, option):
+        process = launch.run("train", "--json", *flags_of(scheme, option))
+        lines = process.stdout.splitlines()
+        if not lines:
+            raise AssertionError(f"{process.args} ended with {process.returncode}\n{process.stderr}")
+        return json.loads(lines[-1])
+
+    def _run_half(self, scheme):
+        directory = f"{SETTINGS.directory}/{scheme}"
+        launch.result("train", *flags_of(scheme, RESUMED, steps_of(scheme) // 2), f"--directory={directory}")
+        return directory
+
+
+undisturbed = Undisturbed()
+
+
+def disturb(run, node, event, step):
+    run.wait_for_step(step)
+    if event == "killed":
+        run.signal(node)
+    elif event == "stopped and continued":
+        run.signal(node, signal.SIGSTOP)
+        time.sleep(PAUSE)
+        run.signal(node, signal.SIGCONT)
+    else:
+        told = subprocess.run([SETTINGS.lp, "restart", run.directory, node], capture_output=True, text=True, timeout=launch.PATIENCE)
+        if told.returncode != 0:
+            raise AssertionError(f"lp restart {node} ended with {told.returncode}: {told.stderr}")
+
+
+def measure(cell, node, step):
+    """What holds in a run that is disturbed at this step: a claim and its sentence."""
+    expected = undisturbed(cell.scheme, cell.option)
+    if "accuracy" not in expected:
+        return REFUSED, sentence_of(expected)
+    flags = flags_of(cell.scheme, cell.option)
+    if cell.option == RESUMED:
+        flags.append(f"--resume={undisturbed.half(cell.scheme)}")
+        step += steps_of(cell.scheme) // 2
+    with launch.Launch("train", *flags) as run:
+        disturb(run, node, cell.event, step)
+        code = run.wait()
+        result = run.last_line()
+        if "accuracy" not in result:
+            assert code != 0, run.shown
+            return ENDS, sentence_of(result)
+        assert code == 0, run.shown
+        assert result["accuracy"] >= expected["accuracy"] - LOSS_OF_ACCURACY, f"{result}\n{run.shown}"
+        if result["parameters_hash"] == expected["parameters_hash"]:
+            return BITS, None
+        return (UPDATES if result["updates"] == expected["updates"] else GOES_ON), None
+
+
+@functools.cache
+def nodes_of(scheme):
+    """By what a row calls it, the node of a scheme that something happens to."""
+    plan = json.loads(launch.run("train", "--dry-run", "--json", *flags_of(scheme, "elastic")).stdout)
+    nodes = {}
+    for group in plan["groups"]:
+        name, size = group["name"], group["replicas"]
+        if name in crossings.VICTIMS:
+            nodes.setdefault(crossings.VICTIMS[name], name if size == 1 and name in ("rounds", "vector") else f"{name}/{min(size - 1, 1)}")
+    return nodes
+
+
+def moments(cell):
+    """The steps at which it is disturbed."""
+    numbers = random.Random(f"{SETTINGS.seed} {cell}")
+    last = steps_of(cell.scheme) // 4  # so that what tells the node comes before the end
+    return [numbers.randrange(last // 50, last) for _ in range(SETTINGS.kills)]
+
+
+def outcomes(cell):
+    return [measure(cell, nodes_of(cell.scheme)[cell.victim], step) for step in moments(cell)]
+
+
+def in_parallel(function, items):
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(function, items))
+
+
+def attempt(cell):
+    """The outcomes of a cell, or the error."""
+    try:
+        return outcomes(cell)
+    except Exception as error:
+        return error
+
+
+def all_cells():
+    return [Cell(scheme, victim, event, option) for scheme in SCHEMES if not SETTINGS.schemes or scheme in SETTINGS.schemes
+            for victim in nodes_of(scheme) for event in crossings.EVENTS for option in OPTIONS]
+
+
+def wanted_cells():
+    if SETTINGS.all or SETTINGS.schemes:
+        return all_cells()
+    by_scheme = {}
+    for cell in all_cells():
+        by_scheme.setdefault(cell.scheme, []).append(cell)
+    return [cell for scheme, cells in by_scheme.items() for cell in random.Random(f"{SETTINGS.seed} {scheme}").sample(cells, SAMPLE)]
+
+
+class Crossings(unittest.TestCase):
+    def test_the_table_has_a_claim_in_every_cell(self):
+        claims = crossings.read().claims
+        for cell in all_cells():
+            with self.subTest(cell):
+                self.assertRegex(claims.get(cell, ""), f"^({BITS}|{UPDATES}|{GOES_ON}|({ENDS}|{REFUSED}) [0-9]+)$")
+
+    def test_the_claims_hold(self):
+        table = crossings.read()
+        cells = wanted_cells()
+        for cell, seen in zip(cells, in_parallel(attempt, cells)):
+            with self.subTest(cell, seed=SETTINGS.seed):
+                if isinstance(seen, Exception):
+                    raise seen
+                claim, sentence = table.claim(cell)
+                for outcome, said in seen:
+                    self.assertLessEqual(STRENGTH.index(outcome), STRENGTH.index(claim), f"{outcome}: {said}")
+                    if claim in (ENDS, REFUSED):
+                        self.assertEqual((claim, sentence), (outcome, said))
+
+
+def write():
+    try:
+        table = crossings.read()
+    except (OSError, IndexError):
+        table = crossings.Table()
+    cells = all_cells()
+    for cell, seen in zip(cells, in_parallel(attempt, cells)):
+        if isinstance(seen, Exception):
+            print(f"{cell}: {str(seen)[:300]}", flush=True)
+            table.claims.setdefault(cell, "")
+        else:
+            table.add(cell, *max(seen, key=lambda one: STRENGTH.index(one[0])))
+    crossings.write(table)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("lp", type=pathlib.Path)
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--kills", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("schemes", nargs="*")
+    with tempfile.TemporaryDirectory() as directory:
+        SETTINGS = parser.parse_intermixed_args(namespace=argparse.Namespace(directory=directory))
+        launch.FOLDER = SETTINGS.folder
+        print(f"--seed={SETTINGS.seed}", flush=True)
+        if SETTINGS.write:
+            write()
+        else:
+            unittest.main(argv=sys.argv[:1])
