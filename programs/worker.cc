@@ -78,6 +78,7 @@ void TrainingWorker::run(Context& node) {
       {.worker = static_cast<std::uint32_t>(node.index()),
        .replicated = training_.replicated,
        .compression = scheme_.compression.kind == Compression::none ? training_.compression : scheme_.compression,
+       .bad_values = training_.bad_values,
        .seed = node.seed()});
   const std::unique_ptr<Exchange> exchange =
       scheme_.exchange({client, *model, training_, node.program_seed(), static_cast<std::uint32_t>(node.index()),
