@@ -19,7 +19,6 @@
 #include "lp/rpc/method.h"
 #include "lp/wire/eigen.h"
 #include "programs/training.h"
-#include "programs/worker.h"
 
 namespace lp {
 
@@ -62,15 +61,6 @@ Dataset part_of(const Dataset& batch, std::uint64_t part, std::uint64_t parts);
 
 // Who computes the loss of this model for the one client.
 using Distribute = std::function<std::unique_ptr<Model>(std::unique_ptr<Model>, const Clients<GradientReplica>&)>;
-
-// A worker whose gradients are computed by replicas.
-class InGraphClient final : public TrainingWorker {
- public:
-  InGraphClient(Clients<ParameterService> servers, const Clients<GradientReplica>& replicas,
-                std::vector<Tensor> tensors, const LearningTask& task, const ServerTraining& training, Scheme scheme,
-                const Distribute& distribute);
-  using Remote = TrainingWorker::Remote;
-};
 
 // The groups "server", "replica" with training.workers nodes, and "worker" with one.
 TrainingGraph add_in_graph_training(Program& program, const LearningTask& task, const ServerTraining& training);
