@@ -195,14 +195,16 @@ ParameterClient::Request ParameterClient::start_push_rows(std::uint32_t tensor, 
                                        std::to_string(tensors_[tensor].width));
   }
   if (options_.compression.any()) {
-    throw Error(ErrorKind::failed, "a gradient of some rows is pushed as it is: push all rows, or leave out the "
-                                   "compression of worker " + std::to_string(options_.worker));
+    throw Error(ErrorKind::failed,
+                "a gradient of some rows is pushed as it is: push all rows, or leave out the "
+                "compression of worker " +
+                    std::to_string(options_.worker));
   }
   const std::span<const float> values = accepted(gradient.span());
   Sending sending = prepare(tensor, cut_rows(tensor, keys), clock, to);
   for (Sent& sent : sending.parts) {
-    const bool as_it_is = values.data() == gradient.data() && sent.part.pieces.size() == 1 &&
-                          sent.part.pieces[0].count == keys.size();
+    const bool as_it_is =
+        values.data() == gradient.data() && sent.part.pieces.size() == 1 && sent.part.pieces[0].count == keys.size();
     send_push(sent, examples, !to.empty(), plain(as_it_is ? gradient : gather(tensor, sent.part, values)));
   }
   return keep(std::move(sending));

@@ -22,14 +22,18 @@
 
 namespace lp {
 
-// A node that computes gradients of what it is given. It keeps nothing.
+// A node that computes gradients of what it is given. It keeps nothing, so a gradient needs no turn, in which the node
+// answers heartbeats however long a gradient takes.
 class GradientReplica {
  public:
   explicit GradientReplica(const LearningTask& task) : model_(task.model()) {}
 
   BatchGradient gradient(const Eigen::VectorXf& parameters, const Dataset& batch) const;
 
-  using Remote = Methods<idempotent<&GradientReplica::gradient>>;
+  static constexpr int kGradientMilliseconds = 600'000;
+
+  using Remote =
+      Methods<deadline<concurrent<idempotent<&GradientReplica::gradient>, /*kLimit=*/1>, kGradientMilliseconds>>;
 
  private:
   std::unique_ptr<Model> model_;
