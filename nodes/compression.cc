@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
 
 #include "lp/base/error.h"
+#include "lp/base/hash.h"
 #include "lp/base/random.h"
 
 namespace lp {
@@ -66,9 +68,12 @@ Encoded some(std::span<const float> values, Compression kind, double share, std:
   std::iota(order.begin(), order.end(), 0U);
   const auto end = order.begin() + static_cast<std::ptrdiff_t>(k);
   if (kind == Compression::top_k) {
-    std::nth_element(order.begin(), end - (k == 0 ? 0 : 1), order.end(), [values](std::uint32_t a, std::uint32_t b) {
-      const float magnitude_a = std::abs(values[a]);
-      const float magnitude_b = std::abs(values[b]);
+    const auto magnitude = [values](std::uint32_t i) {  // NaN comes first
+      return std::isnan(values[i]) ? std::numeric_limits<float>::infinity() : std::abs(values[i]);
+    };
+    std::nth_element(order.begin(), end - (k == 0 ? 0 : 1), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+      const float magnitude_a = magnitude(a);
+      const float magnitude_b = magnitude(b);
       return magnitude_a != magnitude_b ? magnitude_a > magnitude_b : a < b;
     });
   } else {
@@ -82,20 +87,23 @@ Encoded some(std::span<const float> values, Compression kind, double share, std:
 Encoded significant(std::span<const float> values, float threshold) {
   std::vector<std::uint32_t> indices;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (std::abs(values[i]) >= threshold) indices.push_back(static_cast<std::uint32_t>(i));
+    if (!(std::abs(values[i]) < threshold)) indices.push_back(static_cast<std::uint32_t>(i));
   }
   return kept(values, Compression::significant, indices);
 }
 
 Encoded dithered(std::span<const float> values, std::uint64_t seed) {
   float norm = 0;
-  for (const float value : values) norm = std::max(norm, std::abs(value));
+  for (const float value : values) {
+    if (norm < std::abs(value) || std::isnan(value)) norm = std::abs(value);  // NaN stays
+  }
   Encoded out{.compression = Compression::dither, .size = values.size()};
   out.values = Array<float>::copy_of(std::span(&norm, 1));
   out.levels = Array<std::int8_t>(values.size());
   Random random(seed, "dither");
   const std::span<std::int8_t> levels = out.levels.edit();
-  for (std::size_t i = 0; i < values.size() && norm > 0; ++i) {
+  const bool has_levels = norm > 0 && std::isfinite(norm);
+  for (std::size_t i = 0; i < values.size() && has_levels; ++i) {
     const float exact = std::abs(values[i]) / norm * kLevels;
     const float low = std::floor(exact);
     const float level = low + (random.uniform() < exact - low ? 1.0F : 0.0F);
@@ -218,24 +226,32 @@ Encoded encode(std::span<const float> values, const CompressionOptions& options,
   return plain(Array<float>::copy_of(values));
 }
 
-Encoded ErrorFeedback::encode(std::span<const float> values, std::uint64_t seed) {
+Encoded ErrorFeedback::encode(std::span<const float> values, std::uint64_t step) {
   if (options_.kind == Compression::none) {
     auto out = Array<float>::uninitialized(values.size());
     std::transform(values.begin(), values.end(), out.edit().begin(),
                    [&](float g) { return clipped(g, options_.clip); });
     return plain(std::move(out));
   }
+  if (step_ && step < *step_) residual_.clear();
   if (residual_.empty()) residual_.resize(values.size());
   if (residual_.size() != values.size()) {
     throw Error(ErrorKind::failed, "a gradient of " + std::to_string(values.size()) + " values after one of " +
                                        std::to_string(residual_.size()) +
                                        ": each sequence of gradients has an error feedback of its own");
   }
+  if (step_ == step) return encoded_;
   for (std::size_t i = 0; i < values.size(); ++i) residual_[i] += clipped(values[i], options_.clip);
-  Encoded encoded = lp::encode(residual_, options_, seed);
-  const Array<float> decoded = decode(encoded);
+  encoded_ = lp::encode(residual_, options_, hash_combine(seed_, step));
+  step_ = step;
+  const Array<float> decoded = decode(encoded_);
   for (std::size_t i = 0; i < values.size(); ++i) residual_[i] -= decoded[i];
-  return encoded;
+  return encoded_;
+}
+
+void ErrorFeedback::restore(std::span<const float> residual) {
+  residual_.assign(residual.begin(), residual.end());
+  step_.reset();
 }
 
 }  // namespace lp

@@ -4,6 +4,7 @@
 // Encoded is a value that travels. An ErrorFeedback belongs to one thread.
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -47,6 +48,8 @@ Encoded outer_product(Array<float> factors, std::uint32_t outputs, std::uint32_t
 Array<float> decode(const Encoded& encoded);
 
 struct CompressionOptions {
+  bool any() const { return kind != Compression::none || clip > 0; }
+
   Compression kind = Compression::none;
   double share = 0.01;        // top_k, random_k: of the values that are sent; one at least
   float threshold = 1e-3F;    // significant: the least magnitude that is sent
@@ -54,22 +57,34 @@ struct CompressionOptions {
   std::uint32_t column = 64;  // one_bit: 1 or more
 };
 
-// Error::failed for outer_product, which is not made of a gradient. Q of "1-bit stochastic gradient descent" (Seide et
-// al., Interspeech 2014) and its kin. `random` decides for random_k and dither, and is otherwise not used.
+// Error::failed for outer_product, which is not made of a gradient. A value that is not finite is never lost: what is
+// decoded is not finite either. Q of "1-bit stochastic gradient descent" (Seide et
+// al., Interspeech 2014) and its kin. `seed` decides for random_k and dither, and is otherwise not used.
 Encoded encode(std::span<const float> values, const CompressionOptions& options, std::uint64_t seed);
 
 // q = Q(g + e);  e ← (g + e) − Q⁻¹(q). What was decoded and the residual together are always the sum of what was given.
+//
+// Of the gradients of growing steps, each a function of its step. A step that is encoded again is what it was before,
+// since a server may have it already. When a step before that is encoded, servers have gone back, and the residual,
+// which is of gradients that come again, is forgotten.
 class ErrorFeedback {
  public:
-  explicit ErrorFeedback(CompressionOptions options) : options_(options) {}
+  // What is drawn is a function of seed and step.
+  explicit ErrorFeedback(CompressionOptions options, std::uint64_t seed = 0) : options_(options), seed_(seed) {}
 
   // Error::failed when the number of values changes.
-  Encoded encode(std::span<const float> values, std::uint64_t seed);
+  Encoded encode(std::span<const float> values, std::uint64_t step);
+
+  // What the steps so far have left; empty at first. restore() begins after these, with the residual that they had.
   std::span<const float> residual() const { return residual_; }
+  void restore(std::span<const float> residual);
 
  private:
   CompressionOptions options_;
+  std::uint64_t seed_;
   std::vector<float> residual_{};
+  std::optional<std::uint64_t> step_{};  // that was encoded last
+  Encoded encoded_{};                    // what it became
 };
 
 }  // namespace lp

@@ -21,12 +21,16 @@ ParameterClient::ParameterClient(Clients<ParameterService> servers, std::vector<
       tensors_(std::move(tensors)),
       options_(options),
       dense_(tensors_.size()),
-      rows_(tensors_.size()),
-      places_(tensors_.size() * servers_.size()) {
+      rows_(tensors_.size()) {
+  for (std::uint32_t tensor = 0; tensor < tensors_.size(); ++tensor) {
+    for (std::uint32_t shard = 0; shard < servers_.size(); ++shard) {
+      const std::uint64_t seed = hash_combine(hash_combine(options_.seed, tensor), shard);
+      places_.push_back({.serves = shard, .feedback = ErrorFeedback(options_.compression, seed)});
+    }
+  }
   for (std::uint32_t shard = 0; shard < servers_.size(); ++shard) {
     bool idle = true;
     for (std::uint32_t tensor = 0; tensor < tensors_.size(); ++tensor) {
-      place(tensor, shard).serves = shard;
       if (tensors_[tensor].sparse) continue;
       Part part{.server = shard};
       for (const KeyRange& range : tensors_[tensor].partition.ranges(shard)) {
@@ -92,6 +96,21 @@ Array<float> ParameterClient::gather(std::uint32_t tensor, const Part& part, std
   return out;
 }
 
+// Of the whole gradient, so that it is the same for any number of servers.
+std::span<const float> ParameterClient::accepted(std::span<const float> gradient) {
+  if (options_.filter) {
+    changed_.assign(gradient.begin(), gradient.end());
+    options_.filter(changed_);
+    gradient = changed_;
+  }
+  if (!must_clip(options_.bad_values, gradient, "the gradient of worker " + std::to_string(options_.worker))) {
+    return gradient;
+  }
+  if (!options_.filter) changed_.assign(gradient.begin(), gradient.end());
+  clip(changed_);
+  return changed_;
+}
+
 void ParameterClient::scatter(std::uint32_t tensor, const Part& part, const Array<float>& values,
                               std::span<float> to) const {
   const std::size_t width = tensors_[tensor].width;
@@ -139,16 +158,13 @@ ParameterClient::Request ParameterClient::start_pull_rows(std::uint32_t tensor, 
 ParameterClient::Request ParameterClient::start_push(std::uint32_t tensor, std::uint64_t clock,
                                                      std::span<const float> gradient, std::uint32_t examples,
                                                      std::span<float> to, double loss) {
+  gradient = accepted(gradient);
   Sending sending = prepare(tensor, dense_[tensor], clock, to);
   for (Sent& sent : sending.parts) {
-    Array<float> values = gather(tensor, sent.part, gradient);
-    if (options_.filter) options_.filter(values.edit());
-    Place& at = place(tensor, sent.part.server);
-    if (!at.feedback) at.feedback.emplace(options_.compression);
-    const bool compressed = options_.compression.kind != Compression::none || options_.compression.clip > 0;
+    const Array<float> values = gather(tensor, sent.part, gradient);
+    ErrorFeedback& feedback = place(tensor, sent.part.server).feedback;
     send_push(sent, examples, !to.empty(),
-              compressed ? at.feedback->encode(values.span(), hash_combine(options_.seed, ++pushes_)) : plain(values),
-              loss);
+              options_.compression.any() ? feedback.encode(values.span(), clock) : plain(values), loss);
   }
   return keep(std::move(sending));
 }
@@ -178,10 +194,18 @@ ParameterClient::Request ParameterClient::start_push_rows(std::uint32_t tensor, 
                                        std::to_string(keys.size()) + " rows of " +
                                        std::to_string(tensors_[tensor].width));
   }
+  if (options_.compression.any()) {
+    throw Error(ErrorKind::failed,
+                "a gradient of some rows is pushed as it is: push all rows, or leave out the "
+                "compression of worker " +
+                    std::to_string(options_.worker));
+  }
+  const std::span<const float> values = accepted(gradient.span());
   Sending sending = prepare(tensor, cut_rows(tensor, keys), clock, to);
   for (Sent& sent : sending.parts) {
-    const bool all = sent.part.pieces.size() == 1 && sent.part.pieces[0].count == keys.size();
-    send_push(sent, examples, !to.empty(), plain(all ? gradient : gather(tensor, sent.part, gradient.span())));
+    const bool as_it_is =
+        values.data() == gradient.data() && sent.part.pieces.size() == 1 && sent.part.pieces[0].count == keys.size();
+    send_push(sent, examples, !to.empty(), plain(as_it_is ? gradient : gather(tensor, sent.part, values)));
   }
   return keep(std::move(sending));
 }
@@ -315,6 +339,21 @@ std::uint64_t ParameterClient::position() {
     }
   }
   return clock;
+}
+
+std::vector<Array<float>> ParameterClient::residuals() const {
+  std::vector<Array<float>> out;
+  for (const Place& at : places_) out.push_back(Array<float>::copy_of(at.feedback.residual()));
+  return out;
+}
+
+void ParameterClient::restore(std::span<const Array<float>> residuals) {
+  if (residuals.size() != places_.size()) {
+    throw Error(ErrorKind::failed, "what compression has left is of " + std::to_string(residuals.size()) +
+                                       " shards, but there are " + std::to_string(places_.size()) +
+                                       ": resume with the servers that it was saved with");
+  }
+  for (std::size_t i = 0; i < places_.size(); ++i) places_[i].feedback.restore(residuals[i].span());
 }
 
 void ParameterClient::leave() {

@@ -26,9 +26,10 @@ namespace lp {
 struct ParameterClientOptions {
   std::uint32_t worker = 0;
   bool replicated = false;                         // as the servers are
-  CompressionOptions compression{};                // of dense gradients, with error feedback
-  std::function<void(std::span<float>)> filter{};  // a user's: changes what is pushed, before it is compressed
-  std::uint64_t seed = 0;                          // of what compression draws
+  CompressionOptions compression{};                // of gradients of all of a tensor, with error feedback
+  std::function<void(std::span<float>)> filter{};  // a user's: changes what is pushed, before all that follows
+  BadValues bad_values = BadValues::refuse;        // of what is pushed, before it is compressed
+  std::uint64_t seed = 0;                          // of what compression draws in a worker's step
 };
 
 // What became of a push or pull at all servers that it went to.
@@ -56,14 +57,15 @@ class ParameterClient {
   // it were sent. They go to `to`, which must live until wait().
   Request start_pull(std::uint32_t tensor, std::uint64_t clock, std::span<float> to);
   // A gradient of all of a dense tensor, summed over `examples`, as is the loss. With `to`, the rows afterwards go
-  // there.
+  // there. Error::failed when it has values that are refused.
   Request start_push(std::uint32_t tensor, std::uint64_t clock, std::span<const float> gradient, std::uint32_t examples,
                      std::span<float> to = {}, double loss = 0);
   // The same of a tensor that is whole at one server, for a gradient that is encoded already; without the rows.
   // Error::failed when it is at several.
   Request start_push(std::uint32_t tensor, std::uint64_t clock, Encoded gradient, std::uint32_t examples);
   // The same for the rows of these keys, which ascend. A push goes to every server, since it counts as the worker's
-  // next clock there; a pull goes to those that have some of the keys.
+  // next clock there; a pull goes to those that have some of the keys. Error::failed for a push with compression, whose
+  // error feedback is that of all rows.
   Request start_pull_rows(std::uint32_t tensor, std::uint64_t clock, const Array<std::uint64_t>& keys,
                           std::span<float> to);
   Request start_push_rows(std::uint32_t tensor, std::uint64_t clock, const Array<std::uint64_t>& keys,
@@ -82,6 +84,11 @@ class ParameterClient {
   std::uint64_t position();
   // This worker pushes no more.
   void leave();
+
+  // What compression has left of the gradients that were pushed so far, by tensor and shard: with it, another client
+  // goes on as this one would. Error::failed for what is of other servers or tensors.
+  std::vector<Array<float>> residuals() const;
+  void restore(std::span<const Array<float>> residuals);
 
   const Traffic& traffic() const { return traffic_; }
 
@@ -116,7 +123,7 @@ class ParameterClient {
     std::uint64_t version = 0;        // that was read last
     std::set<std::uint64_t> known{};  // hashes of lists that it was sent
     Array<float> sent{};              // values of the last push
-    std::optional<ErrorFeedback> feedback{};
+    ErrorFeedback feedback;
   };
   struct RowCut {  // of the keys of the last request by keys
     Array<std::uint64_t> keys{};
@@ -135,6 +142,7 @@ class ParameterClient {
   void take(Sent& sent);
   void scatter(std::uint32_t tensor, const Part& part, const Array<float>& values, std::span<float> to) const;
   Array<float> gather(std::uint32_t tensor, const Part& part, std::span<const float> values);
+  std::span<const float> accepted(std::span<const float> gradient);
 
   Clients<ParameterService> servers_;
   std::vector<Tensor> tensors_;
@@ -144,7 +152,7 @@ class ParameterClient {
   std::vector<Place> places_;                  // by tensor and shard
   std::map<std::uint64_t, Sending> requests_;  // that were not waited for yet
   std::uint64_t last_request_ = 0;
-  std::uint64_t pushes_ = 0;
+  std::vector<float> changed_{};  // a gradient, by filter or clipping
   Traffic traffic_{};
 };
 

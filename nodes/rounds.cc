@@ -28,21 +28,37 @@ Rounds::Rounds(Context& context, RoundsOptions options)
 }
 
 void Rounds::run(Context& node) {
-  Future<void> over = all_over_.future();
+  const Reached reached = options_.reached ? options_.reached(node.program_seed()) : nullptr;
   Duration pause = options_.patience;
-  while (!over.get_for(pause)) pause = node.exclusive([this] { return end_when_due(); });
+  while (!node.exclusive([this] { return over_; })) {
+    Future<void> news = node.exclusive([this] { return next_news(); });
+    if (!news.get_for(pause)) {
+      node.exclusive([this] { end_when_due(); });
+    } else if (node.exclusive([this] { return judging_; })) {
+      const bool enough = reached(node.exclusive([this] { return state_; }));
+      node.exclusive([this, enough] { go_on(enough); });
+    }
+    pause = node.exclusive([this] { return std::max<Duration>(due_ - now(), std::chrono::milliseconds(1)); });
+  }
 }
 
-// How long there will be nothing to end.
-Duration Rounds::end_when_due() {
-  if (now() >= due_ && !over_) {
-    if (going_on_) {
-      end_round();
-    } else {
-      begin_round();
-    }
+Future<void> Rounds::next_news() {
+  Future<void> news = news_.emplace().future();
+  if (judging_ || over_) tell_news();
+  return news;
+}
+
+void Rounds::tell_news() {
+  if (news_) std::exchange(news_, std::nullopt)->set_value();
+}
+
+void Rounds::end_when_due() {
+  if (now() < due_ || judging_ || over_) return;
+  if (going_on_) {
+    end_round();
+  } else {
+    begin_round();
   }
-  return std::max<Duration>(due_ - now(), std::chrono::milliseconds(1));
 }
 
 Future<Round> Rounds::next(std::uint32_t member, std::uint64_t examples) {
@@ -51,7 +67,7 @@ Future<Round> Rounds::next(std::uint32_t member, std::uint64_t examples) {
   if (over_ || (asking.selected && !asking.answered)) return ready(round_for(asking));
   asking.asks.emplace();
   Future<Round> answer = asking.asks->future();
-  if (!going_on_ && members_.size() >= options_.members) begin_round();
+  if (!going_on_ && !judging_ && members_.size() >= options_.members) begin_round();
   return answer;
 }
 
@@ -146,11 +162,19 @@ void Rounds::end_round() {
       std::erase_if(members_, [](const auto& one) { return one.second.selected && !one.second.answered; }));
   going_on_ = false;
   statistics_.rounds = ++number_;
-  over_ = number_ >= options_.rounds || (options_.reached && options_.reached(state_, context_.program_seed()));
   context_.report({.step = number_, .total = options_.rounds});
+  if (!options_.reached || number_ >= options_.rounds) return go_on(false);
+  judging_ = true;
+  tell_news();
+}
+
+// After a round that has reached what is wanted, or not.
+void Rounds::go_on(bool reached) {
+  judging_ = false;
+  over_ = reached || number_ >= options_.rounds;
   if (options_.cut_every > 0 && (over_ || number_ % options_.cut_every == 0)) context_.cut(number_);
   if (over_) {
-    all_over_.set_value();
+    tell_news();
     for (auto& [member, one] : members_) one.selected = false;
     answer_all();
   } else {
@@ -173,7 +197,6 @@ void Rounds::load(const Checkpoint& in) {
   state_ = std::move(state);
   statistics_.rounds = number_ = in.get<std::uint64_t>("round");
   over_ = in.get<bool>("over");
-  if (over_) all_over_.set_value();
 }
 
 }  // namespace lp

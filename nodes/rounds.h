@@ -6,7 +6,8 @@
 // A member that does not answer does not stop the round. A round waits for it as long as the patience says, goes on
 // without it, and drops what it sends later; it is a member again when it asks again (Bonawitz et al., MLSys 2019).
 //
-// A node: its handlers run in its turn, and its run() ends rounds whose time is over.
+// A node: its handlers run in its turn. Its run() ends rounds whose time is over, and asks whether what is wanted is
+// reached, beside the handlers, since that may take long.
 
 #include <cstddef>
 #include <cstdint>
@@ -32,6 +33,9 @@ struct Round {
   Array<float> state{};   // when it is selected, or all is over
 };
 
+// Whether the state is as good as is wanted.
+using Reached = std::function<bool(const Array<float>& state)>;
+
 struct RoundsOptions {
   std::uint32_t members = 1;  // the first round waits for so many, those without examples included
   double share = 1;           // C: of the members with examples, how many a round selects; one at least
@@ -40,8 +44,8 @@ struct RoundsOptions {
   std::uint64_t cut_every = 0;                   // rounds from one cut of the program to the next; 0: none is taken
   // The state of the first round, from the program's seed.
   std::function<std::vector<float>(std::uint64_t seed)> initial{};
-  // Asked after every round, with the program's seed; true ends the rounds.
-  std::function<bool(const Array<float>& state, std::uint64_t seed)> reached{};
+  // Makes, from the program's seed, what is asked after every round, and ends the rounds when it says true.
+  std::function<Reached(std::uint64_t seed)> reached{};
 };
 
 struct RoundsStatistics {
@@ -93,7 +97,10 @@ class Rounds {
   void begin_round();
   void end_round();
   void end_round_when_answered();
-  Duration end_when_due();
+  void go_on(bool reached);
+  Future<void> next_news();
+  void tell_news();
+  void end_when_due();
   void answer_all();
 
   Context& context_;
@@ -102,8 +109,9 @@ class Rounds {
   std::map<std::uint32_t, Member> members_{};
   std::uint64_t number_ = 0;  // of the round that goes on, or is to begin
   bool going_on_ = false;
+  bool judging_ = false;  // the round before has ended, and run() asks whether it was the last
   bool over_ = false;
-  Promise<void> all_over_{};  // for run()
+  std::optional<Promise<void>> news_{};  // run() waits for one of these two
   Time due_;  // when the round ends at the latest, or the first one begins without members that have not come
   RoundsStatistics statistics_{};
 };

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <utility>
@@ -18,12 +17,6 @@ constexpr std::size_t kBlock = 1024;  // values that stay in the first cache whi
 template <class F>
 auto with(const Consistency& consistency, F f) {
   return std::visit(f, consistency);
-}
-
-bool all_finite(std::span<const float> values) {
-  bool finite = true;
-  for (const float value : values) finite &= std::isfinite(value);
-  return finite;
 }
 
 std::string gradient_of(std::uint32_t worker) { return "the gradient of worker " + std::to_string(worker); }
@@ -124,17 +117,8 @@ Array<float> Shard::checked(const Push& push, std::size_t rows) const {
                                        " values, but the server has " + std::to_string(rows * options_.width) +
                                        " parameters");
   }
-  if (options_.bad_values == BadValues::pass) return values;
-  if (options_.bad_values == BadValues::clip) {
-    const float most = options_.clip;
-    for (float& value : values.edit()) value = std::isnan(value) ? 0.0F : std::clamp(value, -most, most);
-    return values;
-  }
-  if (all_finite(values.span())) return values;
-  const float* const bad = std::find_if(values.begin(), values.end(), [](float g) { return !std::isfinite(g); });
-  throw Error(ErrorKind::failed, gradient_of(worker) + " is " + std::to_string(*bad) + " at element " +
-                                     std::to_string(bad - values.begin()) +
-                                     " of this shard: a lower learning rate may help");
+  if (must_clip(options_.bad_values, values.span(), gradient_of(worker))) clip(values.edit());
+  return values;
 }
 
 PushOutcome Shard::push(const Push& push) {

@@ -11,6 +11,7 @@
 
 #include "lp/base/array.h"
 #include "lp/program/checkpoint.h"
+#include "nodes/bad_values.h"
 #include "nodes/consistency.h"
 #include "nodes/gradient.h"
 #include "nodes/key_index.h"
@@ -18,19 +19,11 @@
 
 namespace lp {
 
-// What happens to a push with NaN or infinite values.
-enum class BadValues : std::uint8_t {
-  refuse,  // Error::failed, which names the worker and the place
-  clip,    // NaN becomes 0, and every value is brought within ± clip
-  pass,    // nothing
-};
-
 struct ShardOptions {
   OptimizerRule rule = Sgd{};
   Consistency consistency = Synchronous{};
   std::uint32_t workers = 1;
   BadValues bad_values = BadValues::refuse;
-  float clip = 1;           // for BadValues::clip
   std::uint32_t width = 1;  // values of a row
 };
 

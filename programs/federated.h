@@ -26,8 +26,9 @@ struct Federated {
   // each client, which gets random ones.
   std::uint32_t label_shards = 0;
   Duration patience = std::chrono::seconds(60);  // a round goes on without a client that does not answer for so long
-  // Asked after every round, with the program's seed; true ends the training.
-  std::function<bool(const Array<float>& parameters, std::uint64_t seed)> reached{};
+  // Makes, from the program's seed, what is asked of the parameters after every round, and ends the training when it
+  // says true.
+  std::function<Reached(std::uint64_t seed)> reached{};
 };
 
 // Which examples a client has: all clients together have each once, and their numbers differ by one at most, or by one

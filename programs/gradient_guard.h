@@ -6,7 +6,7 @@
 
 #include <Eigen/Core>
 
-#include "nodes/shard.h"
+#include "nodes/bad_values.h"
 
 namespace lp {
 
@@ -14,8 +14,7 @@ class GradientGuard {
  public:
   GradientGuard(BadValues policy, std::uint32_t worker) : policy_(policy), worker_(worker) {}
 
-  // The gradient, or with BadValues::clip its values from −1 to 1, NaN as 0. Error::failed, which names the worker,
-  // when such values are refused.
+  // The gradient, or what the policy makes of it. Error::failed, which names the worker, when it is refused.
   const Eigen::VectorXf& checked(std::uint64_t step, const Eigen::VectorXf& gradient);
 
  private:

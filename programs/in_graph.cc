@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "programs/synchronous.h"
+#include "programs/worker.h"
 
 namespace lp {
 namespace {
@@ -27,6 +28,20 @@ class ReplicatedModel final : public DistributedModel {
   }
 
   const Clients<GradientReplica> replicas_;
+};
+
+// The task of the one client, for which replicas compute.
+struct DistributedTask {
+  LearningTask task;
+  GroupHandle<GradientReplica> replicas;
+  Distribute distribute;
+
+  LearningTask dereference(Context& client) const {
+    return {.model = [model = task.model, compute = distribute,
+                      all = replicas.dereference(client)] { return compute(model(), all); },
+            .data = task.data};
+  }
+  void append_nodes(std::vector<std::string>& names) const { replicas.append_nodes(names); }
 };
 
 }  // namespace
@@ -60,24 +75,16 @@ Dataset part_of(const Dataset& batch, std::uint64_t part, std::uint64_t parts) {
   return gather(batch, own);
 }
 
-InGraphClient::InGraphClient(Clients<ParameterService> servers, const Clients<GradientReplica>& group,
-                             std::vector<Tensor> tensors, const LearningTask& task, const ServerTraining& training,
-                             Scheme scheme, const Distribute& distribute)
-    : TrainingWorker(
-          std::move(servers), std::move(tensors),
-          {.model = [model = task.model, distribute, group] { return distribute(model(), group); }, .data = task.data},
-          training, std::move(scheme)) {}
-
 TrainingGraph add_distributed_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                        const Distribute& distribute, FailurePolicy replica_failure) {
   const Scheme scheme = synchronous_scheme(training);
   const auto servers = add_servers(program, task, training, scheme, /*pushers=*/1);
   const auto group = program.group<GradientReplica>(
       {.name = "replica", .replicas = training.workers, .on_failure = replica_failure}, task);
-  const FailurePolicy policy = restart_or_stop(training);
-  const auto client = program.group<InGraphClient>(
-      {.name = "worker", .on_failure = policy, .ends_program = true}, GroupHandle<ParameterService>(servers), group,
-      SchemeTensors{task, training, scheme}, task, training, scheme, distribute);
+  const auto client =
+      add_workers(program, {.name = "worker", .on_failure = restart_or_stop(training), .ends_program = true},
+                  GroupHandle<ParameterService>(servers), SchemeTensors{task, training, scheme},
+                  DistributedTask{task, group, distribute}, training, scheme);
   return {servers, client};
 }
 

@@ -19,18 +19,21 @@
 #include "lp/rpc/method.h"
 #include "lp/wire/eigen.h"
 #include "programs/training.h"
-#include "programs/worker.h"
 
 namespace lp {
 
-// A node that computes gradients of what it is given. It keeps nothing.
+// A node that computes gradients of what it is given. It keeps nothing, so a gradient needs no turn, in which the node
+// answers heartbeats however long a gradient takes.
 class GradientReplica {
  public:
   explicit GradientReplica(const LearningTask& task) : model_(task.model()) {}
 
   BatchGradient gradient(const Eigen::VectorXf& parameters, const Dataset& batch) const;
 
-  using Remote = Methods<idempotent<&GradientReplica::gradient>>;
+  static constexpr int kGradientMilliseconds = 600'000;
+
+  using Remote =
+      Methods<deadline<concurrent<idempotent<&GradientReplica::gradient>, /*kLimit=*/1>, kGradientMilliseconds>>;
 
  private:
   std::unique_ptr<Model> model_;
@@ -62,15 +65,6 @@ Dataset part_of(const Dataset& batch, std::uint64_t part, std::uint64_t parts);
 
 // Who computes the loss of this model for the one client.
 using Distribute = std::function<std::unique_ptr<Model>(std::unique_ptr<Model>, const Clients<GradientReplica>&)>;
-
-// A worker whose gradients are computed by replicas.
-class InGraphClient final : public TrainingWorker {
- public:
-  InGraphClient(Clients<ParameterService> servers, const Clients<GradientReplica>& replicas,
-                std::vector<Tensor> tensors, const LearningTask& task, const ServerTraining& training, Scheme scheme,
-                const Distribute& distribute);
-  using Remote = TrainingWorker::Remote;
-};
 
 // The groups "server", "replica" with training.workers nodes, and "worker" with one.
 TrainingGraph add_in_graph_training(Program& program, const LearningTask& task, const ServerTraining& training);

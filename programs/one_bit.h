@@ -1,6 +1,6 @@
 #pragma once
 // 1-bit SGD, as CNTK (Seide et al., Interspeech 2014): synchronous training whose workers push one bit a value and two
-// reconstruction values a column, and add what that loses to their next gradient.
+// reconstruction values a column, and add what that loses to their next gradient. What is lost is in the cuts.
 
 #include <cstdint>
 

@@ -117,7 +117,7 @@ TrainingGraph add_outer_product_training(Program& program, const LearningTask& t
     throw Error(ErrorKind::failed, "an epoch that ends after a share of " + std::to_string(products.epoch_share) +
                                        " of its batches: give more than 0, and 1 at most");
   }
-  if (training.compression.kind != Compression::none) {
+  if (training.compression.any()) {
     throw Error(ErrorKind::failed, "activations and errors are sent as they are: leave out the compression");
   }
   const LearningTask factored{

@@ -60,9 +60,9 @@ class PipelinedModel final : public Model {
       const auto count = static_cast<Eigen::Index>(examples * (k + 1) / micro_batches_) - begin;
       if (count == 0) continue;  // more micro-batches than examples
       futures.push_back(
-          stages_[0].async<&PipelineStage::run>(MicroBatch{.number = static_cast<std::uint32_t>(futures.size()),
-                                                           .inputs = batch.features.middleCols(begin, count),
-                                                           .labels = batch.labels.segment(begin, count)}));
+          stages_[0].async<&PipelineStage::pass>(MicroBatch{.number = static_cast<std::uint32_t>(futures.size()),
+                                                            .inputs = batch.features.middleCols(begin, count),
+                                                            .labels = batch.labels.segment(begin, count)}));
     }
     double loss = 0;
     for (const MicroResult& one : when_all(std::move(futures)).get()) loss += one.loss;
@@ -147,7 +147,32 @@ PipelineStage::PipelineStage(Context& node, Clients<PipelineStage> stages, const
       parameters_(task.model()->initialize(node.program_seed()).segment(offset_of(pipeline, index_), layers_.size())),
       optimizer_{.rule = training.rule} {}
 
-Future<MicroResult> PipelineStage::run(MicroBatch batch) {
+Future<MicroResult> PipelineStage::pass(MicroBatch batch) {
+  if (is_last()) {
+    Future<MicroResult> back = work_.add([this, batch = std::move(batch)]() mutable {
+      const Forwarded done = forward(std::move(batch));
+      const Work work(busy_);
+      Eigen::MatrixXf delta = done.outputs.back();
+      const double loss = softmax_cross_entropy(delta, done.batch.labels);
+      return backward(done, loss, std::move(delta));
+    });
+    co_return co_await back;
+  }
+  Future<Forwarded> forwarded =
+      work_.add([this, batch = std::move(batch)]() mutable { return forward(std::move(batch)); });
+  Forwarded done = co_await forwarded;
+  MicroBatch on{.number = done.batch.number, .inputs = done.outputs.back(), .labels = done.batch.labels};
+  Future<MicroResult> answer = stages_[index_ + 1].async<&PipelineStage::pass>(std::move(on));
+  MicroResult result = co_await answer;
+  Future<MicroResult> back = work_.add([this, done = std::move(done), result = std::move(result)]() mutable {
+    if (done.attempt == attempt_) --in_flight_;
+    const Work work(busy_);
+    return backward(done, result.loss, std::move(result.delta));
+  });
+  co_return co_await back;
+}
+
+PipelineStage::Forwarded PipelineStage::forward(MicroBatch batch) {
   if (in_flight_ == 0 && gradients_.empty()) began_ = now();
   const Work work(busy_);
   if (batch.inputs.cols() != batch.labels.size() || batch.inputs.cols() == 0) {
@@ -158,27 +183,13 @@ Future<MicroResult> PipelineStage::run(MicroBatch batch) {
     throw Error(ErrorKind::failed, "micro-batch " + std::to_string(batch.number) + " of a batch that is cut into " +
                                        std::to_string(micro_batches_));
   }
-  Forwarded done;
-  done.outputs = layers_.forward(parameters_, batch.inputs);
-  done.attempt = attempt_;
-  ++statistics_.micro_batches;
-  if (index_ + 1 == stages_.size()) {
-    Eigen::MatrixXf delta = done.outputs.back();
-    const double loss = softmax_cross_entropy(delta, batch.labels);
-    done.batch = std::move(batch);
-    return ready(backward(done, loss, std::move(delta)));
-  }
-  statistics_.most_in_flight = std::max(statistics_.most_in_flight, ++in_flight_);
-  MicroBatch on{.number = batch.number, .inputs = done.outputs.back(), .labels = batch.labels};
-  statistics_.bytes_sent += bytes_of(on.inputs);
+  Forwarded done{.outputs = layers_.forward(parameters_, batch.inputs), .attempt = attempt_};
   done.batch = std::move(batch);
-  Future<MicroResult> answer = stages_[index_ + 1].async<&PipelineStage::run>(std::move(on));
-  return std::move(answer).then([this, done = std::move(done)](Future<MicroResult> ended) {
-    if (done.attempt == attempt_) --in_flight_;
-    MicroResult result = ended.get();
-    const Work again(busy_);
-    return backward(done, result.loss, std::move(result.delta));
-  });
+  ++statistics_.micro_batches;
+  if (is_last()) return done;
+  statistics_.most_in_flight = std::max(statistics_.most_in_flight, ++in_flight_);
+  statistics_.bytes_sent += bytes_of(done.outputs.back());
+  return done;
 }
 
 MicroResult PipelineStage::backward(const Forwarded& done, double loss, Eigen::MatrixXf delta) {
@@ -192,7 +203,11 @@ MicroResult PipelineStage::backward(const Forwarded& done, double loss, Eigen::M
   return out;
 }
 
-void PipelineStage::update(std::uint64_t step, std::uint32_t examples) {
+Future<void> PipelineStage::update(std::uint64_t step, std::uint32_t examples) {
+  return work_.add([this, step, examples] { descend_by_all(step, examples); });
+}
+
+void PipelineStage::descend_by_all(std::uint64_t step, std::uint32_t examples) {
   if (step < step_) return;
   // A stage that was restored meanwhile has not seen all of the batch, or has the parameters of an older step.
   const bool whole = !gradients_.empty() && std::all_of(gradients_.begin(), gradients_.end(),
@@ -213,15 +228,30 @@ void PipelineStage::update(std::uint64_t step, std::uint32_t examples) {
     statistics_.idle_seconds += to_seconds(passed - std::min(passed, busy_));
   }
   step_ = step + 1;
-  begin();
+  begin_again();
   if (cut_every_ > 0 && step_ % cut_every_ == 0) context_.cut(step_);
 }
 
-void PipelineStage::catch_up(std::uint64_t steps) {
-  if (step_ + 1 == steps && examples_ > 0) update(step_, examples_);
+Future<void> PipelineStage::catch_up(std::uint64_t steps) {
+  return work_.add([this, steps] {
+    if (step_ + 1 == steps && examples_ > 0) descend_by_all(step_, examples_);
+  });
 }
 
-std::uint64_t PipelineStage::begin() {
+Future<std::uint64_t> PipelineStage::begin() {
+  return work_.add([this] { return begin_again(); });
+}
+Future<std::uint64_t> PipelineStage::steps() {
+  return work_.add([this] { return step_; });
+}
+Future<Eigen::VectorXf> PipelineStage::parameters() {
+  return work_.add([this] { return parameters_; });
+}
+Future<StageStatistics> PipelineStage::statistics() {
+  return work_.add([this] { return statistics_; });
+}
+
+std::uint64_t PipelineStage::begin_again() {
   ++attempt_;
   gradients_.clear();
   examples_ = 0;

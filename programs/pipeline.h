@@ -20,6 +20,7 @@
 #include "lp/rpc/future.h"
 #include "lp/rpc/method.h"
 #include "lp/wire/eigen.h"
+#include "nodes/work_queue.h"
 #include "programs/gradient_guard.h"
 #include "programs/mlp.h"
 #include "programs/training.h"
@@ -52,27 +53,30 @@ struct StageStatistics {
   double idle_seconds = 0;           // of these: the bubble of the pipeline
 };
 
-// Some layers, their parameters and optimizer. A node; its handlers run in its turn.
+// Some layers, their parameters and optimizer. A node; all that concerns these is done in its run(), in the order in
+// which it was asked, so that the node answers heartbeats however long its layers take.
 class PipelineStage {
  public:
   // `stages` are all, this one included.
   PipelineStage(Context& node, Clients<PipelineStage> stages, const Pipeline& pipeline, const ServerTraining& training,
                 const LearningTask& task);
 
+  void run(Context& node) { work_.run(node); }
+
   // Forward through this stage and all after it, and back. Error::failed when a size, a number or a label does not fit.
-  Future<MicroResult> run(MicroBatch batch);
+  Future<MicroResult> pass(MicroBatch batch);
   // The batch is complete: a step by its gradient, summed over so many examples. A step that is done already changes
   // nothing. Error::failed when the gradient is not finite.
-  void update(std::uint64_t step, std::uint32_t examples);
+  Future<void> update(std::uint64_t step, std::uint32_t examples);
   // Others have done so many steps: does the last of them by the gradient that is here. Changes nothing where it is
   // done.
-  void catch_up(std::uint64_t steps);
+  Future<void> catch_up(std::uint64_t steps);
   // Forgets the micro-batches since the last update; how many steps are done.
-  std::uint64_t begin();
-  std::uint64_t steps() const { return step_; }
+  Future<std::uint64_t> begin();
+  Future<std::uint64_t> steps();
 
-  Eigen::VectorXf parameters() const { return parameters_; }
-  StageStatistics statistics() const { return statistics_; }
+  Future<Eigen::VectorXf> parameters();
+  Future<StageStatistics> statistics();
 
   void save(Checkpoint& out) const;
   // Error::failed when what was saved is of other layers.
@@ -80,10 +84,13 @@ class PipelineStage {
 
   static constexpr int kStepMilliseconds = 600'000;
 
-  using Remote = Methods<deadline<&PipelineStage::run, kStepMilliseconds>, idempotent<&PipelineStage::update>,
-                         idempotent<&PipelineStage::catch_up>, idempotent<&PipelineStage::begin>,
-                         idempotent<&PipelineStage::steps>, idempotent<&PipelineStage::parameters>,
-                         idempotent<&PipelineStage::statistics>>;
+  using Remote = Methods<deadline<&PipelineStage::pass, kStepMilliseconds>,
+                         deadline<idempotent<&PipelineStage::update>, kStepMilliseconds>,
+                         deadline<idempotent<&PipelineStage::catch_up>, kStepMilliseconds>,
+                         deadline<idempotent<&PipelineStage::begin>, kStepMilliseconds>,
+                         deadline<idempotent<&PipelineStage::steps>, kStepMilliseconds>,
+                         deadline<idempotent<&PipelineStage::parameters>, kStepMilliseconds>,
+                         deadline<idempotent<&PipelineStage::statistics>, kStepMilliseconds>>;
 
  private:
   // Counts as work of the stage as long as it lives.
@@ -94,7 +101,11 @@ class PipelineStage {
     std::uint64_t attempt = 0;
   };
 
+  bool is_last() const { return index_ + 1 == stages_.size(); }
+  Forwarded forward(MicroBatch batch);
   MicroResult backward(const Forwarded& done, double loss, Eigen::MatrixXf delta);
+  void descend_by_all(std::uint64_t step, std::uint32_t examples);
+  std::uint64_t begin_again();
 
   Context& context_;
   const Clients<PipelineStage> stages_;
@@ -102,6 +113,8 @@ class PipelineStage {
   const MlpLayers layers_;
   const std::uint32_t micro_batches_;
   const std::uint64_t cut_every_;
+  WorkQueue work_{};
+  // What follows is its work's alone.
   GradientGuard guard_;
   Eigen::VectorXf parameters_{};
   Optimizer optimizer_;

@@ -45,12 +45,13 @@ std::vector<Eigen::Index> layers_of(const TrainConfig& config) {
   return units_of(config);
 }
 
-// Whether the test accuracy of these parameters has reached the target. The first question reads the test set.
-std::function<bool(const Array<float>& parameters, std::uint64_t seed)> reaches(const TrainConfig& config) {
-  return [config, judge = Judge{}](const Array<float>& parameters, std::uint64_t run_seed) mutable {
-    if (!judge.values) judge = judge_of(config)(run_seed);
-    const Eigen::Map<const Eigen::VectorXf> values(parameters.data(), static_cast<Eigen::Index>(parameters.size()));
-    return judge.values(values).back().second >= config.target;
+// Whether the test accuracy of parameters has reached the target. The test set is read once.
+std::function<Reached(std::uint64_t seed)> reaches(const TrainConfig& config) {
+  return [config](std::uint64_t run_seed) {
+    return [judge = judge_of(config)(run_seed), target = config.target](const Array<float>& parameters) {
+      const Eigen::Map<const Eigen::VectorXf> values(parameters.data(), static_cast<Eigen::Index>(parameters.size()));
+      return judge.values(values).back().second >= target;
+    };
   };
 }
 

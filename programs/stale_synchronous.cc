@@ -104,7 +104,12 @@ std::vector<Tensor> row_tensor(const LearningTask& task, const ServerTraining& t
 
 }  // namespace
 
-Scheme stale_synchronous_scheme(const ServerTraining&, std::uint64_t staleness) {
+Scheme stale_synchronous_scheme(const ServerTraining& training, std::uint64_t staleness) {
+  if (training.compression.any()) {
+    throw Error(ErrorKind::failed,
+                "stale synchronous workers push changes of rows, which are not compressed: leave out the compression, "
+                "or choose a scheme that pushes gradients, such as bounded_delay");
+  }
   return {.consistency = StaleSynchronous{.staleness = staleness},
           .rule = Sum{},
           .division = Division::turns,

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <variant>
 
 #include "lp/base/error.h"
 #include "nodes/leaf_server.h"
@@ -60,6 +61,16 @@ FailurePolicy restart_or_stop(const ServerTraining& training) {
   return training.restarts > 0 ? restart(training.restarts) : kStopProgram;
 }
 
+CompressionOptions compression_of(const ServerTraining& training, const Scheme& scheme) {
+  return scheme.compression.any() ? scheme.compression : training.compression;
+}
+
+bool leaves_residuals(const ServerTraining& training, const Scheme& scheme) {
+  const bool in_step = std::holds_alternative<Synchronous>(scheme.consistency) ||
+                       std::holds_alternative<BoundedDelay>(scheme.consistency);
+  return in_step && !training.replicated && compression_of(training, scheme).kind != Compression::none;
+}
+
 std::vector<Tensor> SchemeTensors::dereference(Context&) const {
   if (scheme.tensors) return scheme.tensors(task, training);
   const std::unique_ptr<Model> model = task.model();
@@ -111,8 +122,7 @@ TrainingGraph add_server_training(Program& program, const LearningTask& task, co
       .on_failure = scheme.loses_workers && training.restarts == 0 ? kIgnore : restart_or_stop(training),
       .ends_program = true};
   const Above above = add_levels(program, scheme.levels, training.workers, {.services = servers});
-  auto workers = program.group<TrainingWorker>(group, above, tensors, task, training, scheme);
-  return {servers, workers};
+  return {servers, add_workers(program, group, above, tensors, task, training, scheme)};
 }
 
 Parameters trained_parameters(const Clients<ParameterServer>& servers, const Clients<TrainingWorker>& workers,

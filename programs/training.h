@@ -138,6 +138,12 @@ struct TrainingGraph {
 TrainingGraph add_server_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                   const Scheme& scheme);
 
+// How its workers' gradients are compressed.
+CompressionOptions compression_of(const ServerTraining& training, const Scheme& scheme);
+// Whether that leaves something behind that is in the program's cuts: where the updates of the servers are the steps of
+// the workers, and there are cuts at all.
+bool leaves_residuals(const ServerTraining& training, const Scheme& scheme);
+
 // The servers alone, for a graph of your own in which `pushers` workers push.
 GroupHandle<ParameterServer> add_servers(Program& program, const LearningTask& task, const ServerTraining& training,
                                          const Scheme& scheme, int pushers);

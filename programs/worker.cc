@@ -73,12 +73,16 @@ TrainingWorker::TrainingWorker(Clients<ParameterService> servers, std::vector<Te
 void TrainingWorker::run(Context& node) {
   const std::unique_ptr<Model> model = task_.model();
   Share share(node, task_, training_, scheme_);
-  ParameterClient client(
-      servers_, tensors_,
-      {.worker = static_cast<std::uint32_t>(node.index()),
-       .replicated = training_.replicated,
-       .compression = scheme_.compression.kind == Compression::none ? training_.compression : scheme_.compression,
-       .seed = node.seed()});
+  const CompressionOptions compression = compression_of(training_, scheme_);
+  // What compression leaves behind is of all rows, so that all are pushed with it.
+  const bool takes_rows = scheme_.takes_rows && !compression.any();
+  ParameterClient client(servers_, tensors_,
+                         {.worker = static_cast<std::uint32_t>(node.index()),
+                          .replicated = training_.replicated,
+                          .compression = compression,
+                          .bad_values = training_.bad_values,
+                          .seed = node.seed()});
+  begin(client);
   const std::unique_ptr<Exchange> exchange =
       scheme_.exchange({client, *model, training_, node.program_seed(), static_cast<std::uint32_t>(node.index()),
                         share.examples(), share.own_examples(), share.round_steps()});
@@ -98,9 +102,10 @@ void TrainingWorker::run(Context& node) {
   for (Duration pause = kFirstPause;; pause *= 2) {
     try {
       std::uint64_t step = exchange->begin();
+      reached(node, client, step);
       while (const std::optional<Dataset> batch =
                  task_.data ? share.batch(step, exchange->place()) : fed_batch(node, step)) {
-        const Rows rows = scheme_.takes_rows ? model->rows(*batch) : Rows();
+        const Rows rows = takes_rows ? model->rows(*batch) : Rows();
         const Eigen::VectorXf& parameters = exchange->parameters(step, rows);
         const Time start = now();
         computed.loss = model->loss(parameters, *batch, computed.gradient);
@@ -109,7 +114,7 @@ void TrainingWorker::run(Context& node) {
         const std::uint64_t next = exchange->push(step, rows, computed);
         const double loss = exchange->loss().value_or(computed.loss / std::max(computed.examples, 1U));
         if (meter.step_done(step, loss, computed.examples, computing)) publish();
-        step = next;
+        reached(node, client, step = next);
         attempts = 0;
         pause = kFirstPause;
       }
@@ -135,6 +140,33 @@ std::optional<Dataset> TrainingWorker::fed_batch(Context& node, std::uint64_t st
   throw Error(ErrorKind::failed, "the batch of step " + std::to_string(step) + " was not fed within " +
                                      std::to_string(kFeedMilliseconds / 1000) +
                                      " seconds: is there a feeder for this worker, and is it at work?");
+}
+
+void SavedWorker::begin(ParameterClient& client) {
+  if (!residuals_.empty()) client.restore(residuals_);
+}
+
+// Where the servers take a cut: after every so many updates, and after the last.
+void SavedWorker::reached(Context& node, const ParameterClient& client, std::uint64_t step) {
+  const std::uint64_t last = training().steps;
+  const std::uint64_t every = training().cut_every;
+  for (;;) {
+    const std::uint64_t due = every == 0 ? last : std::min(last, (step_ / every + 1) * every);
+    if (due <= step_ || due > step) return;
+    residuals_ = client.residuals();
+    step_ = due;
+    node.cut(due);
+  }
+}
+
+void SavedWorker::save(Checkpoint& out) const {
+  out.put("step", step_);
+  out.put("residuals", residuals_);
+}
+
+void SavedWorker::load(const Checkpoint& in) {
+  step_ = in.get<std::uint64_t>("step");
+  residuals_ = in.get<std::vector<Array<float>>>("residuals");
 }
 
 }  // namespace lp

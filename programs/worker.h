@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "lp/program/checkpoint.h"
 #include "lp/program/context.h"
+#include "lp/program/program.h"
 #include "lp/rpc/clients.h"
 #include "lp/rpc/method.h"
 #include "lp/wire/eigen.h"
@@ -33,6 +35,7 @@ class TrainingWorker {
  public:
   TrainingWorker(Clients<ParameterService> servers, std::vector<Tensor> tensors, LearningTask task,
                  ServerTraining training, Scheme scheme);
+  virtual ~TrainingWorker() = default;
 
   // Trains until all steps are done; of a task without data, on what it is fed, until the feed ends. What it does in a
   // step is a function of seed, step and worker: one that was restarted, or whose servers were, goes on from where the
@@ -55,6 +58,14 @@ class TrainingWorker {
   using Remote = Methods<&TrainingWorker::statistics, &TrainingWorker::parameters,
                          deadline<idempotent<&TrainingWorker::feed>, kFeedMilliseconds>, &TrainingWorker::fed>;
 
+ protected:
+  // run() has made its client, which has pushed nothing yet.
+  virtual void begin(ParameterClient&) {}
+  // run() has done all steps before this one.
+  virtual void reached(Context&, const ParameterClient&, std::uint64_t) {}
+
+  const ServerTraining& training() const { return training_; }
+
  private:
   std::optional<Dataset> fed_batch(Context& node, std::uint64_t step);
 
@@ -67,5 +78,35 @@ class TrainingWorker {
   Array<float> parameters_{};
   BatchFeed feed_{};
 };
+
+// A worker whose compression leaves something behind, which is in the program's cuts: those of the servers, whose
+// updates are its steps. So it goes back with them when one of all these fails, and sends again what it had sent.
+class SavedWorker final : public TrainingWorker {
+ public:
+  using TrainingWorker::TrainingWorker;
+
+  void save(Checkpoint& out) const;
+  void load(const Checkpoint& in);
+
+  using Remote = TrainingWorker::Remote;
+
+ private:
+  void begin(ParameterClient& client) override;
+  void reached(Context& node, const ParameterClient& client, std::uint64_t step) override;
+
+  std::uint64_t step_ = 0;  // of the newest cut
+  std::vector<Array<float>> residuals_{};
+};
+
+// Adds the workers of a training with servers, as the constructor's arguments have it.
+template <class Servers, class Task>
+GroupHandle<TrainingWorker> add_workers(Program& program, const GroupOptions& group, const Servers& servers,
+                                        const SchemeTensors& tensors, const Task& task, const ServerTraining& training,
+                                        const Scheme& scheme) {
+  if (leaves_residuals(training, scheme)) {
+    return program.group<SavedWorker>(group, servers, tensors, task, training, scheme);
+  }
+  return program.group<TrainingWorker>(group, servers, tensors, task, training, scheme);
+}
 
 }  // namespace lp

@@ -62,6 +62,18 @@ class Killed(unittest.TestCase):
                 run.signal(victim)
                 self.assertEqual(expected, self.check(run)["parameters_hash"])
 
+    def test_a_killed_worker_or_server_of_compressed_training_changes_no_bit(self):
+        for flags in [["--scheme=one_bit"], ["--scheme=synchronous", "--compression=random_k"]]:
+            flags = flags + ["--restarts=2", "--cut-every=200", "--seed=3", "--servers=2"]
+            expected = launch.result("train", "--launch=threads", *LONG, *flags)["parameters_hash"]
+            for victim in ["worker/2", "server/1"]:
+                with self.subTest(flags[-5], victim=victim), launch.Launch(
+                    "train", "--launch=processes", *LONG, *flags
+                ) as run:
+                    run.wait_for_step(700)
+                    run.signal(victim)
+                    self.assertEqual(expected, run.result()["parameters_hash"], run.shown)
+
     def test_without_restarts_a_killed_feeder_or_its_worker_is_the_cause_of_the_end(self):
         for victim in ["feeder/1", "worker/2"]:
             with self.subTest(victim), self.train("feeding") as run:

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 #include "lp/base/error.h"
@@ -66,18 +67,18 @@ TEST(Compression, SignificantSendsWhatHasChangedEnoughSinceItWasSent) {
   ErrorFeedback feedback({.kind = Compression::significant, .threshold = 1});
   const std::vector<float> gradient{0.4F, 2, -0.6F, 0};
   EXPECT_EQ(feedback.encode(gradient, 0).indices.size(), 1U);
-  const Encoded second = feedback.encode(gradient, 0);
+  const Encoded second = feedback.encode(gradient, 1);
   EXPECT_EQ(std::vector<std::uint32_t>(second.indices.begin(), second.indices.end()),
             (std::vector<std::uint32_t>{1, 2}));
   EXPECT_EQ(second.values[1], -1.2F);
-  EXPECT_EQ(feedback.encode(std::vector<float>(4), 0).bytes(), 0U);
+  EXPECT_EQ(feedback.encode(std::vector<float>(4), 2).bytes(), 0U);
 }
 
 TEST(Compression, ClippingIsForGood) {
   for (const Compression kind : {Compression::none, Compression::top_k}) {
     ErrorFeedback feedback({.kind = kind, .share = 1, .clip = 1});
-    for (int i = 0; i < 3; ++i) {
-      const Array<float> decoded = decode(feedback.encode(std::vector<float>{5, 0.5F, -3}, 0));
+    for (std::uint64_t step = 0; step < 3; ++step) {
+      const Array<float> decoded = decode(feedback.encode(std::vector<float>{5, 0.5F, -3}, step));
       EXPECT_EQ(std::vector<float>(decoded.begin(), decoded.end()), (std::vector<float>{1, 0.5F, -1}));
     }
   }
@@ -120,7 +121,54 @@ TEST_P(EveryCompression, WhatWasDecodedAndTheResidualAreWhatWasGiven) {
       ASSERT_NEAR(decoded[i] + residual, given[i], 1e-3) << i << " in step " << step;
     }
   }
-  EXPECT_THROW(feedback.encode(std::vector<float>(kSize + 1), 0), Error);
+  EXPECT_THROW(feedback.encode(std::vector<float>(kSize + 1), 200), Error);
+}
+
+TEST_P(EveryCompression, AStepThatIsEncodedAgainCountsOnce) {
+  ErrorFeedback once({.kind = GetParam(), .share = 0.05, .threshold = 1}, /*seed=*/7);
+  ErrorFeedback twice({.kind = GetParam(), .share = 0.05, .threshold = 1}, /*seed=*/7);
+  for (std::uint64_t step = 0; step < 20; ++step) {
+    const std::vector<float> gradient = random_values(100, step);
+    const Array<float> expected = decode(once.encode(gradient, step));
+    EXPECT_EQ(decode(twice.encode(gradient, step)), expected);
+    EXPECT_EQ(decode(twice.encode(gradient, step)), expected);
+  }
+}
+
+TEST_P(EveryCompression, IsGoneOnWithFromItsResidual) {
+  const CompressionOptions options{.kind = GetParam(), .share = 0.05, .threshold = 1};
+  ErrorFeedback all(options, /*seed=*/7);
+  for (std::uint64_t step = 0; step < 10; ++step) static_cast<void>(all.encode(random_values(100, step), step));
+  ErrorFeedback restored(options, /*seed=*/7);
+  restored.restore(all.residual());
+  for (std::uint64_t step = 10; step < 20; ++step) {
+    const std::vector<float> gradient = random_values(100, step);
+    EXPECT_EQ(decode(restored.encode(gradient, step)), decode(all.encode(gradient, step)));
+  }
+}
+
+// The residual is of gradients that come again.
+TEST_P(EveryCompression, GoingBackForgetsTheResidual) {
+  const CompressionOptions options{.kind = GetParam(), .share = 0.05, .threshold = 1};
+  ErrorFeedback back(options, /*seed=*/7);
+  for (std::uint64_t step = 0; step < 10; ++step) static_cast<void>(back.encode(random_values(100, step), step));
+  ErrorFeedback fresh(options, /*seed=*/7);
+  for (std::uint64_t step = 5; step < 10; ++step) {
+    const std::vector<float> gradient = random_values(100, step);
+    EXPECT_EQ(decode(back.encode(gradient, step)), decode(fresh.encode(gradient, step)));
+  }
+}
+
+TEST_P(EveryCompression, WhatIsNotFiniteIsNotLost) {
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    std::vector<float> gradient(100, 0.01F);
+    gradient[42] = bad;
+    bool finite = true;
+    for (const float value : decode(encode(gradient, {.kind = GetParam(), .share = 1}, 0))) {
+      finite = finite && std::isfinite(value);
+    }
+    EXPECT_FALSE(finite) << bad;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Compression, EveryCompression,

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -178,6 +179,105 @@ TEST_P(ParameterClientTest, AUsersFilterComesBeforeTheCompression) {
   one.wait(one.start_pull(0, 1, got));
   EXPECT_EQ(std::count(got.begin(), got.end(), 0.0F), 90);
   EXPECT_EQ(got[99], 100);
+}
+
+TEST_P(ParameterClientTest, AFilterChangesRowsToo) {
+  serve({dense(100)}, adding(Asynchronous{}, 1));
+  ParameterClient one = client(0, {.filter = [](std::span<float> values) {
+                                 for (float& value : values) value *= 2;
+                               }});
+  const auto keys = Array<std::uint64_t>::copy_of(std::vector<std::uint64_t>{3, 50, 99});
+  one.wait(one.start_push_rows(0, 0, keys, Array<float>::copy_of(counting(3)), 0));
+  std::vector<float> got(3);
+  one.wait(one.start_pull_rows(0, 1, keys, got));
+  EXPECT_EQ(got, (std::vector<float>{2, 4, 6}));
+}
+
+TEST_P(ParameterClientTest, RowsAreNotCompressedInSilence) {
+  serve({dense(100)}, adding(Asynchronous{}, 1));
+  const auto keys = Array<std::uint64_t>::copy_of(std::vector<std::uint64_t>{3});
+  for (const CompressionOptions& options :
+       {CompressionOptions{.kind = Compression::top_k}, CompressionOptions{.clip = 1}}) {
+    ParameterClient one = client(0, {.compression = options});
+    EXPECT_THROW(static_cast<void>(one.start_push_rows(0, 0, keys, Array<float>(1), 0)), Error);
+  }
+}
+
+constexpr Compression kEveryCompression[] = {Compression::none,     Compression::one_bit,     Compression::top_k,
+                                             Compression::random_k, Compression::significant, Compression::dither};
+
+TEST_P(ParameterClientTest, WhatIsNotFiniteIsRefusedBeforeItIsCompressed) {
+  serve({dense(100)}, adding(Asynchronous{}, 1));
+  for (const Compression kind : kEveryCompression) {
+    ParameterClient one = client(0, {.compression = {.kind = kind, .share = 0.01}});
+    std::vector<float> gradient(100, 1);
+    gradient[42] = std::numeric_limits<float>::quiet_NaN();
+    try {
+      one.wait(one.start_push(0, 0, gradient, 0));
+      ADD_FAILURE() << static_cast<int>(kind);
+    } catch (const Error& error) {
+      EXPECT_NE(error.text().find("worker 0"), std::string::npos) << error.what();
+      EXPECT_NE(error.text().find("element 42"), std::string::npos) << error.what();
+    }
+    for (const Array<float>& residual : one.residuals()) EXPECT_EQ(residual.size(), 0U);
+  }
+}
+
+TEST_P(ParameterClientTest, AClippedGradientHasNoEffectOnWhatFollows) {
+  for (const Compression kind : kEveryCompression) {
+    program_ = Program("servers");
+    serve({dense(100)}, adding(Asynchronous{}, 1));
+    ParameterClient one = client(0, {.compression = {.kind = kind, .share = 0.1}, .bad_values = BadValues::clip});
+    std::vector<float> gradient(100, 1);
+    gradient[42] = std::numeric_limits<float>::quiet_NaN();
+    one.wait(one.start_push(0, 0, gradient, 0));
+    gradient[42] = 1;
+    for (std::uint64_t step = 1; step < 200; ++step) one.wait(one.start_push(0, step, gradient, 0));
+    std::vector<float> got(100);
+    one.wait(one.start_pull(0, 200, got));
+    EXPECT_GT(got[42], 50) << static_cast<int>(kind);
+  }
+}
+
+TEST_P(ParameterClientTest, AGradientIsClippedAsAWholeWhoeverOwnsItsParts) {
+  serve({dense(100)}, adding(Asynchronous{}, 1));
+  ParameterClient one = client(0, {.bad_values = BadValues::clip});
+  std::vector<float> gradient(100, -7);
+  one.wait(one.start_push(0, 0, gradient, 0));
+  std::vector<float> got(100);
+  one.wait(one.start_pull(0, 1, got));
+  EXPECT_EQ(got, gradient);  // all of it is finite
+  gradient[42] = std::numeric_limits<float>::infinity();
+  one.wait(one.start_push(0, 1, gradient, 0));
+  one.wait(one.start_pull(0, 2, got));
+  std::vector<float> expected(100, -8);
+  expected[42] = -6;
+  EXPECT_EQ(got, expected);
+}
+
+// What random_k draws, too, is a function of the step.
+TEST_P(ParameterClientTest, AnotherClientGoesOnFromTheResiduals) {
+  const std::vector<float> gradient = counting(100);
+  for (const Compression kind : kEveryCompression) {
+    const ParameterClientOptions options{.compression = {.kind = kind, .share = 0.1, .threshold = 150}, .seed = 9};
+    std::vector<float> expected(100);
+    for (const bool restarted : {false, true}) {
+      program_ = Program("servers");
+      serve({dense(100)}, adding(Asynchronous{}, 1));
+      ParameterClient first = client(0, options);
+      for (std::uint64_t step = 0; step < 5; ++step) first.wait(first.start_push(0, step, gradient, 0));
+      ParameterClient second = client(0, options);
+      second.restore(first.residuals());
+      ParameterClient& one = restarted ? second : first;
+      for (std::uint64_t step = 5; step < 10; ++step) one.wait(one.start_push(0, step, gradient, 0));
+      std::vector<float> got(100);
+      one.wait(one.start_pull(0, 10, got));
+      if (!restarted) expected = got;
+      EXPECT_EQ(got, expected) << static_cast<int>(kind);
+    }
+  }
+  ParameterClient one = client(0);
+  EXPECT_THROW(one.restore(std::vector<Array<float>>(kServers + 1)), Error);
 }
 
 TEST_P(ParameterClientTest, KeysThatDoNotAscendAreRefused) {

@@ -184,14 +184,36 @@ TEST(Rounds, WhatIsNotAModelIsRefusedByNameAndTheRoundDoesWithoutIt) {
 }
 
 TEST(Rounds, TheyEndWhenWhatIsWantedIsReached) {
-  RoundsRun run({.members = 1, .rounds = 100, .reached = [](const Array<float>& state, std::uint64_t) {
-                   return state[0] > 2.5F;
+  RoundsRun run({.members = 1, .rounds = 100, .reached = [](std::uint64_t) {
+                   return [](const Array<float>& state) { return state[0] > 2.5F; };
                  }});
   std::uint64_t rounds = 0;
   for (; !run.client().call<&Rounds::next>(0, 1).over; ++rounds) {
     run.contribute(0, rounds, {static_cast<float>(rounds), 0});
   }
   EXPECT_EQ(rounds, 4U);
+}
+
+// The heartbeat, too, is answered in the handlers' turn.
+TEST(Rounds, HandlersAnswerWhileItIsAskedWhetherEnoughIsReached) {
+  Event asked;
+  Event answer;
+  RoundsRun run({.members = 1, .rounds = 100, .reached = [&](std::uint64_t) {
+                   return [&](const Array<float>&) {
+                     asked.set();
+                     answer.wait();
+                     return true;
+                   };
+                 }});
+  ASSERT_EQ(run.ask({1}).size(), 1U);
+  EXPECT_TRUE(run.contribute(0, 0, {7, 8}));
+  EXPECT_TRUE(asked.wait(after(std::chrono::seconds(20))));
+  EXPECT_EQ(run.state(), (std::vector<float>{7, 8}));
+  EXPECT_FALSE(run.contribute(0, 1, {9, 9}));  // there is no such round yet
+  Future<Round> next = run.client().async<&Rounds::next>(0, 1);
+  EXPECT_FALSE(next.ready());
+  answer.set();
+  EXPECT_TRUE(next.get().over);
 }
 
 TEST(Rounds, OptionsThatDoNotFitAreNamed) {

@@ -342,12 +342,11 @@ TEST(DenseShard, ThePolicyForBadValuesIsRefuseClipOrPass) {
   const auto push = [&](BadValues policy) {
     ShardOptions options = adding(1);
     options.bad_values = policy;
-    options.clip = 2;
     Shard shard(KeyIndex(std::vector<KeyRange>{{0, 3}}), Array<float>(4), options);
-    shard.push(rows_of(0, 0, {0, 1, 2, 3}, {kNan, -kInfinity, 1, 5}));
+    shard.push(rows_of(0, 0, {0, 1, 2, 3}, {kNan, -kInfinity, 0.5F, 5}));
     return list(shard.read({}).values);
   };
-  EXPECT_EQ(push(BadValues::clip), (std::vector<float>{0, -2, 1, 2}));
+  EXPECT_EQ(push(BadValues::clip), (std::vector<float>{0, -1, 0.5F, 1}));
   const std::vector<float> passed = push(BadValues::pass);
   EXPECT_TRUE(std::isnan(passed[0]));
   EXPECT_EQ(passed[1], -kInfinity);
@@ -357,6 +356,14 @@ TEST(DenseShard, ThePolicyForBadValuesIsRefuseClipOrPass) {
   } catch (const Error& error) {
     EXPECT_NE(error.text().find("worker 0"), std::string::npos) << error.what();
   }
+}
+
+TEST(DenseShard, ClippingLeavesAGradientAloneThatIsFinite) {
+  ShardOptions options = adding(1);
+  options.bad_values = BadValues::clip;
+  Shard shard(KeyIndex(std::vector<KeyRange>{{0, 1}}), Array<float>(2), options);
+  shard.push(rows_of(0, 0, {0, 1}, {-3, 5}));
+  EXPECT_EQ(list(shard.read({}).values), (std::vector<float>{-3, 5}));
 }
 
 TEST(Shard, RefusesOptionsThatNeverUpdate) {

@@ -129,13 +129,13 @@ TEST(PipelineFailures, WhatDoesNotFitIsRefused) {
   add_pipeline_training(program, deep_task(), training_of(0), {.units = kUnits, .stages = 3});
   LocalRun run(program);
   const auto stage = run.client(GroupHandle<PipelineStage>("stage", 3))[0];
-  EXPECT_THROW(stage.call<&PipelineStage::run>(MicroBatch{}), Error);
+  EXPECT_THROW(stage.call<&PipelineStage::pass>(MicroBatch{}), Error);
   const MicroBatch narrow{.inputs = Eigen::MatrixXf::Zero(63, 2), .labels = Eigen::VectorXi::Zero(2)};
-  EXPECT_THROW(stage.call<&PipelineStage::run>(narrow), Error);
+  EXPECT_THROW(stage.call<&PipelineStage::pass>(narrow), Error);
   const MicroBatch label{.inputs = Eigen::MatrixXf::Zero(64, 1), .labels = Eigen::VectorXi::Constant(1, 10)};
-  EXPECT_THROW(stage.call<&PipelineStage::run>(label), Error);
+  EXPECT_THROW(stage.call<&PipelineStage::pass>(label), Error);
   const MicroBatch number{.number = 4, .inputs = Eigen::MatrixXf::Zero(64, 1), .labels = Eigen::VectorXi::Zero(1)};
-  EXPECT_THROW(stage.call<&PipelineStage::run>(number), Error);
+  EXPECT_THROW(stage.call<&PipelineStage::pass>(number), Error);
 }
 
 // A worker that is killed has told some of the stages, and the next one finds them a step ahead of the others.
@@ -148,7 +148,7 @@ TEST(PipelineFailures, AnUpdateThatItsWorkerDidNotEndIsEndedByTheNext) {
     run.wait_finished();
     const auto stages = run.client(GroupHandle<PipelineStage>("stage", 3));
     const Dataset data = deep_task().data(kSeed);
-    stages[0].call<&PipelineStage::run>(
+    stages[0].call<&PipelineStage::pass>(
         MicroBatch{.inputs = data.features.leftCols(kExamples), .labels = data.labels.head(kExamples)});
     for (std::size_t i = 0; i < told; ++i) stages[i].call<&PipelineStage::update>(0, kExamples);
     run.restart({"worker/0"});

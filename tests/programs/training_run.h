@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -53,10 +54,12 @@ class TrainingRun {
  public:
   using Add = std::function<TrainingGraph(Program&)>;
 
-  explicit TrainingRun(const Add& add, bool serialize = false) : graph_(add(program_)) {
+  explicit TrainingRun(const Add& add, bool serialize = false, const std::filesystem::path& directory = {})
+      : graph_(add(program_)) {
     Runtime::Options options;
     options.seed = kSeed;
     options.serialize = serialize;
+    options.directory = directory;
     run_.emplace(program_, options);
   }
 

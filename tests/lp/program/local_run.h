@@ -63,11 +63,20 @@ class LocalRun : public Runtime::Observer {
     wait([&] { return static_cast<std::size_t>(std::count(saved_.begin(), saved_.end(), step)) >= nodes; });
   }
 
-  // Until the nodes that have run() have ended, however that was.
+  // Until the nodes that have run() have ended, however that was; where there are groups that end the program, theirs.
   void wait_finished() {
-    std::size_t active = 0;
-    for (const NodeSpec& node : program_.nodes()) active += node.type->active ? 1 : 0;
-    wait([&] { return finished_.size() + failed_.size() >= active; });
+    const auto ends = [this](const NodeSpec& node) { return program_.groups()[node.group].options.ends_program; };
+    const bool some_end_it = std::any_of(program_.nodes().begin(), program_.nodes().end(), ends);
+    std::set<NodeId> awaited;
+    for (NodeId id = 0; id < program_.nodes().size(); ++id) {
+      const NodeSpec& node = program_.nodes()[id];
+      if (node.type->active && (!some_end_it || ends(node))) awaited.insert(id);
+    }
+    wait([&] {
+      const auto finished = static_cast<std::size_t>(
+          std::count_if(awaited.begin(), awaited.end(), [this](NodeId id) { return finished_.contains(id); }));
+      return finished + failed_.size() >= awaited.size();
+    });
   }
   std::map<std::string, Error> failed() {
     const std::lock_guard lock(mutex_);

@@ -1,0 +1,38 @@
+#include "nodes/work_queue.h"
+
+#include <string>
+
+#include "lp/base/error.h"
+
+namespace lp {
+
+void WorkQueue::run(Context& node) {
+  for (;;) {
+    Future<Work> next = node.exclusive([this] { return take(); });
+    Work work = next.get();
+    work();
+  }
+}
+
+void WorkQueue::put(Work work) {
+  if (waiting_.size() >= kRoom) {
+    throw Error(ErrorKind::overloaded, std::to_string(kRoom) + " pieces of work wait already: wait for their results");
+  }
+  waiting_.push_back(std::move(work));
+  hand_over();
+}
+
+Future<WorkQueue::Work> WorkQueue::take() {
+  Future<Work> work = taker_.emplace().future();
+  hand_over();
+  return work;
+}
+
+void WorkQueue::hand_over() {
+  if (!taker_ || waiting_.empty()) return;
+  taker_->set_value(std::move(waiting_.front()));
+  taker_.reset();
+  waiting_.pop_front();
+}
+
+}  // namespace lp
