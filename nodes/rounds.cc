@@ -146,7 +146,7 @@ void Rounds::end_round() {
       std::erase_if(members_, [](const auto& one) { return one.second.selected && !one.second.answered; }));
   going_on_ = false;
   statistics_.rounds = ++number_;
-  over_ = number_ >= options_.rounds || (options_.reached && options_.reached(state_, context_.program_seed()));
+  over_ = was_last();
   context_.report({.step = number_, .total = options_.rounds});
   if (options_.cut_every > 0 && (over_ || number_ % options_.cut_every == 0)) context_.cut(number_);
   if (over_) {
@@ -158,9 +158,14 @@ void Rounds::end_round() {
   }
 }
 
+// Of the round that has ended with this state.
+bool Rounds::was_last() const {
+  return number_ >= options_.rounds || (options_.reached && options_.reached(state_, context_.program_seed()));
+}
+
+// Not whether all is over: a run that is resumed may have more rounds, or another target.
 void Rounds::save(Checkpoint& out) const {
   out.put("round", number_);
-  out.put("over", over_);
   out.put("state", state_);
 }
 
@@ -172,7 +177,7 @@ void Rounds::load(const Checkpoint& in) {
   }
   state_ = std::move(state);
   statistics_.rounds = number_ = in.get<std::uint64_t>("round");
-  over_ = in.get<bool>("over");
+  over_ = was_last();
   if (over_) all_over_.set_value();
 }
 

@@ -89,6 +89,7 @@ class Rounds {
   };
 
   Round round_for(const Member& member) const;
+  bool was_last() const;
   std::vector<std::uint32_t> sample() const;
   void begin_round();
   void end_round();
