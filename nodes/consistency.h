@@ -19,7 +19,8 @@ inline constexpr std::uint64_t kUnbounded = std::numeric_limits<std::uint64_t>::
 struct Stamp {
   std::uint32_t worker = 0;
   std::uint64_t clock = 0;
-  std::uint64_t version = 0;  // of the parameters that the gradient was computed from
+  std::uint64_t version = 0;   // of the parameters that the gradient was computed from
+  std::uint64_t previous = 0;  // the worker's clock after its push before, which must be there; 0: it knows of none
 };
 
 // What a shard knows of the progress.

@@ -48,7 +48,7 @@ enum class PushOutcome : std::uint8_t {
   accepted,   // applied, or kept until its update is complete
   dropped,    // it was computed from parameters that are too old
   duplicate,  // this worker's push of this clock is there already
-  ahead,      // nothing happened: the worker has seen or done what is yet to come here, since the server was restarted
+  ahead,      // nothing happened: what the worker has seen or done before is not here, since the server was restarted
   unknown_list,  // nothing happened: the server does not know the list of this hash; send the list
 };
 

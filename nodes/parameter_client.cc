@@ -215,7 +215,9 @@ void ParameterClient::send_push(Sent& sent, std::uint32_t examples, bool pull, E
   Push& push = sent.push;
   push.tensor = sent.pull.tensor;
   push.shard = sent.part.server;
-  push.stamp = {.worker = options_.worker, .clock = sent.pull.clock, .version = place(push.tensor, push.shard).version};
+  Place& at = place(push.tensor, push.shard);
+  push.stamp = {.worker = options_.worker, .clock = sent.pull.clock, .version = at.version, .previous = at.clock};
+  at.clock = push.stamp.clock + 1;
   push.examples = examples;
   push.loss = loss;
   push.keys = sent.pull.keys;
@@ -333,9 +335,12 @@ std::uint64_t ParameterClient::position() {
   std::uint64_t clock = kUnbounded;
   for (std::uint32_t tensor = 0; tensor < tensors_.size(); ++tensor) {
     for (std::uint32_t shard = 0; shard < servers_.size(); ++shard) {
+      Place& at = place(tensor, shard);
+      at.clock = 0;
       if (tensors_[tensor].partition.ranges(shard).empty()) continue;
-      const Client<ParameterService>& server = servers_[place(tensor, shard).serves];
-      clock = std::min(clock, server.call<&ParameterService::position>(tensor, shard, options_.worker).clock);
+      const Client<ParameterService>& server = servers_[at.serves];
+      at.clock = server.call<&ParameterService::position>(tensor, shard, options_.worker).clock;
+      clock = std::min(clock, at.clock);
     }
   }
   return clock;

@@ -121,6 +121,7 @@ class ParameterClient {
   struct Place {                      // a shard as this worker knows it
     std::uint32_t serves = 0;         // which server
     std::uint64_t version = 0;        // that was read last
+    std::uint64_t clock = 0;          // after the last push
     std::set<std::uint64_t> known{};  // hashes of lists that it was sent
     Array<float> sent{};              // values of the last push
     ErrorFeedback feedback;

@@ -161,6 +161,7 @@ void ParameterServer::answer_reads() {
 Future<void> ParameterServer::leave(std::uint32_t worker) {
   for (const auto& shard : shards_) shard->leave(worker);
   answer_reads();
+  cut_when_due();
   if (!options_.replicated) co_return;
   Future<void> replicated = group_[replica_of(own_)].async<&ParameterServer::replicate_leave>(worker);
   try {
@@ -208,7 +209,8 @@ void ParameterServer::cut_when_due() {
   if (step == kUnbounded) step = shards_[0]->version();  // it has no keys, and does the steps of the first tensor
   if (step == cut_at_) return;
   const bool due = options_.cut_every != 0 && step % options_.cut_every == 0;
-  if (due || step == options_.last_step) context_.cut(cut_at_ = step);
+  const bool over = options_.last_step != 0 && (step == options_.last_step || shards_[0]->all_left());
+  if (due || over) context_.cut(cut_at_ = step);
 }
 
 void ParameterServer::save(Checkpoint& out) const {

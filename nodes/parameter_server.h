@@ -53,7 +53,7 @@ std::uint64_t common_step(std::span<const ShardVersions> shards);
 // Where a worker goes on that lost its place.
 struct WorkerPosition {
   std::uint64_t version = 0;  // of the shard
-  std::uint64_t clock = 0;    // of the worker's next push; kUnbounded when it has left
+  std::uint64_t clock = 0;    // of the worker's next push
 };
 
 struct ServerStatistics {
@@ -93,7 +93,7 @@ struct ParameterServerOptions {
   ShardOptions shard{};         // of every tensor; `width` is the tensor's
   bool replicated = false;      // server k + 1 has a replica of the shards of server k
   std::uint64_t cut_every = 0;  // updates of every shard from one cut of the program to the next; 0: none is taken
-  std::uint64_t last_step = 0;  // a cut is taken after this update, too; 0: unknown
+  std::uint64_t last_step = 0;  // a cut is taken after this update, too, or when all workers have left; 0: neither
 };
 
 class ParameterServer final : public ParameterService {

@@ -86,6 +86,10 @@ std::uint32_t Partition::owner(std::uint64_t key) const {
 std::uint64_t key_count(std::span<const KeyRange> ranges) {
   std::uint64_t count = 0;
   for (const KeyRange& range : ranges) count += range.last - range.begin + 1;
+  if (count == 0 && !ranges.empty()) {
+    throw Error(ErrorKind::failed,
+                "a server is to hold every key of 64 bits of a tensor: say how many keys there are, or make it sparse");
+  }
   return count;
 }
 

@@ -53,7 +53,7 @@ class Partition {
   std::vector<std::vector<KeyRange>> ranges_;
 };
 
-// How many keys there are in ranges that do not cover all 64 bits.
+// How many keys there are in these ranges. Error::failed when they are all keys of 64 bits, whose number has more.
 std::uint64_t key_count(std::span<const KeyRange> ranges);
 
 }  // namespace lp

@@ -97,7 +97,7 @@ void Rounds::begin_round() {
   }
   const std::vector<std::uint32_t> selected = sample();
   if (selected.empty()) return;  // until somebody comes
-  going_on_ = true;
+  going_on_ = began_ = true;
   statistics_.selected += selected.size();
   for (const std::uint32_t member : selected) members_.at(member).selected = true;
   answer_all();
@@ -172,19 +172,20 @@ void Rounds::end_round() {
 void Rounds::go_on(bool reached) {
   judging_ = false;
   over_ = reached || number_ >= options_.rounds;
-  if (options_.cut_every > 0 && (over_ || number_ % options_.cut_every == 0)) context_.cut(number_);
+  const bool due = options_.cut_every > 0 && (over_ || number_ % options_.cut_every == 0);
+  if (due && number_ != cut_at_) context_.cut(cut_at_ = number_);
   if (over_) {
     tell_news();
     for (auto& [member, one] : members_) one.selected = false;
     answer_all();
-  } else {
+  } else if (began_ || members_.size() >= options_.members) {
     begin_round();
   }
 }
 
+// Not whether all is over: a run that is resumed may have more rounds, or another target.
 void Rounds::save(Checkpoint& out) const {
   out.put("round", number_);
-  out.put("over", over_);
   out.put("state", state_);
 }
 
@@ -196,7 +197,9 @@ void Rounds::load(const Checkpoint& in) {
   }
   state_ = std::move(state);
   statistics_.rounds = number_ = in.get<std::uint64_t>("round");
-  over_ = in.get<bool>("over");
+  cut_at_ = number_;
+  over_ = number_ >= options_.rounds;
+  judging_ = !over_ && options_.reached != nullptr;
 }
 
 }  // namespace lp

@@ -108,6 +108,8 @@ class Rounds {
   Array<float> state_;
   std::map<std::uint32_t, Member> members_{};
   std::uint64_t number_ = 0;  // of the round that goes on, or is to begin
+  std::uint64_t cut_at_ = 0;  // the round of the newest cut
+  bool began_ = false;        // a round has, since this incarnation did
   bool going_on_ = false;
   bool judging_ = false;  // the round before has ended, and run() asks whether it was the last
   bool over_ = false;

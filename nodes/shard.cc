@@ -49,6 +49,7 @@ Shard::Shard(KeyIndex index, Array<float> values, const ShardOptions& options)
       options_(options),
       present_(options.workers),
       clocks_(options.workers),
+      left_(options.workers),
       values_(std::move(values)),
       optimizer_{.rule = options.rule} {
   if (options.workers == 0) throw Error(ErrorKind::failed, "a parameter server without workers would never do a step");
@@ -85,17 +86,22 @@ std::uint32_t Shard::needed() const {
 
 void Shard::set_clock(std::uint32_t worker, std::uint64_t clock) {
   clocks_[worker] = clock;
+  left_[worker] = false;
   count_workers();
 }
 
 void Shard::count_workers() {
-  progress_.slowest = *std::min_element(clocks_.begin(), clocks_.end());
-  present_ = options_.workers - static_cast<std::uint32_t>(std::count(clocks_.begin(), clocks_.end(), kUnbounded));
+  progress_.slowest = kUnbounded;
+  for (std::size_t worker = 0; worker < clocks_.size(); ++worker) {
+    if (!left_[worker]) progress_.slowest = std::min(progress_.slowest, clocks_[worker]);
+  }
+  present_ = static_cast<std::uint32_t>(std::count(left_.begin(), left_.end(), false));
 }
 
 void Shard::leave(std::uint32_t worker) {
-  if (worker >= clocks_.size()) return;
-  set_clock(worker, kUnbounded);
+  if (worker >= left_.size()) return;
+  left_[worker] = true;
+  count_workers();
   update_while_complete();
 }
 
@@ -130,9 +136,12 @@ PushOutcome Shard::push(const Push& push) {
   std::vector<std::uint32_t> missing;
   std::vector<SlotRun> runs = runs_of(push.keys, missing);
   Array<float> values = checked(push, rows_in(runs) + missing.size());
-  if (stamp.version > progress_.version) return PushOutcome::ahead;
+  // The clock of a synchronous worker is its version, which leaves out the updates that it had no part in.
+  const bool lost =
+      !std::holds_alternative<Synchronous>(options_.consistency) && lost_pushes(stamp.worker, stamp.previous);
+  if (lost || stamp.version > progress_.version) return PushOutcome::ahead;
   stamp.clock = clock_after(stamp) - 1;
-  if (stamp.clock < clocks_[stamp.worker] && clocks_[stamp.worker] != kUnbounded) {
+  if (stamp.clock < clocks_[stamp.worker]) {
     ++statistics_.duplicates;
     return PushOutcome::duplicate;
   }
@@ -317,6 +326,7 @@ void Shard::load(const Checkpoint& in, const std::string& name) {
   if (!index_.dense()) index_ = KeyIndex::of_slots(keys);
   clocks.resize(options_.workers);
   clocks_ = std::move(clocks);
+  left_.assign(options_.workers, false);
   optimizer.rule = options_.rule;
   optimizer_ = std::move(optimizer);
   values_ = std::move(parameters);

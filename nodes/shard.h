@@ -66,19 +66,21 @@ class Shard {
   // Error::failed for keys that do not ascend or, of a dense tensor, are not here. Unknown keys of a sparse one are 0.
   Reply read(const KeySet& keys) const;
 
-  // The worker will push no more: no update and no read waits for it. It may come back.
+  // The worker will push no more: no update and no read waits for it, until it pushes again.
   void leave(std::uint32_t worker);
 
   std::uint64_t version() const { return progress_.version; }
   std::uint64_t clock(std::uint32_t worker) const;
   std::uint64_t slowest() const { return progress_.slowest; }
+  bool all_left() const { return present_ == 0; }
   double loss() const { return loss_; }  // mean over the examples of the newest update
   const KeyIndex& index() const { return index_; }
   const Array<float>& values() const { return values_; }      // dense: by key
   const Array<float>& previous() const { return previous_; }  // Synchronous: of the version before; else empty
   const ShardStatistics& statistics() const { return statistics_; }
 
-  // What waits for an update is not saved: its workers push it again. `name` goes before each entry's name.
+  // What waits for an update is not saved: its workers push it again. Nor is who has left: after load() all workers are
+  // there, and who has nothing left to do leaves again. `name` goes before each entry's name.
   void save(Checkpoint& out, const std::string& name) const;
   // Error::failed when what was saved is of another size or another kind of rule.
   void load(const Checkpoint& in, const std::string& name);
@@ -110,6 +112,7 @@ class Shard {
   std::uint32_t present_;  // workers that have not left
   ShardProgress progress_{};
   std::vector<std::uint64_t> clocks_;  // by worker: of its next push
+  std::vector<bool> left_;             // by worker
   Array<float> values_;                // by slot; of a sparse tensor there is room for more
   Array<float> previous_{};
   Optimizer optimizer_;

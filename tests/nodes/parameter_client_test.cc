@@ -147,9 +147,10 @@ TEST_P(ParameterClientTest, AServerThatForgotAListIsSentItAgain) {
   const auto rows = Array<float>::copy_of(counting(4));
   one.wait(one.start_push_rows(0, 0, keys, rows, 0));
   run_->restart({"server/0", "server/1", "server/2"});
-  one.wait(one.start_push_rows(0, 1, keys, rows, 0));
+  EXPECT_EQ(one.position(), 0);
+  one.wait(one.start_push_rows(0, 0, keys, rows, 0));
   std::vector<float> got(4);
-  one.wait(one.start_pull_rows(0, 2, keys, got));
+  one.wait(one.start_pull_rows(0, 1, keys, got));
   EXPECT_EQ(got, counting(4));
 }
 
@@ -346,6 +347,26 @@ TEST_P(ParameterClientTest, APushIsAcknowledgedOnlyWhenItsReplicaHasIt) {
   EXPECT_EQ(acknowledged.get().outcome, PushOutcome::accepted);
   EXPECT_EQ(repeated.get().outcome, PushOutcome::duplicate);
   EXPECT_EQ(servers()[1].call<&ParameterServer::position>(0, 0, 0).version, 1);
+}
+
+// Downpour: what a worker pushes without reading says no version that a server which went back could tell.
+TEST_P(ParameterClientTest, PushesThatAServerLostAreDoneAgain) {
+  serve({dense(64)}, adding(Asynchronous{}, 1));
+  ParameterClient one = client();
+  const std::vector<float> ones(64, 1.0F);
+  for (std::uint64_t step = 0; step < 5; ++step) one.wait(one.start_push(0, step, ones, 0));
+  run_->restart({"server/0", "server/1", "server/2"});
+  try {
+    one.wait(one.start_push(0, 5, ones, 0));
+    ADD_FAILURE() << "the servers do not miss steps 0 to 4";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::disconnected) << error.what();
+  }
+  EXPECT_EQ(one.position(), 0);
+  for (std::uint64_t step = 0; step < 6; ++step) one.wait(one.start_push(0, step, ones, 0));
+  std::vector<float> got(64);
+  one.wait(one.start_pull(0, 6, got));
+  EXPECT_EQ(got, std::vector<float>(64, 6));
 }
 
 TEST_P(ParameterClientTest, AServerThatIsGoneWithoutAReplicaIsAnError) {

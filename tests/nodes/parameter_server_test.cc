@@ -265,6 +265,25 @@ TEST_P(ParameterServerTest, GoesOnFromACut) {
   std::filesystem::remove_all(directory);
 }
 
+// An update of softsync takes several gradients, so that the last update has a lower number than the last step.
+TEST_P(ParameterServerTest, ACutIsTakenWhenAllWorkersHaveLeft) {
+  const std::filesystem::path directory = ::testing::TempDir() + "lp_all_left_" + (GetParam() ? "bytes" : "direct");
+  std::filesystem::remove_all(directory);
+  Runtime::Options options = runtime();
+  options.directory = directory;
+  Server server(options, {.shard = {.rule = Sum{}, .consistency = Softsync{}, .workers = 3}, .last_step = 6});
+  for (std::uint64_t clock = 0; clock < 2; ++clock) {
+    for (std::uint32_t worker = 0; worker < 3; ++worker) {
+      Push push = push_of(clock, worker);
+      push.stamp.version = 0;
+      server.client().call<&ParameterServer::push>(push);
+    }
+  }
+  for (const std::uint32_t worker : {0U, 1U, 2U}) server.client().call<&ParameterServer::leave>(worker);
+  server.run.wait_saved(2, 1);
+  std::filesystem::remove_all(directory);
+}
+
 TEST_P(ParameterServerTest, AShardMayBeEmpty) {
   Program program("empty");
   const auto handle =

@@ -97,6 +97,7 @@ TEST(Partition, RefusesWhatCannotBe) {
   EXPECT_THROW(Partition::slices(10, 0), Error);
   EXPECT_THROW(Partition::whole(10, 2, 2), Error);
   EXPECT_THROW(Partition::slices(10, 2).owner(10), Error);
+  EXPECT_THROW(key_count(Partition::ring(0, 1).ranges(0)), Error);  // as a dense tensor at one server
 }
 
 }  // namespace

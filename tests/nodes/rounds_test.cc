@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <map>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "lp/lp.h"
+#include "lp/program/cut.h"
 #include "tests/lp/program/local_run.h"
 
 namespace lp {
@@ -22,12 +24,16 @@ using Selected = std::map<std::uint32_t, Round>;
 
 class RoundsRun {
  public:
-  explicit RoundsRun(RoundsOptions options) {
+  explicit RoundsRun(RoundsOptions options, const std::filesystem::path& directory = {}) {
     if (!options.initial) options.initial = [](std::uint64_t) { return std::vector<float>{1, 2}; };
     const auto rounds = program_.add<Rounds>({.name = "rounds"}, context, options);
-    run_.emplace(program_);
+    Runtime::Options runtime;
+    runtime.directory = directory;
+    run_.emplace(program_, runtime);
     client_.emplace(run_->client(rounds));
   }
+  void resume(const std::filesystem::path& cut) { run_->restart({"rounds"}, cut); }
+  void wait_saved(std::uint64_t round) { run_->wait_saved(round, 1); }
 
   Client<Rounds>& client() { return *client_; }
   // All members ask for the next round, member k with examples[k]; what the selected ones hear.
@@ -77,6 +83,44 @@ TEST(Rounds, ARoundSelectsAShareOfTheMembersOneAtLeastAndNoneWithoutExamples) {
     EXPECT_EQ(selected.size(), count);
     for (const auto& [member, round] : selected) EXPECT_NE(member % 20 == 0 && member < 100, true) << member;
   }
+}
+
+// What a run saved when all was over, and what a run with other options makes of it.
+TEST(Rounds, ARunThatIsResumedGoesOnUnlessItHasItsRoundsOrItsTarget) {
+  const std::filesystem::path directory = ::testing::TempDir() + "lp_rounds_resumed";
+  const auto reaches = [](float target) {
+    return [target](std::uint64_t) -> Reached {
+      return [target](const Array<float>& state) { return state[0] >= target; };
+    };
+  };
+  const auto told = [&](RoundsOptions options, bool resumes) {
+    RoundsRun run(std::move(options), directory);
+    if (resumes) run.resume(cut_directory(directory, 2));
+    std::vector<Round> out{run.client().call<&Rounds::next>(0, 1)};
+    while (!out.back().over) {
+      const std::uint64_t round = out.back().number;
+      EXPECT_TRUE(run.contribute(0, round, {static_cast<float>(round + 1), 0}));
+      out.push_back(run.client().call<&Rounds::next>(0, 1));
+    }
+    if (!resumes) run.wait_saved(2);
+    return out.size() - 1;
+  };
+  const RoundsOptions two{.rounds = 2, .cut_every = 10};
+  RoundsOptions five = two;
+  five.rounds = 5;
+  RoundsOptions target = five;
+  target.reached = reaches(2);
+  RoundsOptions higher = five;
+  higher.reached = reaches(4);
+  for (const RoundsOptions& first : {two, target}) {
+    std::filesystem::remove_all(directory);
+    EXPECT_EQ(told(first, false), 2U);
+    EXPECT_EQ(told(two, true), 0U);
+    EXPECT_EQ(told(five, true), 3U);
+    EXPECT_EQ(told(target, true), 0U);
+    EXPECT_EQ(told(higher, true), 2U);
+  }
+  std::filesystem::remove_all(directory);
 }
 
 TEST(Rounds, TheFirstRoundWaitsForAllMembers) {

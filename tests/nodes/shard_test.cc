@@ -383,7 +383,60 @@ TEST(Shard, KnowsAWorkerThatHasDoneMore) {
   EXPECT_EQ(shard.version(), 1U);
 }
 
+TEST(Shard, APushAfterOneThatIsLostChangesNothing) {
+  for (const Consistency& one : {Consistency(Asynchronous{}), Consistency(StaleSynchronous{.staleness = 9}),
+                                 Consistency(Softsync{}), Consistency(BoundedDelay{.delay = 9})}) {
+    Shard shard = counter(one, 1);
+    shard.push(push_of(0, 0, 0, 1));
+    Push push = push_of(0, 3, 0, 1);
+    push.stamp.previous = 2;  // it has pushed clock 1
+    EXPECT_EQ(shard.push(push), PushOutcome::ahead);
+    EXPECT_EQ(shard.clock(0), 1U);
+    EXPECT_EQ(value_of(shard), 1);
+    push.stamp = {.worker = 0, .clock = 1, .previous = 1};
+    EXPECT_EQ(shard.push(push), PushOutcome::accepted);
+    EXPECT_EQ(value_of(shard), 2);
+  }
+}
+
+TEST(Shard, ARepeatedPushOfAWorkerThatHasLeftCountsOnceAndDoesNotBringItBack) {
+  Shard shard = counter(StaleSynchronous{.staleness = 0}, 2);
+  shard.push(push_of(1, 0, 0, 1));
+  shard.leave(1);
+  EXPECT_EQ(shard.clock(1), 1U);
+  EXPECT_EQ(shard.push(push_of(1, 0, 0, 1)), PushOutcome::duplicate);
+  EXPECT_EQ(value_of(shard), 1);
+  shard.push(push_of(0, 0, 0, 1));
+  shard.push(push_of(0, 1, 0, 1));
+  EXPECT_TRUE(shard.readable(2));  // nobody waits for worker 1
+  EXPECT_EQ(shard.push(push_of(1, 1, 0, 1)), PushOutcome::accepted);
+  EXPECT_FALSE(shard.readable(3));  // it is back
+}
+
 // ---- checkpoints
+
+TEST(Shard, WhoHadLeftIsThereAgainAfterACheckpointAndGoesOnWhereItWas) {
+  Checkpoint saved;
+  {
+    Shard shard = counter(Softsync{}, 2);
+    for (std::uint64_t clock = 0; clock < 3; ++clock) {
+      for (const std::uint32_t worker : {0U, 1U}) shard.push(push_of(worker, clock, 0, 1));
+    }
+    shard.leave(0);
+    shard.leave(1);
+    shard.save(saved, "");
+  }
+  Shard shard = counter(Softsync{}, 2);
+  shard.load(saved, "");
+  EXPECT_EQ(shard.clock(0), 3U);
+  EXPECT_EQ(shard.slowest(), 3U);
+  EXPECT_EQ(shard.push(push_of(0, 2, 0, 1)), PushOutcome::duplicate);
+  shard.push(push_of(0, 3, 3, 1));
+  EXPECT_EQ(shard.version(), 3U);  // an update takes the gradients of both again
+  shard.push(push_of(1, 3, 3, 1));
+  EXPECT_EQ(shard.version(), 4U);
+  EXPECT_EQ(value_of(shard), 2 + 2 + 1 + 2);  // those of version 0 that came at version 2 count half
+}
 
 TEST(Shard, GoesOnFromACheckpointAndAsksAgainForWhatWaited) {
   Checkpoint saved;
