@@ -1,8 +1,12 @@
 #include "nodes/gradient.h"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
+#include <string>
 
+#include "lp/base/error.h"
 #include "lp/base/hash.h"
 
 namespace lp {
@@ -18,6 +22,16 @@ std::uint64_t hash_of(const Array<std::uint64_t>& keys) {
   std::uint64_t hash = keys.size();
   for (const std::uint64_t chain : chains) hash = hash_combine(hash, chain);
   return hash == 0 ? 1 : hash;
+}
+
+void refuse_bad_values(std::span<const float> gradient, std::uint32_t worker) {
+  bool finite = true;
+  for (const float value : gradient) finite &= std::isfinite(value);
+  if (finite) return;
+  const auto bad = std::find_if(gradient.begin(), gradient.end(), [](float g) { return !std::isfinite(g); });
+  throw Error(ErrorKind::failed, "the gradient of worker " + std::to_string(worker) + " is " + std::to_string(*bad) +
+                                     " at element " + std::to_string(bad - gradient.begin()) +
+                                     " of this shard: a lower learning rate may help");
 }
 
 }  // namespace lp

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "lp/base/array.h"
@@ -33,6 +34,16 @@ struct Push {
   Encoded values{};   // `width` for each key
   bool pull = false;  // answer with the same rows as they are at the worker's next clock
 };
+
+// What happens to a push with NaN or infinite values.
+enum class BadValues : std::uint8_t {
+  refuse,  // Error::failed, which names the worker and the place
+  clip,    // NaN becomes 0, and every value is brought within ± clip
+  pass,    // nothing
+};
+
+// Error::failed, which names the worker and the place, when a value is not finite.
+void refuse_bad_values(std::span<const float> gradient, std::uint32_t worker);
 
 inline constexpr std::uint32_t kNoWorker = std::numeric_limits<std::uint32_t>::max();
 

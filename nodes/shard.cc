@@ -20,12 +20,6 @@ auto with(const Consistency& consistency, F f) {
   return std::visit(f, consistency);
 }
 
-bool all_finite(std::span<const float> values) {
-  bool finite = true;
-  for (const float value : values) finite &= std::isfinite(value);
-  return finite;
-}
-
 std::string gradient_of(std::uint32_t worker) { return "the gradient of worker " + std::to_string(worker); }
 
 std::size_t rows_in(const std::vector<SlotRun>& runs) {
@@ -58,12 +52,7 @@ Shard::Shard(KeyIndex index, Array<float> values, const ShardOptions& options)
       clocks_(options.workers),
       values_(std::move(values)),
       optimizer_{.rule = options.rule} {
-  if (options.workers == 0) throw Error(ErrorKind::failed, "a parameter server without workers would never do a step");
-  if (const std::uint32_t most = needed(); most == 0 || most > options.workers) {
-    throw Error(ErrorKind::failed, "an update of a parameter server would take " + std::to_string(most) +
-                                       " gradients of " + std::to_string(options.workers) +
-                                       " workers: give fewer backup workers, or fewer splits");
-  }
+  check(options.consistency, options.workers);
   if (options.width == 0) throw Error(ErrorKind::failed, "the rows of a tensor have no values; give a width");
   if (values_.size() != std::size_t{index_.size()} * options.width) {
     throw Error(ErrorKind::failed, "a shard of " + std::to_string(index_.size()) + " keys with " +
@@ -124,17 +113,12 @@ Array<float> Shard::checked(const Push& push, std::size_t rows) const {
                                        " values, but the server has " + std::to_string(rows * options_.width) +
                                        " parameters");
   }
-  if (options_.bad_values == BadValues::pass) return values;
   if (options_.bad_values == BadValues::clip) {
     const float most = options_.clip;
     for (float& value : values.edit()) value = std::isnan(value) ? 0.0F : std::clamp(value, -most, most);
-    return values;
   }
-  if (all_finite(values.span())) return values;
-  const float* const bad = std::find_if(values.begin(), values.end(), [](float g) { return !std::isfinite(g); });
-  throw Error(ErrorKind::failed, gradient_of(worker) + " is " + std::to_string(*bad) + " at element " +
-                                     std::to_string(bad - values.begin()) +
-                                     " of this shard: a lower learning rate may help");
+  if (options_.bad_values == BadValues::refuse) refuse_bad_values(values.span(), worker);
+  return values;
 }
 
 PushOutcome Shard::push(const Push& push) {

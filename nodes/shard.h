@@ -18,13 +18,6 @@
 
 namespace lp {
 
-// What happens to a push with NaN or infinite values.
-enum class BadValues : std::uint8_t {
-  refuse,  // Error::failed, which names the worker and the place
-  clip,    // NaN becomes 0, and every value is brought within ± clip
-  pass,    // nothing
-};
-
 struct ShardOptions {
   OptimizerRule rule = Sgd{};
   Consistency consistency = Synchronous{};
