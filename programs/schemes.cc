@@ -136,7 +136,7 @@ const NamedScheme kSchemes[] = {
     {.name = "tree",
      .system = "Rudra, hierarchical",
      .summary = "softsync over --leaves servers that sum their workers' gradients",
-     .parts = kAtServers,
+     .parts = kAtServers & ~kReplicas,
      .own = {"splits", "leaves"},
      .add =
          [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {

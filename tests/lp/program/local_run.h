@@ -69,6 +69,10 @@ class LocalRun : public Runtime::Observer {
     for (const NodeSpec& node : program_.nodes()) active += node.type->active ? 1 : 0;
     wait([&] { return finished_.size() + failed_.size() >= active; });
   }
+  // Until so many nodes have failed.
+  void wait_failed(std::size_t nodes) {
+    wait([&] { return failed_.size() >= nodes; });
+  }
   std::map<std::string, Error> failed() {
     const std::lock_guard lock(mutex_);
     return failed_;
