@@ -298,7 +298,7 @@ int run_main(int argc, char** argv, MainProgram& main) {
   try {
     if (const auto code = become_node_if_asked(argc, argv, main.programs)) return *code;
     LaunchFlags flags;
-    const CommandLine line = parse(argc, argv, main.configuration, bind(flags));
+    const CommandLine line = parse(argc, argv, main.configuration, bind(flags), main.help);
     if (!line.help.empty()) {
       std::printf("%s", line.help.c_str());
       if (main.names.size() > 1) std::printf("\nprograms: %s\n", join(main.names, ", ").c_str());

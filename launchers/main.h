@@ -13,6 +13,7 @@
 // To be called once, by main(), before there are threads.
 
 #include <functional>
+#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -23,6 +24,7 @@
 #include "lp/base/json.h"
 #include "lp/config/bind.h"
 #include "lp/config/freeze.h"
+#include "lp/config/parse.h"
 
 namespace lp {
 
@@ -40,6 +42,7 @@ struct MainProgram {
   std::vector<std::string> names{};  // of the programs; the first is the default
   Programs programs{};
   Binding configuration{};
+  HelpSections help{};                         // empty: all fields in one
   std::function<void()> prepare{};             // completes the configuration that was read; empty: nothing is missing
   std::function<std::string()> freeze{};       // the configuration, as text
   std::function<ReportFields(Run&)> report{};  // empty: there is none
@@ -63,6 +66,9 @@ int run_main(int argc, char** argv, const NamedPrograms<Config>& programs, Repor
     program.programs.add<Config>(name, make);
   }
   program.configuration = bind(config);
+  if constexpr (requires(std::span<const std::string> given) { config.help_sections(given); }) {
+    program.help = [&config](std::span<const std::string> given) { return config.help_sections(given); };
+  }
   if constexpr (!std::is_same_v<Prepare, std::nullptr_t>) program.prepare = [&config, &prepare] { prepare(config); };
   program.freeze = [&config] { return to_yaml(config); };
   if constexpr (!std::is_same_v<Report, std::nullptr_t>) {

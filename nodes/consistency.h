@@ -37,7 +37,7 @@ struct Synchronous {
 
   std::uint32_t needed(std::uint32_t workers, std::uint32_t present) const {
     // As many of those who have not left may have died without a word.
-    return std::min(workers - backups, present > backups ? present - backups : 1);
+    return std::min(workers - std::min(workers, backups), present > backups ? present - backups : 1);
   }
   std::uint64_t round(const Stamp& push, const ShardProgress&) const { return push.version; }
   bool readable(std::uint64_t clock, const ShardProgress& at) const { return at.version >= clock; }
@@ -89,7 +89,7 @@ struct Softsync {
 
   // What is left when all have left is an update too.
   std::uint32_t needed(std::uint32_t workers, std::uint32_t present) const {
-    return present == 0 ? 1 : workers / splits;
+    return present == 0 ? 1 : splits == 0 ? 0 : workers / splits;
   }
   std::uint64_t round(const Stamp&, const ShardProgress& at) const { return at.version; }
   bool readable(std::uint64_t, const ShardProgress&) const { return true; }
@@ -97,5 +97,8 @@ struct Softsync {
 };
 
 using Consistency = std::variant<Synchronous, Asynchronous, BoundedDelay, StaleSynchronous, Softsync>;
+
+// Error::failed when an update would never be done: there are no workers, or no gradients of theirs that it takes.
+void check(const Consistency& consistency, std::uint32_t workers);
 
 }  // namespace lp

@@ -3,8 +3,13 @@
 // sums the gradients of its learners, which are workers or such nodes, and pushes the sum once to those above, the root
 // servers or such nodes, as their worker. What learners read comes from the root.
 //
-// A node: its handlers run in its turn. It has no state worth saving: what was not answered is pushed again.
+// Learners push in step: their pushes of one clock are one sum, which has that clock above. It waits for all learners
+// that are there. A leaf goes on without one that has left, or that the program goes on without, until it is back.
+//
+// A node: its handlers run in its turn. It has no state worth saving: those above know which sums they have, and what
+// was not answered, leave() included, is called again.
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -13,48 +18,86 @@
 
 #include "lp/program/context.h"
 #include "lp/rpc/clients.h"
+#include "nodes/bad_values.h"
 #include "nodes/parameter_server.h"
 
 namespace lp {
 
+// Any node that pushes to a leaf server, which calls it nothing, and only hears whether it is there.
+class Learner {
+ public:
+  using Remote = Methods<>;
+};
+
 class LeafServer final : public ParameterService {
  public:
-  // Serves `learners` workers, whatever their numbers. For those above, one for each shard, it is worker `index`.
-  LeafServer(Clients<ParameterService> above, std::uint32_t learners, int index);
+  // Of n leaf servers number k sums for those of the group `learners` whose number is k mod n. For those above, one for
+  // each shard, it is worker k. What happens to bad values happens here, where their learner is known. Error::failed when
+  // no learner falls to it.
+  LeafServer(Context& node, Clients<ParameterService> above, Clients<Learner> learners, BadValues bad_values);
 
-  // Answered when the sum, of all rows of a dense tensor, was pushed to those above. Error::failed for a push of some
-  // keys, or one whose size is not that of the others.
+  // Answered when the sum, of all rows of a dense tensor, was pushed to those above. A repetition is answered with its
+  // sum. Error::failed, which names the learner, for values that are refused, for a push of some keys, and for a size
+  // that is not that of the others. Error::overloaded when too many sums wait for a learner.
   Future<Reply> push(Push push) override;
   Future<Reply> pull(Pull pull) override;
+  // Answered when all learners have left, and those above know it. Error::disconnected when the servers went back in
+  // the meantime: the learner has to ask for its position again.
   Future<void> leave(std::uint32_t learner) override;
   Future<ShardVersions> versions(std::uint32_t tensor, std::uint32_t shard) override;
-  WorkerPosition position(std::uint32_t tensor, std::uint32_t shard, std::uint32_t learner) const override;
+  // That of this leaf above, since learners push in step.
+  Future<WorkerPosition> position(std::uint32_t tensor, std::uint32_t shard, std::uint32_t learner) const override;
 
   using Remote =
       Methods<deadline<idempotent<&LeafServer::push>, kStepMilliseconds>,
-              deadline<idempotent<&LeafServer::pull>, kStepMilliseconds>, idempotent<&LeafServer::leave>,
+              deadline<idempotent<&LeafServer::pull>, kStepMilliseconds>,
+              deadline<idempotent<&LeafServer::leave>, kStepMilliseconds>,
               deadline<idempotent<&LeafServer::versions>, kStepMilliseconds>, idempotent<&LeafServer::position>>;
 
  private:
-  struct Waiting {
+  struct Gradient {
     Push push{};
     Array<float> values{};
-    Promise<Reply> promise{};
   };
-  struct Gathering {  // the sum of one shard
-    std::vector<Waiting> pushes{};
-    std::uint64_t clock = 0;                            // of the next push to those above
-    std::map<std::uint32_t, std::uint64_t> learners{};  // clocks
+  struct Sum {
+    std::map<std::uint32_t, Gradient> gradients{};  // by learner
+    std::vector<Promise<Reply>> waiting{};
+    bool pushed = false;
   };
-  using Place = std::pair<std::uint32_t, std::uint32_t>;  // tensor, shard
+  struct Place {
+    std::uint32_t tensor = 0;
+    std::uint32_t shard = 0;
 
-  void push_when_complete(const Place& place);
+    friend auto operator<=>(const Place&, const Place&) = default;
+  };
+  using Sums = std::map<std::uint64_t, Sum>;  // by clock
 
-  Clients<ParameterService> above_;
-  const std::uint32_t learners_;
+  void check_learner(std::uint32_t learner) const;
+  void watch_learners();
+  void learners_changed();
+  bool is_there(std::uint32_t learner) const { return there_.contains(learner) && !left_.contains(learner); }
+  bool has_learners() const;
+  bool has_all(const Sum& sum) const;
+  void push_complete(const Place& place);
+  void push_sum(const Place& place, std::uint64_t clock);
+  bool stands_still(const Sums& sums) const;
+  void ask_position(const Place& place);
+  void sort_out(const Place& place, Future<WorkerPosition> position);
+  Future<Reply> repeat(const Place& place, std::uint64_t clock);
+  void answer(const Place& place, std::uint64_t clock, Future<Reply> with);
+  Reply noticed(Future<Reply> reply);
+  void call_back();
+  void leave_above();
+
+  const Clients<ParameterService> above_;
+  Clients<Learner> group_;
+  std::set<std::uint32_t> learners_{};  // those that fall to this leaf
+  std::set<std::uint32_t> there_{};     // of these, as the group says
   const std::uint32_t index_;
-  std::map<Place, Gathering> gatherings_{};
-  std::set<std::uint32_t> left_{};  // learners
+  const BadValues bad_values_;
+  std::map<Place, Sums> sums_{};                                // that are not answered yet
+  std::set<Place> asked_{};                                     // those whose position was asked above
+  std::map<std::uint32_t, std::vector<Promise<void>>> left_{};  // learners, which wait for the others
 };
 
 }  // namespace lp

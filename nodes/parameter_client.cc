@@ -114,6 +114,13 @@ std::span<const float> ParameterClient::accepted(std::span<const float> gradient
 void ParameterClient::scatter(std::uint32_t tensor, const Part& part, const Array<float>& values,
                               std::span<float> to) const {
   const std::size_t width = tensors_[tensor].width;
+  std::size_t rows = 0;
+  for (const Piece& piece : part.pieces) rows += piece.count;
+  if (values.size() != rows * width) {
+    throw Error(ErrorKind::failed, "server " + std::to_string(part.server) + " has sent " +
+                                       std::to_string(values.size()) + " values instead of " +
+                                       std::to_string(rows * width) + ": is its tensor that of this worker?");
+  }
   const float* from = values.data();
   for (const Piece& piece : part.pieces) {
     std::copy(from, from + piece.count * width, to.data() + piece.at * width);

@@ -190,8 +190,10 @@ Future<ShardVersions> ParameterServer::versions(std::uint32_t tensor, std::uint3
   return ready(std::move(out));
 }
 
-WorkerPosition ParameterServer::position(std::uint32_t tensor, std::uint32_t shard, std::uint32_t worker) const {
-  return {.version = find(tensor, shard).version(), .clock = find(tensor, shard).clock(worker)};
+Future<WorkerPosition> ParameterServer::position(std::uint32_t tensor, std::uint32_t shard,
+                                                 std::uint32_t worker) const {
+  const Shard& found = find(tensor, shard);
+  return ready(WorkerPosition{.version = found.version(), .clock = found.clock(worker)});
 }
 
 ServerStatistics ParameterServer::statistics() const {

@@ -73,20 +73,20 @@ class ParameterService {
   virtual Future<Reply> push(Push push) = 0;
   // The rows, as soon as the consistency model allows a worker of this clock to see them.
   virtual Future<Reply> pull(Pull pull) = 0;
-  // The worker pushes no more.
+  // The worker pushes no more. A leaf answers when none of its workers does.
   virtual Future<void> leave(std::uint32_t worker) = 0;
 
   virtual Future<ShardVersions> versions(std::uint32_t tensor, std::uint32_t shard) = 0;
-  virtual WorkerPosition position(std::uint32_t tensor, std::uint32_t shard, std::uint32_t worker) const = 0;
+  virtual Future<WorkerPosition> position(std::uint32_t tensor, std::uint32_t shard, std::uint32_t worker) const = 0;
 
   // For the slowest worker, its restart included.
   static constexpr int kStepMilliseconds = 600'000;
 
-  using Remote =
-      Methods<deadline<idempotent<&ParameterService::push>, kStepMilliseconds>,
-              deadline<idempotent<&ParameterService::pull>, kStepMilliseconds>, idempotent<&ParameterService::leave>,
-              deadline<idempotent<&ParameterService::versions>, kStepMilliseconds>,
-              idempotent<&ParameterService::position>>;
+  using Remote = Methods<deadline<idempotent<&ParameterService::push>, kStepMilliseconds>,
+                         deadline<idempotent<&ParameterService::pull>, kStepMilliseconds>,
+                         deadline<idempotent<&ParameterService::leave>, kStepMilliseconds>,
+                         deadline<idempotent<&ParameterService::versions>, kStepMilliseconds>,
+                         idempotent<&ParameterService::position>>;
 };
 
 struct ParameterServerOptions {
@@ -107,7 +107,7 @@ class ParameterServer final : public ParameterService {
   Future<Reply> pull(Pull pull) override;
   Future<void> leave(std::uint32_t worker) override;
   Future<ShardVersions> versions(std::uint32_t tensor, std::uint32_t shard) override;
-  WorkerPosition position(std::uint32_t tensor, std::uint32_t shard, std::uint32_t worker) const override;
+  Future<WorkerPosition> position(std::uint32_t tensor, std::uint32_t shard, std::uint32_t worker) const override;
 
   ServerStatistics statistics() const;
 
@@ -119,12 +119,12 @@ class ParameterServer final : public ParameterService {
   // Error::failed when what was saved is of another size, of another kind of rule, or of a program with another seed.
   void load(const Checkpoint& in);
 
-  using Remote =
-      Methods<deadline<idempotent<&ParameterServer::push>, kStepMilliseconds>,
-              deadline<idempotent<&ParameterServer::pull>, kStepMilliseconds>, idempotent<&ParameterServer::leave>,
-              deadline<idempotent<&ParameterServer::versions>, kStepMilliseconds>,
-              idempotent<&ParameterServer::position>, idempotent<&ParameterServer::statistics>,
-              idempotent<&ParameterServer::replicate>, idempotent<&ParameterServer::replicate_leave>>;
+  using Remote = Methods<deadline<idempotent<&ParameterServer::push>, kStepMilliseconds>,
+                         deadline<idempotent<&ParameterServer::pull>, kStepMilliseconds>,
+                         deadline<idempotent<&ParameterServer::leave>, kStepMilliseconds>,
+                         deadline<idempotent<&ParameterServer::versions>, kStepMilliseconds>,
+                         idempotent<&ParameterServer::position>, idempotent<&ParameterServer::statistics>,
+                         idempotent<&ParameterServer::replicate>, idempotent<&ParameterServer::replicate_leave>>;
 
  private:
   struct WaitingRead {

@@ -52,12 +52,7 @@ Shard::Shard(KeyIndex index, Array<float> values, const ShardOptions& options)
       left_(options.workers),
       values_(std::move(values)),
       optimizer_{.rule = options.rule} {
-  if (options.workers == 0) throw Error(ErrorKind::failed, "a parameter server without workers would never do a step");
-  if (const std::uint32_t most = needed(); most == 0 || most > options.workers) {
-    throw Error(ErrorKind::failed, "an update of a parameter server would take " + std::to_string(most) +
-                                       " gradients of " + std::to_string(options.workers) +
-                                       " workers: give fewer backup workers, or fewer splits");
-  }
+  check(options.consistency, options.workers);
   if (options.width == 0) throw Error(ErrorKind::failed, "the rows of a tensor have no values; give a width");
   if (values_.size() != std::size_t{index_.size()} * options.width) {
     throw Error(ErrorKind::failed, "a shard of " + std::to_string(index_.size()) + " keys with " +

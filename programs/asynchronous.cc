@@ -17,7 +17,8 @@ class AsynchronousExchange final : public Exchange {
   std::uint64_t begin() override {
     fetched_ = false;
     clear();
-    return servers_.position();
+    const std::uint64_t clock = servers_.position();
+    return clock == kUnbounded ? clock : clock * downpour_.push_every;
   }
   const Eigen::VectorXf& parameters(std::uint64_t step, const Rows& rows) override {
     if (!fetched_ || step % downpour_.fetch_every == 0) {
@@ -51,7 +52,7 @@ class AsynchronousExchange final : public Exchange {
     examples_ = 0;
   }
   void push_accrued() {
-    servers_.wait(start_push(servers_, last_, {}, accrued_, examples_));
+    servers_.wait(start_push(servers_, last_ / downpour_.push_every, {}, accrued_, examples_));
     clear();
   }
 

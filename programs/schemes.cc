@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <iterator>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "lp/base/error.h"
@@ -136,7 +137,7 @@ const NamedScheme kSchemes[] = {
     {.name = "tree",
      .system = "Rudra, hierarchical",
      .summary = "softsync over --leaves servers that sum their workers' gradients",
-     .parts = kAtServers,
+     .parts = kAtServers & ~kReplicas,
      .own = {"splits", "leaves"},
      .add =
          [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {
@@ -331,6 +332,29 @@ bool NamedScheme::uses(std::string_view field) const {
   return std::any_of(sections.begin(), sections.end(), [&](const FlagSection& one) {
     return (one.part & parts) == one.part && std::find(one.fields.begin(), one.fields.end(), field) != one.fields.end();
   });
+}
+
+std::vector<HelpSection> TrainConfig::help_sections(std::span<const std::string> given) const {
+  const bool one = std::find(given.begin(), given.end(), "scheme") != given.end();
+  const NamedScheme& chosen = named_scheme(scheme);
+  std::vector<HelpSection> out;
+  std::vector<std::string> shown;
+  for (const FlagSection& section : flag_sections()) {
+    if (one && (section.part & chosen.parts) != section.part) continue;
+    out.push_back({std::string(section.title), {section.fields.begin(), section.fields.end()}});
+    shown.insert(shown.end(), section.fields.begin(), section.fields.end());
+  }
+  HelpSection own{one ? "the scheme " + std::string(chosen.name) : "single schemes; --scheme=NAME --help has one's"};
+  for (const NamedScheme& other : kSchemes) {
+    if (one && other.name != chosen.name) continue;
+    for (const std::string_view field : other.own) {
+      if (field.empty() || std::find(shown.begin(), shown.end(), field) != shown.end()) continue;
+      own.fields.emplace_back(field);
+      shown.emplace_back(field);
+    }
+  }
+  if (!own.fields.empty()) out.push_back(std::move(own));
+  return out;
 }
 
 void check_flags(const TrainConfig& config, const NamedScheme& scheme) {

@@ -8,7 +8,10 @@ namespace lp {
 Scheme softsync_scheme(const ServerTraining& training, std::uint32_t splits, int leaves) {
   Scheme scheme = asynchronous_scheme(training);
   scheme.consistency = Softsync{.splits = splits};
-  if (leaves > 0) scheme.levels = {leaves};
+  if (leaves > 0) {
+    scheme.levels = {leaves};
+    scheme.takes_rows = false;
+  }
   return scheme;
 }
 

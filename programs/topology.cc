@@ -20,7 +20,10 @@ TrainingGraph add_topology_training(Program& program, const LearningTask& task, 
   if (topology.shared_memory) return add_hogwild_training(program, task, training);
   if (groups == 1) return add_synchronous_training(program, task, training);
   Scheme scheme = asynchronous_scheme(training);
-  if (groups < training.workers) scheme.levels = {groups};
+  if (groups < training.workers) {
+    scheme.levels = {groups};
+    scheme.takes_rows = false;
+  }
   return add_server_training(program, task, training, scheme);
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -92,6 +93,9 @@ struct TrainConfig {
   int worker_groups = 2;
   bool shared_memory = false;
   FoundData found{};
+
+  // Of the scheme, if one is given; else of all.
+  std::vector<HelpSection> help_sections(std::span<const std::string> given) const;
 
   static constexpr auto fields = lp::fields(
       field("scheme", "how the workers train together; --list names them"),

@@ -27,16 +27,17 @@ struct Above {
   void append_nodes(std::vector<std::string>& names) const { services.append_nodes(names); }
 };
 
+std::string name_of_level(std::size_t level) { return level == 0 ? "leaf" : "level" + std::to_string(level); }
+
 // The servers between the workers and the others; what the workers call.
-Above add_levels(Program& program, const std::vector<int>& levels, int workers, const Above& servers) {
+Above add_levels(Program& program, const ServerTraining& training, const std::vector<int>& levels,
+                 const GroupHandle<Learner>& workers, const Above& servers) {
   Above above = servers;
   for (std::size_t level = levels.size(); level-- > 0;) {
-    const auto learners =
-        per_replica([below = level == 0 ? workers : levels[level - 1], nodes = levels[level]](int node) {
-          return static_cast<std::uint32_t>((below + nodes - 1 - node) / nodes);
-        });
-    const std::string name = level == 0 ? "leaf" : "level" + std::to_string(level);
-    const auto nodes = program.group<LeafServer>({.name = name, .replicas = levels[level]}, above, learners, index);
+    const auto learners = level == 0 ? workers : GroupHandle<Learner>(name_of_level(level - 1), levels[level - 1]);
+    const auto nodes = program.group<LeafServer>(
+        {.name = name_of_level(level), .replicas = levels[level], .on_failure = restart_or_stop(training)}, context,
+        above, learners, training.bad_values);
     above = {.services = nodes, .shards = servers.services.size()};
   }
   return above;
@@ -49,6 +50,14 @@ void check(const ServerTraining& training, const Scheme& scheme) {
                                          " workers: give at least one, and fewer leaves");
     }
     below = nodes;
+  }
+  if (!scheme.levels.empty() && scheme.takes_rows) {
+    throw Error(ErrorKind::failed,
+                "a tree sums gradients of all parameters, and this scheme's workers push some rows "
+                "of them: leave out the levels, or the rows");
+  }
+  if (!scheme.levels.empty() && training.replicated) {
+    throw Error(ErrorKind::failed, "a tree does not go to the replicas of servers that fail: give restarts instead");
   }
   if (training.workers >= 1 && training.servers >= 1) return;
   throw Error(ErrorKind::failed, "a training with " + std::to_string(training.workers) + " workers and " +
@@ -95,6 +104,7 @@ Tensor dense_tensor(const LearningTask& task, Partition partition) {
 GroupHandle<ParameterServer> add_servers(Program& program, const LearningTask& task, const ServerTraining& training,
                                          const Scheme& scheme, int pushers) {
   check(training, scheme);
+  check(scheme.consistency, static_cast<std::uint32_t>(pushers));
   const ParameterServerOptions options{.shard = {.rule = scheme.rule,
                                                  .consistency = scheme.consistency,
                                                  .workers = static_cast<std::uint32_t>(pushers),
@@ -121,7 +131,8 @@ TrainingGraph add_server_training(Program& program, const LearningTask& task, co
       .replicas = training.workers,
       .on_failure = scheme.loses_workers && training.restarts == 0 ? kIgnore : restart_or_stop(training),
       .ends_program = true};
-  const Above above = add_levels(program, scheme.levels, training.workers, {.services = servers});
+  const Above above = add_levels(program, training, scheme.levels, GroupHandle<Learner>(group.name, training.workers),
+                                 {.services = servers});
   return {servers, add_workers(program, group, above, tensors, task, training, scheme)};
 }
 

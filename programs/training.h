@@ -113,7 +113,7 @@ struct ExchangeParts {
 struct Scheme {
   Consistency consistency = Synchronous{};
   // Servers between the workers and the others: the sizes of their levels, from the workers up. Of a level, number i is
-  // summed by number i mod n of the n above it.
+  // summed by number i mod n of the n above it. For gradients of all parameters, and without replicas.
   std::vector<int> levels{};
   OptimizerRule rule = Sgd{};  // at the servers
   Division division = Division::shards;

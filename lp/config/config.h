@@ -23,12 +23,18 @@
 // Durations are numbers; their help text says the unit. A table that names a field which the aggregate does not have
 // does not compile. A default outside its range means that the user must give the value.
 //
+// A configuration may say in which sections --help shows its flags, and which of them, by what was given beside it:
+//
+//   std::vector<lp::HelpSection> help_sections(std::span<const std::string> given) const;   // paths of fields
+//
 // Values only, no state: any thread may use what is here.
 
 #include <array>
 #include <cstddef>
 #include <limits>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace lp {
 
@@ -63,6 +69,12 @@ struct FieldInfo {
 constexpr FieldInfo field(std::string_view name, std::string_view help, Range range = {}) {
   return {name, help, range};
 }
+
+// Fields that --help shows together, under a title.
+struct HelpSection {
+  std::string title{};
+  std::vector<std::string> fields{};
+};
 
 template <class... Infos>
 constexpr auto fields(Infos... infos) {

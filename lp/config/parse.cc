@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <iterator>
 #include <set>
 #include <span>
 #include <sstream>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <boost/program_options/options_description.hpp>
 #include <boost/program_options/value_semantic.hpp>
@@ -61,12 +64,22 @@ std::string help_of(const BoundField& field) {
 }
 
 // The flags of one aggregate, for the table that --help prints.
+void add_option(const BoundField& field, po::options_description& options) {
+  auto* value = po::value<std::string>()->value_name(value_name(*field.type));
+  if (const std::string text = default_text(field); !text.empty()) value->default_value(text, text);
+  options.add_options()(field.flag().substr(2).c_str(), value, help_of(field).c_str());
+}
 po::options_description options_of(const std::string& title, const Binding& binding) {
   po::options_description options(title);
-  for (const BoundField& field : binding.fields()) {
-    auto* value = po::value<std::string>()->value_name(value_name(*field.type));
-    if (const std::string text = default_text(field); !text.empty()) value->default_value(text, text);
-    options.add_options()(field.flag().substr(2).c_str(), value, help_of(field).c_str());
+  for (const BoundField& field : binding.fields()) add_option(field, options);
+  return options;
+}
+po::options_description options_of(const HelpSection& section, const Binding& binding) {
+  po::options_description options(section.title);
+  for (const std::string& path : section.fields) {
+    const BoundField* field = binding.find(path);
+    if (field == nullptr) fail("help_sections() names " + quote(path) + ", which is no field of the configuration");
+    add_option(*field, options);
   }
   return options;
 }
@@ -179,14 +192,40 @@ void check_given(const Binding& binding) {
   }
 }
 
+bool is_help(std::string_view word) { return word == "--help" || word == "-h"; }
+
+// The sections of help for what is given beside --help. All fields keep their defaults.
+std::vector<HelpSection> sections_for(std::span<const char* const> words, const Binding& program, const Binding& launch,
+                                      const HelpSections& sections) {
+  std::vector<const char*> others;
+  std::copy_if(words.begin(), words.end(), std::back_inserter(others), [](const char* word) { return !is_help(word); });
+  std::vector<std::string> paths;
+  std::vector<std::pair<const BoundField*, std::vector<std::string>>> defaults;
+  try {
+    for (const Given& given : Arguments(program, launch).split(others)) {
+      defaults.emplace_back(given.field, given.field->type->print(given.field->value));
+      assign_flag(given);
+      if (program.find(given.field->path) == given.field) paths.push_back(given.field->path);
+    }
+  } catch (const Error&) {
+    // Who asks for help may have mistyped a flag.
+  }
+  std::vector<HelpSection> out = sections(paths);
+  for (const auto& [field, texts] : defaults) field->assign(texts);
+  return out;
+}
+
 }  // namespace
 
-CommandLine parse(int argc, const char* const* argv, const Binding& program, const Binding& launch) {
+CommandLine parse(int argc, const char* const* argv, const Binding& program, const Binding& launch,
+                  const HelpSections& sections) {
   check_names(program, launch);
   const std::span<const char* const> words(argv + std::min(argc, 1), static_cast<std::size_t>(std::max(argc - 1, 0)));
-  if (std::any_of(words.begin(), words.end(), [](std::string_view word) { return word == "--help" || word == "-h"; })) {
+  if (std::any_of(words.begin(), words.end(), is_help)) {
     const std::string name = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "program";
-    return {.help = help_text(name, program, launch), .groups = {}};
+    const std::vector<HelpSection> shown =
+        sections ? sections_for(words, program, launch, sections) : std::vector<HelpSection>{};
+    return {.help = help_text(name, program, launch, shown), .groups = {}};
   }
   CommandLine line;
   const std::vector<Given> all = Arguments(program, launch).split(words);
@@ -200,11 +239,14 @@ CommandLine parse(int argc, const char* const* argv, const Binding& program, con
   return line;
 }
 
-std::string help_text(const std::string& program_name, const Binding& program, const Binding& launch) {
+std::string help_text(const std::string& program_name, const Binding& program, const Binding& launch,
+                      std::span<const HelpSection> sections) {
   po::options_description own = options_of("flags of every lp program", launch);
   own.add_options()("help,h", "print this text");
   po::options_description all(kColumns, kColumns / 2);
-  all.add(options_of("flags of " + program_name, program)).add(own);
+  if (sections.empty()) all.add(options_of("flags of " + program_name, program));
+  for (const HelpSection& section : sections) all.add(options_of(section, program));
+  all.add(own);
   std::ostringstream text;
   text << "usage: " << program_name << " [flags]\n" << all;
   return text.str();

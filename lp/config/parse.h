@@ -12,24 +12,33 @@
 // if its text is; so is an optional. The keys of the file are the fields of the program; `launch` holds lp's own flags,
 // and `groups` places groups. For launchers; one thread.
 
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "lp/config/bind.h"
+#include "lp/config/config.h"
 #include "lp/config/placement.h"
 
 namespace lp {
 
 struct CommandLine {
-  std::string help;                    // --help was given: this text answers it, and nothing else was read
+  std::string help;                    // --help was given: this text answers it, and the rest is unspecified
   std::vector<GroupPlacement> groups;  // whether the program has such groups is not checked here
 };
 
+// Which fields --help shows, asked for when the other flags are read; `given` has the paths of those of the command
+// line.
+using HelpSections = std::function<std::vector<HelpSection>(std::span<const std::string> given)>;
+
 // `launch` has a std::string field `config`, the flag that names the file. Errors (failed) name the flag, or file, line
 // and column, and what is expected there; both aggregates are then unspecified.
-CommandLine parse(int argc, const char* const* argv, const Binding& program, const Binding& launch);
+CommandLine parse(int argc, const char* const* argv, const Binding& program, const Binding& launch,
+                  const HelpSections& sections = {});
 
-// The text of --help: the program's flags, then lp's, in 100 columns.
-std::string help_text(const std::string& program_name, const Binding& program, const Binding& launch);
+// The text of --help: the program's flags, of these sections if there are any, then lp's, in 100 columns.
+std::string help_text(const std::string& program_name, const Binding& program, const Binding& launch,
+                      std::span<const HelpSection> sections = {});
 
 }  // namespace lp

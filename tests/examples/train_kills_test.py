@@ -40,7 +40,7 @@ class Killed(unittest.TestCase):
             self.assertEqual(expected, self.check(run)["parameters_hash"])
 
     def test_a_killed_worker_does_not_stop_the_others(self):
-        for scheme in ["asynchronous", "softsync", "backup", "gossip", "hogwild"]:
+        for scheme in ["asynchronous", "softsync", "backup", "gossip", "hogwild", "tree", "topology"]:
             with self.subTest(scheme), self.train(scheme) as run:
                 run.wait_for_step(500)
                 run.signal("worker/2")
@@ -52,6 +52,23 @@ class Killed(unittest.TestCase):
                 run.wait_for_step(500)
                 run.signal("worker/2")
                 self.check(run)
+
+    def test_a_tree_loses_no_update_with_a_killed_leaf_or_worker_that_comes_back(self):
+        for victim in ["leaf/0", "worker/2"]:
+            with self.subTest(victim), self.train("tree", "--restarts=2") as run:
+                run.wait_for_step(500)
+                run.signal(victim)
+                self.assertEqual(STEPS // 4, self.check(run)["updates"])  # two leaves of two workers each
+
+    def test_a_tree_of_synchronous_sums_changes_no_bit_whoever_is_killed(self):
+        flags = ["--scheme=tree_aggregate", f"--steps={STEPS // 2}", "--hidden=16", "--workers=8", "--restarts=2",
+                 "--cut-every=200", "--seed=3"]
+        expected = launch.result("train", "--launch=threads", *flags)["parameters_hash"]
+        for victim in ["leaf/0", "worker/3", "server/1"]:
+            with self.subTest(victim), launch.Launch("train", "--launch=processes", *flags) as run:
+                run.wait_for_step(300)
+                run.signal(victim)
+                self.assertEqual(expected, self.check(run)["parameters_hash"])
 
     def test_killed_feeders_workers_and_servers_come_back_and_change_no_bit(self):
         flags = ["--restarts=2", "--cut-every=200", "--seed=3"]

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -31,6 +32,15 @@ class Train(unittest.TestCase):
         self.assertEqual(0, process.returncode)
         self.assertEqual(set(SCHEMES), {line.split()[0] for line in process.stdout.splitlines()})
         self.assertIn("(Petuum)", process.stdout)
+
+    def test_help_has_the_flags_of_the_chosen_scheme(self):
+        flags = lambda *words: set(re.findall(r"^  --([a-z-]+)", launch.run("train", *words, "--help").stdout, re.MULTILINE))
+        everything, ring, federated = flags(), flags("--scheme=ring"), flags("--scheme=federated")
+        self.assertLess(ring, everything)
+        self.assertEqual({"fusion-bytes"}, ring - federated)
+        self.assertEqual({"fraction", "epochs", "label-shards", "patience", "target"}, federated - ring)
+        self.assertFalse({"servers", "compression", "found.inputs"} & ring)
+        self.assertLess({"servers", "compression", "backups", "save", "launch", *ring, *federated}, everything)
 
     def test_every_scheme_learns_in_processes(self):
         expected = launch.result("train", "--workers=1", f"--steps={STEPS}", "--launch=threads")["accuracy"]

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "lp/lp.h"
-#include "nodes/leaf_server.h"
 #include "tests/lp/program/local_run.h"
 
 namespace lp {
@@ -435,61 +434,18 @@ TEST_P(ParameterClientTest, AReadIsAsNewAsItsOldestPart) {
   }
 }
 
-// Rudra: a leaf sums its learners and pushes once to the root.
-TEST_P(ParameterClientTest, ALeafPushesTheSumOfItsLearnersOnce) {
-  tensors_ = {dense(10)};
-  auto root = program_.group<ParameterServer>({.name = "server", .replicas = kServers}, context, tensors_,
-                                              adding(Asynchronous{}, 2), GroupHandle<ParameterServer>("server", 0));
-  auto leaf = program_.add<LeafServer>({.name = "leaf"}, GroupHandle<ParameterService>(root), 3U, 1);
-  Runtime::Options runtime;
-  runtime.serialize = GetParam();
-  run_.emplace(program_, runtime);
-  const Client<ParameterService> service = run_->client(leaf);
-  std::vector<std::unique_ptr<ParameterClient>> learners;
-  for (std::uint32_t i = 0; i < 3; ++i) {
-    learners.push_back(std::make_unique<ParameterClient>(
-        Clients<ParameterService>(std::vector<Client<ParameterService>>(kServers, service)), tensors_,
-        ParameterClientOptions{.worker = 2 * i + 1}));
+TEST_P(ParameterClientTest, RowsOfAnotherNumberThanItsTensorHasAreRefused) {
+  serve({dense(30)}, adding(Asynchronous{}, 1));
+  tensors_ = {dense(20)};
+  ParameterClient one = client();
+  std::vector<float> got(20);
+  try {
+    one.wait(one.start_pull(0, 0, got));
+    ADD_FAILURE() << "it was taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), ErrorKind::failed);
+    EXPECT_NE(error.text().find("is its tensor that of this worker?"), std::string::npos) << error.what();
   }
-  std::vector<ParameterClient::Request> requests;
-  std::vector<std::vector<float>> got(3, std::vector<float>(10));
-  const std::vector<float> ones(10, 1.0F);
-  for (std::size_t i = 0; i < 3; ++i) requests.push_back(learners[i]->start_push(0, 0, ones, 2, got[i]));
-  for (std::size_t i = 0; i < 3; ++i) learners[i]->wait(std::move(requests[i]));
-  for (const auto& values : got) EXPECT_EQ(values, std::vector<float>(10, 0.5F));  // 3 / 6 examples
-  for (const auto& server : servers().all<&ParameterServer::statistics>()) EXPECT_EQ(server.shards.applied, 1);
-  EXPECT_EQ(servers()[0].call<&ParameterServer::position>(0, 0, 1).clock, 1);  // as worker 1 of the root
-  learners[2]->leave();
-  requests.clear();
-  for (std::size_t i = 0; i < 2; ++i) requests.push_back(learners[i]->start_push(0, 1, ones, 0));
-  for (std::size_t i = 0; i < 2; ++i) learners[i]->wait(std::move(requests[i]));
-  EXPECT_EQ(learners[0]->position(), 2);
-}
-
-TEST_P(ParameterClientTest, ALeafCountsAPushOnceAndItsSumIsAsOldAsTheOldestOfItsLearners) {
-  tensors_ = {{.partition = Partition::slices(1, 1)}};
-  auto root = program_.group<ParameterServer>({.name = "server"}, context, tensors_, adding(Asynchronous{}, 1),
-                                              GroupHandle<ParameterServer>("server", 0));
-  auto leaf = program_.add<LeafServer>({.name = "leaf"}, GroupHandle<ParameterService>(root), 2U, 0);
-  Runtime::Options runtime;
-  runtime.serialize = GetParam();
-  run_.emplace(program_, runtime);
-  const Client<ParameterService> service = run_->client(leaf);
-  const auto push = [&](std::uint32_t learner, std::uint64_t clock, std::uint64_t version) {
-    Push one{.stamp = {.worker = learner, .clock = clock, .version = version}};
-    one.values = plain(Array<float>::copy_of(std::vector<float>{1}));
-    return service.async<&ParameterService::push>(one);
-  };
-  for (std::uint64_t step = 0; step < 4; ++step) {  // in turn one of them has read the first version alone
-    Future<Reply> first = push(0, step, step % 2 == 0 ? 0 : step);
-    ASSERT_EQ(push(0, step, step).get().outcome, PushOutcome::duplicate);
-    push(1, step, step % 2 == 0 ? step : 0).get();
-    EXPECT_EQ(first.get().outcome, PushOutcome::accepted);
-  }
-  const ShardStatistics statistics = run_->client(root)[0].call<&ParameterServer::statistics>().shards;
-  EXPECT_EQ(statistics.applied, 4);
-  for (std::size_t step = 0; step < 4; ++step) EXPECT_EQ(statistics.staleness[step], 1) << step;
-  EXPECT_EQ(run_->client(root)[0].call<&ParameterServer::versions>(0, 0).newest[0], 8);
 }
 
 }  // namespace

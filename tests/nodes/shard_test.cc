@@ -245,6 +245,18 @@ TEST(SoftsyncShard, AGradientIsDividedByItsStaleness) {
   EXPECT_EQ(value_of(shard), 18);
 }
 
+TEST(SoftsyncShard, WhatIsLeftWhenAllHaveLeftIsAnUpdate) {
+  Shard shard = counter(Softsync{.splits = 1}, 3);
+  shard.push(push_of(0, 0, 0, 1));
+  shard.push(push_of(1, 0, 0, 2));
+  for (const std::uint32_t worker : {0U, 1U, 2U}) {
+    EXPECT_EQ(shard.version(), 0U);
+    shard.leave(worker);
+  }
+  EXPECT_EQ(shard.version(), 1U);
+  EXPECT_EQ(value_of(shard), 3);
+}
+
 // ---- keys, rows, rules
 
 ShardOptions adding(std::uint32_t workers, std::uint32_t width = 1) {
@@ -367,8 +379,8 @@ TEST(DenseShard, ClippingLeavesAGradientAloneThatIsFinite) {
 }
 
 TEST(Shard, RefusesOptionsThatNeverUpdate) {
-  EXPECT_THROW(counter(Synchronous{.backups = 3}, 3), Error);
-  EXPECT_THROW(counter(Softsync{.splits = 4}, 3), Error);
+  for (const std::uint32_t backups : {3U, 4U, 400U}) EXPECT_THROW(counter(Synchronous{.backups = backups}, 3), Error);
+  for (const std::uint32_t splits : {0U, 4U}) EXPECT_THROW(counter(Softsync{.splits = splits}, 3), Error);
   EXPECT_THROW(counter(Asynchronous{}, 0), Error);
 }
 

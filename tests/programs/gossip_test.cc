@@ -148,6 +148,19 @@ TEST(GossipFailures, TheOthersGoOnWithoutAWorkerThatIsKilled) {
   EXPECT_GE(run.accuracy(), 0.9);
 }
 
+// Worker 0 alone has a step, after which it sends to nobody.
+TEST(GossipFailures, WhatCannotBeSentKeepsItsWeight) {
+  test::Watch watch;
+  watch.hold_one_at(0);
+  TrainingRun run([&](Program& p) { return add_gossip_training(p, test::watched_task(watch), training_of(2, 1), 1); });
+  test::kill_for_good(run.run(), {"worker/1", "gossip/1"});
+  watch.release();
+  run.finish();
+  const auto models = held(run, 2);
+  ASSERT_EQ(models.size(), 1U);
+  EXPECT_EQ(models[0].weight, 1);
+}
+
 TEST(GossipFailures, AWorkerThatIsRestartedTakesTheFirstModelThatItIsSent) {
   test::Watch watch;
   watch.expect_workers(3);

@@ -1,6 +1,8 @@
 // What each scheme promises while it trains: convergence, waiting, bytes, equal replicas.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -343,6 +345,83 @@ TEST(Softsync, UpdatesAfterWorkersOverSplitsGradients) {
   }
 }
 
+// Of 102 gradients two are left for the last update, which would take four.
+TEST(Softsync, TheLastUpdateTakesWhatIsLeft) {
+  for (const int leaves : {0, 2}) {
+    TrainingRun run([leaves](Program& program) {
+      return add_softsync_training(program, digits_task(), training_of(4, 102), 1, leaves);
+    });
+    run.finish();
+    EXPECT_EQ(run.statistics().updates, 26U) << leaves << " leaves";
+  }
+}
+
+TEST(Schemes, AnUpdateThatWouldNeverBeDoneIsRefusedWhenTheGraphIsBuilt) {
+  for (const std::uint32_t backups : {4U, 5U, 400U}) {
+    Program program("training");
+    EXPECT_THROW(add_synchronous_training(program, digits_task(), training_of(4, 10), backups), Error) << backups;
+  }
+  for (const auto& [splits, leaves] : {std::pair(0U, 0), std::pair(5U, 0), std::pair(3U, 2)}) {
+    Program program("training");
+    EXPECT_THROW(add_softsync_training(program, digits_task(), training_of(4, 10), splits, leaves), Error) << splits;
+  }
+}
+
+TEST(Tree, RowsAndReplicasAreRefusedWhenTheGraphIsBuilt) {
+  Scheme rows = asynchronous_scheme(training_of(4, 10));
+  rows.levels = {2};
+  Program program("training");
+  EXPECT_THROW(add_server_training(program, digits_task(), training_of(4, 10), rows), Error);
+  ServerTraining replicated = training_of(4, 10, 0.1F, 2);
+  replicated.replicated = true;
+  EXPECT_THROW(add_softsync_training(program, digits_task(), replicated, 1, 2), Error);
+}
+
+TEST(Tree, GoesOnWithoutAWorkerThatIsKilled) {
+  test::Watch watch;
+  watch.expect_workers(4);
+  TrainingRun run([&](Program& program) {
+    return add_softsync_training(program, test::watched_task(watch), training_of(4, 800), 1, 2);
+  });
+  EXPECT_TRUE(watch.wait_for_others(25));
+  test::kill_for_good(run.run(), {"worker/2"});
+  run.finish();
+  for (const std::size_t k : {0U, 1U, 3U}) {
+    EXPECT_EQ(run.workers()[k].call<&TrainingWorker::statistics>().steps, 200U);
+  }
+  EXPECT_EQ(run.statistics().applied, 400U);
+}
+
+// The gradient that brings the count to 0 is not finite.
+class BrokenOnce final : public test::TestMlp {
+ public:
+  explicit BrokenOnce(std::atomic<int>& left) : left_(left) {}
+  double loss(const Eigen::VectorXf& parameters, const Dataset& batch, Eigen::VectorXf& gradient) const override {
+    const double loss = TestMlp::loss(parameters, batch, gradient);
+    if (--left_ == 0) gradient[0] = std::numeric_limits<float>::quiet_NaN();
+    return loss;
+  }
+
+ private:
+  std::atomic<int>& left_;
+};
+
+TEST(Tree, OnlyTheWorkerOfABadGradientFailsAndIsNamed) {
+  std::atomic<int> left = 40;
+  LearningTask task = digits_task();
+  task.model = [&left] { return std::make_unique<BrokenOnce>(left); };
+  TrainingRun run([&](Program& program) { return add_softsync_training(program, task, training_of(4, 400), 1, 2); });
+  run.run().wait_failed(1);
+  const auto failed = run.run().failed();
+  ASSERT_EQ(failed.size(), 1U);
+  const auto& [name, error] = *failed.begin();
+  const std::string expected = "the gradient of worker " + name.substr(name.size() - 1) + " is nan";
+  EXPECT_NE(error.text().find(expected), std::string::npos) << name << ": " << error.what();
+  test::kill_for_good(run.run(), {name});
+  run.run().wait_finished();
+  EXPECT_EQ(run.run().failed().size(), 1U);
+}
+
 TEST(Tree, TheRootGetsOnePushForEachLeaf) {
   TrainingRun run(
       [&](Program& program) { return add_softsync_training(program, digits_task(), training_of(6, 120), 1, 2); });
@@ -385,7 +464,9 @@ class NotingServer final : public ParameterService {
   Future<Reply> pull(Pull) override { return ready(Reply{}); }
   Future<void> leave(std::uint32_t) override { return ready(); }
   Future<ShardVersions> versions(std::uint32_t, std::uint32_t) override { return ready(ShardVersions{}); }
-  WorkerPosition position(std::uint32_t, std::uint32_t, std::uint32_t) const override { return {}; }
+  Future<WorkerPosition> position(std::uint32_t, std::uint32_t, std::uint32_t) const override {
+    return ready(WorkerPosition());
+  }
   std::vector<std::uint32_t> pushed() const { return pushed_; }
 
   using Remote = Methods<&NotingServer::push, &NotingServer::pull, &NotingServer::leave, &NotingServer::versions,

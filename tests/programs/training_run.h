@@ -223,7 +223,8 @@ inline void kill_for_good(LocalRun& run, const std::vector<std::string>& names) 
     const NodeId node = run.id(name);
     run.runtime().stop(node, "it is killed");
     EXPECT_TRUE(run.runtime().join(node, after(std::chrono::seconds(20))));
-    const std::vector<PeerState> news{{.node = node, .incarnation = 2, .gone = true, .text = "it was killed"}};
+    const std::vector<PeerState> news{
+        {.node = node, .incarnation = 2, .gone = true, .text = "it was killed", .epoch = 1}};
     run.runtime().update(news);
   }
 }

@@ -57,7 +57,12 @@ TEST_P(TreeAggregateOf, ALevelTakesThoseBelowInTurn) {
     for (std::uint32_t node = 0; const auto& one : run.run().client(GroupHandle<LeafServer>(level, nodes))) {
       for (std::uint32_t i = 0; i < below; ++i) {
         const bool its = i % static_cast<std::uint32_t>(nodes) == node;
-        EXPECT_EQ(one.call<&LeafServer::position>(0, 0, i).clock, its ? 1U : 0U) << i << " at " << level << "/" << node;
+        const auto its_clock = [&] { return one.call<&LeafServer::position>(0, 0, i).clock; };
+        if (its) {
+          EXPECT_EQ(its_clock(), 1U) << i << " at " << level << "/" << node;
+        } else {
+          EXPECT_THROW(its_clock(), Error) << i << " at " << level << "/" << node;
+        }
       }
       ++node;
     }

@@ -181,5 +181,34 @@ TEST(Flags, HelpShortensLongDefaults) {
   EXPECT_NE(help.find("(=7,7,7,7,7,7,7,7,7,7,7,7,...)"), std::string::npos) << help;
 }
 
+struct Shown {
+  std::string kind = "a";
+  int size = 1;
+  int depth = 2;
+};
+
+TEST(Flags, HelpShowsTheSectionsForWhatIsGivenBesideIt) {
+  Shown config;
+  LaunchFlags flags;
+  std::vector<std::string> seen;
+  const HelpSections sections = [&](std::span<const std::string> given) {
+    seen.assign(given.begin(), given.end());
+    return std::vector<HelpSection>{{.title = "of kind " + config.kind, .fields = {"kind", "depth"}}};
+  };
+  const auto help_of = [&](std::vector<const char*> words) {
+    words.insert(words.begin(), "program");
+    return parse(static_cast<int>(words.size()), words.data(), bind(config), bind(flags), sections).help;
+  };
+  const std::string help = help_of({"--kind=b", "--help"});
+  EXPECT_NE(help.find("of kind b:\n  --kind string (=a)"), std::string::npos)
+      << help;  // its default, not what is given
+  EXPECT_NE(help.find("--depth"), std::string::npos);
+  EXPECT_NE(help.find("--config"), std::string::npos);
+  EXPECT_EQ(help.find("--size"), std::string::npos);
+  EXPECT_EQ(seen, std::vector<std::string>{"kind"});
+  EXPECT_NE(help_of({"--kindd=b", "-h"}).find("of kind a:"), std::string::npos);  // a mistake is no obstacle
+  EXPECT_TRUE(seen.empty());
+}
+
 }  // namespace
 }  // namespace lp::test

@@ -78,6 +78,10 @@ class LocalRun : public Runtime::Observer {
       return finished + failed_.size() >= awaited.size();
     });
   }
+  // Until so many nodes have failed.
+  void wait_failed(std::size_t nodes) {
+    wait([&] { return failed_.size() >= nodes; });
+  }
   std::map<std::string, Error> failed() {
     const std::lock_guard lock(mutex_);
     return failed_;
