@@ -143,7 +143,7 @@ struct TrainConfig {
             range(0, 1)),
       field("curves", "a file for what the looks have found over time, as CSV"),
       field("snapshots",
-            "a directory for files with the parameters, made while they are learned, the newest 5 of them"),
+            "a directory for files with the model, as --save writes them, made while it is learned, the newest 5"),
       field("snapshot_every", "seconds from one of them to the next", positive),
       field("patience", "federated: seconds that a round waits for a client", positive),
       field("probability", "gossip: that a worker sends its model to another after a step", range(0, 1)),
