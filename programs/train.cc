@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -116,6 +117,12 @@ SharedExamples prepare_training(TrainConfig& config) {
   if (config.found.inputs != 0 || config.found.classes != 0 || !config.found.path.empty() ||
       !config.found.key.empty()) {
     throw Error(ErrorKind::failed, "--found is set by the launcher: leave it out");
+  }
+  if (!config.save.empty()) {
+    const auto folder = std::filesystem::absolute(config.save).parent_path();
+    if (!std::filesystem::is_directory(folder)) {
+      throw Error(ErrorKind::failed, "--save: there is no directory " + folder.string());
+    }
   }
   const Examples examples = read_examples(config);
   SharedExamples shared = share(examples);

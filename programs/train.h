@@ -162,7 +162,8 @@ Program make_training(const TrainConfig& config);
 
 // Reads the files of data, for all nodes: those of this host take the examples from the memory that is returned, which
 // must outlive the run; those of another read the files there. To be called by the launcher before the program is
-// made; without it, every node reads the files. Error::failed when something is wrong with them, or with `init`.
+// made; without it, every node reads the files. Error::failed when something is wrong with them, or with
+// `init` or `save`.
 SharedExamples prepare_training(TrainConfig& config);
 
 // What is trained and tested on, with features as the model takes them: those of `test`, or a fifth of the data, which
