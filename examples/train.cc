@@ -131,13 +131,24 @@ std::string save(const lp::KeptModel& model, const std::string& file, const lp::
   }
 }
 
+void hint_at_scaling(const lp::TrainingData& data) {
+  constexpr float kLarge = 20;  // beyond it, a unit's sum lies where the activation is flat
+  if (!data.scaling.empty() || data.train.features.size() == 0) return;
+  if (const float largest = data.train.features.cwiseAbs().maxCoeff(); largest > kLarge) {
+    std::fprintf(stderr, "there are features as large as %g: --scale may help the training\n",
+                 static_cast<double>(largest));
+  }
+}
+
 Result report(lp::Run& run, const lp::TrainConfig& config) {
   const auto servers = run.client(lp::GroupHandle<lp::ParameterServer>("server", size_of("server", run.program())));
   const auto workers = run.client(lp::GroupHandle<lp::TrainingWorker>("worker", size_of("worker", run.program())));
   Result result = statistics_of(servers, workers);
   const std::unique_ptr<lp::Model> model = lp::model_of(config);
   const lp::Parameters parameters = lp::trained_parameters(servers, workers, model->size());
-  const lp::Evaluation test = lp::evaluate(*model, parameters.values, lp::data_of(config, run.seed()).test);
+  const lp::TrainingData data = lp::data_of(config, run.seed());
+  const lp::Evaluation test = lp::evaluate(*model, parameters.values, data.test);
+  hint_at_scaling(data);
   std::printf("%s\n", lp::confusion_table(test.confusion).c_str());
   result.accuracy = test.accuracy;
   result.loss = test.loss;

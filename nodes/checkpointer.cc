@@ -8,7 +8,6 @@
 
 #include "lp/base/error.h"
 #include "lp/base/message.h"
-#include "lp/program/checkpoint.h"
 
 namespace lp {
 namespace {
@@ -48,7 +47,7 @@ std::string Checkpointer::save() {
   const Parameters parameters = all_parameters(servers_, size_);
   if (!written_.empty() && parameters.step == saved_) return written_.back();
   const fs::path file = options_.directory / ("parameters-" + std::to_string(parameters.step) + ".lpc");
-  Checkpoint out;
+  Checkpoint out = options_.beside;
   const std::span<const float> values(parameters.values.data(), static_cast<std::size_t>(parameters.values.size()));
   out.put(kEntry, Array<float>::copy_of(values));
   out.write(file, "checkpointer", parameters.step);

@@ -13,6 +13,7 @@
 #include <Eigen/Core>
 
 #include "lp/base/scheduler.h"
+#include "lp/program/checkpoint.h"
 #include "lp/program/context.h"
 #include "lp/rpc/clients.h"
 #include "lp/rpc/method.h"
@@ -26,6 +27,7 @@ struct CheckpointerOptions {
   Duration period = std::chrono::minutes(1);  // from one file to the next
   int keep = 5;                               // of its files the newest; it removes those that it wrote before
   std::function<Eigen::Index()> size{};       // of the parameters; asked once, where the node runs
+  Checkpoint beside{};                        // what a file has beside the parameters
 };
 
 class Checkpointer {

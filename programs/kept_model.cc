@@ -11,7 +11,6 @@
 #include "lp/base/error.h"
 #include "lp/base/file.h"
 #include "lp/base/message.h"
-#include "lp/program/checkpoint.h"
 #include "programs/linear.h"
 
 namespace lp {
@@ -116,7 +115,7 @@ void scale(const Scaling& scaling, Dataset& data) {
   data.features.array().colwise() *= scaling.factor.array();
 }
 
-void write_model(const KeptModel& model, const fs::path& file) {
+Checkpoint describe(const KeptModel& model) {
   Checkpoint out;
   out.put("model.format", kFormat);
   out.put("model.kind", std::string(enum_name(model.kind)));
@@ -126,6 +125,11 @@ void write_model(const KeptModel& model, const fs::path& file) {
   out.put("model.names", model.names);
   out.put("model.mean", array_of(model.scaling.mean));
   out.put("model.factor", array_of(model.scaling.factor));
+  return out;
+}
+
+void write_model(const KeptModel& model, const fs::path& file) {
+  Checkpoint out = describe(model);
   out.put("parameters", array_of(model.parameters));
   out.write(file, "model", model.steps);
 }

@@ -13,6 +13,7 @@
 #include <Eigen/Core>
 
 #include "lp/base/array.h"
+#include "lp/program/checkpoint.h"
 #include "programs/data.h"
 #include "programs/mlp.h"
 #include "programs/model.h"
@@ -46,6 +47,8 @@ struct KeptModel {
   int classes() const { return static_cast<int>(units.back()); }
 };
 
+// All of it but the parameters and the steps, as entries of a checkpoint.
+Checkpoint describe(const KeptModel& model);
 // Writes the file whole or not at all. Error::failed when it can't be written.
 void write_model(const KeptModel& model, const std::filesystem::path& file);
 // Error::failed that says what is wrong with the file: truncated, damaged, newer, or something else than a model.

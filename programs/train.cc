@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -68,6 +69,18 @@ FoundData found_in(const Examples& examples) {
   return {.inputs = examples.data.inputs(), .classes = examples.data.classes, .path = {}, .key = {}};
 }
 
+// How snapshots are made: files of models, of which each has the parameters of its time.
+struct Snapshots {
+  TrainConfig config;
+
+  CheckpointerOptions dereference(Context& node) const {
+    return {.directory = config.snapshots,
+            .period = from_seconds(config.snapshot_every),
+            .size = [all = config] { return model_of(all)->size(); },
+            .beside = describe(kept_model(config, node.program_seed(), {}))};
+  }
+};
+
 // The nodes that look on while others train.
 void add_observers(Program& program, const TrainConfig& config) {
   const bool looks = config.evaluate_every > 0;
@@ -85,7 +98,6 @@ void add_observers(Program& program, const TrainConfig& config) {
     throw Error(ErrorKind::failed, "no server has the parameters that are learned: leave out what looks at them");
   }
   const GroupHandle<ParameterServer> servers("server", found->size);
-  const auto model = [config] { return model_of(config); };
   if (looks) {
     EvaluatorOptions options{.period = from_seconds(config.evaluate_every), .judge = judge_of(config)};
     if (config.target > 0) {
@@ -95,10 +107,7 @@ void add_observers(Program& program, const TrainConfig& config) {
     program.add<Evaluator>({.name = "evaluator"}, servers, metrics, options);
   }
   if (!config.snapshots.empty()) {
-    const CheckpointerOptions options{.directory = config.snapshots,
-                                      .period = from_seconds(config.snapshot_every),
-                                      .size = [model] { return model()->size(); }};
-    program.add<Checkpointer>({.name = "checkpointer"}, servers, options);
+    program.add<Checkpointer>({.name = "checkpointer"}, servers, Snapshots{config});
   }
 }
 
@@ -108,6 +117,12 @@ SharedExamples prepare_training(TrainConfig& config) {
   if (config.found.inputs != 0 || config.found.classes != 0 || !config.found.path.empty() ||
       !config.found.key.empty()) {
     throw Error(ErrorKind::failed, "--found is set by the launcher: leave it out");
+  }
+  if (!config.save.empty()) {
+    const auto folder = std::filesystem::absolute(config.save).parent_path();
+    if (!std::filesystem::is_directory(folder)) {
+      throw Error(ErrorKind::failed, "--save: there is no directory " + folder.string());
+    }
   }
   const Examples examples = read_examples(config);
   SharedExamples shared = share(examples);

@@ -144,7 +144,7 @@ struct TrainConfig {
             range(0, 1)),
       field("curves", "a file for what the looks have found over time, as CSV"),
       field("snapshots",
-            "a directory for files with the parameters, made while they are learned, the newest 5 of them"),
+            "a directory for files with the model, as --save writes them, made while it is learned, the newest 5"),
       field("snapshot_every", "seconds from one of them to the next", positive),
       field("patience", "federated: seconds that a round waits for a client", positive),
       field("probability", "gossip: that a worker sends its model to another after a step", range(0, 1)),
@@ -163,7 +163,8 @@ Program make_training(const TrainConfig& config);
 
 // Reads the files of data, for all nodes: those of this host take the examples from the memory that is returned, which
 // must outlive the run; those of another read the files there. To be called by the launcher before the program is
-// made; without it, every node reads the files. Error::failed when something is wrong with them, or with `init`.
+// made; without it, every node reads the files. Error::failed when something is wrong with them, or with
+// `init` or `save`.
 SharedExamples prepare_training(TrainConfig& config);
 
 // What is trained and tested on, with features as the model takes them: those of `test`, or a fifth of the data, which

@@ -65,6 +65,13 @@ class Keep(unittest.TestCase):
                               "--launch=processes --save=digits.lpm")
                 self.assertAlmostEqual(first, self.accuracy(), delta=0.005)
 
+    def test_large_features_get_a_hint(self):
+        (self.folder / "large.csv").write_text("".join(f"{i * 100},{i % 2}\n" for i in range(100)))
+        for flags, hinted in [([], True), (["--scale"], False)]:
+            process = launch.run("train", f"--data={self.folder}/large.csv", "--steps=20", *flags)
+            self.assertEqual(0, process.returncode, process.stderr)
+            self.assertEqual(hinted, "--scale may" in process.stderr)
+
     def test_names_of_classes_stay(self):
         (self.folder / "first.csv").write_text("width,kind\n" + "".join(f"{i},{'wide' if i > 50 else 'narrow'}\n" for i in range(100)))
         (self.folder / "new.csv").write_text("width\n3\n99\n")
@@ -75,7 +82,7 @@ class Keep(unittest.TestCase):
         (self.folder / "foreign.lpm").write_text("1,2,3\n" * 100)
         for flags, said in [(["--evaluate=foreign.lpm"], "does not begin as one does"), (["--predict=nowhere.lpm"], "No such file"),
                             (["--init=foreign.lpm"], "does not begin as one does"), (["--evaluate=a", "--predict=b"], "not to both"),
-                            (["--evaluate=a", "--workers=2"], "unknown flag")]:
+                            (["--evaluate=a", "--workers=2"], "unknown flag"), (["--save=nowhere/digits.lpm"], "there is no directory")]:
             with self.subTest(flags):
                 process = subprocess.run(launch.command("train", *flags), cwd=self.folder, timeout=launch.PATIENCE, stdin=subprocess.DEVNULL,
                                          text=True, capture_output=True, env={**os.environ, "XDG_STATE_HOME": str(self.folder)})

@@ -109,6 +109,8 @@ class Train(unittest.TestCase):
                 self.assertTrue(all(accuracy < 0.9 for accuracy in accuracies[:-1]))
                 self.assertEqual(snapshots, pathlib.Path(result["snapshot"]).parent)
                 self.assertLessEqual(len(list(snapshots.iterdir())), 5)
+                kept = subprocess.run(launch.command("train", "--json", f"--evaluate={result['snapshot']}"), capture_output=True, text=True)
+                self.assertGreater(json.loads(kept.stdout)["accuracy"], 0.85, kept.stderr)
 
     def test_what_cannot_be_kept_costs_no_result(self):
         process = launch.run("train", "--json", "--steps=100", "--evaluate-every=0.01", "--curves=/nowhere/curves.csv")
