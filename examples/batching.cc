@@ -92,8 +92,6 @@ lp::Program make_program(const Config& config) {
   return program;
 }
 
-Result report(lp::Run& run, const Config&) {
-  return run.client(lp::Handle<Classifier>("classifier")).call<&Classifier::result>();
-}
+Result report(lp::Run& run, const Config&) { return run.client<Classifier>("classifier").call<&Classifier::result>(); }
 
 int main(int argc, char** argv) { return lp::main<Config>(argc, argv, make_program, report); }

@@ -86,8 +86,7 @@ struct Result {
 };
 
 Result report(lp::Run& run, const Config& config) {
-  const lp::GroupHandle<lp::ParameterServer> servers("server", config.servers);
-  const lp::Parameters parameters = lp::latest_parameters(run.client(servers));
+  const lp::Parameters parameters = lp::latest_parameters(run.clients<lp::ParameterServer>("server"));
   if (parameters.step < config.steps) {
     throw lp::Error(lp::ErrorKind::failed, "the servers are at step " + std::to_string(parameters.step) + " of " +
                                                std::to_string(config.steps) + ": one failed after the last step");

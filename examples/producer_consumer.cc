@@ -116,7 +116,7 @@ struct Result {
 
 Result report(lp::Run& run, const Config& config) {
   const std::int64_t n = config.producers * config.items;
-  return {.sum = run.client(lp::Handle<Queue>("queue")).call<&Queue::sum>(), .expected = n * (n - 1) / 2};
+  return {.sum = run.client<Queue>("queue").call<&Queue::sum>(), .expected = n * (n - 1) / 2};
 }
 
 int main(int argc, char** argv) { return lp::main<Config>(argc, argv, make_program, report); }

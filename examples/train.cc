@@ -112,11 +112,10 @@ void add_looks(const lp::MetricSeries& series, const std::string& file, Result& 
   if (!file.empty()) keep([&] { lp::write_file_durably(file, lp::to_csv(series)); });
 }
 
-int size_of(std::string_view group, const lp::Program& program) {
-  for (const lp::GroupSpec& one : program.groups()) {
-    if (one.options.name == group) return one.size;
-  }
-  return 0;
+// Nobody where the scheme has no such group.
+template <class S>
+lp::Clients<S> clients_of(std::string_view group, lp::Run& run) {
+  return run.program().find_group(group) == nullptr ? lp::Clients<S>({}) : run.clients<S>(group);
 }
 
 // Keeps the model. Where the file cannot be written, the run's directory has it, and the error says so.
@@ -141,8 +140,8 @@ void hint_at_scaling(const lp::TrainingData& data) {
 }
 
 Result report(lp::Run& run, const lp::TrainConfig& config) {
-  const auto servers = run.client(lp::GroupHandle<lp::ParameterServer>("server", size_of("server", run.program())));
-  const auto workers = run.client(lp::GroupHandle<lp::TrainingWorker>("worker", size_of("worker", run.program())));
+  const auto servers = clients_of<lp::ParameterServer>("server", run);
+  const auto workers = clients_of<lp::TrainingWorker>("worker", run);
   Result result = statistics_of(servers, workers);
   const std::unique_ptr<lp::Model> model = lp::model_of(config);
   const lp::Parameters parameters = lp::trained_parameters(servers, workers, model->size());
@@ -153,19 +152,19 @@ Result report(lp::Run& run, const lp::TrainConfig& config) {
   result.accuracy = test.accuracy;
   result.loss = test.loss;
   result.updates = parameters.step;
-  if (size_of("metrics", run.program()) > 0) {
-    add_looks(run.client(lp::Handle<lp::Metrics>("metrics")).call<&lp::Metrics::all>(), config.curves, result);
+  const auto has = [&](std::string_view group) { return run.program().find_group(group) != nullptr; };
+  if (has("metrics")) {
+    add_looks(run.client<lp::Metrics>("metrics").call<&lp::Metrics::all>(), config.curves, result);
   }
-  if (size_of("checkpointer", run.program()) > 0) {
-    const auto checkpointer = run.client(lp::Handle<lp::Checkpointer>("checkpointer"));
+  if (has("checkpointer")) {
+    const auto checkpointer = run.client<lp::Checkpointer>("checkpointer");
     keep([&] { result.snapshot = checkpointer.call<&lp::Checkpointer::save>(); });
   }
-  if (size_of("rounds", run.program()) > 0) {
-    add_rounds(run.client(lp::Handle<lp::Rounds>("rounds")).call<&lp::Rounds::statistics>(), result);
+  if (has("rounds")) {
+    add_rounds(run.client<lp::Rounds>("rounds").call<&lp::Rounds::statistics>(), result);
   }
-  if (const int stages = size_of("stage", run.program()); stages > 0) {
-    add_stages(run.client(lp::GroupHandle<lp::PipelineStage>("stage", stages)).all<&lp::PipelineStage::statistics>(),
-               result);
+  if (has("stage")) {
+    add_stages(run.clients<lp::PipelineStage>("stage").all<&lp::PipelineStage::statistics>(), result);
   }
   result.parameters_hash = lp::parameters_hash(parameters.values);
   if (!config.save.empty()) result.saved = save(lp::kept_model(config, run.seed(), parameters), config.save, run);

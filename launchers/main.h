@@ -12,13 +12,17 @@
 //
 // To be called once, by main(), before there are threads.
 
+#include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "launchers/launch_flags.h"
 #include "launchers/programs.h"
 #include "launchers/run.h"
 #include "lp/base/json.h"
@@ -57,6 +61,39 @@ ReportFields fields_of(const Result& result) {
   return fields;
 }
 
+// A field of a configuration. Its name shows in the compiler's message.
+template <auto name>
+struct ConfigField {
+  static constexpr bool kFree = std::ranges::none_of(
+      LaunchFlags::fields, [](const FieldInfo& flag) { return flag.name == std::string_view(name.text); });
+  static_assert(kFree,
+                "lp: a field of this configuration has the name of a flag that every program has; see the name above, "
+                "and give the field another");
+};
+
+template <class Config>
+consteval bool configuration_is_fine() {
+  if constexpr (!Aggregate<Config>) {
+    static_assert(
+        Aggregate<Config>,
+        "lp: a configuration is an aggregate: a struct of fields with initializers, which has no constructor, "
+        "no base class and nothing private");
+    return false;
+  } else {
+    constexpr auto& names = field_names<Config>;
+    return []<std::size_t... I>(std::index_sequence<I...>) {
+      return (ConfigField<Name<names[I].size()>(names[I])>::kFree && ...);
+    }
+    (std::make_index_sequence<names.size()>{});
+  }
+}
+template <class Config, class Make>
+consteval bool makes_program() {
+  static_assert(std::is_invocable_r_v<Program, Make&, const Config&>,
+                "lp: make_program is called with (const Config&), and returns an lp::Program");
+  return std::is_invocable_r_v<Program, Make&, const Config&>;
+}
+
 template <class Config, class Report, class Prepare = std::nullptr_t>
 int run_main(int argc, char** argv, const NamedPrograms<Config>& programs, Report report, Prepare prepare = nullptr) {
   Config config{};
@@ -88,32 +125,18 @@ int run_main(int argc, char** argv, const NamedPrograms<Config>& programs, Repor
 
 }  // namespace internal
 
-template <Aggregate Config, class Make>
-  requires std::is_invocable_r_v<Program, Make&, const Config&>
-int main(int argc, char** argv, Make make_program) {
-  return internal::run_main<Config>(argc, argv, {{"program", make_program}}, nullptr);
+template <class Config, class Make, class Report = std::nullptr_t, class Prepare = std::nullptr_t>
+int main(int argc, char** argv, Make make_program, Report report = nullptr, Prepare prepare = nullptr) {
+  if constexpr (internal::configuration_is_fine<Config>() && internal::makes_program<Config, Make>()) {
+    return internal::run_main<Config>(argc, argv, {{"program", make_program}}, std::move(report), std::move(prepare));
+  }
 }
 
-template <Aggregate Config, class Make, class Report>
-  requires std::is_invocable_r_v<Program, Make&, const Config&>
-int main(int argc, char** argv, Make make_program, Report report) {
-  return internal::run_main<Config>(argc, argv, {{"program", make_program}}, std::move(report));
-}
-
-template <Aggregate Config, class Make, class Report, class Prepare>
-  requires std::is_invocable_r_v<Program, Make&, const Config&> && std::is_invocable_v<Prepare&, Config&>
-int main(int argc, char** argv, Make make_program, Report report, Prepare prepare) {
-  return internal::run_main<Config>(argc, argv, {{"program", make_program}}, std::move(report), std::move(prepare));
-}
-
-template <Aggregate Config>
-int main(int argc, char** argv, const NamedPrograms<Config>& programs) {
-  return internal::run_main<Config>(argc, argv, programs, nullptr);
-}
-
-template <Aggregate Config, class Report>
-int main(int argc, char** argv, const NamedPrograms<Config>& programs, Report report) {
-  return internal::run_main<Config>(argc, argv, programs, std::move(report));
+template <class Config, class Report = std::nullptr_t>
+int main(int argc, char** argv, const NamedPrograms<Config>& programs, Report report = nullptr) {
+  if constexpr (internal::configuration_is_fine<Config>()) {
+    return internal::run_main<Config>(argc, argv, programs, std::move(report));
+  }
 }
 
 }  // namespace lp

@@ -2,7 +2,7 @@
 // What a launch returns: a program that runs.
 //
 //   lp::Run run(make_program(config), {.launch = lp::Launch::threads});
-//   double loss = run.client(server).call<&Server::loss>();
+//   double loss = run.client<Server>("server").call<&Server::loss>();
 //   run.stop("enough");
 //   if (!run.wait().success) std::cerr << run.wait().cause.text();
 //
@@ -16,6 +16,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -105,7 +106,16 @@ class Run {
   std::vector<std::string> processes() const;  // the names of their nodes, joined by commas: also those of their logs
   std::uint64_t seed() const;                  // of the whole program
 
-  // Calls a node of the program from outside.
+  // Calls a node, or all of a group, from outside, by name ("server", "worker/3") or by the handle that the program
+  // returned. Error::failed when there is none of this name, class and size.
+  template <class S>
+  Client<S> client(std::string_view node) {
+    return client(program().handle<S>(node));
+  }
+  template <class S>
+  Clients<S> clients(std::string_view group) {
+    return client(program().group_handle<S>(group));
+  }
   template <class S>
   Client<S> client(const Handle<S>& handle) {
     return runtime().client(handle);

@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
 #include "lp/base/hash.h"
+#include "lp/base/names.h"
 #include "lp/base/scheduler.h"
 
 namespace lp {
@@ -57,8 +61,38 @@ Array<float> joined(const Array<float>& a, const Array<float>& b) {
   return both;
 }
 
-Array<float> slice_of(const Array<float>& values, const Collective::Slice& slice) {
-  return Array<float>(values.buffer().slice(slice.begin * sizeof(float), slice.size * sizeof(float)));
+template <class T>
+Array<T> slice_of(const Array<T>& values, const Collective::Slice& slice) {
+  return Array<T>(values.buffer().slice(slice.begin * sizeof(T), slice.size * sizeof(T)));
+}
+
+template <class T>
+void reduce_into(std::span<T> to, std::span<const T> from, Reduction reduction) {
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    const T a = to[i];
+    const T b = from[i];
+    if (reduction != Reduction::sum) {
+      if (b != b || (reduction == Reduction::max ? a < b : b < a)) to[i] = b;  // a NaN, once there, stays
+    } else if constexpr (std::is_integral_v<T>) {
+      using Unsigned = std::make_unsigned_t<T>;
+      to[i] = static_cast<T>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
+    } else {
+      to[i] = a + b;
+    }
+  }
+}
+
+// Values of another type travel as the floats that their bytes are.
+template <class T>
+Array<float> as_floats(const Array<T>& values) {
+  return Array<float>(values.buffer());
+}
+// Copies them, for they may lie where a T may not.
+template <class T>
+std::vector<T> from_floats(const Array<float>& floats) {
+  std::vector<T> values(floats.size() * sizeof(float) / sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), floats.data(), values.size() * sizeof(T));
+  return values;
 }
 
 }  // namespace
@@ -346,6 +380,39 @@ void Collective::allreduce(Tensors& tensors) {
     }
   }
 }
+
+template <class T>
+void Collective::allreduce(std::span<T> values, Reduction reduction) {
+  check_joined();
+  if (ranks_ == 1) return;
+  constexpr std::size_t kFloats = sizeof(T) / sizeof(float);
+  const auto kind = hash_combine(static_cast<std::uint64_t>(reduction), fnv1a(type_name<T>));
+  const Operation operation = begin(Operation::Kind::allreduce, values.size(), kind);
+  statistics_.steps += 2;
+  const auto given = Array<T>::copy_of(values);
+  for (std::uint32_t i = 1; i < ranks_; ++i) {
+    const std::uint32_t rank = (rank_ + i) % ranks_;
+    send(rank, operation, as_floats(slice_of(given, slice(rank, values.size()))));
+  }
+  const Slice mine = slice(rank_, values.size());
+  const auto part = [&](std::uint32_t rank) {
+    if (rank == rank_) return from_floats<T>(as_floats(slice_of(given, mine)));
+    return from_floats<T>(receive(rank, operation, mine.size * kFloats));
+  };
+  std::vector<T> reduced = part(0);
+  for (std::uint32_t rank = 1; rank < ranks_; ++rank) reduce_into<T>(reduced, part(rank), reduction);
+  const auto result = Array<T>::copy_of(reduced);
+  send_to_others(operation, as_floats(result));
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    const Slice its = slice(rank, values.size());
+    const std::vector<T> sent = rank == rank_ ? reduced : from_floats<T>(receive(rank, operation, its.size * kFloats));
+    std::copy(sent.begin(), sent.end(), values.begin() + static_cast<std::ptrdiff_t>(its.begin));
+  }
+}
+template void Collective::allreduce(std::span<float>, Reduction);
+template void Collective::allreduce(std::span<double>, Reduction);
+template void Collective::allreduce(std::span<std::int32_t>, Reduction);
+template void Collective::allreduce(std::span<std::int64_t>, Reduction);
 
 // Two pieces are on their way: one is added while the other rank writes the next.
 void Collective::exchange(Tensors& tensors, std::size_t piece) {

@@ -3,13 +3,14 @@
 // barrier. All members call the same operations in the same order; a call returns when its part is done. All ranks get
 // the same bits, but for which NaN a NaN is.
 //
-//   auto members = program.group<lp::CollectiveMember>({.name = "collective", .replicas = n});
+//   auto members = program.group<lp::CollectiveMember>({.name = "collective", .replicas = n}, lp::context);
 //   auto workers = program.group<Worker>({.name = "worker", .replicas = n}, members, lp::index);
 //   for (int i = 0; i < n; ++i) program.colocate(members[i], workers[i]);
 //
 //   lp::Collective all(members, index);  // in a worker
 //   all.join();
-//   all.allreduce(gradient);
+//   all.allreduce(gradient);                         // a std::vector<float>: sums
+//   all.allreduce(losses, lp::Reduction::max);       // a std::vector<double>
 //
 // When a member dies, the calls of all others fail with Error::disconnected, which names it. Then all join() again: who
 // is restarted comes back, and who is not is no longer waited for.
@@ -44,6 +45,9 @@ enum class Allreduce : std::uint8_t {
   // another first.
   halving,
 };
+
+// What becomes of the values of all ranks.
+enum class Reduction : std::uint8_t { sum, max, min };
 
 struct CollectiveOptions {
   Allreduce allreduce = Allreduce::nearest;
@@ -87,6 +91,16 @@ class Collective {
   // The same for arrays, which others read where they lie. Some ranks may give arrays, others spans.
   void allreduce(std::span<Array<float>> arrays);
   void allreduce(Array<float>& array) { allreduce(std::span<Array<float>>(&array, 1)); }
+
+  // The sum, maximum or minimum over all ranks, element by element, in place, for T = float, double, std::int32_t or
+  // std::int64_t. Each rank reduces one slice in the order of the ranks, and sends it to all; sums of integers wrap
+  // around, and a maximum with a NaN in it is a NaN. For sums of floats the above is faster.
+  template <class T>
+  void allreduce(std::span<T> values, Reduction reduction);
+  template <class T>
+  void allreduce(std::vector<T>& values, Reduction reduction) {
+    allreduce(std::span<T>(values), reduction);
+  }
 
   // Of the sum over all ranks, this rank's slice: as slice(rank(), values.size()) says.
   Array<float> reduce_scatter(std::span<const float> values);

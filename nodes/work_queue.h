@@ -1,59 +1,210 @@
 #pragma once
-// Work that a node's handlers leave to its run(), one after the other in the order in which it came. So the handlers
-// hold no turn meanwhile, and the node answers heartbeats, however long the work takes.
+// Items of work, each of which some worker does. A worker leases an item, and what is not done when its lease ends is
+// given to another: so every item is done at least once, whoever dies.
 //
-// Owned by a node: add() in its turn, run() in its run().
+//   auto jobs = program.add<lp::WorkQueue<Job>>({.name = "jobs"}, lp::context, lp::WorkQueueOptions{},
+//   all_jobs(config));
+//   ...
+//   while (const auto leased = jobs.call<&lp::WorkQueue<Job>::take>()) {
+//     do_it(leased->item);
+//     jobs.call<&lp::WorkQueue<Job>::done>(leased->number, std::vector<Job>());
+//   }
+//
+// A node whose run() ends when all is done. Its handlers run in its turn.
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
-#include <exception>
+#include <map>
 #include <optional>
-#include <type_traits>
+#include <string>
 #include <utility>
+#include <vector>
 
-#include "lp/base/function.h"
+#include "lp/base/error.h"
+#include "lp/base/scheduler.h"
+#include "lp/program/checkpoint.h"
 #include "lp/program/context.h"
 #include "lp/rpc/future.h"
+#include "lp/rpc/method.h"
 
 namespace lp {
 
+struct WorkQueueOptions {
+  Duration lease = std::chrono::seconds(60);  // then an item that is not done is given to another
+  std::size_t most_items = 100'000;           // that are not done; a put waits for room
+  int producers = 0;                          // who put items, and call finish when they have put all
+  // A cut of the program each time that so many more items are done; 0: none. A queue that is restarted goes on from
+  // the last one with all items that were not done then. So items are for the constructor, or come with `done`: what
+  // was put after the cut is gone, unless who put it goes back to that cut, too.
+  std::uint64_t cut_every = 0;
+};
+
+template <class T>
+struct Leased {
+  std::uint64_t number = 0;   // of the item, from 1
+  std::uint32_t attempt = 0;  // how often it was leased, this time included
+  T item{};
+};
+
+template <Sendable T>
 class WorkQueue {
  public:
-  static constexpr std::size_t kRoom = 1 << 16;  // for what waits
+  static constexpr int kLongestWait = 24 * 3600 * 1000;  // milliseconds; Client::within makes it shorter
 
-  // What f() gives or throws, when run() has called it. Error::overloaded when there is no room.
-  template <class F>
-  Future<std::invoke_result_t<F&>> add(F f) {
-    using Result = std::invoke_result_t<F&>;
-    Promise<Result> promise;
-    Future<Result> result = promise.future();
-    put([f = std::move(f), promise = std::move(promise)]() mutable {
-      try {
-        if constexpr (std::is_void_v<Result>) {
-          f();
-          promise.set_value();
-        } else {
-          promise.set_value(f());
-        }
-      } catch (...) {
-        promise.set_exception(std::current_exception());
-      }
-    });
-    return result;
+  // Throws Error::failed for a lease that is not above 0, and for more items than there is room.
+  WorkQueue(Context& context, WorkQueueOptions options, std::vector<T> items = {})
+      : context_(context), options_(options) {
+    if (options_.lease <= Duration::zero()) throw Error(ErrorKind::failed, "a lease must be longer than 0");
+    check_room(items.size());
+    for (T& one : items) add(std::move(one));
   }
 
-  // Until the node is asked to stop: then Error::stopped.
-  [[noreturn]] void run(Context& node);
+  void run(Context& node) {
+    Future<void> over = over_.future();
+    Duration pause = node.exclusive([this] { return give_back(); });
+    while (!over.get_for(pause)) pause = node.exclusive([this] { return give_back(); });
+  }
+
+  // Ready when there is room for the item.
+  Future<void> put(T item) {
+    if (finished_ >= options_.producers) {
+      throw Error(ErrorKind::failed, "a put after all producers have finished, or of more than WorkQueueOptions tell");
+    }
+    putting_.push_back({.item = std::move(item), .done = {}});
+    Future<void> done = putting_.back().done.future();
+    settle();
+    return done;
+  }
+  // A producer has put all it had.
+  void finish() {
+    ++finished_;
+    settle();
+  }
+  // The next item; nothing when all are done and nobody will put more.
+  Future<std::optional<Leased<T>>> take() {
+    taking_.emplace_back();
+    Future<std::optional<Leased<T>>> leased = taking_.back().future();
+    settle();
+    return leased;
+  }
+  // The item is done, and `more` are to be done instead. False, and nothing changes, when it was done before.
+  // Error::failed when no such item was ever leased, and when there is no room for more.
+  bool done(std::uint64_t number, std::vector<T> more) {
+    if (number == 0 || number >= next_) {
+      throw Error(ErrorKind::failed, "item " + std::to_string(number) + " is done, and was never there");
+    }
+    const auto found = items_.find(number);
+    if (found == items_.end()) return false;
+    check_room(items_.size() - 1 + more.size());
+    if (found->second.until == kNever) std::erase(waiting_, number);  // its lease had ended
+    items_.erase(found);
+    for (T& one : more) add(std::move(one));
+    ++done_;
+    if (options_.cut_every > 0 && done_ % options_.cut_every == 0) context_.cut(done_);
+    settle();
+    return true;
+  }
+  // The lease of this attempt begins anew. False when the item is done, or was given to another.
+  bool renew(std::uint64_t number, std::uint32_t attempt) {
+    const auto found = items_.find(number);
+    if (found == items_.end() || found->second.attempt != attempt || found->second.until == kNever) return false;
+    found->second.until = after(options_.lease);
+    return true;
+  }
+  std::uint64_t done_so_far() const { return done_; }
+
+  void save(Checkpoint& out) const {
+    std::vector<std::pair<std::uint64_t, T>> items;
+    for (const auto& [number, one] : items_) items.emplace_back(number, one.item);
+    out.put("items", items);
+    out.put("next", next_);
+    out.put("done", done_);
+    out.put("finished", finished_);
+  }
+  void load(const Checkpoint& in) {
+    items_.clear();
+    waiting_.clear();
+    for (auto& [number, item] : in.get<std::vector<std::pair<std::uint64_t, T>>>("items")) {
+      items_[number] = {.item = std::move(item), .attempt = 0, .until = kNever};
+      waiting_.push_back(number);
+    }
+    next_ = in.get<std::uint64_t>("next");
+    done_ = in.get<std::uint64_t>("done");
+    finished_ = in.get<int>("finished");
+  }
+
+  using Remote = Methods<deadline<once<&WorkQueue::put>, kLongestWait>, once<&WorkQueue::finish>,
+                         deadline<idempotent<&WorkQueue::take>, kLongestWait>, once<&WorkQueue::done>,
+                         idempotent<&WorkQueue::renew>, &WorkQueue::done_so_far>;
 
  private:
-  using Work = Function<void()>;
+  struct Item {
+    T item{};
+    std::uint32_t attempt = 0;
+    Time until = kNever;  // its lease; kNever: it waits for a worker
+  };
+  struct Putting {
+    T item{};
+    Promise<void> done{};
+  };
 
-  void put(Work work);
-  Future<Work> take();
-  void hand_over();
+  void check_room(std::size_t items) const {
+    if (items <= options_.most_items) return;
+    throw Error(ErrorKind::overloaded, std::to_string(items) + " items would wait to be done, and there is room for " +
+                                           std::to_string(options_.most_items) +
+                                           ": give WorkQueueOptions::most_items more");
+  }
+  void add(T item) {
+    items_[next_] = {.item = std::move(item), .attempt = 0, .until = kNever};
+    waiting_.push_back(next_++);
+  }
+  // Puts come in while there is room, and takers get what waits; when all is over they hear that.
+  void settle() {
+    while (!putting_.empty() && items_.size() < options_.most_items) {
+      add(std::move(putting_.front().item));
+      putting_.front().done.set_value();
+      putting_.pop_front();
+    }
+    while (!taking_.empty() && !waiting_.empty()) {
+      const std::uint64_t number = waiting_.front();
+      Item& one = items_.at(number);
+      one.until = after(options_.lease);
+      taking_.front().set_value(Leased<T>{.number = number, .attempt = ++one.attempt, .item = one.item});
+      waiting_.pop_front();
+      taking_.pop_front();
+    }
+    if (!items_.empty() || !putting_.empty() || finished_ < options_.producers) return;
+    for (auto& one : taking_) one.set_value(std::nullopt);
+    taking_.clear();
+    if (!std::exchange(told_, true)) over_.set_value();
+  }
+  // What leases have ended of. How long it is until the next one ends.
+  Duration give_back() {
+    Time next = after(options_.lease);
+    for (auto& [number, one] : items_) {
+      if (passed(one.until)) {
+        one.until = kNever;
+        waiting_.push_back(number);
+      }
+      next = std::min(next, one.until);
+    }
+    settle();
+    return std::max<Duration>(until(next), std::chrono::milliseconds(1));
+  }
 
-  std::deque<Work> waiting_{};
-  std::optional<Promise<Work>> taker_{};
+  Context& context_;
+  const WorkQueueOptions options_;
+  std::map<std::uint64_t, Item> items_{};  // that are not done, by number
+  std::deque<std::uint64_t> waiting_{};    // of those that nobody has leased
+  std::deque<Putting> putting_{};
+  std::deque<Promise<std::optional<Leased<T>>>> taking_{};
+  std::uint64_t next_ = 1;
+  std::uint64_t done_ = 0;
+  int finished_ = 0;
+  bool told_ = false;
+  Promise<void> over_{};
 };
 
 }  // namespace lp

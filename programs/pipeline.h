@@ -20,7 +20,7 @@
 #include "lp/rpc/future.h"
 #include "lp/rpc/method.h"
 #include "lp/wire/eigen.h"
-#include "nodes/work_queue.h"
+#include "nodes/run_queue.h"
 #include "programs/gradient_guard.h"
 #include "programs/mlp.h"
 #include "programs/training.h"
@@ -113,7 +113,7 @@ class PipelineStage {
   const MlpLayers layers_;
   const std::uint32_t micro_batches_;
   const std::uint64_t cut_every_;
-  WorkQueue work_{};
+  RunQueue work_{};
   // What follows is its work's alone.
   GradientGuard guard_;
   Eigen::VectorXf parameters_{};

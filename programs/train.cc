@@ -91,13 +91,10 @@ void add_observers(Program& program, const TrainConfig& config) {
     throw Error(ErrorKind::failed, "--curves needs looks at the test accuracy: give --evaluate-every=SECONDS");
   }
   if (!looks && config.snapshots.empty()) return;
-  const auto& groups = program.groups();
-  const auto found =
-      std::find_if(groups.begin(), groups.end(), [](const GroupSpec& one) { return one.options.name == "server"; });
-  if (found == groups.end()) {
+  if (program.find_group("server") == nullptr) {
     throw Error(ErrorKind::failed, "no server has the parameters that are learned: leave out what looks at them");
   }
-  const GroupHandle<ParameterServer> servers("server", found->size);
+  const auto servers = program.group_handle<ParameterServer>("server");
   if (looks) {
     EvaluatorOptions options{.period = from_seconds(config.evaluate_every), .judge = judge_of(config)};
     if (config.target > 0) {

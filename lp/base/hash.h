@@ -2,6 +2,7 @@
 // Hashes that are the same in every build, on every machine and for ever: they travel, they are stored, and they decide
 // where a key lives. Not for hash tables that an attacker can feed. Pure functions: any thread.
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -24,5 +25,12 @@ constexpr std::uint64_t mix64(std::uint64_t x) {
 
 // The hash of a sequence, one value at a time: order matters.
 constexpr std::uint64_t hash_combine(std::uint64_t hash, std::uint64_t value) { return mix64(hash ^ mix64(value)); }
+
+// Which of so many partitions, at least one, a key belongs to. lp::Clients::by_key calls the replica at this position;
+// what is sent in batches is divided by it before.
+constexpr std::size_t partition_of(std::uint64_t key, std::size_t partitions) { return mix64(key) % partitions; }
+constexpr std::size_t partition_of(std::string_view key, std::size_t partitions) {
+  return partition_of(fnv1a(key), partitions);
+}
 
 }  // namespace lp

@@ -139,19 +139,16 @@ void Context::cut(std::uint64_t step) {
   }
 }
 
-Edge& Context::edge(const std::string& node) {
+Edge& Context::edge(const std::string& node, const internal::Interface& service) {
+  const NodeId id = state_.runtime.program.check_node(node, service);
   const std::lock_guard lock(state_.mutex);
   std::unique_ptr<Edge>& edge = state_.edges[node];
-  if (edge == nullptr) {
-    const auto id = state_.runtime.program.find(node);
-    if (!id)
-      throw Error(ErrorKind::failed, "a handle names node '" + node + "', which the program does not have",
-                  {.node = name()});
-    edge = std::make_unique<Edge>(state_.runtime.hub, &state_.core, *id);
-  }
+  if (edge == nullptr) edge = std::make_unique<Edge>(state_.runtime.hub, &state_.core, id);
   return *edge;
 }
 
-internal::Membership* Context::membership(const std::string& group) { return state_.runtime.membership(group); }
+internal::Membership* Context::membership(const std::string& group, int size) {
+  return state_.runtime.membership(group, size);
+}
 
 }  // namespace lp

@@ -20,7 +20,8 @@
 namespace lp {
 namespace internal {
 class Membership;
-}
+struct Interface;
+}  // namespace internal
 
 // What a node says of its work, for people: shown as a bar, kept in the status.
 struct Progress {
@@ -80,9 +81,10 @@ class Context {
   // was saved; Error::failed for an older one. A program without a run directory takes no cuts.
   void cut(std::uint64_t step);
 
-  // For lp's own code: the edge to another node, and who of a group is there (null: there is no such group), by name.
-  Edge& edge(const std::string& node);
-  internal::Membership* membership(const std::string& group);
+  // For lp's own code: the edge to another node, which has to serve these methods, and who of a group of this size is
+  // there (null: the size is 0). Error::failed when the program has none such.
+  Edge& edge(const std::string& node, const internal::Interface& service);
+  internal::Membership* membership(const std::string& group, int size);
 
  private:
   bool has_turn() const;

@@ -1,6 +1,8 @@
 #pragma once
 // Names of nodes while the graph is built. A Handle cannot be called: the node that it is given to gets a Client.
-// Values; they copy.
+// Program::add and Program::group return them, and Program::handle finds them by name. One that was made by hand is
+// refused where it is used, unless a node of the program has its name and class, and a group its size. Values; they
+// copy.
 
 #include <concepts>
 #include <string>
@@ -8,30 +10,11 @@
 #include <vector>
 
 #include "lp/program/context.h"
+#include "lp/program/interface.h"
 #include "lp/rpc/client.h"
 #include "lp/rpc/clients.h"
 
 namespace lp {
-
-namespace internal {
-
-// Every method of Base's Remote is one of Derived's.
-template <class Base, class Derived>
-consteval bool implements() {
-  bool all = true;
-  RemoteOf<Base>::type::for_each([&]<auto Entry>() {
-    bool found = false;
-    using B = MethodTypes<Entry>;
-    RemoteOf<Derived>::type::for_each([&]<auto Other>() {
-      using D = MethodTypes<Other>;
-      if (kMethodId<B> == kMethodId<D>) found = true;
-    });
-    all = all && found;
-  });
-  return all;
-}
-
-}  // namespace internal
 
 template <class S>
 class Handle {
@@ -46,14 +29,14 @@ class Handle {
   }
 
   const std::string& name() const { return name_; }
-  Client<S> dereference(Context& caller) const { return Client<S>(caller.edge(name_)); }
+  Client<S> dereference(Context& caller) const { return Client<S>(caller.edge(name_, internal::interface_of<S>())); }
   void append_nodes(std::vector<std::string>& names) const { names.push_back(name_); }
 
  private:
   std::string name_;
 };
 
-// The nodes of a group, in order.
+// The nodes of a group, in order. One of size 0 names no group: an edge that is left out.
 template <class S>
 class GroupHandle {
  public:
@@ -71,7 +54,7 @@ class GroupHandle {
   Clients<S> dereference(Context& caller) const {
     std::vector<Client<S>> all;
     for (int i = 0; i < size_; ++i) all.push_back((*this)[i].dereference(caller));
-    return Clients<S>(std::move(all), caller.membership(name_));
+    return Clients<S>(std::move(all), caller.membership(name_, size_));
   }
   void append_nodes(std::vector<std::string>& names) const {
     for (int i = 0; i < size_; ++i) (*this)[i].append_nodes(names);

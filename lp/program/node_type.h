@@ -17,6 +17,7 @@
 
 #include "lp/program/context.h"
 #include "lp/program/deferred.h"
+#include "lp/program/node_check.h"
 #include "lp/rpc/method.h"
 #include "lp/rpc/stream_call.h"
 #include "lp/rpc/typed_call.h"
@@ -43,23 +44,6 @@ struct NodeType {
 };
 
 namespace internal {
-
-template <class S>
-concept RunsWithContext = requires(S& service, Context& context) {
-  service.run(context);
-};
-template <class S>
-concept RunsAlone = requires(S& service) {
-  service.run();
-};
-template <class S>
-concept Saves = requires(S& service, Checkpoint& out) {
-  service.save(out);
-};
-template <class S>
-concept Loads = requires(S& service, const Checkpoint& in) {
-  service.load(in);
-};
 
 template <class S>
 class NodeOf final : public NodeObject {
@@ -151,27 +135,6 @@ const NodeType& node_type() {
   return type;
 }
 
-// Says in one sentence why a node cannot be added, and only that.
-template <class S, class... Args>
-consteval bool node_is_fine() {
-  if constexpr (!std::is_constructible_v<S, Dereferenced<Args>...>) {
-    static_assert(
-        std::is_constructible_v<S, Dereferenced<Args>...>,
-        "lp: no constructor of this node takes these arguments; an lp::Handle<S> arrives as lp::Client<S>, an "
-        "lp::GroupHandle<S> as lp::Clients<S>, lp::index as int, lp::seed as std::uint64_t");
-    return false;
-  } else if constexpr (Saves<S> != Loads<S>) {
-    static_assert(
-        Saves<S> == Loads<S>,
-        "lp: a node that has save(lp::Checkpoint&) needs load(const lp::Checkpoint&) too, and the other way round");
-    return false;
-  } else if constexpr (Service<S>) {
-    return RemoteOf<S>::type::check();
-  } else {
-    return true;
-  }
-}
-
 template <class... Args>
 std::vector<std::string> edges_of(const Args&... args) {
   std::vector<std::string> names;
@@ -219,17 +182,6 @@ template <class F>
 const NodeType& function_type() {
   static const NodeType type{.name = "function", .active = true};
   return type;
-}
-
-template <class F, class... Args>
-consteval bool function_is_fine() {
-  constexpr bool fits =
-      std::is_invocable_v<F&, Context&, Dereferenced<Args>&...> || std::is_invocable_v<F&, Dereferenced<Args>&...>;
-  static_assert(
-      fits,
-      "lp: this function does not take these arguments; it is called with (lp::Context&, arguments...) or with "
-      "(arguments...), where an lp::Handle<S> arrives as lp::Client<S>");
-  return fits;
 }
 
 template <class F, class... Args>

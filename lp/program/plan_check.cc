@@ -73,8 +73,6 @@ void check_options(const GroupSpec& group, const NodeSpec* first, const GroupOpt
 std::string_view group_name(std::string_view node) { return node.substr(0, node.find('/')); }
 
 void check_edges(const Program& program, const GroupSpec& group, Problems& problems) {
-  std::vector<std::string> names;  // of what there is
-  for (const GroupSpec& known : program.groups()) names.push_back(known.options.name);
   const NodeSpec& node = program.nodes()[group.first];  // all of a group have the same edges
   std::map<std::string, std::vector<std::string>> dangling;
   for (const std::string& edge : node.edges) {
@@ -86,20 +84,9 @@ void check_edges(const Program& program, const GroupSpec& group, Problems& probl
     }
   }
   for (const auto& [group_of_target, edges] : dangling) {
-    const std::string& target = group_of_target;
     std::string text = "'" + group.options.name + "' has a handle of '" + edges.front() + "'";
     if (edges.size() > 1) text += " and of " + std::to_string(edges.size() - 1) + " more like it";
-    text += ", which this program does not have";
-    const auto known = std::find_if(program.groups().begin(), program.groups().end(),
-                                    [&](const GroupSpec& other) { return other.options.name == target; });
-    if (known == program.groups().end()) {
-      text += did_you_mean(target, names);
-    } else if (program.find(target)) {
-      text += ": '" + target + "' is one node";
-    } else {
-      text += ": '" + target + "' has " + std::to_string(known->size) + " nodes, from '" + target + "/0' on";
-    }
-    problems.push_back(text);
+    problems.push_back(text + ", which this program does not have" + program.instead_of(group_of_target));
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "lp/base/error.h"
 #include "lp/base/hash.h"
+#include "lp/base/message.h"
 
 namespace lp {
 namespace {
@@ -17,13 +18,79 @@ std::optional<NodeId> Program::find(std::string_view node) const {
   return found == ids_.end() ? std::nullopt : std::optional(found->second);
 }
 
+const GroupSpec* Program::find_group(std::string_view group) const {
+  const auto found = std::ranges::find_if(groups_, [&](const GroupSpec& one) { return one.options.name == group; });
+  return found == groups_.end() ? nullptr : &*found;
+}
+
+NodeId Program::check_node(std::string_view node, const internal::Interface& service) const {
+  if (const auto id = find(node)) {
+    check_class(nodes_[*id], service);
+    return *id;
+  }
+  throw Error(ErrorKind::failed,
+              "program '" + name_ + "' has no node " + quote(node) + instead_of(node.substr(0, node.find('/'))));
+}
+
+const GroupSpec& Program::group_named(std::string_view group) const {
+  const GroupSpec* const found = find_group(group);
+  if (found == nullptr) {
+    throw Error(ErrorKind::failed, "program '" + name_ + "' has no group " + quote(group) + instead_of(group));
+  }
+  if (is_single(*found)) {
+    throw Error(ErrorKind::failed,
+                "program '" + name_ + "': " + quote(group) + " is one node, which has a client, and no group");
+  }
+  return *found;
+}
+
+const GroupSpec& Program::check_group(std::string_view group, const internal::Interface& service) const {
+  const GroupSpec& found = group_named(group);
+  if (found.size > 0) check_class(nodes_[found.first], service);
+  return found;
+}
+
+const GroupSpec& Program::check_group(std::string_view group, int size) const {
+  const GroupSpec& found = group_named(group);
+  if (found.size != size) {
+    throw Error(ErrorKind::failed, "a handle says that group '" + std::string(group) + "' has " + std::to_string(size) +
+                                       " nodes, and in program '" + name_ + "' it has " + std::to_string(found.size) +
+                                       ": use the handle that Program::group returned");
+  }
+  return found;
+}
+
+void Program::check_class(const NodeSpec& node, const internal::Interface& service) const {
+  if (node.type == nullptr || node.type->name == service.class_name) return;
+  const auto serves = [&](std::uint64_t id) {
+    return std::ranges::binary_search(node.type->methods, id, {}, &internal::Method::id);
+  };
+  if (std::ranges::all_of(service.methods, serves)) return;
+  throw Error(ErrorKind::failed, "node '" + node.name + "' of program '" + name_ + "' is a " +
+                                     std::string(node.type->name) + ", which does not have all methods of " +
+                                     std::string(service.class_name));
+}
+
+std::string Program::instead_of(std::string_view group) const {
+  const std::string name(group);
+  if (const GroupSpec* const found = find_group(group)) {
+    if (is_single(*found)) return ": '" + name + "' is one node";
+    return ": '" + name + "' has " + std::to_string(found->size) + " nodes, from '" + name + "/0' on";
+  }
+  std::vector<std::string> names;
+  for (const GroupSpec& one : groups_) names.push_back(one.options.name);
+  return did_you_mean(group, names);
+}
+
+bool Program::is_single(const GroupSpec& group) const {
+  return group.size == 1 && nodes_[group.first].name == group.options.name;
+}
+
 void Program::add_group(GroupOptions options, bool single) {
   const int size = single ? 1 : std::max(options.replicas.most, 0);
-  for (const GroupSpec& group : groups_) {
-    if (group.options.name == options.name) {
-      throw Error(ErrorKind::failed,
-                  "program '" + name_ + "' has two groups named '" + options.name + "': give one another name");
-    }
+  if (find_group(options.name) != nullptr) {
+    throw Error(ErrorKind::failed,
+                "program '" + name_ + "' has two groups named '" + options.name + "': give one another name");
   }
   if (size > kMostReplicas) {
     throw Error(ErrorKind::failed, "program '" + name_ + "': group '" + options.name + "' has " +
@@ -54,9 +121,8 @@ void Program::add_group(GroupOptions options, bool single) {
 
 void Program::define_group(const std::string& name, const NodeType& type, std::vector<std::string> edges,
                            std::function<std::unique_ptr<NodeObject>(Context&)> build) {
-  const auto group =
-      std::find_if(groups_.begin(), groups_.end(), [&](const GroupSpec& one) { return one.options.name == name; });
-  if (group == groups_.end()) {
+  const GroupSpec* const group = find_group(name);
+  if (group == nullptr) {
     throw Error(ErrorKind::failed, "program '" + name_ + "' never declared '" + name + "'");
   }
   for (int i = 0; i < group->size; ++i) {

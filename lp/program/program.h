@@ -128,12 +128,39 @@ class Program {
 
   // The position of the node of this name; nothing when there is none.
   std::optional<NodeId> find(std::string_view node) const;
+  // The group of this name, null when there is none. A node that was added alone is one, too.
+  const GroupSpec* find_group(std::string_view group) const;
+
+  // The handle of a node or of a group that has been added, by its name: "server", "worker/3". Throws Error::failed
+  // when there is none, and when its class neither is S nor has all methods of S.
+  template <class S>
+  Handle<S> handle(std::string_view node) const {
+    check_node(node, internal::interface_of<S>());
+    return Handle<S>(std::string(node));
+  }
+  template <class S>
+  GroupHandle<S> group_handle(std::string_view group) const {
+    return GroupHandle<S>(std::string(group), check_group(group, internal::interface_of<S>()).size);
+  }
+
+  // For messages, after the name of a node or group that is missing: ": 'server' has 2 nodes, from 'server/0' on",
+  // "; did you mean server?", or nothing.
+  std::string instead_of(std::string_view group) const;
+
+  // What a handle says holds: there is such a node, whose class serves these methods; there is such a group, of this
+  // size. Throws Error::failed with what is wrong.
+  NodeId check_node(std::string_view node, const internal::Interface& service) const;
+  const GroupSpec& check_group(std::string_view group, const internal::Interface& service) const;
+  const GroupSpec& check_group(std::string_view group, int size) const;
 
   // Equal for two builds of the same graph: names, options that shape it, edges, and, recursively, every method and
   // every field of the types that the methods move.
   std::uint64_t fingerprint() const;
 
  private:
+  bool is_single(const GroupSpec& group) const;  // was added alone, so that its node has its name
+  const GroupSpec& group_named(std::string_view group) const;
+  void check_class(const NodeSpec& node, const internal::Interface& service) const;
   void add_group(GroupOptions options, bool single);
   void define_group(const std::string& name, const NodeType& type, std::vector<std::string> edges,
                     std::function<std::unique_ptr<NodeObject>(Context&)> build);

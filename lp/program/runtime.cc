@@ -63,11 +63,10 @@ Runtime::State::State(const Program& the_program, Options the_options, Observer&
   for (const GroupSpec& group : program.groups()) members.emplace_back(static_cast<std::size_t>(group.size));
 }
 
-internal::Membership* Runtime::State::membership(const std::string& group) {
-  const auto& groups = program.groups();
-  const auto at =
-      std::find_if(groups.begin(), groups.end(), [&](const GroupSpec& one) { return one.options.name == group; });
-  return at == groups.end() ? nullptr : &members[static_cast<std::size_t>(at - groups.begin())];
+internal::Membership* Runtime::State::membership(const std::string& group, int size) {
+  if (size == 0) return nullptr;
+  const GroupSpec& found = program.check_group(group, size);
+  return &members[static_cast<std::size_t>(&found - program.groups().data())];
 }
 
 // After the peers, so that who hears that a member has come can call it.
@@ -128,7 +127,7 @@ void Context::State::build(const std::filesystem::path& cut) noexcept {
       core.once().load(checkpoint.get_frames(kOnceEntry));
       last_cut = checkpoint.step();
       for (const auto& [node, number] : checkpoint.get<std::map<std::string, std::uint64_t>>(kNumbersEntry)) {
-        context.edge(node).set_next_number(number);
+        context.edge(node, internal::Interface()).set_next_number(number);
       }
     }
     if (core.stopping()) return;
@@ -373,14 +372,15 @@ std::vector<CallStatistics> Runtime::calls() const {
   return all;
 }
 
-internal::Membership* Runtime::membership(const std::string& group) { return state_->membership(group); }
+internal::Membership* Runtime::membership(const std::string& group, int size) {
+  return state_->membership(group, size);
+}
 
-Edge& Runtime::outside_edge(const std::string& node) {
-  const auto id = state_->program.find(node);
-  if (!id) throw Error(ErrorKind::failed, "the program has no node '" + node + "'");
+Edge& Runtime::outside_edge(const std::string& node, const internal::Interface& service) {
+  const NodeId id = state_->program.check_node(node, service);
   const std::lock_guard lock(state_->mutex);
-  std::unique_ptr<Edge>& edge = state_->outside[*id];
-  if (edge == nullptr) edge = std::make_unique<Edge>(state_->hub, nullptr, *id);
+  std::unique_ptr<Edge>& edge = state_->outside[id];
+  if (edge == nullptr) edge = std::make_unique<Edge>(state_->hub, nullptr, id);
   return *edge;
 }
 

@@ -114,21 +114,21 @@ class Runtime {
   // A client for someone outside the graph: a report, a test, the launcher's own code.
   template <class S>
   Client<S> client(const Handle<S>& handle) {
-    return Client<S>(outside_edge(handle.name()));
+    return Client<S>(outside_edge(handle.name(), internal::interface_of<S>()));
   }
   template <class S>
   Clients<S> client(const GroupHandle<S>& group) {
     std::vector<Client<S>> all;
     all.reserve(static_cast<std::size_t>(group.size()));
     for (int i = 0; i < group.size(); ++i) all.push_back(client(group[i]));
-    return Clients<S>(std::move(all), membership(group.name()));
+    return Clients<S>(std::move(all), membership(group.name(), group.size()));
   }
 
  private:
   friend class Context;
   struct State;
-  Edge& outside_edge(const std::string& node);
-  internal::Membership* membership(const std::string& group);
+  Edge& outside_edge(const std::string& node, const internal::Interface& service);
+  internal::Membership* membership(const std::string& group, int size);
   std::unique_ptr<State> state_;
 };
 

@@ -35,7 +35,7 @@ struct Runtime::State {
   std::vector<std::unique_ptr<Edge>> outside;  // by node
   std::deque<internal::Membership> members;    // by group
 
-  internal::Membership* membership(const std::string& group);  // null: there is no such group
+  internal::Membership* membership(const std::string& group, int size);  // null: the size is 0
   void update_members(std::span<const PeerState> news);
   void close();
 

@@ -35,15 +35,18 @@ using Arguments = ArgumentList<std::index_sequence_for<P...>, P...>;
 template <class Given, class T>
 inline constexpr bool kLosesFraction = std::is_floating_point_v<std::remove_cvref_t<Given>>&& std::is_integral_v<T>;
 
-// Whether values of these types convert to the arguments, without a cast.
+// Whether a value of this type converts to the parameter, without a cast.
+template <class Given, class P>
+inline constexpr bool kArgumentFits = std::is_convertible_v<Given, P> && !kLosesFraction<Given, P>;
+
 template <class Params, class... Given>
 inline constexpr bool kArgumentsFit = false;
 template <std::size_t... I, class... P, class... Given>
   requires(sizeof...(P) == sizeof...(Given))
 inline constexpr bool kArgumentsFit<ArgumentList<std::index_sequence<I...>, P...>, Given...> =
-    ((std::is_convertible_v<Given, P> && !kLosesFraction<Given, P>)&&...);
+    (kArgumentFits<Given, P> && ...);
 
-// Converted as kArgumentsFit allows.
+// Converted as kArgumentFits allows.
 template <class Params>
 struct MakeArguments;
 template <std::size_t... I, class... P>

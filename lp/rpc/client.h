@@ -19,10 +19,32 @@
 namespace lp {
 namespace internal {
 
+template <class S>
+concept Complete = requires {
+  sizeof(S);
+};
+
+// The compiler shows the template arguments of the function whose assertion fails.
+template <std::size_t kNumber, class Given, class Parameter>
+consteval bool check_argument() {
+  static_assert(kArgumentFits<Given, Parameter>,
+                "lp: an argument does not fit the method's parameter; its number, counted from 1, and both types are "
+                "shown with this message as kNumber, Given and Parameter");
+  return kArgumentFits<Given, Parameter>;
+}
+template <class... Given, std::size_t... I, class... P>
+consteval bool check_arguments(std::type_identity<ArgumentList<std::index_sequence<I...>, P...>>) {
+  return (check_argument<I + 1, Given, P>() && ...);
+}
+
 // Says in one sentence what is wrong with a call, and only that.
 template <class S, auto M, class... Given>
 consteval bool can_call() {
-  if constexpr (!Service<S>) {
+  if constexpr (!Complete<S>) {
+    static_assert(Complete<S>,
+                  "lp: this class is only declared so far: a function that calls it stands after its definition");
+    return false;
+  } else if constexpr (!Service<S>) {
     static_assert(Service<S>, "lp: this class has no `using Remote = lp::Methods<...>;`");
     return false;
   } else if constexpr (!RemoteOf<S>::type::template contains<M>) {
@@ -33,8 +55,7 @@ consteval bool can_call() {
     if constexpr (sizeof...(Given) != Params::size) {
       static_assert(sizeof...(Given) == Params::size, "lp: wrong number of arguments for this method");
       return false;
-    } else if constexpr (!kArgumentsFit<Params, Given...>) {
-      static_assert(kArgumentsFit<Params, Given...>, "lp: these arguments do not fit the method's parameters");
+    } else if constexpr (!check_arguments<Given...>(std::type_identity<Params>{})) {
       return false;
     } else {
       return true;

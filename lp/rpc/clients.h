@@ -174,11 +174,12 @@ class Clients {
     return Replies<typename decltype(futures)::value_type::value_type>(std::move(futures));
   }
 
-  // The replica that owns a key: at position mix64(key) mod size; for text mix64(fnv1a(key)) mod size. Stable for ever,
-  // as long as the members are the same. Throws `disconnected` when none is there.
+  // The replica that owns a key, at the position partition_of(key, size()): mix64(key) mod size; for text
+  // mix64(fnv1a(key)) mod size. Stable for ever, as long as the members are the same. Throws `disconnected` when none
+  // is there.
   const Client<S>& by_key(std::uint64_t key) const {
     if (all_.empty()) throw Error(ErrorKind::disconnected, "no member of the group is there");
-    return all_[mix64(key) % all_.size()];
+    return all_[partition_of(key, all_.size())];
   }
   const Client<S>& by_key(std::string_view key) const { return by_key(fnv1a(key)); }
 
@@ -189,7 +190,6 @@ class Clients {
     const internal::Membership::Snapshot now = membership->now();
     epoch_ = now.epoch;
     for (const std::size_t replica : now.replicas) {
-      if (replica >= group_->size()) break;  // the handle was made by hand, for fewer
       all_.push_back((*group_)[replica]);
       replicas_.push_back(replica);
     }

@@ -327,7 +327,8 @@ class [[nodiscard]] Future {
 
   // For named futures only: g++ 12 destroys a temporary operand twice.
   auto operator co_await() & noexcept;
-  void operator co_await() && = delete;
+  template <bool kNamed = false>
+  auto operator co_await() && noexcept;
 
   // For lp's own code.
   explicit Future(internal::Ref<internal::StateBase> state) : state_(std::move(state)) {}

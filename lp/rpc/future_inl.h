@@ -111,6 +111,12 @@ template <class T>
 auto Future<T>::operator co_await() & noexcept {
   return internal::Awaiter<T>(*this);
 }
+template <class T>
+template <bool kNamed>
+auto Future<T>::operator co_await() && noexcept {
+  static_assert(kNamed, "lp: co_await takes a future that has a name: `auto later = ...; co_await later`");
+  return internal::Awaiter<T>(*this);
+}
 
 template <class T>
 template <class F>

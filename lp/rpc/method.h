@@ -58,12 +58,25 @@ inline constexpr bool kIsPublished<Published<T> S::*> = true;
 template <class S, class T>
 inline constexpr bool kIsPublished<Published<T> S::*const> = true;
 
+// A const method changes nothing, so that it may run again. A stream may not: its reader has some of the values.
+template <class Member>
+inline constexpr bool kOnlyReads = false;
+template <class S, class R, class... P>
+inline constexpr bool kOnlyReads<R (S::*)(P...) const> = true;
+template <class S, class R, class... P>
+inline constexpr bool kOnlyReads<R (S::*)(P...) const noexcept> = true;
+template <class S, class T, class... P>
+inline constexpr bool kOnlyReads<Stream<T> (S::*)(P...) const> = false;
+template <class S, class T, class... P>
+inline constexpr bool kOnlyReads<Stream<T> (S::*)(P...) const noexcept> = false;
+
 template <auto M>
 constexpr MethodTraits traits_of() {
   if constexpr (Trait<M>) {
     return M.traits();
   } else {
-    return {.idempotent = kIsPublished<decltype(M)>, .immediate = kIsPublished<decltype(M)>};
+    using Member = std::remove_const_t<decltype(M)>;
+    return {.idempotent = kOnlyReads<Member> || kIsPublished<Member>, .immediate = kIsPublished<Member>};
   }
 }
 template <auto M>
@@ -127,7 +140,8 @@ struct Deadline : Wrapped<M> {
 
 }  // namespace internal
 
-// lp may call it again after its service was restarted in the middle.
+// lp may call it again after its service was restarted in the middle. A const method is idempotent without saying so,
+// unless it returns a Stream.
 template <auto M>
 inline constexpr internal::Idempotent<M> idempotent{};
 // Runs once for each call: lp retries it, and the service recognizes what it has done already, by caller and number.

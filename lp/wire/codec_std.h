@@ -257,6 +257,22 @@ concept UniqueKeys = SetOrMap<T> && requires(T& container, typename T::value_typ
   container.insert(std::move(value)).second;
 };
 
+// ... std::deque and std::list, ...
+template <class T>
+concept Sequence = requires(T& container, typename T::value_type value) {
+  typename T::allocator_type;
+  container.push_front(std::move(value));
+  container.push_back(std::move(value));
+  container.size();
+};
+
+// ... std::filesystem::path, ...
+template <class T>
+concept StdPath = requires(const T& path) {
+  { path.native() } -> std::same_as<const std::string&>;
+  path.lexically_normal();
+};
+
 // ... and std::chrono::duration.
 template <class T>
 concept StdDuration = requires(const T& duration) {
@@ -284,6 +300,27 @@ struct Codec<T> {
   }
   using Parts = TypeList<Item>;
   static std::string shape() { return "set"; }
+};
+
+template <internal::Sequence T>
+struct Codec<T> {
+  using Item = typename T::value_type;
+  static void encode(Writer& writer, const T& items) { internal::encode_items(writer, items); }
+  static T decode(Reader& reader) {
+    const std::size_t count = reader.count();
+    T items;
+    for (std::size_t i = 0; i < count; ++i) items.push_back(internal::decode<Item>(reader));
+    return items;
+  }
+  using Parts = TypeList<Item>;
+  static std::string shape() { return "list"; }
+};
+
+template <internal::StdPath T>
+struct Codec<T> {
+  static void encode(Writer& writer, const T& path) { internal::encode(writer, path.native()); }
+  static T decode(Reader& reader) { return T(internal::decode<std::string>(reader)); }
+  static std::string shape() { return "string"; }
 };
 
 template <internal::StdDuration T>

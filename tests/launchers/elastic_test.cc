@@ -193,11 +193,10 @@ TEST(ElasticThreads, WhoIsCalledFromOutsideAloneIsKnownToBeGone) {
   }
 }
 
-TEST(ElasticThreads, AHandleForFewerThanTheGroupHasSeesThoseAlone) {
+TEST(ElasticThreads, AHandleOfSizeZeroIsNobody) {
   Program program("alone");
   program.group<Member>({.name = "member", .replicas = 3}, index);
   TestRun run(std::move(program));
-  EXPECT_EQ(run.client(GroupHandle<Member>("member", 2)).latest().size(), 2u);
   EXPECT_EQ(run.client(GroupHandle<Member>("member", 0)).latest().size(), 0u);
   EXPECT_EQ(run.client(GroupHandle<Member>("none", 0)).latest().size(), 0u);
 }

@@ -1,4 +1,4 @@
-// says: lp: these arguments do not fit the method's parameters
+// says: lp: an argument does not fit the method's parameter
 
 #include "tests/mistakes/common.h"
 

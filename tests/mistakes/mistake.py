@@ -1,7 +1,8 @@
 """Compiles a wrong program and checks what the compiler says. Usage: mistake.py FILE COMPILER OPTION...
 
-Lines `// says: TEXT` at the head of FILE: the first error must contain every TEXT. All of the compiler's output must fit on
-a screen, because people read only the first one. A file without such lines must compile.
+Lines `// says: TEXT` at the head of FILE: the first error must contain every TEXT. Lines `// shows: TEXT`: the output must
+contain it. All of the compiler's output must fit on a screen, because people read only the first one. A file without
+`says` must compile.
 """
 
 import pathlib
@@ -12,7 +13,9 @@ import sys
 MAXIMUM_LINES = 25
 
 file, *compiler = sys.argv[1:]
-sentences = re.findall(r"^// says: (.*)$", pathlib.Path(file).read_text(), re.MULTILINE)
+source = pathlib.Path(file).read_text()
+sentences = re.findall(r"^// says: (.*)$", source, re.MULTILINE)
+shown = re.findall(r"^// shows: (.*)$", source, re.MULTILINE)
 result = subprocess.run([*compiler, "-fno-diagnostics-show-caret", file], capture_output=True, text=True,
                         env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"})
 output = result.stderr.splitlines()
@@ -24,6 +27,7 @@ if not sentences and result.returncode != 0:
 if sentences and result.returncode == 0:
     complaints.append("it must not compile")
 complaints += [f"the first error does not say: {sentence}" for sentence in sentences if sentence not in first]
+complaints += [f"the errors do not show: {text}" for text in shown if text not in result.stderr]
 if len(output) > MAXIMUM_LINES:
     complaints.append(f"{len(output)} lines of errors, {MAXIMUM_LINES} at most")
 

@@ -1,4 +1,5 @@
-// says: overloaded
+// lp/README.md explains these words of the compiler.
+// says: unable to deduce 'auto' from '& Both::f'
 
 #include "tests/mistakes/common.h"
 

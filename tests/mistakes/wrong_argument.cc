@@ -1,4 +1,5 @@
-// says: lp: these arguments do not fit the method's parameters
+// says: lp: an argument does not fit the method's parameter
+// shows: kNumber = 1; Given = const char (&)[7]; Parameter = int
 
 #include "tests/mistakes/common.h"
 

@@ -1,4 +1,5 @@
-// says: lp:
+// says: lp: one argument does not fit this node
+// shows: kNumber = 1; Argument = lp::Client<Other>
 
 #include "tests/mistakes/common.h"
 

@@ -1,99 +1,145 @@
-// Work that handlers leave to run(): its results, its order, and that handlers answer meanwhile.
+// Work queues: every item is done, whoever dies; what is bounded, refused, and kept by a cut.
 #include "nodes/work_queue.h"
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <functional>
 #include <optional>
-#include <utility>
+#include <string>
 #include <vector>
 
 #include "lp/lp.h"
+#include "lp/program/cut.h"
+#include "tests/directory.h"
 #include "tests/lp/program/local_run.h"
 
 namespace lp {
 namespace {
 
-struct Moment {
-  Event begun;
-  Event end;
-};
+using Queue = WorkQueue<std::string>;
+using Items = std::vector<std::string>;
 
-class Worker {
+class QueueRun {
  public:
-  explicit Worker(Moment& moment) : moment_(moment) {}
-  void run(Context& node) { queue_.run(node); }
-
-  Future<int> slow() {
-    return queue_.add([this] {
-      moment_.begun.set();
-      moment_.end.wait();
-      return 7;
-    });
+  explicit QueueRun(WorkQueueOptions options, Items items = {}, Runtime::Options runtime = {}) {
+    const auto handle = program_.add<Queue>({.name = "queue"}, context, options, std::move(items));
+    run_.emplace(program_, std::move(runtime));
+    client_.emplace(run_->client(handle));
   }
-  Future<void> note(int number) {
-    return queue_.add([this, number] { notes_.push_back(number); });
-  }
-  Future<std::vector<int>> notes() {
-    return queue_.add([this] { return notes_; });
-  }
-  Future<int> wrong() {
-    return queue_.add([]() -> int { throw Error(ErrorKind::failed, "it is wrong"); });
-  }
-  int quick() const { return 1; }
-
-  using Remote = Methods<&Worker::slow, &Worker::note, &Worker::notes, &Worker::wrong, &Worker::quick>;
+  LocalRun& run() { return *run_; }
+  Client<Queue>& client() { return *client_; }
+  std::optional<Leased<std::string>> take() { return client_->call<&Queue::take>(); }
+  bool done(std::uint64_t number, Items more = {}) { return client_->call<&Queue::done>(number, std::move(more)); }
 
  private:
-  Moment& moment_;
-  std::vector<int> notes_{};
-  WorkQueue queue_{};
-};
-
-class WorkQueueTest : public testing::Test {
- protected:
-  WorkQueueTest() { run_.emplace(program_); }
-
-  Client<Worker> client() { return run_->client(worker_); }
-
-  Moment moment_;
   Program program_{"work"};
-  Handle<Worker> worker_ = program_.add<Worker>({.name = "worker"}, std::ref(moment_));
   std::optional<LocalRun> run_;
+  std::optional<Client<Queue>> client_;
 };
 
-TEST_F(WorkQueueTest, HandlersAndHeartbeatsAreAnsweredWhileItWorks) {
-  Future<int> slow = client().async<&Worker::slow>();
-  ASSERT_TRUE(moment_.begun.wait(after(std::chrono::seconds(20))));
-  EXPECT_EQ(client().call<&Worker::quick>(), 1);
-  Event alive;
-  run_->runtime().probe(run_->id("worker"), [&alive] { alive.set(); });
-  EXPECT_TRUE(alive.wait(after(std::chrono::seconds(20))));
-  EXPECT_FALSE(slow.ready());
-  moment_.end.set();
-  EXPECT_EQ(slow.get(), 7);
+TEST(WorkQueueTest, GivesEachItemOnceAndEndsWhenAllAreDone) {
+  QueueRun queue({}, {"a", "b"});
+  const auto a = queue.take();
+  const auto b = queue.take();
+  EXPECT_EQ(a->item + b->item, "ab");
+  auto more = queue.client().async<&Queue::take>();  // what is leased may come back
+  EXPECT_TRUE(queue.done(a->number));
+  EXPECT_FALSE(more.ready());
+  EXPECT_TRUE(queue.done(b->number));
+  EXPECT_EQ(more.get(), std::nullopt);
+  queue.run().wait_finished();
 }
 
-TEST_F(WorkQueueTest, ItIsDoneInTheOrderInWhichItCame) {
-  std::vector<Future<void>> all;
-  std::vector<int> expected;
-  for (int i = 0; i < 100; ++i) {
-    all.push_back(client().async<&Worker::note>(i));
-    expected.push_back(i);
-  }
-  when_all(std::move(all)).get();
-  EXPECT_EQ(client().call<&Worker::notes>(), expected);
+TEST(WorkQueueTest, WhatIsNotDoneWithinItsLeaseIsGivenToAnotherAndCountsOnce) {
+  QueueRun queue({.lease = std::chrono::milliseconds(20)}, {"a"});
+  const auto first = queue.take();
+  const auto second = queue.take();  // waits for the end of the lease
+  EXPECT_EQ(second->number, first->number);
+  EXPECT_EQ(second->attempt, 2U);
+  EXPECT_FALSE(queue.client().call<&Queue::renew>(first->number, first->attempt));
+  EXPECT_TRUE(queue.done(first->number));
+  EXPECT_FALSE(queue.done(second->number));
+  EXPECT_EQ(queue.client().call<&Queue::done_so_far>(), 1U);
+  EXPECT_EQ(queue.take(), std::nullopt);
 }
 
-TEST_F(WorkQueueTest, WhatItThrowsIsTheCallersError) {
+TEST(WorkQueueTest, ALeaseThatIsRenewedIsKept) {
+  QueueRun queue({.lease = std::chrono::hours(1)}, {"a"});
+  const auto leased = queue.take();
+  EXPECT_TRUE(queue.client().call<&Queue::renew>(leased->number, leased->attempt));
+  EXPECT_FALSE(queue.client().call<&Queue::renew>(leased->number, leased->attempt + 1));
+}
+
+TEST(WorkQueueTest, APutWaitsForRoomAndTheEndForTheProducers) {
+  QueueRun queue({.most_items = 1, .producers = 1});
+  queue.client().call<&Queue::put>("a");
+  Future<void> second = queue.client().async<&Queue::put>("b");
+  const auto a = queue.take();
+  EXPECT_FALSE(second.ready());
+  EXPECT_TRUE(queue.done(a->number));
+  second.get();
+  EXPECT_TRUE(queue.done(queue.take()->number));
+  auto last = queue.client().async<&Queue::take>();
+  EXPECT_EQ(queue.client().call<&Queue::done_so_far>(), 2U);
+  EXPECT_FALSE(last.ready());
+  queue.client().call<&Queue::finish>();
+  EXPECT_EQ(last.get(), std::nullopt);
+}
+
+TEST(WorkQueueTest, WhatAnItemLeadsToIsDoneTooAndHasToFit) {
+  QueueRun queue({.most_items = 2}, {"root"});
+  const auto root = queue.take();
   try {
-    client().call<&Worker::wrong>();
+    queue.done(root->number, {"a", "b", "c"});
     ADD_FAILURE();
   } catch (const Error& error) {
-    EXPECT_EQ(error.text(), "it is wrong");
+    EXPECT_EQ(error.kind(), ErrorKind::overloaded) << error.what();
   }
-  EXPECT_EQ(client().call<&Worker::quick>(), 1);
+  EXPECT_TRUE(queue.done(root->number, {"a", "b"}));
+  EXPECT_EQ(queue.take()->item, "a");
+  EXPECT_EQ(queue.take()->item, "b");
+}
+
+TEST(WorkQueueTest, WhatNobodyCouldHaveDoneIsRefused) {
+  QueueRun queue({}, {"a"});
+  EXPECT_THROW(queue.done(2), Error);
+  EXPECT_THROW(queue.client().call<&Queue::put>("nobody is a producer"), Error);
+}
+
+TEST(WorkQueueTest, ARestartedQueueGivesAgainWhatWasNotDoneAtItsCut) {
+  const test::Directory directory;
+  QueueRun queue({.cut_every = 2}, {"a", "b", "c", "d"}, {.directory = directory.path()});
+  for (int i = 0; i < 2; ++i) queue.done(queue.take()->number);
+  queue.run().wait_saved(2, 1);
+  const auto c = queue.take();
+  EXPECT_TRUE(queue.done(c->number));
+  queue.run().restart({"queue"}, cut_directory(directory.path(), 2));
+  Items again;
+  while (const auto leased = queue.take()) {
+    again.push_back(leased->item);
+    EXPECT_TRUE(queue.done(leased->number));
+  }
+  EXPECT_EQ(again, (Items{"c", "d"}));
+  queue.run().wait_finished();
+}
+
+TEST(WorkQueueTest, WorkersThatStopInTheMiddleLeaveNothingUndone) {
+  Items items;
+  for (int i = 0; i < 50; ++i) items.push_back(std::to_string(i));
+  Program program("work");
+  const auto queue =
+      program.add<Queue>({.name = "queue"}, context, WorkQueueOptions{.lease = std::chrono::milliseconds(100)}, items);
+  program.function(
+      {.name = "worker", .replicas = 3},
+      [](const Client<Queue>& from, int index) {
+        for (int i = 0; const auto leased = from.call<&Queue::take>(); ++i) {
+          if (index > 0 && i == 5) throw Error(ErrorKind::failed, "it dies with an item");
+          from.call<&Queue::done>(leased->number, Items());
+        }
+      },
+      queue, index);
+  LocalRun run(program);
+  run.wait_finished();
+  EXPECT_EQ(run.client(queue).call<&Queue::done_so_far>(), 50U);
 }
 
 }  // namespace

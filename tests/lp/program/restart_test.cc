@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "lp/lp.h"
 #include "lp/program/cut.h"
@@ -24,14 +25,26 @@ class Service {
   Service(Context& context, Inside* inside) : context_(context), inside_(*inside) {}
   int again(int x) { return answer(x); }
   int plain(int x) { return answer(x); }
+  int read(int x) const { return answer(x); }
+  Future<int> read_later(int x) const { return later(x); }
+  Stream<int> read_many(int x) const {
+    co_yield x;
+    co_yield answer(x + 1);
+  }
   int refuse() { throw std::invalid_argument("no room"); }
   void cut(std::uint64_t step) { context_.cut(step); }
   void save(Checkpoint& out) const { out.put("nothing", 0); }
   void load(const Checkpoint&) {}
-  using Remote = Methods<idempotent<&Service::again>, &Service::plain, once<&Service::refuse>, &Service::cut>;
+  using Remote = Methods<idempotent<&Service::again>, &Service::plain, &Service::read, &Service::read_later,
+                         &Service::read_many, once<&Service::refuse>, &Service::cut>;
 
  private:
-  int answer(int x) {
+  Future<int> later(int x) const {
+    Promise<int> value;
+    value.set_value(answer(x));
+    return value.future();
+  }
+  int answer(int x) const {
     if (context_.incarnation() > 1) return x;
     Promise<void> never;
     inside_.event.set();
@@ -64,6 +77,27 @@ INSTANTIATE_TEST_SUITE_P(Paths, Restart, ::testing::Values(false, true),
 
 TEST_P(Restart, AnIdempotentCallIsMadeAgain) {
   in_the_middle_of([this] { EXPECT_EQ(run_->client(service_).call<&Service::again>(7), 7); });
+}
+
+TEST_P(Restart, AConstMethodIsIdempotent) {
+  in_the_middle_of([this] { EXPECT_EQ(run_->client(service_).call<&Service::read>(7), 7); });
+}
+
+TEST_P(Restart, AConstMethodThatReturnsAFutureIsIdempotent) {
+  in_the_middle_of([this] { EXPECT_EQ(run_->client(service_).call<&Service::read_later>(7), 7); });
+}
+
+TEST_P(Restart, AConstStreamIsNotBegunAgain) {
+  in_the_middle_of([this] {
+    std::vector<int> read;
+    try {
+      for (const int one : run_->client(service_).stream<&Service::read_many>(7)) read.push_back(one);
+      ADD_FAILURE();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::disconnected) << error.what();
+    }
+    EXPECT_EQ(read, std::vector{7});
+  });
 }
 
 TEST_P(Restart, APlainCallIsNotAndSaysThatItMayHaveRun) {

@@ -5,6 +5,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -118,6 +121,10 @@ struct Everything {
   std::set<int> set{};
   std::unordered_set<std::string> names{};
   std::multimap<int, int> many{};
+  std::deque<std::string> line{};
+  std::deque<bool> flags{};
+  std::list<int> linked{};
+  std::filesystem::path path{};
   std::chrono::milliseconds wait{};
   lp::Array<double> array{};
   lp::Array<Point> point_array{};
@@ -152,6 +159,10 @@ inline Everything sample(std::size_t size = 4) {
   all.set = {3, 1, 2};
   all.names = {"n"};
   all.many = {{1, 1}, {1, 2}};
+  all.line = {"first", "second"};
+  all.flags = {true, false};
+  all.linked = {3, 1, 2};
+  all.path = "a/../b";
   all.wait = std::chrono::milliseconds(250);
   all.array = lp::Array<double>(size);
   all.point_array = lp::Array<Point>::copy_of(all.points);

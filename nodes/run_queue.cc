@@ -1,4 +1,4 @@
-#include "nodes/work_queue.h"
+#include "nodes/run_queue.h"
 
 #include <string>
 
@@ -6,7 +6,7 @@
 
 namespace lp {
 
-void WorkQueue::run(Context& node) {
+void RunQueue::run(Context& node) {
   for (;;) {
     Future<Work> next = node.exclusive([this] { return take(); });
     Work work = next.get();
@@ -14,7 +14,7 @@ void WorkQueue::run(Context& node) {
   }
 }
 
-void WorkQueue::put(Work work) {
+void RunQueue::put(Work work) {
   if (waiting_.size() >= kRoom) {
     throw Error(ErrorKind::overloaded, std::to_string(kRoom) + " pieces of work wait already: wait for their results");
   }
@@ -22,13 +22,13 @@ void WorkQueue::put(Work work) {
   hand_over();
 }
 
-Future<WorkQueue::Work> WorkQueue::take() {
+Future<RunQueue::Work> RunQueue::take() {
   Future<Work> work = taker_.emplace().future();
   hand_over();
   return work;
 }
 
-void WorkQueue::hand_over() {
+void RunQueue::hand_over() {
   if (!taker_ || waiting_.empty()) return;
   taker_->set_value(std::move(waiting_.front()));
   taker_.reset();

@@ -1,0 +1,59 @@
+#pragma once
+// Work that a node's handlers leave to its run(), one after the other in the order in which it came. So the handlers
+// hold no turn meanwhile, and the node answers heartbeats, however long the work takes.
+//
+// Owned by a node: add() in its turn, run() in its run().
+
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "lp/base/function.h"
+#include "lp/program/context.h"
+#include "lp/rpc/future.h"
+
+namespace lp {
+
+class RunQueue {
+ public:
+  static constexpr std::size_t kRoom = 1 << 16;  // for what waits
+
+  // What f() gives or throws, when run() has called it. Error::overloaded when there is no room.
+  template <class F>
+  Future<std::invoke_result_t<F&>> add(F f) {
+    using Result = std::invoke_result_t<F&>;
+    Promise<Result> promise;
+    Future<Result> result = promise.future();
+    put([f = std::move(f), promise = std::move(promise)]() mutable {
+      try {
+        if constexpr (std::is_void_v<Result>) {
+          f();
+          promise.set_value();
+        } else {
+          promise.set_value(f());
+        }
+      } catch (...) {
+        promise.set_exception(std::current_exception());
+      }
+    });
+    return result;
+  }
+
+  // Until the node is asked to stop: then Error::stopped.
+  [[noreturn]] void run(Context& node);
+
+ private:
+  using Work = Function<void()>;
+
+  void put(Work work);
+  Future<Work> take();
+  void hand_over();
+
+  std::deque<Work> waiting_{};
+  std::optional<Promise<Work>> taker_{};
+};
+
+}  // namespace lp
