@@ -18,11 +18,11 @@ std::atomic<SharedHeap*> g_heap = nullptr;
 
 std::size_t round_up(std::size_t size) { return (size + kPage - 1) / kPage * kPage; }
 
-std::size_t size_of_machine() {
+}  // namespace
+
+std::size_t machine_memory() noexcept {
   return static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
 }
-
-}  // namespace
 
 SharedHeap* SharedHeap::current() noexcept { return g_heap.load(std::memory_order_acquire); }
 
@@ -30,7 +30,7 @@ SharedHeap& SharedHeap::use(std::size_t size) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   if (current() == nullptr) {
-    g_heap = new SharedHeap(round_up(size == 0 ? size_of_machine() : size));
+    g_heap = new SharedHeap(round_up(size == 0 ? machine_memory() : size));
     pthread_atfork(
         [] {
           current()->lending_.lock();

@@ -16,6 +16,9 @@
 
 namespace lp {
 
+// Bytes of memory that this machine has.
+std::size_t machine_memory() noexcept;
+
 class SharedHeap {
  public:
   static constexpr const char* kName = "lp-heap";                 // as /proc shows it

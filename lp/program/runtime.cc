@@ -30,7 +30,8 @@ internal::Hub::Options hub_options(const Program& program, const Runtime::Option
                              .listen = options.listen,
                              .keys = options.keys,
                              .outside_key = options.outside_key,
-                             .shared_memory = options.shared_memory};
+                             .shared_memory = options.shared_memory,
+                             .memory = options.memory};
   for (const NodeSpec& node : program.nodes()) out.nodes.push_back(node.name);
   return out;
 }

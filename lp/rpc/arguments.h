@@ -66,6 +66,7 @@ struct ArgumentsOps {
   void (*move)(void* room, void* arguments);
   void (*copy)(void* room, const void* arguments);  // null: they cannot be copied
   void (*destroy)(void* arguments);
+  std::size_t (*bytes)(const void* arguments);  // roughly
 };
 
 // A copy for as long as a handler runs.

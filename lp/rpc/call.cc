@@ -56,7 +56,9 @@ Call::Call(const ResultOps& result, NodeCore& node, const Method& method, Incomi
       caller_(message.caller),
       frames_(std::move(message.frames)),
       offset_(message.offset),
-      reply_(std::move(message.reply)) {}
+      reply_(std::move(message.reply)) {
+  room = std::move(message.room);
+}
 
 Call::~Call() { drop_arguments(); }
 
@@ -126,6 +128,7 @@ void Call::run_now() noexcept {
 bool Call::begin_once() { return !counts_once() || node_->once().begin(*this); }
 
 void Call::prepare() {
+  room.reset();
   if (!came_as_bytes()) return;
   Reader reader(frames_.body.bytes().subspan(offset_), frames_.arrays);
   ops().decode(arguments_, reader);
@@ -250,6 +253,25 @@ void Call::completed() noexcept {
       send_error(reply_, node_->failure(*method_, scope_, std::current_exception()));
     }
   }
+}
+
+Room::~Room() {
+  if (sender_ != nullptr) sender_->taken(bytes_);
+}
+
+void Pending::wait_here(Budget& outgoing, Budget::Account& account) {
+  delayed = true;
+  if (awaited || frames.size() < Budget::kSmall) return;
+  if (!leaving) leaving = outgoing.take(account, frames.size());
+  if (!leaving) return;
+  waits_here_ = true;
+  wake();
+}
+
+void Pending::leave() {
+  sent.store(true);
+  leaving.give_back();
+  if (delayed) wake();
 }
 
 void Pending::encode(const void* arguments) {

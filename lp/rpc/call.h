@@ -8,6 +8,7 @@
 #include <string>
 
 #include "lp/base/error.h"
+#include "lp/rpc/budget.h"
 #include "lp/rpc/counters.h"
 #include "lp/rpc/frame.h"
 #include "lp/rpc/future.h"
@@ -45,6 +46,22 @@ struct ReplyTo {
   Ref<Pending> pending{};  // within this process
 };
 
+// The room that a call has at its callee until it begins. Others have it when this goes.
+class Room {
+ public:
+  explicit Room(Budget::Share share) : share_(std::move(share)) {}
+  // Of a one-way call that did not ask: its sender is told.
+  Room(std::shared_ptr<Connection> sender, std::size_t bytes) : sender_(std::move(sender)), bytes_(bytes) {}
+  ~Room();
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+
+ private:
+  Budget::Share share_{};
+  std::shared_ptr<Connection> sender_{};
+  std::size_t bytes_ = 0;
+};
+
 // A call that came as bytes.
 struct Incoming {
   Frames frames{};
@@ -52,6 +69,7 @@ struct Incoming {
   CallScope scope{};
   Caller caller{};
   ReplyTo reply{};
+  std::unique_ptr<Room> room{};
 };
 
 // A call that this process makes.
@@ -102,6 +120,7 @@ class Call : public StateBase, public Task {
   const Caller& caller() const { return caller_; }
   const ReplyTo& reply() const { return reply_; }
   std::uint64_t order = 0;  // among the calls of this process to its callee; from this process
+  std::unique_ptr<Room> room{};
   NodeCore& node() const { return *node_; }
   void arrive(NodeCore& node, const Method& method) {
     node_ = &node;
@@ -200,6 +219,12 @@ class Pending : public StateBase {
   bool retries() const { return info_.traits.idempotent || info_.traits.once; }
 
   void encode(const void* arguments);  // into `frames`
+  // It is held here. Whoever makes it need not wait for that, if there is room among what waits to leave.
+  void wait_here(Budget& outgoing, Budget::Account& account);
+  // It is on its way.
+  void leave();
+  bool on_its_way() const noexcept override { return sent.load() || waits_here_.load(); }
+
   // Bytes of the body that are left blank for the head.
   static std::size_t front(const CallPath& path);
 
@@ -212,6 +237,9 @@ class Pending : public StateBase {
   std::atomic<bool> sent = false;    // from now on it may have run
   std::atomic<bool> wanted = false;  // somebody wants the reply at once and does not read for it
   bool expected = false;             // the connection that carries it knows so
+  bool in_window = false;            // of that connection
+  bool delayed = false;              // who makes it may wait until it is on its way
+  bool awaited = false;              // who makes it does nothing else until the reply is there
 
  protected:
   Time deadline() const noexcept override { return scope_.deadline; }
@@ -235,7 +263,12 @@ class Pending : public StateBase {
   bool one_way_;
   bool ran_;  // at an earlier attempt
   CallScope scope_;
+  std::atomic<bool> waits_here_ = false;  // with `leaving`
 
+ public:
+  Budget::Share leaving{};  // until it leaves
+
+ private:
   Ref<StateBase> take_served() noexcept { return Ref<StateBase>(served_.exchange(nullptr)); }
   void cancel_served() noexcept;
 };

@@ -68,6 +68,7 @@ template <class R>
 R call_and_wait(Edge& edge, const MethodInfo& info, CallOptions options, void* arguments) {
   Slot<Stored<R>> result;
   if (!call_directly(edge, info, options, arguments, &result)) {
+    options.awaited = true;
     return Future<R>(start_call(edge, info, options, arguments)).get();
   }
   if constexpr (!std::is_void_v<R>) return std::move(result.get());
@@ -112,7 +113,7 @@ class Client {
     }
   }
 
-  // Calls and returns an lp::Future at once.
+  // Calls and returns an lp::Future: at once, or when there is room for the call (README.md, "Calls").
   template <auto M, class... Args>
   [[nodiscard]] auto async(Args&&... args) const {
     if constexpr (internal::can_call<S, M, Args&&...>()) {
@@ -145,8 +146,8 @@ class Client {
     }
   }
 
-  // One way: returns when the call is queued here. Nobody learns how it ended. Throws `overloaded` when the queue is
-  // full.
+  // One way: returns when the call is on its way. Nobody learns how it ended. Throws `overloaded` when there is no room
+  // and it may not wait for that, and `deadline` when there was none in time.
   template <auto M, class... Args>
   void send(Args&&... args) const {
     if constexpr (internal::can_call<S, M, Args&&...>()) {
@@ -161,6 +162,14 @@ class Client {
   Client within(Duration timeout) const {
     Client other = *this;
     other.options_.timeout = std::max(timeout, internal::CallOptions::kNoTime);
+    return other;
+  }
+
+  // This client for code that must not wait: `async` and `send` end with `overloaded` where there is no room, as they
+  // do in a handler.
+  Client at_once() const {
+    Client other = *this;
+    other.options_.at_once = true;
     return other;
   }
 

@@ -128,28 +128,86 @@ bool Connection::start(Pending& call) {
     call.release();
     return true;
   }
+  call.size = size;
   if (!call.one_way()) {
-    call.call = pending_.add(&call);
-    call.size = size;
-    bytes_ += size;
+    add(call);
     call.expected = call.wanted.load() || size >= kBytesToExpect;
     if (call.expected) link_->expect();
   }
+  std::vector<Pending*> sent_one_way;
   if (phase_ == Phase::open) {
-    transmit(call);
-    if (call.one_way()) {
-      lock.unlock();
-      call.fail(Error(ErrorKind::stopped, "sent one way"));
-      call.release();
-    }
+    transmit_or_ask(call, sent_one_way);
   } else {
+    call.delayed = true;
     unsent_.push_back(&call);
   }
+  lock.unlock();
+  end_one_way(sent_one_way);
   return true;
 }
 
-void Connection::transmit(Pending& call) {
-  CallHead head{.call = call.call,
+void Connection::add(Pending& call) {
+  call.call = pending_.add(&call);
+  bytes_ += call.size;
+}
+
+void Connection::end_one_way(const std::vector<Pending*>& sent) {
+  for (Pending* call : sent) {
+    call->fail(Error(ErrorKind::stopped, "sent one way"));
+    call->release();
+  }
+}
+
+bool Connection::has_window(const Pending& call) const {
+  if (call.size < Budget::kSmall || (call.awaited && link_->shares_memory())) return true;
+  return window_used_ + call.size <= hub_.window();
+}
+
+void Connection::transmit_or_ask(Pending& call, std::vector<Pending*>& sent_one_way) {
+  if (asking_.empty() && has_window(call)) {
+    transmit(call);
+    if (call.one_way()) sent_one_way.push_back(&call);
+    return;
+  }
+  call.delayed = true;
+  asking_.push_back({.call = &call, .asked = false, .granted = false});
+  transmit_more(sent_one_way);
+}
+
+// Those that have room, and none before them of the same caller and callee that has not.
+void Connection::transmit_more(std::vector<Pending*>& sent_one_way) {
+  std::vector<std::pair<const Peer*, NodeId>> blocked;
+  for (auto one = asking_.begin(); one != asking_.end();) {
+    Pending& call = *one->call;
+    const std::pair<const Peer*, NodeId> way(&call.peer(), call.caller().node);
+    const bool behind = std::find(blocked.begin(), blocked.end(), way) != blocked.end();
+    if (behind || !(one->granted || (!one->asked && has_window(call)))) {
+      if (!behind) blocked.push_back(way);
+      if (!one->asked && !has_window(call)) ask(*one);
+      ++one;
+      continue;
+    }
+    if (call.one_way() && one->asked) {
+      pending_.take(call.call);
+      forget(call);
+    }
+    transmit(call, one->granted);
+    if (call.one_way()) sent_one_way.push_back(&call);
+    one = asking_.erase(one);
+  }
+}
+
+void Connection::ask(Asking& asking) {
+  Pending& call = *asking.call;
+  if (call.one_way()) add(call);
+  asking.asked = true;
+  if (!std::exchange(call.expected, true)) link_->expect();
+  link_->send(
+      ask_packet({.call = call.call, .bytes = call.size, .node = call.peer().id(), .incarnation = call.incarnation}));
+}
+
+void Connection::transmit(Pending& call, bool granted) {
+  CallHead head{.call = call.one_way() && !granted ? 0 : call.call,
                 .method = call.info().id,
                 .remaining = to_remaining(call.scope().deadline),
                 .sequence = call.caller().sequence,
@@ -159,25 +217,37 @@ void Connection::transmit(Pending& call) {
                 .caller = call.caller().node,
                 .caller_incarnation = call.caller().incarnation};
   write_call(call.frames, call.one_way() ? PacketKind::send : PacketKind::call, head, call.scope().path.span());
-  call.sent.store(true, std::memory_order_relaxed);
+  if (!granted && call.size >= Budget::kSmall) {
+    window_used_ += call.size;
+    call.in_window = !call.one_way();  // else the callee says when
+  }
   call.counted.sent(call.frames.size());
-  link_->send(call.retries() ? call.frames : std::move(call.frames));
+  Frames frames = call.retries() ? call.frames : std::move(call.frames);
+  call.leave();
+  link_->send(std::move(frames));
 }
 
 void Connection::cancel(Pending& call) {
+  std::vector<Pending*> sent_one_way;
   {
     const std::lock_guard lock(mutex_);
-    Pending** const found = pending_.find(call.call);
-    if (found == nullptr || *found != &call) return;
-    pending_.take(call.call);
-    forget(call);
     const auto unsent = std::find(unsent_.begin(), unsent_.end(), &call);
-    if (unsent != unsent_.end()) {
-      unsent_.erase(unsent);
-    } else if (phase_ == Phase::open) {
-      link_->send(signal_packet(PacketKind::cancel, {.call = call.call}));
+    const auto asking =
+        std::find_if(asking_.begin(), asking_.end(), [&](const Asking& one) { return one.call == &call; });
+    Pending** const found = pending_.find(call.call);
+    const bool in_pending = found != nullptr && *found == &call;
+    if (!in_pending && unsent == unsent_.end() && asking == asking_.end()) return;
+    if (in_pending) {
+      pending_.take(call.call);
+      forget(call);
     }
+    const bool told = unsent == unsent_.end() && (asking == asking_.end() || asking->asked);
+    if (unsent != unsent_.end()) unsent_.erase(unsent);
+    if (asking != asking_.end()) asking_.erase(asking);
+    if (told && phase_ == Phase::open) link_->send(signal_packet(PacketKind::cancel, {.call = call.call}));
+    if (phase_ == Phase::open) transmit_more(sent_one_way);
   }
+  end_one_way(sent_one_way);
   call.release();
 }
 
@@ -190,6 +260,7 @@ void Connection::expect(Pending& call) {
 
 void Connection::forget(Pending& call) {
   bytes_ -= call.size;
+  if (std::exchange(call.in_window, false)) window_used_ -= call.size;
   if (std::exchange(call.expected, false)) link_->expect_no_more();
 }
 
@@ -208,6 +279,11 @@ void Connection::lose(Peer& peer) {
       if (call->one_way()) lost.push_back(call);
       return true;
     });
+    std::erase_if(asking_, [&](const Asking& one) {
+      if (&one.call->peer() != &peer) return false;
+      if (one.call->one_way() && !one.asked) lost.push_back(one.call);
+      return true;
+    });
     for (Pending* call : pending_.take_if([&](const Pending* one) { return &one->peer() == &peer; })) {
       forget(*call);
       lost.push_back(call);
@@ -216,11 +292,20 @@ void Connection::lose(Peer& peer) {
   for (Pending* call : lost) peer.lost(*call, call->sent.load(std::memory_order_relaxed));
 }
 
-std::vector<Pending*> Connection::end() {
+// Those that have not left; what has a number is in pending_.
+std::vector<Pending*> Connection::take_unsent_one_way() {
   std::vector<Pending*> left;
   for (Pending* call : std::exchange(unsent_, {})) {
     if (call->one_way()) left.push_back(call);
   }
+  for (const Asking& one : std::exchange(asking_, {})) {
+    if (one.call->one_way() && !one.asked) left.push_back(one.call);
+  }
+  return left;
+}
+
+std::vector<Pending*> Connection::end() {
+  std::vector<Pending*> left = take_unsent_one_way();
   for (Pending* call : pending_.take_if([](const Pending*) { return true; })) {
     forget(*call);
     left.push_back(call);
@@ -233,6 +318,7 @@ void Connection::close() {
   std::vector<Pending*> lost;
   std::vector<Ref<StateBase>> served;  // released outside the lock
   std::deque<Call*> held;
+  std::map<std::uint64_t, Budget::Share> asked;  // given back outside the lock
   const std::lock_guard losing(losing_);
   {
     const std::lock_guard lock(mutex_);
@@ -240,6 +326,8 @@ void Connection::close() {
     lost = end();
     served = served_.take_if([](const Ref<StateBase>&) { return true; });
     held.swap(held_);
+    asked.swap(asked_);
+    asks_ = 0;
   }
   for (Call* call : held) call->refuse(Error(ErrorKind::stopped, "its caller is gone"));
   for (Pending* call : lost) call->peer().lost(*call, call->sent.load(std::memory_order_relaxed));
@@ -252,9 +340,7 @@ void Connection::sever() {
     const std::lock_guard lock(mutex_);
     if (phase_ != Phase::open) return;  // nothing was sent yet, and a refusal may be on its way
     phase_ = Phase::closed;
-    for (Pending* call : std::exchange(unsent_, {})) {
-      if (call->one_way()) unsent.push_back(call);
-    }
+    unsent = take_unsent_one_way();
     for (Pending* call : pending_.take_if([](const Pending* one) { return !one->sent.load(); })) {
       forget(*call);
       unsent.push_back(call);
@@ -358,7 +444,10 @@ Runnable Connection::on_message(Frames message) {
     case PacketKind::item:
     case PacketKind::error: on_reply(kind, message); break;
     case PacketKind::cancel:
-    case PacketKind::credit: on_signal(kind, message); break;
+    case PacketKind::credit:
+    case PacketKind::room:
+    case PacketKind::taken: on_signal(kind, message); break;
+    case PacketKind::ask: on_ask(message); break;
     default: break;
   }
   return {};
@@ -392,15 +481,9 @@ void Connection::on_welcome() {
     if (phase_ != Phase::greeting) return;
     phase_ = Phase::open;
     link_->expect_no_more();
-    for (Pending* call : std::exchange(unsent_, {})) {
-      transmit(*call);
-      if (call->one_way()) sent_one_way.push_back(call);
-    }
+    for (Pending* call : std::exchange(unsent_, {})) transmit_or_ask(*call, sent_one_way);
   }
-  for (Pending* call : sent_one_way) {
-    call->fail(Error(ErrorKind::stopped, "sent one way"));
-    call->release();
-  }
+  end_one_way(sent_one_way);
 }
 
 void Connection::on_refusal(std::string text) {
@@ -439,6 +522,7 @@ Runnable Connection::on_call(Frames message, bool one_way) {
   if (head.caller != Caller::kOutside && head.caller >= hub_.size()) {
     throw Error(ErrorKind::failed, "malformed message: its caller does not exist");
   }
+  std::unique_ptr<Room> room = room_of(message, head.call, one_way);
   ReplyTo reply;
   if (!one_way) reply = {.connection = shared_from_this(), .call = head.call};
   const auto refused = [&](const Error& error) {
@@ -464,7 +548,8 @@ Runnable Connection::on_call(Frames message, bool one_way) {
                 .offset = offset,
                 .scope = scope,
                 .caller = {.node = head.caller, .incarnation = head.caller_incarnation, .sequence = head.sequence},
-                .reply = std::move(reply)});
+                .reply = std::move(reply),
+                .room = std::move(room)});
 }
 
 void Connection::on_reply(PacketKind kind, const Frames& message) {
@@ -477,6 +562,7 @@ void Connection::on_reply(PacketKind kind, const Frames& message) {
   if (lost) losing.lock();
   Ref<StateBase> state;
   Pending* call = nullptr;
+  std::vector<Pending*> sent_one_way;
   {
     const std::lock_guard lock(mutex_);
     Pending** const found = pending_.find(head.call);
@@ -487,9 +573,13 @@ void Connection::on_reply(PacketKind kind, const Frames& message) {
     } else {
       state = Ref<StateBase>(pending_.take(head.call));
       forget(*call);
+      if (!asking_.empty() && std::erase_if(asking_, [&](const Asking& one) { return one.call == call; }) > 0) {
+        transmit_more(sent_one_way);  // it was refused
+      }
       if (Pending* const* soon = pending_.ahead(head.call, kAhead)) prefetch(**soon);
     }
   }
+  end_one_way(sent_one_way);
   if (kind == PacketKind::item) {
     call->on_item(message, offset);
   } else if (kind == PacketKind::value) {
@@ -506,9 +596,17 @@ void Connection::on_reply(PacketKind kind, const Frames& message) {
 void Connection::on_signal(PacketKind kind, const Frames& message) {
   ReplyHead head;
   read_reply(message, head);
+  if (kind == PacketKind::room) return on_room(head.call);
+  if (kind == PacketKind::taken) return on_taken(head.amount);
   Ref<StateBase> state;
+  Budget::Share unused;  // given back outside the lock
   {
     const std::lock_guard lock(mutex_);
+    if (const auto asked = asked_.find(head.call); kind == PacketKind::cancel && asked != asked_.end()) {
+      unused = std::move(asked->second);
+      asked_.erase(asked);
+      --asks_;
+    }
     const Ref<StateBase>* const found = served_.find(head.call);
     if (found == nullptr) return;  // answered meanwhile
     state = *found;
@@ -518,6 +616,82 @@ void Connection::on_signal(PacketKind kind, const Frames& message) {
   } else {
     state->grant(head.amount);
   }
+}
+
+// The other side has a call for a service of this process that is large, or has many.
+void Connection::on_ask(const Frames& message) {
+  const AskHead head = read_ask(message);
+  if (head.node >= hub_.size()) throw Error(ErrorKind::failed, "malformed message: its node does not exist");
+  Peer& peer = hub_.peer(head.node);
+  NodeCore* const node = peer.local();
+  if (node == nullptr || node->stopping() || head.incarnation != node->incarnation()) {
+    return reply(head.call, Error(ErrorKind::disconnected, "this incarnation of the node is not here"));
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (asked_.size() >= kCallLimit) throw Error(ErrorKind::failed, "malformed message: it asks for too much");
+    if (asked_.try_emplace(head.call).second) ++asks_;
+  }
+  hub_.incoming().ask(peer.queue(), head.bytes, [weak = weak_from_this(), call = head.call](Budget::Share share) {
+    if (const auto self = weak.lock()) self->grant(call, std::move(share));
+  });
+}
+
+void Connection::grant(std::uint64_t call, Budget::Share share) {
+  const std::lock_guard lock(mutex_);
+  const auto asked = asked_.find(call);
+  if (asked == asked_.end()) return;  // its caller gave up: `share` goes after the lock
+  asked->second = std::move(share);
+  if (phase_ == Phase::open) link_->send(signal_packet(PacketKind::room, {.call = call}));
+}
+
+void Connection::on_room(std::uint64_t number) {
+  std::vector<Pending*> sent_one_way;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto asking = std::find_if(asking_.begin(), asking_.end(),
+                                     [&](const Asking& one) { return one.asked && one.call->call == number; });
+    if (asking == asking_.end()) {
+      link_->send(signal_packet(PacketKind::cancel, {.call = number}));  // it was lost, and goes another way
+    } else {
+      asking->granted = true;
+    }
+    transmit_more(sent_one_way);
+  }
+  end_one_way(sent_one_way);
+}
+
+// What a call that came has, until it begins.
+std::unique_ptr<Room> Connection::room_of(const Frames& message, std::uint64_t call, bool one_way) {
+  if (asks_.load(std::memory_order_relaxed) != 0 && call != 0) {
+    const std::lock_guard lock(mutex_);
+    if (const auto asked = asked_.find(call); asked != asked_.end()) {
+      auto room = std::make_unique<Room>(std::move(asked->second));
+      asked_.erase(asked);
+      --asks_;
+      return room;
+    }
+  }
+  if (!one_way || message.size() < Budget::kSmall) return nullptr;
+  return std::make_unique<Room>(shared_from_this(), message.size());
+}
+
+// The other side is told now and then.
+void Connection::taken(std::size_t bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  taken_ += bytes;
+  if (taken_ < hub_.window() / 4 || phase_ != Phase::open) return;
+  link_->send(signal_packet(PacketKind::taken, {.amount = std::exchange(taken_, 0)}));
+}
+
+void Connection::on_taken(std::size_t bytes) {
+  std::vector<Pending*> sent_one_way;
+  {
+    const std::lock_guard lock(mutex_);
+    window_used_ -= std::min(bytes, window_used_);
+    transmit_more(sent_one_way);
+  }
+  end_one_way(sent_one_way);
 }
 
 }  // namespace lp::internal

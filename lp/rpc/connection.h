@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -57,6 +58,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     return !holding_.load(std::memory_order_relaxed) && !link_->full() ? Hold::no : hold_if_full(call);
   }
   void go_on() noexcept;
+  // So many bytes of a one-way call that did not ask wait here no more.
+  void taken(std::size_t bytes) noexcept;
   // The link is not full any more.
   void drained() noexcept;
 
@@ -75,13 +78,31 @@ class Connection : public std::enable_shared_from_this<Connection> {
  private:
   Hold hold_if_full(Call& call) noexcept;
   void resume(std::unique_lock<std::mutex> lock) noexcept;
-  void transmit(Pending& call);
-  // With the lock:
+  // A call that waits until its callee has room, or behind one of the same caller and callee.
+  struct Asking {
+    Pending* call;
+    bool asked;
+    bool granted;
+  };
+  // With the lock; those sent one way are to be ended without it:
+  void transmit(Pending& call, bool granted = false);
+  void transmit_or_ask(Pending& call, std::vector<Pending*>& sent_one_way);
+  void transmit_more(std::vector<Pending*>& sent_one_way);
+  void add(Pending& call);  // to pending_
+  bool has_window(const Pending& call) const;
+  void ask(Asking& asking);
+  static void end_one_way(const std::vector<Pending*>& sent);
+  std::vector<Pending*> take_unsent_one_way();
   std::vector<Pending*> end();  // what was still going on
   void forget(Pending& call);   // which is in pending_ no more
   Runnable on_call(Frames message, bool one_way);
   void on_reply(PacketKind kind, const Frames& message);
   void on_signal(PacketKind kind, const Frames& message);
+  void on_ask(const Frames& message);
+  void on_room(std::uint64_t call);
+  void on_taken(std::size_t bytes);
+  void grant(std::uint64_t call, Budget::Share share);
+  std::unique_ptr<Room> room_of(const Frames& message, std::uint64_t call, bool one_way);
   void on_hello(const Frames& message);
   void on_welcome();
   void on_refusal(std::string text);
@@ -100,10 +121,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::size_t bytes_ = 0;                       // of the pending calls
   CallSlots<Pending*> pending_;
   std::vector<Pending*> unsent_;  // until the welcome; those with a reply are in pending_ too
+  std::size_t window_used_ = 0;   // bytes on their way that did not ask
+  std::deque<Asking> asking_;     // in order; those with a reply, and those that have asked, are in pending_ too
   CallSlots<Ref<StateBase>> served_;
-  std::deque<Call*> held_;      // in order
-  const Call* next_ = nullptr;  // was held, and is to run now
-  bool running_ = false;        // it does
+  std::map<std::uint64_t, Budget::Share> asked_;  // by the other side; with the room, when it has that
+  std::atomic<std::size_t> asks_ = 0;             // how many
+  std::size_t taken_ = 0;                         // bytes that the other side is still to be told of
+  std::deque<Call*> held_;                        // in order
+  const Call* next_ = nullptr;                    // was held, and is to run now
+  bool running_ = false;                          // it does
   std::atomic<bool> holding_ = false;
 };
 

@@ -148,19 +148,90 @@ Outgoing outgoing_call(Edge& edge, const MethodInfo& info, const CallOptions& op
           .may_have_run = options.may_have_run};
 }
 
+namespace {
+
+// run(), and who is outside the graph, may wait; a handler may be what those before it wait for.
+bool may_wait(const CallOptions& options) {
+  const Frame* const frame = current_frame();
+  return !options.at_once && (frame == nullptr || (frame->chain == 0 && !frame->holds_turn));
+}
+
+Error overloaded(const Outgoing& call) {
+  return Error(
+      ErrorKind::overloaded,
+      "there is no room for this call, so many bytes wait already: wait for replies, or call from run(), where "
+      "a call waits for room",
+      {.node = call.peer.hub().name(call.peer.id()), .method = std::string(call.info.name)});
+}
+
+// Room in the queue of a service of this process, or none.
+Budget::Share room_for(const Outgoing& call, const CallOptions& options, std::size_t bytes) {
+  Budget& budget = call.peer.hub().incoming();
+  Budget::Share share = budget.take(call.peer.queue(), bytes);
+  if (share || !may_wait(options)) return share;
+  Promise<Budget::Share> promise;
+  Future<Budget::Share> granted = promise.future();
+  budget.ask(call.peer.queue(), bytes,
+             [promise = std::move(promise)](Budget::Share room) mutable { promise.set_value(std::move(room)); });
+  if (!granted.wait_for(until(call.scope.deadline))) throw Error(call.peer.late_error(call.info, call.scope, false));
+  return granted.get();
+}
+
+// A call at a service of this process; null when there is no room.
+Ref<StateBase> start_here(const Outgoing& outgoing, const CallOptions& options, void* arguments) {
+  const std::size_t bytes = options.awaited ? 0 : outgoing.info.arguments->bytes(arguments);
+  std::unique_ptr<Room> room;
+  if (bytes >= Budget::kSmall) {
+    Budget::Share share = room_for(outgoing, options, bytes);
+    if (!share) return {};
+    room = std::make_unique<Room>(std::move(share));
+  }
+  Call* const call = outgoing.info.result->call(outgoing, arguments);
+  Ref<StateBase> state = Ref<StateBase>::share(call);
+  call->room = std::move(room);
+  outgoing.peer.accept_local(*call, outgoing.info);
+  return state;
+}
+
+}  // namespace
+
+void start_as_bytes(Pending& call, const Outgoing& outgoing, const CallOptions& options) {
+  Peer& peer = outgoing.peer;
+  const std::size_t bytes = call.frames.size();
+  const bool counts = bytes >= Budget::kSmall && !options.awaited;
+  const bool waits = counts && may_wait(options);
+  call.awaited = options.awaited;
+  if (counts && !waits) {
+    call.leaving = peer.hub().outgoing().take(peer.leaving(), bytes);
+    if (!call.leaving) {
+      call.on_error(overloaded(outgoing));
+      return;
+    }
+  }
+  call.retain();
+  peer.send(call);
+  if (!waits) return;
+  try {
+    call.wait_on_its_way();
+  } catch (const Error& error) {
+    call.cancel(error);
+    throw;
+  }
+}
+
 Ref<StateBase> start_call(Edge& edge, const MethodInfo& info, const CallOptions& options, void* arguments) {
   const Outgoing outgoing = outgoing_call(edge, info, options);
   if (edge.goes_as_bytes()) {
     Ref<Pending> call(info.result->pending(outgoing, /*one_way=*/false));
     call->encode(arguments);
-    call->retain();
-    outgoing.peer.send(*call);
+    start_as_bytes(*call, outgoing, options);
     return Ref<StateBase>(call.take());
   }
-  Call* const call = info.result->call(outgoing, arguments);
-  Ref<StateBase> state = Ref<StateBase>::share(call);
-  outgoing.peer.accept_local(*call, info);
-  return state;
+  Ref<StateBase> state = start_here(outgoing, options, arguments);
+  if (state) return state;
+  Ref<StateBase> refused(info.result->pending(outgoing, /*one_way=*/false));
+  refused->fail(overloaded(outgoing));
+  return refused;
 }
 
 bool call_directly(Edge& edge, const MethodInfo& info, CallOptions& options, void* arguments, void* slot) {
@@ -185,15 +256,14 @@ bool call_directly(Edge& edge, const MethodInfo& info, CallOptions& options, voi
 }
 
 void send_call(Edge& edge, const MethodInfo& info, const CallOptions& options, void* arguments) {
+  const Outgoing outgoing = outgoing_call(edge, info, options);
   if (!edge.goes_as_bytes()) {
-    start_call(edge, info, options, arguments);
+    if (!start_here(outgoing, options, arguments)) throw overloaded(outgoing);
     return;
   }
-  const Outgoing outgoing = outgoing_call(edge, info, options);
   const Ref<Pending> call(info.result->pending(outgoing, /*one_way=*/true));
   call->encode(arguments);
-  call->retain();
-  call->peer().send(*call);
+  start_as_bytes(*call, outgoing, options);
   if (call->ready() && call->failed() && call->error().kind() != ErrorKind::stopped) throw Error(call->error());
 }
 

@@ -62,15 +62,21 @@ struct CallOptions {
 
   Duration timeout{};         // 0: as the method or the run says
   std::uint64_t number = 0;   // of a `once` call; 0: the next
+  bool awaited = false;       // its maker does nothing else until the reply is there
+  bool at_once = false;       // it does not wait for room
   bool may_have_run = false;  // at an earlier attempt
 };
 
 // A call that `edge` makes now.
 Outgoing outgoing_call(Edge& edge, const MethodInfo& info, const CallOptions& options);
 
+// Hands a call that is encoded over, and waits until it is on its way where it may.
+void start_as_bytes(Pending& call, const Outgoing& outgoing, const CallOptions& options);
+
 // Three ways to make one, with the Arguments of the method. They throw Error.
 //
-// Starts it; it queues or travels. Moves the arguments out.
+// Starts it; it queues or travels. Moves the arguments out. Where calls of 1 KiB and more have no room, it waits for
+// that, in a handler and when told so it is a call that ended with `overloaded`.
 Ref<StateBase> start_call(Edge& edge, const MethodInfo& info, const CallOptions& options, void* arguments);
 // Makes it on this stack, if the service is here and idle, with the result in `slot`. False: it must be started, with
 // the arguments as they were, and with what is now in `options`.

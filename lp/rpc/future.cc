@@ -143,7 +143,16 @@ void StateBase::prefer_stop() const {
     throw error().may_have_run() ? with_may_have_run(frame->node->stopped_error()) : frame->node->stopped_error();
 }
 
-bool StateBase::wait_until(Time time) {
+void StateBase::wait_on_its_way() {
+  if (!on_its_way()) wait_until(kNever, Stage::on_its_way);
+}
+
+void StateBase::wake() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (waiter_ != nullptr) waiter_->set();
+}
+
+bool StateBase::wait_until(Time time, Stage stage) {
   if (ready()) {
     prefer_stop();
     return true;
@@ -158,14 +167,14 @@ bool StateBase::wait_until(Time time) {
   Event event(reading.word(), reading.poller());
   {
     const std::lock_guard lock(mutex_);
-    if (ready()) return true;
+    if (has_come(stage)) return true;
     waiter_ = &event;
   }
   bool stopped = false;
   bool in_time = true;
   {
     const WaitScope wait(frame, event);
-    while (!ready() && in_time && !(stopped = wait.stopped())) {
+    while (!has_come(stage) && in_time && !(stopped = wait.stopped())) {
       in_time = reading.read() ? !passed(limit) : event.wait(limit);
     }
   }
@@ -177,6 +186,7 @@ bool StateBase::wait_until(Time time) {
     prefer_stop();
     return true;
   }
+  if (has_come(stage)) return true;
   const auto given_up = [this](const Error& error) { return may_have_run() ? with_may_have_run(error) : error; };
   if (stopped) throw given_up(frame->node->stopped_error());
   if (own <= limit) {

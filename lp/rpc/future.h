@@ -122,8 +122,10 @@ class StateBase : public Recycled {
   // Waits until ready. Throws `deadline` when the call's own time or that of the current frame is over, and `stopped`
   // when the node that waits is asked to stop.
   void wait();
+  // The same for a call that is made: until it is on its way, or ready.
+  void wait_on_its_way();
   // Waits at most until `time`; false when it is not ready then. Throws like wait().
-  bool wait_until(Time time);
+  bool wait_until(Time time) { return wait_until(time, Stage::ready); }
 
   // Completes with an error; false when it was complete already.
   bool fail(const Error& error) noexcept;
@@ -156,6 +158,8 @@ class StateBase : public Recycled {
   virtual Time deadline() const noexcept { return kNever; }                // when a call ends by itself
   virtual std::shared_ptr<Connection> carrier() const { return nullptr; }  // what brings the value, if one does
   virtual bool may_have_run() const noexcept { return false; }             // of a call: its method
+  virtual bool on_its_way() const noexcept { return true; }                // of a call
+  void wake() noexcept;                                                    // who waits looks again
   virtual void want() noexcept {}       // the value is wanted at once, and no thread reads the carrier for it
   virtual void watch_deadline() {}      // somebody waits without a thread: set a timer
   virtual void count() noexcept {}      // about to be published
@@ -167,6 +171,9 @@ class StateBase : public Recycled {
   friend class NextItem;  // comes by the carrier of another
   enum : std::uint32_t { kPending, kClaimed, kReady };
 
+  enum class Stage : std::uint8_t { on_its_way, ready };
+  bool has_come(Stage stage) const noexcept { return ready() || (stage == Stage::on_its_way && on_its_way()); }
+  bool wait_until(Time time, Stage stage);
   void prefer_stop() const;
 
   std::atomic<std::uint32_t> references_ = 1;

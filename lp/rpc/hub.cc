@@ -1,15 +1,27 @@
 #include "lp/rpc/hub.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "lp/base/shared_heap.h"
 #include "lp/rpc/network.h"
 
 namespace lp::internal {
 namespace {
 const std::string kOutsideName = "outside";
-}
 
-Hub::Hub(Options options) : options_(std::move(options)) {
+// All callers of a service together may send it so much without asking.
+constexpr std::size_t kWindows = std::size_t{256} << 20;
+constexpr std::size_t kLeastWindow = std::size_t{64} << 10;
+constexpr std::size_t kMostWindow = std::size_t{16} << 20;
+}  // namespace
+
+Hub::Hub(Options options)
+    : options_(std::move(options)),
+      bounds_(Bounds::of(options_.memory != 0 ? options_.memory : machine_memory())),
+      window_(std::clamp(kWindows / std::max<std::size_t>(options_.nodes.size(), 1), kLeastWindow, kMostWindow)),
+      incoming_(bounds_.service, bounds_.process),
+      outgoing_(bounds_.service, bounds_.process) {
   for (NodeId node = 0; node < options_.nodes.size(); ++node) {
     peers_.emplace_back(*this, node);
     callers_.emplace_back(0);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lp/base/scheduler.h"
+#include "lp/rpc/budget.h"
 #include "lp/rpc/curve.h"
 #include "lp/rpc/future.h"
 #include "lp/rpc/path.h"
@@ -33,6 +34,7 @@ class Hub {
     CurveKeys keys{};                  // of this process; empty: only loopback, and without encryption
     std::string outside_key{};         // public key of who calls from outside the graph
     std::size_t shared_memory = 0;     // bytes for big arrays, at most; 0: as much as the machine has memory
+    std::size_t memory = 0;            // bytes, of which calls may have a part (budget.h); 0: the machine's
     std::vector<std::string> nodes{};  // names, by NodeId
   };
 
@@ -48,6 +50,12 @@ class Hub {
   std::size_t size() const { return peers_.size(); }
   const std::string& name(NodeId node) const;  // also of Caller::kOutside
   std::vector<std::string> names(const CallPath& path) const;
+
+  // Bytes of the calls that queue at services of this process, and of those that wait to leave it.
+  Budget& incoming() { return incoming_; }
+  Budget& outgoing() { return outgoing_; }
+  // Bytes of calls that a connection may have on their way before it asks.
+  std::size_t window() const { return window_; }
 
   // Null without network.
   Network* network() { return network_.get(); }
@@ -75,6 +83,10 @@ class Hub {
  private:
   // In this order, so that threads end before what they use.
   Options options_;
+  const Bounds bounds_;
+  const std::size_t window_;
+  Budget incoming_;
+  Budget outgoing_;
   std::deque<Peer> peers_;
   std::deque<std::atomic<std::uint32_t>> callers_;  // the newest incarnation of each node that has called
   std::atomic<std::uint64_t> refused_ = 0;

@@ -197,7 +197,7 @@ void Peer::accept_bytes_at(NodeCore& core, Pending& call) noexcept {
                    .scope = call.scope(),
                    .caller = call.caller(),
                    .reply = {}};
-  call.sent.store(true, std::memory_order_relaxed);
+  call.leave();
   call.counted.sent(call.frames.size());
   if (!call.one_way()) {
     message.reply.pending = held;
@@ -212,7 +212,10 @@ void Peer::hold_or_fail(Held held) noexcept {
     lock.unlock();
     return fail(held, error);
   }
-  if (held.pending != nullptr) held.pending->wanted = true;  // who waits for it may read another connection
+  if (held.pending != nullptr) {
+    held.pending->wanted = true;  // who waits for it may read another connection
+    held.pending->wait_here(hub_.outgoing(), leaving_);
+  }
   if (held_.size() >= kHeldLimit) {
     lock.unlock();
     return fail(held, Error(ErrorKind::overloaded, std::to_string(kHeldLimit) + " calls wait for the node to come up",

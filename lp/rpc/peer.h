@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 
+#include "lp/rpc/budget.h"
 #include "lp/rpc/call.h"
 
 namespace lp::internal {
@@ -27,6 +28,10 @@ class Peer {
   // The node's core when it serves in this process now, and no call is held for it; else null. What it returns stays
   // valid until the run ends.
   NodeCore* local() const noexcept { return local_.load(std::memory_order_acquire); }
+
+  // What queues at the node, when it is here, and what waits to leave for it.
+  Budget::Account& queue() { return queue_; }
+  Budget::Account& leaving() { return leaving_; }
 
   // News of the node. Calls of an older incarnation that were sent and are unanswered end, or are sent again, before
   // those that were made later.
@@ -107,6 +112,8 @@ class Peer {
 
   Hub& hub_;
   const NodeId id_;
+  Budget::Account queue_;
+  Budget::Account leaving_;
   std::atomic<NodeCore*> local_ = nullptr;
   mutable std::mutex mutex_;
   NodeCore* up_ = nullptr;  // what local_ is, or will be when nothing is held

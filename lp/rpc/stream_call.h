@@ -196,9 +196,11 @@ StreamReader<T> start_stream(Edge& edge, const MethodInfo& info, const CallOptio
   Ref<StateBase> state;
   if (edge.goes_as_bytes()) {
     auto* call = new RemoteStream<T>(outgoing, queue);
-    state = Ref<StateBase>::share(call);
+    state = Ref<StateBase>(call);
     call->encode(arguments);
-    outgoing.peer.send(*call);
+    CallOptions at_once = options;
+    at_once.at_once = true;  // it waits for nothing but items
+    start_as_bytes(*call, outgoing, at_once);
   } else {
     auto* call = new (*info.arguments) StreamCall<T>(outgoing, arguments, timeout, queue);
     state = Ref<StateBase>::share(call);

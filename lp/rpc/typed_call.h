@@ -12,6 +12,7 @@
 #include "lp/rpc/node_core.h"
 #include "lp/wire/codec.h"
 #include "lp/wire/envelope.h"
+#include "lp/wire/payload.h"
 #include "lp/wire/reader.h"
 #include "lp/wire/writer.h"
 
@@ -55,6 +56,10 @@ struct ArgumentsFunctions<ArgumentList<std::index_sequence<I...>, P...>> {
     ::new (room) Params(static_cast<Params&&>(*static_cast<Params*>(arguments)));
   }
   static void copy(void* room, const void* arguments) { ::new (room) Params(*static_cast<const Params*>(arguments)); }
+  static std::size_t bytes([[maybe_unused]] const void* arguments) {
+    return (payload_bytes(static_cast<const Argument<I, P>&>(*static_cast<const Params*>(arguments)).value) + ... +
+            std::size_t{0});
+  }
   static void destroy(void* arguments) { static_cast<Params*>(arguments)->~Params(); }
 };
 template <class Params>
@@ -66,7 +71,8 @@ constexpr ArgumentsOps arguments_ops() {
                    .decode = &Functions::decode,
                    .move = &Functions::move,
                    .copy = nullptr,
-                   .destroy = &Functions::destroy};
+                   .destroy = &Functions::destroy,
+                   .bytes = &Functions::bytes};
   if constexpr (std::is_copy_constructible_v<Params>) ops.copy = &Functions::copy;
   return ops;
 }

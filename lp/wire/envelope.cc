@@ -116,6 +116,11 @@ Frames signal_packet(PacketKind kind, const ReplyHead& head) {
   return {.body = Buffer::copy_of(std::as_bytes(std::span(&out, 1)))};
 }
 
+Frames ask_packet(const AskHead& head) {
+  const fb::AskHead out(prefix(PacketKind::ask, 0), head.call, head.bytes, head.node, head.incarnation);
+  return {.body = Buffer::copy_of(std::as_bytes(std::span(&out, 1)))};
+}
+
 PacketKind read_kind(const Frames& frames) {
   const auto head = read_head<fb::Prefix>(frames);
   if (head.magic() != kMagic) malformed("it does not begin as lp's messages do");
@@ -127,7 +132,7 @@ PacketKind read_kind(const Frames& frames) {
               std::to_string(frames.arrays.size()));
   }
   const std::uint8_t kind = head.kind();
-  if (kind < static_cast<std::uint8_t>(PacketKind::hello) || kind > static_cast<std::uint8_t>(PacketKind::error)) {
+  if (kind < static_cast<std::uint8_t>(PacketKind::hello) || kind > static_cast<std::uint8_t>(PacketKind::taken)) {
     malformed("kind " + std::to_string(kind) + " is unknown");
   }
   return static_cast<PacketKind>(kind);
@@ -156,6 +161,11 @@ std::size_t read_reply(const Frames& frames, ReplyHead& head) {
   const auto in = read_head<fb::ReplyHead>(frames);
   head = {.call = in.call(), .amount = in.amount()};
   return sizeof in;
+}
+
+AskHead read_ask(const Frames& frames) {
+  const auto in = read_head<fb::AskHead>(frames);
+  return {.call = in.call(), .bytes = in.bytes(), .node = in.node(), .incarnation = in.incarnation()};
 }
 
 Hello read_hello(const Frames& frames) {

@@ -11,7 +11,21 @@
 
 namespace lp {
 
-enum class PacketKind : std::uint8_t { hello = 1, welcome, refusal, call, send, cancel, credit, value, item, error };
+enum class PacketKind : std::uint8_t {
+  hello = 1,
+  welcome,
+  refusal,
+  call,
+  send,
+  cancel,
+  credit,
+  value,
+  item,
+  error,
+  ask,
+  room,
+  taken
+};
 
 struct CallHead {
   std::uint64_t call = 0;
@@ -28,6 +42,14 @@ struct CallHead {
 struct ReplyHead {
   std::uint64_t call = 0;
   std::uint64_t amount = 0;
+};
+
+// May a call of so many bytes come?
+struct AskHead {
+  std::uint64_t call = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t node = 0;
+  std::uint32_t incarnation = 0;
 };
 
 struct Hello {
@@ -48,13 +70,15 @@ Frames hello_packet(const Hello& hello);
 Frames welcome_packet();
 Frames refusal_packet(const std::string& text);
 Frames error_packet(std::uint64_t call, const Error& error);
-Frames signal_packet(PacketKind kind, const ReplyHead& head);  // cancel, credit
+Frames signal_packet(PacketKind kind, const ReplyHead& head);  // cancel, credit, room, taken
+Frames ask_packet(const AskHead& head);
 
 // Checks the prefix, and that as many frames came as it says.
 PacketKind read_kind(const Frames& frames);
 // `path` gets the callers; returns where the arguments begin. A path longer than `path` is refused.
 std::size_t read_call(const Frames& frames, CallHead& head, std::span<std::uint32_t> path, std::size_t& path_length);
 std::size_t read_reply(const Frames& frames, ReplyHead& head);
+AskHead read_ask(const Frames& frames);
 Hello read_hello(const Frames& frames);
 std::string read_refusal(const Frames& frames);
 Error read_error(const Frames& frames);

@@ -22,6 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       case lp::PacketKind::refusal: static_cast<void>(lp::read_refusal(message)); break;
       case lp::PacketKind::call:
       case lp::PacketKind::send: static_cast<void>(lp::read_call(message, call, path, path_length)); break;
+      case lp::PacketKind::ask: static_cast<void>(lp::ask_packet(lp::read_ask(message))); break;
       case lp::PacketKind::error: static_cast<void>(lp::error_packet(1, lp::read_error(message))); break;
       default: static_cast<void>(lp::read_reply(message, reply)); break;
     }

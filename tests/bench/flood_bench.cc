@@ -1,0 +1,228 @@
+// flood_bench [--callers=N] [--seconds=N] [--mebibytes=N] [--quick]: callers that send large arrays as fast as they can
+// to a service that takes 10 ms for each, one way and with replies that nobody waits for, through shared memory, TCP
+// and CURVE. A table on standard error, JSON on standard output: the most memory that all processes had together, how
+// many calls the service handled of those that 10 ms allow, and how long small calls to another service took before and
+// meanwhile (the median). It ends with 1 when the memory is more than 2 GB.
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launchers/programs.h"
+#include "launchers/run.h"
+#include "lp/base/json.h"
+#include "lp/config/freeze.h"
+#include "lp/lp.h"
+
+namespace {
+
+constexpr auto kHandling = std::chrono::milliseconds(10);
+constexpr double kMostMemory = 2e9;  // bytes
+using Bytes = lp::Array<std::byte>;
+
+struct Config {
+  int callers = 32;
+  int seconds = 600;
+  int mebibytes = 32;
+  bool one_way = true;
+  static constexpr auto fields =
+      lp::fields(lp::field("callers", "how many send"), lp::field("seconds", "of each case"),
+                 lp::field("mebibytes", "of an array"), lp::field("one_way", "or with replies"));
+};
+
+class Slow {
+ public:
+  void take(Bytes) {
+    lp::Event().wait(lp::after(kHandling));
+    ++handled_;
+  }
+  std::uint64_t handled() const { return handled_; }
+  using Remote = lp::Methods<lp::deadline<&Slow::take, 600'000>, lp::concurrent<&Slow::handled, 1>>;
+
+ private:
+  std::atomic<std::uint64_t> handled_ = 0;
+};
+
+class Quick {
+ public:
+  int ping(int number) { return number; }
+  lp::Future<void> started() {
+    waiting_.emplace_back();
+    return waiting_.back().future();
+  }
+  void start() {
+    for (lp::Promise<void>& one : waiting_) one.set_value();
+    waiting_.clear();
+  }
+  using Remote = lp::Methods<&Quick::ping, lp::deadline<&Quick::started, 600'000>, &Quick::start>;
+
+ private:
+  std::vector<lp::Promise<void>> waiting_;
+};
+
+class Caller {
+ public:
+  Caller(lp::Client<Slow> slow, lp::Client<Quick> quick, const Config& config)
+      : slow_(slow), quick_(quick), config_(config) {}
+  void run(lp::Context& context) {
+    quick_.call<&Quick::started>();
+    std::vector<lp::Future<void>> replies;
+    while (!context.stopping()) {
+      Bytes bytes(static_cast<std::size_t>(config_.mebibytes) << 20);
+      if (config_.one_way) {
+        slow_.send<&Slow::take>(std::move(bytes));
+      } else {
+        replies.push_back(slow_.async<&Slow::take>(std::move(bytes)));
+        std::erase_if(replies, [](const lp::Future<void>& reply) { return reply.ready(); });
+      }
+    }
+  }
+
+ private:
+  lp::Client<Slow> slow_;
+  lp::Client<Quick> quick_;
+  const Config config_;
+};
+
+const lp::Handle<Slow> kSlow("slow");
+const lp::Handle<Quick> kQuick("quick");
+
+lp::Program make_program(const Config& config) {
+  lp::Program program("flood");
+  const auto slow = program.add<Slow>({.name = "slow"});
+  const auto quick = program.add<Quick>({.name = "quick"});
+  program.group<Caller>({.name = "caller", .replicas = config.callers}, slow, quick, config);
+  return program;
+}
+
+// Bytes that this process and those it has started have together; what they share counts once.
+double memory_of_all() {
+  double bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    std::ifstream file(entry.path() / "smaps_rollup");
+    if (std::ifstream command(entry.path() / "comm"); !file || !command) continue;
+    std::error_code error;
+    if (std::filesystem::read_symlink(entry.path() / "exe", error) != std::filesystem::read_symlink("/proc/self/exe"))
+      continue;
+    for (std::string word; file >> word;) {
+      if (word != "Pss:") continue;
+      double kibibytes = 0;
+      file >> kibibytes;
+      bytes += kibibytes * 1024;
+    }
+  }
+  return bytes;
+}
+
+// Seconds, the median of what calls took until `end`; `between` runs after each.
+template <class F>
+double median_ping(const lp::Client<Quick>& quick, lp::Time end, F between) {
+  std::vector<double> took;
+  while (!lp::passed(end)) {
+    const lp::Time begin = lp::now();
+    quick.call<&Quick::ping>(1);
+    took.push_back(lp::to_seconds(lp::now() - begin));
+    between();
+    lp::Event().wait(lp::after(std::chrono::milliseconds(20)));
+  }
+  std::nth_element(took.begin(), took.begin() + static_cast<std::ptrdiff_t>(took.size() / 2), took.end());
+  return took.at(took.size() / 2);
+}
+
+struct Case {
+  const char* name;
+  lp::Path way;
+  bool curve;
+};
+
+struct Figures {
+  std::string path{};
+  std::string calls{};
+  double bytes = 0;          // the most that all processes had together
+  double handled = 0;        // of the calls that the time allows
+  double quiet_seconds = 0;  // of a small call, the median
+  double busy_seconds = 0;
+};
+struct Result {
+  std::string benchmark = "flood";
+  int callers = 0;
+  int mebibytes = 0;
+  int seconds = 0;
+  std::vector<Figures> cases{};
+};
+
+Figures measure(const Case& which, const Config& config) {
+  lp::Run run(make_program(config), {.launch = lp::Launch::processes,
+                                     .entry = "flood",
+                                     .configuration = lp::to_yaml(config),
+                                     .path = which.way,
+                                     .curve = which.curve});
+  Figures out{.path = which.name, .calls = config.one_way ? "send" : "async"};
+  if (!run.wait_ready(std::chrono::minutes(5))) return out;
+  const auto quick = run.client(kQuick);
+  out.quiet_seconds = median_ping(quick, lp::after(std::chrono::seconds(1)), [] {});
+  quick.call<&Quick::start>();
+  const lp::Time begin = lp::now();
+  lp::Time measured = begin;
+  out.busy_seconds = median_ping(quick, lp::after(std::chrono::seconds(config.seconds)), [&] {
+    if (lp::now() - measured < std::chrono::milliseconds(200)) return;
+    out.bytes = std::max(out.bytes, memory_of_all());
+    measured = lp::now();
+  });
+  const auto handled = static_cast<double>(run.client(kSlow).call<&Slow::handled>());
+  out.handled = handled * lp::to_seconds(kHandling) / lp::to_seconds(lp::now() - begin);
+  run.stop("measured");
+  run.wait();
+  return out;
+}
+
+bool read_flag(std::string_view argument, std::string_view name, int& value) {
+  if (!argument.starts_with(name)) return false;
+  argument.remove_prefix(name.size());
+  return std::from_chars(argument.data(), argument.data() + argument.size(), value).ec == std::errc();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const lp::Programs programs = lp::Programs().add<Config>("flood", make_program);
+  if (const auto code = lp::become_node_if_asked(argc, argv, programs)) return *code;
+  Config config;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--quick") {
+      config.callers = 4;
+      config.seconds = 1;
+      config.mebibytes = 8;
+    } else if (argument != "--json" && !read_flag(argument, "--callers=", config.callers) &&
+               !read_flag(argument, "--seconds=", config.seconds) &&
+               !read_flag(argument, "--mebibytes=", config.mebibytes)) {
+      std::fprintf(stderr, "flood_bench [--callers=N] [--seconds=N] [--mebibytes=N] [--quick]\n");
+      return 2;
+    }
+  }
+  std::fprintf(stderr, "%d callers, %d MiB each, %d s\n%-6s %-8s %12s %9s %14s %14s\n", config.callers,
+               config.mebibytes, config.seconds, "path", "calls", "memory, MB", "handled", "quiet ping us",
+               "busy ping us");
+  bool bounded = true;
+  Result result{.callers = config.callers, .mebibytes = config.mebibytes, .seconds = config.seconds};
+  for (const Case& which :
+       {Case{"shm", lp::Path::shm, false}, Case{"tcp", lp::Path::tcp, false}, Case{"curve", lp::Path::tcp, true}}) {
+    for (const bool one_way : {true, false}) {
+      config.one_way = one_way;
+      const Figures figures = measure(which, config);
+      std::fprintf(stderr, "%-6s %-8s %12.0f %8.0f%% %14.0f %14.0f\n", figures.path.c_str(), figures.calls.c_str(),
+                   figures.bytes / 1e6, 100 * figures.handled, 1e6 * figures.quiet_seconds, 1e6 * figures.busy_seconds);
+      bounded = bounded && figures.bytes <= kMostMemory;
+      result.cases.push_back(figures);
+    }
+  }
+  std::printf("%s\n", lp::to_json(result).c_str());
+  return bounded ? 0 : 1;
+}

@@ -1,0 +1,166 @@
+// What calls wait with is bounded in bytes, on every path: past the bound a caller waits, or its call ends with
+// `overloaded`, small calls pass, and all goes on when there is room.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <numeric>
+#include <vector>
+
+#include "lp/lp.h"
+#include "tests/lp/program/on_each_path.h"
+
+namespace lp {
+namespace {
+
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+constexpr std::size_t kBound = 64 * kMiB;  // of a service, on the smallest machine
+constexpr std::size_t kWindow = 16 * kMiB;
+constexpr Duration kSoon = std::chrono::milliseconds(100);
+using Bytes = Array<std::byte>;
+
+struct Gate {
+  Event inside{};           // the first call is
+  Event open{};             // it goes on
+  std::vector<int> done{};  // in the service's turn
+};
+
+class Service {
+ public:
+  explicit Service(Gate* gate) : gate_(*gate) {}
+  int take(Bytes, int number) {
+    if (gate_.done.empty()) {
+      gate_.inside.set();
+      gate_.open.wait();
+    }
+    gate_.done.push_back(number);
+    return number;
+  }
+  int ping() { return 1; }
+  std::vector<int> done() { return gate_.done; }
+  using Remote = Methods<&Service::take, concurrent<&Service::ping, 8>, &Service::done>;
+
+ private:
+  Gate& gate_;
+};
+
+// Sends from a handler.
+class Relay {
+ public:
+  explicit Relay(Client<Service> service) : service_(service) {}
+  int flood(int size) {
+    const Bytes bytes(static_cast<std::size_t>(size));
+    for (int number = 0;; ++number) {
+      try {
+        service_.send<&Service::take>(bytes, number);
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::overloaded) throw;
+        return number;
+      }
+    }
+  }
+  using Remote = Methods<&Relay::flood>;
+
+ private:
+  Client<Service> service_;
+};
+
+class Bounds : public ::testing::TestWithParam<Reach> {
+ protected:
+  // Calls f(number) until it throws an error of this kind, and gives how often it did not.
+  template <class F>
+  static int count_until(ErrorKind kind, F f) {
+    for (int number = 0;; ++number) {
+      try {
+        f(number);
+      } catch (const Error& error) {
+        EXPECT_EQ(error.kind(), kind) << error.what();
+        return number;
+      }
+    }
+  }
+  // No more than what the service may have, what goes without asking and the call that runs, and so many bounds.
+  static void expect_bounded(int calls, std::size_t size, std::size_t bounds = 1) {
+    EXPECT_GE(static_cast<std::size_t>(calls + 1) * size, kBound);
+    EXPECT_LE(static_cast<std::size_t>(calls) * size, bounds * kBound + kWindow + size);
+  }
+  // Lets the service go on: everything that was taken is executed, in order.
+  void expect_all(int calls) {
+    EXPECT_EQ(client().call<&Service::ping>(), 1);  // which passes
+    gate_.open.set();
+    std::vector<int> expected(static_cast<std::size_t>(calls));
+    std::iota(expected.begin(), expected.end(), 0);
+    EXPECT_EQ(client().call<&Service::done>(), expected);
+  }
+  Client<Service> client() { return run_.client(service_); }
+
+  Gate gate_;
+  Program program_{"bounds"};
+  const Handle<Service> service_ = program_.add<Service>({.name = "service"}, &gate_);
+  const Handle<Relay> relay_ = program_.add<Relay>({.name = "relay"}, service_);
+  ReachedRun run_{program_, GetParam(), {.memory = 1}};
+};
+INSTANTIATE_TEST_SUITE_P(Paths, Bounds, ::testing::Values(Reach::direct, Reach::shm, Reach::tcp), reach_name);
+
+TEST_P(Bounds, WhoSendsWaitsUntilThereIsRoom) {
+  const Bytes bytes(8 * kMiB);
+  const int calls = count_until(ErrorKind::deadline, [&](int number) {
+    if (number == 1) gate_.inside.wait();
+    client().within(number == 0 ? std::chrono::seconds(20) : kSoon).send<&Service::take>(bytes, number);
+  });
+  expect_bounded(calls, bytes.size());
+  gate_.open.set();
+}
+
+TEST_P(Bounds, SmallerCallsCountAsWell) {
+  const Bytes bytes(64 << 10);
+  const int calls = count_until(ErrorKind::overloaded, [&](int number) {
+    client().at_once().send<&Service::take>(bytes, number);
+    if (number == 0) gate_.inside.wait();
+  });
+  expect_bounded(calls, bytes.size(), GetParam() == Reach::direct ? 1 : 2);
+  expect_all(calls);
+}
+
+TEST_P(Bounds, WhoCallsWithoutWaitingForRepliesWaitsForRoom) {
+  const Bytes bytes(8 * kMiB);
+  constexpr int kCalls = 40;
+  std::atomic<int> made = 0;
+  std::vector<Future<int>> replies;
+  {
+    const Thread caller = spawn("caller", [&] {
+      for (int number = 0; number < kCalls; ++number) {
+        replies.push_back(client().async<&Service::take>(bytes, number));
+        ++made;
+      }
+    });
+    gate_.inside.wait();
+    EXPECT_EQ(client().call<&Service::ping>(), 1);
+    const int before = made.load();
+    EXPECT_LE(static_cast<std::size_t>(before) * bytes.size(), kBound + kWindow + bytes.size());
+    gate_.open.set();
+  }
+  for (int number = 0; number < kCalls; ++number) EXPECT_EQ(replies.at(static_cast<std::size_t>(number)).get(), number);
+}
+
+TEST_P(Bounds, AHandlerHearsThatThereIsNoRoom) {
+  constexpr int kSize = 8 * kMiB;
+  if (&run_.calling() != &run_.serving()) {
+    run_.calling().start_one("relay", 1);
+  } else {
+    run_.calling().start_one("relay", 1, /*others=*/1);
+  }
+  const int calls = run_.client(relay_).call<&Relay::flood>(kSize);
+  expect_bounded(calls, kSize, GetParam() == Reach::direct ? 1 : 2);
+  gate_.inside.wait();
+  expect_all(calls);
+}
+
+TEST_P(Bounds, ACallThatIsLargerThanTheBoundPassesAlone) {
+  gate_.open.set();
+  EXPECT_EQ(client().async<&Service::take>(Bytes(2 * kBound), 1).get(), 1);
+  EXPECT_EQ(client().call<&Service::take>(Bytes(2 * kBound), 2), 2);
+}
+
+}  // namespace
+}  // namespace lp

@@ -1,0 +1,119 @@
+// The outermost deadline of a chain of calls holds for all of it, on every path: no handler waits longer, and what
+// could not begin in time does not run.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <vector>
+
+#include "lp/lp.h"
+#include "tests/lp/program/on_each_path.h"
+
+namespace lp {
+namespace {
+
+constexpr Duration kAllowed = std::chrono::milliseconds(50);
+constexpr Duration kMuchLater = std::chrono::seconds(5);
+
+struct Events {
+  Event held{};                     // somebody has the turn of the last service,
+  Event free{};                     // until this
+  std::atomic<bool> began = false;  // the handler that calls it has,
+  Event ended{};                    // and has ended
+};
+
+class Busy {
+ public:
+  explicit Busy(Events* events) : events_(*events) {}
+  void hold() {
+    events_.held.set();
+    events_.free.wait();
+  }
+  void work() { ++worked_; }
+  int worked() { return worked_; }
+  using Remote = Methods<&Busy::hold, &Busy::work, &Busy::worked>;
+
+ private:
+  Events& events_;
+  int worked_ = 0;
+};
+
+class Service {
+ public:
+  Service(Client<Busy> busy, Events* events) : busy_(busy), events_(*events) {}
+  void ready() {}
+  void work() {
+    events_.began = true;
+    try {
+      busy_.call<&Busy::work>();
+    } catch (const Error&) {
+      events_.ended.set();
+      throw;
+    }
+    events_.ended.set();
+  }
+  std::vector<int> work_together(std::vector<int> items) {
+    work();
+    return items;
+  }
+  using Remote = Methods<&Service::ready, &Service::work, batched<&Service::work_together, 2, 1000>>;
+
+ private:
+  Client<Busy> busy_;
+  Events& events_;
+};
+
+class Relay {
+ public:
+  explicit Relay(Client<Service> service) : service_(service) {}
+  void ready() { service_.call<&Service::ready>(); }
+  void work() { service_.call<&Service::work>(); }
+  void work_together() { service_.call<&Service::work_together>(1); }
+  using Remote = Methods<&Relay::ready, &Relay::work, &Relay::work_together>;
+
+ private:
+  Client<Service> service_;
+};
+
+class Deadline : public ::testing::TestWithParam<Reach> {
+ protected:
+  void SetUp() override {
+    run_.serving().start_one("busy", 1, /*others=*/1);
+    run_.calling().start_one("relay", 1, /*others=*/&run_.calling() == &run_.serving() ? 2 : 0);
+  }
+  // Makes the call of a chain of three whose last service is busy until all before it have given up.
+  template <auto M>
+  void expect_in_time() {
+    const auto busy = run_.serving().client(busy_);
+    const Thread holder = spawn("holder", [&] { busy.call<&Busy::hold>(); });
+    events_.held.wait();
+    run_.client(relay_).call<&Relay::ready>();  // it is reached
+    const Time begin = now();
+    try {
+      run_.client(relay_).within(kAllowed).template call<M>();
+      ADD_FAILURE() << "it did not end";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::deadline) << error.what();
+    }
+    if (events_.began) {  // as it does unless the machine is very busy
+      EXPECT_TRUE(events_.ended.wait(begin + kMuchLater)) << "a handler waits for longer";
+    }
+    EXPECT_LT(now() - begin, kMuchLater);
+    events_.free.set();
+    EXPECT_EQ(busy.call<&Busy::worked>(), 0) << "a call ran after its time";
+  }
+
+  Events events_;
+  Program program_{"deadline"};
+  const Handle<Busy> busy_ = program_.add<Busy>({.name = "busy"}, &events_);
+  const Handle<Service> service_ = program_.add<Service>({.name = "service"}, busy_, &events_);
+  const Handle<Relay> relay_ = program_.add<Relay>({.name = "relay"}, service_);
+  ReachedRun run_{program_, GetParam()};
+};
+INSTANTIATE_TEST_SUITE_P(Paths, Deadline, kEachPath, reach_name);
+
+TEST_P(Deadline, OfTheOutermostCallHoldsForThoseThreeDeep) { expect_in_time<&Relay::work>(); }
+TEST_P(Deadline, OfTheCallsInABatchHoldsForIt) { expect_in_time<&Relay::work_together>(); }
+
+}  // namespace
+}  // namespace lp

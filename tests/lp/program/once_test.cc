@@ -1,0 +1,97 @@
+// What a service remembers of `once` calls: no more and no less than it says, also in a checkpoint; and a caller that
+// is restored counts on where it was.
+
+#include "lp/rpc/once.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "lp/lp.h"
+#include "lp/program/cut.h"
+#include "tests/directory.h"
+#include "tests/lp/program/local_run.h"
+
+namespace lp {
+namespace {
+
+constexpr std::uint64_t kRemembered = internal::OnceTable::kRemembered;
+
+class Service {
+ public:
+  explicit Service(Context& context) : context_(context) {}
+  int add() { return ++runs_; }
+  int runs() { return runs_; }
+  void cut(std::uint64_t step) { context_.cut(step); }
+  void save(Checkpoint& out) const { out.put("runs", runs_); }
+  void load(const Checkpoint& in) { runs_ = in.get<int>("runs"); }
+  using Remote = Methods<once<&Service::add>, &Service::runs, &Service::cut>;
+
+ private:
+  Context& context_;
+  int runs_ = 0;
+};
+
+class Caller {
+ public:
+  Caller(Context& context, Client<Service> service) : context_(context), service_(service) {}
+  int call() { return service_.call<&Service::add>(); }
+  void cut(std::uint64_t step) { context_.cut(step); }
+  void save(Checkpoint& out) const { out.put("nothing", 0); }
+  void load(const Checkpoint&) {}
+  using Remote = Methods<&Caller::call, &Caller::cut>;
+
+ private:
+  Context& context_;
+  Client<Service> service_;
+};
+
+class Once : public ::testing::Test {
+ protected:
+  // What a repetition of the call `number` gives: the first answer, or 0 when it is refused.
+  int repeat(std::uint64_t number) {
+    try {
+      return run_.client(service_).numbered(number).call<&Service::add>();
+    } catch (const Error& error) {
+      EXPECT_NE(error.text().find("too long ago"), std::string::npos) << error.what();
+      return 0;
+    }
+  }
+  void expect_last_remembered() {
+    EXPECT_EQ(repeat(1), 0);
+    EXPECT_EQ(repeat(2), 2);
+    EXPECT_EQ(repeat(kRemembered + 1), static_cast<int>(kRemembered + 1));
+    EXPECT_EQ(run_.client(service_).call<&Service::runs>(), static_cast<int>(kRemembered + 1));
+  }
+
+  const test::Directory directory_;
+  Program program_{"once"};
+  const Handle<Service> service_ = program_.add<Service>({.name = "service"}, context);
+  const Handle<Caller> caller_ = program_.add<Caller>({.name = "caller"}, context, service_);
+  LocalRun run_{program_, {.directory = directory_.path()}};
+};
+
+TEST_F(Once, RemembersAsManyAnswersAsItSaysAndRefusesWhatIsOlder) {
+  for (std::uint64_t number = 1; number <= kRemembered + 1; ++number) {
+    run_.client(service_).numbered(number).call<&Service::add>();
+  }
+  expect_last_remembered();
+  run_.client(service_).call<&Service::cut>(1);
+  run_.wait_saved(1, 1);
+  run_.restart({"service"}, cut_directory(directory_.path(), 1));
+  expect_last_remembered();
+}
+
+TEST_F(Once, ACallerThatIsRestoredNumbersWhatItDoesAgainAsBefore) {
+  const auto caller = run_.client(caller_);
+  EXPECT_EQ(caller.call<&Caller::call>(), 1);
+  caller.call<&Caller::cut>(1);
+  run_.wait_saved(1, 1);
+  EXPECT_EQ(caller.call<&Caller::call>(), 2);
+  run_.restart({"caller"}, cut_directory(directory_.path(), 1));
+  EXPECT_EQ(caller.call<&Caller::call>(), 2) << "it was done again";
+  EXPECT_EQ(caller.call<&Caller::call>(), 3);
+}
+
+}  // namespace
+}  // namespace lp
