@@ -7,6 +7,7 @@
 #include <fstream>
 #include <utility>
 
+#include "launchers/earlier_run.h"
 #include "launchers/run_directory.h"
 #include "lp/base/json.h"
 #include "lp/base/scheduler.h"
@@ -16,6 +17,8 @@ namespace lp::internal {
 namespace {
 
 constexpr std::uint64_t kEventBytes = std::uint64_t{3} << 20;
+constexpr std::uint64_t kAllCuts = 1000;  // are written as events; then one in so many seconds
+constexpr double kCutPeriod = 60;
 
 // To the millisecond.
 double wall_seconds() {
@@ -48,7 +51,7 @@ std::string Journal::write(const char* name, std::string text) {
   return error;
 }
 
-void Journal::begin(RunRecord record, const Plan& plan) {
+void Journal::begin(RunRecord record, const Plan& plan, const std::string& configuration) {
   began_ = wall_seconds();
   record.host = host_name();
   std::error_code ignored;
@@ -58,6 +61,7 @@ void Journal::begin(RunRecord record, const Plan& plan) {
   record.began = began_;
   record.command = own_command();
   write("run.json", to_json(record));
+  if (!configuration.empty()) write(kConfigurationFile, configuration);
   write("plan.json", to_json(plan));
 }
 
@@ -66,6 +70,10 @@ void Journal::status(std::string_view json) { write("status.json", std::string(j
 void Journal::event(RunEvent event) {
   if (!writes()) return;
   event.time = wall_seconds();
+  if (event.kind == RunEvent::Kind::cut) {  // many of them must not take the place of what matters more
+    if (++cuts_ > kAllCuts && event.time < last_cut_ + kCutPeriod) return;
+    last_cut_ = event.time;
+  }
   std::string error;
   events_.write(to_json(event) + "\n", error);
 }
