@@ -84,7 +84,7 @@ void Coordinator::kill() {
 void Coordinator::fail(Cause cause) {
   if (failed_ || phase_ == Phase::ended) return;
   failed_ = true;
-  if (phase_ != Phase::stopping) result_.reason = cause.node + " failed";
+  if (phase_ != Phase::stopping) result_.reason = cause.node.empty() ? cause.what : cause.node + " failed";
   result_.cause = std::move(cause);
   if (phase_ != Phase::stopping) begin_stop();
 }
@@ -128,7 +128,7 @@ void Coordinator::end_if_stopped() {
 
 void Coordinator::on_lost(const std::string& text) {
   if (phase_ == Phase::ended) return;
-  const bool any = up_ > 0;
+  const bool has_work = phase_ < Phase::stopping || up_ > 0;  // also when all wait to be restarted: nobody can do that
   for (std::size_t index = 0; index < units_.size(); ++index) {
     if (!is_up(units_[index])) continue;
     cancel_alarms(index);
@@ -136,7 +136,7 @@ void Coordinator::on_lost(const std::string& text) {
     units_[index].state = Unit::State::ended;
   }
   up_ = 0;
-  if (any) fail({.what = text});
+  if (has_work) fail({.node = "agent", .what = text});
   end_if_stopped();
 }
 

@@ -352,7 +352,7 @@ void ProcessHost::lose(std::size_t host, const std::string& why) {
   if (!agents_[host]->remote()) {
     // The nodes got the parent-death signal; what they started did not.
     kill_marked(run_mark(start_.mark));
-    events_->on_lost("the agent of this host ended (was it killed?), and all its nodes with it: " + why);
+    events_->on_lost("it ended (was it killed?), and all nodes of this host with it: " + why);
     return;
   }
   there_.erase(host);

@@ -21,7 +21,9 @@ enum class Phase : std::uint8_t {
 
 // Why a run failed: the first failure that its policy did not forgive.
 struct Cause {
-  std::string node{};  // "worker/1"; several of one process: joined by commas
+  // "worker/1"; several of one process: joined by commas; "report"; "agent": of the launcher's host; empty: the
+  // launcher
+  std::string node{};
   std::uint32_t incarnation = 0;
   std::string what{};                     // "std::runtime_error: no such file", "was killed by signal 9 (SIGKILL)"
   ExitStatus exit{};                      // of its process, where that ended

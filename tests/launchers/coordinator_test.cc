@@ -357,6 +357,34 @@ TEST_F(CoordinatorTest, ALostHostEndsTheRun) {
   coordinator_->on_lost("the agent was killed");
   EXPECT_EQ(coordinator_->phase(), Phase::ended);
   EXPECT_EQ(coordinator_->result().cause.what, "the agent was killed");
+  EXPECT_EQ(coordinator_->result().cause.node, "agent");
+  EXPECT_EQ(coordinator_->result().reason, "agent failed");
+}
+
+TEST_F(CoordinatorTest, AHostThatIsLostWhileEveryNodeWaitsToBeRestartedEndsTheRun) {
+  make(server_and_workers(restart(1000)));
+  all_ready();
+  for (std::size_t unit = 0; unit < 3; ++unit) exit(unit, {.signal = 9});
+  ASSERT_EQ(coordinator_->phase(), Phase::running);
+  coordinator_->on_lost("the agent was killed");
+  EXPECT_EQ(coordinator_->phase(), Phase::ended);
+  EXPECT_FALSE(coordinator_->result().success);
+}
+
+TEST_F(CoordinatorTest, AHostThatIsLostWhenAllHaveEndedFailsNoRun) {
+  make(server_and_workers());
+  all_ready();
+  coordinator_->stop("enough");
+  all_exit();
+  coordinator_->on_lost("the agent was killed");
+  EXPECT_TRUE(coordinator_->result().success);
+}
+
+TEST_F(CoordinatorTest, AFailureOutsideTheNodesIsItsOwnReason) {
+  make(server_and_workers());
+  all_ready();
+  coordinator_->fail({.what = "the job has begun again on another host"});
+  EXPECT_EQ(coordinator_->result().reason, "the job has begun again on another host");
 }
 
 // Two servers that save, and a worker that does not.
