@@ -35,12 +35,13 @@ struct Config {
   static constexpr auto fields = lp::fields(
       lp::field("workers", "nodes that compute gradients", lp::range(1, 1024)),
       lp::field("servers", "nodes that hold a part of the parameters each", lp::range(1, 1024)),
-      lp::field("steps", "batches to train on"),
+      lp::field("steps", "batches to train on", lp::changeable),
       lp::field("batch", "images of a batch, over all workers", lp::at_least(1)),
-      lp::field("rate", "learning rate", lp::positive),
+      lp::field("rate", "learning rate", lp::positive, lp::changeable),
       lp::field("hidden", "units of each hidden layer; none: softmax regression", lp::at_least(1)),
-      lp::field("restarts", "how often a node that fails is started again, before the program stops", lp::non_negative),
-      lp::field("cut_every", "steps from one checkpoint to the next; 0: one at the end"),
+      lp::field("restarts", "how often a node that fails is started again, before the program stops", lp::non_negative,
+                lp::changeable),
+      lp::field("cut_every", "steps from one checkpoint to the next; 0: one at the end", lp::changeable),
       lp::field("images", "IDX file of images, as MNIST's, instead of the built-in digits"),
       lp::field("labels", "IDX file of their labels"), lp::field("libsvm", "libsvm file, instead of either"));
 };

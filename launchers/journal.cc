@@ -7,6 +7,7 @@
 #include <fstream>
 #include <utility>
 
+#include "launchers/earlier_run.h"
 #include "launchers/run_directory.h"
 #include "lp/base/json.h"
 #include "lp/base/scheduler.h"
@@ -48,7 +49,7 @@ std::string Journal::write(const char* name, std::string text) {
   return error;
 }
 
-void Journal::begin(RunRecord record, const Plan& plan) {
+void Journal::begin(RunRecord record, const Plan& plan, const std::string& configuration) {
   began_ = wall_seconds();
   record.host = host_name();
   std::error_code ignored;
@@ -58,6 +59,7 @@ void Journal::begin(RunRecord record, const Plan& plan) {
   record.began = began_;
   record.command = own_command();
   write("run.json", to_json(record));
+  if (!configuration.empty()) write(kConfigurationFile, configuration);
   write("plan.json", to_json(plan));
 }
 

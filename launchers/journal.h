@@ -1,6 +1,6 @@
 #pragma once
-// What a run writes about itself into its directory: plan.json, run.json, status.json, events.log and result.json. The
-// run goes on when they cannot be written.
+// What a run writes about itself into its directory: plan.json, run.json, config.yaml, status.json, events.log and
+// result.json. The run goes on when they cannot be written.
 //
 // Owned and used by the loop thread of a run, except for the constructor and begin(), which come before it.
 
@@ -25,8 +25,9 @@ class Journal {
   explicit Journal(const std::filesystem::path& directory);
 
   bool writes() const { return !directory_.empty(); }
-  // Fills in what it knows itself: host, binary, directory, process, time and command.
-  void begin(RunRecord record, const Plan& plan);
+  // Fills in what it knows itself: host, binary, directory, process, time and command. `configuration`: as
+  // resolved_configuration() gives it.
+  void begin(RunRecord record, const Plan& plan, const std::string& configuration);
   void status(std::string_view json);
   void event(RunEvent event);
   // `report` is JSON; empty: there is none. Returns why the result could not be written; empty: it was.

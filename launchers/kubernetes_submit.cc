@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "launchers/earlier_run.h"
 #include "launchers/journal.h"
 #include "launchers/kubectl.h"
 #include "launchers/kubernetes.h"
@@ -59,7 +60,7 @@ Descriptor keep_record(const Program& program, const Plan& plan, const LaunchOpt
               .kubectl = kubectl,
               .seed = options.seed,
               .resumed = options.resume.string()},
-             plan);
+             plan, resolved_configuration(options));
   return taken;
 }
 

@@ -36,6 +36,7 @@ void check_flags(const LaunchFlags& flags, const GroupLaunchers& launchers) {
            {"--render", flags.render, submitted, true},
            {"--listen", flags.listen != none.listen, {Launch::processes}},
            {"--curve", flags.curve, {Launch::processes, Launch::ssh, Launch::slurm, Launch::kubernetes}},
+           {"--resume", !flags.resume.empty(), {Launch::threads, Launch::processes, Launch::ssh, Launch::slurm}},
            {"--debug", !flags.debug.empty(), {Launch::processes}, true},
            {"--terminal=tmux", flags.terminal == TerminalView::tmux, {Launch::processes, Launch::ssh}},
        }) {

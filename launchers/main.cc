@@ -17,6 +17,7 @@
 
 #include "launchers/crash.h"
 #include "launchers/debug.h"
+#include "launchers/earlier_run.h"
 #include "launchers/kubernetes_submit.h"
 #include "launchers/launch_flags.h"
 #include "launchers/limits.h"
@@ -298,13 +299,22 @@ int run_main(int argc, char** argv, MainProgram& main) {
   try {
     if (const auto code = become_node_if_asked(argc, argv, main.programs)) return *code;
     LaunchFlags flags;
-    const CommandLine line = parse(argc, argv, main.configuration, bind(flags), main.help);
+    std::filesystem::path resumed;
+    const auto find_earlier = [&]() -> std::optional<EarlierValues> {
+      if (flags.resume.empty()) return std::nullopt;
+      resumed = earlier_run(flags.resume);
+      return configuration_of(resumed);
+    };
+    const CommandLine line = parse(argc, argv, main.configuration, bind(flags), main.help, find_earlier);
     if (!line.help.empty()) {
       std::printf("%s", line.help.c_str());
       if (main.names.size() > 1) std::printf("\nprograms: %s\n", join(main.names, ", ").c_str());
       return 0;
     }
     check_words(arguments);
+    flags.resume = resumed.string();
+    for (const std::string& change : line.changes)
+      std::fprintf(stderr, "lp: %s in %s\n", change.c_str(), flags.resume.c_str());
     return run_program(main, flags, line.groups);
   } catch (const std::exception& error) {
     cause = error.what();

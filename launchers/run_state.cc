@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "launchers/earlier_run.h"
 #include "launchers/last_words.h"
 #include "launchers/launch_check.h"
 #include "launchers/measurement.h"
@@ -105,7 +106,7 @@ Run::State::State(Run& owner, Program given_program, LaunchOptions given)
                   .job = launchers_.of_run() == Launch::slurm ? internal::own_job() : std::string(),
                   .seed = options.seed,
                   .resumed = options.resume.string()},
-                 plan);
+                 plan, internal::resolved_configuration(options));
   if (journal_.writes()) open_to_others();
 }
 

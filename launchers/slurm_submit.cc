@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "launchers/earlier_run.h"
 #include "launchers/journal.h"
 #include "launchers/own_command.h"
 #include "launchers/places.h"
@@ -20,8 +21,8 @@
 namespace lp::internal {
 namespace {
 
-constexpr std::array<std::string_view, 5> kForSubmitting{"--config=", "--directory=", "--submit", "--render",
-                                                         "--slurm="};
+constexpr std::array<std::string_view, 6> kForSubmitting{
+    "--config=", "--directory=", "--resume=", "--submit", "--render", "--slurm="};
 
 void write(const std::filesystem::path& path, const std::string& text) {
   std::string error;
@@ -49,7 +50,7 @@ std::string hand_over(const std::string& script, const Program& program, const P
                               .launch = "slurm",
                               .seed = options.seed,
                               .resumed = options.resume.string()},
-                             plan);
+                             plan, resolved_configuration(options));
   }
   std::string number;
   try {
@@ -76,6 +77,7 @@ int submit_to_slurm(const LaunchFlags& flags, const Program& program, const Laun
                .time_margin = static_cast<int>(std::ceil(flags.time_margin)),
                .directory = directory};
   job.command.push_back("--directory=" + directory.string());
+  if (!options.resume.empty()) job.command.push_back("--resume=" + std::filesystem::absolute(options.resume).string());
   const Plan plan = plan_here(program, options);
   const std::string script = batch_script(job, plan, slurm_components(plan, options.placements));
   if (flags.render) {

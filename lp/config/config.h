@@ -14,7 +14,7 @@
 //     static constexpr auto fields = lp::fields(              // optional, and so is each of its lines
 //         lp::field("workers", "number of workers", lp::range(1, 1024)),
 //         lp::field("rate", "learning rate", lp::positive),
-//         lp::field("steps", "stop after so many steps"));
+//         lp::field("steps", "stop after so many steps", lp::changeable));
 //   };
 //
 // A field is a bool, an integer, a float or double, a std::string, an lp::Replicas (8, or 2..8: lp/base/replicas.h), or
@@ -59,16 +59,26 @@ constexpr Range at_most(long double high) { return {Range{}.low, high, false}; }
 inline constexpr Range positive{0, Range{}.high, true};
 inline constexpr Range non_negative{0, Range{}.high, false};
 
+// Marks a field that may be another one in a run that goes on from an earlier one: how long it goes on, for instance.
+// Fields without it are then those of the earlier run.
+struct Changeable {};
+inline constexpr Changeable changeable{};
+
 // What the table of a configuration says of one field.
 struct FieldInfo {
   std::string_view name;
   std::string_view help;
   Range range;
+  bool may_change = false;  // lp::changeable
 };
 
 constexpr FieldInfo field(std::string_view name, std::string_view help, Range range = {}) {
-  return {name, help, range};
+  return {name, help, range, false};
 }
+constexpr FieldInfo field(std::string_view name, std::string_view help, Range range, Changeable) {
+  return {name, help, range, true};
+}
+constexpr FieldInfo field(std::string_view name, std::string_view help, Changeable) { return {name, help, {}, true}; }
 
 // Fields that --help shows together, under a title.
 struct HelpSection {

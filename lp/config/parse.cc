@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <span>
 #include <sstream>
@@ -60,7 +61,7 @@ std::string help_of(const BoundField& field) {
   const bool is_choice = field.type->kind == FieldType::Kind::choice;
   const std::string limits = is_choice ? field.expected() : to_string(field.info.range);
   if (!help.empty() && !limits.empty()) help += ", ";
-  return help + limits;
+  return help + limits + (field.info.may_change ? " [may change with --resume]" : "");
 }
 
 // The flags of one aggregate, for the table that --help prints.
@@ -154,27 +155,66 @@ void assign_flag(const Given& given) {
   }
 }
 
-std::vector<GroupPlacement> read_file(const std::string& file, const Binding& program, const Binding& launch) {
-  const YamlNode root = parse_yaml(read_config_file(file), file);
+struct ConfigFile {
+  YamlNode root{};
+  std::string name{};
+};
+
+ConfigFile config_file(std::string_view text, const std::string& name) { return {parse_yaml(text, name), name}; }
+
+void assign_file(const ConfigFile& file, const Binding& program, const Binding& launch) {
+  const auto& [root, name] = file;
   for (const YamlNode& member : root.items) {
     const bool is_reserved = std::find(kReserved.begin(), kReserved.end(), member.key) != kReserved.end();
     if (is_reserved || program.find(member.key) != nullptr || launch.find(member.key) == nullptr) continue;
-    refuse(member.key_place, file,
+    refuse(member.key_place, name,
            quote(member.key) + " is one of lp's own flags: in a file it stands under `launch:`");
   }
-  assign_yaml(program, root, file, kReserved);
-  if (const YamlNode* own = root.find("launch"); own != nullptr && own->kind != YamlNode::Kind::null) {
-    if (own->kind != YamlNode::Kind::map) {
-      refuse(own->place, file, "launch: expected a map of lp's own flags, got " + describe(*own));
-    }
-    if (const YamlNode* config = own->find("config")) {
-      refuse(config->key_place, file, "launch: a file cannot name another one");
-    }
-    assign_yaml(launch, *own, file);
+  assign_yaml(program, root, name, kReserved);
+  const YamlNode* own = root.find("launch");
+  if (own == nullptr || own->kind == YamlNode::Kind::null) return;
+  if (own->kind != YamlNode::Kind::map) {
+    refuse(own->place, name, "launch: expected a map of lp's own flags, got " + describe(*own));
   }
-  const YamlNode* groups = root.find("groups");
-  return groups == nullptr ? std::vector<GroupPlacement>{} : read_placements(*groups, file);
+  if (const YamlNode* config = own->find("config")) {
+    refuse(config->key_place, name, "launch: a file cannot name another one");
+  }
+  assign_yaml(launch, *own, name);
 }
+
+// The fields with the values that a run has, to see what changes.
+class Values {
+ public:
+  void add(const BoundField& field) { values_.emplace_back(&field, field.type->print(field.value)); }
+
+  // A clause for each field that has another value now. Throws Error when it may have none.
+  std::vector<std::string> changes() const {
+    std::vector<std::string> all;
+    for (const auto& [field, before] : values_) {
+      const std::vector<std::string> now = field->type->print(field->value);
+      if (now == before) continue;
+      const std::string change = field->flag() + " is " + text(*field, now) + ", and was " + text(*field, before);
+      if (!field->info.may_change) fail(change + " in the run to go on from: " + those_that_may());
+      all.push_back(change);
+    }
+    return all;
+  }
+
+ private:
+  static std::string text(const BoundField& field, const std::vector<std::string>& values) {
+    if (field.type->kind == FieldType::Kind::string) return quote(join(values, ","));
+    return values.empty() ? "none" : join(values, ",");
+  }
+  std::string those_that_may() const {
+    std::vector<std::string> flags;
+    for (const auto& [field, before] : values_) {
+      if (field->info.may_change) flags.push_back(field->flag());
+    }
+    return flags.empty() ? "no field may change" : "only these may change: " + join(flags, ", ");
+  }
+
+  std::vector<std::pair<const BoundField*, std::vector<std::string>>> values_;
+};
 
 void check_names(const Binding& program, const Binding& launch) {
   for (const std::string& name : program.children("")) {
@@ -218,22 +258,40 @@ std::vector<HelpSection> sections_for(std::span<const char* const> words, const 
 }  // namespace
 
 CommandLine parse(int argc, const char* const* argv, const Binding& program, const Binding& launch,
-                  const HelpSections& sections) {
+                  const HelpSections& sections, const FindEarlier& find_earlier) {
   check_names(program, launch);
   const std::span<const char* const> words(argv + std::min(argc, 1), static_cast<std::size_t>(std::max(argc - 1, 0)));
   if (std::any_of(words.begin(), words.end(), is_help)) {
     const std::string name = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "program";
     const std::vector<HelpSection> shown =
         sections ? sections_for(words, program, launch, sections) : std::vector<HelpSection>{};
-    return {.help = help_text(name, program, launch, shown), .groups = {}};
+    return {.help = help_text(name, program, launch, shown), .groups = {}, .changes = {}};
   }
   CommandLine line;
   const std::vector<Given> all = Arguments(program, launch).split(words);
   const BoundField* config = launch.find("config");
+  std::optional<ConfigFile> file;
   for (const Given& given : all) {
-    if (given.field == config && !given.text.empty()) line.groups = read_file(given.text, program, launch);
+    if (given.field == config && !given.text.empty()) file = config_file(read_config_file(given.text), given.text);
   }
-  for (const Given& given : all) assign_flag(given);
+  const auto assign_all = [&] {
+    if (file.has_value()) assign_file(*file, program, launch);
+    for (const Given& given : all) assign_flag(given);
+  };
+  assign_all();
+  if (const auto earlier = find_earlier ? find_earlier() : std::nullopt) {
+    const ConfigFile start = config_file(earlier->text, earlier->file);
+    assign_file(start, program, launch);
+    Values values;
+    for (const BoundField& field : program.fields()) values.add(field);
+    if (const YamlNode* own = start.root.find("launch")) {
+      for (const YamlNode& member : own->items) values.add(*launch.find(member.key));
+    }
+    assign_all();
+    line.changes = values.changes();
+  }
+  const YamlNode* groups = file.has_value() ? file->root.find("groups") : nullptr;
+  if (groups != nullptr) line.groups = read_placements(*groups, file->name);
   check_given(program);
   check_given(launch);
   return line;

@@ -17,6 +17,8 @@ struct Config {
   bool restart = false;
   bool ignore = false;
   std::vector<int> members{};  // so many replicas must be there at the ends of the stages: see replicated_program.h
+
+  static constexpr auto fields = lp::fields(field("steps", "of each worker", changeable));
 };
 
 class Counter {

@@ -30,6 +30,48 @@ TEST_F(MainTest, AResumedRunGoesOnFromTheLastCut) {
   }
 }
 
+TEST_F(MainTest, AResumedRunHasTheSeedAndTheConfigurationOfTheFirst) {
+  Subprocess first(arguments({"--program=saving", "--seed=5", "--steps=6"}));
+  EXPECT_EQ(first.wait().code, 0) << first.err();
+  const std::string run1 = (directory_ / "run1").string();
+  // Neither the program nor the seed is named again.
+  Subprocess second(arguments({"--resume=" + run1, "--steps=9"}));
+  EXPECT_EQ(second.wait().code, 0) << second.err();
+  EXPECT_TRUE(has(second.err(), "lp: --steps is 9, and was 6 in " + run1 + "\n")) << second.err();
+  EXPECT_TRUE(has(second.err(), "loaded step 6\n")) << second.err();
+  EXPECT_TRUE(has(contents(directory_ / "run2" / "run.json"), "\"seed\":5,"));
+  EXPECT_TRUE(has(contents(directory_ / "run2" / "config.yaml"), "steps: 9\n"));
+
+  Subprocess other(arguments({"--resume=" + run1, "--restart"}));
+  EXPECT_EQ(other.wait().code, 2);
+  EXPECT_TRUE(has(other.err(), "--restart is true, and was false in the run to go on from: ")) << other.err();
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "run3"));
+}
+
+TEST_F(MainTest, ARunIsResumedByItsNameAndAsTheLastOne) {
+  Subprocess first({"program", "--program=saving", "--steps=6"});
+  EXPECT_EQ(first.wait().code, 0) << first.err();
+  for (const std::string run : {"last", "saving"}) {
+    Subprocess again(arguments({"--resume=" + run, "--dry-run"}));
+    EXPECT_EQ(again.wait().code, 0) << again.err();
+  }
+  Subprocess again({"program", "--resume=last", "--steps=9"});
+  EXPECT_EQ(again.wait().code, 0) << again.err();
+  EXPECT_TRUE(has(again.err(), "loaded step 6\n")) << again.err();
+  Subprocess none(arguments({"--resume=digits"}));
+  EXPECT_EQ(none.wait().code, 2);
+  EXPECT_TRUE(has(none.err(), "there is no run \"digits\"; ")) << none.err();
+}
+
+TEST_F(MainTest, CutsWithoutAConfigurationAreNotResumed) {
+  Subprocess first(arguments({"--program=saving", "--steps=6"}));
+  EXPECT_EQ(first.wait().code, 0) << first.err();
+  std::filesystem::remove(directory_ / "run1" / "config.yaml");
+  Subprocess second(arguments({"--program=saving", "--resume=" + (directory_ / "run1").string()}));
+  EXPECT_EQ(second.wait().code, 2);
+  EXPECT_TRUE(has(second.err(), "run1 has no config.yaml, so nothing says with which configuration ")) << second.err();
+}
+
 TEST_F(MainTest, ARunWithoutACutCannotBeResumed) {
   Subprocess program(arguments({"--program=saving", "--resume=" + (directory_ / "nowhere").string()}));
   EXPECT_EQ(program.wait().code, 2);

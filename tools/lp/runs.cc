@@ -23,37 +23,6 @@ namespace {
 constexpr auto kPatience = std::chrono::seconds(1);  // for an answer; then files must do
 constexpr std::uint64_t kLargestFile = std::uint64_t{64} << 20;
 
-bool is_run(const std::filesystem::path& directory) {
-  std::error_code ignored;
-  return std::filesystem::exists(directory / "plan.json", ignored);
-}
-
-std::filesystem::path state_directory() {
-  try {
-    return internal::default_run_directory("");
-  } catch (const Error&) {
-    throw Refusal(Exit::failed, "neither XDG_STATE_HOME nor HOME says where runs are; name a run by its directory");
-  }
-}
-
-// "digits" or "7f3a" of "digits-20260131-235959-7f3a".
-bool is_meant(const std::string& name, const std::string& given) {
-  return name.starts_with(given) || name.ends_with("-" + given);
-}
-
-// Names end in a time and letters, which nobody types with an error: their beginnings are compared.
-std::string nearest(const std::string& given, const std::vector<RunPlace>& runs) {
-  std::vector<std::string> beginnings;
-  for (const RunPlace& run : runs) beginnings.push_back(run.name.substr(0, given.size()));
-  const std::string question = did_you_mean(given, beginnings);
-  for (const RunPlace& run : runs) {
-    if (question == "; did you mean " + run.name.substr(0, given.size()) + "?") {
-      return "; did you mean " + run.name + "?";
-    }
-  }
-  return runs.empty() ? "; there is none yet" : "; `lp list` shows those that there are";
-}
-
 // What Slurm says of a run that does not answer. When it does not answer either, that is as if it was not asked.
 Life life_of_job(RunView& run) {
   try {
@@ -143,42 +112,19 @@ std::string loss_of(const RunView& run) {
 }  // namespace
 
 std::vector<RunPlace> all_runs() {
-  std::vector<std::pair<std::filesystem::file_time_type, RunPlace>> found;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(state_directory(), error)) {
-    if (!is_run(entry.path())) continue;
-    const auto began = std::filesystem::last_write_time(entry.path() / "plan.json", error);
-    found.emplace_back(began, RunPlace{entry.path().filename().string(), entry.path()});
+  try {
+    return internal::all_runs();
+  } catch (const Error& error) {
+    throw Refusal(Exit::failed, error.text());
   }
-  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
-    return a.first != b.first ? a.first > b.first : a.second.name > b.second.name;
-  });
-  std::vector<RunPlace> runs;
-  for (auto& [began, run] : found) runs.push_back(std::move(run));
-  return runs;
 }
 
 RunPlace find_run(const std::string& given) {
-  if (given.find('/') != std::string::npos) {
-    std::filesystem::path directory = std::filesystem::path(given).lexically_normal();
-    if (!directory.has_filename()) directory = directory.parent_path();
-    if (!is_run(directory)) throw Refusal(Exit::unknown, given + " is no directory of a run: it has no plan.json");
-    return {directory.filename().string(), directory};
+  try {
+    return internal::find_run(given);
+  } catch (const Error& error) {
+    throw Refusal(Exit::unknown, error.text());
   }
-  const std::vector<RunPlace> runs = all_runs();
-  if (given == "last" && !runs.empty()) return runs.front();
-  std::vector<RunPlace> fitting;
-  for (const RunPlace& run : runs) {
-    if (run.name == given) return run;
-    if (!given.empty() && is_meant(run.name, given)) fitting.push_back(run);
-  }
-  if (fitting.size() == 1) return fitting.front();
-  if (fitting.empty()) throw Refusal(Exit::unknown, "there is no run " + quote(given) + nearest(given, runs));
-  std::string text = quote(given) + " may be any of " + std::to_string(fitting.size()) + " runs:";
-  constexpr std::size_t kShown = 10;
-  for (std::size_t i = 0; i < std::min(fitting.size(), kShown); ++i) text += "\n  " + fitting[i].name;
-  if (fitting.size() > kShown) text += "\n  ...";
-  throw Refusal(Exit::unknown, text);
 }
 
 std::optional<std::string> read_text(const std::filesystem::path& path) {
@@ -205,7 +151,7 @@ std::optional<JsonValue> read_document(const std::filesystem::path& path) {
 
 RunView view_of(const RunPlace& place) {
   RunView run{.place = place};
-  if (!is_run(place.directory)) throw Refusal(Exit::unknown, place.directory.string() + " holds no run");
+  if (!internal::is_run(place.directory)) throw Refusal(Exit::unknown, place.directory.string() + " holds no run");
   run.record = read_record<RunRecord>(place.directory / "run.json").value_or(RunRecord());
   if (run.record.job.empty()) run.record.job = job_of(place);  // it has not begun yet
   run.status = read_record<RunStatus>(place.directory / "status.json").value_or(RunStatus());

@@ -10,16 +10,14 @@
 #include <vector>
 
 #include "launchers/records.h"
+#include "launchers/run_places.h"
 #include "launchers/slurm_job.h"
 #include "launchers/status.h"
 #include "lp/base/json_value.h"
 
 namespace lp::tool {
 
-struct RunPlace {
-  std::string name{};
-  std::filesystem::path directory{};
-};
+using internal::RunPlace;
 
 enum class Life : std::uint8_t {
   pending,    // its job waits to begin, or to begin again
@@ -39,11 +37,10 @@ struct RunView {
   Life life = Life::lost;
 };
 
-// All runs, the newest first.
+// All runs, the newest first. Throws Refusal(failed) when nothing says where runs are.
 std::vector<RunPlace> all_runs();
 
-// The run that `given` means: a name, its beginning or its end, as long as only one run has it; "last"; or, with a
-// slash, a directory. Throws Refusal(unknown), naming those that fit, or the nearest.
+// As internal::find_run. Throws Refusal(unknown).
 RunPlace find_run(const std::string& given);
 
 // Throws Refusal(failed) when there is no run in the directory, or its files are no JSON.
