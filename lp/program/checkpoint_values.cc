@@ -85,6 +85,9 @@ StoredNumbers numbers_of(const Checkpoint& checkpoint, std::string_view name) {
   StoredNumbers numbers{.scalar = std::string(type.scalar),
                         .rows = static_cast<std::size_t>(rows),
                         .columns = static_cast<std::size_t>(columns),
+                        .dimensions = matrix                   ? 2
+                                      : type.container.empty() ? 0
+                                                               : 1,
                         .by_rows = !matrix || type.container.ends_with(" by rows"),
                         .bytes = reader.shared_array(count, scalar->size, scalar->size)};
   reader.finish();
@@ -104,6 +107,28 @@ std::string to_csv(const StoredNumbers& numbers) {
     text += '\n';
   }
   return text;
+}
+
+std::string shape_text(const StoredNumbers& numbers) {
+  if (numbers.dimensions == 0) return "()";
+  const std::string rows = "(" + std::to_string(numbers.rows) + ",";
+  return rows + (numbers.dimensions == 1 ? "" : " " + std::to_string(numbers.columns)) + ")";
+}
+
+std::string npy_head(const StoredNumbers& numbers) {
+  constexpr std::string_view kMagic = "\x93NUMPY\x01";  // and a zero: version 1.0
+  constexpr std::size_t kBefore = 10;                   // bytes, with the length of what follows
+  constexpr std::size_t kAlignment = 64;
+  const Scalar* scalar = scalar_of(numbers.scalar);
+  if (scalar == nullptr) throw Error(ErrorKind::failed, "NumPy has no " + numbers.scalar);
+  const char kind = numbers.scalar == "bool" ? 'b' : numbers.scalar.front();
+  std::string text = std::string("{'descr': '") + (scalar->size == 1 ? '|' : '<') + kind +
+                     std::to_string(scalar->size) + "', 'fortran_order': " + (numbers.by_rows ? "False" : "True") +
+                     ", 'shape': " + shape_text(numbers) + ", }";
+  text.append(kAlignment - (kBefore + text.size() + 1) % kAlignment, ' ');
+  text += '\n';
+  return std::string(kMagic) + '\0' + static_cast<char>(text.size() & 0xFF) + static_cast<char>(text.size() >> 8) +
+         text;
 }
 
 }  // namespace lp

@@ -26,6 +26,8 @@ int doctor_command(const Arguments& arguments, Screen& screen);
 int top_command(const Arguments& arguments, Screen& screen);
 int stop_command(const Arguments& arguments, Screen& screen);
 int restart_command(const Arguments& arguments, Screen& screen);
+int checkpoint_command(const Arguments& arguments, Screen& screen);
+int rm_command(const Arguments& arguments, Screen& screen);
 
 struct Command {
   std::string_view name;

@@ -1,6 +1,8 @@
 // What the shell may put in the place of a word: commands, flags, runs and nodes. tools/lp/lp.bash asks.
 
 #include <algorithm>
+#include <cctype>
+#include <sstream>
 #include <string>
 
 #include "tools/lp/command.h"
@@ -45,8 +47,17 @@ std::vector<std::string> candidates(std::span<const std::string> words) {
   for (const std::string& word : words.subspan(1, words.size() - 2)) {
     if (!word.starts_with("-")) given.push_back(word);
   }
-  if (given.empty()) return command->words.starts_with("RUN") ? run_names() : all;
-  return command->words.find("NODE") != std::string_view::npos ? node_names(given[0]) : all;
+  std::istringstream places{std::string(command->words)};
+  std::vector<std::string> spec;
+  for (std::string place; places >> place;) spec.push_back(place);
+  if (spec.empty() || (given.size() >= spec.size() && spec.back().find("...") == std::string::npos)) return all;
+  const std::string& place = spec[std::min(given.size(), spec.size() - 1)];
+  if (place.find("RUN") != std::string::npos) return run_names();
+  if (place.find("NODE") != std::string::npos) return node_names(given[0]);
+  if (std::islower(static_cast<unsigned char>(place[0])) == 0) return all;
+  std::istringstream choices(place);
+  for (std::string choice; std::getline(choices, choice, '|');) all.push_back(choice);
+  return all;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lp/base/error.h"
@@ -46,6 +47,29 @@ TEST(CheckpointValues, RawBytesAreTheNumbers) {
   EXPECT_EQ(numbers.scalar, "f32");
   EXPECT_EQ(numbers.rows, 5000u);
   EXPECT_EQ(numbers.bytes.data(), weights.buffer().data());  // shared
+}
+
+TEST(CheckpointValues, NumpyReadsTheHeadOfAFile) {
+  Checkpoint checkpoint;
+  checkpoint.put("number", 1.5);
+  checkpoint.put("flags", Array<bool>(3));
+  checkpoint.put("counts", std::vector<std::uint64_t>{1});
+  checkpoint.put("by columns", Eigen::MatrixXd(2, 3));
+  checkpoint.put("by rows", Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>(0, 7));
+  for (const auto& [name, dictionary] : std::vector<std::pair<const char*, std::string>>{
+           {"number", "{'descr': '<f8', 'fortran_order': False, 'shape': (), }"},
+           {"flags", "{'descr': '|b1', 'fortran_order': False, 'shape': (3,), }"},
+           {"counts", "{'descr': '<u8', 'fortran_order': False, 'shape': (1,), }"},
+           {"by columns", "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }"},
+           {"by rows", "{'descr': '<f4', 'fortran_order': False, 'shape': (0, 7), }"}}) {
+    const std::string head = npy_head(numbers_of(checkpoint, name));
+    EXPECT_EQ(head.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
+    EXPECT_EQ(head.size(), 10U + static_cast<unsigned char>(head[8]) + 256U * static_cast<unsigned char>(head[9]));
+    EXPECT_EQ(head.size() % 64, 0U);
+    EXPECT_EQ(head.substr(10, dictionary.size()), dictionary);
+    EXPECT_EQ(head.find_first_not_of(' ', 10 + dictionary.size()), head.size() - 1);
+    EXPECT_EQ(head.back(), '\n');
+  }
 }
 
 TEST(CheckpointValues, AnotherTypeIsNamed) {

@@ -1,0 +1,112 @@
+// What lp tells of checkpoints, and how it gets arrays out of them.
+
+#include <cstring>
+#include <fstream>
+
+#include "lp/program/cut.h"
+#include "tests/tools/lp/lp_fixture.h"
+
+namespace lp::test {
+namespace {
+
+class CheckpointTest : public LpTest {
+ protected:
+  CheckpointTest() {
+    for (const std::uint64_t step : {100U, 200U}) save_cut(step);
+  }
+
+  void save_cut(std::uint64_t step) const {
+    for (const std::string node : {"server/0", "server/1"}) {
+      Checkpoint checkpoint;
+      Array<float> weights(5000);  // in a section of its own
+      weights.edit()[4999] = static_cast<float>(step);
+      checkpoint.put("parameters", weights);
+      checkpoint.put("step", step);
+      checkpoint.put("names", std::vector<std::string>{"a"});
+      checkpoint.write(cut_file(cut_directory(run_, step), node), node, step);
+    }
+    complete_cut(run_, step, "digits", 7, std::vector<std::string>{"server/0", "server/1"});
+  }
+  std::string cut(std::uint64_t step) const { return cut_directory(run_, step).string(); }
+
+  const Directory directory_;
+  const std::filesystem::path run_ = directory_.path() / "run";
+  const std::filesystem::path out_ = directory_.path() / "out";
+};
+
+TEST_F(CheckpointTest, TheCutsOfARunAreListed) {
+  std::filesystem::create_directories(run_ / "checkpoints/step-000000000300");
+  const Ended list = lp("checkpoint list " + run_.string());
+  EXPECT_EQ(list.code, 0);
+  EXPECT_TRUE(has(list.output, " 100      2  ")) << list.output;
+  EXPECT_TRUE(has(list.output, " 200      2  ")) << list.output;
+  EXPECT_TRUE(has(list.output, "digits")) << list.output;
+  EXPECT_TRUE(has(list.output, "step-000000000300: incomplete: it has no MANIFEST")) << list.output;
+  EXPECT_TRUE(has(lp("checkpoint list --json " + cut(100)).output, R"({"step":100,"files":2,)"));
+}
+
+TEST_F(CheckpointTest, TheMembersAndEntriesOfACutAreShownWithTypesAndShapes) {
+  const Ended show = lp("checkpoint show " + run_.string());
+  EXPECT_EQ(show.code, 0) << show.output;
+  EXPECT_TRUE(has(show.output, "step 200 of digits, in ")) << show.output;
+  EXPECT_TRUE(has(show.output, "server/1  parameters  (5000,)  20008  array<f32>")) << show.output;
+  EXPECT_TRUE(has(show.output, "server/1  step        ()           8  u64")) << show.output;
+  EXPECT_TRUE(has(show.output, "server/1  names                ")) << show.output;
+  const Ended json = lp("checkpoint show --step=100 --json " + run_.string());
+  EXPECT_TRUE(has(json.output, "\"step\":100,")) << json.output;
+  EXPECT_TRUE(has(json.output, R"-({"name":"parameters","type":"array<f32>","shape":"(5000,)","bytes":20008,)-"))
+      << json.output;
+}
+
+TEST_F(CheckpointTest, ArraysAreExportedForNumpy) {
+  const Ended exported = lp("checkpoint export " + run_.string() + " --step=100 -o " + out_.string());
+  EXPECT_EQ(exported.code, 0) << exported.output;
+  EXPECT_TRUE(has(exported.output, "left out, since they are no numbers, arrays or matrices: server/0 names, "))
+      << exported.output;
+  const std::string file = contents(out_ / "server@1" / "parameters.npy");
+  ASSERT_EQ(file.size(), 128U + 20000U);
+  EXPECT_EQ(file.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
+  float last = 0;
+  std::memcpy(&last, file.data() + file.size() - sizeof last, sizeof last);
+  EXPECT_EQ(last, 100.0F);
+  const std::string alone = cut(100) + "/server@0.checkpoint";
+  EXPECT_EQ(lp("checkpoint export " + alone + " -o " + (out_ / "alone").string()).code, 0);
+  EXPECT_EQ(contents(out_ / "alone" / "server@0" / "parameters.npy"), file);
+}
+
+TEST_F(CheckpointTest, ADamagedFileIsRefusedWithASentence) {
+  {
+    std::fstream file(cut(200) + "/server@1.checkpoint", std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(1000);
+    file.put('x');
+  }
+  const Ended show = lp("checkpoint show " + run_.string());
+  EXPECT_EQ(show.code, 1);
+  EXPECT_TRUE(has(show.output, "server@1.checkpoint: \"parameters\" is corrupted")) << show.output;
+  EXPECT_EQ(lp("checkpoint export " + run_.string() + " -o " + out_.string()).code, 1);
+  std::ofstream(out_.string() + ".lpc")
+      << "no checkpoint at all, but long enough for a head and more than that...........";
+  const Ended other = lp("checkpoint show " + out_.string() + ".lpc");
+  EXPECT_EQ(other.code, 1);
+  EXPECT_TRUE(has(other.output, "it does not begin as one does")) << other.output;
+}
+
+TEST_F(CheckpointTest, WhatCannotBeMeantIsRefused) {
+  EXPECT_EQ(lp("checkpoint drop " + run_.string()).code, 2);
+  EXPECT_EQ(lp("checkpoint export " + run_.string()).code, 2);
+  EXPECT_EQ(lp("checkpoint show ./nowhere").code, 3);
+  EXPECT_EQ(lp("checkpoint show nowhere").code, 3);
+  const Ended step = lp("checkpoint show --step=7 " + run_.string());
+  EXPECT_EQ(step.code, 1);
+  EXPECT_TRUE(has(step.output, "there is no complete checkpoint of step 7; there are those of 100, 200"))
+      << step.output;
+  EXPECT_EQ(lp("checkpoint show --step=last " + run_.string()).code, 2);
+}
+
+TEST_F(CheckpointTest, TheShellCompletesWhatToDoAndOfWhichRun) {
+  EXPECT_EQ(lp("complete checkpoint ''").output, "list\nshow\nexport\n");
+  EXPECT_EQ(lp("complete checkpoint show la").output, "last\n");
+}
+
+}  // namespace
+}  // namespace lp::test

@@ -1,0 +1,209 @@
+// lp checkpoint: which cuts a run has, what is in them, and their numbers as files that NumPy reads.
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <span>
+
+#include "lp/base/error.h"
+#include "lp/base/file.h"
+#include "lp/base/json.h"
+#include "lp/base/message.h"
+#include "lp/program/checkpoint_values.h"
+#include "lp/program/cut.h"
+#include "tools/lp/command.h"
+#include "tools/lp/saved.h"
+#include "tools/lp/table.h"
+
+namespace lp::tool {
+namespace {
+
+struct EntryRecord {
+  std::string name{};
+  std::string type{};
+  std::optional<std::string> shape{};  // of numbers
+  std::uint64_t bytes = 0;
+  std::optional<std::string> file{};  // into which it was exported
+};
+
+struct MemberRecord {
+  std::string node{};
+  std::string file{};
+  std::vector<EntryRecord> entries{};
+};
+
+std::uint64_t size_of(const Saved& saved) {
+  std::uint64_t bytes = 0;
+  for (const SavedFile& file : saved.files) bytes += file.bytes;
+  return bytes;
+}
+
+std::string problems_text(const SavedList& list) {
+  std::string text;
+  for (const std::string& problem : list.problems) text += "\n  " + problem;
+  return text;
+}
+
+// What is meant: the newest, or that of --step.
+const Saved& chosen(const SavedList& list, const Arguments& arguments) {
+  if (!arguments.has("step")) {
+    if (list.all.empty()) throw Refusal(Exit::failed, "there is no complete checkpoint" + problems_text(list));
+    return list.all.back();
+  }
+  const std::string text = arguments.value("step");
+  std::uint64_t step = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    throw Refusal(Exit::usage, "--step=" + quote(text) + ": expected the number of a step");
+  }
+  std::vector<std::string> steps;
+  for (const Saved& one : list.all) {
+    if (one.step == step) return one;
+    steps.push_back(std::to_string(one.step));
+  }
+  throw Refusal(Exit::failed, "there is no complete checkpoint of step " + text + "; there are those of " +
+                                  (steps.empty() ? "none" : join(steps, ", ")) + problems_text(list));
+}
+
+std::optional<StoredNumbers> numbers_in(const Checkpoint& checkpoint, const std::string& entry) {
+  try {
+    return numbers_of(checkpoint, entry);
+  } catch (const Error&) {  // of another type
+    return std::nullopt;
+  }
+}
+
+std::string write_npy(const std::filesystem::path& directory, const std::string& entry, const StoredNumbers& numbers) {
+  const std::filesystem::path file = cut_file(directory, entry).replace_extension(".npy");
+  const std::string head = npy_head(numbers);
+  const std::span<const std::byte> parts[] = {std::as_bytes(std::span(head)), numbers.bytes.bytes()};
+  write_file_durably(file, parts);
+  return file.string();
+}
+
+// Everything in it, verified; with `output`, numbers are written below that.
+std::vector<MemberRecord> read_all(const Saved& saved, const std::optional<std::filesystem::path>& output) {
+  std::vector<MemberRecord> members;
+  for (const SavedFile& file : saved.files) {
+    const Checkpoint checkpoint = read_saved(saved, file);
+    std::filesystem::path directory = output.value_or("");
+    if (!file.node.empty()) directory = cut_file(directory, file.node).replace_extension();
+    if (output.has_value()) std::filesystem::create_directories(directory);
+    MemberRecord& member = members.emplace_back(MemberRecord{.node = file.node, .file = file.path.string()});
+    for (const CheckpointEntry& entry : checkpoint.entries()) {
+      EntryRecord& record =
+          member.entries.emplace_back(EntryRecord{.name = entry.name, .type = entry.type, .bytes = entry.bytes});
+      const auto numbers = numbers_in(checkpoint, entry.name);
+      if (!numbers.has_value()) continue;
+      record.shape = shape_text(*numbers);
+      if (output.has_value()) record.file = write_npy(directory, entry.name, *numbers);
+    }
+  }
+  return members;
+}
+
+std::string heading(const Saved& saved) {
+  return Screen::clean("step " + std::to_string(saved.step) + (saved.program.empty() ? "" : " of " + saved.program) +
+                       ", in " + saved.path.string()) +
+         "\n\n";
+}
+
+int list(const SavedList& all, Screen& screen, bool json) {
+  JsonWriter writer;
+  writer.begin_object();
+  writer.key("checkpoints");
+  writer.begin_array();
+  Table table({{"STEP", Cut::never, true},
+               {"FILES", Cut::never, true},
+               {"BYTES", Cut::never, true},
+               {"PROGRAM"},
+               {"PATH", Cut::middle}});
+  for (const Saved& one : all.all) {
+    writer.begin_object();
+    writer.member("step", one.step);
+    writer.member("files", one.files.size());
+    writer.member("bytes", size_of(one));
+    writer.member("program", one.program);
+    writer.member("path", one.path.string());
+    writer.end_object();
+    table.add({std::to_string(one.step), std::to_string(one.files.size()), std::to_string(size_of(one)),
+               Screen::clean(one.program), Screen::clean(one.path.string())});
+  }
+  writer.end_array();
+  writer.member("problems", all.problems);
+  writer.end_object();
+  if (json) {
+    screen.write(std::move(writer).text() + "\n");
+    return code_of(Exit::done);
+  }
+  screen.write(table.size() == 0 ? "There is no complete checkpoint.\n" : table.text(screen.width(), screen.colours()));
+  for (const std::string& problem : all.problems) screen.write("passed over: " + Screen::clean(problem) + "\n");
+  return code_of(Exit::done);
+}
+
+int show(const Saved& saved, Screen& screen, bool json) {
+  const std::vector<MemberRecord> members = read_all(saved, std::nullopt);
+  if (json) {
+    JsonWriter writer;
+    writer.begin_object();
+    writer.member("step", saved.step);
+    writer.member("program", saved.program);
+    writer.member("path", saved.path.string());
+    writer.member("members", members);
+    writer.end_object();
+    screen.write(std::move(writer).text() + "\n");
+    return code_of(Exit::done);
+  }
+  Table table(
+      {{"NODE", Cut::middle}, {"ENTRY", Cut::middle}, {"SHAPE"}, {"BYTES", Cut::never, true}, {"TYPE", Cut::end}});
+  for (const MemberRecord& member : members) {
+    for (const EntryRecord& entry : member.entries) {
+      table.add({Screen::clean(member.node), Screen::clean(entry.name), entry.shape.value_or(""),
+                 std::to_string(entry.bytes), Screen::clean(entry.type)});
+    }
+  }
+  screen.write(heading(saved) + table.text(screen.width(), screen.colours()));
+  return code_of(Exit::done);
+}
+
+int export_all(const Saved& saved, const std::string& output, Screen& screen, bool json) {
+  const std::vector<MemberRecord> members = read_all(saved, output);
+  if (json) {
+    screen.write(to_json(members) + "\n");
+    return code_of(Exit::done);
+  }
+  std::vector<std::string> left_out;
+  for (const MemberRecord& member : members) {
+    for (const EntryRecord& entry : member.entries) {
+      if (entry.file.has_value()) {
+        screen.write(Screen::clean(*entry.file + ": " + entry.type + " " + *entry.shape) + "\n");
+      } else {
+        left_out.push_back((member.node.empty() ? "" : member.node + " ") + entry.name);
+      }
+    }
+  }
+  if (!left_out.empty()) {
+    screen.write("left out, since they are no numbers, arrays or matrices: " + Screen::clean(join(left_out, ", ")) +
+                 "\n");
+  }
+  return code_of(Exit::done);
+}
+
+}  // namespace
+
+int checkpoint_command(const Arguments& arguments, Screen& screen) {
+  const std::string& verb = arguments.words()[0];
+  const bool json = arguments.has("json");
+  if (verb != "list" && verb != "show" && verb != "export") {
+    throw Refusal(Exit::usage, "lp checkpoint can list, show and export, and not " + quote(verb));
+  }
+  if ((verb == "export") != arguments.has("output")) {
+    throw Refusal(Exit::usage, "--output=DIRECTORY says where lp checkpoint export writes, and goes with that alone");
+  }
+  const SavedList all = list_saved(arguments.words()[1]);
+  if (verb == "list") return list(all, screen, json);
+  const Saved& saved = chosen(all, arguments);
+  return verb == "show" ? show(saved, screen, json) : export_all(saved, arguments.value("output"), screen, json);
+}
+
+}  // namespace lp::tool

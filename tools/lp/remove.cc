@@ -1,0 +1,66 @@
+// lp rm: removes runs that have ended, with their logs and checkpoints.
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "lp/base/descriptor.h"
+#include "lp/base/json.h"
+#include "lp/base/scheduler.h"
+#include "tools/lp/command.h"
+#include "tools/lp/run_text.h"
+#include "tools/lp/runs.h"
+
+namespace lp::tool {
+namespace {
+
+// Why the run must stay; empty: it has ended.
+std::string obstacle(const RunView& run) {
+  if (run.life != Life::ended && run.life != Life::lost) return "it is " + state_of(run) + ": `lp stop` ends it";
+  const Descriptor lock(open((run.place.directory / "lock").c_str(), O_RDWR | O_CLOEXEC));
+  if (lock && flock(lock.number(), LOCK_EX | LOCK_NB) != 0) return "a launch uses its directory now";
+  return {};
+}
+
+// A run that is elsewhere has a link to it here.
+void remove_directory(const std::filesystem::path& directory) {
+  std::error_code error;
+  const std::filesystem::path target = std::filesystem::canonical(directory, error);
+  if (!error) std::filesystem::remove_all(target, error);
+  if (!error) std::filesystem::remove(directory, error);
+  if (error) throw Refusal(Exit::failed, directory.string() + " cannot be removed: " + error.message());
+}
+
+}  // namespace
+
+int rm_command(const Arguments& arguments, Screen& screen) {
+  if (arguments.words().empty() != arguments.has("older-than")) {
+    throw Refusal(Exit::usage, "either name runs, or say which with --older-than=TIME");
+  }
+  std::vector<RunView> runs;
+  for (const std::string& word : arguments.words()) {
+    runs.push_back(view_of(find_run(word)));
+    if (const std::string why = obstacle(runs.back()); !why.empty()) {
+      throw Refusal(Exit::failed, runs.back().place.name + " is not removed: " + why);
+    }
+  }
+  if (arguments.has("older-than")) {
+    const double latest = static_cast<double>(wall_clock()) / 1e9 - arguments.seconds("older-than", 0);
+    for (const RunPlace& place : all_runs()) {
+      RunView run = view_of(place);
+      if (run.record.began <= latest && obstacle(run).empty()) runs.push_back(std::move(run));
+    }
+  }
+  std::vector<std::string> removed;
+  for (const RunView& run : runs) {
+    remove_directory(run.place.directory);
+    removed.push_back(run.place.name);
+    if (!arguments.has("json")) screen.write(Screen::clean(run.place.name) + " is removed\n");
+  }
+  if (arguments.has("json")) screen.write(to_json(removed) + "\n");
+  return code_of(Exit::done);
+}
+
+}  // namespace lp::tool
