@@ -124,9 +124,10 @@ std::string curve(Point from, Point to, double pull_from, double pull_to) {
   return " C" + point({from.x + pull_from, from.y}) + " " + point({to.x + pull_to, to.y}) + " " + point(to);
 }
 
+constexpr double kLoopPull = 38;  // of an arrow inside of a frame
+
 std::string arrow(const std::vector<Point>& route, bool inside) {
   constexpr double kPull = 0.45;
-  constexpr double kLoopPull = 38;
   std::string text = "<path class=\"call\" d=\"M" + point(route[0]);
   if (inside) {  // out of the right side and back into it
     text += curve(route[0], route[1], kLoopPull, kLoopPull);
@@ -139,12 +140,16 @@ std::string arrow(const std::vector<Point>& route, bool inside) {
   return text + "\" marker-end=\"url(#arrow)\"/>\n";
 }
 
-// In the middle of the part of the route that is free: between two layers, or beside the frame.
-std::string label_at(const std::vector<Point>& route, const std::string& text) {
+// In the middle of the part of the route that is free: between two layers, or to the right of the boxes that an arrow
+// inside of a frame, or from a box to itself, joins.
+Point label_place(const std::vector<Point>& route, bool inside, const std::string& text) {
+  if (inside) {
+    constexpr double kFarthest = 0.75 * kLoopPull;  // of a cubic curve whose two middle points are pulled so far
+    return {std::max(route[0].x, route[1].x) + kFarthest + 3 + width_of(text, kTextSize) / 2,
+            (route[0].y + route[1].y) / 2 + 4};
+  }
   const std::size_t last = route.size() > 2 ? 2 : 1;
-  const double x = (route[last - 1].x + route[last].x) / 2;
-  const double y = (route[last - 1].y + route[last].y) / 2;
-  return text_at(x, y - 4, "rate", escaped(text));
+  return {(route[last - 1].x + route[last].x) / 2, (route[last - 1].y + route[last].y) / 2 - 4};
 }
 
 constexpr const char* kStyle =
@@ -197,9 +202,25 @@ std::string to_svg(const Plan& plan, std::span<const EdgeLabel> labels) {
   }
   const internal::GraphLayout layout = internal::layout_of(graph, sizes);
 
+  std::string arrows;
+  std::string texts;  // above all arrows
+  double right = layout.width;
+  for (std::size_t i = 0; i < graph.edges.size(); ++i) {
+    const auto [from, to] = graph.edges[i];
+    const std::vector<Point>& route = layout.routes[i];
+    const bool shares = graph.frame[from] == graph.frame[to];
+    arrows += arrow(route, shares);
+    for (const EdgeLabel& label : labels) {
+      if (label.caller != from || label.callee != to) continue;
+      const Point place = label_place(route, shares, label.text);
+      texts += text_at(place.x, place.y, "rate", escaped(label.text));
+      right = std::max(right, place.x + width_of(label.text, kTextSize) / 2);
+    }
+  }
+
   std::string notes;
   const double bottom = kTop + layout.height + kBottom - 8;
-  const double wide = std::max(layout.width, append_notes(notes, plan, !layout.frames.empty(), bottom));
+  const double wide = std::max(right, append_notes(notes, plan, !layout.frames.empty(), bottom));
   const double width = wide + 2 * kMargin + 2 * kStack;
   const double height = bottom + 2 * kMargin;
 
@@ -213,16 +234,7 @@ std::string to_svg(const Plan& plan, std::span<const EdgeLabel> labels) {
     text += text_at(frame.x + 10, frame.y + 15, "note", "one process");
   }
   for (std::size_t i = 0; i < plan.groups.size(); ++i) text += box_of(plan.groups[i], inside[i], layout.boxes[i]);
-  std::string texts;  // above all arrows
-  for (std::size_t i = 0; i < graph.edges.size(); ++i) {
-    const auto [from, to] = graph.edges[i];
-    const std::vector<Point>& route = layout.routes[i];
-    text += arrow(route, graph.frame[from] == graph.frame[to]);
-    for (const EdgeLabel& label : labels) {
-      if (label.caller == from && label.callee == to) texts += label_at(route, label.text);
-    }
-  }
-  return text + texts + "</g>\n</g>\n</svg>\n";
+  return text + arrows + texts + "</g>\n</g>\n</svg>\n";
 }
 
 }  // namespace lp

@@ -205,6 +205,27 @@ TEST(Graph, Svg) {
   EXPECT_EQ(svg.find("nan"), std::string::npos);
 }
 
+// The number behind `name="` in the last tag with `mark`.
+double attribute_of(const std::string& svg, const std::string& mark, const std::string& name) {
+  const std::size_t at = svg.find(" " + name + "=\"", svg.rfind('<', svg.rfind(mark)));
+  return std::stod(svg.substr(at + name.size() + 3));
+}
+
+TEST(Graph, TheLabelOfAnEdgeToItselfStandsBesideItsBoxAndInThePicture) {
+  Drawing d;
+  d.plan.program = "p";
+  const auto peer = d.group("peer", 2, true);
+  d.call(peer, peer);
+  const std::vector<EdgeLabel> labels{{.caller = peer, .callee = peer, .text = "61.2M calls/s"}};
+  const std::string svg = to_svg(d.plan, labels);
+  expect_xml(svg);
+  const double label = attribute_of(svg, "class=\"rate\"", "x");
+  const double half = 40;  // of so long a text
+  const double box = attribute_of(svg, "class=\"runs\"", "x") + attribute_of(svg, "class=\"runs\"", "width");
+  EXPECT_GT(label - half, box - 2) << svg;
+  EXPECT_LT(label + half, attribute_of(svg, "<svg", "width")) << svg;
+}
+
 TEST(Graph, OneNodeAndManyGroups) {
   Drawing one;
   one.plan.program = "p";
