@@ -82,7 +82,7 @@ void Coordinator::fire(const Key& key, bool late) {
     case Due::force: return host_.abandon(topology_.units[key.index].name + " does not end, even when it is killed");
     case Due::restart: units_[key.index].backoff = false; return restart_if_possible(key.index);
     case Due::grace: return end_grace();
-    case Due::cut: return stop(last_cut_->first + "; there was no cut in time", last_cut_->second);
+    case Due::cut: return stop(last_cut_->reason + "; there was no cut in time", last_cut_->by, last_cut_->signal);
   }
 }
 
@@ -317,6 +317,7 @@ void Coordinator::add_to_cut(NodeId node, std::uint64_t step) {
   if (!nodes_[node].member || (!cut_.path.empty() && step <= cut_.step)) return;
   if (!nodes_[node].first_saved.has_value()) nodes_[node].first_saved = step;
   nodes_[node].saved = step;
+  if (lost_cuts_.contains(step)) return listener_.on_cut_given_up(step);
   saved_[step].insert(node);
   complete_cut();
 }
@@ -340,12 +341,26 @@ void Coordinator::complete_cut() {
   const std::uint64_t step = *complete;
   const std::set<NodeId> members = std::move(saved_[step]);
   saved_.erase(saved_.begin(), saved_.upper_bound(step));  // older ones will not be needed
-  if (auto cut = listener_.on_cut_saved(step, members)) {
-    cut_ = std::move(*cut);
-    note(RunEvent::Kind::cut, {}, 0, "the cut of step " + std::to_string(step) + " is complete");
-    if (last_cut_.has_value())
-      stop(last_cut_->first + "; it was cut at step " + std::to_string(step), last_cut_->second);
+  const std::string name = "the cut of step " + std::to_string(step);
+  try {
+    cut_ = listener_.on_cut_saved(step, members);
+  } catch (const Error& error) {
+    listener_.on_cut_given_up(step);
+    return say_cuts_fail(name + " is not kept, and the one before it stays: " + error.text());
   }
+  lost_cuts_.erase(lost_cuts_.begin(), lost_cuts_.upper_bound(step));
+  note(RunEvent::Kind::cut, {}, 0, name + " is complete");
+  if (std::exchange(cuts_fail_, false)) listener_.say(name + " is complete again");
+  if (last_cut_.has_value()) {
+    stop(last_cut_->reason + "; it was cut at step " + std::to_string(step), last_cut_->by, last_cut_->signal);
+  }
+}
+
+// A full disk fails each of them, for each member.
+void Coordinator::say_cuts_fail(const std::string& text) {
+  if (std::exchange(cuts_fail_, true)) return;
+  note(RunEvent::Kind::cut_failed, {}, 0, text);
+  listener_.say(text + "; others that fail are not told, until one is complete");
 }
 
 // The steps of a node grow: what it has passed by without saving it, it will not save.
@@ -373,8 +388,13 @@ void Coordinator::give_up_cuts() {
 
 void Coordinator::on_not_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step, const Error& error) {
   if (!current(node, incarnation)) return;
-  listener_.say(topology_.nodes[node].name + " could not save its part of the cut of step " + std::to_string(step) +
+  say_cuts_fail(topology_.nodes[node].name + " could not save its part of the cut of step " + std::to_string(step) +
                 ", and the cut before stays: " + error.text());
+  constexpr std::size_t kRemembered = 1000;
+  lost_cuts_.insert(step);
+  if (lost_cuts_.size() > kRemembered) lost_cuts_.erase(lost_cuts_.begin());
+  saved_.erase(step);
+  listener_.on_cut_given_up(step);
 }
 
 RunStatus Coordinator::status() const {

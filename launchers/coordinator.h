@@ -49,8 +49,8 @@ class Coordinator final : public HostEvents {
     virtual void on_phase(Phase phase) = 0;
     virtual void begin_report() = 0;                              // the work is done; report_done() follows
     virtual void on_peers(std::span<const PeerState> peers) = 0;  // for clients outside the graph
-    // All that are there have; nothing: it cannot be kept.
-    virtual std::optional<RestorePoint> on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) = 0;
+    // All that are there have. Throws Error when it cannot be kept.
+    virtual RestorePoint on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) = 0;
     virtual void on_cut_given_up(std::uint64_t step) = 0;              // it will never be complete
     virtual void add_output(std::size_t unit, Cause& cause) = 0;       // what its process wrote last
     virtual void say(const std::string& line) = 0;                     // to people
@@ -61,13 +61,13 @@ class Coordinator final : public HostEvents {
   Coordinator(const Topology& topology, Options options, Host& host, Listener& listener);
 
   void start(RestorePoint cut, Time now);
-  // Ends the run in order, because somebody outside wants that. The first reason counts. `signal`: that asked for it,
-  // or 0.
-  void stop(const std::string& reason, int signal = 0);
+  // Ends the run in order, because somebody outside wants that. The first reason counts. `by`: who, with the signal
+  // that asked for it, or 0; empty: its own launcher, and then it may be a success.
+  void stop(const std::string& reason, const std::string& by = {}, int signal = 0);
   // The same after the next cut; when there is none until then, without.
-  void stop_after_cut(const std::string& reason, int signal, Time until);
+  void stop_after_cut(const std::string& reason, const std::string& by, int signal, Time until);
   // Ends it at once.
-  void kill();
+  void kill(const std::string& by = {});
   // Starts the node again, and what shares its process, because somebody outside wants that: its budget stays as it is.
   // A member of an elastic group that was given up comes back. Says what is done. Throws Error when there is no such
   // node, or none to restart.
@@ -95,6 +95,7 @@ class Coordinator final : public HostEvents {
   const RunResult& result() const { return result_; }
   // Of the first node that has said how far it is; empty: none has.
   Progress shown_progress() const { return speaker_.has_value() ? nodes_[*speaker_].progress : Progress(); }
+  std::string speaker() const { return speaker_.has_value() ? topology_.nodes[*speaker_].name : std::string(); }
 
   void on_spawned(std::size_t unit, std::uint32_t incarnation, int pid) override;
   void on_ready(NodeId node, std::uint32_t incarnation, const std::string& endpoint) override;
@@ -179,6 +180,7 @@ class Coordinator final : public HostEvents {
   void begin_failure(std::size_t unit, Cause cause, bool obeys);
   void unready(std::size_t unit);
   void add_to_cut(NodeId node, std::uint64_t step);
+  void say_cuts_fail(const std::string& text);
   bool is_awaited(NodeId node, std::uint64_t step, const std::set<NodeId>& saved) const;
   void complete_cut();
   void give_up_cuts();
@@ -225,17 +227,24 @@ class Coordinator final : public HostEvents {
   RestorePoint cut_;
   std::map<std::uint64_t, std::set<NodeId>> saved_;  // who has saved, by step
   bool gave_up_cuts_ = false;                        // and people were told
+  std::set<std::uint64_t> lost_cuts_;                // steps that a member could not save
+  bool cuts_fail_ = false;                           // and people were told; until one is complete
   std::vector<NodeId> to_run_;                       // until flush()
   RunResult result_;
   enum class Report : std::uint8_t { none, begun, stale };
   Report report_ = Report::none;  // stale: begun, and members have gone back since
   bool end_asked_ = false;        // a node has stopped the program
   bool failed_ = false;
-  std::optional<std::pair<std::string, int>> last_cut_;  // the run stops after the next cut: why, and what signal asked
-  std::optional<std::size_t> culprit_;                   // the unit of the cause, until it has ended
-  std::optional<Cause> abandoned_;                       // a thread that was left behind
-  bool forced_ = false;                                  // somebody wanted that
-  std::optional<Cause> ignored_;                         // the first failure that its policy ignores
+  struct LastCut {
+    std::string reason;
+    std::string by;
+    int signal;
+  };
+  std::optional<LastCut> last_cut_;     // the run stops after the next cut
+  std::optional<std::size_t> culprit_;  // the unit of the cause, until it has ended
+  std::optional<Cause> abandoned_;      // a thread that was left behind
+  bool forced_ = false;                 // somebody wanted that
+  std::optional<Cause> ignored_;        // the first failure that its policy ignores
   bool lenient_ = false;
   bool keyed_ = false;             // the units have keys
   std::optional<NodeId> speaker_;  // the node whose progress is shown

@@ -56,23 +56,27 @@ void Coordinator::report_done(const std::optional<std::string>& failure) {
   if (phase_ == Phase::reporting) begin_stop();
 }
 
-void Coordinator::stop(const std::string& reason, int signal) {
+void Coordinator::stop(const std::string& reason, const std::string& by, int signal) {
   if (phase_ >= Phase::stopping) return;
   result_.reason = reason;
+  result_.stopped_by = by;
   result_.signal = signal;
   begin_stop();
 }
 
-void Coordinator::stop_after_cut(const std::string& reason, int signal, Time until) {
+void Coordinator::stop_after_cut(const std::string& reason, const std::string& by, int signal, Time until) {
   if (phase_ >= Phase::stopping || last_cut_.has_value()) return;
-  last_cut_ = {reason, signal};
+  last_cut_ = {reason, by, signal};
   alarms_.set({Due::cut, 0}, until);
   listener_.say(reason + ": it stops after its next cut");
 }
 
-void Coordinator::kill() {
+void Coordinator::kill(const std::string& by) {
   if (phase_ == Phase::ended) return;
-  forced_ = true;
+  if (!std::exchange(forced_, true) && !by.empty()) {
+    result_.stopped_by = by;
+    result_.reason += "; its nodes were killed";
+  }
   if (phase_ != Phase::stopping) begin_stop();
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
     if (!is_up(units_[unit])) continue;
@@ -122,7 +126,7 @@ void Coordinator::end_if_stopped() {
   if (phase_ != Phase::stopping || up_ > 0) return;
   alarms_ = {};
   if (abandoned_.has_value() && !forced_) fail(*abandoned_);
-  result_.success = !failed_ && result_.signal == 0;
+  result_.success = !failed_ && result_.stopped_by.empty();
   set_phase(Phase::ended);
 }
 

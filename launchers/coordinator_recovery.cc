@@ -225,6 +225,7 @@ std::string Coordinator::restart_node(const std::string& name) {
 void Coordinator::discard_members() {
   if (report_ != Report::none) report_ = Report::stale;
   saved_.clear();
+  lost_cuts_.clear();
   for (std::size_t other = 0; other < units_.size(); ++other) {
     if (topology_.units[other].member && units_[other].state == Unit::State::up) discard(other);
   }

@@ -4,6 +4,7 @@
 //
 // Owned and used by the loop thread of a run, except for the constructor and begin(), which come before it.
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -39,6 +40,8 @@ class Journal {
   std::filesystem::path directory_;
   double began_ = 0;
   NodeLog events_;
+  std::uint64_t cuts_ = 0;  // complete ones
+  double last_cut_ = 0;     // when one was written
 };
 
 }  // namespace internal

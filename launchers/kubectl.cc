@@ -171,7 +171,7 @@ ResultRecord keep_result(const std::filesystem::path& directory, const Coordinat
   if (!there.empty()) return from_json<ResultRecord>(JsonValue::parse(there));
   std::string text = state.result;
   if (text.empty()) {
-    ResultRecord record{.reason = reason, .exit_code = kInterrupted};
+    ResultRecord record{.reason = reason, .stopped_by = reason, .exit_code = kInterrupted};
     if (reason.empty()) {
       record.cause.what = state.end();
       record.exit_code = state.job.name.empty() ? kFailed : state.job.code;

@@ -25,6 +25,7 @@ enum class Ask : std::uint8_t { status, follow, measure, stop, restart, file };
 struct Request {
   Ask ask = Ask::status;
   std::string reason{};
+  std::string by{};
   bool force = false;
   std::string node{};
   std::string name{};
@@ -84,7 +85,7 @@ void Live::hear(Client client, std::string_view line) {
       case Ask::follow: followers_.insert(client); [[fallthrough]];
       case Ask::status: return server_.send(client, to_json(status_()));
       case Ask::measure: return measure(client);
-      case Ask::stop: return server_.send(client, answer("done", stop(request.reason, request.force)));
+      case Ask::stop: return server_.send(client, answer("done", stop(request.reason, request.by, request.force)));
       case Ask::restart: return server_.send(client, answer("done", coordinator_.restart_node(request.node)));
       case Ask::file: return server_.send(client, to_json(part_of(request.name, request.from)));
     }
@@ -109,10 +110,11 @@ FilePart Live::part_of(const std::string& name, std::uint64_t from) const {
   return part;
 }
 
-std::string Live::stop(const std::string& reason, bool force) {
+std::string Live::stop(const std::string& reason, const std::string& given_by, bool force) {
   const bool stops_already = coordinator_.phase() >= Phase::stopping;
-  coordinator_.stop(reason.empty() ? "somebody stopped it" : reason);
-  if (force) coordinator_.kill();
+  const std::string by = given_by.empty() ? "somebody" : given_by;
+  coordinator_.stop(reason.empty() ? by + " stopped it" : reason, by);
+  if (force) coordinator_.kill(by);
   if (!stops_already) return force ? "it is ended by force" : "it stops";
   return (force ? "it is ended by force; it was stopping already: " : "it was stopping already: ") +
          coordinator_.result().reason;

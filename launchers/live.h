@@ -4,7 +4,8 @@
 //
 //   {"ask":"status"}                         the status, as in status.json
 //   {"ask":"follow"}                         the same, again and again: whenever it has changed
-//   {"ask":"stop","reason":"enough"}         {"done":"..."}; with "force":true at once
+//   {"ask":"stop","reason":"enough","by":"lp stop of ann"}
+//                                            {"done":"..."}; with "force":true at once
 //   {"ask":"measure"}                        a MeasureRecord: what processes use, and the calls between nodes
 //   {"ask":"restart","node":"worker/1"}      {"done":"..."}
 //   {"ask":"file","name":"logs/worker/1.log","from":0}
@@ -57,7 +58,7 @@ class Live {
 
   void hear(Client client, std::string_view line);
   FilePart part_of(const std::string& name, std::uint64_t from) const;
-  std::string stop(const std::string& reason, bool force);
+  std::string stop(const std::string& reason, const std::string& given_by, bool force);
 
   void forget(Client client);
   void measure(Client client);

@@ -47,6 +47,7 @@ std::string failure_json(const std::string& reason, const std::string& cause) {
   JsonWriter json;
   json.begin_object();
   json.member("success", false);
+  json.member("outcome", Ending::failed);
   json.member("reason", reason);
   json.member("cause", cause);
   json.end_object();
@@ -105,7 +106,7 @@ class ReservedOutput {
   int saved_;
 };
 
-struct Outcome {
+struct Found {
   RunResult result{};
   ReportFields fields{};
   std::string launch{};
@@ -123,7 +124,7 @@ std::string report_json(const ReportFields& fields) {
   return std::move(json).text();
 }
 
-std::string result_json(const Outcome& outcome) {
+std::string result_json(const Found& outcome) {
   JsonWriter json;
   json.begin_object();
   bool has_launch = false;
@@ -136,17 +137,20 @@ std::string result_json(const Outcome& outcome) {
   }
   if (!has_launch) json.member("launch", outcome.launch);
   if (!has_seconds) json.member("seconds", outcome.seconds);
-  json.member("success", outcome.result.success);
-  if (!outcome.result.success) {
-    json.member("reason", outcome.result.reason);
-    json.member("failed_node", outcome.result.cause.node);
-    json.member("cause", outcome.result.cause.what);
+  const RunResult& result = outcome.result;
+  json.member("success", result.success);
+  json.member("outcome", result.ending());
+  if (!result.success) json.member("reason", result.reason);
+  if (result.ending() == Ending::stopped) json.member("stopped_by", result.stopped_by);
+  if (result.ending() == Ending::failed) {
+    json.member("failed_node", result.cause.node);
+    json.member("cause", result.cause.what);
   }
   json.end_object();
   return std::move(json).text();
 }
 
-void print_table(const Outcome& outcome) {
+void print_table(const Found& outcome) {
   std::size_t width = 0;
   for (const auto& [name, value] : outcome.fields) width = std::max(width, name.size());
   for (const auto& [name, value] : outcome.fields) {
@@ -204,7 +208,7 @@ const RunResult& wait_for_end(Run& run) {
 }
 
 // Prints what came of the program. Returns what to exit with.
-int print_outcome(const Outcome& outcome, bool json) {
+int print_outcome(const Found& outcome, bool json) {
   if (json) {
     std::printf("%s\n", result_json(outcome).c_str());
   } else {
@@ -215,9 +219,12 @@ int print_outcome(const Outcome& outcome, bool json) {
     return outcome.result.success ? kFailed : outcome.result.exit_code();
   }
   if (!outcome.result.success) {
-    const Cause& cause = outcome.result.cause;
-    std::fprintf(stderr, "lp: the program %s: %s\n", cause.what.empty() ? "was stopped" : "failed",
-                 (cause.what.empty() ? outcome.result.reason : cause.text()).c_str());
+    const RunResult& result = outcome.result;
+    const bool stopped = result.ending() == Ending::stopped;
+    const bool by_another = stopped && result.signal == 0 && !result.reason.starts_with(result.stopped_by);
+    std::fprintf(stderr, "lp: the program %s%s: %s\n", stopped ? "was stopped" : "failed",
+                 by_another ? (" by " + result.stopped_by).c_str() : "",
+                 (stopped ? result.reason : result.cause.text()).c_str());
   }
   return outcome.result.exit_code();
 }
@@ -256,7 +263,7 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
   }
   raise_descriptor_limit();
   install_crash_handler(program.name());
-  Outcome outcome;
+  Found outcome;
   outcome.launch = launchers.text();
   bool begins_again = false;  // as another start of the same job
   if (main.report) {

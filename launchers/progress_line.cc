@@ -9,7 +9,7 @@
 
 namespace lp::internal {
 
-std::string progress_line(const Progress& progress) {
+std::string progress_line(const std::string& node, const Progress& progress) {
   constexpr std::size_t kWidth = 24;
   if (progress.step == 0 && progress.total == 0 && progress.values.empty()) return {};
   std::string line;
@@ -20,7 +20,7 @@ std::string progress_line(const Progress& progress) {
     std::snprintf(text.data(), text.size(), "] %3.0f %%  ", part * 100);
     line += "[" + std::string(filled, '#') + std::string(kWidth - filled, ' ') + text.data();
   }
-  line += "step " + std::to_string(progress.step);
+  line += printable_word(node) + ": step " + std::to_string(progress.step);
   if (progress.total > 0) line += "/" + std::to_string(progress.total);
   for (const auto& [name, value] : progress.values) {
     std::snprintf(text.data(), text.size(), "%.4g", value);

@@ -7,8 +7,9 @@ namespace lp {
 struct Progress;
 namespace internal {
 
-// "[########            ]  40 %  step 200/500  loss 0.31  images/s 1.2e+04"; empty when there is no progress yet.
-std::string progress_line(const Progress& progress);
+// "[########            ]  40 %  worker/0: step 200/500  loss 0.31  images/s 1.2e+04", the progress of that node; empty
+// when there is none yet.
+std::string progress_line(const std::string& node, const Progress& progress);
 
 }  // namespace internal
 }  // namespace lp

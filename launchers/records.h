@@ -41,6 +41,7 @@ struct RunEvent {
     ended,       // the program, and why
     left,        // a member of an elastic group, and why, in `text`
     came,        // one that was not there
+    cut_failed,  // the program's, and why, in `text`
   };
   double time = 0;
   Kind kind = Kind::starting;
@@ -53,7 +54,8 @@ struct RunEvent {
 struct ResultRecord {
   bool success = false;
   std::string reason{};
-  int signal = 0;  // that asked the launcher to end the run; 0: none
+  std::string stopped_by{};  // who outside the program ended the run; empty: nobody
+  int signal = 0;            // that asked the launcher to end the run; 0: none
   int exit_code = 0;
   Cause cause{};
   double ended = 0;

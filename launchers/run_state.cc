@@ -1,6 +1,7 @@
 #include "launchers/run_state.h"
 
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -267,12 +268,13 @@ Run::State::~State() {
 }
 
 void Run::State::serve() {
+  next_stall_look_ = after(internal::Stall::kPeriod);
   coordinator_->start(begin_, now());
   coordinator_->flush();
   while (coordinator_->phase() != Phase::ended) {
     const bool due = changed_ && !options.directory.empty();
     loop_.wait(std::min({coordinator_->next(), due ? next_status_ : kNever, processes_ ? processes_->next() : kNever,
-                         live_ != nullptr ? live_->next() : kNever, next_look_}));
+                         live_ != nullptr ? live_->next() : kNever, next_look_, next_stall_look_}));
     coordinator_->set_time(now());
     if (processes_ != nullptr) processes_->advance(now());
     changed_ = loop_.dispatch() || changed_;
@@ -281,6 +283,7 @@ void Run::State::serve() {
     if (live_ != nullptr) live_->advance(now());
     watch_output();
     watch_job();
+    watch_movement();
     show_progress();
     write_status(false);
   }
@@ -306,6 +309,7 @@ void Run::State::end() {
     const std::lock_guard lock(mutex_);
     fault = journal_.end({.success = result.success,
                           .reason = result.reason,
+                          .stopped_by = result.stopped_by,
                           .signal = result.signal,
                           .exit_code = result.exit_code(),
                           .cause = result.cause},
@@ -340,19 +344,14 @@ void Run::State::on_peers(std::span<const PeerState> peers) {
   }
 }
 
-std::optional<internal::RestorePoint> Run::State::on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) {
+internal::RestorePoint Run::State::on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) {
   std::vector<std::string> names;
   for (const NodeId member : members) names.push_back(topology_.nodes[member].name);
-  try {
-    const Cut cut = complete_cut(options.directory, step, program.name(), program.fingerprint(), names);
-    cuts_.push_back(step);
-    if (cuts_.size() > static_cast<std::size_t>(std::max(options.keep_cuts, 1))) cuts_.erase(cuts_.begin());
-    prune_cuts(options.directory, cuts_);
-    return internal::RestorePoint{step, std::filesystem::absolute(cut.directory), members};
-  } catch (const Error& error) {
-    say("the cut of step " + std::to_string(step) + " is not kept, and the one before it stays: " + error.text());
-    return std::nullopt;
-  }
+  const Cut cut = complete_cut(options.directory, step, program.name(), program.fingerprint(), names);
+  cuts_.push_back(step);
+  if (cuts_.size() > static_cast<std::size_t>(std::max(options.keep_cuts, 1))) cuts_.erase(cuts_.begin());
+  prune_cuts(options.directory, cuts_);
+  return {step, std::filesystem::absolute(cut.directory), members};
 }
 
 void Run::State::on_cut_given_up(std::uint64_t step) {
@@ -372,6 +371,7 @@ void Run::State::say(const std::string& line) {
 }
 
 void Run::State::on_measured(std::size_t unit, internal::Measurement part) {
+  stall_.on_measured(unit, part);
   if (live_ != nullptr) live_->on_measured(unit, std::move(part));
 }
 
@@ -379,12 +379,12 @@ void Run::State::watch_interrupts() {
   loop_.watch(interrupts_->fd(), [this](internal::Loop::Ready) {
     while (const int signal = interrupts_->take()) {
       if (signal == SIGUSR2) {
-        coordinator_->stop_after_cut("its time is over", signal, after(options.time_margin / 2));
+        coordinator_->stop_after_cut("its time is over", signal_name(signal), signal, after(options.time_margin / 2));
       } else if (++interrupted_ == 1) {
         say("stopping; once more, and it ends at once");
-        coordinator_->stop(signal_name(signal), signal);
+        coordinator_->stop(signal_name(signal), signal_name(signal), signal);
       } else {
-        coordinator_->kill();
+        coordinator_->kill(signal_name(signal));
       }
     }
   });
@@ -401,6 +401,15 @@ void Run::State::watch_job() {
   coordinator_->kill();
 }
 
+void Run::State::watch_movement() {
+  if (now() < next_stall_look_) return;
+  next_stall_look_ = after(internal::Stall::kPeriod);
+  if (const std::string waits = stall_.look(current_status(), internal::use_of(getpid()).cpu); !waits.empty()) {
+    say(waits);
+  }
+  coordinator_->measure();
+}
+
 // While the terminal takes nothing, nodes that print wait, and none of them hangs.
 void Run::State::watch_output() {
   if (terminal_ == nullptr || processes_ == nullptr) return;
@@ -410,7 +419,8 @@ void Run::State::watch_output() {
 }
 
 void Run::State::show_progress() {
-  if (terminal_ != nullptr && changed_) terminal_->progress(internal::progress_line(coordinator_->shown_progress()));
+  if (terminal_ != nullptr && changed_)
+    terminal_->progress(internal::progress_line(coordinator_->speaker(), coordinator_->shown_progress()));
 }
 
 void Run::State::write_status(bool always) {

@@ -18,6 +18,7 @@
 #include "launchers/reception.h"
 #include "launchers/run.h"
 #include "launchers/slurm_step.h"
+#include "launchers/stall.h"
 #include "launchers/start_agents.h"
 #include "launchers/terminal.h"
 #include "launchers/thread_host.h"
@@ -53,7 +54,7 @@ struct Run::State final : internal::Coordinator::Listener {
  private:
   void on_phase(Phase phase) override;
   void on_peers(std::span<const PeerState> peers) override;
-  std::optional<internal::RestorePoint> on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) override;
+  internal::RestorePoint on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) override;
   void on_cut_given_up(std::uint64_t step) override;
   void add_output(std::size_t unit, Cause& cause) override;
   void say(const std::string& line) override;
@@ -69,6 +70,7 @@ struct Run::State final : internal::Coordinator::Listener {
   void watch_interrupts();
   void watch_job();
   void watch_output();
+  void watch_movement();
   void show_progress();
   void write_status(bool always);
   void begin_report() override;
@@ -101,7 +103,9 @@ struct Run::State final : internal::Coordinator::Listener {
   bool changed_ = true;  // since the status was written
   Time next_status_{};
   Time next_look_ = kNever;  // whether the job has begun again without us
-  int interrupted_ = 0;      // how often
+  internal::Stall stall_;
+  Time next_stall_look_{};
+  int interrupted_ = 0;  // how often
 
   std::mutex mutex_;  // of what follows
   bool ended_ = false;

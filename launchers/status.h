@@ -57,14 +57,23 @@ struct RunStatus {
   std::uint64_t cut = 0;  // the step of the last complete cut; 0: none
 };
 
-// How a run ended.
-struct RunResult {
-  bool success = false;
-  std::string reason{};  // why it ended
-  int signal = 0;        // that asked this process to end the run; then it is no success
-  Cause cause{};         // when it failed
+// How a run ended. Stopped: somebody outside ended it, before it had ended by itself.
+enum class Ending : std::uint8_t { succeeded, failed, stopped };
 
-  int exit_code() const { return success ? 0 : cause.what.empty() && signal != 0 ? 128 + signal : 1; }
+struct RunResult {
+  static constexpr int kStopped = 3;
+
+  bool success = false;
+  std::string reason{};      // why it ended
+  std::string stopped_by{};  // who outside the program wanted that: "lp stop of ann", "SIGINT"; then it is no success
+  int signal = 0;            // that asked this process to end the run
+  Cause cause{};             // when it failed
+
+  Ending ending() const { return success ? Ending::succeeded : cause.what.empty() ? Ending::stopped : Ending::failed; }
+  int exit_code() const {
+    if (ending() != Ending::stopped) return success ? 0 : 1;
+    return signal != 0 ? 128 + signal : kStopped;
+  }
 };
 
 }  // namespace lp

@@ -149,6 +149,9 @@ TEST_F(Cuts, AFullDiskLeavesTheCutsBeforeAndTheRunGoesOn) {
   const auto latest = latest_cut(run());
   ASSERT_TRUE(latest.has_value());
   EXPECT_EQ(latest->step, 3u);
+  const std::string said = "could not save";
+  EXPECT_EQ(ended.output.find(said, ended.output.find(said) + 1), std::string::npos) << ended.output;
+  EXPECT_TRUE(list_cuts(run()).problems.empty()) << list_cuts(run()).problems.front();
 }
 
 TEST_F(Cuts, AFullDiskTakesNoLogsAndTheRunGoesOn) {

@@ -173,6 +173,40 @@ TEST_F(CoordinatorTest, ACutThatCannotBeKeptLeavesTheEarlierOne) {
   EXPECT_EQ(coordinator_->status().cut, 10u);
 }
 
+TEST_F(CoordinatorTest, AFullDiskIsSaidOnceAndNothingStaysOfItsCuts) {
+  make(saving_servers());
+  all_ready();
+  const Error full(ErrorKind::failed, "no space left on device");
+  coordinator_->on_saved(0, 1, 10);
+  coordinator_->on_not_saved(1, 1, 10, full);
+  for (const NodeId node : {0U, 1U}) coordinator_->on_not_saved(node, 1, 20, full);
+  coordinator_->on_not_saved(1, 1, 30, full);
+  coordinator_->on_saved(0, 1, 30);  // behind the other's failure
+  EXPECT_EQ(listener_.said, (std::vector<std::string>{
+                                "server/1 could not save its part of the cut of step 10, and the cut before stays: no "
+                                "space left on device; others that fail are not told, until one is complete"}));
+  EXPECT_EQ(listener_.given_up, (std::vector<std::uint64_t>{10, 20, 20, 30, 30}));
+  listener_.disk_full = true;  // for the manifest
+  for (const NodeId node : {0U, 1U}) coordinator_->on_saved(node, 1, 40);
+  EXPECT_EQ(listener_.said.size(), 1U);
+  EXPECT_EQ(listener_.given_up.back(), 40U);
+  listener_.disk_full = false;
+  for (const NodeId node : {0U, 1U}) coordinator_->on_saved(node, 1, 50);
+  EXPECT_EQ(listener_.said.back(), "the cut of step 50 is complete again");
+  EXPECT_EQ(coordinator_->status().cut, 50U);
+}
+
+TEST_F(CoordinatorTest, AStepThatCouldNotBeSavedIsSavedWhenItIsDoneAgain) {
+  make(saving_servers());
+  all_ready();
+  coordinator_->on_not_saved(0, 1, 10, Error(ErrorKind::failed, "no space left on device"));
+  for (const std::size_t unit : {0U, 1U}) exit(unit, {.signal = 9});
+  pass(milliseconds(100));
+  for (const NodeId node : {0U, 1U}) ready(node, 2);
+  for (const NodeId node : {0U, 1U}) coordinator_->on_saved(node, 2, 10);
+  EXPECT_EQ(coordinator_->status().cut, 10U);
+}
+
 TEST_F(CoordinatorTest, AResumedRunStartsFromItsCut) {
   make(saving_servers());
   start({.step = 7, .path = "old", .members = {0, 1}});

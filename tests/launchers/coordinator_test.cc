@@ -299,7 +299,7 @@ TEST_F(CoordinatorTest, BoundsThatAreForEverNeverCome) {
 TEST_F(CoordinatorTest, AThreadThatIsLeftBehindBecauseAPersonWantedThatIsNoFailure) {
   make(server_and_workers());
   all_ready();
-  coordinator_->stop("SIGINT", SIGINT);
+  coordinator_->stop("SIGINT", "SIGINT", SIGINT);
   coordinator_->kill();
   exit(0);
   exit(1, {.abandoned = true});
@@ -332,13 +332,47 @@ TEST_F(CoordinatorTest, WhatDoesNotEndInTheGracePeriodIsEndedByForce) {
 TEST_F(CoordinatorTest, KillEndsEverythingAtOnce) {
   make(server_and_workers());
   all_ready();
-  coordinator_->stop("SIGINT", 2);
+  coordinator_->stop("SIGINT", "SIGINT", 2);
   host_->take();
   coordinator_->kill();
   EXPECT_EQ(commands(), "kill server\nkill worker/0\nkill worker/1\n");
   for (std::size_t unit = 0; unit < 3; ++unit) exit(unit, {.signal = 9});
   EXPECT_EQ(coordinator_->phase(), Phase::ended);
   EXPECT_EQ(coordinator_->result().exit_code(), 130);
+}
+
+TEST_F(CoordinatorTest, ARunThatIsStoppedFromOutsideIsNoSuccessAndSaysByWhom) {
+  make(server_and_workers());
+  all_ready();
+  coordinator_->stop("enough", "lp stop of ann");
+  coordinator_->stop("too late", "lp stop of bob");
+  all_exit();
+  EXPECT_EQ(coordinator_->result().ending(), Ending::stopped);
+  EXPECT_EQ(coordinator_->result().reason, "enough");
+  EXPECT_EQ(coordinator_->result().stopped_by, "lp stop of ann");
+  EXPECT_EQ(coordinator_->result().exit_code(), RunResult::kStopped);
+}
+
+TEST_F(CoordinatorTest, ARunWhoseNodesAreKilledFromOutsideIsNoSuccessAlsoWhenItWasEnding) {
+  make(server_and_workers());
+  all_ready();
+  for (const NodeId worker : {1U, 2U}) coordinator_->on_finished(worker, 1);
+  ASSERT_EQ(coordinator_->phase(), Phase::stopping);
+  coordinator_->stop("lp stop of ann", "lp stop of ann");
+  coordinator_->kill("lp stop of ann");
+  coordinator_->kill("lp stop of ann");
+  for (std::size_t unit = 0; unit < 3; ++unit) exit(unit, {.signal = 9});
+  EXPECT_EQ(coordinator_->result().ending(), Ending::stopped);
+  EXPECT_EQ(coordinator_->result().reason, "every node has finished; its nodes were killed");
+  EXPECT_EQ(coordinator_->result().stopped_by, "lp stop of ann");
+}
+
+TEST_F(CoordinatorTest, ARunThatItsOwnLauncherStopsIsASuccess) {
+  make(server_and_workers());
+  all_ready();
+  coordinator_->stop("enough");
+  all_exit();
+  EXPECT_EQ(coordinator_->result().ending(), Ending::succeeded);
 }
 
 TEST_F(CoordinatorTest, ANodeThatCrashesWhileItStopsFailsTheRun) {

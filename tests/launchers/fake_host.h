@@ -8,6 +8,7 @@
 
 #include "launchers/coordinator.h"
 #include "launchers/measurement.h"
+#include "lp/base/error.h"
 
 namespace lp::internal {
 
@@ -66,8 +67,8 @@ struct FakeListener final : Coordinator::Listener {
   void on_phase(Phase phase) override { phases.push_back(phase); }
   void begin_report() override { ++reports; }
   void on_peers(std::span<const PeerState> peers) override { told += peers.size(); }
-  std::optional<RestorePoint> on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) override {
-    if (disk_full) return std::nullopt;
+  RestorePoint on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) override {
+    if (disk_full) throw Error(ErrorKind::failed, "no space left on device");
     return RestorePoint{step, "cut-" + std::to_string(step), members};
   }
   void on_cut_given_up(std::uint64_t step) override { given_up.push_back(step); }

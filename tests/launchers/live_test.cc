@@ -63,14 +63,15 @@ TEST_F(LiveTest, WhoFollowsSeesTheEnd) {
   LiveClient client(directory_);
   client.ask(R"({"ask":"follow"})", after(kPatience));
   EXPECT_EQ(from_json<RunStatus>(client.next(after(kPatience)).value_or("{}")).phase, Phase::running);
-  EXPECT_EQ(answer(R"({"ask":"stop","reason":"enough"})"), R"({"done":"it stops"})");
+  EXPECT_EQ(answer(R"({"ask":"stop","reason":"enough","by":"ann"})"), R"({"done":"it stops"})");
   std::optional<RunStatus> last;
   while (const auto line = client.next(after(kPatience))) last = from_json<RunStatus>(*line);
   ASSERT_TRUE(last.has_value());
   EXPECT_EQ(last->phase, Phase::ended);
   EXPECT_FALSE(client.open());
-  EXPECT_TRUE(run_.wait().success);
+  EXPECT_EQ(run_.wait().ending(), Ending::stopped);
   EXPECT_EQ(run_.wait().reason, "enough");
+  EXPECT_EQ(run_.wait().stopped_by, "ann");
   EXPECT_TRUE(std::filesystem::exists(directory_ / "result.json"));
   EXPECT_FALSE(std::filesystem::exists(directory_ / "socket"));
   EXPECT_FALSE(LiveClient(directory_).open());

@@ -48,9 +48,10 @@ TEST_F(MainTest, EveryOutputModeHasTheTrueExitCodeAndEndsWithTheCause) {
 TEST_F(MainTest, AFailureIsOneJsonObjectToo) {
   Subprocess program(arguments({with_processes(), "--mode=throws", "--json"}));
   EXPECT_EQ(program.wait().code, 1);
-  EXPECT_TRUE(has(program.last_line(),
-                  "\"success\":false,\"reason\":\"worker/1 failed\",\"failed_node\":\"worker/1\","
-                  "\"cause\":\"std::runtime_error: no data here\"}"))
+  EXPECT_TRUE(
+      has(program.last_line(),
+          "\"success\":false,\"outcome\":\"failed\",\"reason\":\"worker/1 failed\",\"failed_node\":\"worker/1\","
+          "\"cause\":\"std::runtime_error: no data here\"}"))
       << program.out();
 }
 

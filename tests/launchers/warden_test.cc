@@ -32,5 +32,23 @@ TEST_F(MainTest, ALauncherAndAnAgentKilledInOneMomentLeaveNothing) {
   expect_end_within(std::chrono::seconds(2), processes);
 }
 
+// The kernel ends them, by the parent-death signal, when nobody else can.
+TEST_F(MainTest, NodesOfAKilledAgentEndAlsoWhenNeitherItsWardenNorItsLauncherCanAct) {
+  Subprocess program(arguments({with_processes(), "--mode=says that it waits"}));
+  ASSERT_TRUE(program.read_until("waiting"));
+  const int agent = agent_of(program.pid());
+  ASSERT_GT(agent, 0);
+  AllWatched nodes;
+  for (const pid_t process : internal::descendants(agent)) {
+    const bool node = has(command_line_of(process), "--lp-node=");
+    if (node) nodes.push_back(std::make_unique<Watched>(process));
+    kill(process, node ? SIGSTOP : SIGKILL);  // so that it cannot end by itself; or the warden
+  }
+  EXPECT_EQ(nodes.size(), 3u);  // counter, workers
+  program.kill(SIGSTOP);
+  kill(agent, SIGKILL);
+  expect_end_within(std::chrono::seconds(2), nodes);
+}
+
 }  // namespace
 }  // namespace lp::test

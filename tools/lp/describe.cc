@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <numeric>
+#include <set>
 
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
@@ -18,6 +20,43 @@ namespace {
 
 constexpr std::size_t kFirstEvents = 12;  // of a long list, these and those are shown
 constexpr std::size_t kLastEvents = 28;
+
+// Cuts that follow one another are one line, unless all events are wanted.
+std::vector<RunEvent> with_folded_cuts(const std::vector<RunEvent>& events) {
+  std::vector<RunEvent> folded;
+  std::size_t cuts = 0;
+  for (const RunEvent& event : events) {
+    cuts = event.kind == RunEvent::Kind::cut ? cuts + 1 : 0;
+    if (cuts > 1) folded.pop_back();
+    folded.push_back(event);
+    if (cuts > 1) folded.back().text += ", and " + std::to_string(cuts - 1) + " before it";
+  }
+  return folded;
+}
+
+// What a person looks for first: failures, and what followed from them.
+bool matters(const RunEvent& event) {
+  using Kind = RunEvent::Kind;
+  return event.kind != Kind::starting && event.kind != Kind::ready && event.kind != Kind::finished &&
+         event.kind != Kind::cut;
+}
+
+// Which of so many are shown: all, or else the first, the last and those that matter, which are bounded alike.
+std::vector<std::size_t> shown_events(const std::vector<RunEvent>& events) {
+  std::vector<std::size_t> matter;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (matters(events[i])) matter.push_back(i);
+  }
+  const auto is_shown = [](std::size_t i, std::size_t size) { return i < kFirstEvents || i + kLastEvents >= size; };
+  std::set<std::size_t> shown;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (is_shown(i, events.size())) shown.insert(i);
+  }
+  for (std::size_t i = 0; i < matter.size(); ++i) {
+    if (is_shown(i, matter.size())) shown.insert(matter[i]);
+  }
+  return {shown.begin(), shown.end()};
+}
 
 std::vector<RunEvent> events_of(const RunPlace& run) {
   std::vector<RunEvent> events;
@@ -126,14 +165,17 @@ std::string nodes_text(const RunView& run, const Plan& plan, const Screen& scree
 }
 
 std::string timeline_text(const RunView& run, std::vector<RunEvent> events, const Screen& screen, bool all) {
-  const std::size_t left_out =
-      all || events.size() <= kFirstEvents + kLastEvents ? 0 : events.size() - kFirstEvents - kLastEvents;
+  if (!all) events = with_folded_cuts(events);
+  std::vector<std::size_t> shown = shown_events(events);
+  if (all) {
+    shown.resize(events.size());
+    std::iota(shown.begin(), shown.end(), std::size_t{0});
+  }
   Table table({{"AFTER", Cut::never, true}, {"NODE", Cut::middle}, {"EVENT"}, {"TEXT", Cut::end}});
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    if (left_out > 0 && i == kFirstEvents) {
-      table.add({"", "...", "", std::to_string(left_out) + " events are left out; --all shows them"});
-      i += left_out;
-    }
+  std::size_t next = 0;
+  for (const std::size_t i : shown) {
+    if (i > next) table.add({"", "...", "", std::to_string(i - next) + " events are left out; --all shows them"});
+    next = i + 1;
     const RunEvent& event = events[i];
     std::array<char, 32> after{};
     std::snprintf(after.data(), after.size(), "%.3f s", event.time - run.record.began);
@@ -142,7 +184,7 @@ std::string timeline_text(const RunView& run, std::vector<RunEvent> events, cons
       text = "incarnation " + std::to_string(event.incarnation) + (text.empty() ? "" : ": " + text);
     }
     table.add({after.data(), Screen::clean(event.node), std::string(enum_name(event.kind)), Screen::clean(text)},
-              event.kind == RunEvent::Kind::failed ? "31" : "");
+              event.kind == RunEvent::Kind::failed || event.kind == RunEvent::Kind::cut_failed ? "31" : "");
   }
   return table.text(screen.width(), screen.colours());
 }

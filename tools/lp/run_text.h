@@ -15,7 +15,7 @@ std::string short_duration(double seconds);
 std::string age_text(const RunView& run);
 // "3/4": nodes that serve, or have done their work, of all; empty before the run has begun.
 std::string ready_text(const RunStatus& status);
-// An SGR code: green for a good end, red for a bad one; empty while it runs.
+// An SGR code: green for a good end, yellow for a stop, red for a bad one; empty while it runs.
 std::string colour_of(const RunView& run);
 std::string colour_of(NodeStatus::State state);
 

@@ -175,6 +175,7 @@ std::string state_of(const RunView& run) {
   }
   if (run.life == Life::lost) {
     if (!run.job.has_value() || run.job->name.empty()) return "launcher gone";
+    if (run.job->name == "FAILED" && run.job->code == RunResult::kStopped) return "stopped";  // as `lp stop` ends it
     std::string name = run.job->name;
     for (char& letter : name) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
     return name;
@@ -196,7 +197,9 @@ std::string outcome_of(const RunView& run) {
   }
   if (!run.result.has_value()) return "it has left no result";
   const Cause& cause = run.result->cause;
-  return cause.what.empty() ? run.result->reason : (cause.node.empty() ? "" : cause.node + ": ") + cause.what;
+  if (!cause.what.empty()) return (cause.node.empty() ? "" : cause.node + ": ") + cause.what;
+  const std::string& by = run.result->stopped_by;
+  return run.result->reason + (run.result->reason.starts_with(by) ? "" : " (" + by + ")");
 }
 
 }  // namespace lp::tool

@@ -51,7 +51,8 @@ std::optional<std::string> read_text(const std::filesystem::path& path);
 // The same, as JSON. Throws Refusal(failed) when it is none.
 std::optional<JsonValue> read_document(const std::filesystem::path& path);
 
-// "running", "succeeded", "failed", "launcher gone", "timeout" of a job: what a table says of the run.
+// "running", "succeeded", "failed", "stopped" from outside, "launcher gone", "timeout" of a job: what a table says of
+// the run.
 std::string state_of(const RunView& run);
 // Why it ended, or what is wrong; empty while it runs.
 std::string outcome_of(const RunView& run);

@@ -22,6 +22,7 @@ std::string user_name() {
 struct StopRequest {
   std::string ask = "stop";
   std::string reason{};
+  std::string by{};
   bool force = false;
 };
 struct RestartRequest {
@@ -44,8 +45,10 @@ void show(Screen& screen, const RunView& run, const std::string& text, bool json
 
 bool in_cluster(const RunView& run) { return !run.record.kubectl.empty(); }
 
+std::string stopper() { return "lp stop of " + user_name(); }
+
 std::string reason_of(const Arguments& arguments) {
-  return arguments.has("reason") ? arguments.value("reason") : "lp stop of " + user_name();
+  return arguments.has("reason") ? arguments.value("reason") : stopper();
 }
 
 // Waits until the engine of a run says that it has ended. Returns how; empty: it has not.
@@ -106,6 +109,7 @@ int stop_command(const Arguments& arguments, Screen& screen) {
   if (!client.open()) client = connect_to(run);
   StopRequest request;
   request.reason = reason_of(arguments);
+  request.by = stopper();
   request.force = arguments.has("force");
   std::string done;
   try {

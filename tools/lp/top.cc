@@ -24,8 +24,8 @@ std::string head_of(const RunView& run, const Rates& rates, std::size_t width) {
                      ready_text(run.status) + " nodes ready";
   text = shortened(Screen::clean(run.place.name), width - std::min(width, columns_of(text)), Cut::middle) + text + "\n";
   return text + "launcher: " + percent(rates.launcher_cpu) + " % cpu, " + short_memory(rates.launcher_memory) +
-         "; all calls: " + short_number(rates.all.calls) + "/s, " + short_number(rates.all.errors) + " errors/s, " +
-         short_memory(static_cast<std::uint64_t>(rates.all.bytes)) + "/s\n\n";
+         "; all calls: " + short_number(rates.all.calls) + " calls/s, " + short_number(rates.all.errors) +
+         " errors/s, " + short_memory(static_cast<std::uint64_t>(rates.all.bytes)) + "B/s\n\n";
 }
 
 std::string text_of(const RunView& run, const Rates& rates, const Screen& screen) {
@@ -33,7 +33,7 @@ std::string text_of(const RunView& run, const Rates& rates, const Screen& screen
                                  [&](const NodeRate& node) { return node.host != rates.nodes.front().host; });
   std::vector<Column> columns = {{"NODE", Cut::middle}, {"STATE"}};
   if (hosts) columns.push_back({"HOST", Cut::middle});
-  for (const char* title : {"CPU%", "MEM", "IN/S", "OUT/S", "P50", "P99", "QUEUE"}) {
+  for (const char* title : {"CPU%", "MEMORY", "CALLS IN/S", "CALLS OUT/S", "P50", "P99", "QUEUE"}) {
     columns.push_back({title, Cut::never, true});
   }
   Table table(std::move(columns));

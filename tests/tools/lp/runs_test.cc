@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "lp/base/json.h"
+#include "lp/base/scheduler.h"
 #include "tests/tools/lp/lp_fixture.h"
 #include "tools/lp/table.h"
 
@@ -36,11 +37,75 @@ TEST_F(LpTest, ALiveRunIsListedShownAndStopped) {
 
   const Ended stop = lp("stop last --reason='that was enough'");
   EXPECT_EQ(stop.code, 0) << stop.output;
-  EXPECT_TRUE(has(stop.output, "succeeded: that was enough")) << stop.output;
-  EXPECT_EQ(program.wait().code, 0);
-  EXPECT_TRUE(has(lp("list").output, "succeeded")) << lp("list").output;
-  EXPECT_TRUE(has(lp("stop last").output, "nothing to stop: succeeded; that was enough"));
+  EXPECT_TRUE(has(stop.output, "stopped: that was enough (lp stop of ")) << stop.output;
+  EXPECT_EQ(program.wait().code, RunResult::kStopped);
+  EXPECT_TRUE(has(program.err(), "lp: the program was stopped by lp stop of ")) << program.err();
+  EXPECT_TRUE(has(program.err(), ": that was enough\n")) << program.err();
+  EXPECT_TRUE(has(lp("list").output, " stopped ")) << lp("list").output;
+  EXPECT_TRUE(has(lp("status last").output, ": stopped after ")) << lp("status last").output;
+  EXPECT_TRUE(has(lp("status last --json").output, "\"stopped_by\":\"lp stop of "));
+  EXPECT_TRUE(has(lp("stop last").output, "nothing to stop: stopped; that was enough"));
   EXPECT_EQ(lp("restart last worker/1").code, 4);
+}
+
+TEST_F(LpTest, ARunThatIsEndedByForceWasStoppedAlsoWhenItsNodesIgnoreThat) {
+  Subprocess program({"program", "--launch=processes", "--mode=ignores the stop", "--grace=inf"});
+  ASSERT_TRUE(program.read_until("waiting")) << program.err();
+  wait_until_running();
+  const Ended stop = lp("stop last --force");
+  EXPECT_EQ(stop.code, 0) << stop.output;
+  EXPECT_TRUE(has(stop.output, "stopped: lp stop of ")) << stop.output;
+  EXPECT_TRUE(has(stop.output, "; its nodes were killed")) << stop.output;
+  EXPECT_EQ(program.wait().code, RunResult::kStopped);
+}
+
+TEST_F(LpTest, OnlyRunsThatHaveEndedAreRemoved) {
+  Subprocess ended({"program"});
+  EXPECT_EQ(ended.wait().code, 0) << ended.err();
+  const Directory elsewhere;
+  Subprocess linked({"program", "--directory=" + (elsewhere.path() / "linked").string()});
+  EXPECT_EQ(linked.wait().code, 0) << linked.err();
+  Subprocess live(waiting());
+  ASSERT_TRUE(live.read_until("waiting")) << live.err();
+  wait_until_running();
+  const Ended refused = lp("rm last");
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_TRUE(has(refused.output, " is not removed: it is running: `lp stop` ends it")) << refused.output;
+  EXPECT_EQ(lp("rm").code, 2);
+  EXPECT_EQ(lp("rm --older-than=1h").output, "");
+  const Ended removed = lp("rm --older-than=0");
+  EXPECT_EQ(removed.code, 0) << removed.output;
+  EXPECT_FALSE(std::filesystem::exists(elsewhere.path() / "linked"));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(runs()), {}), 1);
+  EXPECT_EQ(lp("stop last").code, 0);
+  EXPECT_EQ(live.wait().code, RunResult::kStopped);
+  EXPECT_EQ(lp("rm last").code, 0);
+  EXPECT_TRUE(has(lp("list").output, "There is no run yet"));
+}
+
+TEST_F(LpTest, ManyCutsHideNoFailure) {
+  Subprocess program({"program"});
+  EXPECT_EQ(program.wait().code, 0) << program.err();
+  const std::filesystem::path run = std::filesystem::directory_iterator(runs())->path();
+  std::ofstream events(run / "events.log");
+  const std::string time = R"({"time":)" + std::to_string(wall_clock() / 1'000'000'000);
+  for (int step = 1; step <= 800; ++step) {
+    if (step % 200 == 0) {
+      events << time << R"(,"kind":"failed","node":"worker/1","incarnation":1,"text":"was killed"})" << '\n'
+             << time << R"(,"kind":"starting","node":"worker/1","incarnation":2})" << '\n';
+    }
+    events << time << R"(,"kind":"cut","text":"the cut of step )" << step << R"( is complete"})" << '\n';
+  }
+  events.close();
+  const std::string shown = lp("describe last").output;
+  std::size_t failures = 0;
+  for (std::size_t at = shown.find("was killed"); at != std::string::npos; at = shown.find("was killed", at + 1)) {
+    ++failures;
+  }
+  EXPECT_EQ(failures, 4U) << shown;
+  EXPECT_TRUE(has(shown, "the cut of step 399 is complete, and 199 before it")) << shown;
+  EXPECT_FALSE(has(shown, "left out")) << shown;
+  EXPECT_TRUE(has(lp("describe last --all").output, "the cut of step 398 is complete\n"));
 }
 
 TEST_F(LpTest, TwoMayStopARunAtOnce) {
@@ -50,7 +115,7 @@ TEST_F(LpTest, TwoMayStopARunAtOnce) {
   const Ended both = command("'" LP_COMMAND "' stop last --reason=first & '" LP_COMMAND
                              "' stop last --reason=second; second=$?; wait $!; echo codes $? $second");
   EXPECT_TRUE(has(both.output, "codes 0 0")) << both.output;
-  EXPECT_EQ(program.wait().code, 0);
+  EXPECT_EQ(program.wait().code, RunResult::kStopped);
 }
 
 TEST_F(LpTest, AStopByForceKillsWhatDoesNotEnd) {
@@ -92,8 +157,8 @@ TEST_F(LpTest, ANodeIsRestartedAtNoCostOfItsBudget) {
   EXPECT_EQ(unknown.code, 3);
   EXPECT_TRUE(has(unknown.output, "did you mean worker/0?")) << unknown.output;
   EXPECT_EQ(lp("stop last").code, 0);
-  EXPECT_EQ(watch.wait(), 0);
-  EXPECT_EQ(program.wait().code, 0);
+  EXPECT_EQ(watch.wait(), 1);
+  EXPECT_EQ(program.wait().code, RunResult::kStopped);
 }
 
 TEST_F(LpTest, AFailedRunTellsItsCause) {
@@ -132,7 +197,7 @@ TEST_F(LpTest, ADirectoryElsewhereIsListedToo) {
   wait_until_running();
   EXPECT_TRUE(has(lp("list").output, "running")) << lp("list").output;
   EXPECT_EQ(lp("stop " + (other.path() / "deep").string()).code, 0);
-  EXPECT_EQ(program.wait().code, 0);
+  EXPECT_EQ(program.wait().code, RunResult::kStopped);
 }
 
 TEST_F(LpTest, FilesThatAreNoJsonAreReportedAndTheOthersShown) {

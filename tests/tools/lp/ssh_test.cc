@@ -57,7 +57,7 @@ TEST_F(LpSshTest, ARunIsSeenAndStoppedFromAnotherHost) {
   const Ended stop = lp("stop " + run + " --reason=enough");
   EXPECT_EQ(stop.code, 0) << stop.output;
   EXPECT_TRUE(has(stop.output, "it has ended; its result is on h1")) << stop.output;
-  EXPECT_EQ(program.wait().code, 0) << program.err();
+  EXPECT_EQ(program.wait().code, RunResult::kStopped) << program.err();
   EXPECT_EQ(logs.wait(), 0) << logs.shown();
   EXPECT_TRUE(has(lp("status last").output, "enough")) << lp("status last").output;
   const Ended gone = lp("top " + run + " --once");
