@@ -214,8 +214,9 @@ Future<Reply> LeafServer::pull(Pull pull) {
   });
 }
 
-Future<void> LeafServer::leave(std::uint32_t learner) {
+Future<void> LeafServer::leave(std::uint32_t learner, std::uint32_t shard) {
   check_learner(learner);
+  static_cast<void>(above_[shard]);  // throws when there is none
   std::vector<Promise<void>>& waiting = left_[learner];
   waiting.emplace_back();
   Future<void> answered = waiting.back().future();
@@ -224,20 +225,23 @@ Future<void> LeafServer::leave(std::uint32_t learner) {
 }
 
 void LeafServer::leave_above() {
-  const Future<void> left =
-      when_all(above_.async<&ParameterService::leave>(index_)).then([this](Future<std::vector<std::monostate>> all) {
-        try {
-          all.get();
-          if (has_learners()) return;
-          for (auto& [learner, waiting] : left_) {
-            for (Promise<void>& one : std::exchange(waiting, {})) one.set_value();
-          }
-        } catch (const Error& error) {
-          for (auto& [learner, waiting] : left_) {
-            for (Promise<void>& one : std::exchange(waiting, {})) one.set_error(error);
-          }
-        }
-      });
+  std::vector<Future<void>> leaving;
+  for (std::uint32_t shard = 0; shard < above_.size(); ++shard) {
+    leaving.push_back(above_[shard].async<&ParameterService::leave>(index_, shard));
+  }
+  const Future<void> left = when_all(std::move(leaving)).then([this](Future<std::vector<std::monostate>> all) {
+    try {
+      all.get();
+      if (has_learners()) return;
+      for (auto& [learner, waiting] : left_) {
+        for (Promise<void>& one : std::exchange(waiting, {})) one.set_value();
+      }
+    } catch (const Error& error) {
+      for (auto& [learner, waiting] : left_) {
+        for (Promise<void>& one : std::exchange(waiting, {})) one.set_error(error);
+      }
+    }
+  });
 }
 
 Future<ShardVersions> LeafServer::versions(std::uint32_t tensor, std::uint32_t shard) {

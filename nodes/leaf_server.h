@@ -43,7 +43,7 @@ class LeafServer final : public ParameterService {
   Future<Reply> pull(Pull pull) override;
   // Answered when all learners have left, and those above know it. Error::disconnected when the servers went back in
   // the meantime: the learner has to ask for its position again.
-  Future<void> leave(std::uint32_t learner) override;
+  Future<void> leave(std::uint32_t learner, std::uint32_t shard) override;
   Future<ShardVersions> versions(std::uint32_t tensor, std::uint32_t shard) override;
   // That of this leaf above, since learners push in step.
   Future<WorkerPosition> position(std::uint32_t tensor, std::uint32_t shard, std::uint32_t learner) const override;

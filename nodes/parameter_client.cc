@@ -48,7 +48,8 @@ ParameterClient::ParameterClient(Clients<ParameterService> servers, std::vector<
 const std::vector<ParameterClient::Part>& ParameterClient::cut_rows(std::uint32_t tensor,
                                                                     const Array<std::uint64_t>& keys) {
   RowCut& cut = rows_[tensor];
-  if (cut.keys.data() == keys.data() && cut.keys.size() == keys.size()) return cut.parts;  // shared, so unchanged
+  const bool same = cut.keys.data() == keys.data() && cut.keys.size() == keys.size();  // shared, so unchanged
+  if (same && !cut.parts.empty()) return cut.parts;
   std::vector<Part> parts(servers_.size());
   std::size_t at = 0;
   for (const Partition::Segment& segment : tensors_[tensor].partition.segments()) {
@@ -242,6 +243,7 @@ void ParameterClient::send(Sent& sent) {
     at.known.insert(keys.hash);
   }
   traffic_.sent += keys.list.size() * sizeof(std::uint64_t) + (sent.pushes ? sent.push.values.bytes() : 0);
+  sent.asked = at.serves;
   const Client<ParameterService>& server = servers_[at.serves];
   sent.reply =
       sent.pushes ? server.async<&ParameterService::push>(sent.push) : server.async<&ParameterService::pull>(sent.pull);
@@ -264,16 +266,35 @@ ParameterClient::Sent& ParameterClient::first_ready(Sent& wanted) {
   return *unanswered[when_ready<Reply>(replies).get()];
 }
 
+// Whether what failed at the server that was asked can be asked again, of the replica, which serves the shard from now
+// on.
+bool ParameterClient::turn_to_replica(Place& at, std::uint32_t shard, std::uint32_t asked, const Error& error) const {
+  const auto replica = static_cast<std::uint32_t>((shard + 1) % servers_.size());
+  if (error.kind() != ErrorKind::disconnected || !options_.replicated || asked == replica) return false;
+  if (at.serves != replica) at.known.clear();
+  at.serves = replica;
+  return true;
+}
+
+// What ask(server) gives, of which `first` is the answer to come of who serves the shard.
+template <class Result, class Ask>
+Result ParameterClient::answer(Future<Result> first, Place& at, std::uint32_t shard, const Ask& ask) const {
+  const std::uint32_t asked = at.serves;
+  try {
+    return first.get();
+  } catch (const Error& error) {
+    if (!turn_to_replica(at, shard, asked, error)) throw;
+  }
+  return ask(servers_[at.serves]).get();
+}
+
 // Its reply is there. It may have to be sent again.
 void ParameterClient::take(Sent& sent) {
   Place& at = place(sent.pull.tensor, sent.part.server);
   try {
     sent.answer = sent.reply.get();
   } catch (const Error& error) {
-    const auto replica = static_cast<std::uint32_t>((sent.part.server + 1) % servers_.size());
-    if (error.kind() != ErrorKind::disconnected || !options_.replicated || at.serves == replica) throw;
-    at.serves = replica;
-    at.known.clear();
+    if (!turn_to_replica(at, sent.part.server, sent.asked, error)) throw;
     return send(sent);
   }
   if (sent.answer->outcome == PushOutcome::unknown_list) {
@@ -322,12 +343,20 @@ Arrival ParameterClient::finish(Sending& sending) {
 }
 
 std::uint64_t ParameterClient::pull_common(std::uint32_t tensor, std::span<float> to) {
+  const auto ask = [tensor](std::uint32_t shard) {
+    return [tensor, shard](const Client<ParameterService>& server) {
+      return server.async<&ParameterService::versions>(tensor, shard);
+    };
+  };
   std::vector<Future<ShardVersions>> futures;
   for (const Part& part : dense_[tensor]) {
-    futures.push_back(
-        servers_[place(tensor, part.server).serves].async<&ParameterService::versions>(tensor, part.server));
+    futures.push_back(ask(part.server)(servers_[place(tensor, part.server).serves]));
   }
-  const std::vector<ShardVersions> all = when_all(std::move(futures)).get();
+  std::vector<ShardVersions> all;
+  for (std::size_t i = 0; i < futures.size(); ++i) {
+    const std::uint32_t shard = dense_[tensor][i].server;
+    all.push_back(answer(std::move(futures[i]), place(tensor, shard), shard, ask(shard)));
+  }
   const std::uint64_t step = common_step(all);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Part& part = dense_[tensor][i];
@@ -345,8 +374,10 @@ std::uint64_t ParameterClient::position() {
       Place& at = place(tensor, shard);
       at.clock = 0;
       if (tensors_[tensor].partition.ranges(shard).empty()) continue;
-      const Client<ParameterService>& server = servers_[at.serves];
-      at.clock = server.call<&ParameterService::position>(tensor, shard, options_.worker).clock;
+      const auto ask = [&](const Client<ParameterService>& server) {
+        return server.async<&ParameterService::position>(tensor, shard, options_.worker);
+      };
+      at.clock = answer(ask(servers_[at.serves]), at, shard, ask).clock;
       clock = std::min(clock, at.clock);
     }
   }
@@ -369,9 +400,17 @@ void ParameterClient::restore(std::span<const Array<float>> residuals) {
 }
 
 void ParameterClient::leave() {
-  for (const auto& outcome : servers_.outcomes<&ParameterService::leave>(options_.worker)) {
-    if (!outcome && (!options_.replicated || outcome.error().kind() != ErrorKind::disconnected))
-      throw Error(outcome.error());
+  const auto ask = [this](std::uint32_t shard) {
+    return [this, shard](const Client<ParameterService>& server) {
+      return server.async<&ParameterService::leave>(options_.worker, shard);
+    };
+  };
+  std::vector<Future<void>> futures;
+  for (std::uint32_t shard = 0; shard < servers_.size(); ++shard) {
+    futures.push_back(ask(shard)(servers_[place(0, shard).serves]));
+  }
+  for (std::uint32_t shard = 0; shard < servers_.size(); ++shard) {
+    answer(std::move(futures[shard]), place(0, shard), shard, ask(shard));
   }
 }
 

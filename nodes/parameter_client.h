@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "lp/base/array.h"
+#include "lp/base/error.h"
 #include "lp/rpc/clients.h"
 #include "lp/rpc/future.h"
 #include "nodes/compression.h"
@@ -64,8 +65,8 @@ class ParameterClient {
   // Error::failed when it is at several.
   Request start_push(std::uint32_t tensor, std::uint64_t clock, Encoded gradient, std::uint32_t examples);
   // The same for the rows of these keys, which ascend. A push goes to every server, since it counts as the worker's
-  // next clock there; a pull goes to those that have some of the keys. Error::failed for a push with compression, whose
-  // error feedback is that of all rows.
+  // next clock there, also one of no keys; a pull goes to those that have some of the keys. Error::failed for a push with
+  // compression, whose error feedback is that of all rows.
   Request start_pull_rows(std::uint32_t tensor, std::uint64_t clock, const Array<std::uint64_t>& keys,
                           std::span<float> to);
   Request start_push_rows(std::uint32_t tensor, std::uint64_t clock, const Array<std::uint64_t>& keys,
@@ -82,7 +83,7 @@ class ParameterClient {
 
   // The lowest clock for which a server wants a push of this worker.
   std::uint64_t position();
-  // This worker pushes no more.
+  // This worker pushes no more. Error::disconnected when a server is gone and has no replica.
   void leave();
 
   // What compression has left of the gradients that were pushed so far, by tensor and shard: with it, another client
@@ -107,7 +108,8 @@ class ParameterClient {
   };
   struct Sent {
     Part part{};
-    bool pushes = false;  // `push` counts, else `pull`
+    std::uint32_t asked = 0;  // which server
+    bool pushes = false;      // `push` counts, else `pull`
     Push push{};
     Pull pull{};
     Future<Reply> reply{};
@@ -141,6 +143,9 @@ class ParameterClient {
   void await(Sent& sent);
   Sent& first_ready(Sent& wanted);
   void take(Sent& sent);
+  bool turn_to_replica(Place& at, std::uint32_t shard, std::uint32_t asked, const Error& error) const;
+  template <class Result, class Ask>
+  Result answer(Future<Result> first, Place& at, std::uint32_t shard, const Ask& ask) const;
   void scatter(std::uint32_t tensor, const Part& part, const Array<float>& values, std::span<float> to) const;
   Array<float> gather(std::uint32_t tensor, const Part& part, std::span<const float> values);
   std::span<const float> accepted(std::span<const float> gradient);

@@ -76,14 +76,18 @@ ParameterServer::Shards ParameterServer::make_shards(std::uint32_t owner) const 
   return shards;
 }
 
+const ParameterServer::Shards& ParameterServer::shards_of(std::uint32_t owner) const {
+  if (owner == own_) return shards_;
+  if (!replicas_.empty() && owner == (own_ + servers_ - 1) % servers_) return replicas_;
+  throw Error(ErrorKind::failed, "shard " + std::to_string(owner) + " is not at server " + std::to_string(own_));
+}
+
 Shard& ParameterServer::find(std::uint32_t tensor, std::uint32_t shard) const {
   if (tensor >= tensors_.size()) {
     throw Error(ErrorKind::failed, "there is no tensor " + std::to_string(tensor) + ": there are " +
                                        std::to_string(tensors_.size()) + ", counted from 0");
   }
-  if (shard == own_) return *shards_[tensor];
-  if (!replicas_.empty() && shard == (own_ + servers_ - 1) % servers_) return *replicas_[tensor];
-  throw Error(ErrorKind::failed, "shard " + std::to_string(shard) + " is not at server " + std::to_string(own_));
+  return *shards_of(shard)[tensor];
 }
 
 Future<Reply> ParameterServer::push(Push push) {
@@ -158,11 +162,11 @@ void ParameterServer::answer_reads() {
   });
 }
 
-Future<void> ParameterServer::leave(std::uint32_t worker) {
-  for (const auto& shard : shards_) shard->leave(worker);
+Future<void> ParameterServer::leave(std::uint32_t worker, std::uint32_t shard) {
+  for (const auto& one : shards_of(shard)) one->leave(worker);
   answer_reads();
   cut_when_due();
-  if (!options_.replicated) co_return;
+  if (!replicates(shard)) co_return;
   Future<void> replicated = group_[replica_of(own_)].async<&ParameterServer::replicate_leave>(worker);
   try {
     co_await replicated;

@@ -73,8 +73,9 @@ class ParameterService {
   virtual Future<Reply> push(Push push) = 0;
   // The rows, as soon as the consistency model allows a worker of this clock to see them.
   virtual Future<Reply> pull(Pull pull) = 0;
-  // The worker pushes no more. A leaf answers when none of its workers does.
-  virtual Future<void> leave(std::uint32_t worker) = 0;
+  // The worker pushes no more to this shard of any tensor. The answer comes when the replica, if there is one, knows
+  // it; of a leaf, which has no such shards, when none of its workers pushes any more.
+  virtual Future<void> leave(std::uint32_t worker, std::uint32_t shard) = 0;
 
   virtual Future<ShardVersions> versions(std::uint32_t tensor, std::uint32_t shard) = 0;
   virtual Future<WorkerPosition> position(std::uint32_t tensor, std::uint32_t shard, std::uint32_t worker) const = 0;
@@ -105,7 +106,7 @@ class ParameterServer final : public ParameterService {
 
   Future<Reply> push(Push push) override;
   Future<Reply> pull(Pull pull) override;
-  Future<void> leave(std::uint32_t worker) override;
+  Future<void> leave(std::uint32_t worker, std::uint32_t shard) override;
   Future<ShardVersions> versions(std::uint32_t tensor, std::uint32_t shard) override;
   Future<WorkerPosition> position(std::uint32_t tensor, std::uint32_t shard, std::uint32_t worker) const override;
 
@@ -138,6 +139,7 @@ class ParameterServer final : public ParameterService {
   using Shards = std::vector<std::unique_ptr<Shard>>;
 
   Shards make_shards(std::uint32_t owner) const;
+  const Shards& shards_of(std::uint32_t owner) const;
   Shard& find(std::uint32_t tensor, std::uint32_t shard) const;
   Future<Reply> push_to_replica(Push push, PushOutcome outcome);
   Future<Reply> answer(const Push& push, PushOutcome outcome);

@@ -17,8 +17,7 @@ class AsynchronousExchange final : public Exchange {
   std::uint64_t begin() override {
     fetched_ = false;
     clear();
-    const std::uint64_t clock = servers_.position();
-    return clock == kUnbounded ? clock : clock * downpour_.push_every;
+    return servers_.position() * downpour_.push_every;
   }
   const Eigen::VectorXf& parameters(std::uint64_t step, const Rows& rows) override {
     if (!fetched_ || step % downpour_.fetch_every == 0) {

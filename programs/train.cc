@@ -220,13 +220,14 @@ static_assert(static_cast<int>(GradientCompression::dither) == static_cast<int>(
 Program make_training(const TrainConfig& config) {
   const NamedScheme& scheme = named_scheme(config.scheme);
   check_flags(config, scheme);
+  const bool cuts = config.restarts > 0 && scheme.uses("cut_every");  // so that not all is lost with a server
   const ServerTraining training{
       .workers = config.workers,
       .servers = config.servers,
       .steps = config.steps,
       .batch = config.batch,
       .rule = rule_of(config),
-      .cut_every = config.cut_every,
+      .cut_every = config.cut_every.value_or(cuts ? ServerTraining().cut_every : 0),
       .restarts = config.restarts,
       .replicated = config.replicated,
       .bad_values = config.bad_values,

@@ -57,7 +57,7 @@ struct TrainConfig {
   RuleKind rule = RuleKind::sgd;
   std::optional<float> rate{};
   float momentum = 0.9F;
-  std::uint64_t cut_every = 0;
+  std::optional<std::uint64_t> cut_every{};
   int restarts = 0;
   bool replicated = false;
   BadValues bad_values = BadValues::refuse;
@@ -117,7 +117,9 @@ struct TrainConfig {
       field("rate", "learning rate; not given: 0.1 for sgd, 0.02 momentum, 0.03 adagrad, 0.003 adam, 0.3 ftrl",
             positive, changeable),
       field("momentum", "rule momentum: its decay", range(0, 1)),
-      field("cut_every", "updates from one checkpoint to the next; 0: none but at the end", changeable),
+      field("cut_every",
+            "updates from one checkpoint to the next, 0: none but at the end; not given: 50 with restarts, else 0",
+            changeable),
       field("restarts", "how often a node that fails is started again, before the program stops", non_negative,
             changeable),
       field("replicated", "a server that fails is replaced by its replica, instead of being started again"),

@@ -31,6 +31,14 @@ class Killed(unittest.TestCase):
                 run.signal("server/1")
                 self.check(run)
 
+    def test_a_killed_worker_comes_back_to_a_replica(self):
+        for scheme in ["synchronous", "asynchronous"]:
+            with self.subTest(scheme), self.train(scheme, "--replicated", "--servers=3", "--restarts=2") as run:
+                run.wait_for_step(500)
+                run.signal("server/1")
+                run.signal("worker/2")
+                self.assertEqual(STEPS, self.check(run)["updates"])
+
     def test_synchronous_loses_no_bit_with_a_primary(self):
         flags = ["--replicated", "--servers=3", "--seed=3"]
         expected = launch.result("train", "--launch=threads", *LONG, *flags)["parameters_hash"]
@@ -140,12 +148,12 @@ class Killed(unittest.TestCase):
                 run.signal(victim)
                 self.assertEqual(expected, self.check(run)["parameters_hash"])
 
-    def test_servers_go_back_to_their_last_cut(self):
-        for scheme in ["asynchronous", "bounded_delay", "stale_synchronous"]:
-            with self.subTest(scheme), self.train(scheme, "--restarts=2", "--cut-every=200") as run:
+    def test_servers_go_back_to_their_last_cut_and_every_step_is_done(self):
+        for scheme, own in [("asynchronous", []), ("asynchronous", ["--fetch-every=20"]), ("bounded_delay", []), ("stale_synchronous", [])]:
+            with self.subTest(scheme, own=own), self.train(scheme, "--restarts=2", "--cut-every=200", *own) as run:
                 run.wait_for_step(1000)
                 run.signal("server/1")
-                self.check(run)
+                self.assertEqual(STEPS, self.check(run)["updates"])
 
     def test_workers_that_hold_the_parameters_end_it_with_a_clear_error(self):
         with self.train("partitioned", "--restarts=1") as run:

@@ -132,6 +132,13 @@ class Train(unittest.TestCase):
             file.flush()
             self.assertEqual(1, launch.result("train", f"--data={file.name}", "--model=softmax", "--workers=2")["accuracy"])
 
+    def test_with_restarts_checkpoints_are_taken_every_50_updates_unless_flags_say_otherwise(self):
+        for flags, cuts in [([], [110]), (["--restarts=1"], [50, 100, 110]), (["--restarts=1", "--cut-every=0"], [110])]:
+            with self.subTest(flags), tempfile.TemporaryDirectory() as folder:
+                launch.result("train", "--steps=110", f"--directory={folder}/run", *flags)
+                taken = [int(one.name.removeprefix("step-")) for one in pathlib.Path(folder).glob("run/checkpoints/step-*")]
+                self.assertEqual(cuts, sorted(taken))
+
     def test_a_mistake_in_the_data_is_told_before_nodes_start(self):
         with tempfile.TemporaryDirectory() as folder:
             data = pathlib.Path(folder) / "bad.csv"

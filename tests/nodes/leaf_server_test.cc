@@ -54,7 +54,7 @@ class LeafServerTest : public ::testing::TestWithParam<bool> {
   std::uint64_t position(std::uint32_t learner) {
     return leaf_of(learner).call<&ParameterService::position>(0U, 0U, learner).clock;
   }
-  Future<void> leave(std::uint32_t learner) { return leaf_of(learner).async<&ParameterService::leave>(learner); }
+  Future<void> leave(std::uint32_t learner) { return leaf_of(learner).async<&ParameterService::leave>(learner, 0); }
   // Whether the leaf has nothing to answer yet, after all that it was sent.
   template <class T>
   bool waits(std::uint32_t learner, const Future<T>& answer) {

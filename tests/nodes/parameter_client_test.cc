@@ -126,6 +126,17 @@ TEST_P(ParameterClientTest, RowsGoToTheirServersAndBack) {
   EXPECT_EQ(all[50], 2);
 }
 
+TEST_P(ParameterClientTest, APushOfNoRowsGoesToEveryServer) {
+  serve({sparse()}, adding(Asynchronous{}, 1));
+  ParameterClient one = client(0);
+  one.wait(one.start_push_rows(0, 0, {}, {}, 0));
+  for (std::uint32_t server = 0; server < kServers; ++server) {
+    EXPECT_EQ(servers()[server].call<&ParameterServer::position>(0, server, 0).clock, 1);
+  }
+  const auto keys = Array<std::uint64_t>::copy_of(std::vector<std::uint64_t>{1, std::uint64_t{1} << 63});
+  EXPECT_EQ(one.wait(one.start_push_rows(0, 1, keys, Array<float>::copy_of(counting(2)), 0)).oldest, 2);
+}
+
 TEST_P(ParameterClientTest, ARepeatedListTravelsAsItsHash) {
   serve({sparse()}, adding(Asynchronous{}, 2));
   ParameterClient one = client(0);
@@ -323,6 +334,57 @@ TEST_P(ParameterClientTest, AReplicaHasAllThatWasAcknowledged) {
     std::vector<float> rows(3);
     clients[0]->wait(clients[0]->start_pull_rows(1, kPushes, keys, rows));
     EXPECT_EQ(rows, (std::vector<float>{kWorkers * kPushes, 2 * kWorkers * kPushes, 3 * kWorkers * kPushes}));
+    run_.reset();
+  }
+}
+
+TEST_P(ParameterClientTest, AllThatIsUnderWayGoesToTheReplica) {
+  ParameterServerOptions options = adding(Asynchronous{}, 1);
+  options.replicated = true;
+  serve({dense(64)}, options);
+  ParameterClient one = client(0, {.replicated = true});
+  const std::vector<float> ones(64, 1.0F);
+  kill(1);
+  std::vector<float> got(64);
+  std::vector<ParameterClient::Request> requests;
+  for (std::uint64_t step = 0; step < 3; ++step) requests.push_back(one.start_push(0, step, ones, 0, got));
+  for (ParameterClient::Request& request : requests) one.wait(std::move(request));
+  EXPECT_EQ(got, std::vector<float>(64, 3));
+}
+
+// It asks first where the servers are.
+TEST_P(ParameterClientTest, AWorkerThatIsRestartedGoesOnWithTheReplicaOfAServerThatIsGone) {
+  ParameterServerOptions options = adding(Synchronous{}, 1);
+  options.replicated = true;
+  serve({dense(64)}, options);
+  const std::vector<float> ones(64, 1.0F);
+  std::vector<float> got(64);
+  ParameterClient before = client(0, {.replicated = true});
+  for (std::uint64_t step = 0; step < 2; ++step) before.wait(before.start_push(0, step, ones, 0, got));
+  kill(1);
+  ParameterClient one = client(0, {.replicated = true});
+  EXPECT_EQ(one.position(), 2);
+  ParameterClient other = client(0, {.replicated = true});
+  EXPECT_EQ(other.pull_common(0, got), 2);
+  EXPECT_EQ(got, std::vector<float>(64, 2));
+  other.wait(other.start_push(0, 2, ones, 0, got));
+  EXPECT_EQ(got, std::vector<float>(64, 3));
+}
+
+TEST_P(ParameterClientTest, TheReplicaOfAServerThatIsGoneWaitsForNoWorkerThatHasLeft) {
+  for (const bool leaves_before : {true, false}) {
+    program_ = Program("servers");
+    ParameterServerOptions options = adding(Synchronous{}, 2);
+    options.replicated = true;
+    serve({dense(64)}, options);
+    ParameterClient leaver = client(1, {.replicated = true});
+    if (leaves_before) leaver.leave();
+    kill(1);
+    if (!leaves_before) leaver.leave();
+    Push push{.shard = 1};
+    push.values = plain(Array<float>(key_count(tensors_[0].partition.ranges(1))));
+    servers()[2].call<&ParameterServer::push>(push);
+    EXPECT_EQ(servers()[2].call<&ParameterServer::position>(0, 1, 0).version, 1) << leaves_before;
     run_.reset();
   }
 }

@@ -279,7 +279,7 @@ TEST_P(ParameterServerTest, ACutIsTakenWhenAllWorkersHaveLeft) {
       server.client().call<&ParameterServer::push>(push);
     }
   }
-  for (const std::uint32_t worker : {0U, 1U, 2U}) server.client().call<&ParameterServer::leave>(worker);
+  for (const std::uint32_t worker : {0U, 1U, 2U}) server.client().call<&ParameterServer::leave>(worker, 0);
   server.run.wait_saved(2, 1);
   std::filesystem::remove_all(directory);
 }

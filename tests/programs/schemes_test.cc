@@ -462,7 +462,7 @@ class NotingServer final : public ParameterService {
     return ready(Reply{.values = decode(push.values)});
   }
   Future<Reply> pull(Pull) override { return ready(Reply{}); }
-  Future<void> leave(std::uint32_t) override { return ready(); }
+  Future<void> leave(std::uint32_t, std::uint32_t) override { return ready(); }
   Future<ShardVersions> versions(std::uint32_t, std::uint32_t) override { return ready(ShardVersions{}); }
   Future<WorkerPosition> position(std::uint32_t, std::uint32_t, std::uint32_t) const override {
     return ready(WorkerPosition());

@@ -1,0 +1,128 @@
+// A training that has ended is resumed with more steps: every scheme whose servers take checkpoints does what is left,
+// and ends where one long run would, to the bit where it promises bits.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "launchers/run.h"
+#include "nodes/rounds.h"
+#include "programs/asynchronous.h"
+#include "programs/bounded_delay.h"
+#include "programs/federated.h"
+#include "programs/in_graph.h"
+#include "programs/outer_product.h"
+#include "programs/sliced.h"
+#include "programs/softsync.h"
+#include "programs/stale_synchronous.h"
+#include "programs/synchronous.h"
+#include "programs/tree_aggregate.h"
+#include "tests/directory.h"
+#include "tests/programs/training_run.h"
+
+namespace lp::test {
+namespace {
+
+using Add = std::function<TrainingGraph(Program&, const LearningTask&, const ServerTraining&)>;
+
+struct Outcome {
+  std::uint64_t updates = 0;  // of the parameters since the first run began
+  std::string hash{};
+};
+
+// All steps of a run that has this directory, and goes on from another if there is one. A cut is taken at the end
+// alone.
+Outcome train(const Add& add, std::uint64_t steps, const std::filesystem::path& directory,
+              const std::filesystem::path& resume = {}) {
+  ServerTraining training = training_of(4, steps, 0.1F, 2);
+  training.cut_every = 0;
+  Program program("training");
+  const TrainingGraph graph = add(program, digits_task(), training);
+  LaunchOptions options;
+  options.launch = Launch::threads;
+  options.seed = kSeed;
+  options.directory = directory;
+  options.resume = resume;
+  Outcome out;
+  const bool has_rounds = program.find("rounds").has_value();
+  options.report = [&](lp::Run& run) {
+    const auto servers = run.client(graph.servers);
+    const Eigen::Index size = digits_task().model()->size();
+    const Parameters parameters = trained_parameters(servers, run.client(graph.workers), size);
+    out.hash = parameters_hash(parameters.values);
+    out.updates = has_rounds ? run.client(Handle<Rounds>("rounds")).call<&Rounds::statistics>().rounds
+                             : all_parameters(servers, size).step;
+  };
+  lp::Run run(std::move(program), options);
+  EXPECT_TRUE(run.wait().success) << run.wait().cause.text();
+  return out;
+}
+
+struct Case {
+  std::string name;
+  std::uint64_t updates;  // in twice kSteps
+  bool bits;
+  Add add;
+};
+constexpr std::uint64_t kSteps = 48;
+
+class EverySchemeWithCheckpoints : public testing::TestWithParam<Case> {};
+
+TEST_P(EverySchemeWithCheckpoints, DoesTheStepsThatAreLeftWhenItIsResumed) {
+  const Case& scheme = GetParam();
+  const Directory directory;
+  train(scheme.add, kSteps, directory.path() / "begun");
+  const Outcome resumed = train(scheme.add, 2 * kSteps, directory.path() / "resumed", directory.path() / "begun");
+  EXPECT_EQ(resumed.updates, scheme.updates);
+  if (!scheme.bits) return;
+  EXPECT_EQ(resumed.hash, train(scheme.add, 2 * kSteps, directory.path() / "long").hash);
+}
+
+const Case kCases[] = {
+    {"Synchronous", 2 * kSteps, true,
+     [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_synchronous_training(p, t, s); }},
+    {"Backup", 2 * kSteps, false,
+     [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_synchronous_training(p, t, s, 1); }},
+    {"InGraph", 2 * kSteps, true,
+     [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_in_graph_training(p, t, s); }},
+    {"Sliced", 2 * kSteps, true,
+     [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_sliced_training(p, t, s); }},
+    {"Asynchronous", 2 * kSteps, false,
+     [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_asynchronous_training(p, t, s); }},
+    {"Downpour", 2 * kSteps / 4, false,
+     [](Program& p, const LearningTask& t, const ServerTraining& s) {
+       return add_asynchronous_training(p, t, s, {.fetch_every = 6, .push_every = 4});
+     }},
+    {"OuterProduct", 2 * kSteps, false,
+     [](Program& p, const LearningTask& t, const ServerTraining& s) {
+       return add_outer_product_training(p, t, s, {.units = {64, 24, 10}, .epoch_share = 1});
+     }},
+    {"BoundedDelay", 2 * kSteps, false,
+     [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_bounded_delay_training(p, t, s, 2); }},
+    {"BoundedDelayOfNoSteps", 2 * kSteps, true,
+     [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_bounded_delay_training(p, t, s, 0); }},
+    {"StaleSynchronous", 2 * kSteps, false,
+     [](Program& p, const LearningTask& t, const ServerTraining& s) {
+       return add_stale_synchronous_training(p, t, s, 2);
+     }},
+    {"Softsync", 2 * kSteps / 4, false,
+     [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_softsync_training(p, t, s, 1); }},
+    {"Tree", 2 * kSteps / 2, false,
+     [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_softsync_training(p, t, s, 2, 2); }},
+    {"TreeAggregate", 2 * kSteps, true,
+     [](Program& p, const LearningTask& t, const ServerTraining& s) {
+       return add_tree_aggregate_training(p, t, s, 3);
+     }},
+    {"Federated", 2 * kSteps, true,
+     [](Program& p, const LearningTask& t, ServerTraining s) {
+       s.cut_every = s.steps;  // rounds
+       return add_federated_training(p, t, s, {.share = 0.5});
+     }},
+};
+INSTANTIATE_TEST_SUITE_P(Schemes, EverySchemeWithCheckpoints, testing::ValuesIn(kCases),
+                         [](const auto& one) { return one.param.name; });
+
+}  // namespace
+}  // namespace lp::test
