@@ -11,6 +11,7 @@
 #include "programs/asynchronous.h"
 #include "programs/bounded_delay.h"
 #include "programs/serial.h"
+#include "programs/softsync.h"
 #include "programs/stale_synchronous.h"
 #include "tests/programs/training_run.h"
 
@@ -152,6 +153,26 @@ TEST(SparseTraining, ExchangesRowsAloneAndReachesSerialAccuracy) {
   EXPECT_LT(train([&](Program& program) { return add_bounded_delay_training(program, task, training, 1); }), kAll / 6);
   EXPECT_LT(train([&](Program& program) { return add_stale_synchronous_training(program, task, training, 1); }),
             kAll / 6);
+}
+
+// Whose leaf, of all workers, sums gradients of all parameters: so the order of the updates is always the same.
+TEST(SparseTraining, OverATreeIsTheTrainingOfTheSameDataKeptDense) {
+  const Dataset sparse = sparse_examples(50, 400, 2);
+  Dataset dense = sparse;
+  dense.features = Eigen::MatrixXf(sparse.sparse);
+  dense.sparse = {};
+  const auto train = [](const Dataset& data) {
+    const LearningTask task{.model = [] { return std::make_unique<LinearModel>(50, 2); },
+                            .data = [&data](std::uint64_t) { return data; }};
+    test::TrainingRun run([&](Program& program) {
+      return add_softsync_training(program, task, {.workers = 3, .servers = 2, .steps = 150}, 1, 1);
+    });
+    run.finish();
+    return trained_parameters(run.servers(), run.workers(), task.model()->size()).values;
+  };
+  const Eigen::VectorXf expected = train(dense);
+  EXPECT_GT(expected.norm(), 0);
+  EXPECT_LT((train(sparse) - expected).norm(), 1e-4F * expected.norm());
 }
 
 }  // namespace
