@@ -116,7 +116,9 @@ struct TrainConfig {
       field("rate", "learning rate; not given: 0.1 for sgd, 0.02 momentum, 0.03 adagrad, 0.003 adam, 0.3 ftrl",
             positive),
       field("momentum", "rule momentum: its decay", range(0, 1)),
-      field("cut_every", "updates from one checkpoint to the next; 0: none but at the end"),
+      field("cut_every",
+            "updates, or steps of a worker that trains on its own, from one checkpoint to the next; 0: none but at the "
+            "end"),
       field("restarts", "how often a node that fails is started again, before the program stops", non_negative),
       field("replicated", "a server that fails is replaced by its replica, instead of being started again"),
       field("bad_values",
