@@ -67,28 +67,63 @@ void SharedVectorView::check(std::uint32_t user) const {
 
 std::uint64_t SharedVectorView::progress(std::uint32_t user) const {
   check(user);
-  return std::atomic_ref(progress_[user]).load(std::memory_order_relaxed);
+  return std::atomic_ref(progress_[user]).load(std::memory_order_acquire);
 }
 
 void SharedVectorView::set_progress(std::uint32_t user, std::uint64_t progress) const {
   check(user);
-  std::atomic_ref(progress_[user]).store(progress, std::memory_order_relaxed);
+  std::atomic_ref(progress_[user]).store(progress, std::memory_order_release);
 }
 
 SharedVector::SharedVector(Context& context, const std::function<std::vector<float>(std::uint64_t seed)>& initial,
-                           std::uint32_t users)
-    : SharedVector(initial(context.program_seed()), users) {}
+                           std::uint32_t users, CutSchedule schedule)
+    : SharedVector(context, initial(context.program_seed()), users, schedule) {}
 
-SharedVector::SharedVector(const std::vector<float>& initial, std::uint32_t users)
-    : place_{.secret = secret_text(kSecret / 2), .users = users, .size = initial.size()}, view_(made(place_), place_) {
+SharedVector::SharedVector(Context& context, const std::vector<float>& initial, std::uint32_t users,
+                           CutSchedule schedule)
+    : context_(context),
+      schedule_(schedule),
+      place_{.secret = secret_text(kSecret / 2), .users = users, .size = initial.size()},
+      view_(made(place_), place_) {
   place_.path = view_.memory_.path();
-  for (std::size_t i = 0; i < initial.size(); ++i) view_.add(i, initial[i]);
+  for (std::size_t i = 0; i < initial.size(); ++i) view_.set(i, initial[i]);
 }
 
 Array<float> SharedVector::values() const {
   auto out = Array<float>::uninitialized(view_.size());
   view_.read(0, out.edit());
   return out;
+}
+
+std::uint64_t SharedVector::updates() const {
+  std::uint64_t sum = 0;
+  for (std::uint32_t user = 0; user < place_.users; ++user) sum += view_.progress(user);
+  return sum;
+}
+
+void SharedVector::cut_when_due() {
+  if (schedule_.due(updates())) context_.cut(schedule_.cut);
+}
+
+void SharedVector::save(Checkpoint& out) const {
+  std::vector<std::uint64_t> progress;
+  for (std::uint32_t user = 0; user < place_.users; ++user) progress.push_back(view_.progress(user));
+  out.put("progress", progress);
+  out.put("values", values());  // after the progress, of which no change may be missing
+}
+
+void SharedVector::load(const Checkpoint& in) {
+  const auto progress = in.get<std::vector<std::uint64_t>>("progress");
+  const auto saved = in.get<Array<float>>("values");
+  if (progress.size() != place_.users || saved.size() != view_.size()) {
+    throw Error(ErrorKind::failed, "what was saved is a vector of " + std::to_string(saved.size()) + " values with " +
+                                       std::to_string(progress.size()) + " users, not of " +
+                                       std::to_string(view_.size()) + " with " + std::to_string(place_.users) +
+                                       ": resume with the same model and as many workers");
+  }
+  for (std::uint32_t user = 0; user < place_.users; ++user) view_.set_progress(user, progress[user]);
+  for (std::size_t i = 0; i < saved.size(); ++i) view_.set(i, saved[i]);
+  schedule_.cut = updates();
 }
 
 }  // namespace lp

@@ -2,6 +2,8 @@
 // A vector in the memory of a host, which any number of threads and processes change at a time without locks: Hogwild
 // (Recht, Ré, Wright and Niu, NIPS 2011). The node owns the memory and says where it is; its users map it, and then
 // call nobody. A change of an element is never lost, but who reads several sees them as they are one after the other.
+// What is saved has, for each user, all changes up to the progress that is saved with it, and in part those that were
+// made meanwhile: a user that goes on from there makes them again.
 //
 // SharedVector is a node, which serves only. A SharedVectorView is a resource of its user; any thread may use it.
 
@@ -15,8 +17,10 @@
 
 #include "lp/base/array.h"
 #include "lp/base/shared_memory.h"
+#include "lp/program/checkpoint.h"
 #include "lp/program/context.h"
 #include "lp/rpc/method.h"
+#include "nodes/cut_schedule.h"
 
 namespace lp {
 
@@ -41,8 +45,8 @@ class SharedVectorView {
   // Copies as many elements as there is room for, from `begin` on.
   void read(std::size_t begin, std::span<float> to) const;
 
-  // A number that each user keeps here, so that it is still there when the user was restarted: 0 at first.
-  // Error::failed when there is no such user.
+  // A number that each user keeps here, so that it is still there when the user was restarted: 0 at first. A reader
+  // sees all changes that the user made before it was set. Error::failed when there is no such user.
   std::uint64_t progress(std::uint32_t user) const;
   void set_progress(std::uint32_t user, std::uint64_t progress) const;
 
@@ -50,6 +54,7 @@ class SharedVectorView {
   friend class SharedVector;
   SharedVectorView(SharedMemory memory, const SharedVectorPlace& place);
   void check(std::uint32_t user) const;
+  void set(std::size_t i, float value) const { std::atomic_ref(values_[i]).store(value, std::memory_order_relaxed); }
 
   SharedMemory memory_;
   std::uint32_t users_;
@@ -60,19 +65,30 @@ class SharedVectorView {
 
 class SharedVector {
  public:
-  // `initial` gives the values from the program's seed.
+  // `initial` gives the values from the program's seed. The schedule is about the progress of all users together.
   SharedVector(Context& context, const std::function<std::vector<float>(std::uint64_t seed)>& initial,
-               std::uint32_t users);
+               std::uint32_t users, CutSchedule schedule);
 
   SharedVectorPlace place() const { return place_; }
   // As they are now.
   Array<float> values() const;
+  // The progress of all users together.
+  std::uint64_t updates() const;
+  // Cuts, if one is due: users tell when they have made progress.
+  void cut_when_due();
 
-  using Remote = Methods<idempotent<&SharedVector::place>, idempotent<&SharedVector::values>>;
+  void save(Checkpoint& out) const;
+  // Error::failed when what was saved has another size or other users.
+  void load(const Checkpoint& in);
+
+  using Remote = Methods<idempotent<&SharedVector::place>, idempotent<&SharedVector::values>,
+                         idempotent<&SharedVector::updates>, idempotent<&SharedVector::cut_when_due>>;
 
  private:
-  SharedVector(const std::vector<float>& initial, std::uint32_t users);
+  SharedVector(Context& context, const std::vector<float>& initial, std::uint32_t users, CutSchedule schedule);
 
+  Context& context_;
+  CutSchedule schedule_;
   SharedVectorPlace place_;
   SharedVectorView view_;
 };

@@ -38,7 +38,9 @@ class FederatedExchange final : public Exchange {
     return next_round();
   }
   Traffic traffic() const override { return traffic_; }
-  Eigen::VectorXf result() const override { return parameters_; }
+  std::function<Parameters()> result() const override {
+    return [learned = Parameters{.step = round_, .values = parameters_}] { return learned; };
+  }
   std::uint64_t dropped() const override { return late_; }
 
  private:
@@ -52,6 +54,7 @@ class FederatedExchange final : public Exchange {
     std::copy(round.state.begin(), round.state.end(), parameters_.data());
     optimizer_ = {.rule = rule_};
     traffic_.received += round.state.size() * sizeof(float);
+    round_ = round.number;
     return round.over ? kUnbounded : round.number * round_steps_;
   }
 
@@ -64,6 +67,7 @@ class FederatedExchange final : public Exchange {
   Eigen::VectorXf parameters_;
   Optimizer optimizer_{};
   Traffic traffic_{};
+  std::uint64_t round_ = 0;
   std::uint64_t late_ = 0;  // contributions
 };
 

@@ -7,89 +7,113 @@
 
 #include "lp/base/error.h"
 #include "lp/base/random.h"
+#include "nodes/commits.h"
 #include "nodes/gossip_member.h"
 #include "programs/gradient_guard.h"
+#include "programs/replica.h"
 #include "programs/rows.h"
 #include "programs/serverless.h"
 
 namespace lp {
 namespace {
 
+using GossipNodes = BothNodes<GroupHandle<GossipMember>, Handle<Commits>>;
+
 class GossipExchange final : public Exchange {
  public:
-  GossipExchange(const ExchangeParts& parts, const Clients<GossipMember>& members, double probability)
-      : members_(members),
+  GossipExchange(const ExchangeParts& parts, const GossipNodes::Called& nodes, double probability)
+      : members_(nodes.first),
+        commits_(nodes.second),
         worker_(parts.worker),
         seed_(parts.seed),
         probability_(probability),
+        cut_every_(parts.training.cut_every),
         guard_(parts.training.bad_values, parts.worker),
-        optimizer_{.rule = parts.training.rule},
-        parameters_(parts.model.initialize(parts.seed)) {}
+        replica_{.parameters = parts.model.initialize(parts.seed), .optimizer = {.rule = parts.training.rule}} {}
 
   std::uint64_t begin() override {
-    weight_ = own().call<&GossipMember::first_weight>();
-    step_ = 0;
+    if (const Array<float> kept = commits_.call<&Commits::state>(worker_); !kept.empty()) {
+      unpack(kept, replica_);
+    } else {
+      replica_.weight = own().call<&GossipMember::first_weight>();
+      replica_.step = 0;
+    }
     receive();
-    return step_;
+    return replica_.step;
   }
   const Eigen::VectorXf& parameters(std::uint64_t, const Rows&) override {
     receive();
-    return parameters_;
+    return replica_.parameters;
   }
   std::uint64_t push(std::uint64_t step, const Rows&, const BatchGradient& batch) override {
-    descend(optimizer_, parameters_, guard_.checked(step, batch.gradient), batch.examples);
-    step_ = std::max(step_, step + 1);
+    descend(replica_.optimizer, replica_.parameters, guard_.checked(step, batch.gradient), batch.examples);
+    replica_.step = std::max(replica_.step, step + 1);
     Random random(seed_, "gossip/" + std::to_string(worker_), step);
-    if (members_.size() > 1 && weight_ > 0 && random.uniform() < probability_) {
+    if (members_.size() > 1 && replica_.weight > 0 && random.uniform() < probability_) {
       const std::uint64_t other = random.below(members_.size() - 1);
       send(other + (other >= worker_ ? 1 : 0));
     }
-    return step_;
+    if (cut_every_ > 0 && replica_.step % cut_every_ == 0) commit();
+    return replica_.step;
   }
   // The own member keeps the model, with what others still send.
   void end() override {
     receive();
+    commit();
     own().call<&GossipMember::put>(model());
   }
   Traffic traffic() const override { return traffic_; }
-  Eigen::VectorXf result() const override { return parameters_; }
+  // The mean of all models by their weights: GoSGD's estimate of the consensus. Each is with its member, and what was
+  // sent to a worker that had ended, too. Where no weight is left, it is this worker's own model.
+  std::function<Parameters()> result() const override {
+    return [members = members_, own = model()] {
+      WeightedModel mean = own;
+      mean.weight = 0;
+      for (const auto& one : members.outcomes<&GossipMember::held>()) {
+        if (one) mean.merge(one.value());
+      }
+      const auto size = static_cast<Eigen::Index>(mean.values.size());
+      return Parameters{.step = mean.step, .values = Eigen::Map<const Eigen::VectorXf>(mean.values.data(), size)};
+    };
+  }
 
  private:
   const Client<GossipMember>& own() const { return members_[worker_]; }
   WeightedModel model() const {
-    return {.weight = weight_, .values = Array<float>::copy_of(flat(parameters_)), .step = step_};
+    return {
+        .weight = replica_.weight, .values = Array<float>::copy_of(flat(replica_.parameters)), .step = replica_.step};
   }
+  void commit() { commits_.call<&Commits::put>(worker_, replica_.step, packed(replica_)); }
 
   void receive() {
     const WeightedModel sent = own().call<&GossipMember::take>();
     if (sent.weight == 0) return;
-    if (weight_ == 0) step_ = std::max(step_, sent.step);
+    if (replica_.weight == 0) replica_.step = std::max(replica_.step, sent.step);
     WeightedModel mine = model();
     mine.merge(sent);
-    weight_ = mine.weight;
-    parameters_ = Eigen::Map<const Eigen::VectorXf>(mine.values.data(), parameters_.size());
+    replica_.weight = mine.weight;
+    replica_.parameters = Eigen::Map<const Eigen::VectorXf>(mine.values.data(), replica_.parameters.size());
     traffic_.received += sent.values.size() * sizeof(float);
   }
   void send(std::uint64_t to) {
-    weight_ /= 2;
+    replica_.weight /= 2;
     try {
       members_[to].call<&GossipMember::put>(model());
-      traffic_.sent += static_cast<std::uint64_t>(parameters_.size()) * sizeof(float);
+      traffic_.sent += static_cast<std::uint64_t>(replica_.parameters.size()) * sizeof(float);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::disconnected) throw;
-      if (!error.may_have_run()) weight_ *= 2;  // else it went down with who may have it
+      if (!error.may_have_run()) replica_.weight *= 2;  // else it went down with who may have it
     }
   }
 
   const Clients<GossipMember> members_;
+  const Client<Commits> commits_;
   const std::uint32_t worker_;
   const std::uint64_t seed_;
   const double probability_;
+  const std::uint64_t cut_every_;
   GradientGuard guard_;
-  Optimizer optimizer_;
-  Eigen::VectorXf parameters_;
-  double weight_ = 0;
-  std::uint64_t step_ = 0;  // the next one
+  Replica replica_;  // at its next step
   Traffic traffic_{};
 };
 
@@ -102,14 +126,18 @@ TrainingGraph add_gossip_training(Program& program, const LearningTask& task, co
   }
   const auto members = program.group<GossipMember>(
       {.name = "gossip", .replicas = training.workers, .on_failure = worker_policy(training)}, context);
+  // A cut after so many steps of each worker.
+  const auto workers = static_cast<std::uint32_t>(std::max(training.workers, 0));
+  const auto commits =
+      program.add<Commits>({.name = "commits", .on_failure = restart_or_stop(training)}, context, workers,
+                           CutSchedule{.every = training.cut_every * workers, .last = training.steps});
   TrainingGraph graph = add_serverless_workers(
       program, task, training,
-      BoundScheme<GroupHandle<GossipMember>>{
-          .scheme = {.division = Division::turns},
-          .nodes = members,
-          .exchange = [probability](const ExchangeParts& parts, const Clients<GossipMember>& all) {
-            return std::make_unique<GossipExchange>(parts, all, probability);
-          }});
+      BoundScheme<GossipNodes>{.scheme = {.division = Division::turns},
+                               .nodes = {members, commits},
+                               .exchange = [probability](const ExchangeParts& parts, const GossipNodes::Called& nodes) {
+                                 return std::make_unique<GossipExchange>(parts, nodes, probability);
+                               }});
   for (int i = 0; i < training.workers; ++i) program.colocate(graph.workers[i], members[i]);
   return graph;
 }

@@ -1,5 +1,6 @@
 #include "programs/hogwild.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -17,10 +18,12 @@ namespace {
 class HogwildExchange final : public Exchange {
  public:
   HogwildExchange(const ExchangeParts& parts, const Client<SharedVector>& vector)
-      : view_(vector.call<&SharedVector::place>()),
+      : vector_(vector),
+        view_(vector.call<&SharedVector::place>()),
         worker_(parts.worker),
         width_(static_cast<std::size_t>(parts.model.width())),
         rate_(std::get<Sgd>(parts.training.rule).rate),
+        cut_every_(parts.training.cut_every),
         guard_(parts.training.bad_values, parts.worker) {
     if (view_.size() != static_cast<std::size_t>(parts.model.size())) {
       throw Error(ErrorKind::failed, "the shared vector has " + std::to_string(view_.size()) +
@@ -44,19 +47,28 @@ class HogwildExchange final : public Exchange {
       if (values[i] != 0) view_.add(rows.empty() ? i : rows[i / width_] * width_ + i % width_, -rate * values[i]);
     }
     view_.set_progress(worker_, step + 1);
+    if (cut_every_ > 0 && (step + 1) % cut_every_ == 0) vector_.call<&SharedVector::cut_when_due>();
     return step + 1;
   }
-  Eigen::VectorXf result() const override {
-    Eigen::VectorXf out(static_cast<Eigen::Index>(view_.size()));
-    view_.read(0, flat(out));
-    return out;
+  void end() override { vector_.call<&SharedVector::cut_when_due>(); }
+  // The vector, which others may still change when this worker has ended.
+  std::function<Parameters()> result() const override {
+    return [vector = vector_] {
+      const std::uint64_t updates = vector.call<&SharedVector::updates>();
+      const Array<float> values = vector.call<&SharedVector::values>();
+      return Parameters{
+          .step = updates,
+          .values = Eigen::Map<const Eigen::VectorXf>(values.data(), static_cast<Eigen::Index>(values.size()))};
+    };
   }
 
  private:
+  const Client<SharedVector> vector_;
   const SharedVectorView view_;
   const std::uint32_t worker_;
   const std::size_t width_;
   const float rate_;
+  const std::uint64_t cut_every_;
   GradientGuard guard_;
   Eigen::VectorXf parameters_{};
 };
@@ -67,8 +79,11 @@ TrainingGraph add_hogwild_training(Program& program, const LearningTask& task, c
   if (!std::holds_alternative<Sgd>(training.rule)) {
     throw Error(ErrorKind::failed, "Hogwild changes the parameters without a state of its own: choose the rule sgd");
   }
-  const auto vector = program.add<SharedVector>({.name = "vector"}, context, initial_parameters(task),
-                                                static_cast<std::uint32_t>(training.workers));
+  // A cut after so many steps of each worker.
+  const auto workers = static_cast<std::uint32_t>(std::max(training.workers, 0));
+  const auto vector =
+      program.add<SharedVector>({.name = "vector"}, context, initial_parameters(task), workers,
+                                CutSchedule{.every = training.cut_every * workers, .last = training.steps});
   return add_serverless_workers(
       program, task, training,
       BoundScheme<Handle<SharedVector>>{.scheme = {.division = Division::turns, .takes_rows = true},

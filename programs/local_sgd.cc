@@ -1,7 +1,9 @@
 #include "programs/local_sgd.h"
 
+#include <array>
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "lp/base/error.h"
 #include "programs/rows.h"
@@ -24,15 +26,16 @@ class LocalSgdRule final : public ReplicaRule {
     average(replica, all);
     return true;
   }
-  void end(Replica& replica, Collective& all) override {
-    if (replica.step % average_every_ != 0) average(replica, all);
-    if (block_) replica.parameters = replica.global;
-  }
+  void end(Replica& replica, Collective& all) override { average(replica, all); }
 
  private:
   void average(Replica& replica, Collective& all) {
-    all.allreduce(flat(replica.parameters));
-    replica.parameters /= static_cast<float>(all.ranks());
+    const std::array<std::span<float>, 3> tensors{flat(replica.parameters), replica.optimizer.first,
+                                                  replica.optimizer.second};
+    all.allreduce(tensors);
+    for (const std::span<float> one : tensors) {
+      for (float& value : one) value /= static_cast<float>(all.ranks());
+    }
     if (!block_) return;
     const float momentum = block_->momentum < 0 ? 1 - 1 / static_cast<float>(all.ranks()) : block_->momentum;
     Eigen::VectorXf begin = replica.global;  // of this block
@@ -53,26 +56,20 @@ ReplicaScheme scheme_of(std::uint64_t average_every, std::optional<BlockMomentum
           .rule = [average_every, block] { return std::make_unique<LocalSgdRule>(average_every, block); }};
 }
 
-ServerTraining rounded_up(ServerTraining training) {
-  const auto workers = static_cast<std::uint64_t>(training.workers);
-  if (workers > 0) training.steps = (training.steps + workers - 1) / workers * workers;
-  return training;
-}
-
 }  // namespace
 
 ReplicaScheme local_sgd_scheme(std::uint64_t average_every) { return scheme_of(average_every, {}); }
 
 ReplicaScheme bmuf_scheme(std::uint64_t average_every, BlockMomentum block) { return scheme_of(average_every, block); }
 
-TrainingGraph add_local_sgd_training(Program& program, const LearningTask& task, ServerTraining training,
+TrainingGraph add_local_sgd_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                      std::uint64_t average_every) {
-  return add_replica_training(program, task, rounded_up(training), local_sgd_scheme(average_every));
+  return add_replica_training(program, task, training, local_sgd_scheme(average_every));
 }
 
-TrainingGraph add_bmuf_training(Program& program, const LearningTask& task, ServerTraining training,
+TrainingGraph add_bmuf_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                 std::uint64_t average_every, BlockMomentum block) {
-  return add_replica_training(program, task, rounded_up(training), bmuf_scheme(average_every, block));
+  return add_replica_training(program, task, training, bmuf_scheme(average_every, block));
 }
 
 }  // namespace lp

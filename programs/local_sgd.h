@@ -1,6 +1,8 @@
 #pragma once
 // Local SGD with averaging of models: SparkNet (Moritz et al., ICLR 2016), and Multiverso without servers. Every worker
-// trains its own replica on its own batches; after every so many steps all take the mean of their parameters.
+// trains its own replica on its own batches; after every so many steps all take the mean of their parameters, and of
+// their optimizers' states (Yu, Jin and Yang, "On the linear speedup analysis of communication efficient momentum SGD
+// for distributed non-convex optimization", ICML 2019).
 
 #include <cstdint>
 
@@ -11,8 +13,8 @@ namespace lp {
 // `average_every` is τ, in steps of a worker; it takes every N-th whole batch. Error::failed when it is 0.
 ReplicaScheme local_sgd_scheme(std::uint64_t average_every = 50);
 
-// All workers do as many steps: the batches of the training, rounded up to a multiple of the workers.
-TrainingGraph add_local_sgd_training(Program& program, const LearningTask& task, ServerTraining training,
+// All workers do as many steps: the last of them may take batches beyond those of the training.
+TrainingGraph add_local_sgd_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                      std::uint64_t average_every = 50);
 
 // Blockwise model-update filtering, as CNTK (Chen and Huo, ICASSP 2016): instead of the mean itself, a step towards it
@@ -24,7 +26,7 @@ struct BlockMomentum {
   bool nesterov = true;  // the next block begins at w + η Δ
 };
 ReplicaScheme bmuf_scheme(std::uint64_t average_every = 50, BlockMomentum block = {});
-TrainingGraph add_bmuf_training(Program& program, const LearningTask& task, ServerTraining training,
+TrainingGraph add_bmuf_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                 std::uint64_t average_every = 50, BlockMomentum block = {});
 
 }  // namespace lp

@@ -100,7 +100,9 @@ class PartitionedExchange final : public Exchange {
     optimizer_.apply(flat(parameters_), flat(std::as_const(sums_)));
     return step + 1;
   }
-  Eigen::VectorXf result() const override { return parameters_; }
+  std::function<Parameters()> result() const override {
+    return [learned = Parameters{.step = optimizer_.steps, .values = parameters_}] { return learned; };
+  }
 
  private:
   ParameterClient& servers_;

@@ -94,12 +94,15 @@ class PipelineExchange final : public Exchange {
     stages_.all<&PipelineStage::update>(step, batch.examples);
     return step + 1;
   }
-  Eigen::VectorXf result() const override {
-    std::vector<float> out;
-    for (const Eigen::VectorXf& one : stages_.all<&PipelineStage::parameters>()) {
-      out.insert(out.end(), one.begin(), one.end());
-    }
-    return Eigen::Map<const Eigen::VectorXf>(out.data(), static_cast<Eigen::Index>(out.size()));
+  std::function<Parameters()> result() const override {
+    return [stages = stages_] {
+      std::vector<float> out;
+      for (const Eigen::VectorXf& one : stages.all<&PipelineStage::parameters>()) {
+        out.insert(out.end(), one.begin(), one.end());
+      }
+      return Parameters{.step = stages[0].call<&PipelineStage::steps>(),
+                        .values = Eigen::Map<const Eigen::VectorXf>(out.data(), static_cast<Eigen::Index>(out.size()))};
+    };
   }
 
  private:
@@ -142,7 +145,7 @@ PipelineStage::PipelineStage(Context& node, Clients<PipelineStage> stages, const
       index_(static_cast<std::size_t>(node.index())),
       layers_(stage_layers(pipeline, index_)),
       micro_batches_(pipeline.micro_batches),
-      cut_every_(training.cut_every),
+      schedule_{.every = training.cut_every, .last = training.steps},
       guard_(training.bad_values, static_cast<std::uint32_t>(node.index())),
       parameters_(task.model()->initialize(node.program_seed()).segment(offset_of(pipeline, index_), layers_.size())),
       optimizer_{.rule = training.rule} {}
@@ -229,7 +232,7 @@ void PipelineStage::descend_by_all(std::uint64_t step, std::uint32_t examples) {
   }
   step_ = step + 1;
   begin_again();
-  if (cut_every_ > 0 && step_ % cut_every_ == 0) context_.cut(step_);
+  if (schedule_.due(step_)) context_.cut(step_);
 }
 
 Future<void> PipelineStage::catch_up(std::uint64_t steps) {
@@ -272,7 +275,7 @@ void PipelineStage::load(const Checkpoint& in) {
     throw Error(ErrorKind::failed, "what was saved has " + std::to_string(parameters.size()) +
                                        " parameters, but this stage's layers have " + std::to_string(layers_.size()));
   }
-  step_ = in.get<std::uint64_t>("step");
+  schedule_.cut = step_ = in.get<std::uint64_t>("step");
   std::copy(parameters.begin(), parameters.end(), parameters_.data());
   optimizer_ = in.get<Optimizer>("optimizer");
 }

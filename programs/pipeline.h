@@ -20,6 +20,7 @@
 #include "lp/rpc/future.h"
 #include "lp/rpc/method.h"
 #include "lp/wire/eigen.h"
+#include "nodes/cut_schedule.h"
 #include "nodes/run_queue.h"
 #include "programs/gradient_guard.h"
 #include "programs/mlp.h"
@@ -112,9 +113,9 @@ class PipelineStage {
   const std::size_t index_;
   const MlpLayers layers_;
   const std::uint32_t micro_batches_;
-  const std::uint64_t cut_every_;
   RunQueue work_{};
   // What follows is its work's alone.
+  CutSchedule schedule_;
   GradientGuard guard_;
   Eigen::VectorXf parameters_{};
   Optimizer optimizer_;

@@ -6,7 +6,7 @@
 //     worker/0 ◀──▶ worker/1      each with collective/k, in its process
 //         ▲    ╲  ╱    ▲
 //         ▼    ╱  ╲    ▼
-//     worker/3 ◀──▶ worker/2
+//     worker/3 ◀──▶ worker/2      the one of rank 0 ──▶ commits
 //
 // Values; a Replica and its rule are owned by a worker, one thread.
 
@@ -17,18 +17,10 @@
 #include <Eigen/Core>
 
 #include "nodes/collective.h"
+#include "programs/replica.h"
 #include "programs/training.h"
 
 namespace lp {
-
-// What a worker has. All of it is needed to go on elsewhere.
-struct Replica {
-  std::uint64_t step = 0;  // steps done
-  Eigen::VectorXf parameters{};
-  Optimizer optimizer{};
-  Eigen::VectorXf global{};  // BMUF: the parameters of all, and their change by the last block
-  Eigen::VectorXf change{};
-};
 
 class ReplicaRule {
  public:
@@ -36,7 +28,7 @@ class ReplicaRule {
 
   // A step, by the gradient summed over the examples. True when now all workers have the same replica.
   virtual bool step(Replica& replica, Collective& all, const Eigen::VectorXf& gradient, std::uint32_t examples) = 0;
-  // After the last step: all workers have the same parameters.
+  // After the last step, where they do not: then they have.
   virtual void end(Replica&, Collective&) {}
 };
 
@@ -46,9 +38,13 @@ struct ReplicaScheme {
   std::function<std::unique_ptr<ReplicaRule>()> rule{};
 };
 
-// Adds the groups "worker", which ends the program, and "collective". A commit is taken every `cut_every` steps, or
-// at the next step after which all are equal; 0: only the first parameters. A worker that fails is restarted as often
-// as the training says; without restarts the others go on and share the batches among them.
+// Adds the groups "worker", which ends the program, and "collective", and the node "commits". A commit is taken every
+// `cut_every` steps of a worker, or at the next step after which all are equal, and after the last; 0: only then. Each
+// is in all workers, and in a cut. A worker that fails is restarted as often as the training says; without restarts the
+// others go on and share all batches that are left among them. So every batch is trained on, those after the commit
+// that all go back to once more; workers that take turns do as many steps each, the last of them beyond the training's.
+// Where no worker has a commit, all go on from that of "commits": when all were restarted, or the run resumes another.
+// With the same workers, a restart changes no bit. The node "commits" is restarted as often; then the program stops.
 TrainingGraph add_replica_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                    const ReplicaScheme& scheme);
 

@@ -201,7 +201,7 @@ const NamedScheme kSchemes[] = {
     {.name = "hogwild",
      .system = "Hogwild",
      .summary = "workers of one host change one vector in its memory without locks",
-     .parts = kWorkers,
+     .parts = kWorkers | kCuts,
      .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
                const TrainConfig&) { add_hogwild_training(program, task, training); }},
     {.name = "pipeline",
@@ -246,7 +246,7 @@ const NamedScheme kSchemes[] = {
      .system = "GoSGD",
      .summary =
          "each worker trains its own model, and sends it with --probability to a random other, who takes the mean",
-     .parts = kWorkers,
+     .parts = kWorkers | kCuts,
      .own = {"probability"},
      .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
                const TrainConfig& config) { add_gossip_training(program, task, training, config.probability); }},

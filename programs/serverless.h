@@ -35,6 +35,22 @@ struct BoundScheme {
   void append_nodes(std::vector<std::string>& names) const { nodes.append_nodes(names); }
 };
 
+// Two kinds of nodes that a scheme's workers call.
+template <class First, class Second>
+struct BothNodes {
+  using Called = std::pair<decltype(std::declval<const First&>().dereference(std::declval<Context&>())),
+                           decltype(std::declval<const Second&>().dereference(std::declval<Context&>()))>;
+
+  First first;
+  Second second;
+
+  Called dereference(Context& worker) const { return {first.dereference(worker), second.dereference(worker)}; }
+  void append_nodes(std::vector<std::string>& names) const {
+    first.append_nodes(names);
+    second.append_nodes(names);
+  }
+};
+
 // A worker that fails is restarted as often as the training says; without restarts the others go on.
 inline FailurePolicy worker_policy(const ServerTraining& training) {
   return training.restarts > 0 ? restart(training.restarts) : kIgnore;

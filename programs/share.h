@@ -24,14 +24,16 @@ class Share {
   std::uint64_t own_examples() const { return own_.size(); }
   std::uint64_t round_steps() const { return round_steps_; }
   std::uint64_t steps() const { return steps_; }
-  // The examples of the worker's step, if it has another place than at first; nothing when all steps are done.
-  std::optional<Dataset> batch(std::uint64_t step, const std::optional<Place>& now = {});
-  // How many steps of the whole training this step of the worker stands for.
-  std::uint64_t training_step(std::uint64_t step) const;
+  // The examples of the worker's step, if it is somewhere else than when no worker has failed; nothing when all steps
+  // are done. Workers that take turns from a position on all do as many steps, the last of them beyond the training's.
+  std::optional<Dataset> batch(std::uint64_t step, const std::optional<Position>& now = {});
+  // Which step of the whole training this step of the worker is.
+  std::uint64_t training_step(std::uint64_t step, const std::optional<Position>& now = {}) const;
 
  private:
   Place place_;
   bool turns_;
+  std::uint64_t training_steps_;
   std::uint64_t steps_;
   Dataset data_{};
   std::vector<std::uint32_t> own_{};

@@ -23,7 +23,9 @@ class SlicedExchange final : public Exchange {
     return next_ = synchronous_->push(step, rows, batch);
   }
   std::optional<double> loss() const override { return synchronous_->loss(); }
-  Eigen::VectorXf result() const override { return synchronous_->parameters(next_, {}); }
+  std::function<Parameters()> result() const override {
+    return [learned = Parameters{.step = next_, .values = synchronous_->parameters(next_, {})}] { return learned; };
+  }
 
  private:
   std::unique_ptr<Exchange> synchronous_;

@@ -119,7 +119,8 @@ struct TrainConfig {
             positive, changeable),
       field("momentum", "rule momentum: its decay", range(0, 1)),
       field("cut_every",
-            "updates from one checkpoint to the next, 0: none but at the end; not given: 50 with restarts, else 0",
+            "updates, or steps of a worker that trains on its own, from one checkpoint to the next; 0: none but at the "
+            "end; not given: 50 with restarts, else 0",
             changeable),
       field("restarts", "how often a node that fails is started again, before the program stops", non_negative,
             changeable),

@@ -140,12 +140,11 @@ Parameters trained_parameters(const Clients<ParameterServer>& servers, const Cli
                               Eigen::Index size) {
   for (const Client<TrainingWorker>& worker : workers) {
     try {
-      const Array<float> values = worker.call<&TrainingWorker::parameters>();
-      if (values.empty()) break;
-      return {.step = worker.call<&TrainingWorker::statistics>().steps,
-              .values = Eigen::Map<const Eigen::VectorXf>(values.data(), size)};
+      Parameters learned = worker.call<&TrainingWorker::learned>();
+      if (learned.values.size() == 0) break;
+      return learned;
     } catch (const Error& error) {
-      if (error.kind() != ErrorKind::disconnected) throw;  // another worker has the same
+      if (error.kind() != ErrorKind::disconnected) throw;  // another worker knows them, too
     }
   }
   return all_parameters(servers, size);

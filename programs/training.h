@@ -64,6 +64,13 @@ struct Place {
   std::uint32_t workers = 1;
 };
 
+// How far a training is, in a scheme that goes on without the workers that fail: a step takes this batch, divided among
+// those that are left, or where they take turns the batches from it on, one each.
+struct Position {
+  std::uint64_t batch = 0;
+  Place place{};
+};
+
 // What a worker has computed of its part of a batch, all of it summed over the examples.
 struct BatchGradient {
   std::uint32_t examples = 0;
@@ -86,15 +93,16 @@ class Exchange {
   // All steps are done.
   virtual void end() {}
 
-  // Which of how many workers share the batches now, in a scheme that goes on without those that fail.
-  virtual std::optional<Place> place() const { return {}; }
+  // Where the next step is, in a scheme that goes on without the workers that fail. All are at the same batch.
+  virtual std::optional<Position> position() const { return {}; }
   // The mean over all workers' examples of the last step, in a scheme that knows it.
   virtual std::optional<double> loss() const { return {}; }
   // What it sent otherwise than as pushes and pulls of the servers' client.
   virtual Traffic traffic() const { return {}; }
 
-  // This worker's own parameters, in a scheme whose servers do not hold them.
-  virtual Eigen::VectorXf result() const { return {}; }
+  // What was learned, in a scheme whose servers do not hold it: a function that gives it once all workers have ended.
+  // It outlives the exchange, and is called in the worker's turn.
+  virtual std::function<Parameters()> result() const { return {}; }
   virtual std::uint64_t dropped() const { return 0; }  // gradients
 };
 
@@ -167,7 +175,8 @@ std::function<std::vector<float>(std::uint64_t seed)> initial_parameters(const L
 Tensor dense_tensor(const LearningTask& task, Partition partition);
 
 // What a training that has ended has learned: `size` parameters from the servers, in the order of their tensors, or,
-// where a scheme leaves them there, from the first worker that has them.
+// where a scheme does not leave them there, what the first worker that is there knows of them. The step counts the
+// updates of these parameters since their beginning, in runs that were resumed those before it, too.
 Parameters trained_parameters(const Clients<ParameterServer>& servers, const Clients<TrainingWorker>& workers,
                               Eigen::Index size);
 

@@ -27,8 +27,10 @@ class Meter {
 
   const WorkerStatistics& statistics() const { return statistics_; }
 
-  // `loss` is a mean, if there are examples. True when it is time to look.
-  bool step_done(std::uint64_t step, double loss, std::uint32_t examples, Duration computing) {
+  // `training_step` is the step of the whole training, and `loss` a mean, if there are examples. True when it is time
+  // to look.
+  bool step_done(std::uint64_t step, std::uint64_t training_step, double loss, std::uint32_t examples,
+                 Duration computing) {
     ++statistics_.steps;
     statistics_.examples += examples;
     if (examples != 0) statistics_.loss = loss;
@@ -40,7 +42,7 @@ class Meter {
     if (node_.index() == 0 && examples != 0) {
       const auto done = static_cast<double>((statistics_.examples - reported_examples_) *
                                             static_cast<std::uint64_t>(node_.replicas()));
-      node_.report({.step = share_.training_step(step) + 1,
+      node_.report({.step = training_step + 1,
                     .total = training_.steps,
                     .values = {{"loss", loss}, {"examples/s", done / to_seconds(passed)}}});
     }
@@ -103,8 +105,8 @@ void TrainingWorker::run(Context& node) {
     try {
       std::uint64_t step = exchange->begin();
       reached(node, client, step);
-      while (const std::optional<Dataset> batch =
-                 task_.data ? share.batch(step, exchange->place()) : fed_batch(node, step)) {
+      std::optional<Position> position = exchange->position();
+      while (const std::optional<Dataset> batch = task_.data ? share.batch(step, position) : fed_batch(node, step)) {
         const Rows rows = takes_rows ? model->rows(*batch) : Rows();
         const Eigen::VectorXf& parameters = exchange->parameters(step, rows);
         const Time start = now();
@@ -113,16 +115,17 @@ void TrainingWorker::run(Context& node) {
         const Duration computing = now() - start;
         const std::uint64_t next = exchange->push(step, rows, computed);
         const double loss = exchange->loss().value_or(computed.loss / std::max(computed.examples, 1U));
-        if (meter.step_done(step, loss, computed.examples, computing)) publish();
+        if (meter.step_done(step, share.training_step(step, position), loss, computed.examples, computing)) publish();
         reached(node, client, step = next);
+        position = exchange->position();
         attempts = 0;
         pause = kFirstPause;
       }
       exchange->end();
       publish();
-      const Eigen::VectorXf last = exchange->result();
+      std::function<Parameters()> result = exchange->result();
       node.exclusive([&] {
-        parameters_ = Array<float>::copy_of({last.data(), static_cast<std::size_t>(last.size())});
+        result_ = std::move(result);
         feed_.finish();
       });
       return;

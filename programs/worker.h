@@ -5,6 +5,7 @@
 // A node: run() works, and other nodes may ask what it did.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -44,8 +45,8 @@ class TrainingWorker {
 
   // Up to about now; complete when run() has ended.
   WorkerStatistics statistics() const { return statistics_; }
-  // This worker's own parameters at the end, in a scheme whose servers do not hold them.
-  Array<float> parameters() const { return parameters_; }
+  // What all have learned when they have ended, in a scheme whose servers do not hold it; else no values.
+  Parameters learned() const { return result_ ? result_() : Parameters(); }
 
   // For who feeds a worker of a task without data: see BatchFeed::put.
   Future<std::uint64_t> feed(std::uint64_t step, std::optional<Dataset> batch) {
@@ -55,7 +56,7 @@ class TrainingWorker {
 
   static constexpr int kFeedMilliseconds = 600'000;  // more than a batch takes; who waits longer gives up
 
-  using Remote = Methods<&TrainingWorker::statistics, &TrainingWorker::parameters,
+  using Remote = Methods<&TrainingWorker::statistics, &TrainingWorker::learned,
                          deadline<idempotent<&TrainingWorker::feed>, kFeedMilliseconds>, &TrainingWorker::fed>;
 
  protected:
@@ -75,7 +76,7 @@ class TrainingWorker {
   const ServerTraining training_;
   const Scheme scheme_;
   WorkerStatistics statistics_{};
-  Array<float> parameters_{};
+  std::function<Parameters()> result_{};  // the exchange's, when all steps are done
   BatchFeed feed_{};
 };
 

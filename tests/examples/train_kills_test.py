@@ -124,6 +124,23 @@ class Killed(unittest.TestCase):
                 run.signal("worker/2")
                 self.assertEqual(expected, self.check(run)["parameters_hash"])
 
+    def test_replicas_go_on_while_the_node_with_their_commits_comes_back(self):
+        flags = ["--restarts=2", "--cut-every=100", "--seed=3"]
+        for scheme in ["ring", "bmuf"]:
+            expected = launch.result("train", "--launch=threads", f"--scheme={scheme}", *LONG, *flags)["parameters_hash"]
+            with self.subTest(scheme), self.train(scheme, *flags) as run:
+                run.wait_for_step(700)
+                run.signal("commits")
+                self.assertEqual(expected, self.check(run)["parameters_hash"])
+
+    def test_workers_with_models_of_their_own_go_on_from_their_commits(self):
+        for scheme in ["gossip", "hogwild"]:
+            with self.subTest(scheme), self.train(scheme, "--restarts=2", "--cut-every=100") as run:
+                run.wait_for_step(1000)
+                run.signal("worker/2")
+                updates = self.check(run)["updates"]
+                self.assertEqual(STEPS if scheme == "hogwild" else STEPS // 4, updates)
+
     def test_rounds_go_on_without_a_killed_client(self):
         with self.federated("--patience=1") as run:
             run.wait_for_step(40)

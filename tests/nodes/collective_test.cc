@@ -487,6 +487,19 @@ TEST(CollectiveSession, ACollectiveFollowsAnotherOnTheSameMembers) {
   for (const auto& [node, error] : run.failed()) ADD_FAILURE() << node << ": " << error.what();
 }
 
+// After a restart of all, sessions are numbered from the beginning again: a call of a worker before is of no such one.
+TEST(CollectiveSession, AMemberSendsNothingInASessionThatItsWorkerHasNotEntered) {
+  Program program("collective");
+  const auto member = program.add<CollectiveMember>({.name = "collective"}, context);
+  LocalRun run(program);
+  const Client<CollectiveMember> client = run.client(member);
+  EXPECT_THROW(client.call<&CollectiveMember::send>(1U, 0U, CollectivePart{}), Error);
+  client.call<&CollectiveMember::enter>(1U);
+  client.call<&CollectiveMember::send>(1U, 0U, CollectivePart{.operation = {.number = 7}});
+  auto parts = client.stream<&CollectiveMember::parts>(1U, 0U);
+  EXPECT_EQ(parts.next()->operation.number, 7U);
+}
+
 TEST(CollectiveErrors, NothingBeforeJoin) {
   Group group(1, [](Collective& all, std::uint32_t) { EXPECT_THROW(all.barrier(), Error); });
   group.finish();

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <filesystem>
+#include <functional>
 #include <latch>
 #include <optional>
 #include <string>
@@ -11,6 +13,8 @@
 
 #include "lp/base/scheduler.h"
 #include "lp/lp.h"
+#include "lp/program/cut.h"
+#include "tests/directory.h"
 #include "tests/lp/program/local_run.h"
 
 namespace lp {
@@ -21,7 +25,8 @@ class VectorRun {
   explicit VectorRun(std::vector<float> initial, std::uint32_t users = 2) {
     const auto vector = program_.add<SharedVector>(
         {.name = "vector"}, context,
-        std::function<std::vector<float>(std::uint64_t)>([initial](std::uint64_t) { return initial; }), users);
+        std::function<std::vector<float>(std::uint64_t)>([initial](std::uint64_t) { return initial; }), users,
+        CutSchedule{});
     run_.emplace(program_);
     client_.emplace(run_->client(vector));
   }
@@ -67,6 +72,59 @@ TEST(SharedVector, NoChangeIsLost) {
     }
   }
   EXPECT_EQ(run.values()[3], static_cast<float>(kThreads * kChanges));  // whole numbers below 2^24 are exact
+}
+
+TEST(SharedVector, ComesBackFromACutWithItsProgressAndIsCutAsItsUsersGetOn) {
+  const test::Directory directory;
+  Program program("vector");
+  const std::function<std::vector<float>(std::uint64_t)> zeros = [](std::uint64_t) { return std::vector<float>(3); };
+  const auto vector =
+      program.add<SharedVector>({.name = "vector"}, context, zeros, 2U, CutSchedule{.every = 10, .last = 23});
+  LocalRun run(program, {.directory = directory.path()});
+  const Client<SharedVector> client = run.client(vector);
+  const auto train = [&](std::uint32_t user, std::uint64_t progress) {
+    const SharedVectorView view(client.call<&SharedVector::place>());
+    view.add(1, static_cast<float>(progress - view.progress(user)));
+    view.set_progress(user, progress);
+    client.call<&SharedVector::cut_when_due>();
+  };
+  train(0, 9);
+  EXPECT_FALSE(std::filesystem::exists(directory.path() / "checkpoints"));
+  train(1, 3);
+  run.wait_saved(12, 1);
+  train(0, 18);  // nine more than at the cut
+  run.restart({"vector"}, cut_directory(directory.path(), 12));
+  EXPECT_EQ(client.call<&SharedVector::updates>(), 12U);
+  EXPECT_EQ(client.call<&SharedVector::values>()[1], 12);
+  const SharedVectorView view(client.call<&SharedVector::place>());
+  EXPECT_EQ(view.progress(0), 9U);
+  EXPECT_EQ(view.progress(1), 3U);
+  train(1, 14);
+  run.wait_saved(23, 1);  // the last
+}
+
+TEST(SharedVector, WhatWasSavedOfAnotherModelOrForOtherWorkersIsRefused) {
+  const test::Directory directory;
+  const auto refused = [&](std::size_t size, std::uint32_t users, bool from_cut) {
+    Program program("vector");
+    const std::function<std::vector<float>(std::uint64_t)> zeros = [=](std::uint64_t) {
+      return std::vector<float>(size);
+    };
+    const auto vector = program.add<SharedVector>({.name = "vector"}, context, zeros, users, CutSchedule{.last = 1});
+    LocalRun run(program, {.directory = directory.path()});
+    if (from_cut) {
+      run.restart({"vector"}, cut_directory(directory.path(), 1));
+      return run.failed().count("vector") == 0 ? std::string() : run.failed().at("vector").text();
+    }
+    SharedVectorView(run.client(vector).call<&SharedVector::place>()).set_progress(0, 1);
+    run.client(vector).call<&SharedVector::cut_when_due>();
+    run.wait_saved(1, 1);
+    return std::string();
+  };
+  refused(3, 2, false);
+  EXPECT_EQ(refused(3, 2, true), "");
+  EXPECT_NE(refused(4, 2, true).find("the same model and as many workers"), std::string::npos);
+  EXPECT_NE(refused(3, 1, true).find("the same model and as many workers"), std::string::npos);
 }
 
 TEST(SharedVector, WhatIsNotThereIsRefused) {

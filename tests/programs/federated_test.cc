@@ -82,7 +82,7 @@ TEST(FederatedClients, HaveShardsOfLabelsThatAreNotNeighbours) {
 
 // ---- the algorithm
 
-// Algorithm 1 of the paper, without any nodes.
+// Algorithm 1 of the paper, without any nodes. A client begins every round with a new optimizer.
 Eigen::VectorXf simulated(const LearningTask& task, const ServerTraining& training, const Federated& federated) {
   const auto model = task.model();
   const Dataset data = task.data(kSeed);
@@ -103,11 +103,12 @@ Eigen::VectorXf simulated(const LearningTask& task, const ServerTraining& traini
       Batches batches(static_cast<std::uint32_t>(own.size()), training.batch, kSeed);
       const std::uint64_t steps = federated.epochs * ((own.size() + training.batch - 1) / training.batch);
       Eigen::VectorXf local = global;
+      Optimizer optimizer{.rule = training.rule};
       for (std::uint64_t step = round * steps; step < (round + 1) * steps; ++step) {
         std::vector<std::uint32_t> batch = batches.epoch_batch(step);
         for (std::uint32_t& one : batch) one = own[one];
         model->loss(local, gather(data, batch), gradient);
-        local -= 0.1F * (gradient / static_cast<float>(batch.size()));
+        descend(optimizer, local, gradient, static_cast<std::uint32_t>(batch.size()));
       }
       models.push_back(local);
       examples.push_back(own.size());
@@ -138,6 +139,19 @@ TEST_P(FederatedAlgorithm, FollowsThePaper) {
     EXPECT_EQ(sent, 6 * clients * static_cast<std::uint64_t>(result.size()) * sizeof(float));
   }
 }
+
+// All clients train in every round, so that each has a past that it must not keep.
+TEST_P(FederatedAlgorithm, BeginsEveryRoundWithoutThePastOfTheOptimizer) {
+  for (const OptimizerRule& rule : {OptimizerRule(Momentum{.rate = 0.05F}), OptimizerRule(Adam{.rate = 0.01F})}) {
+    ServerTraining training = training_of(3, 4);
+    training.rule = rule;
+    const Federated federated{.share = 1};
+    TrainingRun run([&](Program& p) { return add_federated_training(p, digits_task(), training, federated); },
+                    GetParam());
+    const Eigen::VectorXf expected = simulated(digits_task(), training, federated);
+    EXPECT_LT((run.result().values - expected).norm() / expected.norm(), 1e-5);
+  }
+}
 INSTANTIATE_TEST_SUITE_P(Paths, FederatedAlgorithm, testing::Bool(),
                          [](const auto& one) { return one.param ? "Bytes" : "Direct"; });
 
@@ -163,10 +177,10 @@ TEST(Federated, AClientWithoutExamplesGetsTheResultAndGivesNothing) {
   };
   TrainingRun run([&](Program& p) { return add_federated_training(p, task, training_of(5, 4), {.share = 1}); });
   run.finish();
-  const auto results = run.workers().all<&TrainingWorker::parameters>();
+  const auto results = run.workers().all<&TrainingWorker::learned>();
   std::uint64_t idle = 0;
   for (std::size_t k = 0; k < 5; ++k) {
-    EXPECT_EQ(results[k], results[0]);
+    EXPECT_EQ(results[k].values, results[0].values);
     idle += run.workers()[k].call<&TrainingWorker::statistics>().steps == 0 ? 1 : 0;
   }
   EXPECT_EQ(idle, 2U);

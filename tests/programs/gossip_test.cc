@@ -89,6 +89,11 @@ TEST_P(Gossip, MessagesKeepTheSumOfWeightsAndOfWeightedModels) {
   }
   EXPECT_NEAR(weights, kWorkers, 1e-9);
   EXPECT_LT((sum - expected).norm() / expected.norm(), 1e-5);
+  // What is learned is their mean, whoever is asked.
+  for (const Parameters& one : run.workers().all<&TrainingWorker::learned>()) {
+    EXPECT_EQ(one.step, 600U / kWorkers);
+    EXPECT_LT((one.values - expected / kWorkers).norm() / expected.norm(), 1e-5);
+  }
 }
 
 TEST_P(Gossip, SendsItsModelWithItsProbability) {
@@ -164,8 +169,9 @@ TEST(GossipFailures, WhatCannotBeSentKeepsItsWeight) {
 TEST(GossipFailures, AWorkerThatIsRestartedTakesTheFirstModelThatItIsSent) {
   test::Watch watch;
   watch.expect_workers(3);
-  TrainingRun run(
-      [&](Program& p) { return add_gossip_training(p, test::watched_task(watch), training_of(3, 900), 0.5); });
+  ServerTraining training = training_of(3, 900);
+  training.cut_every = 0;  // it has not committed anything
+  TrainingRun run([&](Program& p) { return add_gossip_training(p, test::watched_task(watch), training, 0.5); });
   EXPECT_TRUE(watch.wait_for_others(25));
   run.run().restart({"worker/1", "gossip/1"});
   run.finish();
@@ -174,11 +180,11 @@ TEST(GossipFailures, AWorkerThatIsRestartedTakesTheFirstModelThatItIsSent) {
   EXPECT_LT(weights, 3);
 }
 
-// All have ended; one comes back, to which somebody at step 290 of 300 has sent its model.
+// All have ended; one comes back without a commit, to which somebody at step 290 of 300 has sent its model.
 TEST(GossipFailures, AWorkerThatIsRestartedGoesOnAtTheStepOfWhoSentItsModel) {
   TrainingRun run([](Program& p) { return add_gossip_training(p, digits_task(), training_of(3, 900), 0); });
   run.finish();
-  run.run().restart({"gossip/1"});
+  run.run().restart({"gossip/1", "commits"});
   const Eigen::VectorXf values = digits_task().model()->initialize(kSeed);
   WeightedModel sent = model_of(0.5, {values.begin(), values.end()});
   sent.step = 290;
@@ -187,6 +193,20 @@ TEST(GossipFailures, AWorkerThatIsRestartedGoesOnAtTheStepOfWhoSentItsModel) {
   run.finish();
   EXPECT_EQ(run.workers()[1].call<&TrainingWorker::statistics>().steps, 10U);
   EXPECT_EQ(held(run, 3)[1].weight, 0.5);
+}
+
+// What it has trained on since its commit it trains on again, and on everything after it.
+TEST(GossipFailures, AWorkerThatIsRestartedGoesOnFromItsLastCommit) {
+  test::Watch watch;
+  watch.expect_workers(3);
+  TrainingRun run(
+      [&](Program& p) { return add_gossip_training(p, test::watched_task(watch), training_of(3, 900), 0.5); });
+  EXPECT_TRUE(watch.wait_for_others(65));
+  run.run().restart({"worker/1", "gossip/1"});
+  run.finish();
+  EXPECT_LE(run.workers()[1].call<&TrainingWorker::statistics>().steps, 300U - 60);
+  EXPECT_EQ(held(run, 3)[1].step, 300U);
+  EXPECT_GE(run.accuracy(), 0.9);
 }
 
 TEST(GossipFailures, AProbabilityThatIsNoneIsRefused) {

@@ -88,6 +88,21 @@ TEST_P(Hogwild, ReachesNearlyTheAccuracyOfSerialTraining) {
   EXPECT_GE(evaluate(*digits_task().model(), vector_of(run), split(digits(), kSeed).test).accuracy, expected - 0.02);
 }
 
+// The first worker ends long before another.
+TEST_P(Hogwild, WhatIsLearnedIsTheVectorWhenAllHaveEndedAndItsUpdatesAreThoseOfAll) {
+  test::Watch watch;
+  watch.expect_workers(3);
+  watch.hold_one_at(5);
+  TrainingRun run([&](Program& p) { return add_hogwild_training(p, test::watched_task(watch), training_of(3, 150)); },
+                  GetParam());
+  EXPECT_TRUE(watch.wait_for_others(50));
+  watch.release();
+  const Parameters learned = run.result();
+  EXPECT_EQ(learned.step, 150U);
+  const Eigen::VectorXf expected = vector_of(run);
+  for (const Parameters& one : run.workers().all<&TrainingWorker::learned>()) EXPECT_EQ(one.values, expected);
+}
+
 TEST(HogwildFailures, AWorkerThatIsRestartedGoesOnAndOneThatIsKilledTakesNothingWithIt) {
   for (const bool for_good : {false, true}) {
     test::Watch watch;

@@ -30,8 +30,7 @@ ServerTraining training_of(std::uint64_t steps, OptimizerRule rule = Sgd{.rate =
 }
 Eigen::VectorXf trained(TrainingRun& run) {
   run.finish();
-  const Array<float> values = run.workers()[0].call<&TrainingWorker::parameters>();
-  return Eigen::Map<const Eigen::VectorXf>(values.data(), static_cast<Eigen::Index>(values.size()));
+  return run.workers()[0].call<&TrainingWorker::learned>().values;
 }
 std::vector<StageStatistics> stages_of(TrainingRun& run, int stages) {
   return run.run().client(GroupHandle<PipelineStage>("stage", stages)).all<&PipelineStage::statistics>();

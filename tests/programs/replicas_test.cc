@@ -6,7 +6,9 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -29,12 +31,14 @@ using test::TrainingRun;
 
 std::size_t model_size() { return static_cast<std::size_t>(digits_task().model()->size()); }
 
+constexpr std::uint64_t kHead = 18;  // values of a replica beside its vectors
+
 // All workers end with the same parameters: their hash.
 std::string hash_of(TrainingRun& run) {
   run.finish();
-  const auto replicas = run.workers().all<&TrainingWorker::parameters>();
-  EXPECT_EQ(replicas[0].size(), model_size());
-  for (const Array<float>& one : replicas) EXPECT_EQ(one, replicas[0]);
+  const auto replicas = run.workers().all<&TrainingWorker::learned>();
+  EXPECT_EQ(replicas[0].values.size(), static_cast<Eigen::Index>(model_size()));
+  for (const Parameters& one : replicas) EXPECT_EQ(one.values, replicas[0].values);
   return parameters_hash(run.result().values);
 }
 std::string hash_of(const TrainingRun::Add& add) {
@@ -82,7 +86,7 @@ TEST(Ring, EachWorkerSendsTwiceNMinusOneNthsAStep) {
     EXPECT_EQ(one.steps, 20U);
     all += one.bytes_sent;
   }
-  const std::uint64_t first = 3 * (model_size() + 14) * sizeof(float);
+  const std::uint64_t first = 3 * (model_size() + kHead) * sizeof(float);
   EXPECT_EQ(all, first + 20 * 2 * 3 * values * sizeof(float));
 }
 
@@ -131,10 +135,10 @@ TEST(Elastic, WithoutAWorkerTheOthersGoOnFromTheCommitAndShareItsBatches) {
     wait_for_steps(watch, 25);
     test::kill_for_good(run.run(), {"worker/" + victim, "collective/" + victim});
     run.finish();
-    std::vector<Array<float>> results;
+    std::vector<Eigen::VectorXf> results;
     std::uint64_t examples = 0;
-    for (const auto& one : run.workers().outcomes<&TrainingWorker::parameters>()) {
-      if (one) results.push_back(one.value());
+    for (const auto& one : run.workers().outcomes<&TrainingWorker::learned>()) {
+      if (one) results.push_back(one.value().values);
     }
     for (const auto& one : run.workers().outcomes<&TrainingWorker::statistics>()) {
       if (one) examples += one.value().examples;
@@ -144,6 +148,112 @@ TEST(Elastic, WithoutAWorkerTheOthersGoOnFromTheCommitAndShareItsBatches) {
     EXPECT_GT(examples, 64U * (300 - 40));  // nearly all: two thirds of them would be 200 batches
     EXPECT_GE(run.accuracy(), 0.93);
   }
+}
+
+// Local steps, whose optimizers are part of a commit, too.
+TEST(Elastic, ARestartBetweenTwoMeansOfTheModelsChangesNoBit) {
+  ServerTraining training = training_of(3, 300);
+  training.rule = Momentum{.rate = 0.02F};
+  for (const bool blocks : {false, true}) {
+    const auto add = [&](const LearningTask& task) {
+      return [&, task](Program& program) {
+        return blocks ? add_bmuf_training(program, task, training, 7)
+                      : add_local_sgd_training(program, task, training, 7);
+      };
+    };
+    const std::string expected = hash_of(add(digits_task()));
+    test::Watch watch;
+    watch.expect_workers(3);
+    TrainingRun run(add(test::watched_task(watch)));
+    wait_for_steps(watch, 40);
+    run.run().restart({"worker/2", "collective/2"});
+    EXPECT_EQ(hash_of(run), expected);
+  }
+}
+
+// Writes down which examples it was given: the task's first input is an example's number.
+class Recorder {
+ public:
+  void note(const Dataset& batch) {
+    const Eigen::VectorXf numbers = batch.features.row(0);
+    const std::lock_guard lock(mutex_);
+    ++batches_[{numbers.begin(), numbers.end()}];
+  }
+  std::map<std::vector<float>, int> batches() {
+    const std::lock_guard lock(mutex_);
+    return batches_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::vector<float>, int> batches_;
+};
+class RecordingMlp final : public test::TestMlp {
+ public:
+  RecordingMlp(test::Watch& watch, Recorder& recorder) : watched_(watch), recorder_(recorder) {}
+  double loss(const Eigen::VectorXf& parameters, const Dataset& batch, Eigen::VectorXf& gradient) const override {
+    recorder_.note(batch);
+    return watched_.loss(parameters, batch, gradient);
+  }
+
+ private:
+  const test::WatchedMlp watched_;
+  Recorder& recorder_;
+};
+
+TEST(Elastic, WorkersThatTakeTurnsTakeOverTheBatchesOfOneThatIsLost) {
+  constexpr std::uint64_t kBatches = 500;
+  constexpr std::uint64_t kAgain = 4 * 25;  // a commit is taken every 10 steps, at the next mean
+  for (const bool blocks : {false, true}) {
+    test::Watch watch;
+    watch.expect_workers(4);
+    Recorder recorder;
+    const LearningTask task{.model = [&] { return std::make_unique<RecordingMlp>(watch, recorder); },
+                            .data =
+                                [](std::uint64_t seed) {
+                                  Dataset out = split(digits(), seed).train;
+                                  out.features.row(0).setLinSpaced(0, static_cast<float>(out.examples() - 1));
+                                  return out;
+                                }};
+    const ServerTraining training = training_of(4, kBatches, 0);
+    TrainingRun run([&](Program& p) {
+      return blocks ? add_bmuf_training(p, task, training, 7) : add_local_sgd_training(p, task, training, 7);
+    });
+    wait_for_steps(watch, 40);
+    test::kill_for_good(run.run(), {"worker/3", "collective/3"});
+    run.finish();
+
+    const Dataset data = task.data(kSeed);
+    Batches batches(static_cast<std::uint32_t>(data.examples()), 64, kSeed);
+    std::map<std::vector<float>, int> trained = recorder.batches();
+    int times = 0;
+    for (std::uint64_t number = 0; number < kBatches + 2; ++number) {
+      const Eigen::VectorXf numbers = gather(data, batches.batch(number)).features.row(0);
+      const auto found = trained.find({numbers.begin(), numbers.end()});
+      if (number < kBatches) {
+        ASSERT_NE(found, trained.end()) << "batch " << number;
+      }
+      if (found == trained.end()) continue;
+      times += found->second;
+      trained.erase(found);
+    }
+    EXPECT_TRUE(trained.empty());  // no batch from beyond the last step
+    EXPECT_LE(times, static_cast<int>(kBatches + 2 + kAgain));
+  }
+}
+
+TEST(Elastic, WhenAllWorkersAreRestartedTheyGoOnFromTheLastCommit) {
+  ServerTraining training = training_of(3, 200);
+  training.rule = Adam{.rate = 0.01F};
+  const std::string expected =
+      hash_of([&](Program& program) { return add_ring_training(program, digits_task(), training); });
+  test::Watch watch;
+  watch.expect_workers(3);
+  TrainingRun run([&](Program& program) { return add_ring_training(program, test::watched_task(watch), training); });
+  wait_for_steps(watch, 65);
+  run.run().restart({"worker/0", "worker/1", "worker/2", "collective/0", "collective/1", "collective/2"});
+  EXPECT_EQ(hash_of(run), expected);
+  for (const auto& one : run.workers().all<&TrainingWorker::statistics>()) EXPECT_LE(one.steps, 200U - 60);
 }
 
 // ---- SparkNet and BMUF, against the formula
@@ -195,7 +305,7 @@ TEST(LocalSgd, TakesTheMeanOfTheModelsEveryTauSteps) {
     const std::uint64_t means = (40 + every - 1) / every;
     std::uint64_t sent = 0;
     for (const auto& one : run.workers().all<&TrainingWorker::statistics>()) sent += one.bytes_sent;
-    EXPECT_EQ(sent, (2 * (model_size() + 14) + means * 4 * model_size()) * sizeof(float));
+    EXPECT_EQ(sent, (2 * (model_size() + kHead) + means * 4 * model_size()) * sizeof(float));
   }
 }
 

@@ -526,9 +526,9 @@ TEST(Sliced, EveryWorkerOwnsASliceAndAllReplicasAreEqual) {
     ASSERT_EQ(versions.ranges.size(), 1U);
     EXPECT_NEAR(static_cast<double>(versions.newest.size()), static_cast<double>(model_size()) / 3, 1);
   }
-  const auto replicas = run.workers().all<&TrainingWorker::parameters>();
-  ASSERT_EQ(replicas[0].size(), model_size());
-  for (const Array<float>& replica : replicas) EXPECT_EQ(replica, replicas[0]);
+  const auto replicas = run.workers().all<&TrainingWorker::learned>();
+  ASSERT_EQ(replicas[0].values.size(), static_cast<Eigen::Index>(model_size()));
+  for (const Parameters& replica : replicas) EXPECT_EQ(replica.values, replicas[0].values);
   EXPECT_EQ(parameters_hash(run.result().values), hash_of_training([&](Program& program) {
               return add_synchronous_training(program, digits_task(), training);
             }));
