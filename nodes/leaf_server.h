@@ -32,8 +32,8 @@ class Learner {
 class LeafServer final : public ParameterService {
  public:
   // Of n leaf servers number k sums for those of the group `learners` whose number is k mod n. For those above, one for
-  // each shard, it is worker k. What happens to bad values happens here, where their learner is known. Error::failed when
-  // no learner falls to it.
+  // each shard, it is worker k. What happens to bad values happens here, where their learner is known. Error::failed
+  // when no learner falls to it.
   LeafServer(Context& node, Clients<ParameterService> above, Clients<Learner> learners, BadValues bad_values);
 
   // Answered when the sum, of all rows of a dense tensor, was pushed to those above. A repetition is answered with its

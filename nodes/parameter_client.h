@@ -65,8 +65,8 @@ class ParameterClient {
   // Error::failed when it is at several.
   Request start_push(std::uint32_t tensor, std::uint64_t clock, Encoded gradient, std::uint32_t examples);
   // The same for the rows of these keys, which ascend. A push goes to every server, since it counts as the worker's
-  // next clock there, also one of no keys; a pull goes to those that have some of the keys. Error::failed for a push with
-  // compression, whose error feedback is that of all rows.
+  // next clock there, also one of no keys; a pull goes to those that have some of the keys. Error::failed for a push
+  // with compression, whose error feedback is that of all rows.
   Request start_pull_rows(std::uint32_t tensor, std::uint64_t clock, const Array<std::uint64_t>& keys,
                           std::span<float> to);
   Request start_push_rows(std::uint32_t tensor, std::uint64_t clock, const Array<std::uint64_t>& keys,

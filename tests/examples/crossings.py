@@ -51,9 +51,8 @@ OPTIONS = {
 }
 RESUMED = "more steps"
 
-# The nodes that something happens to: the groups of a plan, and what a row calls them.
-VICTIMS = {"worker": "worker", "server": "server", "leaf": "leaf", "replica": "replica", "feeder": "feeder", "stage": "stage",
-           "rounds": "rounds", "vector": "vector"}
+# The groups to one of whose nodes something happens.
+VICTIMS = ["worker", "server", "leaf", "replica", "feeder", "stage", "rounds", "vector", "commits"]
 EVENTS = ["killed", "stopped and continued", "lp restart"]
 
 # Claims, the strongest first.

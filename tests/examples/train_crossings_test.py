@@ -132,12 +132,10 @@ def measure(cell, node, step):
 def nodes_of(scheme):
     """By what a row calls it, the node of a scheme that something happens to."""
     plan = json.loads(launch.run("train", "--dry-run", "--json", *flags_of(scheme, "elastic")).stdout)
-    nodes = {}
-    for group in plan["groups"]:
-        name, size = group["name"], group["replicas"]
-        if name in crossings.VICTIMS:
-            nodes.setdefault(crossings.VICTIMS[name], name if size == 1 and name in ("rounds", "vector") else f"{name}/{min(size - 1, 1)}")
-    return nodes
+    of_group = {}
+    for node in plan["nodes"]:
+        of_group.setdefault(node["group"], []).append(node["name"])
+    return {group: names[min(1, len(names) - 1)] for group, names in of_group.items() if group in crossings.VICTIMS}
 
 
 def moments(cell):

@@ -29,8 +29,9 @@ class Replica {
 
   ReplicaState state() const { return state_; }
   void take(ReplicaState state) { state_ = state; }
-  // Its part of the next step's numbers, summed.
-  int share(int part, int parts) const {
+  // Its part of the next step's numbers, summed. Not const, since it must not be called again at the state of another
+  // step.
+  int share(int part, int parts) {
     int sum = 0;
     for (int number = part; number < kNumbers; number += parts) sum += state_.step * number + 1;
     return sum;

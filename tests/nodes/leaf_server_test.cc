@@ -287,7 +287,8 @@ TEST_P(LeafServerTest, RefusesWhatItCannotSumAndNamesWhoPushedIt) {
   wrong = push_of(3, 0, 1);
   wrong.values = plain(Array<float>(kSize + 1));
   refuse(wrong, "the gradient of worker 3 has 11 values, but another learner's has 10");
-  refuse(push_of(3, 0, std::numeric_limits<float>::quiet_NaN()), "the gradient of worker 3 is not finite: it is nan at element 0");
+  refuse(push_of(3, 0, std::numeric_limits<float>::quiet_NaN()),
+         "the gradient of worker 3 is not finite: it is nan at element 0");
   wrong = push_of(3, 0, 1);
   wrong.stamp.worker = 2;
   EXPECT_THROW((*leaves_)[1].call<&ParameterService::push>(wrong), Error);
