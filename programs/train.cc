@@ -111,10 +111,6 @@ void add_observers(Program& program, const TrainConfig& config) {
 }  // namespace
 
 SharedExamples prepare_training(TrainConfig& config) {
-  if (config.found.inputs != 0 || config.found.classes != 0 || !config.found.path.empty() ||
-      !config.found.key.empty()) {
-    throw Error(ErrorKind::failed, "--found is set by the launcher: leave it out");
-  }
   if (!config.save.empty()) {
     const auto folder = std::filesystem::absolute(config.save).parent_path();
     if (!std::filesystem::is_directory(folder)) {
@@ -122,8 +118,16 @@ SharedExamples prepare_training(TrainConfig& config) {
     }
   }
   const Examples examples = read_examples(config);
+  const FoundData found = found_in(examples);
+  // Of a run that is resumed, the launcher has looked before.
+  if (config.found.inputs != 0 && (config.found.inputs != found.inputs || config.found.classes != found.classes)) {
+    throw Error(ErrorKind::failed, "--data has " + std::to_string(found.inputs) + " inputs and " +
+                                       std::to_string(found.classes) + " classes, but the run that is resumed had " +
+                                       std::to_string(config.found.inputs) + " and " +
+                                       std::to_string(config.found.classes) + ": give the same data");
+  }
   SharedExamples shared = share(examples);
-  config.found = found_in(examples);
+  config.found = found;
   config.found.path = shared.place.path;
   config.found.key = shared.place.key;
   model_of(config);  // refuses an `init` that does not fit

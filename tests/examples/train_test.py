@@ -65,6 +65,14 @@ class Train(unittest.TestCase):
             self.assertGreater(result["idle_share"], 0)
             self.assertLess(result["idle_share"], 1)
 
+    def test_a_training_is_resumed_with_more_steps_and_its_own_seed_and_data(self):
+        with tempfile.TemporaryDirectory() as directory:
+            flags = ["--launch=processes", "--hidden=16"]
+            launch.result("train", *flags, "--steps=100", "--seed=3", f"--directory={directory}/half")
+            resumed = launch.result("train", *flags, "--steps=200", f"--resume={directory}/half")
+            whole = launch.result("train", *flags, "--steps=200", "--seed=3")
+            self.assertEqual(whole["parameters_hash"], resumed["parameters_hash"])
+
     def test_schemes_that_sum_in_the_same_order_end_with_the_same_bits(self):
         hashes = {launch.result("train", f"--scheme={scheme}", "--steps=100", f"--launch={how}", *flags)["parameters_hash"]
                   for how in ["threads", "processes"]
