@@ -13,41 +13,23 @@ PAGE = pathlib.Path(__file__).parents[2] / "programs" / "crossings.md"
 # Steps and flags of a scheme. It trains so long that what happens in its first quarter comes well before its end.
 SCHEMES = {
     "synchronous": (12000, []),
-    "in_graph": (10000, []),
-    "feeding": (12000, []),
-    "backup": (16000, []),
-    "work_units": (5000, []),
     "asynchronous": (20000, []),
-    "outer_product": (20000, []),
-    "bounded_delay": (16000, []),
-    "stale_synchronous": (16000, []),
-    "softsync": (20000, []),
     "tree": (20000, []),
-    "partitioned": (16000, []),
-    "sliced": (12000, []),
     "one_bit": (12000, []),
-    "ring": (20000, []),
-    "local_sgd": (40000, []),
-    "bmuf": (40000, ["--average-every=20"]),
-    "tree_aggregate": (12000, ["--workers=8"]),
-    "hogwild": (60000, []),
-    "pipeline": (10000, []),
-    "topology": (20000, []),
-    "federated": (1500, ["--fraction=1", "--patience=1"]),
-    "gossip": (60000, []),
 }
 
-RESTARTS = "--restarts=2"
+SMALL = "--hidden=16"
+RESTARTS = [SMALL, "--restarts=2"]
 # What a column adds to the flags of its scheme. `more steps`: half of them are done, and another launch resumes.
 OPTIONS = {
-    "elastic": [],
-    "restarts": [RESTARTS],
-    "replicated": [RESTARTS, "--replicated", "--servers=3"],
-    "compression": [RESTARTS, "--compression=one_bit"],
-    "sparse rows": [RESTARTS, "--model=linear", "--sparse"],
-    "3 servers": [RESTARTS, "--servers=3"],
-    "more steps": [RESTARTS],
-    "own cuts": [RESTARTS, "--cut-every=77"],
+    "elastic": [SMALL],
+    "restarts": RESTARTS,
+    "replicated": [*RESTARTS, "--replicated", "--servers=3"],
+    "compression": [*RESTARTS, "--compression=one_bit"],
+    "sparse rows": ["--restarts=2", "--model=linear", "--sparse"],
+    "3 servers": [*RESTARTS, "--servers=3"],
+    "more steps": RESTARTS,
+    "own cuts": [*RESTARTS, "--cut-every=77"],
 }
 RESUMED = "more steps"
 
