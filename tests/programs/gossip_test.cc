@@ -139,12 +139,12 @@ TEST(GossipFailures, TheOthersGoOnWithoutAWorkerThatIsKilled) {
   test::Watch watch;
   watch.expect_workers(3);
   TrainingRun run(
-      [&](Program& p) { return add_gossip_training(p, test::watched_task(watch), training_of(3, 900), 0.5); });
+      [&](Program& p) { return add_gossip_training(p, test::watched_task(watch), training_of(3, 2700), 0.5); });
   EXPECT_TRUE(watch.wait_for_others(25));
   test::kill_for_good(run.run(), {"worker/1", "gossip/1"});
   run.finish();
   for (const int k : {0, 2}) {
-    EXPECT_EQ(run.workers()[static_cast<std::size_t>(k)].call<&TrainingWorker::statistics>().steps, 300U);
+    EXPECT_EQ(run.workers()[static_cast<std::size_t>(k)].call<&TrainingWorker::statistics>().steps, 900U);
   }
   double weights = 0;
   for (const WeightedModel& one : held(run, 3)) weights += one.weight;
