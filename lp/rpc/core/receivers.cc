@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "lp/rpc/core/before_wait.h"
+
 namespace lp::internal {
 namespace {
 
@@ -33,13 +35,24 @@ struct Receivers::State : std::enable_shared_from_this<State> {
   std::atomic<std::uint64_t> beats = 0;    // handlers that were begun
   std::atomic<WorkClock> clock{};          // the receiver's
 
-  // For what the current thread receives, and as which receiver.
-  struct Duty {
-    State* state = nullptr;
-    Source* source = nullptr;
-    std::uint64_t number = 0;
+  // The current thread receives, as receiver `number`, while this lives.
+  struct Duty final : private BeforeWait {
+    Duty(State& the_state, Source& the_source, std::uint64_t the_number)
+        : state(the_state), source(the_source), number(the_number) {
+      t_duty = this;
+    }
+    ~Duty() { t_duty = nullptr; }
+    Duty(const Duty&) = delete;
+    Duty& operator=(const Duty&) = delete;
+
+    State& state;
+    Source& source;
+    const std::uint64_t number;
+
+   private:
+    void hand_over() noexcept override;
   };
-  static thread_local Duty t_duty;
+  static thread_local Duty* t_duty;
 
   enum class Role { receiver, standby };
   void start(Role role, std::uint64_t number);
@@ -54,7 +67,7 @@ struct Receivers::State : std::enable_shared_from_this<State> {
   }
 };
 
-thread_local Receivers::State::Duty Receivers::State::t_duty;
+thread_local Receivers::State::Duty* Receivers::State::t_duty = nullptr;
 
 void Receivers::State::start(Role role, std::uint64_t number) {
   pool.run([self = shared_from_this(), role, number] { self->serve(role, number); });
@@ -74,9 +87,10 @@ void Receivers::State::serve(Role role, std::uint64_t number) {
   const std::shared_ptr<Source> source = weak_source.lock();
   while (source != nullptr && !closing) {
     if (role == Role::receiver) {
-      t_duty = {.state = this, .source = source.get(), .number = number};
-      receive_until_replaced(*source, number);
-      t_duty = {};
+      {
+        const Duty duty(*this, *source, number);
+        receive_until_replaced(*source, number);
+      }
       if (has_standby.exchange(true)) return;
       role = Role::standby;
     } else {
@@ -160,24 +174,23 @@ void Receivers::wake() noexcept {
 }
 
 bool Receivers::on_duty() noexcept {
-  const State::Duty& duty = State::t_duty;
-  return duty.state != nullptr && !duty.state->closing && duty.state->post.receiver.load() == (duty.number << 1 | 1);
+  const State::Duty* const duty = State::t_duty;
+  return duty != nullptr && !duty->state.closing && duty->state.post.receiver.load() == (duty->number << 1 | 1);
 }
 
 void Receivers::before_handler(bool more) noexcept {
-  if (State::t_duty.state == nullptr) return;
-  State& state = *State::t_duty.state;
+  if (State::t_duty == nullptr) return;
+  State& state = State::t_duty->state;
   state.beats.fetch_add(1, std::memory_order_relaxed);
   state.ensure_standby();
   if (more) state.post.wake_standby();
 }
 
-void Receivers::before_wait() noexcept {
-  if (State::t_duty.state == nullptr) return;
-  const Source::Successor successor = State::t_duty.source->successor();
+// When the receiver waits, another takes its place.
+void Receivers::State::Duty::hand_over() noexcept {
+  const Source::Successor successor = source.successor();
   if (successor == Source::Successor::none) return;
-  State& state = *State::t_duty.state;
-  state.waiting = State::t_duty.number;
+  state.waiting = number;
   state.ensure_standby();
   if (successor == Source::Successor::now) state.wake_standby();
 }

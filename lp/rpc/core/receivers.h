@@ -59,8 +59,6 @@ class Receivers {
   static bool on_duty() noexcept;
   // Called before it runs a handler, or whatever may take long; `more`: something else is there already.
   static void before_handler(bool more) noexcept;
-  // Called by any thread before it waits for something: when it receives, another takes its place.
-  static void before_wait() noexcept;
 
  private:
   struct State;

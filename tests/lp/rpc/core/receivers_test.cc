@@ -1,5 +1,6 @@
 // Who receives: always somebody, also while handlers wait or take long.
 
+#include "lp/rpc/core/before_wait.h"
 #include "lp/rpc/core/receivers.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +30,7 @@ class Rung final : public Receivers::Source {
       const Kind what = kind[at(number)].exchange(returns);
       if (what != returns) Receivers::before_handler(false);
       received[at(number)].set();
-      if (what == waits) Receivers::before_wait();
+      if (what == waits) BeforeWait::hand_over_all();
       if (what == works) {
         const Time end = after(kPatience);
         while (!worked_enough && !passed(end)) relax();
