@@ -6,9 +6,9 @@ import unittest
 
 import tree
 
-PARTS = ["lp/base", "lp/wire", "lp/rpc", "lp/rpc/core", "lp/checkpoint", "lp/program", "lp/draw", "lp/config"]
+PARTS = ["lp/base", "lp/wire", "lp/rpc", "lp/rpc/core", "lp/rpc/link", "lp/checkpoint", "lp/program", "lp/draw", "lp/config"]
 LP = PARTS + ["lp"]
-RPC = ["lp/rpc", "lp/rpc/core"]
+RPC = ["lp/rpc", "lp/rpc/core", "lp/rpc/link"]
 NODES = ["nodes", "nodes/parameters", "nodes/collective"]
 PROGRAMS = ["programs", "programs/data", "programs/models", "programs/training", "programs/schemes"]
 
@@ -22,10 +22,11 @@ MAY_INCLUDE = {
     "lp": PARTS,  # lp/lp.h, which is for those above
     "lp/base": [],
     "lp/wire": ["lp/base"],
-    "lp/rpc/core": ["lp/base", "lp/wire"],
-    "lp/rpc/shm": ["lp/base", "lp/wire", "lp/rpc/core"],
-    "lp/rpc/tcp": ["lp/base", "lp/wire", "lp/rpc/core"],
-    "lp/rpc": ["lp/base", "lp/wire", "lp/rpc/core", "lp/rpc/shm", "lp/rpc/tcp"],
+    "lp/rpc/link": ["lp/base", "lp/wire"],  # what the core and the transports share
+    "lp/rpc/core": ["lp/base", "lp/wire", "lp/rpc/link"],
+    "lp/rpc/shm": ["lp/base", "lp/wire", "lp/rpc/link", "lp/rpc/core"],
+    "lp/rpc/tcp": ["lp/base", "lp/wire", "lp/rpc/link", "lp/rpc/core"],
+    "lp/rpc": ["lp/base", "lp/wire", "lp/rpc/link", "lp/rpc/core", "lp/rpc/shm", "lp/rpc/tcp"],
     "lp/checkpoint": ["lp/base", "lp/wire"],
     "lp/program": ["lp/base", "lp/wire", "lp/checkpoint"] + RPC,
     "lp/draw": ["lp/base", "lp/program"],

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "lp/rpc/core/batcher.h"
-#include "lp/rpc/core/before_wait.h"
 #include "lp/rpc/core/hub.h"
+#include "lp/rpc/link/before_wait.h"
 
 namespace lp::internal {
 

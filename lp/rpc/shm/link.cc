@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "lp/base/error.h"
-#include "lp/rpc/core/receivers.h"
+#include "lp/rpc/link/receivers.h"
 
 namespace lp::internal {
 namespace {

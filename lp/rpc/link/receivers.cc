@@ -1,9 +1,9 @@
-#include "lp/rpc/core/receivers.h"
+#include "lp/rpc/link/receivers.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "lp/rpc/core/before_wait.h"
+#include "lp/rpc/link/before_wait.h"
 
 namespace lp::internal {
 namespace {

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "lp/rpc/core/before_wait.h"
+#include "lp/rpc/link/before_wait.h"
 
 namespace lp::internal {
 

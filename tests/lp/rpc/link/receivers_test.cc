@@ -1,13 +1,14 @@
 // Who receives: always somebody, also while handlers wait or take long.
 
-#include "lp/rpc/core/before_wait.h"
-#include "lp/rpc/core/receivers.h"
+#include "lp/rpc/link/receivers.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <atomic>
 #include <memory>
+
+#include "lp/rpc/link/before_wait.h"
 
 namespace lp::internal {
 namespace {
