@@ -17,6 +17,8 @@
 #include "programs/models/mlp.h"
 #include "programs/models/serial.h"
 
+using namespace lp::literals;
+
 struct Config {
   int clients = 4;
   int in_flight = 16;
@@ -61,7 +63,7 @@ class Classifier {
   }
 
   // At most 64 images at a time, and none waits longer than 1000 microseconds for others.
-  using Remote = lp::Methods<lp::batched<&Classifier::classify, 64, 1000>, &Classifier::count, &Classifier::result>;
+  using Remote = lp::Methods<lp::batched<&Classifier::classify, 64, 1_ms>, &Classifier::count, &Classifier::result>;
 
  private:
   const lp::Mlp model_{{64, 256, 10}, lp::Activation::tanh};

@@ -27,7 +27,7 @@ using Counts = std::map<std::string, std::int64_t>;
 class Counter {
  public:
   static constexpr std::size_t kMostNames = 10'000;
-  static constexpr int kLongestWait = 24 * 3600 * 1000;  // milliseconds, for reached; Client::within makes it shorter
+  static constexpr Interval kLongestWait = 1440_min;  // for reached; Client::within makes it shorter
 
   // Adds, and returns all counts. A call counts once. Error::failed, with nothing added, when an increment is negative,
   // when a count would pass 2^63 - 1, and for more names than kMostNames.

@@ -36,7 +36,7 @@ template <Sendable T>
 class Gather {
  public:
   static constexpr std::size_t kRounds = 4;        // complete or not
-  static constexpr int kLongestWait = 600 * 1000;  // milliseconds; Client::within changes it
+  static constexpr Interval kLongestWait = 600_s;  // Client::within changes it
 
   // Error::failed for fewer than one member.
   explicit Gather(int members) : members_(static_cast<std::size_t>(members)) {

@@ -24,7 +24,7 @@ namespace lp {
 template <Sendable T>
 class Mailbox {
  public:
-  static constexpr int kLongestWait = 600 * 1000;  // milliseconds; Client::within changes it
+  static constexpr Interval kLongestWait = 600_s;  // Client::within changes it
 
   // Error::failed without room for a message.
   explicit Mailbox(std::size_t room) : room_(room) {

@@ -51,7 +51,7 @@ struct Leased {
 template <Sendable T>
 class WorkQueue {
  public:
-  static constexpr int kLongestWait = 24 * 3600 * 1000;  // milliseconds; Client::within makes it shorter
+  static constexpr Interval kLongestWait = 1440_min;  // Client::within makes it shorter
 
   // Throws Error::failed for a lease that is not above 0, and for more items than there is room.
   WorkQueue(Context& context, WorkQueueOptions options, std::vector<T> items = {})

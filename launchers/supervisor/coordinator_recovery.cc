@@ -28,7 +28,7 @@ Cause Coordinator::cause_of(std::size_t unit, std::string what) const {
 
 // What shares a process fails together, so the strictest policy of its groups holds.
 FailurePolicy Coordinator::policy_of(std::size_t unit) const {
-  FailurePolicy strictest = kIgnore;
+  FailurePolicy strictest = ignore();
   for (const NodeId node : topology_.units[unit].nodes) {
     const FailurePolicy& policy = topology_.groups[topology_.nodes[node].group].on_failure;
     const bool stricter =

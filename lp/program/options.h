@@ -24,9 +24,9 @@ constexpr FailurePolicy restart(int budget, Duration backoff = std::chrono::mill
   return {.action = FailurePolicy::Action::restart, .budget = budget, .backoff = backoff};
 }
 // The first failure stops the program. The default.
-inline constexpr FailurePolicy kStopProgram{};
+constexpr FailurePolicy stop_program() { return {}; }
 // The program goes on without the node.
-inline constexpr FailurePolicy kIgnore{.action = FailurePolicy::Action::ignore};
+constexpr FailurePolicy ignore() { return {.action = FailurePolicy::Action::ignore}; }
 
 struct GroupOptions {
   std::string name{};        // node names are "name" for add, "name/0", "name/1", ... for group

@@ -12,6 +12,7 @@
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
 #include "lp/base/hash.h"
+#include "lp/base/message.h"
 #include "lp/base/names.h"
 #include "lp/base/scheduler.h"
 
@@ -29,7 +30,7 @@ constexpr std::size_t kBlock = 1024;  // values: of a sum, they stay in the proc
 // Who has waited for so long looks whether all others live; the next time after twice as long.
 constexpr Duration kFirstPatience = std::chrono::milliseconds(100);
 constexpr Duration kMostPatience = std::chrono::seconds(2);
-constexpr Duration kStep = std::chrono::milliseconds(CollectiveMember::kStepMilliseconds);
+constexpr Duration kStep = CollectiveMember::kStepTime;
 constexpr Duration kToAnswer = std::chrono::seconds(1);  // for a member that lives and is not being restarted
 
 // Element by element, from the first array to the last; all are of one size.
@@ -295,8 +296,8 @@ void Collective::await(std::uint32_t rank) {
   for (Duration patience = kFirstPatience; !from->wait_for(patience);
        patience = std::min(2 * patience, kMostPatience)) {
     if (passed(limit))
-      throw Error(ErrorKind::deadline, name(rank) + " has sent nothing for " +
-                                           std::to_string(CollectiveMember::kStepMilliseconds / 1000) + " s");
+      throw Error(ErrorKind::deadline,
+                  name(rank) + " has sent nothing for " + duration_text(CollectiveMember::kStepTime));
     check_members();
   }
 }

@@ -99,11 +99,11 @@ class CollectiveMember {
   }
 
   // For the slowest worker, its restart included.
-  static constexpr int kStepMilliseconds = 600'000;
+  static constexpr Interval kStepTime = 600_s;
 
   using Remote =
-      Methods<deadline<&CollectiveMember::parts, kStepMilliseconds>, &CollectiveMember::send,
-              deadline<&CollectiveMember::join, kStepMilliseconds>, idempotent<&CollectiveMember::lost>,
+      Methods<deadline<&CollectiveMember::parts, kStepTime>, &CollectiveMember::send,
+              deadline<&CollectiveMember::join, kStepTime>, idempotent<&CollectiveMember::lost>,
               &CollectiveMember::enter, &CollectiveMember::end, &CollectiveMember::leave, &CollectiveMember::finish,
               idempotent<&CollectiveMember::last_state>, &CollectiveMember::presence>;
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lp/base/error.h"
+#include "lp/base/message.h"
 #include "lp/base/random.h"
 
 namespace lp {
@@ -21,9 +22,9 @@ Rounds::Rounds(Context& context, RoundsOptions options)
                                        std::to_string(options_.share) + " of " + std::to_string(options_.members) +
                                        " members: give 1 or more rounds and members, and a share from 0 to 1");
   }
-  if (options_.patience <= Duration::zero() || options_.patience >= std::chrono::milliseconds(kRoundMilliseconds)) {
-    throw Error(ErrorKind::failed, "the patience of a round must be longer than 0 and shorter than " +
-                                       std::to_string(kRoundMilliseconds / 1000) + " seconds");
+  if (options_.patience <= Duration::zero() || options_.patience >= Duration(kRoundTime)) {
+    throw Error(ErrorKind::failed,
+                "the patience of a round must be longer than 0 and shorter than " + duration_text(kRoundTime));
   }
 }
 

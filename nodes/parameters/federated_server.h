@@ -78,9 +78,9 @@ class Rounds {
   // Error::failed when the state is of another size.
   void load(const Checkpoint& in);
 
-  static constexpr int kRoundMilliseconds = 600'000;  // more than any patience
+  static constexpr Interval kRoundTime = 600_s;  // more than any patience
 
-  using Remote = Methods<deadline<idempotent<&Rounds::next>, kRoundMilliseconds>, idempotent<&Rounds::contribute>,
+  using Remote = Methods<deadline<idempotent<&Rounds::next>, kRoundTime>, idempotent<&Rounds::contribute>,
                          idempotent<&Rounds::statistics>, idempotent<&Rounds::state>>;
 
  private:

@@ -49,10 +49,9 @@ class LeafServer final : public ParameterService {
   Future<WorkerPosition> position(std::uint32_t tensor, std::uint32_t shard, std::uint32_t learner) const override;
 
   using Remote =
-      Methods<deadline<idempotent<&LeafServer::push>, kStepMilliseconds>,
-              deadline<idempotent<&LeafServer::pull>, kStepMilliseconds>,
-              deadline<idempotent<&LeafServer::leave>, kStepMilliseconds>,
-              deadline<idempotent<&LeafServer::versions>, kStepMilliseconds>, idempotent<&LeafServer::position>>;
+      Methods<deadline<idempotent<&LeafServer::push>, kStepTime>, deadline<idempotent<&LeafServer::pull>, kStepTime>,
+              deadline<idempotent<&LeafServer::leave>, kStepTime>,
+              deadline<idempotent<&LeafServer::versions>, kStepTime>, idempotent<&LeafServer::position>>;
 
  private:
   struct Gradient {

@@ -81,13 +81,13 @@ class ParameterService {
   virtual Future<WorkerPosition> position(std::uint32_t tensor, std::uint32_t shard, std::uint32_t worker) const = 0;
 
   // For the slowest worker, its restart included.
-  static constexpr int kStepMilliseconds = 600'000;
+  static constexpr Interval kStepTime = 600_s;
 
-  using Remote = Methods<deadline<idempotent<&ParameterService::push>, kStepMilliseconds>,
-                         deadline<idempotent<&ParameterService::pull>, kStepMilliseconds>,
-                         deadline<idempotent<&ParameterService::leave>, kStepMilliseconds>,
-                         deadline<idempotent<&ParameterService::versions>, kStepMilliseconds>,
-                         idempotent<&ParameterService::position>>;
+  using Remote =
+      Methods<deadline<idempotent<&ParameterService::push>, kStepTime>,
+              deadline<idempotent<&ParameterService::pull>, kStepTime>,
+              deadline<idempotent<&ParameterService::leave>, kStepTime>,
+              deadline<idempotent<&ParameterService::versions>, kStepTime>, idempotent<&ParameterService::position>>;
 };
 
 struct ParameterServerOptions {
@@ -120,10 +120,10 @@ class ParameterServer final : public ParameterService {
   // Error::failed when what was saved is of another size, of another kind of rule, or of a program with another seed.
   void load(const Checkpoint& in);
 
-  using Remote = Methods<deadline<idempotent<&ParameterServer::push>, kStepMilliseconds>,
-                         deadline<idempotent<&ParameterServer::pull>, kStepMilliseconds>,
-                         deadline<idempotent<&ParameterServer::leave>, kStepMilliseconds>,
-                         deadline<idempotent<&ParameterServer::versions>, kStepMilliseconds>,
+  using Remote = Methods<deadline<idempotent<&ParameterServer::push>, kStepTime>,
+                         deadline<idempotent<&ParameterServer::pull>, kStepTime>,
+                         deadline<idempotent<&ParameterServer::leave>, kStepTime>,
+                         deadline<idempotent<&ParameterServer::versions>, kStepTime>,
                          idempotent<&ParameterServer::position>, idempotent<&ParameterServer::statistics>,
                          idempotent<&ParameterServer::replicate>, idempotent<&ParameterServer::replicate_leave>>;
 

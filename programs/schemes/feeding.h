@@ -21,7 +21,7 @@ class Feeder {
 
   // Feeds the worker's share, batch by batch, then the end, until its worker is done, or gone for good. It is a batch
   // or two ahead of its worker, and waits when that is behind. What it keeps is where its worker is, who says so; so
-  // either may be restarted. Error::deadline when the worker takes nothing for TrainingWorker::kFeedMilliseconds.
+  // either may be restarted. Error::deadline when the worker takes nothing for TrainingWorker::kFeedTime.
   void run(Context& node);
 
   using Remote = Methods<>;

@@ -30,10 +30,9 @@ class GradientReplica {
 
   BatchGradient gradient(const Eigen::VectorXf& parameters, const Dataset& batch) const;
 
-  static constexpr int kGradientMilliseconds = 600'000;
+  static constexpr Interval kGradientTime = 600_s;
 
-  using Remote =
-      Methods<deadline<concurrent<idempotent<&GradientReplica::gradient>, /*kLimit=*/1>, kGradientMilliseconds>>;
+  using Remote = Methods<deadline<concurrent<idempotent<&GradientReplica::gradient>, /*kLimit=*/1>, kGradientTime>>;
 
  private:
   std::unique_ptr<Model> model_;

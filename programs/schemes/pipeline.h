@@ -83,15 +83,15 @@ class PipelineStage {
   // Error::failed when what was saved is of other layers.
   void load(const Checkpoint& in);
 
-  static constexpr int kStepMilliseconds = 600'000;
+  static constexpr Interval kStepTime = 600_s;
 
-  using Remote = Methods<deadline<&PipelineStage::pass, kStepMilliseconds>,
-                         deadline<idempotent<&PipelineStage::update>, kStepMilliseconds>,
-                         deadline<idempotent<&PipelineStage::catch_up>, kStepMilliseconds>,
-                         deadline<idempotent<&PipelineStage::begin>, kStepMilliseconds>,
-                         deadline<idempotent<&PipelineStage::steps>, kStepMilliseconds>,
-                         deadline<idempotent<&PipelineStage::parameters>, kStepMilliseconds>,
-                         deadline<idempotent<&PipelineStage::statistics>, kStepMilliseconds>>;
+  using Remote =
+      Methods<deadline<&PipelineStage::pass, kStepTime>, deadline<idempotent<&PipelineStage::update>, kStepTime>,
+              deadline<idempotent<&PipelineStage::catch_up>, kStepTime>,
+              deadline<idempotent<&PipelineStage::begin>, kStepTime>,
+              deadline<idempotent<&PipelineStage::steps>, kStepTime>,
+              deadline<idempotent<&PipelineStage::parameters>, kStepTime>,
+              deadline<idempotent<&PipelineStage::statistics>, kStepTime>>;
 
  private:
   // Counts as work of the stage as long as it lives.

@@ -53,7 +53,7 @@ struct BothNodes {
 
 // A worker that fails is restarted as often as the training says; without restarts the others go on.
 inline FailurePolicy worker_policy(const ServerTraining& training) {
-  return training.restarts > 0 ? restart(training.restarts) : kIgnore;
+  return training.restarts > 0 ? restart(training.restarts) : ignore();
 }
 
 // The group "worker", which ends the program.

@@ -67,7 +67,7 @@ void check(const ServerTraining& training, const Scheme& scheme) {
 }  // namespace
 
 FailurePolicy restart_or_stop(const ServerTraining& training) {
-  return training.restarts > 0 ? restart(training.restarts) : kStopProgram;
+  return training.restarts > 0 ? restart(training.restarts) : stop_program();
 }
 
 CompressionOptions compression_of(const ServerTraining& training, const Scheme& scheme) {
@@ -112,10 +112,10 @@ GroupHandle<ParameterServer> add_servers(Program& program, const LearningTask& t
                                        .replicated = training.replicated,
                                        .cut_every = training.replicated ? 0 : training.cut_every,
                                        .last_step = training.replicated ? 0 : training.steps};
-  auto servers =
-      program.declare_group<ParameterServer>({.name = "server",
-                                              .replicas = training.servers,
-                                              .on_failure = training.replicated ? kIgnore : restart_or_stop(training)});
+  auto servers = program.declare_group<ParameterServer>(
+      {.name = "server",
+       .replicas = training.servers,
+       .on_failure = training.replicated ? ignore() : restart_or_stop(training)});
   program.define(servers, context, SchemeTensors{task, training, scheme}, options,
                  training.replicated ? servers : GroupHandle<ParameterServer>(servers.name(), 0));
   return servers;
@@ -129,7 +129,7 @@ TrainingGraph add_server_training(Program& program, const LearningTask& task, co
   const GroupOptions group{
       .name = "worker",
       .replicas = training.workers,
-      .on_failure = scheme.loses_workers && training.restarts == 0 ? kIgnore : restart_or_stop(training),
+      .on_failure = scheme.loses_workers && training.restarts == 0 ? ignore() : restart_or_stop(training),
       .ends_program = true};
   const Above above = add_levels(program, training, scheme.levels, GroupHandle<Learner>(group.name, training.workers),
                                  {.services = servers});

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lp/base/error.h"
+#include "lp/base/message.h"
 #include "lp/base/scheduler.h"
 #include "programs/training/sampler.h"
 
@@ -139,10 +140,10 @@ void TrainingWorker::run(Context& node) {
 
 std::optional<Dataset> TrainingWorker::fed_batch(Context& node, std::uint64_t step) {
   Future<std::optional<Dataset>> batch = node.exclusive([&] { return feed_.take(step); });
-  if (auto taken = batch.get_for(std::chrono::milliseconds(kFeedMilliseconds))) return *std::move(taken);
+  if (auto taken = batch.get_for(Duration(kFeedTime))) return *std::move(taken);
   throw Error(ErrorKind::failed, "the batch of step " + std::to_string(step) + " was not fed within " +
-                                     std::to_string(kFeedMilliseconds / 1000) +
-                                     " seconds: is there a feeder for this worker, and is it at work?");
+                                     duration_text(kFeedTime) +
+                                     ": is there a feeder for this worker, and is it at work?");
 }
 
 void SavedWorker::begin(ParameterClient& client) {

@@ -54,10 +54,10 @@ class TrainingWorker {
   }
   std::uint64_t fed() const { return feed_.fed(); }  // batches
 
-  static constexpr int kFeedMilliseconds = 600'000;  // more than a batch takes; who waits longer gives up
+  static constexpr Interval kFeedTime = 600_s;  // more than a batch takes; who waits longer gives up
 
   using Remote = Methods<&TrainingWorker::statistics, &TrainingWorker::learned,
-                         deadline<idempotent<&TrainingWorker::feed>, kFeedMilliseconds>, &TrainingWorker::fed>;
+                         deadline<idempotent<&TrainingWorker::feed>, kFeedTime>, &TrainingWorker::fed>;
 
  protected:
   // run() has made its client, which has pushed nothing yet.

@@ -20,6 +20,8 @@
 #include "lp/config/freeze.h"
 #include "lp/lp.h"
 
+using namespace lp::literals;
+
 namespace {
 
 constexpr auto kHandling = std::chrono::milliseconds(10);
@@ -43,7 +45,7 @@ class Slow {
     ++handled_;
   }
   std::uint64_t handled() const { return handled_; }
-  using Remote = lp::Methods<lp::deadline<&Slow::take, 600'000>, lp::concurrent<&Slow::handled, 1>>;
+  using Remote = lp::Methods<lp::deadline<&Slow::take, 600_s>, lp::concurrent<&Slow::handled, 1>>;
 
  private:
   std::atomic<std::uint64_t> handled_ = 0;
@@ -60,7 +62,7 @@ class Quick {
     for (lp::Promise<void>& one : waiting_) one.set_value();
     waiting_.clear();
   }
-  using Remote = lp::Methods<&Quick::ping, lp::deadline<&Quick::started, 600'000>, &Quick::start>;
+  using Remote = lp::Methods<&Quick::ping, lp::deadline<&Quick::started, 600_s>, &Quick::start>;
 
  private:
   std::vector<lp::Promise<void>> waiting_;

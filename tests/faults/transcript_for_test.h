@@ -55,7 +55,7 @@ class Subject {
               concurrent<&Subject::die, 4>, idempotent<&Subject::incarnation>, &Subject::never,
               idempotent<&Subject::from_second>, &Subject::fail, &Subject::fail_as, &Subject::hold,
               concurrent<&Subject::holds, 4>, concurrent<&Subject::let_go, 4>, &Subject::count, &Subject::breaks,
-              concurrent<&Subject::produced, 4>, batched<&Subject::squares, 4, 20'000'000>, &Subject::batches,
+              concurrent<&Subject::produced, 4>, batched<&Subject::squares, 4, 20_s>, &Subject::batches,
               &Subject::arrive, &Subject::around, &Subject::scaled, concurrent<&Subject::few, 1, 1>,
               concurrent<&Subject::let_one_go, 4>, concurrent<&Subject::entered, 4>>;
 

@@ -204,7 +204,7 @@ TEST(ElasticThreads, AHandleOfSizeZeroIsNobody) {
 TEST(ElasticThreads, CutsGoOnWithoutANodeThatIsIgnored) {
   const Directory directory;
   Program program("ignored");
-  const auto keepers = program.group<Keeper>({.name = "keeper", .replicas = 2, .on_failure = kIgnore}, context);
+  const auto keepers = program.group<Keeper>({.name = "keeper", .replicas = 2, .on_failure = ignore()}, context);
   LaunchOptions options;
   options.directory = directory.path() / "run";
   TestRun run(std::move(program), options);

@@ -191,8 +191,8 @@ Program make_counting(const Config& config) {
   Program program("counting");
   auto counter = program.add<Counter>({.name = "counter"});
   const FailurePolicy policy = config.restart  ? restart(2, std::chrono::milliseconds(10))
-                               : config.ignore ? kIgnore
-                                               : kStopProgram;
+                               : config.ignore ? ignore()
+                                               : stop_program();
   program.group<Worker>({.name = "worker", .replicas = config.workers, .on_failure = policy}, counter, index, config);
   return program;
 }

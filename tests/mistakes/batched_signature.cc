@@ -2,9 +2,11 @@
 
 #include "tests/mistakes/common.h"
 
+using namespace lp::literals;
+
 struct Model {
   float predict(float x) { return x; }
-  using Remote = lp::Methods<lp::batched<&Model::predict, 32, 1000>>;
+  using Remote = lp::Methods<lp::batched<&Model::predict, 32, 1_ms>>;
 };
 
 void f(lp::Program& program) { program.add<Model>({.name = "model"}); }

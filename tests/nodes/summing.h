@@ -64,9 +64,9 @@ class Summing {
 // The groups "summing" and "collective".
 inline GroupHandle<Summing> add_summing(Program& program, int workers, const SummingOptions& options = {}) {
   const auto members =
-      program.group<CollectiveMember>({.name = "collective", .replicas = workers, .on_failure = kIgnore}, context);
+      program.group<CollectiveMember>({.name = "collective", .replicas = workers, .on_failure = ignore()}, context);
   auto summing =
-      program.group<Summing>({.name = "summing", .replicas = workers, .on_failure = kIgnore}, members, index, options);
+      program.group<Summing>({.name = "summing", .replicas = workers, .on_failure = ignore()}, members, index, options);
   for (int i = 0; i < workers; ++i) program.colocate(summing[i], members[i]);
   return summing;
 }

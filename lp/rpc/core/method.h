@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "lp/base/hash.h"
+#include "lp/base/interval.h"
 #include "lp/base/names.h"
 #include "lp/base/scheduler.h"
 #include "lp/rpc/core/arguments.h"
@@ -118,22 +119,29 @@ struct Concurrent : Wrapped<M> {
     return traits;
   }
 };
-template <auto M, int kSize, int kMicroseconds>
+// Whether kTime, an argument of a trait, says its unit.
+template <auto kTime>
+inline constexpr bool kHasUnit = std::is_same_v<std::remove_const_t<decltype(kTime)>, Interval>;
+template <auto M, int kSize, auto kWait>
 struct Batched : Wrapped<M> {
-  static_assert(kSize > 0 && kMicroseconds >= 0, "lp: lp::batched<method, size, microseconds> takes a positive size");
+  static_assert(kSize > 0, "lp: lp::batched<method, size, time> takes a positive size");
+  static_assert(kHasUnit<kWait>, "lp: lp::batched<method, size, time> takes a time with its unit, as 1_ms");
   static constexpr MethodTraits traits() {
     MethodTraits traits = traits_of<M>();
     traits.batch = kSize;
-    traits.batch_wait = std::chrono::microseconds(kMicroseconds);
+    if constexpr (kHasUnit<kWait>) traits.batch_wait = kWait;
     return traits;
   }
 };
-template <auto M, int kMilliseconds>
+template <auto M, auto kTime>
 struct Deadline : Wrapped<M> {
-  static_assert(kMilliseconds > 0, "lp: lp::deadline<method, milliseconds> takes a positive time");
+  static_assert(kHasUnit<kTime>, "lp: lp::deadline<method, time> takes a time with its unit, as 60_s");
   static constexpr MethodTraits traits() {
     MethodTraits traits = traits_of<M>();
-    traits.deadline = std::chrono::milliseconds(kMilliseconds);
+    if constexpr (kHasUnit<kTime>) {
+      static_assert(kTime.nanoseconds > 0, "lp: lp::deadline<method, time> takes a positive time");
+      traits.deadline = kTime;
+    }
     return traits;
   }
 };
@@ -150,13 +158,14 @@ inline constexpr internal::Once<M> once{};
 // Runs beside the turn, at most kLimit at a time; kQueue more may wait, then callers get `overloaded`.
 template <auto M, int kLimit, int kQueue = 1024>
 inline constexpr internal::Concurrent<M, kLimit, kQueue> concurrent{};
-// std::vector<R> m(std::vector<Item>): a caller sends one Item and gets one R. The handler gets kSize items, or what
-// came within kMicroseconds of the first.
-template <auto M, int kSize, int kMicroseconds>
-inline constexpr internal::Batched<M, kSize, kMicroseconds> batched{};
+// std::vector<R> m(std::vector<Item>): a caller sends one Item and gets one R. The handler gets kSize items, or those
+// that came within kWait of the first: lp::batched<&Model::predict, 64, 1_ms>.
+template <auto M, int kSize, auto kWait>
+inline constexpr internal::Batched<M, kSize, kWait> batched{};
 // How long a call may take where the caller does not say.
-template <auto M, int kMilliseconds>
-inline constexpr internal::Deadline<M, kMilliseconds> deadline{};
+// lp::deadline<&Server::step, 60_s>
+template <auto M, auto kTime>
+inline constexpr internal::Deadline<M, kTime> deadline{};
 
 namespace internal {
 

@@ -59,7 +59,7 @@ class Driver {
     for (std::size_t i = 0; i < echoes.size(); ++i) callers_.push_back(std::make_unique<LpCaller>(echoes[i]));
   }
   Figures work(const Work& work) { return measure(work, callers_); }
-  using Remote = Methods<deadline<&Driver::work, 60'000>>;
+  using Remote = Methods<deadline<&Driver::work, 60_s>>;
 
  private:
   std::vector<std::unique_ptr<Caller>> callers_;

@@ -141,7 +141,7 @@ TEST_F(CoordinatorTest, ACutThatAMemberPassesByIsGivenUpAndPeopleAreToldOnce) {
 
 TEST_F(CoordinatorTest, ACutIsNotGivenUpForAMemberThatIsDoneWithout) {
   Topology topology = saving_servers();
-  topology.groups[0].on_failure = kIgnore;
+  topology.groups[0].on_failure = ignore();
   topology.nodes.push_back({.name = "server/2", .group = 0, .unit = 3, .member = true});
   make(topology);
   all_ready();

@@ -14,7 +14,7 @@
 namespace lp::internal {
 
 // A server that is called by two workers; each a unit of its own. Node ids: server 0, worker/0 1, worker/1 2.
-inline Topology server_and_workers(FailurePolicy policy = kStopProgram) {
+inline Topology server_and_workers(FailurePolicy policy = stop_program()) {
   Topology topology;
   topology.groups = {{.name = "server", .on_failure = policy}, {.name = "worker", .on_failure = policy}};
   topology.nodes = {{.name = "server", .group = 0, .unit = 0},

@@ -73,7 +73,7 @@ TEST_F(ElasticTest, TooFewMembersStopTheProgram) {
 }
 
 TEST_F(ElasticTest, WhatIsIgnoredCountsToo) {
-  make(watcher_and_workers(3, kIgnore));
+  make(watcher_and_workers(3, ignore()));
   all_ready();
   exit(1, {.signal = SIGKILL});
   EXPECT_EQ(coordinator_->phase(), Phase::stopping);

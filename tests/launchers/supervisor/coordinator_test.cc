@@ -223,7 +223,7 @@ TEST_F(CoordinatorTest, TheBackoffDoublesAndTheBudgetEnds) {
 }
 
 TEST_F(CoordinatorTest, AnIgnoredFailureLetsTheProgramGoOn) {
-  make(server_and_workers(kIgnore));
+  make(server_and_workers(ignore()));
   all_ready();
   exit(1, {.code = 1});
   EXPECT_EQ(coordinator_->phase(), Phase::running);
@@ -234,7 +234,7 @@ TEST_F(CoordinatorTest, AnIgnoredFailureLetsTheProgramGoOn) {
 }
 
 TEST_F(CoordinatorTest, WhenEveryWorkerWasIgnoredTheRunHasFailed) {
-  make(server_and_workers(kIgnore));
+  make(server_and_workers(ignore()));
   all_ready();
   exit(1, {.code = 1});
   exit(2, {.code = 1});
@@ -244,7 +244,7 @@ TEST_F(CoordinatorTest, WhenEveryWorkerWasIgnoredTheRunHasFailed) {
 }
 
 TEST_F(CoordinatorTest, AClientOfAnIgnoredServiceIsToldThatItIsGone) {
-  make(server_and_workers(kIgnore));
+  make(server_and_workers(ignore()));
   start();
   ready(1);
   host_->take();
@@ -482,7 +482,7 @@ TEST_F(CoordinatorTest, ANodeThatWaitsToBeRestartedIsStartedAtOnceWhenSomebodyWa
 }
 
 TEST_F(CoordinatorTest, WhoeverIsNotThereIsNotRestarted) {
-  make(server_and_workers(kIgnore));
+  make(server_and_workers(ignore()));
   all_ready();
   exit(2, {.code = 1});
   EXPECT_THROW(coordinator_->restart_node("worker/1"), Error);  // given up

@@ -63,8 +63,8 @@ class Server {
 
   using Remote =
       Methods<&Server::add, once<&Server::push>, &Server::at, once<&Server::calls>, &Server::arrive, &Server::coroutine,
-              &Server::nothing, &Server::count, &Server::breaks, batched<&Server::squares, 4, 200'000>,
-              &Server::batches, once<batched<&Server::counted, 1, 0>>, concurrent<&Server::parallel, 2>>;
+              &Server::nothing, &Server::count, &Server::breaks, batched<&Server::squares, 4, 200_ms>, &Server::batches,
+              once<batched<&Server::counted, 1, 0_us>>, concurrent<&Server::parallel, 2>>;
 
  private:
   std::vector<Item> items_;

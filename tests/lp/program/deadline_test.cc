@@ -56,7 +56,7 @@ class Service {
     work();
     return items;
   }
-  using Remote = Methods<&Service::ready, &Service::work, batched<&Service::work_together, 2, 1000>>;
+  using Remote = Methods<&Service::ready, &Service::work, batched<&Service::work_together, 2, 1_ms>>;
 
  private:
   Client<Busy> busy_;

@@ -75,7 +75,7 @@ class Reader {
     const Version<Weights> b = store_.read<&Store::weights>();
     return a.number() == b.number() && &*a == &*b;
   }
-  using Remote = Methods<&Reader::keep, &Reader::drop, deadline<&Reader::watch, 60'000>, &Reader::same>;
+  using Remote = Methods<&Reader::keep, &Reader::drop, deadline<&Reader::watch, 60_s>, &Reader::same>;
 
  private:
   Client<Store> store_;
