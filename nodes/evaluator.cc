@@ -37,4 +37,6 @@ void Evaluator::run(Context& node) {
   } while (node.wait_for(options_.period));
 }
 
+template const NodeType& internal::node_type<Evaluator>();
+
 }  // namespace lp

@@ -14,6 +14,7 @@
 
 #include "lp/base/scheduler.h"
 #include "lp/program/context.h"
+#include "lp/program/node_type.h"
 #include "lp/rpc/clients.h"
 #include "lp/rpc/core/method.h"
 #include "nodes/metrics.h"
@@ -53,5 +54,8 @@ class Evaluator {
   const EvaluatorOptions options_;
   std::uint64_t looks_ = 0;
 };
+
+// What calls need of this class is compiled once, in evaluator.cc.
+extern template const NodeType& internal::node_type<Evaluator>();
 
 }  // namespace lp

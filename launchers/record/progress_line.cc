@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "launchers/record/node_output.h"
-#include "lp/program/runtime.h"
+#include "lp/program/progress.h"
 
 namespace lp::internal {
 

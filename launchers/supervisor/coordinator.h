@@ -20,7 +20,8 @@
 #include "launchers/record/status.h"
 #include "launchers/supervisor/executor.h"
 #include "launchers/supervisor/supervision_graph.h"
-#include "lp/program/runtime.h"
+#include "lp/program/peer_state.h"
+#include "lp/program/progress.h"
 
 namespace lp::internal {
 

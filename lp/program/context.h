@@ -15,20 +15,14 @@
 #include "lp/base/function.h"
 #include "lp/base/random.h"
 #include "lp/base/scheduler.h"
-#include "lp/rpc/core/edge.h"
+#include "lp/program/progress.h"
 
 namespace lp {
+class Edge;
 namespace internal {
 class Membership;
 struct Interface;
 }  // namespace internal
-
-// Progress that a node reports for people: it is shown as a bar and kept in the status.
-struct Progress {
-  std::uint64_t step = 0;
-  std::uint64_t total = 0;                               // 0: unknown
-  std::vector<std::pair<std::string, double>> values{};  // "loss", "images/s"
-};
 
 class Context {
  public:

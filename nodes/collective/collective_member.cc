@@ -87,4 +87,6 @@ void CollectiveMember::leave(std::uint64_t session, std::string reason) {
   feeds_.erase(feeds_.begin(), end);
 }
 
+template const NodeType& internal::node_type<CollectiveMember>();
+
 }  // namespace lp

@@ -15,6 +15,7 @@
 #include "lp/base/array.h"
 #include "lp/base/error.h"
 #include "lp/program/context.h"
+#include "lp/program/node_type.h"
 #include "lp/rpc/core/future.h"
 #include "lp/rpc/core/method.h"
 #include "lp/rpc/feed.h"
@@ -132,5 +133,8 @@ class CollectiveMember {
   std::map<std::uint32_t, Waiting> joining_{};  // by member
   std::set<std::uint32_t> lost_{};
 };
+
+// What calls need of this class is compiled once, in collective_member.cc.
+extern template const NodeType& internal::node_type<CollectiveMember>();
 
 }  // namespace lp

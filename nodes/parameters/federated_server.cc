@@ -205,4 +205,6 @@ void Rounds::load(const Checkpoint& in) {
   judging_ = !over_ && options_.reached != nullptr;
 }
 
+template const NodeType& internal::node_type<Rounds>();
+
 }  // namespace lp

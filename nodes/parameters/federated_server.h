@@ -21,6 +21,7 @@
 #include "lp/base/scheduler.h"
 #include "lp/checkpoint/checkpoint.h"
 #include "lp/program/context.h"
+#include "lp/program/node_type.h"
 #include "lp/rpc/core/future.h"
 #include "lp/rpc/core/method.h"
 
@@ -118,5 +119,8 @@ class Rounds {
   Time due_;  // when the round ends at the latest, or the first one begins without the missing members
   RoundsStatistics statistics_{};
 };
+
+// What calls need of this class is compiled once, in federated_server.cc.
+extern template const NodeType& internal::node_type<Rounds>();
 
 }  // namespace lp

@@ -253,4 +253,6 @@ Future<WorkerPosition> LeafServer::position(std::uint32_t tensor, std::uint32_t 
   return above_[shard].async<&ParameterService::position>(tensor, shard, index_);
 }
 
+template const NodeType& internal::node_type<LeafServer>();
+
 }  // namespace lp

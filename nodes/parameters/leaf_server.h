@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "lp/program/context.h"
+#include "lp/program/node_type.h"
 #include "lp/rpc/clients.h"
 #include "nodes/parameters/bad_values.h"
 #include "nodes/parameters/parameter_server.h"
@@ -99,5 +100,8 @@ class LeafServer final : public ParameterService {
   std::set<Place> asked_{};                                     // the places for which position() is being called above
   std::map<std::uint32_t, std::vector<Promise<void>>> left_{};  // learners that wait for the others to leave
 };
+
+// What calls need of this class is compiled once, in leaf_server.cc.
+extern template const NodeType& internal::node_type<LeafServer>();
 
 }  // namespace lp

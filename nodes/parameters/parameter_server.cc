@@ -246,4 +246,6 @@ void ParameterServer::load(const Checkpoint& in) {
   for (const auto& shard : shards_) cut_at_ = std::max(cut_at_, shard->version());
 }
 
+template const NodeType& internal::node_type<ParameterServer>();
+
 }  // namespace lp

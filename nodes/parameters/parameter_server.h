@@ -15,6 +15,7 @@
 #include "lp/base/array.h"
 #include "lp/checkpoint/checkpoint.h"
 #include "lp/program/context.h"
+#include "lp/program/node_type.h"
 #include "lp/rpc/clients.h"
 #include "lp/rpc/core/future.h"
 #include "lp/rpc/core/method.h"
@@ -164,5 +165,8 @@ class ParameterServer final : public ParameterService {
   std::uint64_t cut_at_ = 0;  // the update of the newest cut
   ServerStatistics statistics_{};
 };
+
+// What calls need of this class is compiled once, in parameter_server.cc.
+extern template const NodeType& internal::node_type<ParameterServer>();
 
 }  // namespace lp

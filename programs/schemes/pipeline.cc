@@ -305,4 +305,6 @@ TrainingGraph add_pipeline_training(Program& program, const LearningTask& task, 
   return {servers, workers};
 }
 
+template const NodeType& internal::node_type<PipelineStage>();
+
 }  // namespace lp

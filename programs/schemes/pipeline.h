@@ -16,6 +16,7 @@
 
 #include "lp/checkpoint/checkpoint.h"
 #include "lp/program/context.h"
+#include "lp/program/node_type.h"
 #include "lp/rpc/clients.h"
 #include "lp/rpc/core/future.h"
 #include "lp/rpc/core/method.h"
@@ -133,5 +134,8 @@ class PipelineStage {
 // layers than stages, or no micro-batch.
 TrainingGraph add_pipeline_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                     const Pipeline& pipeline);
+
+// What calls need of this class is compiled once, in pipeline.cc.
+extern template const NodeType& internal::node_type<PipelineStage>();
 
 }  // namespace lp

@@ -173,4 +173,6 @@ void SavedWorker::load(const Checkpoint& in) {
   residuals_ = in.get<std::vector<Array<float>>>("residuals");
 }
 
+template const NodeType& internal::node_type<TrainingWorker>();
+
 }  // namespace lp

@@ -12,6 +12,7 @@
 
 #include "lp/checkpoint/checkpoint.h"
 #include "lp/program/context.h"
+#include "lp/program/node_type.h"
 #include "lp/program/program.h"
 #include "lp/rpc/clients.h"
 #include "lp/rpc/core/method.h"
@@ -109,5 +110,8 @@ GroupHandle<TrainingWorker> add_workers(Program& program, const GroupOptions& gr
   }
   return program.group<TrainingWorker>(group, servers, tensors, task, training, scheme);
 }
+
+// What calls need of this class is compiled once, in worker.cc.
+extern template const NodeType& internal::node_type<TrainingWorker>();
 
 }  // namespace lp

@@ -6,12 +6,10 @@
 #include <cstdint>
 #include <span>
 
+#include "lp/base/node_id.h"
 #include "lp/base/scheduler.h"
 
 namespace lp {
-
-// A node's position in its program.
-using NodeId = std::uint32_t;
 
 namespace internal {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "lp/program/runtime.h"
+#include "lp/program/progress.h"
 
 namespace lp::internal {
 namespace {
