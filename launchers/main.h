@@ -1,16 +1,16 @@
 #pragma once
-// main() of a program: reads its configuration, launches it, shows how it goes, and says what came of it.
+// main() of a program: reads its configuration, launches it, and reports its progress and its result.
 //
 //   int main(int argc, char** argv) { return lp::main<Config>(argc, argv, make_program); }
 //
-// `make_program(const Config&)` returns the Program. With `report(lp::Run&, const Config&)`, what that returns, an
-// aggregate, is the result: a small table, or with --json the last line of standard output. The exit code is 0 only if
-// the program succeeded; 2 if it could not be started.
+// `make_program(const Config&)` returns the Program. An optional `report(lp::Run&, const Config&)` returns the
+// result, an aggregate. It is printed as a small table, or with --json as the last line of standard output. The exit
+// code is 0 only if the program succeeded, and 2 if it could not be started.
 //
-// `prepare(Config&)` is called once, where the run is coordinated, before the program is made: for what is found out
-// once for all processes, and kept in the configuration. It throws an Error where the program shall not start.
+// An optional `prepare(Config&)` completes the configuration with values that are computed once for all processes. It
+// is called once, in the coordinator's process, before the program is made. It may throw Error to refuse the start.
 //
-// To be called once, by main(), before there are threads.
+// main() calls it once, before there are threads.
 
 #include <algorithm>
 #include <cstddef>

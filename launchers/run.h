@@ -1,13 +1,13 @@
 #pragma once
-// What a launch returns: a program that runs.
+// A running program: the result of a launch.
 //
 //   lp::Run run(make_program(config), {.launch = lp::Launch::threads});
 //   double loss = run.client<Server>("server").call<&Server::loss>();
 //   run.stop("enough");
 //   if (!run.wait().success) std::cerr << run.wait().cause.text();
 //
-// Any thread may use a Run, and several may run at once in one process. A Run installs no signal handlers unless it is
-// asked to, and never ends the process. Its destructor stops the program and waits for its end.
+// Any thread may use a Run, and several may run at once in one process. A Run installs signal handlers only on
+// request, and never ends the process. Its destructor stops the program and waits for its end.
 
 #include <cstdint>
 #include <filesystem>

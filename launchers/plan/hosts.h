@@ -13,8 +13,8 @@ enum class Launch : std::uint8_t { threads, processes, ssh, slurm, kubernetes };
 // A machine that runs nodes.
 struct HostSpec {
   std::string name{};         // as ssh or Slurm knows it
-  int slots = 1;              // processes that it takes before the others have as many of theirs; members of elastic
-                              // groups that need not be there take no more
+  // Hosts fill in proportion to their slots. Only optional members of elastic groups are refused beyond them.
+  int slots = 1;
   std::string address{};      // where its nodes listen; empty: that by which it is reached
   std::size_t component = 0;  // of a heterogeneous job of Slurm, whose processes it takes
   Launch launch = Launch::processes;  // of the groups whose processes it takes
