@@ -32,24 +32,24 @@
 
 namespace lp {
 
-// Several programs of one binary, chosen with --program=NAME; the first is the default.
+// Several programs of one binary. --program=NAME chooses one; the first is the default.
 template <class Config>
 using NamedPrograms = std::vector<std::pair<std::string, std::function<Program(const Config&)>>>;
 
 namespace internal {
 
-// What a report has found: its fields, and their values as JSON.
+// The result of a report: its fields, and their values as JSON.
 using ReportFields = std::vector<std::pair<std::string, std::string>>;
 
-// lp::main, with the types of the program forgotten.
+// A program for lp::main without the types of its configuration and result.
 struct MainProgram {
-  std::vector<std::string> names{};  // of the programs; the first is the default
+  std::vector<std::string> names{};  // the programs' names; the first is the default
   Programs programs{};
   Binding configuration{};
-  HelpSections help{};                         // empty: all fields in one
-  std::function<void()> prepare{};             // completes the configuration that was read; empty: nothing is missing
-  std::function<std::string()> freeze{};       // the configuration, as text
-  std::function<ReportFields(Run&)> report{};  // empty: there is none
+  HelpSections help{};                         // empty: all fields in one section
+  std::function<void()> prepare{};             // completes the configuration that was read; empty: it is complete
+  std::function<std::string()> freeze{};       // returns the configuration as text
+  std::function<ReportFields(Run&)> report{};  // empty: there is no report
 };
 int run_main(int argc, char** argv, MainProgram& program);
 
@@ -61,7 +61,7 @@ ReportFields fields_of(const Result& result) {
   return fields;
 }
 
-// A field of a configuration. Its name shows in the compiler's message.
+// A field of a configuration. Its name appears in the compiler's message.
 template <auto name>
 struct ConfigField {
   static constexpr bool kFree = std::ranges::none_of(
