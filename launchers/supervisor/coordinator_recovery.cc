@@ -53,7 +53,8 @@ void Coordinator::on_failed(NodeId node, std::uint32_t incarnation, const Error&
   begin_failure(unit, std::move(cause), /*obeys=*/true);
 }
 
-// The unit has failed but still runs. It ends first, then its policy applies. With `obeys` it can end by itself.
+// The unit has failed but still runs. It ends first, then its policy applies. The last argument is true if it can end
+// by itself.
 void Coordinator::begin_failure(std::size_t index, Cause cause, bool obeys) {
   Unit& unit = units_[index];
   if (unit.state != Unit::State::up) return;
