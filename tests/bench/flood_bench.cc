@@ -1,8 +1,8 @@
-// flood_bench [--callers=N] [--seconds=N] [--mebibytes=N] [--quick]: callers that send large arrays as fast as they can
-// to a service that takes 10 ms for each, one way and with replies that nobody waits for, through shared memory, TCP
-// and CURVE. A table on standard error, JSON on standard output: the most memory that all processes had together, how
-// many calls the service handled of those that 10 ms allow, and how long small calls to another service took before and
-// meanwhile (the median). It ends with 1 when the memory is more than 2 GB.
+// flood_bench [--callers=N] [--seconds=N] [--mebibytes=N] [--quick]: callers send large arrays as fast as they can to a
+// service that takes 10 ms for each, one way and with replies that nobody waits for, through shared memory, TCP and
+// CURVE. It prints a table on standard error and JSON on standard output: the most memory that all processes had
+// together, the share of the possible calls (one in 10 ms) that the service handled, and the median time of small calls
+// to another service before and meanwhile. It ends with 1 when the memory is more than 2 GB.
 
 #include <algorithm>
 #include <atomic>
@@ -103,7 +103,7 @@ lp::Program make_program(const Config& config) {
   return program;
 }
 
-// Bytes that this process and those it has started have together; what they share counts once.
+// Bytes of this process and those that it has started; shared memory counts once.
 double memory_of_all() {
   double bytes = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -122,7 +122,7 @@ double memory_of_all() {
   return bytes;
 }
 
-// Seconds, the median of what calls took until `end`; `between` runs after each.
+// The median time of calls until `end`, in seconds; `between` runs after each.
 template <class F>
 double median_ping(const lp::Client<Quick>& quick, lp::Time end, F between) {
   std::vector<double> took;
@@ -147,8 +147,8 @@ struct Figures {
   std::string path{};
   std::string calls{};
   double bytes = 0;          // the most that all processes had together
-  double handled = 0;        // of the calls that the time allows
-  double quiet_seconds = 0;  // of a small call, the median
+  double handled = 0;        // share of the calls that the time allows
+  double quiet_seconds = 0;  // median of a small call
   double busy_seconds = 0;
 };
 struct Result {

@@ -1,6 +1,6 @@
 // ps_bench [KEYS [MEBIBYTES]]: push and pull of sparse keys (8 bytes, and 4 of a value, sorted) and of a dense tensor,
 // with the update applied, as a table on standard error and as JSON on standard output. A figure is the median of five,
-// of the slowest worker, after a warm-up that makes the rows.
+// for the slowest worker, after a warm-up that creates the rows.
 
 #include <algorithm>
 #include <cstdio>
@@ -25,7 +25,7 @@ struct Config {
 };
 
 struct Times {
-  double first_push = 0;  // of a list that the servers do not know
+  double first_push = 0;  // for a list that the servers do not know
   double push = 0;
   double pull = 0;
 };
@@ -135,9 +135,9 @@ struct Row {
   double first_push_ms = 0;
   double push_ms = 0;
   double pull_ms = 0;
-  double push_million_keys_a_second = 0;  // of all workers
-  double push_gigabytes_a_second = 0;     // of keys and values of all workers, as if the keys travelled
-  double memcpy_share = 0;                // of push_ms: copying these bytes once
+  double push_million_keys_a_second = 0;  // over all workers
+  double push_gigabytes_a_second = 0;     // keys and values of all workers, as if the keys were sent
+  double memcpy_share = 0;                // share of push_ms that one copy of these bytes takes
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 
 double seconds_since(Time begin) { return std::chrono::duration<double>(now() - begin).count(); }
 
-// Kilobytes of a process's memory, where what it shares counts in proportion. 0 when it has ended.
+// Kilobytes of a process's memory, with shared memory counted in proportion. 0 when it has ended.
 double proportional_memory(int pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/smaps_rollup");
   for (std::string line; std::getline(file, line);) {

@@ -1,5 +1,5 @@
 #pragma once
-// Many nodes at once: how long they take to be ready, what memory they have, whether all answer a call and stop.
+// Many nodes at once: the time until they are ready, their memory, and whether all answer a call and stop.
 
 #include <string>
 
@@ -26,7 +26,7 @@ struct ScaleFigures {
   double ready_seconds = 0;  // from the launch until every node serves
   double call_seconds = 0;   // until each has answered a call, which also makes the connections
   double stop_seconds = 0;
-  double kilobytes = 0;  // of each node: of proportional memory of its process, or what this process grew by
+  double kilobytes = 0;  // for each node: proportional memory of its process, or the growth of this process
   int answers = 0;
   bool success = false;
   std::string cause{};
@@ -34,7 +34,7 @@ struct ScaleFigures {
 
 Program make_echoes(const ScaleConfig& config);
 
-// Launches the program "echoes" with so many nodes, measures, and stops it.
+// Launches the program "echoes" with `nodes` nodes, measures, and stops it.
 ScaleFigures measure_scale(Launch launch, int nodes);
 
 }  // namespace lp::test

@@ -1,7 +1,7 @@
-// slurm_bench [HOSTS [PROCESSES [RUNS]]]: a program with so many processes on each of so many nodes of a real Slurm on
+// slurm_bench [HOSTS [PROCESSES [RUNS]]]: a program with PROCESSES processes on each of HOSTS nodes of a real Slurm on
 // this machine: the time from its submission until all are ready, and from the request to stop until all are gone.
-// Beside it, in turn, `srun true` with as many tasks on the same nodes. A table on standard error, JSON on standard
-// output; a figure is the median.
+// Beside it, in turn, it runs `srun true` with as many tasks on the same nodes. It prints a table on standard error and
+// JSON on standard output; a figure is the median.
 
 #include <algorithm>
 #include <cstdio>

@@ -1,10 +1,11 @@
-// straggler_bench [--quick | SVG]: how long training takes to a loss when a worker is slow, by scheme: a table on
-// standard error, JSON on standard output, and the losses over time as a picture. A gradient takes as long as its
-// examples say, without using a core, so that the schemes are compared and not the machine. In one panel one worker is
-// five times slower all the time, in the other each worker for a quarter of its gradients. A figure is the median of
-// three. It ends with 1 unless the order is that of the papers: who waits for nobody, or for all but one, is at least
-// twice as fast as who waits for all when one worker is always slow, and where all are slow in turns every scheme that
-// tolerates it is faster.
+// straggler_bench [--quick | SVG]: the time of training to a loss when a worker is slow, by scheme: a table on standard
+// error, JSON on standard output, and the losses over time as a picture. The time of a gradient is proportional to its
+// examples and uses no core, so that the schemes are compared and not the machine. In one panel one worker is five
+// times slower all the time, in the other each worker for a quarter of its gradients. A figure is the median of three.
+//
+// It ends with 1 unless the order is that of the papers. When one worker is always slow, a scheme that waits for no
+// worker, or for all except one, must be at least twice as fast as a scheme that waits for all. When all are slow in
+// turns, every scheme that tolerates it must be faster.
 
 #include <algorithm>
 #include <array>
@@ -37,7 +38,7 @@ constexpr double kSlower = 5;
 constexpr auto kExample = std::chrono::microseconds(250);
 
 struct Goal {
-  double loss = 0.5;  // mean of the examples to train on
+  double loss = 0.5;  // mean over the training examples
   int runs = 3;
 };
 
@@ -62,7 +63,7 @@ class SlowModel final : public lp::Model {
   }
   double loss(const Eigen::VectorXf& parameters, const lp::Dataset& batch, Eigen::VectorXf& gradient) const override {
     const SlowModel* nobody = nullptr;
-    stragglers_.slowest.compare_exchange_strong(nobody, this);  // the first that works
+    stragglers_.slowest.compare_exchange_strong(nobody, this);  // the first worker that computes
     const double number = random_.uniform();
     const bool slow = stragglers_.kind == Straggler::always_one ? stragglers_.slowest == this : number < 1.0 / kWorkers;
     const double times = static_cast<double>(batch.examples()) * (slow ? kSlower : 1);

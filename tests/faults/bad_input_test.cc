@@ -1,4 +1,4 @@
-// What a user may do wrong ends with a sentence and an exit code, soon.
+// Typical mistakes of a user end soon, with a message and an exit code.
 
 #include <gtest/gtest.h>
 #include <sys/mount.h>
@@ -18,7 +18,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// The program ends with `code`, and says `sentence`.
+// Checks that the program ends with `code` and prints `sentence`.
 void expect_sentence(const Ended& ended, int code, const std::string& sentence) {
   EXPECT_EQ(ended.code, code) << ended.output;
   EXPECT_NE(ended.output.find(sentence), std::string::npos) << ended.output;
@@ -93,7 +93,7 @@ TEST_F(BadInput, AnArrayOfNothing) {
   EXPECT_EQ(service.call<&Service::size>(Array<std::uint8_t>(4096)), 4096u);
 }
 
-// Cuts, and what is left of them.
+// Cuts, intact and damaged.
 
 class Cuts : public BadInput {
  protected:
@@ -121,7 +121,7 @@ TEST_F(Cuts, WithoutAWholeOneNothingIsResumed) {
   expect_sentence(resume(), 2, "no complete cut");
 }
 
-// A file system of its own, of so many MiB; for root.
+// A file system of its own, of `size` MiB; for root.
 class SmallDisk {
  public:
   SmallDisk(const std::filesystem::path& at, int mebibytes) : at_(at) {

@@ -1,5 +1,5 @@
-// Calls in flight when their service is killed end exactly as DESIGN.md says, proved by a log of what was executed that
-// is outside the service's memory.
+// Calls in flight when their service is killed end exactly as DESIGN.md defines. The proof is a log of executions
+// outside the service's memory.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -22,7 +22,7 @@ using std::chrono::seconds;
 
 const Handle<Ledger> kLedger("ledger");
 
-// The same method of the two Callers has the same name and types, so this stands for both.
+// The same method of the two Callers has the same name and types, so this class stands for both.
 class CallerLike {
  public:
   void finish() {}
@@ -73,7 +73,7 @@ std::vector<std::uint32_t> hurt(const Config& config, int kills, const std::file
   EXPECT_GT(ledger.call<&Ledger::self>().incarnation, killed);
   const auto caller = [&](int i) { return run.client(Handle<CallerLike>("caller/" + std::to_string(i))); };
   for (int i = 1; i < config.nodes; ++i) caller(i).call<&CallerLike::finish>();
-  caller(0).send<&CallerLike::finish>();  // it ends the program, maybe before it could reply
+  caller(0).send<&CallerLike::finish>();  // it ends the program, perhaps before it can reply
   EXPECT_TRUE(run.wait_for(seconds(90))) << "a call does not end";
   EXPECT_TRUE(run.wait().success) << run.wait().cause.text();
   return counts;
@@ -124,7 +124,7 @@ void kill_often(int kills) {
   check_calls(directory.path());
 }
 
-// With a service whose table is part of a cut: what is in the cut never runs again.
+// The service's table is part of a cut: a call in the cut never runs again.
 void kill_often_with_cuts(int kills) {
   const Directory directory;
   const std::vector<std::uint32_t> counts =
@@ -138,7 +138,7 @@ void kill_often_with_cuts(int kills) {
   EXPECT_GT(executed, 10u);
 }
 
-// A cut that a handler takes knows that this very call was done.
+// A cut that a handler takes records that this very call was done.
 TEST(Calls, OnceIsOnceThoughItsOwnCutIsWhatIsRestored) {
   const Directory directory;
   const Config config{.log = directory.path(), .nodes = 1, .cuts = true};

@@ -1,4 +1,4 @@
-// Who calls over TCP in a run with keys: those whose key is one of a process that is alive, and nobody else.
+// Calls over TCP in a run with keys: only processes that are alive may call, by their keys.
 
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ TEST_F(Curve, WhoTakesTheServerForAnotherIsNotHeard) {
   EXPECT_FALSE(stranger.receive(milliseconds(100)).has_value());
 }
 
-// As when the news of a new process arrives after its first call.
+// The news of a new process may arrive after its first call.
 TEST_F(Curve, AKeyThatBecomesKnownIsAccepted) {
   const CurveKeys keys = make_curve_keys();
   Stranger early(endpoint_, papers(keys));
@@ -78,7 +78,7 @@ TEST_F(Curve, ARevokedKeyEndsItsConnectionAtOnceAndMakesNoOther) {
   EXPECT_TRUE(is_welcome(next.receive()));
 }
 
-// What a fenced process had sent and nobody had taken yet is not served.
+// Messages that a fenced process had sent and nobody had taken yet are not served.
 TEST_F(Curve, NoCallOfARevokedKeyBegins) {
   Runtime fenced(program_, options(friend_keys_), nobody_);
   const std::vector<PeerState> peers{
@@ -117,7 +117,7 @@ TEST_F(Curve, ListeningBeyondThisHostNeedsKeys) {
 
 TEST_F(Curve, AnAddressThatThisHostHasNotIsRefused) {
   Runtime::Options elsewhere = options(keys());
-  elsewhere.listen = "203.0.113.1";  // RFC 5737: nobody's
+  elsewhere.listen = "203.0.113.1";  // RFC 5737: an address that nobody has
   try {
     const Runtime runtime(program_, elsewhere, nobody_);
     ADD_FAILURE();

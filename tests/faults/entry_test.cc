@@ -1,4 +1,4 @@
-// The main() of this folder's tests: it is also that of the programs and processes that they launch.
+// The main() of this folder's tests, and of the programs and processes that they launch.
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 int main(int argc, char** argv) {
   using namespace lp::test;  // NOLINT: a main of a test
   if (const auto code = lp::become_node_if_asked(argc, argv, programs())) return *code;
-  // As a program with flags, for the tests of what a user types.
+  // Runs as a program with flags, for the tests of a user's command lines.
   if (argc > 1 && std::string_view(argv[1]) == "program") {
     return lp::main<Config>(argc - 1, argv + 1,
                             lp::NamedPrograms<Config>{{"services", make_services},

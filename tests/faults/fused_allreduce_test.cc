@@ -1,4 +1,4 @@
-// Tensors that are summed while workers go on, in threads and in processes, one of which is killed in the middle.
+// Tensors that are summed while workers go on, in threads and in processes. One process is killed in the middle.
 
 #include "nodes/collective/fused_allreduce.h"
 

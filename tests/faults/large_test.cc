@@ -1,4 +1,4 @@
-// Messages as large as a machine may have.
+// Messages as large as a machine can hold.
 
 #include <gtest/gtest.h>
 

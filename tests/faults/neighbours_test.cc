@@ -1,5 +1,5 @@
-// Processes that talk through shared memory are killed and stopped at random moments under load: every call ends, right
-// or as an error, `once` is once, and nothing of the dead is left in those that live.
+// Processes that call each other through shared memory are killed and stopped at random moments under load. Every call
+// ends, with the right value or an error; `once` is once; and the living keep no memory of the dead.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -30,7 +30,7 @@ class Storm {
     for (auto& one : stores_) one.call<&Store::self>();
     for (auto& one : callers_) one.call<&Storming::self>();
     here_ = usage_now();
-    // Its own bell and heap; and of each neighbour these and the lanes.
+    // Its own bell and heap, and for each neighbour these and the lanes.
     const auto mappings = static_cast<std::uint64_t>(2 + 3 * (1 + config_.callers));
     for (auto& one : stores_) {
       auto& usage = there_.emplace_back();
@@ -71,7 +71,7 @@ class Storm {
     }
   }
 
-  // Small calls take what is still to be given back along.
+  // Small calls carry pending returns of memory along.
   void expect_nothing_left() {
     for (std::size_t i = 0; i < stores_.size(); ++i) {
       Usage now_there;

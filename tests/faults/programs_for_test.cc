@@ -30,7 +30,7 @@ int open_log(const Config& config, const std::string& name) {
   return open((config.log + "/" + name).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 }
 
-// Sends calls of all kinds, several at a time, until it is told to finish; writes down how each ended, in "outcomes".
+// Sends calls of all kinds, several at a time, until finish() is called; logs how each ended, in "outcomes".
 template <class L>
 class Caller {
  public:
@@ -66,7 +66,7 @@ class Caller {
     Future<std::uint64_t> future;
   };
 
-  // One line: the method, the number, and how it ended: "value", "wrong", or the kind of the error and may_have_run.
+  // One line: the method, the number, and the outcome: "value", "wrong", or the kind of the error and may_have_run.
   void end_one() {
     Going call = std::move(calls_.front());
     calls_.pop_front();
@@ -94,7 +94,7 @@ Program make_ledger_of(const Config& config) {
   return program;
 }
 
-// Takes a cut for each step; goes wrong as its mode says.
+// Takes a cut for each step; fails as its mode defines.
 class Saver {
  public:
   Saver(Context& context, const Config& config) : context_(context), config_(config) {}

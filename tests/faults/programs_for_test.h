@@ -1,5 +1,5 @@
 #pragma once
-// The programs that the tests of this folder launch and hurt.
+// The programs that the tests of this folder launch and disturb.
 
 #include <atomic>
 #include <cstdint>
@@ -14,13 +14,13 @@
 namespace lp::test {
 
 struct Config {
-  std::string mode = "finish";  // what goes wrong: see programs_for_test.cc
-  std::string log{};            // a directory for what executed and how calls ended
+  std::string mode = "finish";  // the fault: see programs_for_test.cc
+  std::string log{};            // a directory for executions and for how calls ended
   int nodes = 3;
   bool cuts = false;
 };
 
-// Writes down every execution outside its memory, in "executions", and remembers what it has executed.
+// Logs every execution outside its memory, in "executions", and remembers its executions.
 class Ledger {
  public:
   struct Self {
@@ -68,7 +68,7 @@ class SavingLedger : public Ledger {
                          idempotent<&Ledger::self>, idempotent<&Ledger::counts>>;
 };
 
-// Answers, or does not, as its mode says.
+// Answers, or does not, as its mode defines.
 class Service {
  public:
   Service(Context& context, int index, const Config& config);
@@ -93,12 +93,12 @@ class Service {
   std::vector<Promise<int>> promises_;
 };
 
-// Asks for more than it takes.
+// Requests more than it takes.
 class Hoarder {
  public:
   explicit Hoarder(Client<Service> service) : service_(service) {}
-  // Calls make(1 MiB) so often at once, stops its own process when the first reply is there, and takes the others when
-  // it goes on. How many were right.
+  // Calls make(1 MiB) `calls` times at once, stops its own process when the first reply is there, and takes the others
+  // when it continues. Returns how many were right.
   int hoard(int calls);
   using Remote = Methods<&Hoarder::hoard>;
 
@@ -106,7 +106,7 @@ class Hoarder {
   Client<Service> service_;
 };
 
-// Calls the next of a ring; the last one calls the first.
+// Calls the next member of a ring; the last one calls the first.
 class RingMember {
  public:
   RingMember(Client<RingMember> next, Context& context) : next_(next), context_(context) {}
@@ -120,19 +120,19 @@ class RingMember {
 
 // callers ──▶ ledger
 Program make_ledger(const Config& config);
-// nodes services, that nobody calls
+// services that nobody calls; `nodes` is their number
 Program make_services(const Config& config);
 // A hoarder ──▶ service/0
 Program make_hoarder(const Config& config);
 // A service that saves, and a driver that takes cuts.
 Program make_saving(const Config& config);
-// a ──▶ b ──▶ c ──▶ a, nodes of them
+// a ──▶ b ──▶ c ──▶ a, a ring of `nodes` members
 Program make_ring(const Config& config);
 // workers ──▶ servers: synchronous training; see training_test.cc.
 Program make_training(const Config& config);
-// summing ◀──▶ collective: tensors that workers hand over; see fused_allreduce_test.cc.
+// summing ◀──▶ collective: tensors that workers start; see fused_allreduce_test.cc.
 Program make_summing(const Config& config);
-// Cannot start: see mode.
+// A program that cannot start: see mode.
 Program make_bad(const Config& config);
 
 const Programs& programs();

@@ -1,5 +1,5 @@
-// A program whose worker/1 does what a sanitizer stops. It is built with sanitizers in every preset but tsan, which
-// excludes them; see sanitizer_test.cc.
+// A program whose worker/1 makes an error that a sanitizer stops. It is built with sanitizers in every preset except
+// tsan, which excludes them; see sanitizer_test.cc.
 
 #include <climits>
 #include <fstream>
@@ -13,7 +13,7 @@ namespace {
 
 struct Config {
   std::string mode{};
-  std::string mark{};  // a file that is made in the last moment
+  std::string mark{};  // a file that is created at the last moment
 };
 
 class Worker {

@@ -1,4 +1,4 @@
-// A worker that a sanitizer stops is a failure like any other: named, with its cause, soon, in every output mode.
+// A worker that a sanitizer stops is a failure like any other: reported soon, by name and cause, in every output mode.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Many nodes at once become ready, answer and stop; and a limit of the system that is in the way is named.
+// Many nodes at once become ready, answer and stop; an error names the limit of the system that prevents it.
 
 #include "tests/bench/scale.h"
 
@@ -26,7 +26,7 @@ TEST(Scale, TheLimitOfDescriptorsIsNamed) {
   EXPECT_NE(ended.output.find("`ulimit -n` allows 256: raise it with `ulimit -n "), std::string::npos) << ended.output;
 }
 
-// Root has no limit of processes, so somebody else runs it.
+// Root has no limit of processes, so another user runs it.
 const std::string kAsNobody = "env HOME=/tmp setpriv --reuid=65534 --regid=65534 --clear-groups";
 
 void expect_named(const std::string& flags, int limit) {

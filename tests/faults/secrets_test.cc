@@ -1,4 +1,4 @@
-// The secret halves of keys go to their processes, and are seen nowhere else.
+// The secret halves of keys reach their processes, and appear nowhere else.
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -14,10 +14,10 @@
 
 namespace {
 std::mutex g_mutex;
-std::vector<std::string> g_secrets;  // all that this process has made
+std::vector<std::string> g_secrets;  // all secrets that this process has made
 }  // namespace
 
-// ZeroMQ's, overheard.
+// Intercepts ZeroMQ's function.
 extern "C" int zmq_curve_keypair(char* public_key, char* secret_key) {
   static const auto real = reinterpret_cast<int (*)(char*, char*)>(dlsym(RTLD_NEXT, "zmq_curve_keypair"));
   const int result = real(public_key, secret_key);

@@ -1,5 +1,5 @@
-// A caller that is known, and takes no replies: what waits for it is bounded, others are served meanwhile, and when it
-// goes on it gets all that it asked for.
+// A known caller that takes no replies: the replies that wait for it are bounded, others are served meanwhile, and when
+// it continues it gets all its replies.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -18,7 +18,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-// Of another process, from /proc/PID/stat: see proc(5).
+// The usage of another process, from /proc/PID/stat: see proc(5).
 struct Usage {
   char state = '?';
   std::size_t memory = 0;  // resident, bytes
@@ -49,7 +49,7 @@ int pid_of(const Run& run, const std::string& name) {
 class SlowReader : public testing::TestWithParam<bool> {};
 
 TEST_P(SlowReader, IsWaitedForWithinBoundsAndGetsAll) {
-  constexpr int kCalls = 300;  // of 1 MiB
+  constexpr int kCalls = 300;  // each of 1 MiB
   const Config config;
   LaunchOptions options = processes(config, "hoarder");
   options.path = Path::tcp;
@@ -75,7 +75,7 @@ TEST_P(SlowReader, IsWaitedForWithinBoundsAndGetsAll) {
   }
   const double share = (usage_of(serving).computed - computed) / std::chrono::duration<double>(now() - begin).count();
   std::printf("%.1f MiB more, %.1f %% of a core\n", static_cast<double>(most - before) / (1 << 20), 100 * share);
-#if !defined(LP_SANITIZED)  // which take memory and time themselves
+#if !defined(LP_SANITIZED)  // sanitizers take memory and time themselves
   EXPECT_LT(most - before, std::size_t{64} << 20);
   EXPECT_LT(share, 0.2);
 #endif

@@ -1,5 +1,5 @@
-// A training that is a job of a real Slurm, and loses a node of the cluster, or its time, in the middle. What it has
-// learnt in the end is what it learns undisturbed.
+// A training that is a job of a real Slurm, and loses a node of the cluster, or its time, in the middle. Its result is
+// that of an undisturbed training.
 
 #include <gtest/gtest.h>
 
@@ -36,7 +36,7 @@ class SlurmTrainingTest : public testing::Test {
     return flags;
   }
 
-  // The training is under way: it has taken a cut.
+  // Waits until the training has taken a cut.
   void wait_for_cut() const {
     Event never;
     for (const Time end = after(seconds(60)); now() < end; never.wait(after(std::chrono::milliseconds(5)))) {
@@ -48,7 +48,7 @@ class SlurmTrainingTest : public testing::Test {
     ADD_FAILURE() << "there is no cut:\n" << contents(run_ / "job.err");
   }
 
-  // All that runs on the nodes for the job.
+  // All processes on the nodes that belong to the job.
   AllWatched processes() const {
     std::vector<int> all;
     for (const std::string node : {"n1", "n2", "n3", "n4"}) {
@@ -82,7 +82,7 @@ TEST_F(SlurmTrainingTest, AWorkersOrAServersNodeThatFailsChangesNoBit) {
 #if defined(LP_SANITIZED)
   const std::string steps = "5000";
 #else
-  const std::string steps = "10000";  // more than there is time for until Slurm has ended what is on both
+  const std::string steps = "10000";  // more than can be done before Slurm has ended the processes on both
 #endif
   Subprocess program(training({"--slurm=--nodes=4,--time=5"}, steps), DIGITS_PROGRAM);
   wait_for_cut();
@@ -94,8 +94,8 @@ TEST_F(SlurmTrainingTest, AWorkersOrAServersNodeThatFailsChangesNoBit) {
   EXPECT_EQ(hash_of(program), undisturbed(steps));
 }
 
-// What connects its agent with the coordinator is stopped, as if its cable was pulled: its workers go on for a while,
-// and what they say then must not count.
+// The connection of its agent with the coordinator is stopped, as if its cable was pulled. Its workers go on for a
+// while, and their messages of that time must not count.
 TEST_F(SlurmTrainingTest, ANodeThatIsCutOffChangesNoBit) {
   Subprocess program(training({"--slurm=--nodes=4,--time=5"}), DIGITS_PROGRAM);
   wait_for_cut();

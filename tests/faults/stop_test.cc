@@ -91,7 +91,7 @@ TEST(Stop, ACallThatNobodyAnswersEndsAtItsDeadline) {
   EXPECT_EQ(run.client(kFirst).call<&Service::add>(1, 2), 3);
 }
 
-// As the last call of the ring comes back to a service that waits in the same chain, it is refused.
+// The last call of the ring comes back to a service that waits in the same chain: it is refused.
 void refuse_the_chain(int nodes, const std::string& chain) {
   const Config config{.nodes = nodes};
   TestRun run(make_ring(config), in_processes(config, "ring"));

@@ -15,7 +15,7 @@
 namespace lp::test {
 namespace {
 
-constexpr std::size_t kSampled = 61;  // every so many bytes are looked at
+constexpr std::size_t kSampled = 61;  // every kSampled-th byte is checked
 
 void append(const std::string& log, const char* name, const std::string& line) {
   const Descriptor file(open((log + "/" + name).c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
@@ -73,7 +73,7 @@ class Caller {
     return made;
   }
 
-  // Every call ends as a right result, or because its store died.
+  // Every call ends with a right result, or because its store died.
   template <class F>
   std::string ended(const char* what, F is_right) {
     try {
@@ -94,7 +94,7 @@ class Caller {
     for (std::uint64_t left = random_.below(40); left > 0; --left) going.push_back(store.async<&Store::array>(array()));
     for (auto& one : going) ended("pipelined", [&] { return right(one.get(), size_, seed_); });
   }
-  // Nobody waits for these; some are cancelled.
+  // Nobody waits for these calls; some are cancelled.
   void drop(Client<Store>& store) {
     for (std::uint64_t left = random_.below(10); left > 0; --left) {
       auto dropped = store.async<&Store::made>(size_, seed_);
@@ -159,7 +159,7 @@ void Storming::run(Context& context) {
   context.wait_for_stop();
 }
 
-// What it still has to give back goes with the next message to each store.
+// Pending returns of memory go with the next message to each store.
 bool Storming::has_finished() const {
   if (ended_) stores_.all<&Store::self>();
   return ended_;

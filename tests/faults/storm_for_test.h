@@ -1,6 +1,6 @@
 #pragma once
-// A program whose processes send one another all sizes of values, waiting and pipelined, while some of them are killed;
-// and what a process has open and mapped, to see that nothing is left of those that are gone.
+// A program whose processes send each other values of all sizes, waiting and pipelined, while some of them are killed.
+// It also lists a process's descriptors and mappings, to check that none remain of dead processes.
 
 #include <atomic>
 #include <cstdint>
@@ -17,11 +17,11 @@ struct StormConfig {
   std::string log{};  // a directory: "executions", "outcomes" and "wrong"
 };
 
-// What this process has of shared memory and descriptors.
+// This process's shared memory and descriptors.
 struct Usage {
   std::uint64_t descriptors = 0;
   std::uint64_t mappings = 0;  // of shared memory
-  std::uint64_t heap = 0;      // bytes that arrays have
+  std::uint64_t heap = 0;      // bytes of arrays
 };
 Usage usage_now();
 
@@ -47,11 +47,11 @@ class Store {
   const std::string log_;
 };
 
-// Calls the stores, as `who` (every one another), until `finished`. What may not be is written to "wrong".
+// Calls the stores, as caller `who` (each has another number), until `finished`. Violations are written to "wrong".
 void storm(std::vector<Client<Store>> stores, const std::string& log, std::uint64_t who,
            const std::atomic<bool>& finished);
 
-// Does that in two threads.
+// Runs storm() in two threads.
 class Storming {
  public:
   Storming(Clients<Store> stores, int index, Context& context, const StormConfig& config)
@@ -72,7 +72,7 @@ class Storming {
   std::atomic<bool> ended_ = false;
 };
 
-// storming ──▶ store, processes that are started again whenever they are killed
+// storming ──▶ store, processes that are restarted whenever they are killed
 Program make_storm(const StormConfig& config);
 
 }  // namespace lp::test

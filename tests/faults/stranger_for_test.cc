@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kProcesses = 10;
 
-// Without the heap: this is the child of a process with threads.
+// Uses no heap: this is the child of a process with threads.
 void hold(int port, int connections, const std::string& bytes) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   const rlimit descriptors{4096, 4096};
@@ -39,7 +39,7 @@ void hold(int port, int connections, const std::string& bytes) {
       if (first < 0) first = last;
       static_cast<void>(connect(last, reinterpret_cast<const sockaddr*>(&address), sizeof address));
     }
-    for (int round = 0; round < 20; ++round) {  // as they get through
+    for (int round = 0; round < 20; ++round) {  // until they get through
       Word never = 0;
       park(never, 0, after(std::chrono::milliseconds(100)));
       for (int fd = first; fd <= last; ++fd) {

@@ -1,6 +1,6 @@
 #pragma once
-// What tests of strangers share: a server, an honest client, and peers who are neither. A listener guards itself by the
-// run's secret or by keys, and most tests hold for both. Owned by the test; one thread.
+// The common part of the tests of strangers: a server, an honest client, and peers that are neither. A listener is
+// guarded by the run's secret or by keys, and most tests hold for both. Owned by the test; one thread.
 
 #include <gtest/gtest.h>
 
@@ -18,8 +18,8 @@
 
 namespace lp::test {
 
-// Two runtimes of this process, as two processes would have them: one serves node 0, one calls. A friend may call too:
-// to the server it is node 1.
+// Two runtimes of this process, like those of two processes: one serves node 0, one calls. A friend may call too: for
+// the server it is node 1.
 class StrangerFixture : public testing::Test {
  protected:
   explicit StrangerFixture(bool has_keys);
@@ -28,12 +28,12 @@ class StrangerFixture : public testing::Test {
   CurveKeys keys() const { return has_keys_ ? make_curve_keys() : CurveKeys(); }
 
   void expect_service();
-  // Until the server has refused so many; it serves meanwhile.
+  // Waits until the server has refused `count` connections; it serves meanwhile.
   void expect_refusals(std::uint64_t count);
-  // A connection to the server's port, or to another.
+  // Opens a connection to the server's port, or to another.
   int connect_to_server() const;
   int port() const { return std::stoi(endpoint_.substr(endpoint_.rfind(':') + 1)); }
-  // What the server is told of node 1.
+  // Updates the server's knowledge of node 1.
   void tell_server(std::uint32_t incarnation, const std::string& key);
 
   const bool has_keys_;
@@ -49,7 +49,7 @@ class StrangerFixture : public testing::Test {
   const std::string endpoint_ = server_.endpoint();
 };
 
-// What a peer shows to who listens.
+// The credentials that a peer shows to a listener.
 struct Papers {
   CurveKeys keys{};          // its own; empty: it shows the secret instead
   std::string server_key{};  // public
@@ -57,16 +57,16 @@ struct Papers {
   std::string identity{};
 };
 
-// A ZeroMQ socket that speaks to a server.
+// A ZeroMQ socket that sends to a server.
 class Stranger {
  public:
   Stranger(const std::string& endpoint, const Papers& papers);
   void send(const Frames& frames);
   void send_frame(const Buffer& content);
-  // Whether the other side says within 5 s that it refuses this connection; or ends it.
+  // Returns whether within 5 s the other side refuses this connection, or ends it.
   bool is_refused() { return hears(ZMQ_EVENT_HANDSHAKE_FAILED_AUTH); }
   bool is_cut() { return hears(ZMQ_EVENT_DISCONNECTED); }
-  // What comes next; nothing within `patience`.
+  // The next message; nothing if none arrives within `patience`.
   std::optional<Frames> receive(Duration patience = std::chrono::seconds(5));
 
  private:
@@ -76,7 +76,7 @@ class Stranger {
   zmq::socket_t monitor_;
 };
 
-// Memory that this process has in use, the time that its threads have computed, and its descriptors.
+// Memory that this process uses, the time that its threads have computed, and its descriptors.
 std::size_t resident_bytes();
 double computed_seconds();
 std::size_t open_descriptors();

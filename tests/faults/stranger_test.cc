@@ -1,4 +1,4 @@
-// A stranger who connects to a node's port can neither hurt it nor keep it from its work, whether the run has keys or,
+// A stranger that connects to a node's port can neither harm it nor keep it from its work, whether the run has keys or,
 // on loopback, only a secret.
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ using std::chrono::seconds;
 class Strangers : public StrangerFixture, public testing::WithParamInterface<bool> {
  protected:
   Strangers() : StrangerFixture(GetParam()) {}
-  // Of one who may connect, though it may be no honest process.
+  // The credentials of a peer that may connect, though it may be no honest process.
   Papers papers() const { return {.keys = friend_keys_, .server_key = server_keys_.public_key}; }
 };
 
@@ -79,7 +79,7 @@ TEST_F(StrangersToASecret, HaveNotTheSecretAndAreToldSo) {
   EXPECT_EQ(server_.refused(), 3u);
 }
 
-// Those who may connect, and do not know the secret or do not repeat it.
+// Peers that may connect, but do not know the secret or do not repeat it.
 TEST_P(Strangers, SayHelloWithAnotherSecretAndAreToldSo) {
   for (const std::string token : {"", "secreT", "secret2"}) {
     Stranger peer(endpoint_, papers());
@@ -93,7 +93,7 @@ TEST_P(Strangers, SayHelloWithAnotherSecretAndAreToldSo) {
   EXPECT_EQ(server_.refused(), 3u);
 }
 
-// A process of another run that has the address of one of this: its calls end at once, and say why.
+// A process of another run has the address of one of this run: its calls end at once, with the reason.
 TEST_F(StrangersToASecret, AreAnotherRun) {
   Nobody observer;
   Runtime::Options other = options({});
@@ -124,7 +124,7 @@ TEST_P(Strangers, CallWithoutAHello) {
   EXPECT_EQ(server_.refused(), 4u);
 }
 
-// One who has all it needs, and sends what no lp would.
+// A peer with all credentials sends messages that no lp process would send.
 TEST_P(Strangers, SendMalformedCalls) {
   Random random(8, "calls", 0);
   for (int i = 0; i < 200; ++i) {
@@ -178,13 +178,13 @@ TEST_P(StrangersLong, TenThousandConnectionsCostLittleAndHonestClientsAreServed)
               static_cast<double>(most_memory - memory) / (1 << 20), most_descriptors - descriptors, 100 * share,
               1e3 * slowest, static_cast<unsigned long long>(server_.refused()));
   EXPECT_LT(most_memory - memory, std::size_t{64} << 20);
-  EXPECT_LT(most_descriptors - descriptors, 1000u);  // as many as come while the guard waits for a core
+  EXPECT_LT(most_descriptors - descriptors, 1000u);  // as many as arrive while the guard waits for a core
   EXPECT_LT(share, 0.2);
   EXPECT_LT(slowest, 5);
   EXPECT_GT(server_.refused(), 10u);
 }
 
-// CURVE's first command, with 192 bytes of which the server must find out that they are nonsense.
+// CURVE's first command, with 192 bytes that the server must recognize as nonsense.
 std::string curve_hello() {
   Random random(9, "hello", 0);
   std::string bytes("\x04\xc8\x05HELLO\x01\0", 10);
@@ -207,7 +207,7 @@ INSTANTIATE_TEST_SUITE_P(WithKeys, StrangersLong,
                                                           greeting("CURVE") + kHuge,
                                                           greeting("CURVE") + curve_hello())));
 
-// The names under which a node knows those whom it calls must not be had by others.
+// A node names the peers that it calls. Others must not be able to take these names.
 TEST_P(Strangers, TakeTheNameOfAnother) {
   const std::vector<PeerState> known{{.node = 1, .incarnation = 1, .key = friend_keys_.public_key}};
   client_.update(known);
@@ -220,7 +220,7 @@ TEST_P(Strangers, TakeTheNameOfAnother) {
     peers.back()->send(hello_packet({.run = "honest", .token = "no"}));
     ASSERT_TRUE(peers.back()->receive().has_value());
   }
-  // The client calls somebody new, to whom it gives a name.
+  // The client calls a new peer, and gives it a name.
   Nobody observer;
   const CurveKeys next_keys = keys();
   Runtime next(program_, options(next_keys), observer);

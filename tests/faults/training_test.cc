@@ -1,4 +1,4 @@
-// A server is killed in the last moment in which that matters: when some workers have finished and others have not.
+// A server is killed at the last moment at which that matters: some workers have finished and others have not.
 
 #include "programs/training/training.h"
 
@@ -35,8 +35,8 @@ const LearningTask kTask{.model =
                              },
                          .data = [](std::uint64_t) { return digits(); }};
 
-// The first worker that has done its steps waits at the gate, a named pipe, before it finishes. Then it looks once more
-// where the servers are, as a worker does that has lost them.
+// The first worker that has done its steps waits at the gate, a named pipe, before it finishes. Then it asks once more
+// for the servers' positions, like a worker that has lost its servers.
 class HeldExchange final : public Exchange {
  public:
   HeldExchange(std::unique_ptr<Exchange> inner, std::string directory)
@@ -52,7 +52,7 @@ class HeldExchange final : public Exchange {
     const int first = open((directory_ + "/held").c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (first < 0) return inner_->end();
     close(first);
-    close(open((directory_ + "/gate").c_str(), O_RDONLY | O_CLOEXEC));  // waits for who opens it to write
+    close(open((directory_ + "/gate").c_str(), O_RDONLY | O_CLOEXEC));  // waits until somebody opens it to write
     throw Error(ErrorKind::disconnected, "it lost the servers");
   }
 
@@ -74,7 +74,7 @@ NodeStatus status_of(lp::Run& run, const std::string& name) {
   return {};
 }
 
-// The parameters in the end. `disturb` is called when all workers but one have finished.
+// The final parameters. `disturb` is called when all workers except one have finished.
 template <class F>
 std::string train(F disturb) {
   const Directory directory;
@@ -109,7 +109,7 @@ TEST(Training, AServerThatIsKilledWhenSomeWorkersHaveFinishedChangesNoBit) {
   const std::string hash = train([](lp::Run&) {});
   EXPECT_EQ(hash, train([](lp::Run& run) {
               ASSERT_EQ(kill(status_of(run, "server/1").pid, SIGKILL), 0);
-              // Those that had finished work again; the one that had not goes on.
+              // The finished workers work again; the unfinished one goes on.
               const auto restarted = [&] {
                 int nodes = 0;
                 for (const NodeStatus& node : run.status().nodes) nodes += node.incarnation == 2;

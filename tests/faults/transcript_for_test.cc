@@ -27,7 +27,7 @@ std::string text_of(const std::vector<T>& values) {
   return out.str();
 }
 
-// All that a caller can see of an error, but how long something took.
+// Everything that a caller can see of an error, except times.
 std::string text_of(const Error& error) {
   std::string text = std::string(to_string(error.kind())) + (error.may_have_run() ? ", may have run" : "") + ", at " +
                      error.node() + "." + error.method() + " by " + text_of(error.origin().path) + error.origin().type;
@@ -275,7 +275,7 @@ void Driver::groups() {
     try {
       members_.any<&Member::none>(0);
     } catch (const Error& error) {
-      throw Error(error.kind(), error.text());  // which of them is last is nobody's promise
+      throw Error(error.kind(), error.text());  // it is not defined which of them is last
     }
   });
   std::map<std::size_t, int> each;

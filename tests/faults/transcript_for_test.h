@@ -1,6 +1,6 @@
 #pragma once
-// The same scenarios on every path between two nodes, each written down event for event: a driver plays them with a
-// subject, which writes down what it executes.
+// The same scenarios on every path between two nodes, each recorded event for event: a driver plays them with a
+// subject, which records its executions.
 
 #include <atomic>
 #include <string>
@@ -12,14 +12,14 @@ namespace lp::test {
 
 struct TranscriptConfig {
   int members = 3;
-  std::string log{};  // a file for what the driver saw when it was stopped
+  std::string log{};  // a file for the driver's records when it was stopped
 };
 
 using Lines = std::vector<std::string>;
 
 class Driver;
 
-// What the driver plays with.
+// The node with which the driver plays.
 class Subject {
  public:
   Subject(Context& context, Client<Driver> driver) : context_(context), driver_(driver) {}
@@ -73,7 +73,7 @@ class Subject {
   std::vector<Promise<int>> waiting_;
 };
 
-// One of a group.
+// One node of a group.
 class Member {
  public:
   explicit Member(int index) : index_(index) {}
@@ -111,7 +111,7 @@ class Driver {
   void restart();
 
   void say(std::string line) { lines_.push_back(std::move(line)); }
-  // Says how a call ended.
+  // Records how a call ended.
   template <class F>
   void say_end(const std::string& what, F call);
 

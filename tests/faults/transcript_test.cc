@@ -1,5 +1,5 @@
-// Whatever the path between two nodes, the same happens: a set of scenarios is played over each, and what their caller
-// and their callee saw is compared event for event.
+// The behaviour is the same on every path between two nodes: a set of scenarios is played over each path, and the
+// records of caller and callee are compared event for event.
 
 #include <gtest/gtest.h>
 
@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(Of, Transcript,
                            return name;
                          });
 
-// A stop reaches a call that waits, whatever it waits for.
+// A stop reaches a waiting call, whatever it waits for.
 TEST(TranscriptOfAStop, IsTheSameOnEveryPath) {
   std::string expected;
   for (const auto& [way, name] : kWays) {

@@ -1,5 +1,5 @@
-// Two hosts, as network namespaces with a cable between them: their processes call one another over it, encrypted, and
-// by nothing nearer, though they share a kernel.
+// Two hosts, as network namespaces with a cable between them: their processes call each other over it, encrypted, and
+// on no shorter path, though they share a kernel.
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ class Line {
   int fd_;
 };
 
-// All that goes over the cable.
+// Records all bytes on the cable.
 class Tap {
  public:
   Tap() : fd_(socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, htons(ETH_P_ALL))) {
@@ -101,7 +101,7 @@ class TwoHosts {
     endpoint_ = far_->hear();
   }
   ~TwoHosts() {
-    far_.reset();  // which ends it
+    far_.reset();  // this ends it
     int status = 0;
     waitpid(child_, &status, 0);
     EXPECT_EQ(status, 0);
@@ -110,8 +110,8 @@ class TwoHosts {
   TwoHosts& operator=(const TwoHosts&) = delete;
 
   const Program& program() const { return program_; }
-  const std::string& endpoint() const { return endpoint_; }  // of the service on the far host
-  std::string refused() const {                              // by the far host
+  const std::string& endpoint() const { return endpoint_; }  // the endpoint of the service on the far host
+  std::string refused() const {                              // refused calls, counted by the far host
     far_->say("how many were refused?");
     return far_->hear();
   }
@@ -203,7 +203,7 @@ TEST(TwoHosts, TakeNothingThatIsNotEncrypted) {
   });
 }
 
-// They share a kernel, so memory could be handed over if their namespaces did not differ.
+// They share a kernel, so memory could be passed between them if their namespaces did not differ.
 TEST(TwoHosts, ShareNoMemory) {
   on_two_hosts([](const TwoHosts& hosts) {
     Runtime::Options wants_memory = hosts.options();

@@ -1,5 +1,5 @@
-// Any bytes as a checkpoint file: a Checkpoint, or an lp::Error. The same bytes once more with right checksums and
-// sizes, which hide what is behind them from a fuzzer.
+// Any bytes as a checkpoint file give a Checkpoint or an lp::Error. The same bytes are read once more with right
+// checksums and sizes, because a fuzzer would rarely get past these.
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

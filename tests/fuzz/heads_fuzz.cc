@@ -1,5 +1,4 @@
-// Any bytes as a message between processes: every head and table is read as its kind says, or refused with an
-// lp::Error.
+// Any bytes as a message between processes: every head and table is read as its kind, or refused with an lp::Error.
 
 #include <array>
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The payload decoder over types that use every codec. The input: which type and how many array frames (at most 4), the
-// size of each in two bytes, the body; the frames hold the body's bytes over and over.
+// The payload decoder over types that use every codec. The input is: the type and the number of array frames (at most
+// 4), the size of each in two bytes, the body; the frames repeat the body's bytes.
 
 #include <algorithm>
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace {
 
 using Input = std::span<const std::byte>;
 
-// What was read can be written, and is then the same for ever.
+// A value that was read can be written, and from then on has the same bytes.
 template <class T>
 void read(Input body, std::span<const lp::Buffer> arrays) {
   try {

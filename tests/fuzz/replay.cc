@@ -1,4 +1,4 @@
-// Runs a fuzz target over the files of a folder: what libFuzzer's own main does with a corpus, for every compiler.
+// Runs a fuzz target over the files of a folder, like libFuzzer's own main with a corpus, for every compiler.
 
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Any bytes as a YAML file: a configuration and placements, or an lp::Error. What is accepted survives being frozen.
+// Any bytes as a YAML file give a configuration and placements, or an lp::Error. An accepted configuration survives
+// being frozen.
 
 #include <array>
 #include <cstddef>

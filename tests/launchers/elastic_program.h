@@ -1,5 +1,5 @@
 #pragma once
-// A program with an elastic group, and a node that is told who of it is there. For the tests that launch it.
+// A program with an elastic group, and a node that watches its membership. For the tests that launch it.
 
 #include <cstdint>
 #include <stdexcept>
@@ -34,7 +34,7 @@ class Member {
 
 struct Seen {
   std::uint64_t epoch = 0;
-  std::vector<int> members{};  // what each says that it is
+  std::vector<int> members{};  // the numbers that the members return
 };
 
 class Watcher {
@@ -56,7 +56,7 @@ class Watcher {
     }
     co_return now();
   }
-  // The error of a call to this one, whether it is there or not; empty: it answers.
+  // The error of a call to this member, present or not; empty: it answers.
   std::string call(int member) const {
     try {
       each_[static_cast<std::size_t>(member)].call<&Member::index>();
@@ -83,7 +83,7 @@ inline Program make_elastic(const ElasticConfig& config) {
   return program;
 }
 
-// A member that saves what it is given.
+// A member that saves its values.
 class Keeper {
  public:
   explicit Keeper(Context& context) : context_(context) {}

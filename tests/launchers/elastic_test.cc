@@ -32,7 +32,7 @@ class Elastic : public testing::TestWithParam<Launch> {
   static const NodeStatus& status_of(const RunStatus& status, const std::string& node) {
     return *std::find_if(status.nodes.begin(), status.nodes.end(), [&](const auto& one) { return one.name == node; });
   }
-  // Ends it, as hard as can be.
+  // Ends a member as abruptly as possible.
   static void end(lp::Run& run, int member) {
     const RunStatus status = run.status();
     if (const int pid = status_of(status, "member/" + std::to_string(member)).pid; pid != 0) {
@@ -123,11 +123,12 @@ TEST_P(Elastic, WhoHadNoRoomTakesThePlaceOfOneThatLeaves) {
   const std::uint64_t epoch = run.client(kWatcher).call<&Watcher::now>().epoch;
   end(run, 0);
   Seen seen = run.client(kWatcher).call<&Watcher::after>(epoch);
-  if (seen.members.size() == 2) seen = run.client(kWatcher).call<&Watcher::after>(seen.epoch);  // between both
+  // both were reported one after the other
+  if (seen.members.size() == 2) seen = run.client(kWatcher).call<&Watcher::after>(seen.epoch);
   EXPECT_EQ(seen.members, (std::vector{1, 2, 3}));
 }
 
-// Values are what Keepers hold; of who is absent, none.
+// The values of the Keepers; an absent one has none.
 TEST_P(Elastic, CutsHoldTheMembersThatAreThere) {
   LaunchOptions keeping = options({.members = {1, 3}});
   keeping.entry = "keeping";
@@ -158,7 +159,7 @@ TEST_P(Elastic, CutsHoldTheMembersThatAreThere) {
   take_cut(2, 20);
   EXPECT_EQ(start_again("keeper/2"), R"({"done":"keeper/2 is restarted"})");
   wait_for_members(3);
-  EXPECT_EQ(values(), (std::vector{20, 21, 0}));  // what it had was taken along
+  EXPECT_EQ(values(), (std::vector{20, 21, 0}));  // its value was carried along
   all[2].call<&Keeper::keep>(99);
   EXPECT_EQ(start_again("keeper/0"), R"({"done":"keeper/0 is restarted, from the cut of step 2"})");
   wait_until_all_run();
@@ -215,10 +216,10 @@ TEST(ElasticThreads, CutsGoOnWithoutANodeThatIsIgnored) {
   for (const Time end = after(kPatience); run.status().cut != 1;) ASSERT_LT(now(), end);
 }
 
-// Places of hosts with slots, as ssh and Slurm have them.
+// Places of hosts with slots, as with ssh and Slurm.
 class ElasticPlaces : public testing::Test {
  protected:
-  // Members in a range, and two other services, on hosts of so many slots, and memory for so many processes.
+  // Members in a range, and two other services, on hosts with these slots, and memory for this many processes.
   internal::Places places(Replicas members, const std::vector<int>& slots, std::uint64_t memory = 0) {
     Program program("p");
     program.group<Member>({.name = "member", .replicas = members, .memory = memory}, index);
@@ -245,7 +246,7 @@ TEST_F(ElasticPlaces, FewerSlotsThanTheMostAreEnough) {
       "member/2 asks for 0 gpus, 0 of memory, and a has no slot, 0 gpus, 0 of memory left; b has no slot, 0 gpus, 0 "
       "of memory left");
   EXPECT_EQ(hosts.of(2).host, internal::UnitPlace::kNowhere);
-  EXPECT_EQ(hosts.place(2, true), "");  // when it is needed, hosts take more than their slots
+  EXPECT_EQ(hosts.place(2, true), "");  // a required unit may exceed a host's slots
 }
 
 TEST_F(ElasticPlaces, APlaceThatIsGivenBackIsAnothersNext) {
@@ -267,7 +268,7 @@ TEST_F(ElasticPlaces, ALostHostHasNoRoom) {
 }
 
 TEST_F(ElasticPlaces, AHostThatComesBackWithLessHasNoPlaceForWhatDoesNotFit) {
-  internal::Places hosts = places({1, 1}, {1, 2}, 100);  // all of them need so much memory
+  internal::Places hosts = places({1, 1}, {1, 2}, 100);  // each of them needs this much memory
   const auto comes_back_with = [&](std::uint64_t memory) {
     hosts.lose(1);
     hosts.take_back(1, {.spec = {.name = "b", .slots = 2}, .memory = memory});

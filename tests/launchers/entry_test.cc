@@ -1,4 +1,4 @@
-// The main() of this folder's tests: it is also that of the processes that they launch.
+// The main() of this folder's tests, and of the processes that they launch.
 
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ int launch_in_any_case(int argc, char** argv) {
 int main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "careless") return launch_in_any_case(argc, argv);
   if (const auto code = lp::become_node_if_asked(argc, argv, lp::test::programs())) return *code;
-  // As a program with flags, for the tests of lp::main.
+  // Runs as a program with flags, for the tests of lp::main.
   if (argc > 1 && std::string_view(argv[1]) == "program") {
     return lp::main<lp::test::Config>(argc - 1, argv + 1,
                                       {{"program", lp::test::make_counting},

@@ -1,4 +1,4 @@
-// What a launch refuses before anything has started.
+// Options that a launch refuses before anything has started.
 
 #include "launchers/launch_check.h"
 

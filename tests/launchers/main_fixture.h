@@ -33,7 +33,7 @@ class MainTest : public testing::Test {
     return "--config=" + (directory_ / "c.yaml").string();
   }
 
-  // Until the first run has this cut.
+  // Waits until the first run has this cut.
   void wait_for_cut(int step) const {
     const std::string event = "the cut of step " + std::to_string(step) + " is complete";
     Event never;

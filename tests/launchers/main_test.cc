@@ -1,4 +1,4 @@
-// lp::main as a person or a script meets it: flags, output, exit codes, signals.
+// lp::main as a person or a script uses it: flags, output, exit codes, signals.
 
 #include "launchers/main.h"
 
@@ -152,7 +152,7 @@ TEST_F(MainTest, AProcessOfARunThatDoesNotEndWhereItShouldLaunchesNothing) {
   }
 }
 
-#if !defined(LP_SANITIZED)  // a sanitizer says so itself
+#if !defined(LP_SANITIZED)  // a sanitizer reports it itself
 TEST_F(MainTest, AStackOverflowOfAThreadSaysWhoseItIs) {
   Subprocess program(arguments({"--mode=recurses"}));
   EXPECT_EQ(program.wait().signal, SIGSEGV);
@@ -167,7 +167,7 @@ TEST_F(MainTest, AResultThatCannotBeKeptIsSaid) {
     Subprocess program(arguments({std::string("--launch=") + launch, "--mode=says that it waits"}));
     ASSERT_TRUE(program.read_until("waiting"));
     const auto file = directory_ / ("run" + std::to_string(runs_)) / "result.json";
-    std::filesystem::create_directory(file.string() + ".new");  // where it is written first
+    std::filesystem::create_directory(file.string() + ".new");  // the file is written there first
     program.kill(SIGINT);
     EXPECT_EQ(program.wait().code, 130);
     EXPECT_TRUE(has(program.err(),

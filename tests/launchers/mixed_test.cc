@@ -19,7 +19,7 @@ const char* const kWorkersInAJob = "groups: {worker: {launcher: slurm}}\n";
 
 class MixedTest : public MainTest {
  protected:
-  // What is not placed elsewhere is a process here.
+  // Nodes without another place are processes here.
   std::vector<std::string> mixed(const std::string& yaml, std::vector<std::string> flags = {}) {
     flags.insert(flags.begin(), {with_processes(), "--grace=2", configuration(yaml)});
     return arguments(std::move(flags));
@@ -46,7 +46,7 @@ class MixedTest : public MainTest {
     return found;
   }
 
-  // Those of the first run, on a host or on all.
+  // The processes of the first run, on a host or on all.
   std::vector<int> processes_of_run(const std::string& host = {}) const {
     const std::string record = contents(directory_ / "run1" / "run.json");
     const std::size_t begin = record.find("\"run\":\"") + 7;

@@ -45,7 +45,8 @@ class OnTerminal {
   int pid() const { return pid_; }
   void type(const std::string& text) const { EXPECT_EQ(write(terminal_, text.data(), text.size()), std::ssize(text)); }
 
-  // Reads until the screen has shown `text`; false when the program ends without, or nothing comes for long.
+  // Reads until the screen has shown `text`. Returns false when the program ends without it, or prints nothing for
+  // long.
   bool read_until(const std::string& text, std::size_t from = 0) {
     while (shown_.find(text, from) == std::string::npos) {
       if (!read_some()) return false;

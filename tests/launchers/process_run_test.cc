@@ -41,7 +41,7 @@ std::string command_line(int pid) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// Waits until the worker of `run` has said who it is.
+// Waits until the worker of `run` has reported its process.
 int worker_pid(lp::Run& run) {
   const Time end = after(seconds(20));
   int pid = 0;
@@ -108,7 +108,7 @@ TEST(ProcessRun, AnAbortComesWithItsBacktraceAndLastWords) {
 #endif
 }
 
-#if !defined(LP_SANITIZED)  // a sanitizer says so itself
+#if !defined(LP_SANITIZED)  // a sanitizer reports it itself
 TEST(ProcessRun, AStackOverflowOfAHandlerComesWithItsBacktrace) {
   const Config config{.mode = "recurses"};
   lp::Run run(make_counting(config), processes(config));
@@ -154,7 +154,7 @@ TEST(ProcessRun, AKilledServiceIsReachedAgain) {
   const Watched counter(pid_of(run, "counter"));
   kill(counter.pid(), SIGKILL);
   ASSERT_TRUE(counter.ends_within(seconds(5)));
-  // The call may meet the connection that breaks; then it says so.
+  // The call may meet the connection as it breaks; then it fails with that error.
   std::optional<int> total;
   while (!total.has_value()) {
     try {

@@ -133,7 +133,7 @@ class Saver {
   bool loaded_ = false;
 };
 
-// Takes both to the last step, whatever happens to them on the way.
+// Takes both to the last step, despite all failures.
 class Driver {
  public:
   Driver(Clients<Saver> savers, Config config)

@@ -12,11 +12,12 @@ namespace lp::test {
 
 struct Config {
   Replicas workers = 2;
-  std::string mode = "finish";  // what workers do: see programs_for_test.cc
+  std::string mode = "finish";  // the behaviour of workers: see programs_for_test.cc
   int steps = 5;
   bool restart = false;
   bool ignore = false;
-  std::vector<int> members{};  // so many replicas must be there at the ends of the stages: see replicated_program.h
+  // the number of replicas that must be there at the end of each stage: see replicated_program.h
+  std::vector<int> members{};
 
   static constexpr auto fields = lp::fields(field("steps", "of each worker", changeable));
 };
@@ -38,9 +39,9 @@ class Counter {
 
 // workers ──▶ counter
 Program make_counting(const Config& config);
-// A server that saves, and a worker that makes it.
+// A server that saves, and a worker that makes it save.
 Program make_saving(const Config& config);
-// A function of something else than its configuration.
+// A program that depends on more than its configuration.
 Program make_impure(const Config& config);
 
 const Programs& programs();

@@ -1,6 +1,6 @@
 #pragma once
-// A program of replicas with state, of which some may be absent. Each has the whole state, and those that are there
-// share the work of a step, so that the result is exact: the same, whoever was there. For the tests that launch it.
+// A program of replicas with state, of which some may be absent. Each has the whole state, and the present ones share
+// the work of a step, so that the result is exact: the same, whichever were present. For the tests that launch it.
 
 #include <signal.h>
 
@@ -54,7 +54,7 @@ class Replica {
   ReplicaState state_;
 };
 
-// Takes the replicas that are there to the last step, whatever happens to them on the way.
+// Takes the present replicas to the last step, despite all failures.
 class Trainer {
  public:
   Trainer(Clients<Replica> replicas, Config config) : replicas_(std::move(replicas)), config_(std::move(config)) {}
@@ -73,13 +73,13 @@ class Trainer {
   static constexpr int kStage = 20;
   static constexpr int kCut = 5;
 
-  // True at the end.
+  // Returns true at the end.
   bool advance() {
     look_who_is_there();
     const std::vector<ReplicaState> states = replicas_.all<&Replica::state>();
     const auto is_older = [](const ReplicaState& one, const ReplicaState& other) { return one.step < other.step; };
     const ReplicaState newest = *std::max_element(states.begin(), states.end(), is_older);
-    for (std::size_t i = 0; i < states.size(); ++i) {  // who has come begins with nothing
+    for (std::size_t i = 0; i < states.size(); ++i) {  // a new replica begins without state
       if (is_older(states[i], newest)) replicas_[i].call<&Replica::take>(newest);
     }
     if (newest.step == config_.steps) return true;
@@ -106,7 +106,7 @@ class Trainer {
     if (names != std::exchange(said_, names)) std::fprintf(stderr, "there:%s\n", names.c_str());
   }
 
-  // At the end of a stage, so many replicas must be there.
+  // At the end of a stage, a given number of replicas must be there.
   bool waits_for_another(int step) const {
     const std::size_t stage = static_cast<std::size_t>(step / kStage);
     if (step % kStage != 0 || stage == 0 || stage > config_.members.size()) return false;

@@ -1,8 +1,8 @@
 #pragma once
-// A port of 127.0.0.1 for what must be told one before it starts. Owned by the test; any thread.
+// A port of 127.0.0.1 for a program that needs its port before it starts. Owned by the test; any thread.
 //
 // It stays bound, and nothing listens there: the kernel gives it to nobody else meanwhile, neither for a listener nor
-// for a connection, and who listens with SO_REUSEADDR, as ZeroMQ and Slurm do, can have it (ip(7), tcp(7)).
+// for a connection. A listener with SO_REUSEADDR, as ZeroMQ and Slurm use it, can have it (ip(7), tcp(7)).
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

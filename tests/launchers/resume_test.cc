@@ -1,4 +1,4 @@
-// A new run goes on where an old one was saved.
+// A new run goes on from the saved state of an old one.
 
 #include <gtest/gtest.h>
 

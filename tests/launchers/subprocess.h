@@ -53,12 +53,12 @@ class Subprocess {
 
   int pid() const { return pid_; }
   void kill(int signal) const {
-    if (pid_ > 0) ::kill(pid_, signal);  // -1 would be everybody
+    if (pid_ > 0) ::kill(pid_, signal);  // -1 would be all processes
   }
   void close_output() { close_pipe(0); }
 
-  // Reads until standard error has `text`, behind its first `from` characters; false when it ends without, or nothing
-  // comes for long.
+  // Reads until standard error has `text`, after its first `from` characters. Returns false when it ends without it, or
+  // nothing arrives for long.
   bool read_until(const std::string& text, std::size_t from = 0) {
     while (texts_[1].find(text, from) == std::string::npos) {
       if (!read_some()) return false;
@@ -66,7 +66,7 @@ class Subprocess {
     return true;
   }
 
-  // Reads to the end of both pipes and reaps the process; it may be silent for so long.
+  // Reads to the end of both pipes and reaps the process. `silence` is the longest time without output.
   ExitStatus wait(Duration silence = std::chrono::seconds(30)) {
     while (read_some(silence)) {
     }

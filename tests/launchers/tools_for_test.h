@@ -1,6 +1,6 @@
 #pragma once
-// What tests that launch programs share: files that are read, commands whose output and exit code they read, and
-// how this binary's own programs are launched as processes.
+// The common part of tests that launch programs: files that are read, commands whose output and exit code they read,
+// and how this binary's own programs are launched as processes.
 
 #include <sys/wait.h>
 
@@ -23,7 +23,7 @@ inline std::string contents(const std::filesystem::path& path) {
 }
 
 struct Ended {
-  int code = -1;  // 124 when it did not end within a minute; more than 128: by a signal
+  int code = -1;  // 124 if it did not end within a minute; more than 128: by a signal
   std::string output{};
 };
 
@@ -39,13 +39,13 @@ inline Ended command(const std::string& line) {
   return ended;
 }
 
-// This binary as a program with these flags. `before`: what goes before it on the command line, as `setpriv ...`.
+// This binary as a program with these flags. `before` is put before it on the command line, as `setpriv ...`.
 inline Ended program(const std::string& flags, const std::string& before = "") {
   static const std::string self = std::filesystem::read_symlink("/proc/self/exe");
   return command("timeout -k 5 60 " + before + " '" + self + "' program " + flags);
 }
 
-// How to launch the program that this binary's main() has under the name `entry` as processes.
+// How to launch, as processes, the program that this binary's main() has under the name `entry`.
 template <class Config>
 LaunchOptions processes(const Config& config, const std::string& entry = "program") {
   LaunchOptions options;

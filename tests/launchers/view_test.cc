@@ -1,4 +1,4 @@
-// How a person looks at nodes: in a debugger, and in panes.
+// How a person watches nodes: in a debugger, and in panes.
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 namespace lp::test {
 namespace {
 
-// What `command` prints.
+// The output of `command`.
 std::string output_of(const std::string& command) {
   std::string text;
   FILE* pipe = popen(command.c_str(), "r");
@@ -37,7 +37,7 @@ class TmuxServer {
   TmuxServer& operator=(const TmuxServer&) = delete;
 };
 
-#if !defined(LP_SANITIZED)  // they and a debugger exclude each other
+#if !defined(LP_SANITIZED)  // sanitizers and a debugger exclude each other
 TEST_F(MainTest, ANodeRunsUnderTheDebugger) {
   OnTerminal program(arguments({with_processes(), "--debug=worker/1", "--heartbeat=1"}));
   ASSERT_TRUE(program.read_until("exited normally]")) << program.shown();

@@ -1,5 +1,5 @@
 #pragma once
-// Processes that a test did not start itself, such as the nodes of a run: which there are, and whether they end.
+// Processes that a test did not start itself, such as the nodes of a run: the test finds them and waits for their end.
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -65,7 +65,7 @@ inline void expect_end_within(Duration duration, const AllWatched& processes) {
   }
 }
 
-// Those that carry the mark: see internal::run_mark.
+// The processes that carry the mark: see internal::run_mark.
 inline std::vector<int> marked(const std::string& mark) {
   std::vector<int> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -75,7 +75,7 @@ inline std::vector<int> marked(const std::string& mark) {
   return found;
 }
 
-// Those of a run on one of its hosts; on all, if none is named.
+// The processes of a run on one of its hosts; on all, if none is named.
 inline std::vector<int> marked(const std::string& run, const std::string& host) {
   std::vector<int> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {

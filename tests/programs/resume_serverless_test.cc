@@ -24,7 +24,7 @@ using test::digits_task;
 struct Learned {
   std::uint64_t updates = 0;
   std::string hash{};
-  std::vector<std::uint64_t> steps{};  // of each worker, in this run
+  std::vector<std::uint64_t> steps{};  // for each worker, in this run
 };
 
 struct Case {

@@ -28,7 +28,7 @@ namespace {
 using Add = std::function<TrainingGraph(Program&, const LearningTask&, const ServerTraining&)>;
 
 struct Outcome {
-  std::uint64_t updates = 0;  // of the parameters since the first run began
+  std::uint64_t updates = 0;  // updates of the parameters since the first run began
   std::string hash{};
 };
 

@@ -64,7 +64,7 @@ TEST_P(EveryScheme, ReachesTheAccuracyOfSerialTraining) {
   const bool serialize = std::get<1>(GetParam());
   const double expected = test::serial_accuracy(digits_task(), kSteps);
   ASSERT_GE(expected, kLearned);
-  double sum = 0;  // of three runs: a test image is 0.3 %, and an asynchronous run is never twice the same
+  double sum = 0;  // over three runs: a test image is 0.3 %, and an asynchronous run is never twice the same
   for (int i = 0; i < 3; ++i) {
     sum += TrainingRun(
                [&](Program& program) { return scheme.add(program, digits_task(), training_of(4, kSteps, 0.1F, 2)); },

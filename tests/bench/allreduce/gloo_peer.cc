@@ -1,4 +1,5 @@
-// allreduce_gloo RANK RANKS FOLDER [LARGEST]: one rank; they meet in the folder, which is empty at first.
+// allreduce_gloo RANK RANKS FOLDER [LARGEST]: one rank; the ranks find each other by the folder, which is empty at
+// first.
 
 #include <gloo/allreduce.h>
 #include <gloo/barrier.h>

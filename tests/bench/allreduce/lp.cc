@@ -1,4 +1,4 @@
-// allreduce_lp RANKS [LARGEST]: lp's allreduce among so many processes, up to so many bytes.
+// allreduce_lp RANKS [LARGEST]: lp's allreduce among RANKS processes, up to LARGEST bytes.
 
 #include <cstdlib>
 #include <utility>

@@ -1,5 +1,5 @@
 #pragma once
-// How long an allreduce takes, measured in the same way for lp and for its peers.
+// The time of an allreduce, measured in the same way for lp and for its peers.
 
 #include <algorithm>
 #include <chrono>
@@ -19,7 +19,7 @@ inline void print(const std::vector<Timed>& times) {
   for (const Timed& one : times) std::printf("%zu %.1f\n", one.bytes, one.microseconds);
 }
 
-// `reduce(values)` is called by all ranks as often, and `barrier()` before they begin. Values: a library's own kind of
+// All ranks call `reduce(values)` equally often, and `barrier()` before they begin. Values is a library's own kind of
 // memory, if it has one.
 template <class Values, class Reduce, class Barrier>
 std::vector<Timed> measure(std::size_t largest, Reduce reduce, Barrier barrier) {

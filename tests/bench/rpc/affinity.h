@@ -1,5 +1,5 @@
 #pragma once
-// Which cores processes run on. From any thread.
+// The cores on which processes run. From any thread.
 
 #include <cstdint>
 #include <string>

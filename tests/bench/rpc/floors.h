@@ -1,5 +1,5 @@
 #pragma once
-// What no peer can be faster than: a copy in memory, and a virtual call. Used by one thread.
+// Lower bounds for every peer: a copy in memory, and a virtual call. Used by one thread.
 
 #include <vector>
 

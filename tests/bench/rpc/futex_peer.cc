@@ -18,7 +18,7 @@ namespace lp::bench {
 namespace {
 
 struct Half {
-  alignas(64) std::atomic<std::uint32_t> turn = 0;  // messages until now
+  alignas(64) std::atomic<std::uint32_t> turn = 0;  // messages so far
   std::uint64_t number = 0;
   std::uint64_t size = 0;
   alignas(64) std::uint8_t data[kLargest];

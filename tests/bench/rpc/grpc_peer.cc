@@ -1,5 +1,5 @@
-// rpc_bench_grpc: gRPC C++ over a Unix socket and over TCP loopback, started by rpc_bench. Its callback API with
-// ByteBuffers, as generated code has it for raw methods: no protobuf, and no copy of what is sent, so that the figures
+// rpc_bench_grpc: gRPC C++ over a Unix socket and over TCP loopback, started by rpc_bench. It uses gRPC's callback API
+// with ByteBuffers, like generated code for raw methods: no protobuf, and no copy of the sent data, so that the figures
 // are gRPC's best.
 
 #include <grpcpp/generic/generic_stub.h>
@@ -24,14 +24,14 @@ namespace {
 constexpr const char* kMethod = "/lp.bench.Echo/answer";
 constexpr std::size_t kHead = sizeof(std::uint64_t);
 
-// `data` stays as it is until it was received.
+// `data` must stay unchanged until it was received.
 grpc::ByteBuffer to_buffer(std::uint64_t number, std::span<const std::uint8_t> data) {
   const std::array<grpc::Slice, 2> slices{grpc::Slice(&number, kHead),
                                           grpc::Slice(data.data(), data.size(), grpc::Slice::STATIC_SLICE)};
   return grpc::ByteBuffer(slices.data(), slices.size());
 }
 
-// Copies what the buffer holds to `head`, then to `data`; returns how many bytes came after the head.
+// Copies the buffer to `head`, then to `data`; returns the number of bytes after the head.
 std::size_t from_buffer(const grpc::ByteBuffer& buffer, std::uint64_t& number, std::span<std::uint8_t> data) {
   std::vector<grpc::Slice> slices;
   if (!buffer.Dump(&slices).ok() || buffer.Length() < kHead || buffer.Length() - kHead > data.size()) {

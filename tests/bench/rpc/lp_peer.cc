@@ -41,7 +41,7 @@ class LpCaller final : public Caller {
   }
   std::span<const std::uint8_t> read() override {
     if (version_.number() == 0) echo_.call<&Echo::publish>();
-    version_ = {};  // who has it still is only told that it is the latest
+    version_ = {};  // a holder of the old version only learns that it is the latest
     version_ = echo_.read<&Echo::published>();
     return version_->span();
   }
@@ -72,7 +72,7 @@ Program make_program(const Size& size) {
   return program;
 }
 
-// Where the launch options have a path: which one processes take.
+// Sets the path that processes use, if the launch options have one.
 template <class Options>
 constexpr bool kHasPath = requires(Options options) {
   decltype(options.path)::shm;

@@ -1,5 +1,5 @@
 #pragma once
-// lp itself as a peer: a program with services and callers, launched as any other.
+// lp itself as a peer: a program with services and callers, launched like any other.
 
 #include "launchers/programs.h"
 #include "tests/bench/rpc/session.h"
@@ -8,7 +8,7 @@ namespace lp::bench {
 
 enum class Path : std::uint8_t { direct, shm, tcp, curve };  // curve: TCP, encrypted
 
-// Whether the launch options let processes be told to talk by shared memory.
+// Whether the launch options can switch shared memory between processes.
 bool has_shared_memory();
 
 // For become_node_if_asked.

@@ -8,7 +8,7 @@
 namespace lp::bench {
 namespace {
 
-constexpr Duration kShort = std::chrono::microseconds(2);  // calls that end sooner are timed many at once
+constexpr Duration kShort = std::chrono::microseconds(2);  // shorter calls are timed many at once
 constexpr int kMany = 256;
 
 void check(const Reply& reply, std::uint64_t number, std::span<const std::uint8_t> expected) {
@@ -21,7 +21,7 @@ void check_all(const Reply& reply, std::span<const std::uint8_t> expected) {
   if (!std::ranges::equal(reply.data, expected)) throw Error(ErrorKind::failed, "a reply is not what was sent");
 }
 
-// Times `call`, which has to end in one call of it, until the work's end.
+// Times `call`, each run of which must end, until the work's end.
 template <class Call>
 Figures time_each(const Work& work, Call call) {
   const Time first = now();
@@ -56,7 +56,7 @@ Figures pipelined(const Work& work, Caller& caller, Message message) {
   std::vector<std::uint8_t> buffer(work.size);
   const Time begin{Duration(work.begin)};
   const Time end = begin + Duration(work.duration);
-  std::uint64_t sum = 0;  // of the numbers that were sent and did not come back: replies may overtake
+  std::uint64_t sum = 0;  // the sum of the sent numbers that did not come back: replies may overtake
   const auto send = [&] {
     ++message.number;
     sum += message.number;

@@ -1,5 +1,5 @@
 #pragma once
-// The work that is measured, the same for every peer. Values, and one function that runs in the caller's process.
+// The measured work, the same for every peer. Values, and one function that runs in the caller's process.
 
 #include <cstdint>
 #include <memory>
@@ -12,10 +12,10 @@ namespace lp::bench {
 
 enum class Kind : std::uint8_t {
   round_trip,  // one call after the other
-  pipelined,   // `window` calls on their way, always
-  pull,        // one kBulk after the other, as one array wherever the peer has it
+  pipelined,   // always `window` calls in flight
+  pull,        // one kBulk after the other, as one array if the peer can do that
   pull_into,   // and from there into a buffer, the same each time
-  read,        // a published kBulk after the other, where it lies
+  read,        // one published kBulk after the other, without a copy
   fan_out,     // one call to every service, then all replies
 };
 
@@ -23,18 +23,18 @@ struct Work {
   Kind kind = Kind::round_trip;
   std::uint64_t size = 64;  // bytes of a call and its reply
   std::uint64_t window = 1;
-  std::int64_t begin = 0;     // what ended earlier does not count; nanoseconds of lp::now()
+  std::int64_t begin = 0;     // calls that ended earlier do not count; nanoseconds of lp::now()
   std::int64_t duration = 0;  // nanoseconds from there
 };
 
 struct Figures {
-  std::uint64_t calls = 0;  // that ended in the time
-  double median = 0;        // microseconds of a call; of a whole turn for fan_out
+  std::uint64_t calls = 0;  // calls that ended in the time
+  double median = 0;        // median microseconds of a call; with fan_out, of a whole turn
   double high = 0;          // the 99th percentile
 };
 
-// Does `work` with callers that are connected to one service each; all but fan_out take the first. Throws Error when a
-// reply is wrong.
+// Does `work` with callers that are connected to one service each; all kinds except fan_out use the first. Throws Error
+// when a reply is wrong.
 Figures measure(const Work& work, const std::vector<std::unique_ptr<Caller>>& callers);
 
 }  // namespace lp::bench

@@ -1,5 +1,5 @@
 #pragma once
-// What is measured: the flags of rpc_bench, and the cases that follow from them. Values.
+// The plan of a measurement: the flags of rpc_bench, and the cases that follow from them. Values.
 
 #include <cstdint>
 #include <string>
@@ -33,11 +33,11 @@ struct Plan {
                  lp::field("grpc", "the binary rpc_bench_grpc; without it, gRPC is left out"));
 };
 
-// Seconds instead of minutes, to see that everything works.
+// Seconds instead of minutes, as a check that everything works.
 inline const Plan kQuick{
     .rounds = 1, .milliseconds = 5, .sizes = {64, kLargest}, .callers = {1, 2}, .windows = {1, 16}, .services = 4};
 
-// The cases of each section, without those of other tables than plan.tables.
+// The cases of each section, limited to the tables of plan.tables.
 std::vector<Case> latency_cases(const Plan& plan);
 std::vector<Case> pull_cases(const Plan& plan);
 std::vector<Case> read_cases(const Plan& plan);

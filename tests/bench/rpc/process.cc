@@ -19,7 +19,7 @@
 namespace lp::bench {
 namespace {
 
-constexpr int kControl = 3;  // the descriptor by which a process hears of its work and sends its figures
+constexpr int kControl = 3;  // the descriptor by which a process receives its work and sends its figures
 constexpr timeval kPatience{.tv_sec = 60, .tv_usec = 0};
 constexpr std::size_t kLongestAddress = 256;
 
@@ -43,7 +43,7 @@ std::string take_text(int file) {
   return {text.data(), take(file, text.data(), text.size())};
 }
 
-// One process of a peer, which is ended with the object.
+// One process of a peer, which ends with the object.
 class Child {
  public:
   Child(const std::string& binary, const std::string& peer, const std::vector<std::string>& arguments) : peer_(peer) {
@@ -84,7 +84,7 @@ class Child {
     if (!take(control_, figures)) throw Error(ErrorKind::failed, "a process of " + peer_ + " failed");
     return figures;
   }
-  // What it says when it is ready.
+  // The text that it sends when it is ready.
   std::string text() const {
     std::string text = take_text(control_);
     if (text.empty()) throw Error(ErrorKind::failed, "a process of " + peer_ + " did not start");
@@ -157,7 +157,7 @@ std::optional<int> become_peer_if_asked(int argc, char** argv, std::span<const P
   if (argc < 4 || std::string_view(argv[1]) != "--become-peer") return std::nullopt;
   fcntl(kControl, F_SETFD, FD_CLOEXEC);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (std::to_string(getppid()) != argv[2]) return 1;  // it ended before the line above
+  if (std::to_string(getppid()) != argv[2]) return 1;  // the parent ended before the line above
   for (const Peer& peer : peers) {
     if (peer.name != argv[3]) continue;
     try {

@@ -1,5 +1,5 @@
 #pragma once
-// The peers that need nothing but the system and ZeroMQ: what lp is built on, without lp.
+// The peers that need only the system and ZeroMQ: the foundations of lp, without lp.
 
 #include "tests/bench/rpc/peer.h"
 

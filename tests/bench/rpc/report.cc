@@ -9,7 +9,7 @@
 namespace lp::bench {
 namespace {
 
-// Three digits that count: 0.0421, 4.21, 42.1, 42100.
+// Three significant digits: 0.0421, 4.21, 42.1, 42100.
 std::string number(double value) {
   const int digits = value <= 0 ? 0 : std::max(0, 2 - static_cast<int>(std::floor(std::log10(value))));
   char text[32];
@@ -43,7 +43,7 @@ void print_table(const std::string& table, const std::vector<Result>& results, s
   std::fprintf(out, "\n");
 }
 
-// Finds figures; 0 stands for one that was not measured.
+// Finds figures; 0 stands for an unmeasured one.
 class Figure {
  public:
   explicit Figure(const std::vector<Result>& results) : results_(results) {}
@@ -76,7 +76,7 @@ class Claims {
   void at_least(const std::string& text, double above, double below, double bound) {
     add(text, above, below, bound, false);
   }
-  // Of a difference in nanoseconds.
+  // Adds a claim about a difference in nanoseconds.
   void nanoseconds_above(const std::string& text, double micros, double floor, double bound) {
     const bool measured = micros > 0 && floor > 0;
     const double value = (micros - floor) * 1e3;

@@ -1,5 +1,5 @@
 #pragma once
-// What was measured, for people and as JSON, and beside it what it should show. A report: nothing fails because of it.
+// The results, for people and as JSON, and the claims that they should meet. A report: nothing fails because of it.
 
 #include <cstdio>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace lp::bench {
 
-// A relation between figures of one run that lp means to reach.
+// A relation between figures of one run that lp aims for.
 struct Claim {
   std::string text{};
   double value = 0;
@@ -21,7 +21,7 @@ struct Claim {
 
 struct Report {
   int cores = 0;
-  double load_before = 0;  // of the last minute
+  double load_before = 0;  // in the last minute
   double load_after = 0;
   std::vector<std::string> notes{};
   std::vector<Result> results{};

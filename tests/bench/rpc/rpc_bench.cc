@@ -1,5 +1,5 @@
-// rpc_bench: what calls cost with lp and with its peers, measured in one run. The tables go to standard output, or with
-// --json to standard error beside the JSON.
+// rpc_bench: the cost of calls with lp and with its peers, measured in one run. The tables go to standard output, or
+// with --json to standard error beside the JSON.
 
 #include <algorithm>
 #include <cstdlib>
@@ -32,7 +32,7 @@ struct Flags {
 
 struct Entry {
   Contestant contestant;
-  enum Skill : int { round_trips, pulls, pipelines } skill = pipelines;  // what it does; with it, all before
+  enum Skill : int { round_trips, pulls, pipelines } skill = pipelines;  // its abilities; each includes all before it
 };
 
 std::vector<Entry> entries(const Plan& plan) {

@@ -10,7 +10,8 @@
 namespace lp::bench {
 namespace {
 
-// From the command to the begin of what counts: for itself, for each caller, and for each call that is on its way then.
+// From the command to the beginning of the measured time: for itself, for each caller, and for each call in flight
+// then.
 constexpr Duration kSettle = std::chrono::milliseconds(10);
 constexpr Duration kSettleCaller = std::chrono::milliseconds(4);
 constexpr Duration kSettleCall = std::chrono::microseconds(20);
@@ -19,7 +20,7 @@ Duration settle_time(const Case& one) {
   return kSettle + one.callers * (kSettleCaller + one.work.window * kSettleCall);
 }
 
-// One line on a terminal that is written over and over.
+// One line on a terminal that is overwritten again and again.
 void show_progress(const std::string& text) {
   if (isatty(STDERR_FILENO) != 0) std::fprintf(stderr, "\r\033[K%s", text.c_str());
 }
@@ -95,7 +96,7 @@ std::vector<Result> measure_section(const std::vector<Contestant>& contestants, 
           highs[i * peers.size() + j].push_back(figures.front().high);
         } catch (const std::exception& error) {
           result.error = error.what();
-          peers[j].session.reset();  // what it still has to say is of no use
+          peers[j].session.reset();  // its remaining output is of no use
         }
       }
     }

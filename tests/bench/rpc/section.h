@@ -1,5 +1,5 @@
 #pragma once
-// Measures the same cases with several peers, in turns, so that what disturbs the machine disturbs all of them. Used by
+// Measures the same cases with several peers, in turns, so that disturbances of the machine affect all of them. Used by
 // one thread.
 
 #include <functional>
@@ -18,7 +18,7 @@ struct Contestant {
 
 enum class Unit : std::uint8_t { microseconds, calls_per_second, gigabytes_per_second };
 
-// One figure for each peer: where it stands in the tables, and how it is measured.
+// One figure for each peer: its place in the tables, and how it is measured.
 struct Case {
   std::string table{};
   std::string column{};
@@ -33,13 +33,13 @@ struct Result {
   std::string column{};
   std::string peer{};
   double value = 0;              // the median of `rounds`; 0 when there are none
-  double high = 0;               // the median of the rounds' 99th percentiles, where single calls were timed
-  std::vector<double> rounds{};  // a value each
+  double high = 0;               // the median of the rounds' 99th percentiles, if single calls were timed
+  std::vector<double> rounds{};  // one value each
   std::string error{};           // why a round is missing
 };
 
-// Starts a session of `size` for each contestant, measures `cases` with each, `rounds` times, and ends the sessions;
-// that of a contestant that fails at once.
+// Starts a session of `size` for each contestant, measures `cases` with each, `rounds` times, and ends the sessions. If
+// a contestant fails, its session ends at once.
 std::vector<Result> measure_section(const std::vector<Contestant>& contestants, Size size,
                                     const std::vector<Case>& cases, int rounds);
 

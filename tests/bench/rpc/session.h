@@ -20,7 +20,7 @@ class Session {
   virtual std::vector<int> callers() const = 0;
 };
 
-// How many processes a session has. A caller is connected to every service.
+// The number of processes of a session. A caller is connected to every service.
 struct Size {
   int services = 1;
   int callers = 1;

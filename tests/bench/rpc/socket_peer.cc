@@ -99,7 +99,8 @@ void write_message(int file, Head head, std::span<const std::uint8_t> data) {
   }
 }
 
-// False at the end of the stream. In parts, which TCP takes faster than a whole that does not fit its buffers.
+// Returns false at the end of the stream. It reads in parts, because TCP takes them faster than a whole that does not
+// fit its buffers.
 bool read_all(int file, void* data, std::size_t size) {
   for (std::size_t done = 0; done < size;) {
     const std::size_t part = std::min(size - done, kPart);
@@ -110,7 +111,7 @@ bool read_all(int file, void* data, std::size_t size) {
   return true;
 }
 
-// Answers one message; false when the caller is gone.
+// Answers one message. Returns false when the caller is gone.
 bool answer(int file, std::span<std::uint8_t> buffer) {
   Head head;
   if (!read_all(file, &head, sizeof head) || !read_all(file, buffer.data(), head.size)) return false;

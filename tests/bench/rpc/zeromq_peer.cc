@@ -10,7 +10,7 @@
 namespace lp::bench {
 namespace {
 
-constexpr std::size_t kCopied = 4096;  // data of so many bytes goes behind the number, in its frame
+constexpr std::size_t kCopied = 4096;  // data of up to kCopied bytes goes behind the number, in its frame
 constexpr std::size_t kHead = sizeof(std::uint64_t);
 
 void open(zmq::socket_t& socket) {
@@ -19,7 +19,7 @@ void open(zmq::socket_t& socket) {
   socket.set(zmq::sockopt::rcvhwm, 0);
 }
 
-// `data` stays as it is until it was received.
+// `data` must stay unchanged until it was received.
 void send_message(zmq::socket_t& socket, std::uint64_t number, std::span<const std::uint8_t> data) {
   const bool copied = data.size() <= kCopied;
   zmq::message_t head(kHead + (copied ? data.size() : 0));

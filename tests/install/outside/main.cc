@@ -1,4 +1,4 @@
-// A user's program: workers hand numbers to a service, which adds them up. --launch=threads|processes.
+// A user's program: workers send numbers to a service, which adds them up. --launch=threads|processes.
 
 #include "launchers/main.h"
 

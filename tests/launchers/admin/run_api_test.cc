@@ -1,4 +1,4 @@
-// A run's control socket: what it answers, and what it bears.
+// A run's control socket: its answers, and the load that it withstands.
 
 #include "launchers/admin/run_api.h"
 
@@ -38,7 +38,7 @@ class LiveTest : public testing::Test {
   }
 
   const test::Directory temporary_;
-  // Longer than an address of a socket may be.
+  // Longer than the address of a socket may be.
   const std::filesystem::path directory_ = temporary_.path() / std::string(100, 'a') / std::string(100, 'b');
   lp::Run run_;
 };

@@ -1,4 +1,4 @@
-// Nothing is left of a run, whoever of those that watch over it is killed.
+// A run leaves nothing behind, whichever of its supervising processes is killed.
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ TEST_F(MainTest, ALauncherAndAnAgentKilledInOneMomentLeaveNothing) {
   expect_end_within(std::chrono::seconds(2), processes);
 }
 
-// The kernel ends them, by the parent-death signal, when nobody else can.
+// The kernel ends them, by the parent-death signal, when no process can.
 TEST_F(MainTest, NodesOfAKilledAgentEndAlsoWhenNeitherItsWardenNorItsLauncherCanAct) {
   Subprocess program(arguments({with_processes(), "--mode=says that it waits"}));
   ASSERT_TRUE(program.read_until("waiting"));
@@ -42,7 +42,7 @@ TEST_F(MainTest, NodesOfAKilledAgentEndAlsoWhenNeitherItsWardenNorItsLauncherCan
   for (const pid_t process : internal::descendants(agent)) {
     const bool node = has(command_line_of(process), "--lp-node=");
     if (node) nodes.push_back(std::make_unique<Watched>(process));
-    kill(process, node ? SIGSTOP : SIGKILL);  // so that it cannot end by itself; or the warden
+    kill(process, node ? SIGSTOP : SIGKILL);  // the node cannot end by itself; or the warden
   }
   EXPECT_EQ(nodes.size(), 3u);  // counter, workers
   program.kill(SIGSTOP);

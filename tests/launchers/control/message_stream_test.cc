@@ -21,7 +21,7 @@ class ControlSocketTest : public testing::Test {
     a_.emplace(pair.ours, kLargeMessages);
     b_.emplace(pair.theirs, kSmallMessages);
   }
-  // What b gets; false when the connection has ended.
+  // Receives b's next messages. Returns false when the connection has ended.
   bool receive() {
     return b_->receive([this](std::span<const std::uint8_t> bytes) { got_.emplace_back(bytes.begin(), bytes.end()); },
                        error_);

@@ -1,5 +1,5 @@
-// What a launch gives to Kubernetes, and what it makes of the answers; kubectl is a script here, which answers as it
-// does.
+// The input of Kubernetes for a launch, and the handling of its answers. kubectl is a script here, which answers like
+// kubectl.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@
 namespace lp::test {
 namespace {
 
-// What `--render` prints of the run below, as a person would have written it.
+// The output of `--render` for the run below, as a person would have written it.
 std::string golden() { return contents(COUNTING_YAML); }
 
 internal::KubernetesRun run_of(const std::string& name) {
@@ -90,7 +90,7 @@ TEST(ManifestsTest, WhatCannotBeIsSaid) {
 
 class KubectlTest : public MainTest {
  protected:
-  // A kubectl that notes what it is asked, and does what `lines` say for each of its commands.
+  // A kubectl that records its arguments, and runs `lines` for each of its commands.
   std::vector<std::string> with_kubectl(const std::string& lines, std::vector<std::string> flags) {
     const std::string script = (directory_ / "kubectl").string();
     std::ofstream(script) << "#!/bin/sh\necho \"$*\" >>" << (directory_ / "asked").string() << "\ncase $1 in\n"

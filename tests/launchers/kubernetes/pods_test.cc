@@ -1,5 +1,5 @@
-// The processes of pods, without Kubernetes: a coordinator that agents dial, what it means that one of them ends, and
-// that nothing is left.
+// The processes of pods, without Kubernetes: a coordinator that agents dial, the end of one of them, and the check that
+// nothing is left.
 
 #include "launchers/kubernetes/pods.h"
 
@@ -36,7 +36,7 @@ class PodsTest : public MainTest {
       unsetenv(name);
   }
 
-  // Keys for the pods of a program with so many workers.
+  // Keys for the pods of a program with this many workers.
   void make_keys(int workers) {
     names_ = internal::pod_names(make_plan(make_counting({.workers = workers})));
     internal::ReceptionKeys coordinator{.own = make_curve_keys()};
@@ -68,7 +68,7 @@ class PodsTest : public MainTest {
 
   // The run is named after its directory.
   static std::string mark(const std::string& pod) { return internal::run_mark("run1", pod); }
-  // Without those of other binaries, which may have a run of the same name on this host.
+  // Leaves out processes of other binaries, which may have a run of the same name on this host.
   std::vector<int> all_processes() const {
     std::vector<int> all;
     for (const std::string& name : names_) {
@@ -123,7 +123,7 @@ TEST_F(PodsTest, AMemberOfAnElasticGroupComesWithItsPod) {
   ASSERT_TRUE(
       program->read_until("group worker begins with 1 of 1..2 members: has no place: worker-1 is not there yet"))
       << program->err();
-  // An agent that has not dialed when the run is over would not be told.
+  // An agent that has not dialed when the run is over would not be notified.
   Event never;
   const Time end = after(std::chrono::seconds(30));
   while (!has(contents(directory_ / "run1" / "events.log"), R"("kind":"ready","node":"worker/0")") && !passed(end)) {

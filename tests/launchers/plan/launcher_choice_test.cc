@@ -1,4 +1,4 @@
-// Which launchers the groups of a program may have together, and what follows for its processes.
+// The launchers that the groups of a program may have together, and the consequences for its processes.
 
 #include "launchers/plan/launcher_choice.h"
 

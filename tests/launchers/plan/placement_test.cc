@@ -1,4 +1,4 @@
-// What each node gets of its host: GPUs, cores, threads, memory.
+// The share of each node in its host: GPUs, cores, threads, memory.
 
 #include <gtest/gtest.h>
 

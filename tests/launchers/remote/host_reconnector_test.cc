@@ -16,8 +16,8 @@ using std::chrono::milliseconds;
 
 class RedialTest : public testing::Test {
  protected:
-  // A host that does `before` instead, as often as there are such, and then what it is told. Returns how often it was
-  // dialed until it was there.
+  // A host that runs each command of `before` instead, one at a dial, and then the requested one. Returns how often it
+  // was dialed until it was there.
   std::size_t dials_until_there(const std::vector<std::vector<std::string>>& before, const RemoteOptions& options) {
     std::size_t dials = 0;
     Loop loop;

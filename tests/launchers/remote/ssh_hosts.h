@@ -18,7 +18,7 @@ namespace lp::test {
 
 class SshHosts {
  public:
-  // h1, h2 and h3 take this user's new key; h4 is known by another host key than it has.
+  // h1, h2 and h3 accept this user's new key; h4 has another host key than the known one.
   SshHosts() {
     const std::string key = (directory() / "key").string();
     for (const std::string name : {"key", "host_key", "other_key"}) {
@@ -38,10 +38,10 @@ class SshHosts {
         << (directory() / "sshd_config").string() << " -o PidFile=none -o VersionAddendum=%n\n";
   }
 
-  // From now on, all refuse new connections; or take them, and have these GPUs, if any are named.
+  // From now on, all hosts refuse new connections; or accept them, and have these GPUs, if any are named.
   void shut_down() const { std::filesystem::remove(directory() / "sshd_config"); }
   void boot(const std::string& gpus = {}) const {
-    std::string variables;  // programs there have none of ours
+    std::string variables;  // programs there do not inherit our variables
     if (!gpus.empty()) variables += " CUDA_VISIBLE_DEVICES=" + gpus;
     if (const char* const options = std::getenv("TSAN_OPTIONS")) {
       variables += std::string(" \"TSAN_OPTIONS=") + options + "\"";

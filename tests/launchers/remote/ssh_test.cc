@@ -1,4 +1,4 @@
-// Programs on other hosts, by a real ssh: how they start, what they leave when something dies, and what is refused.
+// Programs on other hosts, by a real ssh: how they start, the cleanup when a process dies, and refused options.
 
 #include <gtest/gtest.h>
 
@@ -195,7 +195,7 @@ TEST_F(SshTest, AHostWhoseSshdIsKilledFailsTheProgramAndNothingIsLeft) {
   expect_end_within(std::chrono::seconds(5), processes);
 }
 
-// The ssh of a host is stopped, as if its cable was pulled: both ends notice that they hear nothing.
+// The ssh of a host is stopped, as if its cable was pulled: both ends notice that no messages arrive.
 TEST_F(SshTest, NodesOfAHostThatIsCutOffStartAgainElsewhereAndEndThere) {
   Subprocess program(on_hosts({"--mode=says that it waits", "--workers=2", "--restart", "--grace=2",
                                configuration("groups:\n  counter:\n    hosts: [h1]\n")}));
@@ -333,7 +333,7 @@ TEST_F(SshTest, MembersWithStateComeAndGoAndTheResultIsThatOfARunWithoutFailures
             program.last_line().substr(0, program.last_line().find("launch")));
 }
 
-// What runs `line` on a host where the program is not yet, and whose home is `home`.
+// A command that runs `line` on a host that does not have the program yet, and whose home is `home`.
 internal::CommandThere without_program(const SshHosts& hosts, const std::filesystem::path& home) {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe");
   return [=, ssh = internal::by_ssh(hosts.ssh().substr(6))](const HostSpec& host, std::string line) {
@@ -362,7 +362,7 @@ TEST_F(SshTest, TheProgramIsCopiedWhereItIsMissingOrDifferent) {
   const auto written = std::filesystem::last_write_time(copy);
 
   { EXPECT_EQ(internal::start_agents_there(one, command, {.mark = "copy"}).size(), 1u); }
-  EXPECT_EQ(std::filesystem::last_write_time(copy), written);  // not again
+  EXPECT_EQ(std::filesystem::last_write_time(copy), written);  // it was not copied again
   EXPECT_TRUE(std::filesystem::is_empty(directory_ / ".cache/lp/runs"));
 
   std::filesystem::resize_file(copy, 1000);

@@ -1,5 +1,5 @@
-// Streams in messages: what goes in comes out, however slowly it is read, and what is no message is refused. Who dials
-// a Reception without a key of the run gets nothing.
+// Streams in messages: the output equals the input, however slowly it is read, and malformed messages are refused. A
+// peer that dials a Reception without a key of the run gets nothing.
 
 #include "launchers/remote/tunnel.h"
 
@@ -42,7 +42,7 @@ class TunnelTest : public testing::Test {
         if (tunnel.handle(ready[0])) sent.push_back(internal::tunnel_message(Tunnel::Kind::over));
       }
     }
-    // As much as fits now.
+    // Writes as much as fits now.
     std::size_t write(std::string_view text) const {
       const ssize_t took = ::send(stream.number(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
       return took < 0 ? 0 : static_cast<std::size_t>(took);
@@ -61,7 +61,7 @@ class TunnelTest : public testing::Test {
     Tunnel tunnel;
   };
 
-  // Passes on what both have sent, until nothing more comes.
+  // Passes on the messages of both ends, until there are no more.
   void exchange() {
     do {
       pass(from_left_, right_.tunnel);
@@ -190,7 +190,7 @@ TEST(ReceptionTest, OfTwoWithTheKeyOfAnAgentTheFirstStaysUntilItIsLost) {
     send(*router, Tunnel::Kind::hello);
     while (count == 0 && !passed(end)) arrivals.wait(ready, end);
   }
-  send(second, Tunnel::Kind::bytes);  // who was not let in hears so
+  send(second, Tunnel::Kind::bytes);  // a rejected peer gets an answer
   Poller answers;
   answers.add(second.descriptor(), 0);
   internal::Router::Arrival arrival;

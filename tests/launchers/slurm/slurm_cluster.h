@@ -1,7 +1,7 @@
 #pragma once
 // A real Slurm on this machine, with nodes n1, n2 and so on, for any user: munged, slurmctld and a slurmd for each
 // node, on ports of 127.0.0.1 that were free. They end with their owner, and with the test's process, however that
-// ends. SLURM_CONF names it for what the test starts. Owned by a test; one thread.
+// ends. The programs that the test starts find it by SLURM_CONF. Owned by a test; one thread.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -58,7 +58,7 @@ class SlurmCluster {
   SlurmCluster(const SlurmCluster&) = delete;
   SlurmCluster& operator=(const SlurmCluster&) = delete;
 
-  // What runs on a node for jobs.
+  // The processes of jobs on a node.
   std::vector<int> processes_on(const std::string& node) const { return own(marked("SLURMD_NODENAME=" + node)); }
   // Those of these processes that this Slurm has started; others have nodes of the same names.
   std::vector<int> own(std::vector<int> processes) const {
@@ -66,18 +66,18 @@ class SlurmCluster {
     return processes;
   }
 
-  // Without it, no command of Slurm is answered; jobs live on.
+  // Without slurmctld, no command of Slurm is answered; jobs go on.
   void start_slurmctld() { daemons_[kController] = start({"/usr/sbin/slurmctld", "-D", "-f", configuration()}); }
-  void end_slurmctld() { end(kController, SIGTERM); }  // it keeps what it knows
+  void end_slurmctld() { end(kController, SIGTERM); }  // it keeps its state
   void stop_slurmctld() const { kill(daemons_.at(kController), SIGSTOP); }
   void continue_slurmctld() const { kill(daemons_.at(kController), SIGCONT); }
 
   void start_slurmd(const std::string& node) {
     daemons_[node] = start({"/usr/sbin/slurmd", "-D", "-f", configuration(), "-N", node});
   }
-  // Slurm ends on the node; what it has started there lives on.
+  // Slurm ends on the node; the processes that it has started there live on.
   void kill_slurmd(const std::string& node) { end(node); }
-  // As if the power failed: nobody there can say anything any more, nor does anything that another's end tells it to.
+  // Acts like a power failure: no process of the node sends anything any more or reacts to the end of another.
   void kill_host(const std::string& node) {
     end(node);
     std::vector<int> all;  // parents before their children
@@ -89,14 +89,14 @@ class SlurmCluster {
       all.insert(all.end(), below.begin(), below.end());
     }
     for (const int process : all) kill(process, SIGSTOP);
-    std::reverse(all.begin(), all.end());  // the kernel has the children of who dies go on
+    std::reverse(all.begin(), all.end());  // when a process dies, the kernel lets its children go on
     for (const int process : all) kill(process, SIGKILL);
   }
 
  private:
   std::string configuration() const { return (directory_.path() / "slurm.conf").string(); }
 
-  // In the environment of every process of this Slurm.
+  // This is in the environment of every process of this Slurm.
   std::string mark() const { return "SLURM_CONF=" + configuration(); }
 
   static int parent_of(int process) {
@@ -157,7 +157,7 @@ class SlurmCluster {
     return daemon;
   }
 
-  // Daemons do not say when they are ready: they are asked.
+  // Daemons do not report when they are ready, so the test polls them.
   void wait_for(const std::string& line, const std::string& text) const {
     Event never;
     const Time end = after(std::chrono::seconds(60));

@@ -1,4 +1,4 @@
-// Programs as jobs of a real Slurm: what is submitted, how it ends, and what a node that fails means.
+// Programs as jobs of a real Slurm: the submitted job, how it ends, and the failure of a node.
 
 #include <gtest/gtest.h>
 
@@ -81,7 +81,7 @@ TEST_F(SlurmTest, TheScriptIsThatOfAPersonAndSlurmTakesIt) {
   EXPECT_EQ(tested.code, 0) << tested.output;
 }
 
-// Groups that need hosts of different kinds, and the counter twice as much memory as the workers.
+// Groups that need hosts of different kinds: the counter needs twice as much memory as the workers.
 std::string two_kinds() {
   return "workers: 3\ngroups:\n  counter:\n    memory: 200M\n    slurm: [--constraint=is-n2]\n"
          "  worker:\n    memory: 100M\n    slurm: [\"--constraint=is-n1|is-n3\", --nodes=2, --time=4]\n";
@@ -119,7 +119,8 @@ TEST_F(SlurmTest, AProgramRunsInAJobOfTwoComponents) {
   expect_end_within(std::chrono::seconds(10), processes);
 }
 
-// Three replicas with state and a trainer, in as many slots. Without n3 there is none for the replica that was there.
+// Three replicas with state and a trainer, in as many slots. Without n3 there is no slot for the replica that was
+// there.
 class SlurmReplicasLong : public SlurmTest {
  protected:
   std::vector<std::string> replicas_in_job(const std::string& members, std::vector<std::string> flags = {}) {
@@ -199,7 +200,7 @@ class SlurmCopyTest : public SlurmTest {
   }
 };
 
-// All ask for it, and then only the one that has lost it.
+// All nodes ask for it, and then only the one that has lost it.
 TEST_F(SlurmCopyTest, AProgramIsCopiedToTheNodesThatHaveNone) {
   expect_one_copy_on_each_node_of({"--quiet", "--nodes=3", "--time=5"}, {});
   std::filesystem::remove_all(directory_ / "n2");
@@ -281,7 +282,7 @@ TEST_F(SlurmTest, AHostThatDiesTakesNoOtherAlong) {
   expect_end_within(std::chrono::seconds(10), others);
 }
 
-// Slurm leaves the job running, without anybody who would end it.
+// Slurm leaves the job running, and no process is left that would end it.
 TEST_F(SlurmTest, AJobWhoseFirstHostDiesEnds) {
   Subprocess program(in_job({"--mode=says that it waits", "--workers=5", "--restart"}));
   ASSERT_TRUE(program.read_until("waiting"));
@@ -320,12 +321,12 @@ TEST_F(SlurmTest, AJobWhoseFirstHostDiesBeginsAgainFromItsLastCut) {
   expect_end_within(std::chrono::seconds(20), processes);
 }
 
-// Jobs that somebody watches who was left alone with them, while no command of Slurm is answered. Four hosts.
+// Jobs whose one remaining process watches them, while no command of Slurm is answered. Four hosts.
 class SlurmctldLong : public SlurmTest {
  protected:
   SlurmctldLong() : SlurmTest(4) {}
 
-  // Who has the text in its command line, as the shell has that starts it.
+  // The process with the text in its command line; the shell that starts it has the text, too.
   int process_on(const std::string& node, const std::string& text) const {
     for (const int process : cluster_.processes_on(node)) {
       const bool is_shell = contents("/proc/" + std::to_string(process) + "/comm") == "sh\n";
@@ -333,7 +334,7 @@ class SlurmctldLong : public SlurmTest {
     }
     return -1;
   }
-  // Waits until who watches on the node has looked at the job so often, between two sleeps.
+  // Waits until the watcher on the node has looked at the job `count` times, between two sleeps.
   void wait_for_looks(const std::string& node, int count) const {
     Event never;
     int sleeper = -1;
@@ -414,7 +415,7 @@ TEST_F(SlurmctldLong, AJobWhoseTimeIsOverMeanwhileBeginsAgainWhenItIsBack) {
   EXPECT_TRUE(has(program.err(), "saver/0 | loaded step ")) << program.err();
 }
 
-// Slurm has lost n2, too, where who was left alone lives on, and does not see the job on its own first host.
+// Slurm has lost n2, too, where the watcher lives on and does not see the job on its own first host.
 TEST_F(SlurmctldLong, AJobThatHasBegunAgainIsLeftAloneByWhoWatchedItsFirstStart) {
   Subprocess program(arguments({"--launch=slurm", "--slurm=--nodes=2,--time=5,--no-kill", "--grace=2", "--requeue",
                                 "--mode=says that it waits", "--workers=3"}));

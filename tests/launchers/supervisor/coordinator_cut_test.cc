@@ -1,4 +1,4 @@
-// Services that are saved in cuts: what goes back with one that fails, and who does work again.
+// Services that are saved in cuts: the services that go back with a failed one, and the work that is done again.
 
 #include <gtest/gtest.h>
 
@@ -181,7 +181,7 @@ TEST_F(CoordinatorTest, AFullDiskIsSaidOnceAndNothingStaysOfItsCuts) {
   coordinator_->on_not_saved(1, 1, 10, full);
   for (const NodeId node : {0U, 1U}) coordinator_->on_not_saved(node, 1, 20, full);
   coordinator_->on_not_saved(1, 1, 30, full);
-  coordinator_->on_saved(0, 1, 30);  // behind the other's failure
+  coordinator_->on_saved(0, 1, 30);  // after the other's failure
   EXPECT_EQ(listener_.said, (std::vector<std::string>{
                                 "server/1 could not save its part of the cut of step 10, and the cut before stays: no "
                                 "space left on device; others that fail are not told, until one is complete"}));

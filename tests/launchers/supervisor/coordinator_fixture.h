@@ -1,6 +1,5 @@
 #pragma once
-// A coordinator whose host and listener only write down what they hear, for tests that say what happens to its nodes.
-// One thread.
+// A coordinator whose host and listener only record their calls, for tests that report events of its nodes. One thread.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +12,7 @@
 
 namespace lp::internal {
 
-// A server that is called by two workers; each a unit of its own. Node ids: server 0, worker/0 1, worker/1 2.
+// A server that two workers call; each is a unit of its own. Node ids: server 0, worker/0 1, worker/1 2.
 inline Topology server_and_workers(FailurePolicy policy = stop_program()) {
   Topology topology;
   topology.groups = {{.name = "server", .on_failure = policy}, {.name = "worker", .on_failure = policy}};

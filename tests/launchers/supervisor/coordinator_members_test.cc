@@ -1,4 +1,4 @@
-// Elastic groups: who is there, who is told, and when too few are left.
+// Elastic groups: present members, notifications, and the end when too few are left.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -129,7 +129,7 @@ TEST_F(ElasticTest, WhoHadNoPlaceTakesThatOfOneThatLeaves) {
   ready(3);
   EXPECT_EQ(commands(), "tell watcher: worker/2 1 at endpoint-3\nrun worker/2\n");
   EXPECT_EQ(host_->epoch, 3u);
-  EXPECT_THROW(coordinator_->restart_node("worker/0"), Error);  // its place is another's
+  EXPECT_THROW(coordinator_->restart_node("worker/0"), Error);  // its slot is taken
 }
 
 TEST_F(ElasticTest, WhoHadNoPlaceComesWhenThereIsRoom) {

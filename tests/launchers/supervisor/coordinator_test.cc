@@ -161,7 +161,7 @@ TEST_F(CoordinatorTest, AnExceptionIsTheCauseAndTheExitStatusComesWithIt) {
   coordinator_->on_failed(1, 1,
                           Error(ErrorKind::failed, "no data", {.type = "std::runtime_error", .node = "worker/0"}));
   EXPECT_EQ(coordinator_->phase(), Phase::stopping);
-  // What the stop makes of the others is no cause.
+  // Failures of other nodes due to the stop are no cause.
   coordinator_->on_failed(2, 1, Error(ErrorKind::disconnected, "server is gone"));
   exit(1, {.code = 1});
   exit(0);

@@ -1,5 +1,5 @@
 #pragma once
-// A Host that does nothing but write down what it is told, and a Listener that writes down what it hears.
+// A Host that only records its commands, and a Listener that only records its notifications.
 
 #include <algorithm>
 #include <set>
@@ -48,9 +48,9 @@ struct FakeHost final : Host {
   bool keyed = false;       // units have keys
   std::string delayed{};    // why units wait
   std::size_t slots = 9;    // for units of elastic groups
-  std::uint64_t epoch = 0;  // the newest that was told
+  std::uint64_t epoch = 0;  // the newest that was announced
 
-  // What was told since the last call, one command a line.
+  // The commands since the last call, one in each line.
   std::string take() { return std::exchange(log_, {}); }
 
  private:

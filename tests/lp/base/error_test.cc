@@ -13,7 +13,7 @@ namespace {
 
 TEST(Errors, ALongTextIsCutOffBetweenCharacters) {
   std::string text = "x";
-  while (text.size() < 3'000'000) text += "\u00e9";  // of two bytes
+  while (text.size() < 3'000'000) text += "\u00e9";  // two bytes
   const Error error = as_error(std::make_exception_ptr(std::runtime_error(text)));
   EXPECT_LT(error.text().size(), Error::kLongestText + 100);
   EXPECT_TRUE(is_utf8(error.text()));

@@ -64,7 +64,7 @@ TEST_F(Files, ARelativeNameIsOne) {
   std::filesystem::current_path(before);
 }
 
-// What a killed writer left behind stands in nobody's way.
+// The leftover of a killed writer does not disturb the next one.
 TEST_F(Files, ALeftoverOfACrashIsPassedBy) {
   write_file_durably(directory_ / ".a.tmp0", "half");
   write_file_durably(directory_ / "a", "whole");
@@ -72,7 +72,7 @@ TEST_F(Files, ALeftoverOfACrashIsPassedBy) {
   EXPECT_EQ(text_of(read_file(directory_ / ".a.tmp0", 100)), "half");
 }
 
-// A file that may not grow stands for a full disk: the same path with another number.
+// A file that may not grow stands for a full disk: the path is the same with another error number.
 TEST_F(Files, AFullDiskHarmsNothing) {
   write_file_durably(directory_ / "a", "the old text");
   const std::string large(100'000, 'x');

@@ -36,7 +36,7 @@ TEST(Hash64, KnownAnswersOfFnv1a) {
   EXPECT_EQ(fnv1a("bar", fnv1a("foo")), fnv1a("foobar"));
 }
 
-// These numbers are a promise to every user: a failure here means that old runs can no longer be repeated.
+// Users rely on these numbers: a failure here means that old runs can no longer be repeated.
 TEST(Random, IsStableForEver) {
   Random random(42, "worker/3", 7);
   EXPECT_EQ(random(), 12081230507945695765U);

@@ -1,4 +1,4 @@
-// Memory that calls give back and take again.
+// Memory that calls return and take again.
 
 #include "lp/base/recycle.h"
 
@@ -34,7 +34,7 @@ TEST(Recycle, PiecesInUseNeverOverlap) {
   }
 }
 
-// One thread takes, another gives: as the caller and the receiver of replies do.
+// One thread takes, another returns: like the caller and the receiver of replies.
 TEST(Recycle, ThreadsThatOnlyTakeOrOnlyGiveAreFine) {
   constexpr int kPieces = 1000;
   std::vector<void*> pieces(kPieces);
@@ -74,7 +74,7 @@ TEST(Recycle, ObjectsOfClassesThatAreRecycled) {
   }
 }
 
-// A thread's own objects may be destroyed after what it kept for recycling.
+// A thread's own objects may be destroyed after its memory for recycling.
 TEST(Recycle, AThreadThatEndsMayStillGiveAndTake) {
   struct AtEnd {
     void* memory = nullptr;

@@ -60,7 +60,7 @@ TEST(WorkClocks, AThreadIsRunnableUnlessItWaitsOrHasEnded) {
   EXPECT_FALSE(runnable(clock));
 }
 
-// Another process may write what it likes into a word that it sees.
+// Another process may write anything into a word that it sees.
 TEST(Events, NonsenseInASharedWordKeepsNobodyWaiting) {
   Word word = Event::kEmpty;
   Event event(&word);

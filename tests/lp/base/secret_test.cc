@@ -1,4 +1,4 @@
-// Secrets: as long as they are asked for, and never the same.
+// Secrets: they have the requested length, and no two are equal.
 
 #include "lp/base/secret.h"
 

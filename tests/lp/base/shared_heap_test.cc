@@ -1,4 +1,4 @@
-// The heap of big arrays: what is given out, given back, and seen by other processes.
+// The heap of big arrays: allocation, return, and sharing with other processes.
 
 #include "lp/base/shared_heap.h"
 
@@ -19,10 +19,10 @@ namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
-// One heap for all tests of the process, as for all nodes of one.
+// One heap for all tests of the process, as for all nodes of a process.
 SharedHeap& heap() { return SharedHeap::use(2048 * kMiB); }
 
-// As a link does: what is back is dropped when somebody asks.
+// Acts like a link: it drops returned memory when somebody asks.
 struct Lender final : SharedHeap::Lender {
   Lender() { heap().add(*this); }
   ~Lender() { heap().remove(*this); }
@@ -186,7 +186,7 @@ TEST_F(SharedHeapTest, TheChildOfAForkChangesNothingOfItsParent) {
   ASSERT_GE(child, 0);
   if (child == 0) {
     values.edit()[0] = 2;
-    Array<int> more(100'000);  // the parent takes the same place
+    Array<int> more(100'000);  // the parent takes the same memory
     more.edit()[5] = 2;
     const bool right = values[0] == 2 && more[5] == 2;
     values = {};

@@ -1,4 +1,4 @@
-// Memory that processes hand to one another: what is taken, and what is refused rather than crashing later.
+// Memory that processes pass to each other: what is accepted, and what is refused rather than crashing later.
 
 #include "lp/base/shared_memory.h"
 
@@ -49,7 +49,7 @@ TEST(SharedMemoryTest, ForgottenPagesAreZeroAgain) {
   EXPECT_EQ(made.data()[8192], std::byte{1});
 }
 
-// In a child, for limits can not be raised again.
+// Runs in a child, because limits cannot be raised again.
 int ends_with(void (*body)()) {
   const pid_t child = fork();
   if (child == 0) {
@@ -76,7 +76,7 @@ TEST(SharedMemoryTest, ALimitOfTheSystemIsAnErrorNotASignal) {
               expect_refused();
             }),
             0);
-#if !defined(LP_SANITIZED)  // which need descriptors and memory themselves
+#if !defined(LP_SANITIZED)  // sanitizers need descriptors and memory themselves
   EXPECT_EQ(ends_with([] {
               const rlimit none{.rlim_cur = 0, .rlim_max = 0};
               setrlimit(RLIMIT_NOFILE, &none);

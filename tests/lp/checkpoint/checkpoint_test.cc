@@ -132,7 +132,7 @@ TEST_F(Checkpoints, WhatIsInAFileCanBeListed) {
   EXPECT_NE(Checkpoint::inspect(directory_ / "other").checksum, info.checksum);
 }
 
-// checkpoint.md promises this to other programs.
+// checkpoint.md guarantees this to other programs.
 TEST_F(Checkpoints, AnArrayLiesRawInTheFile) {
   example().write(file_, "server", 1);
   const Buffer bytes = read_file(file_, 1 << 20);

@@ -42,7 +42,7 @@ class Cuts : public testing::Test {
     }
     return names;
   }
-  // The cut of step 100 is there and says what it said; what is newer is `problem`.
+  // Checks that the cut of step 100 is intact, and that the newer one has the fault `problem`.
   void expect_only_100(const std::string& problem) const {
     const CutList list = list_cuts(run_);
     ASSERT_EQ(list.cuts.size(), 1u) << problem;
@@ -114,7 +114,7 @@ TEST_F(Cuts, NodesHaveFilesOfTheirOwn) {
   EXPECT_EQ(cut_file("cut", "worker/3"), "cut/worker@3.checkpoint");
 }
 
-// One after the other, everything that a crash can leave while the cut of step 200 is taken.
+// One after the other, every state that a crash can leave while the cut of step 200 is taken.
 TEST_F(Cuts, ACrashAtAnyMomentLeavesThePreviousCut) {
   take(100);
   const std::string none = "incomplete: it has no MANIFEST";

@@ -1,5 +1,5 @@
 #pragma once
-// A configuration with a field of every sort, and flags as lp's own are.
+// A configuration with a field of every sort, and flags like lp's own.
 
 #include <cstdint>
 #include <optional>

@@ -1,4 +1,4 @@
-// A program that goes on from an earlier run has the values of that one.
+// A program that goes on from an earlier run has that run's values.
 
 #include <gtest/gtest.h>
 

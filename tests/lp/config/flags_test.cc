@@ -201,12 +201,13 @@ TEST(Flags, HelpShowsTheSectionsForWhatIsGivenBesideIt) {
   };
   const std::string help = help_of({"--kind=b", "--help"});
   EXPECT_NE(help.find("of kind b:\n  --kind string (=a)"), std::string::npos)
-      << help;  // its default, not what is given
+      << help;  // its default, not the given value
   EXPECT_NE(help.find("--depth"), std::string::npos);
   EXPECT_NE(help.find("--config"), std::string::npos);
   EXPECT_EQ(help.find("--size"), std::string::npos);
   EXPECT_EQ(seen, std::vector<std::string>{"kind"});
-  EXPECT_NE(help_of({"--kindd=b", "-h"}).find("of kind a:"), std::string::npos);  // a mistake is no obstacle
+  // a wrong flag does not prevent the help
+  EXPECT_NE(help_of({"--kindd=b", "-h"}).find("of kind a:"), std::string::npos);
   EXPECT_TRUE(seen.empty());
 }
 

@@ -1,4 +1,4 @@
-// A configuration that says how many nodes a group has.
+// A configuration that sets the number of a group's nodes.
 
 #include "lp/base/replicas.h"
 

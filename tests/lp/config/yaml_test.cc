@@ -11,7 +11,7 @@
 namespace lp::test {
 namespace {
 
-// A file in the directory for tests that is gone afterwards.
+// A file in the directory for tests, which is removed afterwards.
 class YamlFile : public testing::Test {
  protected:
   ~YamlFile() override { std::filesystem::remove(path_); }

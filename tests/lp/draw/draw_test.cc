@@ -168,7 +168,7 @@ TEST(Graph, NothingOverlapsAndEveryArrowEndsAtItsBoxes) {
   }
 }
 
-// Tags are balanced, attributes quoted and entities known: enough of XML for what is written here.
+// Tags are balanced, attributes quoted and entities known: as much of XML as the pictures use.
 void expect_xml(const std::string& text) {
   std::vector<std::string> open;
   std::size_t at = text.find("?>") + 2;
@@ -205,7 +205,7 @@ TEST(Graph, Svg) {
   EXPECT_EQ(svg.find("nan"), std::string::npos);
 }
 
-// The number behind `name="` in the last tag with `mark`.
+// The number after `name="` in the last tag with `mark`.
 double attribute_of(const std::string& svg, const std::string& mark, const std::string& name) {
   const std::size_t at = svg.find(" " + name + "=\"", svg.rfind('<', svg.rfind(mark)));
   return std::stod(svg.substr(at + name.size() + 3));
@@ -220,7 +220,7 @@ TEST(Graph, TheLabelOfAnEdgeToItselfStandsBesideItsBoxAndInThePicture) {
   const std::string svg = to_svg(d.plan, labels);
   expect_xml(svg);
   const double label = attribute_of(svg, "class=\"rate\"", "x");
-  const double half = 40;  // of so long a text
+  const double half = 40;  // for a text of this length
   const double box = attribute_of(svg, "class=\"runs\"", "x") + attribute_of(svg, "class=\"runs\"", "width");
   EXPECT_GT(label - half, box - 2) << svg;
   EXPECT_LT(label + half, attribute_of(svg, "<svg", "width")) << svg;

@@ -1,4 +1,4 @@
-// What a call costs the heap: this binary counts every allocation of the process, both sides of a call together; those
+// The allocations of a call: this binary counts every allocation of the process, both sides of a call together. Those
 // that libzmq makes by itself are counted apart.
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ struct Allocations {
 };
 Allocations g_allocations;
 
-// Where the code of libzmq is.
+// The address range of libzmq's code.
 struct Code {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
@@ -92,7 +92,7 @@ class Echo {
   using Remote = Methods<&Echo::answer, &Echo::add>;
 };
 
-// A service in one runtime, and its caller in another as two processes have them; or in the same.
+// A service in one runtime, and its caller in another like two processes; or both in the same runtime.
 class AllocationsOfACall : public testing::TestWithParam<Path> {
  protected:
   AllocationsOfACall() {
@@ -115,8 +115,8 @@ class AllocationsOfACall : public testing::TestWithParam<Path> {
   }
   Client<Echo> echo() { return (GetParam() == Path::direct ? server_ : *client_).client(Handle<Echo>("echo")); }
 
-  // Expects that a call costs one allocation at most in the steady state, none where it is direct, where f makes
-  // `calls` of them. libzmq makes one more for each message that it is given.
+  // Expects at most one allocation for each call in the steady state, and none for direct calls; f makes `calls` calls.
+  // libzmq makes one more for each message that it is given.
   template <class F>
   static void expect_few(int calls, F f) {
     constexpr int kTimes = 2000;

@@ -1,5 +1,5 @@
-// What calls wait with is bounded in bytes, on every path: past the bound a caller waits, or its call ends with
-// `overloaded`, small calls pass, and all goes on when there is room.
+// The bytes of waiting calls are bounded, on every path: past the bound a caller waits, or its call ends with
+// `overloaded`; small calls pass; and all goes on when there is room.
 
 #include <gtest/gtest.h>
 
@@ -14,13 +14,13 @@ namespace lp {
 namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
-constexpr std::size_t kBound = 64 * kMiB;  // of a service, on the smallest machine
+constexpr std::size_t kBound = 64 * kMiB;  // for a service, on the smallest machine
 constexpr std::size_t kWindow = 16 * kMiB;
 constexpr Duration kSoon = std::chrono::milliseconds(100);
 using Bytes = Array<std::byte>;
 
 struct Gate {
-  Event inside{};           // the first call is
+  Event inside{};           // the first call is inside
   Event open{};             // it goes on
   std::vector<int> done{};  // in the service's turn
 };
@@ -67,7 +67,7 @@ class Relay {
 
 class Bounds : public ::testing::TestWithParam<Reach> {
  protected:
-  // Calls f(number) until it throws an error of this kind, and gives how often it did not.
+  // Calls f(number) until it throws an error of this kind. Returns how often it did not.
   template <class F>
   static int count_until(ErrorKind kind, F f) {
     for (int number = 0;; ++number) {
@@ -79,14 +79,14 @@ class Bounds : public ::testing::TestWithParam<Reach> {
       }
     }
   }
-  // No more than what the service may have, what goes without asking and the call that runs, and so many bounds.
+  // At most `bounds` times the service's bound, and in addition the messages that need no room and the running call.
   static void expect_bounded(int calls, std::size_t size, std::size_t bounds = 1) {
     EXPECT_GE(static_cast<std::size_t>(calls + 1) * size, kBound);
     EXPECT_LE(static_cast<std::size_t>(calls) * size, bounds * kBound + kWindow + size);
   }
-  // Lets the service go on: everything that was taken is executed, in order.
+  // Lets the service go on: all accepted calls are executed, in order.
   void expect_all(int calls) {
-    EXPECT_EQ(client().call<&Service::ping>(), 1);  // which passes
+    EXPECT_EQ(client().call<&Service::ping>(), 1);  // it passes
     gate_.open.set();
     std::vector<int> expected(static_cast<std::size_t>(calls));
     std::iota(expected.begin(), expected.end(), 0);

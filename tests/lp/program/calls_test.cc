@@ -17,7 +17,7 @@ struct Item {
   std::vector<double> values{};
 };
 
-// One of everything.
+// One method of every kind.
 class Server {
  public:
   int add(int a, int b) { return a + b; }
@@ -73,7 +73,7 @@ class Server {
   int batches_ = 0;
 };
 
-// Whether calls go directly or through bytes.
+// The parameter: whether calls go directly or through bytes.
 class Calls : public ::testing::TestWithParam<bool> {
  protected:
   Runtime::Options options() const {

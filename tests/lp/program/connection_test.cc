@@ -1,5 +1,4 @@
-// What two connections say to one another when one side does not take what it is sent. The links between them are the
-// test's.
+// The messages between two connections when one side does not take its messages. The links between them are the test's.
 
 #include "lp/rpc/core/connection.h"
 

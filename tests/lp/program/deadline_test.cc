@@ -1,5 +1,5 @@
-// The outermost deadline of a chain of calls holds for all of it, on every path: no handler waits longer, and what
-// could not begin in time does not run.
+// The outermost deadline of a chain of calls holds for all of it, on every path: no handler waits longer, and a call
+// that could not begin in time does not run.
 
 #include <gtest/gtest.h>
 
@@ -16,9 +16,9 @@ constexpr Duration kAllowed = std::chrono::milliseconds(50);
 constexpr Duration kMuchLater = std::chrono::seconds(5);
 
 struct Events {
-  Event held{};                     // somebody has the turn of the last service,
-  Event free{};                     // until this
-  std::atomic<bool> began = false;  // the handler that calls it has,
+  Event held{};                     // somebody has the turn of the last service
+  Event free{};                     // ends that
+  std::atomic<bool> began = false;  // the handler that calls it has begun
   Event ended{};                    // and has ended
 };
 
@@ -87,7 +87,7 @@ class Deadline : public ::testing::TestWithParam<Reach> {
     const auto busy = run_.serving().client(busy_);
     const Thread holder = spawn("holder", [&] { busy.call<&Busy::hold>(); });
     events_.held.wait();
-    run_.client(relay_).call<&Relay::ready>();  // it is reached
+    run_.client(relay_).call<&Relay::ready>();  // the service is reached
     const Time begin = now();
     try {
       run_.client(relay_).within(kAllowed).template call<M>();

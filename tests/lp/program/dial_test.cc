@@ -1,4 +1,4 @@
-// How the way to a process is found when the process there does not answer, because it is stopped for instance.
+// How the path to a process is found when the process does not answer, for example because it is stopped.
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -86,7 +86,7 @@ TEST_F(Dial, ANodeThatHasGoneMeanwhileStaysGone) {
   EXPECT_EQ(calling_.client(other_).call<&Adder::add>(3, 4), 7);
 }
 
-// Bytes that nobody understands end a connection, and calls go by the next one.
+// Malformed bytes end a connection, and calls use the next one.
 TEST_F(Dial, WhoSaidWhatIsNotUnderstoodIsDialedAgain) {
   const auto heap = SharedMemory::create("heap", 1 << 20);
   const auto own_bell = SharedMemory::create("bell", sizeof(internal::Bell));
@@ -96,10 +96,9 @@ TEST_F(Dial, WhoSaidWhatIsNotUnderstoodIsDialedAgain) {
   std::array<Poller::Ready, 1> ready;
   tell();
   using Said = std::function<void(internal::LanePair&)>;
-  const std::vector<Said> nonsense{
-      [](auto& lanes) { lanes.to_dialer.written = std::uint64_t{1} << 40; },
-      [](auto& lanes) { lanes.back_to_dialer.given = std::uint64_t{1} << 40; },
-      [](auto& lanes) { lanes.back_to_dialer.given = 1; }};  // gives back what it never had
+  const std::vector<Said> nonsense{[](auto& lanes) { lanes.to_dialer.written = std::uint64_t{1} << 40; },
+                                   [](auto& lanes) { lanes.back_to_dialer.given = std::uint64_t{1} << 40; },
+                                   [](auto& lanes) { lanes.back_to_dialer.given = 1; }};  // returns more than it had
   for (const Said& say : nonsense) {
     ASSERT_EQ(poller.wait(ready, after(std::chrono::seconds(20))), 1u);
     const auto dialer = internal::accept_neighbour(listening_);
@@ -111,7 +110,7 @@ TEST_F(Dial, WhoSaidWhatIsNotUnderstoodIsDialedAgain) {
     internal::send_memory(dialer->number(), 0, nullptr, own_bell, heap);
     const Future<int> held = calling_.client(silent_).async<&Adder::add>(1, 2);
     say(*reinterpret_cast<internal::LanePair*>(introduction.lanes.data()));
-    // Until it looks, and hangs up.
+    // Waits until it looks, and hangs up.
     while (introduced.wait(ready, now()) == 0) {
       reinterpret_cast<internal::Bell*>(introduction.neighbour.bell.data())->ring(introduction.lane);
       introduced.wait(ready, after(std::chrono::milliseconds(10)));
@@ -136,7 +135,7 @@ TEST_F(Dial, ALostRingIsMadeUpFor) {
   const internal::Introduction answer = internal::receive_memory(socket, /*dialed=*/false);
 
   auto& bell = *reinterpret_cast<internal::Bell*>(answer.neighbour.bell.data());
-  pair->to_dialed.written = std::uint64_t{1} << 40;  // whoever looks hangs up
+  pair->to_dialed.written = std::uint64_t{1} << 40;  // a reader hangs up
   bell.asleep = 0;
   bell.mark(answer.lane);
   ASSERT_EQ(poller.wait(ready, after(std::chrono::seconds(20))), 1u);

@@ -1,4 +1,5 @@
-// Streams that a service fills as things happen: order, room, ends, readers that come late, leave, or replace another.
+// Streams that a service fills as events happen: order, room, ends, and readers that come late, leave, or replace
+// others.
 #include "lp/rpc/feed.h"
 
 #include <gtest/gtest.h>
@@ -65,7 +66,7 @@ TEST_P(Feeds, ItemsComeInOrderWhetherTheReaderWasThereOrNot) {
 
 TEST_P(Feeds, WhoWaitsGetsWhatIsPutMeanwhile) {
   StreamReader<int> reader = watch();
-  EXPECT_FALSE(reader.wait_for(kSoon));  // and loses nothing by it
+  EXPECT_FALSE(reader.wait_for(kSoon));  // and it loses nothing
   put(7, 8);
   EXPECT_TRUE(reader.wait_for(kTimeEnough));
   EXPECT_TRUE(reader.wait_for(kTimeEnough));

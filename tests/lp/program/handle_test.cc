@@ -9,7 +9,7 @@
 #include "tests/lp/program/local_run.h"
 
 namespace lp {
-namespace handle_test {  // a name that every compiler spells alike
+namespace handle_test {  // every compiler spells this name alike
 
 class Readable {
  public:

@@ -1,6 +1,6 @@
 #pragma once
-// A program whose nodes all run in this process, for tests below the launchers: starts every node, and waits for what
-// they say. Owned by the test; one thread.
+// A program whose nodes all run in this process, for tests below the launchers: starts every node, and waits for their
+// reports. Owned by the test; one thread.
 
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ class LocalRun : public Runtime::Observer {
   }
   NodeId id(const std::string& name) const { return *program_.find(name); }
 
-  // Starts this node alone, of those that are not here, after `others`.
+  // Starts only this node, of those that are not here, after `others`.
   void start_one(const std::string& name, std::uint32_t incarnation, std::size_t others = 0) {
     runtime_.start(id(name), incarnation);
     wait([&] { return ready_ + failed_.size() > others; });
@@ -56,14 +56,14 @@ class LocalRun : public Runtime::Observer {
     wait([&] { return ready_ + failed_.size() >= up; });
     for (const std::string& name : names) runtime_.run(id(name));
   }
-  // From now on the nodes are not told that what they saved is dealt with.
+  // From now on, nodes are not notified that their saves were handled.
   void hold_saves() { holds_saves_ = true; }
-  // Until so many nodes have saved their part of the cut `step`.
+  // Waits until this many nodes have saved their part of the cut `step`.
   void wait_saved(std::uint64_t step, std::size_t nodes) {
     wait([&] { return static_cast<std::size_t>(std::count(saved_.begin(), saved_.end(), step)) >= nodes; });
   }
 
-  // Until the nodes that have run() have ended, however that was; where there are groups that end the program, theirs.
+  // Waits until the nodes with run() have ended, in whatever way; if some groups end the program, only theirs.
   void wait_finished() {
     const auto ends = [this](const NodeSpec& node) { return program_.groups()[node.group].options.ends_program; };
     const bool some_end_it = std::any_of(program_.nodes().begin(), program_.nodes().end(), ends);
@@ -78,7 +78,7 @@ class LocalRun : public Runtime::Observer {
       return finished + failed_.size() >= awaited.size();
     });
   }
-  // Until so many nodes have failed.
+  // Waits until this many nodes have failed.
   void wait_failed(std::size_t nodes) {
     wait([&] { return failed_.size() >= nodes; });
   }

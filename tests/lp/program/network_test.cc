@@ -1,4 +1,4 @@
-// Calls between processes: two runtimes that meet over TCP, as two processes of a run do, one of which may die and come
+// Calls between processes: two runtimes that meet over TCP, like two processes of a run. One of them may die and come
 // back as its next incarnation.
 
 #include <gtest/gtest.h>
@@ -51,12 +51,12 @@ class Network : public ::testing::Test {
     return options;
   }
 
-  // Starts an incarnation of the store and tells the callers.
+  // Starts an incarnation of the store and notifies the callers.
   void start(std::uint32_t incarnation) {
     serving_ = std::make_unique<LocalRun>(program_, options(), incarnation);
     tell({.node = 0, .incarnation = incarnation, .endpoint = serving_->runtime().endpoint()});
   }
-  // What the supervisor says when a process died: nothing of it answers any more.
+  // Does what the supervisor does when a process died: it answers nothing any more.
   void kill(std::uint32_t incarnation) {
     tell({.node = 0, .incarnation = incarnation});
     serving_.reset();

@@ -1,5 +1,5 @@
 #pragma once
-// Hears what the nodes of a Runtime say, for tests that drive one themselves. Owned by the test; thread-safe.
+// Records the reports of a Runtime's nodes, for tests that drive a Runtime themselves. Owned by the test; thread-safe.
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@ namespace lp {
 
 class Nobody final : public Runtime::Observer {
  public:
-  Event ready;  // a node is
+  Event ready;  // a node is ready
 
  private:
   void on_ready(NodeId, std::uint32_t) override { ready.set(); }

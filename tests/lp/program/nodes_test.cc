@@ -1,4 +1,4 @@
-// What a program can declare, and what its nodes then get and may ask for.
+// Declarations of a program, and what its nodes then get and may ask for.
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 namespace lp {
 namespace {
 
-// What the nodes of a test wrote; reached as a service, as everything is.
+// Records what the nodes of a test wrote; it is a service like any other.
 class Board {
  public:
   void write(std::string line) { lines_.push_back(std::move(line)); }
@@ -202,7 +202,7 @@ class Blocker {
   void run(Context& context) {
     EXPECT_FALSE(context.wait_for(std::chrono::hours(1)));
     EXPECT_TRUE(context.stopping());
-    flaky_.call<&Flaky::late>(9);  // not even begun any more
+    flaky_.call<&Flaky::late>(9);  // it does not even begin
     FAIL() << "a stopped node called";
   }
 

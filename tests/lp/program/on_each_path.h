@@ -1,6 +1,6 @@
 #pragma once
 // A program whose node "service" is called on a path of the test's choice: in this process, directly or as bytes, or in
-// another runtime, as in another process, through shared memory or TCP. Owned by the test; one thread.
+// another runtime, like another process, through shared memory or TCP. Owned by the test; one thread.
 
 #include <gtest/gtest.h>
 
@@ -37,7 +37,7 @@ class ReachedRun {
     announce(/*up=*/true);
   }
 
-  // Where nodes other than the service run, and their callers.
+  // The runtime of the nodes other than the service, and of their callers.
   LocalRun& calling() { return calling_ != nullptr ? *calling_ : *serving_; }
   LocalRun& serving() { return *serving_; }
   template <class H>

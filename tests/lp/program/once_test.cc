@@ -1,5 +1,5 @@
-// What a service remembers of `once` calls: no more and no less than it says, also in a checkpoint; and a caller that
-// is restored counts on where it was.
+// A service's memory of `once` calls: no more and no less than documented, also in a checkpoint. A restored caller goes
+// on with its numbers.
 
 #include "lp/rpc/core/once.h"
 
@@ -48,7 +48,7 @@ class Caller {
 
 class Once : public ::testing::Test {
  protected:
-  // What a repetition of the call `number` gives: the first answer, or 0 when it is refused.
+  // The answer to a repetition of the call `number`: the first answer, or 0 when it is refused.
   int repeat(std::uint64_t number) {
     try {
       return run_.client(service_).numbered(number).call<&Service::add>();

@@ -17,8 +17,8 @@ constexpr int kCalls = 200;
 
 struct Log {
   std::mutex mutex;
-  std::vector<int> numbers{};  // of what later incarnations executed
-  Event inside{};              // the first handler of the first incarnation is, and stays there
+  std::vector<int> numbers{};  // executed by later incarnations
+  Event inside{};              // the first handler of the first incarnation is inside, and stays there
 };
 
 class Service {
@@ -58,7 +58,7 @@ TEST_P(Order, IsKeptAroundARestart) {
         replies.push_back(client.async<&Service::note>(number));
         if (number == kCalls / 2) half.set();
       }
-      client.call<&Service::note>(kCalls);  // which may not run on its caller's stack before those
+      client.call<&Service::note>(kCalls);  // it must not run on its caller's stack before those
     });
     log.inside.wait();
     half.wait();

@@ -11,7 +11,7 @@
 #include "lp/program/program.h"
 
 namespace lp {
-namespace plan_test {  // a name that every compiler spells alike
+namespace plan_test {  // every compiler spells this name alike
 
 class Server {
  public:
@@ -65,7 +65,7 @@ Program digits() {
   return p;
 }
 
-// The lines of what make_plan throws, without the first.
+// The lines of make_plan's error, without the first.
 std::vector<std::string> problems(const Program& program, const PlanOptions& options = {}) {
   try {
     make_plan(program, options);

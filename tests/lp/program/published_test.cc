@@ -1,4 +1,4 @@
-// What a service publishes, read over every path: in the same process, through shared memory, by TCP.
+// Published values, read over every path: in the same process, through shared memory, by TCP.
 
 #include "lp/rpc/core/published.h"
 
@@ -91,7 +91,7 @@ Program make_program() {
   return program;
 }
 
-// The store in one runtime and the readers in another, as two processes have them; or all in one.
+// The store in one runtime and the readers in another, like two processes; or all in one.
 class PublishedTest : public testing::TestWithParam<Path> {
  protected:
   PublishedTest() {
@@ -169,7 +169,7 @@ TEST_P(PublishedTest, AVersionTravelsOnceToAClientThatReadsItAgain) {
     reader(0).call<&Reader::keep>();
     reader(0).call<&Reader::drop>();
   }
-  if (GetParam() != Path::tcp) return;  // elsewhere nothing travels
+  if (GetParam() != Path::tcp) return;  // on other paths nothing is sent
   std::uint64_t received = 0;
   for (const CallStatistics& one : readers().calls()) {
     if (one.caller == "reader/0") received += one.bytes_received;
@@ -213,7 +213,7 @@ TEST_P(PublishedTest, WhoHoldsTooManyOldVersionsIsNamed) {
   }
   EXPECT_EQ(reader(0).call<&Reader::keep>(), 3u) << "the last version stays";
   reader(1).call<&Reader::drop>();
-  // What a reader in another process lets go of is given back a moment later.
+  // A reader in another process returns released memory a moment later.
   const Time end = after(seconds(10));
   std::uint64_t number = 0;
   while (number == 0 && now() < end) {

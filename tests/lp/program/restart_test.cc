@@ -1,4 +1,4 @@
-// What becomes of calls when their service is restarted inside this process.
+// Calls whose service is restarted inside this process.
 
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ class Service {
 class Restart : public ::testing::TestWithParam<bool> {
  protected:
   Restart() { run_.emplace(program_, Runtime::Options{.directory = directory_.path(), .serialize = GetParam()}); }
-  // Calls, and restarts the service while it is in the middle of that.
+  // Makes a call, and restarts the service in the middle of it.
   template <class F>
   void in_the_middle_of(F call) {
     const Thread caller = spawn("caller", call);
@@ -140,7 +140,7 @@ TEST_P(Restart, ACutThatIsThereStaysAsItWasSaved) {
   run_->wait_saved(5, 1);
   const auto file = cut_file(cut_directory(directory_.path(), 5), "service");
   const auto before = Checkpoint::inspect(file).checksum;
-  EXPECT_THROW(client.call<&Service::refuse>(), Error);  // which the next cut would remember
+  EXPECT_THROW(client.call<&Service::refuse>(), Error);  // the next cut would remember it
   client.call<&Service::cut>(5);
   client.call<&Service::cut>(6);
   run_->wait_saved(6, 1);
@@ -152,7 +152,7 @@ TEST_P(Restart, ACutThatIsThereStaysAsItWasSaved) {
     EXPECT_EQ(error.text(), "cut(4) after cut(6): the steps at which a node is saved must grow");
   }
   run_->restart({"service"}, cut_directory(directory_.path(), 5));
-  client.call<&Service::cut>(5);  // from which it was restored
+  client.call<&Service::cut>(5);  // it was restored from this cut
   client.call<&Service::cut>(7);
   run_->wait_saved(7, 1);
   EXPECT_EQ(Checkpoint::inspect(file).checksum, before);
@@ -164,7 +164,7 @@ TEST_P(Restart, ASaveWaitsUntilTheOneBeforeIsDealtWith) {
   client.call<&Service::cut>(1);
   run_->wait_saved(1, 1);
   const Thread second = spawn("second", [&client] { client.call<&Service::cut>(2); });
-  // Until the second save has the service's turn, a call comes through: its own error.
+  // Until the second save has the service's turn, a call comes through and gets its own error.
   ErrorKind kind = ErrorKind::failed;
   while (kind == ErrorKind::failed) {
     try {

@@ -1,5 +1,4 @@
-// A link through shared memory between two runtimes: what lies in the ring, what lies on the heap, and who gives it
-// back.
+// A link through shared memory between two runtimes: data in the ring, data on the heap, and its return.
 
 #include <gtest/gtest.h>
 
@@ -25,7 +24,7 @@ class Source {
   void keep(Array<float> values) { kept_.push_back(std::move(values)); }
   void drop() { kept_.clear(); }
   std::vector<int> filled(int size) const { return std::vector<int>(static_cast<std::size_t>(size), 7); }
-  bool sleep() { return go_on.wait(after(std::chrono::seconds(20))); }  // as in a system call
+  bool sleep() { return go_on.wait(after(std::chrono::seconds(20))); }  // like a system call
   using Remote = Methods<&Source::add, &Source::made, &Source::keep, &Source::drop, &Source::filled, &Source::sleep>;
   static inline Event go_on;
 
@@ -60,7 +59,7 @@ class ShmLinkTest : public testing::Test {
     return run;
   }
   static SharedHeap& heap() { return *SharedHeap::current(); }
-  // Another thread of this process gives it back.
+  // Another thread of this process returns it.
   void expect_used_soon(std::size_t most) const {
     const Time end = after(std::chrono::seconds(20));
     Event later;
@@ -116,7 +115,7 @@ TEST_F(ShmLinkTest, ThousandsOfArraysGivenBackAtOnceNeedNoMessage) {
     std::vector<Array<float>> held;
     for (int i = 0; i < 5000; ++i) held.push_back(client_->call<&Source::made>(10'000u, static_cast<float>(i)));
   }
-  expect_used_soon(before_ + (600 * 40'960));  // as much waits until its owner comes by
+  expect_used_soon(before_ + (600 * 40'960));  // the same amount waits until its owner comes by
 }
 
 TEST_F(ShmLinkTest, WhatAReaderThatIsGoneStillHadIsGivenBack) {
@@ -133,7 +132,7 @@ TEST_F(ShmLinkTest, WhatAReaderThatIsGoneStillHadIsGivenBack) {
   other->client(source_).call<&Source::drop>();
 }
 
-// Their replies wait in the ring, and must neither stop the service nor count for ever.
+// The replies wait in the ring, and must neither stop the service nor count for ever.
 TEST_F(ShmLinkTest, RepliesThatNobodyWaitsForAreNoBurden) {
   std::vector<Future<std::vector<int>>> all;
   for (int wave = 0; wave < 30; ++wave) {
@@ -177,7 +176,7 @@ TEST_F(ShmLinkTest, ValuesThatAreLargerThanTheRingAndTheHeapsSmallest) {
   }
 }
 
-// More of them than are looked at one by one.
+// There are more neighbours than a receiver checks one by one.
 TEST_F(ShmLinkTest, ManyNeighboursAtOnce) {
 #if defined(__SANITIZE_THREAD__)
   if (heap().memory().size() > std::size_t{1} << 30) GTEST_SKIP() << "too few addresses: run this test by itself";

@@ -1,4 +1,4 @@
-// Where the system gives no shared memory, or little, calls take another way and nobody notices.
+// If the system provides no shared memory, or little, calls use another path and callers see no difference.
 
 #include <gtest/gtest.h>
 #include <linux/audit.h>
@@ -34,7 +34,7 @@ class Scaler {
   using Remote = Methods<&Scaler::scaled>;
 };
 
-// Two runtimes call one another with arrays of all sizes. Their endpoint, or what was wrong.
+// Two runtimes call each other with arrays of all sizes. Returns their endpoint, or the error.
 std::string call(Path path, std::size_t shared_memory = 0) {
   Program program("limited");
   const Handle<Scaler> scaler = program.add<Scaler>({.name = "scaler"});
@@ -58,7 +58,8 @@ std::string call(Path path, std::size_t shared_memory = 0) {
   return up.endpoint;
 }
 
-// In a child, for limits can not be raised again, and each process has one heap: ctest runs each test by itself.
+// Runs in a child, because limits cannot be raised again, and each process has one heap: ctest runs each test by
+// itself.
 int in_child(Function<bool()> is_right) {
   const pid_t child = fork();
   if (child == 0) {
@@ -127,14 +128,14 @@ TEST_F(WithoutSharedMemory, ALimitOfFileSizesMeansTcp) {
   EXPECT_EQ(in_child([] { return limit(RLIMIT_FSIZE, kMiB) && takes_tcp(); }), 0);
 }
 
-#if !defined(LP_SANITIZED)  // which need more than any limit
+#if !defined(LP_SANITIZED)  // sanitizers need more than any limit
 TEST_F(WithoutSharedMemory, ALimitOfAddressesMeansTcp) {
   EXPECT_EQ(in_child([] { return limit(RLIMIT_AS, 1024 * kMiB) && takes_tcp(); }), 0);
 }
 #endif
 
-// Those of shared memory may run out anywhere between the heap and the last of a link. (With fewer, TCP itself has too
-// few: its sockets, threads and guard take some forty in the two runtimes.)
+// Descriptors may run out anywhere between the heap and the last one of a link. (With fewer, TCP itself has too few:
+// its sockets, threads and guard take some forty in the two runtimes.)
 TEST_F(WithoutSharedMemory, TooFewDescriptorsMeanTcp) {
   const std::filesystem::directory_iterator open("/proc/self/fd");
   const auto before = static_cast<std::size_t>(std::distance(begin(open), end(open)));
@@ -144,10 +145,10 @@ TEST_F(WithoutSharedMemory, TooFewDescriptorsMeanTcp) {
   }
 }
 
-// They too may run out anywhere. Root has no such limit, so another user calls.
+// Threads, too, may run out anywhere. Root has no such limit, so another user calls.
 TEST_F(WithoutSharedMemory, TooFewThreadsAreAnErrorOrMeanTcp) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
-  constexpr uid_t kSomebody = 65530;  // whose threads are all ours
+  constexpr uid_t kSomebody = 65530;  // all threads of this user are ours
   constexpr unsigned kPatience = 60;
   for (std::size_t most = 1; most < 32; ++most) {
     const auto ends = [most] {

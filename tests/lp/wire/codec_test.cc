@@ -81,7 +81,7 @@ static_assert(!Sendable<WithPointer> && !Sendable<std::vector<WithPointer>> && !
 static_assert(!Sendable<WithArray> && !Sendable<std::optional<WithArray>> && !Sendable<Derived>);
 static_assert(!Sendable<std::unique_ptr<Polymorphic>> && !Sendable<std::unique_ptr<int[]>>);
 static_assert(!Sendable<std::variant<int, int*>> && !Sendable<std::pair<int, void (*)()>>);
-// An Array travels as it lies in memory, so its items have no padding, no pointers and no bool inside.
+// An Array is sent as it lies in memory, so its items have no padding, no pointers and no bool inside.
 static_assert(Sendable<Array<Point>> && Sendable<Array<std::array<Color, 2>>> && Sendable<Array<bool>>);
 static_assert(!Sendable<Array<Padded>> && !Sendable<Array<WithPointer>> && !Sendable<Array<std::array<bool, 2>>>);
 static_assert(Sendable<std::vector<Padded>>);

@@ -117,7 +117,7 @@ TEST(Eigen, SparseWithWrongIndicesIsRefused) {
   EXPECT_THROW(decoded<Sparse>(sparse(3, 2, 2, {0, 1, 2}, {-1, 0})), Error);  // negative
   EXPECT_THROW(decoded<Sparse>(sparse(3, 2, 2, {0, 2, 2}, {2, 0})), Error);   // falling
   EXPECT_THROW(decoded<Sparse>(sparse(3, 2, 2, {0, 2, 2}, {1, 1})), Error);   // twice
-  EXPECT_THROW(decoded<Sparse>(sparse(3, 2, 2, {0, 1, 1}, {0, 2})), Error);   // fewer than it says
+  EXPECT_THROW(decoded<Sparse>(sparse(3, 2, 2, {0, 1, 1}, {0, 2})), Error);   // fewer than claimed
   EXPECT_THROW(decoded<Sparse>(sparse(3, 2, 2, {1, 1, 2}, {0, 2})), Error);   // does not begin at 0
   EXPECT_THROW(decoded<Sparse>(sparse(3, 2, 2, {0, 9, 2}, {0, 2})), Error);   // beyond the end
   EXPECT_THROW(decoded<Sparse>(sparse(3, 2, 2, {0, -5, 2}, {0, 2})), Error);  // before the beginning

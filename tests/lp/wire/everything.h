@@ -26,7 +26,7 @@
 
 namespace lp::everything {
 
-// What flatc makes of `table Row { label: string; values: [float]; next: Row; }`.
+// The class that flatc makes of `table Row { label: string; values: [float]; next: Row; }`.
 struct Row final : private flatbuffers::Table {
   enum : flatbuffers::voffset_t { kLabel = 4, kValues = 6, kNext = 8 };
   const flatbuffers::String* label() const { return GetPointer<const flatbuffers::String*>(kLabel); }
@@ -39,7 +39,7 @@ struct Row final : private flatbuffers::Table {
   }
 };
 
-// `rows` of them, each the next of the one before.
+// A chain of `rows` rows, each the `next` of the one before.
 inline lp::Table<Row> make_row(const std::string& label, const std::vector<float>& values, int rows = 1) {
   flatbuffers::FlatBufferBuilder builder;
   flatbuffers::Offset<flatbuffers::Table> next;
@@ -139,7 +139,7 @@ struct Everything {
   lp::Table<Row> table{};
 };
 
-// With something in every field; the arrays have `size` items.
+// A value with something in every field; the arrays have `size` items.
 inline Everything sample(std::size_t size = 4) {
   Everything all;
   all.text = std::string(size, 'x');

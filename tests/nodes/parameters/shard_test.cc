@@ -199,7 +199,7 @@ TEST(StaleSynchronousShard, ReadsSeeAllUpdatesUpToClockMinusStalenessMinusOne) {
       const auto worker = static_cast<std::uint32_t>(random.below(3));
       const std::uint64_t slowest = *std::min_element(clocks.begin(), clocks.end());
       const std::uint64_t fastest = *std::max_element(clocks.begin(), clocks.end());
-      EXPECT_LE(fastest - slowest, staleness + 1);  // of finished steps; the steps begun differ by staleness at most
+      EXPECT_LE(fastest - slowest, staleness + 1);  // for finished steps; the steps begun differ by staleness at most
       // All updates stamped ≤ c − s − 1 are there if every worker has done c − s steps.
       const std::uint64_t clock = clocks[worker];
       EXPECT_EQ(shard.readable(clock), clock <= staleness || slowest >= clock - staleness);

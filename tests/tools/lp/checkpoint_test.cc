@@ -1,4 +1,4 @@
-// What lp tells of checkpoints, and how it gets arrays out of them.
+// lp's views of checkpoints, and the extraction of their arrays.
 
 #include <cstring>
 #include <fstream>

@@ -1,4 +1,4 @@
-// lp image: the archive has what the program needs, and nothing depends on when and where it was made.
+// lp image: the archive has all files that the program needs, and does not depend on when and where it was made.
 
 #include <filesystem>
 #include <fstream>
@@ -63,7 +63,7 @@ TEST_F(ImageTest, WhatCannotBePackedIsSaid) {
   EXPECT_TRUE(has(text.output, "text is no program")) << text.output;
   EXPECT_FALSE(std::filesystem::exists(at("x.tar")));
 
-  // For another kind of machine: its number stands in the bytes 18 and 19.
+  // A binary for another kind of machine: the machine's number is in the bytes 18 and 19.
   ASSERT_EQ(command("cp " LP_COMMAND " " + at("other") + " && printf '\\363\\0' | dd of=" + at("other") +
                     " bs=1 seek=18 conv=notrunc")
                 .code,

@@ -78,7 +78,7 @@ TEST_F(LogReaderTest, WhatWasDroppedIsSaid) {
 
 TEST_F(LogReaderTest, LinesHaveTheTimeAtWhichTheyWereWritten) {
   write("one\n");
-  {  // as if that had been an hour ago
+  {  // as if that was an hour ago
     std::ifstream file(directory_.path() / "worker/1.times");
     double time = 0;
     ASSERT_TRUE(file >> time);

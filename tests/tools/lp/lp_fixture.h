@@ -1,5 +1,5 @@
 #pragma once
-// For tests of the lp command: programs that run, and lp itself, as a person would start both. Runs are kept below a
+// For tests of the lp command: running programs, and lp itself, as a person would start both. Runs are kept below a
 // directory of the test. Owned by the test; one thread.
 
 #include <gtest/gtest.h>

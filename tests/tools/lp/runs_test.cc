@@ -13,7 +13,7 @@
 namespace lp::test {
 namespace {
 
-// A run that has left its files, without ever having run.
+// Leaves the files of a run that never ran.
 void leave_run(const std::filesystem::path& directory, const std::string& plan, const RunRecord& record,
                const RunStatus& status, const ResultRecord& result) {
   std::filesystem::create_directories(directory);

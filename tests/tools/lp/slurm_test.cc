@@ -1,4 +1,4 @@
-// lp and jobs of a real Slurm: while they wait, while they run, and when they have ended without a word.
+// lp and jobs of a real Slurm: while they wait, while they run, and when they have ended silently.
 
 #include "lp/base/json_value.h"
 #include "tests/launchers/slurm/slurm_cluster.h"
@@ -19,7 +19,7 @@ class LpSlurmTest : public LpTest {
     ASSERT_EQ(program.wait().code, 0) << program.err();
   }
 
-  // lp, until it says this.
+  // Runs lp until its output has this text.
   static Ended lp_until(const std::string& words, const std::string& text) {
     Event never;
     Ended ended = lp(words);
@@ -30,7 +30,7 @@ class LpSlurmTest : public LpTest {
     return ended;
   }
 
-  // The run, for a host that does not see its directory: `there` has what the submission has left.
+  // The run, for a host that does not see its directory: `there` has the files of the submission.
   std::string seen_from_elsewhere(const Directory& there) const {
     const std::filesystem::path directory = std::filesystem::directory_iterator(runs())->path();
     for (const char* file : {"plan.json", "run.json", "job"})

@@ -1,4 +1,4 @@
-// lp on another host than a run's launcher: it goes there by a real ssh.
+// lp on another host than a run's launcher: it connects by a real ssh.
 
 #include <cstdlib>
 #include <fstream>
@@ -11,7 +11,7 @@ namespace {
 
 class LpSshTest : public LpTest {
  protected:
-  // From now on, `ssh` is that which knows h1, as it would be for a person with this configuration.
+  // From now on, `ssh` is one that knows h1, as it would be for a person with this configuration.
   LpSshTest() {
     std::ofstream(ssh_) << "#!/bin/sh\nexec /usr/bin/ssh -F " << (hosts_.directory() / "ssh_config").string()
                         << " \"$@\"\n";
@@ -20,7 +20,7 @@ class LpSshTest : public LpTest {
   }
   ~LpSshTest() override { setenv("PATH", path_.c_str(), 1); }
 
-  // What a host sees of the newest run whose launcher is on `host`: what the launch has left when it began.
+  // A host's view of the newest run whose launcher is on `host`: the files that the launch left when it began.
   std::string seen_from_elsewhere(const std::string& host) const {
     const std::filesystem::path directory = std::filesystem::directory_iterator(runs())->path();
     std::filesystem::copy_file(directory / "plan.json", elsewhere_.path() / "plan.json");
@@ -69,7 +69,7 @@ TEST_F(LpSshTest, AHostThatSshDoesNotReachIsSaid) {
   Subprocess program(waiting());
   ASSERT_TRUE(program.read_until("waiting"));
   wait_until_running();
-  const Ended stop = lp("stop " + seen_from_elsewhere("h4"));  // which is known by another key than it has
+  const Ended stop = lp("stop " + seen_from_elsewhere("h4"));  // it is known by another key than it has
   EXPECT_EQ(stop.code, 4) << stop.output;
   EXPECT_TRUE(has(stop.output, "Host key verification failed")) << stop.output;
 }

@@ -1,4 +1,4 @@
-// What nodes use and do per second, from two measurements; and as lp shows it.
+// Usage and rates of nodes, from two measurements; and lp's view of them.
 
 #include "lp/base/json_value.h"
 #include "tests/tools/lp/lp_fixture.h"

@@ -1,4 +1,4 @@
-// Calls by number, on the side that gives the numbers and on the other.
+// Calls by number, on the side that assigns the numbers and on the other.
 
 #include "lp/rpc/core/call_slots.h"
 

@@ -1,4 +1,4 @@
-// What is counted of calls: here the sums; lp/program's tests count real calls.
+// Counters of calls: here the sums; lp/program's tests count real calls.
 
 #include "lp/rpc/core/counters.h"
 

@@ -151,7 +151,7 @@ TEST(Futures, ACoroutineWhosePromiseIsDroppedEndsWithoutALeak) {
   EXPECT_EQ(witness.use_count(), 1);
 }
 
-// Writes down when it ran.
+// Records when it ran.
 class Note final : public internal::Task {
  public:
   Note(std::vector<int>& out, int number, std::uint64_t chain = 0) : Task(chain), out_(out), number_(number) {}
@@ -169,7 +169,7 @@ class Note final : public internal::Task {
   int number_;
 };
 
-// Says that those before it have run.
+// Signals that the tasks before it have run.
 class Signal final : public internal::Task {
  public:
   explicit Signal(Event& event) : event_(event) {}

@@ -1,4 +1,4 @@
-// Who receives: always somebody, also while handlers wait or take long.
+// Receiving: some thread always receives, also while handlers wait or take long.
 
 #include "lp/rpc/link/receivers.h"
 
@@ -65,7 +65,7 @@ class ReceiversTest : public ::testing::Test {
     receivers_.close();
     EXPECT_TRUE(pool_.drain(after(kPatience)));
   }
-  // Whether it is received soon.
+  // Returns whether it is received soon.
   bool ring(int number) {
     source_->ring(number);
     return source_->received[static_cast<std::size_t>(number)].wait(after(kPatience));

@@ -1,4 +1,4 @@
-// How two processes of a host meet, and who is turned away.
+// How two processes of a host connect, and which peers are refused.
 
 #include "lp/rpc/shm/handshake.h"
 
@@ -31,7 +31,7 @@ class Handshake : public ::testing::Test {
     dialed_ = std::move(*accept_neighbour(listening_));
   }
 
-  // Sends a greeting of these bytes with these descriptors, as no honest process does.
+  // Sends a greeting of these bytes with these descriptors, as no honest process would.
   void greet(const std::string& bytes, const std::vector<int>& numbers) {
     std::string text = bytes;
     iovec part{.iov_base = text.data(), .iov_len = text.size()};

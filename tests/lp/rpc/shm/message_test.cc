@@ -31,7 +31,7 @@ bool equal(const Buffer& a, const Buffer& b) {
 
 class ShmMessage : public ::testing::Test {
  protected:
-  // What arrives until no more comes; the writer goes on whenever there is room.
+  // The arriving messages, until there are no more; the writer goes on whenever there is room.
   std::vector<Frames> arrived() {
     std::vector<Frames> all;
     for (;;) {

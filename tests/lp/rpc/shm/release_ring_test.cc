@@ -1,4 +1,4 @@
-// Leases that are given back: in order, when there is no room, and when the taker is to be rung.
+// Leases that are returned: in order, without room, and when the taker must be rung.
 #include "lp/rpc/shm/release_ring.h"
 
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ TEST_F(Leases, TheTakerIsToBeRungWhenThereAreManyOrLargeOnes) {
   EXPECT_LT(given, LeaseRing::kSize);
 }
 
-// The taker rings the giver, who may have seen the room before that and then has nothing left to tell.
+// The taker rings the giver. The giver may have seen the room before that, and then has nothing left to send.
 TEST_F(Leases, TheTakerIsToBeRungForWhatWaitedAlsoWhenTheNextIsGivenFirst) {
   give(0, 2 * LeaseRing::kSize, 0);
   EXPECT_EQ(taken().size(), LeaseRing::kSize);

@@ -1,4 +1,4 @@
-// One direction of a link through shared memory: bytes, room, and who is woken.
+// One direction of a link through shared memory: bytes, room, and wake-ups.
 
 #include "lp/rpc/shm/ring.h"
 
@@ -17,7 +17,7 @@ constexpr std::size_t kRing = 1024;
 
 class LaneTest : public ::testing::Test {
  protected:
-  // Writes `size` bytes that count on; reads them and sees that they do.
+  // Writes `size` bytes that count on; reads them and checks that they do.
   void put(std::size_t size) {
     std::vector<unsigned char> bytes(size);
     std::iota(bytes.begin(), bytes.end(), next_in_);

@@ -1,4 +1,4 @@
-// Messages come out of packets and pieces as they went in; what nobody would send is refused.
+// Messages come out of packets and pieces unchanged; malformed input is refused.
 
 #include "lp/rpc/tcp/packet.h"
 
@@ -91,8 +91,8 @@ TEST(TcpPacket, RefusesWhatIsMalformed) {
   refused(numbers({1000, 1}), true);
   refused(numbers({~std::uint64_t{0}, 1}), true);
   refused(numbers({2, 8}), true);
-  refused(numbers({1, 100}), true);                     // ends in its part
-  refused(numbers({1, std::uint64_t{1} << 60}), true);  // nobody sends so much
+  refused(numbers({1, 100}), true);                     // it ends in its part
+  refused(numbers({1, std::uint64_t{1} << 60}), true);  // nobody sends that much
   refused(numbers({1, 1 << 20}), false);                // a stranger may not begin
   refused(numbers({1, 1 << 20, 1, 1}), true);           // something between a message and its pieces
 
