@@ -384,6 +384,10 @@ std::uint64_t ParameterClient::position() {
   return clock;
 }
 
+void ParameterClient::set_version(std::uint64_t version) {
+  for (Place& at : places_) at.version = version;
+}
+
 std::vector<Array<float>> ParameterClient::residuals() const {
   std::vector<Array<float>> out;
   for (const Place& at : places_) out.push_back(Array<float>::copy_of(at.feedback.residual()));

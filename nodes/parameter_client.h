@@ -83,6 +83,8 @@ class ParameterClient {
 
   // The lowest clock for which a server wants a push of this worker.
   std::uint64_t position();
+  // Of a worker that keeps the parameters itself: what is pushed next counts as computed from this version.
+  void set_version(std::uint64_t version);
   // This worker pushes no more. Error::disconnected when a server is gone and has no replica.
   void leave();
 

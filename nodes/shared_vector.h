@@ -74,8 +74,9 @@ class SharedVector {
   Array<float> values() const;
   // The progress of all users together.
   std::uint64_t updates() const;
-  // Cuts, if one is due: users tell when they have made progress.
-  void cut_when_due();
+  // Cuts, if one is due: users tell when they have made progress in the memory of this place. Error::disconnected when
+  // the vector is in another one since it was restarted: they ask for the place again, and go on from its progress.
+  void cut_when_due(const SharedVectorPlace& place);
 
   void save(Checkpoint& out) const;
   // Error::failed when what was saved has another size or other users.

@@ -2,7 +2,9 @@
 // Partitioned push-pull, as BytePS (Jiang et al., OSDI 2020; Peng et al., SOSP 2019): servers only sum. The parameters
 // are in the workers, which push their gradients and pull the sums, and all do the same update with them. Gradients are
 // cut into partitions, which go to the servers in turn; at most `credit` bytes are on their way, and among those that
-// wait, the partition that the next step needs first goes first.
+// wait, the partition that the next step needs first goes first. Workers and servers are in the program's cuts
+// together: a worker that fails, or a server, takes all back to the last one, which changes no bit. With replicas of
+// the servers there are no cuts, and workers cannot be restarted.
 
 #include <cstdint>
 #include <map>

@@ -15,6 +15,7 @@
 
 #include <Eigen/Core>
 
+#include "lp/program/checkpoint.h"
 #include "lp/program/program.h"
 #include "nodes/compression.h"
 #include "nodes/consistency.h"
@@ -103,6 +104,9 @@ class Exchange {
   // What was learned, in a scheme whose servers do not hold it: a function that gives it once all workers have ended.
   // It outlives the exchange, and is called in the worker's turn.
   virtual std::function<Parameters()> result() const { return {}; }
+  // The same as a part of the worker's cuts, between two steps. What was loaded is there before begin().
+  virtual void save(Checkpoint&) const {}
+  virtual void load(const Checkpoint&) {}
   virtual std::uint64_t dropped() const { return 0; }  // gradients
 };
 
@@ -129,8 +133,9 @@ struct Scheme {
   // in which a worker goes through its examples so many times, a batch a step.
   std::function<std::vector<std::uint32_t>(const Dataset&, Place, std::uint64_t seed)> own_examples{};
   std::uint64_t epochs = 1;
-  bool takes_rows = false;     // its workers can pull and push some rows of the parameters
-  bool loses_workers = false;  // the program goes on without a worker that fails, if it is not restarted
+  bool takes_rows = false;         // its workers can pull and push some rows of the parameters
+  bool loses_workers = false;      // the program goes on without a worker that fails, if it is not restarted
+  bool learns_in_workers = false;  // the servers do not hold the parameters, and forget what they summed
   std::function<std::unique_ptr<Exchange>(const ExchangeParts&)> exchange{};
   CompressionOptions compression{};  // instead of the training's, if it is any
   // The tensors that the servers hold of a model; without it, one dense tensor of all parameters, on a ring.
@@ -148,9 +153,9 @@ TrainingGraph add_server_training(Program& program, const LearningTask& task, co
 
 // How its workers' gradients are compressed.
 CompressionOptions compression_of(const ServerTraining& training, const Scheme& scheme);
-// Whether that leaves something behind that is in the program's cuts: where the updates of the servers are the steps of
-// the workers, and there are cuts at all.
-bool leaves_residuals(const ServerTraining& training, const Scheme& scheme);
+// Whether workers are in the program's cuts, since they hold the parameters or what compression leaves of gradients:
+// where the updates of the servers are the steps of the workers, and there are cuts at all.
+bool cuts_workers(const ServerTraining& training, const Scheme& scheme);
 
 // The servers alone, for a graph of your own in which `pushers` workers push.
 GroupHandle<ParameterServer> add_servers(Program& program, const LearningTask& task, const ServerTraining& training,

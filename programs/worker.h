@@ -60,10 +60,10 @@ class TrainingWorker {
                          deadline<idempotent<&TrainingWorker::feed>, kFeedMilliseconds>, &TrainingWorker::fed>;
 
  protected:
-  // run() has made its client, which has pushed nothing yet.
-  virtual void begin(ParameterClient&) {}
+  // run() has made these two, which have pushed nothing yet.
+  virtual void begin(ParameterClient&, Exchange&) {}
   // run() has done all steps before this one.
-  virtual void reached(Context&, const ParameterClient&, std::uint64_t) {}
+  virtual void reached(Context&, std::uint64_t) {}
 
   const ServerTraining& training() const { return training_; }
 
@@ -80,8 +80,9 @@ class TrainingWorker {
   BatchFeed feed_{};
 };
 
-// A worker whose compression leaves something behind, which is in the program's cuts: those of the servers, whose
-// updates are its steps. So it goes back with them when one of all these fails, and sends again what it had sent.
+// A worker that is in the program's cuts, with what its compression leaves behind and what its scheme holds there: in
+// those of the servers, whose updates are its steps. So it goes back with them when one of all these fails, and sends
+// again what it had sent.
 class SavedWorker final : public TrainingWorker {
  public:
   using TrainingWorker::TrainingWorker;
@@ -92,11 +93,14 @@ class SavedWorker final : public TrainingWorker {
   using Remote = TrainingWorker::Remote;
 
  private:
-  void begin(ParameterClient& client) override;
-  void reached(Context& node, const ParameterClient& client, std::uint64_t step) override;
+  void begin(ParameterClient& client, Exchange& exchange) override;
+  void reached(Context& node, std::uint64_t step) override;
 
   std::uint64_t step_ = 0;  // of the newest cut
-  std::vector<Array<float>> residuals_{};
+  Checkpoint loaded_{};
+  // Those of run(), in which cuts are taken.
+  const ParameterClient* client_ = nullptr;
+  const Exchange* exchange_ = nullptr;
 };
 
 // Adds the workers of a training with servers, as the constructor's arguments have it.
@@ -104,7 +108,7 @@ template <class Servers, class Task>
 GroupHandle<TrainingWorker> add_workers(Program& program, const GroupOptions& group, const Servers& servers,
                                         const SchemeTensors& tensors, const Task& task, const ServerTraining& training,
                                         const Scheme& scheme) {
-  if (leaves_residuals(training, scheme)) {
+  if (cuts_workers(training, scheme)) {
     return program.group<SavedWorker>(group, servers, tensors, task, training, scheme);
   }
   return program.group<TrainingWorker>(group, servers, tensors, task, training, scheme);

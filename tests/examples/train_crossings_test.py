@@ -165,6 +165,7 @@ def write():
         for cell in group:
             try:
                 table.add(cell, *max(outcomes(cell), key=lambda one: STRENGTH.index(one[0])))
+                print(f"{cell}: {table.claims[cell]}", flush=True)
             except Exception as error:  # the other cells follow
                 print(f"{cell}: {error}", flush=True)
                 table.claims.setdefault(cell, "")

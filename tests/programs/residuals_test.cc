@@ -1,4 +1,5 @@
-// What compression leaves of a worker's gradients is in the program's cuts: whoever goes back changes no bit.
+// What workers hold is in the program's cuts, what compression leaves of gradients or all parameters: whoever goes back
+// changes no bit.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include "programs/linear.h"
 #include "programs/one_bit.h"
 #include "programs/outer_product.h"
+#include "programs/partitioned.h"
 #include "programs/stale_synchronous.h"
 #include "programs/synchronous.h"
 #include "tests/directory.h"
@@ -39,6 +41,10 @@ TrainingGraph synchronous(Program& program, const LearningTask& task, const Serv
   return add_synchronous_training(program, task, training);
 }
 
+TrainingGraph partitioned(Program& program, const LearningTask& task, const ServerTraining& training) {
+  return add_partitioned_training(program, task, training, {.bytes = 1000, .credit = 2000});
+}
+
 const std::vector<std::string> kWorkers{"worker/0", "worker/1", "worker/2"};
 const Case kCases[] = {
     {"OneBit", {.kind = Compression::one_bit}, synchronous, kWorkers},
@@ -52,6 +58,8 @@ const Case kCases[] = {
        return add_in_graph_training(program, task, training);
      },
      {"worker/0"}},
+    {"Partitioned", {}, partitioned, kWorkers},
+    {"PartitionedTopK", {.kind = Compression::top_k, .share = 0.05}, partitioned, kWorkers},
     {"OneBitScheme",
      {},
      [](Program& program, const LearningTask& task, const ServerTraining& training) {
