@@ -3,6 +3,9 @@
 // learning", 2016). A sender halves its weight and sends the other half along; who receives takes the weighted mean. So
 // messages change neither the sum of all weights nor that of all weighted models.
 //
+// A worker that has ended takes no more models, for it would hold the weight of others with what they had learned until
+// then.
+//
 // A node, which serves only; one for each worker, in its process (Program::colocate). Its handlers run in its turn.
 
 #include <cstdint>
@@ -27,8 +30,11 @@ class GossipMember {
   explicit GossipMember(Context& node) : first_(node.incarnation() == 1) {}
 
   // Something was sent to this member. What came before it and was not taken is merged with it, so that there is never
-  // more than one model. Error::failed when it is of another size, or not finite.
-  void put(const WeightedModel& sent);
+  // more than one model. False when the worker has ended: the sender keeps it. Error::failed when it is of another
+  // size, or not finite.
+  bool put(const WeightedModel& sent);
+  // The worker has ended with this model.
+  void finish(const WeightedModel& model);
   // What came since the last time.
   WeightedModel take();
   // The same, which stays.
@@ -37,11 +43,12 @@ class GossipMember {
   // nothing until somebody sends it a model.
   double first_weight() const { return first_ ? 1 : 0; }
 
-  using Remote = Methods<once<&GossipMember::put>, &GossipMember::take, idempotent<&GossipMember::held>,
-                         idempotent<&GossipMember::first_weight>>;
+  using Remote = Methods<once<&GossipMember::put>, once<&GossipMember::finish>, &GossipMember::take,
+                         idempotent<&GossipMember::held>, idempotent<&GossipMember::first_weight>>;
 
  private:
   const bool first_;
+  bool finished_ = false;
   WeightedModel held_{};
 };
 
