@@ -34,6 +34,7 @@ struct ShardProgress {
 // distributed synchronous SGD", 2016). Reads wait for the update, so that all workers are released together.
 struct Synchronous {
   std::uint32_t backups = 0;
+  std::uint64_t steps = kUnbounded;  // updates; what comes after them is dropped, too
 
   std::uint32_t needed(std::uint32_t workers, std::uint32_t present) const {
     // As many of those who have not left may have died without a word.

@@ -21,7 +21,8 @@ struct Replica {
   Eigen::VectorXf change{};
 };
 
-// All of it but the optimizer's rule: numbers, then vectors, in the bits of an array of floats.
+// All of it but the optimizer's rule, in the bits of an array of floats: what is learned, the other vectors, the
+// numbers.
 Array<float> packed(const Replica& replica);
 // Replaces `replica`, but for the rule. Error::failed when these are not the bits of a replica, or those of one with
 // another number of parameters than it has.

@@ -15,7 +15,7 @@
 
 #include <Eigen/Core>
 
-#include "lp/program/checkpoint.h"
+#include "lp/checkpoint/checkpoint.h"
 #include "lp/program/program.h"
 #include "nodes/compression.h"
 #include "nodes/consistency.h"

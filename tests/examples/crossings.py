@@ -26,7 +26,7 @@ SCHEMES = {
     "partitioned": (8000, []),
     "sliced": (4000, []),
     "one_bit": (5000, []),
-    "ring": (8000, []),
+    "ring": (5000, []),
     "local_sgd": (20000, []),
     "bmuf": (20000, ["--average-every=20"]),
     "tree_aggregate": (2500, ["--workers=8"]),
