@@ -14,22 +14,22 @@
 
 #include "programs/training/training.h"
 
-    namespace lp {
+namespace lp {
 
-  // Adds the groups "worker", which ends the program, and "gossip", and the node "commits". `probability` is that of a
-  // message after a step. Every `cut_every` of its steps, and after its last, a worker commits its model; when all
-  // have, there is a cut. Workers do not wait for each other there: a message between two that have committed and have
-  // not is in both or in neither of them, so that the sum of weights is another one after a run was resumed. A worker
-  // that has ended is sent nothing more: who is behind keeps its weight for what it still learns. A worker that dies
-  // takes its weight with it, and the others go on. One that is restarted goes on from its last commit, with the weight
-  // that it had then. Before the first it begins anew, and when it is sent a model it takes that, and goes on at its
-  // sender's step: what it did before is in the models of those to whom it sent. Error::failed unless the probability
-  // is one.
-  TrainingGraph add_gossip_training(Program & program, const LearningTask& task, const ServerTraining& training,
-                                    double probability = 0.1);
+// Adds the groups "worker", which ends the program, and "gossip", and the node "commits". `probability` is that of a
+// message after a step. Every `cut_every` of its steps, and after its last, a worker commits its model; when all
+// have, there is a cut. Workers do not wait for each other there: a message between two that have committed and have
+// not is in both or in neither of them, so that the sum of weights is another one after a run was resumed. A worker
+// that has ended is sent nothing more: who is behind keeps its weight for what it still learns. A worker that dies
+// takes its weight with it, and the others go on. One that is restarted goes on from its last commit, with the weight
+// that it had then. Before the first it begins anew, and when it is sent a model it takes that, and goes on at its
+// sender's step: what it did before is in the models of those to whom it sent. Error::failed unless the probability
+// is one.
+TrainingGraph add_gossip_training(Program& program, const LearningTask& task, const ServerTraining& training,
+                                  double probability = 0.1);
 
-  // To whom a worker sends its model after a step: with the probability, to any of the others.
-  std::optional<std::uint32_t> gossip_partner(std::uint64_t seed, const Place& place, std::uint64_t step,
-                                              double probability);
+// To whom a worker sends its model after a step: with the probability, to any of the others.
+std::optional<std::uint32_t> gossip_partner(std::uint64_t seed, const Place& place, std::uint64_t step,
+                                            double probability);
 
 }  // namespace lp
