@@ -14,8 +14,8 @@ namespace {
 
 const std::string kControlGroups = "/sys/fs/cgroup";
 
-// Of this process, "/" and more, among those of version 2, or those of version 1 for `controller`; empty: there is
-// none.
+// The control group of this process, "/" or longer: that of version 2, or that of version 1 for `controller`. Empty:
+// there is none.
 std::string own_group(const std::string& controller = {}) {
   const std::string kind = ":" + controller + ":";
   std::ifstream groups("/proc/self/cgroup");
@@ -26,7 +26,7 @@ std::string own_group(const std::string& controller = {}) {
   return {};
 }
 
-// The pages of the heap that a process shares with its neighbours; theirs, which it sees too, are not counted.
+// The pages of the heap that a process shares with its neighbours. Their pages, which it also maps, are not counted.
 std::uint64_t shared_heap_of(pid_t process) {
   static const std::string kHeap = "/memfd:" + std::string(SharedHeap::kName) + " (deleted)";
   std::error_code error;
@@ -50,7 +50,7 @@ std::uint64_t own_memory_of(pid_t process) {
 
 std::uint64_t memory_limit_of(const std::filesystem::path& root, const std::string& group) {
   std::uint64_t least = kNoLimit;
-  // The limits of the groups around it hold too.
+  // The limits of its parent groups hold, too.
   for (std::filesystem::path part = std::filesystem::path(group).relative_path();; part = part.parent_path()) {
     std::ifstream file(root / part / "memory.max");
     if (std::uint64_t limit = 0; file >> limit) least = std::min(least, limit);  // "max" is no number
@@ -66,7 +66,7 @@ std::uint64_t memory_here() {
 
 long out_of_memory_kills() {
   const std::string old = kControlGroups + "/memory";
-  // A container may see its own group of version 1 as the uppermost one.
+  // A container may have its own group of version 1 as the root.
   for (const std::string& file : {kControlGroups + own_group() + "/memory.events",
                                   old + own_group("memory") + "/memory.oom_control", old + "/memory.oom_control"}) {
     std::ifstream events(file);
