@@ -6,6 +6,12 @@
 #include "lp/base/error.h"
 
 namespace lp {
+namespace {
+
+// Each state is an entry of its own, so that it can be exported as the array that it is.
+std::string entry_of(std::size_t slot) { return std::to_string(slot) + "/state"; }
+
+}  // namespace
 
 Commits::Commits(Context& node, std::uint32_t slots, CutSchedule schedule)
     : context_(node), schedule_(schedule), updates_(slots), states_(slots) {}
@@ -33,18 +39,18 @@ Array<float> Commits::state(std::uint32_t slot) const {
 
 void Commits::save(Checkpoint& out) const {
   out.put("updates", updates_);
-  out.put("states", states_);
+  for (std::size_t slot = 0; slot < states_.size(); ++slot) out.put(entry_of(slot), states_[slot]);
 }
 
 void Commits::load(const Checkpoint& in) {
-  const auto states = in.get<std::vector<Array<float>>>("states");
-  if (states.size() != states_.size()) {
-    throw Error(ErrorKind::failed, "what was saved are the states of " + std::to_string(states.size()) +
+  const auto saved = in.get<std::vector<std::uint64_t>>("updates");
+  if (saved.size() != updates_.size()) {
+    throw Error(ErrorKind::failed, "what was saved are the states of " + std::to_string(saved.size()) +
                                        " workers, but there are " + std::to_string(states_.size()) +
                                        ": resume with as many as before");
   }
-  states_ = states;
-  updates_ = in.get<std::vector<std::uint64_t>>("updates");
+  updates_ = saved;
+  for (std::size_t slot = 0; slot < states_.size(); ++slot) states_[slot] = in.get<Array<float>>(entry_of(slot));
   schedule_.cut = updates();
 }
 

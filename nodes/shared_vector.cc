@@ -101,7 +101,12 @@ std::uint64_t SharedVector::updates() const {
   return sum;
 }
 
-void SharedVector::cut_when_due() {
+void SharedVector::cut_when_due(const SharedVectorPlace& place) {
+  if (place.secret != place_.secret) {
+    throw Error(ErrorKind::disconnected,
+                "a shared vector was restarted, and what was changed since is in no cut: ask for its place, and go on "
+                "from its progress");
+  }
   if (schedule_.due(updates())) context_.cut(schedule_.cut);
 }
 

@@ -74,8 +74,9 @@ class SharedVector {
   Array<float> values() const;
   // The progress of all users together.
   std::uint64_t updates() const;
-  // Takes a cut, if one is due. Users call it when they have made progress.
-  void cut_when_due();
+  // Takes a cut, if one is due. Users call it when they have made progress in the memory of this place.
+  // Error::disconnected when the vector was restarted, and is in another place: users ask for it, and go on from there.
+  void cut_when_due(const SharedVectorPlace& place);
 
   void save(Checkpoint& out) const;
   // Error::failed when the saved vector has another size or other users.

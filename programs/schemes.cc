@@ -146,7 +146,7 @@ const NamedScheme kSchemes[] = {
     {.name = "partitioned",
      .system = "BytePS",
      .summary = "servers sum partitions of gradients, the most urgent first; workers update",
-     .parts = kWorkers | kServers | kReplicas | kCompression,
+     .parts = kWorkers | kServers | kReplicas | kCuts | kCompression,
      .own = {"partition_bytes", "credit_bytes"},
      .add =
          [](Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config) {

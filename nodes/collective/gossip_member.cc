@@ -30,14 +30,20 @@ void WeightedModel::merge(const WeightedModel& other) {
   step = std::max(step, other.step);
 }
 
-void GossipMember::put(const WeightedModel& sent) {
+bool GossipMember::put(const WeightedModel& sent) {
   const bool finite = std::all_of(sent.values.begin(), sent.values.end(), [](float x) { return std::isfinite(x); });
   if (!finite || !std::isfinite(sent.weight) || sent.weight < 0) {
     throw Error(ErrorKind::failed,
                 "a model of weight " + std::to_string(sent.weight) +
                     " was sent whose weight or values are not finite: a lower learning rate may help");
   }
-  held_.merge(sent);
+  if (!finished_) held_.merge(sent);
+  return !finished_;
+}
+
+void GossipMember::finish(const WeightedModel& model) {
+  held_.merge(model);
+  finished_ = true;
 }
 
 WeightedModel GossipMember::take() { return std::exchange(held_, {}); }

@@ -3,6 +3,8 @@
 // training for deep learning", 2016). A sender halves its weight and sends the other half with its model; the receiver
 // takes the weighted mean. So messages change neither the sum of all weights nor that of all weighted models.
 //
+// A member whose worker has ended refuses models: it would keep the weight of a worker that still learns.
+//
 // A node that only serves; one for each worker, in the worker's process (Program::colocate). Its handlers run in its
 // turn.
 
@@ -28,8 +30,11 @@ class GossipMember {
   explicit GossipMember(Context& node) : first_(node.incarnation() == 1) {}
 
   // Receives a model. It is merged with an earlier one that was not taken, so that there is never more than one.
-  // Error::failed when it is of another size, or not finite.
-  void put(const WeightedModel& sent);
+  // Returns false when the worker has ended: then the sender keeps its weight. Error::failed when the model is of
+  // another size, or not finite.
+  bool put(const WeightedModel& sent);
+  // Called when the worker has ended with this model.
+  void finish(const WeightedModel& model);
   // Returns and removes the merged model that came since the last take().
   WeightedModel take();
   // The same without removing it.
@@ -38,11 +43,12 @@ class GossipMember {
   // gone, and its new model must count for nothing until somebody sends it a model.
   double first_weight() const { return first_ ? 1 : 0; }
 
-  using Remote = Methods<once<&GossipMember::put>, &GossipMember::take, idempotent<&GossipMember::held>,
-                         idempotent<&GossipMember::first_weight>>;
+  using Remote = Methods<once<&GossipMember::put>, once<&GossipMember::finish>, &GossipMember::take,
+                         idempotent<&GossipMember::held>, idempotent<&GossipMember::first_weight>>;
 
  private:
   const bool first_;
+  bool finished_ = false;
   WeightedModel held_{};
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -48,11 +49,9 @@ class GossipExchange final : public Exchange {
   std::uint64_t push(std::uint64_t step, const Rows&, const BatchGradient& batch) override {
     descend(replica_.optimizer, replica_.parameters, guard_.checked(step, batch.gradient), batch.examples);
     replica_.step = std::max(replica_.step, step + 1);
-    Random random(seed_, "gossip/" + std::to_string(worker_), step);
-    if (members_.size() > 1 && replica_.weight > 0 && random.uniform() < probability_) {
-      const std::uint64_t other = random.below(members_.size() - 1);
-      send(other + (other >= worker_ ? 1 : 0));
-    }
+    const auto workers = static_cast<std::uint32_t>(members_.size());
+    const auto to = gossip_partner(seed_, {.worker = worker_, .workers = workers}, step, probability_);
+    if (to && replica_.weight > 0) send(*to);
     if (cut_every_ > 0 && replica_.step % cut_every_ == 0) commit();
     return replica_.step;
   }
@@ -60,11 +59,11 @@ class GossipExchange final : public Exchange {
   void end() override {
     receive();
     commit();
-    own().call<&GossipMember::put>(model());
+    own().call<&GossipMember::finish>(model());
   }
   Traffic traffic() const override { return traffic_; }
-  // The mean of all models by their weights: GoSGD's estimate of the consensus. Each model is with its member, together
-  // with messages to a worker that had ended. When no weight is left, the result is this worker's own model.
+  // The mean of all models by their weights: GoSGD's estimate of the consensus. Each model is with its member. When no
+  // weight is left, the result is this worker's own model.
   std::function<Parameters()> result() const override {
     return [members = members_, own = model()] {
       WeightedModel mean = own;
@@ -95,10 +94,10 @@ class GossipExchange final : public Exchange {
     replica_.parameters = Eigen::Map<const Eigen::VectorXf>(mine.values.data(), replica_.parameters.size());
     traffic_.received += sent.values.size() * sizeof(float);
   }
-  void send(std::uint64_t to) {
+  void send(std::uint32_t to) {
     replica_.weight /= 2;
     try {
-      members_[to].call<&GossipMember::put>(model());
+      if (!members_[to].call<&GossipMember::put>(model())) replica_.weight *= 2;
       traffic_.sent += static_cast<std::uint64_t>(replica_.parameters.size()) * sizeof(float);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::disconnected) throw;
@@ -118,6 +117,14 @@ class GossipExchange final : public Exchange {
 };
 
 }  // namespace
+
+std::optional<std::uint32_t> gossip_partner(std::uint64_t seed, const Place& place, std::uint64_t step,
+                                            double probability) {
+  Random random(seed, "gossip/" + std::to_string(place.worker), step);
+  if (place.workers < 2 || random.uniform() >= probability) return std::nullopt;
+  const auto other = static_cast<std::uint32_t>(random.below(place.workers - 1));
+  return other + (other >= place.worker ? 1 : 0);
+}
 
 TrainingGraph add_gossip_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                   double probability) {

@@ -9,6 +9,9 @@
 //
 // Values; pure functions.
 
+#include <cstdint>
+#include <optional>
+
 #include "programs/training/training.h"
 
 namespace lp {
@@ -20,11 +23,15 @@ namespace lp {
 // taken. Workers do not wait for each other there. A message between a worker that has committed and one that has not
 // is in both models or in neither, so that the sum of weights differs after a run was resumed.
 //
-// A worker that dies loses its weight, and the others go on. A restarted worker goes on from its last commit, with the
-// weight that it had then. Without a commit it begins anew. When it is sent a model it takes that, and goes on at its
-// sender's step: its earlier work is in the models of those to whom it sent. Error::failed unless the probability is
-// one.
+// A worker that has ended takes no more messages: a slower worker keeps its weight for what it still learns. A worker
+// that dies loses its weight, and the others go on. A restarted worker goes on from its last commit, with the weight
+// that it had then. Without a commit it begins anew. When it is sent a model it takes that, and goes on at its sender's
+// step: its earlier work is in the models of those to whom it sent. Error::failed unless the probability is one.
 TrainingGraph add_gossip_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                   double probability = 0.1);
+
+// To whom a worker sends its model after a step: with the probability, to any of the others.
+std::optional<std::uint32_t> gossip_partner(std::uint64_t seed, const Place& place, std::uint64_t step,
+                                            double probability);
 
 }  // namespace lp

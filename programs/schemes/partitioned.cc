@@ -5,6 +5,8 @@
 #include <deque>
 #include <memory>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "lp/base/error.h"
@@ -57,7 +59,7 @@ class PartitionedExchange final : public Exchange {
  public:
   PartitionedExchange(const ExchangeParts& parts, const Partitioning& partitioning)
       : servers_(parts.servers),
-        scheduler_(partitioning.credit),
+        credit_(partitioning.credit),
         optimizer_{.rule = parts.training.rule},
         parameters_(parts.model.initialize(parts.seed)),
         sums_(parts.model.size()),
@@ -65,27 +67,28 @@ class PartitionedExchange final : public Exchange {
         pieces_(pieces_of(static_cast<std::size_t>(parts.model.size()), partitioning)) {}
 
   std::uint64_t begin() override {
-    if (begun_ || servers_.position() != 0) {
-      throw Error(ErrorKind::failed,
-                  "the parameters are in the workers, which can not be restarted: use a scheme whose "
-                  "servers hold them, such as synchronous");
+    if (const std::uint64_t wanted = servers_.position(); wanted != optimizer_.steps) {
+      throw Error(ErrorKind::disconnected, "the parameters in this worker are of step " +
+                                               std::to_string(optimizer_.steps) + ", and the servers want step " +
+                                               std::to_string(wanted) + ": they are being restored, or it was lost");
     }
-    begun_ = true;
-    return 0;
+    servers_.set_version(optimizer_.steps);
+    return optimizer_.steps;
   }
   const Eigen::VectorXf& parameters(std::uint64_t, const Rows&) override { return parameters_; }
   std::uint64_t push(std::uint64_t step, const Rows&, const BatchGradient& batch) override {
+    CreditScheduler scheduler(credit_);
     // In the order of backpropagation: from the last layer to the first, which the next step needs first.
     for (std::size_t i = pieces_.size(); i-- > 0;) {
-      scheduler_.add(static_cast<std::uint32_t>(i), i, pieces_[i].size * sizeof(float));
+      scheduler.add(static_cast<std::uint32_t>(i), i, pieces_[i].size * sizeof(float));
     }
     struct Sent {
       std::uint32_t partition;
       ParameterClient::Request request;
     };
     std::deque<Sent> sent;
-    while (!scheduler_.idle()) {
-      while (const auto partition = scheduler_.next()) {
+    while (!scheduler.idle()) {
+      while (const auto partition = scheduler.next()) {
         const Piece& piece = pieces_[*partition];
         sent.push_back(
             {*partition, servers_.start_push(*partition, step, flat(batch.gradient).subspan(piece.begin, piece.size),
@@ -94,7 +97,7 @@ class PartitionedExchange final : public Exchange {
       Sent first = std::move(sent.front());
       sent.pop_front();
       servers_.wait(std::move(first.request));
-      scheduler_.done(first.partition);
+      scheduler.done(first.partition);
     }
     sums_ /= batch_;
     optimizer_.apply(flat(parameters_), flat(std::as_const(sums_)));
@@ -103,16 +106,33 @@ class PartitionedExchange final : public Exchange {
   std::function<Parameters()> result() const override {
     return [learned = Parameters{.step = optimizer_.steps, .values = parameters_}] { return learned; };
   }
+  void save(Checkpoint& out) const override {
+    out.put("parameters", Array<float>::copy_of(flat(parameters_)));
+    out.put("optimizer", optimizer_);
+  }
+  void load(const Checkpoint& in) override {
+    const auto parameters = in.get<Array<float>>("parameters");
+    auto optimizer = in.get<Optimizer>("optimizer");
+    if (parameters.size() != flat(parameters_).size() || optimizer.rule.index() != optimizer_.rule.index()) {
+      throw Error(ErrorKind::failed, "the checkpoint has " + std::to_string(parameters.size()) +
+                                         " parameters and optimizer " + std::to_string(optimizer.rule.index()) +
+                                         ", this worker " + std::to_string(parameters_.size()) + " and optimizer " +
+                                         std::to_string(optimizer_.rule.index()) +
+                                         ": resume with the model and optimizer that it was saved with");
+    }
+    std::copy(parameters.begin(), parameters.end(), parameters_.begin());
+    optimizer.rule = optimizer_.rule;
+    optimizer_ = std::move(optimizer);
+  }
 
  private:
   ParameterClient& servers_;
-  CreditScheduler scheduler_;
+  const std::uint64_t credit_;
   Optimizer optimizer_;
   Eigen::VectorXf parameters_;
   Eigen::VectorXf sums_;
   const float batch_;
   const std::vector<Piece> pieces_;
-  bool begun_ = false;
 };
 
 }  // namespace
@@ -125,6 +145,7 @@ Scheme partitioned_scheme(const ServerTraining& training, const Partitioning& pa
   static_cast<void>(training);
   return {.consistency = Synchronous{},
           .rule = Sum{.keep = 0},
+          .learns_in_workers = true,
           .exchange =
               [partitioning](const ExchangeParts& parts) {
                 return std::make_unique<PartitionedExchange>(parts, partitioning);

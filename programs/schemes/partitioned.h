@@ -3,6 +3,9 @@
 // have the parameters. They push their gradients, pull the sums, and all do the same update. Gradients are split into
 // partitions, which go to the servers in turn. At most `credit` bytes are in flight. Among the waiting partitions, the
 // one that the next step needs first is sent first.
+//
+// Workers and servers are in the program's cuts together. When one of them fails, all go back to the last cut, which
+// changes no bit. With replicas of the servers there are no cuts, and workers cannot be restarted.
 
 #include <cstdint>
 #include <map>

@@ -17,48 +17,47 @@ namespace {
 
 constexpr std::size_t kNumbers = 4;
 constexpr std::size_t kVectors = 5;
-using Head = std::array<std::uint64_t, kNumbers + kVectors>;  // the numbers, and the sizes of the vectors
-constexpr std::size_t kHead = sizeof(Head) / sizeof(float);
+using Tail = std::array<std::uint64_t, kNumbers + kVectors>;  // the numbers, and the sizes of the vectors
+constexpr std::size_t kTail = sizeof(Tail) / sizeof(float);
 
 }  // namespace
 
 Array<float> packed(const Replica& replica) {
-  const std::array<std::span<const float>, kVectors> parts{flat(replica.parameters), replica.optimizer.first,
-                                                           replica.optimizer.second, flat(replica.global),
+  const std::array<std::span<const float>, kVectors> parts{flat(replica.global), flat(replica.parameters),
+                                                           replica.optimizer.first, replica.optimizer.second,
                                                            flat(replica.change)};
-  Head head{replica.step, replica.batches, std::bit_cast<std::uint64_t>(replica.weight), replica.optimizer.steps};
-  std::size_t size = kHead;
-  for (std::size_t i = 0; i < kVectors; ++i) size += head[kNumbers + i] = parts[i].size();
+  Tail tail{replica.step, replica.batches, std::bit_cast<std::uint64_t>(replica.weight), replica.optimizer.steps};
+  std::size_t size = kTail;
+  for (std::size_t i = 0; i < kVectors; ++i) size += tail[kNumbers + i] = parts[i].size();
   auto out = Array<float>::uninitialized(size);
   float* to = out.edit().data();
-  std::memcpy(to, head.data(), sizeof head);
-  to += kHead;
   for (const std::span<const float> part : parts) to = std::copy(part.begin(), part.end(), to);
+  std::memcpy(to, tail.data(), sizeof tail);
   return out;
 }
 
 void unpack(const Array<float>& values, Replica& replica) {
-  Head head{};
-  if (values.size() >= kHead) std::memcpy(head.data(), values.data(), sizeof head);
+  Tail tail{};
+  if (values.size() >= kTail) std::memcpy(tail.data(), values.data() + values.size() - kTail, sizeof tail);
   const auto own = static_cast<std::uint64_t>(replica.parameters.size());
-  if (head[kNumbers] != own) {
-    throw Error(ErrorKind::failed, "a committed state has " + std::to_string(head[kNumbers]) +
+  if (tail[kNumbers + 1] != own) {
+    throw Error(ErrorKind::failed, "a committed state has " + std::to_string(tail[kNumbers + 1]) +
                                        " parameters, this worker's model " + std::to_string(own));
   }
-  std::size_t size = kHead;
+  std::size_t size = kTail;
   bool fits = true;  // a vector has a value for each parameter, or none
-  for (std::size_t i = kNumbers; i < head.size(); ++i) {
-    fits = fits && (head[i] == 0 || head[i] == own);
-    size += head[i];
+  for (std::size_t i = kNumbers; i < tail.size(); ++i) {
+    fits = fits && (tail[i] == 0 || tail[i] == own);
+    size += tail[i];
   }
   if (!fits || values.size() != size) {
     throw Error(ErrorKind::failed,
-                "a committed state of " + std::to_string(values.size()) + " values is not what its head says it is");
+                "a committed state of " + std::to_string(values.size()) + " values is not what its tail says it is");
   }
-  const float* from = values.data() + kHead;
+  const float* from = values.data();
   std::size_t part = kNumbers;
   const auto next = [&] {
-    const std::span<const float> out(from, head[part++]);
+    const std::span<const float> out(from, tail[part++]);
     from += out.size();
     return out;
   };
@@ -70,14 +69,14 @@ void unpack(const Array<float>& values, Replica& replica) {
     const std::span<const float> out = next();
     to.assign(out.begin(), out.end());
   };
-  replica.step = head[0];
-  replica.batches = head[1];
-  replica.weight = std::bit_cast<double>(head[2]);
-  replica.optimizer.steps = head[3];
+  replica.step = tail[0];
+  replica.batches = tail[1];
+  replica.weight = std::bit_cast<double>(tail[2]);
+  replica.optimizer.steps = tail[3];
+  replica.global = vector();
   replica.parameters = vector();
   assign(replica.optimizer.first);
   assign(replica.optimizer.second);
-  replica.global = vector();
   replica.change = vector();
 }
 

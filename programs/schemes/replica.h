@@ -22,7 +22,8 @@ struct Replica {
   Eigen::VectorXf change{};
 };
 
-// All of it except the optimizer's rule: numbers, then vectors, in the bits of an array of floats.
+// All of it except the optimizer's rule, in the bits of an array of floats: the learned parameters, the other vectors,
+// the numbers.
 Array<float> packed(const Replica& replica);
 // Replaces `replica`, except for the rule. Error::failed when the values are not the bits of a replica, or of one with
 // another number of parameters.

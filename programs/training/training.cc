@@ -59,6 +59,12 @@ void check(const ServerTraining& training, const Scheme& scheme) {
   if (!scheme.levels.empty() && training.replicated) {
     throw Error(ErrorKind::failed, "a tree does not go to the replicas of servers that fail: give restarts instead");
   }
+  if (scheme.learns_in_workers && training.replicated && training.restarts > 0) {
+    throw Error(
+        ErrorKind::failed,
+        "a worker that holds the parameters is restarted from a cut, and with replicas of the servers there are "
+        "none: leave out the replicas, or the restarts");
+  }
   if (training.workers >= 1 && training.servers >= 1) return;
   throw Error(ErrorKind::failed, "a training with " + std::to_string(training.workers) + " workers and " +
                                      std::to_string(training.servers) + " servers: give one of each at least");
@@ -74,10 +80,11 @@ CompressionOptions compression_of(const ServerTraining& training, const Scheme& 
   return scheme.compression.any() ? scheme.compression : training.compression;
 }
 
-bool leaves_residuals(const ServerTraining& training, const Scheme& scheme) {
+bool cuts_workers(const ServerTraining& training, const Scheme& scheme) {
   const bool in_step = std::holds_alternative<Synchronous>(scheme.consistency) ||
                        std::holds_alternative<BoundedDelay>(scheme.consistency);
-  return in_step && !training.replicated && compression_of(training, scheme).kind != Compression::none;
+  const bool has_state = scheme.learns_in_workers || compression_of(training, scheme).kind != Compression::none;
+  return in_step && !training.replicated && has_state;
 }
 
 std::vector<Tensor> SchemeTensors::dereference(Context&) const {

@@ -15,6 +15,7 @@
 
 #include <Eigen/Core>
 
+#include "lp/checkpoint/checkpoint.h"
 #include "lp/program/program.h"
 #include "nodes/parameters/compression.h"
 #include "nodes/parameters/consistency.h"
@@ -104,6 +105,9 @@ class Exchange {
   // The learned parameters, in a scheme whose servers do not hold them: a function that returns them once all workers
   // have ended. It outlives the exchange, and is called in the worker's turn.
   virtual std::function<Parameters()> result() const { return {}; }
+  // The same as a part of the worker's cuts, between two steps. What was loaded is there before begin().
+  virtual void save(Checkpoint&) const {}
+  virtual void load(const Checkpoint&) {}
   virtual std::uint64_t dropped() const { return 0; }  // gradients
 };
 
@@ -130,8 +134,9 @@ struct Scheme {
   // round, a worker goes through its examples `epochs` times, one batch in each step.
   std::function<std::vector<std::uint32_t>(const Dataset&, Place, std::uint64_t seed)> own_examples{};
   std::uint64_t epochs = 1;
-  bool takes_rows = false;     // its workers can pull and push some rows of the parameters
-  bool loses_workers = false;  // the program goes on without a worker that fails, if it is not restarted
+  bool takes_rows = false;         // its workers can pull and push some rows of the parameters
+  bool loses_workers = false;      // the program goes on without a worker that fails, if it is not restarted
+  bool learns_in_workers = false;  // the servers do not hold the parameters, and forget what they summed
   std::function<std::unique_ptr<Exchange>(const ExchangeParts&)> exchange{};
   CompressionOptions compression{};  // if set, it replaces the training's
   // The tensors of a model at the servers; without it, one dense tensor of all parameters, on a ring.
@@ -149,9 +154,9 @@ TrainingGraph add_server_training(Program& program, const LearningTask& task, co
 
 // The compression of its workers' gradients.
 CompressionOptions compression_of(const ServerTraining& training, const Scheme& scheme);
-// Returns whether compression has residuals that are in the program's cuts: the servers' updates are then the workers'
-// steps, and cuts are taken.
-bool leaves_residuals(const ServerTraining& training, const Scheme& scheme);
+// Returns whether workers are in the program's cuts, since they hold the parameters or residuals of compression: the
+// servers' updates are then the workers' steps, and cuts are taken.
+bool cuts_workers(const ServerTraining& training, const Scheme& scheme);
 
 // The servers alone, for a graph of your own in which `pushers` workers push.
 GroupHandle<ParameterServer> add_servers(Program& program, const LearningTask& task, const ServerTraining& training,

@@ -86,10 +86,10 @@ void TrainingWorker::run(Context& node) {
                           .compression = compression,
                           .bad_values = training_.bad_values,
                           .seed = node.seed()});
-  begin(client);
   const std::unique_ptr<Exchange> exchange =
       scheme_.exchange({client, *model, training_, node.program_seed(), static_cast<std::uint32_t>(node.index()),
                         share.examples(), share.own_examples(), share.round_steps()});
+  begin(client, *exchange);
 
   Meter meter(node, share, training_);
   const auto publish = [&] {
@@ -106,7 +106,7 @@ void TrainingWorker::run(Context& node) {
   for (Duration pause = kFirstPause;; pause *= 2) {
     try {
       std::uint64_t step = exchange->begin();
-      reached(node, client, step);
+      reached(node, step);
       std::optional<Position> position = exchange->position();
       while (const std::optional<Dataset> batch = task_.data ? share.batch(step, position) : fed_batch(node, step)) {
         const Rows rows = takes_rows ? model->rows(*batch) : Rows();
@@ -118,12 +118,13 @@ void TrainingWorker::run(Context& node) {
         const std::uint64_t next = exchange->push(step, rows, computed);
         const double loss = exchange->loss().value_or(computed.loss / std::max(computed.examples, 1U));
         if (meter.step_done(step, share.training_step(step, position), loss, computed.examples, computing)) publish();
-        reached(node, client, step = next);
+        reached(node, step = next);
         position = exchange->position();
         attempts = 0;
         pause = kFirstPause;
       }
       exchange->end();
+      client.confirm();  // a server that was restarted meanwhile answers as if nothing were missing
       publish();
       std::function<Parameters()> result = exchange->result();
       node.exclusive([&] {
@@ -147,18 +148,21 @@ std::optional<Dataset> TrainingWorker::fed_batch(Context& node, std::uint64_t st
                                      ": is there a feeder for this worker, and is it at work?");
 }
 
-void SavedWorker::begin(ParameterClient& client) {
-  if (!residuals_.empty()) client.restore(residuals_);
+void SavedWorker::begin(ParameterClient& client, Exchange& exchange) {
+  client_ = &client;
+  exchange_ = &exchange;
+  if (loaded_.empty()) return;
+  client.restore(loaded_.get<std::vector<Array<float>>>("residuals"));
+  exchange.load(loaded_);
 }
 
 // A cut is taken where the servers take one: every cut_every updates, and after the last.
-void SavedWorker::reached(Context& node, const ParameterClient& client, std::uint64_t step) {
+void SavedWorker::reached(Context& node, std::uint64_t step) {
   const std::uint64_t last = training().steps;
   const std::uint64_t every = training().cut_every;
   for (;;) {
     const std::uint64_t due = every == 0 ? last : std::min(last, (step_ / every + 1) * every);
     if (due <= step_ || due > step) return;
-    residuals_ = client.residuals();
     step_ = due;
     node.cut(due);
   }
@@ -166,12 +170,13 @@ void SavedWorker::reached(Context& node, const ParameterClient& client, std::uin
 
 void SavedWorker::save(Checkpoint& out) const {
   out.put("step", step_);
-  out.put("residuals", residuals_);
+  out.put("residuals", client_->residuals());
+  exchange_->save(out);
 }
 
 void SavedWorker::load(const Checkpoint& in) {
   step_ = in.get<std::uint64_t>("step");
-  residuals_ = in.get<std::vector<Array<float>>>("residuals");
+  loaded_ = in;
 }
 
 template const NodeType& internal::node_type<TrainingWorker>();

@@ -61,10 +61,10 @@ class TrainingWorker {
                          deadline<idempotent<&TrainingWorker::feed>, kFeedTime>, &TrainingWorker::fed>;
 
  protected:
-  // Called when run() has made its client, which has pushed nothing yet.
-  virtual void begin(ParameterClient&) {}
+  // Called when run() has made these two, which have pushed nothing yet.
+  virtual void begin(ParameterClient&, Exchange&) {}
   // Called when run() has done all steps before this one.
-  virtual void reached(Context&, const ParameterClient&, std::uint64_t) {}
+  virtual void reached(Context&, std::uint64_t) {}
 
   const ServerTraining& training() const { return training_; }
 
@@ -81,9 +81,9 @@ class TrainingWorker {
   BatchFeed feed_{};
 };
 
-// A worker whose compression residuals are in the program's cuts. The cuts are those of the servers, whose updates are
-// its steps. So when one of them fails, the worker goes back together with the servers, and sends the same gradients
-// again.
+// A worker that is in the program's cuts, with the residuals of its compression and the state of its exchange. The cuts
+// are those of the servers, whose updates are its steps. So when one of them fails, the worker goes back together with
+// the servers, and sends the same gradients again.
 class SavedWorker final : public TrainingWorker {
  public:
   using TrainingWorker::TrainingWorker;
@@ -94,11 +94,14 @@ class SavedWorker final : public TrainingWorker {
   using Remote = TrainingWorker::Remote;
 
  private:
-  void begin(ParameterClient& client) override;
-  void reached(Context& node, const ParameterClient& client, std::uint64_t step) override;
+  void begin(ParameterClient& client, Exchange& exchange) override;
+  void reached(Context& node, std::uint64_t step) override;
 
   std::uint64_t step_ = 0;  // the step of the newest cut
-  std::vector<Array<float>> residuals_{};
+  Checkpoint loaded_{};
+  // The client and the exchange of run(), which takes the cuts.
+  const ParameterClient* client_ = nullptr;
+  const Exchange* exchange_ = nullptr;
 };
 
 // Adds the workers of a training with servers; the arguments are those of the constructor.
@@ -106,7 +109,7 @@ template <class Servers, class Task>
 GroupHandle<TrainingWorker> add_workers(Program& program, const GroupOptions& group, const Servers& servers,
                                         const SchemeTensors& tensors, const Task& task, const ServerTraining& training,
                                         const Scheme& scheme) {
-  if (leaves_residuals(training, scheme)) {
+  if (cuts_workers(training, scheme)) {
     return program.group<SavedWorker>(group, servers, tensors, task, training, scheme);
   }
   return program.group<TrainingWorker>(group, servers, tensors, task, training, scheme);

@@ -12,10 +12,29 @@ PAGE = pathlib.Path(__file__).parents[2] / "programs" / "crossings.md"
 
 # Steps and flags of a scheme. It trains so long that an event in its first quarter comes well before its end.
 SCHEMES = {
-    "synchronous": (12000, []),
-    "asynchronous": (20000, []),
-    "tree": (20000, []),
-    "one_bit": (12000, []),
+    "synchronous": (5000, []),
+    "in_graph": (3000, []),
+    "feeding": (5000, []),
+    "backup": (6000, []),
+    "work_units": (1500, []),
+    "asynchronous": (8000, []),
+    "outer_product": (8000, []),
+    "bounded_delay": (6000, []),
+    "stale_synchronous": (8000, []),
+    "softsync": (10000, []),
+    "tree": (8000, []),
+    "partitioned": (8000, []),
+    "sliced": (4000, []),
+    "one_bit": (5000, []),
+    "ring": (5000, []),
+    "local_sgd": (20000, []),
+    "bmuf": (20000, ["--average-every=20"]),
+    "tree_aggregate": (2500, ["--workers=8"]),
+    "hogwild": (30000, []),
+    "pipeline": (3000, []),
+    "topology": (8000, []),
+    "federated": (800, ["--fraction=1", "--patience=1"]),
+    "gossip": (30000, []),
 }
 
 SMALL = "--hidden=16"
@@ -74,7 +93,8 @@ class Table:
         return self.claims[cell], None
 
     def rows(self):
-        return list(dict.fromkeys((cell.scheme, cell.victim, cell.event) for cell in self.claims))
+        rows = dict.fromkeys((cell.scheme, cell.victim, cell.event) for cell in self.claims)
+        return sorted(rows, key=lambda row: list(SCHEMES).index(row[0]))
 
     def text(self):
         lines = ["| scheme | node | event | " + " | ".join(OPTIONS) + " |", "| --- " * (3 + len(OPTIONS)) + "|"]

@@ -172,12 +172,14 @@ class Killed(unittest.TestCase):
                 run.signal("server/1")
                 self.assertEqual(STEPS, self.check(run)["updates"])
 
-    def test_workers_that_hold_the_parameters_end_it_with_a_clear_error(self):
-        with self.train("partitioned", "--restarts=1") as run:
-            run.wait_for_step(500)
-            run.signal("worker/2")
-            self.assertNotEqual(0, run.wait())
-            self.assertIn("can not be restarted", run.shown)
+    def test_workers_that_hold_the_parameters_come_back_and_change_no_bit(self):
+        flags = ["--scheme=partitioned", "--partition-bytes=400", "--restarts=2", "--cut-every=200", "--seed=3"]
+        expected = launch.result("train", "--launch=threads", *LONG, *flags)["parameters_hash"]
+        for victim in ["worker/2", "server/1"]:
+            with self.subTest(victim), launch.Launch("train", "--launch=processes", *LONG, *flags) as run:
+                run.wait_for_step(700)
+                run.signal(victim)
+                self.assertEqual(expected, self.check(run)["parameters_hash"])
 
 
 if __name__ == "__main__":

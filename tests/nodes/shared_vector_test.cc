@@ -83,17 +83,20 @@ TEST(SharedVector, ComesBackFromACutWithItsProgressAndIsCutAsItsUsersGetOn) {
   LocalRun run(program, {.directory = directory.path()});
   const Client<SharedVector> client = run.client(vector);
   const auto train = [&](std::uint32_t user, std::uint64_t progress) {
-    const SharedVectorView view(client.call<&SharedVector::place>());
+    const SharedVectorPlace place = client.call<&SharedVector::place>();
+    const SharedVectorView view(place);
     view.add(1, static_cast<float>(progress - view.progress(user)));
     view.set_progress(user, progress);
-    client.call<&SharedVector::cut_when_due>();
+    client.call<&SharedVector::cut_when_due>(place);
   };
   train(0, 9);
   EXPECT_FALSE(std::filesystem::exists(directory.path() / "checkpoints"));
   train(1, 3);
   run.wait_saved(12, 1);
   train(0, 18);  // nine more than at the cut
+  const SharedVectorPlace before = client.call<&SharedVector::place>();
   run.restart({"vector"}, cut_directory(directory.path(), 12));
+  EXPECT_THROW(client.call<&SharedVector::cut_when_due>(before), Error);  // its users are still in the memory before
   EXPECT_EQ(client.call<&SharedVector::updates>(), 12U);
   EXPECT_EQ(client.call<&SharedVector::values>()[1], 12);
   const SharedVectorView view(client.call<&SharedVector::place>());
@@ -116,8 +119,9 @@ TEST(SharedVector, WhatWasSavedOfAnotherModelOrForOtherWorkersIsRefused) {
       run.restart({"vector"}, cut_directory(directory.path(), 1));
       return run.failed().count("vector") == 0 ? std::string() : run.failed().at("vector").text();
     }
-    SharedVectorView(run.client(vector).call<&SharedVector::place>()).set_progress(0, 1);
-    run.client(vector).call<&SharedVector::cut_when_due>();
+    const SharedVectorPlace place = run.client(vector).call<&SharedVector::place>();
+    SharedVectorView(place).set_progress(0, 1);
+    run.client(vector).call<&SharedVector::cut_when_due>(place);
     run.wait_saved(1, 1);
     return std::string();
   };

@@ -1,4 +1,5 @@
-// The residuals of compression are in the program's cuts: a node that goes back changes no bit.
+// The state of workers is in the program's cuts, residuals of compression or all parameters: a node that goes back
+// changes no bit.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -13,6 +14,7 @@
 #include "programs/schemes/in_graph.h"
 #include "programs/schemes/one_bit.h"
 #include "programs/schemes/outer_product.h"
+#include "programs/schemes/partitioned.h"
 #include "programs/schemes/stale_synchronous.h"
 #include "programs/training/synchronous.h"
 #include "tests/directory.h"
@@ -39,6 +41,10 @@ TrainingGraph synchronous(Program& program, const LearningTask& task, const Serv
   return add_synchronous_training(program, task, training);
 }
 
+TrainingGraph partitioned(Program& program, const LearningTask& task, const ServerTraining& training) {
+  return add_partitioned_training(program, task, training, {.bytes = 1000, .credit = 2000});
+}
+
 const std::vector<std::string> kWorkers{"worker/0", "worker/1", "worker/2"};
 const Case kCases[] = {
     {"OneBit", {.kind = Compression::one_bit}, synchronous, kWorkers},
@@ -52,6 +58,8 @@ const Case kCases[] = {
        return add_in_graph_training(program, task, training);
      },
      {"worker/0"}},
+    {"Partitioned", {}, partitioned, kWorkers},
+    {"PartitionedTopK", {.kind = Compression::top_k, .share = 0.05}, partitioned, kWorkers},
     {"OneBitScheme",
      {},
      [](Program& program, const LearningTask& task, const ServerTraining& training) {

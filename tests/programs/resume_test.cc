@@ -14,6 +14,7 @@
 #include "programs/schemes/federated.h"
 #include "programs/schemes/in_graph.h"
 #include "programs/schemes/outer_product.h"
+#include "programs/schemes/partitioned.h"
 #include "programs/schemes/sliced.h"
 #include "programs/schemes/softsync.h"
 #include "programs/schemes/stale_synchronous.h"
@@ -52,8 +53,8 @@ Outcome train(const Add& add, std::uint64_t steps, const std::filesystem::path& 
     const Eigen::Index size = digits_task().model()->size();
     const Parameters parameters = trained_parameters(servers, run.client(graph.workers), size);
     out.hash = parameters_hash(parameters.values);
-    out.updates = has_rounds ? run.client(Handle<Rounds>("rounds")).call<&Rounds::statistics>().rounds
-                             : all_parameters(servers, size).step;
+    out.updates =
+        has_rounds ? run.client(Handle<Rounds>("rounds")).call<&Rounds::statistics>().rounds : parameters.step;
   };
   lp::Run run(std::move(program), options);
   EXPECT_TRUE(run.wait().success) << run.wait().cause.text();
@@ -89,6 +90,11 @@ const Case kCases[] = {
      [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_in_graph_training(p, t, s); }},
     {"Sliced", 2 * kSteps, true,
      [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_sliced_training(p, t, s); }},
+    {"Partitioned", 2 * kSteps, true,
+     [](Program& p, const LearningTask& t, ServerTraining s) {
+       s.rule = Momentum{.rate = 0.05F};
+       return add_partitioned_training(p, t, s, {.bytes = 1000, .credit = 2000});
+     }},
     {"Asynchronous", 2 * kSteps, false,
      [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_asynchronous_training(p, t, s); }},
     {"Downpour", 2 * kSteps / 4, false,

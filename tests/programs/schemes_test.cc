@@ -513,6 +513,16 @@ TEST(Partitioned, AWorkerSendsAndReceivesEachByteOnceAStepAndGetsTheBitsOfSynchr
             }));
 }
 
+TEST(Partitioned, ReplicasOfServersLeaveNoCutToRestartAWorkerFrom) {
+  ServerTraining training = training_of(2, 10, 0.1F, 2);
+  training.replicated = true;
+  Program alone("training");
+  add_partitioned_training(alone, digits_task(), training);
+  training.restarts = 1;
+  Program restarted("training");
+  EXPECT_THROW(add_partitioned_training(restarted, digits_task(), training), Error);
+}
+
 // ---- BigDL, CaffeOnSpark
 
 TEST(Sliced, EveryWorkerOwnsASliceAndAllReplicasAreEqual) {

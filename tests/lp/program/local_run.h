@@ -78,6 +78,10 @@ class LocalRun : public Runtime::Observer {
       return finished + failed_.size() >= awaited.size();
     });
   }
+  // Waits until this many nodes have ended their run().
+  void wait_ended(std::size_t nodes) {
+    wait([&] { return finished_.size() >= nodes; });
+  }
   // Waits until this many nodes have failed.
   void wait_failed(std::size_t nodes) {
     wait([&] { return failed_.size() >= nodes; });
