@@ -9,10 +9,12 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "lp/base/shared_heap.h"
 #include "lp/rpc/call.h"
 #include "lp/rpc/call_slots.h"
 #include "lp/rpc/link.h"
@@ -83,6 +85,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     Pending* call;
     bool asked;
     bool granted;
+    std::optional<SharedHeap::Sparing> sparing{};  // while it has asked and waits
   };
   // With the lock; those sent one way are to be ended without it:
   void transmit(Pending& call, bool granted = false);

@@ -193,6 +193,24 @@ Ref<StateBase> start_here(const Outgoing& outgoing, const CallOptions& options, 
   return state;
 }
 
+// Is ready when nobody needs the arrays of this message any more that are in this process's memory.
+Future<void> watch_arrays(Frames& frames) {
+  auto gone = std::shared_ptr<Promise<void>>(new Promise<void>(), [](Promise<void>* promise) {
+    promise->set_value();
+    delete promise;
+  });
+  Future<void> future = gone->future();
+  for (Buffer& array : frames.arrays) {
+    const std::byte* const data = array.data();
+    const std::size_t size = array.size();
+    array = Buffer::wrap(data, size, [held = std::move(array), gone]() mutable {
+      held = {};
+      gone.reset();
+    });
+  }
+  return future;
+}
+
 }  // namespace
 
 void start_as_bytes(Pending& call, const Outgoing& outgoing, const CallOptions& options) {
@@ -208,11 +226,17 @@ void start_as_bytes(Pending& call, const Outgoing& outgoing, const CallOptions& 
       return;
     }
   }
+  Future<void> arrays_gone;
+  if (waits) arrays_gone = watch_arrays(call.frames);
   call.retain();
   peer.send(call);
   if (!waits) return;
   try {
+    const Time begin = now();
     call.wait_on_its_way();
+    // Who had to wait for room is ahead of the service. If it made the next array before this one's memory is free
+    // again, it would soon have the memory of both, for no use. But the service may keep this one.
+    arrays_gone.wait_for(now() - begin);
   } catch (const Error& error) {
     call.cancel(error);
     throw;
