@@ -45,8 +45,8 @@ class SharedHeap {
   // Has the lenders drop what has come back.
   void take_back() noexcept;
 
-  // While one lives, the process is ahead of those that it sends to: it needs memory less soon than others may, and what
-  // it frees keeps few pages.
+  // While one lives, the process is ahead of those that it sends to: it needs memory less soon than others may, and
+  // what it frees keeps few pages.
   class Sparing {
    public:
     Sparing() noexcept : heap_(current()) {

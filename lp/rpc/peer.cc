@@ -196,7 +196,8 @@ void Peer::accept_bytes_at(NodeCore& core, Pending& call) noexcept {
                    .offset = Pending::front(call.scope().path),
                    .scope = call.scope(),
                    .caller = call.caller(),
-                   .reply = {}};
+                   .reply = {},
+                   .room = std::move(call.room)};
   call.leave();
   call.counted.sent(call.frames.size());
   if (!call.one_way()) {

@@ -41,7 +41,6 @@ class ShmWriter {
   std::deque<Part> queue_;
   Link::Queued queued_;
   std::size_t done_ = 0;  // bytes of the first one
-  bool ring_ = false;     // for some of what was written
   std::size_t kept_ = 0;  // bytes of arrays on the heap, since the reader had all, or was to be rung for them
   std::vector<Buffer> leased_;
   std::vector<std::uint64_t> free_;  // of leased_

@@ -36,9 +36,10 @@ class Service {
     gate_.done.push_back(number);
     return number;
   }
+  Stream<int> items(Bytes, int number) { co_yield number; }
   int ping() { return 1; }
   std::vector<int> done() { return gate_.done; }
-  using Remote = Methods<&Service::take, concurrent<&Service::ping, 8>, &Service::done>;
+  using Remote = Methods<&Service::take, &Service::items, concurrent<&Service::ping, 8>, &Service::done>;
 
  private:
   Gate& gate_;
@@ -92,6 +93,8 @@ class Bounds : public ::testing::TestWithParam<Reach> {
     std::iota(expected.begin(), expected.end(), 0);
     EXPECT_EQ(client().call<&Service::done>(), expected);
   }
+  // What waits to leave for the service has as much again.
+  static std::size_t bounds() { return GetParam() == Reach::shm || GetParam() == Reach::tcp ? 2 : 1; }
   Client<Service> client() { return run_.client(service_); }
 
   Gate gate_;
@@ -100,7 +103,7 @@ class Bounds : public ::testing::TestWithParam<Reach> {
   const Handle<Relay> relay_ = program_.add<Relay>({.name = "relay"}, service_);
   ReachedRun run_{program_, GetParam(), {.memory = 1}};
 };
-INSTANTIATE_TEST_SUITE_P(Paths, Bounds, ::testing::Values(Reach::direct, Reach::shm, Reach::tcp), reach_name);
+INSTANTIATE_TEST_SUITE_P(Paths, Bounds, kEachPath, reach_name);
 
 TEST_P(Bounds, WhoSendsWaitsUntilThereIsRoom) {
   const Bytes bytes(8 * kMiB);
@@ -118,7 +121,7 @@ TEST_P(Bounds, SmallerCallsCountAsWell) {
     client().at_once().send<&Service::take>(bytes, number);
     if (number == 0) gate_.inside.wait();
   });
-  expect_bounded(calls, bytes.size(), GetParam() == Reach::direct ? 1 : 2);
+  expect_bounded(calls, bytes.size(), bounds());
   expect_all(calls);
 }
 
@@ -151,15 +154,54 @@ TEST_P(Bounds, AHandlerHearsThatThereIsNoRoom) {
     run_.calling().start_one("relay", 1, /*others=*/1);
   }
   const int calls = run_.client(relay_).call<&Relay::flood>(kSize);
-  expect_bounded(calls, kSize, GetParam() == Reach::direct ? 1 : 2);
+  expect_bounded(calls, kSize, bounds());
   gate_.inside.wait();
   expect_all(calls);
+}
+
+TEST_P(Bounds, StreamsCountAsWell) {
+  const Bytes bytes(1 << 20);
+  client().send<&Service::take>(bytes, 0);
+  gate_.inside.wait();
+  std::vector<StreamReader<int>> streams;
+  const int calls = count_until(ErrorKind::overloaded, [&](int number) {
+    streams.push_back(client().stream<&Service::items>(bytes, number));
+    if (streams.back().wait_for(Duration::zero())) streams.back().next();
+  });
+  expect_bounded(calls, bytes.size(), bounds());
+  gate_.open.set();
+  streams.pop_back();
+  for (int number = 0; number < calls; ++number) EXPECT_EQ(streams.at(static_cast<std::size_t>(number)).next(), number);
 }
 
 TEST_P(Bounds, ACallThatIsLargerThanTheBoundPassesAlone) {
   gate_.open.set();
   EXPECT_EQ(client().async<&Service::take>(Bytes(2 * kBound), 1).get(), 1);
   EXPECT_EQ(client().call<&Service::take>(Bytes(2 * kBound), 2), 2);
+}
+
+class BoundsElsewhere : public Bounds {};
+INSTANTIATE_TEST_SUITE_P(Paths, BoundsElsewhere, ::testing::Values(Reach::shm, Reach::tcp), reach_name);
+
+// Else each of many callers would have two arrays where one is enough.
+TEST_P(BoundsElsewhere, WhoWaitedForRoomGoesOnWhenItsArrayIsGone) {
+  constexpr int kCalls = 4;  // one runs, two wait at the service, one here
+  bool gone = false;
+  {
+    const Thread caller = spawn("caller", [&] {
+      for (int number = 0; number < kCalls; ++number) {
+        Bytes bytes(kBound * 3 / 8);
+        const std::byte* const at = bytes.data();
+        client().send<&Service::take>(bytes, number);
+        bytes.edit();
+        gone = bytes.data() == at;
+      }
+    });
+    gate_.inside.wait();
+    EXPECT_THROW(client().within(kSoon).send<&Service::take>(Bytes(kBound), kCalls), Error) << "there is no room";
+    gate_.open.set();
+  }
+  EXPECT_TRUE(gone);
 }
 
 }  // namespace

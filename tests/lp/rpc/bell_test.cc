@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <memory>
@@ -69,6 +70,35 @@ TEST(BellTest, NoMarkIsLostBetweenThreads) {
     for (std::uint32_t lane = 0; bell->take(lane);) wanted[lane] = 0;
   }
   for (const auto& one : wanted) EXPECT_EQ(one.load(), 0);
+}
+
+// Of two lanes of a word the second is marked while the first is taken, again and again; what is marked must be found
+// before the next round.
+TEST(BellTest, NoMarkIsLostBesideOneThatIsTaken) {
+  auto bell = std::make_unique<Bell>();
+  constexpr std::uint32_t kRounds = 200'000;
+  std::atomic<std::uint32_t> marked = 0;
+  std::atomic<std::uint32_t> found = 0;
+  const Thread marks = spawn("marks", [&] {
+    for (std::uint32_t round = 1; round <= kRounds; ++round) {
+      bell->mark(0);
+      bell->mark(1);
+      marked = round;
+      while (found.load() < round) {
+      }
+    }
+  });
+  std::array<std::uint32_t, 2> taken{};
+  std::uint32_t lost = 0;
+  for (std::uint32_t round = 1; round <= kRounds;) {
+    const bool all = marked.load() == round;
+    for (std::uint32_t lane = 0; bell->take(lane);) taken.at(lane) = round;
+    if (!all) continue;
+    lost +=
+        static_cast<std::uint32_t>(std::count_if(taken.begin(), taken.end(), [&](auto one) { return one != round; }));
+    found = round++;
+  }
+  EXPECT_EQ(lost, 0u);
 }
 
 }  // namespace
