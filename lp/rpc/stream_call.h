@@ -193,25 +193,18 @@ StreamReader<T> start_stream(Edge& edge, const MethodInfo& info, const CallOptio
   const Outgoing outgoing = outgoing_call(edge, info, options);
   const Duration timeout = edge.hub().timeout(options.timeout, info);
   auto queue = std::make_shared<StreamQueue<T>>();
-  CallOptions at_once = options;
-  at_once.at_once = true;  // it waits for nothing but items
   Ref<StateBase> state;
   if (edge.goes_as_bytes()) {
     auto* call = new RemoteStream<T>(outgoing, queue);
     state = Ref<StateBase>(call);
     call->encode(arguments);
+    CallOptions at_once = options;
+    at_once.at_once = true;  // it waits for nothing but items
     start_as_bytes(*call, outgoing, at_once);
   } else {
-    std::unique_ptr<Room> room;
-    const bool fits = find_room(outgoing, at_once, info.arguments->bytes(arguments), room);
     auto* call = new (*info.arguments) StreamCall<T>(outgoing, arguments, timeout, queue);
     state = Ref<StateBase>::share(call);
-    call->room = std::move(room);
-    if (fits) {
-      outgoing.peer.accept_local(*call, info);
-    } else {
-      call->refuse(overloaded(outgoing));
-    }
+    outgoing.peer.accept_local(*call, info);
   }
   return StreamReader<T>(std::move(queue),
                          {.call = state,

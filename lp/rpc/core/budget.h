@@ -84,7 +84,7 @@ class Budget {
   std::list<Asked> asked_;
 };
 
-// The bounds of a process on a machine, or in a container, of so much memory.
+// The bounds of a process on a machine of so much memory.
 struct Bounds {
   std::size_t service;  // bytes
   std::size_t process;

@@ -266,8 +266,7 @@ class Pending : public StateBase {
   std::atomic<bool> waits_here_ = false;  // with `leaving`
 
  public:
-  Budget::Share leaving{};       // until it leaves
-  std::unique_ptr<Room> room{};  // at its callee, when that is in this process
+  Budget::Share leaving{};  // until it leaves
 
  private:
   Ref<StateBase> take_served() noexcept { return Ref<StateBase>(served_.exchange(nullptr)); }

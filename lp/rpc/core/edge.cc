@@ -156,6 +156,14 @@ bool may_wait(const CallOptions& options) {
   return !options.at_once && (frame == nullptr || (frame->chain == 0 && !frame->holds_turn));
 }
 
+Error overloaded(const Outgoing& call) {
+  return Error(
+      ErrorKind::overloaded,
+      "there is no room for this call, so many bytes wait already: wait for replies, or call from run(), where "
+      "a call waits for room",
+      {.node = call.peer.hub().name(call.peer.id()), .method = std::string(call.info.name)});
+}
+
 // Room in the queue of a service of this process, or none.
 Budget::Share room_for(const Outgoing& call, const CallOptions& options, std::size_t bytes) {
   Budget& budget = call.peer.hub().incoming();
@@ -171,19 +179,18 @@ Budget::Share room_for(const Outgoing& call, const CallOptions& options, std::si
 
 // A call at a service of this process; null when there is no room.
 Ref<StateBase> start_here(const Outgoing& outgoing, const CallOptions& options, void* arguments) {
+  const std::size_t bytes = options.awaited ? 0 : outgoing.info.arguments->bytes(arguments);
   std::unique_ptr<Room> room;
-  if (!find_room(outgoing, options, options.awaited ? 0 : outgoing.info.arguments->bytes(arguments), room)) return {};
+  if (bytes >= Budget::kSmall) {
+    Budget::Share share = room_for(outgoing, options, bytes);
+    if (!share) return {};
+    room = std::make_unique<Room>(std::move(share));
+  }
   Call* const call = outgoing.info.result->call(outgoing, arguments);
   Ref<StateBase> state = Ref<StateBase>::share(call);
   call->room = std::move(room);
   outgoing.peer.accept_local(*call, outgoing.info);
   return state;
-}
-
-// Room among what waits to leave for its callee.
-bool find_way(Pending& call) {
-  call.leaving = call.peer().hub().outgoing().take(call.peer().leaving(), call.frames.size());
-  return static_cast<bool>(call.leaving);
 }
 
 // Is ready when nobody needs the arrays of this message any more that are in this process's memory.
@@ -217,31 +224,18 @@ void fall_back(Future<void>& arrays_gone, Duration waited) {
 
 }  // namespace
 
-Error overloaded(const Outgoing& call) {
-  return Error(
-      ErrorKind::overloaded,
-      "there is no room for this call, so many bytes wait already: wait for replies, or call from run(), where "
-      "a call waits for room",
-      {.node = call.peer.hub().name(call.peer.id()), .method = std::string(call.info.name)});
-}
-
-bool find_room(const Outgoing& call, const CallOptions& options, std::size_t bytes, std::unique_ptr<Room>& room) {
-  if (bytes < Budget::kSmall) return true;
-  Budget::Share share = room_for(call, options, bytes);
-  if (share) room = std::make_unique<Room>(std::move(share));
-  return room != nullptr;
-}
-
 void start_as_bytes(Pending& call, const Outgoing& outgoing, const CallOptions& options) {
   Peer& peer = outgoing.peer;
   const std::size_t bytes = call.frames.size();
   const bool counts = bytes >= Budget::kSmall && !options.awaited;
-  const bool here = counts && peer.local() != nullptr;
-  const bool waits = counts && !here && may_wait(options);
+  const bool waits = counts && may_wait(options);
   call.awaited = options.awaited;
-  if (here ? !find_room(outgoing, options, bytes, call.room) : counts && !waits && !find_way(call)) {
-    call.on_error(overloaded(outgoing));
-    return;
+  if (counts && !waits) {
+    call.leaving = peer.hub().outgoing().take(peer.leaving(), bytes);
+    if (!call.leaving) {
+      call.on_error(overloaded(outgoing));
+      return;
+    }
   }
   Future<void> arrays_gone;
   if (waits && bytes > peer.hub().window()) arrays_gone = watch_arrays(call.frames);

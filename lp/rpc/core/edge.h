@@ -70,11 +70,6 @@ struct CallOptions {
 // A call that `edge` makes now.
 Outgoing outgoing_call(Edge& edge, const MethodInfo& info, const CallOptions& options);
 
-// Room for so many bytes in the queue of the callee, which is in this process; few need none. Waits for it where the
-// call may; false when there is none, and the call ends as `overloaded`.
-bool find_room(const Outgoing& call, const CallOptions& options, std::size_t bytes, std::unique_ptr<Room>& room);
-Error overloaded(const Outgoing& call);
-
 // Hands a call that is encoded over, and waits until it is on its way where it may.
 void start_as_bytes(Pending& call, const Outgoing& outgoing, const CallOptions& options);
 

@@ -34,7 +34,7 @@ class Hub {
     CurveKeys keys{};                  // of this process; empty: only loopback, and without encryption
     std::string outside_key{};         // public key of who calls from outside the graph
     std::size_t shared_memory = 0;     // bytes for big arrays, at most; 0: as much as the machine has memory
-    std::size_t memory = 0;            // bytes, of which calls may have a part (budget.h); 0: the machine's or container's
+    std::size_t memory = 0;            // bytes, of which calls may have a part (budget.h); 0: the machine's
     std::vector<std::string> nodes{};  // names, by NodeId
   };
 

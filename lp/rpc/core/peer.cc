@@ -196,8 +196,7 @@ void Peer::accept_bytes_at(NodeCore& core, Pending& call) noexcept {
                    .offset = Pending::front(call.scope().path),
                    .scope = call.scope(),
                    .caller = call.caller(),
-                   .reply = {},
-                   .room = std::move(call.room)};
+                   .reply = {}};
   call.leave();
   call.counted.sent(call.frames.size());
   if (!call.one_way()) {

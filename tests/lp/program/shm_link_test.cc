@@ -148,9 +148,8 @@ TEST_F(ShmLinkTest, RepliesThatNobodyWaitsForAreNoBurden) {
 // While a thread reads for its own reply the neighbour rings nobody; afterwards it must ring for those that others
 // await.
 TEST_F(ShmLinkTest, WhoHasReadForItselfLeavesTheOthersToTheReceiver) {
-  Future<bool> slow = client_->async<&Source::nap>();
   Event done;
-  const auto awaited = slow.then([&](Future<bool>) { done.set(); });  // from now on, and nobody reads for it
+  const auto awaited = client_->async<&Source::nap>().then([&](Future<bool>) { done.set(); });  // nobody reads for it
   EXPECT_EQ(client_->call<&Source::add>(1, 2), 3);
   Source::go_on.set();
   EXPECT_TRUE(done.wait(after(std::chrono::seconds(20))));
