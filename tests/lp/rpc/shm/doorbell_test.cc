@@ -76,7 +76,7 @@ TEST(BellTest, NoMarkIsLostBetweenThreads) {
 // before the next round.
 TEST(BellTest, NoMarkIsLostBesideOneThatIsTaken) {
   auto bell = std::make_unique<Bell>();
-  constexpr std::uint32_t kRounds = 20'000;
+  constexpr std::uint32_t kRounds = 60'000;
   std::atomic<std::uint32_t> marked = 0;
   std::atomic<std::uint32_t> found = 0;
   const Thread marks = spawn("marks", [&] {
