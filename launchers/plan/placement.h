@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "launchers/plan/hosts.h"
-#include "launchers/run.h"
+#include "launchers/plan/launch_options.h"
 #include "launchers/supervisor/supervision_graph.h"
 #include "lp/config/placement.h"
 #include "lp/program/plan.h"

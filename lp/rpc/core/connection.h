@@ -17,7 +17,7 @@
 #include "lp/base/shared_heap.h"
 #include "lp/rpc/core/call.h"
 #include "lp/rpc/core/call_slots.h"
-#include "lp/rpc/core/link.h"
+#include "lp/rpc/link/link.h"
 #include "lp/wire/envelope.h"
 
 namespace lp::internal {
