@@ -182,14 +182,16 @@ TEST_P(BoundsOfSharedMemory, WhoWaitedForRoomGoesOnWhenItsArrayIsGone) {
   Event returned;
   const Thread caller = spawn("caller", [&] {
     for (int number = 0; number < kCalls; ++number) {
+      Bytes bytes(kBound * 3 / 8);
       if (number == kCalls - 1) full.set();
-      client().send<&Service::take>(Bytes(kBound * 3 / 8), number);
+      client().send<&Service::take>(std::move(bytes), number);
     }
     returned.set();
   });
   full.wait();
-  for (int i = 0; i < 5; ++i) {
-    EXPECT_THROW(client().within(kSoon).send<&Service::take>(Bytes(kBound), kCalls), Error) << "there is no room";
+  const Bytes large(kBound);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_THROW(client().within(kSoon).send<&Service::take>(large, kCalls), Error) << "there is no room";
   }
   gate_.open.set();
   gate_.second.wait();  // there is room for the last one, which is sent
