@@ -1,4 +1,4 @@
-# What tools/demo and tools/test share; sourced. Enters the project's top folder.
+# Shell functions for tools/demo and tools/test, which source this file. It changes to the project's top folder.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -9,7 +9,7 @@ fail() {
   exit 2
 }
 
-# installed PACKAGE[|PACKAGE...]: whether one of them is.
+# installed PACKAGE[|PACKAGE...]: succeeds if one of them is installed.
 installed() {
   local name
   for name in ${1//|/ }; do
@@ -18,7 +18,7 @@ installed() {
   return 1
 }
 
-# need WORD...: installs the packages that tools/packages lists after these words, where they are missing.
+# need WORD...: installs the missing ones of the packages that tools/packages lists after these words.
 need() {
   local words missing=() package
   words=$(IFS='|' && echo "$*")
@@ -45,7 +45,7 @@ need() {
     fail "apt-get could not install ${missing[*]}; lp is made for Debian 12"
 }
 
-# build PRESET [TARGET...]: configures and builds a preset of CMakePresets.json; everything without targets.
+# build PRESET [TARGET...]: configures and builds a preset of CMakePresets.json; all targets if none is named.
 build() {
   local preset=$1
   shift

@@ -37,7 +37,7 @@ consteval bool check_arguments(std::type_identity<ArgumentList<std::index_sequen
   return (check_argument<I + 1, Given, P>() && ...);
 }
 
-// Says in one sentence what is wrong with a call, and only that.
+// Explains in one sentence what is wrong with a call, and only that.
 template <class S, auto M, class... Given>
 consteval bool can_call() {
   if constexpr (!Complete<S>) {
@@ -82,7 +82,7 @@ V read_version(Edge& edge, const MethodInfo& info, const CallOptions& options) {
   V version = call_and_wait<V>(edge, info, options, &arguments);
   if (version.value() == nullptr) return {known.name, std::static_pointer_cast<typename V::Value>(known.value)};
   if (edge.peer().local() == nullptr) {
-    // What came as a copy is kept, so that it need not come again; what lies at the service is not kept from it.
+    // A copied value is kept, so that it need not come again. A value that lies at the service is not kept from it.
     edge.versions().put(info.id, {.name = version.name(), .value = version.value()}, !edge.shares_memory());
   }
   return version;
@@ -137,7 +137,7 @@ class Client {
     }
   }
 
-  // The latest version of what the service has published under this member (published.h). Throws Error.
+  // Returns the latest version that the service has published under this member (published.h). Throws Error.
   template <auto M>
   auto read() const {
     if constexpr (internal::can_call<S, M, internal::VersionName>()) {
@@ -146,8 +146,8 @@ class Client {
     }
   }
 
-  // One way: returns when the call is on its way. Nobody learns how it ended. Throws `overloaded` when there is no room
-  // and it may not wait for that, and `deadline` when there was none in time.
+  // Sends a one-way call: returns when the call is on its way. Nobody learns how it ended. Throws `overloaded` when
+  // there is no room and it may not wait for room, and `deadline` when no room came in time.
   template <auto M, class... Args>
   void send(Args&&... args) const {
     if constexpr (internal::can_call<S, M, Args&&...>()) {
@@ -157,24 +157,24 @@ class Client {
     }
   }
 
-  // This client with another time limit for each call than the method's. What is left of the current handler's time
-  // still bounds it. Without any, 0 or less, calls end with Error::deadline, and do not run.
+  // Returns this client with another time limit for each call than the method's. The time left of the current handler
+  // still bounds it. With a timeout of 0 or less, calls end with Error::deadline and do not run.
   Client within(Duration timeout) const {
     Client other = *this;
     other.options_.timeout = std::max(timeout, internal::CallOptions::kNoTime);
     return other;
   }
 
-  // This client for code that must not wait: `async` and `send` end with `overloaded` where there is no room, as they
-  // do in a handler.
+  // Returns this client for code that must not wait: `async` and `send` end with `overloaded` where there is no room,
+  // as they do in a handler.
   Client at_once() const {
     Client other = *this;
     other.options_.at_once = true;
     return other;
   }
 
-  // This client for one call of a `once` method under a number of the program's own, such as a step, which must grow
-  // from call to call: a node that was restarted and does the step again does not run it twice.
+  // Returns this client for one call of a `once` method under a number of the program's own, such as a step. The number
+  // must grow from call to call: a node that was restarted and does the step again does not run the method twice.
   Client numbered(std::uint64_t number) const {
     Client other = *this;
     other.options_.number = number | internal::Caller::kGiven;

@@ -1,6 +1,6 @@
 #pragma once
 // Members of a group, and calls to several of them at once. A snapshot: it does not change when members come and go.
-// The one that a node gets has all of the group, latest() those that are there now. A value, like Client.
+// The snapshot that a node gets has the whole group; latest() has the members that are there now. A value, like Client.
 
 #include <cstddef>
 #include <memory>
@@ -16,7 +16,7 @@
 
 namespace lp {
 
-// What one replica answered: a value, or the error instead.
+// The answer of one replica: a value, or the error instead.
 template <class T>
 class Outcome {
  public:
@@ -45,7 +45,7 @@ template <class T>
 class Replies {
  public:
   struct Reply {
-    std::size_t replica = 0;  // its position in the snapshot
+    std::size_t replica = 0;  // position in the snapshot
     Outcome<T> outcome;
   };
 
@@ -59,7 +59,7 @@ class Replies {
     }
   }
 
-  // The next reply; nothing when all have come. Each ends at its own deadline, so this does too.
+  // Returns the next reply, or nothing when all have come. Each call ends at its own deadline, so this does too.
   std::optional<Reply> next() {
     if (left_ == 0) return std::nullopt;
     --left_;
@@ -92,27 +92,29 @@ class Replies {
 template <class S>
 class Clients {
  public:
-  // Made by dereferencing a GroupHandle: all of the group, epoch 0. Without `membership` they are no group, and stay.
+  // Made by dereferencing a GroupHandle: the whole group, epoch 0. Without `membership` the clients are no group, and
+  // do not change.
   explicit Clients(std::vector<Client<S>> all, internal::Membership* membership = nullptr)
       : all_(std::move(all)), membership_(membership) {
     if (membership != nullptr) group_ = std::make_shared<const std::vector<Client<S>>>(all_);
   }
 
-  // Who of the group is there now.
+  // Returns the members of the group that are there now.
   Clients latest() const { return group_ == nullptr ? *this : Clients(group_, membership_); }
-  // Ready when the group is another than in this snapshot, at once if it is already. `stopped` when the run ends first.
+  // Returns a future that is ready when the group differs from this snapshot, at once if it does already. It fails with
+  // `stopped` when the run ends first.
   [[nodiscard]] Future<void> change() const {
     if (group_ == nullptr) throw Error(ErrorKind::failed, "clients that are no group do not change");
     return membership_->change(epoch_);
   }
   // Counts the changes of the group: two nodes with the same epoch see the same members.
   std::uint64_t epoch() const { return epoch_; }
-  // The number in its group of the client at this position: 3 for "worker/3".
+  // Returns the number in its group of the client at this position: 3 for "worker/3".
   std::size_t replica(std::size_t position) const { return replicas_.empty() ? position : replicas_[position]; }
 
   std::size_t size() const { return all_.size(); }
   bool empty() const { return all_.empty(); }
-  // Error::failed when there is none at this position.
+  // Throws Error::failed when there is no client at this position.
   const Client<S>& operator[](std::size_t position) const {
     if (position >= all_.size()) internal::no_client(position, all_.size());
     return all_[position];
@@ -159,7 +161,7 @@ class Clients {
     return outcomes;
   }
 
-  // The first success; the rest is cancelled. When all fail, the last failure is thrown.
+  // Returns the first success; the rest is cancelled. When all fail, the last failure is thrown.
   template <auto M, class... Args>
   auto any(const Args&... args) const {
     auto first = when_any(async<M>(args...));
@@ -167,16 +169,16 @@ class Clients {
     if constexpr (!std::is_same_v<decltype(value), std::monostate>) return value;
   }
 
-  // The replies as they come.
+  // Returns the replies as they come.
   template <auto M, class... Args>
   [[nodiscard]] auto each(const Args&... args) const {
     auto futures = async<M>(args...);
     return Replies<typename decltype(futures)::value_type::value_type>(std::move(futures));
   }
 
-  // The replica that owns a key, at the position partition_of(key, size()): mix64(key) mod size; for text
-  // mix64(fnv1a(key)) mod size. Stable for ever, as long as the members are the same. Throws `disconnected` when none
-  // is there.
+  // Returns the replica that owns a key, at the position partition_of(key, size()): mix64(key) mod size, or
+  // mix64(fnv1a(key)) mod size for text. It is stable for ever, as long as the members are the same. Throws
+  // `disconnected` when no member is there.
   const Client<S>& by_key(std::uint64_t key) const {
     if (all_.empty()) throw Error(ErrorKind::disconnected, "no member of the group is there");
     return all_[partition_of(key, all_.size())];
@@ -196,9 +198,9 @@ class Clients {
   }
 
   std::vector<Client<S>> all_;
-  std::vector<std::size_t> replicas_{};  // their numbers; empty: their positions are
+  std::vector<std::size_t> replicas_{};  // numbers in the group; empty: the positions are the numbers
   std::uint64_t epoch_ = 0;
-  Group group_{};  // everyone, whether there or not; null: this is none
+  Group group_{};  // all members, whether there or not; null: this is no group
   internal::Membership* membership_ = nullptr;
 };
 

@@ -1,14 +1,14 @@
 #pragma once
-// A stream that a service fills as things happen: a handler returns it, and whatever the service puts in goes to the
-// reader at once, on the stack of who puts it.
+// A stream that a service fills as things happen. A handler returns it. Items that the service puts in go to the reader
+// at once, on the stack of the code that puts them.
 //
 //   lp::Stream<Event> watch() { return events_.stream(); }
 //   void record(Event event) { events_.put(std::move(event)); }
 //
 //   lp::Feed<Event> events_;
 //
-// For one reader; one that comes later takes over what is left. Items wait in the feed while there is no reader, or no
-// room on the way to it. Owned by a service, and used in its turn only.
+// For one reader; a later reader takes over the items that are left. Items wait in the feed while there is no reader,
+// or no room on the way to it. Owned by a service, and used in its turn only.
 
 #include <coroutine>
 #include <cstddef>
@@ -28,7 +28,7 @@ class Feed {
   Feed() = default;
   Feed(const Feed&) = delete;
   Feed& operator=(const Feed&) = delete;
-  // A reader that is not at the end hears that the stream was dropped.
+  // A reader that is not at the end gets the error that the stream was dropped.
   ~Feed() {
     if (!state_->ended) fail(internal::abandoned_promise());
   }
@@ -37,7 +37,7 @@ class Feed {
     state_->items.push_back(std::move(item));
     state_->go_on();
   }
-  // No item follows; those that wait are read first, if not `error` comes instead of them.
+  // Ends the stream. The items that wait are read first; then the stream ends, or fails with `error`.
   void end() {
     state_->ended = true;
     state_->go_on();
@@ -47,19 +47,19 @@ class Feed {
     end();
   }
 
-  // The items that wait.
+  // The number of items that wait.
   std::size_t size() const { return state_->items.size(); }
 
   // The reading end, for a handler to return.
   Stream<T> stream() { return read(state_, ++state_->reader); }
 
  private:
-  // Shared with the reading coroutine, which may be there for longer.
+  // Shared with the reading coroutine, which may live longer.
   struct State {
     std::deque<T> items{};
     bool ended = false;
     std::optional<Error> error{};
-    std::uint64_t reader = 0;  // the latest
+    std::uint64_t reader = 0;  // number of the latest reader
     std::coroutine_handle<> waiting{};
 
     void go_on() {
@@ -67,7 +67,7 @@ class Feed {
     }
   };
 
-  // Ends when something has changed; whether the reader is still there.
+  // Ends when something has changed. Returns whether the reader is still there.
   struct Change {
     using Handle = std::coroutine_handle<typename Stream<T>::promise_type>;
     State& state;
@@ -91,7 +91,7 @@ class Feed {
         co_return;
       } else {
         const bool wanted = co_await change;
-        if (!wanted) co_return;  // what there is now is for the next reader
+        if (!wanted) co_return;  // the items that are left belong to the next reader
       }
     }
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Who of a group is there, as far as this process has heard. Owned by the Runtime; thread-safe.
+// The members of a group that are there, as far as this process knows. Owned by the Runtime; thread-safe.
 
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace lp::internal {
 
-// Throws Error(failed): clients[position] of so many.
+// Throws Error(failed): clients[position] is out of range for `size` clients.
 [[noreturn]] void no_client(std::size_t position, std::size_t size);
 
 class Membership {
@@ -23,16 +23,17 @@ class Membership {
   // Equal epochs of one run mean the same replicas, in every process.
   struct Snapshot {
     std::uint64_t epoch = 0;
-    std::vector<std::size_t> replicas{};  // that are there, in order
+    std::vector<std::size_t> replicas{};  // the replicas that are there, in order
   };
 
   explicit Membership(std::size_t size) : there_(size, true) {}
 
   Snapshot now() const;
-  // Ready when the epoch is another one; fails with `stopped` when the run ends before.
+  // Returns a future that is ready when the epoch differs from this one. It fails with `stopped` when the run ends
+  // before.
   Future<void> change(std::uint64_t epoch);
 
-  // What of the group changes with this epoch.
+  // Applies the changes of the group with this epoch.
   void update(std::uint64_t epoch, std::span<const News> news);
   // The run ends: nothing will change any more.
   void close();

@@ -21,7 +21,8 @@ std::pair<std::string, std::string> parts(const std::string& endpoint) {
 
 NearestNetwork::NearestNetwork(Hub& hub) : path_(hub.options().path), tcp_(Tcp::listen(hub)) {
   try {
-    SharedHeap::use(hub.options().shared_memory);  // what TCP brings goes there too: into memory that was used before
+    // Arrays that TCP brings go there too: into memory that was used before.
+    SharedHeap::use(hub.options().shared_memory);
     if (path_ != Path::tcp) shm_ = std::make_unique<Shm>(hub);
   } catch (const Error&) {
     if (path_ != Path::shm) return;

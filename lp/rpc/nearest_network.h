@@ -1,6 +1,6 @@
 #pragma once
-// The nearest way to each process of a run: shared memory within a host and network namespace, else TCP. Owned by the
-// Hub; thread-safe.
+// The nearest way to each process of a run: shared memory within a host and network namespace, otherwise TCP. Owned by
+// the Hub; thread-safe.
 
 #include <cstdint>
 #include <memory>

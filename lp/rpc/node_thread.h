@@ -1,5 +1,5 @@
 #pragma once
-// A further thread of a node, for what goes on beside its run() and its handlers. May be started from any thread.
+// A further thread of a node, for work beside its run() and its handlers. Any thread may start it.
 
 #include <string>
 
@@ -8,9 +8,9 @@
 
 namespace lp {
 
-// Starts `body`, which must not throw, in a thread of the node whose code calls this: a stop of the node ends what the
-// thread waits for, and what it calls comes from the node. To be joined before the node ends. Outside all nodes it is a
-// thread like any other. Throws Error::failed when the system has no thread left.
+// Starts `body`, which must not throw, in a further thread of the calling code's node. A stop of the node ends the
+// waits of that thread, and its calls come from the node. Join the thread before the node ends. Outside all nodes it is
+// a thread like any other. Throws Error::failed when the system has no thread left.
 Thread spawn_in_node(std::string name, Function<void()> body);
 
 }  // namespace lp

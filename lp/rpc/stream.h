@@ -26,13 +26,13 @@ inline constexpr std::uint64_t kStreamWindow = 64;  // items on their way to one
 
 namespace internal {
 
-// Where a handler's items go.
+// The destination of a handler's items.
 template <class T>
 class StreamSink {
  public:
-  // True when the handler may go on at once; else it is resumed when the reader has room.
+  // Returns true when the handler may go on at once. Otherwise it is resumed when the reader has room.
   virtual bool put(T item, std::coroutine_handle<> handler) = 0;
-  virtual bool wanted() const noexcept = 0;  // the reader is there
+  virtual bool wanted() const noexcept = 0;  // whether the reader is there
   virtual void end() noexcept = 0;
   virtual void fail_stream(const Error& error) noexcept = 0;
 
@@ -42,7 +42,7 @@ class StreamSink {
 
 }  // namespace internal
 
-// What a streaming handler returns. lp runs it; a user only writes the coroutine.
+// The return type of a streaming handler. lp runs the handler; a user only writes the coroutine.
 template <class T>
 class [[nodiscard]] Stream {
  public:
@@ -86,7 +86,7 @@ class [[nodiscard]] Stream {
     if (handler_) handler_.destroy();
   }
 
-  // For lp's own code: the handler, which is now the sink's.
+  // For lp's own code: returns the handler, which the sink owns from now on.
   std::coroutine_handle<> begin_into(internal::StreamSink<T>& sink) {
     handler_.promise().sink_ = &sink;
     return std::exchange(handler_, nullptr);
@@ -99,8 +99,8 @@ class [[nodiscard]] Stream {
 
 namespace internal {
 
-// The next item of a stream, as a value that arrives once: who waits for it may read the carrier of the stream's call,
-// if it is one call that brings the items.
+// The next item of a stream, as a value that arrives once. If one call brings the items, a waiting thread may read the
+// carrier of that call.
 template <class T>
 class NextItem final : public StateBase {
  public:
@@ -146,7 +146,7 @@ class StreamQueue {
     }
     if (waiter) end(*waiter);
   }
-  // One at a time. `call` brings the items, if it is one call that does.
+  // One item at a time. `call` is the call that brings the items, if it is one call.
   Future<std::optional<T>> next(Ref<StateBase> call = {}) {
     Ref<StateBase> item(new NextItem<T>(std::move(call)));
     const std::lock_guard lock(mutex_);
@@ -177,12 +177,12 @@ class StreamQueue {
   Ref<StateBase> waiter_;
 };
 
-// What a StreamReader needs of the call that feeds it.
+// The parts of a call that its StreamReader needs.
 struct StreamSource {
   Ref<StateBase> call{};
   Function<void(std::uint64_t)> grant{};  // more items
   Function<void()> cancel{};
-  Duration timeout = kForever;  // for each item
+  Duration timeout = kForever;  // limit for each item
 };
 
 }  // namespace internal
@@ -196,13 +196,13 @@ class StreamReader {
     if (queue_ != nullptr && source_.cancel) source_.cancel();
   }
 
-  // Waits at most `timeout`; whether next() has something to say then, be it that the stream is over.
+  // Waits at most `timeout`. Returns whether next() has an answer then, even if the answer is the end of the stream.
   bool wait_for(Duration timeout) {
     if (!next_.valid()) next_ = queue_->next(source_.call);
     return next_.wait_for(timeout);
   }
 
-  // The next item; nothing at the end. Throws the handler's error, and `deadline` when none comes in time.
+  // Returns the next item, or nothing at the end. Throws the handler's error, and `deadline` when none comes in time.
   std::optional<T> next() {
     if (!wait_for(source_.timeout)) throw Error(next_.state()->late());
     std::optional<T> item = next_.get();

@@ -1,5 +1,5 @@
 #pragma once
-// The bodies of streaming calls, as typed_call.h has those of others. Internal to lp/rpc and to the tables that
+// The bodies of streaming calls; typed_call.h has those of other calls. Internal to lp/rpc and to the tables that
 // lp/program makes.
 
 #include <coroutine>
@@ -14,7 +14,8 @@
 
 namespace lp::internal {
 
-// A streaming call at its callee. As a call it runs once, to start the handler; afterwards it is where the items go.
+// A streaming call at its callee. As a call it runs once, to start the handler; afterwards it is the destination of the
+// items.
 template <class T>
 class StreamCall final : public Call, public StreamSink<T> {
  public:
@@ -66,7 +67,7 @@ class StreamCall final : public Call, public StreamSink<T> {
     Slot<Stream<T>> stream;
     method().invoke(node().object(), arguments(), &stream);
     drop_arguments();
-    retain();  // the handler's; given back when it ends
+    retain();  // reference of the handler; given back when it ends
     stream.get().begin_into(*this).resume();
   }
 
@@ -79,7 +80,7 @@ class StreamCall final : public Call, public StreamSink<T> {
   Time deadline() const noexcept override { return kNever; }
 
  private:
-  // The handler goes on in its turn; or ends, when nobody reads any more.
+  // Resumes the handler in its turn, or ends it when nobody reads any more.
   class Resume final : public Task {
    public:
     Resume(StreamCall& call, std::coroutine_handle<> handler)
@@ -169,7 +170,7 @@ class RemoteStream final : public Pending {
  protected:
   void completed() noexcept override {
     const Ref<StateBase> served = served_here(/*forget=*/true);
-    if (served && failed()) served->cancel(error());  // no effect where the error came from there
+    if (served && failed()) served->cancel(error());  // no effect if the error came from there
     queue_->end(failed() ? std::optional(error()) : std::nullopt);
     Pending::completed();
   }
@@ -199,7 +200,7 @@ StreamReader<T> start_stream(Edge& edge, const MethodInfo& info, const CallOptio
     state = Ref<StateBase>(call);
     call->encode(arguments);
     CallOptions at_once = options;
-    at_once.at_once = true;  // it waits for nothing but items
+    at_once.at_once = true;  // the call waits for items only
     start_as_bytes(*call, outgoing, at_once);
   } else {
     auto* call = new (*info.arguments) StreamCall<T>(outgoing, arguments, timeout, queue);

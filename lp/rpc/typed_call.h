@@ -1,6 +1,6 @@
 #pragma once
-// What lp knows of the types of calls: a few functions for each signature, and for each type of result. Everything else
-// is in call.h and edge.h, without types. Internal to lp/rpc and to the tables that lp/program makes.
+// The code that depends on the types of calls: a few functions for each signature, and for each type of result.
+// Everything else is in call.h and edge.h, without types. Internal to lp/rpc and to the tables that lp/program makes.
 
 #include <new>
 #include <type_traits>

@@ -1,4 +1,4 @@
-"""How long an allreduce takes among 2, 4 and 8 processes of this host: lp, and, where they were built, Gloo and Open MPI.
+"""The time of an allreduce among 2, 4 and 8 processes of this host: lp, and Gloo and Open MPI if they were built.
 
 Usage: allreduce.py FOLDER-OF-BENCHMARKS [--quick]; prints a table (Markdown) on standard error and JSON on standard output. Each
 system runs five times, in turn with the others; a figure is the median.

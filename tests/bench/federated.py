@@ -22,7 +22,7 @@ WORK = {"E=1, B=∞": (1, ALL), "E=5, B=∞": (5, ALL), "E=1, B=10": (1, 10), "E
 
 
 def rounds(split, work, share):
-    """To the target; MOST when it is not reached."""
+    """The rounds to the target; MOST when it is not reached."""
     epochs, batch = WORK[work]
 
     def once(seed):
@@ -40,8 +40,8 @@ def shown(count):
 
 
 def mistakes(table):
-    """Where the figures are not ordered as the paper's. With E=1, B=∞ a round is one step: there the paper, too, sees little of C, and
-    with C=1 the splits are the same."""
+    """The places where the figures are ordered otherwise than in the paper. With E=1, B=∞ a round is one step: there the
+    paper, too, sees little effect of C, and with C=1 the splits are the same."""
     pairs = []
     for split in SPLITS:
         pairs += [((split, work, 0), (split, work, share)) for work in WORK if WORK[work][1] != ALL for share in SHARES]

@@ -1,4 +1,4 @@
-"""The table of programs/README.md: every scheme of examples/train, what it sends, and what it reaches.
+"""The table of programs/README.md: every scheme of examples/train, its traffic and its accuracy.
 
 Usage: schemes.py FOLDER-OF-EXAMPLES; prints Markdown. Runs in processes; a figure is the mean of three runs.
 """
@@ -12,7 +12,7 @@ import tempfile
 
 WORKERS, SERVERS, STEPS, PARAMETERS = 4, 2, 1600, 4810  # the digits' network of 64 hidden units
 MODEL = 4 * PARAMETERS  # bytes
-# Per scheme: its flags, and the bytes of values that all workers push in a step of 64 examples.
+# For each scheme: its flags, and the bytes of values that all workers push in a step of 64 examples.
 SCHEMES = {
     "synchronous": ([], WORKERS * MODEL),
     "in_graph": ([], MODEL),

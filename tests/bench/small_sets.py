@@ -1,4 +1,4 @@
-"""Schemes that make as many updates as serial training reach what it reaches, on small public sets of data.
+"""Schemes with as many updates as serial training reach its accuracy, on small public sets of data.
 
 Usage: small_sets.py FOLDER-OF-EXAMPLES [SCHEME...]; prints Markdown, and fails where a scheme is more than a point of accuracy
 away. Needs scikit-learn, which carries breast cancer, wine and iris: they are written as CSV into a temporary folder.

@@ -1,7 +1,8 @@
 #!/bin/bash
 # Builds the Kubernetes of the tests: kube-apiserver, kube-controller-manager, kube-scheduler and kubelet 1.20.2, from
-# Debian's source package with Debian's Go, into $LP_KUBERNETES/bin, by default below ~/.cache/lp. It takes ten minutes of
-# a processor, once: what is there already is not made again. Needs golang-1.19-go; kubernetes_up.sh says what else.
+# Debian's source package with Debian's Go, into $LP_KUBERNETES/bin, by default below ~/.cache/lp. It takes ten minutes
+# of a processor, once: existing files are not built again. It needs golang-1.19-go; kubernetes_up.sh lists the other
+# packages.
 set -eu
 K=${LP_KUBERNETES:-${XDG_CACHE_HOME:-$HOME/.cache}/lp/kubernetes}; GOROOT_=/usr/lib/go-1.19
 BINARIES="kube-scheduler kube-controller-manager kube-apiserver kubelet"

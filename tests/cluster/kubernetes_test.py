@@ -25,7 +25,7 @@ LONG = ["--workers=3", "--servers=2", "--steps=3000", "--hidden=64", "--seed=4"]
 
 
 def missing():
-    """Why there can be no cluster here; empty: there can."""
+    """The reason why no cluster can run here; empty: one can."""
     cache = os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache"))
     binaries = pathlib.Path(os.environ.get("LP_KUBERNETES", f"{cache}/lp/kubernetes"), "bin")
     if os.geteuid() != 0:
@@ -110,14 +110,14 @@ def counting(*flags):
 
 
 def lp(*words):
-    """What the lp command says, and its exit code."""
+    """The output of the lp command, and its exit code."""
     done = subprocess.run([LP, *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, timeout=PATIENCE)
     return done.stdout, done.returncode
 
 
 def until(condition, what, patience=PATIENCE):
-    """Asks again and again until it holds."""
+    """Polls the condition until it holds."""
     end = time.monotonic() + patience
     while not (answer := condition()):
         if time.monotonic() > end:
@@ -127,12 +127,12 @@ def until(condition, what, patience=PATIENCE):
 
 
 def lp_until(text, *words):
-    """lp, again and again, until it says this."""
+    """Runs lp until its output has this."""
     until(lambda: text in lp(*words)[0], f"lp {' '.join(words)} says {text!r}")
 
 
 def processes(file, word):
-    """Those that have the word in their `cmdline` or `environ`, as this machine sees them."""
+    """The processes of this machine that have the word in their `cmdline` or `environ`."""
     found = set()
     for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
@@ -144,7 +144,7 @@ def processes(file, word):
 
 
 def pods_of(name):
-    """The run's, by what they are in the cluster."""
+    """The run's pods, as the cluster describes them."""
     return json.loads(kubectl("get", "pods", f"--selector=lp/run={name}", "--output=json"))["items"]
 
 
@@ -178,19 +178,19 @@ class CutOff:
         return {process for host in self.hosts for process in processes("environ", f"LP_RUN={self.name}@{host}")}
 
     def given_up(self):
-        """Kubernetes has noticed."""
+        """True once Kubernetes has noticed it."""
         return "NoExecute" in self._taints()
 
     def loss(self):
-        """How the run says that a host of its was there, as a regular expression."""
+        """The line by which the run reports the loss of a host, as a regular expression."""
         return f"was lost with its host ({'|'.join(self.hosts)}) on {self.node}: it has not answered for 1"
 
     def expect_end(self, seconds):
-        """Of all processes of the run that were there."""
+        """Waits for the end of all processes of the run that were on this node."""
         until(lambda: not self._processes & self._all(), f"{self._processes} of {self.hosts} have ended", seconds)
 
     def replaced(self):
-        """Other nodes have all pods that this one had."""
+        """True once other nodes have all pods that this one had."""
         there = {pod["spec"]["hostname"] for pod in pods_of(self.name)
                  if pod["spec"].get("nodeName") not in (None, self.node) and pod["status"]["phase"] == "Running"}
         return there.issuperset(self.hosts)
@@ -198,7 +198,7 @@ class CutOff:
 
 @contextlib.contextmanager
 def gpus(count):
-    """Each node of the cluster has so many. Nobody is there who could give one to a container; they are counted."""
+    """Each node of the cluster has this many. Nothing here could give one to a container; they are only counted."""
     pki = pathlib.Path(os.environ["D"], "pki")
     server = json.loads(kubectl("config", "view", "--output=json"))["clusters"][0]["cluster"]["server"]
     tls = ssl.create_default_context(cafile=pki / "ca.crt")
@@ -223,7 +223,7 @@ def gpus(count):
 
 
 def here(*flags):
-    """What the digits compute as threads."""
+    """The result of the digits as threads."""
     with tempfile.TemporaryDirectory() as directory:
         done = subprocess.run([DIGITS, "--json", f"--directory={directory}/run", *flags], capture_output=True, text=True,
                               check=True, timeout=PATIENCE)
@@ -331,7 +331,7 @@ class Kubernetes(unittest.TestCase):
         self.assertEqual(here(*LONG)["parameters_hash"], result["parameters_hash"])
 
     def test_what_was_on_a_node_that_is_cut_off_goes_on_elsewhere_and_no_bit_changes(self):
-        flags = [flag.replace("=3000", "=10000") for flag in LONG]  # so long that the node is back meanwhile
+        flags = [flag.replace("=3000", "=10000") for flag in LONG]  # long enough that the node is back meanwhile
         with digits_of("digits", "--json", "--restarts=3", *flags) as digits:
             digits.read_until("step ")
             with CutOff(digits.name) as away:
@@ -339,7 +339,7 @@ class Kubernetes(unittest.TestCase):
                 until(away.replaced, "the pods have been replaced", 60)
             result = digits.result()
         self.assertRegex(digits.shown, away.loss())
-        self.assertNotIn("restart 2", digits.shown)  # what comes back disturbs nobody
+        self.assertNotIn("restart 2", digits.shown)  # the returning node disturbs nobody
         self.assertEqual(here(*flags)["parameters_hash"], result["parameters_hash"])
         self.expect_no_agent(digits.name, away)
 
@@ -374,7 +374,7 @@ class Kubernetes(unittest.TestCase):
         self.expect_no_agent(program.name, away)
 
     def expect_no_agent(self, name, away):
-        """Nor a container in which one tries again."""
+        """Waits until no agent is left there, and no container in which one tries again."""
         for host in away.hosts:
             until(lambda: not processes("cmdline", f"--lp-dial={name}@{host}"), f"{host} has ended", 60)
 

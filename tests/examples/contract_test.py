@@ -1,4 +1,4 @@
-"""What holds for every example. Usage: contract_test.py FOLDER NAME..."""
+"""The rules for every example. Usage: contract_test.py FOLDER NAME..."""
 
 import json
 import pathlib

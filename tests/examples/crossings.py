@@ -1,4 +1,4 @@
-"""The table of crossings: what holds when something happens to a node of a training with some option.
+"""The table of crossings: the guarantees when an event hits a node of a training with some option.
 
 The table is a page, programs/crossings.md. A row is a scheme, a node and an event; a column is an option; a cell is a claim.
 """
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 PAGE = pathlib.Path(__file__).parents[2] / "programs" / "crossings.md"
 
-# Steps and flags of a scheme. It trains so long that what happens in its first quarter comes well before its end.
+# Steps and flags of a scheme. It trains so long that an event in its first quarter comes well before its end.
 SCHEMES = {
     "synchronous": (12000, []),
     "asynchronous": (20000, []),
@@ -20,7 +20,7 @@ SCHEMES = {
 
 SMALL = "--hidden=16"
 RESTARTS = [SMALL, "--restarts=2"]
-# What a column adds to the flags of its scheme. `more steps`: half of them are done, and another launch resumes.
+# The flags that a column adds to those of its scheme. `more steps`: half of them are done, and another launch resumes.
 OPTIONS = {
     "elastic": [SMALL],
     "restarts": RESTARTS,
@@ -33,16 +33,16 @@ OPTIONS = {
 }
 RESUMED = "more steps"
 
-# The groups to one of whose nodes something happens.
+# The groups in which the event happens to one node.
 VICTIMS = ["worker", "server", "leaf", "replica", "feeder", "stage", "rounds", "vector", "commits"]
 EVENTS = ["killed", "stopped and continued", "lp restart"]
 
 # Claims, the strongest first.
 BITS = "bits"        # the same bits as undisturbed
-UPDATES = "updates"  # as many updates, and it has learned
+UPDATES = "updates"  # the same number of updates, and it has learned
 GOES_ON = "goes on"  # it has learned
-ENDS = "ends"        # with the sentence of this number
-REFUSED = "refused"  # when the graph is built, with the sentence of this number
+ENDS = "ends"        # it ends with the sentence of this number
+REFUSED = "refused"  # refused when the graph is built, with the sentence of this number
 
 
 class Cell(NamedTuple):

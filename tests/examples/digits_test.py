@@ -1,4 +1,4 @@
-"""The digits: they are learned, and nothing that happens on the way changes a bit. Usage: digits_test.py FOLDER"""
+"""The digits are learned, and no disturbance changes a bit. Usage: digits_test.py FOLDER"""
 
 import os
 import pathlib

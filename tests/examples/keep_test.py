@@ -15,7 +15,7 @@ import readme  # noqa: E402
 import tree  # noqa: E402
 
 COMMANDS = [line for block in readme.blocks("programs/README.md", "sh") for line in block.splitlines()]
-EXAMPLES = 597  # of second.csv
+EXAMPLES = 597  # examples in second.csv
 
 
 class Keep(unittest.TestCase):

@@ -1,4 +1,4 @@
-"""Runs an example as its users do: its standard error is a terminal, on which it shows how far it is."""
+"""Runs an example as its users do: its standard error is a terminal, on which it shows its progress."""
 
 import json
 import os
@@ -11,7 +11,7 @@ import tempfile
 import time
 
 PATIENCE = 100  # seconds
-FOLDER = pathlib.Path()  # of the examples that were built
+FOLDER = pathlib.Path()  # the folder of the built examples
 
 
 def command(name, *flags):
@@ -28,7 +28,7 @@ def run(name, *flags):
 
 
 def result(name, *flags):
-    """What an example prints with --json."""
+    """The output of an example with --json."""
     process = run(name, "--json", *flags)
     if process.returncode != 0:
         raise AssertionError(f"{process.args} ended with {process.returncode}\n{process.stderr}")
@@ -36,17 +36,17 @@ def result(name, *flags):
 
 
 class Launch:
-    """An example that runs; for a `with` statement, at whose end nothing of it is left."""
+    """A running example; for a `with` statement, at whose end all its processes and files are gone."""
 
     def __init__(self, name, *flags):
         self._directory = tempfile.TemporaryDirectory()
         self._terminal, other_end = os.openpty()
         self._output = tempfile.TemporaryFile("w+")
-        self.directory = f"{self._directory.name}/run"  # of the run
+        self.directory = f"{self._directory.name}/run"  # the run's directory
         self._process = subprocess.Popen(command(name, "--json", f"--directory={self.directory}", *flags),
                                          stdin=subprocess.DEVNULL, stdout=self._output, stderr=other_end)
         os.close(other_end)
-        self.shown = ""  # on the terminal
+        self.shown = ""  # the text on the terminal
 
     def __enter__(self):
         return self
@@ -59,17 +59,17 @@ class Launch:
         self._directory.cleanup()
 
     def _read(self, end):
-        """Reads what comes next; False at the end."""
+        """Reads the next output; False at the end."""
         if not select.select([self._terminal], [], [], max(0, end - time.monotonic()))[0]:
             raise AssertionError(f"nothing more is shown:\n{self.shown}")
         try:
             self.shown += os.read(self._terminal, 1 << 16).decode(errors="replace")
             return True
-        except OSError:  # nobody has its other end any more
+        except OSError:  # its other end is closed
             return False
 
     def wait_for_step(self, step):
-        """Until the progress line shows at least this step."""
+        """Waits until the progress line shows at least this step."""
         end = time.monotonic() + PATIENCE
         seen = len(self.shown)
         while not any(int(shown) >= step for shown in re.findall(r"step (\d+)/", self.shown[seen:])):
@@ -80,7 +80,7 @@ class Launch:
         return self._find(name) is not None
 
     def signal(self, name, number=signal.SIGKILL):
-        """To the process that is this node, which may just be started again."""
+        """Sends the signal to the node's process, which may just be started again."""
         end = time.monotonic() + PATIENCE
         while (process := self._find(name)) is None:
             if not self._read(end):
@@ -93,7 +93,7 @@ class Launch:
             try:
                 parents[int(folder.name)] = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
             except OSError:
-                pass  # it has ended meanwhile
+                pass  # the process has ended meanwhile
         for process in parents:
             ancestor = process
             while ancestor in parents and ancestor != self._process.pid:
@@ -116,7 +116,7 @@ class Launch:
         return self._process.wait(PATIENCE)
 
     def result(self):
-        """What it prints, when it has ended with success."""
+        """Its output, when it has ended with success."""
         code = self.wait()
         if code != 0:
             raise AssertionError(f"it ended with {code}:\n{self.shown}")

@@ -1,4 +1,4 @@
-"""Executes the table of crossings, programs/crossings.md: every scheme, what happens to one of its nodes, and every option.
+"""Executes the table of crossings, programs/crossings.md: every scheme, every event for one of its nodes, every option.
 
 Usage: train_crossings_test.py FOLDER LP [--all] [--kills=N] [--seed=N] [--write] [SCHEME...]
 
@@ -28,7 +28,7 @@ from crossings import BITS, ENDS, GOES_ON, OPTIONS, REFUSED, RESUMED, SCHEMES, U
 STRENGTH = [BITS, UPDATES, GOES_ON, ENDS, REFUSED]
 SAMPLE = 2  # cells of each scheme
 PAUSE = 0.1  # seconds for which a node is stopped
-LOSS_OF_ACCURACY = 0.03  # of what was disturbed, at most
+LOSS_OF_ACCURACY = 0.03  # the most that a disturbed run may lose
 SETTINGS = argparse.Namespace()
 
 
@@ -42,7 +42,7 @@ def steps_of(scheme):
 
 
 def sentence_of(result):
-    """Why a run did not end well, without the numbers that differ from run to run."""
+    """The error of a run that failed, without the numbers that differ from run to run."""
     where = result.get("failed_node")
     text = f"{where}: {result['cause']}" if where else result["cause"]
     return re.sub(r"\(incarnation \d+\)|\b\d+(\.\d+)? (ms|s)\b", "*", text)
@@ -50,7 +50,7 @@ def sentence_of(result):
 
 @functools.cache
 def undisturbed(scheme, option):
-    """What a training is without a disturbance: its result, or why there is none."""
+    """A training without a disturbance: its result, or the error."""
     process = launch.run("train", "--json", *flags_of(scheme, option))
     lines = process.stdout.splitlines()
     if not lines:
@@ -81,7 +81,7 @@ def disturb(run, node, event, step):
 
 
 def measure(cell, node, step):
-    """What holds in a run that is disturbed at this step: a claim and its sentence."""
+    """The claim that a run with a disturbance at this step fulfils, and its sentence."""
     expected = undisturbed(cell.scheme, cell.option)
     if "accuracy" not in expected:
         return REFUSED, sentence_of(expected)
@@ -105,7 +105,7 @@ def measure(cell, node, step):
 
 @functools.cache
 def nodes_of(scheme):
-    """By what a row calls it, the node of a scheme that something happens to."""
+    """The node of a scheme to disturb, by its name in the row."""
     plan = json.loads(launch.run("train", "--dry-run", "--json", *flags_of(scheme, "elastic")).stdout)
     of_group = {}
     for node in plan["nodes"]:
@@ -114,9 +114,9 @@ def nodes_of(scheme):
 
 
 def moments(cell):
-    """The steps at which it is disturbed."""
+    """The steps at which the run is disturbed."""
     numbers = random.Random(f"{SETTINGS.seed} {cell}")
-    last = steps_of(cell.scheme) // 4  # so that what tells the node comes before the end
+    last = steps_of(cell.scheme) // 4  # so that the node is disturbed well before the end
     return [numbers.randrange(last // 50, last) for _ in range(SETTINGS.kills)]
 
 
@@ -165,7 +165,7 @@ def write():
         for cell in group:
             try:
                 table.add(cell, *max(outcomes(cell), key=lambda one: STRENGTH.index(one[0])))
-            except Exception as error:  # the other cells follow
+            except Exception as error:  # the other cells still run
                 print(f"{cell}: {error}", flush=True)
                 table.claims.setdefault(cell, "")
         crossings.write(table)

@@ -1,4 +1,4 @@
-"""Every scheme survives the kills that it claims to. Usage: train_kills_test.py FOLDER"""
+"""Every scheme survives the kills that it must survive. Usage: train_kills_test.py FOLDER"""
 
 import os
 import pathlib

@@ -14,15 +14,15 @@ import unittest
 
 import launch
 
-# Else 10000: at the latest moment of a kill, the half, there have to be tenths of a second left, or the program has
-# ended before it dies.
+# Else 10000: the latest kill is at half of the steps. Tenths of a second must be left then, or the program would end
+# before the node dies.
 STEPS = {"work_units": 4000, "backup": 20000, "asynchronous": 20000, "outer_product": 20000, "stale_synchronous": 20000,
          "softsync": 20000, "ring": 30000, "local_sgd": 60000, "bmuf": 60000, "gossip": 60000, "hogwild": 60000,
          "tree": 20000, "tree_aggregate": 20000, "topology": 30000, "partitioned": 30000, "federated": 2000}
 RESTARTED = ["--restarts=2", "--cut-every=200"]
 ROUNDS_RESTARTED = ["--restarts=2", "--cut-every=20"]
 REPLICATED = ["--replicated", "--servers=3"]
-# Scheme, flags, who is killed, whether the bits stay.
+# Scheme, flags, the node to kill, whether the bits stay.
 CLAIMS = [
     ("synchronous", REPLICATED, "server/1", True),
     ("synchronous", RESTARTED, "worker/2", True),

@@ -1,4 +1,4 @@
-"""Every scheme in processes: it learns, and it counts what it did. Usage: train_test.py FOLDER"""
+"""Every scheme in processes: it learns, and its statistics are right. Usage: train_test.py FOLDER"""
 
 import csv
 import json
@@ -22,8 +22,8 @@ SCHEMES = {
     "gossip": ["--rate=0.3", "--probability=0.2"],
 }
 STEPS = 400 if "LP_SANITIZED" in os.environ else 1600  # it has learned by the first; a sanitizer looks for other errors
-WITHIN = {"one_bit": 0.02, "hogwild": 0.02, "gossip": 0.02}  # of the accuracy of serial training; others: 0.01
-DATA = pathlib.Path(__file__).parents[3] / "shared" / "data"  # beside the project, where there is one
+WITHIN = {"one_bit": 0.02, "hogwild": 0.02, "gossip": 0.02}  # points of accuracy below serial training; others: 0.01
+DATA = pathlib.Path(__file__).parents[3] / "shared" / "data"  # beside the project, if it exists
 
 
 class Train(unittest.TestCase):

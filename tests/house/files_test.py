@@ -1,4 +1,4 @@
-"""Files have one purpose, a name that says it, and nothing in them that stays undone."""
+"""A file has one purpose, a name for it, and no unfinished parts."""
 
 import os
 import re

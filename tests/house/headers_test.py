@@ -21,7 +21,7 @@ def first_include(text):
 
 
 def sorted_out(texts):
-    """Of {name: text}: a sentence for each .cc file that includes something before its header; and the headers that have
+    """A sentence for each .cc file in {name: text} that includes something before its header; and the headers that have
     no .cc file and are not the first include of their test either."""
     wrong, rest = [], []
     for header in sorted(name for name in texts if name.endswith(".h") and not name.startswith("tests/")):
@@ -39,7 +39,7 @@ class Headers(unittest.TestCase):
     compiler = []
 
     def errors(self, header):
-        """What the compiler says of a header that does not compile alone; nothing of one that does."""
+        """The compiler's message for a header that does not compile alone; empty for one that does."""
         result = subprocess.run([*self.compiler, "-fsyntax-only", "-x", "c++", "-include", header, "/dev/null"],
                                 cwd=tree.ROOT, stderr=subprocess.PIPE, text=True)
         return f"{header} does not compile alone: {result.stderr}" if result.returncode != 0 else ""

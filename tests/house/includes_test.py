@@ -17,12 +17,12 @@ ROOMS = ["launchers/" + room for room in
          ["os", "record", "control", "supervisor", "plan", "agent", "remote", "executor", "admin"]]
 ENGINES = ["launchers/slurm", "launchers/kubernetes"]
 
-# What the files of a folder may include, beside their own folder. The longest prefix counts.
+# The folders that the files of a folder may include, beside their own folder. The longest prefix counts.
 MAY_INCLUDE = {
-    "lp": PARTS,  # lp/lp.h, which is for those above
+    "lp": PARTS,  # lp/lp.h, which is for the folders above
     "lp/base": [],
     "lp/wire": ["lp/base"],
-    "lp/rpc/link": ["lp/base", "lp/wire"],  # what the core and the transports share
+    "lp/rpc/link": ["lp/base", "lp/wire"],  # the common part of the core and the transports
     "lp/rpc/core": ["lp/base", "lp/wire", "lp/rpc/link"],
     "lp/rpc/shm": ["lp/base", "lp/wire", "lp/rpc/link", "lp/rpc/core"],
     "lp/rpc/tcp": ["lp/base", "lp/wire", "lp/rpc/link", "lp/rpc/core"],
@@ -81,7 +81,7 @@ def wrong_includes(name, text):
 
 
 def rooms(names):
-    """How many rooms each folder has: a source with its header is one."""
+    """The number of rooms of each folder: a source with its header is one room."""
     result = collections.defaultdict(set)
     for name in names:
         folder, _, file = name.rpartition("/")

@@ -28,7 +28,7 @@ def programs():
 
 
 def guide():
-    """The text of guide.cc: every block that is no program has its place there."""
+    """The text of guide.cc, which contains every block that is no program."""
     template = pathlib.Path(__file__).with_name("guide.cc.in").read_text()
     bodies = {(page, number): body for page, number, body in cpp()}
     placed = {(page, int(number)) for page, number in FRAGMENT.findall(template)}

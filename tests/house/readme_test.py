@@ -1,4 +1,4 @@
-"""What README.md tells people to type works, and so do the programs of all pages. Usage: readme_test.py BUILD-FOLDER PROGRAM..."""
+"""The commands of README.md work, and so do the programs of all pages. Usage: readme_test.py BUILD-FOLDER PROGRAM..."""
 
 import os
 import pathlib
@@ -10,7 +10,7 @@ import unittest
 import readme
 import tree
 
-# Too large for a test, and run otherwise.
+# These are too large for this test; other tests run them.
 RUN_ELSEWHERE = {
     "tools/demo": "by the test house/demo",
     "tools/test": "by .ci/run",
@@ -22,7 +22,7 @@ class Readme(unittest.TestCase):
     programs = []
 
     def setUp(self):
-        # The project's top as a user sees it after tools/demo, where commands may leave files behind.
+        # A copy of the project as users have it after tools/demo, where commands may leave files behind.
         self.folder = tempfile.TemporaryDirectory()
         self.addCleanup(self.folder.cleanup)
         for entry in tree.ROOT.iterdir():

@@ -1,4 +1,4 @@
-"""Only lp/base/scheduler knows clocks, threads, condition variables, sleeping and poll timeouts.
+"""Only lp/base/scheduler uses clocks, threads, condition variables, sleeping and poll timeouts.
 
 Usage: symbols_test.py FOLDER ARCHIVE...; of FOLDER every object is read, for what headers bring into users' programs.
 """
@@ -28,7 +28,7 @@ LINE = re.compile(r"^((?P<archive>[^:]+):)?(?P<object>[^:]+): +U (?P<symbol>.*)$
 
 
 def forbidden_symbols(nm_output):
-    """(archive, object, symbol) for each reference to something that only the scheduler may know."""
+    """(archive, object, symbol) for each reference to a symbol that only the scheduler may use."""
     found = []
     for line in nm_output.splitlines():
         match = LINE.match(line)

@@ -7,7 +7,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
 def names():
-    """What git would commit; without git or a clone, all that is no build folder."""
+    """The files that git would commit; without git or a clone, all files outside of build folders."""
     try:
         listing = subprocess.run(["git", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
                                  check=True, capture_output=True, text=True).stdout

@@ -1,5 +1,5 @@
-# cmake --install, and find_package(lp) for those who use it: lp::lp, or lp::base and its like one by one. The headers go
-# into include/lp, so that #include "nodes/..." cannot meet another project's.
+# cmake --install, and find_package(lp) for its users: lp::lp, or single libraries such as lp::base. The headers go into
+# include/lp, so that #include "nodes/..." cannot find the headers of another project.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 

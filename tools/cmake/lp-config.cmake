@@ -1,4 +1,4 @@
-# What find_package(lp) reads: the libraries that lp links with, then lp's own targets.
+# find_package(lp) reads this file: it finds the libraries that lp links with, then defines lp's own targets.
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 find_dependency(Boost 1.74 COMPONENTS program_options)

@@ -1,13 +1,13 @@
-# What every target of lp has in common. lp_target(base DEPENDS ...) makes one target, lp_base, alias lp::base, from the
-# sources, headers and schemas of a folder and of the rooms below it, or of its ROOMS alone.
+# The common settings of all targets of lp. lp_target(base DEPENDS ...) makes one target, lp_base, alias lp::base, from
+# the sources, headers and schemas of a folder and of the rooms below it, or of its ROOMS alone.
 
 function(lp_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    # g++ 12 is wrong about "literal" + std::string (GCC PR105651), and about std::string in a precompiled header or under a
-    # sanitizer.
+    # g++ 12 reports false errors about "literal" + std::string (GCC PR105651), and about std::string in a precompiled
+    # header or under a sanitizer.
     target_compile_options(${target} PRIVATE -Wno-restrict -Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds)
   endif()
   if(LP_SANITIZE)
@@ -19,7 +19,7 @@ function(lp_options target)
   endif()
 endfunction()
 
-# Headers of others that many sources read, precompiled: to read them takes longer than to compile most sources.
+# Precompiled headers of other libraries that many sources read: reading them takes longer than compiling most sources.
 set(LP_PRECOMPILED <algorithm> <array> <atomic> <charconv> <chrono> <cmath> <coroutine> <cstdint> <cstring> <deque> <filesystem>
     <fstream> <functional> <limits> <map> <memory> <mutex> <numeric> <optional> <set> <span> <sstream> <string> <string_view>
     <tuple> <unordered_map> <utility> <variant> <vector> <Eigen/Core>)

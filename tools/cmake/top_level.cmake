@@ -1,4 +1,4 @@
-# How lp itself is built when it is nobody's sub-project: never forced on a user.
+# Settings for building lp itself as the top-level project: they are never forced on a user's project.
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
@@ -6,7 +6,7 @@ endif()
 
 find_program(LP_CCACHE ccache)
 if(LP_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # ccache keeps what includes precompiled headers only when it is told so.
+  # ccache caches sources with precompiled headers only with these settings.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${LP_CCACHE})
   add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 endif()

@@ -1,6 +1,6 @@
 #pragma once
-// The arguments of a method, as a value: a std::tuple that compiles in a fraction of the time, for lp's own code; and
-// what can be done with them once their types are forgotten, so that the code of calls exists once and not for every
+// The arguments of a method, as a value: a std::tuple for lp's own code that compiles in a fraction of the time. Also
+// the operations on them once their types are erased, so that the code of calls exists once and not for every
 // signature. Owned by the call that carries it; one thread at a time.
 
 #include <array>
@@ -46,7 +46,7 @@ template <std::size_t... I, class... P, class... Given>
 inline constexpr bool kArgumentsFit<ArgumentList<std::index_sequence<I...>, P...>, Given...> =
     (kArgumentFits<Given, P> && ...);
 
-// Converted as kArgumentFits allows.
+// Makes Arguments from values that are converted as kArgumentFits allows.
 template <class Params>
 struct MakeArguments;
 template <std::size_t... I, class... P>
@@ -57,7 +57,7 @@ struct MakeArguments<ArgumentList<std::index_sequence<I...>, P...>> {
   }
 };
 
-// What can be done with the Arguments of one method. `room` is raw memory of that size and alignment.
+// The operations on the Arguments of one method. `room` is raw memory of that size and alignment.
 struct ArgumentsOps {
   std::size_t size;
   std::size_t alignment;
@@ -66,10 +66,10 @@ struct ArgumentsOps {
   void (*move)(void* room, void* arguments);
   void (*copy)(void* room, const void* arguments);  // null: they cannot be copied
   void (*destroy)(void* arguments);
-  std::size_t (*bytes)(const void* arguments);  // roughly
+  std::size_t (*bytes)(const void* arguments);  // a rough estimate
 };
 
-// A copy for as long as a handler runs.
+// A copy that lives as long as a handler runs.
 class CopiedArguments {
  public:
   CopiedArguments(const ArgumentsOps& ops, const void* arguments);
@@ -80,12 +80,12 @@ class CopiedArguments {
 
  private:
   const ArgumentsOps& ops_;
-  alignas(std::max_align_t) std::array<std::byte, 64> near_;  // where they fit, which saves an allocation
+  alignas(std::max_align_t) std::array<std::byte, 64> near_;  // used if the arguments fit, which saves an allocation
   std::unique_ptr<std::byte[]> far_;
   void* place_;
 };
 
-// The first place in `room` with this alignment.
+// Returns the first place in `room` with this alignment.
 void* aligned(void* room, std::size_t alignment);
 
 }  // namespace lp::internal

@@ -9,7 +9,7 @@
 namespace lp::internal {
 namespace {
 
-// A batch in its service's turn.
+// A batch that runs in its service's turn.
 class BatchTask final : public Task {
  public:
   BatchTask(NodeCore& node, const Method& method, std::vector<Call*> calls)

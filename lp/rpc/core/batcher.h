@@ -14,7 +14,7 @@ class Batcher {
   Batcher(NodeCore& node, const Method& method) : node_(node), method_(method) {}
 
   void add(Call* call);
-  // Refuses what waits; later calls are refused by the turn.
+  // Refuses the calls that wait; the turn refuses later calls.
   void close(const Error& error);
 
  private:
@@ -25,7 +25,7 @@ class Batcher {
   const Method& method_;
   std::mutex mutex_;
   std::vector<Call*> waiting_;
-  std::uint64_t round_ = 0;  // which batch is gathered: a timer of an earlier one does nothing
+  std::uint64_t round_ = 0;  // number of the batch that is gathered: the timer of an earlier batch does nothing
   Timers::Id timer_ = 0;
 };
 

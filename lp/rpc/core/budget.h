@@ -1,7 +1,7 @@
 #pragma once
-// How many bytes may wait: what queues at each service, and what waits to leave for it, with a bound for each service
-// and one for all of them in the process. Whoever finds no room asks, and has it when its turn comes. Owned by the Hub;
-// thread-safe.
+// Bounds the bytes of calls that wait in the queue of each service or wait to leave for it. There is a bound for each
+// service and one for all services of the process. A call that finds no room asks for it, and gets it when its turn
+// comes. Owned by the Hub; thread-safe.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,15 +19,15 @@ class Budget {
   // Calls of fewer bytes are not counted: their number is bounded.
   static constexpr std::size_t kSmall = std::size_t{1} << 10;
 
-  // What queues at one service, or waits to leave for it.
+  // The calls that queue at one service, or wait to leave for it.
   class Account {
    private:
     friend class Budget;
     std::size_t used_ = 0;
-    bool passed_over_ = false;  // in the scan that goes on, an earlier one that asks has no room
+    bool passed_over_ = false;  // in the current scan, an earlier request of this account has no room
   };
 
-  // Room that one call has, until it is given back or goes.
+  // The room of one call, until it is given back or destroyed.
   class Share {
    public:
     Share() = default;
@@ -39,7 +39,7 @@ class Budget {
       return *this;
     }
     ~Share() { give_back(); }
-    // Who waits for the room gets it, in this thread. Not with a lock that one of those needs.
+    // Gives the room to the calls that wait for it, in this thread. Do not hold a lock that one of them needs.
     void give_back() noexcept;
     explicit operator bool() const { return budget_ != nullptr; }
 
@@ -52,17 +52,17 @@ class Budget {
   };
   using Granted = Function<void(Share)>;
 
-  // At most so many bytes for each account and for all; one call passes however large it is, when nothing else is
+  // Bounds the bytes of each account and of all accounts. One call passes however large it is, when nothing else is
   // there.
   Budget(std::size_t each, std::size_t all) : each_(each), all_(all) {}
   Budget(const Budget&) = delete;
   Budget& operator=(const Budget&) = delete;
 
   std::size_t each() const { return each_; }
-  // Nothing when there is no room, or others have asked before.
+  // Returns an empty share when there is no room, or others have asked before.
   Share take(Account& account, std::size_t bytes);
-  // Calls `granted` when there is room: now, or in the thread that gives some back. Those of an account have it in the
-  // order in which they asked.
+  // Calls `granted` when there is room: now, or in the thread that gives some back. Requests of one account get room in
+  // the order in which they asked.
   void ask(Account& account, std::size_t bytes, Granted granted);
   std::size_t used() const;
 
@@ -84,7 +84,7 @@ class Budget {
   std::list<Asked> asked_;
 };
 
-// The bounds of a process on a machine of so much memory.
+// The bounds of a process on a machine with this memory.
 struct Bounds {
   std::size_t service;  // bytes
   std::size_t process;

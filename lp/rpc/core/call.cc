@@ -67,7 +67,7 @@ void Call::drop_arguments() noexcept {
 }
 
 namespace {
-// In front of a call: how much memory it has.
+// The size of a call's memory stands in front of the call.
 constexpr std::size_t kFront = alignof(std::max_align_t);
 static_assert(kFront >= sizeof(std::size_t));
 }  // namespace
@@ -90,7 +90,7 @@ void Call::run() noexcept {
   if (hold == Connection::Hold::no) {
     run_now();
   } else if (hold == Connection::Hold::was_held) {
-    const std::shared_ptr<Connection> kept = caller;  // longer than this object
+    const std::shared_ptr<Connection> kept = caller;  // outlives this object
     run_now();
     kept->go_on();
   }
@@ -162,7 +162,7 @@ void Call::done() noexcept {
     result_.encode(*this, outcome.frames);
     node_->once().finish(caller_, std::move(outcome));
   }
-  // Whoever gave up first has claimed the state; then nobody reads the slot.
+  // The side that gave up first has claimed the state; then nobody reads the slot.
   if (claim()) publish();
 }
 
@@ -307,7 +307,7 @@ void Pending::on_served(StateBase& served) noexcept {
 }
 void Pending::cancel_served() noexcept {
   if (served_.load(std::memory_order_relaxed) == nullptr) return;
-  // No effect where the result came from there.
+  // This has no effect if the result came from there.
   if (const Ref<StateBase> served = take_served(); served && failed()) served->cancel(error());
 }
 void Pending::completed() noexcept {

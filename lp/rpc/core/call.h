@@ -1,6 +1,6 @@
 #pragma once
-// A call on its way: at its callee (Call), and at a caller who waits for another process (Pending). The types of its
-// arguments and result are forgotten here, so that this code exists once; typed_call.h knows them.
+// A call on its way: at its callee (Call), and at a caller that waits for another process (Pending). The types of its
+// arguments and result are erased here, so that this code exists once; typed_call.h knows them.
 
 #include <atomic>
 #include <cstdint>
@@ -23,34 +23,35 @@ class Hub;
 class Peer;
 class Pending;
 
-// Who calls, and under which number; equal for all attempts at one call.
+// The caller and the number of its call. It is equal for all attempts at one call.
 struct Caller {
   static constexpr NodeId kOutside = ~NodeId{0};  // a report or a test: not a node of the program
   NodeId node = kOutside;
   std::uint32_t incarnation = 0;
   std::uint64_t sequence = 0;  // grows with each call; `once` methods only; 0: none
 
-  // Numbers that the program gives begin here. lp's own are a count in a range: 31 bits tell the range, 32 count.
+  // Numbers that the program gives begin here. lp's own number is a count in a range: 31 bits are the range, 32 bits
+  // count.
   static constexpr std::uint64_t kGiven = std::uint64_t{1} << 63;
-  // Whose numbers grow from call to call: the program's for this node, or one range of lp's.
+  // A key for numbers that grow from call to call: the program's for this node, or one range of lp's.
   std::uint64_t key() const {
     const std::uint64_t range = sequence >= kGiven ? kGiven >> 32 : sequence >> 32;
     return (std::uint64_t{node} << 32) | range;
   }
 };
 
-// Where the reply of a call that came as bytes goes.
+// The destination of the reply of a call that came as bytes.
 struct ReplyTo {
-  std::shared_ptr<Connection> connection{};  // to another process: under this number
+  std::shared_ptr<Connection> connection{};  // reply to another process, under the number `call`
   std::uint64_t call = 0;
-  Ref<Pending> pending{};  // within this process
+  Ref<Pending> pending{};  // reply within this process
 };
 
-// The room that a call has at its callee until it begins. Others have it when this goes.
+// The room that a call has at its callee until it begins. When this object is destroyed, other calls get the room.
 class Room {
  public:
   explicit Room(Budget::Share share) : share_(std::move(share)) {}
-  // Of a one-way call that did not ask: its sender is told.
+  // For a one-way call that did not ask: its sender is notified.
   Room(std::shared_ptr<Connection> sender, std::size_t bytes) : sender_(std::move(sender)), bytes_(bytes) {}
   ~Room();
   Room(const Room&) = delete;
@@ -65,7 +66,7 @@ class Room {
 // A call that came as bytes.
 struct Incoming {
   Frames frames{};
-  std::size_t offset = 0;  // where the arguments begin in the body
+  std::size_t offset = 0;  // offset of the arguments in the body
   CallScope scope{};
   Caller caller{};
   ReplyTo reply{};
@@ -79,20 +80,20 @@ struct Outgoing {
   CallScope scope{};
   Caller caller{};
   CallCounters* counters = nullptr;
-  bool may_have_run = false;  // at an earlier attempt
+  bool may_have_run = false;  // an earlier attempt may have run
 };
 
-// What can be done with a result of one type, in the slot of a state; and calls that have such a slot.
+// The operations on a result of one type in the slot of a state, and factories of calls that have such a slot.
 struct ResultOps {
-  void (*encode)(StateBase& state, Frames& out);                               // with reply_front() blank bytes
+  void (*encode)(StateBase& state, Frames& out);                               // leaves reply_front() blank bytes
   void (*decode)(StateBase& state, const Frames& frames, std::size_t offset);  // throws Error
   void (*move)(StateBase& from, StateBase& to);
-  Call* (*call)(const Outgoing& call, void* arguments);  // moves the arguments out
+  Call* (*call)(const Outgoing& call, void* arguments);  // moves the arguments out of `arguments`
   Call* (*receive)(NodeCore& node, const Method& method, Incoming&& message);
   Pending* (*pending)(const Outgoing& call, bool one_way);
 };
 
-// Ends a state at its deadline when nobody waits for it in a thread. Part of the state.
+// Ends a state at its deadline when no thread waits for it. Part of the state.
 class DeadlineTimer {
  public:
   void watch(Hub& hub, StateBase& state, Time deadline);
@@ -102,8 +103,8 @@ class DeadlineTimer {
   std::atomic<Timers::Id> id_ = 0;
 };
 
-// A call at its callee: arguments, result and place in the queue in one object, the arguments behind the rest of it, at
-// `end`. It came from this process, with its arguments, or as bytes.
+// A call at its callee: arguments, result and place in the queue in one object. The arguments lie behind the rest of
+// it, at `end`. The call came from this process, with its arguments, or as bytes.
 class Call : public StateBase, public Task {
  public:
   Call(const ResultOps& result, const Outgoing& call, void* arguments, void* end);
@@ -119,7 +120,7 @@ class Call : public StateBase, public Task {
   const CallScope& scope() const { return scope_; }
   const Caller& caller() const { return caller_; }
   const ReplyTo& reply() const { return reply_; }
-  std::uint64_t order = 0;  // among the calls of this process to its callee; from this process
+  std::uint64_t order = 0;  // position among the calls of this process to its callee; for calls from this process
   std::unique_ptr<Room> room{};
   NodeCore& node() const { return *node_; }
   void arrive(NodeCore& node, const Method& method) {
@@ -133,25 +134,25 @@ class Call : public StateBase, public Task {
   bool move_on() noexcept final;
 
   bool wanted() const noexcept { return !ready(); }  // nobody has cancelled it
-  // False when it repeats a `once` call: then the service's table has it, and answers it.
+  // Returns false when the call repeats a `once` call: then the service's table keeps it, and answers it.
   bool begin_once();
   // Decodes the arguments, if they came as bytes. Throws Error.
   void prepare();
   void* arguments() { return arguments_; }
-  // Another attempt may need them: a handler gets a copy.
+  // Whether another attempt may need the arguments: then a handler gets a copy.
   bool keeps_arguments() const {
     return !came_as_bytes() && (info_->traits.idempotent || info_->traits.once) && ops().copy != nullptr;
   }
-  // Completes with the result that is in the slot.
+  // Completes the call with the result in the slot.
   void done() noexcept;
   // Ends a call whose handler failed.
   void settle(const Error& error) noexcept;
-  // Completes as an earlier attempt at the same call did.
+  // Completes the call as an earlier attempt at it was completed.
   void answer(const Frames& reply) noexcept;
 
  protected:
   void run_now() noexcept;
-  virtual void invoke();  // runs the handler and completes; throws what the handler throws
+  virtual void invoke();  // runs the handler and completes the call; throws the handler's exception
   void drop_arguments() noexcept;
 
   Time deadline() const noexcept override { return came_as_bytes() ? kNever : scope_.deadline; }
@@ -165,7 +166,7 @@ class Call : public StateBase, public Task {
   const ArgumentsOps& ops() const { return *(came_as_bytes() ? method_ : info_)->arguments; }
   bool came_as_bytes() const { return peer_ == nullptr; }
   bool counts_once() const { return method_->traits.once && caller_.sequence != 0; }
-  // Completes as `from` does, when it is ready.
+  // Completes the call as `from` does, when `from` is ready.
   void follow(const Ref<StateBase>& from);
   void fail_lost() noexcept;
 
@@ -176,19 +177,19 @@ class Call : public StateBase, public Task {
   NodeCore* node_ = nullptr;
   CallScope scope_;
   Caller caller_;
-  // From this process:
+  // For a call from this process:
   Peer* peer_ = nullptr;
   const MethodInfo* info_ = nullptr;
-  bool ran_ = false;                   // at an earlier attempt
-  std::atomic<bool> arrived_ = false;  // at its callee
+  bool ran_ = false;                   // an earlier attempt may have run
+  std::atomic<bool> arrived_ = false;  // the call is at its callee
   DeadlineTimer timer_;
   CallTimer counted_{nullptr};
-  // As bytes:
+  // For a call that came as bytes:
   Frames frames_;
   std::size_t offset_ = 0;
   ReplyTo reply_;
   bool lost_ = false;   // the node ended first
-  bool began_ = false;  // in the middle of it
+  bool began_ = false;  // the handler has begun
 };
 
 // A call to another process, at its caller, until its reply is there.
@@ -205,10 +206,10 @@ class Pending : public StateBase {
         scope_(outgoing.scope) {}
 
   virtual void on_value(const Frames& message, std::size_t offset) noexcept;
-  virtual void on_item(const Frames&, std::size_t) noexcept {}  // of a stream
-  virtual void on_served(StateBase& served) noexcept;           // by this process
+  virtual void on_item(const Frames&, std::size_t) noexcept {}  // an item of a stream
+  virtual void on_served(StateBase& served) noexcept;           // this process serves the call
   void on_error(const Error& error) noexcept { fail(ran_ ? with_may_have_run(error) : error); }
-  // An attempt was lost in the middle.
+  // Notes that an attempt was lost in the middle.
   void ran() noexcept { ran_ = true; }
 
   Peer& peer() const { return peer_; }
@@ -218,28 +219,29 @@ class Pending : public StateBase {
   bool one_way() const { return one_way_; }
   bool retries() const { return info_.traits.idempotent || info_.traits.once; }
 
-  void encode(const void* arguments);  // into `frames`
-  // It is held here. Whoever makes it need not wait for that, if there is room among what waits to leave.
+  void encode(const void* arguments);  // encodes into `frames`
+  // Notes that the call is held here. Its maker need not wait for that, if there is room among the calls that wait to
+  // leave.
   void wait_here(Budget& outgoing, Budget::Account& account);
-  // It is on its way.
+  // Notes that the call is on its way.
   void leave();
   bool on_its_way() const noexcept override { return sent.load() || waits_here_.load(); }
 
-  // Bytes of the body that are left blank for the head.
+  // The bytes of the body that are left blank for the head.
   static std::size_t front(const CallPath& path);
 
   CallTimer counted;
   Frames frames{};                   // kept for another attempt
-  std::size_t size = 0;              // of frames
-  std::uint64_t call = 0;            // its number on the connection that carries it
-  std::uint64_t order = 0;           // among the calls of this process to its callee
-  std::uint32_t incarnation = 0;     // of the callee that it goes to
+  std::size_t size = 0;              // size of `frames`
+  std::uint64_t call = 0;            // number on the connection that carries the call
+  std::uint64_t order = 0;           // position among the calls of this process to its callee
+  std::uint32_t incarnation = 0;     // incarnation of the callee that the call goes to
   std::atomic<bool> sent = false;    // from now on it may have run
-  std::atomic<bool> wanted = false;  // somebody wants the reply at once and does not read for it
-  bool expected = false;             // the connection that carries it knows so
-  bool in_window = false;            // of that connection
-  bool delayed = false;              // who makes it may wait until it is on its way
-  bool awaited = false;              // who makes it does nothing else until the reply is there
+  std::atomic<bool> wanted = false;  // a reply is wanted at once, and no thread reads for it
+  bool expected = false;             // the connection that carries the call knows that
+  bool in_window = false;            // the call counts in the window of that connection
+  bool delayed = false;              // its maker may wait until it is on its way
+  bool awaited = false;              // its maker does nothing else until the reply is there
 
  protected:
   Time deadline() const noexcept override { return scope_.deadline; }
@@ -255,18 +257,18 @@ class Pending : public StateBase {
  private:
   const ResultOps& result_;
   Peer& peer_;
-  std::atomic<StateBase*> served_ = nullptr;  // the call at its callee, when that is in this process; with a reference
+  std::atomic<StateBase*> served_ = nullptr;  // the call at its callee, if that is in this process; owns a reference
   DeadlineTimer timer_;
-  // What a reply does not need is last: then it is not fetched for it.
+  // Members that a reply does not need come last, so that a reply does not fetch them into the cache.
   const MethodInfo& info_;
   Caller caller_;
   bool one_way_;
-  bool ran_;  // at an earlier attempt
+  bool ran_;  // an earlier attempt may have run
   CallScope scope_;
-  std::atomic<bool> waits_here_ = false;  // with `leaving`
+  std::atomic<bool> waits_here_ = false;  // the call has `leaving`
 
  public:
-  Budget::Share leaving{};  // until it leaves
+  Budget::Share leaving{};  // room that it has until it leaves
 
  private:
   Ref<StateBase> take_served() noexcept { return Ref<StateBase>(served_.exchange(nullptr)); }
@@ -280,10 +282,11 @@ void track_served(const ReplyTo& to, StateBase& call);
 void send_value(const ReplyTo& to, Frames frames) noexcept;
 void send_item(const ReplyTo& to, Frames frames) noexcept;
 void send_error(const ReplyTo& to, const Error& error) noexcept;
-// The node ended first: tells the caller's peer, which knows whether to try again. An Error without a node says this.
+// Notifies the caller's peer that the node ended first: the peer knows whether to try again. An Error without a node
+// means this.
 void send_lost(const ReplyTo& to, bool may_have_run) noexcept;
 
-// The scope that code attached in `frame` runs with later.
+// Returns the scope with which code that was attached in `frame` runs later.
 CallScope scope_of_frame(const Frame& frame);
 
 }  // namespace lp::internal

@@ -1,6 +1,6 @@
 #pragma once
-// The calls of a connection by number. The one who calls gives the numbers: their lower bits say where a call stands,
-// at both ends, so that finding it costs no search and keeping it no allocation. One thread at a time.
+// The calls of a connection by number. The caller gives the numbers: their lower bits are a call's place, at both ends,
+// so that finding it costs no search and keeping it no allocation. One thread at a time.
 
 #include <algorithm>
 #include <cstddef>
@@ -13,18 +13,19 @@ namespace lp::internal {
 template <class T>  // a pointer of some kind
 class CallSlots {
  public:
-  static constexpr std::size_t kLimit = 1 << 16;  // calls at a time
+  static constexpr std::size_t kLimit = 1 << 16;  // largest number of calls at a time
 
   std::size_t size() const { return size_; }
 
-  // For who calls: adds `call`, of which there must be fewer than kLimit, and gives it a number larger than all before.
+  // For the caller: adds `call`, of which there must be fewer than kLimit, and gives it a number larger than all
+  // before.
   std::uint64_t add(T call) {
     const std::size_t place = first_free_ != kNone ? pop_free() : slots_.size();
     const std::uint64_t number = ++count_ * kLimit + place;
     put(number, std::move(call));
     return number;
   }
-  // For who is called: adds a call under its number; what stood there, if anything, comes back.
+  // For the callee: adds a call under its number, and returns the call that was in that place, if any.
   T put(std::uint64_t number, T call) {
     const std::size_t place = number % kLimit;
     if (place >= slots_.size()) slots_.resize(place + 1);
@@ -33,7 +34,7 @@ class CallSlots {
     slot.number = number;
     return std::exchange(slot.call, std::move(call));
   }
-  // Null when it is not here.
+  // Returns null when the call is not here.
   T* find(std::uint64_t number) {
     const std::size_t place = number % kLimit;
     if (place >= slots_.size() || slots_[place].number != number || !slots_[place].call) return nullptr;
@@ -43,13 +44,14 @@ class CallSlots {
     T* const found = find(number);
     return found == nullptr ? T() : take_from(*found, number % kLimit);
   }
-  // The call in the place that is `distance` behind that of `number`; null when none is there. Places are used again in
-  // the order in which they became free: while replies come in the order of the calls, so many come before its own.
+  // Returns the call in the place `distance` behind that of `number`; null when there is none. Places are used again in
+  // the order in which they became free. So while replies come in the order of the calls, `distance` replies come
+  // before the reply of that call.
   T* ahead(std::uint64_t number, std::size_t distance) {
     const std::size_t place = number % kLimit + distance;
     return place < slots_.size() && slots_[place].call ? &slots_[place].call : nullptr;
   }
-  // Takes those out of which take_it(call) is true, the oldest first.
+  // Takes out the calls for which take_it(call) is true, the oldest first.
   template <class Predicate>
   std::vector<T> take_if(Predicate take_it) {
     std::vector<std::pair<std::uint64_t, std::size_t>> places;  // by number
@@ -65,7 +67,7 @@ class CallSlots {
 
  private:
   struct Slot {
-    std::uint64_t number = 0;  // of a free place of who calls: the next free one
+    std::uint64_t number = 0;  // in a free place at the caller: the next free place
     T call{};
   };
   static constexpr std::size_t kNone = ~std::size_t{0};
@@ -82,7 +84,7 @@ class CallSlots {
   }
   T take_from(T& call, std::size_t place) {
     --size_;
-    if (count_ > 0) push_free(place);  // we give the numbers
+    if (count_ > 0) push_free(place);  // this side gives the numbers
     return std::exchange(call, T());
   }
 

@@ -13,11 +13,11 @@
 namespace lp::internal {
 namespace {
 
-// The reply of a call that has so many bytes is handled at once, for they count until then.
+// The reply of a call with at least this many bytes is handled at once, because the bytes count until then.
 constexpr std::size_t kBytesToExpect = 64 << 10;
 
-// Many calls that wait are more than a cache holds. While a reply is handled, the call of the reply after the next one
-// comes into it, with the slot for its result, which is behind.
+// The calls that wait may exceed the cache. While a reply is handled, the call of the reply after the next one is
+// fetched, together with the slot for its result, which lies behind it.
 constexpr std::size_t kAhead = 2;
 void prefetch(const Pending& call) {
   constexpr std::size_t kLine = 64;
@@ -34,7 +34,7 @@ Time from_remaining(std::int64_t remaining) {
   return after(Duration(std::max<std::int64_t>(remaining, 0)));
 }
 
-// An error when no link takes a part of the message.
+// Returns an error when no link accepts a part of the message.
 std::optional<Error> too_large(const Frames& frames) {
   std::size_t largest = frames.body.size();
   for (const Buffer& array : frames.arrays) largest = std::max(largest, array.size());
@@ -96,7 +96,7 @@ Connection::~Connection() { close(); }
 
 void Connection::greet() {
   const Hub::Options& options = hub_.options();
-  link_->expect();  // the welcome: calls that nobody waits for wait for it too
+  link_->expect();  // expects the welcome: calls without a waiting thread wait for it, too
   link_->send(hello_packet({.run = options.run, .token = options.token, .fingerprint = options.fingerprint}));
 }
 
@@ -171,7 +171,7 @@ void Connection::transmit(Pending& call, bool granted) {
   write_call(call.frames, call.one_way() ? PacketKind::send : PacketKind::call, head, call.scope().path.span());
   if (!granted && call.size >= Budget::kSmall) {
     window_used_ += call.size;
-    call.in_window = !call.one_way();  // else the callee says when
+    call.in_window = !call.one_way();  // a one-way call stays in the window until the callee reports it
   }
   call.counted.sent(call.frames.size());
   Frames frames = call.retries() ? call.frames : std::move(call.frames);
@@ -244,7 +244,7 @@ void Connection::lose(Peer& peer) {
   for (Pending* call : lost) peer.lost(*call, call->sent.load(std::memory_order_relaxed));
 }
 
-// Those that have not left; what has a number is in pending_.
+// Returns the one-way calls that have not left. A call with a number is in pending_.
 std::vector<Pending*> Connection::take_unsent_one_way() {
   std::vector<Pending*> left;
   for (Pending* call : std::exchange(unsent_, {})) {
@@ -416,7 +416,7 @@ void Connection::on_hello(const Frames& message) {
   }
   if (!refusal.empty()) {
     refused_ = true;
-    hub_.count_refusal();  // before the other side can know
+    hub_.count_refusal();  // counted before the other side can know
     link_->send(refusal_packet(refusal));
     throw Error(ErrorKind::failed, refusal);
   }
@@ -526,7 +526,7 @@ void Connection::on_reply(PacketKind kind, const Frames& message) {
       state = Ref<StateBase>(pending_.take(head.call));
       forget(*call);
       if (!asking_.empty() && std::erase_if(asking_, [&](const Asking& one) { return one.call == call; }) > 0) {
-        transmit_more(sent_one_way);  // it was refused
+        transmit_more(sent_one_way);  // the call was refused
       }
       if (Pending* const* soon = pending_.ahead(head.call, kAhead)) prefetch(**soon);
     }

@@ -1,5 +1,5 @@
-// The part of a Connection that bounds bytes: which calls may leave, which ask first, and what the other side has room
-// for.
+// The part of a Connection that bounds bytes: it decides which calls may leave and which ask first, and for how much
+// the other side has room.
 #include <algorithm>
 #include <memory>
 #include <mutex>
@@ -32,7 +32,7 @@ void Connection::transmit_or_ask(Pending& call, std::vector<Pending*>& sent_one_
   transmit_more(sent_one_way);
 }
 
-// Those that have room, and none before them of the same caller and callee that has not.
+// Sends the calls that have room, unless an earlier call of the same caller and callee has none.
 void Connection::transmit_more(std::vector<Pending*>& sent_one_way) {
   std::vector<std::pair<const Peer*, NodeId>> blocked;
   for (auto one = asking_.begin(); one != asking_.end();) {
@@ -65,7 +65,7 @@ void Connection::ask(Asking& asking) {
       ask_packet({.call = call.call, .bytes = call.size, .node = call.peer().id(), .incarnation = call.incarnation}));
 }
 
-// The other side has a call for a service of this process that is large, or has many.
+// Handles a request of the other side: it has a large call, or many calls, for a service of this process.
 void Connection::on_ask(const Frames& message) {
   const AskHead head = read_ask(message);
   if (head.node >= hub_.size()) throw Error(ErrorKind::failed, "malformed message: its node does not exist");
@@ -87,7 +87,7 @@ void Connection::on_ask(const Frames& message) {
 void Connection::grant(std::uint64_t call, Budget::Share share) {
   const std::lock_guard lock(mutex_);
   const auto asked = asked_.find(call);
-  if (asked == asked_.end()) return;  // its caller gave up: `share` goes after the lock
+  if (asked == asked_.end()) return;  // its caller gave up: `share` is destroyed after the lock is released
   asked->second = std::move(share);
   if (phase_ == Phase::open) link_->send(signal_packet(PacketKind::room, {.call = call}));
 }
@@ -99,7 +99,7 @@ void Connection::on_room(std::uint64_t number) {
     const auto asking = std::find_if(asking_.begin(), asking_.end(),
                                      [&](const Asking& one) { return one.asked && one.call->call == number; });
     if (asking == asking_.end()) {
-      link_->send(signal_packet(PacketKind::cancel, {.call = number}));  // it was lost, and goes another way
+      link_->send(signal_packet(PacketKind::cancel, {.call = number}));  // the call was lost, and goes another way
     } else {
       asking->granted = true;
       asking->sparing.reset();
@@ -109,7 +109,7 @@ void Connection::on_room(std::uint64_t number) {
   end_one_way(sent_one_way);
 }
 
-// What a call that came has, until it begins.
+// Returns the room of a call that came, which it has until it begins.
 std::unique_ptr<Room> Connection::room_of(const Frames& message, std::uint64_t call, bool one_way) {
   if (asks_.load(std::memory_order_relaxed) != 0 && call != 0) {
     const std::lock_guard lock(mutex_);
@@ -124,7 +124,7 @@ std::unique_ptr<Room> Connection::room_of(const Frames& message, std::uint64_t c
   return std::make_unique<Room>(shared_from_this(), message.size());
 }
 
-// The other side is told now and then.
+// Reports the bytes to the other side from time to time.
 void Connection::taken(std::size_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
   taken_ += bytes;

@@ -40,7 +40,7 @@ EdgeCounters::~EdgeCounters() {
 CallCounters& EdgeCounters::add(const MethodInfo& info) {
   const std::lock_guard lock(mutex_);
   for (CallCounters* one = first_.load(); one != nullptr; one = one->next_) {
-    if (&one->info_ == &info) return *one;  // meanwhile
+    if (&one->info_ == &info) return *one;  // another thread added it meanwhile
   }
   auto made = std::make_unique<CallCounters>(info);
   made->next_ = first_.load();

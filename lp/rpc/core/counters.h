@@ -1,6 +1,6 @@
 #pragma once
-// How many calls go along an edge, how they end, and how long they take: counted for each method by the caller, where
-// that costs a few nanoseconds. Owned by the Edge; thread-safe.
+// Counts the calls along an edge, their ends, and their times. The caller counts for each method, which costs a few
+// nanoseconds there. Owned by the Edge; thread-safe.
 
 #include <algorithm>
 #include <array>
@@ -17,26 +17,26 @@
 
 namespace lp {
 
-// How long calls took: counts of those under 1 ns, 2 ns, 4 ns, ... A value.
+// The times of calls: counts of those under 1 ns, 2 ns, 4 ns, ... A value.
 struct LatencyHistogram {
   static constexpr std::size_t kSize = 48;
   std::array<std::uint64_t, kSize> counts{};
 
-  // A time that so many of them (0 to 1) stayed below, a power of two; 0 when there are none.
+  // Returns a power of two that this share of the times (0 to 1) stayed below; 0 when there are none.
   Duration quantile(double share) const;
 };
 
-// What one caller's calls of one method have come to. A value.
+// The totals of one caller's calls of one method. A value.
 struct CallStatistics {
-  std::string caller{};  // node
+  std::string caller{};  // name of the node
   std::string callee{};
   std::string method{};
-  std::uint64_t calls = 0;           // begun
-  std::uint64_t ended = 0;           // of these; the rest is on its way
-  std::uint64_t errors = 0;          // of those that ended
-  std::uint64_t bytes_sent = 0;      // of calls that left the process
-  std::uint64_t bytes_received = 0;  // and of their replies
-  LatencyHistogram latency{};        // of one call in CallCounters::kTimed
+  std::uint64_t calls = 0;           // calls that began
+  std::uint64_t ended = 0;           // calls of these that ended; the rest is on its way
+  std::uint64_t errors = 0;          // ended calls that failed
+  std::uint64_t bytes_sent = 0;      // bytes of calls that left the process
+  std::uint64_t bytes_received = 0;  // bytes of their replies
+  LatencyHistogram latency{};        // times of one call in CallCounters::kTimed
 };
 
 namespace internal {
@@ -51,7 +51,7 @@ class CallCounters {
   CallCounters(const CallCounters&) = delete;
   CallCounters& operator=(const CallCounters&) = delete;
 
-  // A call begins; true when its time is to be taken.
+  // Counts the begin of a call. Returns true when its time is to be taken.
   bool begin() noexcept { return calls_.fetch_add(1, std::memory_order_relaxed) % kTimed == 0; }
   void end(bool failed) noexcept {
     ended_.fetch_add(1, std::memory_order_relaxed);
@@ -78,7 +78,7 @@ class CallCounters {
   CallCounters* next_ = nullptr;
 };
 
-// Those of one edge: a list that only grows, with the methods that were called.
+// The counters of one edge: a list that only grows, with the methods that were called.
 class EdgeCounters {
  public:
   EdgeCounters() = default;
@@ -92,7 +92,7 @@ class EdgeCounters {
     }
     return add(info);
   }
-  // Without the names of the nodes.
+  // Returns the statistics without the names of the nodes.
   std::vector<CallStatistics> statistics() const;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// The keys by which the processes of a run know one another over TCP (CurveZMQ, RFC 26): a pair for each process, made
-// anew for each incarnation. Values and functions; any thread.
+// The keys by which the processes of a run identify one another over TCP (CurveZMQ, RFC 26): a pair for each process,
+// made anew for each incarnation. Values and functions; any thread.
 
 #include <string>
 
@@ -15,11 +15,11 @@ struct CurveKeys {
 // Throws Error(failed) when ZeroMQ was built without CURVE.
 CurveKeys make_curve_keys();
 
-// 32 bytes of a key as text.
+// Returns 32 bytes of a key as text.
 std::string curve_text(const std::string& bytes);
 
-// Whether only processes of this host reach what listens at `address`. Throws Error(failed) when it is no address in
-// numbers, or one that others cannot dial.
+// Returns whether only processes of this host reach a listener at `address`. Throws Error(failed) when it is no numeric
+// address, or one that others cannot dial.
 bool is_loopback(const std::string& address);
 
 }  // namespace lp

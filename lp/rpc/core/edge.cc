@@ -9,9 +9,9 @@
 namespace lp {
 
 std::uint64_t Edge::first_number(const internal::Hub& hub, const internal::NodeCore* caller) {
-  // Each incarnation in each run counts in a range of its own, so that what a service remembers of others, also of
-  // those in a run that it was resumed from, is no repetition. One that is restored from a checkpoint goes on in its
-  // old range.
+  // Each incarnation in each run counts in a range of its own. So a service does not take its calls for repetitions of
+  // calls of others, also of those in a run that it was resumed from. An incarnation that is restored from a checkpoint
+  // goes on in its old range.
   std::uint64_t life = fnv1a(hub.options().run);
   if (caller != nullptr) life = hash_combine(hash_combine(life, caller->id()), caller->incarnation());
   return (mix64(life) >> 33 << 32) + 1;
@@ -43,14 +43,14 @@ class DirectCall {
   DirectCall(const DirectCall&) = delete;
   DirectCall& operator=(const DirectCall&) = delete;
 
-  // False: it must queue.
+  // False: the call must queue.
   explicit operator bool() const { return method_ != nullptr; }
 
-  // Runs the handler. False when the service has ended in the middle and the call must be made again, in the time that
-  // is left.
+  // Runs the handler. Returns false when the service has ended in the middle, and the call must be made again in the
+  // time that is left.
   bool invoke(void* arguments, void* slot);
   Duration left() const { return std::max(until(frame_.deadline), CallOptions::kNoTime); }
-  // Throws `deadline` when it took too long.
+  // Throws `deadline` when the call took too long.
   void check_deadline() const;
 
  private:
@@ -79,7 +79,7 @@ DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeou
       allowed_ = frame_.deadline == kNever ? until(caller_->deadline) : timeout - (frame_.deadline - caller_->deadline);
       frame_.deadline = caller_->deadline;
     }
-    if (caller_->node->stopping()) return;  // the queued way says so
+    if (caller_->node->stopping()) return;  // the queued way reports that
   }
   if (frame_.holds_turn) {
     if (!node_->turn().try_take(frame_.chain)) return;
@@ -150,7 +150,7 @@ Outgoing outgoing_call(Edge& edge, const MethodInfo& info, const CallOptions& op
 
 namespace {
 
-// run(), and who is outside the graph, may wait; a handler may be what those before it wait for.
+// run(), and code outside the graph, may wait. A handler may not: the calls before this one may wait for that handler.
 bool may_wait(const CallOptions& options) {
   const Frame* const frame = current_frame();
   return !options.at_once && (frame == nullptr || (frame->chain == 0 && !frame->holds_turn));
@@ -164,7 +164,7 @@ Error overloaded(const Outgoing& call) {
       {.node = call.peer.hub().name(call.peer.id()), .method = std::string(call.info.name)});
 }
 
-// Room in the queue of a service of this process, or none.
+// Takes room in the queue of a service of this process, or none.
 Budget::Share room_for(const Outgoing& call, const CallOptions& options, std::size_t bytes) {
   Budget& budget = call.peer.hub().incoming();
   Budget::Share share = budget.take(call.peer.queue(), bytes);
@@ -177,7 +177,7 @@ Budget::Share room_for(const Outgoing& call, const CallOptions& options, std::si
   return granted.get();
 }
 
-// A call at a service of this process; null when there is no room.
+// Starts a call at a service of this process. Returns null when there is no room.
 Ref<StateBase> start_here(const Outgoing& outgoing, const CallOptions& options, void* arguments) {
   const std::size_t bytes = options.awaited ? 0 : outgoing.info.arguments->bytes(arguments);
   std::unique_ptr<Room> room;

@@ -29,17 +29,18 @@ class Edge {
     return options.serialize || (hub_.network() != nullptr && peer_.local() == nullptr);
   }
 
-  // Who calls `info` now. Each call of a `once` method has a number of its own; `number` is one that the program gave.
+  // Returns the caller of `info`. Each call of a `once` method has a number of its own; `number` is one that the
+  // program gave.
   internal::Caller caller(const internal::MethodInfo& info, std::uint64_t number);
 
-  // What this edge's clients have read of what the callee publishes.
+  // The versions that this edge's clients have read of the callee's published values.
   internal::VersionCache& versions() { return versions_; }
   internal::EdgeCounters& counters() { return counters_; }
   const internal::EdgeCounters& counters() const { return counters_; }
   // Whether big arrays come from the callee without a copy.
   bool shares_memory() const;
 
-  // The number of the next call: part of the caller's checkpoint, so that what is done again has the same number.
+  // The number of the next call. It is part of the caller's checkpoint, so that a repeated call has the same number.
   std::uint64_t next_number() const { return next_.load(); }
   void set_next_number(std::uint64_t number) { next_.store(number); }
 
@@ -56,32 +57,32 @@ class Edge {
 
 namespace internal {
 
-// What a client says of its calls.
+// The options that a client sets for its calls.
 struct CallOptions {
   static constexpr Duration kNoTime{1};
 
-  Duration timeout{};         // 0: as the method or the run says
-  std::uint64_t number = 0;   // of a `once` call; 0: the next
+  Duration timeout{};         // 0: the method's or the run's timeout
+  std::uint64_t number = 0;   // number of a `once` call; 0: the next number
   bool awaited = false;       // its maker does nothing else until the reply is there
-  bool at_once = false;       // it does not wait for room
-  bool may_have_run = false;  // at an earlier attempt
+  bool at_once = false;       // the call does not wait for room
+  bool may_have_run = false;  // an earlier attempt may have run
 };
 
-// A call that `edge` makes now.
+// Returns a call that `edge` makes now.
 Outgoing outgoing_call(Edge& edge, const MethodInfo& info, const CallOptions& options);
 
-// Hands a call that is encoded over, and waits until it is on its way where it may.
+// Hands an encoded call over, and waits until it is on its way if it may wait.
 void start_as_bytes(Pending& call, const Outgoing& outgoing, const CallOptions& options);
 
-// Three ways to make one, with the Arguments of the method. They throw Error.
+// Three ways to make a call, with the Arguments of the method. They throw Error.
 //
-// Starts it; it queues or travels. Moves the arguments out. Where calls of 1 KiB and more have no room, it waits for
-// that, in a handler and when told so it is a call that ended with `overloaded`.
+// Starts the call; it queues or travels. Moves the arguments out. A call of 1 KiB or more may find no room. Then this
+// waits for room; in a handler, or with `at_once`, it returns a call that ended with `overloaded`.
 Ref<StateBase> start_call(Edge& edge, const MethodInfo& info, const CallOptions& options, void* arguments);
-// Makes it on this stack, if the service is here and idle, with the result in `slot`. False: it must be started, with
-// the arguments as they were, and with what is now in `options`.
+// Makes the call on this stack, if the service is here and idle, with the result in `slot`. Returns false when the call
+// must be started: the arguments are unchanged, and `options` is updated.
 bool call_directly(Edge& edge, const MethodInfo& info, CallOptions& options, void* arguments, void* slot);
-// Starts it, and nobody wants its reply. Throws `overloaded`, too.
+// Starts the call without a reply. Throws `overloaded`, too.
 void send_call(Edge& edge, const MethodInfo& info, const CallOptions& options, void* arguments);
 
 }  // namespace internal

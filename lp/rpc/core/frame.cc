@@ -12,7 +12,7 @@ namespace {
 
 thread_local Frame* t_frame = nullptr;
 
-// The path of a call that `frame` makes.
+// Returns the path of a call that `frame` makes.
 CallPath path_through(const Frame& frame) {
   CallPath path = callers_of(frame);
   if (path.size == CallPath::kLimit) {
@@ -34,7 +34,7 @@ FrameScope::~FrameScope() { t_frame = outer_; }
 
 std::uint64_t new_chain() noexcept {
   static std::atomic<std::uint64_t> threads{0};
-  // Odd, so never 0.
+  // An odd number is never 0.
   thread_local std::uint64_t next = mix64(static_cast<std::uint64_t>(wall_clock()) + (threads.fetch_add(1) << 48)) | 1;
   return next += 2;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Where the current thread is: which node's code it runs, in whose call, until when. Deadlines, call paths and turns
-// all follow from it. A Frame lives on the stack of the thread that runs the handler; only that thread uses it.
+// The place of the current thread: the node whose code it runs, the call, and its deadline. Deadlines, call paths and
+// turns all follow from it. A Frame lives on the stack of the thread that runs the handler; only that thread uses it.
 
 #include <array>
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace internal {
 
 class NodeCore;
 
-// The nodes that a call came through, outermost first.
+// The nodes through which a call came, outermost first.
 struct CallPath {
   static constexpr std::size_t kLimit = 32;  // a deeper chain is refused
   std::uint8_t size = 0;
@@ -33,17 +33,17 @@ struct CallPath {
   }
 };
 
-// What a call carries from its caller to its handler, wherever that is.
+// The data that a call carries from its caller to its handler, wherever that is.
 struct CallScope {
   Time deadline = kNever;
-  Duration allowed{};       // of time, when the call was made; at the caller
-  std::uint64_t chain = 0;  // equal for all calls that one root call led to
+  Duration allowed{};       // time that the call had when it was made; known at the caller
+  std::uint64_t chain = 0;  // equal for all calls that one root call caused
   CallPath path{};          // the callers
 };
 
 struct Frame {
-  NodeCore* node = nullptr;  // whose code runs
-  Time deadline = kNever;    // of the call that runs it
+  NodeCore* node = nullptr;  // the node whose code runs
+  Time deadline = kNever;    // deadline of the call that runs the code
   std::uint64_t chain = 0;   // 0 in run(): each call from there begins a chain
   bool holds_turn = false;
   const CallPath* path = nullptr;  // the callers that are not in this thread; may be null
@@ -65,14 +65,14 @@ class FrameScope {
   Frame* outer_;
 };
 
-// A number that no other chain of this process, nor, in all likelihood, of this run has.
+// Returns a number that no other chain of this process has, nor, in all likelihood, any other chain of this run.
 std::uint64_t new_chain() noexcept;
 
-// The nodes whose calls led to `frame`, without its own.
+// Returns the nodes whose calls led to `frame`, without its own.
 CallPath callers_of(const Frame& frame);
 
-// The scope of a call that `frame` (may be null) makes, with at most `timeout` from now. Throws Error::failed when the
-// path is longer than CallPath::kLimit.
+// Returns the scope of a call that `frame` (may be null) makes, with at most `timeout` from now. Throws Error::failed
+// when the path is longer than CallPath::kLimit.
 CallScope scope_for_call(const Frame* frame, Duration timeout);
 
 }  // namespace internal

@@ -135,7 +135,7 @@ void StateBase::wait() {
   if (!wait_until(kNever)) throw Error(ErrorKind::deadline, "no value in time");
 }
 
-// Of two nodes that are asked to stop the callee may have left first: its caller hears of the stop all the same.
+// When two nodes are asked to stop, the callee may have left first. Its caller gets the error of the stop all the same.
 void StateBase::prefer_stop() const {
   const Frame* const frame = current_frame();
   if (frame == nullptr || !frame->node->stopping() || !failed()) return;

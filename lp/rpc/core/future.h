@@ -1,9 +1,9 @@
 #pragma once
-// A value that arrives once. A Future belongs to one consumer, who may wait for it (get, get_for), attach what happens
-// next (then), or co_await it; a Promise is its other end. Any thread may complete a Promise.
+// A value that arrives once. A Future belongs to one consumer, who may wait for it (get, get_for), attach a
+// continuation (then), or co_await it. A Promise is its other end. Any thread may complete a Promise.
 //
-// A continuation, and the rest of a coroutine, runs in the turn of the node whose code attached it, and inherits what
-// was left of that code's deadline; outside all nodes it runs in the thread that completes the promise.
+// A continuation, and the rest of a coroutine, runs in the turn of the node whose code attached it, and inherits the
+// time left of that code's deadline. Outside all nodes it runs in the thread that completes the promise.
 //
 // A handler that returns a Future holds neither turn nor thread while it is not ready:
 //
@@ -44,7 +44,7 @@ class Continuation;
 template <class T>
 class NextItem;
 
-// Room for one value, of whatever type.
+// Room for one value of any type.
 template <class T>
 class Slot {
  public:
@@ -54,7 +54,7 @@ class Slot {
   ~Slot() { reset(); }
 
   void* address() { return &value_; }
-  void filled() { full_ = true; }  // somebody has made a T at address()
+  void filled() { full_ = true; }  // a T was made at address()
   template <class... Args>
   void emplace(Args&&... args) {
     ::new (address()) T(std::forward<Args>(args)...);
@@ -75,9 +75,9 @@ class Slot {
 template <class T>
 using Stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
 
-// The shared part of a promise and its future, and of a call and its reply. What depends on the value's type is in the
-// slot alone, so that calls of many types share their code. Reference-counted by hand, because a call, its arguments
-// and its result are one object.
+// The shared part of a promise and its future, and of a call and its reply. Only the slot depends on the value's type,
+// so that calls of many types share their code. Reference-counted by hand, because a call, its arguments and its result
+// are one object.
 class StateBase : public Recycled {
  public:
   StateBase() = default;
@@ -86,20 +86,20 @@ class StateBase : public Recycled {
 
   void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
   void release() noexcept;
-  // Whether another has a reference, too.
+  // Whether there is another reference, too.
   bool shared() const noexcept { return references_.load(std::memory_order_relaxed) > 1; }
 
   bool ready() const noexcept { return phase_.load(std::memory_order_acquire) == kReady; }
-  // The same for who asks again and again: what brings the value goes on by itself from now on.
+  // Like ready(), for polling: also asks the carrier to deliver without a waiting thread.
   bool poll() noexcept {
     if (ready()) return true;
     want();
     return ready();
   }
-  bool failed() const noexcept { return error_ != nullptr; }  // when ready
-  const Error& error() const { return *error_; }              // when ready and failed
+  bool failed() const noexcept { return error_ != nullptr; }  // valid when ready
+  const Error& error() const { return *error_; }              // valid when ready and failed
 
-  // Completes with a value; false when it was complete already.
+  // Completes with a value. Returns false when the state was complete already.
   template <class T>
   bool set(Stored<T> value) noexcept {
     if (!claim()) return false;
@@ -107,12 +107,12 @@ class StateBase : public Recycled {
     publish();
     return true;
   }
-  // The value, when ready and not failed.
+  // The value, valid when ready and not failed.
   template <class T>
   Stored<T>& value() {
     return slot<T>().get();
   }
-  // The value of a ready state, once; throws its error.
+  // Takes the value of a ready state, once. Throws its error.
   template <class T>
   T take() {
     if (failed()) throw Error(error());
@@ -122,23 +122,23 @@ class StateBase : public Recycled {
   // Waits until ready. Throws `deadline` when the call's own time or that of the current frame is over, and `stopped`
   // when the node that waits is asked to stop.
   void wait();
-  // The same for a call that is made: until it is on its way, or ready.
+  // Like wait(), for a call that is made: waits until it is on its way, or ready.
   void wait_on_its_way();
-  // Waits at most until `time`; false when it is not ready then. Throws like wait().
+  // Waits at most until `time`. Returns false when the state is not ready then. Throws like wait().
   bool wait_until(Time time) { return wait_until(time, Stage::ready); }
 
-  // Completes with an error; false when it was complete already.
+  // Completes with an error. Returns false when the state was complete already.
   bool fail(const Error& error) noexcept;
-  // The consumer no longer wants the value: completes with `error` and tells who works on it.
+  // Notes that the consumer no longer wants the value: completes with `error` and notifies the code that works on it.
   void cancel(const Error& error) noexcept;
-  // The error at the deadline.
+  // Returns the error for a passed deadline.
   virtual Error late() const;
-  // The deadline has come.
+  // Ends the state at its deadline.
   void expire() noexcept { cancel(late()); }
-  // The consumer takes so many items more. Streams only.
+  // Notes that the consumer takes this many more items. Streams only.
   virtual void grant(std::uint64_t) noexcept {}
 
-  // Runs `continuation` when ready, at once if it is.
+  // Runs `continuation` when the state is ready, at once if it is.
   void on_ready(std::unique_ptr<Continuation> continuation);
 
   template <class T>
@@ -149,26 +149,26 @@ class StateBase : public Recycled {
  protected:
   virtual ~StateBase();
 
-  // Completion in two steps: the one whose claim() succeeds stores the value, then publishes.
+  // Completion has two steps: the thread whose claim() succeeds stores the value, then publishes it.
   bool claim() noexcept;
   void publish() noexcept;
   void publish_error(const Error& error) noexcept;
 
-  virtual void* slot_address() noexcept = 0;                               // of a Slot<Stored<T>>
-  virtual Time deadline() const noexcept { return kNever; }                // when a call ends by itself
-  virtual std::shared_ptr<Connection> carrier() const { return nullptr; }  // what brings the value, if one does
-  virtual bool may_have_run() const noexcept { return false; }             // of a call: its method
-  virtual bool on_its_way() const noexcept { return true; }                // of a call
-  void wake() noexcept;                                                    // who waits looks again
+  virtual void* slot_address() noexcept = 0;                               // address of a Slot<Stored<T>>
+  virtual Time deadline() const noexcept { return kNever; }                // time at which a call ends by itself
+  virtual std::shared_ptr<Connection> carrier() const { return nullptr; }  // connection that brings the value, if any
+  virtual bool may_have_run() const noexcept { return false; }             // whether the method of a call may have run
+  virtual bool on_its_way() const noexcept { return true; }                // whether a call is on its way
+  void wake() noexcept;                                                    // the waiter checks again
   virtual void want() noexcept {}       // the value is wanted at once, and no thread reads the carrier for it
   virtual void watch_deadline() {}      // somebody waits without a thread: set a timer
-  virtual void count() noexcept {}      // about to be published
-  virtual void completed() noexcept {}  // published
-  virtual void cancelled() noexcept {}  // the consumer gave up
+  virtual void count() noexcept {}      // called before the state is published
+  virtual void completed() noexcept {}  // called after the state is published
+  virtual void cancelled() noexcept {}  // called when the consumer gave up
 
  private:
   template <class T>
-  friend class NextItem;  // comes by the carrier of another
+  friend class NextItem;  // arrives by the carrier of another state
   enum : std::uint32_t { kPending, kClaimed, kReady };
 
   enum class Stage : std::uint8_t { on_its_way, ready };
@@ -222,12 +222,12 @@ class State final : public StateBase {
   Slot<Stored<T>> slot_;
 };
 
-// What happens when a state is ready. Runs once, in the turn of the node that made it, or is destroyed without running
-// when that node is gone.
+// The continuation of a ready state. It runs once, in the turn of the node that made it, or is destroyed without
+// running when that node is gone.
 class Continuation {
  public:
   struct Anywhere {
-  };  // in the thread that completes, in nobody's turn: for lp's own plumbing, which calls no user code
+  };  // runs in the thread that completes, in nobody's turn: for lp's own code, which calls no user code
 
   Continuation();
   explicit Continuation(Anywhere) {}
@@ -259,7 +259,7 @@ class PlainContinuation final : public Continuation {
   F f_;
 };
 
-// A coroutine to resume. Destroyed with its frame when it never will be.
+// Resumes a coroutine. If it is destroyed before that, it destroys the coroutine's frame.
 class Resumption final : public Continuation {
  public:
   explicit Resumption(std::coroutine_handle<> handle) : handle_(handle) {}
@@ -281,7 +281,7 @@ template <class T>
 struct IsFuture<Future<T>> : std::true_type {};
 
 Error abandoned_promise();
-// The same error, of a call whose method may have run.
+// Returns the same error for a call whose method may have run.
 Error with_may_have_run(const Error& error);
 
 }  // namespace internal
@@ -301,14 +301,14 @@ class [[nodiscard]] Future {
   bool valid() const { return static_cast<bool>(state_); }
   bool ready() const { return state_->poll(); }
 
-  // Waits, and gives the value or throws the Error. Waiting ends at the call's deadline, at that of the current
+  // Waits, and returns the value or throws the Error. The wait ends at the call's deadline, at that of the current
   // handler, and when the current node is asked to stop. Leaves the future invalid.
   T get() {
     state_->wait();
     return std::exchange(state_, {})->template take<T>();
   }
 
-  // Waits at most `timeout`. Nothing when it is not ready then; the future stays valid.
+  // Waits at most `timeout`. Returns nothing when the future is not ready then; it stays valid.
   std::optional<internal::Stored<T>> get_for(Duration timeout) {
     if (!wait_for(timeout)) return std::nullopt;
     if constexpr (std::is_void_v<T>) {
@@ -319,15 +319,16 @@ class [[nodiscard]] Future {
     }
   }
 
-  // Waits at most `timeout`; whether it is ready then. The future stays valid.
+  // Waits at most `timeout`, and returns whether the future is ready then. It stays valid.
   bool wait_for(Duration timeout) { return state_->wait_until(after(timeout)); }
 
-  // f(value), or f(Future) if it takes that and wants errors too, when this is ready. What f returns or throws
-  // completes the future that then returns; a Future that f returns is waited for. Leaves this future invalid.
+  // Calls f(value) when this is ready, or f(Future) if f takes a Future because it handles errors too. The result or
+  // exception of f completes the future that then() returns; if f returns a Future, that is waited for. Leaves this
+  // future invalid.
   template <class F>
   auto then(F f) &&;
 
-  // Tells who works on it that nobody wants the value: a call that has not begun does not run.
+  // Notifies the code that works on the value that nobody wants it: a call that has not begun does not run.
   void cancel() {
     if (state_) state_->cancel(Error(ErrorKind::stopped, "cancelled by the caller"));
   }
@@ -345,7 +346,7 @@ class [[nodiscard]] Future {
   internal::Ref<internal::StateBase> state_;
 };
 
-// The end that completes a Future. When it goes without having done so, the future fails.
+// The end that completes a Future. If it is destroyed without completing it, the future fails.
 template <class T>
 class Promise {
  public:
@@ -360,10 +361,10 @@ class Promise {
   }
   ~Promise() { abandon(); }
 
-  // One future for each promise.
+  // There is one future for each promise.
   Future<T> future() { return Future<T>(state_); }
 
-  // False when the future has gone, and with it all that would follow.
+  // Returns false when the future is destroyed, and with it all its continuations.
   bool wanted() const { return state_->shared(); }
 
   void set_value(internal::Stored<T> value) { state_->template set<T>(std::move(value)); }
@@ -371,7 +372,7 @@ class Promise {
   void set_error(const Error& error) { state_->fail(error); }
   void set_exception(std::exception_ptr exception) { state_->fail(as_error(std::move(exception))); }
 
-  // Somebody else will complete the future.
+  // Leaves the completion of the future to other code.
   void detach() { state_ = {}; }
 
  private:
@@ -381,7 +382,7 @@ class Promise {
   internal::Ref<internal::StateBase> state_;
 };
 
-// A future that is ready.
+// Returns a future that is ready.
 template <class T>
 Future<std::decay_t<T>> ready(T&& value) {
   Promise<std::decay_t<T>> promise;
@@ -394,16 +395,18 @@ inline Future<void> ready() {
   return promise.future();
 }
 
-// Ready when all are: their values in the order given, or the first failure (in time), which cancels the rest.
+// Returns a future that is ready when all are: with their values in the order given, or the first failure (in time),
+// which cancels the rest.
 template <class T>
 Future<std::vector<internal::Stored<T>>> when_all(std::vector<Future<T>> futures);
 
-// Ready with the first success: its position and value; fails when all have failed, with the last failure. The rest is
-// cancelled.
+// Returns a future that is ready with the first success: its position and value. It fails when all have failed, with
+// the last failure. The rest is cancelled.
 template <class T>
 Future<std::pair<std::size_t, internal::Stored<T>>> when_any(std::vector<Future<T>> futures);
 
-// Ready with the position of the first that is, with a value or an error. They stay as they are, and whose they are.
+// Returns a future that is ready with the position of the first ready one, whether it has a value or an error. The
+// futures stay unchanged, and keep their owners.
 template <class T>
 Future<std::size_t> when_ready(std::span<const Future<T>* const> futures);
 

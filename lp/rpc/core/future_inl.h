@@ -33,7 +33,7 @@ struct Unwrap<Future<R>> {
   using type = R;
 };
 
-// Runs f and completes `to` with what it returns or throws.
+// Runs f and completes `to` with its result or exception.
 template <class R, class F>
 void run_into(const Ref<StateBase>& to, F&& f) noexcept {
   try {
@@ -51,7 +51,7 @@ void run_into(const Ref<StateBase>& to, F&& f) noexcept {
   }
 }
 
-// How a continuation wants its input: the whole future, the value, or nothing.
+// Passes a continuation the input that it takes: the whole future, the value, or nothing.
 template <class F, class T>
 decltype(auto) call_continuation(F& f, Future<T>&& from) {
   if constexpr (std::is_invocable_v<F&, Future<T>>) {
@@ -64,7 +64,8 @@ decltype(auto) call_continuation(F& f, Future<T>&& from) {
   }
 }
 
-// The promise of a coroutine that returns Future<T>: it starts at once, and its frame goes when it ends.
+// The promise of a coroutine that returns Future<T>. The coroutine starts at once, and its frame is destroyed when it
+// ends.
 template <class T>
 class CoroutinePromiseBase {
  public:
@@ -95,7 +96,7 @@ class Awaiter {
   explicit Awaiter(Future<T>& future) : future_(future) {}
   bool await_ready() const noexcept { return future_.ready(); }
   void await_suspend(std::coroutine_handle<> handle) {
-    // Another thread may resume, and end, the coroutine before on_ready returns; the state must outlive that.
+    // Another thread may resume, and end, the coroutine before on_ready returns. The state must outlive that.
     const Ref<StateBase> state = future_.state();
     state->on_ready(std::make_unique<Resumption>(handle));
   }

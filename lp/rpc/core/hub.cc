@@ -9,7 +9,7 @@ namespace lp::internal {
 namespace {
 const std::string kOutsideName = "outside";
 
-// All callers of a service together may send it so much without asking.
+// All callers of a service together may send it this many bytes without asking.
 constexpr std::size_t kWindows = std::size_t{256} << 20;
 constexpr std::size_t kLeastWindow = std::size_t{64} << 10;
 constexpr std::size_t kMostWindow = std::size_t{16} << 20;
@@ -29,7 +29,7 @@ Hub::Hub(Options options)
 
 Hub::~Hub() {
   close();
-  pool_.drain(kNever);  // threads that still receive use all of this
+  pool_.drain(kNever);  // threads that still receive use all members
 }
 
 const std::string& Hub::name(NodeId node) const {

@@ -1,5 +1,6 @@
 #pragma once
-// What all nodes of a process share: threads, timers, and the way to every other node. Owned by a Runtime; thread-safe.
+// The objects that all nodes of a process share: threads, timers, and the way to every other node. Owned by a Runtime;
+// thread-safe.
 
 #include <atomic>
 #include <cstdint>
@@ -22,18 +23,18 @@ namespace lp::internal {
 class Hub {
  public:
   struct Options {
-    std::string run{};              // for messages
+    std::string run{};              // name of the run, for messages
     std::string token{};            // secret of the run
-    std::uint64_t fingerprint = 0;  // of the program
+    std::uint64_t fingerprint = 0;  // fingerprint of the program
     Duration deadline = std::chrono::seconds(60);
     bool patient = false;              // no deadline ends a call
-    bool serialize = false;            // local calls go through bytes
-    Path path = Path::nearest;         // to those
+    bool serialize = false;            // local calls are encoded as bytes
+    Path path = Path::nearest;         // path to other nodes
     std::string listen = "127.0.0.1";  // address of this process, for TCP
-    CurveKeys keys{};                  // of this process; empty: only loopback, and without encryption
-    std::string outside_key{};         // public key of who calls from outside the graph
+    CurveKeys keys{};                  // keys of this process; empty: only loopback, and without encryption
+    std::string outside_key{};         // public key of callers outside the graph
     std::size_t shared_memory = 0;     // bytes for big arrays, at most; 0: as much as the machine has memory
-    std::size_t memory = 0;            // bytes, of which calls may have a part (budget.h); 0: the machine's
+    std::size_t memory = 0;            // bytes, of which calls may have a part (budget.h); 0: the machine's memory
     std::vector<std::string> nodes{};  // names, by NodeId
   };
 
@@ -47,41 +48,43 @@ class Hub {
   Timers& timers() { return timers_; }
   Peer& peer(NodeId node) { return peers_[node]; }
   std::size_t size() const { return peers_.size(); }
-  const std::string& name(NodeId node) const;  // also of Caller::kOutside
+  const std::string& name(NodeId node) const;  // also for Caller::kOutside
   std::vector<std::string> names(const CallPath& path) const;
 
-  // Bytes of the calls that queue at services of this process, and of those that wait to leave it.
+  // The bytes of the calls that queue at services of this process, and of those that wait to leave it.
   Budget& incoming() { return incoming_; }
   Budget& outgoing() { return outgoing_; }
-  // Bytes of calls that a connection may have on their way before it asks.
+  // The bytes of calls that a connection may have on their way before it asks.
   std::size_t window() const { return window_; }
 
-  // The way to nodes in other processes; to be called once, before any node starts. Null: there are none.
+  // Sets the way to nodes in other processes. Call it once, before any node starts. Null: there are none.
   void join(std::unique_ptr<Network> network) { network_ = std::move(network); }
   Network* network() { return network_.get(); }
 
-  // Connections that were refused: strangers, garbage, messages before the hello.
+  // Counts connections that were refused: strangers, garbage, messages before the hello.
   void count_refusal() { refused_.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t refused() const { return refused_.load(); }
 
-  // Notes that there is this incarnation of a node. False when there is a newer one already: the older one is fenced.
+  // Records this incarnation as the newest of its node. Returns false if a newer one is known: this one is fenced off.
   bool admit(NodeId caller, std::uint32_t incarnation) noexcept;
 
-  // How long a call may take: what the caller says, else the method, else the run. 0 stands for unsaid.
+  // Returns how long a call may take: the caller's limit, else the method's, else the run's. 0 means that the caller
+  // set none.
   Duration timeout(Duration said, const MethodInfo& info) const;
 
-  // A call that its callee leaves without a reply is from now on not lost, but ends with the stop.
+  // Notes that the run ends: from now on a call that its callee leaves without a reply is not lost, but ends with the
+  // stop.
   void end_run() { run_ends_.store(true); }
   bool run_ends() const { return run_ends_.load(); }
 
-  // Ends every call that waits, with `stopped`.
+  // Ends every waiting call with `stopped`.
   void close();
 
-  // Leaves the threads that do not end behind.
+  // Leaves behind the threads that do not end.
   void abandon();
 
  private:
-  // In this order, so that threads end before what they use.
+  // The members stand in this order so that threads end before the objects that they use.
   Options options_;
   const Bounds bounds_;
   const std::size_t window_;

@@ -1,9 +1,9 @@
 #pragma once
-// Which methods of a service others may call, and how:
+// Declares which methods of a service others may call, and how:
 //
 //   using Remote = lp::Methods<&Server::pull, lp::once<&Server::push>, lp::concurrent<&Server::predict, 8>>;
 //
-// It stands after the methods that it names. A trait wraps a method or another trait. Pure compile time.
+// The declaration stands after the methods that it names. A trait wraps a method or another trait. Pure compile time.
 
 #include <algorithm>
 #include <array>
@@ -30,16 +30,16 @@ class Stream;
 template <Sendable T>
 class Published;
 
-// How a method is run and retried.
+// The way in which a method is run and retried.
 struct MethodTraits {
   bool idempotent = false;  // may run again: lp retries it when its service was restarted
   bool once = false;        // runs once for each call, however often lp sends it
-  bool immediate = false;   // runs beside the turn, in the thread that receives it: short, and never waits
-  int concurrent = 0;       // runs beside the turn, so many at a time; 0: in turn
-  int queue = 0;            // concurrent: calls that may wait
-  int batch = 0;            // takes so many callers' items at a time; 0: one call each
+  bool immediate = false;   // runs beside the turn, in the thread that receives it; it is short and never waits
+  int concurrent = 0;       // how many calls run beside the turn at a time; 0: in turn
+  int queue = 0;            // concurrent: how many calls may wait
+  int batch = 0;            // how many callers' items it takes at a time; 0: one call each
   Duration batch_wait{};    // batched: how long the first item waits for others
-  Duration deadline{};      // of a call that does not say; 0: the run's default
+  Duration deadline{};      // deadline of a call that sets none; 0: the run's default
 
   constexpr bool in_turn() const { return concurrent == 0 && !immediate; }
 };
@@ -58,7 +58,7 @@ inline constexpr bool kIsPublished<Published<T> S::*> = true;
 template <class S, class T>
 inline constexpr bool kIsPublished<Published<T> S::*const> = true;
 
-// A const method changes nothing, so that it may run again. A stream may not: its reader has some of the values.
+// A const method changes nothing, so it may run again. A stream may not: its reader has some of the values.
 template <class Member>
 inline constexpr bool kOnlyReads = false;
 template <class S, class R, class... P>
@@ -140,21 +140,22 @@ struct Deadline : Wrapped<M> {
 
 }  // namespace internal
 
-// lp may call it again after its service was restarted in the middle. A const method is idempotent without saying so,
-// unless it returns a Stream.
+// lp may call the method again after its service was restarted in the middle. A const method is idempotent without this
+// trait, unless it returns a Stream.
 template <auto M>
 inline constexpr internal::Idempotent<M> idempotent{};
-// Runs once for each call: lp retries it, and the service recognizes what it has done already, by caller and number.
+// The method runs once for each call: lp retries it, and the service recognizes by caller and number the calls that it
+// has done already.
 template <auto M>
 inline constexpr internal::Once<M> once{};
-// Runs beside the turn, at most kLimit at a time; kQueue more may wait, then callers get `overloaded`.
+// The method runs beside the turn, at most kLimit calls at a time. kQueue more may wait, then callers get `overloaded`.
 template <auto M, int kLimit, int kQueue = 1024>
 inline constexpr internal::Concurrent<M, kLimit, kQueue> concurrent{};
-// std::vector<R> m(std::vector<Item>): a caller sends one Item and gets one R. The handler gets kSize items, or what
-// came within kMicroseconds of the first.
+// For std::vector<R> m(std::vector<Item>): a caller sends one Item and gets one R. The handler gets kSize items, or
+// those that came within kMicroseconds of the first.
 template <auto M, int kSize, int kMicroseconds>
 inline constexpr internal::Batched<M, kSize, kMicroseconds> batched{};
-// How long a call may take where the caller does not say.
+// Sets how long a call may take if the caller sets no limit.
 template <auto M, int kMilliseconds>
 inline constexpr internal::Deadline<M, kMilliseconds> deadline{};
 
@@ -178,7 +179,7 @@ struct ReturnType<Stream<R>> {
   static constexpr bool plain = false;
   static constexpr bool stream = true;
 };
-// What a caller gets for a handler that returns Raw.
+// The caller's result for a handler that returns Raw.
 template <class Raw>
 using ResultOfRaw = typename ReturnType<Raw>::type;
 
@@ -214,7 +215,7 @@ struct BatchItem<Arguments<std::vector<T>>> : std::true_type {
   using type = Arguments<T>;
 };
 
-// The method as callers see it: of one item, where it is batched.
+// The method as callers see it: a batched method has one item for each caller.
 template <auto Entry>
 struct MethodTypes {
   static constexpr auto kMethod = method_of<Entry>();
@@ -236,7 +237,7 @@ struct MethodTypes {
   using Result = ResultOfRaw<Raw>;
 };
 
-// Says in a sentence why one of them cannot be sent.
+// Explains in a sentence why an argument cannot be sent.
 template <std::size_t... I, class... P>
 consteval bool arguments_are_sendable(std::type_identity<ArgumentList<std::index_sequence<I...>, P...>>) {
   return (check_sendable<P>() && ...);
@@ -285,7 +286,7 @@ consteval bool method_is_fine() {
   }
 }
 
-// The name of a method and the types that it moves: equal for an interface's method and its override.
+// Returns a hash of a method's name and the types that it moves: equal for an interface's method and its override.
 template <class Params, class Result>
 constexpr std::uint64_t method_id(std::string_view name) {
   return fnv1a(type_name<Params>, fnv1a(type_name<Result>, fnv1a(name)));
@@ -308,7 +309,7 @@ struct EntryTable : EntryOf<MethodKey<method_of<Entries>()>, MethodTypes<Entries
 };
 template <>
 struct EntryTable<> {
-  static void find(std::nullptr_t*);  // no key is one
+  static void find(std::nullptr_t*);  // no key is a null pointer
 };
 
 }  // namespace internal
@@ -322,7 +323,7 @@ struct Methods {
     internal::EntryTable<Entries...>::find(key);
   };
 
-  // visit.operator()<Entry>() for each.
+  // Calls visit.operator()<Entry>() for each entry.
   template <class Visit>
   static constexpr void for_each(Visit visit) {
     (visit.template operator()<Entries>(), ...);
@@ -333,7 +334,7 @@ struct Methods {
   using Types = decltype(internal::EntryTable<Entries...>::find(static_cast<internal::MethodKey<M>*>(nullptr)));
 };
 
-// Says which methods of S are remote. Specialise it for a class that you cannot edit.
+// Lists the remote methods of S. Specialise it for a class that you cannot edit.
 template <class S>
 struct RemoteOf {};
 template <class S>
@@ -349,7 +350,7 @@ concept Service = requires {
 
 namespace internal {
 
-// What a method of S looks like to its callers.
+// The types of a method of S as its callers see them.
 template <class S, auto M>
 using TypesOf = typename RemoteOf<S>::type::template Types<M>;
 
@@ -359,7 +360,7 @@ inline constexpr std::uint64_t kMethodId =
 
 struct ResultOps;
 
-// What a caller knows of a method.
+// The caller's description of a method.
 struct MethodInfo {
   std::uint64_t id = 0;
   std::string_view name{};
@@ -372,12 +373,12 @@ class Call;
 class NodeCore;
 struct Incoming;
 
-// What a service knows of one of its methods.
+// A service's description of one of its methods.
 struct Method : MethodInfo {
-  std::uint64_t shape = 0;  // of the types that it moves, recursively
+  std::uint64_t shape = 0;  // hash of the types that it moves, recursively
   bool direct = false;      // may run on its caller's stack: in turn or concurrent, one at a time, with a plain result
   bool defers = false;      // returns a Future
-  // Into `slot`: a Slot for what it returns, for a Ref<StateBase> when it defers.
+  // Fills `slot`: a Slot for the result, or for a Ref<StateBase> when it defers.
   void (*invoke)(void* object, void* arguments, void* slot) = nullptr;
   Call* (*receive)(NodeCore& node, const Method& method, Incoming&& message) = nullptr;  // a call that came as bytes
   void (*run_batch)(NodeCore& node, const Method& method, const std::vector<Call*>& calls) = nullptr;

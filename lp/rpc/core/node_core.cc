@@ -174,9 +174,10 @@ bool NodeCore::wait_idle(Time time) {
 
 Error NodeCore::failure(const Method& method, const CallScope& scope, std::exception_ptr exception) const {
   Error error = as_error(std::move(exception));
-  // It may come from a call that did not run, but this one did.
+  // The error may come from a call that did not run, but this call did.
   if (error.kind() != ErrorKind::failed) error = with_may_have_run(error);
-  if (!error.node().empty()) return error;  // of a call that this handler made, or placed already
+  // An error with a node comes from a call that this handler made, or has its place already.
+  if (!error.node().empty()) return error;
   ErrorOrigin origin = error.origin();
   origin.node = name();
   origin.method = method.name;

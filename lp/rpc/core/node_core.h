@@ -1,7 +1,7 @@
 #pragma once
-// The runtime's side of one service: its turn, its methods, what waits in it, and the end of it. One for each
-// incarnation; it stays until the run ends, because a caller may still hold it, but its service goes when the node
-// ends. Thread-safe.
+// The runtime's side of one service: its turn, its methods, the waits in it, and its end. There is one for each
+// incarnation. It stays until the run ends, because a caller may still hold it, but its service is destroyed when the
+// node ends. Thread-safe.
 
 #include <atomic>
 #include <cstdint>
@@ -30,7 +30,7 @@ class Gate {
   // Enters, or keeps the call for later; false when the queue is full.
   enum class Entry { entered, queued, full };
   Entry enter_or_queue(Task* task);
-  // The call that may run instead of the one that has left; null when none waits.
+  // Returns the call that may run instead of the one that has left; null when none waits.
   Task* leave();
   TaskQueue clear();
 
@@ -56,24 +56,24 @@ class NodeCore {
   Turn& turn() { return turn_; }
   OnceTable& once() { return once_; }
 
-  // The service. Set before the first call, cleared when no handler runs any more.
+  // The service. It is set before the first call, and cleared when no handler runs any more.
   void set_object(void* object) { object_ = object; }
   void* object() const { return object_; }
 
-  // The method of this id; null when the service has none.
+  // Returns the method of this id; null when the service has none.
   const Method* find(std::uint64_t method) const noexcept;
   Gate* gate(const Method& method) noexcept {
     return gates_[static_cast<std::size_t>(&method - methods_.data())].get();
   }
 
-  // Runs the call as its method says: in turn, concurrently or in a batch. Takes over the call.
+  // Runs the call as its method's traits require: in turn, concurrently or in a batch. Takes over the call.
   void accept(Call* call);
-  // The same for one whose turn had come, and that had to wait again: before all others.
+  // Like accept(), for a call whose turn had come and that had to wait again: it goes before all others.
   void resume(Call* call);
-  // The same for one that came as bytes. When its turn is free the current thread has it, and must run what this
-  // returns.
+  // Like accept(), for a call that came as bytes. When its turn is free, the current thread takes it and must run the
+  // returned handler.
   [[nodiscard]] Runnable accept(const Method& method, Incoming&& message);
-  // Runs an immediate call; false when the node is stopping.
+  // Runs an immediate call. Returns false when the node is stopping.
   bool run_at_once(Task* task) noexcept;
   // Runs tasks that wait at a gate.
   void run_concurrently(Gate& gate, Task* task);
@@ -85,11 +85,11 @@ class NodeCore {
   // Waits until no handler runs.
   bool wait_idle(Time until);
 
-  // What the handlers count as, beside the turn: calls at a gate and batches.
+  // Count handlers beside the turn: calls at a gate and batches.
   void began() { active_.fetch_add(1); }
   void ended();
 
-  // An error of one of the node's methods, with its place, for the caller.
+  // Returns an error of one of the node's methods, with its place, for the caller.
   Error failure(const Method& method, const CallScope& scope, std::exception_ptr exception) const;
 
  private:
@@ -107,8 +107,8 @@ class NodeCore {
   Turn turn_;
   OnceTable once_;
   void* object_ = nullptr;
-  std::vector<std::unique_ptr<Gate>> gates_;        // by method; null where it runs in turn
-  std::vector<std::unique_ptr<Batcher>> batchers_;  // by method; null where it is not batched
+  std::vector<std::unique_ptr<Gate>> gates_;        // by method; null for a method that runs in turn
+  std::vector<std::unique_ptr<Batcher>> batchers_;  // by method; null for a method that is not batched
   std::atomic<bool> stopping_ = false;
   std::atomic<int> active_ = 0;
   mutable std::mutex mutex_;
@@ -117,7 +117,7 @@ class NodeCore {
   Event* idle_waiter_ = nullptr;
 };
 
-// While it lives, the current thread waits on `event` for something outside its node: a stop of the node wakes it, and
+// While it lives, the current thread waits on `event` for something outside its node. A stop of the node wakes it, and
 // calls that come back to the node in the same chain are refused.
 class WaitScope {
  public:

@@ -10,7 +10,7 @@
 namespace lp::internal {
 namespace {
 
-// What a checkpoint keeps of the table.
+// The part of the table that a checkpoint keeps.
 struct SavedError {
   ErrorKind kind = ErrorKind::failed;
   std::string text{};

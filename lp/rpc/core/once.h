@@ -1,6 +1,6 @@
 #pragma once
-// What a service remembers of calls that must run once: for each caller the numbers it has seen, with their replies.
-// The table is part of the service's checkpoint. Owned by a NodeCore; thread-safe.
+// A service's memory of calls that must run once: for each caller the numbers it has seen, with their replies. The
+// table is part of the service's checkpoint. Owned by a NodeCore; thread-safe.
 
 #include <cstdint>
 #include <map>
@@ -17,7 +17,7 @@ namespace lp::internal {
 class Call;
 struct Caller;
 
-// How a call ended.
+// The end of a call.
 struct Outcome {
   Frames frames{};  // with reply_front() blank bytes
   std::optional<Error> error{};
@@ -25,15 +25,15 @@ struct Outcome {
 
 class OnceTable {
  public:
-  // How many answered calls of one caller are remembered. A repetition of an older one is refused, not run.
+  // The number of answered calls of one caller that are remembered. A repetition of an older one is refused, not run.
   static constexpr std::size_t kRemembered = 1024;
 
-  // True when the call is new and must run; finish() follows. Otherwise it is a repetition: it is answered as the first
-  // one was, now or when that is done, and the table keeps it until then.
+  // Returns true when the call is new and must run; finish() follows. Otherwise it is a repetition: the table keeps it
+  // and answers it as the first one, now or when the first one is done.
   bool begin(Call& call);
   void finish(const Caller& caller, Outcome outcome);
 
-  // The answered calls, for a checkpoint; and back.
+  // Save the answered calls for a checkpoint, and restore them.
   Frames save() const;
   void load(const Frames& saved);
 
@@ -45,7 +45,7 @@ class OnceTable {
   };
   struct Seen {
     std::map<std::uint64_t, Entry> entries{};
-    std::uint64_t forgotten = 0;  // every number up to this one was seen, and is no longer remembered
+    std::uint64_t forgotten = 0;  // every number up to this one was seen and is no longer remembered
   };
 
   static void settle(Call& call, const Outcome& outcome);

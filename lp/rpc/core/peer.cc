@@ -49,7 +49,7 @@ void Peer::up_elsewhere(std::uint32_t incarnation, const std::string& endpoint, 
 
 bool Peer::lost_its_way() const { return connection_ != nullptr && !connection_->open() && incarnation_ > ended_; }
 
-// When the node is gone there are news of that soon. Else something came that was not understood.
+// If the node is gone, news of that come soon. Otherwise a malformed message ended the connection.
 void Peer::redial_later() {
   if (!lost_its_way() || std::exchange(redials_, true)) return;
   hub_.timers().at(after(kRedial), [this, incarnation = incarnation_] { redial(incarnation); });
@@ -75,7 +75,7 @@ void Peer::connected(std::uint32_t incarnation, std::shared_ptr<Connection> conn
     if (!awaits(incarnation) || connection_ == connection) return;
     old = std::exchange(connection_, nullptr);
   }
-  if (old != nullptr) old->lose(*this);  // what was sent there is held before anything is sent here
+  if (old != nullptr) old->lose(*this);  // the calls that were sent there are held before anything is sent here
   std::unique_lock lock(mutex_);
   if (!awaits(incarnation)) return;
   connection_ = std::move(connection);
@@ -83,7 +83,7 @@ void Peer::connected(std::uint32_t incarnation, std::shared_ptr<Connection> conn
 }
 
 void Peer::unreachable(std::uint32_t incarnation, const Error& error) {
-  if (error.kind() == ErrorKind::disconnected) return;  // it has died meanwhile: there will be more news
+  if (error.kind() == ErrorKind::disconnected) return;  // the node has died meanwhile: there will be more news
   std::unique_lock lock(mutex_);
   if (awaits(incarnation)) end(std::move(lock), gone_error(error.text()));
 }
@@ -147,7 +147,7 @@ void Peer::accept(Held held) noexcept {
   if (!way_now || !deliver(way_now, held)) hold_or_fail(held);
 }
 
-// With the lock.
+// The caller holds the lock.
 Peer::Way Peer::way(const Held& held) const {
   if (closed_ != nullptr) return {};
   if (up_ != nullptr && !up_->stopping()) return {.core = up_};
@@ -213,7 +213,7 @@ void Peer::hold_or_fail(Held held) noexcept {
     return fail(held, error);
   }
   if (held.pending != nullptr) {
-    held.pending->wanted = true;  // who waits for it may read another connection
+    held.pending->wanted = true;  // the thread that waits for it may read another connection
     held.pending->wait_here(hub_.outgoing(), leaving_);
   }
   if (held_.size() >= kHeldLimit) {
@@ -226,7 +226,7 @@ void Peer::hold_or_fail(Held held) noexcept {
   flush(std::move(lock));
 }
 
-// One that comes back stands before those that were made after it.
+// Holds a call. A call that comes back stands before those that were made after it.
 void Peer::keep(const Held& held) {
   auto place = held_.end();
   while (place != held_.begin() && std::prev(place)->order() > held.order()) --place;
@@ -244,10 +244,10 @@ void Peer::flush(std::unique_lock<std::mutex> lock) noexcept {
     lock.unlock();
     const bool delivered = deliver(way_now, first);
     lock.lock();
-    if (!delivered) keep(first);  // its connection has closed
+    if (!delivered) keep(first);  // the connection has closed
   }
   flushing_ = false;
-  // From now on calls may run on their caller's stack: nothing is before them.
+  // From now on calls may run on their caller's stack: no call is before them.
   if (held_.empty() && up_ != nullptr) local_.store(up_, std::memory_order_release);
 }
 

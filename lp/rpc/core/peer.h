@@ -1,6 +1,6 @@
 #pragma once
-// One node of the program as those who call it see it: here, in another process, or not up at the moment. Calls to a
-// node that is not up are held for its next incarnation. Owned by the Hub; thread-safe.
+// One node of the program as its callers see it: here, in another process, or not up at the moment. Calls to a node
+// that is not up are held for its next incarnation. Owned by the Hub; thread-safe.
 
 #include <atomic>
 #include <cstdint>
@@ -25,22 +25,22 @@ class Peer {
   Hub& hub() const { return hub_; }
   NodeId id() const { return id_; }
 
-  // The node's core when it serves in this process now, and no call is held for it; else null. What it returns stays
-  // valid until the run ends.
+  // Returns the node's core when it serves in this process now and no call is held for it, otherwise null. The core
+  // stays valid until the run ends.
   NodeCore* local() const noexcept { return local_.load(std::memory_order_acquire); }
 
-  // What queues at the node, when it is here, and what waits to leave for it.
+  // The calls that queue at the node, if it is here, and the calls that wait to leave for it.
   Budget::Account& queue() { return queue_; }
   Budget::Account& leaving() { return leaving_; }
 
-  // News of the node. Calls of an older incarnation that were sent and are unanswered end, or are sent again, before
-  // those that were made later.
+  // Take news of the node. Calls to an older incarnation that were sent and are unanswered end, or are sent again
+  // before those that were made later.
   void up_here(NodeCore& core);
   void down_here(NodeCore& core);
-  // In a process that is dialed there, also again when a connection has ended over what was not understood. `key`: the
-  // public one of that process, where the run has keys.
+  // The node is in another process, which is dialed there. It is dialed again when a malformed message has ended a
+  // connection. `key` is the public key of that process, if the run has keys.
   void up_elsewhere(std::uint32_t incarnation, const std::string& endpoint, const std::string& key = "");
-  // The way to that incarnation, or why there is none. No effect when there are other news already.
+  // Takes the way to that incarnation, or the reason why there is none. No effect when there are other news already.
   void connected(std::uint32_t incarnation, std::shared_ptr<Connection> connection);
   void unreachable(std::uint32_t incarnation, const Error& error);
   void down(std::uint32_t incarnation);
@@ -49,37 +49,37 @@ class Peer {
 
   // Queues a call of this process at the node, now or when it is up. Takes over one reference.
   void accept_local(Call& call, const MethodInfo& info);
-  // For a call whose node ended before it began. False when the run ends.
+  // Sends a call again whose node ended before it began. Returns false when the run ends.
   bool resend_local(Call& call, const MethodInfo& info) noexcept;
   // Sends a call as bytes. Takes over one reference.
   void send(Pending& call);
-  // The caller of `call` gave up.
+  // Notes that the caller of `call` gave up.
   void forget(Pending& call) noexcept;
-  // The reader of a stream takes more items.
+  // Notes that the reader of a stream takes more items.
   void grant(Pending& call, std::uint64_t items) noexcept;
 
-  // The connection to where the node is now; null when it is here or not up.
+  // Returns the connection to the node's present process; null when the node is here or not up.
   std::shared_ptr<Connection> connection() const;
 
-  // This incarnation says that it takes no more calls.
+  // Notes that this incarnation takes no more calls.
   void ending(std::uint32_t incarnation) noexcept;
-  // A connection lost `call`, of which it held the reference: another attempt, or the end.
+  // A connection lost `call` and passes its reference: the call is tried again, or ends.
   void lost(Pending& call, bool may_have_run) noexcept;
 
-  // The error of a call that was running when its node ended.
+  // Returns the error of a call that was running when its node ended.
   Error lost_error(const MethodInfo& info, const CallScope& scope) const;
   Error late_error(const MethodInfo& info, const CallScope& scope, bool may_have_run) const;
 
  private:
   struct Held {
-    Pending* pending = nullptr;  // one of the two; with a reference
+    Pending* pending = nullptr;  // one of `pending` and `call` is set, with a reference
     Call* call = nullptr;
     const MethodInfo* info = nullptr;
 
     const CallScope& scope() const { return call != nullptr ? call->scope() : pending->scope(); }
     std::uint64_t& order() const { return call != nullptr ? call->order : pending->order; }
   };
-  // Where a call can go now; nowhere: it is held.
+  // The way that a call can take now. Without one the call is held.
   struct Way {
     NodeCore* core = nullptr;
     std::shared_ptr<Connection> connection{};
@@ -88,13 +88,13 @@ class Peer {
   };
 
   void redial(std::uint32_t incarnation);
-  void accept(Held held) noexcept;  // a call that its caller makes now
-  // False when it must be held after all.
+  void accept(Held held) noexcept;  // takes a call that its caller makes now
+  // Returns false when the call must be held after all.
   bool deliver(const Way& way, const Held& held) noexcept;
   void fail(const Held& held, const Error& error) const noexcept;
   void end(std::unique_lock<std::mutex> lock, const Error& error);
   Error gone_error(const std::string& text) const;
-  // With the lock:
+  // The caller holds the lock:
   bool reachable() const;
   Way way(const Held& held) const;
   void keep(const Held& held);
@@ -105,7 +105,8 @@ class Peer {
   void accept_at(NodeCore& core, Call& call, const MethodInfo& info) noexcept;
   void accept_bytes_at(NodeCore& core, Pending& call) noexcept;
   void hold_or_fail(Held held) noexcept;
-  // Delivers what is held, in order, for as long as there is a way. Who finds another at it leaves it to that one.
+  // Delivers the held calls, in order, for as long as there is a way. A thread that finds another one delivering leaves
+  // it to that one.
   void flush(std::unique_lock<std::mutex> lock) noexcept;
   ErrorOrigin place(const MethodInfo& info, const CallScope& scope) const;
   Error unimplemented(const MethodInfo& info) const;
@@ -116,14 +117,14 @@ class Peer {
   Budget::Account leaving_;
   std::atomic<NodeCore*> local_ = nullptr;
   mutable std::mutex mutex_;
-  NodeCore* up_ = nullptr;  // what local_ is, or will be when nothing is held
+  NodeCore* up_ = nullptr;  // value of local_ now, or when no call is held
   std::uint32_t incarnation_ = 0;
-  std::uint32_t ended_ = 0;  // the incarnation that said itself that it is ending
-  std::string endpoint_;     // where it is, elsewhere
-  std::string key_;          // of its process
+  std::uint32_t ended_ = 0;  // the incarnation that announced its own end
+  std::string endpoint_;     // endpoint of the node elsewhere
+  std::string key_;          // public key of its process
   std::shared_ptr<Connection> connection_;
-  bool redials_ = false;  // soon
-  // Calls that are held, in the order in which they were made, and those that are made meanwhile.
+  bool redials_ = false;  // a redial is scheduled
+  // The calls that are held, in the order in which they were made, and the calls that are made meanwhile.
   std::deque<Held> held_;
   bool flushing_ = false;
   std::uint64_t last_order_ = 0;

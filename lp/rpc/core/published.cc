@@ -10,7 +10,7 @@
 namespace lp::internal {
 namespace {
 
-// Whoever called the handler that runs here.
+// Returns the name of the caller of the current handler.
 std::string caller_here() {
   const Frame* const frame = current_frame();
   if (frame == nullptr) return "this process";
@@ -48,7 +48,7 @@ Publication::Reading Publication::read(const VersionName& known) {
     std::erase_if(holds_, [](const Hold& hold) { return hold.token.expired(); });
     prune_at_ = std::max<std::size_t>(16, 2 * holds_.size());
   }
-  // One owner of the value for each reader, so that one can be told from the other.
+  // Each reader gets an owner of its own, so that readers can be distinguished.
   auto token = std::make_shared<std::shared_ptr<const void>>(value_);
   holds_.push_back({.token = token, .number = name_.number, .reader = caller_here()});
   const void* const value = value_.get();

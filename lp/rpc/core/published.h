@@ -1,6 +1,6 @@
 #pragma once
-// A large value that one service makes and many read. It is published once for each version; who is on the same host
-// reads it in place, others get it once each.
+// A large value that one service makes and many read. It is published once for each version. Readers on the same host
+// read it in place; others receive it once each.
 //
 //   class Server {
 //    public:
@@ -11,7 +11,7 @@
 //
 //   const lp::Version<lp::Array<float>> now = client.read<&Server::parameters>();  // now.number(), *now
 //
-// A reader neither waits for the service's turn nor takes it. What is read in place is what lies in an lp::Array; the
+// A reader neither waits for the service's turn nor takes it. Only the contents of an lp::Array are read in place; the
 // rest of a value is copied. A Published belongs to its service; thread-safe. A Version is a value.
 
 #include <cstddef>
@@ -28,7 +28,7 @@
 namespace lp {
 namespace internal {
 
-// Which version, of whichever Published object of whichever incarnation.
+// The name of a version: its number, and the Published object of one incarnation.
 struct VersionName {
   std::uint64_t origin = 0;
   std::uint64_t number = 0;
@@ -46,7 +46,7 @@ class Publication {
   explicit Publication(std::size_t old_versions);
 
   std::uint64_t publish(std::shared_ptr<const void> value);
-  // The latest version, held by the caller of the current handler until he lets go of it.
+  // Returns the latest version, held by the caller of the current handler until that caller drops it.
   Reading read(const VersionName& known);
 
  private:
@@ -66,7 +66,7 @@ class Publication {
 
 }  // namespace internal
 
-// What a reader got. It stays as it is, and in memory, as long as somebody has it.
+// A version that a reader got. It stays unchanged and in memory as long as somebody has it.
 template <class T>
 class Version {
  public:
@@ -94,11 +94,12 @@ class Published {
   // `old_versions`: how many earlier versions readers may hold at a time, before publish fails.
   explicit Published(std::size_t old_versions = 8) : publication_(old_versions) {}
 
-  // What `value` is, readers get from now on; also those who read when they have the reply of the call that published.
-  // Returns its number. Throws Error::overloaded, which names a reader, when too many old versions are held.
+  // Makes `value` the version that readers get from now on. This includes reads that follow the reply of the publishing
+  // call. Returns the version's number. Throws Error::overloaded, which names a reader, when too many old versions are
+  // held.
   std::uint64_t publish(T value) { return publication_.publish(std::make_shared<const T>(std::move(value))); }
 
-  // How lp reads. Throws Error::failed when nothing was published yet.
+  // Serves lp's reads. Throws Error::failed when nothing was published yet.
   Version<T> operator()(const internal::VersionName& known) {
     internal::Publication::Reading reading = publication_.read(known);
     return {reading.name, std::static_pointer_cast<const T>(std::move(reading.value))};
@@ -139,9 +140,9 @@ struct Signature<Published<T> S::*> {
 // The versions that one client has read. Thread-safe.
 class VersionCache {
  public:
-  // What is still there of a publication; nothing with an empty name.
+  // Returns the part of a publication that is still there; nothing is a reading with an empty name.
   Publication::Reading find(std::uint64_t publication) const;
-  // Keeps it, alive (`keep`) or only as long as somebody else does.
+  // Keeps the reading: alive (`keep`), or only as long as other code keeps it alive.
   void put(std::uint64_t publication, const Publication::Reading& reading, bool keep);
 
  private:

@@ -55,7 +55,7 @@ void Turn::run_at_end() noexcept {
 
 void Turn::release() noexcept {
   run_at_end();
-  if (!try_release()) schedule();  // the turn passes to those who wait
+  if (!try_release()) schedule();  // the turn passes to the tasks that wait
 }
 
 bool Turn::take_or_post(Task* task) {
@@ -70,7 +70,7 @@ void Turn::run(Task* task) noexcept {
   if (!try_release()) drain();
 }
 
-// False when somebody waits for the turn.
+// Returns false when a task waits for the turn.
 bool Turn::try_release() noexcept {
   std::uint32_t expected = kHeld;
   if (!state_.compare_exchange_strong(expected, kIdle)) return false;
@@ -187,7 +187,7 @@ void Turn::schedule() noexcept {
   try {
     pool_.run([this] { drain(); });
   } catch (const Error&) {
-    drain();  // no thread to be had: this one does it, later than it could
+    drain();  // the system has no thread: this one runs the tasks, later than possible
   }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
-// One service's turn: what has it runs alone. A call may take the turn on its caller's stack when nobody has it and
-// nobody waits; everything else queues, and runs in order in a thread of the pool. Owned by a NodeCore; thread-safe.
+// One service's turn: the code that has it runs alone. A call may take the turn on its caller's stack when nobody has
+// it and nobody waits. Every other task queues, and runs in order in a thread of the pool. Owned by a NodeCore;
+// thread-safe.
 
 #include <atomic>
 #include <cstdint>
@@ -14,7 +15,7 @@
 
 namespace lp::internal {
 
-// Something that runs in a turn. After run() or refuse(), exactly one of which is called, the task owns itself again.
+// A task that runs in a turn. After run() or refuse(), exactly one of which is called, the task owns itself again.
 class Task {
  public:
   explicit Task(std::uint64_t chain = 0) : chain_(chain) {}
@@ -22,9 +23,10 @@ class Task {
   Task& operator=(const Task&) = delete;
   virtual ~Task() = default;
 
-  virtual void run() noexcept = 0;                       // in the turn
-  virtual void refuse(const Error& error) noexcept = 0;  // it will never run
-  // A call that had not begun when its node ended may go to the next incarnation. True when it took itself there.
+  virtual void run() noexcept = 0;                       // runs in the turn
+  virtual void refuse(const Error& error) noexcept = 0;  // the task will never run
+  // A call that had not begun when its node ended may go to the next incarnation. Returns true when the call went
+  // there.
   virtual bool move_on() noexcept { return false; }
 
   std::uint64_t chain() const { return chain_; }
@@ -36,7 +38,7 @@ class Task {
   Task* next_ = nullptr;
 };
 
-// First in, first out; owns nothing.
+// A first-in, first-out queue; owns nothing.
 class TaskQueue {
  public:
   bool empty() const { return first_ == nullptr; }
@@ -59,36 +61,37 @@ class Turn {
 
   Turn(Pool& pool, std::string node) : pool_(pool), node_(std::move(node)) {}
 
-  // Takes the turn for `chain` when nobody has it or waits for it. Then release() must follow.
+  // Takes the turn for `chain` when nobody has it or waits for it. If it returns true, release() must follow.
   bool try_take(std::uint64_t chain) noexcept;
   void release() noexcept;
 
-  // For who has the turn: runs `f`, which must not throw, before the turn passes on.
+  // For the holder of the turn: runs `f`, which must not throw, before the turn passes on.
   void at_end(Function<void()> f) { at_end_ = std::move(f); }
 
-  // Takes the turn for a task when it is free, or else queues it as post does. True: run(task) must follow.
+  // Takes the turn for a task when it is free, otherwise queues the task as post does. If it returns true, run(task)
+  // must follow.
   bool take_or_post(Task* task);
-  // Runs a task that has the turn, and then what has queued meanwhile.
+  // Runs a task that has the turn, and then the tasks that have queued meanwhile.
   void run(Task* task) noexcept;
 
-  // Queues a task; refuses it when the queue is full, when the turn is closed, or when the turn is held by the same
+  // Queues a task. Refuses it when the queue is full, when the turn is closed, or when the turn is held by the same
   // chain and waits (a call came back to a service that is busy in the same chain).
   void post(Task* task);
-  // Queues before all others, without a limit: for heartbeats, and for who has waited already.
+  // Queues a task before all others, without a limit: for heartbeats, and for tasks that have waited already.
   void post_front(Task* task);
 
-  // The holder waits for something else: from now on, calls of its chain are refused. Nests.
+  // Notes that the holder waits for something else: from now on, calls of its chain are refused. Nests.
   void park() noexcept;
   void unpark() noexcept { parked_.fetch_sub(1, std::memory_order_relaxed); }
   bool parked() const noexcept { return parked_.load(std::memory_order_acquire) > 0; }
 
-  // No task begins any more; what waits moves on or is refused.
+  // No task begins any more. Waiting tasks move on or are refused.
   void close(const Error& error);
   // Waits until the turn is closed and its holder, if any, has released it.
   bool wait_idle(Time until);
 
  private:
-  enum : std::uint32_t { kIdle, kHeld, kQueued };  // kQueued: held, and somebody waits
+  enum : std::uint32_t { kIdle, kHeld, kQueued };  // kQueued: held, and a task waits
 
   void run_at_end() noexcept;
   bool try_release() noexcept;
@@ -99,10 +102,10 @@ class Turn {
   Pool& pool_;
   const std::string node_;
   std::atomic<std::uint32_t> state_ = kIdle;
-  std::atomic<std::uint64_t> chain_ = 0;  // of the holder
+  std::atomic<std::uint64_t> chain_ = 0;  // chain of the holder
   std::atomic<int> parked_ = 0;
   std::atomic<bool> closed_ = false;
-  Function<void()> at_end_;  // the holder's
+  Function<void()> at_end_;  // function of the holder
   std::mutex mutex_;
   TaskQueue queue_;
   Error closed_error_{ErrorKind::stopped, ""};
