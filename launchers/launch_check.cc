@@ -16,7 +16,7 @@
 namespace lp::internal {
 namespace {
 
-// The argument with which a launcher has started this process; empty: a person has.
+// The argument with which a launcher has started this process; empty: a person has started it.
 std::string argument_of_launcher() {
   std::ifstream line("/proc/self/cmdline");
   std::string word;

@@ -42,7 +42,7 @@ namespace {
 constexpr int kNotStarted = 2;
 constexpr int kFailed = 1;
 
-// What --json prints when there is no result.
+// The output of --json when there is no result.
 std::string failure_json(const std::string& reason, const std::string& cause) {
   JsonWriter json;
   json.begin_object();
@@ -54,10 +54,11 @@ std::string failure_json(const std::string& reason, const std::string& cause) {
   return std::move(json).text() + "\n";
 }
 
-// While it lives, exit() called by a node, which is a thread of this process, is a failure of the program, not its end.
+// While it lives, exit() called by a node, which is a thread of this process, counts as a failure of the program and
+// not as its end.
 class ExitGuard {
  public:
-  // `output`: for one line of JSON; below 0: none is wanted.
+  // `output` is the descriptor for one line of JSON; below 0: none is wanted.
   explicit ExitGuard(int output) {
     json_output = output;
     std::atexit([] {
@@ -74,18 +75,18 @@ class ExitGuard {
   ExitGuard& operator=(const ExitGuard&) = delete;
 
  private:
-  static inline std::atomic<bool> running = false;  // atexit takes no argument
+  static inline std::atomic<bool> running = false;  // atexit passes no argument
   static inline std::atomic<int> json_output = -1;
 };
 
-// A program that was started with one of these closed would otherwise give their numbers to its sockets.
+// If the program was started with one of these closed, its sockets would otherwise get their numbers.
 void open_standard_descriptors() {
   for (int fd = 0; fd <= 2; ++fd) {
     if (fcntl(fd, F_GETFD) < 0) open("/dev/null", O_RDWR);
   }
 }
 
-// Keeps standard output for one line: what is printed meanwhile goes to standard error.
+// Reserves standard output for one line. Everything that is printed meanwhile goes to standard error.
 class ReservedOutput {
  public:
   ReservedOutput() : saved_(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) {
@@ -170,7 +171,8 @@ LaunchOptions options_of(const LaunchFlags& flags, const std::string& program, L
   options.directory =
       flags.directory.empty() ? default_run_directory(options.name) : std::filesystem::path(flags.directory);
   const bool again = launch == Launch::slurm || in_pod();
-  if (again && !flags.directory.empty()) {  // where it runs, it must find the name with which it was submitted
+  // another start of the same run must find the name with which it was submitted
+  if (again && !flags.directory.empty()) {
     options.name = std::filesystem::absolute(options.directory / "").lexically_normal().parent_path().filename();
   }
   options.show = flags.output;
@@ -186,7 +188,7 @@ LaunchOptions options_of(const LaunchFlags& flags, const std::string& program, L
   return options;
 }
 
-// The two builds of a program must be equal, or its processes will not find each other.
+// The two builds of a program must be equal; otherwise its processes will not find each other.
 void check_pure(const Program& first, const Program& second) {
   if (first.fingerprint() == second.fingerprint()) return;
   throw Error(ErrorKind::failed,
@@ -194,8 +196,8 @@ void check_pure(const Program& first, const Program& second) {
               "on anything else, such as time, random numbers or the environment");
 }
 
-// The end of `run`. The kernel gives Ctrl-C to the main thread first, so this waits in a system call that
-// ThreadSanitizer knows: it holds signals back from a thread that waits for an Event.
+// Waits for the end of `run`. The kernel delivers Ctrl-C to the main thread first, so this waits in a system call that
+// ThreadSanitizer knows: ThreadSanitizer delays signals to a thread that waits for an Event.
 const RunResult& wait_for_end(Run& run) {
   Poller poller;
   const Thread watcher = spawn("watcher", [&] {
@@ -207,7 +209,7 @@ const RunResult& wait_for_end(Run& run) {
   return run.wait();
 }
 
-// Prints what came of the program. Returns what to exit with.
+// Prints the result of the program. Returns the exit code.
 int print_outcome(const Found& outcome, bool json) {
   if (json) {
     std::printf("%s\n", result_json(outcome).c_str());
@@ -232,7 +234,8 @@ int print_outcome(const Found& outcome, bool json) {
 int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<GroupPlacement>& placements) {
   const std::string entry = flags.program.empty() ? main.names.front() : flags.program;
   const bool elsewhere = (flags.launch == Launch::slurm && own_job().empty()) ||
-                         (flags.launch == Launch::kubernetes && !in_pod());  // where this program is launched again
+                         // engines that launch this program again elsewhere
+                         (flags.launch == Launch::kubernetes && !in_pod());
   if (main.prepare && !elsewhere) main.prepare();
   const std::string configuration = main.freeze();
   Program program = main.programs.build(entry, configuration);
@@ -265,7 +268,7 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
   install_crash_handler(program.name());
   Found outcome;
   outcome.launch = launchers.text();
-  bool begins_again = false;  // as another start of the same job
+  bool begins_again = false;  // another start of the same job follows
   if (main.report) {
     options.report = [&](Run& run) {
       outcome.fields = main.report(run);
@@ -283,7 +286,7 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
     if (flags.terminal == TerminalView::tmux) open_panes(run);
     const std::uint64_t begin_cut = run.status().cut;
     outcome.result = wait_for_end(run);
-    // Without a cut of its own, it would come no further the next time.
+    // Without a cut of its own, the next start would get no further.
     begins_again = flags.requeue && outcome.result.signal == SIGUSR2 && run.status().cut > begin_cut;
     outcome.seconds = to_seconds(now() - begin);
     const bool quiet = outcome.result.success && flags.output == Show::none;

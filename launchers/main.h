@@ -1,16 +1,16 @@
 #pragma once
-// main() of a program: reads its configuration, launches it, shows how it goes, and says what came of it.
+// main() of a program: reads its configuration, launches it, and reports its progress and its result.
 //
 //   int main(int argc, char** argv) { return lp::main<Config>(argc, argv, make_program); }
 //
-// `make_program(const Config&)` returns the Program. With `report(lp::Run&, const Config&)`, what that returns, an
-// aggregate, is the result: a small table, or with --json the last line of standard output. The exit code is 0 only if
-// the program succeeded; 2 if it could not be started.
+// `make_program(const Config&)` returns the Program. An optional `report(lp::Run&, const Config&)` returns the
+// result, an aggregate. It is printed as a small table, or with --json as the last line of standard output. The exit
+// code is 0 only if the program succeeded, and 2 if it could not be started.
 //
-// `prepare(Config&)` is called once, where the run is coordinated, before the program is made: for what is found out
-// once for all processes, and kept in the configuration. It throws an Error where the program shall not start.
+// An optional `prepare(Config&)` completes the configuration with values that are computed once for all processes. It
+// is called once, in the coordinator's process, before the program is made. It may throw Error to refuse the start.
 //
-// To be called once, by main(), before there are threads.
+// main() calls it once, before there are threads.
 
 #include <algorithm>
 #include <cstddef>
@@ -32,24 +32,24 @@
 
 namespace lp {
 
-// Several programs of one binary, chosen with --program=NAME; the first is the default.
+// Several programs of one binary. --program=NAME chooses one; the first is the default.
 template <class Config>
 using NamedPrograms = std::vector<std::pair<std::string, std::function<Program(const Config&)>>>;
 
 namespace internal {
 
-// What a report has found: its fields, and their values as JSON.
+// The result of a report: its fields, and their values as JSON.
 using ReportFields = std::vector<std::pair<std::string, std::string>>;
 
-// lp::main, with the types of the program forgotten.
+// A program for lp::main without the types of its configuration and result.
 struct MainProgram {
-  std::vector<std::string> names{};  // of the programs; the first is the default
+  std::vector<std::string> names{};  // the programs' names; the first is the default
   Programs programs{};
   Binding configuration{};
-  HelpSections help{};                         // empty: all fields in one
-  std::function<void()> prepare{};             // completes the configuration that was read; empty: nothing is missing
-  std::function<std::string()> freeze{};       // the configuration, as text
-  std::function<ReportFields(Run&)> report{};  // empty: there is none
+  HelpSections help{};                         // empty: all fields in one section
+  std::function<void()> prepare{};             // completes the configuration that was read; empty: it is complete
+  std::function<std::string()> freeze{};       // returns the configuration as text
+  std::function<ReportFields(Run&)> report{};  // empty: there is no report
 };
 int run_main(int argc, char** argv, MainProgram& program);
 
@@ -61,7 +61,7 @@ ReportFields fields_of(const Result& result) {
   return fields;
 }
 
-// A field of a configuration. Its name shows in the compiler's message.
+// A field of a configuration. Its name appears in the compiler's message.
 template <auto name>
 struct ConfigField {
   static constexpr bool kFree = std::ranges::none_of(

@@ -8,7 +8,7 @@ namespace lp {
 
 Run::Run(Program program, LaunchOptions options)
     : state_(std::make_unique<State>(*this, std::move(program), std::move(options))) {
-  state_->start();  // from now on others use this Run, a report for one
+  state_->start();  // from now on others use this Run, for example a report
 }
 
 Run::~Run() = default;

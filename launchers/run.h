@@ -1,13 +1,13 @@
 #pragma once
-// What a launch returns: a program that runs.
+// A running program: the result of a launch.
 //
 //   lp::Run run(make_program(config), {.launch = lp::Launch::threads});
 //   double loss = run.client<Server>("server").call<&Server::loss>();
 //   run.stop("enough");
 //   if (!run.wait().success) std::cerr << run.wait().cause.text();
 //
-// Any thread may use a Run, and several may run at once in one process. A Run installs no signal handlers unless it is
-// asked to, and never ends the process. Its destructor stops the program and waits for its end.
+// Any thread may use a Run, and several may run at once in one process. A Run installs signal handlers only on
+// request, and never ends the process. Its destructor stops the program and waits for its end.
 
 #include <cstdint>
 #include <filesystem>
@@ -27,36 +27,38 @@ namespace lp {
 
 class Run {
  public:
-  // Checks everything, and starts. Throws Error, before anything has started, when something is wrong.
+  // Checks everything, and starts the program. Throws Error before anything has started when a check fails.
   Run(Program program, LaunchOptions options);
   ~Run();
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
-  // Waits for the end of the program, however it ends.
+  // Waits for the end of the program and returns its result, whatever it is.
   const RunResult& wait();
-  // False when it has not ended after `duration`.
+  // Returns false when the program has not ended after `duration`.
   bool wait_for(Duration duration);
-  // Waits until every node is constructed and serves; false when that is not so after `duration`, or never will be.
+  // Waits until every node is constructed and serves. Returns false when that takes longer than `duration`, or will
+  // never happen.
   bool wait_ready(Duration duration);
 
   // Ends the program in order; returns at once. The first reason counts.
   void stop(const std::string& reason);
-  // Ends it at once, by force.
+  // Ends the program at once, by force.
   void kill();
 
-  // What the report has found, as JSON: it stays in the run's directory. For the report to call.
+  // Keeps the result of the report, as JSON, in the run's directory. The report calls it.
   void keep_report(std::string json);
 
   RunStatus status() const;
   const std::string& name() const;
   const std::filesystem::path& directory() const;
   const Program& program() const;
-  std::vector<std::string> processes() const;  // the names of their nodes, joined by commas: also those of their logs
-  std::uint64_t seed() const;                  // of the whole program
+  // one entry per process: its nodes' names, joined by commas; logs have the same names
+  std::vector<std::string> processes() const;
+  std::uint64_t seed() const;  // the seed of the whole program
 
-  // Calls a node, or all of a group, from outside, by name ("server", "worker/3") or by the handle that the program
-  // returned. Error::failed when there is none of this name, class and size.
+  // Calls a node, or all nodes of a group, from outside: by name ("server", "worker/3") or by the handle that the
+  // program returned. Fails with Error::failed when no node has this name and class, or the group has another size.
   template <class S>
   Client<S> client(std::string_view node) {
     return client(program().handle<S>(node));
@@ -80,7 +82,7 @@ class Run {
   std::unique_ptr<State> state_;
 };
 
-// The same as constructing a Run.
+// Does the same as constructing a Run.
 inline Run launch(Program program, LaunchOptions options) { return Run(std::move(program), std::move(options)); }
 
 }  // namespace lp

@@ -27,13 +27,13 @@ namespace lp {
 namespace {
 
 constexpr auto kStatusPeriod = std::chrono::milliseconds(300);
-constexpr auto kLookPeriod = std::chrono::seconds(2);  // between two looks at whether the job has begun again
-constexpr int kStatusShare = 20;  // of the time, at most one part in so many goes into writing the status
-constexpr auto kLookerPatience = std::chrono::seconds(1);  // for those who look at the run to read the rest
+constexpr auto kLookPeriod = std::chrono::seconds(2);  // between two checks whether the job has begun again
+constexpr int kStatusShare = 20;  // writing the status may take at most one kStatusShare-th of the time
+constexpr auto kLookerPatience = std::chrono::seconds(1);  // the time that connected tools have to read the rest
 constexpr auto kOutputPatience =
     std::chrono::seconds(1);  // for a terminal that does not take the rest, after a failure
 
-// A runtime without nodes has nothing to say.
+// The observer of a runtime without nodes, which has no events.
 class Nobody final : public Runtime::Observer {
   void on_ready(NodeId, std::uint32_t) override {}
   void on_finished(NodeId, std::uint32_t) override {}
@@ -44,7 +44,7 @@ class Nobody final : public Runtime::Observer {
   void on_not_saved(NodeId, std::uint64_t, const Error&) override {}
 };
 
-// `must`: there must be one.
+// `must`: a restore point is required.
 internal::RestorePoint restore_point(const std::filesystem::path& run, std::uint64_t fingerprint,
                                      const internal::Topology& topology, bool must) {
   std::vector<std::string> problems;
@@ -111,7 +111,7 @@ Run::State::State(Run& owner, Program given_program, LaunchOptions given)
   if (journal_.writes()) open_to_others();
 }
 
-// A job that begins again goes on where it was.
+// A job that begins again continues in its directory.
 void Run::State::take_directory() {
   if (launchers_.of_run() != Launch::slurm || !internal::is_of_this_job(options.directory)) {
     taken_ = internal::make_run_directory(options.directory);
@@ -232,7 +232,8 @@ void Run::State::make_host() {
   if (processes_ != nullptr) processes_->attach(*coordinator_);
 }
 
-// A pod for each process, in their order: their agents dial, now and when Kubernetes has started one again.
+// Each process has a pod, in the order of processes. The agents of pods dial, now and each time Kubernetes has started
+// a pod again.
 internal::Agents Run::State::await_agents() {
   if (!options.debug.empty()) {
     throw Error(ErrorKind::failed, "a node can be debugged only on this host: use --launch=processes");
@@ -263,7 +264,7 @@ Run::State::~State() {
     post([](internal::Coordinator& coordinator) { coordinator.stop("its Run has gone"); });
     thread_ = Thread();
   }
-  // Threads that were left behind still use the runtime.
+  // Abandoned threads still use the runtime.
   if (threads_ != nullptr && !threads_->close()) static_cast<void>(runtime_.release());
 }
 
@@ -298,7 +299,7 @@ void Run::State::end() {
   }
   if (reception_ != nullptr) reception_->finish();
   if (step_ != nullptr) step_->finish();
-  processes_.reset();  // with whatever its nodes have left behind
+  processes_.reset();  // ends all processes that its nodes have left behind
   loop_.close();
   reception_.reset();
   step_.reset();
@@ -332,7 +333,7 @@ void Run::State::end() {
 void Run::State::on_phase(Phase phase) {
   changed_ = true;
   if (phase == Phase::running) raise(ready_);
-  // Nobody outside, a report for instance, must wait for services that stop or are gone.
+  // Clients outside the graph, for example a report, must not wait for services that stop or have ended.
   if (phase == (processes_ != nullptr ? Phase::stopping : Phase::ended)) runtime_->close();
 }
 
@@ -358,7 +359,7 @@ void Run::State::on_cut_given_up(std::uint64_t step) {
   try {
     remove_cut(options.directory, step);
   } catch (const Error& error) {
-    say(error.text());  // it takes room, and is no cut
+    say(error.text());  // the directory takes room, but is no cut
   }
 }
 
@@ -390,8 +391,8 @@ void Run::State::watch_interrupts() {
   });
 }
 
-// Slurm may have lost this host, and begun the job again on others: then this start ends, and leaves them the
-// directory.
+// Slurm may have lost this host and begun the job again on others. Then this start ends and leaves the directory to
+// them.
 void Run::State::watch_job() {
   if (now() < next_look_) return;
   next_look_ = after(kLookPeriod);
@@ -410,7 +411,7 @@ void Run::State::watch_movement() {
   coordinator_->measure();
 }
 
-// While the terminal takes nothing, nodes that print wait, and none of them hangs.
+// While the terminal takes no text, nodes that print wait, and none of them counts as hanging.
 void Run::State::watch_output() {
   if (terminal_ == nullptr || processes_ == nullptr) return;
   const bool full = terminal_->full();
@@ -458,7 +459,7 @@ void Run::State::begin_report() {
       }
       done(failure);
     });
-  } catch (const Error& error) {  // no thread left
+  } catch (const Error& error) {  // no thread is left
     done(error.what());
   }
 }
@@ -494,7 +495,7 @@ RunStatus Run::State::status() {
   });
   std::unique_lock lock(mutex_);
   waiting_.push_back(&answer->event);
-  while (!answer->status.has_value() && !ended_) {  // the loop may end before it gets to this
+  while (!answer->status.has_value() && !ended_) {  // the loop may end before it runs this
     lock.unlock();
     answer->event.wait();
     lock.lock();

@@ -1,5 +1,5 @@
 #pragma once
-// What stands behind a Run: the parts, and the thread that drives them.
+// The implementation of a Run: its parts, and the thread that drives them.
 
 #include <memory>
 #include <mutex>
@@ -34,7 +34,7 @@ struct Run::State final : internal::Coordinator::Listener {
   ~State() override;
   void start();
 
-  // For any thread.
+  // Any thread may call it.
   bool wait_ended(Time until);
   bool wait_ready(Time until);
   void post(Function<void(internal::Coordinator&)> task);
@@ -43,13 +43,13 @@ struct Run::State final : internal::Coordinator::Listener {
   Runtime& runtime() { return *runtime_; }
   std::vector<std::string> units() const;
 
-  const std::shared_ptr<const Program> built;  // shared with threads that were left behind
+  const std::shared_ptr<const Program> built;  // shared with abandoned threads
   const Program& program;
   const LaunchOptions options;
   const internal::GroupLaunchers launchers_;
   const Plan plan;
   std::string name;
-  RunResult result;  // once it has ended
+  RunResult result;  // set once the run has ended
 
  private:
   void on_phase(Phase phase) override;
@@ -80,41 +80,41 @@ struct Run::State final : internal::Coordinator::Listener {
   void raise(bool& flag);
 
   Run& owner_;
-  const std::string mark_;  // of its processes
+  const std::string mark_;  // marks the run's processes
   const internal::Topology topology_;
-  Descriptor taken_;  // the run's directory
+  Descriptor taken_;  // the lock of the run's directory
   internal::RestorePoint begin_;
   internal::Journal journal_;
   internal::Loop loop_;
   std::unique_ptr<internal::Interrupts> interrupts_;
   std::unique_ptr<internal::Terminal> terminal_;
   std::unique_ptr<internal::Output> output_;
-  std::unique_ptr<Runtime::Observer> nobody_;  // of the runtime for outside clients, which has no nodes
+  std::unique_ptr<Runtime::Observer> nobody_;  // for the runtime of outside clients, which has no nodes
   std::unique_ptr<internal::ThreadHost> threads_;
-  std::unique_ptr<internal::Reception> reception_;  // of pods
-  std::unique_ptr<internal::SlurmStep> step_;       // of a job
+  std::unique_ptr<internal::Reception> reception_;  // for pods
+  std::unique_ptr<internal::SlurmStep> step_;       // for a job
   std::unique_ptr<internal::ProcessHost> processes_;
-  std::vector<std::string> last_hosts_;  // of units, once `processes_` has gone
+  std::vector<std::string> last_hosts_;  // by unit, for the time after `processes_` has gone
   std::unique_ptr<Runtime> runtime_;
   std::unique_ptr<internal::Coordinator> coordinator_;
   std::unique_ptr<internal::Live> live_;  // null: the run cannot be reached from outside
-  std::vector<std::uint64_t> cuts_;       // the complete ones that are kept
+  std::vector<std::uint64_t> cuts_;       // the complete cuts that are kept
   Thread report_;
-  bool changed_ = true;  // since the status was written
+  bool changed_ = true;  // the status has changed since it was written
   Time next_status_{};
-  Time next_look_ = kNever;  // whether the job has begun again without us
+  Time next_look_ = kNever;  // when to check whether the job has begun again without us
   internal::Stall stall_;
   Time next_stall_look_{};
-  int interrupted_ = 0;  // how often
+  int interrupted_ = 0;  // the number of interrupts
 
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;  // guards the members below
   bool ended_ = false;
   bool ready_ = false;
   std::vector<Event*> waiting_;
   RunStatus last_status_;
   std::string report_text_;  // JSON
 
-  Thread thread_;  // last: it uses all of the above
+  Thread thread_;  // last, because it uses all members above
 };
 
 }  // namespace lp

@@ -21,7 +21,7 @@ void add(Agents& agents, std::vector<RemoteAgent> there, const LaunchOptions& op
   }
 }
 
-// Where the nodes of this host are reached by those of the others, which are there.
+// The address of this host at which nodes on `others` reach its nodes.
 std::string address_here(const std::vector<HostCapacity>& others, const std::string& listen) {
   if (others.empty() || !is_loopback(listen)) return listen;
   const HostSpec& other = others.front().spec;
@@ -31,7 +31,7 @@ std::string address_here(const std::vector<HostCapacity>& others, const std::str
                                      quote(other.address) + ": name one of this host's with --listen");
 }
 
-// Nodes that listen at loopback are reached on their host only.
+// Refuses hosts whose nodes listen at loopback, because other hosts cannot reach them.
 void check_addresses(const std::vector<HostCapacity>& hosts) {
   const auto find = [&](bool loopback) {
     return std::find_if(hosts.begin(), hosts.end(),
@@ -68,7 +68,7 @@ void check_agents(const Plan& plan, const GroupLaunchers& launchers, const Launc
   }
   const bool here = launchers.has(Launch::processes);
   check_path(options, (ssh ? options.hosts.size() : 0) + (slurm ? 1 : 0) + (here ? 1 : 0));
-  static_cast<void>(is_loopback(options.listen));  // which throws for what is no address
+  static_cast<void>(is_loopback(options.listen));  // throws for a malformed address
 }
 
 Agents start_agents(const Plan& plan, const GroupLaunchers& launchers, const LaunchOptions& options,
@@ -88,7 +88,7 @@ Agents start_agents(const Plan& plan, const GroupLaunchers& launchers, const Lau
     if (nodes.back().component > 0) agents.components = component_of_processes(plan, components);
   }
   check_path(options, (ssh ? options.hosts.size() : 0) + nodes.size() + (here ? 1 : 0));
-  if (ssh) {  // first, so that Redial has the run's numbers of them
+  if (ssh) {  // first, so that Redial numbers the hosts as the run does
     OwnBinary binary;
     const CommandThere command = by_ssh(options.ssh);
     add(agents, start_agents_there(options.hosts, command, remote, binary), options);

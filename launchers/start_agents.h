@@ -1,6 +1,6 @@
 #pragma once
-// The agents of a run, one on each of its hosts: on this one, by ssh, and in a job of Slurm, whichever its groups have.
-// Those of pods come by themselves (Reception).
+// Starts the agents of a run, one on each of its hosts: on this host, by ssh and in a job of Slurm, as its groups need
+// them. The agents of pods dial by themselves (Reception).
 
 #include <cstddef>
 #include <memory>
@@ -18,20 +18,20 @@
 
 namespace lp::internal {
 
-constexpr Duration kLeastLease = std::chrono::seconds(2);  // of the agent of another host
+constexpr Duration kLeastLease = std::chrono::seconds(2);  // for the agent of another host
 
 struct Agents {
   std::vector<HostCapacity> hosts{};
   std::vector<std::unique_ptr<AgentLink>> links{};  // by host
-  std::unique_ptr<Redial> redial{};                 // of the hosts of ssh; null: there are none
-  std::unique_ptr<SlurmStep> step{};                // of those of the job; null: there is none
-  std::vector<std::size_t> components{};            // of the job, by process; empty: it has one
+  std::unique_ptr<Redial> redial{};                 // for the hosts of ssh; null: there are none
+  std::unique_ptr<SlurmStep> step{};                // for the hosts of the job; null: there is none
+  std::vector<std::size_t> components{};  // the job's component of each process; empty: the job has one component
 };
 
-// Throws Error for what is wrong with such a launch, as far as that is known before there are hosts.
+// Throws Error for problems of such a launch that are known before there are hosts.
 void check_agents(const Plan& plan, const GroupLaunchers& launchers, const LaunchOptions& options);
 
-// `mark` is that of the run's processes. Throws Error when one cannot be had; then nothing is left running.
+// `mark` marks the run's processes. Throws Error when an agent cannot be started; then nothing is left running.
 Agents start_agents(const Plan& plan, const GroupLaunchers& launchers, const LaunchOptions& options,
                     const std::string& mark);
 

@@ -1,12 +1,14 @@
 #pragma once
-// Runs a program inside a test, GoogleTest or other: everything is gone when the TestRun goes out of scope.
+// Runs a program inside a test of GoogleTest or another framework. When the TestRun goes out of scope, nothing of the
+// program is left.
 //
 //   TEST(Worker, Counts) {
 //     lp::Program p("test");
 //     auto counter = p.add<Counter>({.name = "counter"});
 //     p.group<Worker>({.name = "worker", .replicas = 2}, counter);
-//     lp::TestRun run(std::move(p), {.idle = {"worker"}});               // workers serve, but their run() is not
-//     called EXPECT_EQ(run.client(counter).call<&Counter::value>(), 0);
+//     // Workers serve, but their run() is not called.
+//     lp::TestRun run(std::move(p), {.idle = {"worker"}});
+//     EXPECT_EQ(run.client(counter).call<&Counter::value>(), 0);
 //   }
 //
 // Processes need a main() that begins with

@@ -16,7 +16,7 @@ extern char** environ;  // NOLINT: the C library's
 namespace lp::internal {
 namespace {
 
-constexpr std::size_t kPanesOfWindow = 9;  // more cannot be read
+constexpr std::size_t kPanesOfWindow = 9;  // more panes are unreadable
 
 bool tmux(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "tmux");
@@ -39,7 +39,7 @@ std::string quoted_for_shell(const std::string& text) {
   return result + "'";
 }
 
-// tmux gives a meaning to these in names.
+// Replaces the characters that have a meaning in tmux names.
 std::string session_name(std::string run) {
   for (char& c : run) {
     if (c == '.' || c == ':') c = '_';

@@ -21,7 +21,7 @@
 
 namespace lp::internal {
 namespace {
-constexpr auto kTimeToEnd = std::chrono::seconds(2);  // of a command whose connection has gone
+constexpr auto kTimeToEnd = std::chrono::seconds(2);  // for a command whose connection has ended
 }
 
 Descriptor connect_to_live(const std::filesystem::path& directory) {
@@ -71,11 +71,11 @@ void LiveClient::Command::start(const std::vector<std::string>& words, int in_an
   poller_.add(ended_.number(), 0);
 }
 
-// It ends with its standard input, which has gone; one that hangs is killed.
+// The command ends with its standard input, which is closed. One that hangs is killed.
 LiveClient::Command::~Command() {
   if (process_ == 0) return;
   std::array<Poller::Ready, 1> ready;
-  for (const int signal : {SIGTERM, SIGKILL}) {  // srun that is killed at once leaves its step behind
+  for (const int signal : {SIGTERM, SIGKILL}) {  // SIGTERM comes first, because a killed srun leaves its step behind
     if (poller_.wait(ready, after(kTimeToEnd)) == 0) kill(process_, signal);
   }
   waitpid(process_, nullptr, 0);
@@ -93,7 +93,7 @@ void LiveClient::ask(std::string_view request, Time until) {
       std::array<Poller::Ready, 1> ready;
       if (poller.wait(ready, until) == 0 && passed(until)) return;
     } else if (errno != EINTR) {
-      return;  // next() sees the end, and what was said before it
+      return;  // next() finds the end, and the text before it
     }
   }
 }

@@ -1,7 +1,7 @@
 #pragma once
-// The other end of a run's control socket: for the lp command, and for tests. run_api.h has what may be asked.
+// The client's end of a run's control socket, for the lp command and for tests. run_api.h lists the requests.
 //
-// Owned and used by one thread.
+// One thread owns and uses it.
 
 #include <sys/types.h>
 
@@ -17,30 +17,31 @@
 
 namespace lp::internal {
 
-// The socket of the run in `directory`; none when nobody serves there.
+// Connects to the socket of the run in `directory`. Returns none when no run serves there.
 Descriptor connect_to_live(const std::filesystem::path& directory);
 
 class LiveClient {
  public:
-  // Connects to the run in `directory`; open() is false when nobody serves there.
+  // Connects to the run in `directory`. open() is false when no run serves there.
   explicit LiveClient(const std::filesystem::path& directory) : socket_(connect_to_live(directory)) {}
-  // The same through a command that leads there (relay.h), which has until `until` to connect.
+  // Connects through a command that leads to the run (relay.h). The command has until `until` to connect.
   LiveClient(const std::vector<std::string>& command, Time until);
 
   bool open() const { return static_cast<bool>(socket_); }
-  // Why a command does not lead there, as far as it says.
+  // Why the command does not lead to the run, as far as the command reports it.
   const std::string& trouble() const { return trouble_; }
   // Sends a line.
   void ask(std::string_view request, Time until);
-  // The next line; nothing when `until` came first, or when the run has closed the connection: then open() is false.
+  // Returns the next line. Returns nothing when `until` came first, or when the run has closed the connection; open()
+  // is then false.
   std::optional<std::string> next(Time until);
 
-  // To wait for more than one thing: readable when next() may have something that has() has not.
+  // For a poll of several descriptors: readable when next() may have a line that has() does not see yet.
   int fd() const { return socket_.number(); }
   bool has() const { return inbox_.find('\n') != std::string::npos; }
 
  private:
-  // The command, which ends with the connection. What its end takes is there before it starts.
+  // The command, which ends with the connection. Everything that its end needs exists before it starts.
   class Command {
    public:
     Command() = default;

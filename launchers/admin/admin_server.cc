@@ -24,7 +24,7 @@ constexpr int kWaiting = 64;  // connections that are not accepted yet
   throw Error(ErrorKind::failed, path.string() + ": " + what + ": " + std::strerror(errno));
 }
 
-// Only this user's processes, and the administrator's.
+// Accepts only processes of this user and of the administrator.
 bool is_ours(int socket) {
   ucred peer{};
   socklen_t size = sizeof peer;
@@ -59,7 +59,7 @@ LiveServer::LiveServer(const std::filesystem::path& directory, Loop& loop, Handl
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   name.copy(static_cast<char*>(address.sun_path), sizeof address.sun_path - 1);
-  // The file gets the mode of the socket, so nobody else finds it open even for a moment.
+  // The file gets the mode of the socket, so it is never open to others, not even for a moment.
   fchmod(listener_.number(), S_IRUSR | S_IWUSR);
   unlink(path_.c_str());
   if (bind(listener_.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
@@ -101,7 +101,7 @@ void LiveServer::handle(Client client, Loop::Ready ready) {
   if (ready.readable) serve(client);
 }
 
-// One request in a turn of the loop, however many there are: the run comes first.
+// Serves one request per turn of the loop, however many there are, because the run comes first.
 void LiveServer::serve(Client client) {
   const auto at = clients_.find(client);
   if (at == clients_.end()) return;
@@ -152,7 +152,7 @@ void LiveServer::flush(Client client) {
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno == EAGAIN) break;
     if (sent < 0) {
-      to.outbox.clear();  // it is gone; reading tells
+      to.outbox.clear();  // the client is gone; the next read finds that out
       done = 0;
       break;
     }
@@ -165,7 +165,8 @@ void LiveServer::flush(Client client) {
 void LiveServer::refuse(Client client, const std::string& why) {
   const auto at = clients_.find(client);
   if (at == clients_.end()) return;
-  // A part of a line that was sent must not run into this one; who reads so slowly sees the end only.
+  // A part of a line that was sent must not run into the refusal. A client that reads so slowly sees only the end of
+  // the connection.
   if (at->second.outbox.empty()) at->second.outbox = refusal(why);
   flush(client);
   drop(client);

@@ -1,9 +1,9 @@
 #pragma once
-// A run's control socket: a Unix socket in the run's directory, to which this user's processes send lines and get
-// lines. Who else connects, sends too much or reads too slowly is told so and dropped; nobody can make the run wait,
-// but for the time that finish() gives.
+// A run's control socket: a Unix socket in the run's directory, over which this user's processes exchange lines with
+// the run. A client of another user, one that sends too much, and one that reads too slowly get an error and are
+// dropped. No client can make the run wait, except for the time that finish() gives.
 //
-// Owned and used by the loop thread of a run, except for the constructor, which any thread may call.
+// The loop thread of a run owns and uses it. Any thread may call the constructor.
 
 #include <cstddef>
 #include <cstdint>
@@ -24,8 +24,8 @@ class LiveServer {
  public:
   static constexpr std::size_t kClients = 64;
   static constexpr std::size_t kLongestRequest = std::size_t{1} << 16;
-  static constexpr std::size_t kOutbox = std::size_t{16} << 20;  // of a client
-  static constexpr const char* kName = "socket";                 // of the file in the directory
+  static constexpr std::size_t kOutbox = std::size_t{16} << 20;  // the limit for a client
+  static constexpr const char* kName = "socket";                 // the file's name in the directory
 
   using Client = std::uint64_t;
   struct Handlers {
@@ -35,19 +35,19 @@ class LiveServer {
 
   // Throws Error when there can be no socket, as on some network file systems.
   LiveServer(const std::filesystem::path& directory, Loop& loop, Handlers handlers);
-  // Drops everybody, and removes the file.
+  // Drops all clients and removes the file.
   ~LiveServer();
   LiveServer(const LiveServer&) = delete;
   LiveServer& operator=(const LiveServer&) = delete;
 
-  // Writes what the client takes now, and keeps the rest. Nothing happens when it is gone.
+  // Writes as much as the client takes now and keeps the rest. Does nothing when the client is gone.
   void send(Client client, std::string_view line);
-  // Says why, and drops the client.
+  // Sends the reason and drops the client.
   void refuse(Client client, const std::string& why);
   // Bytes that the client has not taken yet.
   std::size_t pending(Client client) const;
 
-  // Takes no more clients, and gives those that are there until `until` to read the rest.
+  // Accepts no more clients, and gives the present ones until `until` to read the rest.
   void finish(Time until);
 
  private:
@@ -55,7 +55,7 @@ class LiveServer {
     Descriptor socket{};
     std::string inbox{};
     std::string outbox{};
-    bool resumes = false;  // soon, with the next line of the inbox
+    bool resumes = false;  // serve() is posted for the next line of the inbox
   };
 
   void accept_all();
@@ -68,13 +68,13 @@ class LiveServer {
   Loop& loop_;
   Handlers handlers_;
   Descriptor listener_;
-  Descriptor spare_;  // given up for a moment when no descriptor is left, to refuse who waits
+  Descriptor spare_;  // released for a moment when no descriptor is left, to refuse a waiting client
   Client last_ = 0;
   std::map<Client, Connection> clients_;
 };
 
-// The address of a socket in `directory`, however long its path is: through `opened`, which must stay open meanwhile.
-// Throws Error when there is no such directory.
+// The address of a socket in `directory`, however long its path is. The address goes through `opened`, which must stay
+// open meanwhile. Throws Error when there is no such directory.
 std::string live_address(const std::filesystem::path& directory, Descriptor& opened);
 
 }  // namespace lp::internal

@@ -19,7 +19,7 @@ namespace {
 
 enum Side : std::uint64_t { kHere, kSocket };
 
-// What is there now goes from one side to the other. False at an end.
+// Copies the bytes that are available from one side to the other. Returns false at the end.
 bool pass(int from, int to) {
   std::array<char, 65536> bytes;
   const ssize_t got = read(from, bytes.data(), bytes.size());
@@ -54,7 +54,7 @@ std::vector<std::string> relay_command(const RunRecord& record, const std::strin
   if (!record.kubectl.empty()) {
     std::istringstream words(record.kubectl);
     for (std::string word; words >> word;) command.push_back(word);
-    // The program is the first process of its container, wherever the image has it.
+    // The program is the first process of its container, wherever its file is in the image.
     command.insert(command.end(), {"exec", "--stdin", host, "--", "/proc/1/exe", flag});
   } else if (!record.job.empty()) {
     command = {"srun",    "--jobid=" + record.job, "--overlap",    "--nodes=1", "--ntasks=1",

@@ -1,7 +1,7 @@
 #pragma once
-// The way to a run's control socket from another host: the engine that has the run (srun, kubectl) or ssh starts the
-// run's own program beside the coordinator, and what that reads and writes is then a connection to the socket. So
-// nothing listens, and who gets there is decided by the engine. Functions without state.
+// The way to a run's control socket from another host. The engine of the run (srun, kubectl) or ssh starts the run's
+// own program beside the coordinator. The standard input and output of that process are then a connection to the
+// socket. So nothing listens, and the engine decides who may connect. Functions without state.
 
 #include <filesystem>
 #include <string>
@@ -12,14 +12,14 @@
 
 namespace lp::internal {
 
-inline constexpr std::string_view kRelayReady = "lp-relay: ready";  // the line behind which the connection begins
+inline constexpr std::string_view kRelayReady = "lp-relay: ready";  // the connection begins after this line
 
-// Passes on what comes from standard input to the socket in `directory`, and what comes from there to standard output,
-// until either ends. Returns the exit code of the process. To be called before there are threads.
+// Copies standard input to the socket in `directory`, and the socket to standard output, until either ends. Returns the
+// exit code of the process. Call it before there are threads.
 int run_relay(const std::filesystem::path& directory);
 
-// The command that does so from this host, for the coordinator of the run on `host`, as the engine calls that;
-// `heterogeneous`: in the first component of its job.
+// The command that starts the relay from this host. `host` is the coordinator's host in the engine's terms.
+// `heterogeneous`: the coordinator is in the first component of its job.
 std::vector<std::string> relay_command(const RunRecord& record, const std::string& host, bool heterogeneous);
 
 }  // namespace lp::internal

@@ -17,8 +17,8 @@
 namespace lp::internal {
 namespace {
 
-constexpr std::size_t kLongestPart = std::size_t{1} << 17;  // bytes of a file in an answer
-constexpr auto kPatience = std::chrono::seconds(1);         // for processes to say what they use
+constexpr std::size_t kLongestPart = std::size_t{1} << 17;  // bytes of a file in one answer
+constexpr auto kPatience = std::chrono::seconds(1);         // for processes to report what they use
 
 enum class Ask : std::uint8_t { status, follow, measure, stop, restart, file };
 
@@ -40,7 +40,7 @@ std::string answer(std::string_view name, std::string_view text) {
   return std::move(json).text();
 }
 
-// As UTF-8.
+// Appends the character in UTF-8.
 void append_character(std::string& text, unsigned char byte) {
   if (byte >= 0x80) text += static_cast<char>(0xC0 | (byte >> 6));
   text += static_cast<char>(byte < 0x80 ? byte : 0x80 | (byte & 0x3F));
@@ -66,7 +66,7 @@ void Live::forget(Client client) {
 void Live::publish(std::string_view status) {
   const std::vector<Client> followers(followers_.begin(), followers_.end());  // sending may drop one
   for (const Client client : followers) {
-    // Who has not read the last one gets the next one.
+    // A client that has not read the last status gets the next one.
     if (server_.pending(client) == 0) server_.send(client, status);
   }
 }
@@ -122,7 +122,7 @@ std::string Live::stop(const std::string& reason, const std::string& given_by, b
 
 void Live::measure(Client client) {
   measurers_.insert(client);
-  if (measurers_.size() > 1) return;  // others wait for the same answers
+  if (measurers_.size() > 1) return;  // a measurement is on its way, and its answer serves all clients
   measured_.clear();
   for (const std::size_t unit : coordinator_.measure()) measured_[unit];
   measures_until_ = after(kPatience);
@@ -143,7 +143,7 @@ void Live::advance(Time now) {
 }
 
 void Live::answer_if_complete() {
-  if (measures_until_ == kNever) return;  // not all have been asked yet
+  if (measures_until_ == kNever) return;  // not all units have been asked yet
   for (const auto& [unit, measurement] : measured_) {
     if (!measurement.use.has_value() || !measurement.calls.has_value()) return;
   }

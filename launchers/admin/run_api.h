@@ -1,19 +1,20 @@
 #pragma once
-// What a running program offers to who looks at it from outside: requests and answers over its control socket, a line
-// of JSON each. The lp command is the usual asker; README.md tells the protocol.
+// The requests that a running program answers over its control socket. Each request and each answer is a line of JSON.
+// The lp command is the usual client; README.md describes the protocol.
 //
 //   {"ask":"status"}                         the status, as in status.json
-//   {"ask":"follow"}                         the same, again and again: whenever it has changed
+//   {"ask":"follow"}                         the same, and again whenever it has changed
 //   {"ask":"stop","reason":"enough","by":"lp stop of ann"}
 //                                            {"done":"..."}; with "force":true at once
-//   {"ask":"measure"}                        a MeasureRecord: what processes use, and the calls between nodes
+//   {"ask":"measure"}                        a MeasureRecord: the processes' resources, and the calls between nodes
 //   {"ask":"restart","node":"worker/1"}      {"done":"..."}
 //   {"ask":"file","name":"logs/worker/1.log","from":0}
-//                                            a FilePart: what is behind so many bytes of a file in the run's directory
+//                                            a FilePart: the bytes of a file in the run's directory, beginning at
+//                                            "from"
 //
-// What cannot be done is answered with {"error":"..."}. The connection closes when the run has ended.
+// A request that fails gets {"error":"..."}. The connection closes when the run has ended.
 //
-// Owned and used by the loop thread of a run, except for the constructor, which any thread may call.
+// The loop thread of a run owns and uses it. Any thread may call the constructor.
 
 #include <cstdint>
 #include <filesystem>
@@ -31,10 +32,10 @@
 
 namespace lp::internal {
 
-// A part of a file, for who cannot see the run's directory.
+// A part of a file, for a client that cannot see the run's directory.
 struct FilePart {
-  std::uint64_t id = 0;  // another one when it is another file under the same name; 0: there is none
-  std::string bytes{};   // as characters, from U+0000 to U+00FF; empty: there is no more
+  std::uint64_t id = 0;  // differs for another file under the same name; 0: there is none
+  std::string bytes{};   // as characters from U+0000 to U+00FF; empty: the end of the file
 };
 
 class Live {
@@ -43,11 +44,11 @@ class Live {
   Live(const std::filesystem::path& directory, const Topology& topology, Loop& loop, Coordinator& coordinator,
        Function<RunStatus()> status);
 
-  // The status has changed: for those who follow.
+  // Sends the changed status to the clients that follow it.
   void publish(std::string_view status);
-  // A part of what was asked for with Coordinator::measure().
+  // Takes a part of the answer to Coordinator::measure().
   void on_measured(std::size_t unit, Measurement part);
-  // When advance() has something to do: who does not answer is not waited for.
+  // When advance() is due: then the answer goes out without the units that have not answered.
   Time next() const { return measures_until_; }
   void advance(Time now);
   // The run has ended, and its result is written.
@@ -70,9 +71,9 @@ class Live {
   Coordinator& coordinator_;
   Function<RunStatus()> status_;
   std::set<Client> followers_;
-  std::set<Client> measurers_;                   // who wait for an answer
-  std::map<std::size_t, Measurement> measured_;  // what the units that were asked have said so far
-  Time measures_until_ = kNever;                 // then the answer is what is there; kNever: nothing is measured
+  std::set<Client> measurers_;                   // clients that wait for an answer
+  std::map<std::size_t, Measurement> measured_;  // the answers of units so far
+  Time measures_until_ = kNever;  // then the answer holds the parts that have come; kNever: nothing is measured
   LiveServer server_;
 };
 

@@ -42,17 +42,20 @@
 namespace lp::internal {
 namespace {
 
-constexpr std::size_t kOutbox = std::size_t{4} << 20;           // to the launcher; above it, no output is read
-constexpr std::size_t kOutputAtOnce = std::size_t{1} << 16;     // of a pipe, before others get their turn
-constexpr std::size_t kLastOutput = std::size_t{1} << 18;       // read of a pipe after its process has ended
-constexpr auto kFirstBeat = std::chrono::minutes(10);           // until a launcher elsewhere has all of its agents
-constexpr auto kMemoryPeriod = std::chrono::milliseconds(100);  // between two looks at what limited processes use
+constexpr std::size_t kOutbox = std::size_t{4} << 20;  // bytes that wait for the launcher; above it, no output is read
+constexpr std::size_t kOutputAtOnce = std::size_t{1} << 16;  // bytes of a pipe, before other pipes get their turn
+// bytes that are read from a pipe after its process has ended
+constexpr std::size_t kLastOutput = std::size_t{1} << 18;
+// the time that a launcher elsewhere has to start all of its agents
+constexpr auto kFirstBeat = std::chrono::minutes(10);
+constexpr auto kMemoryPeriod = std::chrono::milliseconds(100);  // between two measurements of limited processes
 
 enum class Source : std::uint64_t { control, out, err };
 constexpr std::uint64_t kLauncher = 0;
 constexpr std::uint64_t kSignals = 1;
 constexpr std::uint64_t kLauncherProcess = 2;
-constexpr std::uint64_t kLauncherOutput = 3;  // where that is another descriptor
+// in the poll set, where output to the launcher has a descriptor of its own
+constexpr std::uint64_t kLauncherOutput = 3;
 constexpr std::uint64_t kFirstSerial = 4;
 
 std::uint64_t tag_of(const Child& child, Source source) {
@@ -61,7 +64,7 @@ std::uint64_t tag_of(const Child& child, Source source) {
 
 class Agent {
  public:
-  // Without a lease, only the end of the connection is an end.
+  // Without a lease, only the end of the connection counts as the launcher's end.
   Agent(int in, int out, std::optional<Duration> lease, pid_t warden)
       : launcher_(in, out, kLargeMessages),
         warden_(warden),
@@ -80,12 +83,14 @@ class Agent {
     poller_.add(launcher_.fd(), kLauncher);
     if (out != in) poller_.add(out, kLauncherOutput, false, false);
     poller_.add(signals_, kSignals);
-    // A process that the launcher forked may hold its end of the connection open, so we watch the process too.
+    // A process that the launcher forked may hold the launcher's end of the connection open, so we watch the launcher's
+    // process, too.
     launcher_process_ = pidfd_open(getppid(), 0);
     if (launcher_process_ >= 0) poller_.add(launcher_process_, kLauncherProcess);
   }
 
-  // False when the launcher has gone while nodes were running, or is not heard of: no end in order.
+  // Returns false when the launcher has ended while nodes were running, or was silent for a lease. Such an end is not
+  // in order.
   bool serve() {
     std::array<Poller::Ready, 64> ready;
     while (open_) {
@@ -102,7 +107,7 @@ class Agent {
     return in_order;
   }
 
-  // What this host has, for a launcher on another one. `directory` is for what nodes save.
+  // Reports the resources of this host to a launcher on another one. `directory` receives the files that nodes save.
   void say_hello(const std::filesystem::path& directory) {
     directory_ = directory;
     const HostCapacity here = capacity_here();
@@ -117,8 +122,8 @@ class Agent {
   }
 
  private:
-  // Kubernetes says it as the manifest asks for it; sshd: the client's address and port, and this host's; or UNKNOWN,
-  // behind a proxy.
+  // Kubernetes sets the address as the manifest asks for it. sshd sets the client's address and port and this host's,
+  // or UNKNOWN behind a proxy.
   static std::string address_of_connection() {
     if (const char* address = std::getenv(kAddressVariable); address != nullptr) return address;
     const char* connection = std::getenv("SSH_CONNECTION");
@@ -196,7 +201,7 @@ class Agent {
     poller_.change(child.control->fd(), tag_of(child, Source::control), child.control->pending() > 0, !held_);
   }
 
-  // What the next process of a unit will load.
+  // Stores a piece of a file that the next process of a unit will load.
   void take_piece(const control::Message& message, const control::Piece& piece) {
     if (directory_.empty() || piece.name() == nullptr) return;
     try {
@@ -238,7 +243,7 @@ class Agent {
     if (!child.fault.empty()) kill(-child.pid, SIGKILL);
   }
 
-  // Passes on what a node says, if it speaks for itself.
+  // Forwards a node's message to the launcher, if the node speaks only for itself.
   void pass(Child& child, std::span<const std::uint8_t> bytes) {
     const control::Message* message = unpack(bytes);
     if (message == nullptr || message->unit() != child.unit || message->incarnation() != child.incarnation ||
@@ -249,7 +254,7 @@ class Agent {
     launcher_.send(bytes);
   }
 
-  // Reads at most `most` bytes of the pipe and sends them on.
+  // Reads at most `most` bytes of the pipe and forwards them.
   void pass_output(Child& child, int& fd, bool error, std::size_t most) {
     std::vector<std::uint8_t> bytes(kOutputAtOnce);
     while (most > 0 && fd >= 0) {
@@ -269,7 +274,8 @@ class Agent {
     }
   }
 
-  // Reaps what has ended. A process that is not reaped keeps its number, so nothing else can be hit by our signals.
+  // Reaps the processes that have ended. A process that is not reaped keeps its number, so our signals cannot hit
+  // another process.
   void reap() {
     signalfd_siginfo ignored;
     while (read(signals_, &ignored, sizeof ignored) == sizeof ignored) {
@@ -285,7 +291,7 @@ class Agent {
     }
   }
 
-  // What is left to do when a node's process has ended: its last words, its group, its orphans.
+  // Finishes the end of a node's process: reads its last output, and kills its process group and its orphans.
   void end(Child& child) {
     kill(-child.pid, SIGKILL);
     kill_orphans(child);
@@ -321,7 +327,7 @@ class Agent {
     tell(child, std::move(exited));
   }
 
-  // Processes that `child` started, that left its group, and whose parents are gone: we have adopted them.
+  // Kills processes that `child` started, that left its group, and whose parents have ended: we have adopted them.
   void kill_orphans(const Child& child) {
     std::ifstream file("/proc/self/task/" + std::to_string(getpid()) + "/children");
     pid_t process = 0;
@@ -330,7 +336,7 @@ class Agent {
     }
   }
 
-  // Kills processes that use more memory than they may.
+  // Kills processes that use more memory than their limit.
   void watch_memory() {
     if (now() < next_memory_) return;
     next_memory_ = kNever;
@@ -364,7 +370,7 @@ class Agent {
     open_ = false;
   }
 
-  // Reads nothing of nodes while much waits for the launcher.
+  // Reads no messages of nodes while many bytes wait for the launcher.
   void watch_nodes() {
     const bool hold = launcher_.pending() > 2 * kOutbox;
     if (hold == held_) return;
@@ -374,7 +380,7 @@ class Agent {
     }
   }
 
-  // Reads no output while the launcher takes none: pipes fill up, and the nodes that write wait.
+  // Reads no output while the launcher takes none. The pipes then fill up, and nodes that write wait.
   void watch_output() {
     const bool mute = paused_ || launcher_.pending() > kOutbox;
     if (mute == muted_) return;
@@ -401,12 +407,13 @@ class Agent {
     return at != by_unit_.end() && at->second->incarnation == incarnation ? at->second : nullptr;
   }
 
-  // Kills and reaps everything below this process: what it knows, and if there is more, in rounds, because what is
-  // being killed may still fork. It looks for more when the others are gone: that reads about every process here.
+  // Kills and reaps every process below this one. First it kills the processes that it knows. When those have ended, it
+  // searches for others, because a search reads about every process of the host. It searches in rounds, because a
+  // process that is being killed may still fork.
   void end_everything() {
     constexpr auto kRound = std::chrono::milliseconds(20);
     constexpr auto kPatience = std::chrono::seconds(5);  // for processes that the kernel cannot end now
-    constexpr auto kFirst = std::chrono::seconds(1);     // for those that it knows
+    constexpr auto kFirst = std::chrono::seconds(1);     // for the processes that it knows
     std::set<pid_t> known;
     for (const auto& [serial, child] : children_) {
       kill(-child->pid, SIGKILL);
@@ -441,15 +448,15 @@ class Agent {
   int signals_ = -1;
   int launcher_process_ = -1;
   bool open_ = true;
-  bool paused_ = false;  // the launcher said so
+  bool paused_ = false;  // the launcher has asked for a pause
   bool muted_ = false;   // no output is read
-  bool held_ = false;    // nor what nodes say
+  bool held_ = false;    // no messages of nodes are read
   long memory_kills_;
   std::optional<Duration> lease_;
-  Time heard_;                                       // when the launcher has said something
-  Time next_memory_ = kNever;                        // when to look at the memory of processes that have a limit
-  std::filesystem::path directory_;                  // for what nodes save; empty: the launcher's is theirs
-  std::map<std::size_t, std::string> not_restored_;  // why, by unit
+  Time heard_;                       // when the launcher's last message arrived
+  Time next_memory_ = kNever;        // when to measure the memory of processes with a limit
+  std::filesystem::path directory_;  // receives the files that nodes save; empty: they use the launcher's directory
+  std::map<std::size_t, std::string> not_restored_;  // the reason, by unit
   std::uint64_t last_serial_ = kFirstSerial;
   std::unordered_map<std::uint64_t, std::unique_ptr<Child>> children_;
   std::unordered_map<pid_t, Child*> by_pid_;
@@ -460,8 +467,8 @@ class Agent {
 
 namespace {
 
-// For what nodes of a run save here, until it is sent: ~/.cache/lp/runs/RUN-XXXXXX. Empty, which is said, when there
-// can be none.
+// Makes ~/.cache/lp/runs/RUN-XXXXXX for the files that nodes of a run save here, until they are sent. Returns an empty
+// path, and logs why, when that is impossible.
 std::filesystem::path make_own_directory(const std::string& run) {
   const char* cache = std::getenv("XDG_CACHE_HOME");
   const char* home = std::getenv("HOME");
@@ -480,7 +487,7 @@ std::filesystem::path make_own_directory(const std::string& run) {
 
 int run_agent(int control) {
   prctl(PR_SET_NAME, program_invocation_short_name);
-  // What the launcher's owner had open is not ours.
+  // Closes the descriptors that the launcher's owner had open.
   close_range(kControlDescriptor + 1, ~0U, 0);
   fcntl(control, F_SETFD, FD_CLOEXEC);
   const char* run = std::getenv("LP_RUN");

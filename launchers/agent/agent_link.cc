@@ -16,8 +16,8 @@
 namespace lp::internal {
 namespace {
 
-constexpr std::size_t kKept = 2000;  // bytes of what ssh or srun has said
-constexpr int kBeats = 5;            // in a lease
+constexpr std::size_t kKept = 2000;  // bytes that are kept of the messages of ssh or srun
+constexpr int kBeats = 5;            // per lease
 
 std::string trimmed(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();

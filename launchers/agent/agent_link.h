@@ -1,9 +1,9 @@
 #pragma once
-// The launcher's end of the agent of one host: the control connection, and the process that leads there. That is the
-// agent itself on this host, and ssh for another one, whose standard input and output then are the connection. An agent
-// that dials has no such process; that of a pod may be lost and come back.
+// The launcher's end of the connection to the agent of one host, and the process that leads there. On this host that
+// process is the agent itself. For another host it is ssh, whose standard input and output are the connection. An agent
+// that dials has no such process. The agent of a pod may be lost and come back.
 //
-// Owned and used by the loop thread of a run, except before attach(), when its maker has it.
+// The loop thread of a run owns and uses it. Before attach(), its maker does.
 
 #include <sys/types.h>
 
@@ -22,42 +22,42 @@ namespace lp::internal {
 class AgentLink {
  public:
   struct Options {
-    std::string host{};  // for people; empty: this one
-    pid_t process = -1;  // which leads to the agent; a child of this process; -1: none
+    std::string host{};  // the host's name in messages; empty: this host
+    pid_t process = -1;  // the process that leads to the agent, a child of this process; -1: none
     std::unique_ptr<ControlSocket> control{};
-    int errors = -1;                  // what `process` writes to standard error; -1: that goes to ours
-    std::optional<Duration> lease{};  // an agent that is not heard for so long is lost; empty: it cannot be cut off
-    bool dials = false;               // it is not there yet: connect() follows, again and again
+    int errors = -1;                  // the standard error of `process`; -1: it shares ours
+    std::optional<Duration> lease{};  // an agent that is silent for so long is lost; empty: the connection cannot break
+    bool dials = false;               // the agent has not dialed yet: connect() follows, perhaps several times
   };
   struct Events {
     Function<void(std::span<const std::uint8_t> message)> hear{};
-    Function<void(const std::string& why)> lost{};  // nothing runs there any more, or soon; the link is closed
+    Function<void(const std::string& why)> lost{};  // no node runs there any more, or will soon; the link is closed
   };
 
-  // Owns what `options` names.
+  // Takes ownership of the process and the descriptors in `options`.
   explicit AgentLink(Options options);
-  // Ends the agent, with everything that it has started, and waits for that.
+  // Ends the agent with everything that it has started, and waits for its end.
   ~AgentLink();
   AgentLink(const AgentLink&) = delete;
   AgentLink& operator=(const AgentLink&) = delete;
 
   void attach(Loop& loop, Events events);
-  // The agent has dialed. After attach().
+  // Attaches the connection of an agent that has dialed. Call it after attach().
   void connect(std::unique_ptr<ControlSocket> control);
 
-  // Whether it leads to another host, which can be lost while this one goes on.
+  // Returns true when it leads to another host, which can be lost while this one continues.
   bool remote() const { return options_.lease.has_value(); }
   bool open() const { return control_ != nullptr; }
   bool dials() const { return options_.dials; }
-  // Dropped when the link is not open.
+  // Drops the message when the link is not open.
   void send(std::span<const std::uint8_t> message);
-  void send_all(Function<std::vector<std::uint8_t>()> next);  // as ControlSocket's
-  // Ends the process that leads to the agent; here that is the agent, and all nodes end with it.
+  void send_all(Function<std::vector<std::uint8_t>()> next);  // as ControlSocket::send_all
+  // Ends the process that leads to the agent. On this host that is the agent, and all nodes end with it.
   void kill();
-  // Closes the connection, which makes the agent end everything; the destructor waits for that.
+  // Closes the connection, which makes the agent end everything. The destructor waits for that.
   void close();
 
-  // When advance() has something to do.
+  // Returns when advance() is due.
   Time next() const;
   void advance(Time now);
 
@@ -71,12 +71,12 @@ class AgentLink {
   Loop* loop_ = nullptr;
   Events events_;
   std::unique_ptr<ControlSocket> control_;
-  std::string said_;  // the end of what came on `errors`
+  std::string said_;  // the end of the text that came on `errors`
   Time heard_{};
   Time next_beat_ = kNever;
 };
 
-// An agent for this host. `mark` is that of its processes (run_mark). Throws Error when it cannot be started.
+// Starts an agent on this host. `mark` marks its processes (run_mark). Throws Error when it cannot be started.
 std::unique_ptr<AgentLink> start_agent_here(const std::string& mark);
 
 }  // namespace lp::internal

@@ -45,7 +45,7 @@ void debug(NodeProcess& process, const Texts& command) {
   for (const auto* word : command) arguments.push_back(word->str());
   process.program = arguments.front();
   std::error_code ignored;
-  arguments.push_back(std::filesystem::read_symlink("/proc/self/exe", ignored));  // gdb wants a file
+  arguments.push_back(std::filesystem::read_symlink("/proc/self/exe", ignored));  // gdb needs a file
   arguments.insert(arguments.end(), process.arguments.begin() + 1, process.arguments.end());
   process.arguments = std::move(arguments);
   process.terminal = true;

@@ -26,8 +26,8 @@
 namespace lp::internal {
 namespace {
 
-constexpr auto kStay = std::chrono::seconds(1);       // after a stop, for others that have not heard of it yet
-constexpr auto kLastWords = std::chrono::seconds(5);  // to write what is left to an agent that does not read
+constexpr auto kStay = std::chrono::seconds(1);       // after a stop, until other processes know of the stop
+constexpr auto kLastWords = std::chrono::seconds(5);  // to write the rest to an agent that does not read
 
 std::string text_of(const flatbuffers::String* string) { return string == nullptr ? std::string() : string->str(); }
 
@@ -49,7 +49,7 @@ class NodeProcess final : public Runtime::Observer {
     ender_ = Thread();
     if (stopping_) stay();
     runtime_.reset();
-    loop_.dispatch();  // what the runtime still said
+    loop_.dispatch();  // handles the last events of the runtime
     for (const Time end = after(kLastWords); control_.pending() > 0 && now() < end;) {
       loop_.want_writable(control_.fd(), true);
       loop_.wait(end);
@@ -109,7 +109,7 @@ class NodeProcess final : public Runtime::Observer {
     loop_.post([this, bytes = pack(unit_, incarnation_, std::move(body))] { control_.send(bytes); });
   }
 
-  // Sends what was saved to the launcher, which shares no file system with this host.
+  // Sends a saved file to the launcher, which shares no file system with this host.
   bool send_cut(NodeId node, std::uint64_t step) {
     const std::string& name = program_->nodes()[node].name;
     try {
@@ -136,7 +136,7 @@ class NodeProcess final : public Runtime::Observer {
     failed.method = error.method();
     failed.path = error.path();
     failed.may_have_run = error.may_have_run();
-    // Into the node's log, too; a stop is no failure of its own.
+    // Writes it into the node's log, too. A stop is no failure of the node.
     if (error.kind() != ErrorKind::stopped) std::fprintf(stderr, "%s\n", error.what());
     loop_.post(
         [this, bytes = pack(unit_, incarnation_, std::move(failed)), stopped = error.kind() == ErrorKind::stopped] {
@@ -145,7 +145,8 @@ class NodeProcess final : public Runtime::Observer {
         });
   }
 
-  // Until all that stop too have heard of that, so that none of their calls ends because this process is gone.
+  // Stays until all processes that stop too know of the stop, so that none of their calls fails because this process
+  // has ended.
   void stay() {
     for (const Time end = after(kStay); !may_leave_ && now() < end;) {
       loop_.wait(end);
@@ -157,7 +158,7 @@ class NodeProcess final : public Runtime::Observer {
   void hear() {
     std::string fault;
     if (control_.receive([this](auto bytes) { obey(bytes); }, fault)) return;
-    // The agent is gone, and with it whoever would hear of this process.
+    // The agent has ended, so no process can receive a report of this one.
     kill(0, SIGKILL);
   }
 
@@ -247,7 +248,7 @@ class NodeProcess final : public Runtime::Observer {
     runtime_->update(peers);
   }
 
-  // Ends the nodes, however long that takes: the coordinator has a grace period, and then kills.
+  // Ends the nodes and waits for them without a limit: the coordinator kills the process after its grace period.
   void end(const std::string& reason) {
     if (std::exchange(stopping_, true)) return;
     for (const NodeId node : nodes_) runtime_->stop(node, reason);
@@ -257,7 +258,7 @@ class NodeProcess final : public Runtime::Observer {
         for (const NodeId node : nodes_) runtime_->join(node, kNever);
         loop_.post([this] { done_ = true; });
       });
-    } catch (const Error&) {  // no thread left: nodes that do not end at once are left behind
+    } catch (const Error&) {  // no thread is left: nodes that do not end at once are abandoned
       done_ = true;
     }
   }
@@ -284,7 +285,7 @@ class NodeProcess final : public Runtime::Observer {
 int run_node(int control, const std::string& name, const Programs& programs) {
   prctl(PR_SET_NAME, program_invocation_short_name);
   install_crash_handler(name);
-  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a line that was printed is seen, also when the process dies
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a printed line leaves at once, so it survives the death of the process
   return NodeProcess(control, programs).serve();
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// A process that is one or several nodes of a program: its main() between the agent's control connection and a Runtime.
+// A process that is one or several nodes of a program. Its main() connects a Runtime to the agent's control connection.
 
 #include <string>
 
@@ -7,8 +7,8 @@ namespace lp {
 class Programs;
 namespace internal {
 
-// Becomes what the control connection `control` says; `name` is for messages. Returns the exit code: 0 when all its
-// nodes ended well, 1 when one failed.
+// Runs the nodes that the launcher assigns over the control connection `control`. `name` is for messages. Returns the
+// exit code: 0 when all its nodes ended well, 1 when one failed.
 int run_node(int control, const std::string& name, const Programs& programs);
 
 }  // namespace internal

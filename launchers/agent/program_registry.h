@@ -1,6 +1,6 @@
 #pragma once
-// The programs of a binary, by name: how a process of a run builds its program again. A value that main() makes; nobody
-// changes it afterwards, and any thread may read it.
+// The programs of a binary by name. A process of a run builds its program again from it. A value that main() makes; it
+// never changes afterwards, and any thread may read it.
 
 #include <functional>
 #include <map>
@@ -14,18 +14,19 @@ namespace lp {
 
 class Programs {
  public:
-  // `make(const Config&)` returns the Program; it must be a pure function of the configuration.
+  // `make(const Config&)` returns the Program. It must be a pure function of the configuration.
   template <Aggregate Config, class Make>
   Programs& add(const std::string& name, Make make) {
     return add_builder(name, [make](const std::string& text) { return make(from_yaml<Config>(text)); });
   }
-  // A program without a configuration: `make()` returns it.
+  // Adds a program without a configuration: `make()` returns it.
   template <class Make>
   Programs& add(const std::string& name, Make make) {
     return add_builder(name, [make](const std::string&) { return make(); });
   }
 
-  // The program `name` for the configuration that to_yaml wrote. Throws Error when there is none of this name.
+  // Builds the program `name` with the configuration that to_yaml wrote. Throws Error when there is no program of this
+  // name.
   Program build(const std::string& name, const std::string& configuration) const;
 
  private:

@@ -1,7 +1,8 @@
 #pragma once
-// The warden of an agent: a process that does nothing but wait for the agent to be killed. Then it kills what the agent
-// can no longer find: what nodes have started and sent into sessions of their own. The launcher would do the same, but
-// may have been killed in the same moment, by `pkill -9` of the program's name for instance: the warden has another.
+// The warden of an agent: a process that only waits for the agent to be killed. Then it kills the processes that the
+// agent can no longer find, because nodes have started them in sessions of their own. The launcher does the same, but
+// somebody may kill it at the same moment, for example with `pkill -9` and the program's name. The warden has another
+// name.
 
 #include <sys/types.h>
 
@@ -10,9 +11,9 @@
 
 namespace lp::internal {
 
-// Starts the warden of this process, which has one thread, for processes with `mark` in their environment, and for the
-// agent's own directory, which it removes then; empty: there is none. It has nothing open. Returns its pid; -1: there
-// is none, which is said on standard error, and everything else works.
+// Starts the warden of this process, which has one thread. The warden kills processes with `mark` in their environment.
+// It also removes `directory`, the agent's own; empty: there is none. It has no open descriptors. Returns its pid, or
+// -1 when it could not be started; that is reported on standard error, and everything else works.
 pid_t start_warden(const std::string& mark, const std::filesystem::path& directory);
 
 }  // namespace lp::internal

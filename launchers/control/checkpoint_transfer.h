@@ -1,6 +1,6 @@
 #pragma once
-// What a node has saved, on its way between hosts that share no file system: its file in pieces. Functions without
-// state; each file belongs to one thread.
+// Sends a node's saved file in pieces between hosts that share no file system. Functions without state; each file
+// belongs to one thread.
 
 #include <cstdint>
 #include <filesystem>
@@ -17,25 +17,25 @@ struct Piece;
 
 namespace lp::internal {
 
-// Whose file it is.
+// Names the file that the pieces belong to.
 struct CutPart {
   std::size_t unit = 0;
   std::uint32_t incarnation = 0;
   std::uint32_t node = 0;
-  std::string name{};  // of the node
+  std::string name{};  // the node's name
   std::uint64_t step = 0;
 };
 
-// Where the parts are put that a unit's new process loads, below the agent's own directory.
+// The directory, below the agent's own, that receives the parts for a unit's new process to load.
 std::filesystem::path restore_directory(const std::filesystem::path& agents, std::size_t unit,
                                         std::uint32_t incarnation);
 
-// Gives the messages of the file, one after the other, and then an empty one; for ControlSocket::send_all. A file that
-// is removed meanwhile is sent all the same. Throws Error when it cannot be read.
+// Returns the messages of the file one by one, and then an empty one; for ControlSocket::send_all. A file that is
+// removed meanwhile is still sent whole. Throws Error when it cannot be read.
 Function<std::vector<std::uint8_t>()> pieces_of(const std::filesystem::path& file, const CutPart& part);
 
-// Adds the piece to `file`, which is there under its name, and durable, after the last one. Throws Error when it cannot
-// be written, or when pieces are missing.
+// Appends the piece to `file`. After the last piece the file has its final name and is durable. Throws Error when it
+// cannot be written or when pieces are missing.
 void put_piece(const std::filesystem::path& file, const control::Piece& piece);
 
 }  // namespace lp::internal

@@ -15,7 +15,7 @@
 namespace lp::internal {
 namespace {
 
-constexpr std::size_t kMethods = 1000;  // of a process, in a message that has 1 MiB at most
+constexpr std::size_t kMethods = 1000;  // the limit for a process, because a message may have 1 MiB
 constexpr std::size_t kLongestName = 128;
 
 std::string text_of(const flatbuffers::String* string) { return string == nullptr ? std::string() : string->str(); }

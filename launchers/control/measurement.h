@@ -1,6 +1,6 @@
 #pragma once
-// What the processes of a run use, and the calls that their nodes have made so far: taken while somebody looks. Values,
-// which to_json and from_json know, and how they travel in control messages.
+// The resources that a run's processes use, and the calls that their nodes have made so far. They are measured only
+// while somebody watches. Values that to_json and from_json know, and their form in control messages.
 
 #include <sys/types.h>
 
@@ -15,36 +15,36 @@
 namespace lp {
 struct CallStatistics;
 
-// The answer of a run to "measure". Two of them give rates.
+// The answer of a run to "measure". Two answers give rates.
 struct MeasureRecord {
-  // What one process has used since it was started.
+  // The resources that one process has used since its start.
   struct Process {
     std::vector<std::string> nodes{};  // empty: the launcher itself
     std::uint32_t incarnation = 0;
     std::string host{};
     int pid = 0;
-    double cpu = 0;            // seconds of processors
-    std::uint64_t memory = 0;  // bytes of its own
+    double cpu = 0;            // processor seconds
+    std::uint64_t memory = 0;  // bytes that only this process has
   };
-  // The calls of one method by one node, since its process was started.
+  // The calls of one method by one node since the start of its process.
   struct Calls {
     std::string caller{};
     std::string callee{};
     std::string method{};
-    std::uint64_t calls = 0;  // begun
+    std::uint64_t calls = 0;  // calls begun
     std::uint64_t ended = 0;
     std::uint64_t errors = 0;
     std::uint64_t bytes_sent = 0;
     std::uint64_t bytes_received = 0;
     std::vector<std::uint64_t>
-        latency{};  // how many took less than 1 ns, 2 ns, 4 ns, ...; zeros at the end are left out
+        latency{};  // the number of calls that took less than 1 ns, 2 ns, 4 ns, ...; trailing zeros are left out
   };
-  double time = 0;  // seconds, of a clock that only goes forward
+  double time = 0;  // seconds on a monotonic clock
   RunStatus status{};
   Process launcher{};
   std::vector<Process> processes{};
   std::vector<Calls> calls{};
-  std::uint64_t left_out = 0;  // methods of nodes that call very many
+  std::uint64_t left_out = 0;  // the number of methods that are left out, for nodes that call very many
 };
 
 namespace control {
@@ -54,21 +54,22 @@ struct MeasuredT;
 
 namespace internal {
 
-// What a process uses; zeros when it is gone.
+// The resources that a process uses; zeros when it has ended.
 struct ProcessUse {
   double cpu = 0;  // seconds
   std::uint64_t memory = 0;
 };
 ProcessUse use_of(pid_t process);
 
-// A part of an answer: what a unit's process uses, or the calls of its nodes.
+// A part of an answer: the resources of a unit's process, or the calls of its nodes.
 struct Measurement {
   std::optional<ProcessUse> use{};
   std::optional<std::vector<MeasureRecord::Calls>> calls{};
   std::uint64_t left_out = 0;
 };
 
-// Of very many methods only those with most calls, so that they fit into a control message.
+// Packs the calls. Where there are very many methods, only those with the most calls are kept, so that the message fits
+// its limit.
 Measurement measurement_of(std::vector<CallStatistics> calls);
 
 control::MeasuredT pack_calls(Measurement measurement);

@@ -16,8 +16,8 @@ namespace lp::internal {
 namespace {
 constexpr std::size_t kHead = 4;
 constexpr std::size_t kReadAtOnce = std::size_t{1} << 16;
-constexpr std::size_t kAhead = std::size_t{1} << 20;        // of what waits, this much is in the outbox
-constexpr std::size_t kReadInOneGo = std::size_t{1} << 22;  // then others get their turn
+constexpr std::size_t kAhead = std::size_t{1} << 20;  // the outbox is filled with waiting messages up to this size
+constexpr std::size_t kReadInOneGo = std::size_t{1} << 22;  // after so many bytes other connections get their turn
 
 std::size_t length_of(const std::uint8_t* head) {
   return std::size_t{head[0]} | std::size_t{head[1]} << 8 | std::size_t{head[2]} << 16 | std::size_t{head[3]} << 24;
@@ -78,7 +78,7 @@ void ControlSocket::flush() {
     if (written < 0) {
       if (errno == EINTR) continue;
       if (errno == EAGAIN) break;
-      broken_ = true;  // receive() tells the owner
+      broken_ = true;  // receive() reports it to the owner
       break;
     }
     sent_ += static_cast<std::size_t>(written);
@@ -115,7 +115,7 @@ bool ControlSocket::receive(Function<void(std::span<const std::uint8_t>)> take, 
       return false;
     }
     if (inbox_.size() - done - kHead < length) break;
-    // A copy, because a message must be aligned.
+    // Copies the message, because a message must be aligned.
     const auto begin = inbox_.begin() + static_cast<std::ptrdiff_t>(done + kHead);
     const std::vector<std::uint8_t> message(begin, begin + static_cast<std::ptrdiff_t>(length));
     done += kHead + length;

@@ -1,6 +1,6 @@
 #pragma once
-// One end of a control connection: whole messages over a stream socket, or over a pipe for each direction, never
-// blocking. Owned and used by the one thread that polls it.
+// One end of a control connection. It sends whole messages over a stream socket, or over one pipe for each direction,
+// and never blocks. The one thread that polls it owns and uses it.
 
 #include <sys/types.h>
 
@@ -16,31 +16,32 @@
 namespace lp::internal {
 
 inline constexpr std::size_t kSmallMessages = std::size_t{1} << 20;  // from a child
-inline constexpr std::size_t kLargeMessages = std::size_t{1} << 26;  // from the parent: a configuration may be large
+// from the parent, whose configuration may be large
+inline constexpr std::size_t kLargeMessages = std::size_t{1} << 26;
 
 class ControlSocket {
  public:
-  // Owns `fd`. A message above `limit` bytes, or none at all, ends the connection.
+  // Takes ownership of `fd`. A message above `limit` bytes, or a malformed one, ends the connection.
   ControlSocket(int fd, std::size_t limit) : ControlSocket(fd, fd, limit) {}
-  // Reads from `in` and writes to `out`, and owns both. Pipes are for a process that blocks SIGPIPE.
+  // Reads from `in`, writes to `out`, and owns both. A process may use pipes only if it blocks SIGPIPE.
   ControlSocket(int in, int out, std::size_t limit);
   ~ControlSocket();
   ControlSocket(const ControlSocket&) = delete;
   ControlSocket& operator=(const ControlSocket&) = delete;
 
-  int fd() const { return in_; }    // readable when there is something to receive()
-  int out() const { return out_; }  // writable when flush() can go on; mostly the same
+  int fd() const { return in_; }    // readable when there is input for receive()
+  int out() const { return out_; }  // writable when flush() can continue; usually the same as fd()
 
-  // Writes what the socket takes now and keeps the rest for flush().
+  // Writes as much as the socket accepts now and keeps the rest for flush().
   void send(std::span<const std::uint8_t> message);
   void flush();
-  // Sends message after message of `next`, until it gives an empty one: each when those before it have mostly left, so
-  // that a file can be sent that is larger than memory. What is sent afterwards goes after them.
+  // Sends the messages that `next` returns, until it returns an empty one. It asks for a message only when most of the
+  // earlier bytes have left, so a file may be larger than memory. Messages that are sent later follow after these.
   void send_all(Function<std::vector<std::uint8_t>()> next);
   std::size_t pending() const { return outbox_.size() - sent_; }  // bytes that wait for flush()
 
-  // Reads what is there and gives every whole message to `take`. False at the end of the connection; `error` then says
-  // what was wrong with it, and stays empty for an ordinary end.
+  // Reads all available bytes and passes every whole message to `take`. Returns false at the end of the connection.
+  // `error` then holds the reason, and stays empty for an ordinary end.
   bool receive(Function<void(std::span<const std::uint8_t>)> take, std::string& error);
 
  private:
@@ -51,14 +52,14 @@ class ControlSocket {
   int in_;
   int out_;
   std::size_t limit_;
-  bool broken_ = false;  // the other side is gone; what is sent is dropped
+  bool broken_ = false;  // the peer has closed the connection, so messages are dropped
   std::vector<std::uint8_t> outbox_;
-  std::size_t sent_ = 0;                                       // of outbox_
-  std::deque<Function<std::vector<std::uint8_t>()>> waiting_;  // behind the outbox
+  std::size_t sent_ = 0;                                       // bytes of outbox_ that have been sent
+  std::deque<Function<std::vector<std::uint8_t>()>> waiting_;  // sources of messages that follow the outbox
   std::vector<std::uint8_t> inbox_;
 };
 
-// Two connected ends, closed on exec. Throws Error, naming the limit, when there are no descriptors left.
+// Two connected ends, closed on exec. Throws Error, with the limit, when no descriptors are left.
 struct SocketPair {
   int ours;
   int theirs;

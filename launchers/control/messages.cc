@@ -8,7 +8,7 @@ namespace {
 constexpr flatbuffers::uoffset_t kDeepest = 16;
 constexpr flatbuffers::uoffset_t kMostTables = 1'000'000;
 
-// The verifier looks only at the four bytes of a vector's length for whether it is aligned.
+// For the alignment of a vector, the verifier checks only the four bytes of its length.
 bool is_aligned(const control::Measured& measured, std::span<const std::uint8_t> bytes) {
   if (measured.calls() == nullptr) return true;
   for (const control::CallCount* call : *measured.calls()) {
@@ -31,8 +31,7 @@ const control::Message* unpack(std::span<const std::uint8_t> bytes) {
   flatbuffers::Verifier verifier(bytes.data(), bytes.size(), kDeepest, kMostTables);
   if (!control::VerifyMessageBuffer(verifier)) return nullptr;
   const control::Message* const message = control::GetMessage(bytes.data());
-  // The verifier lets a body of an unknown kind pass, because a newer sender may know it; here both ends are one
-  // binary.
+  // The verifier accepts a body of an unknown kind, because a newer sender may know it. Here both ends are one binary.
   const bool known = message->body_type() > control::Body::NONE && message->body_type() <= control::Body::MAX;
   const control::Measured* const measured = message->body_as_Measured();
   return known && (measured == nullptr || is_aligned(*measured, bytes)) ? message : nullptr;

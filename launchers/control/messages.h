@@ -1,6 +1,6 @@
 #pragma once
-// Control messages as bytes and back. The types are those that flatc makes of control.fbs: a .cc file that uses them
-// includes control_generated.h, too.
+// Packs control messages into bytes and unpacks them. flatc generates the types from control.fbs, so a .cc file that
+// uses them also includes control_generated.h.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,10 +17,10 @@ namespace lp::internal {
 
 std::vector<std::uint8_t> pack_message(const control::MessageT& message);
 
-// Null when the bytes are no message. The result points into them.
+// Returns the message, which points into `bytes`, or null when they hold no valid message.
 const control::Message* unpack(std::span<const std::uint8_t> bytes);
 
-// A message about `unit`. `body` is one of the object types of control.fbs: SpawnT, KillT, ...
+// Packs a message about `unit`. `body` is one of the object types of control.fbs: SpawnT, KillT, ...
 template <class Body, class Message = control::MessageT>
 std::vector<std::uint8_t> pack(std::size_t unit, std::uint32_t incarnation, Body body) {
   Message message;

@@ -48,7 +48,7 @@ ProcessHost::ProcessHost(const Topology& topology, NodeStart start, Places place
       keys_(topology.units.size()) {}
 
 ProcessHost::~ProcessHost() {
-  for (const auto& agent : agents_) agent->close();  // all, before one is waited for
+  for (const auto& agent : agents_) agent->close();  // closes all links before it waits for one
 }
 
 void ProcessHost::attach(HostEvents& events) {
@@ -79,7 +79,7 @@ void ProcessHost::advance(Time now) {
   if (redial_ != nullptr) redial_->advance(now);
 }
 
-// Nothing where it could not be placed: its end is on its way to the coordinator.
+// Sends nothing when the unit has no host: its end is on its way to the coordinator.
 template <class Body>
 void ProcessHost::tell(std::size_t unit, Body body) {
   const std::size_t host = places_.of(unit).host;
@@ -111,7 +111,7 @@ void ProcessHost::welcome(std::size_t host, const control::Hello& hello) {
   events_->on_room();
 }
 
-// The host was lost, and has an agent again. It may be another machine now.
+// The lost host has an agent again. It may be another machine now.
 void ProcessHost::take_back(std::size_t host, RemoteAgent agent) {
   agents_[host] = std::move(agent.link);
   attach(host);
@@ -139,7 +139,7 @@ void ProcessHost::start_waiting(std::size_t unit) {
   for (const auto& message : std::exchange(units_[unit].held, {})) agents_[places_.of(unit).host]->send(message);
 }
 
-// True when the unit still waits for its agent, and now does no longer. on_exited follows.
+// Stops a unit from waiting for its agent. Returns true if it did wait; on_exited follows.
 bool ProcessHost::give_up_waiting(std::size_t unit, const std::string& text) {
   if (!units_[unit].cut.has_value()) return false;
   units_[unit].cut.reset();
@@ -170,7 +170,7 @@ std::string ProcessHost::place(std::size_t unit, bool needed) {
   return shortage;
 }
 
-// A lost host that it may have is dialed.
+// Returns true if a lost host that the unit may have is being dialed.
 bool ProcessHost::may_wait(std::size_t unit) const { return redial_ != nullptr && places_.misses_host(unit); }
 
 std::string ProcessHost::delay(std::size_t unit) {
@@ -243,7 +243,7 @@ void ProcessHost::start_there(std::size_t unit, const std::filesystem::path& cut
   tell(unit, std::move(spawn));
 }
 
-// Sends what the unit's nodes have saved to its host. Returns where it is there.
+// Sends the saved files of the unit's nodes to its host. Returns their directory there.
 std::string ProcessHost::send_cut(std::size_t unit, const std::filesystem::path& cut) {
   const UnitPlace& place = places_.of(unit);
   const std::uint32_t incarnation = units_[unit].incarnation;
@@ -256,7 +256,7 @@ std::string ProcessHost::send_cut(std::size_t unit, const std::filesystem::path&
   return restore_directory(places_.host(place.host).directory, unit, incarnation);
 }
 
-// A piece of what a node on another host has saved.
+// Stores a piece of a file that a node on another host has saved.
 void ProcessHost::keep(const control::Message& message, const control::Piece& piece) {
   if (message.incarnation() != units_[message.unit()].incarnation) return;
   try {
@@ -303,8 +303,8 @@ void ProcessHost::stop(std::size_t unit, const std::string& reason, bool run_end
   tell(unit, std::move(stop));
 }
 
-// A process whose nodes have stopped stays until all that stop with it have heard of that: else a call of theirs would
-// end because its callee is gone.
+// A process whose nodes have stopped stays until all processes that stop with it know of the stop. Otherwise their
+// calls would fail because the callee has ended.
 void ProcessHost::let_leave() {
   for (const Unit& unit : units_) {
     if (unit.up && unit.stop == Stop::asked) return;
@@ -338,7 +338,7 @@ void ProcessHost::end(std::size_t unit, const std::string& text) {
   });
 }
 
-// The agents do not do what they are told: their children die with them.
+// The agents do not execute commands, so they are killed; their children die with them.
 void ProcessHost::abandon(const std::string& why) {
   for (const auto& agent : agents_) {
     agent->kill();
@@ -350,7 +350,7 @@ void ProcessHost::abandon(const std::string& why) {
 
 void ProcessHost::lose(std::size_t host, const std::string& why) {
   if (!agents_[host]->remote()) {
-    // The nodes got the parent-death signal; what they started did not.
+    // The nodes got the parent-death signal, but the processes that they started did not.
     kill_marked(run_mark(start_.mark));
     events_->on_lost("it ended (was it killed?), and all nodes of this host with it: " + why);
     return;
@@ -372,7 +372,7 @@ void ProcessHost::handle(std::size_t host, std::span<const std::uint8_t> bytes) 
   if (message == nullptr || message->unit() >= topology_.units.size()) return;
   if (const auto* hello = message->body_as_Hello()) return welcome(host, *hello);
   const std::size_t unit = message->unit();
-  if (places_.of(unit).host != host) return;  // it has another host now
+  if (places_.of(unit).host != host) return;  // the unit has another host now
   if (const auto* output = message->body_as_Output()) {
     if (output->bytes() != nullptr) {
       output_.take(unit, output->error(),
@@ -427,7 +427,7 @@ void ProcessHost::handle_node(const control::Message& message) {
     const bool sent = !places_.host(places_.of(message.unit()).host).directory.empty();
     if (!sent || kept_.erase({saved->node(), saved->step()}) > 0) {
       events_->on_saved(saved->node(), incarnation, saved->step());
-    } else {  // it could not be kept, as has been told
+    } else {  // the file could not be stored, which was reported already
       may_save(saved->node());
     }
   } else if (const auto* not_saved = message.body_as_NotSaved(); not_saved != nullptr && known(not_saved->node())) {

@@ -1,7 +1,7 @@
 #pragma once
-// Nodes as processes, below the agents of their hosts: which of them each is told to have.
+// Runs nodes as processes below the agents of their hosts, and knows which agent has which unit.
 //
-// Owned and used by the loop thread of a run, except for the constructor, which any thread may call.
+// The loop thread of a run owns and uses it. Any thread may call the constructor.
 
 #include <filesystem>
 #include <memory>
@@ -30,14 +30,14 @@ struct Piece;
 
 namespace lp::internal {
 
-// What every process of a run is told.
+// The settings that every process of a run receives.
 struct NodeStart {
   std::uint64_t fingerprint = 0;
   std::string entry{};
   std::string configuration{};
   std::uint64_t seed = 0;
   std::string run{};
-  std::string mark{};  // of its processes
+  std::string mark{};  // marks the run's processes
   std::string directory{};
   std::string token{};
   bool patient = false;
@@ -46,27 +46,27 @@ struct NodeStart {
   int keep_cuts = 0;
   Path path = Path::nearest;
   std::size_t shared_memory = 0;
-  std::string outside_key{};  // public key of the launcher, which calls nodes too; empty: the run has no keys
+  std::string outside_key{};  // the public key of the launcher, which also calls nodes; empty: the run has no keys
 };
 
 class ProcessHost final : public Host {
  public:
-  // An agent for each host of `places`, and who dials those that are lost; null: nobody does. Throws Error when
-  // descriptors would run out.
+  // Takes an agent for each host of `places`, and the object that redials lost hosts; null: lost hosts are not dialed.
+  // Throws Error when descriptors would run out.
   ProcessHost(const Topology& topology, NodeStart start, Places places, std::vector<std::unique_ptr<AgentLink>> agents,
               std::unique_ptr<Redial> redial, Loop& loop, Output& output);
-  // Ends the agents, and with them everything that is left.
+  // Ends the agents and everything that runs below them.
   ~ProcessHost() override;
 
   void attach(HostEvents& events);
-  // The agent of a host has dialed; the units that wait for it start.
+  // Connects the agent of a host, which has dialed. The units that wait for it start.
   void connect(std::size_t host, Descriptor stream);
-  // Where the unit is, or was last; empty: on this host, or nowhere.
+  // Returns the host of the unit, or its last one; empty: this host, or none.
   std::string host_of(std::size_t unit) const;
-  // When advance() has something to do.
+  // Returns when advance() is due.
   Time next() const;
   void advance(Time now);
-  // Whether the nodes' output is read; while it is not, nodes that print wait.
+  // Sets whether the nodes' output is read. While it is not, nodes that print wait.
   void take_output(bool take);
 
   std::string make_key(std::size_t unit) override;
@@ -87,9 +87,10 @@ class ProcessHost final : public Host {
   enum class Stop : std::uint8_t { no, asked, heard, may_leave };
   struct Unit {
     std::uint32_t incarnation = 0;
-    bool up = false;  // its agent has been asked for it, and has not said that it ended
+    bool up = false;  // its agent was asked to start it, and has not reported its end
     Stop stop = Stop::no;
-    // Its agent is not there yet, or no host that may have it: what it loads from, and what it will be told.
+    // For a unit that waits for its agent, or for a host that it may have: the cut from which it loads, and the
+    // messages that it will get.
     std::optional<std::filesystem::path> cut{};
     std::vector<std::vector<std::uint8_t>> held{};
   };
@@ -110,21 +111,22 @@ class ProcessHost final : public Host {
   void keep(const control::Message& message, const control::Piece& piece);
   void let_leave();
   void lose(std::size_t host, const std::string& why);
-  // `unit` has ended, or could not be started. on_exited follows.
+  // Reports that `unit` has ended or could not be started; on_exited follows.
   void end(std::size_t unit, const std::string& text);
 
   const Topology& topology_;
   const NodeStart start_;
   Places places_;
   std::vector<std::unique_ptr<AgentLink>> agents_;  // by host
-  std::set<std::size_t> there_;                     // hosts whose agents have dialed and said what they have
+  std::set<std::size_t> there_;                     // hosts whose agents have dialed and reported their resources
   const std::unique_ptr<Redial> redial_;
   Loop& loop_;
   Output& output_;
   HostEvents* events_ = nullptr;
   std::vector<Unit> units_;
-  std::vector<CurveKeys> keys_;                      // by unit: of one that is not started yet
-  std::set<std::pair<NodeId, std::uint64_t>> kept_;  // what came from other hosts, by node and step, until it counts
+  std::vector<CurveKeys> keys_;  // by unit, for units that have not started yet
+  // files from other hosts, by node and step, until on_saved reports them
+  std::set<std::pair<NodeId, std::uint64_t>> kept_;
   bool takes_output_ = true;
 };
 

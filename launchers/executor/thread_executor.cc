@@ -11,17 +11,18 @@
 
 namespace lp::internal {
 namespace {
-constexpr auto kTimeToEnd = std::chrono::seconds(1);   // of a node that is killed without having been stopped before
-constexpr auto kSlice = std::chrono::milliseconds(5);  // the ender waits for one node, before it looks at the others
+constexpr auto kTimeToEnd = std::chrono::seconds(1);  // for a node that is killed without an earlier stop
+// the ender waits so long for one node before it checks the others
+constexpr auto kSlice = std::chrono::milliseconds(5);
 }  // namespace
 
 struct ThreadHost::Ender {
   std::mutex mutex;
   std::vector<Ending> added;
-  std::vector<std::pair<std::size_t, Time>> deadlines;  // new ones, by unit
+  std::vector<std::pair<std::size_t, Time>> deadlines;  // new deadlines, by unit
   bool closing = false;
   Event work;
-  Function<void(const Ending&)> ended;  // called in the ender's thread
+  Function<void(const Ending&)> ended;  // the ender's thread calls it
 
   void serve(Runtime& runtime) {
     std::vector<Ending> endings;
@@ -105,13 +106,13 @@ void ThreadHost::start(std::size_t unit, std::uint32_t incarnation, const std::f
   for (const NodeId node : topology_.units[unit].nodes) {
     try {
       runtime_->start(node, incarnation, topology_.nodes[node].member ? cut : std::filesystem::path());
-    } catch (const Error& error) {  // no thread left
+    } catch (const Error& error) {  // no thread is left
       on_failed(node, incarnation, error);
     }
   }
 }
 
-// Who is up is known in this process; who of a group is there is not.
+// Nodes of this process already know which nodes are up. They do not know which members of a group are present.
 void ThreadHost::update(std::size_t, std::span<const PeerState> peers) {
   std::vector<PeerState> news;
   std::copy_if(peers.begin(), peers.end(), std::back_inserter(news),
@@ -164,7 +165,7 @@ void ThreadHost::measure(std::span<const std::size_t> units) {
   }
   for (const std::size_t unit : units) {
     Measurement measurement = measurement_of(std::move(calls[unit]));
-    measurement.use.emplace();  // that of a thread is not known
+    measurement.use.emplace();  // the resources of a single thread are unknown
     events_->on_measured(unit, incarnations_[unit], std::move(measurement));
   }
 }

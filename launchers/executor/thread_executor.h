@@ -1,6 +1,6 @@
 #pragma once
-// Nodes as threads of this process, in one Runtime. The host's calls come from the loop thread; the runtime's news come
-// from any thread and are posted to it.
+// Runs nodes as threads of this process, in one Runtime. The loop thread calls the host. Any thread may report events
+// of the runtime; they are posted to the loop.
 
 #include <memory>
 #include <mutex>
@@ -20,10 +20,10 @@ class ThreadHost final : public Host, public Runtime::Observer {
   ThreadHost(const Topology& topology, Places places, Loop& loop);
   ~ThreadHost() override;
 
-  // Before anything else: both must outlive this object.
+  // Call it first. Both objects must outlive this one.
   void attach(Runtime& runtime, HostEvents& events);
-  // No calls of this object come after it. False when the thread that ends nodes hangs in one's destructor, and still
-  // uses the runtime. Nodes that were abandoned keep what they use of it themselves.
+  // This object makes no calls after it. Returns false when the thread that ends nodes hangs in a node's destructor and
+  // still uses the runtime. Abandoned nodes keep the parts of the runtime that they use alive.
   bool close();
 
   std::string make_key(std::size_t) override { return {}; }
@@ -49,12 +49,12 @@ class ThreadHost final : public Host, public Runtime::Observer {
   void on_not_saved(NodeId node, std::uint64_t step, const Error& error) override;
 
  private:
-  // A unit that was told to stop: the ender waits for its nodes, one after the other.
+  // A unit that is stopping. The ender waits for its nodes one after the other.
   struct Ending {
     std::size_t unit = 0;
     std::uint32_t incarnation = 0;
     std::vector<NodeId> nodes{};
-    Time deadline = kNever;  // then its nodes are abandoned
+    Time deadline = kNever;  // afterwards its nodes are abandoned
     bool abandoned = false;
   };
   struct Ender;
@@ -67,7 +67,7 @@ class ThreadHost final : public Host, public Runtime::Observer {
   Loop& loop_;
   Runtime* runtime_ = nullptr;
   HostEvents* events_ = nullptr;
-  std::vector<std::uint32_t> incarnations_;  // by unit; 0: it is not there
+  std::vector<std::uint32_t> incarnations_;  // by unit; 0: the unit does not run
   std::vector<bool> stopping_;               // by unit
   bool left_behind_ = false;
   std::shared_ptr<Ender> ender_;  // shared with its thread, which may stay behind in a destructor that never ends

@@ -32,19 +32,19 @@
 namespace lp::internal {
 namespace {
 
-constexpr auto kPeriod = std::chrono::seconds(1);       // between two looks at the pods
-constexpr auto kTimeToTell = std::chrono::seconds(10);  // of a kubelet whose pod has ended
-constexpr auto kPatience = std::chrono::minutes(2);     // with a cluster that does not answer
+constexpr auto kPeriod = std::chrono::seconds(1);       // between two queries of the pods
+constexpr auto kTimeToTell = std::chrono::seconds(10);  // for the kubelet to report that a pod has ended
+constexpr auto kPatience = std::chrono::minutes(2);     // for a cluster that does not answer
 constexpr const char* kKinds = "job,pod,service,secret,configmap,serviceaccount";
 constexpr const char* kCoordinator = "coordinator";
 constexpr const char* kOutOfMemory = "OOMKilled";
 constexpr int kFailed = 1;
-constexpr int kTerminated = 128 + 15;  // what a program does that Kubernetes has stopped
+constexpr int kTerminated = 128 + 15;  // the exit code of a program that Kubernetes has stopped
 
-// What a program prints, as it comes, a line at a time. The stream may break off without a word, as when its kubelet
-// cannot be reached for a while: then it begins again, and what came before is left out. With `json` its result, which
-// is the last line that is an object, goes to standard output at the end, and everything else to standard error: the
-// cluster keeps no order between the two.
+// The program's output, passed on line by line as it comes. The stream may break off silently, for example when its
+// kubelet is unreachable for a while. Then it begins again, and the part that came before is skipped. With `json` the
+// result, which is the last line that is an object, goes to standard output at the end. All other lines go to standard
+// error, because the cluster keeps no order between the two streams.
 class Lines {
  public:
   Lines(std::string command, bool json) : command_(std::move(command)), json_(json) {}
@@ -69,7 +69,7 @@ class Lines {
     waitpid(std::exchange(process_, -1), nullptr, 0);
   }
 
-  // Passes on what is there. False at the end.
+  // Passes on the available bytes. Returns false at the end.
   bool pass() {
     std::array<char, 65536> bytes;
     ssize_t got = 0;
@@ -103,20 +103,20 @@ class Lines {
   const bool json_;
   Descriptor stream_;
   pid_t process_ = -1;
-  std::size_t passed_ = 0;  // bytes, of which the stream that has begun again
-  std::size_t skip_ = 0;    // will bring so many once more
-  std::string text_;        // of a line that has not ended
-  std::string result_;      // what looks like it, so far
+  std::size_t passed_ = 0;  // bytes of the stream that were printed
+  std::size_t skip_ = 0;    // bytes that the restarted stream repeats
+  std::string text_;        // the beginning of an unfinished line
+  std::string result_;      // the last line that looks like the result
 };
 
-// What will not change by itself.
+// Returns true for a problem that will not end by itself.
 bool cannot_begin(const std::string& reason) {
   constexpr std::array<std::string_view, 5> kReasons{"ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName",
                                                      "CreateContainerConfigError", "RunContainerError"};
   return std::find(kReasons.begin(), kReasons.end(), reason) != kReasons.end();
 }
 
-// Kubernetes keeps the beginning of what is too long.
+// Kubernetes keeps only the beginning of a text that is too long.
 bool is_record(const std::string& text) {
   try {
     return JsonValue::parse(text).find("success") != nullptr;
@@ -129,20 +129,20 @@ bool is_record(const std::string& text) {
 
 // The container of a pod.
 struct Kubectl::Pod {
-  std::string host{};     // its name in the run
+  std::string host{};     // the name of its host in the run
   std::string phase{};    // "Running"
-  std::string waits{};    // why: "ImagePullBackOff"
-  std::string text{};     // the same, at length
-  std::string ended{};    // how: "Completed", "OOMKilled"
-  std::string code{};     // with which it ended
-  std::string before{};   // how the one before it had ended, which it replaced
+  std::string waits{};    // why it waits: "ImagePullBackOff"
+  std::string text{};     // the same reason at length
+  std::string ended{};    // how it ended: "Completed", "OOMKilled"
+  std::string code{};     // its exit code
+  std::string before{};   // how its predecessor ended
   std::string place{};    // why no node has it
-  std::string grace{};    // seconds that it may take to end when it is deleted
-  std::string deleted{};  // when it shall have ended; empty: nobody has deleted it
-  std::string result{};   // that it has left
+  std::string grace{};    // the seconds that it may take to end when it is deleted
+  std::string deleted{};  // the deadline of its deletion; empty: it was not deleted
+  std::string result{};   // the result that it has left
 
   Duration time_to_end() const { return std::chrono::seconds(std::atoi(grace.c_str())) + kTimeToTell; }
-  bool over() const { return !code.empty() || phase == "Failed"; }  // one that is evicted may have no code
+  bool over() const { return !code.empty() || phase == "Failed"; }  // an evicted pod may have no code
 };
 
 std::string Kubectl::ask(const std::string& arguments) const {
@@ -194,8 +194,7 @@ void Kubectl::remove(const std::string& run) const {
   try {
     ask(all + " --timeout=" + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(longest).count()) + "s");
   } catch (const Error&) {
-    // A kubelet that cannot be reached does not say that its pods have ended; it ends them when it can be reached
-    // again.
+    // An unreachable kubelet does not report that its pods have ended. It ends them when it is reachable again.
     ask(all + " --force --grace-period=0");
   }
 }
@@ -224,7 +223,7 @@ std::vector<Kubectl::Pod> Kubectl::pods_of(const std::string& run) const {
   return pods;
 }
 
-// What is wrong with the pod, for people; empty: nothing.
+// Describes the problem of the pod for people; empty: there is none.
 std::string Kubectl::trouble_of(const Pod& pod) {
   if (pod.ended == kOutOfMemory || pod.before == kOutOfMemory) return "was OOMKilled: it took more memory than it may";
   if (!pod.place.empty()) return "waits for a node: " + pod.place;
@@ -258,15 +257,15 @@ CoordinatorState Kubectl::look_at(const std::string& run) const { return state_o
 
 std::pair<int, CoordinatorState> Kubectl::follow(const std::string& run, bool json) const {
   const std::string pod_name = coordinator_pod(run);
-  std::map<std::string, std::string> said;  // of each pod
+  std::map<std::string, std::string> said;  // the reports so far, by pod
   Interrupts interrupts;
   Poller poller;
   poller.add(interrupts.fd(), 0);
   std::array<Poller::Ready, 2> ready;
   Lines lines(command_ + " logs --follow " + pod_name, json);
-  bool whole = false;  // they have begun when the program had ended
+  bool whole = false;  // the stream began after the program had ended, so it is complete
   bool stopped = false;
-  Time late = kNever;  // for them, after the program; and for the end of a coordinator that was deleted
+  Time late = kNever;  // the deadline for the output after the program's end, and for the end of a deleted coordinator
   for (Time answered = now();;) {
     const Time asked = now();
     std::optional<Pod> coordinator;
@@ -286,7 +285,7 @@ std::pair<int, CoordinatorState> Kubectl::follow(const std::string& run, bool js
     if (over) late = std::min(late, after(kPatience));
     if (coordinator.has_value() && !over && !coordinator->deleted.empty()) {
       late = std::min(late, after(coordinator->time_to_end()));
-      if (passed(late)) coordinator.reset();  // its kubelet cannot be reached
+      if (passed(late)) coordinator.reset();  // its kubelet is unreachable
     }
     const bool there = coordinator.has_value();
     if (there && !stopped && cannot_begin(coordinator->waits)) {

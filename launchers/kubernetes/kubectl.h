@@ -1,5 +1,5 @@
 #pragma once
-// A run in Kubernetes, seen from outside through kubectl: it is created, followed and removed. Owned by one thread.
+// Creates, follows and removes a run in Kubernetes from outside, through kubectl. One thread owns it.
 
 #include <filesystem>
 #include <optional>
@@ -12,18 +12,19 @@
 
 namespace lp::internal {
 
-// What the cluster says of a run's coordinator, in the words of Slurm.
+// The state of a run's coordinator as the cluster reports it, in Slurm's terms.
 struct CoordinatorState {
-  JobState job{};        // PENDING, RUNNING, COMPLETED or FAILED; empty: the cluster has no such pod, any more
-  std::string result{};  // what it has left of result.json; empty: it was killed, or has not ended
+  // PENDING, RUNNING, COMPLETED or FAILED; empty: the cluster does not have such a pod, or no longer has it
+  JobState job{};
+  std::string result{};  // the part of result.json that it has left; empty: it was killed, or has not ended
 
-  std::string end() const;  // how it ended, where it has left nothing
+  std::string end() const;  // how it ended, if it has left no result
 };
 
-constexpr int kInterrupted = 128 + 2;  // what to exit with after Ctrl-C
+constexpr int kInterrupted = 128 + 2;  // the exit code after Ctrl-C
 
-// Leaves in the run's directory here what came of it, as the cluster forgets it, if that is not there yet, and returns
-// it. `reason`: why somebody ended it; empty: nobody did.
+// Stores the run's result in its directory on this host, because the cluster forgets it, unless a result is already
+// there. Returns the result. `reason`: why somebody ended the run; empty: nobody did.
 ResultRecord keep_result(const std::filesystem::path& directory, const CoordinatorState& state,
                          const std::string& reason);
 
@@ -32,13 +33,13 @@ class Kubectl {
   // `words` is the command with its options: "kubectl --context=test".
   explicit Kubectl(std::string words) : command_(std::move(words)) {}
 
-  // Makes what the manifests in the file say. Throws Error with what the cluster says.
+  // Creates the objects of the manifests in the file. Throws Error with the cluster's message.
   void create(const std::string& file) const;
-  // Removes everything of the run, and waits until it is gone.
+  // Removes all objects of the run, and waits until they are gone.
   void remove(const std::string& run) const;
-  // Prints what the program prints, until it has ended; what is wrong with a pod is said. With `json` the last line
-  // goes to standard output, and all others to standard error. Ctrl-C stops the program, and again: removes it at once.
-  // Returns what to exit with, and what the coordinator has left. Throws Error when the program cannot begin.
+  // Prints the program's output until it has ended, and reports problems of its pods. With `json` the last line goes to
+  // standard output, and all others go to standard error. The first Ctrl-C stops the program; the second one removes it
+  // at once. Returns the exit code, and the final state of the coordinator. Throws Error when the program cannot begin.
   std::pair<int, CoordinatorState> follow(const std::string& run, bool json) const;
   // Throws Error when the cluster does not answer.
   CoordinatorState look_at(const std::string& run) const;

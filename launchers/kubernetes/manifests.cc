@@ -21,11 +21,11 @@ namespace {
 
 constexpr int kPort = 7077;
 constexpr const char* kCoordinator = "coordinator";
-constexpr std::size_t kLongestName = 36;  // with that of a pod it makes the name of a Job, of 63 characters at most
+constexpr std::size_t kLongestName = 36;  // with a pod's name it makes the name of a Job, of 63 characters at most
 constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
-constexpr std::uint64_t kOfAgent = 64 * kMebibyte;  // that it and what dials for it take, beside the nodes
-constexpr int kRestarts = 100;                      // of an agent's pod; the program counts by its own policies
-constexpr int kUser = 65532;                        // "nobody" of images that have no users
+constexpr std::uint64_t kOfAgent = 64 * kMebibyte;  // the memory of the agent and its dialer, beside that of the nodes
+constexpr int kRestarts = 100;  // restarts of an agent's pod; the program limits them by its own policies
+constexpr int kUser = 65532;    // "nobody" of images that have no users
 
 // A scalar of YAML, in quotes where it could be read as something else.
 std::string scalar(const std::string& text) {
@@ -43,7 +43,7 @@ std::string scalar(const std::string& text) {
   return plain && !word ? text : to_json(text);
 }
 
-// The text as a block, each line behind `margin`.
+// The text as a block, in which each line begins with `margin`.
 std::string block(const std::string& text, const std::string& margin) {
   const bool printable =
       std::all_of(text.begin(), text.end(), [](unsigned char one) { return one >= ' ' || one == '\n'; });
@@ -62,7 +62,7 @@ class Manifests {
   std::string write() {
     out_ << "# The run " << run_.name << " of lp: " << plan_.nodes.size() << " nodes in " << plan_.processes
          << " processes.\n";
-    begin("v1", "ServiceAccount", name_);  // of nobody: it has no rights, and no pod gets its token
+    begin("v1", "ServiceAccount", name_);  // without rights; no pod gets its token
     out_ << "automountServiceAccountToken: false\n";
     write_service();
     write_secret();
@@ -87,7 +87,7 @@ class Manifests {
     out_ << "  labels: {" << kRunLabel << ": " << name_ << "}\n";
   }
 
-  // Without an address of its own: each pod has a name below it, whether it is ready or not.
+  // A Service without an address of its own: each pod has a DNS name below it, whether it is ready or not.
   void write_service() {
     begin("v1", "Service", name_);
     out_ << "spec:\n  clusterIP: None\n  publishNotReadyAddresses: true\n  selector: {" << kRunLabel << ": " << name_
@@ -106,7 +106,7 @@ class Manifests {
     for (std::size_t i = 0; i < pods_.size(); ++i) entry(pods_[i], keys_ == nullptr ? nullptr : &keys_->agents[i]);
   }
 
-  // A coordinator that ends is not replaced: what it knew has gone with it.
+  // A coordinator that ends is not replaced, because its state has gone with it.
   void write_coordinator(const std::vector<std::string>& arguments) {
     begin("v1", "Pod", coordinator_pod(run_.name));
     write_pod(kCoordinator, arguments, {}, "");
@@ -119,7 +119,7 @@ class Manifests {
     write_pod(pod, arguments, needs, "    ");
   }
 
-  // What a pod is to be, each line behind `margin`.
+  // The specification of a pod, in which each line begins with `margin`.
   void write_pod(const std::string& pod, const std::vector<std::string>& arguments, const ProcessNeeds& needs,
                  const std::string& margin) {
     const bool coordinator = pod == kCoordinator;
@@ -127,7 +127,7 @@ class Manifests {
     out << "spec:\n  hostname: " << pod << "\n  subdomain: " << name_
         << "\n  restartPolicy: " << (coordinator ? "Never" : "OnFailure")
         << "\n  terminationGracePeriodSeconds: " << run_.grace + 5 << "\n";
-    // A server-side dry run looks for the account of a Pod, and does not find one that is made beside it.
+    // A server-side dry run checks the account of a Pod, and does not find one that is made beside it.
     if (!coordinator) out << "  serviceAccountName: " << name_ << "\n";
     out << "  automountServiceAccountToken: false\n  enableServiceLinks: false\n";
     write_place(out, coordinator);
@@ -154,9 +154,9 @@ class Manifests {
     for (std::string line; std::getline(lines, line);) out_ << margin << line << "\n";
   }
 
-  // Which of the cluster's nodes may have the pod, and for how long one that cannot be reached. By itself Kubernetes
-  // gives it five minutes, and the agent ends its nodes after the grace period: then another pod may as well take its
-  // place. None does for a coordinator, which goes on where only its kubelet is out.
+  // Selects the cluster's nodes for the pod, and limits the time that it may stay on an unreachable node. The default
+  // of Kubernetes is five minutes. The agent ends its nodes after the grace period, so another pod may take its place
+  // then. The coordinator keeps the default, because it continues when only its kubelet has failed.
   void write_place(std::ostringstream& out, bool coordinator) {
     if (!run_.node_selector.empty()) out << "  nodeSelector:\n";
     for (const std::string& one : run_.node_selector) {
@@ -233,7 +233,7 @@ std::string manifests(const KubernetesRun& run, const Plan& plan, const RunKeys*
   return Manifests(run, plan, keys).write();
 }
 
-// The end of a long name is kept: it tells the runs of a program apart.
+// The end of a long name is kept, because it distinguishes the runs of a program.
 std::string object_name(const std::string& run) {
   std::string name = cluster_name(run);
   if (name.size() > kLongestName) name.erase(0, name.size() - kLongestName);

@@ -1,7 +1,7 @@
 #pragma once
-// The manifests of a run in Kubernetes: a Pod for its coordinator, and a Job for each process of the plan, in whose pod
-// an agent starts it; the Secret with their keys, the ConfigMap with the configuration, and the Service by whose name
-// the agents find the coordinator. All carry the run's label, by which they are removed. Functions without state.
+// The manifests of a run in Kubernetes. They are a Pod for its coordinator, a Job for each process of the plan, whose
+// pod runs an agent, the Secret with the keys, the ConfigMap with the configuration, and the Service by whose name the
+// agents find the coordinator. All objects carry the run's label, by which they are removed. Functions without state.
 
 #include <string>
 #include <vector>
@@ -12,13 +12,13 @@
 namespace lp::internal {
 
 struct KubernetesRun {
-  std::string name{};                        // of the run
-  std::string image{};                       // its entry point is the program
-  std::vector<std::string> flags{};          // of the program
+  std::string name{};                        // the run's name
+  std::string image{};                       // the program is its entry point
+  std::vector<std::string> flags{};          // the program's flags
   std::string configuration{};               // the YAML that it reads; empty: none
   std::vector<std::string> node_selector{};  // "disk=ssd"
   std::vector<std::string> tolerations{};    // "gpu=yes:NoSchedule", "gpu:NoSchedule", or "gpu" for every effect
-  int grace = 10;                            // seconds that the program takes to stop, at most
+  int grace = 10;                            // the longest time in seconds that the program takes to stop
 };
 
 // The keys of a run: those of the coordinator, and those of the agents in the order of the plan's processes.
@@ -28,14 +28,14 @@ struct RunKeys {
 };
 RunKeys make_run_keys(std::size_t agents);
 
-// The manifests, as a person could have written them. Without keys the Secret says where its values come from. Throws
-// Error for what cannot be.
+// The manifests, as a person could have written them. Without `keys` the Secret explains where its values come from.
+// Throws Error for settings that Kubernetes cannot fulfil.
 std::string manifests(const KubernetesRun& run, const Plan& plan, const RunKeys* keys);
 
-// "digits-20260131-235959-7f3a": what the objects of the run begin with, and the value of their label.
+// "digits-20260131-235959-7f3a": the beginning of the names of the run's objects, and the value of their label.
 std::string object_name(const std::string& run);
 inline constexpr const char* kRunLabel = "lp/run";
 std::string coordinator_pod(const std::string& run);
-std::string directory_in_pod(const std::string& run);  // where the coordinator keeps the run's files
+std::string directory_in_pod(const std::string& run);  // the coordinator keeps the run's files there
 
 }  // namespace lp::internal

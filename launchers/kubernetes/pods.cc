@@ -21,9 +21,9 @@ namespace {
 
 constexpr const char* kTerminationLog = "/dev/termination-log";
 constexpr std::size_t kLongestWord = 4096;  // bytes that Kubernetes keeps
-constexpr std::size_t kLongestName = 20;    // with the run's, it makes the name of a Job, of 63 characters at most
+constexpr std::size_t kLongestName = 20;    // with the run's name it makes the name of a Job, of 63 characters at most
 
-// "worker/0": "worker-0". Begins and ends with no "-".
+// Turns "worker/0" into "worker-0". The result neither begins nor ends with "-".
 std::string host_name(const std::string& node) {
   std::string name = cluster_name(node.substr(0, kLongestName));
   if (name.front() == '-') name.front() = 'n';
@@ -74,7 +74,7 @@ void leave_result(const std::filesystem::path& directory) {
   std::ifstream file(directory / "result.json");
   std::string text{std::istreambuf_iterator<char>(file), {}};
   if (text.size() > kLongestWord) {
-    auto result = from_json<ResultRecord>(JsonValue::parse(text));  // without what the program reports
+    auto result = from_json<ResultRecord>(JsonValue::parse(text));  // without the program's report
     for (std::vector<std::string>* lines : {&result.cause.backtrace, &result.cause.last_lines}) {
       if (to_json(result).size() > kLongestWord) lines->clear();
     }
@@ -83,7 +83,7 @@ void leave_result(const std::filesystem::path& directory) {
     }
     text = to_json(result);
   }
-  std::error_code none;  // nobody has made it where pods are processes of a test
+  std::error_code none;  // the file does not exist where pods are processes of a test
   if (std::filesystem::exists(kTerminationLog, none)) std::ofstream(kTerminationLog) << text;
 }
 

@@ -1,10 +1,10 @@
 #pragma once
-// The pods of a run in Kubernetes, as those who are in them see it: one for the coordinator, and one for each process
-// of the plan, in which an agent starts it. Their manifests (manifests.h) give them what agent_dialer.h names, by the
-// environment, with keys from the run's Secret; and beside that
+// The pods of a run in Kubernetes, seen from inside. There is one for the coordinator, and one for each process of the
+// plan, in which an agent starts it. Their manifests (manifests.h) set the variables of agent_dialer.h in the
+// environment, with keys from the run's Secret, and these two:
 //
-//   LP_ADDRESS      of this pod
-//   LP_MACHINE      of the cluster, which has this pod
+//   LP_ADDRESS      the address of this pod
+//   LP_MACHINE      the machine of the cluster that runs this pod
 //
 // Functions without state.
 
@@ -17,19 +17,19 @@
 
 namespace lp::internal {
 
-// The text in small letters, digits and, for everything else, "-": what names in a cluster are made of.
+// The text in small letters and digits, with "-" for every other character. Names in a cluster have this form.
 std::string cluster_name(const std::string& text);
 
-// For the processes of the plan, in their order: names that hosts may have, all different, as "worker-0".
+// The host names of the plan's processes, in their order. All are different, like "worker-0".
 std::vector<std::string> pod_names(const Plan& plan);
 
-// Whether this process is in a pod of a run.
+// Returns true if this process is in a pod of a run.
 bool in_pod();
 
-// What the coordinator's pod has been given. Throws Error, also when this is none.
+// The settings that the coordinator's pod has received. Throws Error, also when this is no such pod.
 Reception::Options reception_of_pod();
 
-// Leaves what came of the run, as far as it fits, where Kubernetes keeps it when the pod of the coordinator has ended.
+// Leaves the run's result, as far as it fits, where Kubernetes keeps it when the coordinator's pod has ended.
 void leave_result(const std::filesystem::path& directory);
 
 }  // namespace lp::internal

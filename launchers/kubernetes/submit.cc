@@ -26,7 +26,7 @@ namespace {
 constexpr std::array<std::string_view, 8> kForSubmitting{"--config=",        "--directory=",   "--image=", "--kubectl=",
                                                          "--node-selector=", "--tolerations=", "--submit", "--render"};
 
-// The file holds the keys of the run, so it is for nobody else, and goes when they have been handed over.
+// The file holds the keys of the run. So only this user may read it, and it is removed when kubectl has read it.
 class PrivateFile {
  public:
   explicit PrivateFile(const std::string& text)
@@ -65,7 +65,7 @@ Descriptor keep_record(const Program& program, const Plan& plan, const LaunchOpt
   return taken;
 }
 
-// What the run has come to does not depend on that.
+// A failed removal does not change the result of the run.
 bool remove(const Kubectl& kubectl, const std::string& run) {
   try {
     kubectl.remove(run);

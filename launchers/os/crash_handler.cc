@@ -16,22 +16,23 @@
 #include "lp/base/error.h"
 #include "lp/rpc/core/node_core.h"
 
-// Of a sanitizer's runtime, where the executable has one.
+// A function of a sanitizer's runtime; null where the executable has none.
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());  // NOLINT: its name
 
 namespace lp::internal {
 namespace {
 
 constexpr int kDeepest = 48;
-constexpr std::uintptr_t kNearStack = std::uintptr_t{1} << 16;  // of the stack's end, where a frame begins
+// the distance to the stack's end within which a frame begins
+constexpr std::uintptr_t kNearStack = std::uintptr_t{1} << 16;
 
-// A signal handler can reach nothing else. Written once, by main(), before any thread is there.
+// A global, because a signal handler can reach nothing else. main() writes it once, before any thread exists.
 std::array<char, 256> crash_title;
-std::array<char, 1 << 16> crash_stack;  // for the main thread, whose own may have overflowed
+std::array<char, 1 << 16> crash_stack;  // for the main thread, whose own stack may have overflowed
 
 void put(const char* text) { [[maybe_unused]] const auto size = write(STDERR_FILENO, text, strlen(text)); }
 
-// Libraries abort when they get no thread, and do not say which limit it is: whether a process could be made tells.
+// A library aborts when it gets no thread, and does not report which limit was reached. Forking a process shows it.
 void put_limit() {
   const pid_t child = _Fork();  // fork() would take locks
   if (child == 0) _exit(0);
@@ -43,7 +44,7 @@ void put_limit() {
   }
 }
 
-// "*** lp: worker/1: "
+// Writes "*** lp: worker/1: ".
 void put_title() {
   put(crash_title.data());
   // Where nodes are threads, the title is the program's name.
@@ -62,7 +63,7 @@ void on_sanitizer_death() {
   put("was stopped by a sanitizer, whose report stands above\n");
 }
 
-// Where the stack was that the signal has interrupted; 0: unknown.
+// The stack pointer at the moment of the signal; 0: unknown.
 std::uintptr_t stack_pointer([[maybe_unused]] const void* context) {
 #if defined(__x86_64__)
   return static_cast<std::uintptr_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RSP]);
@@ -73,9 +74,10 @@ std::uintptr_t stack_pointer([[maybe_unused]] const void* context) {
 #endif
 }
 
-// A stack ends at pages that nobody may touch: who has used it up is stopped there, close to its stack pointer.
+// A stack ends at pages that no access may touch. The kernel therefore stops a thread that has used up its stack close
+// to its stack pointer.
 bool is_stack_overflow(const siginfo_t& info, const void* context) {
-  if ((info.si_signo != SIGSEGV && info.si_signo != SIGBUS) || info.si_code <= 0) return false;  // or somebody sent it
+  if ((info.si_signo != SIGSEGV && info.si_signo != SIGBUS) || info.si_code <= 0) return false;  // or a process sent it
   const std::uintptr_t stack = stack_pointer(context);
   const auto fault = reinterpret_cast<std::uintptr_t>(info.si_addr);
   return stack != 0 && (fault > stack ? fault - stack : stack - fault) < kNearStack;
@@ -91,12 +93,12 @@ void on_crash(int signal, siginfo_t* info, void* context) {
   put(", backtrace:\n");
   std::array<void*, kDeepest> frames;
   const int depth = backtrace(frames.data(), kDeepest);
-  // Behind the handler, its trampoline and the place itself stand return addresses: of the next instruction, which may
-  // be another function's first.
+  // After the handler, its trampoline and the place itself, the frames are return addresses. Such an address is the
+  // next instruction, which may belong to another function.
   for (int i = 3; i < depth; ++i)
     frames[static_cast<std::size_t>(i)] = static_cast<char*>(frames[static_cast<std::size_t>(i)]) - 1;
   backtrace_symbols_fd(frames.data(), depth, STDERR_FILENO);
-  raise(signal);  // the handler is reset: this time it kills, once we return
+  raise(signal);  // the handler is reset, so the signal kills the process once we return
 }
 
 }  // namespace
@@ -105,7 +107,7 @@ void install_crash_handler(const std::string& name) {
   const std::string title = "\n" + std::string(kCrashMark) + name.substr(0, crash_title.size() - 32) + ": ";
   std::copy(title.begin(), title.end(), crash_title.begin());
   std::array<void*, 1> frame;
-  backtrace(frame.data(), 1);  // loads what it needs, which a handler must not
+  backtrace(frame.data(), 1);  // loads the library now, because a handler must not
   stack_t stack{};
   sigaltstack(nullptr, &stack);
   const bool has_stack = (stack.ss_flags & SS_DISABLE) == 0;

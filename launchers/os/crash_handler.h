@@ -1,21 +1,22 @@
 #pragma once
-// What a process writes to standard error when a signal kills it: its name, the signal, and where it was. For main().
+// When a signal kills a process, writes its name, the signal and a backtrace to standard error. For main().
 
 #include <string>
 #include <string_view>
 
 namespace lp::internal {
 
-// The line before the backtrace begins with this.
+// The line before the backtrace begins with this mark.
 inline constexpr std::string_view kCrashMark = "*** lp: ";
-inline constexpr std::string_view kStackOverflow = ", stack overflow";  // what it says behind the signal
+inline constexpr std::string_view kStackOverflow = ", stack overflow";  // follows the signal's name
 
-// From now on SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT print a backtrace, and then do what they always do. A handler
-// that is there already, as a sanitizer's, stays; what a sanitizer stops gets a last line with the name. `name` is for
-// the text: "worker/1". That a stack has overflowed is told too, if it is the main thread's or one of the scheduler's.
+// Makes SIGSEGV, SIGBUS, SIGFPE, SIGILL and SIGABRT print a backtrace before their usual effect. A handler that is
+// already installed, such as a sanitizer's, stays; a process that a sanitizer stops prints a last line with the name.
+// `name` appears in the text: "worker/1". The text reports a stack overflow of the main thread and of the scheduler's
+// threads.
 void install_crash_handler(const std::string& name);
 
-// A line of the backtrace with the C++ name readable.
+// Returns a line of the backtrace with its C++ name demangled.
 std::string readable_frame(const std::string& line);
 
 }  // namespace lp::internal

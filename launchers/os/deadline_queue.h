@@ -1,5 +1,5 @@
 #pragma once
-// Times at which something is due, one for each key. Owned by one thread; knows no clock itself.
+// A queue of deadlines, one for each key. One thread owns it; it reads no clock itself.
 
 #include <map>
 #include <optional>
@@ -25,7 +25,7 @@ class Alarms {
     times_.erase(at);
   }
   Time next() const { return queue_.empty() ? kNever : queue_.begin()->first; }
-  // Takes one that is due.
+  // Removes and returns one key whose deadline has passed.
   std::optional<Key> take(Time now) {
     if (next() > now) return std::nullopt;
     const Key key = queue_.begin()->second;

@@ -10,9 +10,10 @@
 
 namespace lp::internal {
 namespace {
-// Of the agent: a control connection, two pipes, and two ends more while it starts one.
+// The descriptors that the agent needs for a process: a control connection, two pipes, and two more ends while it
+// starts one.
 constexpr std::size_t kPerProcess = 5;
-constexpr std::size_t kBesides = 64;  // terminal, logs being written, the runtime's own
+constexpr std::size_t kBesides = 64;  // the terminal, logs that are being written, and the runtime's own descriptors
 }  // namespace
 
 std::uint64_t raise_descriptor_limit() {

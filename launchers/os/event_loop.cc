@@ -9,7 +9,7 @@ void Loop::post(Function<void()> task) {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
     posted_.push_back(std::move(task));
-    if (posted_.size() > 1) return;  // the loop has been woken
+    if (posted_.size() > 1) return;  // the loop has already been woken
   }
   poller_.wake();
 }

@@ -1,7 +1,8 @@
 #pragma once
-// The one thread in which a run is supervised waits here: for file descriptors, and for what other threads post.
+// The event loop of the one thread that supervises a run. It waits for file descriptors and for tasks that other
+// threads post.
 //
-// post() is for any thread; everything else for the one that waits.
+// Any thread may call post(). Only the thread that waits may call the rest.
 
 #include <cstdint>
 #include <map>
@@ -21,7 +22,7 @@ class Loop {
     bool writable = false;
   };
 
-  // Runs `task` in the loop's thread, soon. After close() it is dropped.
+  // Runs `task` soon in the loop's thread. After close() the task is dropped.
   void post(Function<void()> task);
   void close();
 
@@ -29,9 +30,9 @@ class Loop {
   void want_writable(int fd, bool wanted);
   void unwatch(int fd);
 
-  // Waits until something is there, or `until`.
+  // Waits until there is something to handle, or until `until`.
   void wait(Time until);
-  // Handles what wait() found. True when there was anything.
+  // Handles what wait() found. Returns true when there was anything.
   bool dispatch();
 
  private:
@@ -44,7 +45,7 @@ class Loop {
   std::mutex mutex_;
   std::vector<Function<void()>> posted_;
   bool closed_ = false;
-  std::map<int, std::shared_ptr<Watch>> watches_;  // shared with dispatch, in which a handler may unwatch itself
+  std::map<int, std::shared_ptr<Watch>> watches_;  // dispatch() shares them, because a handler may unwatch itself
   std::vector<Poller::Ready> ready_;
 };
 

@@ -69,9 +69,9 @@ bool OwnBinary::send(int socket, std::size_t& sent) const {
   std::array<char, 65536> bytes;
   while (sent < size_) {
     const ssize_t got = pread(file_.number(), bytes.data(), bytes.size(), static_cast<off_t>(sent));
-    if (got <= 0) return true;  // the other side sees that it is short
+    if (got <= 0) return true;  // the other side detects that the file is too short
     const ssize_t taken = ::send(socket, bytes.data(), static_cast<std::size_t>(got), MSG_NOSIGNAL);
-    if (taken < 0) return errno != EAGAIN;  // it will say why
+    if (taken < 0) return errno != EAGAIN;  // the other side reports the reason
     sent += static_cast<std::size_t>(taken);
   }
   return true;

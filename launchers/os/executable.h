@@ -1,8 +1,9 @@
 #pragma once
-// This program, as a file that other hosts need to run it too, even if it was replaced here meanwhile. They look
-// whether they have one with the same bytes, at the same path or in ~/.cache/lp, and are sent it otherwise.
+// This program as a file that other hosts need in order to run it. The file stays available even if it is replaced on
+// this host meanwhile. Another host first looks for the same bytes at the same path and in ~/.cache/lp, and receives a
+// copy otherwise.
 //
-// Owned by who starts agents; one thread.
+// The code that starts agents owns it; one thread.
 
 #include <cstddef>
 #include <string>
@@ -14,29 +15,30 @@ namespace lp::internal {
 
 class OwnBinary {
  public:
-  // What a host prints, as a line, that takes it.
+  // The line that a host prints when it takes the program.
   static constexpr std::string_view kWanted = "lp-agent: send the program";
 
-  // Throws Error when it cannot be read.
+  // Throws Error when the program's file cannot be read.
   OwnBinary();
 
-  // For the shell of another host, on one line each: leaves the path of the program there in $p, and does `otherwise`
-  // where there is none, but says on standard error that the host is of another kind of machine, and ends the shell,
-  // where it is;
+  // A shell line for another host. It sets $p to the program's path on that host. It runs `otherwise` if the host has
+  // no copy. If the host is another kind of machine, the line reports that on standard error and ends the shell.
   std::string find(const std::string& otherwise) const;
-  // and takes it from standard input then, or says on standard error why it cannot, and ends the shell.
+  // A shell line for `otherwise`. It reads the program from standard input. If it cannot, it reports the reason on
+  // standard error and ends the shell.
   std::string take() const;
-  // Sends what `socket`, which does not block, takes of it now, from `sent` on, which then is more. True when nothing
-  // is left to send.
+  // Sends as much as `socket`, which does not block, accepts now, beginning at `sent`, and advances `sent`. Returns
+  // true when nothing is left to send.
   bool send(int socket, std::size_t& sent) const;
 
  private:
   Descriptor file_;
   std::size_t size_ = 0;
-  std::string machine_;  // as `uname -m` says it
+  std::string machine_;  // the output of `uname -m`
   std::string path_;
-  std::string hash_;      // SHA-256, in hexadecimal digits
-  std::string identity_;  // inode, bytes and time of its last change: the same file, on a file system that hosts share
+  std::string hash_;  // SHA-256 in hexadecimal digits
+  // inode, size and time of the last change; they identify the file on a file system that hosts share
+  std::string identity_;
 };
 
 }  // namespace lp::internal

@@ -7,7 +7,7 @@ namespace lp::internal {
 
 ForegroundTerminal::~ForegroundTerminal() {
   if (!lent_ || isatty(STDIN_FILENO) == 0) return;
-  // A process in the background is stopped for this, unless it ignores the signal.
+  // The kernel stops a background process for this call, unless the process ignores the signal.
   struct sigaction ignore {};
   struct sigaction before {};
   ignore.sa_handler = SIG_IGN;

@@ -1,9 +1,9 @@
 #pragma once
-// Gives the terminal to a debugger and takes it back.
+// Lends the terminal to a debugger and takes it back.
 
 namespace lp::internal {
 
-// While it lives, another process group may have the terminal; afterwards this one has it again.
+// While an object lives, another process group may own the terminal. Its destructor returns the terminal to this group.
 class ForegroundTerminal {
  public:
   explicit ForegroundTerminal(bool lent) : lent_(lent) {}

@@ -8,8 +8,8 @@
 
 namespace lp::internal {
 
-// The bytes of memory that `process` has for itself: what is resident and neither of a file nor shared, and its heap of
-// big arrays, which others may see. 0 when it is gone.
+// The bytes of memory that only `process` has: resident memory that is neither a file's nor shared, and its heap of big
+// arrays, which other processes may map. Returns 0 when the process has ended.
 std::uint64_t own_memory_of(pid_t process);
 
 // How often the kernel has killed something of our control group for memory.

@@ -16,7 +16,7 @@ std::vector<std::string> own_command(std::span<const std::string_view> left_out)
     const std::size_t equals = word.find('=');
     const std::string name = word.substr(0, equals);
     if (std::find(left_out.begin(), left_out.end(), name + "=") != left_out.end()) {
-      if (equals == std::string::npos) std::getline(line, word, '\0');  // its value
+      if (equals == std::string::npos) std::getline(line, word, '\0');  // skips the flag's value
     } else if (std::find(left_out.begin(), left_out.end(), name) == left_out.end()) {
       command.push_back(word);
     }

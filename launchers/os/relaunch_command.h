@@ -1,5 +1,5 @@
 #pragma once
-// The command line of this process, as it goes on to where the program runs again: in a job, in a pod.
+// The command line with which the program runs again elsewhere: in a job or in a pod.
 
 #include <span>
 #include <string>
@@ -8,8 +8,9 @@
 
 namespace lp::internal {
 
-// This binary's path and its flags without those of `left_out`, which are for the submitting process alone; those of
-// them that take a value end with '='. Not what main was given: that may be a part of it.
+// This binary's path and its flags, without those in `left_out`, which only the submitting process uses. A name in
+// `left_out` that ends with '=' is a flag with a value. The flags are read from the process itself, because main may
+// have received only a part of them.
 std::vector<std::string> own_command(std::span<const std::string_view> left_out);
 
 }  // namespace lp::internal

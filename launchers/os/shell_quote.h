@@ -1,11 +1,11 @@
 #pragma once
-// Text for a shell. A function without state.
+// Quotes text for a shell. A function without state.
 
 #include <string>
 
 namespace lp::internal {
 
-// `text` as one word of it.
+// Returns `text` as one shell word.
 inline std::string shell_word(const std::string& text) {
   std::string word = "'";
   for (const char one : text) {

@@ -15,7 +15,7 @@
 namespace lp::internal {
 namespace {
 
-std::atomic<int> signal_pipe = -1;  // a signal handler can reach nothing else
+std::atomic<int> signal_pipe = -1;  // a global, because a signal handler can reach nothing else
 
 void on_signal(int signal) {
   const int saved = errno;
@@ -47,7 +47,7 @@ Interrupts::Interrupts() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR2}) {
     Before before{.signal = signal, .action = {}};
     sigaction(signal, nullptr, &before.action);
-    if (before.action.sa_handler == SIG_IGN) continue;  // as nohup wants it
+    if (before.action.sa_handler == SIG_IGN) continue;  // nohup ignores a signal this way
     struct sigaction action {};
     action.sa_handler = on_signal;
     action.sa_flags = SA_RESTART;

@@ -1,6 +1,6 @@
 #pragma once
-// Ctrl-C and its like, as something to poll; and SIGUSR2, by which Slurm says that a job's time is nearly over. A
-// process has only one set of signal handlers, so there is one at a time.
+// Turns Ctrl-C and similar signals into a descriptor to poll. SIGUSR2 is one of them: Slurm sends it when a job's time
+// is nearly over. A process has only one set of signal handlers, so only one object may exist at a time.
 
 #include <vector>
 
@@ -8,15 +8,15 @@ namespace lp::internal {
 
 class Interrupts {
  public:
-  // Catches SIGINT, SIGTERM, SIGHUP and SIGUSR2 until it is destroyed; then what was before holds again. Throws Error
-  // when another one is there.
+  // Catches SIGINT, SIGTERM, SIGHUP and SIGUSR2. The destructor restores the earlier handlers. Throws Error when
+  // another object exists.
   Interrupts();
   ~Interrupts();
   Interrupts(const Interrupts&) = delete;
   Interrupts& operator=(const Interrupts&) = delete;
 
-  int fd() const { return read_; }  // readable when a signal came
-  int take();                       // its number; 0: there is none
+  int fd() const { return read_; }  // readable when a signal has arrived
+  int take();                       // returns the signal's number; 0: none has arrived
 
  private:
   struct Before;

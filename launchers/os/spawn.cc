@@ -42,7 +42,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return result;
 }
 
-// The agent's environment with `changes` made to it.
+// The agent's environment, changed by `changes`.
 std::vector<std::string> changed_environment(const std::vector<std::string>& changes) {
   std::map<std::string, std::string> all;
   const auto put = [&](const std::string& entry) { all[entry.substr(0, entry.find('='))] = entry; };
@@ -65,8 +65,8 @@ struct Failure {
   _exit(127);
 }
 
-// Memory that has run out takes this process, which has a policy, rather than one that watches it: in the kernel's eyes
-// it has a fifth of all memory more.
+// When memory runs out, the kernel shall kill this process, which has a policy, and not a process that watches it. The
+// score makes the kernel count a fifth of all memory more for it.
 void offer_to_the_kernel() {
   constexpr const char* kFile = "/proc/self/oom_score_adj";
   constexpr int kMore = 200, kMost = 1000;
@@ -74,7 +74,7 @@ void offer_to_the_kernel() {
   if (std::ifstream(kFile) >> score) std::ofstream(kFile) << std::min(score + kMore, kMost);
 }
 
-// In the child: everything between fork and exec.
+// Runs in the child between fork and exec.
 [[noreturn]] void become(const NodeProcess& process, pid_t agent, int report, char* const* argv, char* const* env) {
   setpgid(0, 0);
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up(report, "prctl");
@@ -87,7 +87,7 @@ void offer_to_the_kernel() {
     const int null = open("/dev/null", O_RDONLY);
     if (null < 0 || dup2(null, STDIN_FILENO) < 0) give_up(report, "open /dev/null");
   }
-  // Above what is in the way of the descriptors that the child gets.
+  // Moves it above the numbers of the descriptors that the child gets.
   const int high_report = fcntl(report, F_DUPFD_CLOEXEC, 10);
   const int control = fcntl(process.control, F_DUPFD_CLOEXEC, 10);
   if (high_report < 0 || control < 0) give_up(report, "dup");
@@ -96,7 +96,7 @@ void offer_to_the_kernel() {
   if (dup2(control, kControlDescriptor) < 0) give_up(high_report, "dup2");
   close_range(kControlDescriptor + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
-  // A cancelled job has every process signalled, the coordinator among them, which stops this one in order.
+  // Cancelling a job signals every process. The coordinator gets the signal, too, and stops this process in order.
   if (std::getenv("SLURM_JOB_ID") != nullptr) signal(SIGTERM, SIG_IGN);
   sigset_t none;
   sigemptyset(&none);
@@ -165,14 +165,14 @@ pid_t fork_node(const NodeProcess& process) {
 
 namespace {
 
-// Starts `program`, of the search path, in a group of its own, because Ctrl-C on the terminal is for the launcher
-// alone. `descriptors` says which of ours it gets, and under which number.
+// Starts `program` of the search path in a process group of its own, because Ctrl-C on the terminal is for the launcher
+// alone. `descriptors` maps our descriptors to their numbers in the child.
 pid_t spawn_process(const char* program, const std::vector<std::string>& arguments,
                     const std::vector<std::string>& environment,
                     std::initializer_list<std::pair<int, int>> descriptors) {
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
-  // Two steps, so that a descriptor loses close-on-exec even when it has that very number, and none is overwritten.
+  // Two steps: a descriptor loses close-on-exec even when it already has its number, and none is overwritten.
   std::vector<int> spares;
   for (const auto& [ours, theirs] : descriptors) {
     spares.push_back(fcntl(ours, F_DUPFD_CLOEXEC, kControlDescriptor + 1));
@@ -222,14 +222,14 @@ void end_child(pid_t child, Duration patience) {
     std::array<Poller::Ready, 1> ready;
     Poller poller;
     poller.add(end.number(), 0);
-    for (const int signal : {SIGTERM, SIGKILL}) {  // srun that is killed at once leaves its step behind
+    for (const int signal : {SIGTERM, SIGKILL}) {  // SIGTERM comes first, because a killed srun leaves its step behind
       if (poller.wait(ready, after(signal == SIGTERM ? patience : kTimeToObey)) > 0) break;
       pidfd_send_signal(end.number(), signal, nullptr, 0);
     }
-  } else if (errno != ESRCH) {  // no descriptor is left; where the child is gone, its number may be another's
+  } else if (errno != ESRCH) {  // no descriptor is left; if the child is gone, another process may have its number
     kill(child, SIGKILL);
   }
-  waitpid(child, nullptr, 0);  // fails when somebody else reaps all children of this process
+  waitpid(child, nullptr, 0);  // fails when another part of this process reaps all children
 }
 
 std::string run_mark(const std::string& run, const std::string& host) {
@@ -262,7 +262,7 @@ bool has_mark(pid_t process, const std::string& mark) {
 }
 
 void kill_marked(const std::string& mark) {
-  constexpr int kRounds = 5;  // a process may fork while we look
+  constexpr int kRounds = 5;  // a process may fork during the search
   for (int round = 0; round < kRounds; ++round) {
     bool any = false;
     for_each_process([&](pid_t process) {

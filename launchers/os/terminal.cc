@@ -15,7 +15,7 @@ namespace lp::internal {
 namespace {
 constexpr std::size_t kFull = std::size_t{1} << 20;
 constexpr auto kProgressPeriod = std::chrono::milliseconds(100);
-constexpr auto kProgressLinePeriod = std::chrono::seconds(5);  // where it cannot be written over
+constexpr auto kProgressLinePeriod = std::chrono::seconds(5);  // the period where the line cannot be overwritten
 constexpr std::string_view kClearLine = "\r\033[K";
 }  // namespace
 
@@ -31,22 +31,22 @@ struct Terminal::State {
   const std::array<bool, 2> tty;
   std::mutex mutex;
   std::deque<Piece> pieces;
-  std::size_t size = 0;  // of all pieces
+  std::size_t size = 0;  // bytes of all pieces
   bool was_full = false;
   bool busy = false;
   bool ending = false;
   std::string progress;
   bool progress_changed = false;
-  Event* flushed = nullptr;  // of the one who waits in flush
+  Event* flushed = nullptr;  // signals the caller that waits in flush()
   Event work;
-  std::array<bool, 2> closed{};  // the reader is gone: what is left for it is dropped
+  std::array<bool, 2> closed{};  // the reader has closed the stream, so its text is dropped
 
   void put(bool error, std::string_view text) {
     const int fd = error ? options.err : options.out;
     while (!text.empty() && !closed[error]) {
       const ssize_t written = ::write(fd, text.data(), text.size());
       if (written < 0 && (errno == EINTR)) continue;
-      if (written < 0 && errno == EAGAIN) {  // somebody made the terminal non-blocking
+      if (written < 0 && errno == EAGAIN) {  // another process made the terminal non-blocking
         Poller poller;
         poller.add(fd, 0, true);
         std::array<Poller::Ready, 1> ready;
@@ -66,7 +66,7 @@ struct Terminal::State {
     sigemptyset(&pipe);
     sigaddset(&pipe, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &pipe, nullptr);
-    bool shown = false;  // a progress line stands on the terminal
+    bool shown = false;  // the terminal shows a progress line
     Time next_progress = now();
     for (;;) {
       std::deque<Piece> batch;

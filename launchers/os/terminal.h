@@ -1,8 +1,8 @@
 #pragma once
-// The standard output and error of the launcher: a thread writes, so that a slow or stopped terminal never stops the
-// supervisor. Lines of nodes get a prefix; a progress line stands below them on a terminal.
+// The standard output and error of the launcher. A thread writes them, so that a slow or stopped terminal never stops
+// the supervisor. Lines of nodes get a prefix, and on a terminal a progress line stands below them.
 //
-// Any thread may call.
+// Any thread may call it.
 
 #include <cstddef>
 #include <memory>
@@ -19,26 +19,28 @@ class Terminal {
   struct Options {
     int out = 1;
     int err = 2;
-    // Called by the writing thread when so little is left that more may come, after full() was true.
+    // The writing thread calls it when the queue has nearly emptied after full() was true.
     Function<void()> drained{};
   };
 
   explicit Terminal(Options options);
-  ~Terminal();  // what could not be written within a second is dropped
+  ~Terminal();  // waits up to a second for unwritten text, then drops it
   Terminal(const Terminal&) = delete;
   Terminal& operator=(const Terminal&) = delete;
 
-  bool colours(bool error) const;            // that stream is a terminal
-  void write(bool error, std::string text);  // whole lines
-  // What stands in the last line of a terminal from now on; elsewhere it is a line, now and then. Empty: none.
+  bool colours(bool error) const;            // true when that stream is a terminal
+  void write(bool error, std::string text);  // takes whole lines
+  // Sets the last line of a terminal. Where there is no terminal, the line is printed from time to time. Empty: no
+  // line.
   void progress(std::string line);
-  bool full() const;  // so much waits that nodes should not print more
-  // Waits until everything is written; false when `until` came first.
+  bool full() const;  // so much text waits that nodes should not print more
+  // Waits until everything is written. Returns false when `until` came first.
   bool flush(Time until);
 
  private:
   struct State;
-  std::shared_ptr<State> state_;  // shared with the writing thread, which may stay behind in a write that never ends
+  // shared with the writing thread, which may outlive this object in a write that never ends
+  std::shared_ptr<State> state_;
   Thread thread_;
 };
 

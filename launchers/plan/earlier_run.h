@@ -1,6 +1,5 @@
 #pragma once
-// How a run is found again by one that goes on from it: by its name, and with the configuration that it had. Functions;
-// any thread.
+// Finds an earlier run from which a new one continues: by its name, and with its configuration. Functions; any thread.
 
 #include <filesystem>
 #include <optional>
@@ -11,14 +10,14 @@
 
 namespace lp::internal {
 
-// What stands in kConfigurationFile; empty for a launch that has said neither.
+// The text for kConfigurationFile; empty when the launch names neither a configuration nor a program.
 std::string resolved_configuration(const LaunchOptions& options);
 
-// The directory that --resume means: this one, or that of the run of this name. Throws Error when there is none.
+// Resolves --resume: to this directory, or to that of the run of this name. Throws Error when there is none.
 std::filesystem::path earlier_run(const std::string& given);
 
-// The configuration of the run in this directory; nothing when there is no cut to go on from either. Throws Error when
-// there may be cuts and nothing says with which configuration they were made.
+// The configuration of the run in this directory; nothing when it has no cut to continue from either. Throws Error when
+// there may be cuts but their configuration is unknown.
 std::optional<EarlierValues> configuration_of(const std::filesystem::path& run);
 
 }  // namespace lp::internal

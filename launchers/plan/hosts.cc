@@ -27,7 +27,7 @@ namespace {
               "hosts: " + quote(entry) + ": " + why + "; a host is NAME, NAME:SLOTS or NAME:SLOTS:ADDRESS");
 }
 
-// Names go into command lines.
+// Checks a name, because names go into command lines.
 bool is_name(const std::string& text) {
   constexpr std::string_view kOthers = ".-_@";
   return !text.empty() && text.front() != '-' && std::all_of(text.begin(), text.end(), [&](unsigned char one) {
@@ -79,7 +79,7 @@ std::vector<unsigned> own_cores() {
   return cores;
 }
 
-// Those that this process may use.
+// The GPUs that this process may use.
 std::vector<std::string> own_gpus() {
   std::vector<std::string> names;
   if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES"); visible != nullptr) {
@@ -112,7 +112,7 @@ std::string address_of(const std::string& name) {
   return text;
 }
 
-// Connecting a datagram socket sends nothing; it asks the kernel for the route.
+// Connecting a datagram socket sends nothing, but the kernel chooses the route.
 std::string address_towards(const std::string& address) {
   constexpr std::uint16_t kAnyPort = 9;
   sockaddr_in there{};

@@ -1,5 +1,5 @@
 #pragma once
-// The hosts of a run, as a person or a scheduler names them. Values.
+// The hosts of a run as a person or a scheduler names them. Values.
 
 #include <cstddef>
 #include <cstdint>
@@ -12,37 +12,39 @@ enum class Launch : std::uint8_t { threads, processes, ssh, slurm, kubernetes };
 
 // A machine that runs nodes.
 struct HostSpec {
-  std::string name{};         // as ssh or Slurm knows it
-  int slots = 1;              // processes that it takes before the others have as many of theirs; members of elastic
-                              // groups that need not be there take no more
-  std::string address{};      // where its nodes listen; empty: that by which it is reached
-  std::size_t component = 0;  // of a heterogeneous job of Slurm, whose processes it takes
-  Launch launch = Launch::processes;  // of the groups whose processes it takes
+  std::string name{};  // the name that ssh or Slurm knows
+  // Hosts fill in proportion to their slots. Only optional members of elastic groups are refused beyond them.
+  int slots = 1;
+  std::string address{};      // the address at which its nodes listen; empty: the address by which it is reached
+  std::size_t component = 0;  // the component of a heterogeneous Slurm job whose processes it takes
+  Launch launch = Launch::processes;  // the launcher of the groups whose processes it takes
 };
 
-// Each "name", "name:slots" or "name:slots:address". Throws Error for a name that stands there twice, and for what is
-// none.
+// Parses a list of "name", "name:slots" or "name:slots:address". Throws Error for a name that occurs twice and for a
+// malformed one.
 std::vector<HostSpec> read_hosts(const std::vector<std::string>& list);
 
 namespace internal {
 
-// What a host has for nodes.
+// The resources of a host for its nodes.
 struct HostCapacity {
   HostSpec spec{};
-  std::vector<unsigned> cores{};    // their numbers
-  std::vector<std::string> gpus{};  // by the names that CUDA knows them by
+  std::vector<unsigned> cores{};    // core numbers
+  std::vector<std::string> gpus{};  // names as CUDA knows them
   std::uint64_t memory = 0;         // bytes
-  std::string directory{};          // where nodes there write what they save; empty: the run's, which it shares with us
-  std::string machine{};            // of the cluster, where the host is a pod
+  // the directory for the files that its nodes save; empty: the run's directory, which it shares with us
+  std::string directory{};
+  std::string machine{};  // the machine of the cluster, where the host is a pod
 };
 
-// "10.0.0.5" for the name of a host; what is an address already stays. Empty when there is none.
+// Returns an address like "10.0.0.5" for the name of a host. An address stays as it is. Empty when the name is unknown.
 std::string address_of(const std::string& name);
 
-// By which address of this host that one is reached: "10.0.0.1". Empty when it is not, or is no address.
+// Returns this host's address on the route to `address`: "10.0.0.1". Empty when there is no route, or when `address` is
+// no address.
 std::string address_towards(const std::string& address);
 
-// What this one has; its slots are not counted.
+// The resources of this host; slots are not counted.
 HostCapacity capacity_here();
 
 }  // namespace internal

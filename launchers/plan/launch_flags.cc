@@ -9,12 +9,12 @@
 namespace lp::internal {
 namespace {
 
-// A flag that says something to some launchers only.
+// A flag that has a meaning for some launchers only.
 struct Partial {
   const char* flag;
   bool given;
   std::vector<Launch> launches;
-  bool alone = false;  // only where all groups have one of these
+  bool alone = false;  // it has a meaning only where all groups have one of these launchers
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// The flags that every program has, beside those of its own configuration. A value, and a function.
+// The flags of every program, beside those of its own configuration. A value and functions.
 
 #include <cstdint>
 #include <span>
@@ -87,10 +87,11 @@ struct LaunchFlags {
       lp::field("serve", "a program without any run() is meant: it ends with Ctrl-C"));
 };
 
-// Throws Error for a flag that says nothing to the launchers of the program's groups, naming those to which it does.
+// Throws Error for a flag that has no meaning for the launchers of the program's groups. The error names the launchers
+// for which it has one.
 void check_flags(const LaunchFlags& flags, const GroupLaunchers& launchers);
-// Throws Error for a flag of the command line whose value is empty where that can only be a slip: a variable of a
-// script that is not set.
+// Throws Error for a flag of the command line with an empty value where that can only be a mistake, such as an unset
+// variable of a script.
 void check_words(std::span<const char* const> words);
 
 }  // namespace lp::internal

@@ -72,7 +72,7 @@ std::string GroupLaunchers::text() const {
 }
 
 std::vector<Launch> GroupLaunchers::of_processes(const Plan& plan) const {
-  std::vector<std::optional<std::size_t>> first(plan.processes);  // group
+  std::vector<std::optional<std::size_t>> first(plan.processes);  // the first group of each process
   std::vector<Launch> launches(plan.processes, of_run());
   for (const PlanNode& node : plan.nodes) {
     if (!first[node.process].has_value()) first[node.process] = node.group;

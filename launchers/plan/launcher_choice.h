@@ -1,7 +1,7 @@
 #pragma once
-// Which launcher each group of a program has: that of the launch, or the one that its placement names. One run may have
-// several. Then who launched coordinates it, and the processes of its groups are on this host, on hosts of ssh, and in
-// a job of Slurm; all groups of threads share one process here. A value.
+// The launcher of each group of a program: that of the launch, or the one that its placement names. One run may have
+// several. Then the launching process coordinates it, and the processes of its groups run on this host, on hosts of ssh
+// and in a job of Slurm. All groups of threads share one process on this host. A value.
 
 #include <span>
 #include <string>
@@ -16,21 +16,21 @@ namespace lp::internal {
 
 class GroupLaunchers {
  public:
-  // `launch` is that of groups without one of their own. Throws Error for a launcher that there is not, and for some
-  // that do not go together.
+  // `launch` is the launcher of groups without one of their own. Throws Error for an unknown launcher, and for
+  // launchers that do not go together.
   GroupLaunchers(const Program& program, Launch launch, std::span<const GroupPlacement> placements);
 
   bool several() const { return several_; }
   bool has(Launch launch) const;
-  // By group; those of threads are processes where there are several.
+  // By group. In a run of several launchers, groups of threads count as processes.
   const std::vector<Launch>& of_groups() const { return groups_; }
-  // What the run as a whole is: the launcher of all groups, or `processes`, if they have several.
+  // The launcher of the run as a whole: that of all groups, or `processes` if there are several.
   Launch of_run() const { return several_ ? Launch::processes : of_run_; }
-  // "slurm", "processes and slurm".
+  // Returns text like "slurm" or "processes and slurm".
   std::string text() const;
-  // By group: whether it shares one process with the others of which this is so.
+  // By group: true if it shares one process with the other groups for which it is true.
   const std::vector<bool>& together() const { return together_; }
-  // By process of the plan. Throws Error when groups share one, and have different launchers.
+  // By process of the plan. Throws Error when groups with different launchers share a process.
   std::vector<Launch> of_processes(const Plan& plan) const;
 
  private:

@@ -17,7 +17,7 @@
 namespace lp::internal {
 namespace {
 
-// The first `count` of them, which it has.
+// Removes the first `count` elements and returns them. `from` has at least as many.
 template <class T>
 std::vector<T> take(std::vector<T>& from, std::size_t count) {
   std::vector<T> taken(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(count));
@@ -25,8 +25,8 @@ std::vector<T> take(std::vector<T>& from, std::size_t count) {
   return taken;
 }
 
-// Which hosts each group may have: all, or those that its placement names. In a run of several launchers those are of
-// its own.
+// The hosts that each group may have: all, or those that its placement names. In a run of several launchers, these are
+// the hosts of the group's own launcher.
 std::vector<std::vector<bool>> allowed_hosts(const Plan& plan, const std::vector<HostCapacity>& hosts,
                                              const std::vector<GroupPlacement>& placements) {
   std::vector<std::string> names;
@@ -56,7 +56,7 @@ std::vector<std::vector<bool>> allowed_hosts(const Plan& plan, const std::vector
   return allowed;
 }
 
-// Whether the program cannot begin without it: of an elastic group, the first nodes.
+// Returns true if the program cannot begin without the unit. For an elastic group these are its first nodes.
 bool is_needed(const Plan& plan, const Topology& topology, std::size_t unit) {
   const auto& nodes = topology.units[unit].nodes;
   return !topology.units[unit].elastic || std::any_of(nodes.begin(), nodes.end(), [&](NodeId node) {
@@ -244,7 +244,7 @@ std::size_t Places::cores_of(const Need& need) {
   return need.cpus < 1 ? 0 : static_cast<std::size_t>(std::ceil(need.cpus));
 }
 
-// Gives the unit the best host that there is. Why there is none; empty: it has one.
+// Assigns the unit to the best host. Returns why that is impossible, or an empty string on success.
 std::string Places::put(std::size_t unit, bool needed) {
   const Need& need = needs_[unit];
   std::optional<std::size_t> best;
@@ -259,7 +259,7 @@ std::string Places::put(std::size_t unit, bool needed) {
   return {};
 }
 
-// Gives the unit, which fits there, its share of the host.
+// Gives the unit its share of the host, in which it fits.
 void Places::seat(std::size_t unit, std::size_t host) {
   const Need& need = needs_[unit];
   Free& free = free_[host];
@@ -269,7 +269,7 @@ void Places::seat(std::size_t unit, std::size_t host) {
   free.units += 1;
   free.memory -= need.memory;
   std::map<std::string, std::string> environment = environments_[unit];
-  // Eigen and BLAS take every core otherwise, in every process.
+  // Without this, Eigen and BLAS use every core in every process.
   environment.try_emplace("OMP_NUM_THREADS", std::to_string(std::max(1, static_cast<int>(need.cpus))));
   if (need.gpus > 0) {
     place.gpus = take(free.gpus, static_cast<std::size_t>(need.gpus));
@@ -280,7 +280,7 @@ void Places::seat(std::size_t unit, std::size_t host) {
   for (const auto& [name, value] : environment) place.environment.push_back(name + "=" + value);
 }
 
-// What the unit asks for, and what each host that it may have still has.
+// Describes the needs of the unit, and what is left on each host that it may have.
 std::string Places::shortage(std::size_t unit, bool needed) const {
   const Need& need = needs_[unit];
   std::string left;

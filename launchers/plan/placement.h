@@ -1,5 +1,5 @@
 #pragma once
-// What each process of a run gets beside its nodes: its host, environment, processors, GPUs.
+// Assigns to each process of a run its host, environment, cores and GPUs.
 
 #include <cstddef>
 #include <cstdint>
@@ -16,65 +16,65 @@
 
 namespace lp::internal {
 
-// What the groups of `program` are to be, after what a configuration file says of them. Throws Error for a group that
-// the program does not have, and for what cannot be done on one host.
+// Returns the options of the program's groups after the placements of a configuration file. Throws Error for a group
+// that the program does not have, and for options that one host cannot fulfil.
 std::vector<GroupOptions> placed_groups(const Program& program, std::span<const GroupPlacement> placements);
 
-// The plan of a launch on this host. Throws Error with everything that is wrong.
+// The plan of a launch on this host. Throws Error with all problems.
 Plan plan_here(const Program& program, const LaunchOptions& options);
 
-// What each process of a run gets: its host, and a share of what that has.
+// The place of one process of a run: its host, and its share of that host's resources.
 struct UnitPlace {
   static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 
   std::size_t host = kNowhere;
   std::vector<std::string> environment{};  // NAME=value
-  std::string directory{};                 // to work in; empty: the agent's
+  std::string directory{};                 // its working directory; empty: the agent's
   std::vector<unsigned> cores{};           // empty: all
   std::vector<std::string> gpus{};
-  std::uint64_t memory = 0;             // bytes that it may use; 0: no limit
+  std::uint64_t memory = 0;             // the limit in bytes; 0: no limit
   std::vector<std::string> debugger{};  // the command that runs it; empty: none
-  std::string listen{};                 // address of its host, for TCP
+  std::string listen{};                 // its host's address for TCP
 };
 
-// Gives out hosts and what they have, in the order of the plan: each unit goes to the host, among those that its groups
-// allow, that has the smallest part of its slots in use. GPUs and, with `pin`, processors belong to one unit each.
-// Members of an elastic group that need not be there come last, and have no place when there is none, or no slot, left.
-// Owned by one thread.
+// Assigns hosts and their resources to units, in the order of the plan. Each unit goes to the host, among those that
+// its groups allow, that has the smallest part of its slots in use. A GPU belongs to one unit, and with `pin` a core
+// does, too. Optional members of an elastic group come last. They stay without a place when no resources or slots are
+// left. One thread owns it.
 class Places {
  public:
   struct Options {
     bool pin = false;
-    bool dedicated = false;  // each unit has the host of its number, which the engine has given what the unit needs
-    std::vector<Launch> launches{};         // by unit: that of the hosts that it may have; empty: it may have any
-    std::vector<std::size_t> components{};  // the same of the component
+    // each unit has the host of its own number, and the engine has given that host what the unit needs
+    bool dedicated = false;
+    std::vector<Launch> launches{};         // by unit: the launcher of the hosts that it may have; empty: any
+    std::vector<std::size_t> components{};  // by unit: the component of the hosts that it may have; empty: any
     std::string debug{};                    // the node that runs under a debugger
     std::vector<GroupPlacement> placements{};
   };
 
-  // Throws Error, with the sum, for what does not fit, for a host that is not there, and for a node to debug that is
-  // not.
+  // Throws Error, with the sum, for units that do not fit, for an unknown host, and for an unknown node to debug.
   Places(const Plan& plan, const Topology& topology, std::vector<HostCapacity> hosts, const Options& options);
 
   const UnitPlace& of(std::size_t unit) const { return places_[unit]; }
   const HostCapacity& host(std::size_t index) const { return hosts_[index]; }
 
-  // The host is there, or there again, at this address, and has what the engine has given it; the others as in
-  // HostCapacity.
+  // Records that the host is present, or present again, at this address, with the resources that the engine has given
+  // it. The other arguments are as in HostCapacity.
   void meet(std::size_t host, const std::string& address, const std::string& directory, const std::string& machine);
-  // The host is lost: what it has is given out no more.
+  // Records that the host is lost. Its resources are assigned no more.
   void lose(std::size_t host);
-  // The host that was lost is there again, and has this now. Who had its place there has one there as long as all fit;
-  // the others have none.
+  // Records that a lost host is back with this capacity. Units that ran there are assigned again while they fit; the
+  // rest become unassigned.
   void take_back(std::size_t host, HostCapacity capacity);
-  // "2 gpus, 3.5G of memory", with `pin` its processors, too: all that the host has.
+  // Returns the host's whole capacity, like "2 gpus, 3.5G of memory"; with `pin` it includes the cores.
   std::string capacity_text(std::size_t host) const;
-  // Whether the unit may have a host that is lost, and dialed again.
+  // Returns true if the unit may have a lost host that is being dialed again.
   bool misses_host(std::size_t unit) const;
-  // Gives the unit a place if it has none, or if its host is lost. Why that cannot be; empty: it has one. Only a unit
-  // that is `needed` has one where all slots are in use.
+  // Assigns the unit to a host unless it already has a live one. Returns why that is impossible, or an empty string on
+  // success. Only a required unit may exceed a host's slots.
   std::string place(std::size_t unit, bool needed);
-  // Others may have its place.
+  // Frees the unit's place for other units.
   void release(std::size_t unit);
 
  private:
@@ -82,13 +82,13 @@ class Places {
     double cpus = 0;
     int gpus = 0;
     std::uint64_t memory = 0;
-    std::vector<bool> hosts{};  // which may have it
+    std::vector<bool> hosts{};  // the hosts that may have it
   };
   struct Free {
     std::vector<unsigned> cores{};
     std::vector<std::string> gpus{};
     std::uint64_t memory = 0;
-    int units = 0;  // that are there
+    int units = 0;  // the number of units there
     bool lost = false;
   };
 
@@ -107,7 +107,7 @@ class Places {
   std::vector<Free> free_;
   std::vector<Need> needs_;                                       // by unit
   std::vector<UnitPlace> places_;                                 // by unit
-  std::vector<std::map<std::string, std::string>> environments_;  // by unit: what its groups say
+  std::vector<std::map<std::string, std::string>> environments_;  // by unit: the variables of its groups
 };
 
 }  // namespace lp::internal

@@ -1,5 +1,5 @@
 #pragma once
-// What the processes of a plan ask of the hosts that engines give them. Values.
+// The resources that the processes of a plan request from the hosts of an engine. Values.
 
 #include <cstdint>
 #include <vector>
@@ -9,7 +9,7 @@
 namespace lp::internal {
 
 struct ProcessNeeds {
-  double cpus = 0;  // 0: none for itself
+  double cpus = 0;  // 0: it requests none for itself
   int gpus = 0;
   std::uint64_t memory = 0;  // bytes; 0: no limit
 };

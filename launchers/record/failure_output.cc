@@ -14,7 +14,8 @@ constexpr std::string_view kSummary = "SUMMARY: ";
 constexpr std::string_view kRuntimeError = ": runtime error: ";
 
 bool is_crash(const std::string& line) { return line.starts_with(kCrashMark); }
-// "==7==ERROR: AddressSanitizer: ...", "WARNING: ThreadSanitizer: ...", and UndefinedBehaviorSanitizer's own way.
+// Matches "==7==ERROR: AddressSanitizer: ...", "WARNING: ThreadSanitizer: ..." and the form of
+// UndefinedBehaviorSanitizer.
 bool begins_report(const std::string& line) {
   return line.find("ERROR: AddressSanitizer: ") != std::string::npos ||
          line.find("ERROR: LeakSanitizer: ") != std::string::npos || line.starts_with("WARNING: ThreadSanitizer: ") ||
@@ -22,13 +23,12 @@ bool begins_report(const std::string& line) {
 }
 bool is_frame(const std::string& line) { return line.starts_with("    #"); }
 
-// What a sanitizer has found, in one line; empty: none has stopped this process.
+// The finding of a sanitizer in one line; empty: no sanitizer has stopped this process.
 std::string finding(const std::vector<std::string>& report) {
   const auto summary =
       std::find_if(report.begin(), report.end(), [](const std::string& line) { return line.starts_with(kSummary); });
   if (summary != report.end()) return summary->substr(kSummary.size());
-  // Debian's UndefinedBehaviorSanitizer has no summary. It stops a process at a finding, so nothing but a stack
-  // follows.
+  // UndefinedBehaviorSanitizer of Debian writes no summary. It stops a process at a finding, so only a stack follows.
   const bool last = !report.empty() && report.front().find(kRuntimeError) != std::string::npos &&
                     std::all_of(report.begin() + 1, report.end(),
                                 [](const std::string& line) { return line.empty() || is_frame(line); });
@@ -38,10 +38,10 @@ std::string finding(const std::vector<std::string>& report) {
 }  // namespace
 
 void add_last_words(std::vector<std::string> lines, Cause& cause) {
-  // A report may come while the process goes on, so the last one counts.
+  // A process may continue after a report, so the last report counts.
   const auto crash = std::find_if(lines.begin(), lines.end(), is_crash);
   const auto report = std::find_if(std::make_reverse_iterator(crash), lines.rend(), begins_report);
-  auto end = crash;  // of what the program itself wrote
+  auto end = crash;  // the end of the program's own output
   for (auto frame = crash; frame != lines.end(); ++frame) {
     if (!is_crash(*frame)) cause.backtrace.push_back(readable_frame(*frame));
   }
@@ -52,7 +52,8 @@ void add_last_words(std::vector<std::string> lines, Cause& cause) {
   if (report != lines.rend()) {
     const auto begin = std::prev(report.base());
     const std::string found = finding({begin, crash});
-    // Else it has not ended the process, or the process would have ended anyway: a leak that is found at its end.
+    // In all other cases the finding has not ended the process, or the process ended anyway: a leak is found at the
+    // end.
     if (!found.empty() && cause.what.starts_with(describe(cause.exit))) {
       cause.what += ": " + found;
       end = begin;
@@ -63,7 +64,7 @@ void add_last_words(std::vector<std::string> lines, Cause& cause) {
     }
   }
   for (auto line = lines.begin(); line != end; ++line) {
-    const bool ruler = line->find_first_not_of('=') == std::string::npos;  // or empty
+    const bool ruler = line->find_first_not_of('=') == std::string::npos;  // or an empty line
     if (!ruler) cause.last_lines.push_back(std::move(*line));
   }
   if (cause.last_lines.size() > kMost) cause.last_lines.erase(cause.last_lines.begin(), cause.last_lines.end() - kMost);

@@ -1,6 +1,6 @@
 #pragma once
-// What the end of a process's standard error tells of its death: the backtrace of a crash, a sanitizer's finding, and
-// the last lines before them. A pure function.
+// Finds the reason for a process's death at the end of its standard error: the backtrace of a crash, a sanitizer's
+// finding, and the last lines before them. A pure function.
 
 #include <string>
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace lp::internal {
 
-// Adds to the cause what its process wrote last, oldest line first. Of a sanitizer's report the cause gets its summary
-// and its first stack; the rest stands in the log.
+// Adds the last lines that the process wrote, oldest first, to the cause. From a sanitizer's report the cause gets the
+// summary and the first stack; the log keeps the rest.
 void add_last_words(std::vector<std::string> lines, Cause& cause);
 
 }  // namespace lp::internal

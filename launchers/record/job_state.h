@@ -1,21 +1,21 @@
 #pragma once
-// A run's job in its cluster, as the cluster tells of it. A value.
+// The state of a run's job as its cluster reports it. A value.
 
 #include <string>
 
 namespace lp::internal {
 
 struct JobState {
-  std::string name{};    // "RUNNING"; empty: the cluster knows no such job, any more
-  std::string reason{};  // empty: the cluster gives none
-  std::string host{};    // that has its coordinator
+  std::string name{};    // "RUNNING"; empty: the cluster does not know the job, or no longer knows it
+  std::string reason{};  // empty: the cluster gives no reason
+  std::string host{};    // the host of the coordinator
   bool heterogeneous = false;
-  std::string lost{};  // the job has ended without the node on which its script ran: this one
+  std::string lost{};  // the node on which the job's script ran, if the job has ended because it lost that node
   int code = 0;
   int signal = 0;
 
-  bool waits() const;       // to begin, for the first time or again
-  bool ended() const;       // or is forgotten
+  bool waits() const;       // the job waits to begin, for the first time or again
+  bool ended() const;       // the job has ended or is forgotten
   std::string why() const;  // " (Resources)", or nothing
 };
 

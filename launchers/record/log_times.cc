@@ -15,7 +15,7 @@
 namespace lp::internal {
 namespace {
 constexpr double kPeriod = 1;        // seconds between two lines
-constexpr std::uint64_t kShare = 8;  // the file has at most one part in so many of what its log may have
+constexpr std::uint64_t kShare = 8;  // the file has at most one kShare-th of the size of its log
 }  // namespace
 
 std::filesystem::path times_path(const std::filesystem::path& part) {
@@ -47,7 +47,7 @@ std::vector<LogTime> parse_times(std::string_view text) {
   std::vector<LogTime> times;
   while (!text.empty()) {
     const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) break;  // it is being written
+    if (end == std::string_view::npos) break;  // the line is still being written
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(end + 1);
     LogTime one;

@@ -40,7 +40,8 @@ bool NodeLog::open() {
   std::error_code ignored;
   std::filesystem::create_directories(path_.parent_path(), ignored);
   fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-  if (fd_ >= 0) size_ = static_cast<std::uint64_t>(std::max<off_t>(lseek(fd_, 0, SEEK_END), 0));  // of an earlier start
+  // continues the file of an earlier start
+  if (fd_ >= 0) size_ = static_cast<std::uint64_t>(std::max<off_t>(lseek(fd_, 0, SEEK_END), 0));
   return fd_ >= 0;
 }
 

@@ -1,8 +1,9 @@
 #pragma once
-// The log of one node on disk, bounded: the beginning and the newest part stay. "worker/1.log" is always the part that
-// grows; once it is full it becomes "worker/1.first.log", and later "worker/1.previous.log", which the next replaces.
+// The bounded log of one node on disk: the beginning and the newest part stay. "worker/1.log" is always the part that
+// grows. Once it is full it becomes "worker/1.first.log", later parts become "worker/1.previous.log", and each of those
+// replaces the one before.
 //
-// Owned and used by one thread.
+// One thread owns and uses it.
 
 #include <cstdint>
 #include <filesystem>
@@ -15,14 +16,14 @@ namespace lp::internal {
 
 class NodeLog {
  public:
-  // The file is made with the first write, or goes on as an earlier start of the run has left it; `limit` bounds all
+  // The first write makes the file, or continues the one that an earlier start of the run has left. `limit` bounds all
   // parts together.
   NodeLog(std::filesystem::path path, std::uint64_t limit);
   ~NodeLog();
   NodeLog(NodeLog&& other) noexcept;
   NodeLog& operator=(NodeLog&&) = delete;
 
-  // False, and nothing more is ever written, once the disk refuses: then `error` says why, once.
+  // Returns false once the disk refuses a write, and nothing more is ever written. `error` gets the reason once.
   bool write(std::string_view bytes, std::string& error);
 
  private:
@@ -30,9 +31,9 @@ class NodeLog {
   void turn_over();
 
   std::filesystem::path path_;
-  std::uint64_t part_;  // bytes of each of the three parts
+  std::uint64_t part_;  // the size of each of the three parts in bytes
   std::uint64_t size_ = 0;
-  std::uint64_t parts_ = 0;  // that are full
+  std::uint64_t parts_ = 0;  // the number of full parts
   LogTimes times_;
   int fd_ = -1;
   bool broken_ = false;

@@ -11,10 +11,10 @@ namespace lp::internal {
 namespace {
 
 constexpr std::size_t kLastLines = 160;  // a sanitizer's report is long
-constexpr std::size_t kWidest = 24;      // of a prefix
+constexpr std::size_t kWidest = 24;      // the longest prefix
 constexpr std::array kColours = {"36", "33", "32", "35", "34", "31", "96", "93", "92", "95"};
 
-// The length of the colour sequence that `text` begins with; 0 when there is none.
+// The length of the colour sequence at the start of `text`; 0 when there is none.
 std::size_t colour_length(std::string_view text) {
   if (!text.starts_with("\033[")) return 0;
   const std::size_t end = text.find_first_not_of("0123456789;", 2);

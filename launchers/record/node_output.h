@@ -1,8 +1,8 @@
 #pragma once
-// What node processes print: into a log each, and, line by line with the node's name in front, to the terminal. Keeps
-// the last lines of standard error, for the cause of a failure.
+// The output of node processes. It goes into one log for each, and to the terminal line by line with the node's name in
+// front. The last lines of standard error are kept for the cause of a failure.
 //
-// Owned and used by the loop thread of a run.
+// The loop thread of a run owns and uses it.
 
 #include <cstdint>
 #include <deque>
@@ -17,13 +17,13 @@
 
 namespace lp::internal {
 
-// Cuts a stream of bytes into lines. A line that grows too long is given in parts, as a line each.
+// Cuts a stream of bytes into lines. A line that grows too long is split into several lines.
 class LineCutter {
  public:
   static constexpr std::size_t kLongest = std::size_t{1} << 16;
 
   void feed(std::string_view bytes, Function<void(std::string_view line)> take);
-  void finish(Function<void(std::string_view line)> take);  // the last line, when it has no end
+  void finish(Function<void(std::string_view line)> take);  // passes on the last line if it has no line end
 
  private:
   std::string rest_;
@@ -32,22 +32,22 @@ class LineCutter {
 class Output {
  public:
   struct Options {
-    std::filesystem::path logs{};  // the directory; empty: no logs
-    std::uint64_t log_bytes = 0;   // of each node
-    bool lines = true;             // to the terminal
-    bool all_to_error = false;     // standard output is kept for a result
+    std::filesystem::path logs{};  // the logs' directory; empty: no logs
+    std::uint64_t log_bytes = 0;   // the limit for each node
+    bool lines = true;             // print lines to the terminal
+    bool all_to_error = false;     // print to standard error alone, because standard output is for a result
   };
 
-  // `units` are the names to put in front. `terminal` may be null.
+  // `units` are the names that stand in front of lines. `terminal` may be null.
   Output(std::vector<std::string> units, Options options, Terminal* terminal);
 
-  void begin(std::size_t unit);  // a process of it is started: what another wrote last is not its own
+  void begin(std::size_t unit);  // a process of the unit starts, so the last lines of the earlier process are forgotten
   void take(std::size_t unit, bool error, std::string_view bytes);
-  void finish(std::size_t unit);  // its process has ended: the rest without a line end is a line too
+  void finish(std::size_t unit);  // a process of the unit has ended, so a rest without a line end becomes a line
 
-  // The last lines that the unit wrote to standard error, oldest first.
+  // Returns the last lines that the unit wrote to standard error, oldest first.
   std::vector<std::string> last_lines(std::size_t unit) const;
-  // "unit/0.log" below the logs' directory.
+  // Returns "unit/0.log" below the logs' directory.
   static std::filesystem::path log_name(const std::string& unit);
 
  private:
@@ -62,13 +62,14 @@ class Output {
   Options options_;
   Terminal* terminal_;
   std::vector<Unit> units_;
-  std::size_t width_ = 0;  // of the longest name
+  std::size_t width_ = 0;  // the length of the longest name
   bool log_failed_ = false;
 };
 
-// Bytes for a terminal: control characters and what is not UTF-8 as \xNN. Colours (escape [ ... m) and tabs stay.
+// Makes bytes safe for a terminal: control characters and bytes that are not UTF-8 become \xNN. Colours (escape [ ...
+// m) and tabs stay.
 std::string printable(std::string_view line);
-// The same for a word in a line that is not its writer's own: neither colours nor tabs.
+// Does the same for a word inside a line of another writer: colours and tabs are replaced, too.
 std::string printable_word(std::string_view word);
 
 }  // namespace lp::internal

@@ -1,6 +1,6 @@
 #pragma once
-// What a run leaves in its directory for people and tools, beside its plan and status: who launched it, what happened,
-// and what came of it. Values, which to_json and from_json know. Times are seconds since 1970.
+// The records that a run leaves in its directory for people and tools, beside its plan and status: who launched it, the
+// events, and the result. Values that to_json and from_json know. Times are seconds since 1970.
 
 #include <cstdint>
 #include <string>
@@ -10,56 +10,56 @@
 
 namespace lp {
 
-// run.json: written before anything starts.
+// run.json, which is written before anything starts.
 struct RunRecord {
   std::string run{};
   std::string program{};
   std::string launch{};     // "threads", "processes"
-  std::string job{};        // of Slurm, in which it runs; empty: in none, or not yet
-  std::string host{};       // of the launcher; of a job that has not begun: where it was submitted
-  std::string binary{};     // the program's file there
-  std::string directory{};  // of the run, there
-  std::string kubectl{};    // the command that reaches the cluster where it runs; empty: in none
+  std::string job{};        // the Slurm job in which it runs; empty: in none, or not yet
+  std::string host{};       // the launcher's host; before a job has begun, the host that submitted it
+  std::string binary{};     // the path of the program's file on that host
+  std::string directory{};  // the path of the run directory on that host
+  std::string kubectl{};    // the command that reaches the run's cluster; empty: it runs in no cluster
   int pid = 0;
   double began = 0;
   std::uint64_t seed = 0;
-  std::string resumed{};               // the run directory that it goes on from; empty: none
-  std::vector<std::string> command{};  // of the launcher
+  std::string resumed{};               // the run directory that it continues from; empty: none
+  std::vector<std::string> command{};  // the launcher's command line
 };
 
 // A line of events.log.
 struct RunEvent {
   enum class Kind : std::uint8_t {
-    starting,    // an incarnation of a node
-    ready,       // it serves
-    finished,    // its run() has returned
-    failed,      // why, in `text`
-    restarting,  // when and from where, in `text`
-    ignored,     // the program goes on without it
-    cut,         // the program's: `text` tells the step
-    phase,       // the program's new phase, in `text`
-    ended,       // the program, and why
-    left,        // a member of an elastic group, and why, in `text`
-    came,        // one that was not there
-    cut_failed,  // the program's, and why, in `text`
+    starting,    // an incarnation of a node starts
+    ready,       // the node serves
+    finished,    // the node's run() has returned
+    failed,      // the node failed; `text` has the reason
+    restarting,  // `text` has the time and the step to which it returns
+    ignored,     // the program continues without the node
+    cut,         // the program completed a cut; `text` has its step
+    phase,       // `text` has the program's new phase
+    ended,       // the program has ended; `text` has the reason
+    left,        // a member of an elastic group is absent; `text` has the reason
+    came,        // an absent member is back
+    cut_failed,  // a cut of the program failed; `text` has the reason
   };
   double time = 0;
   Kind kind = Kind::starting;
-  std::string node{};  // or several of one process, joined by commas; empty: the program
+  std::string node{};  // one node, or several of one process, joined by commas; empty: the program
   std::uint32_t incarnation = 0;
   std::string text{};
 };
 
-// result.json: written when the run has ended. In the file there is also `report`: what the program's report found.
+// result.json, which is written when the run has ended. The file also has `report`: the result of the program's report.
 struct ResultRecord {
   bool success = false;
   std::string reason{};
-  std::string stopped_by{};  // who outside the program ended the run; empty: nobody
-  int signal = 0;            // that asked the launcher to end the run; 0: none
+  std::string stopped_by{};  // who ended the run from outside the program; empty: nobody
+  int signal = 0;            // the signal that asked the launcher to end the run; 0: none
   int exit_code = 0;
   Cause cause{};
   double ended = 0;
-  double seconds = 0;  // since the run began
+  double seconds = 0;  // from the beginning of the run
 };
 
 }  // namespace lp

@@ -19,14 +19,15 @@
 namespace lp::internal {
 namespace {
 
-constexpr auto kLockPeriod = std::chrono::milliseconds(100);  // between two tries to have a lock; flock has no deadline
+// the wait between two attempts to lock; flock has no deadline
+constexpr auto kLockPeriod = std::chrono::milliseconds(100);
 
 [[noreturn]] void refuse(const std::filesystem::path& directory, const std::string& why) {
   throw Error(ErrorKind::failed, "the run directory " + directory.string() + " cannot be written: " + why +
                                      "; choose another one with --directory");
 }
 
-// A directory that is there already keeps the permissions that its owner has chosen.
+// An existing directory keeps the permissions that its owner has chosen.
 void make_private_directory(const std::filesystem::path& directory) {
   std::error_code error;
   if (!std::filesystem::create_directories(directory, error) && !error) return;
@@ -34,7 +35,7 @@ void make_private_directory(const std::filesystem::path& directory) {
   if (error) refuse(directory, error.message());
 }
 
-// The kernel gives it back however this process ends. Where a file system has no locks, nothing is held.
+// The kernel releases the lock however this process ends. On a file system without locks, nothing is locked.
 Descriptor lock(const std::filesystem::path& directory, Time until) {
   Descriptor file(open((directory / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!file) refuse(directory, std::strerror(errno));
@@ -93,7 +94,7 @@ Descriptor make_run_directory(const std::filesystem::path& directory, bool own, 
   make_private_directory(directory);
   Descriptor taken = lock(directory, until);
   std::error_code error;
-  if (own) std::filesystem::remove(directory / "result.json", error);  // of an earlier start
+  if (own) std::filesystem::remove(directory / "result.json", error);  // removes the result of an earlier start
   if (!own && std::filesystem::exists(directory / "plan.json", error)) {
     throw Error(
         ErrorKind::failed,

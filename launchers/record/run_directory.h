@@ -1,6 +1,5 @@
 #pragma once
-// Where a run keeps its files, and how they are written so that a reader never sees half of one. Functions without
-// state.
+// Chooses the directory of a run, and writes files so that a reader never sees half of one. Functions without state.
 
 #include <filesystem>
 #include <string>
@@ -11,31 +10,31 @@
 
 namespace lp::internal {
 
-// "digits-20260131-235959-7f3a"
+// Returns a name like "digits-20260131-235959-7f3a".
 std::string new_run_name(const std::string& program);
 std::string random_suffix();  // "7f3a"
 
-// Below $XDG_STATE_HOME/lp/runs, or ~/.local/state/lp/runs.
+// Returns the run's directory below $XDG_STATE_HOME/lp/runs, or below ~/.local/state/lp/runs.
 std::filesystem::path default_run_directory(const std::string& run);
 
-// Makes a run that is elsewhere known below the default directory, by a link; links whose runs are gone are removed.
-// Nothing happens where that cannot be written.
+// Links a run that is elsewhere into the default directory, so that tools find it. Removes links whose runs no longer
+// exist. Does nothing where the directory cannot be written.
 void register_run(const std::string& run, const std::filesystem::path& directory);
 
-// Makes the directory, which is for this user alone, with logs/ and checkpoints/ in it, and takes it: nobody else can
-// as long as what is returned is open. Throws Error, saying what to do, when it cannot be written, when another launch
-// has taken it, and when it holds another run. `own`: what it holds is of this run, which goes on there, as soon as an
-// earlier start has left it; that is waited for until `until`.
+// Makes the directory, which only this user may read, with logs/ and checkpoints/ in it, and locks it. The lock holds
+// as long as the returned descriptor is open. Throws Error, with the remedy, when the directory cannot be written, when
+// another launch holds it, and when it holds another run. `own` means that its contents belong to this run, which
+// continues there; the call then waits until `until` for an earlier start to release it.
 Descriptor make_run_directory(const std::filesystem::path& directory, bool own = false, Time until = {});
 
-// Replaces the file, so that a reader never sees half of it. False when it cannot be; `error` says why, and what was
-// there before stays.
+// Replaces the file so that a reader never sees half of it. Returns false when it cannot; `error` then holds the
+// reason, and the old file stays.
 bool write_file(const std::filesystem::path& path, std::string_view text, std::string& error);
 
-// Writes all of it, or leaves errno and returns false.
-// Nothing of the run began: its directory may be another one's.
+// Removes the files that describe a run that never began. The directory stays, because it may belong to another run.
 void forget_run(const std::filesystem::path& directory);
 
+// Writes the whole text. On failure returns false and leaves the reason in errno.
 bool write_all(int fd, std::string_view text);
 
 }  // namespace lp::internal

@@ -11,12 +11,12 @@
 namespace lp::internal {
 namespace {
 
-// "digits" or "7f3a" of "digits-20260131-235959-7f3a".
+// Matches "digits" or "7f3a" of "digits-20260131-235959-7f3a".
 bool is_meant(const std::string& name, const std::string& given) {
   return name.starts_with(given) || name.ends_with("-" + given);
 }
 
-// Names end in a time and letters, which nobody types with an error: their beginnings are compared.
+// Compares only the beginnings, because names end in a time and letters, in which nobody makes typing errors.
 std::string nearest(const std::string& given, const std::vector<RunPlace>& runs) {
   std::vector<std::string> beginnings;
   for (const RunPlace& run : runs) beginnings.push_back(run.name.substr(0, given.size()));

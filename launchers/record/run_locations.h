@@ -1,5 +1,5 @@
 #pragma once
-// Where the runs of this user are: by name, below the state directory. Functions and values; any thread.
+// Finds the runs of this user by name, below the state directory. Functions and values; any thread.
 
 #include <filesystem>
 #include <string>
@@ -14,11 +14,11 @@ struct RunPlace {
 
 bool is_run(const std::filesystem::path& directory);
 
-// All runs, the newest first. Throws Error when nothing says where runs are.
+// Returns all runs, the newest first. Throws Error when the environment does not define where runs are.
 std::vector<RunPlace> all_runs();
 
-// The run that `given` means: a name, its beginning or its end, as long as only one run has it; "last"; or, with a
-// slash, a directory. Throws Error, naming those that fit, or the nearest.
+// Finds the run that `given` means: a name; its beginning or end, if only one run has it; "last"; or, with a slash, a
+// directory. Throws Error with the names that fit, or with the nearest name.
 RunPlace find_run(const std::string& given);
 
 }  // namespace lp::internal

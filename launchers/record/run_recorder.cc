@@ -16,7 +16,8 @@ namespace lp::internal {
 namespace {
 
 constexpr std::uint64_t kEventBytes = std::uint64_t{3} << 20;
-constexpr std::uint64_t kAllCuts = 1000;  // are written as events; then one in so many seconds
+// up to this number every cut is an event, later one cut in a number of seconds
+constexpr std::uint64_t kAllCuts = 1000;
 constexpr double kCutPeriod = 60;
 
 // To the millisecond.
@@ -69,7 +70,7 @@ void Journal::status(std::string_view json) { write("status.json", std::string(j
 void Journal::event(RunEvent event) {
   if (!writes()) return;
   event.time = wall_seconds();
-  if (event.kind == RunEvent::Kind::cut) {  // many of them must not take the place of what matters more
+  if (event.kind == RunEvent::Kind::cut) {  // many cuts must not displace more important events
     if (++cuts_ > kAllCuts && event.time < last_cut_ + kCutPeriod) return;
     last_cut_ = event.time;
   }

@@ -1,8 +1,8 @@
 #pragma once
-// What a run writes about itself into its directory: plan.json, run.json, config.yaml, status.json, events.log and
-// result.json. The run goes on when they cannot be written.
+// Writes the files of a run into its directory: plan.json, run.json, config.yaml, status.json, events.log and
+// result.json. The run continues when they cannot be written.
 //
-// Owned and used by the loop thread of a run, except for the constructor and begin(), which come before it.
+// The loop thread of a run owns and uses it. Only the constructor and begin() come before that thread.
 
 #include <cstdint>
 #include <filesystem>
@@ -17,21 +17,21 @@ struct Plan;
 
 namespace internal {
 
-// In a run's directory: a file for --config, with the resolved configuration of the program, and below `launch` which
-// of the binary's programs it is, and the seed.
+// A file for --config in the run's directory. It has the resolved configuration of the program, and below `launch` the
+// name of the program inside the binary and the seed.
 inline constexpr const char* kConfigurationFile = "config.yaml";
 
-// Of this machine.
+// The name of this machine.
 std::string host_name();
 
 class Journal {
  public:
-  // `directory` is there already; empty: nothing is written.
+  // `directory` must exist; empty: nothing is written.
   explicit Journal(const std::filesystem::path& directory);
 
   bool writes() const { return !directory_.empty(); }
-  // Fills in what it knows itself: host, binary, directory, process, time and command. `configuration`: as
-  // resolved_configuration() gives it.
+  // Fills in the host, the binary, the directory, the process, the time and the command by itself. `configuration` is
+  // the result of resolved_configuration().
   void begin(RunRecord record, const Plan& plan, const std::string& configuration);
   void status(std::string_view json);
   void event(RunEvent event);
@@ -39,13 +39,13 @@ class Journal {
   std::string end(ResultRecord record, std::string_view report);
 
  private:
-  std::string write(const char* name, std::string text);  // why it could not be written
+  std::string write(const char* name, std::string text);  // returns why it could not be written
 
   std::filesystem::path directory_;
   double began_ = 0;
   NodeLog events_;
-  std::uint64_t cuts_ = 0;  // complete ones
-  double last_cut_ = 0;     // when one was written
+  std::uint64_t cuts_ = 0;  // the number of complete cuts
+  double last_cut_ = 0;     // the time of the last cut that was written
 };
 
 }  // namespace internal

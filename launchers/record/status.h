@@ -1,5 +1,5 @@
 #pragma once
-// What a run is doing, and what became of it, for people and tools. Values.
+// The state of a run and its result, for people and tools. Values.
 
 #include <cstdint>
 #include <map>
@@ -21,17 +21,17 @@ enum class Phase : std::uint8_t {
 
 // Why a run failed: the first failure that its policy did not forgive.
 struct Cause {
-  // "worker/1"; several of one process: joined by commas; "report"; "agent": of the launcher's host; empty: the
-  // launcher
+  // "worker/1"; several nodes of one process are joined by commas; "report"; "agent": the agent of the launcher's host;
+  // empty: the launcher
   std::string node{};
   std::uint32_t incarnation = 0;
   std::string what{};                     // "std::runtime_error: no such file", "was killed by signal 9 (SIGKILL)"
-  ExitStatus exit{};                      // of its process, where that ended
+  ExitStatus exit{};                      // the end of its process, if it ended
   bool hanging = false;                   // it did not answer
-  std::vector<std::string> last_lines{};  // of its standard error, backtrace excluded
+  std::vector<std::string> last_lines{};  // the last lines of its standard error, without the backtrace
   std::vector<std::string> backtrace{};
 
-  // Several lines: who and what first, then the backtrace and the last lines.
+  // Several lines: the node and the failure first, then the backtrace and the last lines.
   std::string text() const;
 };
 
@@ -42,12 +42,12 @@ struct NodeStatus {
   State state = State::waiting;
   std::uint32_t incarnation = 0;
   int restarts = 0;
-  std::string host{};       // where its process is; empty: on that of the launcher
-  int pid = 0;              // of its process; 0: it has none of its own, or none now
-  std::uint64_t step = 0;   // of its progress
+  std::string host{};       // the host of its process; empty: the launcher's host
+  int pid = 0;              // the id of its process; 0: it has none of its own, or none now
+  std::uint64_t step = 0;   // the step of its progress
   std::uint64_t total = 0;  // 0: unknown
   std::map<std::string, double> values{};
-  std::string text{};  // of its last failure
+  std::string text{};  // the text of its last failure
 };
 
 struct RunStatus {
@@ -57,17 +57,18 @@ struct RunStatus {
   std::uint64_t cut = 0;  // the step of the last complete cut; 0: none
 };
 
-// How a run ended. Stopped: somebody outside ended it, before it had ended by itself.
+// How a run ended. Stopped: somebody outside ended it before it ended by itself.
 enum class Ending : std::uint8_t { succeeded, failed, stopped };
 
 struct RunResult {
   static constexpr int kStopped = 3;
 
   bool success = false;
-  std::string reason{};      // why it ended
-  std::string stopped_by{};  // who outside the program wanted that: "lp stop of ann", "SIGINT"; then it is no success
-  int signal = 0;            // that asked this process to end the run
-  Cause cause{};             // when it failed
+  std::string reason{};  // why it ended
+  // who outside the program ended it: "lp stop of ann", "SIGINT"; the run then has no success
+  std::string stopped_by{};
+  int signal = 0;  // the signal that asked this process to end the run
+  Cause cause{};   // set when the run failed
 
   Ending ending() const { return success ? Ending::succeeded : cause.what.empty() ? Ending::stopped : Ending::failed; }
   int exit_code() const {

@@ -20,7 +20,7 @@
 namespace lp::internal {
 namespace {
 
-constexpr auto kTimeToEnd = std::chrono::seconds(6);  // of agents that kill what is left
+constexpr auto kTimeToEnd = std::chrono::seconds(6);  // for agents that kill their remaining processes
 constexpr std::uint64_t kRouter = 0;
 
 }  // namespace
@@ -49,10 +49,10 @@ struct Reception::State {
   // An agent that has dialed.
   struct Guest {
     std::size_t agent = 0;
-    std::string id{};     // as the router knows it
-    int descriptor = -1;  // of its connection
+    std::string id{};     // the router's name for it
+    int descriptor = -1;  // the descriptor of its connection
     std::unique_ptr<Tunnel> tunnel{};
-    bool lost = false;  // the owner closed its stream, and the run was not over: nobody waits for its end
+    bool lost = false;  // the owner closed its stream before the run was over, so its end is not awaited
   };
   using Guests = std::map<std::uint64_t, Guest>;  // by the tag of the poller
 
@@ -70,14 +70,14 @@ struct Reception::State {
   Arrived arrived;
   Poller poller;
   std::mutex mutex;
-  std::vector<int> ended;  // connections
+  std::vector<int> ended;  // connections that have ended
   Router router;
   TcpGuard guard;
   std::string endpoint;
-  std::map<std::uint64_t, std::size_t> permits;  // agents, by what the guard calls their keys
+  std::map<std::uint64_t, std::size_t> permits;  // agents, by the guard's names for their keys
   std::atomic<bool> finished = false;
   std::atomic<bool> closing = false;
-  // The thread's own:
+  // Members that only the thread uses:
   Guests guests;
   std::uint64_t last_tag = kRouter;
   Thread thread;
@@ -108,13 +108,13 @@ void Reception::State::serve() {
     if (closing && end == kNever) end = after(kTimeToEnd);
     const bool all_lost = std::all_of(guests.begin(), guests.end(), [](const auto& one) { return one.second.lost; });
     if (closing && (all_lost || passed(end))) return;
-    if (router.readable()) continue;  // what was sent above has seen its news
+    if (router.readable()) continue;  // the messages sent above have consumed its event
     const std::size_t count = poller.wait(ready, end);
     for (std::size_t i = 0; i < count; ++i) {
       const auto guest = guests.find(ready[i].tag);
       if (guest == guests.end()) continue;
       if (!guest->second.tunnel->handle(ready[i])) continue;
-      // Only now: the owner may have called finish() just before it closed the stream.
+      // Read it only now: the owner may have called finish() just before it closed the stream.
       guest->second.lost = !finished;
       send(guest->second.id, tunnel_message(last()));
     }
@@ -134,12 +134,12 @@ void Reception::State::hear(const Router::Arrival& from, std::span<const std::by
   const auto guest = guest_of(from.id);
   if (guest == guests.end()) {
     if (kind_of(message) == Tunnel::Kind::hello) return welcome(from);
-    return send(from.id, tunnel_message(last()));  // its connection ended meanwhile: it shall begin again
+    return send(from.id, tunnel_message(last()));  // its connection ended meanwhile: it shall dial again
   }
   if (!guest->second.tunnel->take(message)) cut(from);
 }
 
-// What has come from there is not understood.
+// Drops an agent whose message is malformed.
 void Reception::State::cut(const Router::Arrival& from) {
   std::erase_if(guests, [&](const auto& one) { return one.second.id == from.id; });
   guard.cut(from.descriptor);
@@ -153,7 +153,7 @@ void Reception::State::welcome(const Router::Arrival& from) {
   const auto before =
       std::find_if(guests.begin(), guests.end(), [&](const auto& one) { return one.second.agent == permit->second; });
   if (before != guests.end()) {
-    if (!before->second.lost) return;  // until that is lost; who has come greets us again and again
+    if (!before->second.lost) return;  // until that one is lost; the newcomer repeats its greeting
     send(before->second.id, tunnel_message(Tunnel::Kind::lost));
     guests.erase(before);
   }

@@ -1,9 +1,9 @@
 #pragma once
-// Where the agents of a run's other hosts come in when nothing brings us to them: they dial one socket with CURVE,
-// and each has a key of its own. Whoever has none gets nothing, and takes neither memory nor descriptors (TcpGuard). Of
-// each agent comes a stream, as if ssh had led to it.
+// Accepts the agents of a run's other hosts where no engine connects us to them. They dial one socket with CURVE, and
+// each has a key of its own. A stranger without a key gets no answer, and uses neither memory nor descriptors
+// (TcpGuard). Each agent is passed on as a stream, as if ssh had led to it.
 //
-// Owned by the run. It has a thread of its own, which calls `arrived`; everything else is for the owner.
+// The run owns it. It has a thread of its own, which calls `arrived`; only the owner calls the rest.
 
 #include <cstddef>
 #include <memory>
@@ -20,21 +20,21 @@ namespace lp::internal {
 class Reception {
  public:
   struct Options {
-    std::string address{};              // of this host, to listen at
+    std::string address{};              // the address of this host at which it listens
     int port = 0;                       // 0: a free one
-    CurveKeys keys{};                   // ours
+    CurveKeys keys{};                   // our own keys
     std::vector<std::string> agents{};  // their public keys
-    std::chrono::seconds lease{10};     // an agent that does not hear of us for so long ends
+    std::chrono::seconds lease{10};     // an agent that gets no message from us for so long ends
   };
-  // The agent of this index has dialed; `stream` is a socket that leads to it. Of two that have its key, as when the
-  // pod of one is replaced, the first stays and the other waits, until the owner closes the stream or its connection
-  // ends.
+  // The agent of this index has dialed; `stream` is a socket that leads to it. Two agents may have the same key, for
+  // example when a pod is replaced. Then the first one stays, and the other one waits until the owner closes the stream
+  // or the first connection ends.
   using Arrived = Function<void(std::size_t agent, Descriptor stream)>;
 
   // Throws Error when it cannot listen.
   Reception(Options options, Arrived arrived);
-  // The owner has closed the streams. Waits until every agent has ended whose stream was there at finish(), for a few
-  // seconds at most.
+  // Call it after the streams are closed. It waits, a few seconds at most, until every agent has ended whose stream was
+  // open at finish().
   ~Reception();
   Reception(const Reception&) = delete;
   Reception& operator=(const Reception&) = delete;

@@ -28,9 +28,9 @@
 namespace lp::internal {
 namespace {
 
-constexpr const char* kCoordinator = "c";                    // as our router knows it
-constexpr auto kPeriod = std::chrono::seconds(1);            // between two greetings that are not answered
-constexpr auto kTimeToPart = std::chrono::seconds(2);        // for the coordinator to hear that the agent has ended
+constexpr const char* kCoordinator = "c";              // the coordinator's name in our router
+constexpr auto kPeriod = std::chrono::seconds(1);      // between two greetings without an answer
+constexpr auto kTimeToPart = std::chrono::seconds(2);  // for the message to the coordinator that the agent has ended
 constexpr std::size_t kLongestKeys = std::size_t{16} << 20;  // bytes
 constexpr std::size_t kKeyText = 40;
 
@@ -51,16 +51,16 @@ class Dialer {
     if (!wait_for_answer()) return over_ ? 0 : 1;
     start_agent();
     while (!tunnel_->ended_here() && !interrupted_) step(kNever);
-    // When the agent has ended first, the coordinator shall hear that before the connection goes.
+    // When the agent has ended first, the coordinator shall get that message before the connection closes.
     for (const Time end = after(kTimeToPart); !tunnel_->ended_there() && !interrupted_ && !passed(end);) step(end);
     const int code = end_agent();
     return over_ ? 0 : code == kForsaken ? kForsaken : 1;
   }
 
  private:
-  // Its exit code.
+  // Returns the agent's exit code.
   int end_agent() {
-    tunnel_.reset();  // with its connection it ends
+    tunnel_.reset();  // the agent ends with its connection
     int status = 0;
     if (agent_ > 0) waitpid(std::exchange(agent_, -1), &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -86,13 +86,13 @@ class Dialer {
     const SocketPair ends = make_socket_pair();
     const Descriptor theirs(ends.theirs);
     tunnel_.emplace(Descriptor(ends.ours), poller_, kStream, [this](Buffer message) { send(std::move(message)); });
-    // Not before: the agent's warden ends all that was started with this.
+    // Set only now: the agent's warden ends all processes that were started with this variable.
     putenv(mark_.data());
     const std::string program = std::filesystem::read_symlink("/proc/self/exe");
     agent_ = spawn_command({program, "--lp-agent=" + std::to_string(lease_)}, theirs.number(), STDERR_FILENO);
   }
 
-  // Waits for something, and does what can be done then.
+  // Waits for an event, and handles it.
   void step(Time until) {
     receive();
     std::array<Poller::Ready, 4> ready;
@@ -129,8 +129,8 @@ class Dialer {
   Router router_;
   std::optional<Tunnel> tunnel_;
   pid_t agent_ = -1;
-  std::uint32_t lease_ = 0;  // seconds, which the coordinator says in its answer
-  bool over_ = false;        // the run
+  std::uint32_t lease_ = 0;  // seconds, from the coordinator's answer
+  bool over_ = false;        // the run is over
   bool interrupted_ = false;
 };
 
@@ -142,7 +142,7 @@ class Dialer {
 ReceptionKeys keys_of_words(std::istream& text, const std::string& source) {
   std::vector<std::string> words;
   for (std::string word; text >> word;) {
-    if (word.size() != kKeyText) refuse(source, "this is no key");  // and is shown to nobody
+    if (word.size() != kKeyText) refuse(source, "this is no key");  // and the error does not show the word
     words.push_back(std::move(word));
   }
   if (words.size() < 3) refuse(source, "it has " + std::to_string(words.size()) + " keys");
@@ -162,7 +162,8 @@ ReceptionKeys read_keys(const std::string& path) {
 
 HostKeys read_keys_of(const std::string& host, std::istream& lines) {
   std::optional<HostKeys> found;
-  for (std::string line; std::getline(lines, line) && !line.empty();) {  // to the end: who writes waits for all hosts
+  // reads to the end, because the writer waits for all hosts
+  for (std::string line; std::getline(lines, line) && !line.empty();) {
     std::istringstream words(line);
     HostKeys one;
     words >> one.host >> one.name;

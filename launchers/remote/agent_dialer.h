@@ -1,10 +1,10 @@
 #pragma once
-// The first process on a host where an engine starts agents, and does not bring them to the coordinator: dials its
-// Reception, and when that has answered runs the host's agent, whose standard input and output are the stream that
-// leads there. Who starts it gives it, by the environment:
+// The first process on a host where an engine starts agents, but does not connect them to the coordinator. It dials
+// the coordinator's Reception. After the answer it runs the host's agent, whose standard input and output are the
+// stream that leads there. The engine sets these variables in its environment:
 //
-//   LP_COORDINATOR  where that listens: tcp://coordinator.digits-7f3a:7077
-//   LP_KEYS         file with its keys; -: they come on standard input, as a line for each host, and an empty one
+//   LP_COORDINATOR  the address of the coordinator: tcp://coordinator.digits-7f3a:7077
+//   LP_KEYS         the file with its keys; -: they come on standard input, as a line for each host, and an empty one
 //
 // Functions without state.
 
@@ -21,40 +21,41 @@ inline constexpr const char* kCoordinatorVariable = "LP_COORDINATOR";
 inline constexpr const char* kKeysVariable = "LP_KEYS";
 inline constexpr const char* kKeysFromInput = "-";
 
-// What the engine hands over in private, as a file of words: our public and our secret key, and the public keys of
-// those whom we talk to: the agents in their order, or the coordinator alone.
+// The keys that the engine passes on in private, as a file of words: our public and secret key, and the public keys of
+// our peers. The peers are the agents in their order, or the coordinator alone.
 struct ReceptionKeys {
   CurveKeys own{};
   std::vector<std::string> others{};
 };
-ReceptionKeys read_keys(const std::string& path);  // Throws Error when it is not as it should be.
+ReceptionKeys read_keys(const std::string& path);  // throws Error when the file is malformed
 std::string to_text(const ReceptionKeys& keys);
 
-// One host of those whose keys come together: "n1 n1 KEY KEY KEY".
+// The keys of one host, from lines for several hosts: "n1 n1 KEY KEY KEY".
 struct HostKeys {
-  std::string host{};  // as the engine knows it
-  std::string name{};  // as the run does
+  std::string host{};  // its name in the engine
+  std::string name{};  // its name in the run
   ReceptionKeys keys{};
 };
-HostKeys read_keys_of(const std::string& host, std::istream& lines);  // Throws Error when they are not there.
+HostKeys read_keys_of(const std::string& host, std::istream& lines);  // throws Error when they are missing
 std::string to_text(const HostKeys& keys);
 
 struct Dial {
-  std::string coordinator{};  // "tcp://coordinator.digits-7f3a:7077"; the name need not be known yet
+  std::string coordinator{};  // "tcp://coordinator.digits-7f3a:7077"; the name may still be unknown
   std::string run{};
-  std::string host{};  // this one
+  std::string host{};  // the name of this host
   ReceptionKeys keys{};
-  Duration patience = std::chrono::minutes(5);  // for the coordinator to answer
+  Duration patience = std::chrono::minutes(5);  // for the coordinator's first answer
 };
 
-// Returns the exit code of the process: 0 when the run is over, so that nobody shall start it again; kForsaken as
-// run_agent_there does. SIGTERM ends it, with all that the agent has started. To be called before there are threads.
+// Returns the exit code of the process. It is 0 when the run is over, so that the engine does not start the process
+// again, and kForsaken as in run_agent_there. SIGTERM ends the process with all that the agent has started. Call it
+// before there are threads.
 int dial_and_run_agent(const Dial& dial);
 
-// The same for what the environment says, which the agent and its nodes do not see any more. `who` is RUN@HOST.
+// Dials with the settings of the environment. The agent and its nodes do not see these variables. `who` is RUN@HOST.
 int dial_as_asked(const std::string& who);
 
-// What was put into the environment for this process. Throws Error when it was not.
+// The value of a variable that was set for this process. Throws Error when it was not set.
 std::string handed_over(const char* variable);
 
 }  // namespace lp::internal

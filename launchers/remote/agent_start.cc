@@ -18,11 +18,11 @@
 namespace lp::internal {
 namespace {
 
-constexpr std::size_t kLongestGreeting = std::size_t{1} << 16;  // what a login may print before ours
+constexpr std::size_t kLongestGreeting = std::size_t{1} << 16;  // a login may print text before our greeting
 constexpr std::size_t kKept = 2000;                             // bytes of standard error
 constexpr std::string_view kReady = "lp-agent: ready";
 
-// What the host's shell does: finds the program or takes it from standard input, and becomes its agent.
+// The shell line of the host. It finds the program, or takes it from standard input, and becomes its agent.
 std::string bootstrap_of(const OwnBinary& binary, const RemoteOptions& options, const HostSpec& host) {
   const auto lease = std::chrono::ceil<std::chrono::seconds>(options.lease).count();
   return "exec /bin/sh -c " + shell_word(binary.find(binary.take()) + "echo " + shell_word(std::string(kReady)) +
@@ -88,7 +88,7 @@ RemoteAgent AgentStart::finish() {
           .capacity = std::move(capacity_)};
 }
 
-// A byte at a time, because what follows the last line is not ours to take.
+// Reads a byte at a time, because the bytes after the last line belong to the next reader.
 void AgentStart::read_greeting() {
   char one = 0;
   for (ssize_t got = 0; state_ == State::greeting;) {

@@ -1,8 +1,8 @@
 #pragma once
-// One other host on its way to having an agent: a command leads there, and what it says and takes is dealt with
-// whenever some of it is there.
+// Starts the agent of one other host. A command leads there. Its output and input are handled whenever some of it is
+// available.
 //
-// Owned and used by one thread.
+// One thread owns and uses it.
 
 #include <sys/types.h>
 
@@ -19,23 +19,23 @@ namespace lp::internal {
 
 class AgentStart {
  public:
-  // Starts the command; what it is given stays the caller's.
+  // Starts the command. The arguments stay the caller's.
   AgentStart(const HostSpec& host, const CommandThere& command, const OwnBinary& binary, const RemoteOptions& options);
-  // Ends the command, unless finish() has given it away.
+  // Ends the command, unless finish() has passed it on.
   ~AgentStart();
   AgentStart(const AgentStart&) = delete;
   AgentStart& operator=(const AgentStart&) = delete;
 
   bool pending() const { return problem_.empty() && state_ != State::there; }
-  bool wants_to_write() const { return state_ == State::sending; }  // and not to read
+  bool wants_to_write() const { return state_ == State::sending; }  // and does not read then
   int fd() const { return control_->fd(); }
 
-  // Does what can be done now.
+  // Does the work that is possible now.
   void advance();
   void give_up(const std::string& why);
   // "h2: Permission denied (publickey)."; empty: none.
   std::string problem();
-  // The agent, which is there: neither pending nor with a problem. To be called once, last.
+  // The agent, which is neither pending nor has a problem. Call it once, as the last call.
   RemoteAgent finish();
 
  private:
@@ -53,9 +53,9 @@ class AgentStart {
   pid_t process_ = -1;
   std::unique_ptr<ControlSocket> control_;
   int errors_ = -1;
-  std::size_t greeting_ = 0;  // bytes that came
+  std::size_t greeting_ = 0;  // bytes that have come
   std::string line_;
-  std::size_t sent_ = 0;  // of the binary
+  std::size_t sent_ = 0;  // bytes of the binary that were sent
   std::string said_;
   std::string problem_;
   HostCapacity capacity_;

@@ -49,7 +49,7 @@ void Redial::look_at(std::size_t host) {
   there_(host, ended->finish());
 }
 
-// It is no longer what has begun.
+// Removes the attempt from those that have begun.
 std::unique_ptr<AgentStart> Redial::take(std::size_t host) {
   loop_->unwatch(starts_[host]->fd());
   return std::move(starts_.extract(host).mapped());

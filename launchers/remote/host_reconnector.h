@@ -1,7 +1,7 @@
 #pragma once
-// Other hosts that were lost, and are dialed again until they are there.
+// Dials lost hosts again until they answer.
 //
-// Owned and used by the loop thread of a run, except for the constructor, which any thread may call.
+// The loop thread of a run owns and uses it. Any thread may call the constructor.
 
 #include <cstddef>
 #include <map>
@@ -19,19 +19,20 @@ namespace lp::internal {
 
 class Redial {
  public:
-  // As for start_agents_there(); each attempt has the patience that all of these have.
+  // The arguments are those of start_agents_there(). Each attempt has the patience that all of its attempts have
+  // together there.
   Redial(std::vector<HostSpec> hosts, CommandThere command, RemoteOptions options, OwnBinary binary);
   ~Redial();
   Redial(const Redial&) = delete;
   Redial& operator=(const Redial&) = delete;
 
-  // `there`: the host, by its number, has an agent again.
+  // Calls `there` when the host of this number has an agent again.
   void attach(Loop& loop, Function<void(std::size_t host, RemoteAgent agent)> there);
-  // Dials the host after a lease, when an agent that was only cut off has ended, and then after each lease in which it
-  // was not reached.
+  // Dials the host after a lease, when an agent that was only cut off has ended. It dials again after each lease in
+  // which it did not reach the host.
   void dial(std::size_t host);
 
-  // When advance() has something to do.
+  // When advance() is due.
   Time next() const { return alarms_.next(); }
   void advance(Time now);
 
@@ -46,8 +47,8 @@ class Redial {
   const OwnBinary binary_;
   Loop* loop_ = nullptr;
   Function<void(std::size_t, RemoteAgent)> there_;
-  std::map<std::size_t, std::unique_ptr<AgentStart>> starts_;  // by host: what has begun
-  Alarms<std::size_t> alarms_;                                 // hosts: to begin, or to give up what has begun
+  std::map<std::size_t, std::unique_ptr<AgentStart>> starts_;  // by host: attempts that have begun
+  Alarms<std::size_t> alarms_;                                 // hosts: when to begin an attempt, or to give one up
 };
 
 }  // namespace lp::internal

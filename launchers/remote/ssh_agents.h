@@ -1,7 +1,6 @@
 #pragma once
-// Agents on other hosts. Where a command can be run, with our socket as its standard input and output, nothing else is
-// needed: nothing listens, and what travels is as private as the engine makes it. The binary is copied to a host that
-// has none (executable.h).
+// Agents on other hosts by ssh. A command runs there with our socket as its standard input and output, so nothing
+// listens, and the traffic is as private as the engine makes it. A host without the binary gets a copy (executable.h).
 
 #include <cstdint>
 #include <functional>
@@ -17,7 +16,7 @@
 
 namespace lp::internal {
 
-// The command that runs `line` with /bin/sh on the host.
+// Returns the command that runs `line` with /bin/sh on the host.
 using CommandThere = std::function<std::vector<std::string>(const HostSpec& host, const std::string& line)>;
 
 struct RemoteAgent {
@@ -26,20 +25,20 @@ struct RemoteAgent {
 };
 
 struct RemoteOptions {
-  std::string mark{};                           // of its processes: run_mark()
-  Duration lease = std::chrono::seconds(10);    // launcher and agent that do not hear of each other for so long part
-  Duration patience = std::chrono::minutes(5);  // for all agents to be there
+  std::string mark{};                           // marks its processes: run_mark()
+  Duration lease = std::chrono::seconds(10);    // after a silence of this length, launcher and agent give each other up
+  Duration patience = std::chrono::minutes(5);  // the time in which all agents must start
 };
 
-// One agent on each host, all at the same time. Throws one Error that has a line for every host that failed, with what
-// the engine said; then nothing is left running.
+// Starts one agent on each host, all at the same time. Throws one Error that has a line for every host that failed,
+// with the engine's message; then nothing is left running.
 std::vector<RemoteAgent> start_agents_there(const std::vector<HostSpec>& hosts, const CommandThere& command,
                                             const RemoteOptions& options, const OwnBinary& binary = OwnBinary());
 
-// What the host has, by the first message of its agent. Empty: that is no agent of lp.
+// The host's resources from the first message of its agent. Empty: that is no agent of lp.
 std::optional<HostCapacity> capacity_of(const HostSpec& host, std::span<const std::uint8_t> greeting);
 
-// By the system's ssh; `words` is the command with its options: "ssh -F my_config". Asks nothing of a terminal.
+// Uses the system's ssh; `words` is the command with its options: "ssh -F my_config". It needs no terminal.
 CommandThere by_ssh(const std::string& words);
 
 }  // namespace lp::internal

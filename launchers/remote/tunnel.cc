@@ -14,8 +14,8 @@
 namespace lp::internal {
 namespace {
 
-constexpr std::size_t kWindow = std::size_t{1} << 20;  // bytes that are on their way at most, in each direction
-constexpr std::size_t kChunk = std::size_t{15} << 10;  // of a message: with its head it lies in one packet
+constexpr std::size_t kWindow = std::size_t{1} << 20;  // bytes on their way at most, in each direction
+constexpr std::size_t kChunk = std::size_t{15} << 10;  // bytes of a message; with its head it fits into one packet
 constexpr int kChunksAtOnce = 8;                       // then others get their turn
 
 }  // namespace
@@ -37,7 +37,8 @@ bool Tunnel::handle(const Poller::Ready& ready) {
   return ended_here() && !before;
 }
 
-// One that nothing is wanted of is taken out: that its other end is closed would be told again and again.
+// A stream without a wanted event is removed from the poller, which would otherwise report the closed other end for
+// ever.
 void Tunnel::watch() {
   const bool reads = stream_ && room_ > 0;
   const bool writes = stream_ && unwritten();
@@ -77,7 +78,7 @@ void Tunnel::write() {
         ::send(stream_.number(), inbox_.data() + written_, inbox_.size() - written_, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (took < 0 && errno == EINTR) continue;
     if (took < 0 && errno == EAGAIN) break;
-    // Nobody reads any more: read() finds the end.
+    // The reader is gone: read() finds the end.
     const std::size_t gone = took < 0 ? inbox_.size() - written_ : static_cast<std::size_t>(took);
     written_ += gone;
     told_ += gone;
@@ -96,9 +97,9 @@ void Tunnel::write() {
 bool Tunnel::take(std::span<const std::byte> message) {
   const std::span<const std::byte> content = message.subspan(1);
   switch (kind_of(message)) {
-    case Kind::hello: return true;  // again
+    case Kind::hello: return true;  // a repeated greeting
     case Kind::bytes:
-      if (!stream_) return true;  // for nobody
+      if (!stream_) return true;  // the stream has ended
       if (ended_there_ || inbox_.size() - written_ + told_ + content.size() > kWindow) return false;
       inbox_.insert(inbox_.end(), content.begin(), content.end());
       break;

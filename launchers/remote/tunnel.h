@@ -1,9 +1,9 @@
 #pragma once
-// A stream of bytes that goes to another host in messages of a Router: what comes from a socket here is written into
-// one there. Each side sends no more than the other has room for, so that nothing is kept without bound. The first
-// message is a greeting, which is for the owners.
+// Carries a stream of bytes to another host in messages of a Router. The bytes of a socket here are written into a
+// socket there. Each side sends no more bytes than the other has room for, so memory stays bounded. The first message
+// is a greeting, which is for the owners.
 //
-// Owned and used by the thread that has the Router.
+// The thread that has the Router owns and uses it.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,24 +20,25 @@ namespace lp::internal {
 
 class Tunnel {
  public:
-  // What a message is, by its first byte.
+  // The kind of a message, which is its first byte.
   enum class Kind : std::uint8_t {
-    hello,  // somebody is there; the answer is the same with four bytes: the seconds of the lease
-    bytes,  // of the stream
-    room,   // for so many more, in four bytes
+    hello,  // a greeting; the answer repeats it with the lease in seconds as four bytes
+    bytes,  // bytes of the stream
+    room,   // room for as many more bytes as its four bytes count
     lost,   // the stream has ended
-    over,   // it has, and so has the run: nobody shall begin another one
+    over,   // the stream and the run have ended: the other side shall not dial again
   };
 
-  // `stream` is a connected socket, which `poller` watches under `tag`; `send` takes each message for the other side.
+  // `stream` is a connected socket, which `poller` watches under `tag`. `send` takes each message for the other side.
   Tunnel(Descriptor stream, Poller& poller, std::uint64_t tag, Function<void(Buffer)> send);
   ~Tunnel();
   Tunnel(const Tunnel&) = delete;
   Tunnel& operator=(const Tunnel&) = delete;
 
-  // The stream is ready. True when it has ended with this: the owner tells the other side lost or over.
+  // Handles the ready stream. Returns true when the stream has just ended: the owner then sends lost or over to the
+  // other side.
   [[nodiscard]] bool handle(const Poller::Ready& ready);
-  // Takes a message of the other side. False when it is none that may come.
+  // Takes a message of the other side. Returns false when it is not allowed.
   bool take(std::span<const std::byte> message);
 
   bool ended_here() const { return !stream_; }
@@ -54,18 +55,18 @@ class Tunnel {
   const std::uint64_t tag_;
   Function<void(Buffer)> send_;
   bool watched_ = false;
-  std::size_t room_;                // bytes that the other side takes
-  std::vector<std::byte> inbox_{};  // for the stream, of which
-  std::size_t written_ = 0;         // so many have gone there,
-  std::size_t told_ = 0;            // and so many since the other side was told that there is room again
+  std::size_t room_;                // bytes that the other side has room for
+  std::vector<std::byte> inbox_{};  // bytes for the stream
+  std::size_t written_ = 0;         // bytes of the inbox that were written
+  std::size_t told_ = 0;            // bytes that were written since the other side last got room
   bool ended_there_ = false;
 };
 
-// Gives each message in what a Router has received to `take`. False when it is malformed.
+// Passes each message of a Router's arrival to `take`. Returns false when it is malformed.
 bool for_each_message(Router::Arrival& arrival, Function<void(std::span<const std::byte>)> take);
 
 Buffer tunnel_message(Tunnel::Kind kind, std::span<const std::byte> content = {});
-// What the message is. Messages are not empty.
+// The kind of the message. Messages are not empty.
 Tunnel::Kind kind_of(std::span<const std::byte> message);
 
 }  // namespace lp::internal

@@ -29,16 +29,16 @@
 namespace lp::internal {
 namespace {
 
-constexpr auto kTimeToEnd = std::chrono::seconds(2);        // of srun, when all agents have that can be reached
-constexpr std::string_view kEnded = "lp-agent: ended on ";  // and the node, as a line
+constexpr auto kTimeToEnd = std::chrono::seconds(2);        // for srun, when all reachable agents have ended
+constexpr std::string_view kEnded = "lp-agent: ended on ";  // the node's name follows on the same line
 constexpr std::string_view kReady = "lp-agent: ready";
-constexpr std::string_view kNoProgram = "lp-agent: there is no program on ";  // the same
-constexpr std::size_t kLongestLine = std::size_t{1} << 16;                    // of what tasks print
-constexpr const char* kNodeVariable = "SLURMD_NODENAME";                      // outside of an allocation there is none
+constexpr std::string_view kNoProgram = "lp-agent: there is no program on ";  // the node's name follows here, too
+constexpr std::size_t kLongestLine = std::size_t{1} << 16;                    // the limit for the tasks' output
+constexpr const char* kNodeVariable = "SLURMD_NODENAME";                      // not set outside of an allocation
 
-// Slurm lets a job with --no-kill go on when its first node has failed, without a coordinator. A task whose agent was
-// forsaken by its launcher looks whether that is so; then it ends the job, or has it begin again, as the job may. When
-// it has begun again elsewhere, there is nothing left to watch. It gives up when no Slurm has answered for an hour.
+// With --no-kill, Slurm lets a job continue without a coordinator when its first node has failed. A task whose agent
+// lost its launcher checks whether that is so. Then it ends the job, or makes it begin again if the job may. When the
+// job has begun again elsewhere, nothing is left to watch. The task gives up when Slurm has not answered for an hour.
 constexpr const char* kWatch = R"sh(unheard=0
 while sleep 5; do
   state=$(squeue -h -j $job -o %T) && there=$(squeue -h -j $job -w $first -o %T) && shown=$(scontrol show job $job) || {
@@ -60,7 +60,7 @@ while sleep 5; do
 done
 )sh";
 
-// By which address of this one the other hosts find it.
+// The address of this host at which the other hosts reach it.
 std::string address_for(const std::vector<HostSpec>& hosts) {
   const std::string here = slurm_variable(kNodeVariable);
   const auto other =
@@ -84,8 +84,8 @@ std::vector<std::string> public_keys(const std::vector<CurveKeys>& keys) {
   return all;
 }
 
-// What each task does: finds the program, or takes it if it may, and has it be the agent of its node, which takes its
-// keys from standard input.
+// The shell script of each task. It finds the program, or takes it if it may. Then it runs the program as the agent of
+// its node, which reads its keys from standard input.
 std::string task_script(const OwnBinary& binary, bool may_take, std::size_t key_bytes, const std::string& endpoint,
                         const std::string& run) {
   const std::string say_so = "head -c " + std::to_string(key_bytes) + " >/dev/null; echo \"" + std::string(kNoProgram) +
@@ -93,7 +93,7 @@ std::string task_script(const OwnBinary& binary, bool may_take, std::size_t key_
   std::ostringstream script;
   script << "trap 'test $? = 0 || echo \"" << kEnded << "$" << kNodeVariable << "\"; exit 0' EXIT\n"
          << binary.find(may_take ? binary.take() : say_so) << "\n"
-         << (may_take ? "echo '" + std::string(kReady) + "'\n" : "")  // for the keys
+         << (may_take ? "echo '" + std::string(kReady) + "'\n" : "")  // asks for the keys
          << kCoordinatorVariable << "=" << shell_word(endpoint) << " " << kKeysVariable << "=" << kKeysFromInput
          << " \"$p\" " << kDialFlag << shell_word(run) << "@$" << kNodeVariable << "\n";
   if (const std::string first = slurm_variable(kNodeVariable); !first.empty()) {
@@ -104,10 +104,10 @@ std::string task_script(const OwnBinary& binary, bool may_take, std::size_t key_
   return script.str();
 }
 
-// One srun, and what its tasks are sent.
+// One srun, and the input for its tasks.
 class Srun {
  public:
-  // `may_take`: it is for one node, which may take the binary first, and then says that it is ready for `keys`.
+  // `may_take`: it is for one node, which may take the binary first, and then reports that it is ready for `keys`.
   Srun(const std::vector<std::string>& command, std::string keys, const OwnBinary& binary, bool may_take)
       : binary_(binary), keys_(std::move(keys)), sends_keys_(!may_take) {
     const SocketPair ends = make_socket_pair();
@@ -126,7 +126,7 @@ class Srun {
   int fd() const { return connection_.number(); }
   bool wants_to_write() const { return sends_binary_ || sends_keys_; }
 
-  // Does what can be done now. False when srun has ended.
+  // Does the work that is possible now. Returns false when srun has ended.
   bool advance() {
     std::array<char, 4096> bytes;
     for (;;) {
@@ -140,9 +140,9 @@ class Srun {
     return true;
   }
 
-  // The nodes that have no program, once.
+  // Returns the nodes that have no program, each once.
   std::vector<std::string> take_without_program() { return std::exchange(without_program_, {}); }
-  // One whose agent has ended; empty: none has.
+  // A node whose agent has ended; empty: none has.
   const std::string& lost() const { return lost_; }
 
  private:
@@ -165,7 +165,7 @@ class Srun {
   }
 
   const OwnBinary& binary_;
-  const std::string keys_;  // a line for each node, and an empty one
+  const std::string keys_;  // a line for each node, and an empty line
   bool sends_keys_;
   std::size_t keys_sent_ = 0;
   bool sends_binary_ = false;
@@ -196,11 +196,11 @@ struct SlurmStep::State {
     agents.clear();
   }
 
-  // An agent on its way.
+  // An agent that is being started.
   struct Agent {
     std::unique_ptr<ControlSocket> control{};
-    std::optional<HostCapacity> capacity{};  // it is there
-    std::size_t srun = 0;                    // that starts it
+    std::optional<HostCapacity> capacity{};  // set once the agent has dialed
+    std::size_t srun = 0;                    // the srun that starts it
   };
 
   void start_all();
@@ -225,7 +225,7 @@ struct SlurmStep::State {
   std::mutex mutex;
   std::vector<std::pair<std::size_t, Descriptor>> arrivals;
   bool all_there = false;
-  Reception reception;  // first to go: its thread uses the above, and srun waits for agents
+  Reception reception;  // destroyed first: its thread uses the members above, and srun waits for agents
 };
 
 void SlurmStep::State::start_all() {
@@ -234,15 +234,15 @@ void SlurmStep::State::start_all() {
   for (const auto& there : components) start(there, /*may_take=*/false);
 }
 
-// srun sends the same to all its tasks, and waits for each that does not take it, so this has one of its own.
-// `before`: the one that has found none there.
+// srun sends the same input to all its tasks and waits for each task that does not take it. A node that needs the
+// program therefore has an srun of its own. `before` is the srun whose task found no program there.
 void SlurmStep::State::start_with_program(const std::string& node, std::size_t before) {
   for (std::size_t host = 0; host < hosts.size(); ++host) {
     if (agents[host].srun == before && slurm_node(hosts[host]) == node) return start({host}, /*may_take=*/true);
   }
 }
 
-// Has srun start agents on these hosts, of one component. `may_take`: on one host, which may be sent the program.
+// Starts agents on these hosts of one component with srun. `may_take`: there is one host, and it may get the program.
 void SlurmStep::State::start(const std::vector<std::size_t>& there, bool may_take) {
   std::string lines;
   std::vector<std::string> nodes;
@@ -277,7 +277,7 @@ void SlurmStep::State::start(const std::vector<std::size_t>& there, bool may_tak
   poller.add(sruns.back()->fd(), hosts.size() + sruns.size() - 1, /*writable=*/true);
 }
 
-// Until there is an agent on every host.
+// Waits until there is an agent on every host.
 void SlurmStep::State::await() {
   const Time deadline = after(options.patience);
   std::array<Poller::Ready, 64> ready;
@@ -310,7 +310,7 @@ void SlurmStep::State::hear_srun(std::size_t index) {
   }
 }
 
-// In the thread of the reception. An agent that dials once more, when all were there, is not wanted.
+// Runs in the thread of the reception. An agent that dials once more, after all were there, is refused.
 void SlurmStep::State::arrive(std::size_t host, Descriptor stream) {
   const std::lock_guard lock(mutex);
   if (all_there) return;
@@ -337,12 +337,12 @@ void SlurmStep::State::hear(std::size_t host) {
   std::string fault;
   const bool open =
       agent.control->receive([&](auto greeting) { agent.capacity = capacity_of(hosts[host], greeting); }, fault);
-  if (!agent.capacity.has_value() && open) return;  // a part of it
+  if (!agent.capacity.has_value() && open) return;  // only a part of the message has come
   poller.remove(agent.control->fd());
   if (agent.capacity.has_value()) {
     --missing;
   } else {
-    agent.control.reset();  // its task says so, too
+    agent.control.reset();  // its task reports it, too
   }
 }
 

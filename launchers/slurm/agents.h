@@ -1,9 +1,9 @@
 #pragma once
-// The agents of a job of Slurm: one srun for each of its components starts them on all nodes, as it does the tasks of
-// any program, and they dial. Their keys go to them by its standard input; what they and srun have to say stands in our
-// standard error.
+// The agents of a job of Slurm. One srun for each component of the job starts them on all nodes, as it starts the tasks
+// of any program, and they dial the coordinator. Their keys reach them through srun's standard input. Their messages
+// and srun's go to our standard error.
 //
-// Owned by a run. One thread makes and ends it; finish() is for any.
+// A run owns it. One thread makes and ends it; any thread may call finish().
 
 #include <memory>
 #include <vector>
@@ -14,17 +14,17 @@ namespace lp::internal {
 
 class SlurmStep {
  public:
-  // Waits until there is an agent on each host of slurm_hosts(). Throws Error when one cannot be had, or is not there
-  // in time; then nothing is left running.
+  // Waits until there is an agent on each host of slurm_hosts(). Throws Error when one cannot be started or is late;
+  // then nothing is left running.
   SlurmStep(const std::vector<HostSpec>& hosts, const RemoteOptions& options);
-  // Ends the agents whose links have gone, and waits for them and for srun.
+  // Ends the agents whose links have ended, and waits for them and for srun.
   ~SlurmStep();
   SlurmStep(const SlurmStep&) = delete;
   SlurmStep& operator=(const SlurmStep&) = delete;
 
-  // In the order of the hosts. To be called once.
+  // In the order of the hosts. Call it once.
   std::vector<RemoteAgent> take_agents();
-  // The run is over: agents whose links go from now on end as it does.
+  // The run is over: agents whose links end from now on end with it.
   void finish();
 
  private:

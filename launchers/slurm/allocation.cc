@@ -16,12 +16,12 @@
 namespace lp::internal {
 namespace {
 
-// Says what Slurm has put into the environment, and stays as long as we do. salloc gives the allocation back then; if
-// it was killed, nobody else does.
+// Prints the variables that Slurm has set in the environment, and stays as long as this process. salloc gives the
+// allocation back then; if salloc was killed, this script does.
 constexpr const char* kSayAndStay =
     R"(env -0; printf '\0'; cat >/dev/null; kill -0 $PPID 2>/dev/null || exec scancel "$SLURM_JOB_ID")";
-// Runs salloc, and is told when we have been killed. A request that still waits then must be taken back; an allocation
-// goes back by itself, and a salloc that hears SIGTERM in that moment may never end (22.05).
+// Runs salloc, and learns when this process was killed. A request that still waits must then be withdrawn. A granted
+// allocation goes back by itself, and a salloc that gets SIGTERM at that moment may never end (22.05).
 constexpr const char* kGuard =
     R"(exec 3<&0
 "$@" <&3 3<&- & salloc=$!
@@ -29,7 +29,7 @@ exec 3<&- </dev/null >/dev/null
 trap 'sleep 3; kill $salloc; sleep 3; kill -9 $salloc; exit 1' TERM
 wait $salloc)";
 constexpr std::string_view kOfSlurm = "SLURM_";
-constexpr auto kTimeToEnd = std::chrono::seconds(10);  // of salloc, which gives the allocation back
+constexpr auto kTimeToEnd = std::chrono::seconds(10);  // for salloc to give the allocation back
 
 }  // namespace
 
@@ -62,7 +62,7 @@ SlurmAllocation::~SlurmAllocation() {
   end_child(guard_, kTimeToEnd);
 }
 
-// Each variable ends with a zero byte; so does an empty text behind the last one.
+// Each variable ends with a zero byte; an empty text follows the last one.
 void SlurmAllocation::take_environment() {
   std::string variable;
   std::array<char, 4096> bytes;

@@ -1,8 +1,8 @@
 #pragma once
-// An allocation of Slurm for a program whose launcher stays here: salloc gets it, and gives it back when the launcher
-// has gone, however that ends.
+// An allocation of Slurm for a program whose launcher stays on this host. salloc requests it, and gives it back when
+// the launcher has ended, for whatever reason.
 //
-// Owned by main(). It changes the environment of this process, by which the commands of Slurm know the allocation, so
+// main() owns it. It changes the environment of this process, from which the commands of Slurm know the allocation, so
 // it is made before there are threads.
 
 #include <sys/types.h>
@@ -18,8 +18,9 @@ namespace lp::internal {
 
 class SlurmAllocation {
  public:
-  // Waits as long as Slurm lets it wait for what the components need; `options` are those of every one. Throws Error
-  // when Slurm gives none. On standard error, Slurm says its number, why it waits, and when it is taken away.
+  // Waits for the resources of the components as long as Slurm allows. `options` belong to every component. Throws
+  // Error when Slurm grants no allocation. Slurm writes the allocation's number, the reason for waiting, and its end to
+  // standard error.
   SlurmAllocation(std::span<const SlurmComponent> components, const std::vector<std::string>& options);
   ~SlurmAllocation();
   SlurmAllocation(const SlurmAllocation&) = delete;
@@ -28,7 +29,7 @@ class SlurmAllocation {
  private:
   void take_environment();
 
-  Descriptor connection_;  // of what runs in the allocation, and ends when this does
+  Descriptor connection_;  // to the process inside the allocation, which ends when this closes
   pid_t guard_ = -1;       // the process above salloc
 };
 

@@ -23,7 +23,8 @@
 namespace lp::internal {
 namespace {
 
-constexpr char kComponent = '+';  // and its number, behind the name of a node that is there for another one, too
+// with the component's number, it follows the name of a node that appears more than once
+constexpr char kComponent = '+';
 
 // A word that needs no quotes stays as it is.
 std::string plain_word(const std::string& text) {
@@ -34,7 +35,7 @@ std::string plain_word(const std::string& text) {
   return plain ? text : shell_word(text);
 }
 
-// "4(x2),2": 4, 4, 2.
+// Parses "4(x2),2" into 4, 4, 2.
 std::vector<int> read_counts(const std::string& text) {
   std::vector<int> counts;
   std::istringstream parts(text);
@@ -47,7 +48,7 @@ std::vector<int> read_counts(const std::string& text) {
   return counts;
 }
 
-// "server, worker"
+// Returns text like "server, worker".
 std::string groups_of(const SlurmComponent& component, const Plan& plan) {
   std::vector<std::string> names;
   for (const PlanNode& node : plan.nodes) {
@@ -94,7 +95,7 @@ std::string batch_script(const SlurmJob& job, const Plan& plan, std::span<const 
     if (i > 0) script << "\n#SBATCH hetjob\n";
     if (components.size() > 1) script << "# " << groups_of(components[i], plan) << "\n";
     option(job.requeue ? "--requeue" : "--no-requeue");
-    if (!job.requeue) option("--no-kill");  // a node that fails is for the program's own policies
+    if (!job.requeue) option("--no-kill");  // the program's own policies handle a node that fails
     for (const auto* options : {&components[i].needs, &job.options, &components[i].options}) {
       for (const std::string& one : *options) option(checked(one));
     }
@@ -114,8 +115,8 @@ std::string batch_script(const SlurmJob& job, const Plan& plan, std::span<const 
 
 std::string submit(const std::filesystem::path& script) {
   const std::string said = ask_sbatch(script);
-  const std::size_t last = said.rfind('\n') + 1;                        // before it stand sbatch's warnings
-  std::string number = said.substr(last, said.find(';', last) - last);  // behind it, the cluster
+  const std::size_t last = said.rfind('\n') + 1;                        // sbatch's warnings come before it
+  std::string number = said.substr(last, said.find(';', last) - last);  // the cluster's name follows it
   if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos) {
     throw Error(ErrorKind::failed, "sbatch has said no job's number: " + said);
   }
@@ -125,7 +126,7 @@ std::string submit(const std::filesystem::path& script) {
 
 std::vector<HostSpec> slurm_hosts(std::size_t components) {
   const std::string size = slurm_variable("SLURM_HET_SIZE");
-  if (size.empty()) components = 1;  // as in an interactive allocation: it has all of them
+  if (size.empty()) components = 1;  // an interactive allocation has all components
   if (!size.empty() && size != std::to_string(components)) {
     throw Error(ErrorKind::failed, "this job has " + size + " components, and the program needs " +
                                        std::to_string(components) + ": submit it with the same configuration");

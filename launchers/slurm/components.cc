@@ -11,7 +11,7 @@
 namespace lp::internal {
 namespace {
 
-// What each group's configuration says; that of a process is that of any of its groups.
+// The options of each process: those of any of its groups, which must agree.
 std::vector<std::vector<std::string>> options_of_processes(const Plan& plan,
                                                            std::span<const GroupPlacement> placements) {
   std::vector<std::vector<std::string>> options(plan.processes);
@@ -59,7 +59,7 @@ std::vector<SlurmComponent> slurm_components(const Plan& plan, std::span<const G
                                              std::span<const Launch> launches) {
   const std::vector<ProcessNeeds> needs = needs_of_processes(plan);
   const std::vector<std::vector<std::string>> own = options_of_processes(plan, placements);
-  using Kind = std::pair<int, std::vector<std::string>>;  // GPUs, and the options of its groups
+  using Kind = std::pair<int, std::vector<std::string>>;  // the number of GPUs, and the options of its groups
   std::vector<Kind> kinds;
   std::vector<SlurmComponent> components;
   for (std::size_t process = 0; process < plan.processes; ++process) {

@@ -22,14 +22,14 @@
 namespace lp::internal {
 namespace {
 
-constexpr auto kPatience = std::chrono::minutes(2);  // with a slurmctld that does not answer
+constexpr auto kPatience = std::chrono::minutes(2);  // for a slurmctld that does not answer
 
-// "0:15"
+// Parses "0:15".
 void read_exit(const std::string& text, JobState& state) {
   std::sscanf(text.c_str(), "%d:%d", &state.code, &state.signal);
 }
 
-// Of a job that slurmctld has forgotten, if this cluster has accounting.
+// The state of a job that slurmctld has forgotten, if this cluster has accounting.
 JobState look_into_accounts(const std::string& job) {
   JobState state;
   try {
@@ -37,12 +37,12 @@ JobState look_into_accounts(const std::string& job) {
     std::string exit;
     if (std::getline(line, state.name, '|') && std::getline(line, exit)) read_exit(exit, state);
     state.name = state.name.substr(0, state.name.find(' '));  // "CANCELLED by 1000"
-  } catch (const Error&) {                                    // it has none
+  } catch (const Error&) {                                    // the cluster has no accounting
   }
   return state;
 }
 
-// A job of several nodes may go on without one that has failed; that of its script is where the coordinator was.
+// A job of several nodes may continue without one that has failed. The coordinator was on the node of the job's script.
 std::string lost_node(const std::string& script, const std::string& nodes) {
   if (script.empty() || nodes.empty() || nodes == "(null)") return {};
   std::istringstream names(ask_slurm("scontrol", "show hostnames " + shell_word(nodes)));
@@ -56,7 +56,7 @@ void say(const std::string& job, const std::string& text) {
   std::fprintf(stderr, "lp: job %s %s\n", job.c_str(), text.c_str());
 }
 
-// What to exit with.
+// Returns the exit code.
 int report_end(const std::string& job, const JobState& state, const std::filesystem::path& directory) {
   if (!std::filesystem::exists(directory / kJobOutput)) {
     say(job, "has left what it printed in " + directory.string() + " of its first node, which is not seen from here");
@@ -66,13 +66,13 @@ int report_end(const std::string& job, const JobState& state, const std::filesys
   return state.signal > 0 ? 128 + state.signal : 1;
 }
 
-// How often this process's job was begun before.
+// The number of times that this process's job was begun before.
 int own_start() {
   const char* count = std::getenv("SLURM_RESTART_COUNT");
   return count == nullptr ? 0 : std::atoi(count);
 }
 
-// Prints what a file has grown by.
+// Prints the bytes by which a file has grown.
 class Tail {
  public:
   Tail(std::filesystem::path path, FILE* to) : path_(std::move(path)), to_(to) {}
@@ -164,7 +164,7 @@ int follow(const std::string& job, const std::filesystem::path& directory) {
     }
     poller.wait(ready, after(kJobPeriod));
     while (const int signal = interrupts.take()) {
-      if (signal == SIGUSR2) continue;  // it is for the job
+      if (signal == SIGUSR2) continue;  // the signal is for the job
       if (std::exchange(cancelled, true)) return 130;
       say(job, "is cancelled; once more, and it is left to itself");
       cancel(job, /*force=*/true);
@@ -202,7 +202,7 @@ bool is_superseded(const std::filesystem::path& directory) {
 }
 
 void requeue(const std::filesystem::path& directory) {
-  signal(SIGTERM, SIG_IGN);  // Slurm ends what is left of the job, which is this process
+  signal(SIGTERM, SIG_IGN);  // Slurm ends the rest of the job, which is this process
   Event never;
   for (const Time end = after(kPatience);;) {
     try {
@@ -214,7 +214,7 @@ void requeue(const std::filesystem::path& directory) {
     never.wait(after(kJobPeriod));
   }
   std::error_code ignored;
-  std::filesystem::remove(directory / "result.json", ignored);  // it was not the end
+  std::filesystem::remove(directory / "result.json", ignored);  // the run has not ended
 }
 
 }  // namespace lp::internal

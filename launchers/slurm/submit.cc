@@ -29,7 +29,7 @@ void write(const std::filesystem::path& path, const std::string& text) {
   if (!write_file(path, text, error)) throw Error(ErrorKind::failed, error);
 }
 
-// Ends a job that nobody would know of.
+// Cancels a job whose number could not be recorded.
 void take_back(const std::string& number) {
   try {
     cancel(number, /*force=*/true);
@@ -39,12 +39,12 @@ void take_back(const std::string& number) {
   }
 }
 
-// Gives the job to Slurm. From then on the directory holds a run, which `lp` knows. Returns the job's number.
+// Submits the job to Slurm. From then on the directory holds a run, which `lp` knows. Returns the job's number.
 std::string hand_over(const std::string& script, const Program& program, const Plan& plan,
                       const LaunchOptions& options) {
   const std::filesystem::path& directory = options.directory;
   {
-    const Descriptor taken = make_run_directory(directory);  // the job takes it next
+    const Descriptor taken = make_run_directory(directory);  // the job locks it next
     Journal(directory).begin({.run = options.name,
                               .program = program.name(),
                               .launch = "slurm",

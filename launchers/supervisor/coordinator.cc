@@ -10,10 +10,10 @@
 
 namespace lp::internal {
 namespace {
-// A sixth of the heartbeat is between two probes, the rest is the time to answer: hanging is found within the
-// heartbeat.
+// Between two probes lies a sixth of the heartbeat; the rest is the time to answer. A hang is therefore found within
+// the heartbeat.
 constexpr int kProbesPerHeartbeat = 6;
-// When an alarm goes off so much too late, this process itself was stopped, and answers may not have been read.
+// When an alarm goes off later than this, this process itself was stopped, and there may be unread answers.
 constexpr auto kLate = std::chrono::seconds(1);
 }  // namespace
 
@@ -88,7 +88,7 @@ void Coordinator::fire(const Key& key, bool late) {
 
 void Coordinator::flush() {
   for (const auto& [unit, peers] : std::exchange(news_, {})) {
-    if (!is_up(units_[unit]) || phase_ >= Phase::stopping) continue;  // it will be told when it starts, if it does
+    if (!is_up(units_[unit]) || phase_ >= Phase::stopping) continue;  // its start will deliver the news, if it starts
     std::vector<PeerState> list;
     for (const auto& [node, state] : peers) list.push_back(state);
     host_.update(unit, list);
@@ -148,7 +148,8 @@ void Coordinator::start_unit(std::size_t index) {
         news_[index][callee] = peer_state(callee);
       }
     }
-    // It must refuse what earlier incarnations of its callers still send, and know their keys.
+    // The node must refuse messages that earlier incarnations of its callers still send, and it must know its callers'
+    // keys.
     for (const NodeId caller : topology_.nodes[id].callers) {
       const std::size_t other = topology_.nodes[caller].unit;
       if (other != index && (keyed_ || units_[other].incarnation > 1)) {
@@ -160,7 +161,7 @@ void Coordinator::start_unit(std::size_t index) {
   host_.start(index, unit.incarnation, topology_.units[index].member && restored ? cut_.path : std::filesystem::path());
 }
 
-// For who is called by it, and need not reach it.
+// The state for a node that is called by this one and need not reach it.
 PeerState Coordinator::replaced_state(NodeId node) const {
   const Unit& unit = units_[topology_.nodes[node].unit];
   return {.node = node, .incarnation = unit.incarnation, .key = unit.key};
@@ -214,7 +215,7 @@ void Coordinator::set_finished(NodeId node, bool finished) {
   if (!nodes_[node].gone) wait_for(node, !finished);
 }
 
-// Whether its run() is one of those that have not returned yet.
+// Counts the node's run() among those that must return, or no longer counts it.
 void Coordinator::wait_for(NodeId node, bool wait) {
   const std::size_t change = wait ? 1UL : -1UL;
   left_[topology_.nodes[node].group] += change;
@@ -322,14 +323,15 @@ void Coordinator::add_to_cut(NodeId node, std::uint64_t step) {
   complete_cut();
 }
 
-// Whether a cut that these have saved waits for the node. One that came late begins with its first step.
+// Returns true if a cut that the nodes in `saved` have saved waits for this node. A node that came late takes part from
+// its first step on.
 bool Coordinator::is_awaited(NodeId id, std::uint64_t step, const std::set<NodeId>& saved) const {
   const Node& node = nodes_[id];
   if (!node.member || saved.contains(id)) return false;
   return !node.came || (node.first_saved.has_value() ? *node.first_saved < step : node.ready);
 }
 
-// The newest one that all have saved, if there is any.
+// Completes the newest cut that all have saved, if there is any.
 void Coordinator::complete_cut() {
   std::optional<std::uint64_t> complete;
   for (const auto& [step, who] : saved_) {
@@ -340,7 +342,7 @@ void Coordinator::complete_cut() {
   if (!complete.has_value()) return give_up_cuts();
   const std::uint64_t step = *complete;
   const std::set<NodeId> members = std::move(saved_[step]);
-  saved_.erase(saved_.begin(), saved_.upper_bound(step));  // older ones will not be needed
+  saved_.erase(saved_.begin(), saved_.upper_bound(step));  // older cuts will not be needed
   const std::string name = "the cut of step " + std::to_string(step);
   try {
     cut_ = listener_.on_cut_saved(step, members);
@@ -356,14 +358,14 @@ void Coordinator::complete_cut() {
   }
 }
 
-// A full disk fails each of them, for each member.
+// A full disk fails each cut for each member, so it is reported once.
 void Coordinator::say_cuts_fail(const std::string& text) {
   if (std::exchange(cuts_fail_, true)) return;
   note(RunEvent::Kind::cut_failed, {}, 0, text);
   listener_.say(text + "; others that fail are not told, until one is complete");
 }
 
-// The steps of a node grow: what it has passed by without saving it, it will not save.
+// The steps of a node only grow: it will never save a step that it has passed.
 void Coordinator::give_up_cuts() {
   for (auto one = saved_.begin(); one != saved_.end();) {
     const auto& [step, who] = *one;

@@ -1,9 +1,9 @@
 #pragma once
-// Decides what happens in a run: who starts, runs, is told of whom, is restarted, and when it is over. A state machine
-// without threads, clocks or files: it hears events and the time, and gives commands to a Host. README.md tells the
-// rules.
+// Decides what happens in a run: which nodes start, run and restart, which updates each of them gets, and when the run
+// is over. A state machine without threads, clocks or files: it receives events and the time, and gives commands to a
+// Host. README.md has the rules.
 //
-// Owned and used by the loop thread of a run.
+// The loop thread of a run owns and uses it.
 
 #include <compare>
 #include <cstdint>
@@ -24,36 +24,36 @@
 
 namespace lp::internal {
 
-// Where members start from: the last complete cut of the program.
+// The state from which members start: the last complete cut of the program.
 struct RestorePoint {
   std::uint64_t step = 0;
   std::filesystem::path path{};  // empty: there is none, and members start from nothing
-  std::set<NodeId> members{};    // who is in it; others start from nothing
+  std::set<NodeId> members{};    // the members in the cut; others start from nothing
 };
 
 class Coordinator final : public HostEvents {
  public:
   struct Options {
     Duration heartbeat = std::chrono::seconds(30);  // a service that does not answer for so long has failed
-    Duration grace = std::chrono::seconds(10);      // to end after a stop; then it is killed
-    Duration start = std::chrono::minutes(5);       // to be constructed and loaded
+    Duration grace = std::chrono::seconds(10);      // the time to end after a stop; then the unit is killed
+    Duration start = std::chrono::minutes(5);       // the time to be constructed and loaded
     bool patient = false;                           // a person debugs: nothing counts as hanging
     bool report = false;                            // wait for report_done() when the work is done
-    std::set<std::string> idle{};                   // groups whose run() is switched off
+    std::set<std::string> idle{};                   // groups whose run() is not called
   };
 
-  // What the coordinator needs done outside; called in the same thread.
+  // Receives the requests and reports of the coordinator, in the same thread.
   class Listener {
    public:
     virtual ~Listener() = default;
     virtual void on_phase(Phase phase) = 0;
     virtual void begin_report() = 0;                              // the work is done; report_done() follows
     virtual void on_peers(std::span<const PeerState> peers) = 0;  // for clients outside the graph
-    // All that are there have. Throws Error when it cannot be kept.
+    // All present members have saved this step. Throws Error when the cut cannot be kept.
     virtual RestorePoint on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) = 0;
     virtual void on_cut_given_up(std::uint64_t step) = 0;              // it will never be complete
-    virtual void add_output(std::size_t unit, Cause& cause) = 0;       // what its process wrote last
-    virtual void say(const std::string& line) = 0;                     // to people
+    virtual void add_output(std::size_t unit, Cause& cause) = 0;       // adds the last output of its process
+    virtual void say(const std::string& line) = 0;                     // shows the line to people
     virtual void on_measured(std::size_t unit, Measurement part) = 0;  // the answer to measure()
     virtual void on_event(RunEvent event) = 0;                         // its time is not set
   };
@@ -61,39 +61,41 @@ class Coordinator final : public HostEvents {
   Coordinator(const Topology& topology, Options options, Host& host, Listener& listener);
 
   void start(RestorePoint cut, Time now);
-  // Ends the run in order, because somebody outside wants that. The first reason counts. `by`: who, with the signal
-  // that asked for it, or 0; empty: its own launcher, and then it may be a success.
+  // Ends the run in order at the request of somebody outside. The first reason counts. `by` names that person, or the
+  // signal that asked for it, and `signal` is its number or 0. An empty `by` means the run's own launcher; then the run
+  // may be a success.
   void stop(const std::string& reason, const std::string& by = {}, int signal = 0);
-  // The same after the next cut; when there is none until then, without.
+  // Ends it likewise after the next cut, or without one at `until`.
   void stop_after_cut(const std::string& reason, const std::string& by, int signal, Time until);
   // Ends it at once.
   void kill(const std::string& by = {});
-  // Starts the node again, and what shares its process, because somebody outside wants that: its budget stays as it is.
-  // A member of an elastic group that was given up comes back. Says what is done. Throws Error when there is no such
-  // node, or none to restart.
+  // Restarts the node, and the other nodes of its process, at the request of somebody outside. Its budget stays as it
+  // is. An elastic group's member that was given up comes back. Returns a description of what happens. Throws Error
+  // when there is no such node, or none to restart.
   std::string restart_node(const std::string& name);
-  // Asks the units that are up what they use; Listener::on_measured follows, if they are not busy ending. Gives them.
+  // Requests measurements from the units that are up and returns those units. Listener::on_measured follows, unless a
+  // unit is busy ending.
   std::vector<std::size_t> measure();
-  // The report has been made, or has failed.
+  // The report is complete, or has failed.
   void report_done(const std::optional<std::string>& failure);
   // Fails the run for a reason outside its nodes.
   void fail(Cause cause);
 
-  // Nodes may be waiting for a terminal that takes no output: nothing counts as hanging meanwhile.
+  // Nothing counts as hanging while nodes may wait for a terminal that takes no output.
   void hold_heartbeats(bool hold) { lenient_ = hold; }
 
-  // Tells the time, before events are given.
+  // Sets the time; call it before the events.
   void set_time(Time now) { now_ = now; }
-  // Tells the time, after them, and does what is due.
+  // Sets the time after the events, and does the work that is due.
   void advance(Time now);
-  // Sends what has been gathered: to be called when all events that were there have been handled.
+  // Sends the batched updates. Call after handling all pending events.
   void flush();
   Time next() const { return alarms_.next(); }
 
   Phase phase() const { return phase_; }
   RunStatus status() const;
   const RunResult& result() const { return result_; }
-  // Of the first node that has said how far it is; empty: none has.
+  // The progress of the first node that has reported any; empty: none has.
   Progress shown_progress() const { return speaker_.has_value() ? nodes_[*speaker_].progress : Progress(); }
   std::string speaker() const { return speaker_.has_value() ? topology_.nodes[*speaker_].name : std::string(); }
 
@@ -116,31 +118,31 @@ class Coordinator final : public HostEvents {
   struct Node {
     bool ready = false;
     bool running = false;   // run() was begun
-    bool finished = false;  // and has returned
-    bool gone = false;      // the program goes on without it, until it is ready again
+    bool finished = false;  // run() has returned
+    bool gone = false;      // the program continues without it until it is ready again
     bool asked = false;     // a probe is on its way
     std::string endpoint{};
-    std::size_t awaited = 0;  // nodes that it calls and that are not ready
+    std::size_t awaited = 0;  // the number of nodes that it calls and that are not ready
     Progress progress{};
-    bool member = false;  // of the cuts, as long as the program does not go on without it
-    bool came = false;    // when others had run without it: cuts before its first go without it, too
-    std::optional<std::uint64_t> first_saved{};  // the first step, since it was started
-    std::optional<std::uint64_t> saved{};        // the last one
-    std::string text{};                          // of its last failure
+    bool member = false;  // takes part in cuts, unless the program continues without it
+    bool came = false;    // it came when others had run without it, so cuts before its first one exclude it
+    std::optional<std::uint64_t> first_saved{};  // the first step since its start
+    std::optional<std::uint64_t> saved{};        // the last step
+    std::string text{};                          // the text of its last failure
   };
   struct Unit {
-    // absent: of elastic groups, and the program goes on without it; it may come back.
+    // absent: a unit of elastic groups without which the program continues; it may come back.
     enum class State : std::uint8_t { waiting, up, failing, discarded, down, absent, ended };
     State state = State::waiting;
     std::uint32_t incarnation = 0;
     int restarts = 0;
     int pid = 0;
-    std::string key{};             // public, of the incarnation that is there or comes next; empty: revoked, or none
+    std::string key{};             // the public key of the present or next incarnation; empty: revoked, or none
     bool backoff = false;          // down: its restart is not due yet
     bool no_room = false;          // absent: it comes when there is a place for it
-    std::optional<Cause> cause{};  // failing: why
+    std::optional<Cause> cause{};  // failing: the reason
   };
-  // What an alarm is for: a node (probe) or a unit (the others).
+  // The purpose of an alarm. A probe is for a node, the others are for a unit.
   enum class Due : std::uint8_t { probe, start, kill, force, restart, grace, cut };
   struct Key {
     Due due;
@@ -150,7 +152,7 @@ class Coordinator final : public HostEvents {
 
   bool current(NodeId node, std::uint32_t incarnation) const;
   static bool is_up(const Unit& unit);
-  bool counts(NodeId node) const;  // its run() is waited for
+  bool counts(NodeId node) const;  // the run waits for its run()
   void fire(const Key& key, bool late);
   std::string why_late(std::size_t index) const;
   void set_phase(Phase phase);
@@ -215,24 +217,24 @@ class Coordinator final : public HostEvents {
   std::vector<Unit> units_;
   std::vector<bool> was_ready_;
   std::size_t not_ready_;              // nodes that have never been ready
-  std::size_t up_ = 0;                 // units whose process, or thread, is there
-  std::vector<std::size_t> left_;      // by group: nodes whose run() is waited for
+  std::size_t up_ = 0;                 // units whose process, or thread, runs
+  std::vector<std::size_t> left_;      // by group: nodes whose run() must still return
   std::vector<bool> waited_for_;       // by group: there was any such node
-  std::vector<std::uint64_t> epochs_;  // by group: how often members have come or gone
-  std::size_t all_left_ = 0;           // of all groups
+  std::vector<std::uint64_t> epochs_;  // by group: the number of times that members have come or gone
+  std::size_t all_left_ = 0;           // the sum over all groups
   std::size_t succeeded_ = 0;          // nodes whose run() has returned
   Alarms<Key> alarms_;
   std::map<std::size_t, std::map<NodeId, PeerState>> news_;  // by unit, until flush()
   std::map<NodeId, PeerState> outside_news_;
   RestorePoint cut_;
-  std::map<std::uint64_t, std::set<NodeId>> saved_;  // who has saved, by step
-  bool gave_up_cuts_ = false;                        // and people were told
+  std::map<std::uint64_t, std::set<NodeId>> saved_;  // the nodes that have saved, by step
+  bool gave_up_cuts_ = false;                        // and this was reported
   std::set<std::uint64_t> lost_cuts_;                // steps that a member could not save
-  bool cuts_fail_ = false;                           // and people were told; until one is complete
+  bool cuts_fail_ = false;                           // and this was reported; until one is complete
   std::vector<NodeId> to_run_;                       // until flush()
   RunResult result_;
   enum class Report : std::uint8_t { none, begun, stale };
-  Report report_ = Report::none;  // stale: begun, and members have gone back since
+  Report report_ = Report::none;  // stale: begun, and members have gone back to a cut since
   bool end_asked_ = false;        // a node has stopped the program
   bool failed_ = false;
   struct LastCut {
@@ -242,8 +244,8 @@ class Coordinator final : public HostEvents {
   };
   std::optional<LastCut> last_cut_;     // the run stops after the next cut
   std::optional<std::size_t> culprit_;  // the unit of the cause, until it has ended
-  std::optional<Cause> abandoned_;      // a thread that was left behind
-  bool forced_ = false;                 // somebody wanted that
+  std::optional<Cause> abandoned_;      // an abandoned thread
+  bool forced_ = false;                 // somebody asked for an end by force
   std::optional<Cause> ignored_;        // the first failure that its policy ignores
   bool lenient_ = false;
   bool keyed_ = false;             // the units have keys

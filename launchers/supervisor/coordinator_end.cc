@@ -1,4 +1,4 @@
-// How a run ends: when its work is done, when it has failed, or when somebody asks.
+// How a run ends: when its work is done, when it has failed, or when somebody asks for it.
 
 #include <algorithm>
 #include <utility>
@@ -17,7 +17,7 @@ void Coordinator::on_stop_requested(NodeId node, std::uint32_t incarnation, cons
 void Coordinator::end_if_done() {
   if (phase_ > Phase::running) return;
   const auto end = [this](const std::string& reason) {
-    // Nothing is left that could have done the work.
+    // No node is left that could have done the work.
     if (ignored_.has_value() && succeeded_ == 0) return fail(*ignored_);
     finish(reason);
   };
@@ -32,7 +32,7 @@ void Coordinator::end_if_done() {
   if (!any_ends && any && all_left_ == 0) end("every node has finished");
 }
 
-// The work is done: first the report, then the services stop.
+// The work is done. First the report runs, then the services stop.
 void Coordinator::finish(const std::string& reason) {
   if (phase_ > Phase::running) return;
   result_.reason = reason;
@@ -42,7 +42,7 @@ void Coordinator::finish(const std::string& reason) {
 }
 
 void Coordinator::begin_report() {
-  if (report_ != Report::none) return;  // a stale one ends first
+  if (report_ != Report::none) return;  // a stale report ends first
   report_ = Report::begun;
   listener_.begin_report();
 }
@@ -132,7 +132,8 @@ void Coordinator::end_if_stopped() {
 
 void Coordinator::on_lost(const std::string& text) {
   if (phase_ == Phase::ended) return;
-  const bool has_work = phase_ < Phase::stopping || up_ > 0;  // also when all wait to be restarted: nobody can do that
+  // also when all wait to be restarted, which no longer happens
+  const bool has_work = phase_ < Phase::stopping || up_ > 0;
   for (std::size_t index = 0; index < units_.size(); ++index) {
     if (!is_up(units_[index])) continue;
     cancel_alarms(index);

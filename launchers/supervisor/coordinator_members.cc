@@ -1,4 +1,4 @@
-// Who is there: members of elastic groups come and go, as long as enough are left; others are given up for good.
+// Members of elastic groups come and go as long as enough are left. Other nodes are given up for good.
 
 #include <algorithm>
 #include <functional>
@@ -25,7 +25,8 @@ void Coordinator::set_gone(NodeId id, bool gone) {
   }
 }
 
-// How many of the group there are without those of the unit `but`: they may be about to start, or have done their work.
+// The number of present members without those of the unit `but`. Members that are about to start or have done their
+// work count.
 std::size_t Coordinator::members_there(std::size_t group, std::size_t but) const {
   const auto& nodes = topology_.groups[group].nodes;
   return static_cast<std::size_t>(std::count_if(nodes.begin(), nodes.end(), [&](NodeId id) {
@@ -34,7 +35,7 @@ std::size_t Coordinator::members_there(std::size_t group, std::size_t but) const
   }));
 }
 
-// All that there is room for.
+// Begins all units for which there is room.
 void Coordinator::begin_units() {
   for (std::size_t unit = 0; unit < units_.size() && phase_ < Phase::stopping; ++unit) start_where_there_is_room(unit);
   for (const Topology::Group& group : topology_.groups) {
@@ -47,7 +48,7 @@ void Coordinator::begin_units() {
   }
 }
 
-// Why there is no place for the unit, which is of elastic groups; empty: it has one.
+// Assigns a place to the unit, which belongs to elastic groups. Returns why that is impossible; empty: it has a place.
 std::string Coordinator::place(std::size_t index) { return host_.place(index, /*needed=*/!too_few(index).empty()); }
 
 void Coordinator::start_where_there_is_room(std::size_t index) {
@@ -65,14 +66,14 @@ void Coordinator::on_room() {
   }
 }
 
-// The unit was absent. Where members go back to a cut, it goes with them.
+// Starts the unit, which was absent. If members are going back to a cut, it goes with them.
 void Coordinator::come(std::size_t index) {
   if (!topology_.units[index].member || !members_go_back()) return start_unit(index);
   units_[index].state = Unit::State::down;
   restart_if_possible(index);
 }
 
-// The program goes on without the unit.
+// The program continues without the unit.
 void Coordinator::give_up(std::size_t index, const Cause& cause) {
   Unit& unit = units_[index];
   const bool elastic = topology_.units[index].elastic;
@@ -82,7 +83,7 @@ void Coordinator::give_up(std::size_t index, const Cause& cause) {
   if (unit.incarnation > 0) listener_.say(cause.node + ": " + cause.what + "; the program goes on without it");
   if (!unit.no_room && !ignored_.has_value()) ignored_ = cause;
   for (const NodeId node : topology_.units[index].nodes) {
-    nodes_[node].member = false;  // no cut waits for it, or fails for want of it
+    nodes_[node].member = false;  // no cut waits for it, or fails because it is absent
     for (auto one = saved_.begin(); one != saved_.end();) {
       one->second.erase(node);
       one = one->second.empty() ? saved_.erase(one) : std::next(one);
@@ -107,7 +108,8 @@ void Coordinator::give_up(std::size_t index, const Cause& cause) {
   end_if_done();
 }
 
-// "group worker has 1 member left and needs 2", for a group of the unit, without which it is; empty: enough are left.
+// Returns "group worker has 1 member left and needs 2" if a group of the unit has too few members without it; empty:
+// enough are left.
 std::string Coordinator::too_few(std::size_t index) const {
   for (const NodeId id : topology_.units[index].nodes) {
     const Topology::Group& group = topology_.groups[topology_.nodes[id].group];

@@ -1,4 +1,4 @@
-// What the coordinator does when a unit fails: the policy of its group, restarts, and what is restored together.
+// How the coordinator handles the failure of a unit: the policy of its group, restarts, and what is restored together.
 
 #include <algorithm>
 #include <utility>
@@ -10,11 +10,11 @@
 namespace lp::internal {
 namespace {
 
-constexpr auto kTimeToEnd = std::chrono::seconds(1);  // of a unit that has reported its own failure
-constexpr auto kTimeToDie = std::chrono::seconds(5);  // of a unit that was killed
+constexpr auto kTimeToEnd = std::chrono::seconds(1);  // for a unit that has reported its own failure
+constexpr auto kTimeToDie = std::chrono::seconds(5);  // for a unit that was killed
 constexpr Duration kLongestBackoff = std::chrono::seconds(10);
 
-// What a stop itself makes of calls that wait.
+// Returns true for an error that the stop itself causes in waiting calls.
 bool is_of_a_stop(const Error& error) {
   return error.kind() == ErrorKind::stopped || error.kind() == ErrorKind::disconnected ||
          error.kind() == ErrorKind::deadline;
@@ -26,7 +26,7 @@ Cause Coordinator::cause_of(std::size_t unit, std::string what) const {
   return {.node = topology_.units[unit].name, .incarnation = units_[unit].incarnation, .what = std::move(what)};
 }
 
-// What shares a process fails together, so the strictest policy of its groups holds.
+// The nodes of one process fail together, so the strictest policy of its groups holds.
 FailurePolicy Coordinator::policy_of(std::size_t unit) const {
   FailurePolicy strictest = kIgnore;
   for (const NodeId node : topology_.units[unit].nodes) {
@@ -53,7 +53,8 @@ void Coordinator::on_failed(NodeId node, std::uint32_t incarnation, const Error&
   begin_failure(unit, std::move(cause), /*obeys=*/true);
 }
 
-// The unit has failed but is still there: it goes first, then its policy is applied. `obeys`: it can end by itself.
+// The unit has failed but still runs. It ends first, then its policy applies. The last argument is true if it can end
+// by itself.
 void Coordinator::begin_failure(std::size_t index, Cause cause, bool obeys) {
   Unit& unit = units_[index];
   if (unit.state != Unit::State::up) return;
@@ -173,7 +174,7 @@ void Coordinator::restart(std::size_t index, const FailurePolicy& policy, Cause 
   if (topology_.units[index].member) discard_members();
 }
 
-// From where it starts again.
+// Describes the point from which the unit starts again.
 std::string Coordinator::origin_of(std::size_t index) const {
   if (!topology_.units[index].member) return {};
   return cut_.path.empty() ? ", from the beginning" : ", from the cut of step " + std::to_string(cut_.step);
@@ -220,8 +221,8 @@ std::string Coordinator::restart_node(const std::string& name) {
   return topology_.units[index].name + " is restarted" + origin;
 }
 
-// What is restored together belongs to one cut: all members go back with it. What a report has found of them does not
-// count: it is made again when the work is.
+// All members belong to one cut, so they go back to it together. The report's findings no longer count: it runs again
+// when the work is done again.
 void Coordinator::discard_members() {
   if (report_ != Report::none) report_ = Report::stale;
   saved_.clear();
@@ -232,7 +233,7 @@ void Coordinator::discard_members() {
   if (redo_finished() && phase_ == Phase::reporting && !end_asked_) set_phase(Phase::running);
 }
 
-// What the unit has done no longer counts; it is started again when it has ended.
+// Discards the unit's work. The unit starts again when it has ended.
 void Coordinator::discard(std::size_t index) {
   unready(index);
   cancel_alarms(index);
@@ -240,8 +241,8 @@ void Coordinator::discard(std::size_t index) {
   kill_unit(index);
 }
 
-// The members go back to a time before these nodes had finished with them: they do their work again. Whether there are
-// any.
+// The members go back to a time before these nodes had finished their work with them, so these nodes do it again.
+// Returns true if there are any.
 bool Coordinator::redo_finished() {
   const auto worked_on_a_member = [&](NodeId id) {
     const auto& calls = topology_.nodes[id].calls;
@@ -290,7 +291,7 @@ void Coordinator::restart_if_possible(std::size_t index) {
     members.push_back(unit);
   }
   for (const std::size_t unit : members) {
-    // One that has no place is given up, and then those that have one start.
+    // A unit without a place is given up; then those that have a place start.
     if (units_[unit].state == Unit::State::down) start_where_there_is_room(unit);
   }
 }

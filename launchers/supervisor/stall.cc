@@ -8,8 +8,8 @@
 namespace lp::internal {
 namespace {
 
-constexpr double kIdle = 0.02;      // of a processor, that all processes together may use
-constexpr std::size_t kShown = 10;  // nodes
+constexpr double kIdle = 0.02;      // the part of one processor that all processes together may use
+constexpr std::size_t kShown = 10;  // the number of nodes in the message
 
 }  // namespace
 
@@ -40,7 +40,7 @@ double Stall::computed() const {
   return seconds;
 }
 
-// "worker/0 for 2 calls of server.pull; worker/1 in its run()".
+// Returns text like "worker/0 for 2 calls of server.pull; worker/1 in its run()".
 std::string Stall::waits(const RunStatus& status) const {
   std::map<std::string, std::vector<std::string>> waiting;  // by node
   for (const auto& [unit, part] : parts_) {

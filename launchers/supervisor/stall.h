@@ -1,8 +1,9 @@
 #pragma once
-// Notices that nothing moves in a run: between two looks no call has begun or ended, no node has made progress or
-// changed its state, and next to nothing was computed, although nodes still run. Says so, and what they wait for.
+// Detects that a run makes no progress although nodes still run. Between two checks no call has begun or ended, no node
+// has made progress or changed its state, and almost nothing was computed. The report includes the calls that nodes
+// wait for.
 //
-// Owned and used by the loop thread of a run, which looks once in a period.
+// The loop thread of a run owns and uses it, and checks once per period.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,18 +22,19 @@ class Stall {
  public:
   static constexpr Duration kPeriod = std::chrono::seconds(30);
 
-  // A part of what was asked for since the last look; of a unit that does not answer, the last one counts.
+  // Takes a part of the measurement that was requested since the last check. For a unit that does not answer, its last
+  // part counts.
   void on_measured(std::size_t unit, const Measurement& part);
-  // A sentence, when nothing has moved for long enough; else empty. It is said again only when something has moved
-  // meanwhile, and then takes twice as long, because a program may have such pauses. `cpu`: seconds that this process
-  // has computed, with nodes that are its threads.
+  // Returns a sentence when nothing has moved for long enough, and otherwise nothing. It repeats the sentence only when
+  // something has moved meanwhile, and then waits twice as long, because a program may have such pauses. `cpu` is the
+  // processor time of this process in seconds, including nodes that are its threads.
   std::string look(const RunStatus& status, double cpu);
 
  private:
   using Node = std::tuple<NodeStatus::State, std::uint32_t, std::uint64_t, std::map<std::string, double>>;
   struct Picture {
     std::vector<Node> nodes{};
-    std::uint64_t calls = 0;  // begun
+    std::uint64_t calls = 0;  // calls begun
     std::uint64_t ended = 0;
     auto operator<=>(const Picture&) const = default;
   };
@@ -44,8 +46,8 @@ class Stall {
   std::map<std::size_t, Measurement> parts_;  // by unit
   Picture last_;
   double last_cpu_ = 0;
-  std::uint64_t still_ = 0;     // looks that have found nothing new
-  std::uint64_t patience_ = 2;  // looks
+  std::uint64_t still_ = 0;     // successive checks that have found nothing new
+  std::uint64_t patience_ = 2;  // in checks
   bool said_ = false;
 };
 

@@ -1,4 +1,4 @@
-// A checkpointer: what its files hold, which of them stay, and what is no such file.
+// A checkpointer: the contents of its files, which of them it keeps, and files that it refuses.
 #include "nodes/checkpointer.h"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ TEST_F(CheckpointerTest, KeepsItsNewestFilesAndThoseOfOthers) {
   for (int step = 0; step < 4; ++step) {
     two.step();
     last = save(two);
-    EXPECT_EQ(save(two), last);  // nothing new
+    EXPECT_EQ(save(two), last);  // there is no new step
   }
   EXPECT_EQ(files(), (std::set<std::string>{"parameters-3.lpc", "parameters-4.lpc", "parameters-9.lpc"}));
   const Parameters parameters = load_parameters(last, TwoServers::kSize);

@@ -1,4 +1,4 @@
-// The last states of workers: which are kept, when there is a cut of them, and what comes back from it.
+// The last states of workers: which are kept, when a cut of them is taken, and what a cut restores.
 #include "nodes/commits.h"
 
 #include <gtest/gtest.h>

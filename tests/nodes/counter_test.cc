@@ -1,4 +1,4 @@
-// Counters: what adds up, what is refused whole, who is told, and what a cut keeps.
+// Counters: sums, refused calls, waiting callers, and what a cut keeps.
 #include "nodes/counter.h"
 
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ TEST(SavedCounterTest, GoesOnFromTheCutOfTheLastMultiple) {
   LocalRun run(program, {.directory = directory.path()});
   const Client<Counter> client = run.client(handle);
   client.call<&Counter::add>(Counts{{"steps", 99}, {"episodes", 3}});
-  client.call<&Counter::add>(Counts{{"steps", 206}});  // passes 100, 200 and 300
+  client.call<&Counter::add>(Counts{{"steps", 206}});  // it passes 100, 200 and 300
   client.call<&Counter::add>(Counts{{"episodes", 1}});
   run.wait_saved(300, 1);
   run.restart({"counter"}, cut_directory(directory.path(), 300));

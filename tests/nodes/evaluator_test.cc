@@ -1,4 +1,4 @@
-// An evaluator: it sees what the servers hold, says it, and ends the program when that is good enough.
+// An evaluator: it evaluates the servers' parameters, logs the values, and ends the program when they are good enough.
 #include "nodes/evaluator.h"
 
 #include <gtest/gtest.h>

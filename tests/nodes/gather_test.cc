@@ -1,4 +1,4 @@
-// Gathers: what all give, barriers, all-to-all, members that come again, rounds that are over, and what a cut keeps.
+// Gathers: parts of all members, barriers, all-to-all, members that give again, rounds that are over, and cuts.
 #include "nodes/gather.h"
 
 #include <gtest/gtest.h>

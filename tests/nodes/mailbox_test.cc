@@ -1,4 +1,4 @@
-// Mailboxes: order, room, who waits, and what a cut keeps.
+// Mailboxes: order, room, waiting callers, and cuts.
 #include "nodes/mailbox.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Metrics: what is kept of a long series, what is refused, and the table.
+// Metrics: the points that a long series keeps, refused calls, and the table.
 #include "nodes/metrics.h"
 
 #include <gtest/gtest.h>

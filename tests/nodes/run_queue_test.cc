@@ -1,4 +1,4 @@
-// Work that handlers leave to run(): its results, its order, and that handlers answer meanwhile.
+// Work that handlers leave to run(): its results, its order, and the answers of handlers meanwhile.
 #include "nodes/run_queue.h"
 
 #include <gtest/gtest.h>

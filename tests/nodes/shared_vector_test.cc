@@ -1,4 +1,4 @@
-// A vector that many change at a time: nothing is lost, and nobody takes other memory for it.
+// A vector that many change concurrently: no change is lost, and no user maps other memory in its place.
 #include "nodes/shared_vector.h"
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ TEST(SharedVector, AllItsViewsAreOneMemory) {
 
 TEST(SharedVector, NoChangeIsLost) {
   constexpr std::size_t kThreads = 4;
-  constexpr int kChanges = 2'000'000;  // long enough that threads meet
+  constexpr int kChanges = 2'000'000;  // long enough that threads run at the same time
   VectorRun run(std::vector<float>(5, 0.0F));
   const SharedVectorPlace place = run.place();
   {
@@ -100,7 +100,7 @@ TEST(SharedVector, ComesBackFromACutWithItsProgressAndIsCutAsItsUsersGetOn) {
   EXPECT_EQ(view.progress(0), 9U);
   EXPECT_EQ(view.progress(1), 3U);
   train(1, 14);
-  run.wait_saved(23, 1);  // the last
+  run.wait_saved(23, 1);  // the last cut
 }
 
 TEST(SharedVector, WhatWasSavedOfAnotherModelOrForOtherWorkersIsRefused) {

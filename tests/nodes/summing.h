@@ -1,5 +1,5 @@
 #pragma once
-// Workers that hand tensors over when a test says so, and the collective between them. Owned by the test.
+// Workers that start tensors when a test asks them to, and the collective between them. Owned by the test.
 
 #include <gtest/gtest.h>
 
@@ -41,11 +41,11 @@ class Summing {
   }
   void start(std::uint32_t tensor, Values values) {
     sums_->start(tensor, values);
-    values_.insert_or_assign(tensor, std::move(values));  // which stay where they are
+    values_.insert_or_assign(tensor, std::move(values));  // the values stay at their address
   }
   void wait() { sums_->wait(); }
   void drop() { sums_.reset(); }
-  void end() {  // while the collective's members still serve
+  void end() {  // the collective's members still serve then
     sums_.reset();
     all_.reset();
   }
@@ -61,7 +61,7 @@ class Summing {
   std::optional<FusedAllreduce> sums_{};
 };
 
-// The groups "summing" and "collective".
+// Adds the groups "summing" and "collective".
 inline GroupHandle<Summing> add_summing(Program& program, int workers, const SummingOptions& options = {}) {
   const auto members =
       program.group<CollectiveMember>({.name = "collective", .replicas = workers, .on_failure = kIgnore}, context);
@@ -71,7 +71,7 @@ inline GroupHandle<Summing> add_summing(Program& program, int workers, const Sum
   return summing;
 }
 
-// What a worker gives of a tensor: integers, so that a sum in any order is exact. Tensor 1 is empty.
+// A worker's values of a tensor: integers, so that a sum in any order is exact. Tensor 1 is empty.
 inline Values whole(std::size_t worker, std::uint32_t tensor) {
   Values out(tensor == 1 ? 0 : std::size_t{100} << (2 * tensor));
   for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>((i * 7 + worker * 13 + tensor) % 1000);
@@ -83,7 +83,7 @@ inline Values real(std::size_t worker, std::uint32_t tensor) {
   for (float& one : out) one = static_cast<float>(random.normal());
   return out;
 }
-// What all tensors of these workers sum up to, added in this order.
+// The sums of all tensors of these workers, added in this order.
 using Which = std::vector<std::size_t>;
 template <class Make>
 std::vector<Values> serial_sums(const Which& workers, Make make) {
@@ -98,7 +98,7 @@ std::vector<Values> serial_sums(const Which& workers, Make make) {
   return out;
 }
 
-// A method of these workers, all at once.
+// Calls a method of these workers, all at once.
 template <auto M>
 void at_once(const Clients<Summing>& all, const Which& workers) {
   std::vector<Future<void>> calls;
@@ -106,8 +106,8 @@ void at_once(const Clients<Summing>& all, const Which& workers) {
   for (Future<void>& one : calls) one.get();
 }
 
-// These workers hand all tensors over, one after the other, each in an order of its own, which `seed` decides; then
-// they wait. What comes out, by tensor: the same in all.
+// These workers start all tensors, one after the other, each worker in an order of its own, which `seed` decides; then
+// they wait. Returns the sums, by tensor: they are the same in all workers.
 template <class Make>
 std::vector<Values> step(const Clients<Summing>& all, const Which& workers, std::uint64_t seed, Make make) {
   std::vector<std::pair<std::size_t, std::uint32_t>> order;

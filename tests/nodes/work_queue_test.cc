@@ -1,4 +1,4 @@
-// Work queues: every item is done, whoever dies; what is bounded, refused, and kept by a cut.
+// Work queues: every item is done even when workers die; bounds, refused calls, and cuts.
 #include "nodes/work_queue.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(WorkQueueTest, GivesEachItemOnceAndEndsWhenAllAreDone) {
   const auto a = queue.take();
   const auto b = queue.take();
   EXPECT_EQ(a->item + b->item, "ab");
-  auto more = queue.client().async<&Queue::take>();  // what is leased may come back
+  auto more = queue.client().async<&Queue::take>();  // leased items may come back
   EXPECT_TRUE(queue.done(a->number));
   EXPECT_FALSE(more.ready());
   EXPECT_TRUE(queue.done(b->number));
@@ -52,7 +52,7 @@ TEST(WorkQueueTest, GivesEachItemOnceAndEndsWhenAllAreDone) {
 TEST(WorkQueueTest, WhatIsNotDoneWithinItsLeaseIsGivenToAnotherAndCountsOnce) {
   QueueRun queue({.lease = std::chrono::milliseconds(20)}, {"a"});
   const auto first = queue.take();
-  const auto second = queue.take();  // waits for the end of the lease
+  const auto second = queue.take();  // it waits for the end of the lease
   EXPECT_EQ(second->number, first->number);
   EXPECT_EQ(second->attempt, 2U);
   EXPECT_FALSE(queue.client().call<&Queue::renew>(first->number, first->attempt));

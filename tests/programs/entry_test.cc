@@ -1,4 +1,4 @@
-// The main() of this folder's tests: it is also that of the processes that they launch.
+// The main() of this folder's tests, and of the processes that they launch.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Nodes that compute for others answer heartbeats meanwhile: a gradient may take longer than these.
+// Nodes that compute for others answer heartbeats meanwhile: a gradient may take longer than the heartbeat's patience.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -20,7 +20,7 @@ using test::digits_task;
 using test::training_of;
 using test::TrainingRun;
 
-// What a heartbeat asks.
+// Does the same call as a heartbeat.
 void expect_alive(LocalRun& run, const std::string& node) {
   const auto alive = std::make_shared<Event>();
   run.runtime().probe(run.id(node), [alive] { alive->set(); });

@@ -1,5 +1,5 @@
-// What schemes promise of their sums holds for workers that are processes as for those that are threads: nothing is
-// lost between them, and each gradient counts for what it should.
+// The guarantees of schemes for their sums hold with workers in processes as with workers in threads: nothing is lost
+// between them, and each gradient counts with its right weight.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -24,10 +24,10 @@ namespace lp::test {
 namespace {
 
 constexpr Eigen::Index kParameters = 96;
-constexpr int kHogwildSteps = 40'000;  // so many that all workers are at work at the same time
+constexpr int kHogwildSteps = 40'000;  // enough steps that all workers are at work at the same time
 
-// Every element of an example's gradient is 1. So a step by the mean over a batch, at a rate of 1, takes 1 from every
-// parameter, without rounding; the parameters begin with 0.
+// Every element of an example's gradient is 1. So a step by the mean over a batch, at a rate of 1, subtracts 1 from
+// every parameter, without rounding; the parameters begin with 0.
 class Counting : public Model {
  public:
   Eigen::Index size() const override { return kParameters; }
@@ -44,7 +44,7 @@ Eigen::VectorXf parameters_of(int pid) {
   return Eigen::VectorXf::NullaryExpr(kParameters, [&] { return static_cast<float>(random.normal()); });
 }
 
-// The parameters begin in every process with others.
+// The parameters begin with other values in every process.
 class OfItsProcess final : public Counting {
  public:
   Eigen::VectorXf initialize(std::uint64_t) const override { return parameters_of(getpid()); }
@@ -67,17 +67,17 @@ class InEachLaunch : public testing::TestWithParam<Launch> {};
 INSTANTIATE_TEST_SUITE_P(Launches, InEachLaunch, testing::Values(Launch::threads, Launch::processes),
                          [](const auto& one) { return one.param == Launch::threads ? "Threads" : "Processes"; });
 
-// A gradient of staleness s takes 1 / max(s, 1) of its share of an update, which is one of ⌊workers / splits⌋.
+// A gradient of staleness s subtracts 1 / max(s, 1) of its share of an update, which is one of ⌊workers / splits⌋.
 TEST_P(InEachLaunch, SoftsyncDividesEachGradientByItsStaleness) {
-  double saved = 0;  // what staleness takes away
+  double saved = 0;  // the sum that staleness takes away
   for (const int splits : {kWorkers, kWorkers / 2}) {
     train(GetParam(), {.scheme = "softsync", .splits = splits}, [&](lp::Run& run) {
       const auto server = run.client(GroupHandle<ParameterServer>("server", 1));
       const ShardStatistics statistics = server[0].call<&ParameterServer::statistics>().shards;
-      const auto gradients = static_cast<std::size_t>(kWorkers / splits);  // of an update
+      const auto gradients = static_cast<std::size_t>(kWorkers / splits);  // gradients in an update
       EXPECT_EQ(statistics.applied, std::uint64_t{kSteps});
       EXPECT_EQ(statistics.updates, kSteps / gradients);
-      // The last entry counts all that are older, too.
+      // The last entry counts all older gradients, too.
       const std::vector<std::uint64_t>& staleness = statistics.staleness;
       double expected = 0;
       for (std::size_t s = 0; s + 1 < staleness.size(); ++s) {
@@ -94,7 +94,7 @@ TEST_P(InEachLaunch, SoftsyncDividesEachGradientByItsStaleness) {
   EXPECT_GT(saved, 1) << "no gradient was stale, so that nothing was seen";
 }
 
-// Without learning, what workers have is only moved about. (For threads see gossip_test.cc.)
+// Without learning, the workers' values only move between them. (For threads see gossip_test.cc.)
 TEST(Processes, KeepTheSumsOfGossipsWeightsAndOfItsWeightedModels) {
   train(Launch::processes, {.scheme = "gossip"}, [](lp::Run& run) {
     Eigen::VectorXf expected = Eigen::VectorXf::Zero(kParameters);

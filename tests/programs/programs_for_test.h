@@ -11,14 +11,14 @@ namespace lp::test {
 struct Config {
   std::string scheme = "softsync";
   int splits = 1;            // softsync
-  std::string directory{};   // feeding: for what the nodes write down
-  bool hold_server = false;  // feeding: when it starts; else any of the servers and workers
+  std::string directory{};   // feeding: the directory for the nodes' notes
+  bool hold_server = false;  // feeding: a server is held when it starts; else one of the servers and workers
 };
 
 inline constexpr int kWorkers = 4;
 inline constexpr int kSteps = 4000;  // over all workers
 
-// A training whose result can be told from what its workers did: see processes_test.cc.
+// A training whose result follows from its workers' statistics: see processes_test.cc.
 Program make_training(const Config& config);
 
 // Fed training, one of whose nodes is held when it starts: see feeding_test.cc.

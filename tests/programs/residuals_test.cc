@@ -1,4 +1,4 @@
-// What compression leaves of a worker's gradients is in the program's cuts: whoever goes back changes no bit.
+// The residuals of compression are in the program's cuts: a node that goes back changes no bit.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -32,7 +32,7 @@ struct Case {
   const char* name;
   CompressionOptions compression;
   std::function<TrainingGraph(Program&, const LearningTask&, const ServerTraining&)> add;
-  std::vector<std::string> members;  // of the cuts, beside the servers
+  std::vector<std::string> members;  // members of the cuts, beside the servers
 };
 
 TrainingGraph synchronous(Program& program, const LearningTask& task, const ServerTraining& training) {
@@ -85,13 +85,13 @@ LearningTask sparse_task() {
           .data = [](std::uint64_t seed) { return sparsified(split(digits(), seed).train); }};
 }
 
-// What it leaves is of all rows.
+// The residuals are those of all rows.
 TEST(CompressionOfRows, PushesAllRowsOfASparseModel) {
   ServerTraining training = training_of(1, 20);
   training.compression = {.kind = Compression::top_k, .share = 0.1};
   TrainingRun run([&](Program& program) { return add_asynchronous_training(program, sparse_task(), training); });
   run.finish();
-  constexpr std::uint64_t kKept = 65;  // of 65 rows of 10, each with its index
+  constexpr std::uint64_t kKept = 65;  // 65 rows of 10, each with its index
   EXPECT_EQ(run.workers()[0].call<&TrainingWorker::statistics>().bytes_sent, 20 * kKept * 8);
 }
 

@@ -1,4 +1,4 @@
-// A run that resumes another goes on where that was saved, in the schemes without servers, too.
+// A run that resumes another goes on from its saved state, in the schemes without servers, too.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -36,7 +36,7 @@ struct Case {
 
 class Resumed : public testing::TestWithParam<Case> {
  protected:
-  // In a directory of this name, from where the other run was saved.
+  // Trains in a directory of this name, from the saved state of the other run.
   Learned train(std::uint64_t steps, const std::string& name, const std::string& from = "") {
     Program program("training");
     const TrainingGraph graph = GetParam().add(
@@ -57,7 +57,7 @@ class Resumed : public testing::TestWithParam<Case> {
     EXPECT_TRUE(run.wait().success) << run.wait().cause.text();
     return learned;
   }
-  // As if it had been killed after an earlier cut.
+  // Acts as if the run had been killed after an earlier cut.
   void lose_last_cut(const std::string& name) {
     remove_cut(directory_.path() / name, latest_cut(directory_.path() / name)->step);
   }
@@ -66,7 +66,7 @@ class Resumed : public testing::TestWithParam<Case> {
   const test::Directory directory_;
 };
 
-// Training goes on with all that it needs: bit for bit, where a scheme is deterministic.
+// Training goes on with its whole state: bit for bit, where a scheme is deterministic.
 TEST_P(Resumed, WithMoreStepsItDoesThose) {
   const auto workers = static_cast<std::uint64_t>(GetParam().workers);
   const Learned whole = train(80 * workers, "whole");
@@ -106,7 +106,7 @@ const Case kCases[] = {
      [](Program& p, const ServerTraining& t) { return add_local_sgd_training(p, digits_task(), t, 5); }},
     {"Bmuf", Momentum{.rate = 0.05F}, 3,
      [](Program& p, const ServerTraining& t) { return add_bmuf_training(p, digits_task(), t, 5); }},
-    // One worker: several have other bits every time.
+    // There is one worker: several have other bits every time.
     {"Gossip", Momentum{.rate = 0.05F}, 1,
      [](Program& p, const ServerTraining& t) { return add_gossip_training(p, digits_task(), t); }},
     {"Hogwild", Sgd{.rate = 0.1F}, 1,

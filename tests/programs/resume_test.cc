@@ -1,5 +1,5 @@
-// A training that has ended is resumed with more steps: every scheme whose servers take checkpoints does what is left,
-// and ends where one long run would, to the bit where it promises bits.
+// A training that has ended is resumed with more steps: every scheme whose servers take checkpoints does the remaining
+// steps, and ends where one long run would, to the bit where it guarantees bits.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -32,8 +32,8 @@ struct Outcome {
   std::string hash{};
 };
 
-// All steps of a run that has this directory, and goes on from another if there is one. A cut is taken at the end
-// alone.
+// Does all steps of a run in this directory, and goes on from another run if one is given. A cut is taken only at the
+// end.
 Outcome train(const Add& add, std::uint64_t steps, const std::filesystem::path& directory,
               const std::filesystem::path& resume = {}) {
   ServerTraining training = training_of(4, steps, 0.1F, 2);

@@ -1,4 +1,4 @@
-// What each scheme promises while it trains: convergence, waiting, bytes, equal replicas.
+// The guarantees of each scheme while it trains: convergence, waiting, bytes, equal replicas.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -39,7 +39,7 @@ std::size_t model_size() { return static_cast<std::size_t>(digits_task().model()
 
 std::string hash_of_training(const TrainingRun::Add& add) { return parameters_hash(TrainingRun(add).result().values); }
 
-// ---- every scheme learns: within 1 % (compressed: 2 %) of serial SGD that sees the same examples
+// ---- every scheme learns: within 1 % (compressed: 2 %) of serial SGD with the same examples
 
 struct Case {
   std::string name;
@@ -47,7 +47,7 @@ struct Case {
   std::function<TrainingGraph(Program&, const LearningTask&, const ServerTraining&)> add;
 };
 
-#if defined(LP_SANITIZED)  // which look for other errors; most is learned by then, and staleness still shows
+#if defined(LP_SANITIZED)  // Sanitizers look for other errors. Most is learned by then, and staleness still shows.
 constexpr int kSteps = 400;
 constexpr double kLearned = 0.96;
 constexpr double kBehind = 0.03;
@@ -64,7 +64,7 @@ TEST_P(EveryScheme, ReachesTheAccuracyOfSerialTraining) {
   const bool serialize = std::get<1>(GetParam());
   const double expected = test::serial_accuracy(digits_task(), kSteps);
   ASSERT_GE(expected, kLearned);
-  double sum = 0;  // of three runs: a test image is 0.3 %, and what is asynchronous is never twice the same
+  double sum = 0;  // of three runs: a test image is 0.3 %, and an asynchronous run is never twice the same
   for (int i = 0; i < 3; ++i) {
     sum += TrainingRun(
                [&](Program& program) { return scheme.add(program, digits_task(), training_of(4, kSteps, 0.1F, 2)); },
@@ -74,7 +74,7 @@ TEST_P(EveryScheme, ReachesTheAccuracyOfSerialTraining) {
   EXPECT_GE(sum / 3, expected - scheme.within - kBehind);
 }
 
-// BytePS, whose partitions travel compressed.
+// BytePS with compressed partitions.
 auto compressed(CompressionOptions compression) {
   return [compression](Program& p, const LearningTask& t, ServerTraining s) {
     s.compression = compression;
@@ -96,7 +96,7 @@ const Case kCases[] = {
      }},
     {"OuterProduct", 0.01,
      [](Program& p, const LearningTask& t, ServerTraining s) {
-       s.steps = s.steps * 4 / 3;  // of which three quarters are done
+       s.steps = s.steps * 4 / 3;  // three quarters of these are done
        return add_outer_product_training(p, t, s, {.units = {64, 24, 10}});
      }},
     {"BoundedDelay", 0.01,
@@ -105,7 +105,7 @@ const Case kCases[] = {
      [](Program& p, const LearningTask& t, const ServerTraining& s) {
        return add_stale_synchronous_training(p, t, s, 2);
      }},
-    // A mean of so many gradients bears so much higher a rate.
+    // A mean of more gradients allows a proportionally higher rate.
     {"Softsync", 0.01,
      [](Program& p, const LearningTask& t, ServerTraining s) {
        s.rule = Sgd{.rate = 0.4F};
@@ -149,7 +149,7 @@ TEST(BackupWorkers, AStepDoesNotWaitForTheSlowestAndDropsWhatItSends) {
   watch.hold_one_at(10);
   TrainingRun run(
       [&](Program& program) { return add_synchronous_training(program, watched_task(watch), training_of(3, 100), 1); });
-  EXPECT_TRUE(watch.wait_for_others(90));  // one stands still at its gradient 10
+  EXPECT_TRUE(watch.wait_for_others(90));  // one worker stands still at its gradient 10
   watch.release();
   run.finish();
   const ShardStatistics statistics = run.statistics();
@@ -172,12 +172,12 @@ TEST(InGraph, OneClientIssuesEveryStepAndTheBitsAreThoseOfBetweenGraph) {
             }));
   ASSERT_EQ(run.workers().size(), 1U);
   EXPECT_EQ(run.workers()[0].call<&TrainingWorker::statistics>().steps, 100U);
-  EXPECT_EQ(run.statistics().applied, 2U * 100);  // one push a step and server
+  EXPECT_EQ(run.statistics().applied, 2U * 100);  // one push for each step and server
 }
 
 // ---- Multiverso, sync mode
 
-// What each worker's i-th gradient is computed from.
+// The parameters from which each worker's i-th gradient is computed.
 class Gets {
  public:
   void add(const void* worker, const Eigen::VectorXf& parameters) {
@@ -345,7 +345,7 @@ TEST(Softsync, UpdatesAfterWorkersOverSplitsGradients) {
   }
 }
 
-// Of 102 gradients two are left for the last update, which would take four.
+// After 102 gradients, two are left for the last update, which would take four.
 TEST(Softsync, TheLastUpdateTakesWhatIsLeft) {
   for (const int leaves : {0, 2}) {
     TrainingRun run([leaves](Program& program) {
@@ -442,19 +442,19 @@ TEST(CreditScheduler, TheMostUrgentThatWaitsGoesNextWithinTheCredit) {
   EXPECT_EQ(scheduler.next(), std::nullopt);  // 8 of 10 are used
   EXPECT_EQ(scheduler.in_flight(), 8U);
   scheduler.done(3);
-  EXPECT_EQ(scheduler.next(), 0U);  // overtakes 1, which waits for longer
+  EXPECT_EQ(scheduler.next(), 0U);  // overtakes 1, which has waited for longer
   scheduler.done(2);
   EXPECT_EQ(scheduler.next(), 1U);
   scheduler.done(0);
   scheduler.done(1);
   EXPECT_TRUE(scheduler.idle());
   EXPECT_THROW(scheduler.done(1), Error);
-  scheduler.add(7, 0, 100);  // larger than the credit, alone
+  scheduler.add(7, 0, 100);  // larger than the credit, but alone
   EXPECT_EQ(scheduler.next(), 7U);
   EXPECT_EQ(scheduler.next(), std::nullopt);
 }
 
-// A server that notes which partitions come, in their order.
+// A server that records the partitions that arrive, in their order.
 class NotingServer final : public ParameterService {
  public:
   Future<Reply> push(Push push) override {
@@ -488,7 +488,7 @@ TEST(Partitioned, WhatTheNextStepNeedsFirstTravelsFirst) {
   const auto exchange = scheme.exchange({.servers = client, .model = *model, .training = training, .seed = kSeed});
   exchange->push(exchange->begin(), {}, {.examples = 64, .gradient = Eigen::VectorXf::Ones(model->size())});
   std::vector<std::uint32_t> expected((model_size() + 249) / 250);
-  std::iota(expected.begin(), expected.end(), 0U);  // those of the first layer have the lowest numbers
+  std::iota(expected.begin(), expected.end(), 0U);  // the partitions of the first layer have the lowest numbers
   EXPECT_EQ(run.client(server).call<&NotingServer::pushed>(), expected);
 }
 

@@ -14,7 +14,7 @@
 namespace lp {
 namespace {
 
-// The text of the Error that the configuration ends with, or nothing.
+// The text of the Error that the configuration causes, or nothing.
 std::string refusal(const TrainConfig& config) {
   try {
     make_training(config);
@@ -24,7 +24,7 @@ std::string refusal(const TrainConfig& config) {
   return {};
 }
 
-// Another value than the default's.
+// Sets a value that is not the default.
 void change(const BoundField& field) {
   for (const char* text : {"7", "0.25", "true", "one_bit", "adam", "softmax", "clip", "x"}) {
     const std::vector<std::string> before = field.type->print(field.value);
@@ -43,7 +43,7 @@ TEST(Schemes, EveryFlagIsForAllOfThemOrForThoseThatNameIt) {
       for (const std::string_view name : one.fields) places += name == field.path ? 1 : 0;
     }
     for (const NamedScheme& one : named_schemes()) places += one.owns(field.path) ? 1 : 0;
-    EXPECT_EQ(places == 0, field.path.starts_with("found.")) << field.path;  // which the launcher sets
+    EXPECT_EQ(places == 0, field.path.starts_with("found.")) << field.path;  // the launcher sets these
   }
 }
 

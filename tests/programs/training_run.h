@@ -41,7 +41,7 @@ inline ServerTraining training_of(int workers, std::uint64_t steps, float rate =
   return {.workers = workers, .servers = servers, .steps = steps, .rule = Sgd{.rate = rate}, .cut_every = 10};
 }
 
-// The accuracy that serial SGD reaches with so many batches of 64 examples.
+// The accuracy that serial SGD reaches with this many batches of 64 examples.
 inline double serial_accuracy(const LearningTask& task = digits_task(), std::uint64_t steps = 1600) {
   const auto model = task.model();
   const Split data = split(digits(), kSeed);
@@ -128,7 +128,7 @@ class Watch {
     released_ = true;
     if (waiting_ != nullptr) waiting_->set();
   }
-  // Waits until every other model has ended so many gradients.
+  // Waits until every other model has ended this many gradients.
   bool wait_for_others(std::uint64_t steps) {
     const Time limit = after(std::chrono::seconds(20));
     std::unique_lock lock(mutex_);
@@ -144,7 +144,7 @@ class Watch {
     }
     return true;
   }
-  // How many gradients the fastest had ended, beyond those of the slowest, when it began one.
+  // The lead, in ended gradients, that the fastest model had over the slowest when it began a gradient.
   std::uint64_t lead() {
     const std::lock_guard lock(mutex_);
     return lead_;
@@ -169,7 +169,7 @@ class Watch {
   std::uint64_t lead_ = 0;
 };
 
-// The digits task's network, for a test that looks in on something of it.
+// The digits task's network, for a test that observes a part of it.
 class TestMlp : public Model {
  public:
   Eigen::Index size() const override { return mlp_.size(); }
@@ -217,7 +217,7 @@ class AnyMlp final : public TestMlp {
   const int number_;
 };
 
-// A worker and the node beside it end, and do not come back.
+// Kills a worker and the node beside it, which do not come back.
 inline void kill_for_good(LocalRun& run, const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const NodeId node = run.id(name);

@@ -1,5 +1,5 @@
 #pragma once
-// The command line of one command: flags with and without values, and what stands between and behind them. Values.
+// The command line of one command: flags with and without values, and the words between and after them. Values.
 
 #include <map>
 #include <span>
@@ -12,14 +12,14 @@ namespace lp::tool {
 struct Flag {
   std::string_view name;   // "since", for --since
   char letter = 0;         // 'f', for -f; 0: none
-  std::string_view value;  // what the help calls it, "TIME"; empty: the flag has none
+  std::string_view value;  // the value's name in the help, "TIME"; empty: the flag has no value
   std::string_view help;
 };
 
 class Arguments {
  public:
-  // Throws Refusal(usage) for a flag that is not among `flags`, or that lacks its value. What stands behind "--" is the
-  // rest. With `passes`, unknown flags are words: they are for somebody else.
+  // Throws Refusal(usage) for a flag that is not among `flags`, or that lacks its value. The words after "--" are the
+  // rest. With `passes`, unknown flags count as words, because they are for another program.
   Arguments(std::span<const std::string> given, std::span<const Flag> flags, bool passes);
 
   bool has(std::string_view flag) const { return values_.find(flag) != values_.end(); }
@@ -36,7 +36,7 @@ class Arguments {
   std::vector<std::string> rest_;
 };
 
-// "1.5s" and its like as seconds; negative for what is none.
+// Parses "1.5s" and the like into seconds; negative for malformed text.
 double parse_seconds(std::string_view text);
 
 }  // namespace lp::tool

@@ -9,7 +9,7 @@
 namespace lp::tool {
 namespace {
 constexpr auto kPatience = std::chrono::seconds(10);
-constexpr auto kTimeToReach = std::chrono::seconds(20);  // for what leads to another host
+constexpr auto kTimeToReach = std::chrono::seconds(20);  // for the command that leads to another host
 }  // namespace
 
 internal::LiveClient try_to_connect(const RunView& run) {
@@ -49,7 +49,7 @@ MeasureRecord measure(internal::LiveClient& client) {
 }
 
 bool wait_between(internal::LiveClient& client, Duration duration) {
-  client.next(after(duration));  // nothing comes unasked
+  client.next(after(duration));  // a run sends nothing without a request
   return client.open();
 }
 

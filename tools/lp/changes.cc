@@ -8,7 +8,7 @@
 
 namespace lp::tool {
 namespace {
-constexpr auto kLongest = std::chrono::seconds(1);  // a network file system tells nothing
+constexpr auto kLongest = std::chrono::seconds(1);  // because a network file system reports no changes
 constexpr std::uint32_t kWhat = IN_MODIFY | IN_CREATE | IN_MOVED_TO;
 }  // namespace
 

@@ -1,5 +1,5 @@
 #pragma once
-// Waits until files below a directory change, or a descriptor has something. Owned and used by one thread.
+// Waits until files below a directory change, or until a descriptor is readable. One thread owns and uses it.
 
 #include <filesystem>
 #include <set>
@@ -11,10 +11,11 @@ namespace lp::tool {
 
 class Changes {
  public:
-  // Of the files in `directory` and in its folders, as far as the system tells: wait() looks now and then, too.
+  // Watches the files in `directory` and in its folders as far as the system reports changes. wait() also returns from
+  // time to time.
   explicit Changes(std::filesystem::path directory);
 
-  // Returns when something has changed, when `fd` is readable (negative: there is none), or after a while.
+  // Returns when a file has changed, when `fd` is readable (negative: there is none), or after a while.
   void wait(int fd);
 
  private:

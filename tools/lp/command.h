@@ -1,6 +1,6 @@
 #pragma once
-// The commands of lp: what each is called, which words and flags it takes, and the function that does it. The help, the
-// completion and the man page's test come from this table.
+// The table of the commands of lp: the name of each, its words and flags, and the function that runs it. The help, the
+// completion and the test of the man page use this table.
 
 #include <cstddef>
 #include <span>
@@ -32,21 +32,21 @@ int rm_command(const Arguments& arguments, Screen& screen);
 struct Command {
   std::string_view name;
   std::string_view words;  // "RUN [NODE]"
-  std::size_t least;       // how many of them there must be
+  std::size_t least;       // the least number of words
   std::size_t most;
   std::string_view help;
   std::vector<Flag> flags;
   int (*run)(const Arguments& arguments, Screen& screen);
-  bool passes = false;  // flags that it does not know are somebody else's
+  bool passes = false;  // unknown flags are for another program
 };
 
-// All of them, in the order of the help.
+// All commands, in the order of the help.
 std::span<const Command> commands();
 
-// What may stand in the place of the last of these words, which is not typed to its end: for the shell, one a line.
+// The possible completions of the last of these words, for the shell, one a line.
 std::string completions(std::span<const std::string> words);
 
-// main(), with its arguments as they were given, without the name of the program.
+// main(). The arguments are as given, without the name of the program.
 int main_command(std::span<const std::string> arguments);
 
 inline int code_of(Exit exit) { return static_cast<int>(exit); }

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto kPatience = std::chrono::minutes(5);  // with tar and its like
+constexpr auto kPatience = std::chrono::minutes(5);  // for tar and similar tools
 constexpr const char* kUser = "65532:65532";
 constexpr const char* kManifestType = "application/vnd.oci.image.manifest.v1+json";
 constexpr const char* kConfigType = "application/vnd.oci.image.config.v1+json";
@@ -34,7 +34,7 @@ std::string run(const std::vector<std::string>& command) {
   return output->text;
 }
 
-// As OCI calls this kind of machine.
+// The name of this kind of machine in OCI.
 std::string architecture() {
   switch (machine_of("/proc/self/exe")) {
     case EM_X86_64: return "amd64";
@@ -43,7 +43,7 @@ std::string architecture() {
   }
 }
 
-// A directory that goes away with its owner.
+// A directory that is removed with its owner.
 class Workplace {
  public:
   Workplace() {
@@ -90,7 +90,7 @@ void pack(const fs::path& directory, const fs::path& archive) {
 
 // A file among the blobs of an image, named after its hash.
 struct Blob {
-  std::string hash{};  // SHA-256, in hexadecimal digits
+  std::string hash{};  // SHA-256 in hexadecimal digits
   std::uintmax_t size = 0;
   std::string digest() const { return "sha256:" + hash; }
   std::string path() const { return "blobs/sha256/" + hash; }
@@ -177,7 +177,7 @@ std::string index_of(const Blob& manifest, const std::string& tag) {
   return std::move(json).text();
 }
 
-// For `docker load`.
+// The manifest for `docker load`.
 std::string docker_manifest_of(const Blob& config, const Blob& layer, const std::string& tag) {
   JsonWriter json;
   json.begin_array();
@@ -195,8 +195,8 @@ std::string docker_manifest_of(const Blob& config, const Blob& layer, const std:
 std::vector<fs::path> libraries_of(const fs::path& binary) {
   if (machine_of(binary) == EM_NONE) throw Refusal(Exit::failed, binary.string() + " is no program");
   refuse_other_machine(binary);
-  // "	libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x...)", "	/lib64/ld-linux-x86-64.so.2 (0x...)", "=> not
-  // found"
+  // The output has lines like "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x...)",
+  // "/lib64/ld-linux-x86-64.so.2 (0x...)" and "libx.so => not found".
   const auto said = output_of({"ldd", binary.string()}, kPatience, /*errors=*/true);
   if (!said.has_value()) throw Refusal(Exit::failed, "there is no ldd on this machine");
   std::vector<fs::path> libraries;
@@ -222,7 +222,7 @@ void write_image(const fs::path& binary, const std::string& tag, const fs::path&
     fs::permissions(root, fs::perms(0755));
     fs::create_directory(layout);
     const fs::path program = "/bin" / binary.filename();
-    std::set<std::string> directories;  // where the loader does not look by itself
+    std::set<std::string> directories;  // directories in which the loader does not search by itself
     for (const fs::path& library : libraries_of(binary)) {
       add_file(root, library, library);
       const std::string directory = library.parent_path().string();

@@ -24,7 +24,7 @@ Descriptor open_part(const std::filesystem::path& path, const char* word) {
   return open_file(part.replace_extension(std::string(".") + word + ".log"));
 }
 
-// Both are the same file, or both are none.
+// Returns true if both are the same file, or neither is a file.
 bool same_file(const Descriptor& a, const Descriptor& b) {
   struct stat one {
   }, other{};
@@ -42,7 +42,7 @@ void LogReader::read(Take take) {
   for (;;) {
     Descriptor newest = open_file(path_);
     if (!newest || same_file(newest, part_)) return;
-    read_part(take);  // no more is written there
+    read_part(take);  // no more text comes into this part
     Descriptor previous = open_part(path_, "previous");
     if (previous && !same_file(previous, part_) && !same_file(open_part(path_, "first"), part_)) {
       tell_gap(newest, take);
@@ -61,7 +61,7 @@ void LogReader::begin(Take& take) {
   Descriptor newest = open_file(path_);
   Descriptor previous = open_part(path_, "previous");
   Descriptor first = open_part(path_, "first");
-  for (int tries = 0; tries < 10 && !same_file(newest, open_file(path_)); ++tries) {  // it turned over meanwhile
+  for (int tries = 0; tries < 10 && !same_file(newest, open_file(path_)); ++tries) {  // the log turned over meanwhile
     newest = open_file(path_);
     previous = open_part(path_, "previous");
     first = open_part(path_, "first");
@@ -81,7 +81,7 @@ void LogReader::begin(Take& take) {
   }
 }
 
-// The note at the beginning of the newest part tells how much was dropped before the previous one.
+// The note at the beginning of the newest part has the number of bytes that were dropped before the previous part.
 void LogReader::tell_gap(const Descriptor& newest, Take& take) {
   std::array<char, kLongestNote> bytes;
   const ssize_t got = pread(newest.number(), bytes.data(), bytes.size(), 0);
@@ -106,7 +106,8 @@ void LogReader::read_part(Take& take) {
   for (;;) {
     const ssize_t got = ::read(part_.number(), bytes.data(), bytes.size());
     if (got <= 0) return;
-    if (!std::exchange(timed, true)) find_times();  // after reading: a time is noted before what is written then
+    // read after the part, because the log notes a time before it writes the text
+    if (!std::exchange(timed, true)) find_times();
     std::string_view rest(bytes.data(), static_cast<std::size_t>(got));
     while (!rest.empty()) {
       const auto next = std::upper_bound(times_.begin(), times_.end(), offset_,
@@ -122,7 +123,7 @@ void LogReader::read_part(Take& take) {
   }
 }
 
-// Beside the part, whatever its name is now.
+// The times are beside the part under its present name.
 void LogReader::find_times() {
   times_.clear();
   struct stat status {};

@@ -1,6 +1,6 @@
 #pragma once
-// Reads the log of one node (launchers/record/node_log.h) from its beginning on, through its parts, while it may grow
-// and turn over. Owned and used by one thread.
+// Reads the log of one node (launchers/record/node_log.h) from its beginning through its parts, while it may grow and
+// turn over. One thread owns and uses it.
 
 #include <cstdint>
 #include <filesystem>
@@ -17,7 +17,7 @@ namespace lp::tool {
 
 struct LogLine {
   std::string_view text{};
-  // When it was written, at the earliest and at the latest, as far as the log tells. Seconds since 1970.
+  // The earliest and the latest time at which the line was written, as far as the log has them. Seconds since 1970.
   double earliest = 0;
   double latest = 0;
 };
@@ -26,12 +26,12 @@ class LogReader {
  public:
   using Take = Function<void(const LogLine& line)>;
 
-  // `path` is that of the part that grows: "logs/worker/1.log". It need not exist yet.
+  // `path` is the path of the growing part: "logs/worker/1.log". The file need not exist yet.
   explicit LogReader(std::filesystem::path path) : path_(std::move(path)) {}
 
-  // Gives every line that is whole now and was not given before.
+  // Passes on every complete line that was not passed on before.
   void read(Take take);
-  // And what has no end, because nothing more comes.
+  // Passes on these lines and the last one without an end, because no more text comes.
   void finish(Take take);
 
  private:
@@ -44,13 +44,13 @@ class LogReader {
   void give(std::string_view line, Take& take) const;
 
   const std::filesystem::path path_;
-  Descriptor part_;                       // that is being read
-  bool at_note_ = false;                  // which the log itself writes at the beginning of all parts but the first
-  std::string note_;                      // of which so much was read
-  std::uint64_t offset_ = 0;              // in the part
-  std::vector<internal::LogTime> times_;  // of the part
-  double last_written_ = 0;               // into the part
-  LogLine now_;                           // with the times of what is being read
+  Descriptor part_;                       // the part that is being read
+  bool at_note_ = false;                  // the reader is at the note with which the log begins all parts but the first
+  std::string note_;                      // the bytes of the note so far
+  std::uint64_t offset_ = 0;              // the position in the part
+  std::vector<internal::LogTime> times_;  // the times of the part
+  double last_written_ = 0;               // when the part was last written
+  LogLine now_;                           // has the times of the text that is being read
   internal::LineCutter lines_;
 };
 

@@ -1,12 +1,12 @@
 #pragma once
-// For which kind of machine a program is. Functions.
+// Determines the kind of machine for which a program is built. Functions.
 
 #include <cstdint>
 #include <filesystem>
 
 namespace lp::tool {
 
-// Its number in ELF: EM_X86_64. 0: the file is no such program, or not there.
+// The machine's number in ELF: EM_X86_64. 0: the file is no such program, or does not exist.
 std::uint16_t machine_of(const std::filesystem::path& binary);
 
 // Throws Refusal(failed) for a program that is for another kind of machine than this one.

@@ -29,7 +29,7 @@ internal::FilePart ask_for(internal::LiveClient& client, const std::filesystem::
   return from_json<internal::FilePart>(ask(client, to_json(request)));
 }
 
-// Characters from U+0000 to U+00FF as the bytes that they stand for.
+// The bytes that the characters from U+0000 to U+00FF stand for.
 std::string bytes_of(std::string_view text) {
   std::string bytes;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -70,7 +70,7 @@ bool Mirror::update() {
 void Mirror::fetch_log(const std::filesystem::path& log) {
   const std::uint64_t id = id_of(log);
   if (id == 0) return;
-  if (ids_[log] != id) {  // it has turned over, or is new
+  if (ids_[log] != id) {  // the log has turned over, or is new
     for (const char* word : {".first.log", ".previous.log"}) fetch_part(part_of(log, word), log);
   }
   fetch_part(log, log);

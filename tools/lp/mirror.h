@@ -1,8 +1,8 @@
 #pragma once
-// Copies of the logs of a run whose directory is not on this host, for who reads them as if it were: they grow and turn
-// over (launchers/record/node_log.h) as those do. They lie below a directory that is removed with their owner.
+// Copies of the logs of a run whose directory is on another host. Readers use them like the originals: they grow and
+// turn over (launchers/record/node_log.h) in the same way. They are below a directory that is removed with their owner.
 //
-// Owned and used by one thread.
+// One thread owns and uses it.
 
 #include <cstdint>
 #include <filesystem>
@@ -15,23 +15,23 @@ namespace lp::tool {
 
 class Mirror {
  public:
-  // Throws Refusal(failed) when there is no place for the directory.
+  // Throws Refusal(failed) when the directory cannot be made.
   explicit Mirror(internal::LiveClient client);
   ~Mirror();
   Mirror(const Mirror&) = delete;
   Mirror& operator=(const Mirror&) = delete;
 
   const std::filesystem::path& directory() const { return directory_; }
-  // A log, by its name in the run's directory: "logs/worker/1.log".
+  // Adds a log by its name in the run's directory: "logs/worker/1.log".
   void add(const std::filesystem::path& log) { logs_.push_back(log); }
-  // Fetches what is new. False when the run has ended, or cannot be reached any more. Throws Refusal as ask() does.
+  // Fetches new bytes. Returns false when the run has ended or is unreachable. Throws Refusal as ask() does.
   bool update();
   // Readable when the run has ended.
   int fd() const { return client_.fd(); }
 
  private:
   void fetch_log(const std::filesystem::path& log);
-  // Fetches what a part of the log has behind what is here of it.
+  // Fetches the bytes of the log's part that the copy does not have yet.
   void fetch_part(const std::filesystem::path& part, const std::filesystem::path& newest);
   void fetch_rest(const std::filesystem::path& file);
   std::uint64_t id_of(const std::filesystem::path& file);
@@ -39,7 +39,7 @@ class Mirror {
   internal::LiveClient client_;
   std::filesystem::path directory_;
   std::vector<std::filesystem::path> logs_;
-  std::map<std::filesystem::path, std::uint64_t> ids_;  // of the parts that are here, where they are
+  std::map<std::filesystem::path, std::uint64_t> ids_;  // by path: the ids of the parts that are here
 };
 
 }  // namespace lp::tool

@@ -11,7 +11,7 @@
 namespace lp::tool {
 namespace {
 
-// What to_json(Plan) writes.
+// The types that to_json(Plan) writes.
 struct PolicyText {
   FailurePolicy::Action action = FailurePolicy::Action::stop;
   int budget = 0;
@@ -21,7 +21,7 @@ struct GroupText {
   std::string name{};
   std::string type{};
   int replicas = 0;
-  int least = 0;  // of an elastic group
+  int least = 0;  // set for an elastic group
   bool active = false;
   bool saves = false;
   bool ends_program = false;

@@ -1,5 +1,5 @@
 #pragma once
-// The plan of a run, read back from its directory. Functions.
+// Reads the plan of a run from its directory. Functions.
 
 #include <string>
 #include <string_view>
@@ -14,7 +14,7 @@ namespace lp::tool {
 Plan parse_plan(std::string_view json);
 Plan plan_of(const RunPlace& run);
 
-// The nodes that `given` means: a node or a group. Throws Refusal(unknown), naming the nearest.
+// The nodes that `given` names: a node or a group. Throws Refusal(unknown) with the nearest name.
 std::vector<NodeId> find_nodes(const Plan& plan, const std::string& given);
 
 }  // namespace lp::tool

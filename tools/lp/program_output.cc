@@ -32,7 +32,7 @@ std::optional<ProgramOutput> output_of(std::vector<std::string> command, Duratio
   if (errors) posix_spawn_file_actions_adddup2(&files, in.number(), STDERR_FILENO);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);  // to be killed with all that it starts
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);  // so that a kill reaches all that it starts
   pid_t child = -1;
   const int error = posix_spawnp(&child, argv[0], &files, &attributes, argv.data(), environ);
   posix_spawnattr_destroy(&attributes);

@@ -1,5 +1,5 @@
 #pragma once
-// Another program, asked for what it prints. Functions.
+// Runs another program and returns its output. Functions.
 
 #include <optional>
 #include <string>
@@ -14,8 +14,8 @@ struct ProgramOutput {
   std::string text{};  // its standard output; with `errors`, its standard error too
 };
 
-// Runs a program that PATH finds, with nothing to read, and waits until it ends. Nothing when there is no such program;
-// one that takes longer than `patience` is killed, and has the code 124.
+// Runs a program that PATH finds, without input, and waits until it ends. Returns nothing when there is no such
+// program. A program that takes longer than `patience` is killed, and has the code 124.
 std::optional<ProgramOutput> output_of(std::vector<std::string> command, Duration patience, bool errors);
 
 }  // namespace lp::tool

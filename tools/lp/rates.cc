@@ -12,7 +12,7 @@ using Key = std::tuple<std::string, std::string, std::string>;
 
 Key key_of(const MeasureRecord::Calls& calls) { return {calls.caller, calls.callee, calls.method}; }
 
-// What a counter has counted; one that is smaller now has begun again.
+// The increase of a counter. A counter that is smaller now has begun again at zero.
 std::uint64_t grown(std::uint64_t before, std::uint64_t after) { return after >= before ? after - before : after; }
 
 CallRate rate_of(const MeasureRecord::Calls& before, const MeasureRecord::Calls& after, double seconds) {
@@ -30,7 +30,7 @@ CallRate rate_of(const MeasureRecord::Calls& before, const MeasureRecord::Calls&
   return result;
 }
 
-// With at most three digits.
+// The number with at most three digits.
 std::string digits(double number, const char* unit) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), number >= 9.95 || number == 0 ? "%.0f%s" : "%.1f%s", number, unit);
@@ -63,7 +63,8 @@ Rates rates_of(const MeasureRecord& before, const MeasureRecord& after) {
       if (at == places.end()) continue;
       NodeRate& node = rates.nodes[at->second];
       node.host = process.host;
-      if (name != process.nodes.front() || process.pid == 0) continue;  // what is shared is counted once
+      // the resources of a shared process are counted once
+      if (name != process.nodes.front() || process.pid == 0) continue;
       const auto earlier = cpu_before.find(process.pid);
       node.measured = process.memory > 0;
       node.memory = process.memory;

@@ -1,5 +1,5 @@
 #pragma once
-// What a run does per second: the difference of two measurements. Values and pure functions.
+// The rates of a run per second: the difference of two measurements. Values and pure functions.
 
 #include <cstdint>
 #include <map>
@@ -17,10 +17,10 @@ namespace lp::tool {
 
 // Calls of one direction, per second.
 struct CallRate {
-  double calls = 0;  // begun
+  double calls = 0;  // calls begun
   double errors = 0;
-  double bytes = 0;           // sent and received, of calls that left their process
-  std::uint64_t waiting = 0;  // begun and not ended: in the queue, or being handled
+  double bytes = 0;           // sent and received by calls that left their process
+  std::uint64_t waiting = 0;  // calls begun and not ended: in the queue, or being handled
   LatencyHistogram latency{};
 
   void add(const CallRate& other);
@@ -31,7 +31,7 @@ struct NodeRate {
   NodeStatus::State state = NodeStatus::State::waiting;
   std::uint32_t incarnation = 0;
   std::string host{};
-  bool measured = false;     // its process has answered, and is its own
+  bool measured = false;     // its process has answered, and is not shared with the launcher
   double cpu = 0;            // processors in use: 1.5 is one and a half
   std::uint64_t memory = 0;  // bytes
   CallRate in{};             // calls to it
@@ -46,10 +46,10 @@ struct Rates {
   CallRate all{};
 };
 
-// What happened between two measurements of a run. A process that was restarted between them began at zero.
+// The rates between two measurements of a run. The counters of a process that was restarted between them began at zero.
 Rates rates_of(const MeasureRecord& before, const MeasureRecord& after);
 
-// A member of the object that is being written.
+// Writes a member of the current object.
 void write_rate(JsonWriter& json, std::string_view name, const CallRate& rate);
 
 // "0", "7.5", "12k", "3.4M".

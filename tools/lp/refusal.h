@@ -1,5 +1,5 @@
 #pragma once
-// How the lp command ends: its exit codes, which scripts rely on, and the exception that ends it early.
+// The exit codes of the lp command, on which scripts rely, and the exception that ends it early.
 
 #include <exception>
 #include <string>
@@ -7,14 +7,14 @@
 
 namespace lp::tool {
 
-// Documented in README.md and lp.1.
+// README.md and lp.1 document them.
 enum class Exit {
   done = 0,
-  failed = 1,     // what was asked could not be done; or the run that was watched has failed
+  failed = 1,     // the request failed; or the watched run has failed
   usage = 2,      // the command line is wrong
-  unknown = 3,    // no such run or node, or several fit
-  not_live = 4,   // the run has ended, or cannot be reached, and the command needs a live one
-  timed_out = 5,  // what was asked has not happened in time
+  unknown = 3,    // no such run or node, or several match
+  not_live = 4,   // the run has ended or is unreachable, and the command needs a live one
+  timed_out = 5,  // the requested effect did not come in time
 };
 
 class Refusal : public std::exception {

@@ -22,7 +22,7 @@ std::string age_text(const RunView& run) {
 }
 
 std::string ready_text(const RunStatus& status) {
-  if (status.nodes.empty()) return {};  // it has not begun
+  if (status.nodes.empty()) return {};  // the run has not begun
   using State = NodeStatus::State;
   const auto serves = [](const NodeStatus& node) {
     return node.state == State::ready || node.state == State::running || node.state == State::finished;
@@ -62,7 +62,7 @@ void write_run(JsonWriter& json, const RunView& run, std::string_view trouble) {
   json.member("status", run.status);
   json.key("result");
   if (const auto text = run.result.has_value() ? read_text(run.place.directory / "result.json") : std::nullopt) {
-    json.json(std::string_view(*text).substr(0, text->find_last_not_of('\n') + 1));  // with the report
+    json.json(std::string_view(*text).substr(0, text->find_last_not_of('\n') + 1));  // includes the report
   } else {
     json.null();
   }

@@ -1,5 +1,5 @@
 #pragma once
-// A run in words, for tables, and as JSON. Pure functions but for the age, which knows the time.
+// Describes a run in words for tables, and as JSON. Pure functions, except that the age needs the time.
 
 #include <string>
 #include <string_view>
@@ -9,17 +9,18 @@
 
 namespace lp::tool {
 
-// "45s", "12m", "3h", "5d": of whatever length.
+// "45s", "12m", "3h", "5d": a duration of any length.
 std::string short_duration(double seconds);
-// Since the run began, or how long it took.
+// The time since the run began, or its whole duration.
 std::string age_text(const RunView& run);
-// "3/4": nodes that serve, or have done their work, of all; empty before the run has begun.
+// "3/4": the nodes that serve or have done their work, and all nodes; empty before the run has begun.
 std::string ready_text(const RunStatus& status);
-// An SGR code: green for a good end, yellow for a stop, red for a bad one; empty while it runs.
+// An SGR code: green for a good end, yellow for a stop, red for a bad one; empty while the run lives.
 std::string colour_of(const RunView& run);
 std::string colour_of(NodeStatus::State state);
 
-// One object: name, directory, state, outcome, and what the files say. `trouble`: why they could not be read.
+// Writes one object: name, directory, state, outcome, and the contents of the files. `trouble`: why they could not be
+// read.
 void write_run(JsonWriter& json, const RunView& run, std::string_view trouble = {});
 
 }  // namespace lp::tool

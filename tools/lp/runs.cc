@@ -20,10 +20,10 @@
 namespace lp::tool {
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(1);  // for an answer; then files must do
+constexpr auto kPatience = std::chrono::seconds(1);  // for an answer; after that the files are used
 constexpr std::uint64_t kLargestFile = std::uint64_t{64} << 20;
 
-// What Slurm says of a run that does not answer. When it does not answer either, that is as if it was not asked.
+// The state of a silent run's job in Slurm. A Slurm that does not answer either counts as if it was not asked.
 Life life_of_job(RunView& run) {
   try {
     run.job = internal::look_at(run.record.job);
@@ -34,8 +34,8 @@ Life life_of_job(RunView& run) {
   return run.job->ended() ? Life::lost : Life::elsewhere;
 }
 
-// What the cluster says of a run in Kubernetes; what the coordinator has left stays here, because the cluster forgets
-// it.
+// The state of a run in Kubernetes as the cluster reports it. The coordinator's result is stored here, because the
+// cluster forgets it.
 Life life_in_cluster(RunView& run) {
   internal::CoordinatorState state;
   try {
@@ -80,7 +80,7 @@ std::optional<T> read_record(const std::filesystem::path& path) {
   }
 }
 
-// As it was submitted.
+// The number of the job that was submitted.
 std::string job_of(const RunPlace& place) {
   const std::string text = read_text(place.directory / internal::kJobNumber).value_or("");
   return text.substr(0, text.find_first_of(" \n"));
@@ -94,12 +94,12 @@ std::string job_text(const RunView& run, const std::string& what) {
   return name + " " + what;
 }
 
-// Where its launcher is, as its engine calls that.
+// The host of its launcher, in its engine's terms.
 std::string host_of(const RunView& run) {
   return run.job.has_value() && !run.job->host.empty() ? run.job->host : run.record.host;
 }
 
-// Why nothing of a run can be reached, and no result is there.
+// Why a run without a result is unreachable.
 std::string loss_of(const RunView& run) {
   if (!run.job.has_value()) return "its launcher ended without a word, and its nodes with it";
   if (run.job->name.empty()) {
@@ -153,11 +153,11 @@ RunView view_of(const RunPlace& place) {
   RunView run{.place = place};
   if (!internal::is_run(place.directory)) throw Refusal(Exit::unknown, place.directory.string() + " holds no run");
   run.record = read_record<RunRecord>(place.directory / "run.json").value_or(RunRecord());
-  if (run.record.job.empty()) run.record.job = job_of(place);  // it has not begun yet
+  if (run.record.job.empty()) run.record.job = job_of(place);  // the job has not begun yet
   run.status = read_record<RunStatus>(place.directory / "status.json").value_or(RunStatus());
   run.result = read_record<ResultRecord>(place.directory / "result.json");
   run.life = life_of(run);
-  if (run.life == Life::lost) {  // it may have ended while we looked
+  if (run.life == Life::lost) {  // it may have ended during this check
     run.result = read_record<ResultRecord>(place.directory / "result.json");
     run.status = read_record<RunStatus>(place.directory / "status.json").value_or(RunStatus());
     run.life = life_of(run);
@@ -175,7 +175,8 @@ std::string state_of(const RunView& run) {
   }
   if (run.life == Life::lost) {
     if (!run.job.has_value() || run.job->name.empty()) return "launcher gone";
-    if (run.job->name == "FAILED" && run.job->code == RunResult::kStopped) return "stopped";  // as `lp stop` ends it
+    // `lp stop` ends a job this way
+    if (run.job->name == "FAILED" && run.job->code == RunResult::kStopped) return "stopped";
     std::string name = run.job->name;
     for (char& letter : name) letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
     return name;

@@ -1,6 +1,6 @@
 #pragma once
-// What is saved under a name or a path: the cuts of a run, one of its cuts, or a checkpoint file that stands alone.
-// Functions and values.
+// Finds saved state by a name or a path: the cuts of a run, one of its cuts, or a single checkpoint file. Functions and
+// values.
 
 #include <cstdint>
 #include <filesystem>
@@ -12,12 +12,12 @@
 namespace lp::tool {
 
 struct SavedFile {
-  std::string node{};  // that has saved it; empty: the file does not say
+  std::string node{};  // the node that saved it; empty: the file does not record it
   std::filesystem::path path{};
   std::uint64_t bytes = 0;
 };
 
-// A cut, or a file alone.
+// A cut, or a single file.
 struct Saved {
   std::filesystem::path path{};
   std::uint64_t step = 0;
@@ -28,15 +28,16 @@ struct Saved {
 
 struct SavedList {
   std::vector<Saved> all{};             // by step
-  std::vector<std::string> problems{};  // a sentence for each cut that is not complete or not whole
+  std::vector<std::string> problems{};  // a sentence for each cut that is incomplete or damaged
 };
 
-// Of a run, of a cut's directory, of any directory with checkpoint files, or of one file. A path has a slash or is that
-// of a file. Reads only heads and indexes. Throws Refusal(unknown) when there is none, and Error for a file that is no
-// checkpoint.
+// Lists the saved state of a run, of a cut's directory, of any directory with checkpoint files, or of one file. A word
+// is a path if it has a slash or names a file. Reads only heads and indexes. Throws Refusal(unknown) when there is
+// none, and Error for a file that is no checkpoint.
 SavedList list_saved(const std::string& given);
 
-// All of one file, verified: also that it is the file of that node and step where it belongs to a cut. Throws Error.
+// Reads and verifies one whole file. In a cut, it also verifies that the file belongs to that node and step. Throws
+// Error.
 Checkpoint read_saved(const Saved& saved, const SavedFile& file);
 
 }  // namespace lp::tool

@@ -8,12 +8,12 @@ namespace lp::tool {
 namespace {
 
 constexpr std::size_t kGap = 2;        // between columns
-constexpr std::size_t kNarrowest = 6;  // of a column that gives way
+constexpr std::size_t kNarrowest = 6;  // the least width of a column that may shrink
 constexpr std::string_view kEllipsis = "…";
 
 bool is_start(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 
-// The place of the character number `count`.
+// The position of the character number `count`.
 std::size_t place_of(std::string_view text, std::size_t count) {
   std::size_t at = 0;
   for (; at < text.size(); ++at) {
@@ -64,7 +64,7 @@ std::vector<std::size_t> Table::widths(std::size_t width) const {
   }
   if (width == 0) return widths;
   std::size_t all = std::accumulate(widths.begin(), widths.end(), (widths.size() - 1) * kGap);
-  while (all > width) {  // the widest of those that may give way does
+  while (all > width) {  // shrinks the widest of the columns that may shrink
     std::size_t widest = columns_.size();
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       if (columns_[i].cut == Cut::never || widths[i] <= kNarrowest) continue;

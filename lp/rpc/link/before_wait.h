@@ -1,7 +1,7 @@
 #pragma once
-// What the current thread does for others and hands over before it waits for something: it receives from a link, or it
-// holds replies back. A part of a transport derives from this and stands on the thread's stack; the core, which knows
-// no transport by name, calls hand_over_all(). Owned and used by one thread.
+// The duties that the current thread hands over before it waits for something: it receives from a link, or it holds
+// replies back. A part of a transport derives from this and stands on the thread's stack. The core, which knows no
+// transport by name, calls hand_over_all(). Owned and used by one thread.
 
 #include <utility>
 
@@ -12,7 +12,7 @@ class BeforeWait {
   BeforeWait(const BeforeWait&) = delete;
   BeforeWait& operator=(const BeforeWait&) = delete;
 
-  // Called by any thread before it waits: hands over everything that the thread does for others, the newest first.
+  // Called by any thread before it waits: hands over all duties of the thread, the newest first.
   static void hand_over_all() noexcept {
     for (BeforeWait* one = t_newest; one != nullptr; one = one->older_) one->hand_over();
   }

@@ -1,6 +1,6 @@
 #pragma once
 // A way for whole messages to one other process. It only moves them: order, deadlines, duplicates and the rest are the
-// Connection's. Owned by its Connection; thread-safe.
+// Connection's task. Owned by its Connection; thread-safe.
 
 #include <cstddef>
 
@@ -11,34 +11,35 @@ namespace lp::internal {
 
 class Link {
  public:
-  // Bytes of a body or an array; who announces more is dropped.
+  // Largest size in bytes of a body or an array. A process that announces more is dropped.
   static constexpr std::size_t kLargestFrame = std::size_t{8} << 30;
 
   virtual ~Link() = default;
-  // Queues a message; it arrives in order or, when the other side is gone, never.
+  // Queues a message. It arrives in order, or never when the other side is gone.
   virtual void send(Frames message) = 0;
-  // What was sent and has not left, because the other side does not take it.
+  // The messages that were sent and have not left, because the other side does not take them.
   struct Queued {
     std::size_t messages = 0;
     std::size_t bytes = 0;
   };
   virtual Queued queued() const = 0;
-  // That is so much that no more replies should be made for now; Connection::drained follows.
+  // Whether so much is queued that no more replies should be made for now. Connection::drained follows.
   virtual bool full() const noexcept = 0;
   static constexpr std::size_t kFull = 24 << 20;  // bytes
 
-  // Big arrays are seen where they are, not copied.
+  // Whether big arrays are read in place, without a copy.
   virtual bool shares_memory() const noexcept { return false; }
 
-  // A thread that waits for a reply may read the link itself, which saves a change of thread. begin_reading gives the
-  // word of the Event to wait on; null when another thread reads. read handles what has come, or looks for a little
-  // while; false when nothing came. end_reading must follow.
+  // A thread that waits for a reply may read the link itself, which saves a change of thread. begin_reading returns the
+  // word of the Event to wait on, or null when another thread reads. read handles the messages that have come, or polls
+  // for a little while; it returns false when nothing came. end_reading must follow.
   virtual Word* begin_reading() noexcept { return nullptr; }
-  virtual Poller* poller() noexcept { return nullptr; }  // where the reading thread waits, if not on the word alone
+  // The poller at which the reading thread waits, if not on the word alone.
+  virtual Poller* poller() noexcept { return nullptr; }
   virtual bool read() { return false; }
   virtual void end_reading() noexcept {}
-  // Somebody wants a reply as soon as it is there, without a thread that reads: the link handles what comes by itself
-  // until expect_no_more. Where nobody does, replies may lie until a thread reads.
+  // A caller needs its reply promptly but has no thread reading this link. Until expect_no_more(), the link handles
+  // incoming messages itself; otherwise replies may wait for a reader.
   virtual void expect() noexcept {}
   virtual void expect_no_more() noexcept {}
 };

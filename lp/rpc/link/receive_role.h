@@ -11,18 +11,18 @@ namespace lp::internal {
 
 class ReceiveRole {
  public:
-  // Takes the role. False when another thread has it: that one looks once more before it leaves.
+  // Takes the role. Returns false when another thread has it: that thread polls once more before it leaves.
   bool enter() noexcept {
     std::uint32_t seen = kFree;
     while (!state_.compare_exchange_weak(seen, seen == kFree ? kTaken : kAgain)) {
     }
     return seen == kFree;
   }
-  // Gives the role up. True when another thread wanted it meanwhile.
+  // Gives the role up. Returns true when another thread wanted it meanwhile.
   bool leave() noexcept { return state_.exchange(kFree) == kAgain; }
 
   bool taken() const noexcept { return state_.load() != kFree; }
-  // Asks the thread that has the role to look once more. False: no thread has it.
+  // Asks the thread that has the role to poll once more. Returns false when no thread has it.
   bool ask_again() noexcept {
     std::uint32_t seen = kTaken;
     return state_.compare_exchange_strong(seen, kAgain) || seen == kAgain;
@@ -41,7 +41,7 @@ class Receiving final : private BeforeWait {
   Receiving(ReceiveRole& role, Source& source) noexcept : role_(role), source_(source) {}
 
   bool has_role() const noexcept { return has_role_; }
-  // Gives the role up, if the thread still has it. True when another thread wanted it meanwhile.
+  // Gives the role up, if the thread still has it. Returns true when another thread wanted it meanwhile.
   bool leave() noexcept { return std::exchange(has_role_, false) && role_.leave(); }
 
  private:

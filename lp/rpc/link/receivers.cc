@@ -8,17 +8,19 @@
 namespace lp::internal {
 namespace {
 
-// The standby looks after the receiver so often, less and less, and then sleeps until more comes for a busy one.
+// The standby checks the receiver at these intervals, less and less often, and then sleeps until more comes for a busy
+// one.
 constexpr Duration kFirstLook = std::chrono::microseconds(200);
 constexpr Duration kLongestLook = std::chrono::microseconds(1600);
 constexpr int kLooks = 12;
-// A handler that has worked that long is left to its thread, and one that neither works nor says that it waits, for it
-// sleeps in a system call. That it has no core is no reason to take more of them.
+// A handler that has worked for kLong keeps its thread, and the standby takes over. The same holds for a handler that
+// is silent for kSilent: it neither works nor announces a wait, so it sleeps in a system call. A handler without a core
+// is no reason to use more cores.
 constexpr Duration kLong = kFirstLook / 2;
 constexpr Duration kSilent = std::chrono::milliseconds(5);
-// A process that is stopped while it wakes another leaves one that sleeps: so often the standby looks.
+// A process that is stopped while it wakes another leaves a sleeping one. So the standby polls at this interval.
 constexpr Duration kLostWake = std::chrono::seconds(1);
-constexpr Duration kMostLostWake = std::chrono::seconds(16);  // when there has been nothing for as long
+constexpr Duration kMostLostWake = std::chrono::seconds(16);  // the interval after a long time without messages
 
 }  // namespace
 
@@ -33,7 +35,7 @@ struct Receivers::State : std::enable_shared_from_this<State> {
   std::atomic<bool> has_standby = false;
   std::atomic<std::uint64_t> waiting = 0;  // the number of the receiver whose handler waits
   std::atomic<std::uint64_t> beats = 0;    // handlers that were begun
-  std::atomic<WorkClock> clock{};          // the receiver's
+  std::atomic<WorkClock> clock{};          // clock of the receiver
 
   // The current thread receives, as receiver `number`, while this lives.
   struct Duty final : private BeforeWait {
@@ -73,7 +75,7 @@ void Receivers::State::start(Role role, std::uint64_t number) {
   pool.run([self = shared_from_this(), role, number] { self->serve(role, number); });
 }
 
-// Without a thread to be had there is none, and it is tried again before the next handler.
+// If the system has no thread, there is no standby. The next handler tries again.
 void Receivers::State::ensure_standby() noexcept {
   if (has_standby.load(std::memory_order_relaxed) || has_standby.exchange(true)) return;
   try {
@@ -115,7 +117,7 @@ void Receivers::State::receive_until_replaced(Source& source, std::uint64_t numb
   }
 }
 
-// The number as which this thread receives from now on; 0 at the end.
+// Returns the number as which this thread receives from now on; 0 at the end.
 std::uint64_t Receivers::State::stand_by() {
   while (!closing) {
     post.standby = 1;
@@ -137,7 +139,8 @@ std::uint64_t Receivers::State::stand_by() {
   return 0;
 }
 
-// True when the receiver needs somebody in its place. `silent`: how long it has been neither working nor waiting.
+// Returns true when another thread must take the receiver's place. `silent` is how long the receiver has been neither
+// working nor waiting.
 bool Receivers::State::look_after(Duration look, Duration& silent) {
   const std::uint64_t seen = post.receiver.load();
   const std::uint64_t beat = beats.load();
@@ -186,7 +189,7 @@ void Receivers::before_handler(bool more) noexcept {
   if (more) state.post.wake_standby();
 }
 
-// When the receiver waits, another takes its place.
+// When the receiver waits, another thread takes its place.
 void Receivers::State::Duty::hand_over() noexcept {
   const Source::Successor successor = source.successor();
   if (successor == Source::Successor::none) return;

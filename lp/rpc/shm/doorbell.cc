@@ -8,7 +8,7 @@ bool Bell::take(std::uint32_t& lane) noexcept {
   const std::uint32_t next = (lane + 1) % kLanes;
   const std::uint32_t first = next / 64;
   const std::uint64_t ahead = ~std::uint64_t{0} << next % 64;
-  const std::uint64_t marked = std::rotr(any.load(), static_cast<int>(first));  // from the word `first` on
+  const std::uint64_t marked = std::rotr(any.load(), static_cast<int>(first));  // the word `first` is bit 0
   if ((marked & 1) != 0 && take_of(first, ahead, lane)) return true;
   for (std::uint64_t left = marked & ~std::uint64_t{1}; left != 0; left &= left - 1) {
     const auto word = (first + static_cast<std::uint32_t>(std::countr_zero(left))) % (kLanes / 64);
@@ -17,7 +17,7 @@ bool Bell::take(std::uint32_t& lane) noexcept {
   return (marked & 1) != 0 && take_of(first, ~ahead, lane);
 }
 
-// Of the lanes of a word, one of those `among` them.
+// Takes the mark of one of the lanes `among` those of a word.
 bool Bell::take_of(std::uint32_t word, std::uint64_t among, std::uint32_t& lane) noexcept {
   const std::uint64_t bits = words[word].load();
   const std::uint64_t bit = bits & among & -(bits & among);

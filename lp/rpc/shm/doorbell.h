@@ -1,7 +1,7 @@
 #pragma once
-// How other processes of this host say that they have written to one of the lanes that a process reads: a page of
-// shared memory with a bit for each lane, and the words that the threads of the process sleep on, its Receivers
-// (receivers.h). Lies in shared memory; thread-safe.
+// The bell that other processes of this host ring when they have written to one of the lanes that a process reads. It
+// is a page of shared memory with a bit for each lane, and with the words on which the threads of the process, its
+// Receivers (receivers.h), sleep. Lies in shared memory; thread-safe.
 
 #include <atomic>
 #include <cstdint>
@@ -19,12 +19,12 @@ struct Bell {
   alignas(64) std::atomic<std::uint64_t> any = 0;  // a bit for each word that may not be 0
   std::atomic<std::uint64_t> words[kLanes / 64] = {};
 
-  // Who finds a mark there leaves it: whoever takes it back looks at the lane later than that.
+  // A writer that finds a mark leaves it: the reader takes the mark back before it reads the lane.
   void mark(std::uint32_t lane) noexcept {
     set(words[lane / 64], std::uint64_t{1} << (lane % 64));
     set(any, std::uint64_t{1} << (lane / 64));
   }
-  // Marks the lane and wakes a thread when none is awake that will see it soon.
+  // Marks the lane, and wakes a thread when none is awake that will see the mark soon.
   void ring(std::uint32_t lane) noexcept {
     mark(lane);
     if (asleep.load() == 1) {
@@ -33,7 +33,7 @@ struct Bell {
       post.wake_standby();
     }
   }
-  // The next lane after `lane` that was rung, around, whose mark is taken back; false when there is none.
+  // Takes back the mark of the next lane after `lane` that was rung, going around. Returns false when there is none.
   bool take(std::uint32_t& lane) noexcept;
 
  private:

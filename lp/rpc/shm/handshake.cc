@@ -30,7 +30,7 @@ struct Greeting {
               std::string("shared memory: ") + what + ": " + std::strerror(errno));
 }
 
-// A system call that is made again when a signal came in between (or the process was stopped: signal(7)).
+// Makes a system call, and makes it again when a signal came in between (or the process was stopped: signal(7)).
 template <class Call>
 auto uninterrupted(Call call) {
   auto result = call();
@@ -44,7 +44,7 @@ Descriptor local_socket() {
   return made;
 }
 
-// An address without a file: it begins with a zero byte.
+// Returns an address without a file: it begins with a zero byte.
 std::pair<sockaddr_un, socklen_t> address_of(const std::string& name) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -124,7 +124,7 @@ Introduction receive_memory(const Descriptor& socket, bool dialed) {
   message.msg_iov = &bytes;
   message.msg_iovlen = 1;
   message.msg_control = room.data();
-  message.msg_controllen = CMSG_LEN(sizeof numbers);  // not a descriptor more, though there were room for it
+  message.msg_controllen = CMSG_LEN(sizeof numbers);  // accepts no further descriptor, though there were room for it
   const ssize_t size = uninterrupted([&] { return recvmsg(socket.number(), &message, MSG_CMSG_CLOEXEC); });
   if (size < 0) failed("recvmsg");
   if (size == 0) throw Error(ErrorKind::disconnected, "shared memory: the other side has ended");

@@ -8,15 +8,15 @@
 namespace lp::internal {
 namespace {
 
-// Replies to quick calls wake a caller that sleeps together, at most so much later.
+// Replies to quick calls wake a sleeping caller together, delayed by at most this time.
 constexpr Duration kTogether = std::chrono::microseconds(200);
 constexpr Duration kQuick = std::chrono::microseconds(10);
 
 }  // namespace
 
-// The messages of a link that the current thread handles one after the other. A reply that it sends while there are
-// more need not wake a caller that sleeps: that is owed, and paid when there are no more, when a handler waits or takes
-// long, or when time is over.
+// The messages of a link that the current thread handles one after the other. While more messages are there, a reply
+// need not wake a sleeping caller. The thread owes that wake-up, and pays it when there are no more messages, when a
+// handler waits or takes long, or when the time is over.
 class ShmLink::Batch final : private BeforeWait {
  public:
   explicit Batch(ShmLink& link) : link_(link), outer_(std::exchange(t_batch, this)) {}
@@ -27,11 +27,11 @@ class ShmLink::Batch final : private BeforeWait {
   Batch(const Batch&) = delete;
   Batch& operator=(const Batch&) = delete;
 
-  // Of this thread; null when it is at no messages of `link`.
+  // Returns the batch of this thread, or null when the thread handles no messages of `link`.
   static Batch* of(const ShmLink& link) { return t_batch != nullptr && &t_batch->link_ == &link ? t_batch : nullptr; }
   static Batch* current() { return t_batch; }
 
-  // A reply was sent to one who sleeps: whether that may wait.
+  // Notes that a reply was sent to a sleeping caller. Returns whether its wake-up may wait.
   bool owe() {
     ++replies_;
     const Duration spent = now() - begin_;
@@ -46,7 +46,7 @@ class ShmLink::Batch final : private BeforeWait {
     wakes_ = true;
     woke();
   }
-  // After a caller was woken: it may have had our core, which is no time of a handler.
+  // Called after a caller was woken: it may have had our core, and that time belongs to no handler.
   void woke() {
     if (!std::exchange(wakes_, false)) return;
     begin_ = now();
@@ -68,7 +68,7 @@ class ShmLink::Batch final : private BeforeWait {
 
 thread_local ShmLink::Batch* ShmLink::Batch::t_batch = nullptr;
 
-// Gives back what came from the neighbour's heap and nobody here needs any more, as long as the link is there.
+// Gives back arrays of the neighbour's heap that nobody here needs any more, as long as the link exists.
 class ShmLink::Returns : public std::enable_shared_from_this<Returns> {
  public:
   Returns(const ShmLink& link, LeaseRing& ring) : neighbour_(link.neighbour_), link_(&link), giver_(ring) {}
@@ -93,7 +93,7 @@ class ShmLink::Returns : public std::enable_shared_from_this<Returns> {
   void give(std::uint64_t lease, std::size_t size) {
     const std::lock_guard lock(mutex_);
     if (link_ == nullptr) return;
-    waits_ = true;  // before the taker can ring for it
+    waits_ = true;  // set before the taker can ring for it
     const bool ring = giver_.give(lease, size);
     waits_ = giver_.waits();
     if (ring) link_->ring_there();
@@ -103,7 +103,7 @@ class ShmLink::Returns : public std::enable_shared_from_this<Returns> {
   std::mutex mutex_;
   const ShmLink* link_;
   LeaseGiver giver_;
-  std::atomic<bool> waits_ = false;  // it has no room
+  std::atomic<bool> waits_ = false;  // leases wait for room in the ring
 };
 
 namespace {
@@ -161,8 +161,8 @@ Link::Queued ShmLink::queued() const {
   return writer_.queued();
 }
 
-// The message that was sent just now need not wake the reader. Only while another thread stands by, who pays if this
-// one takes long.
+// Whether the message that was sent just now need not wake the reader. This is allowed only while another thread stands
+// by, which pays if this one takes long.
 bool ShmLink::owe() const {
   Batch* const batch = Batch::of(*this);
   return batch != nullptr && incoming_.unread() != 0 && writer_.reader_sleeps() && Receivers::on_duty() && batch->owe();
@@ -187,7 +187,7 @@ Word* ShmLink::begin_reading() noexcept {
 
 void ShmLink::end_reading() noexcept {
   incoming_.reader = Lane::kLater;
-  // A writer that filled the ring while we read did not ring.
+  // A writer that filled the ring while this side read did not ring.
   if (expected_.load() > 0 || incoming_.unread() >= LanePair::kRing / 2) ring_for_all();
 }
 
@@ -196,7 +196,7 @@ void ShmLink::expect() noexcept {
   ring_for_all();
 }
 
-// What comes from now on is handled at once, and what has come.
+// Makes this side handle messages at once: those to come, and those that have come.
 void ShmLink::ring_for_all() noexcept {
   std::uint32_t later = Lane::kLater;
   if (incoming_.reader.compare_exchange_strong(later, Lane::kRing) && incoming_.unread() != 0) ring_here();
@@ -217,8 +217,8 @@ std::size_t ShmLink::receive(std::size_t most) {
   return count;
 }
 
-// In the role of the one who receives, which it leaves: handles up to `most` messages, and no more when one of them has
-// a handler, which it runs.
+// The caller has the role of the receiver, which this gives up. It handles up to `most` messages, and stops after one
+// that has a handler, which it runs.
 std::size_t ShmLink::receive_some(std::size_t most, bool& more) {
   Receiving<ShmLink> receiving(role_, *this);
   std::size_t count = 0;
@@ -238,7 +238,7 @@ std::size_t ShmLink::receive_some(std::size_t most, bool& more) {
     connection_->refuse();
   }
   if (!receiving.has_role()) {
-    more = false;  // it had to wait, and another has the role
+    more = false;  // this thread had to wait, and another has the role
   } else {
     const bool unread = incoming_.unread() != 0;
     if (receiving.leave()) {
@@ -257,7 +257,7 @@ void ShmLink::maintain() {
   if (!broken_ && malformed_.load(std::memory_order_relaxed)) {
     throw Error(ErrorKind::failed, "malformed message: it gives back what it does not have");
   }
-  if (owes_.load(std::memory_order_relaxed) && !Batch::current()->owes()) pay();  // the thread that owes it takes long
+  if (owes_.load(std::memory_order_relaxed) && !Batch::current()->owes()) pay();  // the owing thread takes long
   std::vector<Buffer> written;                                                    // dropped outside the lock
   if (!queued_.load(std::memory_order_relaxed)) return;
   bool ring = false;
@@ -274,7 +274,7 @@ void ShmLink::maintain() {
   if (drained) connection_->drained();
 }
 
-// By whichever thread comes by.
+// Any thread that comes by may call this.
 void ShmLink::take_back() noexcept {
   std::vector<Buffer> returned;  // dropped outside the lock
   const std::lock_guard lock(sending_);
@@ -286,7 +286,7 @@ void ShmLink::take_back(std::vector<Buffer>& returned) noexcept {
   if (const std::unique_lock lock(sending_, std::try_to_lock); lock.owns_lock()) take_back_locked(returned);
 }
 
-// Who receives ends the link when the neighbour gives back what it does not have.
+// When the neighbour gives back leases that it does not have, the receiving thread ends the link.
 void ShmLink::take_back_locked(std::vector<Buffer>& returned) noexcept {
   try {
     for (std::uint64_t lease = 0; !malformed_ && taker_.take(lease);) returned.push_back(writer_.take_back(lease));

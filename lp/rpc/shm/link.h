@@ -1,7 +1,7 @@
 #pragma once
 // A link through memory that two processes of a host share: a Lane in each direction for messages, and the SharedHeaps
-// of both for big arrays, which are sent by saying where they are. The sender keeps such an array until the receiver
-// has given it back; what a receiver that died still had is given back with its link. Owned by its Connection;
+// of both for big arrays, which are sent as their locations. The sender keeps such an array until the receiver has
+// given it back. Arrays that a dead receiver still had are given back with its link. Owned by its Connection;
 // thread-safe.
 
 #include <atomic>
@@ -25,18 +25,18 @@
 
 namespace lp::internal {
 
-// What a process lets its neighbour see of it.
+// The memory of a process that its neighbour can see.
 struct Neighbour {
   SharedMemory bell;
   SharedMemory heap;
 };
 
-// What lies in the memory of one link, which the side that dials makes.
+// The content of the memory of one link, which the side that dials makes.
 struct LanePair {
   static constexpr std::size_t kRing = 512 << 10;
   Lane to_dialed;
   Lane to_dialer;
-  LeaseRing back_to_dialed;  // what the dialer had from its heap
+  LeaseRing back_to_dialed;  // leases of the dialed side's heap that the dialer gives back
   LeaseRing back_to_dialer;
   alignas(64) std::byte ring_to_dialed[kRing];
   std::byte ring_to_dialer[kRing];
@@ -45,7 +45,7 @@ struct LanePair {
 class ShmLink final : public Link, private SharedHeap::Lender {
  public:
   enum class Side { dialer, dialed };
-  // This link is lane `here` at `bell`, our own, and `there` at the neighbour's.
+  // This link is lane `here` at our own `bell`, and lane `there` at the neighbour's.
   ShmLink(Side side, SharedMemory lanes, std::shared_ptr<const Neighbour> neighbour,
           std::shared_ptr<const SharedMemory> bell, std::uint32_t here, std::uint32_t there);
   ~ShmLink() override;
@@ -60,13 +60,14 @@ class ShmLink final : public Link, private SharedHeap::Lender {
   void expect() noexcept override;
   void expect_no_more() noexcept override { expected_.fetch_sub(1); }
 
-  // The connection whose link this is; before the first receive.
+  // Sets the connection of this link; called before the first receive.
   void attach(Connection& connection) { connection_ = &connection; }
-  // Handles what has come, up to `most` messages, and runs handlers; how many they were. A thread that finds another at
-  // it leaves it to that one. Closes the connection when the neighbour sends what nobody understands.
+  // Handles the messages that have come, up to `most`, and runs handlers. Returns the number of messages. A thread that
+  // finds another one receiving leaves it to that one. Closes the connection when the neighbour sends malformed
+  // messages.
   std::size_t receive(std::size_t most = kAll);
   static constexpr std::size_t kAll = ~std::size_t{0};
-  // The neighbour has died, perhaps about to wake someone.
+  // Wakes the readers: the neighbour has died, perhaps about to wake one.
   void wake() noexcept { unpark(incoming_.reader, 1 << 16); }
 
  private:
@@ -95,21 +96,21 @@ class ShmLink final : public Link, private SharedHeap::Lender {
   const std::shared_ptr<Returns> returns_;  // shared with the arrays that came
   Connection* connection_ = nullptr;
 
-  std::atomic<int> expected_;  // those who want what comes at once; on the side that was dialed always one
+  std::atomic<int> expected_;  // threads that want messages at once; always one more on the side that was dialed
 
   mutable std::mutex sending_;
   ShmWriter writer_;
   LeaseTaker taker_;
-  std::atomic<bool> malformed_ = false;  // what came to taker_
+  std::atomic<bool> malformed_ = false;  // taker_ found malformed leases
   std::atomic<bool> queued_ = false;     // writer_ waits for room
-  std::atomic<bool> full_ = false;       // of so much
-  std::atomic<bool> owes_ = false;       // and has not woken the reader yet
+  std::atomic<bool> full_ = false;       // queued bytes exceed kFull
+  std::atomic<bool> owes_ = false;       // it has sent replies and not woken the reader yet
 
-  ReceiveRole role_;  // of handling what comes
+  ReceiveRole role_;  // role of handling messages
   ShmReader reader_;
   bool broken_ = false;
 
-  Spin spin_;  // of the thread that reads
+  Spin spin_;  // used by the thread that reads
 };
 
 }  // namespace lp::internal

@@ -57,7 +57,7 @@ void ShmReader::begin() {
   }
 }
 
-// True when all parts are there.
+// Returns true when all parts are there.
 bool ShmReader::fill() {
   while (part_ <= in_line_.size()) {
     Buffer& part = part_ == 0 ? message_.body : message_.arrays[in_line_[part_ - 1]];

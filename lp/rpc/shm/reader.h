@@ -1,5 +1,5 @@
 #pragma once
-// The receiving half of a ShmLink. Owned by it; one thread at a time.
+// The receiving half of a ShmLink. Owned by the link; one thread at a time.
 
 #include <cstddef>
 #include <cstdint>
@@ -20,9 +20,9 @@ class ShmReader {
   ShmReader(LaneReader lane, std::size_t heap_size, Function<Buffer(const ArrayHead&)> map)
       : lane_(lane), heap_size_(heap_size), map_(std::move(map)) {}
 
-  // The next message, once all of it is there. Throws Error(failed) for what is malformed.
+  // Returns the next message, once all of it is there. Throws Error(failed) for a malformed message.
   bool next(Frames& message);
-  // After next: true when the writer waits for room that there is now.
+  // Called after next. Returns true when the writer waits for room that there is now.
   bool release() noexcept { return lane_.release(); }
 
  private:
@@ -38,9 +38,9 @@ class ShmReader {
   MessageHead head_;
   Frames message_;
   std::vector<std::byte> table_;
-  std::vector<std::size_t> in_line_;  // of message_.arrays
-  std::size_t part_ = 0;              // 0: the body; then those of in_line_
-  std::size_t done_ = 0;              // bytes of it
+  std::vector<std::size_t> in_line_;  // indices of message_.arrays
+  std::size_t part_ = 0;              // 0: the body; then the arrays of in_line_
+  std::size_t done_ = 0;              // bytes of the part that are read
 };
 
 }  // namespace lp::internal

@@ -4,7 +4,7 @@
 
 namespace lp::internal {
 namespace {
-// What is given back waits until the taker comes by, up to so much.
+// Leases that are given back wait until the taker comes by, up to these limits.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMostLeases = LeaseRing::kSize / 2;
 }  // namespace
@@ -15,7 +15,7 @@ bool LeaseGiver::give(std::uint64_t lease, std::uint64_t bytes) {
   ++leases_;
   bytes_ += bytes;
   waiting_.push_back(lease);
-  const bool moved = go_on();  // also what the taker has just made room for, before it could ring
+  const bool moved = go_on();  // also fills room that the taker has just made, before it could ring
   if (!(waited && moved) && leases_ < kMostLeases && bytes_ < kMostBytes) return false;
   leases_ = bytes_ = 0;
   return true;
@@ -24,7 +24,7 @@ bool LeaseGiver::give(std::uint64_t lease, std::uint64_t bytes) {
 bool LeaseGiver::go_on() {
   const std::uint64_t begin = at_;
   while (!waiting_.empty()) {
-    // The taker may write nonsense, but not where we write.
+    // The taker may write nonsense there, but not where this side writes.
     if (at_ - ring_.taken.load(std::memory_order_acquire) >= LeaseRing::kSize) {
       ring_.giver_waits = true;
       if (at_ - ring_.taken.load() >= LeaseRing::kSize) break;

@@ -16,11 +16,11 @@ void LaneWriter::start_over() noexcept {
   read_ = lane_.read.load(std::memory_order_acquire);
   if (read_ != at_) return;
   origin_ = at_;
-  lane_.origin.store(at_, std::memory_order_relaxed);  // the reader looks when there is more
+  lane_.origin.store(at_, std::memory_order_relaxed);  // the reader reads it when there are more bytes
 }
 
 std::size_t LaneWriter::room() noexcept {
-  // The reader may write nonsense, but not where we write.
+  // The reader may write nonsense there, but not where this side writes.
   const auto free = [this] { return ring_.size() - std::min<std::uint64_t>(at_ - read_, ring_.size()); };
   if (free() < ring_.size() / 2) read_ = lane_.read.load(std::memory_order_acquire);
   return free();
@@ -29,7 +29,7 @@ std::size_t LaneWriter::room() noexcept {
 void LaneWriter::put(const void* bytes, std::size_t size) noexcept {
   const std::size_t begin = (at_ - origin_) % ring_.size();
   const std::size_t first = std::min(size, ring_.size() - begin);
-  if (first > 0) std::memcpy(ring_.data() + begin, bytes, first);  // nothing may be at a null pointer
+  if (first > 0) std::memcpy(ring_.data() + begin, bytes, first);  // memcpy must not get a null pointer
   if (first < size) std::memcpy(ring_.data(), static_cast<const std::byte*>(bytes) + first, size - first);
   at_ += size;
 }
@@ -64,7 +64,7 @@ std::size_t LaneReader::available(std::size_t wanted) {
     const std::uint64_t written = lane_.written.load();
     if (written - at_ > ring_.size()) throw Error(ErrorKind::failed, "malformed message: more than its ring holds");
     written_ = written;
-    origin_ = lane_.origin.load(std::memory_order_relaxed);  // stays as it is while something is unread
+    origin_ = lane_.origin.load(std::memory_order_relaxed);  // unchanged while something is unread
   }
   return static_cast<std::size_t>(written_ - at_);
 }
@@ -82,7 +82,8 @@ bool LaneReader::release() noexcept {
   if (at_ != written_ && at_ - released_ < ring_.size() / 128) return false;  // each time is a barrier
   released_ = at_;
   lane_.read.store(at_);
-  // Not before the store: a writer that has just found the ring full sees our position, or we see that it waits.
+  // This must follow the store: either a writer that has just found the ring full sees our position, or we see that it
+  // waits.
   if (!lane_.writer_waits.load() || written_ - at_ > ring_.size() / 2) return false;
   return lane_.writer_waits.exchange(false);
 }

@@ -21,14 +21,15 @@
 namespace lp::internal {
 namespace {
 
-constexpr Duration kAnswer = std::chrono::seconds(3);                // that a process takes on a busy machine
-constexpr Duration kNoDescriptors = std::chrono::milliseconds(100);  // until it is tried again
-// Those who have connected and not yet been met; the oldest of more has introduced itself by now, or goes.
+constexpr Duration kAnswer = std::chrono::seconds(3);  // a process takes this long to answer on a busy machine
+constexpr Duration kNoDescriptors = std::chrono::milliseconds(100);  // wait before the next attempt
+// Connections that have not been introduced yet. When there are more, the oldest one must have introduced itself by
+// now, or it is dropped.
 constexpr std::size_t kUnknown = 64;
-// A process that is stopped while it rings leaves a bell that nobody hears: so often we look.
+// A process that is stopped while it rings wakes nobody. So the receiver polls at this interval.
 constexpr Duration kLostWake = std::chrono::seconds(1);
-constexpr Duration kMostLostWake = std::chrono::seconds(16);  // when there has been nothing for as long
-// A link may go on for so many messages, and as long as it takes no more than that, before the others have their turn.
+constexpr Duration kMostLostWake = std::chrono::seconds(16);  // the interval after a long time without messages
+// A link may handle this many messages, for at most this time, before the others have their turn.
 constexpr std::size_t kAtOnce = 256;
 constexpr Duration kInTurn = std::chrono::microseconds(500);
 
@@ -42,11 +43,11 @@ struct Shm::State final : Receivers::Source {
         bell_memory(std::make_shared<const SharedMemory>(SharedMemory::create("lp-bell", sizeof(Bell)))),
         bell(*::new (bell_memory->data()) Bell) {}
 
-  // One link: its place in `open` is its lane at our bell.
+  // A link. Its position in `open` is its lane at our bell.
   struct Open {
-    std::uint64_t tag = 0;  // no other link ever has it; 0: the lane is free
+    std::uint64_t tag = 0;  // unique to this link; 0: the lane is free
     std::shared_ptr<Connection> connection{};
-    ShmLink* link = nullptr;  // the connection's
+    ShmLink* link = nullptr;  // link of the connection
     Descriptor socket{};
     std::string dialed{};  // the name, if this side dialed
   };
@@ -65,7 +66,7 @@ struct Shm::State final : Receivers::Source {
     SharedMemory lanes{};
   };
 
-  static constexpr std::uint64_t kListening = 1;  // tags of the poller: this, one of `open`, or who has connected
+  static constexpr std::uint64_t kListening = 1;  // tags of the poller: this one, one of `open`, or one of `unknown`
 
   Hub& hub;
   SharedHeap& heap;
@@ -74,16 +75,16 @@ struct Shm::State final : Receivers::Source {
   const std::shared_ptr<const SharedMemory> bell_memory;
   Bell& bell;
   std::unique_ptr<Receivers> receivers;
-  std::atomic<std::uint32_t> last_lane = 0;  // that was received from
+  std::atomic<std::uint32_t> last_lane = 0;  // the lane that was received from last
   std::atomic<bool> woken = false;
-  Spin spin;                   // the receiver's
-  Duration quiet = kLostWake;  // likewise
+  Spin spin;                   // used by the receiver
+  Duration quiet = kLostWake;  // used by the receiver
   std::mutex mutex;
   std::deque<Open> open;
-  std::deque<Dial> dials;  // the oldest first
+  std::deque<Dial> dials;  // oldest first
   bool closing = false;
   Poller poller;
-  std::deque<std::pair<std::uint64_t, Descriptor>> unknown;  // the thread's own
+  std::deque<std::pair<std::uint64_t, Descriptor>> unknown;  // used by `thread` only
   std::atomic<std::uint64_t> next_tag = kListening + 1;
   Thread thread;
 
@@ -94,9 +95,9 @@ struct Shm::State final : Receivers::Source {
   bool answered(std::uint64_t tag);
   void end_dial(std::uint64_t tag, const Error& error);
   Time end_late_dials();
-  Dial* find_dial(std::uint64_t tag);                   // with the lock
-  std::vector<Dialed> take_waiting(std::uint64_t tag);  // with the lock
-  Reserved reserve();                                   // with the lock
+  Dial* find_dial(std::uint64_t tag);                   // caller holds the lock
+  std::vector<Dialed> take_waiting(std::uint64_t tag);  // caller holds the lock
+  Reserved reserve();                                   // caller holds the lock
   std::shared_ptr<Connection> join(ShmLink::Side side, Reserved place, Introduction introduction, Descriptor socket,
                                    const std::string& dialed);
   void end(std::uint64_t tag, bool by_us = true);
@@ -199,17 +200,17 @@ void Shm::State::serve() {
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint64_t tag = ready[i].tag;
       if (tag != kListening) {
-        // Nothing comes after the introduction but the end.
+        // After the introduction, only the end of the connection follows.
         if (!meet(tag) && !answered(tag)) end(tag, /*by_us=*/false);
       } else if (!accept()) {
-        poller.remove(listening.number());  // others wait, or take TCP
+        poller.remove(listening.number());  // others wait, or use TCP
         listens = false;
       }
     }
   }
 }
 
-// False when this process has no descriptor for another one.
+// Accepts connections. Returns false when this process has no descriptor for another one.
 bool Shm::State::accept() {
   try {
     while (std::optional<Descriptor> accepted = accept_neighbour(listening)) {
@@ -223,7 +224,7 @@ bool Shm::State::accept() {
   return true;
 }
 
-// False when it is nobody unknown.
+// Meets a process that has connected. Returns false when the tag is none of `unknown`.
 bool Shm::State::meet(std::uint64_t tag) {
   Descriptor socket;
   for (auto one = unknown.begin(); one != unknown.end(); ++one) {
@@ -251,7 +252,7 @@ bool Shm::State::meet(std::uint64_t tag) {
   return true;
 }
 
-// The first word to a process that is dialed.
+// Sends the first message to a process that is dialed.
 void Shm::State::introduce(const std::string& to, Reserved place) {
   Descriptor socket = connect_locally(to);
   SharedMemory lanes = SharedMemory::create("lp-lanes", sizeof(LanePair));
@@ -263,10 +264,10 @@ void Shm::State::introduce(const std::string& to, Reserved place) {
   dial->lanes = std::move(lanes);
   dial->socket = std::move(socket);
   poller.add(dial->socket.number(), place.tag);
-  poller.wake();  // for the deadline
+  poller.wake();  // so that the thread sees the deadline
 }
 
-// The answer of a process that was dialed has come. False when it is no such process.
+// Takes the answer of a process that was dialed. Returns false when the tag is no such process.
 bool Shm::State::answered(std::uint64_t tag) {
   Dial answering{};
   {
@@ -288,7 +289,7 @@ bool Shm::State::answered(std::uint64_t tag) {
       const std::lock_guard lock(mutex);
       waiting = take_waiting(tag);
     }
-    if (waiting.empty()) end(tag);  // hung up meanwhile
+    if (waiting.empty()) end(tag);  // it was hung up meanwhile
     for (Dialed& one : waiting) one(connection, nullptr);
   } catch (const Error& error) {
     end_dial(tag, error);
@@ -306,7 +307,7 @@ void Shm::State::end_dial(std::uint64_t tag, const Error& error) {
   for (Dialed& one : waiting) one(nullptr, &error);
 }
 
-// When to look again.
+// Returns the time of the next check.
 Time Shm::State::end_late_dials() {
   for (;;) {
     std::uint64_t late = 0;
@@ -379,7 +380,7 @@ void Shm::State::end(std::uint64_t tag, bool by_us) {
   if (ended.dialed.empty()) {
     ended.connection->close();
   } else {
-    ended.link->receive();  // its last replies
+    ended.link->receive();  // handles its last replies
     by_us ? ended.connection->close() : ended.connection->sever();
   }
   ended.link->wake();
@@ -413,7 +414,7 @@ void Shm::State::receive_from(std::uint32_t place) {
   }
   if (more) bell.mark(place);
   if (connection->open()) return;
-  // It was refused. Both sides learn so from the socket, and end the link.
+  // The connection was refused. Both sides learn that from the socket, and end the link.
   const std::lock_guard lock(mutex);
   if (open[place].connection == connection) shutdown(open[place].socket.number(), SHUT_RDWR);
 }

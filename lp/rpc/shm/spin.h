@@ -1,7 +1,7 @@
 #pragma once
-// How long it pays to look before one sleeps: as long as it takes the other side to answer, when it answers soon;
-// hardly at all when it does not. Who looks lets others have the core in between, so that it takes no time from those
-// who work; when they keep the core for long, it sleeps. Owned by one thread at a time.
+// Decides how long a thread polls before it sleeps: as long as the other side takes to answer if it answers soon, and
+// hardly at all otherwise. While polling, the thread lets others have the core in between, so that it takes no time
+// from working threads. When they keep the core for long, it sleeps. Owned by one thread at a time.
 
 #include <algorithm>
 #include <chrono>
@@ -12,7 +12,7 @@ namespace lp::internal {
 
 class Spin {
  public:
-  // True as soon as ready() is; false when the time is over.
+  // Returns true as soon as ready() is true, and false when the time is over.
   template <class Ready>
   bool until(Ready ready) {
     if (gave_up_) learn(/*soon=*/false);  // nothing came at all
@@ -46,7 +46,7 @@ class Spin {
     return false;
   }
 
-  // What until() has given up came after all: while one slept.
+  // Notes that the event came after until() had given up, while the thread slept.
   void came_later() {
     if (gave_up_) learn(now() - begin_ < kMost);
   }
@@ -58,13 +58,13 @@ class Spin {
   }
 
   static constexpr Duration kLeast = std::chrono::microseconds(4);
-  static constexpr Duration kMost = std::chrono::microseconds(200);   // more than it takes two sides that sleep
-  static constexpr Duration kShared = std::chrono::microseconds(4);   // since the last look: others had the core
-  static constexpr Duration kTaken = std::chrono::microseconds(500);  // likewise, and they need it
+  static constexpr Duration kMost = std::chrono::microseconds(200);   // more than two sides that sleep need
+  static constexpr Duration kShared = std::chrono::microseconds(4);   // time since the last poll: others had the core
+  static constexpr Duration kTaken = std::chrono::microseconds(500);  // time since the last poll: others need the core
   static constexpr int kLooks = 32;
-  static constexpr int kLooksBetween = 2;  // when others need the core
-  static constexpr int kLeastPause = 16;   // waits without a look
-  static constexpr int kMostPause = 512;   // what is learnt now holds for a moment only: threads move
+  static constexpr int kLooksBetween = 2;  // polls in between when others need the core
+  static constexpr int kLeastPause = 16;   // waits without a poll
+  static constexpr int kMostPause = 512;   // the limit is low because threads move between cores
   Duration budget_ = kMost;
   Time begin_{};
   bool gave_up_ = false;

@@ -9,7 +9,8 @@
 
 namespace lp::internal {
 namespace {
-// Arrays on the heap are kept until they are read and given back: a reader that nobody waits for lets so much lie.
+// Arrays on the heap are kept until they are read and given back. A reader without a waiting thread may leave this many
+// bytes unread.
 constexpr std::size_t kMostKept = std::size_t{4} << 20;
 }  // namespace
 
@@ -88,7 +89,8 @@ ArrayHead ShmWriter::describe(const Buffer& array) {
   SharedHeap* const heap = SharedHeap::current();
   ArrayHead head{.size = array.size()};
   if (heap == nullptr || array.size() < SharedHeap::kSmallest) return head;
-  // What is not on the heap is copied there once, rather than through the lane; if the heap is full, it takes that way.
+  // An array that is not on the heap is copied there once, rather than through the lane. If the heap is full, it goes
+  // through the lane.
   const Buffer shared = heap->contains(array.data()) ? array : Buffer::copy_of(array.bytes());
   if (!heap->contains(shared.data())) return head;
   head.offset = heap->offset_of(shared.data());

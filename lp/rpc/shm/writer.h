@@ -1,5 +1,5 @@
 #pragma once
-// The sending half of a ShmLink. Owned by it; one thread at a time, under the link's lock.
+// The sending half of a ShmLink. Owned by the link; one thread at a time, under the link's lock.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,15 +18,16 @@ class ShmWriter {
  public:
   explicit ShmWriter(LaneWriter lane) : lane_(lane) {}
 
-  // Writes a message, or queues what has no room now. wake must follow, soon or when other messages have.
+  // Writes a message, or queues the part that has no room now. wake must follow, at once or after other messages.
   void send(const Frames& message);
-  // The reader has made room. wake must follow.
+  // Goes on when the reader has made room. wake must follow.
   void go_on(std::vector<Buffer>& written);
-  // Tells the reader of what was written; true when it must be rung.
+  // Notifies the reader of the written bytes. Returns true when it must be rung.
   bool wake() noexcept;
-  // That would cost a system call.
+  // Whether wake would cost a system call.
   bool reader_sleeps() const noexcept { return lane_.reader_sleeps(); }
-  // The reader needs an array no more: what kept it. Throws Error(failed) for a lease that there is not.
+  // Returns the buffer that kept an array, because the reader no longer needs it. Throws Error(failed) for a lease that
+  // does not exist.
   Buffer take_back(std::uint64_t lease);
   Link::Queued queued() const { return queued_; }
 
@@ -36,15 +37,15 @@ class ShmWriter {
   LaneWriter lane_;
   struct Part {
     Buffer bytes;
-    bool last;  // of its message
+    bool last;  // last part of its message
   };
   std::deque<Part> queue_;
   Link::Queued queued_;
-  std::size_t done_ = 0;  // bytes of the first one
+  std::size_t done_ = 0;  // written bytes of the first part
   std::size_t kept_ = 0;  // bytes of arrays on the heap, since the reader had all, or was to be rung for them
   std::vector<Buffer> leased_;
-  std::vector<std::uint64_t> free_;  // of leased_
-  std::vector<ArrayHead> arrays_;    // of the message at hand
+  std::vector<std::uint64_t> free_;  // free indices of leased_
+  std::vector<ArrayHead> arrays_;    // arrays of the current message
 };
 
 }  // namespace lp::internal

@@ -27,18 +27,18 @@ namespace {
 
 constexpr const char* kMonitor = "inproc://lp.monitor";
 constexpr const char* kAuthentication = "inproc://zeromq.zap.01";  // RFC 27, ZAP
-constexpr std::size_t kStrangers = 64;                             // connections that were not greeted, at a time
-constexpr std::size_t kFailures = 64;                              // of strangers, in
-constexpr std::size_t kMany = 8;                                   // that left without a reason are worth a line
-constexpr Duration kWindow = std::chrono::milliseconds(100);       // such a time
+constexpr std::size_t kStrangers = 64;                             // largest number of connections without a greeting
+constexpr std::size_t kFailures = 64;  // failures of strangers within kWindow that shut the door
+constexpr std::size_t kMany = 8;       // as many strangers that left without a reason are worth a line
+constexpr Duration kWindow = std::chrono::milliseconds(100);  // the time over which failures are counted
 constexpr const char* kYes = "200";
 constexpr const char* kNo = "400";
-constexpr Duration kLogged = std::chrono::seconds(1);  // a line in so long
+constexpr Duration kLogged = std::chrono::seconds(1);  // at most one line in this time
 constexpr int kEvents = ZMQ_EVENT_LISTENING | ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED |
                         ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
                         ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
 
-// The address at the other end of a socket.
+// The address of the other end of a socket.
 using Remote = std::array<unsigned char, sizeof(sockaddr_in6)>;
 Remote remote_of(int descriptor) {
   sockaddr_storage address{};
@@ -49,7 +49,8 @@ Remote remote_of(int descriptor) {
   return remote;
 }
 
-// The kernel drops what new ones send to the listening socket, and they try again later; nothing else changes.
+// Shuts or opens the door: the kernel then drops the packets of new connections to the listening socket, and they try
+// again later. Nothing else changes.
 void shut(int listening, bool on) {
   sock_filter drop = BPF_STMT(BPF_RET | BPF_K, 0);
   const sock_fprog program{.len = 1, .filter = &drop};
@@ -95,7 +96,7 @@ struct TcpGuard::State {
     bool revoked = false;
   };
   struct Request {
-    std::string from{};  // the connection, as ZeroMQ calls it
+    std::string from{};  // the connection's name at ZeroMQ
     std::string number{};
     std::string key{};
   };
@@ -103,18 +104,18 @@ struct TcpGuard::State {
   std::unordered_map<int, Accepted> accepted;  // by descriptor
   std::size_t strangers = 0;
   std::unordered_map<std::string, Permit> permits;  // by key
-  std::unordered_set<std::uint64_t> allowed;        // the permits that are not revoked
+  std::unordered_set<std::uint64_t> allowed;        // permits that are not revoked
   std::uint64_t last_permit = 0;
-  // The thread's own:
-  std::deque<Request> unanswered;  // with keys that are not known
+  // The following members belong to the thread.
+  std::deque<Request> unanswered;  // requests whose keys are not known
   int listening = -1;
   std::string endpoint;
   bool is_shut = false;
   Time window{};
-  std::size_t failures = 0;  // in the window
+  std::size_t failures = 0;  // failures in the window
   Time logged{};
   std::uint64_t unlogged = 0;
-  std::uint64_t refusals = 0;  // of strangers whose connections have not ended
+  std::uint64_t refusals = 0;  // refused strangers whose connections have not ended
   Thread thread;
 
   void serve();
@@ -182,7 +183,7 @@ bool TcpGuard::allows(std::uint64_t permit) const {
 void TcpGuard::cut(int descriptor) {
   const std::lock_guard lock(state_->mutex);
   const auto found = state_->accepted.find(descriptor);
-  // ZeroMQ may have closed it just now, and another socket may have its number.
+  // ZeroMQ may have closed the connection just now, and another socket may have its number.
   if (found == state_->accepted.end() || remote_of(descriptor) != found->second.remote) return;
   shutdown(descriptor, SHUT_RDWR);
 }
@@ -199,7 +200,7 @@ void TcpGuard::State::serve() {
   }
 }
 
-// Takes what ZeroMQ asks next: may somebody connect?
+// Answers the next question of ZeroMQ: may this process connect?
 bool TcpGuard::State::answer() {
   std::vector<std::string> frames;
   try {
@@ -209,10 +210,11 @@ bool TcpGuard::State::answer() {
       more = frame.more();
       frames.push_back(frame.to_string());
     }
-    // What happened before it asked, such as that it was accepted: only now that is sure to be there.
+    // Handle the earlier events, such as that the connection was accepted: only now are they sure to be there.
     while (hear()) {
     }
-    // Who asks, and an empty frame; version, number, domain, address, identity, mechanism; name and password, or a key.
+    // The frames are: the asker's name and an empty frame; version, number, domain, address, identity, mechanism; name
+    // and password, or a key.
     if (frames.size() < 9) return true;
     Request request{.from = frames[0], .number = frames[3]};
     if (frames[7] == "PLAIN" && frames.size() == 10) {
@@ -232,8 +234,8 @@ bool TcpGuard::State::answer() {
   return true;
 }
 
-// False when the key is not known, or not yet: the news of a process may take another way than its first call. Without
-// an answer it tries again.
+// Returns false when the key is not known, or not yet: the news of a process may take another way than its first call.
+// Without an answer the process tries again.
 bool TcpGuard::State::answer_key(const Request& request) {
   std::unique_lock lock(mutex);
   const auto permit = permits.find(request.key);
@@ -301,7 +303,7 @@ void TcpGuard::State::on_disconnected(int descriptor) {
   {
     const std::lock_guard lock(mutex);
     const auto found = accepted.find(descriptor);
-    if (found == accepted.end()) return;  // one that we dialed
+    if (found == accepted.end()) return;  // a connection that this process dialed
     ended = found->second;
     accepted.erase(found);
     if (!ended.greeted) --strangers;
@@ -316,8 +318,8 @@ void TcpGuard::State::on_disconnected(int descriptor) {
     --refusals;
     return;
   }
-  // ZeroMQ does not say why it ended some, such as one that announced a message of 2^60 bytes. A few may be processes
-  // of this run that were ended themselves.
+  // ZeroMQ gives no reason for the end of some connections, such as one that announced a message of 2^60 bytes. A few
+  // may be processes of this run that were ended themselves.
   notices.refused();
   if (++unlogged >= kMany) log("left before it had said who it is");
 }
@@ -336,7 +338,7 @@ void TcpGuard::State::log(const std::string& why) {
                static_cast<unsigned long long>(std::exchange(unlogged, 0)), endpoint.c_str(), why.c_str());
 }
 
-// Shuts the door or opens it; returns when to look again.
+// Shuts or opens the door. Returns the time of the next check.
 Time TcpGuard::State::decide() {
   const Time time = now();
   if (time - window >= kWindow) {

@@ -1,8 +1,8 @@
 #pragma once
-// Who may connect to a Router. It asks everybody for a key that it knows, or, where the run has no keys, for the run's
-// secret, before anything else is read; counts and logs whom it refuses; and lets only few strangers at a time try, so
-// that they take neither memory nor descriptors. Owned by Tcp; one thread of its own, which calls the functions.
-// Thread-safe.
+// Decides which processes may connect to a Router. It asks every process for a key that it knows, or, if the run has no
+// keys, for the run's secret, before anything else is read. It counts and logs the processes that it refuses. It lets
+// only few strangers at a time try, so that they take neither memory nor descriptors. Owned by Tcp; it has one thread
+// of its own, which calls the functions. Thread-safe.
 
 #include <cstdint>
 #include <memory>
@@ -16,30 +16,31 @@ namespace lp::internal {
 class TcpGuard {
  public:
   struct Notices {
-    Function<void()> refused;                                // somebody
-    Function<void(const std::string& endpoint)> refuses_us;  // the process there
-    Function<void(int descriptor)> ended;                    // a connection that had been greeted
+    Function<void()> refused;                                // somebody was refused
+    Function<void(const std::string& endpoint)> refuses_us;  // the process at the endpoint refused this one
+    Function<void(int descriptor)> ended;                    // a connection that had been greeted has ended
   };
-  // Before the router listens. Throws Error.
+  // Called before the router listens. Throws Error.
   TcpGuard(Router& router, std::string secret, Notices notices);
   ~TcpGuard();
   TcpGuard(const TcpGuard&) = delete;
   TcpGuard& operator=(const TcpGuard&) = delete;
 
-  // Who has this key may connect, until it is revoked. Both give its permit, the number that the router tells of such a
-  // connection; 0 of a key that is not allowed. A key that is allowed again gets another permit.
+  // A process with this key may connect until the key is revoked. Both return the key's permit, the number that the
+  // router reports for its connections, or 0 for a key that is not allowed. A key that is allowed again gets another
+  // permit.
   std::uint64_t allow(const std::string& key);
   std::uint64_t revoke(const std::string& key);
   bool allows(std::uint64_t permit) const;
   // Ends a connection that was accepted.
   void cut(int descriptor);
 
-  // Calls no function any more. Before the router ends.
+  // Stops all calls of the functions. Called before the router ends.
   void close();
 
-  // A whole packet came from the connection: who refuses that counts it.
+  // Notes that a whole packet came from the connection: the code that refuses the packet counts it.
   void heard(int descriptor);
-  // The connection is no stranger's any more.
+  // Notes that the connection no longer belongs to a stranger.
   void greeted(int descriptor);
 
  private:

@@ -11,7 +11,7 @@
 namespace lp::internal {
 namespace {
 
-constexpr std::size_t kAlignment = 16;  // of the parts within a packet: enough for any array
+constexpr std::size_t kAlignment = 16;  // alignment of the parts within a packet: enough for any array
 using Number = std::uint64_t;
 
 [[noreturn]] void malformed(const std::string& what) { throw Error(ErrorKind::failed, "malformed packet: " + what); }
@@ -127,7 +127,7 @@ void Assembly::add_packet(const Buffer& packet, bool pieces_allowed, std::vector
   }
 }
 
-// One piece is the whole part, as it came; several are copied together.
+// A single piece becomes the whole part, as it came; several pieces are copied together.
 void Assembly::expect_next() {
   filled_ = 0;
   if (done_ == large_.size()) return;

@@ -1,7 +1,7 @@
 #pragma once
-// How messages of lp lie in those of ZeroMQ. A packet carries one or several messages, head, sizes and small parts one
-// behind the other. A large part follows its packet in pieces, so that the receiver has the first ones where they
-// belong while the last ones are on their way, and so that nobody can announce more at a time. Functions and values.
+// The format of lp's messages in messages of ZeroMQ. A packet carries one or several messages: head, sizes and small
+// parts one after the other. A large part follows its packet in pieces. So the receiver has the first pieces in their
+// place while the last ones are on their way, and nobody can announce more at a time. Functions and values.
 
 #include <cstddef>
 #include <utility>
@@ -11,10 +11,10 @@
 
 namespace lp::internal {
 
-inline constexpr std::size_t kPacketBytes = 64 << 10;  // a packet that has so many takes no further message
-inline constexpr std::size_t kPieceBytes = 1 << 20;    // at most; no packet is larger either
+inline constexpr std::size_t kPacketBytes = 64 << 10;  // a packet with this many bytes takes no further message
+inline constexpr std::size_t kPieceBytes = 1 << 20;    // largest size of a piece or a packet
 
-// Tells of each part of a message, in order, whether it lies in the packet.
+// Decides for each part of a message, in order, whether it lies in the packet.
 class SmallParts {
  public:
   bool operator()(std::size_t size) {
@@ -28,18 +28,18 @@ class SmallParts {
   std::size_t sum_ = 0;
 };
 
-// Bytes that the message takes in a packet.
+// Returns the bytes that the message takes in a packet.
 std::size_t packed_size(const Frames& message);
-// Writes them, and returns where they end.
+// Writes these bytes, and returns their end.
 std::byte* pack(const Frames& message, std::byte* to);
-// What follows the packet, of which such a message is the last.
+// Returns the pieces that follow the packet; such a message is the last in its packet.
 std::vector<Buffer> pieces(const Frames& message);
 
-// Puts messages together again from what one sender sends. One thread at a time.
+// Reassembles messages from the packets and pieces of one sender. One thread at a time.
 class Assembly {
  public:
-  // The content of a message of ZeroMQ: adds those that it completes to `messages`. Throws Error(failed) when it is
-  // malformed, and when `pieces_allowed` is not and it needs pieces.
+  // Takes the content of a message of ZeroMQ, and adds the messages that it completes to `messages`. Throws
+  // Error(failed) when the content is malformed, and when it needs pieces although `pieces_allowed` is false.
   void add(Buffer content, bool pieces_allowed, std::vector<Frames>& messages);
 
  private:
@@ -47,10 +47,11 @@ class Assembly {
   void add_piece(Buffer piece);
   void expect_next();
 
-  Frames message_;                  // whose pieces come
-  std::vector<std::size_t> large_;  // its parts that come, of which the first `done_` are there; none: a packet comes
+  Frames message_;  // the message whose pieces come
+  // The parts that come in pieces; the first `done_` of them are complete. Empty: a packet comes next.
+  std::vector<std::size_t> large_;
   std::size_t done_ = 0;
-  std::size_t filled_ = 0;  // bytes of the next one
+  std::size_t filled_ = 0;  // bytes of the next part
   std::vector<std::size_t> sizes_;
 };
 

@@ -18,25 +18,25 @@ namespace lp::internal {
 namespace {
 
 constexpr const char* kUser = "lp";
-constexpr int kEncrypted = 64;         // bytes that CURVE adds to a message, at most
-constexpr int kBacklog = 128;          // of connections that wait to be accepted; one more tries again after a second
-constexpr int kStalled = 30'000;       // milliseconds in which the other side must take something that was sent
-constexpr int kHandshake = 2000;       // milliseconds that it may take
+constexpr int kEncrypted = 64;         // most bytes that CURVE adds to a message
+constexpr int kBacklog = 128;          // connections that wait to be accepted; a further one tries again after a second
+constexpr int kStalled = 30'000;       // milliseconds in which the other side must take sent bytes
+constexpr int kHandshake = 2000;       // milliseconds for the handshake
 constexpr std::size_t kCopied = 4096;  // larger contents are kept as they came
-// libzmq aborts the process when it finds no thread for itself: one for input and output, and a reaper. Others may take
-// some meanwhile.
+// libzmq aborts the process when it finds no thread for itself: one for input and output, and a reaper. Other code may
+// take some threads meanwhile.
 constexpr int kThreads = 4;
 
-// What ZeroMQ has of a message until it has left.
+// The parts of a message that ZeroMQ holds until it has left.
 struct Leaving : Recycled {
   Leaving(Buffer the_content, Function<void()> the_sent) : content(std::move(the_content)), sent(std::move(the_sent)) {}
   Buffer content;
   Function<void()> sent;
-  std::atomic<bool> handed_over = false;  // tells ThreadSanitizer what ZeroMQ, which it does not see into, orders
+  std::atomic<bool> handed_over = false;  // shows ThreadSanitizer the order in ZeroMQ, which it cannot see
 };
 
 zmq::message_t to_zmq(Buffer content, Function<void()> sent) {
-  auto* const leaving = new Leaving(std::move(content), std::move(sent));  // the message owns it
+  auto* const leaving = new Leaving(std::move(content), std::move(sent));  // owned by the message
   auto* const data = const_cast<std::byte*>(leaving->content.data());
   const std::size_t size = leaving->content.size();
   leaving->handed_over.store(true, std::memory_order_release);
@@ -54,7 +54,7 @@ Buffer from_zmq(zmq::message_t message) {
   return Buffer::wrap(bytes.data(), bytes.size(), [held = std::move(message)]() mutable { held.rebuild(); });
 }
 
-// The number that the guard gave to the sender's key.
+// Returns the number that the guard gave to the sender's key.
 std::uint64_t permit_of(zmq::message_t& message) {
   const char* const text = zmq_msg_gets(message.handle(), "User-Id");
   std::uint64_t permit = 0;
@@ -62,10 +62,10 @@ std::uint64_t permit_of(zmq::message_t& message) {
   return permit;
 }
 
-// libzmq takes memory for each piece of what comes, and gives it back. What malloc keeps of that needs no new pages
-// from the kernel, which cost more than all the rest.
+// libzmq allocates memory for each incoming piece, and frees it. Memory that malloc keeps needs no new pages from the
+// kernel, which cost more than all the rest.
 void keep_pieces() {
-  constexpr int kKept = 16 << 20;  // bytes, of an arena
+  constexpr int kKept = 16 << 20;  // bytes in an arena
   static_cast<void>(mallopt(M_MMAP_THRESHOLD, kKept));
   static_cast<void>(mallopt(M_TRIM_THRESHOLD, kKept));
 }
@@ -133,7 +133,7 @@ void Router::connect(const std::string& id, const std::string& endpoint, const s
     state_->socket.set(zmq::sockopt::connect_routing_id, id);
     state_->socket.connect(endpoint);
   } catch (const zmq::error_t&) {
-    // Whoever waits for it learns so from the supervisor, or at the deadline.
+    // A thread that waits for the connection learns that from the supervisor, or at the deadline.
   }
 }
 
@@ -199,9 +199,10 @@ bool Router::receive(Arrival& arrival) {
     std::size_t frames = 0;
     for (bool more = id.more(); more; ++frames) {
       zmq::message_t frame;
-      static_cast<void>(state_->socket.recv(frame, zmq::recv_flags::dontwait));  // a message comes as a whole
+      // All frames of a message arrive together.
+      static_cast<void>(state_->socket.recv(frame, zmq::recv_flags::dontwait));
       more = frame.more();
-      if (frames == 0) {  // ZeroMQ forgets these of the id, where it has looked whether something is there
+      if (frames == 0) {  // ZeroMQ drops this data from the id when it has checked for further messages
         arrival.descriptor = zmq_msg_get(frame.handle(), ZMQ_SRCFD);
         if (state_->encrypts()) arrival.permit = permit_of(frame);
       }

@@ -10,14 +10,14 @@
 namespace lp::internal {
 namespace {
 
-constexpr std::size_t kArrivals = 64;           // taken from the socket at a time,
-constexpr std::size_t kArrivalBytes = 1 << 20;  // or so many bytes
-// Whether the current thread reads, as it waits for a reply; and whose socket it is using.
+constexpr std::size_t kArrivals = 64;           // arrivals taken from the socket at a time
+constexpr std::size_t kArrivalBytes = 1 << 20;  // bytes after which it takes no further arrival
+// Whether the current thread reads while it waits for a reply, and the object whose socket it is using.
 thread_local bool t_reads = false;
 thread_local const Tcp* t_at_socket = nullptr;
 
-// What the names begin with under which this socket knows those whom it dials. Nobody can guess it: those who dial us
-// may choose their names, and libzmq aborts when a name that we give is taken.
+// The prefix of the names under which this socket knows the processes that it dials. Nobody can guess it: processes
+// that dial us may choose their names, and libzmq aborts when a name that we give is taken.
 std::string secret_prefix() { return "l" + secret_bytes(10); }  // libzmq's own begin with a zero byte
 
 }  // namespace
@@ -45,12 +45,13 @@ class Tcp::TcpLink final : public Link {
 
 namespace {
 
-// What who connects must show; ZeroMQ takes no empty one.
+// Returns the secret that a connecting process must present; ZeroMQ accepts no empty one.
 std::string secret_of(const Hub& hub) { return "lp " + hub.options().token; }
 
 }  // namespace
 
-// While it lives, the current thread alone uses the socket. Then it sends what others could not send meanwhile.
+// While it lives, the current thread alone uses the socket. At its end it sends the messages that others could not send
+// meanwhile.
 class Tcp::AtSocket {
  public:
   explicit AtSocket(Tcp& tcp) : AtSocket(tcp, std::unique_lock(tcp.socket_), /*flushes=*/true) {}
@@ -64,7 +65,7 @@ class Tcp::AtSocket {
   AtSocket(const AtSocket&) = delete;
   AtSocket& operator=(const AtSocket&) = delete;
   Router* operator->() const { return tcp_.router_.get(); }
-  explicit operator bool() const { return tcp_.router_ != nullptr; }  // false: it is closed
+  explicit operator bool() const { return tcp_.router_ != nullptr; }  // false: the router is closed
 
  private:
   Tcp& tcp_;
@@ -91,7 +92,7 @@ Tcp::Tcp(Hub& hub)
   }
   if (!options.outside_key.empty()) allow(options.outside_key);
   endpoint_ = router_->listen(options.listen);
-  reader_.share(descriptor_, 0);  // first: who reads and waits is woken, and else the receiver
+  reader_.share(descriptor_, 0);  // comes first: it wakes a thread that reads and waits, otherwise the receiver
   poller_.share(descriptor_, 0);
 }
 
@@ -116,7 +117,7 @@ std::shared_ptr<Connection> Tcp::dial(const std::string& endpoint, const std::st
     }
     reused = found != dialed_.end();
   }
-  if (reused) hang_up(endpoint);  // of a process that is gone, or that was not understood
+  if (reused) hang_up(endpoint);  // the earlier process is gone, or sent malformed messages
   {
     const std::lock_guard lock(table_);
     ++dials_;
@@ -212,14 +213,14 @@ void Tcp::sent(const std::shared_ptr<Outbox>& outbox) {
   flush();
 }
 
-// With outboxes_; in another thread, for this one may have locks of the connection.
+// The caller holds outboxes_. This runs in another thread, because the caller may hold locks of the connection.
 void Tcp::tell_drained(const Outbox& outbox) {
   hub_.timers().at(now(), [weak = outbox.connection] {
     if (const auto connection = weak.lock()) connection->drained();
   });
 }
 
-// With outboxes_.
+// The caller holds outboxes_.
 void Tcp::list(const std::shared_ptr<Outbox>& outbox) {
   if (std::exchange(outbox->listed, true)) return;
   to_send_.push_back(outbox);
@@ -228,15 +229,15 @@ void Tcp::list(const std::shared_ptr<Outbox>& outbox) {
 
 void Tcp::flush() {
   while (listed_.load()) {
-    if (t_at_socket == this) return;  // ZeroMQ drops something, in the midst of a call
+    if (t_at_socket == this) return;  // ZeroMQ drops a message in the middle of a call
     std::unique_lock lock(socket_, std::try_to_lock);
-    if (!lock.owns_lock()) return;  // that thread sees to it
+    if (!lock.owns_lock()) return;  // the thread at the socket sends the messages
     const AtSocket socket(*this, std::move(lock), /*flushes=*/false);
     send_listed();
   }
 }
 
-// With socket_.
+// The caller holds socket_.
 void Tcp::send_listed() {
   {
     const std::lock_guard lock(outboxes_);
@@ -259,7 +260,7 @@ void Tcp::send_listed() {
   if (router_ != nullptr) look();
 }
 
-// With socket_, which was used: something may have come that the descriptor does not tell any more.
+// The caller holds socket_, which was used: a message may have come that the descriptor no longer signals.
 void Tcp::look() {
   has_ = router_->readable() ? Has::more : Has::nothing;
   if (has_ == Has::more) look_again();
@@ -283,7 +284,7 @@ void Tcp::receive() {
   }
 }
 
-// In the role of the one who receives, which it leaves.
+// The caller has the role of the receiver, which this gives up.
 Tcp::Received Tcp::receive_one(Handlers handlers) {
   Receiving<Tcp> receiving(role_, *this);
   Received result;
@@ -291,8 +292,8 @@ Tcp::Received Tcp::receive_one(Handlers handlers) {
   Frames message;
   if (take(message)) {
     result.any = true;
-    Receivers::before_handler(/*more=*/false);  // it gets on
-    // Who waits in there gives the role, and sender_, away.
+    Receivers::before_handler(/*more=*/false);  // this thread goes on
+    // A handler that waits in there gives away the role, and sender_.
     if (const std::shared_ptr<Remote> sender = sender_.lock()) {
       try {
         handler = sender->connection->on_message(std::move(message));
@@ -306,7 +307,7 @@ Tcp::Received Tcp::receive_one(Handlers handlers) {
     result.rest = handled_ < messages_.size() || opened_ < arrived_;
     result.again = receiving.leave();
   } else {
-    result = {.any = false, .again = false, .rest = true};  // it had to wait, and another has the role
+    result = {.any = false, .again = false, .rest = true};  // this thread had to wait, and another has the role
   }
   if (!handler) return result;
   if (handlers == Handlers::here) {
@@ -335,7 +336,8 @@ bool Tcp::fetch() {
   const Has has = has_;
   if (has == Has::nothing) return false;
   if (const AtSocket socket(*this); socket) {
-    // To ask in vain costs as much as a short message: who was told of one, which was all, asks for one this time.
+    // A poll in vain costs as much as a short message. If the descriptor fired and the last time it fired for a single
+    // message, ask for one only.
     const std::size_t most = has == Has::told && alone_ ? 1 : arrivals_.size();
     std::size_t bytes = 0;
     bool more = true;
@@ -387,7 +389,7 @@ void Tcp::refuse(Remote& remote) {
   remotes_.erase(remote.id);
 }
 
-// The process at an endpoint that was dialed says that this one is a stranger.
+// The process at an endpoint that was dialed refuses this one as a stranger.
 void Tcp::on_refusal(const std::string& endpoint) {
   std::shared_ptr<Connection> connection;
   {
@@ -403,7 +405,7 @@ void Tcp::on_refusal(const std::string& endpoint) {
   }
 }
 
-// A process that had dialed this one has ended.
+// Handles the end of a process that had dialed this one.
 void Tcp::on_end(int descriptor) {
   std::shared_ptr<Remote> ended;
   {
@@ -427,7 +429,7 @@ void Tcp::wait() {
   has_ = Has::told;
 }
 
-// Who reads, as it waits for a reply, handles what comes.
+// A thread that reads while it waits for a reply handles the incoming messages itself.
 Receivers::Source::Successor Tcp::successor() const noexcept { return t_reads ? Successor::none : Successor::now; }
 
 Word* Tcp::begin_reading() noexcept {
@@ -435,7 +437,8 @@ Word* Tcp::begin_reading() noexcept {
   reader_word_ = Event::kEmpty;
   unread_ = waited_ = false;
   only_ = !alone_;
-  if (only_) poller_.remove(descriptor_);  // of many, one may come at any time, when this thread does not wait
+  // With many messages, one may come at any time, when this thread does not wait.
+  if (only_) poller_.remove(descriptor_);
   t_reads = true;
   return &reader_word_;
 }

@@ -2,9 +2,9 @@
 // The other processes of a run by ZeroMQ over TCP: one socket, which every thread uses directly. Shared by the Network,
 // the links of its connections and the threads that receive; thread-safe.
 //
-// Who sends puts the message into a queue, and then sends all that is there, unless another thread is at the socket,
-// which then does it. While a thread handles what has come, messages wait for its end, so that many leave as one
-// packet.
+// A sender puts its message into a queue, and then sends all queued messages, unless another thread is at the socket:
+// that thread then sends them. While a thread handles arrivals, messages wait until it has finished, so that many leave
+// as one packet.
 
 #include <atomic>
 #include <cstdint>
@@ -38,11 +38,11 @@ class Tcp : public std::enable_shared_from_this<Tcp>, private Receivers::Source 
   // "tcp://127.0.0.1:41234"
   const std::string& endpoint() const { return endpoint_; }
 
-  // The connection to an endpoint, which is made when there is none.
+  // Returns the connection to an endpoint, and makes one when there is none.
   std::shared_ptr<Connection> dial(const std::string& endpoint, const std::string& key);
   // Ends the connection to an endpoint whose process is gone.
   void hang_up(const std::string& endpoint);
-  // The process with this public key may dial, until it is revoked: then its connections end at once.
+  // A process with this public key may dial until the key is revoked: then its connections end at once.
   void allow(const std::string& key);
   void revoke(const std::string& key);
   // Ends all connections.
@@ -56,17 +56,17 @@ class Tcp : public std::enable_shared_from_this<Tcp>, private Receivers::Source 
     const std::string id;
     std::vector<Frames> messages{};
     bool sending = false;                    // something is on its way
-    bool listed = false;                     // in to_send_
+    bool listed = false;                     // the outbox is in to_send_
     std::size_t waiting = 0;                 // bytes of the messages
-    std::atomic<bool> full = false;          // too many
-    std::weak_ptr<Connection> connection{};  // of a caller: to be told when they have left
+    std::atomic<bool> full = false;          // too many bytes wait
+    std::weak_ptr<Connection> connection{};  // connection of a caller, notified when they have left
   };
   struct Remote {
     std::string id;
     std::shared_ptr<Connection> connection;
     bool known = false;        // it was greeted, or dialed by this process
-    int descriptor = -1;       // of a connection that was accepted,
-    std::uint64_t permit = 0;  // and of its key
+    int descriptor = -1;       // descriptor of a connection that was accepted
+    std::uint64_t permit = 0;  // permit of its key
     Assembly assembly{};
   };
   enum class Handlers : std::uint8_t { here, in_pool };
@@ -81,7 +81,7 @@ class Tcp : public std::enable_shared_from_this<Tcp>, private Receivers::Source 
   void sent(const std::shared_ptr<Outbox>& outbox);
   void tell_drained(const Outbox& outbox);
 
-  // For a thread that waits for a reply, one at a time: the socket's news come to reader_.
+  // For a thread that waits for a reply, one at a time: reader_ gets the news of the socket.
   Word* begin_reading() noexcept;
   bool read();
   void end_reading() noexcept;
@@ -108,26 +108,25 @@ class Tcp : public std::enable_shared_from_this<Tcp>, private Receivers::Source 
   void look_again() noexcept;
 
   Hub& hub_;
-  std::mutex socket_;  // for router_
+  std::mutex socket_;  // guards router_
   std::unique_ptr<Router> router_;
-  const int descriptor_;  // its
-  // What router_ has: nothing, and its descriptor tells when that changes; what that told of; or perhaps more.
+  const int descriptor_;  // descriptor of router_
+  // Whether router_ has input. nothing: wait for its descriptor. told: the descriptor fired. more: poll it again.
   enum class Has : std::uint8_t { nothing, told, more };
   std::atomic<Has> has_ = Has::more;
-  std::atomic<bool> alone_ =
-      false;  // the last message that it told of was all, as between two that wait for each other
+  std::atomic<bool> alone_ = false;  // true while messages arrive one at a time (request-reply traffic)
   std::unique_ptr<TcpGuard> guard_;
   std::string endpoint_;
-  Poller poller_;  // the receiver's
+  Poller poller_;  // used by the receiver
   Receivers::Post post_;
   std::unique_ptr<Receivers> receivers_;
   std::atomic<bool> closing_ = false;
 
-  std::mutex outboxes_;  // for what is in them, and:
+  std::mutex outboxes_;  // guards the content of outboxes, and:
   std::vector<std::shared_ptr<Outbox>> to_send_;
   std::atomic<bool> listed_ = false;
-  std::vector<std::shared_ptr<Outbox>> leaving_;  // with socket_
-  std::vector<Frames> messages_to_send_;          // with socket_
+  std::vector<std::shared_ptr<Outbox>> leaving_;  // guarded by socket_
+  std::vector<Frames> messages_to_send_;          // guarded by socket_
 
   std::mutex table_;
   std::unordered_map<std::string, std::shared_ptr<Remote>> remotes_;  // by id
@@ -140,20 +139,20 @@ class Tcp : public std::enable_shared_from_this<Tcp>, private Receivers::Source 
   const std::string prefix_;
   std::uint32_t dials_ = 0;
 
-  ReceiveRole role_;  // of handling what has come; the thread that has it owns what follows
+  ReceiveRole role_;  // role of handling arrivals; the thread that has it owns the members below
   std::vector<Router::Arrival> arrivals_;
   std::size_t arrived_ = 0;
   std::size_t opened_ = 0;
-  std::vector<Frames> messages_;  // of the arrival that was opened last
+  std::vector<Frames> messages_;  // messages of the arrival that was opened last
   std::size_t handled_ = 0;
-  std::weak_ptr<Remote> sender_;  // of those; weak, because its link keeps this object alive
+  std::weak_ptr<Remote> sender_;  // sender of messages_; weak, because its link keeps this object alive
 
   Poller reader_;
   Word reader_word_ = Event::kEmpty;
   std::atomic<bool> reading_ = false;
-  bool unread_ = false;  // the reader's: it has left something,
-  bool waited_ = false;  // or has waited since it read
-  bool only_ = false;    // meanwhile the receiver is not told
+  bool unread_ = false;  // used by the reader: it has left something
+  bool waited_ = false;  // used by the reader: it has waited since it read
+  bool only_ = false;    // meanwhile the receiver is not notified
 };
 
 }  // namespace lp::internal

@@ -48,7 +48,7 @@ Values serial_sum(std::uint32_t members, std::size_t size, Make make) {
   return out;
 }
 
-// Members and their workers, each of which does `body`.
+// Members and their workers, each of which runs `body`.
 class Group {
  public:
   Group(std::uint32_t size, Body body, CollectiveOptions options = {}, bool serialize = false) {
@@ -64,12 +64,12 @@ class Group {
     run_.emplace(program_, runtime);
   }
   LocalRun& run() { return *run_; }
-  // To the end.
+  // Waits for the end.
   void finish() {
     run_->wait_finished();
     for (const auto& [node, error] : run_->failed()) ADD_FAILURE() << node << ": " << error.what();
   }
-  // As a supervisor that does not start it again.
+  // Acts as a supervisor that does not restart the member.
   void kill(std::uint32_t member) {
     const NodeId node = run_->id("collective/" + std::to_string(member));
     run_->runtime().stop(node, "it is killed");
@@ -98,11 +98,12 @@ std::string name_of(Allreduce how) {
   }
 }
 
-// Of what member k gives at position i.
+// The value that member k gives at position i.
 template <class T>
 T given(std::uint32_t member, std::size_t i) {
   const auto number = static_cast<std::int64_t>((i * 7 + member * 13) % 31) - 15;
-  if constexpr (sizeof(T) == 8) return static_cast<T>(number) + static_cast<T>(std::int64_t{1} << 40);  // no float
+  // no float can hold it
+  if constexpr (sizeof(T) == 8) return static_cast<T>(number) + static_cast<T>(std::int64_t{1} << 40);
   return static_cast<T>(number);
 }
 template <class T>
@@ -180,7 +181,7 @@ class EveryAllreduce : public testing::TestWithParam<Case> {};
 
 TEST_P(EveryAllreduce, IsTheSumInEveryRank) {
   const auto [how, members, serialize] = GetParam();
-  // Also nothing, less than there are members, and more than one buffer.
+  // These include nothing, fewer values than members, and more than one buffer.
   const std::vector<std::size_t> sizes{0, 1, 3, 1000, 5000, 100'000, 1'200'000};
   std::vector<std::vector<Values>> results(members);
   Group group(
@@ -223,7 +224,7 @@ TEST_P(EveryAllreduce, GivesAllRanksTheSameBitsNearTheSerialSum) {
   }
 }
 
-// Of any size, and more than a piece; every second rank gives them as spans.
+// The arrays have any size, also more than a piece; every second rank gives spans instead.
 TEST_P(EveryAllreduce, ArraysBecomeTheirSumWhereTheyLie) {
   const auto [how, members, serialize] = GetParam();
   const std::vector<std::size_t> sizes{5000, 0, 700'000, 3, 600'000};
@@ -253,7 +254,7 @@ TEST_P(EveryAllreduce, ArraysBecomeTheirSumWhereTheyLie) {
   }
 }
 
-// An array that somebody reads, before the sum or after it, stays as it is for the reader.
+// An array with another reader, before the sum or after it, stays unchanged for the reader.
 TEST(Arrays, KeepWhatTheirReadersSee) {
   std::vector<Array<float>> before(3);
   std::vector<Array<float>> once(3);
@@ -286,7 +287,7 @@ INSTANTIATE_TEST_SUITE_P(
       return name_of(one.param.how) + std::to_string(one.param.members) + (one.param.serialize ? "Bytes" : "");
     });
 
-// ---- what it sends
+// ---- traffic
 
 class Traffic : public testing::TestWithParam<Allreduce> {};
 
@@ -317,7 +318,7 @@ TEST_P(Traffic, ARankSendsExactlyTwiceNMinusOneNths) {
     EXPECT_EQ(counted[member].bytes_received, kExact);
     const std::string name = "collective/" + std::to_string(member);
     EXPECT_GE(sent[name], kExact);
-    EXPECT_LE(sent[name], kExact + 2 * (kMembers - 1) * 150);  // heads, and who asks for them
+    EXPECT_LE(sent[name], kExact + 2 * (kMembers - 1) * 150);  // heads, and requests for the parts
   }
 }
 INSTANTIATE_TEST_SUITE_P(LargeTensors, Traffic, testing::Values(Allreduce::direct, Allreduce::ring, Allreduce::halving),
@@ -397,7 +398,7 @@ TEST_P(Operations, ReduceScatterGatherBroadcastAndBarrier) {
 INSTANTIATE_TEST_SUITE_P(Paths, Operations, testing::Bool(),
                          [](const auto& one) { return one.param ? "Bytes" : "Direct"; });
 
-// ---- what goes wrong
+// ---- failures
 
 TEST(CollectiveErrors, SizesThatDifferAreSaidToAll) {
   for (const Allreduce how : {Allreduce::direct, Allreduce::halving}) {
@@ -455,7 +456,7 @@ TEST(CollectiveErrors, AnotherOperationOrOtherTensorsAreNamed) {
 TEST(CollectiveErrors, WhoReturnsIsNamed) {
   Group group(2, [](Collective& all, std::uint32_t index) {
     all.join();
-    all.broadcast(Array<float>::copy_of(whole(0, 20'000)), 0);  // the last that rank 0 says can still be read
+    all.broadcast(Array<float>::copy_of(whole(0, 20'000)), 0);  // the last broadcast of rank 0 can still be read
     if (index == 0) return;
     try {
       all.barrier();
@@ -487,7 +488,7 @@ TEST(CollectiveSession, ACollectiveFollowsAnotherOnTheSameMembers) {
   for (const auto& [node, error] : run.failed()) ADD_FAILURE() << node << ": " << error.what();
 }
 
-// After a restart of all, sessions are numbered from the beginning again: a call of a worker before is of no such one.
+// After a restart of all, the numbers of sessions begin anew: a call of an earlier worker belongs to none of them.
 TEST(CollectiveSession, AMemberSendsNothingInASessionThatItsWorkerHasNotEntered) {
   Program program("collective");
   const auto member = program.add<CollectiveMember>({.name = "collective"}, context);
@@ -518,7 +519,7 @@ TEST(CollectiveEnd, WhoJoinsWhenAnotherHasFinishedGetsItsLastState) {
 
 class Death : public testing::TestWithParam<std::tuple<Allreduce, std::uint32_t>> {};
 
-// Member `victim` takes part in one operation, then never again, and is killed.
+// Member `victim` takes part in one operation, then in no more, and is killed.
 TEST_P(Death, FailsTheCallsOfAllOthersWhichGoOnWithoutIt) {
   const Allreduce how = std::get<0>(GetParam());
   const std::uint32_t victim = std::get<1>(GetParam());

@@ -1,5 +1,5 @@
-// Tensors that are summed while the next ones are computed: the sums, what is summed together and when, what goes
-// wrong.
+// Tensors that are summed while the next ones are computed: the sums, which tensors are summed together and when, and
+// failures.
 #include "nodes/collective/fused_allreduce.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 constexpr Duration kAtOnce = Duration::zero();
 const Which kTwo{0, 1};
 
-// Of the two workers' tensors.
+// The sum of the two workers' tensors.
 Values sum_of(std::uint32_t tensor) { return serial_sums(kTwo, whole)[tensor]; }
 
 // Workers that have joined.
@@ -40,7 +40,7 @@ class Workers {
     at(worker).call<&Summing::start>(tensor, whole(worker, tensor));
   }
   Values values(std::size_t worker, std::uint32_t tensor) { return at(worker).call<&Summing::values>(tensor); }
-  // What all hear who wait now.
+  // The errors of all workers that wait now.
   std::vector<Error> errors() {
     std::vector<Error> out;
     for (const auto& one : all().outcomes<&Summing::wait>()) {
@@ -110,9 +110,9 @@ TEST(FusedCycle, WhatIsReadyInItGoesTogether) {
       for (std::size_t worker : kTwo) workers.start(worker, tensor);
     }
     workers.all().all<&Summing::wait>();
-    workers.at(0).call<&Summing::wait>();  // for nothing more
+    workers.at(0).call<&Summing::wait>();  // there is nothing more to wait for
     for (std::size_t worker : kTwo) {
-      EXPECT_EQ(workers.at(worker).call<&Summing::operations>(), 2 * steps);  // one of them to agree
+      EXPECT_EQ(workers.at(worker).call<&Summing::operations>(), 2 * steps);  // one of them is the agreement
     }
   }
 }
@@ -151,12 +151,12 @@ TEST(FusedCycle, BeginsOnceInItsTime) {
   const Time begin = now();
   workers.start(1, 0);
   workers.start(0, 2);
-  // Worker 0 asks without a pause, and worker 1 once a cycle.
+  // Worker 0 agrees without a pause, and worker 1 once in a cycle.
   expect_error(error_of([&] { workers.at(0).within(10 * kCycle).call<&Summing::wait>(); }), ErrorKind::deadline, "");
   workers.start(1, 2);
   workers.at(0).call<&Summing::wait>();
   const auto cycles = static_cast<std::uint64_t>((now() - begin) / kCycle);
-  EXPECT_LE(workers.at(0).call<&Summing::operations>(), cycles + 1);  // tensor 2 is one
+  EXPECT_LE(workers.at(0).call<&Summing::operations>(), cycles + 1);  // tensor 2 is one of them
 }
 
 TEST(FusedCycle, ANextStepMayBeginBeforeOthersHaveEndedTheLast) {
@@ -193,7 +193,7 @@ TEST(FusedCycle, BetweenStepsTheCollectiveIsTheWorkers) {
   EXPECT_TRUE(run.failed().empty());
 }
 
-// ---- what goes wrong
+// ---- failures
 
 TEST(FusedErrors, ATensorIsHandedOverOnceAStepAndHasANumber) {
   Workers workers(2, {.cycle = kForever});
@@ -202,7 +202,7 @@ TEST(FusedErrors, ATensorIsHandedOverOnceAStepAndHasANumber) {
   expect_error(error_of([&] { workers.at(0).call<&Summing::start>(Summing::kTensors, Values(3)); }), ErrorKind::failed,
                "tensor 5 of 5");
   workers.start(1, 2);
-  workers.all().all<&Summing::wait>();  // no harm was done
+  workers.all().all<&Summing::wait>();  // it caused no harm
   EXPECT_EQ(workers.values(0, 2), sum_of(2));
 }
 

@@ -27,14 +27,14 @@ TEST(Compression, AnOuterProductIsMultipliedByTheDecoder) {
   EXPECT_EQ(encoded.bytes(), 10 * sizeof(float));
   const Array<float> decoded = decode(encoded);
   EXPECT_EQ(std::vector<float>(decoded.begin(), decoded.end()), (std::vector<float>{29, 42, 33, 48, 37, 54, 4, 6}));
-  EXPECT_EQ(decode(outer_product({}, 2, 3)), Array<float>(8));  // no examples
+  EXPECT_EQ(decode(outer_product({}, 2, 3)), Array<float>(8));  // there are no examples
   EXPECT_THROW(outer_product(factors, 2, 4), Error);
   EXPECT_THROW(outer_product(factors, 0, 10), Error);
   EXPECT_THROW(outer_product(factors, 10, 0), Error);
   EXPECT_THROW(encode(random_values(8), {.kind = Compression::outer_product}, 0), Error);
 }
 
-// CNTK: one bit a value, and two reconstruction values a column.
+// CNTK: one bit for each value, and two reconstruction values for each column.
 TEST(Compression, OneBitSendsTheMeansOfWhatIsBelowAndAboveZero) {
   const std::vector<float> values{1, 3, -2, -4, 0.5F, 5};
   const Encoded encoded = encode(values, {.kind = Compression::one_bit, .column = 4}, 0);
@@ -147,7 +147,7 @@ TEST_P(EveryCompression, IsGoneOnWithFromItsResidual) {
   }
 }
 
-// The residual is of gradients that come again.
+// The gradients of the residual come again.
 TEST_P(EveryCompression, GoingBackForgetsTheResidual) {
   const CompressionOptions options{.kind = GetParam(), .share = 0.05, .threshold = 1};
   ErrorFeedback back(options, /*seed=*/7);

@@ -1,4 +1,4 @@
-// Rounds: who is selected, what the mean is of, and what happens with members that do not answer or answer nonsense.
+// Rounds: the selected members, the mean, and members that do not answer or answer nonsense.
 #include "nodes/parameters/federated_server.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ class RoundsRun {
   void wait_saved(std::uint64_t round) { run_->wait_saved(round, 1); }
 
   Client<Rounds>& client() { return *client_; }
-  // All members ask for the next round, member k with examples[k]; what the selected ones hear.
+  // All members ask for the next round, member k with examples[k]. Returns the answers of the selected ones.
   Selected ask(const std::vector<std::uint64_t>& examples) {
     std::vector<Future<Round>> futures;
     for (std::uint32_t member = 0; member < examples.size(); ++member) {
@@ -85,7 +85,7 @@ TEST(Rounds, ARoundSelectsAShareOfTheMembersOneAtLeastAndNoneWithoutExamples) {
   }
 }
 
-// What a run saved when all was over, and what a run with other options makes of it.
+// A run saves its state at the end, and a run with other options resumes it.
 TEST(Rounds, ARunThatIsResumedGoesOnUnlessItHasItsRoundsOrItsTarget) {
   const std::filesystem::path directory = ::testing::TempDir() + "lp_rounds_resumed";
   const auto reaches = [](float target) {
@@ -184,7 +184,7 @@ TEST(Rounds, WhoIsNotSelectedIsLateAndWhoSaysItTwiceCountsOnce) {
 TEST(Rounds, AMemberThatIsAskedAgainGetsTheSameRound) {
   RoundsRun run({.members = 2});
   ASSERT_EQ(run.ask({1, 1}).size(), 2U);
-  const Round again = run.client().call<&Rounds::next>(0, 1);  // it was restarted
+  const Round again = run.client().call<&Rounds::next>(0, 1);  // the member was restarted
   EXPECT_TRUE(again.selected);
   EXPECT_EQ(again.number, 0U);
 }
@@ -194,7 +194,7 @@ TEST(Rounds, ARoundGoesOnWithoutAMemberThatDoesNotAnswer) {
   ASSERT_EQ(run.ask({1, 1, 1}).size(), 3U);
   run.contribute(0, 0, {4, 4});
   run.contribute(1, 0, {8, 8});
-  // They are told of the next round when the patience is over; it does not wait for member 2.
+  // They learn of the next round when the patience is over; it does not wait for member 2.
   EXPECT_EQ(run.ask({1, 1}).size(), 2U);
   EXPECT_EQ(run.state(), (std::vector<float>{6, 6}));
   EXPECT_EQ(run.statistics().missed, 1U);
@@ -202,7 +202,7 @@ TEST(Rounds, ARoundGoesOnWithoutAMemberThatDoesNotAnswer) {
   Future<Round> back = run.client().async<&Rounds::next>(2, 1);
   run.contribute(0, 1, {1, 1});
   run.contribute(1, 1, {1, 1});
-  EXPECT_TRUE(back.get().selected);  // it is a member again
+  EXPECT_TRUE(back.get().selected);  // it takes part again
 }
 
 TEST(Rounds, ARoundThatNobodyAnswersChangesNothing) {
@@ -238,7 +238,7 @@ TEST(Rounds, TheyEndWhenWhatIsWantedIsReached) {
   EXPECT_EQ(rounds, 4U);
 }
 
-// The heartbeat, too, is answered in the handlers' turn.
+// The heartbeat is answered in the handlers' turn, too.
 TEST(Rounds, HandlersAnswerWhileItIsAskedWhetherEnoughIsReached) {
   Event asked;
   Event answer;

@@ -1,4 +1,4 @@
-// Leaf servers between learners and a root: what is summed, what a repetition gets, and who is waited for when
+// Leaf servers between learners and a root: the sums, the answers to repeated pushes, and who is waited for when
 // learners, leaves or servers fail.
 #include "nodes/parameters/leaf_server.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint32_t kSize = 10;  // parameters
 
-// Learner i belongs to leaf i mod `leaves`. The root adds up what it is sent.
+// Learner i belongs to leaf i mod `leaves`. The root adds up the pushes.
 class LeafServerTest : public ::testing::TestWithParam<bool> {
  protected:
   void start(const Consistency& consistency, int learners, int leaves = 1, std::uint32_t servers = 1) {
@@ -55,17 +55,17 @@ class LeafServerTest : public ::testing::TestWithParam<bool> {
     return leaf_of(learner).call<&ParameterService::position>(0U, 0U, learner).clock;
   }
   Future<void> leave(std::uint32_t learner) { return leaf_of(learner).async<&ParameterService::leave>(learner, 0); }
-  // Whether the leaf has nothing to answer yet, after all that it was sent.
+  // Returns whether the leaf still has nothing to answer, after all pushes so far.
   template <class T>
   bool waits(std::uint32_t learner, const Future<T>& answer) {
     position(learner);
     return !answer.ready();
   }
 
-  float value() { return root()[0].call<&ParameterServer::versions>(0U, 0U).newest[0]; }  // of all parameters
+  float value() { return root()[0].call<&ParameterServer::versions>(0U, 0U).newest[0]; }  // all parameters are equal
   ShardStatistics statistics() { return root()[0].call<&ParameterServer::statistics>().shards; }
 
-  // What a supervisor says of a learner.
+  // Does what a supervisor does when a learner is lost or back.
   void say(std::uint32_t learner, bool gone) {
     const std::vector<PeerState> news{{.node = run_->id("learner/" + std::to_string(learner)),
                                        .incarnation = 1,
@@ -110,7 +110,7 @@ TEST_P(LeafServerTest, PushesTheSumOfItsLearnersOnce) {
   for (std::size_t i = 0; i < 3; ++i) learners[i].wait(std::move(requests[i]));
   for (const auto& values : got) EXPECT_EQ(values, std::vector<float>(kSize, 0.5F));  // 3 / 6 examples
   for (const auto& server : root().all<&ParameterServer::statistics>()) EXPECT_EQ(server.shards.applied, 1);
-  EXPECT_EQ(root()[0].call<&ParameterServer::position>(0U, 0U, 1U).clock, 1);  // as worker 1 of the root
+  EXPECT_EQ(root()[0].call<&ParameterServer::position>(0U, 0U, 1U).clock, 1);  // the leaf is worker 1 of the root
   const Future<void> left = leave(5);
   requests.clear();
   for (std::size_t i = 0; i < 2; ++i) requests.push_back(learners[i].start_push(0, 1, ones, 0));
@@ -120,7 +120,7 @@ TEST_P(LeafServerTest, PushesTheSumOfItsLearnersOnce) {
 
 TEST_P(LeafServerTest, ASumIsAsOldAsTheOldestOfItsGradients) {
   start(Asynchronous{}, 2);
-  for (std::uint64_t step = 0; step < 4; ++step) {  // in turn one of them has read the first version alone
+  for (std::uint64_t step = 0; step < 4; ++step) {  // the two take turns in having read the first version alone
     Future<Reply> first = push(0, step, 1, step % 2 == 0 ? 0 : step);
     push(1, step, 1, step % 2 == 0 ? step : 0).get();
     EXPECT_EQ(first.get().outcome, PushOutcome::accepted);
@@ -130,7 +130,7 @@ TEST_P(LeafServerTest, ASumIsAsOldAsTheOldestOfItsGradients) {
   EXPECT_EQ(value(), 8);
 }
 
-// In the other orders the one is lost in rounding.
+// In other orders, rounding loses the 1.
 TEST_P(LeafServerTest, AddsInTheOrderOfItsLearnersWhoeverComesFirst) {
   start(Asynchronous{}, 3);
   const std::vector<float> values{1e8F, -1e8F, 1};
@@ -149,10 +149,10 @@ TEST_P(LeafServerTest, AddsInTheOrderOfItsLearnersWhoeverComesFirst) {
 TEST_P(LeafServerTest, ARepetitionWaitsForItsSumAndGetsTheSameRows) {
   start(Synchronous{}, 4, 2);
   Future<Reply> first = push(0, 0);
-  Future<Reply> again = push(0, 0);  // while learner 2 is slower
+  Future<Reply> again = push(0, 0);  // learner 2 is slower
   EXPECT_TRUE(waits(0, again));
   Future<Reply> other = push(2, 0);
-  Future<Reply> late = push(0, 0);  // while the root waits for the other leaf
+  Future<Reply> late = push(0, 0);  // the root waits for the other leaf
   EXPECT_TRUE(waits(0, late));
   Future<Reply> third = push(1, 0);
   Future<Reply> last = push(3, 0);
@@ -200,7 +200,7 @@ TEST_P(LeafServerTest, GoesOnWithoutALearnerThatIsLostUntilItIsBack) {
   EXPECT_EQ(value(), 4);
 }
 
-// Of a synchronous root, so that all of it would wait.
+// The root is synchronous, so that all of it would wait.
 TEST_P(LeafServerTest, AllGoOnWithoutALeafWhoseLearnersAreLostOrHaveLeft) {
   start(Synchronous{}, 4, 2);
   Future<void> left = leave(3);
@@ -231,7 +231,7 @@ TEST_P(LeafServerTest, ARestartedLeafLosesNoPushAndCountsNoneTwice) {
   }
   run_->restart({"leaf/0"});
   EXPECT_EQ(position(0), 3);
-  Future<Reply> again = push(0, 2);  // learner 0 has not heard that it was there
+  Future<Reply> again = push(0, 2);  // learner 0 was not notified that it was there
   Future<Reply> next = push(1, 3);
   EXPECT_EQ(again.get().outcome, PushOutcome::duplicate);
   push(0, 3).get();
@@ -239,7 +239,7 @@ TEST_P(LeafServerTest, ARestartedLeafLosesNoPushAndCountsNoneTwice) {
   EXPECT_EQ(value(), 8);
 }
 
-// Learner 1 has heard that the servers went back, and learner 0 has not.
+// Learner 1 knows that the servers went back, and learner 0 does not.
 TEST_P(LeafServerTest, AfterServersWentBackNoSumLacksALearner) {
   start(Asynchronous{}, 2);
   for (std::uint64_t step = 0; step < 3; ++step) {

@@ -92,7 +92,7 @@ TEST(Optimizer, FtrlFollowsThePaper) {
     EXPECT_NEAR(got[t], w, 1e-4) << t;
     if (got[t] == 0) ++zeros;
   }
-  EXPECT_GT(zeros, 0);  // what l1 is for
+  EXPECT_GT(zeros, 0);  // the purpose of l1
 }
 
 TEST(Optimizer, SumAddsOrReplaces) {
@@ -100,7 +100,7 @@ TEST(Optimizer, SumAddsOrReplaces) {
   EXPECT_EQ(path(Sum{.keep = 0}, {1, 2}), (std::vector<float>{1, 2}));
 }
 
-// Parameters that come later start without a past, and the others go on.
+// New parameters start without state, and the others go on.
 TEST(Optimizer, GrowsWithItsParameters) {
   Optimizer optimizer{.rule = AdaGrad{.rate = 1, .epsilon = 0}};
   std::vector<float> w{0, 0};

@@ -1,4 +1,4 @@
-// Clients and several servers: what is cut comes together again, key lists travel once, replicas take over.
+// Clients and several servers: split values come together again, key lists are sent once, replicas take over.
 #include "nodes/parameters/parameter_client.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ class ParameterClientTest : public ::testing::TestWithParam<bool> {
         run_->client(GroupHandle<ParameterService>(GroupHandle<ParameterServer>("server", kServers))), tensors_,
         options);
   }
-  // As a supervisor whose policy is to ignore the failure.
+  // Acts as a supervisor whose policy is to ignore the failure.
   void kill(int server) {
     const NodeId node = run_->id("server/" + std::to_string(server));
     run_->runtime().stop(node, "it is killed");
@@ -173,7 +173,7 @@ TEST_P(ParameterClientTest, CompressionCutsBytesAndLosesNothingOverTime) {
   std::vector<float> got(10'000);
   one.wait(one.start_pull(0, 300, got));
   for (const float value : got) {
-    EXPECT_GE(value, 100);  // each was sent about every 100 steps, with what was left behind
+    EXPECT_GE(value, 100);  // each was sent about every 100 steps, with its residual
     EXPECT_LE(value, 300);
   }
 }
@@ -257,7 +257,7 @@ TEST_P(ParameterClientTest, AGradientIsClippedAsAWholeWhoeverOwnsItsParts) {
   one.wait(one.start_push(0, 0, gradient, 0));
   std::vector<float> got(100);
   one.wait(one.start_pull(0, 1, got));
-  EXPECT_EQ(got, gradient);  // all of it is finite
+  EXPECT_EQ(got, gradient);  // all values are finite
   gradient[42] = std::numeric_limits<float>::infinity();
   one.wait(one.start_push(0, 1, gradient, 0));
   one.wait(one.start_pull(0, 2, got));
@@ -266,7 +266,7 @@ TEST_P(ParameterClientTest, AGradientIsClippedAsAWholeWhoeverOwnsItsParts) {
   EXPECT_EQ(got, expected);
 }
 
-// What random_k draws, too, is a function of the step.
+// The choices of random_k are a function of the step, too.
 TEST_P(ParameterClientTest, AnotherClientGoesOnFromTheResiduals) {
   const std::vector<float> gradient = counting(100);
   for (const Compression kind : kEveryCompression) {
@@ -299,8 +299,8 @@ TEST_P(ParameterClientTest, KeysThatDoNotAscendAreRefused) {
   EXPECT_THROW(one.wait(one.start_push_rows(0, 0, keys, Array<float>(3), 0)), Error);
 }
 
-// A push is acknowledged after its replica has it, and is applied once, however often it is sent: so the sums are exact
-// when a primary goes at any moment.
+// A push is acknowledged after its replica has it, and is applied once, however often it is sent. So the sums are exact
+// when a primary dies at any moment.
 TEST_P(ParameterClientTest, AReplicaHasAllThatWasAcknowledged) {
   constexpr std::uint32_t kWorkers = 3;
   constexpr std::uint64_t kPushes = 60;
@@ -325,7 +325,7 @@ TEST_P(ParameterClientTest, AReplicaHasAllThatWasAcknowledged) {
         requests.push_back(one->start_push(0, push, ones, 0));
         requests.push_back(one->start_push_rows(1, push, keys, Array<float>::copy_of(counting(3)), 0));
       }
-      if (push == when) kill(which);  // some have been acknowledged, some are on their way
+      if (push == when) kill(which);  // some pushes have been acknowledged, some are in flight
       for (std::size_t i = 0; i < requests.size(); ++i) clients[i / 2]->wait(std::move(requests[i]));
     }
     std::vector<float> got(64);
@@ -352,7 +352,7 @@ TEST_P(ParameterClientTest, AllThatIsUnderWayGoesToTheReplica) {
   EXPECT_EQ(got, std::vector<float>(64, 3));
 }
 
-// It asks first where the servers are.
+// It first asks for the servers' positions.
 TEST_P(ParameterClientTest, AWorkerThatIsRestartedGoesOnWithTheReplicaOfAServerThatIsGone) {
   ParameterServerOptions options = adding(Synchronous{}, 1);
   options.replicated = true;
@@ -394,7 +394,7 @@ TEST_P(ParameterClientTest, APushIsAcknowledgedOnlyWhenItsReplicaHasIt) {
   options.replicated = true;
   serve({dense(64)}, options);
   Event release;
-  run_->runtime().probe(run_->id("server/1"), [&release] { release.wait(); });  // it is in the middle of something
+  run_->runtime().probe(run_->id("server/1"), [&release] { release.wait(); });  // it is in the middle of a handler
   const Client<ParameterServer> primary = servers()[0];
   Push push;
   push.values = plain(Array<float>(key_count(tensors_[0].partition.ranges(0))));
@@ -403,14 +403,14 @@ TEST_P(ParameterClientTest, APushIsAcknowledgedOnlyWhenItsReplicaHasIt) {
   auto repeated = primary.async<&ParameterServer::push>(push);
   EXPECT_EQ(primary.call<&ParameterServer::position>(0, 0, 0).version, 1);
   EXPECT_FALSE(acknowledged.ready());
-  EXPECT_FALSE(repeated.ready());  // what it repeats may be lost with the primary
+  EXPECT_FALSE(repeated.ready());  // the push that it repeats may be lost with the primary
   release.set();
   EXPECT_EQ(acknowledged.get().outcome, PushOutcome::accepted);
   EXPECT_EQ(repeated.get().outcome, PushOutcome::duplicate);
   EXPECT_EQ(servers()[1].call<&ParameterServer::position>(0, 0, 0).version, 1);
 }
 
-// Downpour: what a worker pushes without reading says no version that a server which went back could tell.
+// Downpour: a worker that pushes without reading sends no version by which a server could see that it went back.
 TEST_P(ParameterClientTest, PushesThatAServerLostAreDoneAgain) {
   serve({dense(64)}, adding(Asynchronous{}, 1));
   ParameterClient one = client();
@@ -444,7 +444,7 @@ TEST_P(ParameterClientTest, AServerThatIsGoneWithoutAReplicaIsAnError) {
   }
 }
 
-// It was restarted, and the others wait for workers that wait for it: what it says must not wait for them.
+// The server was restarted, and the others wait for workers that wait for it: its answer must not wait for theirs.
 TEST_P(ParameterClientTest, AServerThatIsBehindIsHeardThoughOthersDoNotAnswer) {
   serve({dense(64)}, adding(Synchronous{}, 2));
   ParameterClient one = client(0);
@@ -465,7 +465,7 @@ TEST_P(ParameterClientTest, AServerThatIsBehindIsHeardThoughOthersDoNotAnswer) {
     }
   };
   expect_behind(one.start_push(0, 1, ones, 0), "a server is behind what it was read at");
-  const auto first_key = tensors_[0].partition.ranges(0).front().begin;  // of server 0, where nothing happens now
+  const auto first_key = tensors_[0].partition.ranges(0).front().begin;  // a key of server 0, which is idle now
   const auto keys = Array<std::uint64_t>::copy_of(std::vector<std::uint64_t>{first_key});
   ParameterClient::Request pull = one.start_pull_rows(0, 2, keys, std::span(got).first(1));
   ParameterClient::Request push = one.start_push(0, 1, ones, 0);
@@ -473,7 +473,7 @@ TEST_P(ParameterClientTest, AServerThatIsBehindIsHeardThoughOthersDoNotAnswer) {
   expect_behind(std::move(push), "has ended with another one");
 }
 
-// Petuum: what came from several servers has the updates that the slowest worker has done at all of them.
+// Petuum: a read from several servers has the updates that the slowest worker has done at all of them.
 TEST_P(ParameterClientTest, AReadIsAsNewAsItsOldestPart) {
   for (std::uint32_t behind = 0; behind < kServers; ++behind) {
     program_ = Program("servers");

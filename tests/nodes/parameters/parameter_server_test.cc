@@ -24,7 +24,7 @@ Array<float> gradient_of(std::uint64_t step, std::uint32_t worker) {
   return gradient;
 }
 
-// Of three workers, whose examples are ten.
+// A push of one of three workers, which have ten examples together.
 Push push_of(std::uint64_t step, std::uint32_t worker, Array<float> gradient) {
   Push push;
   push.stamp = {.worker = worker, .clock = step, .version = step};
@@ -38,7 +38,7 @@ Push push_of(std::uint64_t step, std::uint32_t worker) { return push_of(step, wo
 std::vector<Tensor> one_tensor(std::uint64_t size) { return {{.partition = Partition::slices(size, 1)}}; }
 const GroupHandle<ParameterServer> kNobody("server", 0);
 
-// Whether calls go directly or through bytes.
+// The parameter: whether calls go directly or through bytes.
 class ParameterServerTest : public ::testing::TestWithParam<bool> {
  protected:
   struct Server {
@@ -66,7 +66,7 @@ const ParameterServerOptions ParameterServerTest::kThree{.shard = {.rule = Momen
 INSTANTIATE_TEST_SUITE_P(Paths, ParameterServerTest, ::testing::Values(false, true),
                          [](const auto& path) { return path.param ? "Bytes" : "Direct"; });
 
-// The parameters after so many steps of three workers, in closed form.
+// The parameters after this many steps of three workers, in closed form.
 Array<float> expected(std::uint64_t steps) {
   Optimizer optimizer{.rule = Momentum{.rate = 0.05F}};
   Array<float> parameters(kSize);
@@ -83,7 +83,7 @@ Array<float> expected(std::uint64_t steps) {
   return parameters;
 }
 
-// One step, the workers' gradients in this order.
+// One step, with the workers' gradients in this order.
 Array<float> train(const Client<ParameterServer>& client, std::uint64_t step, const std::vector<std::uint32_t>& order) {
   std::vector<Future<Reply>> pushes;
   pushes.reserve(order.size());
@@ -129,7 +129,7 @@ TEST_P(ParameterServerTest, APushWaitsForAllAndHoldsNoTurn) {
 TEST_P(ParameterServerTest, ARepeatedPushCountsOnce) {
   Server server = serve(kThree);
   auto first = server.client().async<&ParameterServer::push>(push_of(0, 0));
-  auto again = server.client().async<&ParameterServer::push>(push_of(0, 0, gradient_of(5, 0)));  // replaces nothing
+  auto again = server.client().async<&ParameterServer::push>(push_of(0, 0, gradient_of(5, 0)));  // it replaces nothing
   auto other = server.client().async<&ParameterServer::push>(push_of(0, 1));
   EXPECT_EQ(server.step(), 0);
   EXPECT_EQ(server.client().call<&ParameterServer::push>(push_of(0, 2)).values, expected(1));
@@ -138,7 +138,7 @@ TEST_P(ParameterServerTest, ARepeatedPushCountsOnce) {
   EXPECT_EQ(repeated.outcome, PushOutcome::duplicate);
   EXPECT_EQ(repeated.values, expected(1));
   EXPECT_EQ(other.get().values, expected(1));
-  // What is applied already is answered again.
+  // A push that is applied already is answered again.
   EXPECT_EQ(server.client().call<&ParameterServer::push>(push_of(0, 1)).values, expected(1));
   EXPECT_EQ(server.step(), 1);
   EXPECT_EQ(server.client().call<&ParameterServer::statistics>().shards.duplicates, 2);
@@ -240,7 +240,7 @@ TEST_P(ParameterServerTest, GoesOnFromACut) {
     Server server(options, three);
     for (std::uint64_t step = 0; step < 5; ++step) train(server.client(), step, {0, 1, 2});
     server.run.wait_saved(4, 1);
-    // A push that waits meets the server at the cut, where it is of a step to come.
+    // A waiting push meets the restored server, for which it is of a later step.
     auto waits = server.client().async<&ParameterServer::push>(push_of(5, 0));
     server.run.restart({"server"}, cut_directory(directory, 4));
     EXPECT_EQ(waits.get().outcome, PushOutcome::ahead);

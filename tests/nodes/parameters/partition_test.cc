@@ -12,7 +12,7 @@
 namespace lp {
 namespace {
 
-// Every key belongs to one server, and everything that is said about that agrees.
+// Checks that every key belongs to one server, and that all functions agree on it.
 void check(const Partition& partition, std::uint64_t last) {
   std::uint64_t next = 0;
   std::vector<std::size_t> seen(partition.servers());
@@ -69,7 +69,7 @@ TEST(Partition, VirtualNodesBalanceTheRing) {
   EXPECT_GT(largest(1), largest(Partition::kVirtualNodes));
 }
 
-// What a server owns goes between it and its place on the ring only: nobody else's keys move when one more comes.
+// A new server takes only keys next to its places on the ring: no key moves between the other servers.
 TEST(Partition, OneServerMoreMovesOnlyWhatItGets) {
   constexpr std::uint64_t kKeys = 1'000'000;
   const Partition before = Partition::ring(kKeys, 5);

@@ -1,4 +1,4 @@
-// What each consistency model promises, on one shard: no node, no timing.
+// The guarantees of each consistency model, on one shard: no node, no timing.
 #include "nodes/parameters/shard.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ Array<float> values_of(std::vector<float> values) { return Array<float>::copy_of
 Array<std::uint64_t> keys_of(std::vector<std::uint64_t> keys) { return Array<std::uint64_t>::copy_of(keys); }
 std::vector<float> list(const Array<float>& values) { return {values.begin(), values.end()}; }
 
-// Of one parameter, whose rule adds: so the value is the sum of what was applied.
+// A shard of one parameter, whose rule adds: so the value is the sum of the applied gradients.
 Shard counter(const Consistency& consistency, std::uint32_t workers) {
   return Shard(KeyIndex(std::vector<KeyRange>{{0, 0}}), Array<float>(1),
                {.rule = Sum{}, .consistency = consistency, .workers = workers});
@@ -61,7 +61,7 @@ TEST(SynchronousShard, AnUpdateTakesTheFirstGradientsAndDropsTheLateOnes) {
 TEST(SynchronousShard, WhoIsBehindWaitsNeitherForThoseThatLeftNorForOneThatDied) {
   Shard shard = counter(Synchronous{.backups = 1}, 4);
   shard.leave(0);
-  shard.leave(1);  // 2 has died, and says nothing
+  shard.leave(1);  // worker 2 has died unnoticed
   EXPECT_EQ(shard.push(push_of(3, 0, 0, 1)), PushOutcome::accepted);
   EXPECT_EQ(shard.version(), 1U);
 }
@@ -95,7 +95,7 @@ TEST(SynchronousShard, AWorkerWithoutExamplesTakesPart) {
   push.examples = 4;
   shard.push(push);
   EXPECT_EQ(value_of(shard), -2);
-  shard.push(push_of(0, 1, 1, 0));  // nobody has any
+  shard.push(push_of(0, 1, 1, 0));  // no worker has any
   shard.push(push_of(1, 1, 1, 0));
   EXPECT_EQ(value_of(shard), -2);
   EXPECT_EQ(shard.version(), 2U);
@@ -119,7 +119,7 @@ TEST(SynchronousShard, NobodyWaitsForWhoHasLeft) {
 
 TEST(AsynchronousShard, AppliesOnArrivalAndMeasuresStaleness) {
   Shard shard = counter(Asynchronous{}, 3);
-  // Three workers that take turns: each reads, and two others push before it does.
+  // Three workers take turns: each reads, and two others push before it does.
   std::vector<std::uint64_t> read{0, 0, 0};
   for (std::uint64_t i = 0; i < 30; ++i) {
     const auto worker = static_cast<std::uint32_t>(i % 3);
@@ -128,7 +128,7 @@ TEST(AsynchronousShard, AppliesOnArrivalAndMeasuresStaleness) {
     EXPECT_TRUE(shard.readable(1000));
     read[worker] = shard.version();
   }
-  EXPECT_NEAR(shard.statistics().mean_staleness(), 2, 0.11);  // workers − 1, but for the first round
+  EXPECT_NEAR(shard.statistics().mean_staleness(), 2, 0.11);  // workers − 1, except in the first round
   EXPECT_EQ(shard.statistics().staleness[2], 28U);
 }
 
@@ -176,7 +176,7 @@ TEST(BoundedDelayShard, UpdatesAreDoneInTheOrderOfTheTasks) {
 TEST(BoundedDelayShard, WhatWaitsIsBounded) {
   Shard shard = counter(BoundedDelay{.delay = kUnbounded}, 2);
   EXPECT_TRUE(shard.readable(1024));
-  EXPECT_FALSE(shard.readable(1025));  // who asks before it pushes never does too much
+  EXPECT_FALSE(shard.readable(1025));  // a worker that reads before it pushes is never too far ahead
   try {
     for (std::uint64_t task = 0; task < 2000; ++task) shard.push(push_of(0, task, 0, 1));
     ADD_FAILURE();
@@ -226,7 +226,7 @@ TEST(SoftsyncShard, AnUpdateTakesWorkersOverSplitsGradients) {
   Shard shard = counter(Softsync{.splits = 2}, 5);  // ⌊5 / 2⌋ = 2
   shard.push(push_of(0, 0, 0, 1));
   EXPECT_EQ(shard.version(), 0U);
-  shard.push(push_of(0, 1, 0, 1));  // whoever sent them
+  shard.push(push_of(0, 1, 0, 1));  // from any workers
   EXPECT_EQ(shard.version(), 1U);
   shard.push(push_of(3, 0, 0, 1));
   shard.push(push_of(4, 0, 0, 1));
@@ -239,7 +239,7 @@ TEST(SoftsyncShard, AGradientIsDividedByItsStaleness) {
   EXPECT_EQ(shard.version(), 4U);
   shard.push(push_of(1, 0, 0, 8));  // from 4 updates ago
   EXPECT_EQ(value_of(shard), 2);
-  shard.push(push_of(2, 0, 4, 8));  // 1 update ago
+  shard.push(push_of(2, 0, 4, 8));  // from 1 update ago
   EXPECT_EQ(value_of(shard), 10);
   shard.push(push_of(3, 0, 6, 8));  // from the present parameters
   EXPECT_EQ(value_of(shard), 18);
@@ -420,7 +420,7 @@ TEST(Shard, ARepeatedPushOfAWorkerThatHasLeftCountsOnceAndDoesNotBringItBack) {
   EXPECT_EQ(value_of(shard), 1);
   shard.push(push_of(0, 0, 0, 1));
   shard.push(push_of(0, 1, 0, 1));
-  EXPECT_TRUE(shard.readable(2));  // nobody waits for worker 1
+  EXPECT_TRUE(shard.readable(2));  // no read waits for worker 1
   EXPECT_EQ(shard.push(push_of(1, 1, 0, 1)), PushOutcome::accepted);
   EXPECT_FALSE(shard.readable(3));  // it is back
 }
@@ -447,7 +447,7 @@ TEST(Shard, WhoHadLeftIsThereAgainAfterACheckpointAndGoesOnWhereItWas) {
   EXPECT_EQ(shard.version(), 3U);  // an update takes the gradients of both again
   shard.push(push_of(1, 3, 3, 1));
   EXPECT_EQ(shard.version(), 4U);
-  EXPECT_EQ(value_of(shard), 2 + 2 + 1 + 2);  // those of version 0 that came at version 2 count half
+  EXPECT_EQ(value_of(shard), 2 + 2 + 1 + 2);  // the gradients from version 0 that came at version 2 count half
 }
 
 TEST(Shard, GoesOnFromACheckpointAndAsksAgainForWhatWaited) {
@@ -455,7 +455,7 @@ TEST(Shard, GoesOnFromACheckpointAndAsksAgainForWhatWaited) {
   {
     Shard shard = counter(BoundedDelay{.delay = 3}, 2);
     for (const std::uint32_t worker : {0U, 1U}) shard.push(push_of(worker, 0, 0, 1));
-    shard.push(push_of(0, 1, 0, 5));  // waits for worker 1
+    shard.push(push_of(0, 1, 0, 5));  // it waits for worker 1
     shard.save(saved, "");
   }
   Shard shard = counter(BoundedDelay{.delay = 3}, 2);

@@ -1,5 +1,5 @@
 #pragma once
-// Two parameter servers in this process, and nodes that look at them. Every step adds 1 to all parameters. Owned by the
+// Two parameter servers in this process, and nodes that read them. Every step adds 1 to all parameters. Owned by the
 // test; one thread.
 
 #include <cstdint>

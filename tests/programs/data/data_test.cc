@@ -108,7 +108,7 @@ TEST(Idx, BelievesNoClaimedSize) {
   EXPECT_NE(idx_error(idx({1U << 31, 1U << 31, 4}, ""), kLabels), "no error");
 }
 
-// Every prefix and every changed byte: an error or a dataset, never a crash.
+// Every prefix and every changed byte gives an error or a dataset, never a crash.
 TEST(Idx, SurvivesDamage) {
   for (std::size_t size = 0; size < kImages.size(); ++size) {
     EXPECT_NE(idx_error(kImages.substr(0, size), kLabels), "no error") << size;
@@ -188,7 +188,7 @@ TEST(Csv, ReadsNamesAsLabels) {
   EXPECT_EQ(csv_error("1,3\n2,a\n"), "f:2: expected a label that is a number, as those before, got \"a\"");
 }
 
-// A first line that begins as an example is one, with a mistake.
+// A first line that begins like an example counts as an example, with a mistake.
 TEST(Csv, LosesNoExample) {
   EXPECT_EQ(csv_error("1.0,,0\n1,2,0\n"), "f:1: the value of column 2 is missing");
   EXPECT_EQ(csv_error(",2,0\n1,2,0\n"), "f:1: the value of column 1 is missing");

@@ -59,7 +59,7 @@ TEST(Preparation, ReadsTheFilesOnce) {
   } catch (const Error& error) {
     EXPECT_EQ(error.text(), file + ": is not here what it is where the program was launched");
   }
-  EXPECT_THROW(prepare_training(config), Error);  // only the launcher's own
+  EXPECT_THROW(prepare_training(config), Error);  // only the launcher's own place is accepted
 }
 
 }  // namespace

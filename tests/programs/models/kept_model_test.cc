@@ -57,7 +57,7 @@ TEST(KeptModel, IsReadAsItWasWritten) {
   EXPECT_EQ(read.parameters, model.parameters);
 }
 
-// Every prefix, every flipped bit and every appended byte is an error that names the file.
+// Every prefix, every flipped bit and every appended byte gives an error that names the file.
 TEST(KeptModel, IsRefusedWhenItIsDamaged) {
   const fs::path file = path_of("damaged.lpm");
   write_model(small_model(), file);
@@ -79,7 +79,7 @@ TEST(KeptModel, IsRefusedWhenItIsDamaged) {
   }
 }
 
-// What is whole and says something wrong.
+// The file is whole, but its entries are impossible.
 TEST(KeptModel, IsRefusedWhenItSaysWhatCannotBe) {
   const fs::path file = path_of("wrong.lpm");
   const auto error = [&](const std::function<void(KeptModel&)>& spoil) {

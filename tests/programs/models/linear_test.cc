@@ -18,7 +18,7 @@
 namespace lp {
 namespace {
 
-// Examples of a few of many inputs, whose class a hidden linear model decides.
+// Examples with a few of many inputs, whose class a hidden linear model decides.
 Dataset sparse_examples(Eigen::Index inputs, Eigen::Index count, int classes) {
   Random random(3, "examples");
   Eigen::MatrixXf hidden(classes, inputs);
@@ -81,7 +81,7 @@ TEST_P(Linear, SparseAndDenseAgreeAndSoDoRowsAlone) {
   EXPECT_LE((model.scores_of(parameters, sparse) - model.scores(parameters, dense(sparse).features)).norm(), 1e-4);
 
   const Array<std::uint64_t> rows = model.rows(sparse);
-  EXPECT_LT(rows.size(), 151U);  // at most five inputs an example, and the biases
+  EXPECT_LT(rows.size(), 151U);  // at most five inputs for each example, and the biases
   EXPECT_EQ(rows[rows.size() - 1], 200U);
   Eigen::VectorXf alone(static_cast<Eigen::Index>(rows.size()) * model.width());
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -121,11 +121,11 @@ TEST(SparseDataset, IsReadAndGatheredAsADenseOne) {
   EXPECT_EQ(Eigen::MatrixXf(gather(sparse, some).sparse), gather(whole, some).features);
   EXPECT_EQ(gather(sparse, some).labels, gather(whole, some).labels);
   EXPECT_EQ(Eigen::MatrixXf(sparsified(whole).sparse), whole.features);
-  // A feature number that no dense matrix could hold.
+  // The number of a feature that no dense matrix could hold.
   EXPECT_EQ(parse_libsvm({"0 4000000000:1\n1 1:1\n", "text"}, Storage::sparse).inputs(), 4'000'000'000);
 }
 
-// Workers exchange only the rows of their batches, and learn as well as one that has all.
+// Workers exchange only the rows of their batches, and learn as well as a single one with all rows.
 TEST(SparseTraining, ExchangesRowsAloneAndReachesSerialAccuracy) {
   static constexpr Eigen::Index kInputs = 2000;
   constexpr std::uint64_t kSteps = 2500;
@@ -148,14 +148,14 @@ TEST(SparseTraining, ExchangesRowsAloneAndReachesSerialAccuracy) {
     return static_cast<double>(received) / kSteps;
   };
   constexpr double kAll = (kInputs + 1) * sizeof(float);
-  // 64 examples of 5 inputs are 321 rows at most; of a third of the examples, 108 rows each of three workers.
+  // 64 examples of 5 inputs have 321 rows at most; a third of the examples has 108 rows for each of three workers.
   EXPECT_LT(train([&](Program& program) { return add_asynchronous_training(program, task, training); }), kAll / 6);
   EXPECT_LT(train([&](Program& program) { return add_bounded_delay_training(program, task, training, 1); }), kAll / 6);
   EXPECT_LT(train([&](Program& program) { return add_stale_synchronous_training(program, task, training, 1); }),
             kAll / 6);
 }
 
-// Whose leaf, of all workers, sums gradients of all parameters: so the order of the updates is always the same.
+// The one leaf of all workers sums gradients of all parameters: so the order of the updates is always the same.
 TEST(SparseTraining, OverATreeIsTheTrainingOfTheSameDataKeptDense) {
   const Dataset sparse = sparse_examples(50, 400, 2);
   Dataset dense = sparse;

@@ -32,7 +32,7 @@ Eigen::VectorXf random_parameters(Eigen::Index size) {
   return out;
 }
 
-// The summed loss as the definition says, one example and one unit after the other, in double.
+// The summed loss by its definition, one example and one unit after the other, in double.
 double plain_loss(const Layers& layers, Activation activation, const Eigen::VectorXd& parameters, const Dataset& data) {
   double loss = 0;
   for (Eigen::Index example = 0; example < data.examples(); ++example) {
@@ -111,7 +111,7 @@ TEST_P(EveryMlp, ShardsAddUpToTheBatch) {
   EXPECT_LE((sum - whole).norm(), 1e-6 * whole.norm());
 }
 
-// Every allocation between two evaluations moves what comes after it.
+// Every allocation between two evaluations moves the later ones in memory.
 TEST_P(EveryMlp, BitsDoNotDependOnWhereTheNumbersLie) {
   const auto& [layers, activation] = GetParam();
   const Mlp model(layers, activation);

@@ -42,8 +42,8 @@ TEST(TrainSerial, RepeatsItsBits) {
             parameters_hash(train_serial(model, data.train, kTraining)));
 }
 
-// What every synchronous scheme does: sum the shards in worker order, divide once, apply once. Rounding differs, and
-// must not grow.
+// The common part of all synchronous schemes: sum the shards in worker order, divide once, apply once. Rounding
+// differs, and must not grow.
 TEST(TrainSerial, ShardedSumsStayWithinRounding) {
   const Mlp model({64, 256, 10}, Activation::tanh);
   const auto size = static_cast<std::size_t>(model.size());

@@ -1,4 +1,4 @@
-// Federated averaging: who has which examples, the algorithm bit for bit, and clients that fail or have nothing.
+// Federated averaging: the clients' examples, the algorithm bit for bit, and clients that fail or have no examples.
 #include "programs/schemes/federated.h"
 
 #include <gtest/gtest.h>
@@ -28,11 +28,11 @@ using test::TrainingRun;
 
 ServerTraining training_of(int clients, std::uint64_t rounds) {
   ServerTraining out = test::training_of(clients, rounds);
-  out.batch = 16;  // of a client
+  out.batch = 16;  // a client's batch
   return out;
 }
 
-// ---- who has which examples
+// ---- the clients' examples
 
 class Clients7 : public testing::TestWithParam<std::uint32_t> {};
 
@@ -64,7 +64,7 @@ TEST(FederatedClients, WithTwoShardsHaveFewLabelsAndAtRandomAll) {
   };
   for (std::uint32_t client = 0; client < 20; ++client) {
     EXPECT_EQ(labels(client, 0), 10U);
-    EXPECT_LE(labels(client, 2), 4U);  // 40 shards of 45 examples: each has a label or two
+    EXPECT_LE(labels(client, 2), 4U);  // 40 shards of 45 examples: each has one or two labels
   }
 }
 
@@ -140,7 +140,7 @@ TEST_P(FederatedAlgorithm, FollowsThePaper) {
   }
 }
 
-// All clients train in every round, so that each has a past that it must not keep.
+// All clients train in every round, so that each has optimizer state that it must not keep.
 TEST_P(FederatedAlgorithm, BeginsEveryRoundWithoutThePastOfTheOptimizer) {
   for (const OptimizerRule& rule : {OptimizerRule(Momentum{.rate = 0.05F}), OptimizerRule(Adam{.rate = 0.01F})}) {
     ServerTraining training = training_of(3, 4);
@@ -155,7 +155,7 @@ TEST_P(FederatedAlgorithm, BeginsEveryRoundWithoutThePastOfTheOptimizer) {
 INSTANTIATE_TEST_SUITE_P(Paths, FederatedAlgorithm, testing::Bool(),
                          [](const auto& one) { return one.param ? "Bytes" : "Direct"; });
 
-// IID within 1 % of serial SGD that sees as many examples; with two labels a client within 4 %.
+// IID within 1 % of serial SGD with as many examples; with two labels for each client within 4 %.
 TEST_P(FederatedAlgorithm, ReachesTheAccuracyOfSerialTraining) {
   const double expected = test::serial_accuracy();
   const auto accuracy = [&](const Federated& federated) {
@@ -167,7 +167,7 @@ TEST_P(FederatedAlgorithm, ReachesTheAccuracyOfSerialTraining) {
   EXPECT_GE(accuracy({.share = 1, .label_shards = 2}), expected - 0.04);
 }
 
-// ---- clients that have nothing, fail, or compute nonsense
+// ---- clients that have no examples, fail, or compute nonsense
 
 TEST(Federated, AClientWithoutExamplesGetsTheResultAndGivesNothing) {
   LearningTask task = digits_task();

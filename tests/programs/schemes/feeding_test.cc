@@ -1,4 +1,4 @@
-// Fed training: who waits for whom, where the data is, and the bits of workers with data of their own.
+// Fed training: which node waits for which, where the data is, and the same bits as workers with data of their own.
 #include "programs/schemes/feeding.h"
 
 #include <fcntl.h>
@@ -27,7 +27,7 @@ namespace lp {
 namespace test {
 namespace {
 
-// The first that comes waits at the gate, a named pipe, until somebody opens it.
+// The first caller waits at the gate, a named pipe, until somebody opens it.
 void wait_at_gate(const std::filesystem::path& directory) {
   const int first = open((directory / "held").c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (first < 0) return;
@@ -101,7 +101,7 @@ TEST(BatchFeed, WhatIsNotWantedNextIsDropped) {
   BatchFeed feed;
   EXPECT_EQ(feed.put(3, batch_of(9)).get(), 0U);
   EXPECT_EQ(feed.put(0, batch_of(1)).get(), 1U);
-  EXPECT_EQ(feed.put(0, batch_of(9)).get(), 1U);  // it says it again
+  EXPECT_EQ(feed.put(0, batch_of(9)).get(), 1U);  // a repetition
   EXPECT_EQ(feed.take(0).get()->examples(), 1);
   EXPECT_EQ(feed.fed(), 1U);
 }
@@ -110,7 +110,7 @@ TEST(BatchFeed, GoesToWhereItsWorkerIs) {
   BatchFeed feed;
   feed.put(0, batch_of(9)).get();
   Future<std::uint64_t> full = feed.put(1, batch_of(9));
-  Future<std::optional<Dataset>> later = feed.take(7);  // as one that was restarted
+  Future<std::optional<Dataset>> later = feed.take(7);  // the taker was restarted
   EXPECT_EQ(full.get(), 7U);
   EXPECT_TRUE(waits(later));
   feed.put(7, batch_of(1)).get();
@@ -231,7 +231,7 @@ TEST_P(FeedingLaunched, NothingIsFedBeforeAllPlacesAreTakenAndFeedersAloneAskFor
     ASSERT_EQ(feeders.size(), 2U);
     for (const NodeStatus& feeder : feeders) EXPECT_EQ(feeder.state, State::ready) << feeder.name;
     EXPECT_FALSE(std::filesystem::exists(directory.path() / "asked"));
-    const int opened = open(gate.c_str(), O_RDWR | O_CLOEXEC);  // whoever waits there, or comes
+    const int opened = open(gate.c_str(), O_RDWR | O_CLOEXEC);  // for the nodes that wait there, or come later
     EXPECT_TRUE(run.wait().success) << run.wait().cause.text();
     close(opened);
     EXPECT_EQ(fed, std::vector<std::uint64_t>(2, 20));

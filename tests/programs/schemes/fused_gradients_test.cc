@@ -1,4 +1,4 @@
-// Backpropagation whose gradients are summed layer by layer, each as soon as it is there, has the bits of a sum at the
+// Backpropagation that starts the sum of each layer's gradient as soon as it is computed has the bits of a sum at the
 // end of the step.
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ constexpr std::uint32_t kWorkers = 3;
 constexpr std::uint64_t kSteps = 100;
 constexpr std::uint32_t kBatch = 64;
 
-// One of a perceptron, whose parameters follow those of the one below.
+// One layer of a perceptron, whose parameters follow those of the layer below.
 struct Layer {
   MlpLayers layer;
   Eigen::VectorXf parameters{};
@@ -28,7 +28,7 @@ struct Layer {
   std::vector<Eigen::MatrixXf> outputs{};
 };
 
-// What a worker ends with, when it hands each layer's gradient over as soon as it has it.
+// The result of a worker that starts the sum of each layer's gradient as soon as it has it.
 Eigen::VectorXf train(Collective& all, std::uint64_t seed) {
   const LearningTask task = test::digits_task();
   const Dataset data = task.data(seed);

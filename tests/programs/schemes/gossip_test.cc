@@ -1,4 +1,4 @@
-// Gossip: what messages keep, how many there are, and what a death takes.
+// Gossip: the invariants of messages, their number, and the cost of a death.
 #include "programs/schemes/gossip.h"
 
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ class Gossip : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(Paths, Gossip, testing::Bool(),
                          [](const auto& one) { return one.param ? "Bytes" : "Direct"; });
 
-// Without learning, what workers have is only moved about.
+// Without learning, the workers' values only move between them.
 TEST_P(Gossip, MessagesKeepTheSumOfWeightsAndOfWeightedModels) {
   constexpr int kWorkers = 5;
   std::atomic<int> made = 0;
@@ -89,7 +89,7 @@ TEST_P(Gossip, MessagesKeepTheSumOfWeightsAndOfWeightedModels) {
   }
   EXPECT_NEAR(weights, kWorkers, 1e-9);
   EXPECT_LT((sum - expected).norm() / expected.norm(), 1e-5);
-  // What is learned is their mean, whoever is asked.
+  // The result is their mean, whichever worker is asked.
   for (const Parameters& one : run.workers().all<&TrainingWorker::learned>()) {
     EXPECT_EQ(one.step, 600U / kWorkers);
     EXPECT_LT((one.values - expected / kWorkers).norm() / expected.norm(), 1e-5);
@@ -109,7 +109,7 @@ TEST_P(Gossip, SendsItsModelWithItsProbability) {
   }
 }
 
-// Worker 0 alone has a step, and sends half of its weight.
+// Only worker 0 has a step, and sends half of its weight.
 TEST_P(Gossip, SendsToAnyOther) {
   std::set<std::size_t> reached;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -153,7 +153,7 @@ TEST(GossipFailures, TheOthersGoOnWithoutAWorkerThatIsKilled) {
   EXPECT_GE(run.accuracy(), 0.9);
 }
 
-// Worker 0 alone has a step, after which it sends to nobody.
+// Only worker 0 has a step, after which it sends to nobody.
 TEST(GossipFailures, WhatCannotBeSentKeepsItsWeight) {
   test::Watch watch;
   watch.hold_one_at(0);
@@ -180,7 +180,7 @@ TEST(GossipFailures, AWorkerThatIsRestartedTakesTheFirstModelThatItIsSent) {
   EXPECT_LT(weights, 3);
 }
 
-// All have ended; one comes back without a commit, to which somebody at step 290 of 300 has sent its model.
+// All have ended. One comes back without a commit, and a worker at step 290 of 300 has sent it its model.
 TEST(GossipFailures, AWorkerThatIsRestartedGoesOnAtTheStepOfWhoSentItsModel) {
   TrainingRun run([](Program& p) { return add_gossip_training(p, digits_task(), training_of(3, 900), 0); });
   run.finish();
@@ -195,7 +195,7 @@ TEST(GossipFailures, AWorkerThatIsRestartedGoesOnAtTheStepOfWhoSentItsModel) {
   EXPECT_EQ(held(run, 3)[1].weight, 0.5);
 }
 
-// What it has trained on since its commit it trains on again, and on everything after it.
+// It repeats the steps since its commit, and then goes on.
 TEST(GossipFailures, AWorkerThatIsRestartedGoesOnFromItsLastCommit) {
   test::Watch watch;
   watch.expect_workers(3);

@@ -1,4 +1,4 @@
-// Hogwild: close to serial on a sparse convex problem, and what is killed takes nothing with it.
+// Hogwild: close to serial on a sparse convex problem, and the death of a worker loses no updates.
 #include "programs/schemes/hogwild.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Project Adam's exchange: servers form the gradients of fully connected layers, from what the formula says of bytes.
+// Project Adam's exchange: servers compute the gradients of fully connected layers, from the number of bytes in the
+// formula.
 #include "programs/schemes/outer_product.h"
 
 #include <gtest/gtest.h>
@@ -75,7 +76,7 @@ TEST_P(OuterProduct, AnEpochEndsWhenItsShareIsDone) {
   EXPECT_EQ(steps_of(run, &WorkerStatistics::steps), 4 * share);  // 90 batches are four epochs
 }
 
-// Whoever is slow: of 240 batches about three quarters are done, by all workers together.
+// Whichever worker is slow: all workers together do about three quarters of 240 batches.
 TEST_P(OuterProduct, AnEpochOfSeveralWorkersEndsForAllOfThem) {
   TrainingRun run(in_products(training_of(4, 240, 0.1F, 2), {.units = kUnits}), GetParam());
   run.finish();

@@ -1,4 +1,4 @@
-// Layers on nodes: the gradient of a pipeline is that of one node, however the batch and the layers are cut.
+// Layers on nodes: the gradient of a pipeline is that of one node, however the batch and the layers are split.
 #include "programs/schemes/pipeline.h"
 
 #include <gtest/gtest.h>
@@ -137,7 +137,7 @@ TEST(PipelineFailures, WhatDoesNotFitIsRefused) {
   EXPECT_THROW(stage.call<&PipelineStage::pass>(number), Error);
 }
 
-// A worker that is killed has told some of the stages, and the next one finds them a step ahead of the others.
+// A killed worker has updated some of the stages, and the next worker finds them a step ahead of the others.
 TEST(PipelineFailures, AnUpdateThatItsWorkerDidNotEndIsEndedByTheNext) {
   constexpr std::uint32_t kExamples = 8;
   const auto parameters = [&](std::size_t told) {

@@ -1,4 +1,5 @@
-// Training without servers: Horovod's ring, local SGD, BMUF. What each promises, and what happens when a worker fails.
+// Training without servers: Horovod's ring, local SGD, BMUF. The tests check the guarantees of each, and the failure of
+// a worker.
 #include "programs/schemes/replicas.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +34,7 @@ std::size_t model_size() { return static_cast<std::size_t>(digits_task().model()
 
 constexpr std::uint64_t kHead = 18;  // values of a replica beside its vectors
 
-// All workers end with the same parameters: their hash.
+// Checks that all workers end with the same parameters. Returns their hash.
 std::string hash_of(TrainingRun& run) {
   run.finish();
   const auto replicas = run.workers().all<&TrainingWorker::learned>();
@@ -46,7 +47,7 @@ std::string hash_of(const TrainingRun::Add& add) {
   return hash_of(run);
 }
 
-// ---- every scheme learns: within 1 % of serial SGD that sees the same examples
+// ---- every scheme learns: within 1 % of serial SGD with the same examples
 
 struct Case {
   std::string name;
@@ -106,12 +107,12 @@ TEST(Ring, TheFirstParametersAreThoseOfOneRank) {
   hash_of([&](Program& program) { return add_ring_training(program, task, training_of(3, 5)); });
 }
 
-// Waits for a worker to report so many steps, by the gradients that it computed.
+// Waits until the workers have computed this many gradients.
 void wait_for_steps(test::Watch& watch, std::uint64_t steps) { EXPECT_TRUE(watch.wait_for_others(steps)); }
 
 TEST(Elastic, AWorkerThatIsRestartedChangesNoBitAndAllGoOnFromTheLastCommit) {
   ServerTraining training = training_of(3, 200);
-  training.rule = Adam{.rate = 0.01F};  // with a state that is part of a commit
+  training.rule = Adam{.rate = 0.01F};  // its state is part of a commit
   const std::string expected =
       hash_of([&](Program& program) { return add_ring_training(program, digits_task(), training); });
   for (const int victim : {0, 2}) {
@@ -122,7 +123,7 @@ TEST(Elastic, AWorkerThatIsRestartedChangesNoBitAndAllGoOnFromTheLastCommit) {
     const std::string index = std::to_string(victim);
     run.run().restart({"worker/" + index, "collective/" + index});
     EXPECT_EQ(hash_of(run), expected);
-    EXPECT_LE(watch.most_ended(), 200U + 30);  // there is a commit every 10 steps
+    EXPECT_LE(watch.most_ended(), 200U + 30);  // a commit is taken every 10 steps
   }
 }
 
@@ -150,7 +151,7 @@ TEST(Elastic, WithoutAWorkerTheOthersGoOnFromTheCommitAndShareItsBatches) {
   }
 }
 
-// Local steps, whose optimizers are part of a commit, too.
+// Local steps: their optimizers are part of a commit, too.
 TEST(Elastic, ARestartBetweenTwoMeansOfTheModelsChangesNoBit) {
   ServerTraining training = training_of(3, 300);
   training.rule = Momentum{.rate = 0.02F};
@@ -171,7 +172,7 @@ TEST(Elastic, ARestartBetweenTwoMeansOfTheModelsChangesNoBit) {
   }
 }
 
-// Writes down which examples it was given: the task's first input is an example's number.
+// Records the examples that it was given: the task's first input is an example's number.
 class Recorder {
  public:
   void note(const Dataset& batch) {
@@ -237,7 +238,7 @@ TEST(Elastic, WorkersThatTakeTurnsTakeOverTheBatchesOfOneThatIsLost) {
       times += found->second;
       trained.erase(found);
     }
-    EXPECT_TRUE(trained.empty());  // no batch from beyond the last step
+    EXPECT_TRUE(trained.empty());  // no batch is beyond the last step
     EXPECT_LE(times, static_cast<int>(kBatches + 2 + kAgain));
   }
 }
@@ -258,14 +259,14 @@ TEST(Elastic, WhenAllWorkersAreRestartedTheyGoOnFromTheLastCommit) {
 
 // ---- SparkNet and BMUF, against the formula
 
-// N local models, averaged every `every` steps; with momentum and rate as BMUF says, else their mean.
+// N local models, averaged every `every` steps: with BMUF's momentum and rate, if given, else by their mean.
 Eigen::VectorXf simulated(int workers, std::uint64_t steps, std::uint64_t every, std::optional<BlockMomentum> block) {
   const auto model = digits_task().model();
   const Dataset data = digits_task().data(kSeed);
   Batches batches(static_cast<std::uint32_t>(data.examples()), 64, kSeed);
   std::vector<Eigen::VectorXf> local(static_cast<std::size_t>(workers), model->initialize(kSeed));
   Eigen::VectorXf global = local[0];
-  Eigen::VectorXf begin = global;  // of a block
+  Eigen::VectorXf begin = global;  // the beginning of a block
   Eigen::VectorXf change = Eigen::VectorXf::Zero(model->size());
   Eigen::VectorXf gradient;
   const auto n = static_cast<std::uint64_t>(workers);
@@ -301,7 +302,7 @@ TEST(LocalSgd, TakesTheMeanOfTheModelsEveryTauSteps) {
     TrainingRun run([&](Program& p) { return add_local_sgd_training(p, digits_task(), training_of(3, 120), every); });
     hash_of(run);
     expect_near(run.result().values, simulated(3, 120, every, {}));
-    // A model up and down for every mean; rank 0 sends the first parameters.
+    // Each mean sends a model up and down; rank 0 sends the first parameters.
     const std::uint64_t means = (40 + every - 1) / every;
     std::uint64_t sent = 0;
     for (const auto& one : run.workers().all<&TrainingWorker::statistics>()) sent += one.bytes_sent;

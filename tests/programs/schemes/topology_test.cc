@@ -32,7 +32,7 @@ TEST(Topology, AGroupForEachWorkerIsDownpour) {
   TrainingRun run(in_groups(training_of(100), {.worker_groups = 4}));
   run.finish();
   EXPECT_EQ(run.statistics().applied, 2U * 100);
-  EXPECT_EQ(run.statistics().updates, 2U * 100);  // each when it comes
+  EXPECT_EQ(run.statistics().updates, 2U * 100);  // each when it arrives
 }
 
 TEST(Topology, GroupsOfTwoAreSynchronousInsideAndAsynchronousAmongEachOther) {
@@ -53,7 +53,7 @@ TEST(Topology, GroupsThatShareMemoryAreHogwild) {
 TEST(Topology, EveryOneReachesTheAccuracyOfSerialTraining) {
   const double expected = test::serial_accuracy();
   for (const int groups : {1, 2, 4}) {
-    // A sum of two workers' batches bears twice the rate.
+    // A sum of two workers' batches allows twice the rate.
     TrainingRun run(in_groups(training_of(1600, groups == 2 ? 0.2F : 0.1F), {.worker_groups = groups}), true);
     EXPECT_GE(run.accuracy(), expected - 0.01) << groups << " groups";
   }

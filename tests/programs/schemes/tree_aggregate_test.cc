@@ -1,4 +1,4 @@
-// Spark MLlib's treeAggregate: the levels of its formula, and a sum that is the flat one.
+// Spark MLlib's treeAggregate: the levels of its formula, and a sum that equals the flat one.
 #include "programs/schemes/tree_aggregate.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +48,7 @@ TEST_P(TreeAggregateOf, TwoLevelsIsTheFlatSumAndTheServersGetOnePushOfEachOfTheL
   EXPECT_EQ(tree.statistics().updates, 2U * 40);
 }
 
-// Partition i goes into partition i mod P.
+// Partition i is added to partition i mod P.
 TEST_P(TreeAggregateOf, ALevelTakesThoseBelowInTurn) {
   TrainingRun run([](Program& p) { return add_tree_aggregate_training(p, digits_task(), training_of(16, 1), 4); },
                   GetParam());
@@ -71,7 +71,7 @@ TEST_P(TreeAggregateOf, ALevelTakesThoseBelowInTurn) {
   expect_turns("level1", 4, 8);
 }
 
-// As the gradient, the loss that each worker hears of is that of all their examples.
+// Like the gradient, the loss that each worker gets is that of all their examples.
 TEST_P(TreeAggregateOf, TheLossIsSummedOverTheTree) {
   const auto model = digits_task().model();
   const Dataset data = digits_task().data(kSeed);

@@ -1,4 +1,5 @@
-// Work units: the sum is the serial one whoever computes it, and nobody waits for a replica that is slow or gone.
+// Work units: the sum is the serial one whichever replica computes it, and nobody waits for a replica that is slow or
+// gone.
 #include "programs/schemes/work_units.h"
 
 #include <gtest/gtest.h>
@@ -48,11 +49,11 @@ TEST_P(WorkUnits, OfASlowReplicaAreComputedByABackup) {
   Watch watch;
   watch.hold_one_at(5);
   TrainingRun run(in_units(training_of(3, 40), test::watched_task(watch)), GetParam());
-  EXPECT_EQ(parameters_hash(run.result().values), expected);  // all of it while one unit is not back
+  EXPECT_EQ(parameters_hash(run.result().values), expected);  // all units are computed while one is not back
   watch.release();
 }
 
-// Which examples each replica computed, in its order.
+// The examples that each replica computed, in its order.
 class UnitsSeen {
  public:
   void add(const void* replica, const Dataset& unit) {

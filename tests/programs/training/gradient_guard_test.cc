@@ -1,4 +1,4 @@
-// The one policy for gradients that are not finite, in schemes whose servers do not look.
+// The policy for gradients that are not finite, in schemes whose servers do not check them.
 #include "programs/training/gradient_guard.h"
 
 #include <gtest/gtest.h>

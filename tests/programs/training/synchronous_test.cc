@@ -48,7 +48,7 @@ class Training500 {
   LocalRun run;
 
   Clients<ParameterServer> servers() { return run.client(servers_); }
-  // Waits until every server has done so many steps.
+  // Waits until every server has done this many steps.
   void wait_for_step(std::uint64_t step) {
     for (std::uint32_t shard = 0; shard < servers().size(); ++shard) {
       servers()[shard].call<&ParameterServer::pull>(Pull{.shard = shard, .clock = step});
@@ -86,7 +86,7 @@ TEST(SynchronousTraining, EqualsSerialTrainingForAnyNumberOfWorkersAndServers) {
       ASSERT_EQ(parameters.values.size(), serial.size());
       EXPECT_LE((parameters.values - serial).norm(), 1e-5 * serial.norm()) << workers << " workers";
       EXPECT_GE(evaluate(*model, parameters.values, data.test).accuracy, 0.96);
-      // Where the parameters are cut changes no bit.
+      // The split of the parameters changes no bit.
       if (hash.empty()) hash = parameters_hash(parameters.values);
       EXPECT_EQ(parameters_hash(parameters.values), hash) << workers << " workers, " << servers << " servers";
     }
@@ -132,7 +132,7 @@ TEST(SynchronousTraining, AWorkerThatIsRestartedChangesNothing) {
   }
 }
 
-// Where workers wait for the test.
+// A gate at which workers wait for the test.
 class Gate {
  public:
   void wait() {
@@ -145,7 +145,7 @@ class Gate {
     arrived_.set();
     event.wait();
   }
-  // Until so many workers wait here.
+  // Waits until this many workers wait here.
   void wait_for(std::size_t workers) {
     std::unique_lock lock(mutex_);
     while (waiting_.size() < workers) {

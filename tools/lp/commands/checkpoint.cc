@@ -1,4 +1,4 @@
-// lp checkpoint: which cuts a run has, what is in them, and their numbers as files that NumPy reads.
+// lp checkpoint: lists the cuts of a run, shows their contents, and exports their numbers as files that NumPy reads.
 
 #include <algorithm>
 #include <charconv>
@@ -21,9 +21,9 @@ namespace {
 struct EntryRecord {
   std::string name{};
   std::string type{};
-  std::optional<std::string> shape{};  // of numbers
+  std::optional<std::string> shape{};  // the shape of numbers
   std::uint64_t bytes = 0;
-  std::optional<std::string> file{};  // into which it was exported
+  std::optional<std::string> file{};  // the file into which it was exported
 };
 
 struct MemberRecord {
@@ -44,7 +44,7 @@ std::string problems_text(const SavedList& list) {
   return text;
 }
 
-// What is meant: the newest, or that of --step.
+// The selected cut: the newest one, or that of --step.
 const Saved& chosen(const SavedList& list, const Arguments& arguments) {
   if (!arguments.has("step")) {
     if (list.all.empty()) throw Refusal(Exit::failed, "there is no complete checkpoint" + problems_text(list));
@@ -68,7 +68,7 @@ const Saved& chosen(const SavedList& list, const Arguments& arguments) {
 std::optional<StoredNumbers> numbers_in(const Checkpoint& checkpoint, const std::string& entry) {
   try {
     return numbers_of(checkpoint, entry);
-  } catch (const Error&) {  // of another type
+  } catch (const Error&) {  // the entry has another type
     return std::nullopt;
   }
 }
@@ -81,7 +81,7 @@ std::string write_npy(const std::filesystem::path& directory, const std::string&
   return file.string();
 }
 
-// Everything in it, verified; with `output`, numbers are written below that.
+// Reads and verifies all entries. With `output`, numbers are written below that directory.
 std::vector<MemberRecord> read_all(const Saved& saved, const std::optional<std::filesystem::path>& output) {
   std::vector<MemberRecord> members;
   for (const SavedFile& file : saved.files) {

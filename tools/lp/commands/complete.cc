@@ -1,4 +1,5 @@
-// What the shell may put in the place of a word: commands, flags, runs and nodes. tools/lp/lp.bash asks.
+// lp complete: prints the completions of a word for the shell: commands, flags, runs and nodes. tools/lp/lp.bash calls
+// it.
 
 #include <algorithm>
 #include <cctype>
@@ -68,7 +69,7 @@ std::string completions(std::span<const std::string> words) {
     for (const std::string& candidate : candidates(words)) {
       if (words.empty() || candidate.starts_with(words.back())) text += candidate + "\n";
     }
-  } catch (const Refusal&) {  // a run that is not there has no nodes
+  } catch (const Refusal&) {  // an unknown run has no nodes
   }
   return text;
 }

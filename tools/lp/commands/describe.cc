@@ -1,4 +1,4 @@
-// lp describe: all that is known of one run: who launched what, where its nodes are, what happened, and why it failed.
+// lp describe: shows everything about one run: its launch, the hosts of its nodes, the events, and why it failed.
 
 #include <algorithm>
 #include <array>
@@ -18,10 +18,10 @@
 namespace lp::tool {
 namespace {
 
-constexpr std::size_t kFirstEvents = 12;  // of a long list, these and those are shown
+constexpr std::size_t kFirstEvents = 12;  // so many first events of a long list are shown, and as many last ones
 constexpr std::size_t kLastEvents = 28;
 
-// Cuts that follow one another are one line, unless all events are wanted.
+// Folds successive cuts into one line, unless all events are wanted.
 std::vector<RunEvent> with_folded_cuts(const std::vector<RunEvent>& events) {
   std::vector<RunEvent> folded;
   std::size_t cuts = 0;
@@ -34,14 +34,15 @@ std::vector<RunEvent> with_folded_cuts(const std::vector<RunEvent>& events) {
   return folded;
 }
 
-// What a person looks for first: failures, and what followed from them.
+// Returns true for failures and their consequences, which people look for first.
 bool matters(const RunEvent& event) {
   using Kind = RunEvent::Kind;
   return event.kind != Kind::starting && event.kind != Kind::ready && event.kind != Kind::finished &&
          event.kind != Kind::cut;
 }
 
-// Which of so many are shown: all, or else the first, the last and those that matter, which are bounded alike.
+// The indices of the events to show: all of a short list; of a long one the first, the last, and the important ones,
+// which have a limit, too.
 std::vector<std::size_t> shown_events(const std::vector<RunEvent>& events) {
   std::vector<std::size_t> matter;
   for (std::size_t i = 0; i < events.size(); ++i) {
@@ -63,7 +64,7 @@ std::vector<RunEvent> events_of(const RunPlace& run) {
   LogReader(run.directory / "events.log").finish([&](const LogLine& line) {
     try {
       events.push_back(from_json<RunEvent>(line.text));
-    } catch (const Error&) {  // of a full disk, or the note that some were dropped
+    } catch (const Error&) {  // the disk was full, or the line is the note that events were dropped
     }
   });
   return events;
@@ -78,7 +79,7 @@ std::string local_time(double seconds) {
   return text.data();
 }
 
-// As a shell would take it again.
+// The command line with quotes, so that a shell accepts it again.
 std::string command_text(const std::vector<std::string>& words) {
   constexpr std::string_view kPlain = "-_=./,:+%@";
   std::string text;

@@ -1,5 +1,4 @@
-// lp doctor: what this machine has for programs, and which engines it reaches; and what to do where something is
-// missing.
+// lp doctor: reports what this machine offers to programs, which engines it reaches, and how to mend what is missing.
 
 #include <sys/resource.h>
 #include <sys/statvfs.h>
@@ -26,7 +25,7 @@ constexpr auto kPatience = std::chrono::seconds(5);  // for an engine to answer
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 
 struct Finding {
-  enum class State : std::uint8_t { good, missing, bad };  // missing: who does not want it can do without
+  enum class State : std::uint8_t { good, missing, bad };  // missing: programs can do without it
   std::string what{};
   State state = State::good;
   std::string found{};
@@ -53,7 +52,7 @@ Finding gpus(const internal::HostCapacity& here) {
           none ? "groups that ask for gpus need the NVIDIA driver: /dev/nvidia0" : ""};
 }
 
-// Big arrays and neighbours use anonymous shared memory; other software in a container uses this.
+// Big arrays and neighbours use anonymous shared memory. Other software in a container uses this one.
 Finding shared_memory() {
   struct statvfs status {};
   if (statvfs("/dev/shm", &status) != 0) {
@@ -74,7 +73,7 @@ Finding limit(const char* what, int resource, rlim_t wanted, const std::string& 
           low ? fix : ""};
 }
 
-// Where runs are kept: it must be writable, and take a socket.
+// The directory of the runs must be writable, and must allow a socket.
 Finding state_directory() {
   std::filesystem::path directory;
   const std::string fix = "set XDG_STATE_HOME to a directory of your own on a local disk";
@@ -107,7 +106,7 @@ Finding state_directory() {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-// A program that an engine or a view needs, asked for its version or its cluster.
+// Asks a program that an engine or a view needs for its version or its cluster.
 Finding tool(const std::string& name, std::vector<std::string> command, const std::string& fix,
              const std::string& silent = "") {
   const auto output = output_of(std::move(command), kPatience, /*errors=*/true);

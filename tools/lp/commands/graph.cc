@@ -1,4 +1,4 @@
-// lp graph: a picture of a program; of a live run with the calls per second on its arrows.
+// lp graph: draws a program; on a live run's arrows it shows the calls per second.
 
 #include <unistd.h>
 
@@ -17,9 +17,9 @@
 namespace lp::tool {
 namespace {
 
-constexpr auto kPatience = std::chrono::minutes(1);  // for a program to tell its plan
+constexpr auto kPatience = std::chrono::minutes(1);  // for a program to print its plan
 
-// A file that can be run is a program, everything else is meant to be a run.
+// A file that can be executed is a program. Every other word names a run.
 bool is_program(const std::string& word) {
   std::error_code error;
   return std::filesystem::is_regular_file(word, error) && access(word.c_str(), X_OK) == 0;
@@ -38,7 +38,7 @@ Plan plan_of_program(const std::string& binary, const Arguments& arguments) {
   return parse_plan(output->text);
 }
 
-// From group to group, by their positions in the plan. Nothing is known of the calls of a run that is not live.
+// Edges between groups, by their positions in the plan. The calls are unknown for a run that is not live.
 using GroupEdges = std::map<std::pair<std::size_t, std::size_t>, std::optional<CallRate>>;
 
 GroupEdges edges_of(const Plan& plan) {

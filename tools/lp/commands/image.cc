@@ -1,4 +1,4 @@
-// lp image: a program as a container image, for --launch=kubernetes.
+// lp image: packs a program into a container image for --launch=kubernetes.
 
 #include <algorithm>
 #include <cctype>
@@ -12,7 +12,7 @@
 namespace lp::tool {
 namespace {
 
-// "Digits": "digits:latest".
+// Turns "Digits" into "digits:latest".
 std::string tag_of(const std::filesystem::path& binary) {
   return internal::cluster_name(binary.filename()) + ":latest";
 }

@@ -1,4 +1,4 @@
-// lp list: a line for each run.
+// lp list: prints a line for each run.
 
 #include <algorithm>
 
@@ -24,7 +24,7 @@ int list_command(const Arguments& arguments, Screen& screen) {
     std::string trouble;
     try {
       run = view_of(place);
-    } catch (const Refusal& refusal) {  // of one run: the others are shown
+    } catch (const Refusal& refusal) {  // one run is unreadable; the others are shown
       trouble = refusal.what();
     }
     if (arguments.has("json")) {

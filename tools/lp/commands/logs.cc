@@ -1,4 +1,4 @@
-// lp logs: what nodes have printed, and what they print now.
+// lp logs: prints the output of nodes, and follows it.
 
 #include <regex.h>
 
@@ -23,7 +23,7 @@
 namespace lp::tool {
 namespace {
 
-// An extended regular expression of POSIX: unlike std::regex it does not run out of stack on long lines.
+// An extended regular expression of POSIX. Unlike std::regex, it does not run out of stack on long lines.
 class Pattern {
  public:
   Pattern(const std::string& text, bool ignore_case) {
@@ -46,7 +46,7 @@ class Pattern {
   regex_t compiled_{};
 };
 
-// The log of one process, and which of its lines are wanted.
+// The log of one process, and the filter for its lines.
 struct Source {
   std::string name;
   LogReader reader;
@@ -68,7 +68,7 @@ class Logs {
     sources_.push_back(std::make_unique<Source>(Source{name, LogReader(path)}));
   }
 
-  // What is there; of each process only the last lines, where so many are asked for.
+  // Shows the present lines; if a number was requested, only that many last lines of each process.
   bool show_first(bool ended) {
     for (const auto& source : sources_) {
       std::deque<std::string> lines;
@@ -86,7 +86,7 @@ class Logs {
     }
     return flush();
   }
-  // What is new. False when nobody reads it.
+  // Shows new lines. Returns false when the reader has closed the output.
   bool show_more(bool ended) {
     for (const auto& source : sources_) {
       read(*source, ended, [&](const LogLine& line) {
@@ -132,7 +132,7 @@ class Logs {
         prefix.resize(width_, ' ');
         text_ += (screen_.colours() ? "\033[36m" + prefix + " | \033[0m" : prefix + " | ");
       }
-      // A terminal is not to be commanded by what a node prints.
+      // The output of a node must not control the terminal.
       text_ += screen_.is_terminal() ? internal::printable(line) : std::string(line);
       text_ += '\n';
     }
@@ -179,7 +179,7 @@ int logs_command(const Arguments& arguments, Screen& screen) {
   if (!here) mirror.emplace(connect_to(run));
   const std::filesystem::path directory = mirror.has_value() ? mirror->directory() : run.place.directory;
   std::set<std::size_t> added;
-  for (const PlanNode& node : plan.nodes) {  // the first of a process gives its log the name
+  for (const PlanNode& node : plan.nodes) {  // the first node of a process gives its log the name
     if (!wanted[node.process] || !added.insert(node.process).second) continue;
     const std::filesystem::path log = "logs" / internal::Output::log_name(node.name);
     if (mirror.has_value()) mirror->add(log);

@@ -24,7 +24,7 @@ std::string obstacle(const RunView& run) {
   return {};
 }
 
-// A run that is elsewhere has a link to it here.
+// A run in another place has a link to it here.
 void remove_directory(const std::filesystem::path& directory) {
   std::error_code error;
   const std::filesystem::path target = std::filesystem::canonical(directory, error);

@@ -1,4 +1,4 @@
-// lp run: becomes the program, which is launched by its own main().
+// lp run: becomes the program, which its own main() launches.
 
 #include <unistd.h>
 
@@ -12,7 +12,7 @@ namespace lp::tool {
 
 int run_command(const Arguments& arguments, Screen&) {
   std::vector<std::string> words = arguments.words();
-  refuse_other_machine(words[0]);  // execvp would take it for a script
+  refuse_other_machine(words[0]);  // execvp would run its file as a script
   words.insert(words.end(), arguments.rest().begin(), arguments.rest().end());
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());

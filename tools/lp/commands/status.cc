@@ -1,4 +1,4 @@
-// lp status: what a run and its nodes do, once or until the run has ended.
+// lp status: shows the state of a run and its nodes, once or until the run has ended.
 
 #include <algorithm>
 #include <array>
@@ -16,9 +16,9 @@
 namespace lp::tool {
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(10);  // for a live run to take a request
+constexpr auto kPatience = std::chrono::seconds(10);  // for a live run to accept a request
 
-// What it has reported: "loss 0.31 accuracy 0.9".
+// The values that the node has reported: "loss 0.31 accuracy 0.9".
 std::string values_text(const NodeStatus& node) {
   std::string text;
   std::array<char, 32> number{};
@@ -67,7 +67,7 @@ std::string shown(const RunView& run, const Screen& screen, bool json) {
   return std::move(writer).text() + "\n";
 }
 
-// Its files here, if there are some, are a little behind, or of another host.
+// Asks the run, because its files here, if there are any, are a little behind or those of another host.
 void ask_there(RunView& run) {
   internal::LiveClient client = try_to_connect(run);
   if (client.open()) run.status = from_json<RunStatus>(ask(client, R"({"ask":"status"})"));

@@ -1,4 +1,4 @@
-// lp stop and lp restart: what changes a live run.
+// lp stop and lp restart: the commands that change a live run.
 
 #include <pwd.h>
 #include <unistd.h>
@@ -51,7 +51,7 @@ std::string reason_of(const Arguments& arguments) {
   return arguments.has("reason") ? arguments.value("reason") : stopper();
 }
 
-// Waits until the engine of a run says that it has ended. Returns how; empty: it has not.
+// Waits until the engine of a run reports its end. Returns how it ended; empty: it has not.
 std::string wait_for_engine(const RunPlace& place, double patience) {
   const Time until = after(from_seconds(patience));
   for (Event never; !passed(until); never.wait(after(internal::kJobPeriod))) {
@@ -61,7 +61,7 @@ std::string wait_for_engine(const RunPlace& place, double patience) {
   return {};
 }
 
-// What has ended is still there, until somebody removes it: a launch that follows it, or we.
+// The objects of a run that has ended stay until they are removed: by a launch that follows it, or by us.
 void remove_from_cluster(const RunView& run) {
   try {
     internal::Kubectl(run.record.kubectl).remove(run.record.run);
@@ -70,7 +70,7 @@ void remove_from_cluster(const RunView& run) {
   }
 }
 
-// The engine ends a run that cannot be reached itself. Returns what has become of it.
+// Ends an unreachable run through its engine. Returns how it ended.
 std::string stop_by_engine(const RunView& run, const Arguments& arguments, double patience) {
   if (in_cluster(run)) {
     remove_from_cluster(run);
@@ -95,7 +95,7 @@ int stop_command(const Arguments& arguments, Screen& screen) {
   const bool json = arguments.has("json");
   const double patience = arguments.seconds("timeout", 60);
   RunView run = view_of(find_run(arguments.words()[0]));
-  if (run.life == Life::ended || run.life == Life::lost) {  // what was asked is so
+  if (run.life == Life::ended || run.life == Life::lost) {  // the run has already ended
     if (in_cluster(run)) remove_from_cluster(run);
     show(screen, run, "nothing to stop: " + state_of(run) + "; " + outcome_of(run), json);
     return code_of(Exit::done);
@@ -140,7 +140,7 @@ int restart_command(const Arguments& arguments, Screen& screen) {
   internal::LiveClient client = connect_to(run);
   RestartRequest request;
   request.node = arguments.words()[1];
-  static_cast<void>(find_nodes(plan_of(run.place), request.node));  // or there is none of this name
+  static_cast<void>(find_nodes(plan_of(run.place), request.node));  // throws if there is no node of this name
   const JsonValue answer = ask(client, to_json(request));
   if (arguments.has("json")) {
     JsonWriter json;

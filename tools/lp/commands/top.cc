@@ -1,4 +1,4 @@
-// lp top: what the nodes of a live run use and do, again and again.
+// lp top: shows again and again what the nodes of a live run use and do.
 
 #include <algorithm>
 #include <utility>
