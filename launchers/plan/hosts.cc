@@ -14,9 +14,9 @@
 #include <limits>
 #include <sstream>
 
-#include "launchers/os/process_memory.h"
 #include "lp/base/descriptor.h"
 #include "lp/base/error.h"
+#include "lp/base/memory_limit.h"
 #include "lp/base/message.h"
 
 namespace lp {

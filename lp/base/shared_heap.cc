@@ -14,6 +14,7 @@ constexpr std::size_t kPage = 4096;
 // Free memory keeps its pages up to this size, or up to the size of the memory in use: a fresh page costs more than the
 // copy into it.
 constexpr std::size_t kKept = std::size_t{256} << 20;
+constexpr std::size_t kKeptSparing = std::size_t{16} << 20;
 
 std::atomic<SharedHeap*> g_heap = nullptr;
 
@@ -86,13 +87,15 @@ std::byte* SharedHeap::allocate(std::size_t size) noexcept {
 void SharedHeap::free(std::byte* memory, std::size_t size) noexcept {
   size = round_up(size);
   std::size_t begin = offset_of(memory);
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   used_ -= size;
-  const std::size_t most = std::max(kKept, used_);
-  if (warm_ + size <= most) {
-    warm_ += size;
-  } else {
-    memory_.forget(begin, size);
+  const std::size_t most = sparing_ > 0 ? kKeptSparing : std::max(kKept, used_);
+  const std::size_t kept = std::min(size, most - std::min(most, warm_));
+  warm_ += kept;
+  if (kept < size) {  // which takes long
+    lock.unlock();
+    memory_.forget(begin + kept, size - kept);
+    lock.lock();
   }
   auto next = free_.lower_bound(begin);
   if (next != free_.end() && begin + size == next->first) {

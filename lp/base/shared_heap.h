@@ -4,6 +4,7 @@
 // private, so that a process that is killed leaves nothing to repair. In the child of a fork it is a private copy.
 // Thread-safe.
 
+#include <atomic>
 #include <cstddef>
 #include <map>
 #include <mutex>
@@ -44,6 +45,26 @@ class SharedHeap {
   // Makes the lenders drop the buffers that have come back.
   void take_back() noexcept;
 
+  // While one lives, the process is ahead of those that it sends to. It needs memory less soon than others may, so its
+  // free memory keeps few pages.
+  class Sparing {
+   public:
+    Sparing() noexcept : heap_(current()) {
+      if (heap_ != nullptr) ++heap_->sparing_;
+    }
+    Sparing(Sparing&& other) noexcept : heap_(std::exchange(other.heap_, nullptr)) {}
+    Sparing& operator=(Sparing other) noexcept {
+      std::swap(heap_, other.heap_);
+      return *this;
+    }
+    ~Sparing() {
+      if (heap_ != nullptr) --heap_->sparing_;
+    }
+
+   private:
+    SharedHeap* heap_;
+  };
+
   // Returns at least `size` bytes, page-aligned, or null when the heap is full.
   std::byte* allocate(std::size_t size) noexcept;
   void free(std::byte* memory, std::size_t size) noexcept;
@@ -70,6 +91,8 @@ class SharedHeap {
   std::set<std::pair<std::size_t, std::size_t>> by_size_;  // the same ranges: size and beginning
   void add_range(std::size_t begin, std::size_t size);
   void remove_range(std::map<std::size_t, std::size_t>::iterator range);
+
+  std::atomic<int> sparing_ = 0;  // those that live
 
   std::mutex lending_;
   std::vector<Lender*> lenders_;

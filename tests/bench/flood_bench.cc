@@ -1,8 +1,11 @@
-// flood_bench [--callers=N] [--seconds=N] [--mebibytes=N] [--quick]: callers send large arrays as fast as they can to a
-// service that takes 10 ms for each, one way and with replies that nobody waits for, through shared memory, TCP and
-// CURVE. It prints a table on standard error and JSON on standard output: the most memory that all processes had
-// together, the share of the possible calls (one in 10 ms) that the service handled, and the median time of small calls
-// to another service before and meanwhile. It ends with 1 when the memory is more than 2 GB.
+// flood_bench [--callers=N] [--seconds=N] [--mebibytes=N] [--quick] [shm|tcp|curve...]: callers send large arrays as fast
+// as they can to a service that takes 10 ms for each, one way and with replies that nobody waits for, through shared
+// memory, TCP and CURVE, or through the paths that the command line names. It prints a table on standard error and JSON
+// on standard output: the most memory that all processes had together, the calls per second that the service handled
+// for one caller that waits for each reply and for all callers that do not, and the median time of small calls to
+// another service before and meanwhile. It ends with 1 when the memory is more than 2 GB.
+
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <atomic>
@@ -10,6 +13,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +29,7 @@ using namespace lp::literals;
 namespace {
 
 constexpr auto kHandling = std::chrono::milliseconds(10);
+constexpr auto kAlone = std::chrono::seconds(2);
 constexpr double kMostMemory = 2e9;  // bytes
 using Bytes = lp::Array<std::byte>;
 
@@ -105,18 +110,24 @@ lp::Program make_program(const Config& config) {
 
 // Bytes of this process and those that it has started; shared memory counts once.
 double memory_of_all() {
+  namespace fs = std::filesystem;
   double bytes = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
-    std::ifstream file(entry.path() / "smaps_rollup");
-    if (std::ifstream command(entry.path() / "comm"); !file || !command) continue;
-    std::error_code error;
-    if (std::filesystem::read_symlink(entry.path() / "exe", error) != std::filesystem::read_symlink("/proc/self/exe"))
-      continue;
-    for (std::string word; file >> word;) {
-      if (word != "Pss:") continue;
+  std::set<ino_t> shared;
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe");
+  for (const auto& process : fs::directory_iterator("/proc")) {
+    if (fs::read_symlink(process.path() / "exe", error) != self) continue;
+    std::ifstream status(process.path() / "status");
+    for (std::string word; status >> word;) {
       double kibibytes = 0;
-      file >> kibibytes;
-      bytes += kibibytes * 1024;
+      if (word == "RssAnon:" && status >> kibibytes) bytes += kibibytes * 1024;
+    }
+    for (fs::directory_iterator file(process.path() / "fd", error), end; !error && file != end; file.increment(error)) {
+      struct stat memory {};
+      if (fs::read_symlink(file->path(), error).native().starts_with("/memfd:") &&
+          stat(file->path().c_str(), &memory) == 0 && shared.insert(memory.st_ino).second) {
+        bytes += static_cast<double>(memory.st_blocks) * 512;
+      }
     }
   }
   return bytes;
@@ -147,7 +158,8 @@ struct Figures {
   std::string path{};
   std::string calls{};
   double bytes = 0;          // the most that all processes had together
-  double handled = 0;        // share of the calls that the time allows
+  double alone = 0;          // calls per second for one caller that waits
+  double handled = 0;        // calls per second meanwhile
   double quiet_seconds = 0;  // median of a small call
   double busy_seconds = 0;
 };
@@ -169,6 +181,12 @@ Figures measure(const Case& which, const Config& config) {
   if (!run.wait_ready(std::chrono::minutes(5))) return out;
   const auto quick = run.client(kQuick);
   out.quiet_seconds = median_ping(quick, lp::after(std::chrono::seconds(1)), [] {});
+  const auto slow = run.client(kSlow);
+  const lp::Time end = lp::after(kAlone);
+  const auto size = static_cast<std::size_t>(config.mebibytes) << 20;
+  while (!lp::passed(end)) slow.call<&Slow::take>(Bytes(size));
+  const auto alone = static_cast<double>(slow.call<&Slow::handled>());
+  out.alone = alone / lp::to_seconds(kAlone + (lp::now() - end));
   quick.call<&Quick::start>();
   const lp::Time begin = lp::now();
   lp::Time measured = begin;
@@ -177,8 +195,8 @@ Figures measure(const Case& which, const Config& config) {
     out.bytes = std::max(out.bytes, memory_of_all());
     measured = lp::now();
   });
-  const auto handled = static_cast<double>(run.client(kSlow).call<&Slow::handled>());
-  out.handled = handled * lp::to_seconds(kHandling) / lp::to_seconds(lp::now() - begin);
+  const auto handled = static_cast<double>(slow.call<&Slow::handled>()) - alone;
+  out.handled = handled / lp::to_seconds(lp::now() - begin);
   run.stop("measured");
   run.wait();
   return out;
@@ -196,31 +214,36 @@ int main(int argc, char** argv) {
   const lp::Programs programs = lp::Programs().add<Config>("flood", make_program);
   if (const auto code = lp::become_node_if_asked(argc, argv, programs)) return *code;
   Config config;
+  std::set<std::string_view> named;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
     if (argument == "--quick") {
       config.callers = 4;
       config.seconds = 1;
       config.mebibytes = 8;
+    } else if (argument == "shm" || argument == "tcp" || argument == "curve") {
+      named.insert(argument);
     } else if (argument != "--json" && !read_flag(argument, "--callers=", config.callers) &&
                !read_flag(argument, "--seconds=", config.seconds) &&
                !read_flag(argument, "--mebibytes=", config.mebibytes)) {
-      std::fprintf(stderr, "flood_bench [--callers=N] [--seconds=N] [--mebibytes=N] [--quick]\n");
+      std::fprintf(stderr, "flood_bench [--callers=N] [--seconds=N] [--mebibytes=N] [--quick] [shm|tcp|curve...]\n");
       return 2;
     }
   }
-  std::fprintf(stderr, "%d callers, %d MiB each, %d s\n%-6s %-8s %12s %9s %14s %14s\n", config.callers,
-               config.mebibytes, config.seconds, "path", "calls", "memory, MB", "handled", "quiet ping us",
-               "busy ping us");
+  std::fprintf(stderr, "%d callers, %d MiB each, %d s\n%-6s %-6s %10s %13s %12s %14s %14s\n", config.callers,
+               config.mebibytes, config.seconds, "path", "calls", "memory, MB", "alone, 1/s", "flooded, 1/s",
+               "quiet ping us", "busy ping us");
   bool bounded = true;
   Result result{.callers = config.callers, .mebibytes = config.mebibytes, .seconds = config.seconds};
   for (const Case& which :
        {Case{"shm", lp::Path::shm, false}, Case{"tcp", lp::Path::tcp, false}, Case{"curve", lp::Path::tcp, true}}) {
+    if (!named.empty() && !named.contains(which.name)) continue;
     for (const bool one_way : {true, false}) {
       config.one_way = one_way;
       const Figures figures = measure(which, config);
-      std::fprintf(stderr, "%-6s %-8s %12.0f %8.0f%% %14.0f %14.0f\n", figures.path.c_str(), figures.calls.c_str(),
-                   figures.bytes / 1e6, 100 * figures.handled, 1e6 * figures.quiet_seconds, 1e6 * figures.busy_seconds);
+      std::fprintf(stderr, "%-6s %-6s %10.0f %13.1f %12.1f %14.0f %14.0f\n", figures.path.c_str(),
+                   figures.calls.c_str(), figures.bytes / 1e6, figures.alone, figures.handled,
+                   1e6 * figures.quiet_seconds, 1e6 * figures.busy_seconds);
       bounded = bounded && figures.bytes <= kMostMemory;
       result.cases.push_back(figures);
     }

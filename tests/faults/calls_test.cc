@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <sstream>
@@ -138,6 +139,92 @@ void kill_often_with_cuts(int kills) {
   EXPECT_GT(executed, 10u);
 }
 
+// Checks every call of every caller against the log of the service: whether it was executed, and in which order.
+class Accounts {
+ public:
+  explicit Accounts(const std::filesystem::path& directory) {
+    std::map<std::pair<std::uint64_t, std::uint32_t>, std::uint64_t> last;  // by caller and incarnation
+    for (const Execution& one : executions(directory)) {
+      ++times_[{one.method, one.number}];
+      std::uint64_t& before = last[{one.number % 16, one.incarnation}];
+      EXPECT_LT(before, one.number + 1) << "a call came after one that was made later, in " << one.incarnation;
+      before = one.number + 1;
+    }
+    for (const Outcome& one : outcomes(directory)) check(one);
+    for (const auto& [call, times] : times_) EXPECT_TRUE(ended_.contains(call)) << call.first << " " << call.second;
+  }
+  const std::map<std::string, int>& table() const { return table_; }
+
+ private:
+  void check(const Outcome& one) {
+    EXPECT_TRUE(ended_.insert({one.method, one.number}).second) << "ended twice";
+    const auto found = times_.find({one.method, one.number});
+    const int times = found == times_.end() ? 0 : found->second;
+    const std::string executed = times > 1 ? "more often" : std::to_string(times);
+    const std::string what = std::string(1, one.method) + " " + one.how + ", executed " + executed;
+    ++table_[what];
+    const std::string call = what + ": " + std::to_string(one.number);
+    EXPECT_NE(one.how, "wrong") << call;
+    EXPECT_TRUE(times >= 1 || one.how != "value" || one.method == 'w') << call;
+    EXPECT_TRUE(times == 0 || !one.how.ends_with('-')) << call;
+    EXPECT_TRUE(times <= 1 || one.method == 'i' || one.method == 'o') << call;
+    const std::string kind = one.how.substr(0, one.how.find_first_of("+-"));
+    std::set<std::string> expected{"value", "stopped"};
+    if (one.method == 'd' || one.method == 's') expected.insert("deadline");
+    if (one.method != 'i' && one.method != 'o') expected.insert("disconnected");
+    EXPECT_TRUE(expected.contains(kind)) << call;
+  }
+
+  std::map<std::pair<char, std::uint64_t>, int> times_;
+  std::set<std::pair<char, std::uint64_t>> ended_;
+  std::map<std::string, int> table_;
+};
+
+// Kills the ledger, or stops its process for a moment, again and again while callers make calls of all kinds, then
+// stops the run in the midst of them. Returns how many calls ended in which way.
+std::map<std::string, int> disturb(int faults, Path path, bool curve, std::uint64_t seed) {
+  const Directory directory;
+  const Config config{.mode = "all kinds", .log = directory.path()};
+  LaunchOptions options = processes(config, "ledger");
+  options.path = path;
+  options.curve = curve;
+  TestRun run(make_ledger(config), options);
+  const auto ledger = run.client(kLedger);
+  Random random(seed, "faults", 0);
+  for (int fault = 0; fault < faults; ++fault) {
+    const Ledger::Self self = ledger.call<&Ledger::self>();
+    Event().wait(after(microseconds(random.below(15'000))));
+    if (random.below(3) != 0) {
+      kill(self.pid, SIGKILL);
+    } else {
+      kill(self.pid, SIGSTOP);
+      Event().wait(after(microseconds(random.below(10'000))));
+      kill(self.pid, SIGCONT);
+    }
+  }
+  ledger.call<&Ledger::self>();
+  run.stop("enough");
+  EXPECT_TRUE(run.wait_for(seconds(90))) << "a call does not end";
+  return Accounts(directory.path()).table();
+}
+
+// On each path, with a stop of the run after every `between_stops` faults.
+void disturb_often(int faults, int between_stops) {
+  std::map<std::string, int> table;
+  for (int done = 0, round = 0; done < faults; done += between_stops, ++round) {
+    const Path path = round % 3 == 0 ? Path::shm : Path::tcp;
+    const auto ended = disturb(between_stops, path, /*curve=*/round % 3 == 2, static_cast<std::uint64_t>(round));
+    for (const auto& [kind, count] : ended) table[kind] += count;
+  }
+  for (const auto& [kind, count] : table) std::printf("%8d  %s\n", count, kind.c_str());
+}
+
+// LP_FAULTS=N sets another number.
+int faults_of_all_kinds() {
+  const char* const wanted = std::getenv("LP_FAULTS");
+  return wanted != nullptr ? std::atoi(wanted) : 240;
+}
+
 // A cut that a handler takes records that this very call was done.
 TEST(Calls, OnceIsOnceThoughItsOwnCutIsWhatIsRestored) {
   const Directory directory;
@@ -160,6 +247,8 @@ TEST(Calls, OnceIsOnceThoughItsOwnCutIsWhatIsRestored) {
 
 TEST(Calls, InFlightEndAsTheirMethodSaysWhenTheirServiceIsKilled) { kill_often(15); }
 TEST(Calls, OnceIsOnceInWhatIsRestored) { kill_often_with_cuts(15); }
+TEST(Calls, EveryOneIsAccountedForByTheLogOfItsService) { disturb_often(9, 3); }
+TEST(CallsLong, EveryOneIsAccountedForByTheLogOfItsService) { disturb_often(faults_of_all_kinds(), 20); }
 TEST(CallsLong, InFlightEndAsTheirMethodSaysWhenTheirServiceIsKilled) { kill_often(500); }
 TEST(CallsLong, OnceIsOnceInWhatIsRestored) { kill_often_with_cuts(500); }
 

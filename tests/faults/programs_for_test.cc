@@ -35,7 +35,10 @@ template <class L>
 class Caller {
  public:
   Caller(Client<L> ledger, int index, const Config& config)
-      : ledger_(ledger), index_(index), log_(open_log(config, "outcomes")) {}
+      : ledger_(ledger),
+        index_(index),
+        kinds_(config.mode == "all kinds" ? 6 : 3),
+        log_(open_log(config, "outcomes")) {}
   ~Caller() {
     if (log_ >= 0) close(log_);
   }
@@ -49,10 +52,14 @@ class Caller {
     Random random = context.random(0);
     for (std::uint64_t count = 0; !finish_ && !context.stopping(); ++count) {
       const std::uint64_t number = count * 16 + static_cast<std::uint64_t>(index_);
-      switch (random.below(3)) {
+      const auto time = std::chrono::microseconds(50 + random.below(3000));
+      switch (random.below(kinds_)) {
         case 0: calls_.push_back({'p', number, ledger_.template async<&L::plain>(number)}); break;
         case 1: calls_.push_back({'i', number, ledger_.template async<&L::again>(number)}); break;
-        default: calls_.push_back({'o', number, ledger_.template async<&L::once>(number)}); break;
+        case 2: calls_.push_back({'o', number, ledger_.template async<&L::once>(number)}); break;
+        case 3: calls_.push_back({'d', number, ledger_.within(time).template async<&L::in_time>(number)}); break;
+        case 4: end('w', number, [&] { return send(number); }); break;
+        default: end('s', number, [&] { return stream(number, time); });
       }
       if (calls_.size() >= kInFlight) end_one();
     }
@@ -66,21 +73,37 @@ class Caller {
     Future<std::uint64_t> future;
   };
 
-  // One line: the method, the number, and the outcome: "value", "wrong", or the kind of the error and may_have_run.
   void end_one() {
     Going call = std::move(calls_.front());
     calls_.pop_front();
+    end(call.method, call.number, [&] { return call.future.get() == Ledger::answer(call.number); });
+  }
+  // One line: the method, the number, and how it ended: "value", "wrong", or the kind of the error and may_have_run.
+  template <class F>
+  void end(char method, std::uint64_t number, F is_right) {
     std::string how;
     try {
-      how = call.future.get() == Ledger::answer(call.number) ? "value" : "wrong";
+      how = is_right() ? "value" : "wrong";
     } catch (const Error& error) {
       how = std::string(to_string(error.kind())) + (error.may_have_run() ? "+" : "-");
     }
-    append(log_, std::string(1, call.method) + " " + std::to_string(call.number) + " " + how + "\n");
+    append(log_, std::string(1, method) + " " + std::to_string(number) + " " + how + "\n");
+  }
+  bool send(std::uint64_t number) {
+    ledger_.template send<&L::note>(number);
+    return true;
+  }
+  bool stream(std::uint64_t number, Duration time) {
+    std::uint64_t expected = Ledger::answer(number);
+    for (const std::uint64_t item : ledger_.within(time).template stream<&L::items>(number)) {
+      if (item != expected++) return false;
+    }
+    return expected == Ledger::answer(number) + Ledger::kItems;
   }
 
   Client<L> ledger_;
   const int index_;
+  const std::uint64_t kinds_;  // of calls
   const int log_;
   std::atomic<bool> finish_ = false;
   std::deque<Going> calls_;
@@ -157,6 +180,11 @@ std::uint64_t Ledger::execute(char method, std::uint64_t number) {
     ++counts_[number];
   }
   return answer(number);
+}
+
+Stream<std::uint64_t> Ledger::items(std::uint64_t number) {
+  const std::uint64_t first = execute('s', number);
+  for (std::uint64_t i = 0; i < kItems; ++i) co_yield first + i;
 }
 
 std::uint64_t SavingLedger::once(std::uint64_t number) {

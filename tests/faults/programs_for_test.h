@@ -36,14 +36,18 @@ class Ledger {
   std::uint64_t plain(std::uint64_t number) { return execute('p', number); }
   std::uint64_t again(std::uint64_t number) { return execute('i', number); }
   std::uint64_t once(std::uint64_t number) { return execute('o', number); }
+  std::uint64_t in_time(std::uint64_t number) { return execute('d', number); }
+  void note(std::uint64_t number) { execute('w', number); }
+  Stream<std::uint64_t> items(std::uint64_t number);
   Self self() const;
   // How often each number was executed by `once`, as far as this service knows.
   std::vector<std::uint32_t> counts() const { return counts_; }
 
   static std::uint64_t answer(std::uint64_t number) { return number * 3 + 1; }
+  static constexpr std::uint64_t kItems = 3;  // of a stream
 
-  using Remote = Methods<&Ledger::plain, idempotent<&Ledger::again>, lp::once<&Ledger::once>, idempotent<&Ledger::self>,
-                         idempotent<&Ledger::counts>>;
+  using Remote = Methods<&Ledger::plain, idempotent<&Ledger::again>, lp::once<&Ledger::once>, &Ledger::in_time,
+                         &Ledger::note, &Ledger::items, idempotent<&Ledger::self>, idempotent<&Ledger::counts>>;
 
  protected:
   std::uint64_t execute(char method, std::uint64_t number);
@@ -64,8 +68,8 @@ class SavingLedger : public Ledger {
   void save(Checkpoint& out) const;
   void load(const Checkpoint& in);
 
-  using Remote = Methods<&Ledger::plain, idempotent<&Ledger::again>, lp::once<&SavingLedger::once>,
-                         idempotent<&Ledger::self>, idempotent<&Ledger::counts>>;
+  using Remote = Methods<&Ledger::plain, idempotent<&Ledger::again>, lp::once<&SavingLedger::once>, &Ledger::in_time,
+                         &Ledger::note, &Ledger::items, idempotent<&Ledger::self>, idempotent<&Ledger::counts>>;
 };
 
 // Answers, or does not, as its mode defines.

@@ -63,7 +63,7 @@ std::size_t Budget::used() const {
 
 Bounds Bounds::of(std::size_t memory) {
   constexpr std::size_t kMiB = std::size_t{1} << 20;
-  return {.service = std::clamp(memory / 128, 64 * kMiB, 1024 * kMiB), .process = std::max(memory / 8, 256 * kMiB)};
+  return {.service = std::clamp(memory / 128, 64 * kMiB, 512 * kMiB), .process = std::max(memory / 8, 256 * kMiB)};
 }
 
 }  // namespace lp::internal

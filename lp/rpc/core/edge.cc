@@ -193,6 +193,35 @@ Ref<StateBase> start_here(const Outgoing& outgoing, const CallOptions& options, 
   return state;
 }
 
+// Is ready when nobody needs the arrays of this message any more that are in this process's memory.
+Future<void> watch_arrays(Frames& frames) {
+  auto gone = std::shared_ptr<Promise<void>>(new Promise<void>(), [](Promise<void>* promise) {
+    promise->set_value();
+    delete promise;
+  });
+  Future<void> future = gone->future();
+  for (Buffer& array : frames.arrays) {
+    const std::byte* const data = array.data();
+    const std::size_t size = array.size();
+    array = Buffer::wrap(data, size, [held = std::move(array), gone]() mutable {
+      held = {};
+      gone.reset();
+    });
+  }
+  return future;
+}
+
+// Who had to wait for room is ahead of the service. If it made the next array before the memory of this one is free
+// again, it would soon have the memory of both, for no use. But the service may keep this one: then it waits for as
+// long again.
+void fall_back(Future<void>& arrays_gone, Duration waited) {
+  try {
+    static_cast<void>(arrays_gone.wait_for(waited));
+  } catch (const Error&) {
+    // The node is to stop; the call is on its way all the same.
+  }
+}
+
 }  // namespace
 
 void start_as_bytes(Pending& call, const Outgoing& outgoing, const CallOptions& options) {
@@ -208,15 +237,19 @@ void start_as_bytes(Pending& call, const Outgoing& outgoing, const CallOptions& 
       return;
     }
   }
+  Future<void> arrays_gone;
+  if (waits && bytes > peer.hub().window()) arrays_gone = watch_arrays(call.frames);
   call.retain();
   peer.send(call);
   if (!waits) return;
+  const Time begin = now();
   try {
     call.wait_on_its_way();
   } catch (const Error& error) {
     call.cancel(error);
     throw;
   }
+  if (arrays_gone.valid()) fall_back(arrays_gone, now() - begin);
 }
 
 Ref<StateBase> start_call(Edge& edge, const MethodInfo& info, const CallOptions& options, void* arguments) {

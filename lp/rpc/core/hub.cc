@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "lp/base/shared_heap.h"
+#include "lp/base/memory_limit.h"
 
 namespace lp::internal {
 namespace {
@@ -17,7 +17,7 @@ constexpr std::size_t kMostWindow = std::size_t{16} << 20;
 
 Hub::Hub(Options options)
     : options_(std::move(options)),
-      bounds_(Bounds::of(options_.memory != 0 ? options_.memory : machine_memory())),
+      bounds_(Bounds::of(options_.memory != 0 ? options_.memory : memory_here())),
       window_(std::clamp(kWindows / std::max<std::size_t>(options_.nodes.size(), 1), kLeastWindow, kMostWindow)),
       incoming_(bounds_.service, bounds_.process),
       outgoing_(bounds_.service, bounds_.process) {

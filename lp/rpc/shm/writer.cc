@@ -68,7 +68,7 @@ void ShmWriter::go_on(std::vector<Buffer>& written) {
     }
     lane_.put(part.data() + done_, size);
     lane_.publish();
-    ring_ = lane_.wake() || ring_;
+    lane_.wake();
     done_ += size;
     if (done_ < part.size()) continue;
     queued_.bytes -= done_;
@@ -82,8 +82,7 @@ void ShmWriter::go_on(std::vector<Buffer>& written) {
 bool ShmWriter::wake() noexcept {
   const bool soon = kept_ >= kMostKept;
   if (soon) kept_ = 0;
-  const bool ring = lane_.wake(soon);
-  return std::exchange(ring_, false) || ring;
+  return lane_.wake(soon);
 }
 
 ArrayHead ShmWriter::describe(const Buffer& array) {

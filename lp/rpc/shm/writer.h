@@ -42,7 +42,6 @@ class ShmWriter {
   std::deque<Part> queue_;
   Link::Queued queued_;
   std::size_t done_ = 0;  // written bytes of the first part
-  bool ring_ = false;     // the reader must be rung for some of the written bytes
   std::size_t kept_ = 0;  // bytes of arrays on the heap, since the reader had all, or was to be rung for them
   std::vector<Buffer> leased_;
   std::vector<std::uint64_t> free_;  // free indices of leased_

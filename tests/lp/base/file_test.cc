@@ -1,9 +1,18 @@
 #include "lp/base/file.h"
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -86,6 +95,35 @@ TEST_F(Files, AFullDiskHarmsNothing) {
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, handler);
   EXPECT_EQ(error, "cannot write " + (directory_ / "a").string() + ": File too large");
+  EXPECT_EQ(text_of(read_file(directory_ / "a", 100)), "the old text");
+  EXPECT_EQ(names(), std::vector<std::string>{"a"});
+}
+
+// From now on this process has no fsync, which ends with an error.
+bool lose_fsync() {
+  const std::array<sock_filter, 4> program{{
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fsync, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EIO),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  }};
+  const sock_fprog filter{.len = program.size(), .filter = const_cast<sock_filter*>(program.data())};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+// What the system has only in its memory takes the place of no file.
+TEST_F(Files, AFileIsReplacedByWhatIsOnTheDiskAlready) {
+  write_file_durably(directory_ / "a", "the old text");
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    if (!lose_fsync()) _exit(2);
+    const std::string error = error_of([&] { write_file_durably(directory_ / "a", "the new text"); });
+    _exit(error == "cannot write " + (directory_ / "a").string() + ": Input/output error" ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
   EXPECT_EQ(text_of(read_file(directory_ / "a", 100)), "the old text");
   EXPECT_EQ(names(), std::vector<std::string>{"a"});
 }

@@ -161,6 +161,18 @@ TEST_F(SharedHeapTest, TheSystemGetsBackWhatIsNoLongerUsed) {
   EXPECT_LE(resident(), 512 * kMiB);
 }
 
+TEST_F(SharedHeapTest, WhoIsAheadOfOthersKeepsLittleOfWhatItFrees) {
+  {
+    const SharedHeap::Sparing sparing;
+    Buffer buffer = Buffer::zeroed(64 * kMiB);
+    buffer = {};
+    EXPECT_LE(resident(), heap().used() + 32 * kMiB);
+  }
+  Buffer buffer = Buffer::zeroed(64 * kMiB);
+  buffer = {};
+  EXPECT_GE(resident(), heap().used() + 64 * kMiB);
+}
+
 TEST_F(SharedHeapTest, ThreadsGiveBackWhatOthersTook) {
   const std::size_t before = heap().used();
   {

@@ -23,6 +23,9 @@ struct Gate {
   Event inside{};           // the first call is inside
   Event open{};             // it goes on
   std::vector<int> done{};  // in the service's turn
+  std::atomic<bool> holds_second = false;
+  Event second{};  // it is there, and goes on
+  Event go_on{};   // when this is set
 };
 
 class Service {
@@ -32,6 +35,10 @@ class Service {
     if (gate_.done.empty()) {
       gate_.inside.set();
       gate_.open.wait();
+    }
+    if (gate_.done.size() == 1 && gate_.holds_second) {
+      gate_.second.set();
+      gate_.go_on.wait();
     }
     gate_.done.push_back(number);
     return number;
@@ -92,6 +99,8 @@ class Bounds : public ::testing::TestWithParam<Reach> {
     std::iota(expected.begin(), expected.end(), 0);
     EXPECT_EQ(client().call<&Service::done>(), expected);
   }
+  // What waits to leave for the service has as much again.
+  static std::size_t bounds() { return GetParam() == Reach::shm || GetParam() == Reach::tcp ? 2 : 1; }
   Client<Service> client() { return run_.client(service_); }
 
   Gate gate_;
@@ -118,7 +127,7 @@ TEST_P(Bounds, SmallerCallsCountAsWell) {
     client().at_once().send<&Service::take>(bytes, number);
     if (number == 0) gate_.inside.wait();
   });
-  expect_bounded(calls, bytes.size(), GetParam() == Reach::direct ? 1 : 2);
+  expect_bounded(calls, bytes.size(), bounds());
   expect_all(calls);
 }
 
@@ -151,7 +160,7 @@ TEST_P(Bounds, AHandlerHearsThatThereIsNoRoom) {
     run_.calling().start_one("relay", 1, /*others=*/1);
   }
   const int calls = run_.client(relay_).call<&Relay::flood>(kSize);
-  expect_bounded(calls, kSize, GetParam() == Reach::direct ? 1 : 2);
+  expect_bounded(calls, kSize, bounds());
   gate_.inside.wait();
   expect_all(calls);
 }
@@ -160,6 +169,35 @@ TEST_P(Bounds, ACallThatIsLargerThanTheBoundPassesAlone) {
   gate_.open.set();
   EXPECT_EQ(client().async<&Service::take>(Bytes(2 * kBound), 1).get(), 1);
   EXPECT_EQ(client().call<&Service::take>(Bytes(2 * kBound), 2), 2);
+}
+
+class BoundsOfSharedMemory : public Bounds {};
+INSTANTIATE_TEST_SUITE_P(Paths, BoundsOfSharedMemory, ::testing::Values(Reach::shm), reach_name);
+
+// Else each of many callers would have two arrays where one is enough.
+TEST_P(BoundsOfSharedMemory, WhoWaitedForRoomGoesOnWhenItsArrayIsGone) {
+  constexpr int kCalls = 4;  // one runs, two wait at the service, one here
+  gate_.holds_second = true;
+  Event full;
+  Event returned;
+  const Thread caller = spawn("caller", [&] {
+    for (int number = 0; number < kCalls; ++number) {
+      Bytes bytes(kBound * 3 / 8);
+      if (number == kCalls - 1) full.set();
+      client().send<&Service::take>(std::move(bytes), number);
+    }
+    returned.set();
+  });
+  full.wait();
+  const Bytes large(kBound);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_THROW(client().within(kSoon).send<&Service::take>(large, kCalls), Error) << "there is no room";
+  }
+  gate_.open.set();
+  gate_.second.wait();  // there is room for the last one, which is sent
+  EXPECT_FALSE(returned.wait(after(kSoon / 4))) << "its array is still read";
+  gate_.go_on.set();
+  EXPECT_TRUE(returned.wait(after(std::chrono::seconds(20))));
 }
 
 }  // namespace

@@ -24,8 +24,10 @@ class Source {
   void keep(Array<float> values) { kept_.push_back(std::move(values)); }
   void drop() { kept_.clear(); }
   std::vector<int> filled(int size) const { return std::vector<int>(static_cast<std::size_t>(size), 7); }
+  bool nap() { return go_on.wait(after(std::chrono::seconds(20))); }
   bool sleep() { return go_on.wait(after(std::chrono::seconds(20))); }  // like a system call
-  using Remote = Methods<&Source::add, &Source::made, &Source::keep, &Source::drop, &Source::filled, &Source::sleep>;
+  using Remote = Methods<&Source::add, &Source::made, &Source::keep, &Source::drop, &Source::filled, &Source::sleep,
+                         concurrent<&Source::nap, 1>>;
   static inline Event go_on;
 
  private:
@@ -140,6 +142,16 @@ TEST_F(ShmLinkTest, RepliesThatNobodyWaitsForAreNoBurden) {
     ASSERT_EQ(client_->call<&Source::add>(wave, 1), wave + 1);
   }
   for (std::size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i].get().size(), i % 3000 % 200);
+}
+
+// While a thread reads for its own reply the neighbour rings nobody; afterwards it must ring for those that others
+// await.
+TEST_F(ShmLinkTest, WhoHasReadForItselfLeavesTheOthersToTheReceiver) {
+  Event done;
+  const auto awaited = client_->async<&Source::nap>().then([&](Future<bool>) { done.set(); });  // nobody reads for it
+  EXPECT_EQ(client_->call<&Source::add>(1, 2), 3);
+  Source::go_on.set();
+  EXPECT_TRUE(done.wait(after(std::chrono::seconds(20))));
 }
 
 // Replies to quick calls may wait for one another, but not for a call that takes long.

@@ -71,5 +71,39 @@ TEST(BellTest, NoMarkIsLostBetweenThreads) {
   for (const auto& one : wanted) EXPECT_EQ(one.load(), 0);
 }
 
+// The other thread may have no processor.
+void aside_after(int looks) {
+  if (looks % 1000 == 0) step_aside();
+}
+
+// Of two lanes of a word the second is marked while the first is taken, again and again; what is marked must be found
+// before the next round.
+TEST(BellTest, NoMarkIsLostBesideOneThatIsTaken) {
+  auto bell = std::make_unique<Bell>();
+  constexpr std::uint32_t kRounds = 20'000;
+  std::atomic<std::uint32_t> marked = 0;
+  std::atomic<std::uint32_t> found = 0;
+  const Thread marks = spawn("marks", [&] {
+    for (std::uint32_t round = 1; round <= kRounds; ++round) {
+      bell->mark(0);
+      bell->mark(1);
+      marked = round;
+      for (int looks = 1; found.load() < round; ++looks) aside_after(looks);
+    }
+  });
+  std::array<std::uint32_t, 2> taken{};
+  std::uint32_t lost = 0;
+  int looks = 0;
+  for (std::uint32_t round = 1; round <= kRounds;) {
+    const bool all = marked.load() == round;
+    for (std::uint32_t lane = 0; bell->take(lane);) taken.at(lane) = round;
+    aside_after(++looks);
+    if (!all) continue;
+    for (const std::uint32_t last : taken) lost += last != round ? 1 : 0;
+    found = round++;
+  }
+  EXPECT_EQ(lost, 0u);
+}
+
 }  // namespace
 }  // namespace lp::internal
