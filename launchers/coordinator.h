@@ -106,6 +106,7 @@ class Coordinator final : public HostEvents {
   void on_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step) override;
   void on_not_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step, const Error& error) override;
   void on_alive(NodeId node, std::uint32_t incarnation) override;
+  void on_busy(NodeId node, std::uint32_t incarnation, const std::string& work, Duration age) override;
   void on_measured(std::size_t unit, std::uint32_t incarnation, Measurement part) override;
   void on_exited(std::size_t unit, std::uint32_t incarnation, const ExitStatus& status) override;
   void on_lost(const std::string& text) override;
@@ -119,6 +120,8 @@ class Coordinator final : public HostEvents {
     bool finished = false;  // and has returned
     bool gone = false;      // the program goes on without it, until it is ready again
     bool asked = false;     // a probe is on its way
+    std::string work{};     // what its turn is taken by, as long as the probe waits for that; empty: unknown
+    Time work_begin{};
     std::string endpoint{};
     std::size_t awaited = 0;  // nodes that it calls and that are not ready
     Progress progress{};

@@ -10,6 +10,7 @@
 
 #include "launchers/exit_status.h"
 #include "launchers/topology.h"
+#include "lp/base/scheduler.h"
 
 namespace lp {
 class Error;
@@ -33,6 +34,8 @@ class HostEvents {
   virtual void on_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step) = 0;
   virtual void on_not_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step, const Error& error) = 0;
   virtual void on_alive(NodeId node, std::uint32_t incarnation) = 0;  // the answer to a probe
+  // Before it, where it has to wait for the service's turn: what has that, and for how long.
+  virtual void on_busy(NodeId node, std::uint32_t incarnation, const std::string& work, Duration age) = 0;
   virtual void on_measured(std::size_t unit, std::uint32_t incarnation,
                            Measurement part) = 0;  // of what was asked: its process's use, or its calls
   virtual void on_exited(std::size_t unit, std::uint32_t incarnation, const ExitStatus& status) = 0;

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "launchers/group_launchers.h"
 #include "launchers/hosts.h"
 #include "launchers/run.h"
 #include "launchers/topology.h"
@@ -22,6 +23,11 @@ std::vector<GroupOptions> placed_groups(const Program& program, std::span<const 
 
 // The plan of a launch on this host. Throws Error with everything that is wrong.
 Plan plan_here(const Program& program, const LaunchOptions& options);
+
+// Where each process would go, if each host of ssh has what is asked of it: they are not asked what they have. By
+// process; empty for one whose engine decides, and for one that the program begins without. Nothing where no group has
+// the launcher ssh. Throws Error as Places does.
+std::vector<std::string> planned_hosts(const Plan& plan, const GroupLaunchers& launchers, const LaunchOptions& options);
 
 // What each process of a run gets: its host, and a share of what that has.
 struct UnitPlace {

@@ -42,6 +42,8 @@ struct RunEvent {
     left,        // a member of an elastic group, and why, in `text`
     came,        // one that was not there
     cut_failed,  // the program's, and why, in `text`
+    stalled,     // nothing moves in the program: who waits for what, in `text`
+    moved,       // and now something does again
   };
   double time = 0;
   Kind kind = Kind::starting;

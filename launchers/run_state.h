@@ -103,7 +103,7 @@ struct Run::State final : internal::Coordinator::Listener {
   bool changed_ = true;  // since the status was written
   Time next_status_{};
   Time next_look_ = kNever;  // whether the job has begun again without us
-  internal::Stall stall_;
+  internal::Stall stall_{options.heartbeat};
   Time next_stall_look_{};
   int interrupted_ = 0;  // how often
 

@@ -48,6 +48,10 @@ struct NodeStatus {
   std::uint64_t total = 0;  // 0: unknown
   std::map<std::string, double> values{};
   std::string text{};  // of its last failure
+  // What its service's turn is taken by: "pull(), called by worker/1", and for how many seconds it has been when this
+  // is told; empty: by nothing that lasts.
+  std::string work{};
+  double work_seconds = 0;
 };
 
 struct RunStatus {
@@ -55,6 +59,7 @@ struct RunStatus {
   Phase phase = Phase::starting;
   std::vector<NodeStatus> nodes{};
   std::uint64_t cut = 0;  // the step of the last complete cut; 0: none
+  std::string stalled{};  // that nothing has moved, for how long, and who waits for what; empty: it moves
 };
 
 // How a run ended. Stopped: somebody outside ended it, before it had ended by itself.

@@ -40,6 +40,8 @@ struct Plan {
   std::vector<PlanGroup> groups{};
   std::vector<PlanNode> nodes{};
   std::size_t processes = 0;
+  // By process: the host where it would go, or empty where that is decided later; empty: nothing is known of that.
+  std::vector<std::string> hosts{};
 };
 
 // What a host has for the program; what is empty is not looked at.

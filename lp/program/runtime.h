@@ -111,6 +111,12 @@ class Runtime {
   void close();
   // Calls `alive` from the service's own turn (or at once when its turn waits in a call of lp, which has a deadline).
   void probe(NodeId node, Function<void()> alive);
+  // What the service does in its turn; nothing when that is free, or waits in a call.
+  struct Work {
+    std::string text{};  // "pull(), called by worker/1"
+    Duration age{};
+  };
+  std::optional<Work> work(NodeId node);
 
   // A client for someone outside the graph: a report, a test, the launcher's own code.
   template <class S>

@@ -156,6 +156,8 @@ class Call : public StateBase, public Task {
 
   Time deadline() const noexcept override { return came_as_bytes() ? kNever : scope_.deadline; }
   Error late() const override;
+  std::optional<CallName> call_name() const override;
+  void add_obstacles(Standings& all) const override;
   bool may_have_run() const noexcept override { return ran_ || arrived_.load(std::memory_order_relaxed); }
   void watch_deadline() override;
   void count() noexcept override { counted_.end(failed()); }
@@ -208,6 +210,8 @@ class Pending : public StateBase {
   virtual void on_item(const Frames&, std::size_t) noexcept {}  // of a stream
   virtual void on_served(StateBase& served) noexcept;           // by this process
   void on_error(const Error& error) noexcept { fail(ran_ ? with_may_have_run(error) : error); }
+  // The answer to inquire().
+  void on_obstacles(Standings obstacles);
   // An attempt was lost in the middle.
   void ran() noexcept { ran_ = true; }
 
@@ -246,6 +250,9 @@ class Pending : public StateBase {
   std::shared_ptr<Connection> carrier() const override;
   void want() noexcept override;
   Error late() const override;
+  std::optional<CallName> call_name() const override;
+  void inquire() noexcept override;
+  void add_obstacles(Standings& all) const override;
   bool may_have_run() const noexcept override { return ran_ || sent.load(); }
   void watch_deadline() override;
   void count() noexcept override { counted.end(failed() && !one_way_); }
@@ -263,7 +270,8 @@ class Pending : public StateBase {
   bool one_way_;
   bool ran_;  // at an earlier attempt
   CallScope scope_;
-  std::atomic<bool> waits_here_ = false;  // with `leaving`
+  std::unique_ptr<Standings> obstacles_{};  // at its callee, as it said last; null: it did not
+  std::atomic<bool> waits_here_ = false;    // with `leaving`
 
  public:
   Budget::Share leaving{};  // until it leaves

@@ -40,6 +40,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // The reply is wanted at once.
   void expect(Pending& call);
   void grant(Pending& call, std::uint64_t items);
+  // Asks what keeps it from its reply.
+  void inquire(Pending& call) noexcept;
   // The node at the other end is gone: its calls end or go to its next incarnation.
   void lose(Peer& peer);
   // It takes calls, though perhaps only to say that we were refused.
@@ -98,6 +100,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Runnable on_call(Frames message, bool one_way);
   void on_reply(PacketKind kind, const Frames& message);
   void on_signal(PacketKind kind, const Frames& message);
+  void on_inquiry(std::uint64_t call);
+  void on_standings(const Frames& message);
   void on_ask(const Frames& message);
   void on_room(std::uint64_t call);
   void on_taken(std::size_t bytes);

@@ -92,6 +92,9 @@ DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeou
     }
   }
   method_ = method;
+  if (frame_.holds_turn) {
+    node_->turn().begin_work(method->name, caller_ != nullptr ? caller_->node->id() : Standing::kNobody, about_now());
+  }
   if (caller_ != nullptr && caller_->holds_turn) caller_->node->turn().park();
 }
 

@@ -8,6 +8,8 @@
 
 namespace lp::internal {
 
+constexpr int kInquiries = 8;  // that a call makes at most, while somebody waits for it
+
 // A continuation on its way into its node's turn.
 class ContinuationTask final : public Task {
  public:
@@ -170,13 +172,20 @@ bool StateBase::wait_until(Time time, Stage stage) {
     if (has_come(stage)) return true;
     waiter_ = &event;
   }
+  // When it takes long, what keeps it is asked for now and then, so that the error at the deadline can tell.
+  const Duration pause = connection == nullptr ? kForever : until(limit) / kInquiries;
   bool stopped = false;
-  bool in_time = true;
-  {
-    const WaitScope wait(frame, event);
-    while (!has_come(stage) && in_time && !(stopped = wait.stopped())) {
-      in_time = reading.read() ? !passed(limit) : event.wait(limit);
+  for (bool in_time = false; !in_time;) {
+    const Time next = std::min(limit, after(pause));
+    in_time = true;
+    {
+      const WaitScope wait(frame, event, this);
+      while (!has_come(stage) && in_time && !(stopped = wait.stopped())) {
+        in_time = reading.read() ? !passed(next) : event.wait(next);
+      }
     }
+    if (next == limit) break;
+    if (!in_time) inquire();
   }
   {
     const std::lock_guard lock(mutex_);

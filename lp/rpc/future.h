@@ -29,6 +29,7 @@
 #include "lp/base/function.h"
 #include "lp/base/recycle.h"
 #include "lp/rpc/frame.h"
+#include "lp/rpc/standing.h"
 
 namespace lp {
 
@@ -133,6 +134,10 @@ class StateBase : public Recycled {
   void cancel(const Error& error) noexcept;
   // The error at the deadline.
   virtual Error late() const;
+  // Of a call: what it calls.
+  virtual std::optional<CallName> call_name() const { return std::nullopt; }
+  // Of a call: what keeps it from its reply, as far as this process knows.
+  virtual void add_obstacles(Standings&) const {}
   // The deadline has come.
   void expire() noexcept { cancel(late()); }
   // The consumer takes so many items more. Streams only.
@@ -165,6 +170,9 @@ class StateBase : public Recycled {
   virtual void count() noexcept {}      // about to be published
   virtual void completed() noexcept {}  // published
   virtual void cancelled() noexcept {}  // the consumer gave up
+  virtual void inquire() noexcept {}    // asks what keeps it from its reply
+
+  mutable std::mutex mutex_;
 
  private:
   template <class T>
@@ -178,7 +186,6 @@ class StateBase : public Recycled {
 
   std::atomic<std::uint32_t> references_ = 1;
   std::atomic<std::uint32_t> phase_ = kPending;
-  std::mutex mutex_;
   Event* waiter_ = nullptr;
   Continuation* continuations_ = nullptr;  // newest first
   std::unique_ptr<Error> error_;

@@ -58,7 +58,9 @@ inline constexpr bool kIsPublished<Published<T> S::*> = true;
 template <class S, class T>
 inline constexpr bool kIsPublished<Published<T> S::*const> = true;
 
-// A const method changes nothing, so that it may run again. A stream may not: its reader has some of the values.
+// A const method promises that it may run again, and that its reply does not depend on how often it was called: whoever
+// counts or takes the next of something, through a mutable member or a pointer, leaves const out. A stream may not run
+// again: its reader has some of the values.
 template <class Member>
 inline constexpr bool kOnlyReads = false;
 template <class S, class R, class... P>
@@ -141,7 +143,7 @@ struct Deadline : Wrapped<M> {
 }  // namespace internal
 
 // lp may call it again after its service was restarted in the middle. A const method is idempotent without saying so,
-// unless it returns a Stream.
+// unless it returns a Stream; one that must not run twice is not const.
 template <auto M>
 inline constexpr internal::Idempotent<M> idempotent{};
 // Runs once for each call: lp retries it, and the service recognizes what it has done already, by caller and number.

@@ -5,12 +5,15 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "lp/base/error.h"
 #include "lp/base/function.h"
 #include "lp/base/scheduler.h"
+#include "lp/rpc/standing.h"
 
 namespace lp::internal {
 
@@ -63,6 +66,15 @@ class Turn {
   bool try_take(std::uint64_t chain) noexcept;
   void release() noexcept;
 
+  // For who has the turn: what it does there, for whoever asks why that takes long. `name` must stay for good.
+  void begin_work(const std::string_view& name, std::uint32_t caller, Time begin) noexcept {
+    work_begin_.store(begin.time_since_epoch().count(), std::memory_order_relaxed);
+    work_caller_.store(caller, std::memory_order_relaxed);
+    work_.store(&name, std::memory_order_relaxed);
+  }
+  // What has the turn, of the node whose turn it is; nothing when it is free, or its holder has not said.
+  std::optional<Standing> standing(std::uint32_t node) const;
+
   // For who has the turn: runs `f`, which must not throw, before the turn passes on.
   void at_end(Function<void()> f) { at_end_ = std::move(f); }
 
@@ -99,7 +111,10 @@ class Turn {
   Pool& pool_;
   const std::string node_;
   std::atomic<std::uint32_t> state_ = kIdle;
-  std::atomic<std::uint64_t> chain_ = 0;  // of the holder
+  std::atomic<std::uint64_t> chain_ = 0;                 // of the holder
+  std::atomic<const std::string_view*> work_ = nullptr;  // what the holder does; null: unknown
+  std::atomic<Time::rep> work_begin_ = 0;
+  std::atomic<std::uint32_t> work_caller_ = Standing::kNobody;
   std::atomic<int> parked_ = 0;
   std::atomic<bool> closed_ = false;
   Function<void()> at_end_;  // the holder's

@@ -276,6 +276,37 @@ TEST_F(CoordinatorTest, AServiceThatDoesNotAnswerIsFoundWithinTheHeartbeat) {
   EXPECT_EQ(coordinator_->result().cause.what, "hangs: its service has not answered within the heartbeat of 6 s");
 }
 
+TEST_F(CoordinatorTest, WhatHangsIsNamedWithWhatItDoesInItsTurn) {
+  make(server_and_workers(), {.heartbeat = seconds(6)});
+  all_ready();
+  pass(seconds(1));
+  coordinator_->on_busy(0, 1, "push(), called by worker/1", seconds(2));
+  coordinator_->on_alive(1, 1);
+  coordinator_->on_alive(2, 1);
+  EXPECT_EQ(coordinator_->status().nodes[0].work, "push(), called by worker/1");
+  EXPECT_EQ(coordinator_->status().nodes[0].work_seconds, 2);
+  for (int i = 0; i < 5; ++i) {
+    pass(seconds(1));
+    coordinator_->on_alive(1, 1);
+    coordinator_->on_alive(2, 1);
+  }
+  exit(0, {.signal = 9});
+  exit(1);
+  exit(2);
+  EXPECT_EQ(coordinator_->result().cause.what,
+            "hangs: its service has not answered within the heartbeat of 6 s; it has been in push(), called by "
+            "worker/1, for 7 s");
+}
+
+TEST_F(CoordinatorTest, WhoAnswersAfterAllIsBusyNoMore) {
+  make(server_and_workers(), {.heartbeat = seconds(6)});
+  all_ready();
+  pass(seconds(1));
+  coordinator_->on_busy(0, 1, "push(), called by worker/1", seconds(2));
+  coordinator_->on_alive(0, 1);
+  EXPECT_EQ(coordinator_->status().nodes[0].work, "");
+}
+
 TEST_F(CoordinatorTest, ASupervisorThatWasStoppedItselfBlamesNobody) {
   make(server_and_workers(), {.heartbeat = seconds(6)});
   all_ready();

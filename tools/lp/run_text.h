@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lp/base/json.h"
 #include "tools/lp/runs.h"
@@ -18,6 +19,9 @@ std::string ready_text(const RunStatus& status);
 // An SGR code: green for a good end, yellow for a stop, red for a bad one; empty while it runs.
 std::string colour_of(const RunView& run);
 std::string colour_of(NodeStatus::State state);
+
+// What a person should know of a run that goes on: services that take no call, and that nothing moves.
+std::vector<std::string> troubles_of(const RunView& run);
 
 // One object: name, directory, state, outcome, and what the files say. `trouble`: why they could not be read.
 void write_run(JsonWriter& json, const RunView& run, std::string_view trouble = {});
