@@ -221,10 +221,8 @@ int print_outcome(const Found& outcome, bool json) {
   if (!outcome.result.success) {
     const RunResult& result = outcome.result;
     const bool stopped = result.ending() == Ending::stopped;
-    const bool by_another = stopped && result.signal == 0 && !result.reason.starts_with(result.stopped_by);
-    std::fprintf(stderr, "lp: the program %s%s: %s\n", stopped ? "was stopped" : "failed",
-                 by_another ? (" by " + result.stopped_by).c_str() : "",
-                 (stopped ? result.reason : result.cause.text()).c_str());
+    std::fprintf(stderr, "lp: the program %s%s\n", stopped ? "was stopped " : "failed: ",
+                 (stopped ? stop_text(result.stopped_by, result.reason) : result.cause.text()).c_str());
   }
   return outcome.result.exit_code();
 }

@@ -70,7 +70,7 @@ struct RunResult {
 
   bool success = false;
   std::string reason{};      // why it ended
-  std::string stopped_by{};  // who outside the program wanted that: "lp stop of ann", "SIGINT"; then it is no success
+  std::string stopped_by{};  // who outside the program wanted that: "ann (lp stop)", "SIGINT"; then it is no success
   int signal = 0;            // that asked this process to end the run
   Cause cause{};             // when it failed
 
@@ -80,5 +80,8 @@ struct RunResult {
     return signal != 0 ? 128 + signal : kStopped;
   }
 };
+
+// "by ann (lp stop): enough", "by SIGINT": of a run that was stopped.
+std::string stop_text(const std::string& stopped_by, const std::string& reason);
 
 }  // namespace lp

@@ -375,12 +375,12 @@ TEST_F(CoordinatorTest, KillEndsEverythingAtOnce) {
 TEST_F(CoordinatorTest, ARunThatIsStoppedFromOutsideIsNoSuccessAndSaysByWhom) {
   make(server_and_workers());
   all_ready();
-  coordinator_->stop("enough", "lp stop of ann");
-  coordinator_->stop("too late", "lp stop of bob");
+  coordinator_->stop("enough", "ann (lp stop)");
+  coordinator_->stop("too late", "bob (lp stop)");
   all_exit();
   EXPECT_EQ(coordinator_->result().ending(), Ending::stopped);
   EXPECT_EQ(coordinator_->result().reason, "enough");
-  EXPECT_EQ(coordinator_->result().stopped_by, "lp stop of ann");
+  EXPECT_EQ(coordinator_->result().stopped_by, "ann (lp stop)");
   EXPECT_EQ(coordinator_->result().exit_code(), RunResult::kStopped);
 }
 
@@ -389,13 +389,13 @@ TEST_F(CoordinatorTest, ARunWhoseNodesAreKilledFromOutsideIsNoSuccessAlsoWhenItW
   all_ready();
   for (const NodeId worker : {1U, 2U}) coordinator_->on_finished(worker, 1);
   ASSERT_EQ(coordinator_->phase(), Phase::stopping);
-  coordinator_->stop("lp stop of ann", "lp stop of ann");
-  coordinator_->kill("lp stop of ann");
-  coordinator_->kill("lp stop of ann");
+  coordinator_->stop("ann (lp stop)", "ann (lp stop)");
+  coordinator_->kill("ann (lp stop)");
+  coordinator_->kill("ann (lp stop)");
   for (std::size_t unit = 0; unit < 3; ++unit) exit(unit, {.signal = 9});
   EXPECT_EQ(coordinator_->result().ending(), Ending::stopped);
   EXPECT_EQ(coordinator_->result().reason, "every node has finished; its nodes were killed");
-  EXPECT_EQ(coordinator_->result().stopped_by, "lp stop of ann");
+  EXPECT_EQ(coordinator_->result().stopped_by, "ann (lp stop)");
 }
 
 TEST_F(CoordinatorTest, ARunThatItsOwnLauncherStopsIsASuccess) {
