@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "launchers/dial.h"
+#include "launchers/admin/relay.h"
 #include "launchers/programs.h"
-#include "launchers/relay.h"
+#include "launchers/remote/agent_dialer.h"
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 

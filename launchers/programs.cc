@@ -9,11 +9,11 @@
 #include <string_view>
 #include <system_error>
 
-#include "launchers/agent.h"
-#include "launchers/dial.h"
-#include "launchers/node_process.h"
-#include "launchers/relay.h"
-#include "launchers/spawn.h"
+#include "launchers/admin/relay.h"
+#include "launchers/agent/agent.h"
+#include "launchers/agent/node_process.h"
+#include "launchers/os/spawn.h"
+#include "launchers/remote/agent_dialer.h"
 #include "lp/base/error.h"
 
 namespace lp {

@@ -20,8 +20,8 @@
 #include <utility>
 #include <vector>
 
-#include "launchers/hosts.h"
-#include "launchers/status.h"
+#include "launchers/plan/hosts.h"
+#include "launchers/record/status.h"
 #include "lp/base/scheduler.h"
 #include "lp/config/placement.h"
 #include "lp/program/program.h"

@@ -7,21 +7,21 @@
 #include <cstdio>
 #include <utility>
 
-#include "launchers/earlier_run.h"
-#include "launchers/last_words.h"
+#include "launchers/control/measurement.h"
+#include "launchers/kubernetes/pods.h"
 #include "launchers/launch_check.h"
-#include "launchers/measurement.h"
-#include "launchers/places.h"
-#include "launchers/pods.h"
-#include "launchers/progress_line.h"
-#include "launchers/run_directory.h"
-#include "launchers/slurm_job.h"
-#include "launchers/slurm_step.h"
+#include "launchers/plan/earlier_run.h"
+#include "launchers/plan/placement.h"
+#include "launchers/record/failure_output.h"
+#include "launchers/record/progress_line.h"
+#include "launchers/record/run_directory.h"
+#include "launchers/slurm/agents.h"
+#include "launchers/slurm/job.h"
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "lp/base/secret.h"
-#include "lp/program/cut.h"
+#include "lp/checkpoint/cut.h"
 
 namespace lp {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "launchers/limits.h"
-#include "launchers/remote.h"
-#include "launchers/slurm.h"
-#include "launchers/slurm_components.h"
+#include "launchers/os/descriptor_limit.h"
+#include "launchers/remote/ssh_agents.h"
+#include "launchers/slurm/batch_script.h"
+#include "launchers/slurm/components.h"
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "launchers/agent_link.h"
-#include "launchers/group_launchers.h"
-#include "launchers/hosts.h"
-#include "launchers/redial.h"
+#include "launchers/agent/agent_link.h"
+#include "launchers/plan/hosts.h"
+#include "launchers/plan/launcher_choice.h"
+#include "launchers/remote/host_reconnector.h"
 #include "launchers/run.h"
-#include "launchers/slurm_step.h"
+#include "launchers/slurm/agents.h"
 #include "lp/base/scheduler.h"
 #include "lp/program/plan.h"
 

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "launchers/output.h"
+#include "launchers/record/node_output.h"
 #include "lp/base/error.h"
 
 extern char** environ;  // NOLINT: the C library's

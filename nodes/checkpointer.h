@@ -13,10 +13,10 @@
 #include <Eigen/Core>
 
 #include "lp/base/scheduler.h"
-#include "lp/program/checkpoint.h"
+#include "lp/checkpoint/checkpoint.h"
 #include "lp/program/context.h"
 #include "lp/rpc/clients.h"
-#include "lp/rpc/method.h"
+#include "lp/rpc/core/method.h"
 #include "nodes/parameter_server.h"
 #include "nodes/parameters.h"
 

@@ -15,9 +15,9 @@
 #include "lp/base/array.h"
 #include "lp/base/error.h"
 #include "lp/program/context.h"
+#include "lp/rpc/core/future.h"
+#include "lp/rpc/core/method.h"
 #include "lp/rpc/feed.h"
-#include "lp/rpc/future.h"
-#include "lp/rpc/method.h"
 
 namespace lp {
 

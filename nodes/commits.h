@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "lp/base/array.h"
-#include "lp/program/checkpoint.h"
+#include "lp/checkpoint/checkpoint.h"
 #include "lp/program/context.h"
-#include "lp/rpc/method.h"
+#include "lp/rpc/core/method.h"
 #include "nodes/cut_schedule.h"
 
 namespace lp {

@@ -15,7 +15,7 @@
 #include "lp/base/scheduler.h"
 #include "lp/program/context.h"
 #include "lp/rpc/clients.h"
-#include "lp/rpc/method.h"
+#include "lp/rpc/core/method.h"
 #include "nodes/metrics.h"
 #include "nodes/parameter_server.h"
 

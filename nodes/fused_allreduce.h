@@ -25,7 +25,7 @@
 
 #include "lp/base/error.h"
 #include "lp/base/scheduler.h"
-#include "lp/rpc/future.h"
+#include "lp/rpc/core/future.h"
 #include "nodes/collective.h"
 
 namespace lp {

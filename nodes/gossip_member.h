@@ -9,7 +9,7 @@
 
 #include "lp/base/array.h"
 #include "lp/program/context.h"
-#include "lp/rpc/method.h"
+#include "lp/rpc/core/method.h"
 
 namespace lp {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "lp/base/scheduler.h"
-#include "lp/rpc/method.h"
+#include "lp/rpc/core/method.h"
 
 namespace lp {
 

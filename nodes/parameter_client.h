@@ -17,7 +17,7 @@
 #include "lp/base/array.h"
 #include "lp/base/error.h"
 #include "lp/rpc/clients.h"
-#include "lp/rpc/future.h"
+#include "lp/rpc/core/future.h"
 #include "nodes/compression.h"
 #include "nodes/gradient.h"
 #include "nodes/parameter_server.h"

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "lp/base/array.h"
-#include "lp/program/checkpoint.h"
+#include "lp/checkpoint/checkpoint.h"
 #include "lp/program/context.h"
 #include "lp/rpc/clients.h"
-#include "lp/rpc/future.h"
-#include "lp/rpc/method.h"
+#include "lp/rpc/core/future.h"
+#include "lp/rpc/core/method.h"
 #include "nodes/gradient.h"
 #include "nodes/key_lists.h"
 #include "nodes/partition.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lp/base/error.h"
-#include "lp/rpc/future.h"
+#include "lp/rpc/core/future.h"
 
 namespace lp {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "lp/base/function.h"
 #include "lp/program/context.h"
-#include "lp/rpc/future.h"
+#include "lp/rpc/core/future.h"
 
 namespace lp {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "lp/base/array.h"
-#include "lp/program/checkpoint.h"
+#include "lp/checkpoint/checkpoint.h"
 #include "nodes/bad_values.h"
 #include "nodes/consistency.h"
 #include "nodes/gradient.h"

@@ -17,9 +17,9 @@
 
 #include "lp/base/array.h"
 #include "lp/base/shared_memory.h"
-#include "lp/program/checkpoint.h"
+#include "lp/checkpoint/checkpoint.h"
 #include "lp/program/context.h"
-#include "lp/rpc/method.h"
+#include "lp/rpc/core/method.h"
 #include "nodes/cut_schedule.h"
 
 namespace lp {

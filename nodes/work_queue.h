@@ -24,10 +24,10 @@
 
 #include "lp/base/error.h"
 #include "lp/base/scheduler.h"
-#include "lp/program/checkpoint.h"
+#include "lp/checkpoint/checkpoint.h"
 #include "lp/program/context.h"
-#include "lp/rpc/future.h"
-#include "lp/rpc/method.h"
+#include "lp/rpc/core/future.h"
+#include "lp/rpc/core/method.h"
 
 namespace lp {
 

@@ -10,7 +10,7 @@
 #include <deque>
 #include <optional>
 
-#include "lp/rpc/future.h"
+#include "lp/rpc/core/future.h"
 #include "programs/data.h"
 
 namespace lp {

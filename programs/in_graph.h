@@ -16,7 +16,7 @@
 #include <Eigen/Core>
 
 #include "lp/rpc/clients.h"
-#include "lp/rpc/method.h"
+#include "lp/rpc/core/method.h"
 #include "lp/wire/eigen.h"
 #include "programs/training.h"
 

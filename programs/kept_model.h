@@ -1,6 +1,6 @@
 #pragma once
-// A model that a user keeps: a file with what is needed to use it. It is a checkpoint file (lp/program/checkpoint.md)
-// whose entries, listed in programs/README.md, are plain numbers, arrays and texts.
+// A model that a user keeps: a file with what is needed to use it. It is a checkpoint file
+// (lp/checkpoint/checkpoint.md) whose entries, listed in programs/README.md, are plain numbers, arrays and texts.
 //
 // Values; pure functions.
 
@@ -13,7 +13,7 @@
 #include <Eigen/Core>
 
 #include "lp/base/array.h"
-#include "lp/program/checkpoint.h"
+#include "lp/checkpoint/checkpoint.h"
 #include "programs/data.h"
 #include "programs/mlp.h"
 #include "programs/model.h"

@@ -14,11 +14,11 @@
 
 #include <Eigen/Core>
 
-#include "lp/program/checkpoint.h"
+#include "lp/checkpoint/checkpoint.h"
 #include "lp/program/context.h"
 #include "lp/rpc/clients.h"
-#include "lp/rpc/future.h"
-#include "lp/rpc/method.h"
+#include "lp/rpc/core/future.h"
+#include "lp/rpc/core/method.h"
 #include "lp/wire/eigen.h"
 #include "nodes/cut_schedule.h"
 #include "nodes/run_queue.h"

@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "lp/program/checkpoint.h"
+#include "lp/checkpoint/checkpoint.h"
 #include "lp/program/context.h"
 #include "lp/program/program.h"
 #include "lp/rpc/clients.h"
-#include "lp/rpc/method.h"
+#include "lp/rpc/core/method.h"
 #include "lp/wire/eigen.h"
 #include "programs/batch_feed.h"
 #include "programs/training.h"

@@ -15,7 +15,7 @@
 #include "lp/base/function.h"
 #include "lp/base/random.h"
 #include "lp/base/scheduler.h"
-#include "lp/rpc/edge.h"
+#include "lp/rpc/core/edge.h"
 
 namespace lp {
 namespace internal {

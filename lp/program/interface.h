@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "lp/base/names.h"
-#include "lp/rpc/method.h"
+#include "lp/rpc/core/method.h"
 
 namespace lp::internal {
 

@@ -12,7 +12,7 @@
 
 #include "lp/program/context.h"
 #include "lp/program/deferred.h"
-#include "lp/rpc/method.h"
+#include "lp/rpc/core/method.h"
 
 namespace lp {
 

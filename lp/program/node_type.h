@@ -18,7 +18,7 @@
 #include "lp/program/context.h"
 #include "lp/program/deferred.h"
 #include "lp/program/node_check.h"
-#include "lp/rpc/method.h"
+#include "lp/rpc/core/method.h"
 #include "lp/rpc/stream_call.h"
 #include "lp/rpc/typed_call.h"
 

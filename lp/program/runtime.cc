@@ -4,10 +4,10 @@
 #include <map>
 #include <utility>
 
-#include "lp/program/checkpoint.h"
-#include "lp/program/cut.h"
+#include "lp/checkpoint/checkpoint.h"
+#include "lp/checkpoint/cut.h"
 #include "lp/program/runtime_state.h"
-#include "lp/rpc/network.h"
+#include "lp/rpc/core/network.h"
 
 namespace lp {
 namespace {

@@ -16,8 +16,8 @@
 #include "lp/base/scheduler.h"
 #include "lp/program/program.h"
 #include "lp/rpc/client.h"
-#include "lp/rpc/curve.h"
-#include "lp/rpc/path.h"
+#include "lp/rpc/core/curve.h"
+#include "lp/rpc/core/path.h"
 
 namespace lp {
 
@@ -44,7 +44,7 @@ class Runtime {
     std::string listen = "127.0.0.1";          // address of this process; beyond loopback only with keys
     CurveKeys keys{};           // of this process: calls by TCP are encrypted, and only known keys may call
     std::string outside_key{};  // public key of who calls from outside the graph
-    std::size_t memory = 0;     // bytes, of which calls that wait may have a part (lp/rpc/budget.h); 0: the machine's
+    std::size_t memory = 0;  // bytes, of which calls that wait may have a part (lp/rpc/core/budget.h); 0: the machine's
     std::size_t shared_memory = 0;  // bytes that big arrays may take there; 0: as much as the machine has memory
     std::string token{};            // secret of the run: other processes must show it
     bool serialize = false;         // local calls go through bytes too (for tests)

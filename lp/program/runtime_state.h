@@ -14,9 +14,9 @@
 
 #include "lp/program/program.h"
 #include "lp/program/runtime.h"
-#include "lp/rpc/hub.h"
+#include "lp/rpc/core/hub.h"
+#include "lp/rpc/core/node_core.h"
 #include "lp/rpc/membership.h"
-#include "lp/rpc/node_core.h"
 
 namespace lp {
 

@@ -10,9 +10,9 @@
 #include <concepts>
 #include <utility>
 
-#include "lp/rpc/edge.h"
-#include "lp/rpc/future.h"
-#include "lp/rpc/method.h"
+#include "lp/rpc/core/edge.h"
+#include "lp/rpc/core/future.h"
+#include "lp/rpc/core/method.h"
 #include "lp/rpc/stream_call.h"
 #include "lp/rpc/typed_call.h"
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "lp/rpc/future.h"
+#include "lp/rpc/core/future.h"
 
 namespace lp::internal {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "lp/rpc/frame.h"
+#include "lp/rpc/core/frame.h"
 
 namespace lp {
 

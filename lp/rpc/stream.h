@@ -18,7 +18,7 @@
 #include <optional>
 #include <utility>
 
-#include "lp/rpc/future.h"
+#include "lp/rpc/core/future.h"
 
 namespace lp {
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "lp/rpc/edge.h"
+#include "lp/rpc/core/edge.h"
 #include "lp/rpc/stream.h"
 #include "lp/rpc/typed_call.h"
 

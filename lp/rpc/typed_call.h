@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "lp/rpc/call.h"
-#include "lp/rpc/future.h"
-#include "lp/rpc/node_core.h"
+#include "lp/rpc/core/call.h"
+#include "lp/rpc/core/future.h"
+#include "lp/rpc/core/node_core.h"
 #include "lp/wire/codec.h"
 #include "lp/wire/envelope.h"
 #include "lp/wire/payload.h"

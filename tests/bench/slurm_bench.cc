@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "launchers/live_client.h"
+#include "launchers/admin/admin_client.h"
 #include "launchers/main.h"
-#include "launchers/records.h"
-#include "launchers/spawn.h"
+#include "launchers/os/spawn.h"
+#include "launchers/record/records.h"
 #include "lp/base/json.h"
 #include "lp/base/json_value.h"
 #include "tests/bench/scale.h"
-#include "tests/launchers/slurm_cluster.h"
+#include "tests/launchers/slurm/slurm_cluster.h"
 
 namespace lp::test {
 namespace {

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <fstream>
 
-#include "launchers/test_launcher.h"
+#include "launchers/test_run.h"
 #include "lp/base/error.h"
-#include "lp/program/cut.h"
+#include "lp/checkpoint/cut.h"
 #include "tests/faults/programs_for_test.h"
 #include "tests/launchers/tools_for_test.h"
 

@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "launchers/test_launcher.h"
+#include "launchers/test_run.h"
 #include "lp/base/error.h"
 #include "lp/base/random.h"
 #include "tests/faults/programs_for_test.h"

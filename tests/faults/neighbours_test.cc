@@ -8,7 +8,7 @@
 #include <memory>
 #include <sstream>
 
-#include "launchers/test_launcher.h"
+#include "launchers/test_run.h"
 #include "lp/base/random.h"
 #include "tests/faults/storm_for_test.h"
 #include "tests/launchers/tools_for_test.h"

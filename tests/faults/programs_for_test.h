@@ -8,8 +8,8 @@
 
 #include "launchers/programs.h"
 #include "launchers/run.h"
+#include "lp/checkpoint/checkpoint.h"
 #include "lp/lp.h"
-#include "lp/program/checkpoint.h"
 
 namespace lp::test {
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <string>
 
-#include "launchers/test_launcher.h"
+#include "launchers/test_run.h"
 #include "tests/faults/programs_for_test.h"
 #include "tests/launchers/tools_for_test.h"
 

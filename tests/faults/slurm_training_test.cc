@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "launchers/spawn.h"
+#include "launchers/os/spawn.h"
 #include "lp/base/scheduler.h"
 #include "tests/directory.h"
-#include "tests/launchers/slurm_cluster.h"
+#include "tests/launchers/slurm/slurm_cluster.h"
 #include "tests/launchers/subprocess.h"
 #include "tests/launchers/watched.h"
 

@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "launchers/test_launcher.h"
+#include "launchers/test_run.h"
 #include "lp/base/error.h"
 #include "tests/faults/programs_for_test.h"
 #include "tests/launchers/tools_for_test.h"

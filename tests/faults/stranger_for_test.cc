@@ -14,7 +14,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "lp/rpc/tcp_packet.h"
+#include "lp/rpc/tcp/packet.h"
 
 namespace lp::test {
 namespace {

@@ -13,7 +13,7 @@
 #include <string>
 #include <utility>
 
-#include "launchers/test_launcher.h"
+#include "launchers/test_run.h"
 #include "lp/base/error.h"
 #include "programs/mlp.h"
 #include "programs/synchronous.h"

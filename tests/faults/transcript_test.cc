@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "launchers/test_launcher.h"
+#include "launchers/test_run.h"
 #include "tests/faults/transcript_for_test.h"
 #include "tests/launchers/tools_for_test.h"
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "lp/base/error.h"
-#include "lp/program/checkpoint.h"
-#include "lp/program/checkpoint_values.h"
+#include "lp/checkpoint/checkpoint.h"
+#include "lp/checkpoint/values.h"
 
 namespace {
 

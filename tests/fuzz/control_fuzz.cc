@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
-#include "launchers/control_generated.h"
-#include "launchers/messages.h"
+#include "launchers/control/control_generated.h"
+#include "launchers/control/messages.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const lp::control::Message* const message = lp::internal::unpack(std::span(data, size));

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "launchers/status.h"
+#include "launchers/record/status.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "lp/base/json_value.h"

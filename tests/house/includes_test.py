@@ -5,7 +5,7 @@ import unittest
 
 import tree
 
-PARTS = ["lp/base", "lp/wire", "lp/rpc", "lp/program", "lp/config"]
+PARTS = ["lp/base", "lp/wire", "lp/rpc", "lp/checkpoint", "lp/program", "lp/draw", "lp/config"]
 LP = PARTS + ["lp"]
 
 # What the files of a folder may include, beside their own folder. The longest prefix counts.
@@ -14,7 +14,9 @@ MAY_INCLUDE = {
     "lp/base": [],
     "lp/wire": ["lp/base"],
     "lp/rpc": ["lp/base", "lp/wire"],
-    "lp/program": ["lp/base", "lp/wire", "lp/rpc"],
+    "lp/checkpoint": ["lp/base", "lp/wire"],
+    "lp/program": ["lp/base", "lp/wire", "lp/rpc", "lp/checkpoint"],
+    "lp/draw": ["lp/base", "lp/program"],
     "lp/config": ["lp/base"],
     "nodes": LP,
     "launchers": LP,

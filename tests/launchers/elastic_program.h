@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "lp/checkpoint/checkpoint.h"
 #include "lp/lp.h"
-#include "lp/program/checkpoint.h"
 
 namespace lp::test {
 

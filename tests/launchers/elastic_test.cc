@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include "launchers/live_client.h"
-#include "launchers/places.h"
-#include "launchers/test_launcher.h"
+#include "launchers/admin/admin_client.h"
+#include "launchers/plan/placement.h"
+#include "launchers/test_run.h"
 #include "lp/base/error.h"
 #include "tests/directory.h"
 #include "tests/launchers/elastic_program.h"

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "launchers/spawn.h"
+#include "launchers/os/spawn.h"
 #include "tests/launchers/main_fixture.h"
 #include "tests/launchers/subprocess.h"
 #include "tests/launchers/watched.h"

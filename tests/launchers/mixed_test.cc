@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "tests/launchers/main_fixture.h"
-#include "tests/launchers/slurm_cluster.h"
-#include "tests/launchers/ssh_hosts.h"
+#include "tests/launchers/remote/ssh_hosts.h"
+#include "tests/launchers/slurm/slurm_cluster.h"
 #include "tests/launchers/watched.h"
 
 namespace lp::test {

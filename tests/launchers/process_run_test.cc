@@ -14,8 +14,8 @@
 #include <optional>
 #include <vector>
 
-#include "launchers/spawn.h"
-#include "launchers/test_launcher.h"
+#include "launchers/os/spawn.h"
+#include "launchers/test_run.h"
 #include "lp/base/error.h"
 #include "tests/launchers/programs_for_test.h"
 #include "tests/launchers/tools_for_test.h"

@@ -12,7 +12,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "lp/program/checkpoint.h"
+#include "lp/checkpoint/checkpoint.h"
 #include "tests/launchers/elastic_program.h"
 #include "tests/launchers/replicated_program.h"
 

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "lp/checkpoint/checkpoint.h"
 #include "lp/lp.h"
-#include "lp/program/checkpoint.h"
 #include "tests/launchers/programs_for_test.h"
 
 namespace lp::test {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "launchers/exit_status.h"
+#include "launchers/os/exit_status.h"
 #include "lp/base/scheduler.h"
 
 extern char** environ;  // NOLINT: the C library's

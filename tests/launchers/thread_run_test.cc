@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "launchers/test_launcher.h"
+#include "launchers/test_run.h"
 #include "lp/base/error.h"
 #include "tests/launchers/programs_for_test.h"
 

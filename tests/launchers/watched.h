@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "launchers/pidfd.h"
-#include "launchers/spawn.h"
+#include "launchers/os/pidfd.h"
+#include "launchers/os/spawn.h"
 #include "lp/base/scheduler.h"
 #include "tests/launchers/tools_for_test.h"
 

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "lp/checkpoint/cut.h"
 #include "lp/lp.h"
-#include "lp/program/cut.h"
 #include "tests/lp/program/local_run.h"
 
 namespace lp {

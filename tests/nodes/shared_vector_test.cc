@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "lp/base/scheduler.h"
+#include "lp/checkpoint/cut.h"
 #include "lp/lp.h"
-#include "lp/program/cut.h"
 #include "tests/directory.h"
 #include "tests/lp/program/local_run.h"
 

@@ -12,7 +12,7 @@
 
 #include "lp/base/error.h"
 #include "lp/base/file.h"
-#include "lp/program/checkpoint.h"
+#include "lp/checkpoint/checkpoint.h"
 #include "programs/train.h"
 
 namespace lp {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lp/program/cut.h"
+#include "lp/checkpoint/cut.h"
 #include "programs/asynchronous.h"
 #include "programs/in_graph.h"
 #include "programs/linear.h"

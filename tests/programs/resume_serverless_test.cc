@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "launchers/run.h"
-#include "lp/program/cut.h"
+#include "lp/checkpoint/cut.h"
 #include "programs/gossip.h"
 #include "programs/hogwild.h"
 #include "programs/local_sgd.h"

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "lp/checkpoint/cut.h"
 #include "lp/lp.h"
-#include "lp/program/cut.h"
 #include "programs/evaluation.h"
 #include "programs/mlp.h"
 #include "programs/serial.h"

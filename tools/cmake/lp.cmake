@@ -1,5 +1,5 @@
-# What every target of lp has in common. One target for a folder: lp_target(base DEPENDS ...) makes lp_base, alias lp::base,
-# from the folder's sources, headers and schemas.
+# What every target of lp has in common. lp_target(base DEPENDS ...) makes one target, lp_base, alias lp::base, from the
+# sources, headers and schemas of a folder and of the rooms below it.
 
 function(lp_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
@@ -43,11 +43,12 @@ endfunction()
 
 function(lp_target name)
   cmake_parse_arguments(ARG "OBJECT_API" "" "DEPENDS;SCHEMAS" ${ARGN})
-  file(GLOB sources CONFIGURE_DEPENDS *.cc)
-  file(GLOB headers CONFIGURE_DEPENDS *.h)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cc)
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS *.h)
   foreach(schema ${ARG_SCHEMAS})
     get_filename_component(stem ${schema} NAME_WE)
-    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR})
+    get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR}/${schema} DIRECTORY)
+    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
     set(out ${PROJECT_BINARY_DIR}/generated/${folder}/${stem}_generated.h)
     add_custom_command(OUTPUT ${out}
       COMMAND ${LP_FLATC} --cpp --cpp-std c++17 --scoped-enums $<$<BOOL:${ARG_OBJECT_API}>:--gen-object-api> -o ${PROJECT_BINARY_DIR}/generated/${folder}

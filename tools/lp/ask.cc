@@ -1,7 +1,7 @@
 #include "tools/lp/ask.h"
 
-#include "launchers/kubernetes.h"
-#include "launchers/relay.h"
+#include "launchers/admin/relay.h"
+#include "launchers/kubernetes/manifests.h"
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 #include "tools/lp/refusal.h"

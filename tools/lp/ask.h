@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "launchers/live_client.h"
-#include "launchers/measurement.h"
+#include "launchers/admin/admin_client.h"
+#include "launchers/control/measurement.h"
 #include "lp/base/json_value.h"
 #include "tools/lp/runs.h"
 

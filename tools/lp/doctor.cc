@@ -8,10 +8,10 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "launchers/hosts.h"
-#include "launchers/journal.h"
-#include "launchers/live_server.h"
-#include "launchers/run_directory.h"
+#include "launchers/admin/admin_server.h"
+#include "launchers/plan/hosts.h"
+#include "launchers/record/run_directory.h"
+#include "launchers/record/run_recorder.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "tools/lp/command.h"

@@ -1,13 +1,12 @@
 // lp graph: a picture of a program; of a live run with the calls per second on its arrows.
 
-#include "lp/program/graph.h"
-
 #include <unistd.h>
 
 #include <map>
 #include <optional>
 
 #include "lp/base/error.h"
+#include "lp/draw/draw.h"
 #include "tools/lp/ask.h"
 #include "tools/lp/command.h"
 #include "tools/lp/machine.h"

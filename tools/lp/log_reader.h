@@ -1,6 +1,6 @@
 #pragma once
-// Reads the log of one node (launchers/node_log.h) from its beginning on, through its parts, while it may grow and turn
-// over. Owned and used by one thread.
+// Reads the log of one node (launchers/record/node_log.h) from its beginning on, through its parts, while it may grow
+// and turn over. Owned and used by one thread.
 
 #include <cstdint>
 #include <filesystem>
@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "launchers/log_times.h"
-#include "launchers/output.h"
+#include "launchers/record/log_times.h"
+#include "launchers/record/node_output.h"
 #include "lp/base/descriptor.h"
 #include "lp/base/function.h"
 

@@ -9,8 +9,8 @@
 #include <optional>
 #include <set>
 
-#include "launchers/live_client.h"
-#include "launchers/output.h"
+#include "launchers/admin/admin_client.h"
+#include "launchers/record/node_output.h"
 #include "lp/base/json.h"
 #include "tools/lp/ask.h"
 #include "tools/lp/changes.h"

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <utility>
 
-#include "launchers/live.h"
-#include "launchers/log_times.h"
-#include "launchers/run_directory.h"
+#include "launchers/admin/run_api.h"
+#include "launchers/record/log_times.h"
+#include "launchers/record/run_directory.h"
 #include "lp/base/json.h"
 #include "tools/lp/ask.h"
 #include "tools/lp/refusal.h"

@@ -1,6 +1,6 @@
 #pragma once
 // Copies of the logs of a run whose directory is not on this host, for who reads them as if it were: they grow and turn
-// over (launchers/node_log.h) as those do. They lie below a directory that is removed with their owner.
+// over (launchers/record/node_log.h) as those do. They lie below a directory that is removed with their owner.
 //
 // Owned and used by one thread.
 
@@ -9,7 +9,7 @@
 #include <map>
 #include <vector>
 
-#include "launchers/live_client.h"
+#include "launchers/admin/admin_client.h"
 
 namespace lp::tool {
 

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "launchers/measurement.h"
-#include "launchers/status.h"
+#include "launchers/control/measurement.h"
+#include "launchers/record/status.h"
 #include "lp/base/json.h"
-#include "lp/rpc/counters.h"
+#include "lp/rpc/core/counters.h"
 
 namespace lp::tool {
 

@@ -5,11 +5,11 @@
 #include <system_error>
 #include <utility>
 
-#include "launchers/journal.h"
-#include "launchers/kubectl.h"
-#include "launchers/kubernetes.h"
-#include "launchers/live_client.h"
-#include "launchers/run_directory.h"
+#include "launchers/admin/admin_client.h"
+#include "launchers/kubernetes/kubectl.h"
+#include "launchers/kubernetes/manifests.h"
+#include "launchers/record/run_directory.h"
+#include "launchers/record/run_recorder.h"
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
 #include "lp/base/file.h"

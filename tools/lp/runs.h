@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "launchers/records.h"
-#include "launchers/run_places.h"
-#include "launchers/slurm_job.h"
-#include "launchers/status.h"
+#include "launchers/record/records.h"
+#include "launchers/record/run_locations.h"
+#include "launchers/record/status.h"
+#include "launchers/slurm/job.h"
 #include "lp/base/json_value.h"
 
 namespace lp::tool {

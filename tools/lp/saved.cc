@@ -6,7 +6,7 @@
 
 #include "lp/base/error.h"
 #include "lp/base/message.h"
-#include "lp/program/cut.h"
+#include "lp/checkpoint/cut.h"
 #include "tools/lp/refusal.h"
 #include "tools/lp/runs.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lp/program/checkpoint.h"
+#include "lp/checkpoint/checkpoint.h"
 
 namespace lp::tool {
 

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "launchers/output.h"
-#include "launchers/run_directory.h"
+#include "launchers/record/node_output.h"
+#include "launchers/record/run_directory.h"
 
 namespace lp::tool {
 namespace {

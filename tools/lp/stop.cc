@@ -3,7 +3,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include "launchers/kubectl.h"
+#include "launchers/kubernetes/kubectl.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "tools/lp/ask.h"

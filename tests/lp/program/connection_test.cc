@@ -1,7 +1,7 @@
 // What two connections say to one another when one side does not take what it is sent. The links between them are the
 // test's.
 
-#include "lp/rpc/connection.h"
+#include "lp/rpc/core/connection.h"
 
 #include <gtest/gtest.h>
 
@@ -11,7 +11,7 @@
 
 #include "lp/lp.h"
 #include "lp/program/node_type.h"
-#include "lp/rpc/hub.h"
+#include "lp/rpc/core/hub.h"
 
 namespace lp {
 namespace {

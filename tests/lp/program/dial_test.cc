@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "lp/lp.h"
-#include "lp/rpc/handshake.h"
+#include "lp/rpc/shm/handshake.h"
 #include "tests/lp/program/local_run.h"
 
 namespace lp {

@@ -1,14 +1,14 @@
 // What a service remembers of `once` calls: no more and no less than it says, also in a checkpoint; and a caller that
 // is restored counts on where it was.
 
-#include "lp/rpc/once.h"
+#include "lp/rpc/core/once.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "lp/checkpoint/cut.h"
 #include "lp/lp.h"
-#include "lp/program/cut.h"
 #include "tests/directory.h"
 #include "tests/lp/program/local_run.h"
 

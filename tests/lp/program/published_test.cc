@@ -1,6 +1,6 @@
 // What a service publishes, read over every path: in the same process, through shared memory, by TCP.
 
-#include "lp/rpc/published.h"
+#include "lp/rpc/core/published.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <fstream>
 
-#include "lp/program/cut.h"
+#include "lp/checkpoint/cut.h"
 #include "tests/tools/lp/lp_fixture.h"
 
 namespace lp::test {

@@ -4,7 +4,7 @@
 #include <sstream>
 #include <vector>
 
-#include "launchers/node_log.h"
+#include "launchers/record/node_log.h"
 #include "tests/tools/lp/lp_fixture.h"
 #include "tools/lp/log_reader.h"
 #include "tools/lp/runs.h"

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "tests/launchers/ssh_hosts.h"
+#include "tests/launchers/remote/ssh_hosts.h"
 #include "tests/tools/lp/lp_fixture.h"
 
 namespace lp::test {

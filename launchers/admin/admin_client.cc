@@ -1,0 +1,124 @@
+#include "launchers/admin/admin_client.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "launchers/admin/admin_server.h"
+#include "launchers/admin/relay.h"
+#include "launchers/control/message_stream.h"
+#include "launchers/os/pidfd.h"
+#include "launchers/os/spawn.h"
+#include "lp/base/error.h"
+
+namespace lp::internal {
+namespace {
+constexpr auto kTimeToEnd = std::chrono::seconds(2);  // of a command whose connection has gone
+}
+
+Descriptor connect_to_live(const std::filesystem::path& directory) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(directory, error)) return Descriptor();
+  Descriptor opened;
+  const std::string name = live_address(directory, opened);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  name.copy(static_cast<char*>(address.sun_path), sizeof address.sun_path - 1);
+  Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  // The kernel connects at once, or not at all.
+  const int failed = connect(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  return failed == 0 ? std::move(socket) : Descriptor();
+}
+
+LiveClient::LiveClient(const std::vector<std::string>& command, Time until) {
+  std::array<int, 2> errors{-1, -1};
+  if (pipe2(errors.data(), O_CLOEXEC) != 0) {
+    throw Error(ErrorKind::failed, std::string("pipe: ") + std::strerror(errno) + "; the limit may be `ulimit -n`");
+  }
+  const Descriptor said(errors[0]);
+  fcntl(said.number(), F_SETFL, O_NONBLOCK);
+  {
+    const Descriptor to_say(errors[1]);
+    const SocketPair ends = make_socket_pair();
+    socket_ = Descriptor(ends.ours);
+    const Descriptor theirs(ends.theirs);
+    command_ = std::make_unique<Command>();
+    command_->start(command, theirs.number(), to_say.number());
+  }
+  for (auto line = next(until); line.has_value(); line = next(until)) {  // a login may print something, too
+    if (*line == kRelayReady) return;
+  }
+  std::array<char, 2000> bytes;
+  const ssize_t got = read(said.number(), bytes.data(), bytes.size());
+  trouble_.assign(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  while (!trouble_.empty() && trouble_.back() == '\n') trouble_.pop_back();
+  if (trouble_.empty()) trouble_ = open() ? "it does not answer in time" : "it has ended";
+  trouble_ = command.front() + ": " + trouble_;
+  socket_ = Descriptor();
+}
+
+void LiveClient::Command::start(const std::vector<std::string>& words, int in_and_out, int errors) {
+  process_ = spawn_command(words, in_and_out, errors);
+  ended_ = Descriptor(pidfd_open(process_, 0));
+  poller_.add(ended_.number(), 0);
+}
+
+// It ends with its standard input, which has gone; one that hangs is killed.
+LiveClient::Command::~Command() {
+  if (process_ == 0) return;
+  std::array<Poller::Ready, 1> ready;
+  for (const int signal : {SIGTERM, SIGKILL}) {  // srun that is killed at once leaves its step behind
+    if (poller_.wait(ready, after(kTimeToEnd)) == 0) kill(process_, signal);
+  }
+  waitpid(process_, nullptr, 0);
+}
+
+void LiveClient::ask(std::string_view request, Time until) {
+  std::string rest = std::string(request) + "\n";
+  Poller poller;
+  if (open()) poller.add(fd(), 0, /*writable=*/true, /*readable=*/false);
+  while (open() && !rest.empty()) {
+    const ssize_t sent = send(fd(), rest.data(), rest.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent >= 0) {
+      rest.erase(0, static_cast<std::size_t>(sent));
+    } else if (errno == EAGAIN) {
+      std::array<Poller::Ready, 1> ready;
+      if (poller.wait(ready, until) == 0 && passed(until)) return;
+    } else if (errno != EINTR) {
+      return;  // next() sees the end, and what was said before it
+    }
+  }
+}
+
+std::optional<std::string> LiveClient::next(Time until) {
+  Poller poller;
+  if (open()) poller.add(fd(), 0);
+  for (;;) {
+    if (const std::size_t end = inbox_.find('\n'); end != std::string::npos) {
+      std::string line = inbox_.substr(0, end);
+      inbox_.erase(0, end + 1);
+      return line;
+    }
+    if (!open()) return std::nullopt;
+    std::array<char, 65536> bytes;
+    const ssize_t got = recv(fd(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (got > 0) {
+      inbox_.append(bytes.data(), static_cast<std::size_t>(got));
+    } else if (got < 0 && errno == EAGAIN) {
+      std::array<Poller::Ready, 1> ready;
+      if (poller.wait(ready, until) == 0 && passed(until)) return std::nullopt;
+    } else if (got == 0 || errno != EINTR) {
+      socket_ = Descriptor();
+    }
+  }
+}
+
+}  // namespace lp::internal

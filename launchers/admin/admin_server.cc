@@ -1,0 +1,209 @@
+#include "launchers/admin/admin_server.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "lp/base/error.h"
+#include "lp/base/json.h"
+
+namespace lp::internal {
+namespace {
+
+constexpr int kWaiting = 64;  // connections that are not accepted yet
+
+[[noreturn]] void fail(const std::filesystem::path& path, const std::string& what) {
+  throw Error(ErrorKind::failed, path.string() + ": " + what + ": " + std::strerror(errno));
+}
+
+// Only this user's processes, and the administrator's.
+bool is_ours(int socket) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && (peer.uid == geteuid() || peer.uid == 0);
+}
+
+std::string refusal(const std::string& why) {
+  JsonWriter json;
+  json.begin_object();
+  json.member("error", why);
+  json.end_object();
+  return std::move(json).text() + "\n";
+}
+
+}  // namespace
+
+std::string live_address(const std::filesystem::path& directory, Descriptor& opened) {
+  opened = Descriptor(open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!opened) fail(directory, "cannot be opened");
+  return "/proc/self/fd/" + std::to_string(opened.number()) + "/" + LiveServer::kName;
+}
+
+LiveServer::LiveServer(const std::filesystem::path& directory, Loop& loop, Handlers handlers)
+    : path_(std::filesystem::absolute(directory) / kName),
+      loop_(loop),
+      handlers_(std::move(handlers)),
+      listener_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
+      spare_(open("/dev/null", O_RDONLY | O_CLOEXEC)) {
+  if (!listener_) fail(path_, "no socket");
+  Descriptor opened;
+  const std::string name = live_address(directory, opened);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  name.copy(static_cast<char*>(address.sun_path), sizeof address.sun_path - 1);
+  // The file gets the mode of the socket, so nobody else finds it open even for a moment.
+  fchmod(listener_.number(), S_IRUSR | S_IWUSR);
+  unlink(path_.c_str());
+  if (bind(listener_.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      listen(listener_.number(), kWaiting) != 0) {
+    fail(path_, "no control socket there");
+  }
+  loop_.watch(listener_.number(), [this](Loop::Ready) { accept_all(); });
+}
+
+LiveServer::~LiveServer() { finish(Time()); }
+
+void LiveServer::accept_all() {
+  for (;;) {
+    Descriptor socket(accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    if (!socket && (errno == EMFILE || errno == ENFILE) && spare_) {
+      spare_ = Descriptor();
+      socket = Descriptor(accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      socket = Descriptor();
+      spare_ = Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC));
+      continue;
+    }
+    if (!socket) return;
+    if (const bool ours = is_ours(socket.number()); !ours || clients_.size() >= kClients) {
+      const std::string why =
+          refusal(ours ? "this run serves " + std::to_string(kClients) + " others at the moment: end some, or try again"
+                       : "this run belongs to another user");
+      [[maybe_unused]] const auto sent = ::send(socket.number(), why.data(), why.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      continue;
+    }
+    const Client client = ++last_;
+    const int fd = socket.number();
+    clients_[client].socket = std::move(socket);
+    loop_.watch(fd, [this, client](Loop::Ready ready) { handle(client, ready); });
+  }
+}
+
+void LiveServer::handle(Client client, Loop::Ready ready) {
+  if (ready.writable) flush(client);
+  if (ready.readable) serve(client);
+}
+
+// One request in a turn of the loop, however many there are: the run comes first.
+void LiveServer::serve(Client client) {
+  const auto at = clients_.find(client);
+  if (at == clients_.end()) return;
+  Connection& from = at->second;
+  std::size_t end = from.inbox.find('\n');
+  if (end == std::string::npos) {
+    std::array<char, 4096> bytes;
+    const ssize_t got = recv(from.socket.number(), bytes.data(), bytes.size(), MSG_DONTWAIT);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    if (got <= 0) return drop(client);
+    from.inbox.append(bytes.data(), static_cast<std::size_t>(got));
+    end = from.inbox.find('\n');
+  }
+  if (std::min(end, from.inbox.size()) > kLongestRequest) {
+    return refuse(client, "a request has at most " + std::to_string(kLongestRequest) + " bytes");
+  }
+  if (end == std::string::npos) return;
+  const std::string line = from.inbox.substr(0, end);
+  from.inbox.erase(0, end + 1);
+  const bool more = from.inbox.find('\n') != std::string::npos;
+  if (more && !std::exchange(from.resumes, true)) {
+    loop_.post([this, client] {
+      if (const auto again = clients_.find(client); again != clients_.end()) again->second.resumes = false;
+      serve(client);
+    });
+  }
+  handlers_.hear(client, line);
+}
+
+void LiveServer::send(Client client, std::string_view line) {
+  const auto at = clients_.find(client);
+  if (at == clients_.end()) return;
+  Connection& to = at->second;
+  if (to.outbox.size() > kOutbox) return refuse(client, "you read too slowly");
+  to.outbox += line;
+  to.outbox += '\n';
+  flush(client);
+}
+
+void LiveServer::flush(Client client) {
+  const auto at = clients_.find(client);
+  if (at == clients_.end()) return;
+  Connection& to = at->second;
+  std::size_t done = 0;
+  while (done < to.outbox.size()) {
+    const ssize_t sent =
+        ::send(to.socket.number(), to.outbox.data() + done, to.outbox.size() - done, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent < 0 && errno == EAGAIN) break;
+    if (sent < 0) {
+      to.outbox.clear();  // it is gone; reading tells
+      done = 0;
+      break;
+    }
+    done += static_cast<std::size_t>(sent);
+  }
+  to.outbox.erase(0, done);
+  loop_.want_writable(to.socket.number(), !to.outbox.empty());
+}
+
+void LiveServer::refuse(Client client, const std::string& why) {
+  const auto at = clients_.find(client);
+  if (at == clients_.end()) return;
+  // A part of a line that was sent must not run into this one; who reads so slowly sees the end only.
+  if (at->second.outbox.empty()) at->second.outbox = refusal(why);
+  flush(client);
+  drop(client);
+}
+
+std::size_t LiveServer::pending(Client client) const {
+  const auto at = clients_.find(client);
+  return at == clients_.end() ? 0 : at->second.outbox.size();
+}
+
+void LiveServer::drop(Client client) {
+  const auto at = clients_.find(client);
+  if (at == clients_.end()) return;
+  loop_.unwatch(at->second.socket.number());
+  clients_.erase(at);
+  handlers_.gone(client);
+}
+
+void LiveServer::finish(Time until) {
+  if (!listener_) return;
+  loop_.unwatch(listener_.number());
+  listener_ = Descriptor();
+  unlink(path_.c_str());
+  Poller poller;
+  for (auto& [client, connection] : clients_) {
+    loop_.unwatch(connection.socket.number());
+    if (!connection.outbox.empty()) poller.add(connection.socket.number(), client, true, false);
+  }
+  const auto waits = [](const auto& one) { return !one.second.outbox.empty(); };
+  std::array<Poller::Ready, 16> ready;
+  while (now() < until && std::any_of(clients_.begin(), clients_.end(), waits)) {
+    const std::size_t count = poller.wait(ready, until);
+    for (std::size_t i = 0; i < count; ++i) {
+      flush(ready[i].tag);
+      if (pending(ready[i].tag) == 0) poller.remove(clients_.at(ready[i].tag).socket.number());
+    }
+  }
+  clients_.clear();
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,182 @@
+#include "launchers/admin/run_api.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <iterator>
+#include <utility>
+
+#include "launchers/record/run_recorder.h"
+#include "lp/base/error.h"
+#include "lp/base/json.h"
+#include "lp/base/json_value.h"
+#include "lp/base/message.h"
+
+namespace lp::internal {
+namespace {
+
+constexpr std::size_t kLongestPart = std::size_t{1} << 17;  // bytes of a file in an answer
+constexpr auto kPatience = std::chrono::seconds(1);         // for processes to say what they use
+
+enum class Ask : std::uint8_t { status, follow, measure, stop, restart, file };
+
+struct Request {
+  Ask ask = Ask::status;
+  std::string reason{};
+  std::string by{};
+  bool force = false;
+  std::string node{};
+  std::string name{};
+  std::uint64_t from = 0;
+};
+
+std::string answer(std::string_view name, std::string_view text) {
+  JsonWriter json;
+  json.begin_object();
+  json.member(name, text);
+  json.end_object();
+  return std::move(json).text();
+}
+
+// As UTF-8.
+void append_character(std::string& text, unsigned char byte) {
+  if (byte >= 0x80) text += static_cast<char>(0xC0 | (byte >> 6));
+  text += static_cast<char>(byte < 0x80 ? byte : 0x80 | (byte & 0x3F));
+}
+
+}  // namespace
+
+Live::Live(const std::filesystem::path& directory, const Topology& topology, Loop& loop, Coordinator& coordinator,
+           Function<RunStatus()> status)
+    : directory_(std::filesystem::absolute(directory)),
+      topology_(topology),
+      coordinator_(coordinator),
+      status_(std::move(status)),
+      server_(directory, loop,
+              {.hear = [this](Client client, std::string_view line) { hear(client, line); },
+               .gone = [this](Client client) { forget(client); }}) {}
+
+void Live::forget(Client client) {
+  followers_.erase(client);
+  measurers_.erase(client);
+}
+
+void Live::publish(std::string_view status) {
+  const std::vector<Client> followers(followers_.begin(), followers_.end());  // sending may drop one
+  for (const Client client : followers) {
+    // Who has not read the last one gets the next one.
+    if (server_.pending(client) == 0) server_.send(client, status);
+  }
+}
+
+void Live::hear(Client client, std::string_view line) {
+  Request request;
+  try {
+    const JsonValue value = JsonValue::parse(line);
+    request = from_json<Request>(value);
+    if (value.find("ask") == nullptr) throw Error(ErrorKind::failed, "`ask` is missing");
+  } catch (const Error& error) {
+    return server_.refuse(client, "this is no request: " + error.text());
+  }
+  try {
+    switch (request.ask) {
+      case Ask::follow: followers_.insert(client); [[fallthrough]];
+      case Ask::status: return server_.send(client, to_json(status_()));
+      case Ask::measure: return measure(client);
+      case Ask::stop: return server_.send(client, answer("done", stop(request.reason, request.by, request.force)));
+      case Ask::restart: return server_.send(client, answer("done", coordinator_.restart_node(request.node)));
+      case Ask::file: return server_.send(client, to_json(part_of(request.name, request.from)));
+    }
+  } catch (const Error& error) {
+    server_.send(client, answer("error", error.text()));
+  }
+}
+
+FilePart Live::part_of(const std::string& name, std::uint64_t from) const {
+  const std::filesystem::path path = std::filesystem::path(name).lexically_normal();
+  if (path.is_absolute() || path.empty() || *path.begin() == "..") {
+    throw Error(ErrorKind::failed, quote(name) + " is no file of this run");
+  }
+  const Descriptor file(open((directory_ / path).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct stat status {};
+  if (fstat(file.number(), &status) != 0 || !S_ISREG(status.st_mode)) return {};
+  FilePart part{.id = status.st_ino};
+  std::string bytes(kLongestPart, '\0');
+  const ssize_t got = pread(file.number(), bytes.data(), bytes.size(), static_cast<off_t>(from));
+  for (ssize_t i = 0; i < got; ++i)
+    append_character(part.bytes, static_cast<unsigned char>(bytes[static_cast<std::size_t>(i)]));
+  return part;
+}
+
+std::string Live::stop(const std::string& reason, const std::string& given_by, bool force) {
+  const bool stops_already = coordinator_.phase() >= Phase::stopping;
+  const std::string by = given_by.empty() ? "somebody" : given_by;
+  coordinator_.stop(reason.empty() ? by + " stopped it" : reason, by);
+  if (force) coordinator_.kill(by);
+  if (!stops_already) return force ? "it is ended by force" : "it stops";
+  return (force ? "it is ended by force; it was stopping already: " : "it was stopping already: ") +
+         coordinator_.result().reason;
+}
+
+void Live::measure(Client client) {
+  measurers_.insert(client);
+  if (measurers_.size() > 1) return;  // others wait for the same answers
+  measured_.clear();
+  for (const std::size_t unit : coordinator_.measure()) measured_[unit];
+  measures_until_ = after(kPatience);
+  answer_if_complete();
+}
+
+void Live::on_measured(std::size_t unit, Measurement part) {
+  if (measurers_.empty()) return;
+  Measurement& all = measured_[unit];
+  if (part.use.has_value()) all.use = part.use;
+  if (part.calls.has_value()) all.calls = std::move(part.calls);
+  all.left_out += part.left_out;
+  answer_if_complete();
+}
+
+void Live::advance(Time now) {
+  if (now >= measures_until_) answer_measurers();
+}
+
+void Live::answer_if_complete() {
+  if (measures_until_ == kNever) return;  // not all have been asked yet
+  for (const auto& [unit, measurement] : measured_) {
+    if (!measurement.use.has_value() || !measurement.calls.has_value()) return;
+  }
+  answer_measurers();
+}
+
+void Live::answer_measurers() {
+  measures_until_ = kNever;
+  MeasureRecord record;
+  record.time = to_seconds(now().time_since_epoch());
+  record.status = status_();
+  const ProcessUse own = use_of(getpid());
+  const std::string host = host_name();
+  record.launcher = {.host = host, .pid = getpid(), .cpu = own.cpu, .memory = own.memory};
+  for (auto& [unit, measurement] : measured_) {
+    MeasureRecord::Process& process = record.processes.emplace_back();
+    for (const NodeId node : topology_.units[unit].nodes) {
+      process.nodes.push_back(topology_.nodes[node].name);
+      process.host = record.status.nodes[node].host.empty() ? host : record.status.nodes[node].host;
+      process.pid = record.status.nodes[node].pid;
+      process.incarnation = record.status.nodes[node].incarnation;
+    }
+    if (measurement.use.has_value()) {
+      process.cpu = measurement.use->cpu;
+      process.memory = measurement.use->memory;
+    }
+    if (measurement.calls.has_value()) {
+      std::move(measurement.calls->begin(), measurement.calls->end(), std::back_inserter(record.calls));
+    }
+    record.left_out += measurement.left_out;
+  }
+  const std::string text = to_json(record);
+  for (const Client client : std::exchange(measurers_, {})) server_.send(client, text);
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,47 @@
+#include "launchers/agent/reaper.h"
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <system_error>
+
+#include "launchers/os/pidfd.h"
+#include "launchers/os/spawn.h"
+#include "lp/base/scheduler.h"
+
+namespace lp::internal {
+namespace {
+
+[[noreturn]] void guard(pid_t agent, const std::string& mark, const std::filesystem::path& directory) {
+  setsid();
+  prctl(PR_SET_NAME, "lp-warden");
+  close_range(0, ~0U, 0);
+  const int process = pidfd_open(agent, 0);
+  if (process >= 0 && getppid() == agent) {
+    Poller poller;
+    poller.add(process, 0);
+    std::array<Poller::Ready, 1> ready;
+    while (poller.wait(ready, kNever) == 0) {
+    }
+  }
+  kill_marked(mark);
+  std::error_code ignored;
+  if (!directory.empty()) std::filesystem::remove_all(directory, ignored);
+  _exit(0);
+}
+
+}  // namespace
+
+pid_t start_warden(const std::string& mark, const std::filesystem::path& directory) {
+  const pid_t agent = getpid();
+  const pid_t warden = fork();
+  if (warden == 0) guard(agent, mark, directory);
+  if (warden < 0) std::fprintf(stderr, "lp agent: it has no warden, because fork failed: %s\n", std::strerror(errno));
+  return warden;
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,443 @@
+#include "launchers/executor/process_executor.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "launchers/control/checkpoint_transfer.h"
+#include "launchers/control/control_generated.h"
+#include "launchers/control/measurement.h"
+#include "launchers/control/messages.h"
+#include "launchers/os/spawn.h"
+#include "lp/base/error.h"
+#include "lp/checkpoint/cut.h"
+#include "lp/program/runtime.h"
+
+namespace lp::internal {
+namespace {
+
+const std::string kNotStarted = "could not be started: ";
+const std::string kNoHost = "no host that is left can have it: ";
+
+std::string text_of(const flatbuffers::String* string) { return string == nullptr ? std::string() : string->str(); }
+
+Error error_of(const control::Failed& failed) {
+  ErrorOrigin origin{
+      .type = text_of(failed.type()), .node = text_of(failed.where()), .method = text_of(failed.method())};
+  if (failed.path() != nullptr) {
+    for (const auto* node : *failed.path()) origin.path.push_back(node->str());
+  }
+  origin.may_have_run = failed.may_have_run();
+  return Error(
+      static_cast<ErrorKind>(std::min<std::uint8_t>(failed.kind(), static_cast<std::uint8_t>(ErrorKind::stopped))),
+      text_of(failed.text()), std::move(origin));
+}
+
+}  // namespace
+
+ProcessHost::ProcessHost(const Topology& topology, NodeStart start, Places places,
+                         std::vector<std::unique_ptr<AgentLink>> agents, std::unique_ptr<Redial> redial, Loop& loop,
+                         Output& output)
+    : topology_(topology),
+      start_(std::move(start)),
+      places_(std::move(places)),
+      agents_(std::move(agents)),
+      redial_(std::move(redial)),
+      loop_(loop),
+      output_(output),
+      units_(topology.units.size()),
+      keys_(topology.units.size()) {}
+
+ProcessHost::~ProcessHost() {
+  for (const auto& agent : agents_) agent->close();  // all, before one is waited for
+}
+
+void ProcessHost::attach(HostEvents& events) {
+  events_ = &events;
+  for (std::size_t host = 0; host < agents_.size(); ++host) attach(host);
+  if (redial_ == nullptr) return;
+  redial_->attach(loop_, [this](std::size_t host, RemoteAgent agent) { take_back(host, std::move(agent)); });
+}
+
+void ProcessHost::attach(std::size_t host) {
+  agents_[host]->attach(loop_, {.hear = [this, host](auto bytes) { handle(host, bytes); },
+                                .lost = [this, host](const std::string& why) { lose(host, why); }});
+}
+
+std::string ProcessHost::host_of(std::size_t unit) const {
+  const std::size_t host = places_.of(unit).host;
+  return host != UnitPlace::kNowhere && agents_[host]->remote() ? places_.host(host).spec.name : std::string();
+}
+
+Time ProcessHost::next() const {
+  Time next = redial_ == nullptr ? kNever : redial_->next();
+  for (const auto& agent : agents_) next = std::min(next, agent->next());
+  return next;
+}
+
+void ProcessHost::advance(Time now) {
+  for (const auto& agent : agents_) agent->advance(now);
+  if (redial_ != nullptr) redial_->advance(now);
+}
+
+// Nothing where it could not be placed: its end is on its way to the coordinator.
+template <class Body>
+void ProcessHost::tell(std::size_t unit, Body body) {
+  const std::size_t host = places_.of(unit).host;
+  std::vector<std::uint8_t> message = pack(unit, units_[unit].incarnation, std::move(body));
+  if (units_[unit].cut.has_value()) {
+    units_[unit].held.push_back(std::move(message));
+  } else if (host != UnitPlace::kNowhere) {
+    agents_[host]->send(message);
+  }
+}
+
+void ProcessHost::connect(std::size_t host, Descriptor stream) {
+  agents_[host]->connect(std::make_unique<ControlSocket>(stream.release(), kSmallMessages));
+  say_flow(host);
+}
+
+void ProcessHost::say_flow(std::size_t host) {
+  control::FlowT flow;
+  flow.paused = !takes_output_;
+  agents_[host]->send(pack(0, 0, std::move(flow)));
+}
+
+void ProcessHost::welcome(std::size_t host, const control::Hello& hello) {
+  places_.meet(host, text_of(hello.address()), text_of(hello.directory()), text_of(hello.machine()));
+  there_.insert(host);
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    if (places_.of(unit).host == host && units_[unit].cut.has_value()) start_waiting(unit);
+  }
+  events_->on_room();
+}
+
+// The host was lost, and has an agent again. It may be another machine now.
+void ProcessHost::take_back(std::size_t host, RemoteAgent agent) {
+  agents_[host] = std::move(agent.link);
+  attach(host);
+  say_flow(host);
+  const std::string had = places_.capacity_text(host);
+  if (agent.capacity.spec.address.empty()) agent.capacity.spec.address = places_.host(host).spec.address;
+  places_.take_back(host, std::move(agent.capacity));
+  const std::string has = places_.capacity_text(host);
+  events_->on_news("host " + places_.host(host).spec.name + " is there again" +
+                   (has == had ? "" : "; it had " + had + ", and has " + has));
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    if (!units_[unit].cut.has_value()) continue;
+    const std::string problem = places_.place(unit, /*needed=*/true);
+    if (problem.empty()) {
+      start_waiting(unit);
+    } else if (!may_wait(unit)) {
+      give_up_waiting(unit, kNotStarted + kNoHost + problem);
+    }
+  }
+  events_->on_room();
+}
+
+void ProcessHost::start_waiting(std::size_t unit) {
+  start_there(unit, *std::exchange(units_[unit].cut, {}));
+  for (const auto& message : std::exchange(units_[unit].held, {})) agents_[places_.of(unit).host]->send(message);
+}
+
+// True when the unit still waits for its agent, and now does no longer. on_exited follows.
+bool ProcessHost::give_up_waiting(std::size_t unit, const std::string& text) {
+  if (!units_[unit].cut.has_value()) return false;
+  units_[unit].cut.reset();
+  units_[unit].held.clear();
+  end(unit, text);
+  return true;
+}
+
+void ProcessHost::take_output(bool take) {
+  if (take == takes_output_) return;
+  takes_output_ = take;
+  for (std::size_t host = 0; host < agents_.size(); ++host) say_flow(host);
+}
+
+std::string ProcessHost::make_key(std::size_t unit) {
+  if (start_.outside_key.empty()) return {};
+  keys_[unit] = make_curve_keys();
+  return keys_[unit].public_key;
+}
+
+std::string ProcessHost::place(std::size_t unit, bool needed) {
+  std::string shortage = places_.place(unit, needed);
+  if (!shortage.empty()) return needed && may_wait(unit) ? std::string() : shortage;
+  const std::size_t host = places_.of(unit).host;
+  if (!needed && agents_[host]->dials() && !there_.contains(host)) {
+    shortage = places_.host(host).spec.name + " is not there yet";
+  }
+  return shortage;
+}
+
+// A lost host that it may have is dialed.
+bool ProcessHost::may_wait(std::size_t unit) const { return redial_ != nullptr && places_.misses_host(unit); }
+
+std::string ProcessHost::delay(std::size_t unit) {
+  if (!units_[unit].cut.has_value()) return {};
+  const std::string shortage = places_.place(unit, /*needed=*/true);
+  return shortage.empty() ? "its host has not come up" : kNoHost + shortage;
+}
+
+void ProcessHost::start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) {
+  units_[unit] = {.incarnation = incarnation, .up = true};
+  output_.begin(unit);
+  const std::size_t host = places_.of(unit).host;
+  if (host != UnitPlace::kNowhere && agents_[host]->dials() && !there_.contains(host)) {
+    units_[unit].cut = cut;
+    return;
+  }
+  start_there(unit, cut);
+}
+
+void ProcessHost::start_there(std::size_t unit, const std::filesystem::path& cut) {
+  const std::uint32_t incarnation = units_[unit].incarnation;
+  const std::size_t host = places_.of(unit).host;
+  if (host != UnitPlace::kNowhere && !agents_[host]->open() && !agents_[host]->dials()) places_.lose(host);
+  if (const std::string problem = places_.place(unit, /*needed=*/true); !problem.empty()) {
+    if (!may_wait(unit)) return end(unit, kNotStarted + kNoHost + problem);
+    units_[unit].cut = cut;
+    return events_->on_news(topology_.units[unit].name + " waits: " + kNoHost + problem);
+  }
+  const UnitPlace& place = places_.of(unit);
+  control::StartT start;
+  start.fingerprint = start_.fingerprint;
+  start.entry = start_.entry;
+  start.configuration = start_.configuration;
+  start.seed = start_.seed;
+  start.run = start_.run;
+  const std::string& directory = places_.host(place.host).directory;
+  start.sends_cuts = !start_.directory.empty() && !directory.empty();
+  start.directory = start.sends_cuts ? directory : start_.directory;
+  start.token = start_.token;
+  try {
+    start.cut = start.sends_cuts && !cut.empty() ? send_cut(unit, cut) : cut.string();
+  } catch (const Error& error) {
+    return end(unit, kNotStarted + error.text());
+  }
+  start.nodes = topology_.units[unit].nodes;
+  start.patient = start_.patient;
+  start.serialize = start_.serialize;
+  start.deadline = start_.deadline.count();
+  start.keep_cuts = start_.keep_cuts;
+  start.path = static_cast<std::uint8_t>(start_.path);
+  start.shared_memory = start_.shared_memory;
+  start.listen = place.listen;
+  start.public_key = std::move(keys_[unit].public_key);
+  start.secret_key = std::move(keys_[unit].secret_key);
+  start.outside_key = start_.outside_key;
+  control::SpawnT spawn;
+  spawn.name = topology_.units[unit].name;
+  spawn.environment = place.environment;
+  spawn.environment.push_back(run_mark(start_.mark, host_of(unit)));
+  spawn.environment.push_back(node_mark(start_.mark, unit, incarnation));
+  spawn.cores = place.cores;
+  spawn.memory = place.memory;
+  spawn.directory = place.directory;
+  spawn.debugger = place.debugger;
+  spawn.start = pack(unit, incarnation, std::move(start));
+  if (spawn.start.size() + kSmallMessages > kLargeMessages) {
+    return end(unit, kNotStarted + "its configuration has " + std::to_string(start_.configuration.size()) +
+                         " bytes, which is too much; name a file in it instead");
+  }
+  tell(unit, std::move(spawn));
+}
+
+// Sends what the unit's nodes have saved to its host. Returns where it is there.
+std::string ProcessHost::send_cut(std::size_t unit, const std::filesystem::path& cut) {
+  const UnitPlace& place = places_.of(unit);
+  const std::uint32_t incarnation = units_[unit].incarnation;
+  for (const NodeId node : topology_.units[unit].nodes) {
+    const Topology::Node& one = topology_.nodes[node];
+    if (!one.member) continue;
+    agents_[place.host]->send_all(
+        pieces_of(cut_file(cut, one.name), {.unit = unit, .incarnation = incarnation, .node = node, .name = one.name}));
+  }
+  return restore_directory(places_.host(place.host).directory, unit, incarnation);
+}
+
+// A piece of what a node on another host has saved.
+void ProcessHost::keep(const control::Message& message, const control::Piece& piece) {
+  if (message.incarnation() != units_[message.unit()].incarnation) return;
+  try {
+    put_piece(cut_file(cut_directory(start_.directory, piece.step()), topology_.nodes[piece.node()].name), piece);
+    if (piece.last()) kept_.insert({piece.node(), piece.step()});
+  } catch (const Error& error) {
+    events_->on_not_saved(piece.node(), message.incarnation(), piece.step(), error);
+  }
+}
+
+void ProcessHost::update(std::size_t unit, std::span<const PeerState> peers) {
+  control::UpdateT update;
+  for (const PeerState& peer : peers) {
+    auto& entry = update.peers.emplace_back(std::make_unique<control::PeerT>());
+    entry->node = peer.node;
+    entry->incarnation = peer.incarnation;
+    entry->endpoint = peer.endpoint;
+    entry->key = peer.key;
+    entry->gone = peer.gone;
+    entry->text = peer.text;
+    entry->epoch = peer.epoch;
+  }
+  tell(unit, std::move(update));
+}
+
+void ProcessHost::run(NodeId node) {
+  control::RunNodeT run;
+  run.node = node;
+  tell(topology_.nodes[node].unit, std::move(run));
+}
+
+void ProcessHost::may_save(NodeId node) {
+  control::MaySaveT may_save;
+  may_save.node = node;
+  tell(topology_.nodes[node].unit, std::move(may_save));
+}
+
+void ProcessHost::stop(std::size_t unit, const std::string& reason, bool run_ends) {
+  control::StopT stop;
+  stop.reason = reason;
+  stop.run_ends = run_ends;
+  if (give_up_waiting(unit, "")) return;
+  units_[unit].stop = Stop::asked;
+  tell(unit, std::move(stop));
+}
+
+// A process whose nodes have stopped stays until all that stop with it have heard of that: else a call of theirs would
+// end because its callee is gone.
+void ProcessHost::let_leave() {
+  for (const Unit& unit : units_) {
+    if (unit.up && unit.stop == Stop::asked) return;
+  }
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    if (!units_[unit].up || units_[unit].stop != Stop::heard) continue;
+    units_[unit].stop = Stop::may_leave;
+    tell(unit, control::LeaveT());
+  }
+}
+
+void ProcessHost::kill(std::size_t unit) {
+  if (!give_up_waiting(unit, "did not start: " + delay(unit))) tell(unit, control::KillT());
+}
+
+void ProcessHost::probe(NodeId node) {
+  control::ProbeT probe;
+  probe.node = node;
+  tell(topology_.nodes[node].unit, std::move(probe));
+}
+
+void ProcessHost::measure(std::span<const std::size_t> units) {
+  for (const std::size_t unit : units) tell(unit, control::MeasureT());
+}
+
+void ProcessHost::end(std::size_t unit, const std::string& text) {
+  units_[unit].up = false;
+  loop_.post([this, unit, incarnation = units_[unit].incarnation, text] {
+    output_.finish(unit);
+    events_->on_exited(unit, incarnation, {.text = text});
+  });
+}
+
+// The agents do not do what they are told: their children die with them.
+void ProcessHost::abandon(const std::string& why) {
+  for (const auto& agent : agents_) {
+    agent->kill();
+    agent->close();
+  }
+  kill_marked(run_mark(start_.mark));
+  events_->on_lost(why + ", so its agent was killed");
+}
+
+void ProcessHost::lose(std::size_t host, const std::string& why) {
+  if (!agents_[host]->remote()) {
+    // The nodes got the parent-death signal; what they started did not.
+    kill_marked(run_mark(start_.mark));
+    events_->on_lost("it ended (was it killed?), and all nodes of this host with it: " + why);
+    return;
+  }
+  there_.erase(host);
+  if (!agents_[host]->dials()) places_.lose(host);
+  if (redial_ != nullptr && places_.host(host).spec.launch == Launch::ssh) redial_->dial(host);
+  const HostCapacity& lost = places_.host(host);
+  const std::string name = lost.spec.name + (lost.machine.empty() ? "" : " on " + lost.machine);
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    if (units_[unit].up && !units_[unit].cut.has_value() && places_.of(unit).host == host) {
+      end(unit, "was lost with its host " + name + ": " + why);
+    }
+  }
+}
+
+void ProcessHost::handle(std::size_t host, std::span<const std::uint8_t> bytes) {
+  const control::Message* message = unpack(bytes);
+  if (message == nullptr || message->unit() >= topology_.units.size()) return;
+  if (const auto* hello = message->body_as_Hello()) return welcome(host, *hello);
+  const std::size_t unit = message->unit();
+  if (places_.of(unit).host != host) return;  // it has another host now
+  if (const auto* output = message->body_as_Output()) {
+    if (output->bytes() != nullptr) {
+      output_.take(unit, output->error(),
+                   {reinterpret_cast<const char*>(output->bytes()->data()), output->bytes()->size()});
+    }
+  } else if (const auto* spawned = message->body_as_Spawned()) {
+    events_->on_spawned(unit, message->incarnation(), spawned->pid());
+  } else if (const auto* used = message->body_as_Used()) {
+    events_->on_measured(unit, message->incarnation(), {.use = ProcessUse{used->cpu(), used->memory()}});
+  } else if (const auto* measured = message->body_as_Measured()) {
+    events_->on_measured(unit, message->incarnation(), unpack_calls(*measured));
+  } else if (const auto* exited = message->body_as_Exited()) {
+    output_.finish(unit);
+    if (units_[unit].incarnation == message->incarnation()) units_[unit].up = false;
+    let_leave();
+    events_->on_exited(unit, message->incarnation(),
+                       {.code = exited->code(),
+                        .signal = exited->signal(),
+                        .core = exited->core(),
+                        .out_of_memory = exited->out_of_memory(),
+                        .text = text_of(exited->text())});
+  } else {
+    handle_node(*message);
+  }
+}
+
+void ProcessHost::handle_node(const control::Message& message) {
+  const std::uint32_t incarnation = message.incarnation();
+  const auto known = [&](NodeId node) {
+    return node < topology_.nodes.size() && topology_.nodes[node].unit == message.unit();
+  };
+  if (message.body_as_Stopping() != nullptr && incarnation == units_[message.unit()].incarnation) {
+    units_[message.unit()].stop = Stop::heard;
+    let_leave();
+  } else if (const auto* ready = message.body_as_Ready(); ready != nullptr && known(ready->node())) {
+    events_->on_ready(ready->node(), incarnation, text_of(ready->endpoint()));
+  } else if (const auto* finished = message.body_as_Finished(); finished != nullptr && known(finished->node())) {
+    events_->on_finished(finished->node(), incarnation);
+  } else if (const auto* failed = message.body_as_Failed(); failed != nullptr && known(failed->node())) {
+    events_->on_failed(failed->node(), incarnation, error_of(*failed));
+  } else if (const auto* stop = message.body_as_StopRequested(); stop != nullptr && known(stop->node())) {
+    events_->on_stop_requested(stop->node(), incarnation, text_of(stop->reason()));
+  } else if (const auto* made = message.body_as_ProgressMade(); made != nullptr && known(made->node())) {
+    Progress progress{.step = made->step(), .total = made->total()};
+    if (made->values() != nullptr) {
+      for (const auto* value : *made->values()) progress.values.emplace_back(text_of(value->name()), value->value());
+    }
+    events_->on_progress(made->node(), incarnation, progress);
+  } else if (const auto* piece = message.body_as_Piece(); piece != nullptr && known(piece->node())) {
+    keep(message, *piece);
+  } else if (const auto* saved = message.body_as_Saved(); saved != nullptr && known(saved->node())) {
+    const bool sent = !places_.host(places_.of(message.unit()).host).directory.empty();
+    if (!sent || kept_.erase({saved->node(), saved->step()}) > 0) {
+      events_->on_saved(saved->node(), incarnation, saved->step());
+    } else {  // it could not be kept, as has been told
+      may_save(saved->node());
+    }
+  } else if (const auto* not_saved = message.body_as_NotSaved(); not_saved != nullptr && known(not_saved->node())) {
+    events_->on_not_saved(not_saved->node(), incarnation, not_saved->step(),
+                          Error(ErrorKind::failed, text_of(not_saved->text())));
+  } else if (const auto* alive = message.body_as_Alive(); alive != nullptr && known(alive->node())) {
+    events_->on_alive(alive->node(), incarnation);
+  } else if (const auto* busy = message.body_as_Busy(); busy != nullptr && known(busy->node())) {
+    events_->on_busy(busy->node(), incarnation, text_of(busy->work()), Duration(busy->age()));
+  }
+}
+
+}  // namespace lp::internal

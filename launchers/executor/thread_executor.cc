@@ -1,0 +1,207 @@
+#include "launchers/executor/thread_executor.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "launchers/control/measurement.h"
+#include "lp/base/error.h"
+
+namespace lp::internal {
+namespace {
+constexpr auto kTimeToEnd = std::chrono::seconds(1);   // of a node that is killed without having been stopped before
+constexpr auto kSlice = std::chrono::milliseconds(5);  // the ender waits for one node, before it looks at the others
+}  // namespace
+
+struct ThreadHost::Ender {
+  std::mutex mutex;
+  std::vector<Ending> added;
+  std::vector<std::pair<std::size_t, Time>> deadlines;  // new ones, by unit
+  bool closing = false;
+  Event work;
+  Function<void(const Ending&)> ended;  // called in the ender's thread
+
+  void serve(Runtime& runtime) {
+    std::vector<Ending> endings;
+    for (;;) {
+      {
+        const std::lock_guard lock(mutex);
+        std::move(added.begin(), added.end(), std::back_inserter(endings));
+        added.clear();
+        for (const auto& [unit, deadline] : deadlines) {
+          for (Ending& ending : endings) {
+            if (ending.unit == unit) ending.deadline = std::min(ending.deadline, deadline);
+          }
+        }
+        deadlines.clear();
+        if (closing) return;
+      }
+      const std::size_t before = endings.size();
+      std::erase_if(endings, [&](Ending& ending) { return is_over(runtime, ending); });
+      if (endings.empty()) {
+        work.wait();
+      } else if (endings.size() == before) {
+        runtime.join(endings.front().nodes.front(), std::min(after(kSlice), endings.front().deadline));
+        std::rotate(endings.begin(), endings.begin() + 1, endings.end());
+      }
+    }
+  }
+
+  bool is_over(Runtime& runtime, Ending& ending) {
+    const bool late = now() >= ending.deadline;
+    std::erase_if(ending.nodes, [&](NodeId node) {
+      if (runtime.join(node, now())) return true;
+      if (!late) return false;
+      runtime.abandon(node);
+      ending.abandoned = true;
+      return true;
+    });
+    if (!ending.nodes.empty()) return false;
+    const std::lock_guard lock(mutex);
+    if (!closing) ended(ending);
+    return true;
+  }
+};
+
+ThreadHost::ThreadHost(const Topology& topology, Places places, Loop& loop)
+    : topology_(topology),
+      places_(std::move(places)),
+      loop_(loop),
+      incarnations_(topology.units.size()),
+      stopping_(topology.units.size()),
+      ender_(std::make_shared<Ender>()) {}
+
+ThreadHost::~ThreadHost() { close(); }
+
+bool ThreadHost::close() {
+  {
+    const std::lock_guard lock(ender_->mutex);
+    ender_->closing = true;
+  }
+  ender_->work.set();
+  if (!thread_.join_until(after(kTimeToEnd))) {
+    thread_.abandon();
+    left_behind_ = true;
+  }
+  return !left_behind_;
+}
+
+void ThreadHost::attach(Runtime& runtime, HostEvents& events) {
+  runtime_ = &runtime;
+  events_ = &events;
+  ender_->ended = [this](const Ending& ending) {
+    loop_.post([this, unit = ending.unit, incarnation = ending.incarnation, abandoned = ending.abandoned] {
+      events_->on_exited(unit, incarnation, {.abandoned = abandoned});
+    });
+  };
+  thread_ = spawn("ender", [ender = ender_, &runtime] { ender->serve(runtime); });
+}
+
+void ThreadHost::start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) {
+  incarnations_[unit] = incarnation;
+  stopping_[unit] = false;
+  for (const NodeId node : topology_.units[unit].nodes) {
+    try {
+      runtime_->start(node, incarnation, topology_.nodes[node].member ? cut : std::filesystem::path());
+    } catch (const Error& error) {  // no thread left
+      on_failed(node, incarnation, error);
+    }
+  }
+}
+
+// Who is up is known in this process; who of a group is there is not.
+void ThreadHost::update(std::size_t, std::span<const PeerState> peers) {
+  std::vector<PeerState> news;
+  std::copy_if(peers.begin(), peers.end(), std::back_inserter(news),
+               [](const PeerState& one) { return one.epoch > 0; });
+  if (!news.empty()) runtime_->update(news);
+}
+
+void ThreadHost::run(NodeId node) { runtime_->run(node); }
+
+void ThreadHost::may_save(NodeId node) { runtime_->may_save(node); }
+
+void ThreadHost::stop(std::size_t unit, const std::string& reason, bool run_ends) {
+  if (run_ends) runtime_->end_run();
+  if (stopping_[unit]) return;
+  stopping_[unit] = true;
+  for (const NodeId node : topology_.units[unit].nodes) runtime_->stop(node, reason);
+  end({.unit = unit, .incarnation = incarnations_[unit], .nodes = topology_.units[unit].nodes});
+}
+
+void ThreadHost::kill(std::size_t unit) {
+  const Time deadline = stopping_[unit] ? now() : after(kTimeToEnd);
+  stop(unit, "it is replaced", false);
+  {
+    const std::lock_guard lock(ender_->mutex);
+    ender_->deadlines.emplace_back(unit, deadline);
+  }
+  ender_->work.set();
+}
+
+void ThreadHost::end(Ending ending) {
+  {
+    const std::lock_guard lock(ender_->mutex);
+    ender_->added.push_back(std::move(ending));
+  }
+  ender_->work.set();
+}
+
+void ThreadHost::probe(NodeId node) {
+  if (const auto work = runtime_->work(node)) {
+    loop_.post([this, node, incarnation = incarnation_of(node), work = *work] {
+      events_->on_busy(node, incarnation, work.text, work.age);
+    });
+  }
+  runtime_->probe(node, [this, node, incarnation = incarnation_of(node)] {
+    loop_.post([this, node, incarnation] { events_->on_alive(node, incarnation); });
+  });
+}
+
+void ThreadHost::measure(std::span<const std::size_t> units) {
+  std::map<std::string, std::size_t> unit_of;
+  std::map<std::size_t, std::vector<CallStatistics>> calls;
+  for (const Topology::Node& node : topology_.nodes) unit_of.emplace(node.name, node.unit);
+  for (CallStatistics& one : runtime_->calls()) {
+    if (const auto at = unit_of.find(one.caller); at != unit_of.end()) calls[at->second].push_back(std::move(one));
+  }
+  for (const std::size_t unit : units) {
+    Measurement measurement = measurement_of(std::move(calls[unit]));
+    measurement.use.emplace();  // that of a thread is not known
+    events_->on_measured(unit, incarnations_[unit], std::move(measurement));
+  }
+}
+
+void ThreadHost::abandon(const std::string& why) {
+  for (std::size_t unit = 0; unit < stopping_.size(); ++unit) {
+    if (!stopping_[unit]) continue;
+    events_->on_exited(unit, incarnations_[unit], {.abandoned = true, .text = why});
+  }
+}
+
+void ThreadHost::on_ready(NodeId node, std::uint32_t incarnation) {
+  loop_.post([this, node, incarnation] { events_->on_ready(node, incarnation, std::string()); });
+}
+void ThreadHost::on_finished(NodeId node, std::uint32_t incarnation) {
+  loop_.post([this, node, incarnation] { events_->on_finished(node, incarnation); });
+}
+void ThreadHost::on_failed(NodeId node, std::uint32_t incarnation, const Error& error) {
+  loop_.post([this, node, incarnation, error] { events_->on_failed(node, incarnation, error); });
+}
+void ThreadHost::on_stop_requested(NodeId node, const std::string& reason) {
+  loop_.post([this, node, reason] { events_->on_stop_requested(node, incarnation_of(node), reason); });
+}
+void ThreadHost::on_progress(NodeId node, const Progress& progress) {
+  loop_.post([this, node, progress] { events_->on_progress(node, incarnation_of(node), progress); });
+}
+void ThreadHost::on_saved(NodeId node, std::uint64_t step) {
+  loop_.post([this, node, step] { events_->on_saved(node, incarnation_of(node), step); });
+}
+
+void ThreadHost::on_not_saved(NodeId node, std::uint64_t step, const Error& error) {
+  loop_.post([this, node, step, error] { events_->on_not_saved(node, incarnation_of(node), step, error); });
+}
+
+}  // namespace lp::internal

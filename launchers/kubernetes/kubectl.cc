@@ -1,0 +1,323 @@
+#include "launchers/kubernetes/kubectl.h"
+
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include "launchers/control/message_stream.h"
+#include "launchers/kubernetes/manifests.h"
+#include "launchers/os/exit_status.h"
+#include "launchers/os/shell_quote.h"
+#include "launchers/os/signals.h"
+#include "launchers/os/spawn.h"
+#include "launchers/record/run_directory.h"
+#include "lp/base/descriptor.h"
+#include "lp/base/error.h"
+#include "lp/base/json.h"
+#include "lp/base/json_value.h"
+#include "lp/base/scheduler.h"
+
+namespace lp::internal {
+namespace {
+
+constexpr auto kPeriod = std::chrono::seconds(1);       // between two looks at the pods
+constexpr auto kTimeToTell = std::chrono::seconds(10);  // of a kubelet whose pod has ended
+constexpr auto kPatience = std::chrono::minutes(2);     // with a cluster that does not answer
+constexpr const char* kKinds = "job,pod,service,secret,configmap,serviceaccount";
+constexpr const char* kCoordinator = "coordinator";
+constexpr const char* kOutOfMemory = "OOMKilled";
+constexpr int kFailed = 1;
+constexpr int kTerminated = 128 + 15;  // what a program does that Kubernetes has stopped
+
+// What a program prints, as it comes, a line at a time. The stream may break off without a word, as when its kubelet
+// cannot be reached for a while: then it begins again, and what came before is left out. With `json` its result, which
+// is the last line that is an object, goes to standard output at the end, and everything else to standard error: the
+// cluster keeps no order between the two.
+class Lines {
+ public:
+  Lines(std::string command, bool json) : command_(std::move(command)), json_(json) {}
+  ~Lines() { end(); }
+  Lines(const Lines&) = delete;
+  Lines& operator=(const Lines&) = delete;
+
+  bool open() const { return static_cast<bool>(stream_); }
+  int fd() const { return stream_.number(); }
+
+  void begin() {
+    const SocketPair ends = make_socket_pair();
+    stream_ = Descriptor(ends.ours);
+    const Descriptor theirs(ends.theirs);
+    process_ = spawn_command({"/bin/sh", "-c", command_ + " </dev/null"}, theirs.number(), STDERR_FILENO);
+    skip_ = passed_;
+  }
+  void end() {
+    stream_ = Descriptor();
+    if (process_ < 0) return;
+    kill(-process_, SIGKILL);  // it may wait for a kubelet that does not answer
+    waitpid(std::exchange(process_, -1), nullptr, 0);
+  }
+
+  // Passes on what is there. False at the end.
+  bool pass() {
+    std::array<char, 65536> bytes;
+    ssize_t got = 0;
+    while ((got = recv(fd(), bytes.data(), bytes.size(), MSG_DONTWAIT)) > 0) {
+      const auto known = std::min(static_cast<std::size_t>(got), skip_);
+      skip_ -= known;
+      passed_ += static_cast<std::size_t>(got) - known;
+      text_.append(bytes.data() + known, static_cast<std::size_t>(got) - known);
+      std::size_t begin = 0;
+      for (std::size_t end = 0; (end = text_.find('\n', begin)) != std::string::npos; begin = end + 1) {
+        take(text_.substr(begin, end + 1 - begin));
+      }
+      text_.erase(0, begin);
+    }
+    std::fflush(json_ ? stderr : stdout);
+    return got != 0;
+  }
+  void finish() {
+    take(std::exchange(text_, {}));
+    std::fputs(result_.c_str(), stdout);
+    std::fflush(stdout);
+  }
+
+ private:
+  void take(std::string line) {
+    if (json_ && line.starts_with('{')) std::swap(line, result_);
+    std::fwrite(line.data(), 1, line.size(), json_ ? stderr : stdout);
+  }
+
+  const std::string command_;
+  const bool json_;
+  Descriptor stream_;
+  pid_t process_ = -1;
+  std::size_t passed_ = 0;  // bytes, of which the stream that has begun again
+  std::size_t skip_ = 0;    // will bring so many once more
+  std::string text_;        // of a line that has not ended
+  std::string result_;      // what looks like it, so far
+};
+
+// What will not change by itself.
+bool cannot_begin(const std::string& reason) {
+  constexpr std::array<std::string_view, 5> kReasons{"ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName",
+                                                     "CreateContainerConfigError", "RunContainerError"};
+  return std::find(kReasons.begin(), kReasons.end(), reason) != kReasons.end();
+}
+
+// Kubernetes keeps the beginning of what is too long.
+bool is_record(const std::string& text) {
+  try {
+    return JsonValue::parse(text).find("success") != nullptr;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+// The container of a pod.
+struct Kubectl::Pod {
+  std::string host{};     // its name in the run
+  std::string phase{};    // "Running"
+  std::string waits{};    // why: "ImagePullBackOff"
+  std::string text{};     // the same, at length
+  std::string ended{};    // how: "Completed", "OOMKilled"
+  std::string code{};     // with which it ended
+  std::string before{};   // how the one before it had ended, which it replaced
+  std::string place{};    // why no node has it
+  std::string grace{};    // seconds that it may take to end when it is deleted
+  std::string deleted{};  // when it shall have ended; empty: nobody has deleted it
+  std::string result{};   // that it has left
+
+  Duration time_to_end() const { return std::chrono::seconds(std::atoi(grace.c_str())) + kTimeToTell; }
+  bool over() const { return !code.empty() || phase == "Failed"; }  // one that is evicted may have no code
+};
+
+std::string Kubectl::ask(const std::string& arguments) const {
+  FILE* const pipe = popen((command_ + " " + arguments + " 2>&1 </dev/null").c_str(), "re");
+  if (pipe == nullptr) throw Error(ErrorKind::failed, "cannot start kubectl");
+  std::string said;
+  std::array<char, 4096> bytes;
+  while (const std::size_t got = std::fread(bytes.data(), 1, bytes.size(), pipe)) said.append(bytes.data(), got);
+  if (pclose(pipe) != 0) {
+    while (!said.empty() && said.back() == '\n') said.pop_back();
+    throw Error(ErrorKind::failed, "kubectl: " + (said.empty() ? "it failed" : said));
+  }
+  return said;
+}
+
+std::string CoordinatorState::end() const {
+  if (job.name.empty()) return "its coordinator's pod is not in the cluster any more: it was deleted, or lost its node";
+  return "its coordinator ended with exit code " + std::to_string(job.code) + job.why();
+}
+
+ResultRecord keep_result(const std::filesystem::path& directory, const CoordinatorState& state,
+                         const std::string& reason) {
+  const std::filesystem::path path = directory / "result.json";
+  std::ifstream file(path);
+  const std::string there{std::istreambuf_iterator<char>(file), {}};
+  if (!there.empty()) return from_json<ResultRecord>(JsonValue::parse(there));
+  std::string text = state.result;
+  if (text.empty()) {
+    ResultRecord record{.reason = reason, .stopped_by = reason, .exit_code = kInterrupted};
+    if (reason.empty()) {
+      record.cause.what = state.end();
+      record.exit_code = state.job.name.empty() ? kFailed : state.job.code;
+    }
+    record.ended = static_cast<double>(wall_clock()) / 1e9;
+    text = to_json(record);
+  }
+  std::string error;
+  if (!write_file(path, text + "\n", error)) std::fprintf(stderr, "lp: %s\n", error.c_str());
+  return from_json<ResultRecord>(JsonValue::parse(text));
+}
+
+void Kubectl::create(const std::string& file) const { ask("create -f " + shell_word(file)); }
+
+void Kubectl::remove(const std::string& run) const {
+  const std::string all =
+      std::string("delete ") + kKinds + " --ignore-not-found --selector=" + kRunLabel + "=" + object_name(run);
+  Duration longest = kTimeToTell;
+  for (const Pod& pod : pods_of(run)) longest = std::max(longest, pod.time_to_end());
+  try {
+    ask(all + " --timeout=" + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(longest).count()) + "s");
+  } catch (const Error&) {
+    // A kubelet that cannot be reached does not say that its pods have ended; it ends them when it can be reached
+    // again.
+    ask(all + " --force --grace-period=0");
+  }
+}
+
+std::vector<Kubectl::Pod> Kubectl::pods_of(const std::string& run) const {
+  constexpr const char* kFields =
+      "{range .items[*]}{.spec.hostname}{\"\\t\"}{.status.phase}{\"\\t\"}"
+      "{.status.containerStatuses[0].state.waiting.reason}{\"\\t\"}{.status.containerStatuses[0].state.waiting.message}"
+      "{\"\\t\"}{.status.containerStatuses[0].state.terminated.reason}{\"\\t\"}"
+      "{.status.containerStatuses[0].state.terminated.exitCode}{\"\\t\"}"
+      "{.status.containerStatuses[0].lastState.terminated.reason}{\"\\t\"}"
+      "{.status.conditions[?(@.reason==\"Unschedulable\")].message}{\"\\t\"}"
+      "{.spec.terminationGracePeriodSeconds}{\"\\t\"}{.metadata.deletionTimestamp}{\"\\t\"}"
+      "{.status.containerStatuses[0].state.terminated.message}{\"\\n\"}{end}";
+  std::istringstream lines(ask("get pods --selector=" + std::string(kRunLabel) + "=" + object_name(run) +
+                               " -o jsonpath=" + shell_word(kFields)));
+  std::vector<Pod> pods;
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream fields(line);
+    Pod pod;
+    for (std::string* field : {&pod.host, &pod.phase, &pod.waits, &pod.text, &pod.ended, &pod.code, &pod.before,
+                               &pod.place, &pod.grace, &pod.deleted, &pod.result})
+      std::getline(fields, *field, '\t');
+    if (!pod.host.empty()) pods.push_back(std::move(pod));
+  }
+  return pods;
+}
+
+// What is wrong with the pod, for people; empty: nothing.
+std::string Kubectl::trouble_of(const Pod& pod) {
+  if (pod.ended == kOutOfMemory || pod.before == kOutOfMemory) return "was OOMKilled: it took more memory than it may";
+  if (!pod.place.empty()) return "waits for a node: " + pod.place;
+  if (pod.waits.empty() || pod.waits == "ContainerCreating" || pod.waits == "PodInitializing") return {};
+  return "waits: " + pod.waits + (pod.text.empty() ? "" : ": " + pod.text);
+}
+
+CoordinatorState Kubectl::state_of(const std::optional<Pod>& coordinator) {
+  if (!coordinator.has_value()) return {};
+  CoordinatorState state{.result = is_record(coordinator->result) ? coordinator->result : std::string()};
+  state.job.reason = trouble_of(*coordinator);
+  state.job.code = coordinator->code.empty() ? kFailed : std::atoi(coordinator->code.c_str());
+  if (coordinator->over()) {
+    state.job.name = state.job.code == 0 ? "COMPLETED" : "FAILED";
+    if (state.job.reason.empty() && state.job.code > 128)
+      state.job.reason = "was ended by " + signal_name(state.job.code - 128);
+  } else {
+    state.job.name = coordinator->phase == "Running" ? "RUNNING" : "PENDING";
+  }
+  return state;
+}
+
+std::optional<Kubectl::Pod> Kubectl::coordinator_of(const std::string& run) const {
+  for (Pod& pod : pods_of(run)) {
+    if (pod.host == kCoordinator) return std::move(pod);
+  }
+  return std::nullopt;
+}
+
+CoordinatorState Kubectl::look_at(const std::string& run) const { return state_of(coordinator_of(run)); }
+
+std::pair<int, CoordinatorState> Kubectl::follow(const std::string& run, bool json) const {
+  const std::string pod_name = coordinator_pod(run);
+  std::map<std::string, std::string> said;  // of each pod
+  Interrupts interrupts;
+  Poller poller;
+  poller.add(interrupts.fd(), 0);
+  std::array<Poller::Ready, 2> ready;
+  Lines lines(command_ + " logs --follow " + pod_name, json);
+  bool whole = false;  // they have begun when the program had ended
+  bool stopped = false;
+  Time late = kNever;  // for them, after the program; and for the end of a coordinator that was deleted
+  for (Time answered = now();;) {
+    const Time asked = now();
+    std::optional<Pod> coordinator;
+    try {
+      for (Pod& pod : pods_of(run)) {
+        const std::string trouble = trouble_of(pod);
+        if (!trouble.empty() && std::exchange(said[pod.host], trouble) != trouble) {
+          std::fprintf(stderr, "lp: pod %s %s\n", pod.host.c_str(), trouble.c_str());
+        }
+        if (pod.host == kCoordinator) coordinator = std::move(pod);
+      }
+      answered = now();
+    } catch (const Error&) {  // the cluster is busy
+      if (now() - answered > kPatience) throw;
+    }
+    const bool over = coordinator.has_value() && coordinator->over();
+    if (over) late = std::min(late, after(kPatience));
+    if (coordinator.has_value() && !over && !coordinator->deleted.empty()) {
+      late = std::min(late, after(coordinator->time_to_end()));
+      if (passed(late)) coordinator.reset();  // its kubelet cannot be reached
+    }
+    const bool there = coordinator.has_value();
+    if (there && !stopped && cannot_begin(coordinator->waits)) {
+      throw Error(ErrorKind::failed, "the program cannot begin in Kubernetes: it " + said[kCoordinator]);
+    }
+    if (there && !lines.open() && !whole && (coordinator->phase == "Running" || !coordinator->code.empty())) {
+      lines.begin();
+      poller.add(lines.fd(), 1);
+      whole = over;
+    }
+    const bool ended = there ? over : answered >= asked;
+    if (ended && (!lines.open() || passed(late))) {
+      lines.finish();
+      CoordinatorState state = state_of(coordinator);
+      if (stopped && (!there || state.job.code == kTerminated)) return {kInterrupted, std::move(state)};
+      return {there ? state.job.code : kFailed, std::move(state)};
+    }
+    for (const Time next = after(kPeriod); !passed(next) && (lines.open() || !over);) {
+      const std::size_t count = poller.wait(ready, next);
+      for (std::size_t i = 0; i < count; ++i) {
+        if (ready[i].tag == 0 || lines.pass()) continue;
+        poller.remove(lines.fd());
+        lines.end();
+      }
+      while (interrupts.take() != 0) {
+        if (std::exchange(stopped, true)) return {kInterrupted, {}};
+        std::fprintf(stderr, "lp: %s is stopped; once more, and it is removed at once\n", run.c_str());
+        ask("delete pod " + pod_name + " --wait=false");
+      }
+    }
+  }
+}
+
+}  // namespace lp::internal

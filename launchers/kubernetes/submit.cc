@@ -1,0 +1,117 @@
+#include "launchers/kubernetes/submit.h"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launchers/kubernetes/kubectl.h"
+#include "launchers/kubernetes/manifests.h"
+#include "launchers/os/relaunch_command.h"
+#include "launchers/plan/earlier_run.h"
+#include "launchers/plan/placement.h"
+#include "launchers/record/run_directory.h"
+#include "launchers/record/run_recorder.h"
+#include "lp/base/descriptor.h"
+#include "lp/base/error.h"
+#include "lp/config/yaml.h"
+
+namespace lp::internal {
+namespace {
+
+constexpr std::array<std::string_view, 8> kForSubmitting{"--config=",        "--directory=",   "--image=", "--kubectl=",
+                                                         "--node-selector=", "--tolerations=", "--submit", "--render"};
+
+// The file holds the keys of the run, so it is for nobody else, and goes when they have been handed over.
+class PrivateFile {
+ public:
+  explicit PrivateFile(const std::string& text)
+      : path_((std::filesystem::temp_directory_path() / "lp-run-XXXXXX").string()), file_(mkstemp(path_.data())) {
+    if (!file_ || !write_all(file_.number(), text)) {
+      throw Error(ErrorKind::failed, "the manifests cannot be written below " +
+                                         std::filesystem::temp_directory_path().string() + ": is its disk full?");
+    }
+  }
+  ~PrivateFile() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  PrivateFile(const PrivateFile&) = delete;
+  PrivateFile& operator=(const PrivateFile&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  Descriptor file_;
+};
+
+// From then on the directory holds a run, which `lp` knows.
+Descriptor keep_record(const Program& program, const Plan& plan, const LaunchOptions& options,
+                       const std::string& kubectl) {
+  Descriptor taken = make_run_directory(options.directory);
+  Journal(options.directory)
+      .begin({.run = options.name,
+              .program = program.name(),
+              .launch = "kubernetes",
+              .kubectl = kubectl,
+              .seed = options.seed,
+              .resumed = options.resume.string()},
+             plan, resolved_configuration(options));
+  return taken;
+}
+
+// What the run has come to does not depend on that.
+bool remove(const Kubectl& kubectl, const std::string& run) {
+  try {
+    kubectl.remove(run);
+    return true;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "lp: what is left of %s must be removed with `lp stop`: %s\n", run.c_str(), error.what());
+    return false;
+  }
+}
+
+}  // namespace
+
+int submit_to_kubernetes(const LaunchFlags& flags, const Program& program, const LaunchOptions& options) {
+  const std::vector<std::string> command = own_command(kForSubmitting);
+  KubernetesRun run{.name = options.name,
+                    .image = flags.image,
+                    .flags = {command.begin() + 1, command.end()},
+                    .configuration = flags.config.empty() ? std::string() : read_config_file(flags.config),
+                    .node_selector = flags.node_selector,
+                    .tolerations = flags.tolerations,
+                    .grace = static_cast<int>(std::ceil(flags.grace))};
+  const Plan plan = plan_here(program, options);
+  if (flags.render) {
+    std::printf("%s", manifests(run, plan, nullptr).c_str());
+    return 0;
+  }
+  const Kubectl kubectl(flags.kubectl);
+  const RunKeys keys = make_run_keys(plan.processes);
+  const std::string text = manifests(run, plan, &keys);
+  const Descriptor taken = keep_record(program, plan, options, flags.kubectl);
+  try {
+    kubectl.create(PrivateFile(text).path());
+    if (!flags.directory.empty()) register_run(options.name, options.directory);
+    std::fprintf(stderr, "lp: %s runs in Kubernetes\n", object_name(run.name).c_str());
+    if (flags.submit) {
+      std::printf("%s\n", object_name(run.name).c_str());
+      return 0;
+    }
+    const auto [code, state] = kubectl.follow(run.name, flags.json);
+    const ResultRecord result = keep_result(options.directory, state, code == kInterrupted ? "Ctrl-C" : "");
+    if (state.result.empty() && !result.cause.what.empty()) std::fprintf(stderr, "lp: %s\n", result.cause.what.c_str());
+    remove(kubectl, run.name);
+    return state.job.name.empty() ? result.exit_code : code;  // `lp stop` may have been first
+  } catch (const Error&) {
+    if (remove(kubectl, run.name)) forget_run(options.directory);
+    throw;
+  }
+}
+
+}  // namespace lp::internal

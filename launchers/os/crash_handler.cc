@@ -1,0 +1,140 @@
+#include "launchers/os/crash_handler.h"
+
+#include <execinfo.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+
+#include "launchers/os/backtrace.h"
+#include "launchers/os/exit_status.h"
+#include "lp/base/error.h"
+#include "lp/rpc/core/node_core.h"
+
+// Of a sanitizer's runtime, where the executable has one.
+extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());  // NOLINT: its name
+
+namespace lp::internal {
+namespace {
+
+constexpr int kDeepest = 48;
+constexpr std::uintptr_t kNearStack = std::uintptr_t{1} << 16;  // of the stack's end, where a frame begins
+
+// A signal handler can reach nothing else. Written once, by main(), before any thread is there.
+std::array<char, 256> crash_title;
+std::array<char, 128> crash_code;       // where the program is
+std::array<char, 1 << 16> crash_stack;  // for the main thread, whose own may have overflowed
+
+void put(const char* text) { [[maybe_unused]] const auto size = write(STDERR_FILENO, text, strlen(text)); }
+
+// Libraries abort when they get no thread, and do not say which limit it is: whether a process could be made tells.
+void put_limit() {
+  const pid_t child = _Fork();  // fork() would take locks
+  if (child == 0) _exit(0);
+  if (child > 0) {
+    waitpid(child, nullptr, 0);
+  } else if (errno == EAGAIN) {
+    put("no thread or process can be started here: the limit is `ulimit -u`, /proc/sys/kernel/threads-max or the "
+        "container's pids.max: raise it, or run fewer nodes per host\n");
+  }
+}
+
+// "*** lp: worker/1: "
+void put_title() {
+  put(crash_title.data());
+  // Where nodes are threads, the title is the program's name.
+  if (const Frame* frame = current_frame(); frame != nullptr) {
+    const char* node = frame->node->name().c_str();
+    if (strstr(crash_title.data(), node) == nullptr) {
+      put("in ");
+      put(node);
+      put(": ");
+    }
+  }
+}
+
+void on_sanitizer_death() {
+  put_title();
+  put("was stopped by a sanitizer, whose report stands above\n");
+}
+
+// Where the stack was that the signal has interrupted; 0: unknown.
+std::uintptr_t stack_pointer([[maybe_unused]] const void* context) {
+#if defined(__x86_64__)
+  return static_cast<std::uintptr_t>(static_cast<const ucontext_t*>(context)->uc_mcontext.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  return static_cast<const ucontext_t*>(context)->uc_mcontext.sp;
+#else
+  return 0;
+#endif
+}
+
+// A stack ends at pages that nobody may touch: who has used it up is stopped there, close to its stack pointer.
+bool is_stack_overflow(const siginfo_t& info, const void* context) {
+  if ((info.si_signo != SIGSEGV && info.si_signo != SIGBUS) || info.si_code <= 0) return false;  // or somebody sent it
+  const std::uintptr_t stack = stack_pointer(context);
+  const auto fault = reinterpret_cast<std::uintptr_t>(info.si_addr);
+  return stack != 0 && (fault > stack ? fault - stack : stack - fault) < kNearStack;
+}
+
+void on_crash(int signal, siginfo_t* info, void* context) {
+  if (signal == SIGABRT) put_limit();
+  put_title();
+  const char* name = sigabbrev_np(signal);
+  put("SIG");
+  put(name == nullptr ? "?" : name);
+  if (is_stack_overflow(*info, context)) put(kStackOverflow.data());
+  put(", backtrace:\n");
+  put(crash_code.data());
+  std::array<void*, kDeepest> frames;
+  const int depth = backtrace(frames.data(), kDeepest);
+  // Behind the handler, its trampoline and the place itself stand return addresses: of the next instruction, which may
+  // be another function's first.
+  for (int i = 3; i < depth; ++i)
+    frames[static_cast<std::size_t>(i)] = static_cast<char*>(frames[static_cast<std::size_t>(i)]) - 1;
+  backtrace_symbols_fd(frames.data(), depth, STDERR_FILENO);
+  raise(signal);  // the handler is reset: this time it kills, once we return
+}
+
+}  // namespace
+
+void install_crash_handler(const std::string& name) {
+  const std::string title = "\n" + std::string(kCrashMark) + name.substr(0, crash_title.size() - 32) + ": ";
+  std::copy(title.begin(), title.end(), crash_title.begin());
+  const std::string code = code_line(own_code()) + "\n";
+  std::copy(code.begin(), code.end(), crash_code.begin());
+  std::array<void*, 1> frame;
+  backtrace(frame.data(), 1);  // loads what it needs, which a handler must not
+  stack_t stack{};
+  sigaltstack(nullptr, &stack);
+  const bool has_stack = (stack.ss_flags & SS_DISABLE) == 0;
+  stack.ss_flags = 0;
+  stack.ss_sp = crash_stack.data();
+  stack.ss_size = crash_stack.size();
+  if (!has_stack) sigaltstack(&stack, nullptr);
+  struct sigaction action {};
+  action.sa_sigaction = on_crash;
+  action.sa_flags = static_cast<int>(SA_RESETHAND | SA_ONSTACK | SA_SIGINFO);
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) {
+    struct sigaction before {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler == SIG_DFL) sigaction(signal, &action, nullptr);
+  }
+  if (__sanitizer_set_death_callback != nullptr) __sanitizer_set_death_callback(on_sanitizer_death);
+}
+
+std::string readable_frame(const std::string& line) {
+  const std::size_t begin = line.find("(_Z");
+  const std::size_t end = line.find('+', begin);
+  if (begin == std::string::npos || end == std::string::npos) return line;
+  const std::string mangled = line.substr(begin + 1, end - begin - 1);
+  return line.substr(0, begin + 1) + readable_type(mangled.c_str()) + line.substr(end);
+}
+
+}  // namespace lp::internal

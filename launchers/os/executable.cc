@@ -1,0 +1,80 @@
+#include "launchers/os/executable.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+#include <system_error>
+
+#include "launchers/os/shell_quote.h"
+#include "lp/base/error.h"
+
+namespace lp::internal {
+
+OwnBinary::OwnBinary() : file_(open("/proc/self/exe", O_RDONLY | O_CLOEXEC)) {
+  const auto fail = [](const std::string& what) {
+    throw Error(ErrorKind::failed, "this program cannot be copied to other hosts: " + what);
+  };
+  struct stat info {};
+  if (!file_ || fstat(file_.number(), &info) != 0) fail(std::strerror(errno));
+  size_ = static_cast<std::size_t>(info.st_size);
+  std::array<char, 80> identity{};
+  std::snprintf(identity.data(), identity.size(), "%ju %ju %jd.%09ld", static_cast<std::uintmax_t>(info.st_ino),
+                static_cast<std::uintmax_t>(info.st_size), static_cast<std::intmax_t>(info.st_ctim.tv_sec),
+                info.st_ctim.tv_nsec);
+  identity_ = identity.data();
+  utsname here{};
+  uname(&here);
+  machine_ = here.machine;
+  std::error_code ignored;
+  path_ = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  FILE* sum = popen(("sha256sum </proc/" + std::to_string(getpid()) + "/exe").c_str(), "re");
+  std::array<char, 65> digits{};
+  if (sum != nullptr && std::fgets(digits.data(), digits.size(), sum) != nullptr) hash_ = digits.data();
+  if (sum == nullptr || pclose(sum) != 0 || hash_.size() != 64) fail("sha256sum does not work here");
+}
+
+std::string OwnBinary::find(const std::string& otherwise) const {
+  std::ostringstream script;
+  script << "test \"$(uname -m)\" = " << machine_ << " || { echo \"the program was built for " << machine_
+         << ", and this host is $(uname -m)\" >&2; exit 1; }; "
+         << "same() { test -x \"$1\" && { test \"$(stat -Lc '%i %s %.9Z' \"$1\" 2>&1)\" = '" << identity_ << "' || "
+         << "case $(sha256sum <\"$1\") in " << hash_ << "*) : ;; *) false ;; esac; }; }; "
+         << "p=" << shell_word(path_) << "; "
+         << "if same \"$p\"; then :; else "
+         << "d=\"${XDG_CACHE_HOME:-$HOME/.cache}/lp/" << hash_ << "\"; "
+         << "p=\"$d\"/" << shell_word(std::filesystem::path(path_).filename()) << "; "
+         << "if same \"$p\"; then :; else " << otherwise << "; fi; fi; ";
+  return script.str();
+}
+
+std::string OwnBinary::take() const {
+  std::ostringstream script;
+  script << "echo " << shell_word(std::string(kWanted)) << "; umask 077; "
+         << "mkdir -p \"$d\" && head -c " << size_ << " >\"$p.$$\" && chmod 700 \"$p.$$\" && same \"$p.$$\" && "
+         << "mv \"$p.$$\" \"$p\" || { rm -f \"$p.$$\"; echo \"the program could not be copied to $d\" >&2; exit 1; }";
+  return script.str();
+}
+
+bool OwnBinary::send(int socket, std::size_t& sent) const {
+  std::array<char, 65536> bytes;
+  while (sent < size_) {
+    const ssize_t got = pread(file_.number(), bytes.data(), bytes.size(), static_cast<off_t>(sent));
+    if (got <= 0) return true;  // the other side sees that it is short
+    const ssize_t taken = ::send(socket, bytes.data(), static_cast<std::size_t>(got), MSG_NOSIGNAL);
+    if (taken < 0) return errno != EAGAIN;  // it will say why
+    sent += static_cast<std::size_t>(taken);
+  }
+  return true;
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,19 @@
+#include "launchers/os/foreground_terminal.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+namespace lp::internal {
+
+ForegroundTerminal::~ForegroundTerminal() {
+  if (!lent_ || isatty(STDIN_FILENO) == 0) return;
+  // A process in the background is stopped for this, unless it ignores the signal.
+  struct sigaction ignore {};
+  struct sigaction before {};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGTTOU, &ignore, &before);
+  tcsetpgrp(STDIN_FILENO, getpgrp());
+  sigaction(SIGTTOU, &before, nullptr);
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,341 @@
+#include "launchers/plan/placement.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "lp/base/enums.h"
+#include "lp/base/error.h"
+#include "lp/base/message.h"
+#include "lp/program/plan_check.h"
+
+namespace lp::internal {
+namespace {
+
+// The first `count` of them, which it has.
+template <class T>
+std::vector<T> take(std::vector<T>& from, std::size_t count) {
+  std::vector<T> taken(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(count));
+  from.erase(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(count));
+  return taken;
+}
+
+// Which hosts each group may have: all, or those that its placement names. In a run of several launchers those are of
+// its own.
+std::vector<std::vector<bool>> allowed_hosts(const Plan& plan, const std::vector<HostCapacity>& hosts,
+                                             const std::vector<GroupPlacement>& placements) {
+  std::vector<std::string> names;
+  for (const HostCapacity& host : hosts) names.push_back(host.spec.name);
+  std::vector<std::vector<bool>> allowed(plan.groups.size(), std::vector<bool>(hosts.size(), true));
+  for (const GroupPlacement& place : placements) {
+    for (std::size_t group = 0; group < plan.groups.size(); ++group) {
+      if (plan.groups[group].options.name != place.group || place.hosts.empty()) continue;
+      allowed[group].assign(hosts.size(), false);
+      for (const std::string& host : place.hosts) {
+        if (std::find(names.begin(), names.end(), host) == names.end()) {
+          throw Error(ErrorKind::failed, place.place() + ": group " + place.group + ": the run has no host " +
+                                             quote(host) + did_you_mean(host, names));
+        }
+        for (std::size_t at = 0; at < names.size(); ++at) {
+          if (names[at] != host) continue;
+          allowed[group][at] = true;
+          const std::string& launcher = plan.groups[group].launcher;
+          const std::string_view other = enum_name(hosts[at].spec.launch);
+          if (launcher.empty() || launcher == other) continue;
+          throw Error(ErrorKind::failed, place.place() + ": group " + place.group + " has the launcher " + launcher +
+                                             ", and its host " + host + " is one of " + std::string(other));
+        }
+      }
+    }
+  }
+  return allowed;
+}
+
+// Whether the program cannot begin without it: of an elastic group, the first nodes.
+bool is_needed(const Plan& plan, const Topology& topology, std::size_t unit) {
+  const auto& nodes = topology.units[unit].nodes;
+  return !topology.units[unit].elastic || std::any_of(nodes.begin(), nodes.end(), [&](NodeId node) {
+    return plan.nodes[node].index < plan.groups[plan.nodes[node].group].options.replicas.least;
+  });
+}
+
+// A host with all that the program asks for.
+HostCapacity ample_host(const Plan& plan, HostSpec spec) {
+  HostCapacity host{.spec = std::move(spec)};
+  std::size_t gpus = 0;
+  double cpus = 0;
+  for (const PlanNode& node : plan.nodes) {
+    const GroupOptions& asked = plan.groups[node.group].options;
+    gpus += static_cast<std::size_t>(asked.gpus);
+    cpus += std::ceil(asked.cpus);
+    host.memory += asked.memory;
+  }
+  host.gpus.resize(gpus);
+  host.cores.resize(static_cast<std::size_t>(cpus));
+  return host;
+}
+
+}  // namespace
+
+std::vector<GroupOptions> placed_groups(const Program& program, std::span<const GroupPlacement> placements) {
+  std::vector<GroupOptions> groups;
+  std::vector<std::string> names;
+  for (const GroupSpec& group : program.groups()) {
+    groups.push_back(group.options);
+    names.push_back(group.options.name);
+  }
+  for (const GroupPlacement& place : placements) {
+    const auto at = std::find(names.begin(), names.end(), place.group);
+    if (at == names.end()) {
+      throw Error(ErrorKind::failed, place.place() + ": the program has no group " + quote(place.group) +
+                                         did_you_mean(place.group, names));
+    }
+    GroupOptions& group = groups[static_cast<std::size_t>(at - names.begin())];
+    if (place.cpus.has_value()) group.cpus = *place.cpus;
+    if (place.gpus.has_value()) group.gpus = *place.gpus;
+    if (place.memory.has_value()) group.memory = *place.memory;
+    if (place.environment.has_value()) group.environment = *place.environment;
+    if (place.heartbeat.has_value()) group.heartbeat = from_seconds(*place.heartbeat);
+    if (place.on_failure.has_value()) {
+      group.on_failure.action = static_cast<FailurePolicy::Action>(place.on_failure->action);
+      group.on_failure.budget = place.on_failure->budget;
+      if (place.on_failure->backoff.has_value()) group.on_failure.backoff = from_seconds(*place.on_failure->backoff);
+    }
+  }
+  return groups;
+}
+
+Plan plan_here(const Program& program, const LaunchOptions& options) {
+  const GroupLaunchers launchers(program, options.launch, options.placements);
+  PlanOptions plan{.groups = placed_groups(program, options.placements),
+                   .serve_forever = options.serve_forever,
+                   .together = launchers.together()};
+  const HostCapacity here = capacity_here();
+  plan.host = {.gpus = static_cast<int>(here.gpus.size()), .memory = here.memory};
+  if (options.pin) plan.host.cpus = static_cast<double>(here.cores.size());
+  for (const Launch launch : launchers.of_groups()) {
+    plan.on_host.push_back(launch == Launch::threads || launch == Launch::processes);
+  }
+  Plan made = make_plan(program, plan);
+  for (std::size_t group = 0; launchers.several() && group < made.groups.size(); ++group) {
+    made.groups[group].launcher = enum_name(launchers.of_groups()[group]);
+  }
+  return made;
+}
+
+std::vector<std::string> planned_hosts(const Plan& plan, const GroupLaunchers& launchers,
+                                       const LaunchOptions& options) {
+  if (!launchers.has(Launch::ssh)) return {};
+  std::vector<HostCapacity> hosts;
+  for (const HostSpec& spec : options.hosts) hosts.push_back(ample_host(plan, spec));
+  if (launchers.has(Launch::slurm)) hosts.push_back(ample_host(plan, {.launch = Launch::slurm}));
+  if (launchers.has(Launch::processes)) hosts.push_back(capacity_here());
+  const Topology topology = topology_of(plan);
+  const Places places(plan, topology, std::move(hosts),
+                      {.pin = options.pin,
+                       .launches = launchers.of_processes(plan),
+                       .debug = options.debug,
+                       .placements = options.placements});
+  std::vector<std::string> names;
+  for (std::size_t unit = 0; unit < plan.processes; ++unit) {
+    const std::size_t host = places.of(unit).host;
+    names.push_back(host == UnitPlace::kNowhere ? std::string() : places.host(host).spec.name);
+  }
+  return names;
+}
+
+Places::Places(const Plan& plan, const Topology& topology, std::vector<HostCapacity> hosts, const Options& options)
+    : topology_(topology),
+      pin_(options.pin),
+      hosts_(std::move(hosts)),
+      needs_(topology.units.size()),
+      places_(topology.units.size()),
+      environments_(topology.units.size()) {
+  for (const HostCapacity& host : hosts_) free_.push_back(all_of(host));
+  const std::vector<std::vector<bool>> allowed = allowed_hosts(plan, hosts_, options.placements);
+  std::string problems;
+  for (std::size_t unit = 0; unit < places_.size(); ++unit) {
+    Need& need = needs_[unit];
+    need.hosts.assign(hosts_.size(), true);
+    for (const NodeId node : topology.units[unit].nodes) {
+      const std::size_t group = topology.nodes[node].group;
+      const GroupOptions& asked = plan.groups[group].options;
+      need.cpus += asked.cpus;
+      need.gpus += asked.gpus;
+      need.memory += asked.memory;
+      for (std::size_t host = 0; host < hosts_.size(); ++host)
+        need.hosts[host] = need.hosts[host] && allowed[group][host];
+      for (const auto& [name, value] : asked.environment) environments_[unit][name] = value;
+    }
+    for (std::size_t host = 0; host < hosts_.size(); ++host) {
+      const HostSpec& spec = hosts_[host].spec;
+      const bool its_launcher = options.launches.empty() || spec.launch == options.launches[unit];
+      const bool its_component = options.components.empty() || spec.component == options.components[unit];
+      need.hosts[host] = need.hosts[host] && its_launcher && its_component;
+    }
+    if (options.dedicated) {
+      need.hosts.assign(hosts_.size(), false);
+      need.hosts[unit] = true;
+      need.gpus = 0;
+      need.memory = 0;
+    }
+    places_[unit].memory = need.memory;
+  }
+  for (std::size_t unit = 0; unit < places_.size(); ++unit) {
+    if (!is_needed(plan, topology, unit)) continue;
+    if (const std::string problem = put(unit, /*needed=*/true); !problem.empty()) problems += "\n  " + problem;
+  }
+  if (!problems.empty()) throw Error(ErrorKind::failed, "the program does not fit on its hosts:" + problems);
+  for (const GroupPlacement& place : options.placements) set_directory(place);
+  if (!options.debug.empty()) {
+    const auto node = std::find_if(topology.nodes.begin(), topology.nodes.end(),
+                                   [&](const Topology::Node& one) { return one.name == options.debug; });
+    if (node == topology.nodes.end()) {
+      throw Error(ErrorKind::failed, "there is no node " + quote(options.debug) + " to debug");
+    }
+    places_[node->unit].debugger = {"gdb", "-q", "-ex", "run", "--args"};
+  }
+}
+
+void Places::set_directory(const GroupPlacement& place) {
+  if (!place.directory.has_value()) return;
+  for (std::size_t unit = 0; unit < places_.size(); ++unit) {
+    for (const NodeId node : topology_.units[unit].nodes) {
+      if (topology_.groups[topology_.nodes[node].group].name == place.group) places_[unit].directory = *place.directory;
+    }
+  }
+}
+
+void Places::meet(std::size_t host, const std::string& address, const std::string& directory,
+                  const std::string& machine) {
+  hosts_[host].spec.address = address;
+  hosts_[host].directory = directory;
+  hosts_[host].machine = machine;
+  free_[host].lost = false;
+  for (UnitPlace& place : places_) {
+    if (place.host == host) place.listen = address;
+  }
+}
+
+void Places::lose(std::size_t host) { free_[host].lost = true; }
+
+void Places::take_back(std::size_t host, HostCapacity capacity) {
+  std::vector<std::size_t> units;
+  for (std::size_t unit = 0; unit < places_.size(); ++unit) {
+    if (places_[unit].host != host) continue;
+    units.push_back(unit);
+    release(unit);
+  }
+  hosts_[host] = std::move(capacity);
+  free_[host] = all_of(hosts_[host]);
+  for (const std::size_t unit : units) {
+    if (fits(needs_[unit], host, /*needed=*/true)) seat(unit, host);
+  }
+}
+
+std::string Places::capacity_text(std::size_t host) const {
+  const HostCapacity& all = hosts_[host];
+  return list(all.cores.size(), all.gpus.size(), all.memory);
+}
+
+Places::Free Places::all_of(const HostCapacity& host) {
+  return {.cores = host.cores, .gpus = host.gpus, .memory = host.memory};
+}
+
+bool Places::misses_host(std::size_t unit) const {
+  for (std::size_t host = 0; host < free_.size(); ++host) {
+    if (free_[host].lost && needs_[unit].hosts[host] && hosts_[host].spec.launch == Launch::ssh) return true;
+  }
+  return false;
+}
+
+std::string Places::place(std::size_t unit, bool needed) {
+  if (places_[unit].host != UnitPlace::kNowhere && !free_[places_[unit].host].lost) return {};
+  release(unit);
+  return put(unit, needed);
+}
+
+void Places::release(std::size_t unit) {
+  UnitPlace& place = places_[unit];
+  if (place.host == UnitPlace::kNowhere) return;
+  Free& free = free_[std::exchange(place.host, UnitPlace::kNowhere)];
+  free.units -= 1;
+  free.memory += needs_[unit].memory;
+  for (std::string& gpu : std::exchange(place.gpus, {})) free.gpus.push_back(std::move(gpu));
+  for (const unsigned core : std::exchange(place.cores, {})) free.cores.push_back(core);
+}
+
+bool Places::fits(const Need& need, std::size_t host, bool needed) const {
+  const Free& free = free_[host];
+  return need.hosts[host] && !free.lost && (needed || free.units < hosts_[host].spec.slots) &&
+         free.gpus.size() >= static_cast<std::size_t>(need.gpus) && free.memory >= need.memory &&
+         (!pin_ || free.cores.size() >= cores_of(need));
+}
+
+std::size_t Places::cores_of(const Need& need) {
+  return need.cpus < 1 ? 0 : static_cast<std::size_t>(std::ceil(need.cpus));
+}
+
+// Gives the unit the best host that there is. Why there is none; empty: it has one.
+std::string Places::put(std::size_t unit, bool needed) {
+  const Need& need = needs_[unit];
+  std::optional<std::size_t> best;
+  const auto load = [&](std::size_t host) {
+    return static_cast<double>(free_[host].units) / static_cast<double>(hosts_[host].spec.slots);
+  };
+  for (std::size_t host = 0; host < hosts_.size(); ++host) {
+    if (fits(need, host, needed) && (!best.has_value() || load(host) < load(*best))) best = host;
+  }
+  if (!best.has_value()) return shortage(unit, needed);
+  seat(unit, *best);
+  return {};
+}
+
+// Gives the unit, which fits there, its share of the host.
+void Places::seat(std::size_t unit, std::size_t host) {
+  const Need& need = needs_[unit];
+  Free& free = free_[host];
+  UnitPlace& place = places_[unit];
+  place.host = host;
+  place.listen = hosts_[host].spec.address;
+  free.units += 1;
+  free.memory -= need.memory;
+  std::map<std::string, std::string> environment = environments_[unit];
+  // Eigen and BLAS take every core otherwise, in every process.
+  environment.try_emplace("OMP_NUM_THREADS", std::to_string(std::max(1, static_cast<int>(need.cpus))));
+  if (need.gpus > 0) {
+    place.gpus = take(free.gpus, static_cast<std::size_t>(need.gpus));
+    environment.try_emplace("CUDA_VISIBLE_DEVICES", join(place.gpus, ","));
+  }
+  if (pin_) place.cores = take(free.cores, cores_of(need));
+  place.environment.clear();
+  for (const auto& [name, value] : environment) place.environment.push_back(name + "=" + value);
+}
+
+// What the unit asks for, and what each host that it may have still has.
+std::string Places::shortage(std::size_t unit, bool needed) const {
+  const Need& need = needs_[unit];
+  std::string left;
+  for (std::size_t host = 0; host < hosts_.size(); ++host) {
+    if (!need.hosts[host]) continue;
+    const Free& free = free_[host];
+    left += (left.empty() ? "" : "; ") + hosts_[host].spec.name + " has " +
+            (free.lost ? "been lost"
+                       : (needed || free.units < hosts_[host].spec.slots ? "" : "no slot, ") +
+                             list(free.cores.size(), free.gpus.size(), free.memory) + " left");
+  }
+  return topology_.units[unit].name + " asks for " +
+         list(cores_of(need), static_cast<std::size_t>(need.gpus), need.memory) + ", and " +
+         (left.empty() ? "there is no host that all of its groups may have" : left);
+}
+
+std::string Places::list(std::size_t cpus, std::size_t gpus, std::uint64_t memory) const {
+  const std::string text = std::to_string(gpus) + " gpus, " + memory_text(memory) + " of memory";
+  return pin_ ? std::to_string(cpus) + " cpus, " + text : text;
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,75 @@
+#include "launchers/record/failure_output.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "launchers/os/backtrace.h"
+#include "launchers/os/crash_handler.h"
+
+namespace lp::internal {
+namespace {
+
+constexpr std::size_t kMost = 20;  // lines before the report of the death
+constexpr std::string_view kSummary = "SUMMARY: ";
+constexpr std::string_view kRuntimeError = ": runtime error: ";
+
+bool is_crash(const std::string& line) { return line.starts_with(kCrashMark); }
+// "==7==ERROR: AddressSanitizer: ...", "WARNING: ThreadSanitizer: ...", and UndefinedBehaviorSanitizer's own way.
+bool begins_report(const std::string& line) {
+  return line.find("ERROR: AddressSanitizer: ") != std::string::npos ||
+         line.find("ERROR: LeakSanitizer: ") != std::string::npos || line.starts_with("WARNING: ThreadSanitizer: ") ||
+         line.find(kRuntimeError) != std::string::npos;
+}
+bool is_frame(const std::string& line) { return line.starts_with("    #"); }
+
+// What a sanitizer has found, in one line; empty: none has stopped this process.
+std::string finding(const std::vector<std::string>& report) {
+  const auto summary =
+      std::find_if(report.begin(), report.end(), [](const std::string& line) { return line.starts_with(kSummary); });
+  if (summary != report.end()) return summary->substr(kSummary.size());
+  // Debian's UndefinedBehaviorSanitizer has no summary. It stops a process at a finding, so nothing but a stack
+  // follows.
+  const bool last = !report.empty() && report.front().find(kRuntimeError) != std::string::npos &&
+                    std::all_of(report.begin() + 1, report.end(),
+                                [](const std::string& line) { return line.empty() || is_frame(line); });
+  return last ? report.front() : std::string();
+}
+
+}  // namespace
+
+void add_last_words(std::vector<std::string> lines, Cause& cause) {
+  // A report may come while the process goes on, so the last one counts.
+  const auto crash = std::find_if(lines.begin(), lines.end(), is_crash);
+  const auto report = std::find_if(std::make_reverse_iterator(crash), lines.rend(), begins_report);
+  auto end = crash;  // of what the program itself wrote
+  ProgramCode code;
+  for (auto line = crash; line != lines.end(); ++line) {
+    if (const auto its_code = read_code_line(*line)) code = *its_code;
+    if (!is_crash(*line)) cause.backtrace.push_back(readable_frame(frame_in_file(*line, code)));
+  }
+  if (crash != lines.end() && crash->find(kStackOverflow) != std::string::npos &&
+      cause.what.starts_with(describe(cause.exit))) {
+    cause.what += kStackOverflow;
+  }
+  if (report != lines.rend()) {
+    const auto begin = std::prev(report.base());
+    const std::string found = finding({begin, crash});
+    // Else it has not ended the process, or the process would have ended anyway: a leak that is found at its end.
+    if (!found.empty() && cause.what.starts_with(describe(cause.exit))) {
+      cause.what += ": " + found;
+      end = begin;
+      if (cause.backtrace.empty()) {
+        const auto first = std::find_if(begin, crash, is_frame);
+        cause.backtrace.assign(first, std::find_if_not(first, crash, is_frame));
+      }
+    }
+  }
+  for (auto line = lines.begin(); line != end; ++line) {
+    const bool ruler = line->find_first_not_of('=') == std::string::npos;  // or empty
+    if (!ruler) cause.last_lines.push_back(std::move(*line));
+  }
+  if (cause.last_lines.size() > kMost) cause.last_lines.erase(cause.last_lines.begin(), cause.last_lines.end() - kMost);
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,147 @@
+#include "launchers/record/node_output.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <utility>
+
+#include "lp/base/utf8.h"
+
+namespace lp::internal {
+namespace {
+
+constexpr std::size_t kLastLines = 160;  // a sanitizer's report is long
+constexpr std::size_t kWidest = 24;      // of a prefix
+constexpr std::array kColours = {"36", "33", "32", "35", "34", "31", "96", "93", "92", "95"};
+
+// The length of the colour sequence that `text` begins with; 0 when there is none.
+std::size_t colour_length(std::string_view text) {
+  if (!text.starts_with("\033[")) return 0;
+  const std::size_t end = text.find_first_not_of("0123456789;", 2);
+  return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
+}
+
+}  // namespace
+
+std::string printable(std::string_view line) {
+  constexpr auto is_control = [](char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F; };
+  std::string result;
+  result.reserve(line.size());
+  while (!line.empty()) {
+    std::size_t length = colour_length(line);
+    if (length == 0) {
+      const std::string_view plain =
+          line.substr(0, static_cast<std::size_t>(std::find_if(line.begin(), line.end(), is_control) - line.begin()));
+      length = valid_utf8_prefix(plain);
+    }
+    if (length > 0) {
+      result += line.substr(0, length);
+    } else {
+      length = 1;
+      std::array<char, 8> hex{};
+      std::snprintf(hex.data(), hex.size(), "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(line[0])));
+      result += hex.data();
+    }
+    line.remove_prefix(length);
+  }
+  return result;
+}
+
+std::string printable_word(std::string_view word) {
+  std::string line;
+  for (const char c : word) {
+    if (c == '\033') {
+      line += "\\x1b";
+    } else {
+      line += c == '\n' || c == '\t' ? ' ' : c;
+    }
+  }
+  return printable(line);
+}
+
+void LineCutter::feed(std::string_view bytes, Function<void(std::string_view)> take) {
+  while (!bytes.empty()) {
+    const std::size_t end = bytes.find('\n');
+    const std::string_view part = bytes.substr(0, end);
+    if (rest_.size() + part.size() > kLongest) {
+      const std::size_t room = kLongest - rest_.size();
+      rest_ += part.substr(0, room);
+      take(rest_);
+      rest_.clear();
+      bytes.remove_prefix(room);
+      continue;
+    }
+    if (end == std::string_view::npos) {
+      rest_ += part;
+      return;
+    }
+    if (rest_.empty()) {
+      take(part);
+    } else {
+      rest_ += part;
+      take(rest_);
+      rest_.clear();
+    }
+    bytes.remove_prefix(end + 1);
+  }
+}
+
+void LineCutter::finish(Function<void(std::string_view)> take) {
+  if (!rest_.empty()) take(std::exchange(rest_, {}));
+}
+
+Output::Output(std::vector<std::string> units, Options options, Terminal* terminal)
+    : options_(std::move(options)), terminal_(terminal) {
+  units_.reserve(units.size());
+  for (std::string& name : units) {
+    width_ = std::max(width_, std::min(name.size(), kWidest));
+    NodeLog log(options_.logs / log_name(name), options_.log_bytes);
+    units_.push_back({.name = std::move(name), .log = std::move(log), .cutters = {}, .last = {}});
+  }
+}
+
+std::filesystem::path Output::log_name(const std::string& unit) { return unit.substr(0, unit.find(',')) + ".log"; }
+
+void Output::begin(std::size_t unit) { units_[unit].last.clear(); }
+
+void Output::take(std::size_t unit, bool error, std::string_view bytes) {
+  if (!options_.logs.empty()) {
+    std::string fault;
+    if (!units_[unit].log.write(bytes, fault) && !fault.empty() && !std::exchange(log_failed_, true) &&
+        terminal_ != nullptr) {
+      terminal_->write(true, "lp: logs are lost from here on, and the program goes on: " + fault + "\n");
+    }
+  }
+  units_[unit].cutters[error].feed(bytes, [&](std::string_view line) { show(unit, error, line); });
+}
+
+void Output::finish(std::size_t unit) {
+  for (const bool error : {false, true}) {
+    units_[unit].cutters[error].finish([&](std::string_view line) { show(unit, error, line); });
+  }
+}
+
+void Output::show(std::size_t unit, bool error, std::string_view line) {
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  Unit& from = units_[unit];
+  const std::string text = printable(line);
+  if (error) {
+    from.last.push_back(text);
+    if (from.last.size() > kLastLines) from.last.pop_front();
+  }
+  if (!options_.lines || terminal_ == nullptr) return;
+  error = error || options_.all_to_error;
+  std::string prefix = from.name;
+  prefix.resize(std::max(prefix.size(), width_), ' ');
+  prefix += " | ";
+  if (terminal_->colours(error)) {
+    prefix = "\033[" + std::string(kColours[unit % kColours.size()]) + "m" + prefix + "\033[0m";
+  }
+  terminal_->write(error, prefix + text + "\n");
+}
+
+std::vector<std::string> Output::last_lines(std::size_t unit) const {
+  return {units_[unit].last.begin(), units_[unit].last.end()};
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,147 @@
+#include "launchers/record/run_directory.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include "lp/base/error.h"
+#include "lp/base/scheduler.h"
+
+namespace lp::internal {
+namespace {
+
+constexpr auto kLockPeriod = std::chrono::milliseconds(100);  // between two tries to have a lock; flock has no deadline
+
+[[noreturn]] void refuse(const std::filesystem::path& directory, const std::string& why) {
+  throw Error(ErrorKind::failed, "the run directory " + directory.string() + " cannot be written: " + why +
+                                     "; choose another one with --directory");
+}
+
+// A directory that is there already keeps the permissions that its owner has chosen.
+void make_private_directory(const std::filesystem::path& directory) {
+  std::error_code error;
+  if (!std::filesystem::create_directories(directory, error) && !error) return;
+  if (!error) std::filesystem::permissions(directory, std::filesystem::perms::owner_all, error);
+  if (error) refuse(directory, error.message());
+}
+
+// The kernel gives it back however this process ends. Where a file system has no locks, nothing is held.
+Descriptor lock(const std::filesystem::path& directory, Time until) {
+  Descriptor file(open((directory / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!file) refuse(directory, std::strerror(errno));
+  for (Event never; flock(file.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;) {
+    if (passed(until)) {
+      throw Error(ErrorKind::failed,
+                  "another launch uses the run directory " + directory.string() + " now: choose another --directory");
+    }
+    never.wait(after(kLockPeriod));
+  }
+  return file;
+}
+
+}  // namespace
+
+bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+std::string new_run_name(const std::string& program) {
+  const auto seconds = static_cast<std::time_t>(wall_clock() / 1'000'000'000);
+  std::tm local{};
+  localtime_r(&seconds, &local);
+  std::array<char, 32> when{};
+  std::strftime(when.data(), when.size(), "%Y%m%d-%H%M%S", &local);
+  return program + "-" + when.data() + "-" + random_suffix();
+}
+
+std::string random_suffix() {
+  std::uint16_t random = 0;
+  [[maybe_unused]] const auto got = getrandom(&random, sizeof random, 0);
+  std::array<char, 8> suffix{};
+  std::snprintf(suffix.data(), suffix.size(), "%04x", static_cast<unsigned>(random));
+  return suffix.data();
+}
+
+std::filesystem::path default_run_directory(const std::string& run) {
+  if (const char* state = std::getenv("XDG_STATE_HOME"); state != nullptr && *state == '/') {
+    return std::filesystem::path(state) / "lp/runs" / run;
+  }
+  const char* home = std::getenv("HOME");
+  if (home == nullptr || *home == 0) {
+    throw Error(ErrorKind::failed,
+                "neither XDG_STATE_HOME nor HOME says where the run's directory goes: give --directory");
+  }
+  return std::filesystem::path(home) / ".local/state/lp/runs" / run;
+}
+
+Descriptor make_run_directory(const std::filesystem::path& directory, bool own, Time until) {
+  make_private_directory(directory);
+  Descriptor taken = lock(directory, until);
+  std::error_code error;
+  if (own) std::filesystem::remove(directory / "result.json", error);  // of an earlier start
+  if (!own && std::filesystem::exists(directory / "plan.json", error)) {
+    throw Error(
+        ErrorKind::failed,
+        directory.string() + " holds another run already: choose another --directory, or go on from it with --resume");
+  }
+  for (const char* part : {"logs", "checkpoints"}) {
+    std::filesystem::create_directories(directory / part, error);
+    if (error) refuse(directory, error.message());
+  }
+  std::string why;
+  const std::filesystem::path probe = directory / ".writable";
+  if (!write_file(probe, "x", why)) refuse(directory, why);
+  std::filesystem::remove(probe, error);
+  return taken;
+}
+
+void register_run(const std::string& run, const std::filesystem::path& directory) {
+  std::error_code ignored;
+  std::filesystem::path link;
+  try {
+    link = default_run_directory(run);
+  } catch (const Error&) {
+    return;
+  }
+  std::filesystem::create_directories(link.parent_path(), ignored);
+  for (const auto& entry : std::filesystem::directory_iterator(link.parent_path(), ignored)) {
+    if (entry.is_symlink(ignored) && !entry.exists(ignored)) std::filesystem::remove(entry.path(), ignored);
+  }
+  std::filesystem::create_directory_symlink(std::filesystem::absolute(directory), link, ignored);
+}
+
+void forget_run(const std::filesystem::path& directory) {
+  std::error_code ignored;
+  for (const char* file : {"plan.json", "run.json", "job.sh"}) std::filesystem::remove(directory / file, ignored);
+}
+
+bool write_file(const std::filesystem::path& path, std::string_view text, std::string& error) {
+  const std::string temporary = path.string() + ".new";
+  const auto fail = [&](int fd) {
+    error = path.string() + ": " + std::strerror(errno);
+    if (fd >= 0) close(fd);
+    unlink(temporary.c_str());
+    return false;
+  };
+  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0 || !write_all(fd, text)) return fail(fd);
+  if (close(fd) != 0 || rename(temporary.c_str(), path.c_str()) != 0) return fail(-1);
+  return true;
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,78 @@
+#include "launchers/record/run_locations.h"
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "launchers/record/run_directory.h"
+#include "lp/base/error.h"
+#include "lp/base/message.h"
+
+namespace lp::internal {
+namespace {
+
+// "digits" or "7f3a" of "digits-20260131-235959-7f3a".
+bool is_meant(const std::string& name, const std::string& given) {
+  return name.starts_with(given) || name.ends_with("-" + given);
+}
+
+// Names end in a time and letters, which nobody types with an error: their beginnings are compared.
+std::string nearest(const std::string& given, const std::vector<RunPlace>& runs) {
+  std::vector<std::string> beginnings;
+  for (const RunPlace& run : runs) beginnings.push_back(run.name.substr(0, given.size()));
+  const std::string question = did_you_mean(given, beginnings);
+  for (const RunPlace& run : runs) {
+    if (question == "; did you mean " + run.name.substr(0, given.size()) + "?") {
+      return "; did you mean " + run.name + "?";
+    }
+  }
+  return runs.empty() ? "; there is none yet" : "; `lp list` shows those that there are";
+}
+
+}  // namespace
+
+bool is_run(const std::filesystem::path& directory) {
+  std::error_code ignored;
+  return std::filesystem::exists(directory / "plan.json", ignored);
+}
+
+std::vector<RunPlace> all_runs() {
+  std::vector<std::pair<std::filesystem::file_time_type, RunPlace>> found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(default_run_directory(""), error)) {
+    if (!is_run(entry.path())) continue;
+    const auto began = std::filesystem::last_write_time(entry.path() / "plan.json", error);
+    found.emplace_back(began, RunPlace{entry.path().filename().string(), entry.path()});
+  }
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
+    return a.first != b.first ? a.first > b.first : a.second.name > b.second.name;
+  });
+  std::vector<RunPlace> runs;
+  for (auto& [began, run] : found) runs.push_back(std::move(run));
+  return runs;
+}
+
+RunPlace find_run(const std::string& given) {
+  if (given.find('/') != std::string::npos) {
+    std::filesystem::path directory = std::filesystem::path(given).lexically_normal();
+    if (!directory.has_filename()) directory = directory.parent_path();
+    if (!is_run(directory)) throw Error(ErrorKind::failed, given + " is no directory of a run: it has no plan.json");
+    return {directory.filename().string(), directory};
+  }
+  const std::vector<RunPlace> runs = all_runs();
+  if (given == "last" && !runs.empty()) return runs.front();
+  std::vector<RunPlace> fitting;
+  for (const RunPlace& run : runs) {
+    if (run.name == given) return run;
+    if (!given.empty() && is_meant(run.name, given)) fitting.push_back(run);
+  }
+  if (fitting.size() == 1) return fitting.front();
+  if (fitting.empty()) throw Error(ErrorKind::failed, "there is no run " + quote(given) + nearest(given, runs));
+  std::string text = quote(given) + " may be any of " + std::to_string(fitting.size()) + " runs:";
+  constexpr std::size_t kShown = 10;
+  for (std::size_t i = 0; i < std::min(fitting.size(), kShown); ++i) text += "\n  " + fitting[i].name;
+  if (fitting.size() > kShown) text += "\n  ...";
+  throw Error(ErrorKind::failed, text);
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,89 @@
+#include "launchers/record/run_recorder.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <fstream>
+#include <utility>
+
+#include "launchers/plan/earlier_run.h"
+#include "launchers/record/run_directory.h"
+#include "lp/base/json.h"
+#include "lp/base/scheduler.h"
+#include "lp/program/plan.h"
+
+namespace lp::internal {
+namespace {
+
+constexpr std::uint64_t kEventBytes = std::uint64_t{3} << 20;
+constexpr std::uint64_t kAllCuts = 1000;  // are written as events; then one in so many seconds
+constexpr double kCutPeriod = 60;
+
+// To the millisecond.
+double wall_seconds() {
+  const auto milliseconds = wall_clock() / 1'000'000;
+  return static_cast<double>(milliseconds) / 1000;
+}
+
+std::vector<std::string> own_command() {
+  std::vector<std::string> words;
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
+  return words;
+}
+
+}  // namespace
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+Journal::Journal(const std::filesystem::path& directory)
+    : directory_(directory.empty() ? directory : std::filesystem::absolute(directory)),
+      events_(directory_ / "events.log", kEventBytes) {}
+
+std::string Journal::write(const char* name, std::string text) {
+  std::string error;
+  if (writes()) write_file(directory_ / name, text + "\n", error);
+  return error;
+}
+
+void Journal::begin(RunRecord record, const Plan& plan, const std::string& configuration) {
+  began_ = wall_seconds();
+  record.host = host_name();
+  std::error_code ignored;
+  record.binary = std::filesystem::read_symlink("/proc/self/exe", ignored);
+  record.directory = directory_;
+  record.pid = getpid();
+  record.began = began_;
+  record.command = own_command();
+  write("run.json", to_json(record));
+  if (!configuration.empty()) write(kConfigurationFile, configuration);
+  write("plan.json", to_json(plan));
+}
+
+void Journal::status(std::string_view json) { write("status.json", std::string(json)); }
+
+void Journal::event(RunEvent event) {
+  if (!writes()) return;
+  event.time = wall_seconds();
+  if (event.kind == RunEvent::Kind::cut) {  // many of them must not take the place of what matters more
+    if (++cuts_ > kAllCuts && event.time < last_cut_ + kCutPeriod) return;
+    last_cut_ = event.time;
+  }
+  std::string error;
+  events_.write(to_json(event) + "\n", error);
+}
+
+std::string Journal::end(ResultRecord record, std::string_view report) {
+  record.ended = wall_seconds();
+  record.seconds = record.ended - began_;
+  std::string text = to_json(record);
+  if (!report.empty()) text.insert(text.size() - 1, ",\"report\":" + std::string(report));
+  return write("result.json", std::move(text));
+}
+
+}  // namespace lp::internal

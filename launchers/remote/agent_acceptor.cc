@@ -1,0 +1,197 @@
+#include "launchers/remote/agent_acceptor.h"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "launchers/control/message_stream.h"
+#include "launchers/remote/tunnel.h"
+#include "lp/base/error.h"
+#include "lp/base/scheduler.h"
+#include "lp/rpc/tcp/guard.h"
+#include "lp/rpc/tcp/router.h"
+
+namespace lp::internal {
+namespace {
+
+constexpr auto kTimeToEnd = std::chrono::seconds(6);  // of agents that kill what is left
+constexpr std::uint64_t kRouter = 0;
+
+}  // namespace
+
+struct Reception::State {
+  State(Options given, Arrived the_arrived)
+      : options(std::move(given)),
+        arrived(std::move(the_arrived)),
+        router("", options.keys),
+        guard(router, "",
+              {.refused = [] {},
+               .refuses_us = [](const std::string&) {},
+               .ended =
+                   [this](int descriptor) {
+                     const std::lock_guard lock(mutex);
+                     ended.push_back(descriptor);
+                     poller.wake();
+                   }}) {
+    for (std::size_t agent = 0; agent < options.agents.size(); ++agent) {
+      permits[guard.allow(options.agents[agent])] = agent;
+    }
+    endpoint = router.listen(options.address, options.port);
+    poller.add(router.descriptor(), kRouter);
+  }
+
+  // An agent that has dialed.
+  struct Guest {
+    std::size_t agent = 0;
+    std::string id{};     // as the router knows it
+    int descriptor = -1;  // of its connection
+    std::unique_ptr<Tunnel> tunnel{};
+    bool lost = false;  // the owner closed its stream, and the run was not over: nobody waits for its end
+  };
+  using Guests = std::map<std::uint64_t, Guest>;  // by the tag of the poller
+
+  void serve();
+  void receive();
+  void hear(const Router::Arrival& from, std::span<const std::byte> message);
+  void welcome(const Router::Arrival& from);
+  void cut(const Router::Arrival& from);
+  Guests::iterator guest_of(const std::string& id);
+  void send(const std::string& id, Buffer message);
+  void forget_ended();
+  Tunnel::Kind last() const { return finished ? Tunnel::Kind::over : Tunnel::Kind::lost; }
+
+  const Options options;
+  Arrived arrived;
+  Poller poller;
+  std::mutex mutex;
+  std::vector<int> ended;  // connections
+  Router router;
+  TcpGuard guard;
+  std::string endpoint;
+  std::map<std::uint64_t, std::size_t> permits;  // agents, by what the guard calls their keys
+  std::atomic<bool> finished = false;
+  std::atomic<bool> closing = false;
+  // The thread's own:
+  Guests guests;
+  std::uint64_t last_tag = kRouter;
+  Thread thread;
+};
+
+Reception::Reception(Options options, Arrived arrived)
+    : state_(std::make_unique<State>(std::move(options), std::move(arrived))) {
+  state_->thread = spawn("reception", [state = state_.get()] { state->serve(); });
+}
+
+Reception::~Reception() {
+  state_->closing = true;
+  state_->poller.wake();
+  state_->thread = Thread();
+  state_->guard.close();
+}
+
+const std::string& Reception::endpoint() const { return state_->endpoint; }
+void Reception::finish() { state_->finished = true; }
+
+void Reception::State::serve() {
+  std::array<Poller::Ready, 64> ready;
+  for (Time end = kNever;;) {
+    receive();
+    forget_ended();
+    std::erase_if(guests,
+                  [](const auto& one) { return one.second.tunnel->ended_here() && one.second.tunnel->ended_there(); });
+    if (closing && end == kNever) end = after(kTimeToEnd);
+    const bool all_lost = std::all_of(guests.begin(), guests.end(), [](const auto& one) { return one.second.lost; });
+    if (closing && (all_lost || passed(end))) return;
+    if (router.readable()) continue;  // what was sent above has seen its news
+    const std::size_t count = poller.wait(ready, end);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto guest = guests.find(ready[i].tag);
+      if (guest == guests.end()) continue;
+      if (!guest->second.tunnel->handle(ready[i])) continue;
+      // Only now: the owner may have called finish() just before it closed the stream.
+      guest->second.lost = !finished;
+      send(guest->second.id, tunnel_message(last()));
+    }
+  }
+}
+
+void Reception::State::receive() {
+  Router::Arrival arrival;
+  while (router.receive(arrival)) {
+    guard.heard(arrival.descriptor);
+    const bool understood = for_each_message(arrival, [&](auto message) { hear(arrival, message); });
+    if (!understood) cut(arrival);
+  }
+}
+
+void Reception::State::hear(const Router::Arrival& from, std::span<const std::byte> message) {
+  const auto guest = guest_of(from.id);
+  if (guest == guests.end()) {
+    if (kind_of(message) == Tunnel::Kind::hello) return welcome(from);
+    return send(from.id, tunnel_message(last()));  // its connection ended meanwhile: it shall begin again
+  }
+  if (!guest->second.tunnel->take(message)) cut(from);
+}
+
+// What has come from there is not understood.
+void Reception::State::cut(const Router::Arrival& from) {
+  std::erase_if(guests, [&](const auto& one) { return one.second.id == from.id; });
+  guard.cut(from.descriptor);
+}
+
+void Reception::State::welcome(const Router::Arrival& from) {
+  const auto permit = permits.find(from.permit);
+  if (permit == permits.end()) return;
+  if (closing || finished) return send(from.id, tunnel_message(Tunnel::Kind::over));
+  guard.greeted(from.descriptor);
+  const auto before =
+      std::find_if(guests.begin(), guests.end(), [&](const auto& one) { return one.second.agent == permit->second; });
+  if (before != guests.end()) {
+    if (!before->second.lost) return;  // until that is lost; who has come greets us again and again
+    send(before->second.id, tunnel_message(Tunnel::Kind::lost));
+    guests.erase(before);
+  }
+  try {
+    const SocketPair ends = make_socket_pair();
+    Descriptor ours(ends.ours);
+    Guest guest{.agent = permit->second, .id = from.id, .descriptor = from.descriptor};
+    guest.tunnel = std::make_unique<Tunnel>(Descriptor(ends.theirs), poller, ++last_tag,
+                                            [this, id = from.id](Buffer message) { send(id, std::move(message)); });
+    guests.emplace(last_tag, std::move(guest));
+    const auto lease = static_cast<std::uint32_t>(options.lease.count());
+    send(from.id, tunnel_message(Tunnel::Kind::hello, std::as_bytes(std::span(&lease, 1))));
+    arrived(permit->second, std::move(ours));
+  } catch (const Error& error) {
+    std::fprintf(stderr, "lp: an agent that has dialed is not taken, and tries again: %s\n", error.what());
+    guard.cut(from.descriptor);
+  }
+}
+
+Reception::State::Guests::iterator Reception::State::guest_of(const std::string& id) {
+  return std::find_if(guests.begin(), guests.end(), [&](const auto& one) { return one.second.id == id; });
+}
+
+void Reception::State::send(const std::string& id, Buffer message) {
+  const Frames frames{.body = std::move(message)};
+  router.send(id, std::span(&frames, 1), {});
+}
+
+// The streams of connections that have ended end with them.
+void Reception::State::forget_ended() {
+  std::vector<int> connections;
+  {
+    const std::lock_guard lock(mutex);
+    connections.swap(ended);
+  }
+  std::erase_if(guests, [&](const auto& one) {
+    return std::find(connections.begin(), connections.end(), one.second.descriptor) != connections.end();
+  });
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,135 @@
+#include "launchers/remote/agent_start.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "launchers/os/shell_quote.h"
+#include "launchers/os/spawn.h"
+#include "lp/base/error.h"
+
+namespace lp::internal {
+namespace {
+
+constexpr std::size_t kLongestGreeting = std::size_t{1} << 16;  // what a login may print before ours
+constexpr std::size_t kKept = 2000;                             // bytes of standard error
+constexpr std::string_view kReady = "lp-agent: ready";
+
+// What the host's shell does: finds the program or takes it from standard input, and becomes its agent.
+std::string bootstrap_of(const OwnBinary& binary, const RemoteOptions& options, const HostSpec& host) {
+  const auto lease = std::chrono::ceil<std::chrono::seconds>(options.lease).count();
+  return "exec /bin/sh -c " + shell_word(binary.find(binary.take()) + "echo " + shell_word(std::string(kReady)) +
+                                         "; export " + shell_word(run_mark(options.mark, host.name)) +
+                                         "; exec \"$p\" --lp-agent=" + std::to_string(lease));
+}
+
+}  // namespace
+
+AgentStart::AgentStart(const HostSpec& host, const CommandThere& command, const OwnBinary& binary,
+                       const RemoteOptions& options)
+    : host_(host), binary_(binary), options_(options) {
+  const SocketPair ends = make_socket_pair();
+  control_ = std::make_unique<ControlSocket>(ends.ours, kSmallMessages);
+  std::array<int, 2> errors{-1, -1};
+  try {
+    if (pipe2(errors.data(), O_CLOEXEC) != 0) {
+      throw Error(ErrorKind::failed, std::string("pipe: ") + std::strerror(errno) + "; the limit may be `ulimit -n`");
+    }
+    process_ = spawn_command(command(host, bootstrap_of(binary, options, host)), ends.theirs, errors[1]);
+  } catch (const Error& error) {
+    problem_ = error.text();
+  }
+  close(ends.theirs);
+  if (errors[1] >= 0) close(errors[1]);
+  errors_ = errors[0];
+  if (errors_ >= 0) fcntl(errors_, F_SETFL, O_NONBLOCK);
+}
+
+AgentStart::~AgentStart() {
+  control_.reset();
+  if (process_ >= 0) {
+    kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+  }
+  if (errors_ >= 0) close(errors_);
+}
+
+void AgentStart::advance() {
+  read_errors();
+  if (pending() && state_ == State::greeting) read_greeting();
+  if (pending() && state_ == State::sending && binary_.send(fd(), sent_)) state_ = State::greeting;
+  if (pending() && state_ == State::hello) read_hello();
+}
+
+void AgentStart::give_up(const std::string& why) {
+  if (pending()) problem_ = why;
+}
+
+std::string AgentStart::problem() {
+  if (problem_.empty()) return {};
+  read_errors();
+  while (!said_.empty() && (said_.back() == '\n' || said_.back() == '\r')) said_.pop_back();
+  return host_.name + ": " + problem_ + (said_.empty() ? "" : ": " + said_);
+}
+
+RemoteAgent AgentStart::finish() {
+  return {.link = std::make_unique<AgentLink>(AgentLink::Options{.host = host_.name,
+                                                                 .process = std::exchange(process_, -1),
+                                                                 .control = std::move(control_),
+                                                                 .errors = std::exchange(errors_, -1),
+                                                                 .lease = options_.lease}),
+          .capacity = std::move(capacity_)};
+}
+
+// A byte at a time, because what follows the last line is not ours to take.
+void AgentStart::read_greeting() {
+  char one = 0;
+  for (ssize_t got = 0; state_ == State::greeting;) {
+    got = read(fd(), &one, 1);
+    if (got < 0 && errno == EAGAIN) return;
+    if (got <= 0 || ++greeting_ > kLongestGreeting) {
+      problem_ = got <= 0 ? "its agent could not be started" : "its login prints without end";
+      return;
+    }
+    if (one != '\n') {
+      line_ += one;
+    } else {
+      if (line_ == OwnBinary::kWanted) state_ = State::sending;
+      if (line_ == kReady) state_ = State::hello;
+      line_.clear();
+    }
+  }
+}
+
+void AgentStart::read_hello() {
+  std::string fault;
+  const bool open = control_->receive([this](auto bytes) { take_hello(bytes); }, fault);
+  if (!open && pending()) problem_ = "its agent could not be started" + (fault.empty() ? "" : ": " + fault);
+}
+
+void AgentStart::take_hello(std::span<const std::uint8_t> bytes) {
+  if (auto capacity = capacity_of(host_, bytes)) {
+    capacity_ = std::move(*capacity);
+    state_ = State::there;
+  } else {
+    problem_ = "what runs there is no agent of lp";
+  }
+}
+
+void AgentStart::read_errors() {
+  std::array<char, 4096> bytes;
+  ssize_t got = 0;
+  while (errors_ >= 0 && (got = read(errors_, bytes.data(), bytes.size())) > 0) {
+    said_.append(bytes.data(), static_cast<std::size_t>(got));
+  }
+  if (said_.size() > kKept) said_.erase(0, said_.size() - kKept);
+}
+
+}  // namespace lp::internal

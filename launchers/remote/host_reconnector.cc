@@ -1,0 +1,58 @@
+#include "launchers/remote/host_reconnector.h"
+
+#include <utility>
+
+namespace lp::internal {
+
+Redial::Redial(std::vector<HostSpec> hosts, CommandThere command, RemoteOptions options, OwnBinary binary)
+    : hosts_(std::move(hosts)),
+      command_(std::move(command)),
+      options_(std::move(options)),
+      binary_(std::move(binary)) {}
+
+Redial::~Redial() {
+  while (!starts_.empty()) take(starts_.begin()->first);
+}
+
+void Redial::attach(Loop& loop, Function<void(std::size_t, RemoteAgent)> there) {
+  loop_ = &loop;
+  there_ = std::move(there);
+}
+
+void Redial::dial(std::size_t host) { alarms_.set(host, after(options_.lease)); }
+
+void Redial::advance(Time now) {
+  while (const auto host = alarms_.take(now)) {
+    if (!starts_.contains(*host)) {
+      start(*host);
+    } else {
+      take(*host);
+      dial(*host);
+    }
+  }
+}
+
+void Redial::start(std::size_t host) {
+  const auto& start = starts_[host] = std::make_unique<AgentStart>(hosts_[host], command_, binary_, options_);
+  alarms_.set(host, after(options_.patience));
+  loop_->watch(start->fd(), [this, host](Loop::Ready) { look_at(host); });
+  look_at(host);
+}
+
+void Redial::look_at(std::size_t host) {
+  AgentStart& start = *starts_[host];
+  start.advance();
+  if (start.pending()) return loop_->want_writable(start.fd(), start.wants_to_write());
+  const auto ended = take(host);
+  if (!ended->problem().empty()) return dial(host);
+  alarms_.cancel(host);
+  there_(host, ended->finish());
+}
+
+// It is no longer what has begun.
+std::unique_ptr<AgentStart> Redial::take(std::size_t host) {
+  loop_->unwatch(starts_[host]->fd());
+  return std::move(starts_.extract(host).mapped());
+}
+
+}  // namespace lp::internal

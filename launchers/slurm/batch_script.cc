@@ -1,0 +1,156 @@
+#include "launchers/slurm/batch_script.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <utility>
+
+#include "launchers/os/shell_quote.h"
+#include "launchers/slurm/job.h"
+#include "lp/base/error.h"
+#include "lp/base/message.h"
+
+namespace lp::internal {
+namespace {
+
+constexpr char kComponent = '+';  // and its number, behind the name of a node that is there for another one, too
+
+// A word that needs no quotes stays as it is.
+std::string plain_word(const std::string& text) {
+  constexpr std::string_view kOthers = "-_=./:,@+%";
+  const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [&](unsigned char one) {
+    return std::isalnum(one) != 0 || kOthers.find(static_cast<char>(one)) != std::string_view::npos;
+  });
+  return plain ? text : shell_word(text);
+}
+
+// "4(x2),2": 4, 4, 2.
+std::vector<int> read_counts(const std::string& text) {
+  std::vector<int> counts;
+  std::istringstream parts(text);
+  for (std::string part; std::getline(parts, part, ',');) {
+    int count = 0;
+    int times = 1;
+    if (std::sscanf(part.c_str(), "%d(x%d)", &count, &times) < 1) return {};
+    counts.insert(counts.end(), static_cast<std::size_t>(std::clamp(times, 0, 1 << 16)), count);
+  }
+  return counts;
+}
+
+// "server, worker"
+std::string groups_of(const SlurmComponent& component, const Plan& plan) {
+  std::vector<std::string> names;
+  for (const PlanNode& node : plan.nodes) {
+    const std::string& name = plan.groups[node.group].options.name;
+    const bool there = std::count(component.processes.begin(), component.processes.end(), node.process) > 0;
+    if (there && std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  return join(names, ", ");
+}
+
+// An option of sbatch that a person gave.
+const std::string& checked(const std::string& option) {
+  for (const char* name : {"--output", "--error", "-o", "-e"}) {
+    if (!option.starts_with(name)) continue;
+    throw Error(ErrorKind::failed,
+                "--slurm=" + option + ": what a job prints goes to the run's directory: give --directory");
+  }
+  return option;
+}
+
+std::string ask_sbatch(const std::filesystem::path& script) {
+  try {
+    return ask_slurm("sbatch", "--parsable " + shell_word(script));
+  } catch (const Error& error) {
+    if (error.text().find("generic resource") == std::string::npos) throw;
+    throw Error(ErrorKind::failed,
+                error.text() + "\nthe program asks for gpus, and `sinfo -o '%N %G'` says which nodes have some");
+  }
+}
+
+}  // namespace
+
+std::string batch_script(const SlurmJob& job, const Plan& plan, std::span<const SlurmComponent> components) {
+  std::ostringstream script;
+  script << "#!/bin/bash\n# The run " << job.name << " of lp: " << plan.nodes.size() << " nodes in " << plan.processes
+         << " processes.\n";
+  const auto option = [&](const std::string& text) { script << "#SBATCH " << plain_word(text) << "\n"; };
+  option("--job-name=" + plan.program);
+  option("--output=" + (job.directory / kJobOutput).string());
+  option("--error=" + (job.directory / kJobErrors).string());
+  option("--open-mode=append");
+  option("--signal=B:USR2@" + std::to_string(job.time_margin));
+  for (std::size_t i = 0; i < components.size(); ++i) {
+    if (i > 0) script << "\n#SBATCH hetjob\n";
+    if (components.size() > 1) script << "# " << groups_of(components[i], plan) << "\n";
+    option(job.requeue ? "--requeue" : "--no-requeue");
+    if (!job.requeue) option("--no-kill");  // a node that fails is for the program's own policies
+    for (const auto* options : {&components[i].needs, &job.options, &components[i].options}) {
+      for (const std::string& one : *options) option(checked(one));
+    }
+  }
+  script << "\nexec";
+  for (const std::string& word : job.command) script << " \\\n  " << plain_word(word);
+  if (job.configuration.empty()) {
+    script << "\n";
+  } else {
+    constexpr std::string_view kEnd = "END_OF_CONFIGURATION";
+    script << " \\\n  --config=- <<'" << kEnd << "'\n" << job.configuration;
+    if (job.configuration.back() != '\n') script << "\n";
+    script << kEnd << "\n";
+  }
+  return script.str();
+}
+
+std::string submit(const std::filesystem::path& script) {
+  const std::string said = ask_sbatch(script);
+  const std::size_t last = said.rfind('\n') + 1;                        // before it stand sbatch's warnings
+  std::string number = said.substr(last, said.find(';', last) - last);  // behind it, the cluster
+  if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos) {
+    throw Error(ErrorKind::failed, "sbatch has said no job's number: " + said);
+  }
+  std::fprintf(stderr, "%s", said.substr(0, last).c_str());
+  return number;
+}
+
+std::vector<HostSpec> slurm_hosts(std::size_t components) {
+  const std::string size = slurm_variable("SLURM_HET_SIZE");
+  if (size.empty()) components = 1;  // as in an interactive allocation: it has all of them
+  if (!size.empty() && size != std::to_string(components)) {
+    throw Error(ErrorKind::failed, "this job has " + size + " components, and the program needs " +
+                                       std::to_string(components) + ": submit it with the same configuration");
+  }
+  std::vector<HostSpec> hosts;
+  for (std::size_t i = 0; i < components; ++i) {
+    const std::string suffix = !size.empty() ? "_HET_GROUP_" + std::to_string(i) : std::string();
+    const std::string list = slurm_variable("SLURM_JOB_NODELIST" + suffix);
+    const std::vector<int> tasks = read_counts(slurm_variable("SLURM_TASKS_PER_NODE" + suffix));
+    std::size_t position = 0;
+    for (auto& fields : show_fields("node " + shell_word(list))) {  // in the order of the list
+      const std::string& name = fields["NodeName"];
+      const bool again = std::any_of(hosts.begin(), hosts.end(), [&](const auto& one) { return one.name == name; });
+      HostSpec host{
+          .name = again ? name + kComponent + std::to_string(i) : name, .component = i, .launch = Launch::slurm};
+      host.address = address_of(fields["NodeAddr"]);
+      if (position < tasks.size()) host.slots = std::max(1, tasks[position]);
+      hosts.push_back(std::move(host));
+      ++position;
+    }
+  }
+  if (hosts.empty()) throw Error(ErrorKind::failed, "Slurm names no node of this job");
+  return hosts;
+}
+
+std::string slurm_node(const HostSpec& host) { return host.name.substr(0, host.name.find(kComponent)); }
+
+}  // namespace lp::internal

@@ -1,0 +1,236 @@
+#include "launchers/slurm/job.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+#include <utility>
+
+#include "launchers/os/shell_quote.h"
+#include "launchers/os/signals.h"
+#include "launchers/record/records.h"
+#include "launchers/record/run_directory.h"
+#include "lp/base/error.h"
+#include "lp/base/json.h"
+#include "lp/base/json_value.h"
+
+namespace lp::internal {
+namespace {
+
+constexpr auto kPatience = std::chrono::minutes(2);  // with a slurmctld that does not answer
+
+bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// "0:15"
+void read_exit(const std::string& text, JobState& state) {
+  std::sscanf(text.c_str(), "%d:%d", &state.code, &state.signal);
+}
+
+// Of a job that slurmctld has forgotten, if this cluster has accounting.
+JobState look_into_accounts(const std::string& job) {
+  JobState state;
+  try {
+    std::istringstream line(ask_slurm("sacct", "-nXP -o State,ExitCode -j " + shell_word(job)));
+    std::string exit;
+    if (std::getline(line, state.name, '|') && std::getline(line, exit)) read_exit(exit, state);
+    state.name = state.name.substr(0, state.name.find(' '));  // "CANCELLED by 1000"
+  } catch (const Error&) {                                    // it has none
+  }
+  return state;
+}
+
+// A job of several nodes may go on without one that has failed; that of its script is where the coordinator was.
+std::string lost_node(const std::string& script, const std::string& nodes) {
+  if (script.empty() || nodes.empty() || nodes == "(null)") return {};
+  std::istringstream names(ask_slurm("scontrol", "show hostnames " + shell_word(nodes)));
+  for (std::string name; names >> name;) {
+    if (name == script) return {};
+  }
+  return script;
+}
+
+void say(const std::string& job, const std::string& text) {
+  std::fprintf(stderr, "lp: job %s %s\n", job.c_str(), text.c_str());
+}
+
+// What to exit with.
+int report_end(const std::string& job, const JobState& state, const std::filesystem::path& directory) {
+  if (!std::filesystem::exists(directory / kJobOutput)) {
+    say(job, "has left what it printed in " + directory.string() + " of its first node, which is not seen from here");
+  }
+  if (state.name == "COMPLETED" || (state.name == "FAILED" && state.code > 0)) return state.code;
+  say(job, state.name.empty() ? "is no longer known to Slurm" : "ended as " + state.name + state.why());
+  return state.signal > 0 ? 128 + state.signal : 1;
+}
+
+// How often this process's job was begun before.
+int own_start() {
+  const char* count = std::getenv("SLURM_RESTART_COUNT");
+  return count == nullptr ? 0 : std::atoi(count);
+}
+
+// Prints what a file has grown by.
+class Tail {
+ public:
+  Tail(std::filesystem::path path, FILE* to) : path_(std::move(path)), to_(to) {}
+  void print() {
+    std::ifstream file(path_, std::ios::binary);
+    file.seekg(offset_);
+    std::array<char, 65536> bytes;
+    while (file.read(bytes.data(), bytes.size()), file.gcount() > 0) {
+      std::fwrite(bytes.data(), 1, static_cast<std::size_t>(file.gcount()), to_);
+      offset_ += file.gcount();
+    }
+    std::fflush(to_);
+  }
+
+ private:
+  std::filesystem::path path_;
+  FILE* to_;
+  std::streamoff offset_ = 0;
+};
+
+}  // namespace
+
+bool JobState::waits() const { return is_one_of(name, {"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED"}); }
+
+bool JobState::ended() const {
+  return is_one_of(name, {"", "COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL",
+                          "DEADLINE", "OUT_OF_MEMORY", "REVOKED", "SPECIAL_EXIT"});
+}
+
+std::string JobState::why() const {
+  if (!lost.empty()) return " (its first node, " + lost + ", has failed)";
+  return reason.empty() || reason == "None" ? "" : " (" + reason + ")";
+}
+
+std::string ask_slurm(const std::string& tool, const std::string& arguments) {
+  FILE* pipe = popen((tool + " " + arguments + " 2>&1 </dev/null").c_str(), "re");
+  if (pipe == nullptr) throw Error(ErrorKind::failed, "cannot start " + tool);
+  std::string said;
+  std::array<char, 4096> bytes;
+  while (const std::size_t got = std::fread(bytes.data(), 1, bytes.size(), pipe)) said.append(bytes.data(), got);
+  const int status = pclose(pipe);
+  while (!said.empty() && said.back() == '\n') said.pop_back();
+  if (status != 0) throw Error(ErrorKind::failed, tool + ": " + (said.empty() ? "it failed" : said));
+  return said;
+}
+
+std::vector<std::map<std::string, std::string>> show_fields(const std::string& what) {
+  std::vector<std::map<std::string, std::string>> all;
+  std::istringstream lines(ask_slurm("scontrol", "--oneliner show " + what));
+  for (std::string line; std::getline(lines, line);) {
+    std::map<std::string, std::string>& fields = all.emplace_back();
+    std::istringstream words(line);
+    for (std::string word; words >> word;) {
+      if (const std::size_t at = word.find('='); at != std::string::npos) {
+        fields.try_emplace(word.substr(0, at), word.substr(at + 1));
+      }
+    }
+  }
+  return all;
+}
+
+JobState look_at(const std::string& job) {
+  std::vector<std::map<std::string, std::string>> components;  // one, or those of a heterogeneous job
+  try {
+    components = show_fields("job " + shell_word(job));
+  } catch (const Error& error) {
+    if (error.text().find("Invalid job id") == std::string::npos) throw;
+  }
+  if (components.empty()) return look_into_accounts(job);
+  auto& fields = components.front();
+  JobState state{.name = fields["JobState"], .reason = fields["Reason"], .host = fields["BatchHost"]};
+  state.heterogeneous = fields.contains("HetJobId");
+  read_exit(fields["ExitCode"], state);
+  if (state.ended()) state.lost = lost_node(fields["BatchHost"], fields["NodeList"]);
+  return state;
+}
+
+void cancel(const std::string& job, bool force) {
+  ask_slurm("scancel", (force ? "" : "--batch --signal=TERM ") + shell_word(job));
+}
+
+int follow(const std::string& job, const std::filesystem::path& directory) {
+  Tail out(directory / kJobOutput, stdout);
+  Tail err(directory / kJobErrors, stderr);
+  Interrupts interrupts;
+  Poller poller;
+  poller.add(interrupts.fd(), 0);
+  std::array<Poller::Ready, 1> ready;
+  bool cancelled = false;
+  std::string before;
+  for (Time answered = now();;) {
+    try {
+      const JobState state = look_at(job);
+      answered = now();
+      err.print();
+      out.print();
+      if (state.ended()) return report_end(job, state, directory);
+      if (state.name != std::exchange(before, state.name)) say(job, "is " + state.name + state.why());
+    } catch (const Error&) {  // slurmctld is busy, or starts again
+      if (now() - answered > kPatience) throw;
+    }
+    poller.wait(ready, after(kJobPeriod));
+    while (const int signal = interrupts.take()) {
+      if (signal == SIGUSR2) continue;  // it is for the job
+      if (std::exchange(cancelled, true)) return 130;
+      say(job, "is cancelled; once more, and it is left to itself");
+      cancel(job, /*force=*/true);
+    }
+  }
+}
+
+std::string slurm_variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value == nullptr ? std::string() : value;
+}
+
+std::string own_job() { return slurm_variable("SLURM_JOB_ID"); }
+
+bool is_of_this_job(const std::filesystem::path& directory) {
+  std::ifstream file(directory / "run.json");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (text.empty()) return false;
+  const auto record = from_json<RunRecord>(JsonValue::parse(text));
+  if (record.launch != "slurm" || own_job().empty()) return false;
+  return record.job.empty() || (record.job == own_job() && own_start() > 0);
+}
+
+void claim_for_this_start(const std::filesystem::path& directory) {
+  std::string error;
+  const std::string text = own_job() + " " + std::to_string(own_start()) + "\n";
+  if (!write_file(directory / kJobNumber, text, error)) throw Error(ErrorKind::failed, error);
+}
+
+bool is_superseded(const std::filesystem::path& directory) {
+  std::ifstream file(directory / kJobNumber);
+  std::string job;
+  int start = 0;
+  return file >> job >> start && job == own_job() && start > own_start();
+}
+
+void requeue(const std::filesystem::path& directory) {
+  signal(SIGTERM, SIG_IGN);  // Slurm ends what is left of the job, which is this process
+  Event never;
+  for (const Time end = after(kPatience);;) {
+    try {
+      ask_slurm("scontrol", "requeue " + shell_word(own_job()));
+      break;
+    } catch (const Error&) {  // slurmctld is busy, or starts again
+      if (passed(end)) throw;
+    }
+    never.wait(after(kJobPeriod));
+  }
+  std::error_code ignored;
+  std::filesystem::remove(directory / "result.json", ignored);  // it was not the end
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,96 @@
+#include "launchers/slurm/submit.h"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launchers/os/relaunch_command.h"
+#include "launchers/plan/earlier_run.h"
+#include "launchers/plan/placement.h"
+#include "launchers/record/run_directory.h"
+#include "launchers/record/run_recorder.h"
+#include "launchers/slurm/batch_script.h"
+#include "launchers/slurm/job.h"
+#include "lp/base/error.h"
+#include "lp/config/yaml.h"
+
+namespace lp::internal {
+namespace {
+
+constexpr std::array<std::string_view, 6> kForSubmitting{
+    "--config=", "--directory=", "--resume=", "--submit", "--render", "--slurm="};
+
+void write(const std::filesystem::path& path, const std::string& text) {
+  std::string error;
+  if (!write_file(path, text, error)) throw Error(ErrorKind::failed, error);
+}
+
+// Ends a job that nobody would know of.
+void take_back(const std::string& number) {
+  try {
+    cancel(number, /*force=*/true);
+    std::fprintf(stderr, "lp: job %s is cancelled\n", number.c_str());
+  } catch (const Error& error) {
+    std::fprintf(stderr, "lp: job %s must be cancelled by hand: %s\n", number.c_str(), error.what());
+  }
+}
+
+// Gives the job to Slurm. From then on the directory holds a run, which `lp` knows. Returns the job's number.
+std::string hand_over(const std::string& script, const Program& program, const Plan& plan,
+                      const LaunchOptions& options) {
+  const std::filesystem::path& directory = options.directory;
+  {
+    const Descriptor taken = make_run_directory(directory);  // the job takes it next
+    Journal(directory).begin({.run = options.name,
+                              .program = program.name(),
+                              .launch = "slurm",
+                              .seed = options.seed,
+                              .resumed = options.resume.string()},
+                             plan, resolved_configuration(options));
+  }
+  std::string number;
+  try {
+    write(directory / "job.sh", script);
+    number = submit(directory / "job.sh");
+    write(directory / kJobNumber, number + "\n");
+    return number;
+  } catch (const Error&) {
+    if (!number.empty()) take_back(number);
+    forget_run(directory);
+    throw;
+  }
+}
+
+}  // namespace
+
+int submit_to_slurm(const LaunchFlags& flags, const Program& program, const LaunchOptions& options) {
+  const std::filesystem::path directory = std::filesystem::absolute(options.directory);
+  SlurmJob job{.name = options.name,
+               .command = own_command(kForSubmitting),
+               .configuration = flags.config.empty() ? std::string() : read_config_file(flags.config),
+               .options = flags.slurm,
+               .requeue = flags.requeue,
+               .time_margin = static_cast<int>(std::ceil(flags.time_margin)),
+               .directory = directory};
+  job.command.push_back("--directory=" + directory.string());
+  if (!options.resume.empty()) job.command.push_back("--resume=" + std::filesystem::absolute(options.resume).string());
+  const Plan plan = plan_here(program, options);
+  const std::string script = batch_script(job, plan, slurm_components(plan, options.placements));
+  if (flags.render) {
+    std::printf("%s", script.c_str());
+    return 0;
+  }
+  const std::string number = hand_over(script, program, plan, options);
+  if (!flags.directory.empty()) register_run(options.name, directory);
+  std::fprintf(stderr, "lp: job %s runs %s; what it prints is in %s\n", number.c_str(), options.name.c_str(),
+               directory.c_str());
+  if (!flags.submit) return follow(number, directory);
+  std::printf("%s\n", number.c_str());
+  return 0;
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,445 @@
+#include "launchers/supervisor/coordinator.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "launchers/control/measurement.h"
+#include "lp/base/enums.h"
+#include "lp/base/error.h"
+#include "lp/base/message.h"
+
+namespace lp::internal {
+namespace {
+// A sixth of the heartbeat is between two probes, the rest is the time to answer: hanging is found within the
+// heartbeat.
+constexpr int kProbesPerHeartbeat = 6;
+// When an alarm goes off so much too late, this process itself was stopped, and answers may not have been read.
+constexpr auto kLate = std::chrono::seconds(1);
+constexpr auto kLasting = std::chrono::seconds(1);  // work that is worth telling
+}  // namespace
+
+Coordinator::Coordinator(const Topology& topology, Options options, Host& host, Listener& listener)
+    : topology_(topology),
+      options_(std::move(options)),
+      host_(host),
+      listener_(listener),
+      nodes_(topology.nodes.size()),
+      units_(topology.units.size()),
+      was_ready_(nodes_.size()),
+      not_ready_(nodes_.size()),
+      left_(topology.groups.size()),
+      waited_for_(topology.groups.size()),
+      epochs_(topology.groups.size()) {
+  for (NodeId node = 0; node < nodes_.size(); ++node) {
+    nodes_[node].awaited = topology_.nodes[node].calls.size();
+    if (!counts(node)) continue;
+    ++left_[topology_.nodes[node].group];
+    waited_for_[topology_.nodes[node].group] = true;
+    ++all_left_;
+  }
+}
+
+bool Coordinator::counts(NodeId node) const {
+  const Topology::Node& what = topology_.nodes[node];
+  return what.active && !options_.idle.contains(topology_.groups[what.group].name);
+}
+
+bool Coordinator::is_up(const Unit& unit) {
+  return unit.state == Unit::State::up || unit.state == Unit::State::failing || unit.state == Unit::State::discarded;
+}
+
+bool Coordinator::current(NodeId node, std::uint32_t incarnation) const {
+  const Unit& unit = units_[topology_.nodes[node].unit];
+  return unit.incarnation == incarnation && is_up(unit);
+}
+
+void Coordinator::start(RestorePoint cut, Time now) {
+  now_ = now;
+  cut_ = std::move(cut);
+  listener_.on_phase(phase_);
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) units_[unit].key = host_.make_key(unit);
+  keyed_ = !units_.empty() && !units_.front().key.empty();
+  begin_units();
+  if (units_.empty()) finish("the program has no nodes");
+}
+
+void Coordinator::advance(Time now) {
+  now_ = now;
+  const bool late = alarms_.next() != kNever && now - alarms_.next() > kLate;
+  while (const auto key = alarms_.take(now)) fire(*key, late || lenient_);
+}
+
+std::string Coordinator::why_late(std::size_t index) const {
+  const std::string delay = host_.delay(index);
+  return delay.empty() ? "its constructor or load() takes too long" : delay;
+}
+
+void Coordinator::fire(const Key& key, bool late) {
+  switch (key.due) {
+    case Due::probe: return probe(static_cast<NodeId>(key.index), late);
+    case Due::start:
+      return begin_failure(key.index, cause_of(key.index, "was not ready in time: " + why_late(key.index)), false);
+    case Due::kill: return kill_unit(key.index);
+    case Due::force: return host_.abandon(topology_.units[key.index].name + " does not end, even when it is killed");
+    case Due::restart: units_[key.index].backoff = false; return restart_if_possible(key.index);
+    case Due::grace: return end_grace();
+    case Due::cut: return stop(last_cut_->reason + "; there was no cut in time", last_cut_->by, last_cut_->signal);
+  }
+}
+
+void Coordinator::flush() {
+  for (const auto& [unit, peers] : std::exchange(news_, {})) {
+    if (!is_up(units_[unit]) || phase_ >= Phase::stopping) continue;  // it will be told when it starts, if it does
+    std::vector<PeerState> list;
+    for (const auto& [node, state] : peers) list.push_back(state);
+    host_.update(unit, list);
+  }
+  if (!outside_news_.empty()) {
+    std::vector<PeerState> list;
+    for (auto& [node, state] : std::exchange(outside_news_, {})) list.push_back(state);
+    listener_.on_peers(list);
+  }
+  for (const NodeId node : std::exchange(to_run_, {})) {
+    if (nodes_[node].ready && nodes_[node].running) host_.run(node);
+  }
+}
+
+void Coordinator::set_phase(Phase phase) {
+  if (phase_ == phase) return;
+  phase_ = phase;
+  if (phase == Phase::ended) {
+    note(RunEvent::Kind::ended, {}, 0, result_.reason);
+  } else {
+    note(RunEvent::Kind::phase, {}, 0,
+         std::string(enum_name(phase)) + (phase == Phase::stopping ? ": " + result_.reason : ""));
+  }
+  listener_.on_phase(phase);
+}
+
+void Coordinator::note(RunEvent::Kind kind, const std::string& node, std::uint32_t incarnation, std::string text) {
+  listener_.on_event({.kind = kind, .node = node, .incarnation = incarnation, .text = std::move(text)});
+}
+
+void Coordinator::start_unit(std::size_t index) {
+  Unit& unit = units_[index];
+  const bool comes = unit.state == Unit::State::absent;
+  bool restored = !comes;
+  ++unit.incarnation;
+  unit.state = Unit::State::up;
+  unit.cause.reset();
+  unit.no_room = false;
+  if (unit.key.empty()) unit.key = host_.make_key(index);
+  ++up_;
+  news_.erase(index);
+  note(RunEvent::Kind::starting, topology_.units[index].name, unit.incarnation);
+  for (const NodeId id : topology_.units[index].nodes) {
+    Node& node = nodes_[id];
+    node.running = false;
+    node.asked = false;
+    node.work.clear();
+    node.member = topology_.nodes[id].member;
+    node.came = comes;
+    node.first_saved.reset();
+    node.saved.reset();
+    restored = restored && (!node.member || cut_.members.contains(id));
+    set_finished(id, false);
+    if (unit.incarnation > 1) tell_neighbours(id);
+    for (const NodeId callee : topology_.nodes[id].calls) {
+      const bool elsewhere = topology_.nodes[callee].unit != index;
+      if ((elsewhere && nodes_[callee].ready) || epochs_[topology_.nodes[callee].group] > 0) {
+        news_[index][callee] = peer_state(callee);
+      }
+    }
+    // It must refuse what earlier incarnations of its callers still send, and know their keys.
+    for (const NodeId caller : topology_.nodes[id].callers) {
+      const std::size_t other = topology_.nodes[caller].unit;
+      if (other != index && (keyed_ || units_[other].incarnation > 1)) {
+        news_[index].try_emplace(caller, replaced_state(caller));
+      }
+    }
+  }
+  if (!options_.patient) alarms_.set({Due::start, index}, later(now_, options_.start));
+  host_.start(index, unit.incarnation, topology_.units[index].member && restored ? cut_.path : std::filesystem::path());
+}
+
+// For who is called by it, and need not reach it.
+PeerState Coordinator::replaced_state(NodeId node) const {
+  const Unit& unit = units_[topology_.nodes[node].unit];
+  return {.node = node, .incarnation = unit.incarnation, .key = unit.key};
+}
+
+PeerState Coordinator::peer_state(NodeId node) const {
+  const Unit& unit = units_[topology_.nodes[node].unit];
+  return {.node = node,
+          .incarnation = unit.incarnation,
+          .endpoint = nodes_[node].ready ? nodes_[node].endpoint : std::string(),
+          .key = unit.key,
+          .gone = nodes_[node].gone,
+          .text = nodes_[node].gone ? nodes_[node].text : std::string(),
+          .epoch = epochs_[topology_.nodes[node].group]};
+}
+
+void Coordinator::tell_neighbours(NodeId node) {
+  const Topology::Node& place = topology_.nodes[node];
+  const PeerState state = peer_state(node);
+  if ((keyed_ || state.incarnation > 1) && !nodes_[node].ready) {
+    for (const NodeId callee : place.calls) {
+      if (topology_.nodes[callee].unit != place.unit) {
+        news_[topology_.nodes[callee].unit][node] = replaced_state(node);
+      }
+    }
+  }
+  for (const NodeId caller : place.callers) {
+    const std::size_t unit = topology_.nodes[caller].unit;
+    if (unit != place.unit || state.epoch > 0) news_[unit][node] = state;
+  }
+  outside_news_[node] = state;
+}
+
+void Coordinator::set_ready(NodeId id, bool ready) {
+  Node& node = nodes_[id];
+  if (node.ready == ready) return;
+  node.ready = ready;
+  if (ready && !was_ready_[id]) {
+    was_ready_[id] = true;
+    --not_ready_;
+  }
+  for (const NodeId caller : topology_.nodes[id].callers) nodes_[caller].awaited += ready ? -1UL : 1UL;
+  tell_neighbours(id);
+}
+
+void Coordinator::set_finished(NodeId node, bool finished) {
+  if (nodes_[node].finished == finished) return;
+  nodes_[node].finished = finished;
+  if (!counts(node)) return;
+  succeeded_ += finished ? 1UL : -1UL;
+  if (!nodes_[node].gone) wait_for(node, !finished);
+}
+
+// Whether its run() is one of those that have not returned yet.
+void Coordinator::wait_for(NodeId node, bool wait) {
+  const std::size_t change = wait ? 1UL : -1UL;
+  left_[topology_.nodes[node].group] += change;
+  all_left_ += change;
+}
+
+void Coordinator::run_if_possible(NodeId id) {
+  Node& node = nodes_[id];
+  if (!node.ready || node.running || node.finished || node.awaited > 0 || !counts(id) || phase_ >= Phase::stopping)
+    return;
+  node.running = true;
+  to_run_.push_back(id);
+}
+
+void Coordinator::on_spawned(std::size_t unit, std::uint32_t incarnation, int pid) {
+  if (units_[unit].incarnation == incarnation) units_[unit].pid = pid;
+}
+
+void Coordinator::on_ready(NodeId id, std::uint32_t incarnation, const std::string& endpoint) {
+  if (!current(id, incarnation) || phase_ >= Phase::stopping) return;
+  const std::size_t unit = topology_.nodes[id].unit;
+  if (units_[unit].state != Unit::State::up) return;
+  nodes_[id].endpoint = endpoint;
+  const bool comes = nodes_[id].gone;
+  set_gone(id, false);
+  set_ready(id, true);
+  note(RunEvent::Kind::ready, topology_.nodes[id].name, incarnation);
+  if (comes) {
+    note(RunEvent::Kind::came, topology_.nodes[id].name, incarnation, "the program goes on with it");
+    listener_.say(topology_.nodes[id].name + " is there; the program goes on with it");
+  }
+  const auto& fellows = topology_.units[unit].nodes;
+  if (std::all_of(fellows.begin(), fellows.end(), [&](NodeId fellow) { return nodes_[fellow].ready; })) {
+    alarms_.cancel({Due::start, unit});
+  }
+  on_alive(id, incarnation);
+  run_if_possible(id);
+  for (const NodeId caller : topology_.nodes[id].callers) run_if_possible(caller);
+  if (phase_ == Phase::starting && not_ready_ == 0) set_phase(Phase::running);
+}
+
+void Coordinator::on_finished(NodeId node, std::uint32_t incarnation) {
+  if (!current(node, incarnation) || units_[topology_.nodes[node].unit].state != Unit::State::up) return;
+  set_finished(node, true);
+  note(RunEvent::Kind::finished, topology_.nodes[node].name, incarnation);
+  end_if_done();
+}
+
+void Coordinator::on_progress(NodeId node, std::uint32_t incarnation, const Progress& progress) {
+  if (!current(node, incarnation)) return;
+  nodes_[node].progress = progress;
+  if (!speaker_.has_value() || node < *speaker_) speaker_ = node;
+}
+
+void Coordinator::on_alive(NodeId id, std::uint32_t incarnation) {
+  if (!current(id, incarnation) || options_.patient || phase_ >= Phase::stopping) return;
+  nodes_[id].asked = false;
+  nodes_[id].work.clear();
+  const Duration own = topology_.groups[topology_.nodes[id].group].heartbeat;
+  const Duration heartbeat = own > Duration::zero() ? own : options_.heartbeat;
+  alarms_.set({Due::probe, id}, later(now_, heartbeat / kProbesPerHeartbeat));
+}
+
+void Coordinator::on_busy(NodeId id, std::uint32_t incarnation, const std::string& work, Duration age) {
+  if (!current(id, incarnation) || !nodes_[id].asked) return;
+  nodes_[id].work = work;
+  nodes_[id].work_begin = later(now_, -age);
+}
+
+void Coordinator::probe(NodeId id, bool late) {
+  Node& node = nodes_[id];
+  if (!node.ready) return;
+  const Topology::Node& place = topology_.nodes[id];
+  const Duration own = topology_.groups[place.group].heartbeat;
+  const Duration heartbeat = own > Duration::zero() ? own : options_.heartbeat;
+  if (node.asked && !late) {
+    std::string what = "hangs: its service has not answered within the heartbeat of " + duration_text(heartbeat);
+    if (!node.work.empty()) {
+      what += "; it has been in " + node.work + ", for " + duration_text(now_ - node.work_begin);
+    }
+    Cause cause = cause_of(place.unit, std::move(what));
+    cause.node = place.name;
+    cause.hanging = true;
+    return begin_failure(place.unit, std::move(cause), false);
+  }
+  alarms_.set({Due::probe, id}, later(now_, heartbeat - heartbeat / kProbesPerHeartbeat));
+  if (!std::exchange(node.asked, true)) host_.probe(id);
+}
+
+std::vector<std::size_t> Coordinator::measure() {
+  std::vector<std::size_t> up;
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    if (units_[unit].state == Unit::State::up) up.push_back(unit);
+  }
+  host_.measure(up);
+  return up;
+}
+
+void Coordinator::on_measured(std::size_t unit, std::uint32_t incarnation, Measurement part) {
+  if (units_[unit].incarnation == incarnation) listener_.on_measured(unit, std::move(part));
+}
+
+void Coordinator::on_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step) {
+  if (!current(node, incarnation)) return;
+  if (units_[topology_.nodes[node].unit].state == Unit::State::up) add_to_cut(node, step);
+  host_.may_save(node);
+}
+
+void Coordinator::add_to_cut(NodeId node, std::uint64_t step) {
+  if (!nodes_[node].member || (!cut_.path.empty() && step <= cut_.step)) return;
+  if (!nodes_[node].first_saved.has_value()) nodes_[node].first_saved = step;
+  nodes_[node].saved = step;
+  if (lost_cuts_.contains(step)) return listener_.on_cut_given_up(step);
+  saved_[step].insert(node);
+  complete_cut();
+}
+
+// Whether a cut that these have saved waits for the node. One that came late begins with its first step.
+bool Coordinator::is_awaited(NodeId id, std::uint64_t step, const std::set<NodeId>& saved) const {
+  const Node& node = nodes_[id];
+  if (!node.member || saved.contains(id)) return false;
+  return !node.came || (node.first_saved.has_value() ? *node.first_saved < step : node.ready);
+}
+
+// The newest one that all have saved, if there is any.
+void Coordinator::complete_cut() {
+  std::optional<std::uint64_t> complete;
+  for (const auto& [step, who] : saved_) {
+    NodeId id = 0;
+    while (id < nodes_.size() && !is_awaited(id, step, who)) ++id;
+    if (id == nodes_.size()) complete = step;
+  }
+  if (!complete.has_value()) return give_up_cuts();
+  const std::uint64_t step = *complete;
+  const std::set<NodeId> members = std::move(saved_[step]);
+  saved_.erase(saved_.begin(), saved_.upper_bound(step));  // older ones will not be needed
+  const std::string name = "the cut of step " + std::to_string(step);
+  try {
+    cut_ = listener_.on_cut_saved(step, members);
+  } catch (const Error& error) {
+    listener_.on_cut_given_up(step);
+    return say_cuts_fail(name + " is not kept, and the one before it stays: " + error.text());
+  }
+  lost_cuts_.erase(lost_cuts_.begin(), lost_cuts_.upper_bound(step));
+  note(RunEvent::Kind::cut, {}, 0, name + " is complete");
+  if (std::exchange(cuts_fail_, false)) listener_.say(name + " is complete again");
+  if (last_cut_.has_value()) {
+    stop(last_cut_->reason + "; it was cut at step " + std::to_string(step), last_cut_->by, last_cut_->signal);
+  }
+}
+
+// A full disk fails each of them, for each member.
+void Coordinator::say_cuts_fail(const std::string& text) {
+  if (std::exchange(cuts_fail_, true)) return;
+  note(RunEvent::Kind::cut_failed, {}, 0, text);
+  listener_.say(text + "; others that fail are not told, until one is complete");
+}
+
+// The steps of a node grow: what it has passed by without saving it, it will not save.
+void Coordinator::give_up_cuts() {
+  for (auto one = saved_.begin(); one != saved_.end();) {
+    const auto& [step, who] = *one;
+    NodeId passed_by = 0;
+    const auto has_passed = [&, step = step, &who = who](NodeId id) {
+      return is_awaited(id, step, who) && nodes_[id].saved > step;
+    };
+    while (passed_by < nodes_.size() && !has_passed(passed_by)) ++passed_by;
+    if (passed_by == nodes_.size()) {
+      ++one;
+      continue;
+    }
+    if (!std::exchange(gave_up_cuts_, true)) {
+      listener_.say("the cut of step " + std::to_string(step) + " is given up, since " +
+                    topology_.nodes[passed_by].name + " has cut step " + std::to_string(*nodes_[passed_by].saved) +
+                    " and not this one: nodes that save must cut at the same steps");
+    }
+    listener_.on_cut_given_up(step);
+    one = saved_.erase(one);
+  }
+}
+
+void Coordinator::on_not_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step, const Error& error) {
+  if (!current(node, incarnation)) return;
+  say_cuts_fail(topology_.nodes[node].name + " could not save its part of the cut of step " + std::to_string(step) +
+                ", and the cut before stays: " + error.text());
+  constexpr std::size_t kRemembered = 1000;
+  lost_cuts_.insert(step);
+  if (lost_cuts_.size() > kRemembered) lost_cuts_.erase(lost_cuts_.begin());
+  saved_.erase(step);
+  listener_.on_cut_given_up(step);
+}
+
+RunStatus Coordinator::status() const {
+  RunStatus status{.phase = phase_, .cut = cut_.path.empty() ? 0 : cut_.step};
+  using State = NodeStatus::State;
+  for (NodeId id = 0; id < nodes_.size(); ++id) {
+    const Node& node = nodes_[id];
+    const Unit& unit = units_[topology_.nodes[id].unit];
+    const bool failing = unit.state == Unit::State::failing || unit.state == Unit::State::discarded;
+    const State state = unit.state == Unit::State::absent              ? State::absent
+                        : unit.state == Unit::State::up && node.gone   ? State::starting
+                        : node.gone || failing                         ? State::failed
+                        : node.finished                                ? State::finished
+                        : unit.state == Unit::State::ended             ? State::ended
+                        : unit.state == Unit::State::up && !node.ready ? State::starting
+                        : !node.ready                                  ? State::waiting
+                        : node.running                                 ? State::running
+                                                                       : State::ready;
+    status.nodes.push_back({.name = topology_.nodes[id].name,
+                            .state = state,
+                            .incarnation = unit.incarnation,
+                            .restarts = unit.restarts,
+                            .pid = is_up(unit) ? unit.pid : 0,
+                            .step = node.progress.step,
+                            .total = node.progress.total,
+                            .values = {node.progress.values.begin(), node.progress.values.end()},
+                            .text = node.text});
+    if (const Duration age = now_ - node.work_begin; !node.work.empty() && age >= kLasting) {
+      status.nodes.back().work = node.work;
+      status.nodes.back().work_seconds = to_seconds(age);
+    }
+  }
+  return status;
+}
+
+}  // namespace lp::internal

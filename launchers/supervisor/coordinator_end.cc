@@ -1,0 +1,147 @@
+// How a run ends: when its work is done, when it has failed, or when somebody asks.
+
+#include <algorithm>
+#include <utility>
+
+#include "launchers/supervisor/coordinator.h"
+#include "lp/base/message.h"
+
+namespace lp::internal {
+
+void Coordinator::on_stop_requested(NodeId node, std::uint32_t incarnation, const std::string& reason) {
+  if (!current(node, incarnation)) return;
+  end_asked_ = true;
+  finish(topology_.nodes[node].name + " stopped the program: " + reason);
+}
+
+void Coordinator::end_if_done() {
+  if (phase_ > Phase::running) return;
+  const auto end = [this](const std::string& reason) {
+    // Nothing is left that could have done the work.
+    if (ignored_.has_value() && succeeded_ == 0) return fail(*ignored_);
+    finish(reason);
+  };
+  bool any_ends = false;
+  for (std::size_t group = 0; group < topology_.groups.size(); ++group) {
+    if (!topology_.groups[group].ends_program) continue;
+    any_ends = true;
+    if (waited_for_[group] && left_[group] == 0)
+      return end("every node of " + topology_.groups[group].name + " has finished");
+  }
+  const bool any = std::find(waited_for_.begin(), waited_for_.end(), true) != waited_for_.end();
+  if (!any_ends && any && all_left_ == 0) end("every node has finished");
+}
+
+// The work is done: first the report, then the services stop.
+void Coordinator::finish(const std::string& reason) {
+  if (phase_ > Phase::running) return;
+  result_.reason = reason;
+  if (!options_.report) return begin_stop();
+  set_phase(Phase::reporting);
+  begin_report();
+}
+
+void Coordinator::begin_report() {
+  if (report_ != Report::none) return;  // a stale one ends first
+  report_ = Report::begun;
+  listener_.begin_report();
+}
+
+void Coordinator::report_done(const std::optional<std::string>& failure) {
+  if (std::exchange(report_, Report::none) == Report::stale) {
+    if (phase_ == Phase::reporting) begin_report();
+    return;
+  }
+  if (failure.has_value()) fail({.node = "report", .what = *failure});
+  if (phase_ == Phase::reporting) begin_stop();
+}
+
+void Coordinator::stop(const std::string& reason, const std::string& by, int signal) {
+  if (phase_ >= Phase::stopping) return;
+  result_.reason = reason;
+  result_.stopped_by = by;
+  result_.signal = signal;
+  begin_stop();
+}
+
+void Coordinator::stop_after_cut(const std::string& reason, const std::string& by, int signal, Time until) {
+  if (phase_ >= Phase::stopping || last_cut_.has_value()) return;
+  last_cut_ = {reason, by, signal};
+  alarms_.set({Due::cut, 0}, until);
+  listener_.say(reason + ": it stops after its next cut");
+}
+
+void Coordinator::kill(const std::string& by) {
+  if (phase_ == Phase::ended) return;
+  if (!std::exchange(forced_, true) && !by.empty()) {
+    result_.stopped_by = by;
+    result_.reason += "; its nodes were killed";
+  }
+  if (phase_ != Phase::stopping) begin_stop();
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    if (!is_up(units_[unit])) continue;
+    if (units_[unit].state == Unit::State::up) units_[unit].state = Unit::State::discarded;
+    kill_unit(unit);
+  }
+}
+
+void Coordinator::fail(Cause cause) {
+  if (failed_ || phase_ == Phase::ended) return;
+  failed_ = true;
+  if (phase_ != Phase::stopping) result_.reason = cause.node.empty() ? cause.what : cause.node + " failed";
+  result_.cause = std::move(cause);
+  if (phase_ != Phase::stopping) begin_stop();
+}
+
+void Coordinator::begin_stop() {
+  set_phase(Phase::stopping);
+  to_run_.clear();
+  for (std::size_t index = 0; index < units_.size(); ++index) {
+    Unit& unit = units_[index];
+    if (unit.state == Unit::State::up) {
+      cancel_alarms(index);
+      host_.stop(index, result_.reason, true);
+    } else if (!is_up(unit)) {
+      alarms_.cancel({Due::restart, index});
+      if (unit.state != Unit::State::absent) unit.state = Unit::State::ended;
+    }
+  }
+  alarms_.set({Due::grace, 0}, later(now_, options_.grace));
+  end_if_stopped();
+}
+
+void Coordinator::end_grace() {
+  for (std::size_t index = 0; index < units_.size(); ++index) {
+    if (units_[index].state != Unit::State::up) continue;
+    Cause cause = cause_of(index, "did not end within the grace period of " + duration_text(options_.grace) +
+                                      " after the stop, and was ended by force");
+    culprit_ = failed_ ? culprit_ : std::optional(index);
+    fail(std::move(cause));
+    units_[index].state = Unit::State::discarded;
+    kill_unit(index);
+  }
+}
+
+void Coordinator::end_if_stopped() {
+  if (phase_ != Phase::stopping || up_ > 0) return;
+  alarms_ = {};
+  if (abandoned_.has_value() && !forced_) fail(*abandoned_);
+  result_.success = !failed_ && result_.stopped_by.empty();
+  set_phase(Phase::ended);
+}
+
+void Coordinator::on_lost(const std::string& text) {
+  if (phase_ == Phase::ended) return;
+  const bool has_work = phase_ < Phase::stopping || up_ > 0;  // also when all wait to be restarted: nobody can do that
+  for (std::size_t index = 0; index < units_.size(); ++index) {
+    if (!is_up(units_[index])) continue;
+    cancel_alarms(index);
+    unready(index);
+    units_[index].state = Unit::State::ended;
+  }
+  up_ = 0;
+  if (has_work) fail({.node = "agent", .what = text});
+  end_if_stopped();
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,298 @@
+// What the coordinator does when a unit fails: the policy of its group, restarts, and what is restored together.
+
+#include <algorithm>
+#include <utility>
+
+#include "launchers/supervisor/coordinator.h"
+#include "lp/base/error.h"
+#include "lp/base/message.h"
+
+namespace lp::internal {
+namespace {
+
+constexpr auto kTimeToEnd = std::chrono::seconds(1);  // of a unit that has reported its own failure
+constexpr auto kTimeToDie = std::chrono::seconds(5);  // of a unit that was killed
+constexpr Duration kLongestBackoff = std::chrono::seconds(10);
+
+// What a stop itself makes of calls that wait.
+bool is_of_a_stop(const Error& error) {
+  return error.kind() == ErrorKind::stopped || error.kind() == ErrorKind::disconnected ||
+         error.kind() == ErrorKind::deadline;
+}
+
+}  // namespace
+
+Cause Coordinator::cause_of(std::size_t unit, std::string what) const {
+  return {.node = topology_.units[unit].name, .incarnation = units_[unit].incarnation, .what = std::move(what)};
+}
+
+// What shares a process fails together, so the strictest policy of its groups holds.
+FailurePolicy Coordinator::policy_of(std::size_t unit) const {
+  FailurePolicy strictest = kIgnore;
+  for (const NodeId node : topology_.units[unit].nodes) {
+    const FailurePolicy& policy = topology_.groups[topology_.nodes[node].group].on_failure;
+    const bool stricter =
+        policy.action < strictest.action || (policy.action == FailurePolicy::Action::restart &&
+                                             strictest.action == policy.action && policy.budget < strictest.budget);
+    if (stricter) strictest = policy;
+  }
+  return strictest;
+}
+
+void Coordinator::on_failed(NodeId node, std::uint32_t incarnation, const Error& error) {
+  if (!current(node, incarnation)) return;
+  const std::size_t unit = topology_.nodes[node].unit;
+  Cause cause = cause_of(unit, error.what());
+  cause.node = topology_.nodes[node].name;
+  if (cause.what.starts_with(cause.node + ": ")) cause.what.erase(0, cause.node.size() + 2);
+  if (phase_ == Phase::stopping) {
+    if (!is_of_a_stop(error)) fail(std::move(cause));
+    return;
+  }
+  nodes_[node].text = cause.what;
+  begin_failure(unit, std::move(cause), /*obeys=*/true);
+}
+
+// The unit has failed but is still there: it goes first, then its policy is applied. `obeys`: it can end by itself.
+void Coordinator::begin_failure(std::size_t index, Cause cause, bool obeys) {
+  Unit& unit = units_[index];
+  if (unit.state != Unit::State::up) return;
+  unready(index);
+  cancel_alarms(index);
+  unit.state = Unit::State::failing;
+  unit.cause = cause;
+  note(RunEvent::Kind::failed, cause.node, cause.incarnation, cause.what);
+  for (const NodeId node : topology_.units[index].nodes) nodes_[node].text = cause.what;
+  if (phase_ == Phase::stopping) return kill_unit(index);
+  if (obeys) {
+    host_.stop(index, "it failed", false);
+    alarms_.set({Due::kill, index}, now_ + kTimeToEnd);
+  } else {
+    kill_unit(index);
+  }
+  if (policy_of(index).action == FailurePolicy::Action::stop) {
+    culprit_ = failed_ ? culprit_ : std::optional(index);
+    fail(std::move(cause));
+  }
+}
+
+void Coordinator::kill_unit(std::size_t index) {
+  alarms_.cancel({Due::kill, index});
+  alarms_.set({Due::force, index}, now_ + kTimeToDie);
+  host_.kill(index);
+}
+
+void Coordinator::unready(std::size_t index) {
+  const bool revoked = !std::exchange(units_[index].key, {}).empty();
+  for (const NodeId node : topology_.units[index].nodes) {
+    set_ready(node, false);
+    if (revoked) tell_neighbours(node);
+  }
+}
+
+void Coordinator::cancel_alarms(std::size_t index) {
+  for (const Due due : {Due::start, Due::kill, Due::force, Due::restart}) alarms_.cancel({due, index});
+  for (const NodeId node : topology_.units[index].nodes) alarms_.cancel({Due::probe, node});
+}
+
+void Coordinator::on_exited(std::size_t index, std::uint32_t incarnation, const ExitStatus& status) {
+  Unit& unit = units_[index];
+  if (unit.incarnation != incarnation || !is_up(unit)) return;
+  const auto& nodes = topology_.units[index].nodes;
+  const bool was_ready = std::all_of(nodes.begin(), nodes.end(), [&](NodeId node) { return nodes_[node].ready; });
+  const bool done = std::all_of(nodes.begin(), nodes.end(), [&](NodeId node) { return nodes_[node].finished; });
+  cancel_alarms(index);
+  unready(index);
+  --up_;
+  const Unit::State before = std::exchange(unit.state, Unit::State::down);
+  if (status.abandoned && !abandoned_.has_value()) abandoned_ = cause_of(index, describe(status));
+  if (culprit_ == index) {
+    culprit_.reset();
+    result_.cause.exit = status;
+    listener_.add_output(index, result_.cause);
+  }
+  if (phase_ == Phase::stopping) {
+    unit.state = Unit::State::ended;
+    if (before == Unit::State::up && !status.success()) {
+      Cause cause = cause_of(index, describe(status) + " while the program stopped");
+      cause.exit = status;
+      note(RunEvent::Kind::failed, cause.node, cause.incarnation, cause.what);
+      listener_.add_output(index, cause);
+      if (done) {
+        listener_.say(cause.node + ": " + cause.what + "; its work was done");
+      } else {
+        fail(std::move(cause));
+      }
+    }
+    return end_if_stopped();
+  }
+  if (before == Unit::State::discarded) return restart_if_possible(index);
+  if (before == Unit::State::up && done && status.success()) {
+    unit.state = Unit::State::ended;
+    for (const NodeId node : nodes) {
+      nodes_[node].text = "it has ended";
+      set_gone(node, true);
+    }
+    return end_if_done();
+  }
+  const bool by_itself = status.text.empty();
+  Cause cause = unit.cause.value_or(cause_of(index, describe(status) + (by_itself && !was_ready ? " before it was ready"
+                                                                        : status.success()      ? " in mid-run"
+                                                                                                : "")));
+  cause.exit = status;
+  if (!unit.cause.has_value()) note(RunEvent::Kind::failed, cause.node, cause.incarnation, cause.what);
+  listener_.add_output(index, cause);
+  for (const NodeId node : nodes) nodes_[node].text = cause.what;
+  decide(index, cause);
+}
+
+void Coordinator::decide(std::size_t index, const Cause& cause) {
+  const FailurePolicy policy = policy_of(index);
+  switch (policy.action) {
+    case FailurePolicy::Action::stop: return fail(cause);
+    case FailurePolicy::Action::restart: return restart(index, policy, cause);
+    case FailurePolicy::Action::ignore: return give_up(index, cause);
+  }
+}
+
+void Coordinator::restart(std::size_t index, const FailurePolicy& policy, Cause cause) {
+  Unit& unit = units_[index];
+  if (unit.restarts >= policy.budget) {
+    cause.what += "; its budget of " + std::to_string(policy.budget) + " restarts is used up";
+    return topology_.units[index].elastic ? give_up(index, cause) : fail(std::move(cause));
+  }
+  Duration wait = std::min(policy.backoff, kLongestBackoff);
+  for (int i = 0; i < unit.restarts; ++i) wait = std::min(wait * 2, kLongestBackoff);
+  ++unit.restarts;
+  unit.backoff = true;
+  alarms_.set({Due::restart, index}, later(now_, wait));
+  const std::string how = "restart " + std::to_string(unit.restarts) + " of " + std::to_string(policy.budget) + " in " +
+                          duration_text(wait) + origin_of(index);
+  note(RunEvent::Kind::restarting, cause.node, unit.incarnation, how);
+  listener_.say(cause.node + ": " + cause.what + "; " + how);
+  if (topology_.units[index].member) discard_members();
+}
+
+// From where it starts again.
+std::string Coordinator::origin_of(std::size_t index) const {
+  if (!topology_.units[index].member) return {};
+  return cut_.path.empty() ? ", from the beginning" : ", from the cut of step " + std::to_string(cut_.step);
+}
+
+std::string Coordinator::restart_node(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Topology::Node& node : topology_.nodes) names.push_back(node.name);
+  const auto at = std::find(names.begin(), names.end(), name);
+  if (at == names.end()) {
+    throw Error(ErrorKind::failed, "there is no node " + quote(name) + did_you_mean(name, names));
+  }
+  const std::size_t index = topology_.nodes[static_cast<std::size_t>(at - names.begin())].unit;
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ErrorKind::failed, name + " is not restarted: " + why);
+  };
+  Unit& unit = units_[index];
+  if (phase_ >= Phase::stopping) refuse("the program stops");
+  if (unit.state == Unit::State::ended) refuse("it has ended, and the program goes on without it");
+  if (unit.state == Unit::State::absent) {
+    if (const std::string shortage = place(index); !shortage.empty()) refuse(shortage);
+  }
+  if (unit.state == Unit::State::failing || unit.state == Unit::State::discarded) refuse("it is ending already");
+  const std::string origin = unit.state == Unit::State::absent ? std::string() : origin_of(index);
+  const std::string how = "somebody restarts it" + origin;
+  note(RunEvent::Kind::restarting, topology_.units[index].name, unit.incarnation, how);
+  listener_.say(topology_.units[index].name + ": " + how);
+  if (unit.state == Unit::State::absent) {
+    come(index);
+  } else if (unit.state != Unit::State::up) {  // it waits to be restarted
+    alarms_.cancel({Due::restart, index});
+    unit.backoff = false;
+    restart_if_possible(index);
+    if (unit.state == Unit::State::absent) refuse(nodes_[static_cast<NodeId>(at - names.begin())].text);
+  } else if (topology_.units[index].member) {
+    discard_members();
+  } else {  // it may end in order
+    unready(index);
+    cancel_alarms(index);
+    unit.state = Unit::State::discarded;
+    host_.stop(index, "it is restarted", false);
+    alarms_.set({Due::kill, index}, later(now_, options_.grace));
+  }
+  return topology_.units[index].name + " is restarted" + origin;
+}
+
+// What is restored together belongs to one cut: all members go back with it. What a report has found of them does not
+// count: it is made again when the work is.
+void Coordinator::discard_members() {
+  if (report_ != Report::none) report_ = Report::stale;
+  saved_.clear();
+  lost_cuts_.clear();
+  for (std::size_t other = 0; other < units_.size(); ++other) {
+    if (topology_.units[other].member && units_[other].state == Unit::State::up) discard(other);
+  }
+  if (redo_finished() && phase_ == Phase::reporting && !end_asked_) set_phase(Phase::running);
+}
+
+// What the unit has done no longer counts; it is started again when it has ended.
+void Coordinator::discard(std::size_t index) {
+  unready(index);
+  cancel_alarms(index);
+  units_[index].state = Unit::State::discarded;
+  kill_unit(index);
+}
+
+// The members go back to a time before these nodes had finished with them: they do their work again. Whether there are
+// any.
+bool Coordinator::redo_finished() {
+  const auto worked_on_a_member = [&](NodeId id) {
+    const auto& calls = topology_.nodes[id].calls;
+    return nodes_[id].finished &&
+           std::any_of(calls.begin(), calls.end(), [&](NodeId callee) { return topology_.nodes[callee].member; });
+  };
+  bool any = false;
+  for (std::size_t index = 0; index < units_.size(); ++index) {
+    const auto& nodes = topology_.units[index].nodes;
+    if (topology_.units[index].member || std::none_of(nodes.begin(), nodes.end(), worked_on_a_member)) continue;
+    any = true;
+    if (units_[index].state == Unit::State::up) {
+      discard(index);
+    } else if (units_[index].state == Unit::State::ended) {
+      for (const NodeId id : nodes) set_gone(id, false);
+      start_unit(index);
+    }
+  }
+  return any;
+}
+
+bool Coordinator::members_go_back() const {
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    const Unit::State state = units_[unit].state;
+    if (topology_.units[unit].member && (state == Unit::State::discarded || state == Unit::State::down)) return true;
+  }
+  return false;
+}
+
+void Coordinator::restart_if_possible(std::size_t index) {
+  if (phase_ >= Phase::stopping) return;
+  const auto ready_to_start = [&](std::size_t unit) {
+    return units_[unit].state != Unit::State::down || !units_[unit].backoff;
+  };
+  if (!topology_.units[index].member) {
+    if (units_[index].state == Unit::State::down && ready_to_start(index)) start_where_there_is_room(index);
+    return;
+  }
+  std::vector<std::size_t> members;
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
+    if (!topology_.units[unit].member || units_[unit].state == Unit::State::ended ||
+        units_[unit].state == Unit::State::absent) {
+      continue;
+    }
+    if (is_up(units_[unit]) || !ready_to_start(unit)) return;
+    members.push_back(unit);
+  }
+  for (const std::size_t unit : members) {
+    // One that has no place is given up, and then those that have one start.
+    if (units_[unit].state == Unit::State::down) start_where_there_is_room(unit);
+  }
+}
+
+}  // namespace lp::internal

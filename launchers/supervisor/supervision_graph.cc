@@ -1,0 +1,44 @@
+#include "launchers/supervisor/supervision_graph.h"
+
+#include "lp/program/plan.h"
+
+namespace lp::internal {
+
+void Topology::complete() {
+  for (NodeId id = 0; id < nodes.size(); ++id) {
+    Node& node = nodes[id];
+    groups[node.group].nodes.push_back(id);
+    for (const NodeId callee : node.calls) nodes[callee].callers.push_back(id);
+    if (node.unit >= units.size()) units.resize(node.unit + 1);
+    Unit& unit = units[node.unit];
+    unit.nodes.push_back(id);
+    unit.name += (unit.name.empty() ? "" : ",") + node.name;
+    unit.member = unit.member || node.member;
+    unit.elastic = (unit.elastic || unit.nodes.size() == 1) && groups[node.group].least > 0;
+  }
+}
+
+Topology topology_of(const Plan& plan) {
+  Topology topology;
+  for (const PlanGroup& group : plan.groups) {
+    topology.groups.push_back({.name = group.options.name,
+                               .on_failure = group.options.on_failure,
+                               .ends_program = group.options.ends_program,
+                               .heartbeat = group.options.heartbeat});
+    const Replicas& replicas = group.options.replicas;
+    topology.groups.back().replicas = to_string(replicas);
+    if (replicas.elastic()) topology.groups.back().least = static_cast<std::size_t>(replicas.least);
+  }
+  for (const PlanNode& node : plan.nodes) {
+    topology.nodes.push_back({.name = node.name,
+                              .group = node.group,
+                              .unit = node.process,
+                              .active = plan.groups[node.group].active,
+                              .member = plan.groups[node.group].saves,
+                              .calls = node.calls});
+  }
+  topology.complete();
+  return topology;
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,82 @@
+#include "lp/checkpoint/checkpoint.h"
+
+#include <algorithm>
+
+namespace lp {
+namespace {
+
+constexpr std::string_view kFramesType = "frames";
+
+[[noreturn]] void fail(std::string text) { throw Error(ErrorKind::failed, std::move(text)); }
+
+std::uint64_t bytes_of(const Frames& frames) {
+  std::uint64_t bytes = frames.body.size();
+  for (const Buffer& array : frames.arrays) bytes += array.size();
+  return bytes;
+}
+
+// `type`, cut to the part around where it begins to differ from `other`.
+std::string difference(const std::string& type, const std::string& other) {
+  constexpr std::size_t kBefore = 40;
+  constexpr std::size_t kMost = 120;
+  const auto at = static_cast<std::size_t>(std::mismatch(type.begin(), type.end(), other.begin(), other.end()).first -
+                                           type.begin());
+  if (std::max(type.size(), other.size()) <= kMost) return type;
+  const std::size_t begin = at > kBefore ? at - kBefore : 0;
+  return (begin > 0 ? "..." : "") + type.substr(begin, kMost) + (type.size() > begin + kMost ? "..." : "");
+}
+
+}  // namespace
+
+void Checkpoint::put_frames(std::string name, Frames frames) {
+  insert(std::move(name), {std::string(kFramesType), std::move(frames)});
+}
+
+Frames Checkpoint::get_frames(std::string_view name) const { return find(name, std::string(kFramesType)).frames; }
+
+const Frames& Checkpoint::stored(std::string_view name) const { return find(name).frames; }
+
+const std::string& Checkpoint::type(std::string_view name) const { return find(name).type; }
+
+std::vector<CheckpointEntry> Checkpoint::entries() const {
+  std::vector<CheckpointEntry> entries;
+  entries.reserve(entries_.size());
+  for (const auto& [name, entry] : entries_) entries.push_back({name, entry.type, bytes_of(entry.frames)});
+  return entries;
+}
+
+void Checkpoint::insert(std::string name, Entry entry) {
+  if (name.empty()) fail("checkpoint: a value needs a name, and \"\" is none");
+  if (has(name)) fail("checkpoint: \"" + name + "\" is put twice; give the second value another name");
+  entries_.emplace(std::move(name), std::move(entry));
+}
+
+const Checkpoint::Entry& Checkpoint::find(std::string_view name) const {
+  const auto found = entries_.find(name);
+  if (found != entries_.end()) return found->second;
+  constexpr std::size_t kMostNames = 10;
+  std::string text = "checkpoint: there is no \"" + std::string(name) + "\"";
+  text += entries_.empty() ? "; it is empty" : "; there is ";
+  std::size_t names = 0;
+  for (const auto& [known, entry] : entries_) {
+    if (names == kMostNames) break;
+    (text += names++ == 0 ? "\"" : ", \"") += known + "\"";
+  }
+  if (names < entries_.size()) text += " and " + std::to_string(entries_.size() - names) + " more";
+  fail(std::move(text));
+}
+
+const Checkpoint::Entry& Checkpoint::find(std::string_view name, const std::string& type) const {
+  const Entry& entry = find(name);
+  if (entry.type != type) {
+    fail("checkpoint: \"" + std::string(name) + "\" was saved as " + difference(entry.type, type) +
+         " and is wanted as " + difference(type, entry.type));
+  }
+  return entry;
+}
+
+void Checkpoint::unreadable(std::string_view name, const Error& error) {
+  throw Error(error.kind(), "checkpoint: \"" + std::string(name) + "\": " + error.text(), error.origin());
+}
+
+}  // namespace lp

@@ -1,0 +1,240 @@
+// A plan as SVG 1.1.
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "lp/base/json.h"
+#include "lp/base/message.h"
+#include "lp/base/names.h"
+#include "lp/base/utf8.h"
+#include "lp/draw/draw.h"
+#include "lp/draw/layout.h"
+#include "lp/program/plan_check.h"
+
+namespace lp {
+namespace {
+
+using internal::Box;
+using internal::Point;
+
+constexpr double kMargin = 24;
+constexpr double kPadding = 14;  // inside of a box
+constexpr double kNameSize = 15;
+constexpr double kTextSize = 11;
+constexpr double kLine = 16;
+constexpr double kStack = 4;  // how far the papers of a stack of replicas stand out
+
+std::string number(double value) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f", value);
+  return text.data();
+}
+
+std::string attribute(const char* name, double value) { return std::string(" ") + name + "=\"" + number(value) + "\""; }
+
+// For text and attributes of XML.
+std::string escaped(std::string_view text) {
+  const bool valid = is_utf8(text);
+  std::string result;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    switch (c) {
+      case '<': result += "&lt;"; break;
+      case '>': result += "&gt;"; break;
+      case '&': result += "&amp;"; break;
+      case '"': result += "&quot;"; break;
+      default: result += byte < 0x20 || (byte >= 0x80 && !valid) ? '?' : c;
+    }
+  }
+  return result;
+}
+
+// A little more than most fonts need.
+double width_of(std::string_view text, double size) {
+  double width = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte & 0xC0) == 0x80) continue;  // the rest of a character
+    const bool narrow = std::string_view("iIjl.,:;'|/ ()[]{}1tfr").find(c) != std::string_view::npos;
+    const bool wide = std::string_view("mwMW@%").find(c) != std::string_view::npos;
+    width += narrow ? 0.42 : wide ? 0.98 : (c >= 'A' && c <= 'Z') ? 0.74 : 0.64;
+  }
+  return width * size;
+}
+
+// What stands in a group's box.
+struct Label {
+  std::string name{};
+  std::string count{};  // "× 4"
+  std::vector<std::string> lines{};
+
+  Point size() const {
+    double width = 1.08 * width_of(name, kNameSize) + width_of(count, kNameSize) + (count.empty() ? 0 : 6);
+    for (const std::string& line : lines) width = std::max(width, width_of(line, kTextSize));
+    return {width + 2 * kPadding, 2 * kPadding - 4 + kNameSize + kLine * static_cast<double>(lines.size())};
+  }
+};
+
+Label label_of(const PlanGroup& group) {
+  constexpr std::size_t kLongest = 44;
+  Label label{
+      .name = group.options.name, .count = group.size > 1 ? "× " + to_string(group.options.replicas) : "", .lines = {}};
+  std::string type(last_part(group.type));
+  if (type.size() > kLongest) type = type.substr(0, valid_utf8_prefix(type.substr(0, kLongest - 2))) + "…";
+  if (type != label.name) label.lines.push_back(std::move(type));
+  std::vector<std::string> needs;
+  if (group.options.cpus > 0) needs.push_back(to_json(group.options.cpus) + " cpu");
+  if (group.options.gpus > 0) needs.push_back(std::to_string(group.options.gpus) + " gpu");
+  if (group.options.memory > 0) needs.push_back(internal::memory_text(group.options.memory));
+  if (!needs.empty()) label.lines.push_back(join(needs, ", ") + (group.size > 1 ? " each" : ""));
+  if (group.options.ends_program) label.lines.push_back("ends the program");
+  return label;
+}
+
+std::string rectangle(const Box& box, const char* kind) {
+  return std::string("<rect class=\"") + kind + "\"" + attribute("x", box.x) + attribute("y", box.y) +
+         attribute("width", box.width) + attribute("height", box.height) + " rx=\"7\"/>\n";
+}
+
+std::string text_at(double x, double y, const char* kind, const std::string& content) {
+  return std::string("<text class=\"") + kind + "\"" + attribute("x", x) + attribute("y", y) + ">" + content +
+         "</text>\n";
+}
+
+std::string box_of(const PlanGroup& group, const Label& label, const Box& box) {
+  const char* kind = group.active ? "runs" : "serves";
+  std::string text = "<g><title>" + escaped(group.options.name + ": " + group.type) + "</title>\n";
+  for (int paper = std::min(group.size - 1, 2); paper >= 0; --paper) {
+    text += rectangle({box.x + paper * kStack, box.y - paper * kStack, box.width, box.height}, kind);
+  }
+  const double middle = box.x + box.width / 2;
+  double y = box.y + kPadding + kNameSize - 4;
+  text +=
+      text_at(middle, y, "name",
+              escaped(label.name) + (label.count.empty() ? "" : " <tspan class=\"count\">" + label.count + "</tspan>"));
+  for (const std::string& line : label.lines) text += text_at(middle, y += kLine, "line", escaped(line));
+  return text + "</g>\n";
+}
+
+std::string point(Point at) { return number(at.x) + "," + number(at.y); }
+
+// Leaves and arrives horizontally, pulled to the right by so much.
+std::string curve(Point from, Point to, double pull_from, double pull_to) {
+  return " C" + point({from.x + pull_from, from.y}) + " " + point({to.x + pull_to, to.y}) + " " + point(to);
+}
+
+constexpr double kLoopPull = 38;  // of an arrow inside of a frame
+
+std::string arrow(const std::vector<Point>& route, bool inside) {
+  constexpr double kPull = 0.45;
+  std::string text = "<path class=\"call\" d=\"M" + point(route[0]);
+  if (inside) {  // out of the right side and back into it
+    text += curve(route[0], route[1], kLoopPull, kLoopPull);
+  } else {
+    for (std::size_t i = 1; i < route.size(); ++i) {
+      const double pull = kPull * (route[i].x - route[i - 1].x);
+      text += i % 2 == 1 ? " L" + point(route[i]) : curve(route[i - 1], route[i], pull, -pull);
+    }
+  }
+  return text + "\" marker-end=\"url(#arrow)\"/>\n";
+}
+
+// In the middle of the part of the route that is free: between two layers, or to the right of the boxes that an arrow
+// inside of a frame, or from a box to itself, joins.
+Point label_place(const std::vector<Point>& route, bool inside, const std::string& text) {
+  if (inside) {
+    constexpr double kFarthest = 0.75 * kLoopPull;  // of a cubic curve whose two middle points are pulled so far
+    return {std::max(route[0].x, route[1].x) + kFarthest + 3 + width_of(text, kTextSize) / 2,
+            (route[0].y + route[1].y) / 2 + 4};
+  }
+  const std::size_t last = route.size() > 2 ? 2 : 1;
+  return {(route[last - 1].x + route[last].x) / 2, (route[last - 1].y + route[last].y) / 2 - 4};
+}
+
+constexpr const char* kStyle =
+    "<style>\n"
+    "text { font-family: Helvetica, Arial, sans-serif; fill: #1c2733; text-anchor: middle }\n"
+    ".title { font-size: 17px; font-weight: bold; text-anchor: start }\n"
+    ".note { font-size: 11px; fill: #5b6876; text-anchor: start }\n"
+    ".name { font-size: 15px; font-weight: bold }\n"
+    ".count { font-weight: normal }\n"
+    ".line { font-size: 11px; fill: #43505c }\n"
+    ".runs { fill: #dce9fb; stroke: #2f6fc4; stroke-width: 1.6 }\n"
+    ".serves { fill: #ffffff; stroke: #6b7785; stroke-width: 1.2 }\n"
+    ".frame { fill: #f6f3ea; stroke: #a08d5b; stroke-dasharray: 5 4 }\n"
+    ".rate { font-size: 11px; fill: #1c2733; paint-order: stroke; stroke: #ffffff; stroke-width: 3 }\n"
+    ".call { fill: none; stroke: #43505c; stroke-width: 1.3 }\n"
+    "</style>\n"
+    "<defs><marker id=\"arrow\" viewBox=\"0 0 10 10\" refX=\"9.5\" refY=\"5\" markerWidth=\"8\" markerHeight=\"8\" "
+    "orient=\"auto\"><path d=\"M0,1 L10,5 L0,9 z\" fill=\"#43505c\"/></marker></defs>\n"
+    "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
+
+// The program's name above; below, what the colours mean. Returns how wide both are.
+double append_notes(std::string& text, const Plan& plan, bool framed, double bottom) {
+  const std::string nodes = std::to_string(plan.nodes.size()) + (plan.nodes.size() == 1 ? " node" : " nodes");
+  text += text_at(0, 4, "title", escaped(plan.program));
+  const double title = 1.1 * width_of(plan.program, 17) + 10;
+  text += text_at(title, 4, "note", nodes);
+  double x = 0;
+  const auto sample = [&](const char* kind, const std::string& meaning) {
+    text += rectangle({x, bottom - 10, 18, 12}, kind);
+    text += text_at(x + 24, bottom, "note", meaning);
+    x += 24 + width_of(meaning, kTextSize) + 18;
+  };
+  sample("runs", "runs");
+  sample("serves", "serves only");
+  if (framed) sample("frame", "shares a process");
+  return std::max(x, title + width_of(nodes, kTextSize));
+}
+
+}  // namespace
+
+std::string to_svg(const Plan& plan, std::span<const EdgeLabel> labels) {
+  constexpr double kTop = 34;     // for the title
+  constexpr double kBottom = 44;  // for the legend
+  const internal::GroupGraph graph = internal::graph_of(plan);
+  std::vector<Label> inside;
+  std::vector<Point> sizes;
+  for (const PlanGroup& group : plan.groups) {
+    inside.push_back(label_of(group));
+    sizes.push_back(inside.back().size());
+  }
+  const internal::GraphLayout layout = internal::layout_of(graph, sizes);
+
+  std::string arrows;
+  std::string texts;  // above all arrows
+  double right = layout.width;
+  for (std::size_t i = 0; i < graph.edges.size(); ++i) {
+    const auto [from, to] = graph.edges[i];
+    const std::vector<Point>& route = layout.routes[i];
+    const bool shares = graph.frame[from] == graph.frame[to];
+    arrows += arrow(route, shares);
+    for (const EdgeLabel& label : labels) {
+      if (label.caller != from || label.callee != to) continue;
+      const Point place = label_place(route, shares, label.text);
+      texts += text_at(place.x, place.y, "rate", escaped(label.text));
+      right = std::max(right, place.x + width_of(label.text, kTextSize) / 2);
+    }
+  }
+
+  std::string notes;
+  const double bottom = kTop + layout.height + kBottom - 8;
+  const double wide = std::max(right, append_notes(notes, plan, !layout.frames.empty(), bottom));
+  const double width = wide + 2 * kMargin + 2 * kStack;
+  const double height = bottom + 2 * kMargin;
+
+  std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"" +
+                     attribute("width", width) + attribute("height", height) + " viewBox=\"0 0 " + number(width) + " " +
+                     number(height) + "\">\n<title>" + escaped(plan.program) + "</title>\n" + kStyle +
+                     "<g transform=\"translate(" + number(kMargin) + "," + number(kMargin + 8) + ")\">\n" + notes +
+                     "<g transform=\"translate(0," + number(kTop) + ")\">\n";
+  for (const Box& frame : layout.frames) text += rectangle(frame, "frame");
+  for (const Box& frame : layout.frames) {
+    text += text_at(frame.x + 10, frame.y + 15, "note", "one process");
+  }
+  for (std::size_t i = 0; i < plan.groups.size(); ++i) text += box_of(plan.groups[i], inside[i], layout.boxes[i]);
+  return text + arrows + texts + "</g>\n</g>\n</svg>\n";
+}
+
+}  // namespace lp

@@ -1,0 +1,99 @@
+#include "lp/rpc/core/batcher.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lp/rpc/core/hub.h"
+#include "lp/rpc/core/node_core.h"
+
+namespace lp::internal {
+namespace {
+
+// A batch in its service's turn.
+class BatchTask final : public Task {
+ public:
+  BatchTask(NodeCore& node, const Method& method, std::vector<Call*> calls)
+      : node_(node), method_(method), calls_(std::move(calls)) {}
+
+  void run() noexcept override {
+    Frame frame{.node = &node_, .deadline = Time::min(), .chain = new_chain(), .holds_turn = true};
+    std::vector<Call*> wanted;
+    for (Call*& call : calls_) {
+      if (!call->wanted()) continue;
+      if (!call->begin_once()) {
+        call = nullptr;
+        continue;
+      }
+      frame.deadline = std::max(frame.deadline, call->scope().deadline);
+      wanted.push_back(call);
+    }
+    if (!wanted.empty()) {
+      node_.turn().begin_work(method_.name, Standing::kNobody, about_now());
+      const FrameScope scope(frame);
+      method_.run_batch(node_, method_, wanted);
+    }
+    for (Call* call : calls_) {
+      if (call != nullptr) call->release();
+    }
+    delete this;
+  }
+
+  void refuse(const Error& error) noexcept override {
+    for (Call* call : calls_) {
+      if (!call->move_on()) call->refuse(error);
+    }
+    delete this;
+  }
+
+ private:
+  NodeCore& node_;
+  const Method& method_;
+  std::vector<Call*> calls_;
+};
+
+}  // namespace
+
+void Batcher::add(Call* call) {
+  std::vector<Call*> full;
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(call);
+    if (waiting_.size() >= static_cast<std::size_t>(method_.traits.batch)) {
+      full = std::exchange(waiting_, {});
+      ++round_;
+      if (timer_ != 0) node_.hub().timers().cancel(std::exchange(timer_, 0));
+    } else if (waiting_.size() == 1) {
+      timer_ = node_.hub().timers().at(after(method_.traits.batch_wait), [this, round = round_] { flush(round); });
+    }
+  }
+  if (!full.empty()) post(std::move(full));
+}
+
+void Batcher::flush(std::uint64_t round) {
+  std::vector<Call*> calls;
+  {
+    const std::lock_guard lock(mutex_);
+    if (round != round_) return;
+    calls = std::exchange(waiting_, {});
+    ++round_;
+    timer_ = 0;
+  }
+  if (!calls.empty()) post(std::move(calls));
+}
+
+void Batcher::post(std::vector<Call*> calls) { node_.turn().post(new BatchTask(node_, method_, std::move(calls))); }
+
+void Batcher::close(const Error& error) {
+  std::vector<Call*> calls;
+  {
+    const std::lock_guard lock(mutex_);
+    calls = std::exchange(waiting_, {});
+    ++round_;
+    if (timer_ != 0) node_.hub().timers().cancel(std::exchange(timer_, 0));
+  }
+  for (Call* call : calls) {
+    if (!call->move_on()) call->refuse(error);
+  }
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,32 @@
+#pragma once
+// Gathers the calls of a batched method: the handler runs once for `batch` of them, or for those that came within
+// `batch_wait` of the first. No thread is held while they wait. Owned by a NodeCore; thread-safe.
+
+#include <mutex>
+#include <vector>
+
+#include "lp/rpc/core/call.h"
+
+namespace lp::internal {
+
+class Batcher {
+ public:
+  Batcher(NodeCore& node, const Method& method) : node_(node), method_(method) {}
+
+  void add(Call* call);
+  // Refuses what waits; later calls are refused by the turn.
+  void close(const Error& error);
+
+ private:
+  void flush(std::uint64_t round);
+  void post(std::vector<Call*> calls);
+
+  NodeCore& node_;
+  const Method& method_;
+  std::mutex mutex_;
+  std::vector<Call*> waiting_;
+  std::uint64_t round_ = 0;  // which batch is gathered: a timer of an earlier one does nothing
+  Timers::Id timer_ = 0;
+};
+
+}  // namespace lp::internal

@@ -1,0 +1,375 @@
+#include "lp/rpc/core/call.h"
+
+#include <optional>
+#include <utility>
+
+#include "lp/base/message.h"
+#include "lp/rpc/core/connection.h"
+#include "lp/rpc/core/hub.h"
+#include "lp/rpc/core/node_core.h"
+#include "lp/rpc/core/peer.h"
+#include "lp/wire/envelope.h"
+#include "lp/wire/reader.h"
+#include "lp/wire/writer.h"
+
+namespace lp::internal {
+
+namespace {
+
+// At its deadline; `why` it has no reply.
+Error late_after(const Error& error, Duration allowed, const std::string& why) {
+  return Error(error.kind(), error.text() + ": the call was allowed " + duration_text(allowed) + why, error.origin());
+}
+
+// What keeps the node, when it is here, from its calls.
+void add_obstacles_here(const Peer& peer, Standings& all) {
+  if (const NodeCore* const node = peer.local(); node != nullptr) add_standings(*node, all);
+}
+
+}  // namespace
+
+void DeadlineTimer::watch(Hub& hub, StateBase& state, Time deadline) {
+  if (deadline == kNever || id_.load() != 0) return;
+  id_ = hub.timers().at(deadline, [held = Ref<StateBase>::share(&state)] { held->expire(); });
+  if (state.ready()) cancel(hub);
+}
+
+void DeadlineTimer::cancel(Hub& hub) noexcept {
+  if (const Timers::Id id = id_.exchange(0); id != 0) hub.timers().cancel(id);
+}
+
+Call::Call(const ResultOps& result, const Outgoing& call, void* arguments, void* end)
+    : Task(call.scope.chain),
+      result_(result),
+      arguments_(aligned(end, call.info.arguments->alignment)),
+      scope_(call.scope),
+      caller_(call.caller),
+      peer_(&call.peer),
+      info_(&call.info),
+      ran_(call.may_have_run),
+      counted_(call.counters) {
+  ops().move(arguments_, arguments);
+  has_arguments_ = true;
+}
+
+Call::Call(const ResultOps& result, NodeCore& node, const Method& method, Incoming&& message, void* end)
+    : Task(message.scope.chain),
+      result_(result),
+      arguments_(aligned(end, method.arguments->alignment)),
+      method_(&method),
+      node_(&node),
+      scope_(message.scope),
+      caller_(message.caller),
+      frames_(std::move(message.frames)),
+      offset_(message.offset),
+      reply_(std::move(message.reply)) {
+  room = std::move(message.room);
+}
+
+Call::~Call() { drop_arguments(); }
+
+void Call::drop_arguments() noexcept {
+  if (std::exchange(has_arguments_, false)) ops().destroy(arguments_);
+}
+
+namespace {
+// In front of a call: how much memory it has.
+constexpr std::size_t kFront = alignof(std::max_align_t);
+static_assert(kFront >= sizeof(std::size_t));
+}  // namespace
+
+void* Call::operator new(std::size_t size, const ArgumentsOps& arguments) {
+  const std::size_t all = kFront + size + arguments.alignment + arguments.size;
+  void* const memory = take_memory(all);
+  ::new (memory) std::size_t(all);
+  return static_cast<std::byte*>(memory) + kFront;
+}
+
+void Call::operator delete(void* call) noexcept {
+  void* const memory = static_cast<std::byte*>(call) - kFront;
+  give_memory(memory, *std::launder(static_cast<std::size_t*>(memory)));
+}
+
+void Call::run() noexcept {
+  const std::shared_ptr<Connection>& caller = reply_.connection;
+  const Connection::Hold hold = caller == nullptr ? Connection::Hold::no : caller->hold(*this);
+  if (hold == Connection::Hold::no) {
+    run_now();
+  } else if (hold == Connection::Hold::was_held) {
+    const std::shared_ptr<Connection> kept = caller;  // longer than this object
+    run_now();
+    kept->go_on();
+  }
+}
+
+void Call::run_now() noexcept {
+  if (!wanted()) {
+    release();
+    return;
+  }
+  if (method_->traits.in_turn()) {
+    const CallPath& path = scope_.path;
+    node_->turn().begin_work(method_->name, path.size > 0 ? path.nodes[path.size - 1U] : Standing::kNobody,
+                             about_now());
+  }
+  if (passed(scope_.deadline)) {
+    fail(Error(ErrorKind::deadline, "its time was over before its turn came",
+               {.node = node_->name(), .method = std::string(method_->name), .may_have_run = ran_}));
+    release();
+    return;
+  }
+  if (!begin_once()) return;
+  Frame frame{.node = node_,
+              .deadline = scope_.deadline,
+              .chain = scope_.chain,
+              .holds_turn = method_->traits.in_turn(),
+              .path = &scope_.path};
+  {
+    const FrameScope scope(frame);
+    try {
+      prepare();
+      invoke();
+    } catch (...) {
+      settle(node_->failure(*method_, scope_, std::current_exception()));
+    }
+  }
+  release();
+}
+
+bool Call::begin_once() { return !counts_once() || node_->once().begin(*this); }
+
+void Call::prepare() {
+  room.reset();
+  if (!came_as_bytes()) return;
+  Reader reader(frames_.body.bytes().subspan(offset_), frames_.arrays);
+  ops().decode(arguments_, reader);
+  has_arguments_ = true;
+  reader.finish();
+  frames_ = {};
+}
+
+void Call::invoke() {
+  std::optional<CopiedArguments> copy;
+  if (keeps_arguments()) copy.emplace(ops(), arguments_);
+  void* const arguments = copy.has_value() ? copy->get() : arguments_;
+  if (method_->defers) {
+    Slot<Ref<StateBase>> future;
+    method_->invoke(node_->object(), arguments, &future);
+    if (!future.get()) {
+      throw Error(ErrorKind::failed,
+                  "the handler returned an lp::Future that is not valid: return that of a Promise or of a call, or "
+                  "lp::ready(value)");
+    }
+    follow(future.get());
+  } else {
+    method_->invoke(node_->object(), arguments, slot_address());
+    done();
+  }
+}
+
+void Call::done() noexcept {
+  if (counts_once()) {
+    Outcome outcome;
+    result_.encode(*this, outcome.frames);
+    node_->once().finish(caller_, std::move(outcome));
+  }
+  // Whoever gave up first has claimed the state; then nobody reads the slot.
+  if (claim()) publish();
+}
+
+void Call::follow(const Ref<StateBase>& from) {
+  on_ready_anywhere(*from, [from, self = Ref<Call>::share(this)] {
+    if (from->failed()) {
+      self->settle(self->node_->failure(*self->method_, self->scope_, std::make_exception_ptr(from->error())));
+    } else {
+      self->result_.move(*from, *self);
+      self->done();
+    }
+  });
+}
+
+void Call::settle(const Error& error) noexcept {
+  if (counts_once()) node_->once().finish(caller_, {.frames = {}, .error = error});
+  if (error.kind() == ErrorKind::stopped && node_->stopping()) {
+    fail_lost();
+  } else {
+    fail(error);
+  }
+}
+
+void Call::fail_lost() noexcept {
+  if (came_as_bytes()) {
+    lost_ = true;
+    began_ = true;
+    fail(Error(ErrorKind::stopped, "the node ended before it replied"));
+  } else if (keeps_arguments()) {
+    ran_ = true;
+    retain();
+    peer_->resend_local(*this, *info_);
+  } else {
+    fail(peer_->lost_error(*info_, scope_));
+  }
+}
+
+bool Call::move_on() noexcept {
+  if (!came_as_bytes()) return peer_->resend_local(*this, *info_);
+  lost_ = true;
+  fail(Error(ErrorKind::stopped, "the node ended before the call began"));
+  release();
+  return true;
+}
+
+void Call::answer(const Frames& reply) noexcept {
+  if (!claim()) return;
+  try {
+    result_.decode(*this, reply, reply_front());
+    publish();
+  } catch (...) {
+    publish_error(as_error(std::current_exception()));
+  }
+}
+
+void Call::refuse(const Error& error) noexcept {
+  if (node_ == nullptr) {
+    fail(ran_ ? with_may_have_run(error) : error);
+  } else {
+    ErrorOrigin origin = error.origin();
+    origin.may_have_run = origin.may_have_run || ran_;
+    origin.method = method_->name;
+    origin.path = node_->hub().names(scope_.path);
+    fail(Error(error.kind(), error.text(), std::move(origin)));
+  }
+  release();
+}
+
+Error Call::late() const {
+  Standings all;
+  add_obstacles(all);
+  return late_after(peer_->late_error(*info_, scope_, may_have_run()), scope_.allowed,
+                    text_of(all, caller_.node, peer_->hub()));
+}
+std::optional<CallName> Call::call_name() const {
+  if (came_as_bytes()) return std::nullopt;
+  return CallName{.callee = peer_->id(), .method = std::string(info_->name)};
+}
+void Call::add_obstacles(Standings& all) const {
+  if (came_as_bytes()) {
+    add_standings(*node_, all);
+  } else {
+    add_obstacles_here(*peer_, all);
+  }
+}
+
+void Call::watch_deadline() {
+  if (!came_as_bytes()) timer_.watch(peer_->hub(), *this, scope_.deadline);
+}
+
+void Call::completed() noexcept {
+  if (!came_as_bytes()) {
+    timer_.cancel(peer_->hub());
+  } else if (lost_) {
+    send_lost(reply_, began_);
+  } else if (failed()) {
+    send_error(reply_, error());
+  } else {
+    try {
+      Frames frames;
+      result_.encode(*this, frames);
+      send_value(reply_, std::move(frames));
+    } catch (...) {
+      send_error(reply_, node_->failure(*method_, scope_, std::current_exception()));
+    }
+  }
+}
+
+Room::~Room() {
+  if (sender_ != nullptr) sender_->taken(bytes_);
+}
+
+void Pending::wait_here(Budget& outgoing, Budget::Account& account) {
+  delayed = true;
+  if (awaited || frames.size() < Budget::kSmall) return;
+  if (!leaving) leaving = outgoing.take(account, frames.size());
+  if (!leaving) return;
+  waits_here_ = true;
+  wake();
+}
+
+void Pending::leave() {
+  sent.store(true);
+  leaving.give_back();
+  if (delayed) wake();
+}
+
+void Pending::encode(const void* arguments) {
+  Writer writer(call_front(scope_.path.size));
+  info_.arguments->encode(arguments, writer);
+  frames = writer.take();
+}
+
+std::size_t Pending::front(const CallPath& path) { return call_front(path.size); }
+
+void Pending::on_value(const Frames& message, std::size_t offset) noexcept {
+  if (!claim()) return;
+  counted.received(message.size());
+  try {
+    result_.decode(*this, message, offset);
+    publish();
+  } catch (...) {
+    publish_error(as_error(std::current_exception()));
+  }
+}
+
+std::shared_ptr<Connection> Pending::carrier() const { return peer_.connection(); }
+void Pending::want() noexcept {
+  if (wanted.exchange(true)) return;
+  if (const auto connection = carrier()) connection->expect(*this);
+}
+Error Pending::late() const {
+  Standings all;
+  add_obstacles(all);
+  return late_after(peer_.late_error(info_, scope_, may_have_run()), scope_.allowed,
+                    text_of(all, caller_.node, peer_.hub()));
+}
+std::optional<CallName> Pending::call_name() const {
+  return CallName{.callee = peer_.id(), .method = std::string(info_.name)};
+}
+void Pending::inquire() noexcept {
+  if (const auto connection = carrier()) connection->inquire(*this);
+}
+void Pending::on_obstacles(Standings obstacles) {
+  auto known = std::make_unique<Standings>(std::move(obstacles));
+  const std::lock_guard lock(mutex_);
+  obstacles_.swap(known);
+}
+void Pending::add_obstacles(Standings& all) const {
+  if (peer_.local() != nullptr) return add_obstacles_here(peer_, all);
+  const std::lock_guard lock(mutex_);
+  if (obstacles_ != nullptr) add_standings(*obstacles_, all);
+}
+void Pending::watch_deadline() { timer_.watch(peer_.hub(), *this, scope_.deadline); }
+void Pending::on_served(StateBase& served) noexcept {
+  served.retain();
+  Ref<StateBase> former(served_.exchange(&served));
+  if (ready()) cancel_served();  // the caller gave up meanwhile
+}
+void Pending::cancel_served() noexcept {
+  if (served_.load(std::memory_order_relaxed) == nullptr) return;
+  // No effect where the result came from there.
+  if (const Ref<StateBase> served = take_served(); served && failed()) served->cancel(error());
+}
+void Pending::completed() noexcept {
+  cancel_served();
+  timer_.cancel(peer_.hub());
+}
+void Pending::cancelled() noexcept { peer_.forget(*this); }
+
+CallScope scope_of_frame(const Frame& frame) {
+  CallScope scope;
+  scope.deadline = frame.deadline;
+  scope.chain = frame.chain != 0 ? frame.chain : new_chain();
+  scope.path = callers_of(frame);
+  return scope;
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,297 @@
+#pragma once
+// A call on its way: at its callee (Call), and at a caller who waits for another process (Pending). The types of its
+// arguments and result are forgotten here, so that this code exists once; typed_call.h knows them.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "lp/base/error.h"
+#include "lp/rpc/core/budget.h"
+#include "lp/rpc/core/counters.h"
+#include "lp/rpc/core/frame.h"
+#include "lp/rpc/core/future.h"
+#include "lp/rpc/core/method.h"
+#include "lp/rpc/core/turn.h"
+#include "lp/wire/frames.h"
+
+namespace lp::internal {
+
+class Connection;
+class Hub;
+class Peer;
+class Pending;
+
+// Who calls, and under which number; equal for all attempts at one call.
+struct Caller {
+  static constexpr NodeId kOutside = ~NodeId{0};  // a report or a test: not a node of the program
+  NodeId node = kOutside;
+  std::uint32_t incarnation = 0;
+  std::uint64_t sequence = 0;  // grows with each call; `once` methods only; 0: none
+
+  // Numbers that the program gives begin here. lp's own are a count in a range: 31 bits tell the range, 32 count.
+  static constexpr std::uint64_t kGiven = std::uint64_t{1} << 63;
+  // Whose numbers grow from call to call: the program's for this node, or one range of lp's.
+  std::uint64_t key() const {
+    const std::uint64_t range = sequence >= kGiven ? kGiven >> 32 : sequence >> 32;
+    return (std::uint64_t{node} << 32) | range;
+  }
+};
+
+// Where the reply of a call that came as bytes goes.
+struct ReplyTo {
+  std::shared_ptr<Connection> connection{};  // to another process: under this number
+  std::uint64_t call = 0;
+  Ref<Pending> pending{};  // within this process
+};
+
+// The room that a call has at its callee until it begins. Others have it when this goes.
+class Room {
+ public:
+  explicit Room(Budget::Share share) : share_(std::move(share)) {}
+  // Of a one-way call that did not ask: its sender is told.
+  Room(std::shared_ptr<Connection> sender, std::size_t bytes) : sender_(std::move(sender)), bytes_(bytes) {}
+  ~Room();
+  Room(const Room&) = delete;
+  Room& operator=(const Room&) = delete;
+
+ private:
+  Budget::Share share_{};
+  std::shared_ptr<Connection> sender_{};
+  std::size_t bytes_ = 0;
+};
+
+// A call that came as bytes.
+struct Incoming {
+  Frames frames{};
+  std::size_t offset = 0;  // where the arguments begin in the body
+  CallScope scope{};
+  Caller caller{};
+  ReplyTo reply{};
+  std::unique_ptr<Room> room{};
+};
+
+// A call that this process makes.
+struct Outgoing {
+  Peer& peer;
+  const MethodInfo& info;
+  CallScope scope{};
+  Caller caller{};
+  CallCounters* counters = nullptr;
+  bool may_have_run = false;  // at an earlier attempt
+};
+
+// What can be done with a result of one type, in the slot of a state; and calls that have such a slot.
+struct ResultOps {
+  void (*encode)(StateBase& state, Frames& out);                               // with reply_front() blank bytes
+  void (*decode)(StateBase& state, const Frames& frames, std::size_t offset);  // throws Error
+  void (*move)(StateBase& from, StateBase& to);
+  Call* (*call)(const Outgoing& call, void* arguments);  // moves the arguments out
+  Call* (*receive)(NodeCore& node, const Method& method, Incoming&& message);
+  Pending* (*pending)(const Outgoing& call, bool one_way);
+};
+
+// Ends a state at its deadline when nobody waits for it in a thread. Part of the state.
+class DeadlineTimer {
+ public:
+  void watch(Hub& hub, StateBase& state, Time deadline);
+  void cancel(Hub& hub) noexcept;
+
+ private:
+  std::atomic<Timers::Id> id_ = 0;
+};
+
+// A call at its callee: arguments, result and place in the queue in one object, the arguments behind the rest of it, at
+// `end`. It came from this process, with its arguments, or as bytes.
+class Call : public StateBase, public Task {
+ public:
+  Call(const ResultOps& result, const Outgoing& call, void* arguments, void* end);
+  Call(const ResultOps& result, NodeCore& node, const Method& method, Incoming&& message, void* end);
+  ~Call() override;
+
+  // new (*method.arguments) SomeCall(...)
+  static void* operator new(std::size_t size, const ArgumentsOps& arguments);
+  static void operator delete(void* call, const ArgumentsOps&) { Call::operator delete(call); }
+  static void operator delete(void* call) noexcept;
+
+  const Method& method() const { return *method_; }
+  const CallScope& scope() const { return scope_; }
+  const Caller& caller() const { return caller_; }
+  const ReplyTo& reply() const { return reply_; }
+  std::uint64_t order = 0;  // among the calls of this process to its callee; from this process
+  std::unique_ptr<Room> room{};
+  NodeCore& node() const { return *node_; }
+  void arrive(NodeCore& node, const Method& method) {
+    node_ = &node;
+    method_ = &method;
+    arrived_.store(true, std::memory_order_relaxed);
+  }
+
+  void run() noexcept final;
+  void refuse(const Error& error) noexcept final;
+  bool move_on() noexcept final;
+
+  bool wanted() const noexcept { return !ready(); }  // nobody has cancelled it
+  // False when it repeats a `once` call: then the service's table has it, and answers it.
+  bool begin_once();
+  // Decodes the arguments, if they came as bytes. Throws Error.
+  void prepare();
+  void* arguments() { return arguments_; }
+  // Another attempt may need them: a handler gets a copy.
+  bool keeps_arguments() const {
+    return !came_as_bytes() && (info_->traits.idempotent || info_->traits.once) && ops().copy != nullptr;
+  }
+  // Completes with the result that is in the slot.
+  void done() noexcept;
+  // Ends a call whose handler failed.
+  void settle(const Error& error) noexcept;
+  // Completes as an earlier attempt at the same call did.
+  void answer(const Frames& reply) noexcept;
+
+ protected:
+  void run_now() noexcept;
+  virtual void invoke();  // runs the handler and completes; throws what the handler throws
+  void drop_arguments() noexcept;
+
+  Time deadline() const noexcept override { return came_as_bytes() ? kNever : scope_.deadline; }
+  Error late() const override;
+  std::optional<CallName> call_name() const override;
+  void add_obstacles(Standings& all) const override;
+  bool may_have_run() const noexcept override { return ran_ || arrived_.load(std::memory_order_relaxed); }
+  void watch_deadline() override;
+  void count() noexcept override { counted_.end(failed()); }
+  void completed() noexcept override;
+
+ private:
+  const ArgumentsOps& ops() const { return *(came_as_bytes() ? method_ : info_)->arguments; }
+  bool came_as_bytes() const { return peer_ == nullptr; }
+  bool counts_once() const { return method_->traits.once && caller_.sequence != 0; }
+  // Completes as `from` does, when it is ready.
+  void follow(const Ref<StateBase>& from);
+  void fail_lost() noexcept;
+
+  const ResultOps& result_;
+  void* arguments_;
+  bool has_arguments_ = false;
+  const Method* method_ = nullptr;
+  NodeCore* node_ = nullptr;
+  CallScope scope_;
+  Caller caller_;
+  // From this process:
+  Peer* peer_ = nullptr;
+  const MethodInfo* info_ = nullptr;
+  bool ran_ = false;                   // at an earlier attempt
+  std::atomic<bool> arrived_ = false;  // at its callee
+  DeadlineTimer timer_;
+  CallTimer counted_{nullptr};
+  // As bytes:
+  Frames frames_;
+  std::size_t offset_ = 0;
+  ReplyTo reply_;
+  bool lost_ = false;   // the node ended first
+  bool began_ = false;  // in the middle of it
+};
+
+// A call to another process, at its caller, until its reply is there.
+class Pending : public StateBase {
+ public:
+  Pending(const ResultOps& result, const Outgoing& outgoing, bool one_way)
+      : counted(outgoing.counters),
+        result_(result),
+        peer_(outgoing.peer),
+        info_(outgoing.info),
+        caller_(outgoing.caller),
+        one_way_(one_way),
+        ran_(outgoing.may_have_run),
+        scope_(outgoing.scope) {}
+
+  virtual void on_value(const Frames& message, std::size_t offset) noexcept;
+  virtual void on_item(const Frames&, std::size_t) noexcept {}  // of a stream
+  virtual void on_served(StateBase& served) noexcept;           // by this process
+  void on_error(const Error& error) noexcept { fail(ran_ ? with_may_have_run(error) : error); }
+  // The answer to inquire().
+  void on_obstacles(Standings obstacles);
+  // An attempt was lost in the middle.
+  void ran() noexcept { ran_ = true; }
+
+  Peer& peer() const { return peer_; }
+  const MethodInfo& info() const { return info_; }
+  const CallScope& scope() const { return scope_; }
+  const Caller& caller() const { return caller_; }
+  bool one_way() const { return one_way_; }
+  bool retries() const { return info_.traits.idempotent || info_.traits.once; }
+
+  void encode(const void* arguments);  // into `frames`
+  // It is held here. Whoever makes it need not wait for that, if there is room among what waits to leave.
+  void wait_here(Budget& outgoing, Budget::Account& account);
+  // It is on its way.
+  void leave();
+  bool on_its_way() const noexcept override { return sent.load() || waits_here_.load(); }
+
+  // Bytes of the body that are left blank for the head.
+  static std::size_t front(const CallPath& path);
+
+  CallTimer counted;
+  Frames frames{};                   // kept for another attempt
+  std::size_t size = 0;              // of frames
+  std::uint64_t call = 0;            // its number on the connection that carries it
+  std::uint64_t order = 0;           // among the calls of this process to its callee
+  std::uint32_t incarnation = 0;     // of the callee that it goes to
+  std::atomic<bool> sent = false;    // from now on it may have run
+  std::atomic<bool> wanted = false;  // somebody wants the reply at once and does not read for it
+  bool expected = false;             // the connection that carries it knows so
+  bool in_window = false;            // of that connection
+  bool delayed = false;              // who makes it may wait until it is on its way
+  bool awaited = false;              // who makes it does nothing else until the reply is there
+
+ protected:
+  Time deadline() const noexcept override { return scope_.deadline; }
+  std::shared_ptr<Connection> carrier() const override;
+  void want() noexcept override;
+  Error late() const override;
+  std::optional<CallName> call_name() const override;
+  void inquire() noexcept override;
+  void add_obstacles(Standings& all) const override;
+  bool may_have_run() const noexcept override { return ran_ || sent.load(); }
+  void watch_deadline() override;
+  void count() noexcept override { counted.end(failed() && !one_way_); }
+  void completed() noexcept override;
+  void cancelled() noexcept override;
+
+ private:
+  const ResultOps& result_;
+  Peer& peer_;
+  std::atomic<StateBase*> served_ = nullptr;  // the call at its callee, when that is in this process; with a reference
+  DeadlineTimer timer_;
+  // What a reply does not need is last: then it is not fetched for it.
+  const MethodInfo& info_;
+  Caller caller_;
+  bool one_way_;
+  bool ran_;  // at an earlier attempt
+  CallScope scope_;
+  std::unique_ptr<Standings> obstacles_{};  // at its callee, as it said last; null: it did not
+  std::atomic<bool> waits_here_ = false;    // with `leaving`
+
+ public:
+  Budget::Share leaving{};  // until it leaves
+
+ private:
+  Ref<StateBase> take_served() noexcept { return Ref<StateBase>(served_.exchange(nullptr)); }
+  void cancel_served() noexcept;
+};
+
+// Lets the caller of a call that came as bytes cancel it.
+void track_served(const ReplyTo& to, StateBase& call);
+
+// Sends a reply: to the connection, or to the pending call of this process.
+void send_value(const ReplyTo& to, Frames frames) noexcept;
+void send_item(const ReplyTo& to, Frames frames) noexcept;
+void send_error(const ReplyTo& to, const Error& error) noexcept;
+// The node ended first: tells the caller's peer, which knows whether to try again. An Error without a node says this.
+void send_lost(const ReplyTo& to, bool may_have_run) noexcept;
+
+// The scope that code attached in `frame` runs with later.
+CallScope scope_of_frame(const Frame& frame);
+
+}  // namespace lp::internal

@@ -1,0 +1,576 @@
+#include "lp/rpc/core/connection.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "lp/rpc/core/hub.h"
+#include "lp/rpc/core/node_core.h"
+#include "lp/rpc/core/peer.h"
+#include "lp/wire/envelope.h"
+
+namespace lp::internal {
+namespace {
+
+// The reply of a call that has so many bytes is handled at once, for they count until then.
+constexpr std::size_t kBytesToExpect = 64 << 10;
+
+// Many calls that wait are more than a cache holds. While a reply is handled, the call of the reply after the next one
+// comes into it, with the slot for its result, which is behind.
+constexpr std::size_t kAhead = 2;
+void prefetch(const Pending& call) {
+  constexpr std::size_t kLine = 64;
+  const char* const bytes = reinterpret_cast<const char*>(&call);
+  for (std::size_t at = 0; at < sizeof call + kLine; at += kLine) __builtin_prefetch(bytes + at, 1);
+}
+
+std::int64_t to_remaining(Time deadline) {
+  return deadline == kNever ? std::numeric_limits<std::int64_t>::max() : until(deadline).count();
+}
+
+Time from_remaining(std::int64_t remaining) {
+  if (remaining == std::numeric_limits<std::int64_t>::max()) return kNever;
+  return after(Duration(std::max<std::int64_t>(remaining, 0)));
+}
+
+// An error when no link takes a part of the message.
+std::optional<Error> too_large(const Frames& frames) {
+  std::size_t largest = frames.body.size();
+  for (const Buffer& array : frames.arrays) largest = std::max(largest, array.size());
+  if (largest <= Link::kLargestFrame) return std::nullopt;
+  return Error(ErrorKind::failed, "a value of " + std::to_string(largest) +
+                                      " bytes is too large to be sent: 8 GiB is the limit; send it in parts");
+}
+
+}  // namespace
+
+bool equal_secrets(const std::string& a, const std::string& b) {
+  unsigned different = a.size() == b.size() ? 0 : 1;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) different |= static_cast<unsigned>(a[i] ^ b[i]);
+  return different == 0;
+}
+
+void track_served(const ReplyTo& to, StateBase& call) {
+  if (to.connection != nullptr) {
+    to.connection->serve(to.call, Ref<StateBase>::share(&call));
+  } else if (to.pending) {
+    to.pending->on_served(call);
+  }
+}
+
+void send_value(const ReplyTo& to, Frames frames) noexcept {
+  if (to.connection != nullptr) {
+    to.connection->reply(PacketKind::value, to.call, std::move(frames));
+  } else if (to.pending) {
+    to.pending->on_value(frames, reply_front());
+  }
+}
+
+void send_item(const ReplyTo& to, Frames frames) noexcept {
+  if (to.connection != nullptr) {
+    to.connection->reply(PacketKind::item, to.call, std::move(frames));
+  } else if (to.pending) {
+    to.pending->on_item(frames, reply_front());
+  }
+}
+
+void send_error(const ReplyTo& to, const Error& error) noexcept {
+  if (to.connection != nullptr) {
+    to.connection->reply(to.call, error);
+  } else if (to.pending) {
+    to.pending->on_error(error);
+  }
+}
+
+void send_lost(const ReplyTo& to, bool may_have_run) noexcept {
+  if (to.connection != nullptr) {
+    to.connection->reply_lost(to.call, may_have_run);
+  } else if (to.pending) {
+    to.pending->retain();
+    to.pending->peer().lost(*to.pending, may_have_run);
+  }
+}
+
+Connection::~Connection() { close(); }
+
+void Connection::greet() {
+  const Hub::Options& options = hub_.options();
+  link_->expect();  // the welcome: calls that nobody waits for wait for it too
+  link_->send(hello_packet({.run = options.run, .token = options.token, .fingerprint = options.fingerprint}));
+}
+
+bool Connection::open() const { return phase_ != Phase::closed; }
+
+bool Connection::start(Pending& call) {
+  std::unique_lock lock(mutex_);
+  if (phase_ == Phase::closed) return false;
+  if (phase_ == Phase::refused) {
+    lock.unlock();
+    fail_refused(call);
+    return true;
+  }
+  const std::size_t size = call.frames.size();
+  if (const auto error = too_large(call.frames)) {
+    lock.unlock();
+    ErrorOrigin origin{.node = hub_.name(call.peer().id()), .method = std::string(call.info().name)};
+    call.on_error(Error(error->kind(), error->text(), std::move(origin)));
+    call.release();
+    return true;
+  }
+  const Link::Queued queued = call.one_way() ? link_->queued() : Link::Queued();
+  const std::size_t bytes = bytes_ + queued.bytes;
+  if (pending_.size() + unsent_.size() + queued.messages >= kCallLimit || (bytes > 0 && bytes + size > kByteLimit)) {
+    lock.unlock();
+    call.on_error(Error(ErrorKind::overloaded,
+                        "too much is on its way already (65,536 calls or 4 GiB): wait before you call again",
+                        {.node = hub_.name(call.peer().id()), .method = std::string(call.info().name)}));
+    call.release();
+    return true;
+  }
+  call.size = size;
+  if (!call.one_way()) {
+    add(call);
+    call.expected = call.wanted.load() || size >= kBytesToExpect;
+    if (call.expected) link_->expect();
+  }
+  std::vector<Pending*> sent_one_way;
+  if (phase_ == Phase::open) {
+    transmit_or_ask(call, sent_one_way);
+  } else {
+    call.delayed = true;
+    unsent_.push_back(&call);
+  }
+  lock.unlock();
+  end_one_way(sent_one_way);
+  return true;
+}
+
+void Connection::add(Pending& call) {
+  call.call = pending_.add(&call);
+  bytes_ += call.size;
+}
+
+void Connection::end_one_way(const std::vector<Pending*>& sent) {
+  for (Pending* call : sent) {
+    call->fail(Error(ErrorKind::stopped, "sent one way"));
+    call->release();
+  }
+}
+
+void Connection::transmit(Pending& call, bool granted) {
+  CallHead head{.call = call.one_way() && !granted ? 0 : call.call,
+                .method = call.info().id,
+                .remaining = to_remaining(call.scope().deadline),
+                .sequence = call.caller().sequence,
+                .chain = call.scope().chain,
+                .node = call.peer().id(),
+                .incarnation = call.incarnation,
+                .caller = call.caller().node,
+                .caller_incarnation = call.caller().incarnation};
+  write_call(call.frames, call.one_way() ? PacketKind::send : PacketKind::call, head, call.scope().path.span());
+  if (!granted && call.size >= Budget::kSmall) {
+    window_used_ += call.size;
+    call.in_window = !call.one_way();  // else the callee says when
+  }
+  call.counted.sent(call.frames.size());
+  Frames frames = call.retries() ? call.frames : std::move(call.frames);
+  call.leave();
+  link_->send(std::move(frames));
+}
+
+void Connection::cancel(Pending& call) {
+  std::vector<Pending*> sent_one_way;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto unsent = std::find(unsent_.begin(), unsent_.end(), &call);
+    const auto asking =
+        std::find_if(asking_.begin(), asking_.end(), [&](const Asking& one) { return one.call == &call; });
+    Pending** const found = pending_.find(call.call);
+    const bool in_pending = found != nullptr && *found == &call;
+    if (!in_pending && unsent == unsent_.end() && asking == asking_.end()) return;
+    if (in_pending) {
+      pending_.take(call.call);
+      forget(call);
+    }
+    const bool told = unsent == unsent_.end() && (asking == asking_.end() || asking->asked);
+    if (unsent != unsent_.end()) unsent_.erase(unsent);
+    if (asking != asking_.end()) asking_.erase(asking);
+    if (told && phase_ == Phase::open) link_->send(signal_packet(PacketKind::cancel, {.call = call.call}));
+    if (phase_ == Phase::open) transmit_more(sent_one_way);
+  }
+  end_one_way(sent_one_way);
+  call.release();
+}
+
+void Connection::expect(Pending& call) {
+  const std::lock_guard lock(mutex_);
+  Pending** const found = pending_.find(call.call);
+  if (found == nullptr || *found != &call || std::exchange(call.expected, true)) return;
+  link_->expect();
+}
+
+void Connection::forget(Pending& call) {
+  bytes_ -= call.size;
+  if (std::exchange(call.in_window, false)) window_used_ -= call.size;
+  if (std::exchange(call.expected, false)) link_->expect_no_more();
+}
+
+void Connection::grant(Pending& call, std::uint64_t items) {
+  const std::lock_guard lock(mutex_);
+  if (phase_ == Phase::open) link_->send(signal_packet(PacketKind::credit, {.call = call.call, .amount = items}));
+}
+
+void Connection::lose(Peer& peer) {
+  const std::lock_guard losing(losing_);
+  std::vector<Pending*> lost;
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(unsent_, [&](Pending* call) {
+      if (&call->peer() != &peer) return false;
+      if (call->one_way()) lost.push_back(call);
+      return true;
+    });
+    std::erase_if(asking_, [&](const Asking& one) {
+      if (&one.call->peer() != &peer) return false;
+      if (one.call->one_way() && !one.asked) lost.push_back(one.call);
+      return true;
+    });
+    for (Pending* call : pending_.take_if([&](const Pending* one) { return &one->peer() == &peer; })) {
+      forget(*call);
+      lost.push_back(call);
+    }
+  }
+  for (Pending* call : lost) peer.lost(*call, call->sent.load(std::memory_order_relaxed));
+}
+
+// Those that have not left; what has a number is in pending_.
+std::vector<Pending*> Connection::take_unsent_one_way() {
+  std::vector<Pending*> left;
+  for (Pending* call : std::exchange(unsent_, {})) {
+    if (call->one_way()) left.push_back(call);
+  }
+  for (const Asking& one : std::exchange(asking_, {})) {
+    if (one.call->one_way() && !one.asked) left.push_back(one.call);
+  }
+  return left;
+}
+
+std::vector<Pending*> Connection::end() {
+  std::vector<Pending*> left = take_unsent_one_way();
+  for (Pending* call : pending_.take_if([](const Pending*) { return true; })) {
+    forget(*call);
+    left.push_back(call);
+  }
+  phase_ = Phase::closed;
+  return left;
+}
+
+void Connection::close() {
+  std::vector<Pending*> lost;
+  std::vector<Ref<StateBase>> served;  // released outside the lock
+  std::deque<Call*> held;
+  std::map<std::uint64_t, Budget::Share> asked;  // given back outside the lock
+  const std::lock_guard losing(losing_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (phase_ == Phase::refused) return;
+    lost = end();
+    served = served_.take_if([](const Ref<StateBase>&) { return true; });
+    held.swap(held_);
+    asked.swap(asked_);
+    asks_ = 0;
+  }
+  for (Call* call : held) call->refuse(Error(ErrorKind::stopped, "its caller is gone"));
+  for (Pending* call : lost) call->peer().lost(*call, call->sent.load(std::memory_order_relaxed));
+}
+
+void Connection::sever() {
+  std::vector<Pending*> unsent;
+  const std::lock_guard losing(losing_);
+  {
+    const std::lock_guard lock(mutex_);
+    if (phase_ != Phase::open) return;  // nothing was sent yet, and a refusal may be on its way
+    phase_ = Phase::closed;
+    unsent = take_unsent_one_way();
+    for (Pending* call : pending_.take_if([](const Pending* one) { return !one->sent.load(); })) {
+      forget(*call);
+      unsent.push_back(call);
+    }
+  }
+  for (Pending* call : unsent) call->peer().lost(*call, /*may_have_run=*/false);
+}
+
+void Connection::refuse() {
+  if (!std::exchange(refused_, true)) hub_.count_refusal();
+  close();
+}
+
+void Connection::serve(std::uint64_t call, Ref<StateBase> state) {
+  Ref<StateBase> replaced;  // released outside the lock
+  const std::lock_guard lock(mutex_);
+  if (phase_ == Phase::open) replaced = served_.put(call, std::move(state));
+}
+
+void Connection::reply(PacketKind kind, std::uint64_t call, Frames frames) {
+  if (const auto error = too_large(frames)) return reply(call, *error);
+  write_reply(frames, kind, {.call = call});
+  Ref<StateBase> served;  // released outside the lock
+  const std::lock_guard lock(mutex_);
+  if (phase_ != Phase::open) return;
+  if (kind == PacketKind::value) served = served_.take(call);
+  link_->send(std::move(frames));
+}
+
+void Connection::reply(std::uint64_t call, const Error& error) {
+  Frames frames = error_packet(call, error);
+  Ref<StateBase> served;
+  const std::lock_guard lock(mutex_);
+  if (phase_ != Phase::open) return;
+  served = served_.take(call);
+  link_->send(std::move(frames));
+}
+
+void Connection::reply_lost(std::uint64_t call, bool may_have_run) {
+  if (!hub_.run_ends()) {
+    return reply(call, Error(ErrorKind::disconnected, "the node ended", {.may_have_run = may_have_run}));
+  }
+  Ref<StateBase> served;
+  const std::lock_guard lock(mutex_);
+  served = served_.take(call);
+}
+
+Connection::Hold Connection::hold_if_full(Call& call) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (phase_ != Phase::open) return Hold::no;
+  if (next_ == &call) {
+    next_ = nullptr;
+    running_ = true;
+    return Hold::was_held;
+  }
+  if (!link_->full() && held_.empty() && next_ == nullptr && !running_) return Hold::no;
+  held_.push_back(&call);
+  holding_ = true;
+  return Hold::held;
+}
+
+void Connection::go_on() noexcept {
+  std::unique_lock lock(mutex_);
+  running_ = false;
+  resume(std::move(lock));
+}
+
+void Connection::drained() noexcept {
+  std::unique_lock lock(mutex_);
+  if (next_ == nullptr && !running_) resume(std::move(lock));
+}
+
+void Connection::resume(std::unique_lock<std::mutex> lock) noexcept {
+  if (held_.empty()) {
+    holding_ = false;
+    return;
+  }
+  if (link_->full()) return;
+  Call* const call = held_.front();
+  held_.pop_front();
+  next_ = call;
+  lock.unlock();
+  call->node().resume(call);
+}
+
+Runnable Connection::on_message(Frames message) {
+  const PacketKind kind = read_kind(message);
+  const Phase phase = phase_;
+  if (phase == Phase::closed || phase == Phase::refused) return {};
+  switch (kind) {
+    case PacketKind::hello: on_hello(message); return {};
+    case PacketKind::welcome: on_welcome(); return {};
+    case PacketKind::refusal: on_refusal(read_refusal(message)); return {};
+    default: break;
+  }
+  if (phase != Phase::open) throw Error(ErrorKind::failed, "a message came before the hello");
+  switch (kind) {
+    case PacketKind::call: return on_call(std::move(message), /*one_way=*/false);
+    case PacketKind::send: return on_call(std::move(message), /*one_way=*/true);
+    case PacketKind::value:
+    case PacketKind::item:
+    case PacketKind::error: on_reply(kind, message); break;
+    case PacketKind::cancel:
+    case PacketKind::credit:
+    case PacketKind::room:
+    case PacketKind::taken:
+    case PacketKind::inquiry: on_signal(kind, message); break;
+    case PacketKind::standings: on_standings(message); break;
+    case PacketKind::ask: on_ask(message); break;
+    default: break;
+  }
+  return {};
+}
+
+void Connection::on_hello(const Frames& message) {
+  const Hello hello = read_hello(message);
+  const Hub::Options& options = hub_.options();
+  std::string refusal;
+  if (!equal_secrets(hello.token, options.token) || hello.run != options.run) {
+    refusal = "this is another run: its secret does not fit";
+  } else if (hello.fingerprint != options.fingerprint) {
+    refusal = "this was built from another program or another version of it: use one binary for the whole run";
+  }
+  if (!refusal.empty()) {
+    refused_ = true;
+    hub_.count_refusal();  // before the other side can know
+    link_->send(refusal_packet(refusal));
+    throw Error(ErrorKind::failed, refusal);
+  }
+  const std::lock_guard lock(mutex_);
+  if (phase_ == Phase::closed) return;
+  phase_ = Phase::open;
+  link_->send(welcome_packet());
+}
+
+void Connection::on_welcome() {
+  std::vector<Pending*> sent_one_way;
+  {
+    const std::lock_guard lock(mutex_);
+    if (phase_ != Phase::greeting) return;
+    phase_ = Phase::open;
+    link_->expect_no_more();
+    for (Pending* call : std::exchange(unsent_, {})) transmit_or_ask(*call, sent_one_way);
+  }
+  end_one_way(sent_one_way);
+}
+
+void Connection::on_refusal(std::string text) {
+  std::vector<Pending*> refused;
+  {
+    const std::lock_guard lock(mutex_);
+    if (phase_ != Phase::greeting && phase_ != Phase::open) return;
+    refused = end();
+    refusal_ = std::move(text);
+    phase_ = Phase::refused;
+  }
+  for (Pending* call : refused) fail_refused(*call);
+}
+
+void Connection::fail_refused(Pending& call) {
+  call.on_error(Error(ErrorKind::failed, "refused: " + refusal_,
+                      {.node = hub_.name(call.peer().id()),
+                       .method = std::string(call.info().name),
+                       .may_have_run = call.sent.load()}));
+  call.release();
+}
+
+Runnable Connection::on_call(Frames message, bool one_way) {
+  CallHead head;
+  CallScope scope;
+  std::size_t path_length = 0;
+  const std::size_t offset = read_call(message, head, scope.path.nodes, path_length);
+  scope.path.size = static_cast<std::uint8_t>(path_length);
+  for (const NodeId node : scope.path.span()) {
+    if (node >= hub_.size())
+      throw Error(ErrorKind::failed, "malformed message: a node of its call path does not exist");
+  }
+  scope.deadline = from_remaining(head.remaining);
+  scope.chain = head.chain;
+  if (head.node >= hub_.size()) throw Error(ErrorKind::failed, "malformed message: its node does not exist");
+  if (head.caller != Caller::kOutside && head.caller >= hub_.size()) {
+    throw Error(ErrorKind::failed, "malformed message: its caller does not exist");
+  }
+  std::unique_ptr<Room> room = room_of(message, head.call, one_way);
+  ReplyTo reply;
+  if (!one_way) reply = {.connection = shared_from_this(), .call = head.call};
+  const auto refused = [&](const Error& error) {
+    if (!one_way) this->reply(head.call, error);
+    return Runnable();
+  };
+
+  if (head.caller != Caller::kOutside && !hub_.admit(head.caller, head.caller_incarnation)) {
+    return refused(Error(ErrorKind::stopped, "this incarnation of the caller was replaced by a newer one",
+                         {.node = hub_.name(head.node)}));
+  }
+  NodeCore* const node = hub_.peer(head.node).local();
+  if (node == nullptr || node->stopping() || head.incarnation != node->incarnation()) {
+    return refused(Error(ErrorKind::disconnected, "this incarnation of the node is not here"));
+  }
+  const Method* const method = node->find(head.method);
+  if (method == nullptr) {
+    return refused(Error(ErrorKind::unimplemented, "the service has no method of this name and these types",
+                         {.node = node->name()}));
+  }
+  return node->accept(
+      *method, {.frames = std::move(message),
+                .offset = offset,
+                .scope = scope,
+                .caller = {.node = head.caller, .incarnation = head.caller_incarnation, .sequence = head.sequence},
+                .reply = std::move(reply),
+                .room = std::move(room)});
+}
+
+void Connection::on_reply(PacketKind kind, const Frames& message) {
+  ReplyHead head;
+  const std::size_t offset = read_reply(message, head);
+  std::optional<Error> error;
+  if (kind == PacketKind::error) error = read_error(message);
+  const bool lost = error && error->kind() == ErrorKind::disconnected && error->node().empty();
+  std::unique_lock losing(losing_, std::defer_lock);
+  if (lost) losing.lock();
+  Ref<StateBase> state;
+  Pending* call = nullptr;
+  std::vector<Pending*> sent_one_way;
+  {
+    const std::lock_guard lock(mutex_);
+    Pending** const found = pending_.find(head.call);
+    if (found == nullptr) return;  // its caller gave up
+    call = *found;
+    if (kind == PacketKind::item) {
+      state = Ref<StateBase>::share(call);
+    } else {
+      state = Ref<StateBase>(pending_.take(head.call));
+      forget(*call);
+      if (!asking_.empty() && std::erase_if(asking_, [&](const Asking& one) { return one.call == call; }) > 0) {
+        transmit_more(sent_one_way);  // it was refused
+      }
+      if (Pending* const* soon = pending_.ahead(head.call, kAhead)) prefetch(**soon);
+    }
+  }
+  end_one_way(sent_one_way);
+  if (kind == PacketKind::item) {
+    call->on_item(message, offset);
+  } else if (kind == PacketKind::value) {
+    call->on_value(message, offset);
+  } else if (lost) {
+    call->peer().ending(call->incarnation);
+    state.take();
+    call->peer().lost(*call, error->may_have_run());
+  } else {
+    call->on_error(*error);
+  }
+}
+
+void Connection::on_signal(PacketKind kind, const Frames& message) {
+  ReplyHead head;
+  read_reply(message, head);
+  if (kind == PacketKind::room) return on_room(head.call);
+  if (kind == PacketKind::taken) return on_taken(head.amount);
+  if (kind == PacketKind::inquiry) return on_inquiry(head.call);
+  Ref<StateBase> state;
+  Budget::Share unused;  // given back outside the lock
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto asked = asked_.find(head.call); kind == PacketKind::cancel && asked != asked_.end()) {
+      unused = std::move(asked->second);
+      asked_.erase(asked);
+      --asks_;
+    }
+    const Ref<StateBase>* const found = served_.find(head.call);
+    if (found == nullptr) return;  // answered meanwhile
+    state = *found;
+  }
+  if (kind == PacketKind::cancel) {
+    state->cancel(Error(ErrorKind::stopped, "cancelled by the caller"));
+  } else {
+    state->grant(head.amount);
+  }
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,143 @@
+// The part of a Connection that bounds bytes: which calls may leave, which ask first, and what the other side has room
+// for.
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "lp/base/error.h"
+#include "lp/rpc/core/budget.h"
+#include "lp/rpc/core/connection.h"
+#include "lp/rpc/core/hub.h"
+#include "lp/rpc/core/node_core.h"
+#include "lp/rpc/core/peer.h"
+#include "lp/wire/envelope.h"
+
+namespace lp::internal {
+
+bool Connection::has_window(const Pending& call) const {
+  if (call.size < Budget::kSmall || (call.awaited && link_->shares_memory())) return true;
+  return window_used_ + call.size <= hub_.window();
+}
+
+void Connection::transmit_or_ask(Pending& call, std::vector<Pending*>& sent_one_way) {
+  if (asking_.empty() && has_window(call)) {
+    transmit(call);
+    if (call.one_way()) sent_one_way.push_back(&call);
+    return;
+  }
+  call.delayed = true;
+  asking_.push_back({.call = &call, .asked = false, .granted = false});
+  transmit_more(sent_one_way);
+}
+
+// Those that have room, and none before them of the same caller and callee that has not.
+void Connection::transmit_more(std::vector<Pending*>& sent_one_way) {
+  std::vector<std::pair<const Peer*, NodeId>> blocked;
+  for (auto one = asking_.begin(); one != asking_.end();) {
+    Pending& call = *one->call;
+    const std::pair<const Peer*, NodeId> way(&call.peer(), call.caller().node);
+    const bool behind = std::find(blocked.begin(), blocked.end(), way) != blocked.end();
+    if (behind || !(one->granted || (!one->asked && has_window(call)))) {
+      if (!behind) blocked.push_back(way);
+      if (!one->asked && !has_window(call)) ask(*one);
+      ++one;
+      continue;
+    }
+    if (call.one_way() && one->asked) {
+      pending_.take(call.call);
+      forget(call);
+    }
+    transmit(call, one->granted);
+    if (call.one_way()) sent_one_way.push_back(&call);
+    one = asking_.erase(one);
+  }
+}
+
+void Connection::ask(Asking& asking) {
+  Pending& call = *asking.call;
+  if (call.one_way()) add(call);
+  asking.asked = true;
+  if (!std::exchange(call.expected, true)) link_->expect();
+  link_->send(
+      ask_packet({.call = call.call, .bytes = call.size, .node = call.peer().id(), .incarnation = call.incarnation}));
+}
+
+// The other side has a call for a service of this process that is large, or has many.
+void Connection::on_ask(const Frames& message) {
+  const AskHead head = read_ask(message);
+  if (head.node >= hub_.size()) throw Error(ErrorKind::failed, "malformed message: its node does not exist");
+  Peer& peer = hub_.peer(head.node);
+  NodeCore* const node = peer.local();
+  if (node == nullptr || node->stopping() || head.incarnation != node->incarnation()) {
+    return reply(head.call, Error(ErrorKind::disconnected, "this incarnation of the node is not here"));
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (asked_.size() >= kCallLimit) throw Error(ErrorKind::failed, "malformed message: it asks for too much");
+    if (asked_.try_emplace(head.call).second) ++asks_;
+  }
+  hub_.incoming().ask(peer.queue(), head.bytes, [weak = weak_from_this(), call = head.call](Budget::Share share) {
+    if (const auto self = weak.lock()) self->grant(call, std::move(share));
+  });
+}
+
+void Connection::grant(std::uint64_t call, Budget::Share share) {
+  const std::lock_guard lock(mutex_);
+  const auto asked = asked_.find(call);
+  if (asked == asked_.end()) return;  // its caller gave up: `share` goes after the lock
+  asked->second = std::move(share);
+  if (phase_ == Phase::open) link_->send(signal_packet(PacketKind::room, {.call = call}));
+}
+
+void Connection::on_room(std::uint64_t number) {
+  std::vector<Pending*> sent_one_way;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto asking = std::find_if(asking_.begin(), asking_.end(),
+                                     [&](const Asking& one) { return one.asked && one.call->call == number; });
+    if (asking == asking_.end()) {
+      link_->send(signal_packet(PacketKind::cancel, {.call = number}));  // it was lost, and goes another way
+    } else {
+      asking->granted = true;
+    }
+    transmit_more(sent_one_way);
+  }
+  end_one_way(sent_one_way);
+}
+
+// What a call that came has, until it begins.
+std::unique_ptr<Room> Connection::room_of(const Frames& message, std::uint64_t call, bool one_way) {
+  if (asks_.load(std::memory_order_relaxed) != 0 && call != 0) {
+    const std::lock_guard lock(mutex_);
+    if (const auto asked = asked_.find(call); asked != asked_.end()) {
+      auto room = std::make_unique<Room>(std::move(asked->second));
+      asked_.erase(asked);
+      --asks_;
+      return room;
+    }
+  }
+  if (!one_way || message.size() < Budget::kSmall) return nullptr;
+  return std::make_unique<Room>(shared_from_this(), message.size());
+}
+
+// The other side is told now and then.
+void Connection::taken(std::size_t bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  taken_ += bytes;
+  if (taken_ < hub_.window() / 4 || phase_ != Phase::open) return;
+  link_->send(signal_packet(PacketKind::taken, {.amount = std::exchange(taken_, 0)}));
+}
+
+void Connection::on_taken(std::size_t bytes) {
+  std::vector<Pending*> sent_one_way;
+  {
+    const std::lock_guard lock(mutex_);
+    window_used_ -= std::min(bytes, window_used_);
+    transmit_more(sent_one_way);
+  }
+  end_one_way(sent_one_way);
+}
+
+}  // namespace lp::internal

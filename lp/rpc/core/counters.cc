@@ -1,0 +1,60 @@
+#include "lp/rpc/core/counters.h"
+
+#include <cmath>
+
+#include "lp/rpc/core/method.h"
+
+namespace lp {
+
+Duration LatencyHistogram::quantile(double share) const {
+  std::uint64_t all = 0;
+  for (const std::uint64_t count : counts) all += count;
+  if (all == 0) return {};
+  const auto wanted = static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(all)));
+  std::uint64_t below = 0;
+  std::size_t bucket = 0;
+  while (bucket + 1 < kSize && (below += counts[bucket]) < wanted) ++bucket;
+  return Duration(std::int64_t{1} << bucket);
+}
+
+namespace internal {
+
+CallStatistics CallCounters::statistics() const {
+  CallStatistics result{.method = std::string(info_.name)};
+  result.calls = calls_.load();
+  result.ended = ended_.load();
+  result.errors = errors_.load();
+  result.bytes_sent = bytes_sent_.load();
+  result.bytes_received = bytes_received_.load();
+  for (std::size_t i = 0; i < latency_.size(); ++i) result.latency.counts[i] = latency_[i].load();
+  return result;
+}
+
+EdgeCounters::~EdgeCounters() {
+  for (CallCounters* one = first_.load(); one != nullptr;) {
+    const std::unique_ptr<CallCounters> owned(one);
+    one = owned->next_;
+  }
+}
+
+CallCounters& EdgeCounters::add(const MethodInfo& info) {
+  const std::lock_guard lock(mutex_);
+  for (CallCounters* one = first_.load(); one != nullptr; one = one->next_) {
+    if (&one->info_ == &info) return *one;  // meanwhile
+  }
+  auto made = std::make_unique<CallCounters>(info);
+  made->next_ = first_.load();
+  first_.store(made.get(), std::memory_order_release);
+  return *made.release();
+}
+
+std::vector<CallStatistics> EdgeCounters::statistics() const {
+  std::vector<CallStatistics> result;
+  for (const CallCounters* one = first_.load(std::memory_order_acquire); one != nullptr; one = one->next_) {
+    result.push_back(one->statistics());
+  }
+  return result;
+}
+
+}  // namespace internal
+}  // namespace lp

@@ -1,0 +1,274 @@
+#include "lp/rpc/core/edge.h"
+
+#include <algorithm>
+
+#include "lp/base/hash.h"
+#include "lp/base/message.h"
+#include "lp/rpc/core/connection.h"
+
+namespace lp {
+
+std::uint64_t Edge::first_number(const internal::Hub& hub, const internal::NodeCore* caller) {
+  // Each incarnation in each run counts in a range of its own, so that what a service remembers of others, also of
+  // those in a run that it was resumed from, is no repetition. One that is restored from a checkpoint goes on in its
+  // old range.
+  std::uint64_t life = fnv1a(hub.options().run);
+  if (caller != nullptr) life = hash_combine(hash_combine(life, caller->id()), caller->incarnation());
+  return (mix64(life) >> 33 << 32) + 1;
+}
+
+internal::Caller Edge::caller(const internal::MethodInfo& info, std::uint64_t number) {
+  internal::Caller caller;
+  if (caller_ != nullptr) {
+    caller.node = caller_->id();
+    caller.incarnation = caller_->incarnation();
+  }
+  if (info.traits.once) caller.sequence = number != 0 ? number : next_.fetch_add(1);
+  return caller;
+}
+
+bool Edge::shares_memory() const {
+  const auto connection = peer_.connection();
+  return connection == nullptr || connection->link().shares_memory();
+}
+
+namespace internal {
+namespace {
+
+// A call that runs on its caller's stack. Lives around the handler.
+class DirectCall {
+ public:
+  DirectCall(const Edge& edge, const MethodInfo& info, Duration timeout) noexcept;
+  ~DirectCall();
+  DirectCall(const DirectCall&) = delete;
+  DirectCall& operator=(const DirectCall&) = delete;
+
+  // False: it must queue.
+  explicit operator bool() const { return method_ != nullptr; }
+
+  // Runs the handler. False when the service has ended in the middle and the call must be made again, in the time that
+  // is left.
+  bool invoke(void* arguments, void* slot);
+  Duration left() const { return std::max(until(frame_.deadline), CallOptions::kNoTime); }
+  // Throws `deadline` when it took too long.
+  void check_deadline() const;
+
+ private:
+  NodeCore* node_;
+  const Method* method_ = nullptr;
+  Duration allowed_{};
+  Frame frame_{};
+  Frame* caller_ = nullptr;
+};
+
+DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeout) noexcept
+    : node_(edge.peer().local()) {
+  if (node_ == nullptr || edge.hub().options().serialize || timeout <= CallOptions::kNoTime) return;
+  const Method* const method = node_->find(info.id);
+  if (method == nullptr || !method->direct) return;
+  caller_ = current_frame();
+  allowed_ = timeout;
+  frame_ = {.node = node_,
+            .deadline = after(timeout),
+            .chain = caller_ != nullptr && caller_->chain != 0 ? caller_->chain : new_chain(),
+            .holds_turn = method->traits.in_turn(),
+            .path = nullptr,
+            .caller = caller_};
+  if (caller_ != nullptr) {
+    if (caller_->deadline < frame_.deadline) {
+      allowed_ = frame_.deadline == kNever ? until(caller_->deadline) : timeout - (frame_.deadline - caller_->deadline);
+      frame_.deadline = caller_->deadline;
+    }
+    if (caller_->node->stopping()) return;  // the queued way says so
+  }
+  if (frame_.holds_turn) {
+    if (!node_->turn().try_take(frame_.chain)) return;
+  } else {
+    node_->began();
+    Gate* const gate = node_->gate(*method);
+    if (node_->stopping() || (gate != nullptr && !gate->try_enter())) {
+      node_->ended();
+      return;
+    }
+  }
+  method_ = method;
+  if (frame_.holds_turn) {
+    node_->turn().begin_work(method->name, caller_ != nullptr ? caller_->node->id() : Standing::kNobody, about_now());
+  }
+  if (caller_ != nullptr && caller_->holds_turn) caller_->node->turn().park();
+}
+
+DirectCall::~DirectCall() {
+  if (method_ == nullptr) return;
+  if (caller_ != nullptr && caller_->holds_turn) caller_->node->turn().unpark();
+  if (frame_.holds_turn) {
+    node_->turn().release();
+  } else {
+    if (Gate* const gate = node_->gate(*method_); gate != nullptr) {
+      if (Task* next = gate->leave(); next != nullptr) node_->run_concurrently(*gate, next);
+    }
+    node_->ended();
+  }
+}
+
+bool DirectCall::invoke(void* arguments, void* slot) {
+  const FrameScope scope(frame_);
+  const bool again = method_->traits.idempotent && method_->arguments->copy != nullptr;
+  try {
+    if (again) {
+      CopiedArguments copy(*method_->arguments, arguments);
+      method_->invoke(node_->object(), copy.get(), slot);
+    } else {
+      method_->invoke(node_->object(), arguments, slot);
+    }
+    return true;
+  } catch (...) {
+    CallScope through;
+    through.path = callers_of(frame_);
+    const Error error = node_->failure(*method_, through, std::current_exception());
+    if (error.kind() != ErrorKind::stopped || !node_->stopping()) throw error;
+    if (again) return false;
+    throw node_->hub().peer(node_->id()).lost_error(*method_, through);
+  }
+}
+
+void DirectCall::check_deadline() const {
+  if (!passed(frame_.deadline)) return;
+  throw Error(ErrorKind::deadline,
+              "the reply came too late: the call took " + duration_text(allowed_ + (now() - frame_.deadline)) +
+                  " and was allowed " + duration_text(allowed_),
+              {.node = node_->name(), .method = std::string(method_->name), .may_have_run = true});
+}
+
+}  // namespace
+
+Outgoing outgoing_call(Edge& edge, const MethodInfo& info, const CallOptions& options) {
+  return {.peer = edge.peer(),
+          .info = info,
+          .scope = scope_for_call(current_frame(), edge.hub().timeout(options.timeout, info)),
+          .caller = edge.caller(info, options.number),
+          .counters = &edge.counters().of(info),
+          .may_have_run = options.may_have_run};
+}
+
+namespace {
+
+// run(), and who is outside the graph, may wait; a handler may be what those before it wait for.
+bool may_wait(const CallOptions& options) {
+  const Frame* const frame = current_frame();
+  return !options.at_once && (frame == nullptr || (frame->chain == 0 && !frame->holds_turn));
+}
+
+Error overloaded(const Outgoing& call) {
+  return Error(
+      ErrorKind::overloaded,
+      "there is no room for this call, so many bytes wait already: wait for replies, or call from run(), where "
+      "a call waits for room",
+      {.node = call.peer.hub().name(call.peer.id()), .method = std::string(call.info.name)});
+}
+
+// Room in the queue of a service of this process, or none.
+Budget::Share room_for(const Outgoing& call, const CallOptions& options, std::size_t bytes) {
+  Budget& budget = call.peer.hub().incoming();
+  Budget::Share share = budget.take(call.peer.queue(), bytes);
+  if (share || !may_wait(options)) return share;
+  Promise<Budget::Share> promise;
+  Future<Budget::Share> granted = promise.future();
+  budget.ask(call.peer.queue(), bytes,
+             [promise = std::move(promise)](Budget::Share room) mutable { promise.set_value(std::move(room)); });
+  if (!granted.wait_for(until(call.scope.deadline))) throw Error(call.peer.late_error(call.info, call.scope, false));
+  return granted.get();
+}
+
+// A call at a service of this process; null when there is no room.
+Ref<StateBase> start_here(const Outgoing& outgoing, const CallOptions& options, void* arguments) {
+  const std::size_t bytes = options.awaited ? 0 : outgoing.info.arguments->bytes(arguments);
+  std::unique_ptr<Room> room;
+  if (bytes >= Budget::kSmall) {
+    Budget::Share share = room_for(outgoing, options, bytes);
+    if (!share) return {};
+    room = std::make_unique<Room>(std::move(share));
+  }
+  Call* const call = outgoing.info.result->call(outgoing, arguments);
+  Ref<StateBase> state = Ref<StateBase>::share(call);
+  call->room = std::move(room);
+  outgoing.peer.accept_local(*call, outgoing.info);
+  return state;
+}
+
+}  // namespace
+
+void start_as_bytes(Pending& call, const Outgoing& outgoing, const CallOptions& options) {
+  Peer& peer = outgoing.peer;
+  const std::size_t bytes = call.frames.size();
+  const bool counts = bytes >= Budget::kSmall && !options.awaited;
+  const bool waits = counts && may_wait(options);
+  call.awaited = options.awaited;
+  if (counts && !waits) {
+    call.leaving = peer.hub().outgoing().take(peer.leaving(), bytes);
+    if (!call.leaving) {
+      call.on_error(overloaded(outgoing));
+      return;
+    }
+  }
+  call.retain();
+  peer.send(call);
+  if (!waits) return;
+  try {
+    call.wait_on_its_way();
+  } catch (const Error& error) {
+    call.cancel(error);
+    throw;
+  }
+}
+
+Ref<StateBase> start_call(Edge& edge, const MethodInfo& info, const CallOptions& options, void* arguments) {
+  const Outgoing outgoing = outgoing_call(edge, info, options);
+  if (edge.goes_as_bytes()) {
+    Ref<Pending> call(info.result->pending(outgoing, /*one_way=*/false));
+    call->encode(arguments);
+    start_as_bytes(*call, outgoing, options);
+    return Ref<StateBase>(call.take());
+  }
+  Ref<StateBase> state = start_here(outgoing, options, arguments);
+  if (state) return state;
+  Ref<StateBase> refused(info.result->pending(outgoing, /*one_way=*/false));
+  refused->fail(overloaded(outgoing));
+  return refused;
+}
+
+bool call_directly(Edge& edge, const MethodInfo& info, CallOptions& options, void* arguments, void* slot) {
+  DirectCall direct(edge, info, edge.hub().timeout(options.timeout, info));
+  if (!direct) return false;
+  CallTimer counted(&edge.counters().of(info));
+  bool done = false;
+  try {
+    done = direct.invoke(arguments, slot);
+  } catch (...) {
+    counted.end(/*failed=*/true);
+    throw;
+  }
+  counted.end(/*failed=*/!done);
+  if (done) {
+    direct.check_deadline();
+  } else {
+    options.timeout = direct.left();
+    options.may_have_run = true;
+  }
+  return done;
+}
+
+void send_call(Edge& edge, const MethodInfo& info, const CallOptions& options, void* arguments) {
+  const Outgoing outgoing = outgoing_call(edge, info, options);
+  if (!edge.goes_as_bytes()) {
+    if (!start_here(outgoing, options, arguments)) throw overloaded(outgoing);
+    return;
+  }
+  const Ref<Pending> call(info.result->pending(outgoing, /*one_way=*/true));
+  call->encode(arguments);
+  start_as_bytes(*call, outgoing, options);
+  if (call->ready() && call->failed() && call->error().kind() != ErrorKind::stopped) throw Error(call->error());
+}
+
+}  // namespace internal
+}  // namespace lp

@@ -1,0 +1,64 @@
+#include "lp/rpc/core/frame.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "lp/base/error.h"
+#include "lp/base/hash.h"
+#include "lp/rpc/core/node_core.h"
+
+namespace lp::internal {
+namespace {
+
+thread_local Frame* t_frame = nullptr;
+
+// The path of a call that `frame` makes.
+CallPath path_through(const Frame& frame) {
+  CallPath path = callers_of(frame);
+  if (path.size == CallPath::kLimit) {
+    throw Error(ErrorKind::failed,
+                "a chain of calls is longer than " + std::to_string(CallPath::kLimit) +
+                    " nodes, and no more are allowed: send, or answer from a later call, instead of calling on",
+                {.node = frame.node->name()});
+  }
+  path.nodes[path.size++] = frame.node->id();
+  return path;
+}
+
+}  // namespace
+
+Frame* current_frame() noexcept { return t_frame; }
+
+FrameScope::FrameScope(Frame& frame) noexcept : outer_(t_frame) { t_frame = &frame; }
+FrameScope::~FrameScope() { t_frame = outer_; }
+
+std::uint64_t new_chain() noexcept {
+  static std::atomic<std::uint64_t> threads{0};
+  // Odd, so never 0.
+  thread_local std::uint64_t next = mix64(static_cast<std::uint64_t>(wall_clock()) + (threads.fetch_add(1) << 48)) | 1;
+  return next += 2;
+}
+
+CallPath callers_of(const Frame& frame) {
+  if (frame.caller != nullptr) return path_through(*frame.caller);
+  return frame.path != nullptr ? *frame.path : CallPath();
+}
+
+CallScope scope_for_call(const Frame* frame, Duration timeout) {
+  CallScope scope;
+  scope.deadline = after(timeout);
+  scope.allowed = timeout;
+  if (frame == nullptr || frame->node == nullptr) {
+    scope.chain = new_chain();
+    return scope;
+  }
+  if (frame->deadline < scope.deadline) {
+    scope.allowed = scope.deadline == kNever ? until(frame->deadline) : timeout - (scope.deadline - frame->deadline);
+    scope.deadline = frame->deadline;
+  }
+  scope.chain = frame->chain != 0 ? frame->chain : new_chain();
+  scope.path = path_through(*frame);
+  return scope;
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,213 @@
+#include "lp/rpc/core/future.h"
+
+#include <algorithm>
+
+#include "lp/rpc/core/connection.h"
+#include "lp/rpc/core/node_core.h"
+#include "lp/rpc/core/turn.h"
+
+namespace lp::internal {
+
+constexpr int kInquiries = 8;  // that a call makes at most, while somebody waits for it
+
+// A continuation on its way into its node's turn.
+class ContinuationTask final : public Task {
+ public:
+  explicit ContinuationTask(std::unique_ptr<Continuation> continuation)
+      : Task(continuation->scope_.chain), continuation_(std::move(continuation)) {}
+
+  void run() noexcept override {
+    {
+      Frame frame{.node = continuation_->node_,
+                  .deadline = continuation_->scope_.deadline,
+                  .chain = continuation_->scope_.chain,
+                  .holds_turn = true,
+                  .path = &continuation_->scope_.path};
+      const FrameScope scope(frame);
+      continuation_->run();
+    }
+    delete this;
+  }
+  void refuse(const Error&) noexcept override { delete this; }
+
+ private:
+  std::unique_ptr<Continuation> continuation_;
+};
+
+Continuation::Continuation() {
+  const Frame* frame = current_frame();
+  if (frame == nullptr) return;
+  node_ = frame->node;
+  scope_ = scope_of_frame(*frame);
+}
+
+void Continuation::dispatch(std::unique_ptr<Continuation> continuation) noexcept {
+  if (continuation->node_ == nullptr) {
+    continuation->run();
+  } else {
+    Turn& turn = continuation->node_->turn();
+    turn.post(std::make_unique<ContinuationTask>(std::move(continuation)).release());
+  }
+}
+
+Error abandoned_promise() {
+  return Error(ErrorKind::stopped,
+               "the promise was dropped before it had a value: its node ended, or its code forgot to set it");
+}
+
+Error with_may_have_run(const Error& error) {
+  if (error.may_have_run()) return error;
+  ErrorOrigin origin = error.origin();
+  origin.may_have_run = true;
+  return Error(error.kind(), error.text(), std::move(origin));
+}
+
+StateBase::~StateBase() {
+  while (continuations_ != nullptr) {
+    const std::unique_ptr<Continuation> dropped(std::exchange(continuations_, continuations_->next_));
+  }
+}
+
+void StateBase::release() noexcept {
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
+}
+
+bool StateBase::claim() noexcept {
+  std::uint32_t expected = kPending;
+  return phase_.compare_exchange_strong(expected, kClaimed, std::memory_order_acq_rel);
+}
+
+void StateBase::publish() noexcept {
+  const Ref<StateBase> self = Ref<StateBase>::share(this);  // the waiter may drop the last other reference
+  count();
+  Continuation* newest = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    phase_.store(kReady, std::memory_order_release);
+    if (waiter_ != nullptr) waiter_->set();
+    newest = std::exchange(continuations_, nullptr);
+  }
+  completed();
+  Continuation* oldest = nullptr;
+  while (newest != nullptr) {
+    Continuation* const next = std::exchange(newest->next_, oldest);
+    oldest = std::exchange(newest, next);
+  }
+  while (oldest != nullptr) {
+    Continuation* const next = std::exchange(oldest->next_, nullptr);
+    Continuation::dispatch(std::unique_ptr<Continuation>(std::exchange(oldest, next)));
+  }
+}
+
+bool StateBase::fail(const Error& error) noexcept {
+  if (!claim()) return false;
+  publish_error(error);
+  return true;
+}
+
+void StateBase::publish_error(const Error& error) noexcept {
+  error_ = std::make_unique<Error>(error);
+  publish();
+}
+
+void StateBase::cancel(const Error& error) noexcept {
+  const Ref<StateBase> self = Ref<StateBase>::share(this);
+  if (fail(may_have_run() ? with_may_have_run(error) : error)) cancelled();
+}
+
+Error StateBase::late() const { return Error(ErrorKind::deadline, "no value in time"); }
+
+void StateBase::on_ready(std::unique_ptr<Continuation> continuation) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (phase_.load(std::memory_order_relaxed) != kReady) {
+      continuation->next_ = continuations_;
+      continuations_ = continuation.release();
+    }
+  }
+  if (continuation == nullptr) {
+    want();
+    watch_deadline();
+  } else {
+    Continuation::dispatch(std::move(continuation));
+  }
+}
+
+void StateBase::wait() {
+  if (!wait_until(kNever)) throw Error(ErrorKind::deadline, "no value in time");
+}
+
+// Of two nodes that are asked to stop the callee may have left first: its caller hears of the stop all the same.
+void StateBase::prefer_stop() const {
+  const Frame* const frame = current_frame();
+  if (frame == nullptr || !frame->node->stopping() || !failed()) return;
+  if (error().kind() == ErrorKind::disconnected || error().kind() == ErrorKind::stopped)
+    throw error().may_have_run() ? with_may_have_run(frame->node->stopped_error()) : frame->node->stopped_error();
+}
+
+void StateBase::wait_on_its_way() {
+  if (!on_its_way()) wait_until(kNever, Stage::on_its_way);
+}
+
+void StateBase::wake() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (waiter_ != nullptr) waiter_->set();
+}
+
+bool StateBase::wait_until(Time time, Stage stage) {
+  if (ready()) {
+    prefer_stop();
+    return true;
+  }
+  Frame* const frame = current_frame();
+  const Time own = deadline();
+  const Time given = frame == nullptr ? kNever : frame->deadline;
+  const Time limit = std::min({time, own, given});
+  const std::shared_ptr<Connection> connection = carrier();
+  const Reading reading(connection == nullptr ? nullptr : &connection->link());
+  if (reading.word() == nullptr) want();
+  Event event(reading.word(), reading.poller());
+  {
+    const std::lock_guard lock(mutex_);
+    if (has_come(stage)) return true;
+    waiter_ = &event;
+  }
+  // When it takes long, what keeps it is asked for now and then, so that the error at the deadline can tell.
+  const Duration pause = connection == nullptr ? kForever : until(limit) / kInquiries;
+  bool stopped = false;
+  for (bool in_time = false; !in_time;) {
+    const Time next = std::min(limit, after(pause));
+    in_time = true;
+    {
+      const WaitScope wait(frame, event, this);
+      while (!has_come(stage) && in_time && !(stopped = wait.stopped())) {
+        in_time = reading.read() ? !passed(next) : event.wait(next);
+      }
+    }
+    if (next == limit) break;
+    if (!in_time) inquire();
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    waiter_ = nullptr;
+  }
+  if (ready()) {
+    prefer_stop();
+    return true;
+  }
+  if (has_come(stage)) return true;
+  const auto given_up = [this](const Error& error) { return may_have_run() ? with_may_have_run(error) : error; };
+  if (stopped) throw given_up(frame->node->stopped_error());
+  if (own <= limit) {
+    cancel(late());
+    return true;
+  }
+  if (given <= limit) {
+    throw given_up(Error(ErrorKind::deadline,
+                         "the handler that waits here has used the time of the call that it serves",
+                         {.node = frame->node->name()}));
+  }
+  return false;
+}
+
+}  // namespace lp::internal

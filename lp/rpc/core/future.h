@@ -1,0 +1,419 @@
+#pragma once
+// A value that arrives once. A Future belongs to one consumer, who may wait for it (get, get_for), attach what happens
+// next (then), or co_await it; a Promise is its other end. Any thread may complete a Promise.
+//
+// A continuation, and the rest of a coroutine, runs in the turn of the node whose code attached it, and inherits what
+// was left of that code's deadline; outside all nodes it runs in the thread that completes the promise.
+//
+// A handler that returns a Future holds neither turn nor thread while it is not ready:
+//
+//   lp::Future<Params> pull(int version) {            // resolves when this version is there
+//     while (version_ < version) co_await ...
+//   }
+
+#include <atomic>
+#include <coroutine>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "lp/base/error.h"
+#include "lp/base/function.h"
+#include "lp/base/recycle.h"
+#include "lp/rpc/core/frame.h"
+#include "lp/rpc/core/standing.h"
+
+namespace lp {
+
+template <class T>
+class Future;
+template <class T>
+class Promise;
+
+namespace internal {
+
+class Connection;
+class Continuation;
+template <class T>
+class NextItem;
+
+// Room for one value, of whatever type.
+template <class T>
+class Slot {
+ public:
+  Slot() {}
+  Slot(const Slot&) = delete;
+  Slot& operator=(const Slot&) = delete;
+  ~Slot() { reset(); }
+
+  void* address() { return &value_; }
+  void filled() { full_ = true; }  // somebody has made a T at address()
+  template <class... Args>
+  void emplace(Args&&... args) {
+    ::new (address()) T(std::forward<Args>(args)...);
+    full_ = true;
+  }
+  T& get() { return value_; }
+  void reset() {
+    if (std::exchange(full_, false)) value_.~T();
+  }
+
+ private:
+  union {
+    T value_;
+  };
+  bool full_ = false;
+};
+
+template <class T>
+using Stored = std::conditional_t<std::is_void_v<T>, std::monostate, T>;
+
+// The shared part of a promise and its future, and of a call and its reply. What depends on the value's type is in the
+// slot alone, so that calls of many types share their code. Reference-counted by hand, because a call, its arguments
+// and its result are one object.
+class StateBase : public Recycled {
+ public:
+  StateBase() = default;
+  StateBase(const StateBase&) = delete;
+  StateBase& operator=(const StateBase&) = delete;
+
+  void retain() noexcept { references_.fetch_add(1, std::memory_order_relaxed); }
+  void release() noexcept;
+  // Whether another has a reference, too.
+  bool shared() const noexcept { return references_.load(std::memory_order_relaxed) > 1; }
+
+  bool ready() const noexcept { return phase_.load(std::memory_order_acquire) == kReady; }
+  // The same for who asks again and again: what brings the value goes on by itself from now on.
+  bool poll() noexcept {
+    if (ready()) return true;
+    want();
+    return ready();
+  }
+  bool failed() const noexcept { return error_ != nullptr; }  // when ready
+  const Error& error() const { return *error_; }              // when ready and failed
+
+  // Completes with a value; false when it was complete already.
+  template <class T>
+  bool set(Stored<T> value) noexcept {
+    if (!claim()) return false;
+    slot<T>().emplace(std::move(value));
+    publish();
+    return true;
+  }
+  // The value, when ready and not failed.
+  template <class T>
+  Stored<T>& value() {
+    return slot<T>().get();
+  }
+  // The value of a ready state, once; throws its error.
+  template <class T>
+  T take() {
+    if (failed()) throw Error(error());
+    if constexpr (!std::is_void_v<T>) return std::move(value<T>());
+  }
+
+  // Waits until ready. Throws `deadline` when the call's own time or that of the current frame is over, and `stopped`
+  // when the node that waits is asked to stop.
+  void wait();
+  // The same for a call that is made: until it is on its way, or ready.
+  void wait_on_its_way();
+  // Waits at most until `time`; false when it is not ready then. Throws like wait().
+  bool wait_until(Time time) { return wait_until(time, Stage::ready); }
+
+  // Completes with an error; false when it was complete already.
+  bool fail(const Error& error) noexcept;
+  // The consumer no longer wants the value: completes with `error` and tells who works on it.
+  void cancel(const Error& error) noexcept;
+  // The error at the deadline.
+  virtual Error late() const;
+  // Of a call: what it calls.
+  virtual std::optional<CallName> call_name() const { return std::nullopt; }
+  // Of a call: what keeps it from its reply, as far as this process knows.
+  virtual void add_obstacles(Standings&) const {}
+  // The deadline has come.
+  void expire() noexcept { cancel(late()); }
+  // The consumer takes so many items more. Streams only.
+  virtual void grant(std::uint64_t) noexcept {}
+
+  // Runs `continuation` when ready, at once if it is.
+  void on_ready(std::unique_ptr<Continuation> continuation);
+
+  template <class T>
+  Slot<Stored<T>>& slot() noexcept {
+    return *static_cast<Slot<Stored<T>>*>(slot_address());
+  }
+
+ protected:
+  virtual ~StateBase();
+
+  // Completion in two steps: the one whose claim() succeeds stores the value, then publishes.
+  bool claim() noexcept;
+  void publish() noexcept;
+  void publish_error(const Error& error) noexcept;
+
+  virtual void* slot_address() noexcept = 0;                               // of a Slot<Stored<T>>
+  virtual Time deadline() const noexcept { return kNever; }                // when a call ends by itself
+  virtual std::shared_ptr<Connection> carrier() const { return nullptr; }  // what brings the value, if one does
+  virtual bool may_have_run() const noexcept { return false; }             // of a call: its method
+  virtual bool on_its_way() const noexcept { return true; }                // of a call
+  void wake() noexcept;                                                    // who waits looks again
+  virtual void want() noexcept {}       // the value is wanted at once, and no thread reads the carrier for it
+  virtual void watch_deadline() {}      // somebody waits without a thread: set a timer
+  virtual void count() noexcept {}      // about to be published
+  virtual void completed() noexcept {}  // published
+  virtual void cancelled() noexcept {}  // the consumer gave up
+  virtual void inquire() noexcept {}    // asks what keeps it from its reply
+
+  mutable std::mutex mutex_;
+
+ private:
+  template <class T>
+  friend class NextItem;  // comes by the carrier of another
+  enum : std::uint32_t { kPending, kClaimed, kReady };
+
+  enum class Stage : std::uint8_t { on_its_way, ready };
+  bool has_come(Stage stage) const noexcept { return ready() || (stage == Stage::on_its_way && on_its_way()); }
+  bool wait_until(Time time, Stage stage);
+  void prefer_stop() const;
+
+  std::atomic<std::uint32_t> references_ = 1;
+  std::atomic<std::uint32_t> phase_ = kPending;
+  Event* waiter_ = nullptr;
+  Continuation* continuations_ = nullptr;  // newest first
+  std::unique_ptr<Error> error_;
+};
+
+template <class S>
+class Ref {  // owns one reference
+ public:
+  Ref() = default;
+  explicit Ref(S* adopted) : state_(adopted) {}
+  Ref(const Ref& other) : state_(other.state_) {
+    if (state_ != nullptr) state_->retain();
+  }
+  Ref(Ref&& other) noexcept : state_(std::exchange(other.state_, nullptr)) {}
+  Ref& operator=(Ref other) noexcept {
+    std::swap(state_, other.state_);
+    return *this;
+  }
+  ~Ref() {
+    if (state_ != nullptr) state_->release();
+  }
+  static Ref share(S* state) {
+    state->retain();
+    return Ref(state);
+  }
+
+  S* operator->() const { return state_; }
+  S& operator*() const { return *state_; }
+  S* get() const { return state_; }
+  S* take() { return std::exchange(state_, nullptr); }
+  explicit operator bool() const { return state_ != nullptr; }
+
+ private:
+  S* state_ = nullptr;
+};
+
+template <class T>
+class State final : public StateBase {
+ private:
+  void* slot_address() noexcept override { return &slot_; }
+  Slot<Stored<T>> slot_;
+};
+
+// What happens when a state is ready. Runs once, in the turn of the node that made it, or is destroyed without running
+// when that node is gone.
+class Continuation {
+ public:
+  struct Anywhere {
+  };  // in the thread that completes, in nobody's turn: for lp's own plumbing, which calls no user code
+
+  Continuation();
+  explicit Continuation(Anywhere) {}
+  Continuation(const Continuation&) = delete;
+  Continuation& operator=(const Continuation&) = delete;
+  virtual ~Continuation() = default;
+
+  virtual void run() noexcept = 0;
+
+  // Runs `continuation`, now or later, where it belongs.
+  static void dispatch(std::unique_ptr<Continuation> continuation) noexcept;
+
+ private:
+  friend class StateBase;
+  friend class ContinuationTask;
+  NodeCore* node_ = nullptr;
+  CallScope scope_{};
+  Continuation* next_ = nullptr;
+};
+
+template <class F>
+class PlainContinuation final : public Continuation {
+ public:
+  explicit PlainContinuation(F f) : f_(std::move(f)) {}
+  PlainContinuation(Anywhere anywhere, F f) : Continuation(anywhere), f_(std::move(f)) {}
+  void run() noexcept override { f_(); }
+
+ private:
+  F f_;
+};
+
+// A coroutine to resume. Destroyed with its frame when it never will be.
+class Resumption final : public Continuation {
+ public:
+  explicit Resumption(std::coroutine_handle<> handle) : handle_(handle) {}
+  ~Resumption() override {
+    if (handle_) handle_.destroy();
+  }
+  void run() noexcept override { std::exchange(handle_, nullptr).resume(); }
+
+ private:
+  std::coroutine_handle<> handle_;
+};
+
+template <class T>
+class CoroutinePromise;
+
+template <class T>
+struct IsFuture : std::false_type {};
+template <class T>
+struct IsFuture<Future<T>> : std::true_type {};
+
+Error abandoned_promise();
+// The same error, of a call whose method may have run.
+Error with_may_have_run(const Error& error);
+
+}  // namespace internal
+
+template <class T>
+class [[nodiscard]] Future {
+ public:
+  using value_type = T;
+  using promise_type = internal::CoroutinePromise<T>;
+
+  Future() = default;  // valid() is false
+  Future(Future&& other) noexcept = default;
+  Future& operator=(Future&& other) noexcept = default;
+  Future(const Future&) = delete;
+  Future& operator=(const Future&) = delete;
+
+  bool valid() const { return static_cast<bool>(state_); }
+  bool ready() const { return state_->poll(); }
+
+  // Waits, and gives the value or throws the Error. Waiting ends at the call's deadline, at that of the current
+  // handler, and when the current node is asked to stop. Leaves the future invalid.
+  T get() {
+    state_->wait();
+    return std::exchange(state_, {})->template take<T>();
+  }
+
+  // Waits at most `timeout`. Nothing when it is not ready then; the future stays valid.
+  std::optional<internal::Stored<T>> get_for(Duration timeout) {
+    if (!wait_for(timeout)) return std::nullopt;
+    if constexpr (std::is_void_v<T>) {
+      std::exchange(state_, {})->template take<T>();
+      return std::monostate{};
+    } else {
+      return std::exchange(state_, {})->template take<T>();
+    }
+  }
+
+  // Waits at most `timeout`; whether it is ready then. The future stays valid.
+  bool wait_for(Duration timeout) { return state_->wait_until(after(timeout)); }
+
+  // f(value), or f(Future) if it takes that and wants errors too, when this is ready. What f returns or throws
+  // completes the future that then returns; a Future that f returns is waited for. Leaves this future invalid.
+  template <class F>
+  auto then(F f) &&;
+
+  // Tells who works on it that nobody wants the value: a call that has not begun does not run.
+  void cancel() {
+    if (state_) state_->cancel(Error(ErrorKind::stopped, "cancelled by the caller"));
+  }
+
+  // For named futures only: g++ 12 destroys a temporary operand twice.
+  auto operator co_await() & noexcept;
+  template <bool kNamed = false>
+  auto operator co_await() && noexcept;
+
+  // For lp's own code.
+  explicit Future(internal::Ref<internal::StateBase> state) : state_(std::move(state)) {}
+  const internal::Ref<internal::StateBase>& state() const { return state_; }
+
+ private:
+  internal::Ref<internal::StateBase> state_;
+};
+
+// The end that completes a Future. When it goes without having done so, the future fails.
+template <class T>
+class Promise {
+ public:
+  Promise() : state_(new internal::State<T>) {}
+  Promise(Promise&& other) noexcept = default;
+  Promise& operator=(Promise&& other) noexcept {
+    if (this != &other) {
+      abandon();
+      state_ = std::move(other.state_);
+    }
+    return *this;
+  }
+  ~Promise() { abandon(); }
+
+  // One future for each promise.
+  Future<T> future() { return Future<T>(state_); }
+
+  // False when the future has gone, and with it all that would follow.
+  bool wanted() const { return state_->shared(); }
+
+  void set_value(internal::Stored<T> value) { state_->template set<T>(std::move(value)); }
+  void set_value() requires std::is_void_v<T> { state_->template set<T>({}); }
+  void set_error(const Error& error) { state_->fail(error); }
+  void set_exception(std::exception_ptr exception) { state_->fail(as_error(std::move(exception))); }
+
+  // Somebody else will complete the future.
+  void detach() { state_ = {}; }
+
+ private:
+  void abandon() {
+    if (state_ && !state_->ready()) state_->fail(internal::abandoned_promise());
+  }
+  internal::Ref<internal::StateBase> state_;
+};
+
+// A future that is ready.
+template <class T>
+Future<std::decay_t<T>> ready(T&& value) {
+  Promise<std::decay_t<T>> promise;
+  promise.set_value(std::forward<T>(value));
+  return promise.future();
+}
+inline Future<void> ready() {
+  Promise<void> promise;
+  promise.set_value();
+  return promise.future();
+}
+
+// Ready when all are: their values in the order given, or the first failure (in time), which cancels the rest.
+template <class T>
+Future<std::vector<internal::Stored<T>>> when_all(std::vector<Future<T>> futures);
+
+// Ready with the first success: its position and value; fails when all have failed, with the last failure. The rest is
+// cancelled.
+template <class T>
+Future<std::pair<std::size_t, internal::Stored<T>>> when_any(std::vector<Future<T>> futures);
+
+// Ready with the position of the first that is, with a value or an error. They stay as they are, and whose they are.
+template <class T>
+Future<std::size_t> when_ready(std::span<const Future<T>* const> futures);
+
+}  // namespace lp
+
+#include "lp/rpc/core/future_inl.h"  // IWYU pragma: export

@@ -1,0 +1,69 @@
+#include "lp/rpc/core/hub.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lp/base/shared_heap.h"
+#include "lp/rpc/core/network.h"
+
+namespace lp::internal {
+namespace {
+const std::string kOutsideName = "outside";
+
+// All callers of a service together may send it so much without asking.
+constexpr std::size_t kWindows = std::size_t{256} << 20;
+constexpr std::size_t kLeastWindow = std::size_t{64} << 10;
+constexpr std::size_t kMostWindow = std::size_t{16} << 20;
+}  // namespace
+
+Hub::Hub(Options options)
+    : options_(std::move(options)),
+      bounds_(Bounds::of(options_.memory != 0 ? options_.memory : machine_memory())),
+      window_(std::clamp(kWindows / std::max<std::size_t>(options_.nodes.size(), 1), kLeastWindow, kMostWindow)),
+      incoming_(bounds_.service, bounds_.process),
+      outgoing_(bounds_.service, bounds_.process) {
+  for (NodeId node = 0; node < options_.nodes.size(); ++node) {
+    peers_.emplace_back(*this, node);
+    callers_.emplace_back(0);
+  }
+  if (options_.network) network_ = std::make_unique<Network>(*this);
+}
+
+Hub::~Hub() {
+  close();
+  pool_.drain(kNever);  // threads that still receive use all of this
+}
+
+const std::string& Hub::name(NodeId node) const {
+  return node < options_.nodes.size() ? options_.nodes[node] : kOutsideName;
+}
+
+std::vector<std::string> Hub::names(const CallPath& path) const {
+  std::vector<std::string> names;
+  for (const NodeId node : path.span()) names.push_back(name(node));
+  return names;
+}
+
+bool Hub::admit(NodeId caller, std::uint32_t incarnation) noexcept {
+  std::atomic<std::uint32_t>& newest = callers_[caller];
+  std::uint32_t seen = newest.load(std::memory_order_relaxed);
+  while (seen < incarnation && !newest.compare_exchange_weak(seen, incarnation, std::memory_order_relaxed)) {
+  }
+  return seen <= incarnation;
+}
+
+Duration Hub::timeout(Duration said, const MethodInfo& info) const {
+  if (options_.patient) return kForever;
+  if (said != Duration::zero()) return said;
+  return info.traits.deadline != Duration::zero() ? info.traits.deadline : options_.deadline;
+}
+
+void Hub::close() {
+  const Error error(ErrorKind::stopped, "the program is shutting down");
+  for (Peer& peer : peers_) peer.close(error);
+  if (network_ != nullptr) network_->close();
+}
+
+void Hub::abandon() { pool_.abandon(); }
+
+}  // namespace lp::internal

@@ -1,0 +1,389 @@
+#pragma once
+// Which methods of a service others may call, and how:
+//
+//   using Remote = lp::Methods<&Server::pull, lp::once<&Server::push>, lp::concurrent<&Server::predict, 8>>;
+//
+// It stands after the methods that it names. A trait wraps a method or another trait. Pure compile time.
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "lp/base/hash.h"
+#include "lp/base/names.h"
+#include "lp/base/scheduler.h"
+#include "lp/rpc/core/arguments.h"
+#include "lp/wire/codec.h"
+#include "lp/wire/shape.h"
+
+namespace lp {
+
+template <class T>
+class Future;
+template <class T>
+class Stream;
+template <Sendable T>
+class Published;
+
+// How a method is run and retried.
+struct MethodTraits {
+  bool idempotent = false;  // may run again: lp retries it when its service was restarted
+  bool once = false;        // runs once for each call, however often lp sends it
+  bool immediate = false;   // runs beside the turn, in the thread that receives it: short, and never waits
+  int concurrent = 0;       // runs beside the turn, so many at a time; 0: in turn
+  int queue = 0;            // concurrent: calls that may wait
+  int batch = 0;            // takes so many callers' items at a time; 0: one call each
+  Duration batch_wait{};    // batched: how long the first item waits for others
+  Duration deadline{};      // of a call that does not say; 0: the run's default
+
+  constexpr bool in_turn() const { return concurrent == 0 && !immediate; }
+};
+
+namespace internal {
+
+template <auto M>
+concept Trait = requires {
+  M.traits();
+};
+
+template <class Member>
+inline constexpr bool kIsPublished = false;
+template <class S, class T>
+inline constexpr bool kIsPublished<Published<T> S::*> = true;
+template <class S, class T>
+inline constexpr bool kIsPublished<Published<T> S::*const> = true;
+
+// A const method promises that it may run again, and that its reply does not depend on how often it was called: whoever
+// counts or takes the next of something, through a mutable member or a pointer, leaves const out. A stream may not run
+// again: its reader has some of the values.
+template <class Member>
+inline constexpr bool kOnlyReads = false;
+template <class S, class R, class... P>
+inline constexpr bool kOnlyReads<R (S::*)(P...) const> = true;
+template <class S, class R, class... P>
+inline constexpr bool kOnlyReads<R (S::*)(P...) const noexcept> = true;
+template <class S, class T, class... P>
+inline constexpr bool kOnlyReads<Stream<T> (S::*)(P...) const> = false;
+template <class S, class T, class... P>
+inline constexpr bool kOnlyReads<Stream<T> (S::*)(P...) const noexcept> = false;
+
+template <auto M>
+constexpr MethodTraits traits_of() {
+  if constexpr (Trait<M>) {
+    return M.traits();
+  } else {
+    using Member = std::remove_const_t<decltype(M)>;
+    return {.idempotent = kOnlyReads<Member> || kIsPublished<Member>, .immediate = kIsPublished<Member>};
+  }
+}
+template <auto M>
+constexpr auto method_of() {
+  if constexpr (Trait<M>) {
+    return M.method();
+  } else {
+    return M;
+  }
+}
+
+template <auto M>
+struct Wrapped {
+  static constexpr auto method() { return method_of<M>(); }
+};
+template <auto M>
+struct Idempotent : Wrapped<M> {
+  static constexpr MethodTraits traits() {
+    MethodTraits traits = traits_of<M>();
+    traits.idempotent = true;
+    return traits;
+  }
+};
+template <auto M>
+struct Once : Wrapped<M> {
+  static constexpr MethodTraits traits() {
+    MethodTraits traits = traits_of<M>();
+    traits.once = true;
+    return traits;
+  }
+};
+template <auto M, int kLimit, int kQueue>
+struct Concurrent : Wrapped<M> {
+  static_assert(kLimit > 0 && kQueue >= 0, "lp: lp::concurrent<method, limit, queue> takes a positive limit");
+  static constexpr MethodTraits traits() {
+    MethodTraits traits = traits_of<M>();
+    traits.concurrent = kLimit;
+    traits.queue = kQueue;
+    return traits;
+  }
+};
+template <auto M, int kSize, int kMicroseconds>
+struct Batched : Wrapped<M> {
+  static_assert(kSize > 0 && kMicroseconds >= 0, "lp: lp::batched<method, size, microseconds> takes a positive size");
+  static constexpr MethodTraits traits() {
+    MethodTraits traits = traits_of<M>();
+    traits.batch = kSize;
+    traits.batch_wait = std::chrono::microseconds(kMicroseconds);
+    return traits;
+  }
+};
+template <auto M, int kMilliseconds>
+struct Deadline : Wrapped<M> {
+  static_assert(kMilliseconds > 0, "lp: lp::deadline<method, milliseconds> takes a positive time");
+  static constexpr MethodTraits traits() {
+    MethodTraits traits = traits_of<M>();
+    traits.deadline = std::chrono::milliseconds(kMilliseconds);
+    return traits;
+  }
+};
+
+}  // namespace internal
+
+// lp may call it again after its service was restarted in the middle. A const method is idempotent without saying so,
+// unless it returns a Stream; one that must not run twice is not const.
+template <auto M>
+inline constexpr internal::Idempotent<M> idempotent{};
+// Runs once for each call: lp retries it, and the service recognizes what it has done already, by caller and number.
+template <auto M>
+inline constexpr internal::Once<M> once{};
+// Runs beside the turn, at most kLimit at a time; kQueue more may wait, then callers get `overloaded`.
+template <auto M, int kLimit, int kQueue = 1024>
+inline constexpr internal::Concurrent<M, kLimit, kQueue> concurrent{};
+// std::vector<R> m(std::vector<Item>): a caller sends one Item and gets one R. The handler gets kSize items, or what
+// came within kMicroseconds of the first.
+template <auto M, int kSize, int kMicroseconds>
+inline constexpr internal::Batched<M, kSize, kMicroseconds> batched{};
+// How long a call may take where the caller does not say.
+template <auto M, int kMilliseconds>
+inline constexpr internal::Deadline<M, kMilliseconds> deadline{};
+
+namespace internal {
+
+template <class R>
+struct ReturnType {
+  using type = R;
+  static constexpr bool plain = true;
+  static constexpr bool stream = false;
+};
+template <class R>
+struct ReturnType<Future<R>> {
+  using type = R;
+  static constexpr bool plain = false;
+  static constexpr bool stream = false;
+};
+template <class R>
+struct ReturnType<Stream<R>> {
+  using type = R;
+  static constexpr bool plain = false;
+  static constexpr bool stream = true;
+};
+// What a caller gets for a handler that returns Raw.
+template <class Raw>
+using ResultOfRaw = typename ReturnType<Raw>::type;
+
+// The method as it is declared: Raw m(P...).
+template <class F>
+struct Signature;
+template <class S, class R, class... P>
+struct Signature<R (S::*)(P...)> {
+  using Service = S;
+  using Raw = std::remove_cvref_t<R>;
+  using Params = Arguments<std::remove_cvref_t<P>...>;
+  static constexpr bool takes_values =
+      (!(std::is_lvalue_reference_v<P> && !std::is_const_v<std::remove_reference_t<P>>)&&...);
+  static constexpr bool takes_references = (std::is_reference_v<P> || ...);
+};
+template <class S, class R, class... P>
+struct Signature<R (S::*)(P...) const> : Signature<R (S::*)(P...)> {};
+template <class S, class R, class... P>
+struct Signature<R (S::*)(P...) noexcept> : Signature<R (S::*)(P...)> {};
+template <class S, class R, class... P>
+struct Signature<R (S::*)(P...) const noexcept> : Signature<R (S::*)(P...)> {};
+
+template <class T>
+struct IsVector : std::false_type {};
+template <class T>
+struct IsVector<std::vector<T>> : std::true_type {};
+
+template <class Params>
+struct BatchItem : std::false_type {};
+template <class T>
+struct BatchItem<Arguments<std::vector<T>>> : std::true_type {
+  using item = T;
+  using type = Arguments<T>;
+};
+
+// The method as callers see it: of one item, where it is batched.
+template <auto Entry>
+struct MethodTypes {
+  static constexpr auto kMethod = method_of<Entry>();
+  using Declared = Signature<std::remove_const_t<decltype(kMethod)>>;
+  static constexpr MethodTraits kTraits = traits_of<Entry>();
+
+  template <bool kBatched, class D>
+  struct Seen {
+    using Raw = typename D::Raw;
+    using Params = typename D::Params;
+  };
+  template <class D>
+  struct Seen<true, D> {
+    using Raw = typename D::Raw::value_type;
+    using Params = typename BatchItem<typename D::Params>::type;
+  };
+  using Raw = typename Seen<(kTraits.batch > 0), Declared>::Raw;
+  using Params = typename Seen<(kTraits.batch > 0), Declared>::Params;
+  using Result = ResultOfRaw<Raw>;
+};
+
+// Says in a sentence why one of them cannot be sent.
+template <std::size_t... I, class... P>
+consteval bool arguments_are_sendable(std::type_identity<ArgumentList<std::index_sequence<I...>, P...>>) {
+  return (check_sendable<P>() && ...);
+}
+template <class R>
+consteval bool result_is_sendable() {
+  if constexpr (std::is_void_v<R>) {
+    return true;
+  } else {
+    return check_sendable<R>();
+  }
+}
+
+template <auto Entry>
+consteval bool method_is_fine() {
+  constexpr auto method = method_of<Entry>();
+  constexpr bool member =
+      std::is_member_function_pointer_v<decltype(method)> || kIsPublished<std::remove_const_t<decltype(method)>>;
+  if constexpr (!member) {
+    static_assert(member,
+                  "lp: lp::Methods takes member functions and lp::Published members: lp::Methods<&MyService::push>");
+    return false;
+  } else {
+    using Declared = Signature<std::remove_const_t<decltype(method)>>;
+    constexpr MethodTraits traits = traits_of<Entry>();
+    if constexpr (!Declared::takes_values) {
+      static_assert(
+          Declared::takes_values,
+          "lp: a remote method takes values; a non-const reference cannot cross a process: return the result");
+      return false;
+    } else if constexpr (!ReturnType<typename Declared::Raw>::plain && Declared::takes_references) {
+      static_assert(
+          ReturnType<typename Declared::Raw>::plain || !Declared::takes_references,
+          "lp: a handler that returns a Future or a Stream outlives its arguments: take them by value, not by "
+          "reference");
+      return false;
+    } else if constexpr (traits.batch > 0 &&
+                         !(IsVector<typename Declared::Raw>::value && BatchItem<typename Declared::Params>::value)) {
+      static_assert(traits.batch == 0,
+                    "lp: a batched method takes one std::vector<Item> and returns a std::vector<Result>");
+      return false;
+    } else {
+      return arguments_are_sendable(std::type_identity<typename Declared::Params>{}) &&
+             result_is_sendable<ResultOfRaw<typename Declared::Raw>>();
+    }
+  }
+}
+
+// The name of a method and the types that it moves: equal for an interface's method and its override.
+template <class Params, class Result>
+constexpr std::uint64_t method_id(std::string_view name) {
+  return fnv1a(type_name<Params>, fnv1a(type_name<Result>, fnv1a(name)));
+}
+
+}  // namespace internal
+
+namespace internal {
+
+// An index from methods to their entries, by overload resolution: it compiles in linear time.
+template <auto M>
+struct MethodKey {};
+template <class Key, class Types>
+struct EntryOf {
+  static Types find(Key*);
+};
+template <auto... Entries>
+struct EntryTable : EntryOf<MethodKey<method_of<Entries>()>, MethodTypes<Entries>>... {
+  using EntryOf<MethodKey<method_of<Entries>()>, MethodTypes<Entries>>::find...;
+};
+template <>
+struct EntryTable<> {
+  static void find(std::nullptr_t*);  // no key is one
+};
+
+}  // namespace internal
+
+template <auto... Entries>
+struct Methods {
+  static constexpr std::size_t size = sizeof...(Entries);
+
+  template <auto M>
+  static constexpr bool contains = requires(internal::MethodKey<M>* key) {
+    internal::EntryTable<Entries...>::find(key);
+  };
+
+  // visit.operator()<Entry>() for each.
+  template <class Visit>
+  static constexpr void for_each(Visit visit) {
+    (visit.template operator()<Entries>(), ...);
+  }
+  static consteval bool check() { return (internal::method_is_fine<Entries>() && ...); }
+
+  template <auto M>
+  using Types = decltype(internal::EntryTable<Entries...>::find(static_cast<internal::MethodKey<M>*>(nullptr)));
+};
+
+// Says which methods of S are remote. Specialise it for a class that you cannot edit.
+template <class S>
+struct RemoteOf {};
+template <class S>
+  requires requires { typename S::Remote; }
+struct RemoteOf<S> {
+  using type = typename S::Remote;
+};
+
+template <class S>
+concept Service = requires {
+  typename RemoteOf<S>::type;
+};
+
+namespace internal {
+
+// What a method of S looks like to its callers.
+template <class S, auto M>
+using TypesOf = typename RemoteOf<S>::type::template Types<M>;
+
+template <class Types>
+inline constexpr std::uint64_t kMethodId =
+    method_id<typename Types::Params, typename Types::Result>(method_name<Types::kMethod>);
+
+struct ResultOps;
+
+// What a caller knows of a method.
+struct MethodInfo {
+  std::uint64_t id = 0;
+  std::string_view name{};
+  MethodTraits traits{};
+  const ArgumentsOps* arguments = nullptr;
+  const ResultOps* result = nullptr;
+};
+
+class Call;
+class NodeCore;
+struct Incoming;
+
+// What a service knows of one of its methods.
+struct Method : MethodInfo {
+  std::uint64_t shape = 0;  // of the types that it moves, recursively
+  bool direct = false;      // may run on its caller's stack: in turn or concurrent, one at a time, with a plain result
+  bool defers = false;      // returns a Future
+  // Into `slot`: a Slot for what it returns, for a Ref<StateBase> when it defers.
+  void (*invoke)(void* object, void* arguments, void* slot) = nullptr;
+  Call* (*receive)(NodeCore& node, const Method& method, Incoming&& message) = nullptr;  // a call that came as bytes
+  void (*run_batch)(NodeCore& node, const Method& method, const std::vector<Call*>& calls) = nullptr;
+};
+
+}  // namespace internal
+}  // namespace lp

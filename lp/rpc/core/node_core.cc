@@ -1,0 +1,229 @@
+#include "lp/rpc/core/node_core.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lp/rpc/core/batcher.h"
+#include "lp/rpc/core/hub.h"
+#include "lp/rpc/core/receivers.h"
+#include "lp/rpc/shm/link.h"
+#include "lp/rpc/tcp/tcp.h"
+
+namespace lp::internal {
+
+bool Gate::try_enter() {
+  const std::lock_guard lock(mutex_);
+  if (running_ >= limit_) return false;
+  ++running_;
+  return true;
+}
+
+Gate::Entry Gate::enter_or_queue(Task* task) {
+  const std::lock_guard lock(mutex_);
+  if (running_ < limit_) {
+    ++running_;
+    return Entry::entered;
+  }
+  if (waiting_.size() >= queue_) return Entry::full;
+  waiting_.push(task);
+  return Entry::queued;
+}
+
+Task* Gate::leave() {
+  const std::lock_guard lock(mutex_);
+  Task* const next = waiting_.pop();
+  if (next == nullptr) --running_;
+  return next;
+}
+
+TaskQueue Gate::clear() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(waiting_, TaskQueue());
+}
+
+NodeCore::NodeCore(Hub& hub, NodeId id, std::uint32_t incarnation, std::span<const Method> methods)
+    : hub_(hub),
+      id_(id),
+      incarnation_(incarnation),
+      methods_(methods),
+      turn_(hub.pool(), hub.name(id)),
+      gates_(methods.size()),
+      batchers_(methods.size()) {
+  for (std::size_t i = 0; i < methods.size(); ++i) {
+    const MethodTraits& traits = methods[i].traits;
+    if (traits.concurrent > 0) gates_[i] = std::make_unique<Gate>(traits.concurrent, traits.queue);
+    if (traits.batch > 0) batchers_[i] = std::make_unique<Batcher>(*this, methods[i]);
+  }
+}
+
+NodeCore::~NodeCore() = default;
+
+const std::string& NodeCore::name() const { return hub_.name(id_); }
+
+const Method* NodeCore::find(std::uint64_t method) const noexcept {
+  const auto found = std::lower_bound(methods_.begin(), methods_.end(), method,
+                                      [](const Method& one, std::uint64_t id) { return one.id < id; });
+  return found != methods_.end() && found->id == method ? &*found : nullptr;
+}
+
+void NodeCore::accept(Call* call) {
+  const auto i = static_cast<std::size_t>(&call->method() - methods_.data());
+  if (batchers_[i] != nullptr && !stopping()) {
+    batchers_[i]->add(call);
+    if (stopping()) batchers_[i]->close(stopped_error());
+  } else if (call->method().traits.immediate && run_at_once(call)) {
+    // it has run
+  } else if (gates_[i] == nullptr || stopping()) {
+    turn_.post(call);
+  } else {
+    switch (gates_[i]->enter_or_queue(call)) {
+      case Gate::Entry::entered: run_concurrently(*gates_[i], call); break;
+      case Gate::Entry::queued: break;
+      case Gate::Entry::full:
+        call->refuse(Error(ErrorKind::overloaded,
+                           "all " + std::to_string(call->method().traits.concurrent) + " places are taken and " +
+                               std::to_string(call->method().traits.queue) + " calls wait: try again later",
+                           {.node = name(), .method = std::string(call->method().name)}));
+    }
+  }
+}
+
+void NodeCore::resume(Call* call) {
+  if (call->method().traits.in_turn()) {
+    turn_.post_front(call);
+  } else {
+    accept(call);
+  }
+}
+
+Runnable NodeCore::accept(const Method& method, Incoming&& message) {
+  Call* const call = method.receive(*this, method, std::move(message));
+  track_served(call->reply(), *call);
+  const auto i = static_cast<std::size_t>(&method - methods_.data());
+  if (batchers_[i] == nullptr && gates_[i] == nullptr && !method.traits.immediate) {
+    return turn_.take_or_post(call) ? Runnable{.turn = &turn_, .task = call} : Runnable();
+  }
+  accept(call);
+  return {};
+}
+
+bool NodeCore::run_at_once(Task* task) noexcept {
+  began();
+  const bool runs = !stopping();
+  if (runs) task->run();
+  ended();
+  return runs;
+}
+
+void NodeCore::run_concurrently(Gate& gate, Task* task) {
+  began();
+  const auto serve = [this, &gate, task] {
+    for (Task* next = task; next != nullptr; next = gate.leave()) next->run();
+    ended();
+  };
+  try {
+    hub_.pool().run(serve);
+  } catch (const Error& error) {
+    for (Task* next = task; next != nullptr; next = gate.leave()) next->refuse(error);
+    ended();
+  }
+}
+
+void NodeCore::ended() {
+  if (active_.fetch_sub(1) != 1 || !stopping()) return;
+  const std::lock_guard lock(mutex_);
+  if (idle_waiter_ != nullptr) idle_waiter_->set();
+}
+
+void NodeCore::stop(const std::string& reason) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_.exchange(true)) return;
+    reason_ = reason;
+    for (const Wait* wait = waits_; wait != nullptr; wait = wait->next) wait->event->set();
+  }
+  const Error error = stopped_error();
+  turn_.close(error);
+  for (std::size_t i = 0; i < methods_.size(); ++i) {
+    if (batchers_[i] != nullptr) batchers_[i]->close(error);
+    if (gates_[i] == nullptr) continue;
+    TaskQueue waiting = gates_[i]->clear();
+    while (Task* task = waiting.pop()) {
+      if (!task->move_on()) task->refuse(error);
+    }
+  }
+}
+
+Error NodeCore::stopped_error() const {
+  const std::lock_guard lock(mutex_);
+  return Error(ErrorKind::stopped, reason_.empty() ? "the node was asked to stop" : reason_, {.node = name()});
+}
+
+bool NodeCore::wait_idle(Time time) {
+  if (!turn_.wait_idle(time)) return false;
+  Event idle;
+  std::unique_lock lock(mutex_);
+  idle_waiter_ = &idle;
+  bool in_time = true;
+  while (active_.load() > 0 && in_time) {
+    lock.unlock();
+    in_time = idle.wait(time);
+    lock.lock();
+  }
+  idle_waiter_ = nullptr;
+  return active_.load() == 0;
+}
+
+Error NodeCore::failure(const Method& method, const CallScope& scope, std::exception_ptr exception) const {
+  Error error = as_error(std::move(exception));
+  // It may come from a call that did not run, but this one did.
+  if (error.kind() != ErrorKind::failed) error = with_may_have_run(error);
+  if (!error.node().empty()) return error;  // of a call that this handler made, or placed already
+  ErrorOrigin origin = error.origin();
+  origin.node = name();
+  origin.method = method.name;
+  origin.path = hub_.names(scope.path);
+  return Error(error.kind(), error.text(), std::move(origin));
+}
+
+Ref<StateBase> NodeCore::awaited() const {
+  const std::lock_guard lock(mutex_);
+  for (const Wait* wait = waits_; wait != nullptr; wait = wait->next) {
+    if (wait->awaited != nullptr) return Ref<StateBase>::share(wait->awaited);
+  }
+  return {};
+}
+
+WaitScope::WaitScope(Frame* frame, Event& event, StateBase* awaited)
+    : frame_(frame),
+      wait_{.event = &event,
+            .awaited = frame != nullptr && frame->holds_turn ? awaited : nullptr,
+            .next = nullptr,
+            .place = nullptr} {
+  ShmLink::before_wait();
+  Tcp::before_wait();
+  Receivers::before_wait();
+  if (frame_ == nullptr) return;
+  NodeCore& node = *frame_->node;
+  {
+    const std::lock_guard lock(node.mutex_);
+    wait_.next = node.waits_;
+    wait_.place = &node.waits_;
+    if (wait_.next != nullptr) wait_.next->place = &wait_.next;
+    node.waits_ = &wait_;
+  }
+  if (frame_->holds_turn) node.turn_.park();
+}
+
+WaitScope::~WaitScope() {
+  if (frame_ == nullptr) return;
+  NodeCore& node = *frame_->node;
+  if (frame_->holds_turn) node.turn_.unpark();
+  const std::lock_guard lock(node.mutex_);
+  *wait_.place = wait_.next;
+  if (wait_.next != nullptr) wait_.next->place = wait_.place;
+}
+
+bool WaitScope::stopped() const { return frame_ != nullptr && frame_->node->stopping(); }
+
+}  // namespace lp::internal

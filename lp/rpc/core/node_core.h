@@ -1,0 +1,142 @@
+#pragma once
+// The runtime's side of one service: its turn, its methods, what waits in it, and the end of it. One for each
+// incarnation; it stays until the run ends, because a caller may still hold it, but its service goes when the node
+// ends. Thread-safe.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lp/rpc/core/call.h"
+#include "lp/rpc/core/frame.h"
+#include "lp/rpc/core/method.h"
+#include "lp/rpc/core/once.h"
+#include "lp/rpc/core/turn.h"
+
+namespace lp::internal {
+
+class Batcher;
+class Hub;
+
+// Bounds how many calls of a concurrent method run at a time.
+class Gate {
+ public:
+  Gate(int limit, int queue) : limit_(limit), queue_(static_cast<std::size_t>(queue)) {}
+  bool try_enter();
+  // Enters, or keeps the call for later; false when the queue is full.
+  enum class Entry { entered, queued, full };
+  Entry enter_or_queue(Task* task);
+  // The call that may run instead of the one that has left; null when none waits.
+  Task* leave();
+  TaskQueue clear();
+
+ private:
+  const int limit_;
+  const std::size_t queue_;
+  std::mutex mutex_;
+  int running_ = 0;
+  TaskQueue waiting_;
+};
+
+class NodeCore {
+ public:
+  NodeCore(Hub& hub, NodeId id, std::uint32_t incarnation, std::span<const Method> methods);
+  ~NodeCore();
+  NodeCore(const NodeCore&) = delete;
+  NodeCore& operator=(const NodeCore&) = delete;
+
+  Hub& hub() const { return hub_; }
+  NodeId id() const { return id_; }
+  std::uint32_t incarnation() const { return incarnation_; }
+  const std::string& name() const;
+  Turn& turn() { return turn_; }
+  OnceTable& once() { return once_; }
+
+  // The service. Set before the first call, cleared when no handler runs any more.
+  void set_object(void* object) { object_ = object; }
+  void* object() const { return object_; }
+
+  // The method of this id; null when the service has none.
+  const Method* find(std::uint64_t method) const noexcept;
+  Gate* gate(const Method& method) noexcept {
+    return gates_[static_cast<std::size_t>(&method - methods_.data())].get();
+  }
+
+  // Runs the call as its method says: in turn, concurrently or in a batch. Takes over the call.
+  void accept(Call* call);
+  // The same for one whose turn had come, and that had to wait again: before all others.
+  void resume(Call* call);
+  // The same for one that came as bytes. When its turn is free the current thread has it, and must run what this
+  // returns.
+  [[nodiscard]] Runnable accept(const Method& method, Incoming&& message);
+  // Runs an immediate call; false when the node is stopping.
+  bool run_at_once(Task* task) noexcept;
+  // Runs tasks that wait at a gate.
+  void run_concurrently(Gate& gate, Task* task);
+
+  // What has its turn, and the call that this waits for, if it waits in one.
+  std::optional<Standing> standing() const { return turn_.standing(id_); }
+  Ref<StateBase> awaited() const;
+
+  // Asks the node to end: every wait of its threads ends, no new call is taken.
+  void stop(const std::string& reason);
+  bool stopping() const { return stopping_.load(std::memory_order_acquire); }
+  Error stopped_error() const;
+  // Waits until no handler runs.
+  bool wait_idle(Time until);
+
+  // What the handlers count as, beside the turn: calls at a gate and batches.
+  void began() { active_.fetch_add(1); }
+  void ended();
+
+  // An error of one of the node's methods, with its place, for the caller.
+  Error failure(const Method& method, const CallScope& scope, std::exception_ptr exception) const;
+
+ private:
+  friend class WaitScope;
+  struct Wait {
+    Event* event;
+    StateBase* awaited;  // by who has the turn; null: something else
+    Wait* next;
+    Wait** place;
+  };
+
+  Hub& hub_;
+  const NodeId id_;
+  const std::uint32_t incarnation_;
+  const std::span<const Method> methods_;  // sorted by id
+  Turn turn_;
+  OnceTable once_;
+  void* object_ = nullptr;
+  std::vector<std::unique_ptr<Gate>> gates_;        // by method; null where it runs in turn
+  std::vector<std::unique_ptr<Batcher>> batchers_;  // by method; null where it is not batched
+  std::atomic<bool> stopping_ = false;
+  std::atomic<int> active_ = 0;
+  mutable std::mutex mutex_;
+  std::string reason_;
+  Wait* waits_ = nullptr;
+  Event* idle_waiter_ = nullptr;
+};
+
+// While it lives, the current thread waits on `event` for something outside its node: a stop of the node wakes it, and
+// calls that come back to the node in the same chain are refused.
+class WaitScope {
+ public:
+  // `awaited`: what will set the event; null: not a call or a promise.
+  WaitScope(Frame* frame, Event& event, StateBase* awaited = nullptr);
+  ~WaitScope();
+  WaitScope(const WaitScope&) = delete;
+  WaitScope& operator=(const WaitScope&) = delete;
+  bool stopped() const;
+
+ private:
+  Frame* frame_;
+  NodeCore::Wait wait_;
+};
+
+}  // namespace lp::internal

@@ -1,0 +1,133 @@
+#pragma once
+// One node of the program as those who call it see it: here, in another process, or not up at the moment. Calls to a
+// node that is not up are held for its next incarnation. Owned by the Hub; thread-safe.
+
+#include <atomic>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "lp/rpc/core/budget.h"
+#include "lp/rpc/core/call.h"
+
+namespace lp::internal {
+
+class Peer {
+ public:
+  static constexpr std::size_t kHeldLimit = 1 << 16;  // calls that wait for the next incarnation
+
+  Peer(Hub& hub, NodeId id) : hub_(hub), id_(id) {}
+  Peer(const Peer&) = delete;
+  Peer& operator=(const Peer&) = delete;
+
+  Hub& hub() const { return hub_; }
+  NodeId id() const { return id_; }
+
+  // The node's core when it serves in this process now, and no call is held for it; else null. What it returns stays
+  // valid until the run ends.
+  NodeCore* local() const noexcept { return local_.load(std::memory_order_acquire); }
+
+  // What queues at the node, when it is here, and what waits to leave for it.
+  Budget::Account& queue() { return queue_; }
+  Budget::Account& leaving() { return leaving_; }
+
+  // News of the node. Calls of an older incarnation that were sent and are unanswered end, or are sent again, before
+  // those that were made later.
+  void up_here(NodeCore& core);
+  void down_here(NodeCore& core);
+  // In a process that is dialed there, also again when a connection has ended over what was not understood. `key`: the
+  // public one of that process, where the run has keys.
+  void up_elsewhere(std::uint32_t incarnation, const std::string& endpoint, const std::string& key = "");
+  // The way to that incarnation, or why there is none. No effect when there are other news already.
+  void connected(std::uint32_t incarnation, std::shared_ptr<Connection> connection);
+  void unreachable(std::uint32_t incarnation, const Error& error);
+  void down(std::uint32_t incarnation);
+  void gone(const std::string& text);
+  void close(const Error& error);  // the run ends
+
+  // Queues a call of this process at the node, now or when it is up. Takes over one reference.
+  void accept_local(Call& call, const MethodInfo& info);
+  // For a call whose node ended before it began. False when the run ends.
+  bool resend_local(Call& call, const MethodInfo& info) noexcept;
+  // Sends a call as bytes. Takes over one reference.
+  void send(Pending& call);
+  // The caller of `call` gave up.
+  void forget(Pending& call) noexcept;
+  // The reader of a stream takes more items.
+  void grant(Pending& call, std::uint64_t items) noexcept;
+
+  // The connection to where the node is now; null when it is here or not up.
+  std::shared_ptr<Connection> connection() const;
+
+  // This incarnation says that it takes no more calls.
+  void ending(std::uint32_t incarnation) noexcept;
+  // A connection lost `call`, of which it held the reference: another attempt, or the end.
+  void lost(Pending& call, bool may_have_run) noexcept;
+
+  // The error of a call that was running when its node ended.
+  Error lost_error(const MethodInfo& info, const CallScope& scope) const;
+  Error late_error(const MethodInfo& info, const CallScope& scope, bool may_have_run) const;
+
+ private:
+  struct Held {
+    Pending* pending = nullptr;  // one of the two; with a reference
+    Call* call = nullptr;
+    const MethodInfo* info = nullptr;
+
+    const CallScope& scope() const { return call != nullptr ? call->scope() : pending->scope(); }
+    std::uint64_t& order() const { return call != nullptr ? call->order : pending->order; }
+  };
+  // Where a call can go now; nowhere: it is held.
+  struct Way {
+    NodeCore* core = nullptr;
+    std::shared_ptr<Connection> connection{};
+
+    explicit operator bool() const { return core != nullptr || connection != nullptr; }
+  };
+
+  void redial(std::uint32_t incarnation);
+  void accept(Held held) noexcept;  // a call that its caller makes now
+  // False when it must be held after all.
+  bool deliver(const Way& way, const Held& held) noexcept;
+  void fail(const Held& held, const Error& error) const noexcept;
+  void end(std::unique_lock<std::mutex> lock, const Error& error);
+  Error gone_error(const std::string& text) const;
+  // With the lock:
+  bool reachable() const;
+  Way way(const Held& held) const;
+  void keep(const Held& held);
+  void redial_later();
+  bool lost_its_way() const;
+  bool awaits(std::uint32_t incarnation) const { return incarnation == incarnation_ && closed_ == nullptr; }
+  void reopen();  // a node that had gone is started again after all
+  void accept_at(NodeCore& core, Call& call, const MethodInfo& info) noexcept;
+  void accept_bytes_at(NodeCore& core, Pending& call) noexcept;
+  void hold_or_fail(Held held) noexcept;
+  // Delivers what is held, in order, for as long as there is a way. Who finds another at it leaves it to that one.
+  void flush(std::unique_lock<std::mutex> lock) noexcept;
+  ErrorOrigin place(const MethodInfo& info, const CallScope& scope) const;
+  Error unimplemented(const MethodInfo& info) const;
+
+  Hub& hub_;
+  const NodeId id_;
+  Budget::Account queue_;
+  Budget::Account leaving_;
+  std::atomic<NodeCore*> local_ = nullptr;
+  mutable std::mutex mutex_;
+  NodeCore* up_ = nullptr;  // what local_ is, or will be when nothing is held
+  std::uint32_t incarnation_ = 0;
+  std::uint32_t ended_ = 0;  // the incarnation that said itself that it is ending
+  std::string endpoint_;     // where it is, elsewhere
+  std::string key_;          // of its process
+  std::shared_ptr<Connection> connection_;
+  bool redials_ = false;  // soon
+  // Calls that are held, in the order in which they were made, and those that are made meanwhile.
+  std::deque<Held> held_;
+  bool flushing_ = false;
+  std::uint64_t last_order_ = 0;
+  std::unique_ptr<Error> closed_;  // set: every call fails with it
+};
+
+}  // namespace lp::internal

@@ -1,0 +1,79 @@
+#include "lp/rpc/core/published.h"
+
+#include <algorithm>
+#include <set>
+
+#include "lp/rpc/core/frame.h"
+#include "lp/rpc/core/hub.h"
+#include "lp/rpc/core/node_core.h"
+
+namespace lp::internal {
+namespace {
+
+// Whoever called the handler that runs here.
+std::string caller_here() {
+  const Frame* const frame = current_frame();
+  if (frame == nullptr) return "this process";
+  const CallPath path = callers_of(*frame);
+  return path.size == 0 ? "somebody outside the program" : frame->node->hub().name(path.nodes[path.size - 1]);
+}
+
+}  // namespace
+
+Publication::Publication(std::size_t old_versions) : old_versions_(old_versions), name_{.origin = new_chain()} {}
+
+std::uint64_t Publication::publish(std::shared_ptr<const void> value) {
+  std::shared_ptr<const void> replaced;  // released outside the lock
+  const std::lock_guard lock(mutex_);
+  std::erase_if(holds_, [](const Hold& hold) { return hold.token.expired(); });
+  std::set<std::uint64_t> held;
+  for (const Hold& hold : holds_) held.insert(hold.number);
+  if (held.size() > old_versions_) {
+    const auto oldest = std::min_element(holds_.begin(), holds_.end(),
+                                         [](const Hold& a, const Hold& b) { return a.number < b.number; });
+    throw Error(ErrorKind::overloaded, std::to_string(held.size()) + " versions are held by readers, where " +
+                                           std::to_string(old_versions_) + " old ones may be; the oldest, " +
+                                           std::to_string(oldest->number) + ", by " + oldest->reader +
+                                           ": let go of a Version before you read the next");
+  }
+  replaced = std::exchange(value_, std::move(value));
+  return ++name_.number;
+}
+
+Publication::Reading Publication::read(const VersionName& known) {
+  const std::lock_guard lock(mutex_);
+  if (value_ == nullptr) throw Error(ErrorKind::failed, "nothing has been published yet");
+  if (known == name_) return {.name = name_, .value = nullptr};
+  if (holds_.size() >= prune_at_) {
+    std::erase_if(holds_, [](const Hold& hold) { return hold.token.expired(); });
+    prune_at_ = std::max<std::size_t>(16, 2 * holds_.size());
+  }
+  // One owner of the value for each reader, so that one can be told from the other.
+  auto token = std::make_shared<std::shared_ptr<const void>>(value_);
+  holds_.push_back({.token = token, .number = name_.number, .reader = caller_here()});
+  const void* const value = value_.get();
+  return {.name = name_, .value = std::shared_ptr<const void>(std::move(token), value)};
+}
+
+Publication::Reading VersionCache::find(std::uint64_t publication) const {
+  const std::lock_guard lock(mutex_);
+  for (const Entry& entry : entries_) {
+    if (entry.publication != publication) continue;
+    Publication::Reading reading{.name = entry.name, .value = entry.value.lock()};
+    if (reading.value == nullptr) reading.name = {};
+    return reading;
+  }
+  return {};
+}
+
+void VersionCache::put(std::uint64_t publication, const Publication::Reading& reading, bool keep) {
+  Entry made{.publication = publication, .name = reading.name, .value = reading.value, .kept = nullptr};
+  if (keep) made.kept = reading.value;
+  const std::lock_guard lock(mutex_);
+  for (Entry& entry : entries_) {
+    if (entry.publication == publication) return std::swap(entry, made);
+  }
+  entries_.push_back(std::move(made));
+}
+
+}  // namespace lp::internal

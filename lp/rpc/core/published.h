@@ -1,0 +1,159 @@
+#pragma once
+// A large value that one service makes and many read. It is published once for each version; who is on the same host
+// reads it in place, others get it once each.
+//
+//   class Server {
+//    public:
+//     void push(const Gradient& gradient) { ...; parameters.publish(std::move(next)); }
+//     lp::Published<lp::Array<float>> parameters;
+//     using Remote = lp::Methods<&Server::push, &Server::parameters>;
+//   };
+//
+//   const lp::Version<lp::Array<float>> now = client.read<&Server::parameters>();  // now.number(), *now
+//
+// A reader neither waits for the service's turn nor takes it. What is read in place is what lies in an lp::Array; the
+// rest of a value is copied. A Published belongs to its service; thread-safe. A Version is a value.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lp/rpc/core/method.h"
+#include "lp/wire/codec.h"
+
+namespace lp {
+namespace internal {
+
+// Which version, of whichever Published object of whichever incarnation.
+struct VersionName {
+  std::uint64_t origin = 0;
+  std::uint64_t number = 0;
+  bool operator==(const VersionName&) const = default;
+};
+
+// Published without its type.
+class Publication {
+ public:
+  struct Reading {
+    VersionName name{};
+    std::shared_ptr<const void> value{};  // null: the reader has it
+  };
+
+  explicit Publication(std::size_t old_versions);
+
+  std::uint64_t publish(std::shared_ptr<const void> value);
+  // The latest version, held by the caller of the current handler until he lets go of it.
+  Reading read(const VersionName& known);
+
+ private:
+  struct Hold {
+    std::weak_ptr<const void> token;
+    std::uint64_t number;
+    std::string reader;
+  };
+
+  const std::size_t old_versions_;
+  std::mutex mutex_;
+  VersionName name_;
+  std::shared_ptr<const void> value_;
+  std::vector<Hold> holds_;
+  std::size_t prune_at_ = 16;
+};
+
+}  // namespace internal
+
+// What a reader got. It stays as it is, and in memory, as long as somebody has it.
+template <class T>
+class Version {
+ public:
+  using Value = const T;
+
+  Version() = default;
+
+  std::uint64_t number() const { return name_.number; }  // 1, 2, ... in the order of publishing; 0: none
+  const T& operator*() const { return *value_; }
+  const T* operator->() const { return value_.get(); }
+
+  // For lp's own code.
+  Version(const internal::VersionName& name, std::shared_ptr<const T> value) : name_(name), value_(std::move(value)) {}
+  const internal::VersionName& name() const { return name_; }
+  const std::shared_ptr<const T>& value() const { return value_; }
+
+ private:
+  internal::VersionName name_{};
+  std::shared_ptr<const T> value_{};
+};
+
+template <Sendable T>
+class Published {
+ public:
+  // `old_versions`: how many earlier versions readers may hold at a time, before publish fails.
+  explicit Published(std::size_t old_versions = 8) : publication_(old_versions) {}
+
+  // What `value` is, readers get from now on; also those who read when they have the reply of the call that published.
+  // Returns its number. Throws Error::overloaded, which names a reader, when too many old versions are held.
+  std::uint64_t publish(T value) { return publication_.publish(std::make_shared<const T>(std::move(value))); }
+
+  // How lp reads. Throws Error::failed when nothing was published yet.
+  Version<T> operator()(const internal::VersionName& known) {
+    internal::Publication::Reading reading = publication_.read(known);
+    return {reading.name, std::static_pointer_cast<const T>(std::move(reading.value))};
+  }
+
+ private:
+  internal::Publication publication_;
+};
+
+template <class T>
+struct Codec<Version<T>> {
+  static void encode(Writer& out, const Version<T>& version) {
+    out.value(version.name());
+    out.value(version.value() != nullptr);
+    if (version.value() == nullptr) return;
+    out.keep(version.value());
+    out.value(*version);
+  }
+  static Version<T> decode(Reader& in) {
+    const auto name = in.value<internal::VersionName>();
+    if (!in.value<bool>()) return {name, nullptr};
+    return {name, std::make_shared<const T>(in.value<T>())};
+  }
+  using Parts = TypeList<T>;
+};
+
+namespace internal {
+
+template <class S, class T>
+struct Signature<Published<T> S::*> {
+  using Service = S;
+  using Raw = Version<T>;
+  using Params = Arguments<VersionName>;
+  static constexpr bool takes_values = true;
+  static constexpr bool takes_references = false;
+};
+
+// The versions that one client has read. Thread-safe.
+class VersionCache {
+ public:
+  // What is still there of a publication; nothing with an empty name.
+  Publication::Reading find(std::uint64_t publication) const;
+  // Keeps it, alive (`keep`) or only as long as somebody else does.
+  void put(std::uint64_t publication, const Publication::Reading& reading, bool keep);
+
+ private:
+  struct Entry {
+    std::uint64_t publication;
+    VersionName name;
+    std::weak_ptr<const void> value;
+    std::shared_ptr<const void> kept;
+  };
+  mutable std::mutex mutex_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace internal
+}  // namespace lp

@@ -1,0 +1,138 @@
+#pragma once
+// One service's turn: what has it runs alone. A call may take the turn on its caller's stack when nobody has it and
+// nobody waits; everything else queues, and runs in order in a thread of the pool. Owned by a NodeCore; thread-safe.
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "lp/base/error.h"
+#include "lp/base/function.h"
+#include "lp/base/scheduler.h"
+#include "lp/rpc/core/standing.h"
+
+namespace lp::internal {
+
+// Something that runs in a turn. After run() or refuse(), exactly one of which is called, the task owns itself again.
+class Task {
+ public:
+  explicit Task(std::uint64_t chain = 0) : chain_(chain) {}
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+  virtual ~Task() = default;
+
+  virtual void run() noexcept = 0;                       // in the turn
+  virtual void refuse(const Error& error) noexcept = 0;  // it will never run
+  // A call that had not begun when its node ended may go to the next incarnation. True when it took itself there.
+  virtual bool move_on() noexcept { return false; }
+
+  std::uint64_t chain() const { return chain_; }
+  void set_chain(std::uint64_t chain) { chain_ = chain; }
+
+ private:
+  friend class TaskQueue;
+  std::uint64_t chain_;
+  Task* next_ = nullptr;
+};
+
+// First in, first out; owns nothing.
+class TaskQueue {
+ public:
+  bool empty() const { return first_ == nullptr; }
+  std::size_t size() const { return size_; }
+  void push(Task* task);
+  void push_front(Task* task);
+  Task* pop();  // null when empty
+  // Moves the tasks of `chain` out.
+  TaskQueue extract(std::uint64_t chain);
+
+ private:
+  Task* first_ = nullptr;
+  Task* last_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+class Turn {
+ public:
+  static constexpr std::size_t kQueueLimit = 1 << 18;  // tasks that wait; past it, a call gets `overloaded`
+
+  Turn(Pool& pool, std::string node) : pool_(pool), node_(std::move(node)) {}
+
+  // Takes the turn for `chain` when nobody has it or waits for it. Then release() must follow.
+  bool try_take(std::uint64_t chain) noexcept;
+  void release() noexcept;
+
+  // For who has the turn: what it does there, for whoever asks why that takes long. `name` must stay for good.
+  void begin_work(const std::string_view& name, std::uint32_t caller, Time begin) noexcept {
+    work_begin_.store(begin.time_since_epoch().count(), std::memory_order_relaxed);
+    work_caller_.store(caller, std::memory_order_relaxed);
+    work_.store(&name, std::memory_order_relaxed);
+  }
+  // What has the turn, of the node whose turn it is; nothing when it is free, or its holder has not said.
+  std::optional<Standing> standing(std::uint32_t node) const;
+
+  // For who has the turn: runs `f`, which must not throw, before the turn passes on.
+  void at_end(Function<void()> f) { at_end_ = std::move(f); }
+
+  // Takes the turn for a task when it is free, or else queues it as post does. True: run(task) must follow.
+  bool take_or_post(Task* task);
+  // Runs a task that has the turn, and then what has queued meanwhile.
+  void run(Task* task) noexcept;
+
+  // Queues a task; refuses it when the queue is full, when the turn is closed, or when the turn is held by the same
+  // chain and waits (a call came back to a service that is busy in the same chain).
+  void post(Task* task);
+  // Queues before all others, without a limit: for heartbeats, and for who has waited already.
+  void post_front(Task* task);
+
+  // The holder waits for something else: from now on, calls of its chain are refused. Nests.
+  void park() noexcept;
+  void unpark() noexcept { parked_.fetch_sub(1, std::memory_order_relaxed); }
+  bool parked() const noexcept { return parked_.load(std::memory_order_acquire) > 0; }
+
+  // No task begins any more; what waits moves on or is refused.
+  void close(const Error& error);
+  // Waits until the turn is closed and its holder, if any, has released it.
+  bool wait_idle(Time until);
+
+ private:
+  enum : std::uint32_t { kIdle, kHeld, kQueued };  // kQueued: held, and somebody waits
+
+  void run_at_end() noexcept;
+  bool try_release() noexcept;
+  void drain() noexcept;
+  void schedule() noexcept;
+  Error busy_in_chain() const;
+
+  Pool& pool_;
+  const std::string node_;
+  std::atomic<std::uint32_t> state_ = kIdle;
+  std::atomic<std::uint64_t> chain_ = 0;                 // of the holder
+  std::atomic<const std::string_view*> work_ = nullptr;  // what the holder does; null: unknown
+  std::atomic<Time::rep> work_begin_ = 0;
+  std::atomic<std::uint32_t> work_caller_ = Standing::kNobody;
+  std::atomic<int> parked_ = 0;
+  std::atomic<bool> closed_ = false;
+  Function<void()> at_end_;  // the holder's
+  std::mutex mutex_;
+  TaskQueue queue_;
+  Error closed_error_{ErrorKind::stopped, ""};
+  Event* idle_waiter_ = nullptr;
+};
+
+// A task that has its turn already, for the current thread to run.
+struct Runnable {
+  Turn* turn = nullptr;  // null: there is nothing to run
+  Task* task = nullptr;
+
+  explicit operator bool() const { return turn != nullptr; }
+  void run() const noexcept {
+    if (turn != nullptr) turn->run(task);
+  }
+};
+
+}  // namespace lp::internal

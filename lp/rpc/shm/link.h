@@ -1,0 +1,118 @@
+#pragma once
+// A link through memory that two processes of a host share: a Lane in each direction for messages, and the SharedHeaps
+// of both for big arrays, which are sent by saying where they are. The sender keeps such an array until the receiver
+// has given it back; what a receiver that died still had is given back with its link. Owned by its Connection;
+// thread-safe.
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "lp/base/shared_heap.h"
+#include "lp/base/shared_memory.h"
+#include "lp/rpc/core/connection.h"
+#include "lp/rpc/core/link.h"
+#include "lp/rpc/shm/doorbell.h"
+#include "lp/rpc/shm/reader.h"
+#include "lp/rpc/shm/release_ring.h"
+#include "lp/rpc/shm/ring.h"
+#include "lp/rpc/shm/spin.h"
+#include "lp/rpc/shm/writer.h"
+
+namespace lp::internal {
+
+// What a process lets its neighbour see of it.
+struct Neighbour {
+  SharedMemory bell;
+  SharedMemory heap;
+};
+
+// What lies in the memory of one link, which the side that dials makes.
+struct LanePair {
+  static constexpr std::size_t kRing = 512 << 10;
+  Lane to_dialed;
+  Lane to_dialer;
+  LeaseRing back_to_dialed;  // what the dialer had from its heap
+  LeaseRing back_to_dialer;
+  alignas(64) std::byte ring_to_dialed[kRing];
+  std::byte ring_to_dialer[kRing];
+};
+
+class ShmLink final : public Link, private SharedHeap::Lender {
+ public:
+  enum class Side { dialer, dialed };
+  // This link is lane `here` at `bell`, our own, and `there` at the neighbour's.
+  ShmLink(Side side, SharedMemory lanes, std::shared_ptr<const Neighbour> neighbour,
+          std::shared_ptr<const SharedMemory> bell, std::uint32_t here, std::uint32_t there);
+  ~ShmLink() override;
+
+  void send(Frames message) override;
+  Queued queued() const override;
+  bool full() const noexcept override { return full_.load(std::memory_order_relaxed); }
+  bool shares_memory() const noexcept override { return true; }
+  Word* begin_reading() noexcept override;
+  bool read() override;
+  void end_reading() noexcept override;
+  void expect() noexcept override;
+  void expect_no_more() noexcept override { expected_.fetch_sub(1); }
+
+  // The connection whose link this is; before the first receive.
+  void attach(Connection& connection) { connection_ = &connection; }
+  // Handles what has come, up to `most` messages, and runs handlers; how many they were. A thread that finds another at
+  // it leaves it to that one. Closes the connection when the neighbour sends what nobody understands.
+  std::size_t receive(std::size_t most = kAll);
+  static constexpr std::size_t kAll = ~std::size_t{0};
+  // Called by a thread before it waits for something: when it receives, another may go on.
+  static void before_wait() noexcept;
+  // The neighbour has died, perhaps about to wake someone.
+  void wake() noexcept { unpark(incoming_.reader, 1 << 16); }
+
+ private:
+  class Returns;
+  class Batch;
+
+  std::size_t receive_some(std::size_t most, bool& more);
+  void maintain();
+  void take_back() noexcept;
+  void take_back(std::vector<Buffer>& returned) noexcept override;
+  void take_back_locked(std::vector<Buffer>& returned) noexcept;
+  bool owe() const;
+  void pay();
+  void ring_for_all() noexcept;
+  bool enter() noexcept;
+  bool leave() noexcept;
+  void ring_there() const { reinterpret_cast<Bell*>(neighbour_->bell.data())->ring(there_); }
+  void ring_here() const { reinterpret_cast<Bell*>(bell_->data())->ring(here_); }
+
+  const SharedMemory lanes_;
+  const std::shared_ptr<const Neighbour> neighbour_;
+  const std::shared_ptr<const SharedMemory> bell_;
+  const std::uint32_t here_;
+  const std::uint32_t there_;
+  Lane& incoming_;
+  const std::shared_ptr<Returns> returns_;  // shared with the arrays that came
+  Connection* connection_ = nullptr;
+
+  std::atomic<int> expected_;  // those who want what comes at once; on the side that was dialed always one
+
+  mutable std::mutex sending_;
+  ShmWriter writer_;
+  LeaseTaker taker_;
+  std::atomic<bool> malformed_ = false;  // what came to taker_
+  std::atomic<bool> queued_ = false;     // writer_ waits for room
+  std::atomic<bool> full_ = false;       // of so much
+  std::atomic<bool> owes_ = false;       // and has not woken the reader yet
+
+  // Who handles what comes: nobody, a thread, or a thread that must look again.
+  enum : std::uint32_t { kFree, kReceiving, kAgain };
+  std::atomic<std::uint32_t> receiving_ = kFree;
+  ShmReader reader_;
+  bool broken_ = false;
+
+  Spin spin_;  // of the thread that reads
+};
+
+}  // namespace lp::internal

@@ -1,0 +1,46 @@
+#pragma once
+// The receiving half of a ShmLink. Owned by it; one thread at a time.
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "lp/base/function.h"
+#include "lp/base/shared_memory.h"
+#include "lp/rpc/shm/message.h"
+#include "lp/rpc/shm/ring.h"
+#include "lp/wire/frames.h"
+
+namespace lp::internal {
+
+class ShmReader {
+ public:
+  // `map` makes a Buffer of an array on the other side's heap.
+  ShmReader(LaneReader lane, std::size_t heap_size, Function<Buffer(const ArrayHead&)> map)
+      : lane_(lane), heap_size_(heap_size), map_(std::move(map)) {}
+
+  // The next message, once all of it is there. Throws Error(failed) for what is malformed.
+  bool next(Frames& message);
+  // After next: true when the writer waits for room that there is now.
+  bool release() noexcept { return lane_.release(); }
+
+ private:
+  enum class Stage : std::uint8_t { head, table, bytes };
+
+  void begin();
+  bool fill();
+
+  LaneReader lane_;
+  const std::size_t heap_size_;
+  Function<Buffer(const ArrayHead&)> map_;
+  Stage stage_ = Stage::head;
+  MessageHead head_;
+  Frames message_;
+  std::vector<std::byte> table_;
+  std::vector<std::size_t> in_line_;  // of message_.arrays
+  std::size_t part_ = 0;              // 0: the body; then those of in_line_
+  std::size_t done_ = 0;              // bytes of it
+};
+
+}  // namespace lp::internal

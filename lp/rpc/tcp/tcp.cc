@@ -1,0 +1,489 @@
+#include "lp/rpc/tcp/tcp.h"
+
+#include <cstdio>
+#include <span>
+
+#include "lp/base/error.h"
+#include "lp/base/secret.h"
+#include "lp/wire/envelope.h"
+
+namespace lp::internal {
+namespace {
+
+constexpr std::size_t kArrivals = 64;           // taken from the socket at a time,
+constexpr std::size_t kArrivalBytes = 1 << 20;  // or so many bytes
+// For whom the current thread receives; whether it reads, as it waits for a reply; and whose socket it is using.
+thread_local Tcp* t_receiving = nullptr;
+thread_local bool t_reads = false;
+thread_local const Tcp* t_at_socket = nullptr;
+
+// What the names begin with under which this socket knows those whom it dials. Nobody can guess it: those who dial us
+// may choose their names, and libzmq aborts when a name that we give is taken.
+std::string secret_prefix() { return "l" + secret_bytes(10); }  // libzmq's own begin with a zero byte
+
+}  // namespace
+
+class Tcp::TcpLink final : public Link {
+ public:
+  TcpLink(std::shared_ptr<Tcp> tcp, const std::string& id)
+      : tcp_(std::move(tcp)), outbox_(std::make_shared<Outbox>(id)) {}
+  void send(Frames message) override { tcp_->send(outbox_, std::move(message)); }
+  bool full() const noexcept override { return outbox_->full.load(std::memory_order_relaxed); }
+  const std::shared_ptr<Outbox>& outbox() const { return outbox_; }
+  Queued queued() const override {
+    const std::lock_guard lock(tcp_->outboxes_);
+    return {.messages = outbox_->messages.size(), .bytes = outbox_->waiting};
+  }
+  Word* begin_reading() noexcept override { return tcp_->begin_reading(); }
+  Poller* poller() noexcept override { return &tcp_->reader_; }
+  bool read() override { return tcp_->read(); }
+  void end_reading() noexcept override { tcp_->end_reading(); }
+
+ private:
+  const std::shared_ptr<Tcp> tcp_;
+  const std::shared_ptr<Outbox> outbox_;
+};
+
+namespace {
+
+// What who connects must show; ZeroMQ takes no empty one.
+std::string secret_of(const Hub& hub) { return "lp " + hub.options().token; }
+
+}  // namespace
+
+// While it lives, the current thread alone uses the socket. Then it sends what others could not send meanwhile.
+class Tcp::AtSocket {
+ public:
+  explicit AtSocket(Tcp& tcp) : AtSocket(tcp, std::unique_lock(tcp.socket_), /*flushes=*/true) {}
+  AtSocket(Tcp& tcp, std::unique_lock<std::mutex> lock, bool flushes)
+      : tcp_(tcp), lock_(std::move(lock)), flushes_(flushes), outer_(std::exchange(t_at_socket, &tcp)) {}
+  ~AtSocket() {
+    t_at_socket = outer_;
+    lock_.unlock();
+    if (flushes_) tcp_.flush();
+  }
+  AtSocket(const AtSocket&) = delete;
+  AtSocket& operator=(const AtSocket&) = delete;
+  Router* operator->() const { return tcp_.router_.get(); }
+  explicit operator bool() const { return tcp_.router_ != nullptr; }  // false: it is closed
+
+ private:
+  Tcp& tcp_;
+  std::unique_lock<std::mutex> lock_;
+  const bool flushes_;
+  const Tcp* const outer_;
+};
+
+Tcp::Tcp(Hub& hub)
+    : hub_(hub),
+      router_(std::make_unique<Router>(secret_of(hub), hub.options().keys)),
+      descriptor_(router_->descriptor()),
+      prefix_(secret_prefix()),
+      arrivals_(kArrivals) {
+  guard_ = std::make_unique<TcpGuard>(
+      *router_, secret_of(hub),
+      TcpGuard::Notices{.refused = [this] { hub_.count_refusal(); },
+                        .refuses_us = [this](const std::string& endpoint) { on_refusal(endpoint); },
+                        .ended = [this](int descriptor) { on_end(descriptor); }});
+  const Hub::Options& options = hub.options();
+  if (!is_loopback(options.listen) && options.keys.secret_key.empty()) {
+    throw Error(ErrorKind::failed, "cannot listen on " + options.listen +
+                                       ": beyond this host every process of a run needs a key of its own");
+  }
+  if (!options.outside_key.empty()) allow(options.outside_key);
+  endpoint_ = router_->listen(options.listen);
+  reader_.share(descriptor_, 0);  // first: who reads and waits is woken, and else the receiver
+  poller_.share(descriptor_, 0);
+}
+
+std::shared_ptr<Tcp> Tcp::listen(Hub& hub) {
+  std::shared_ptr<Tcp> tcp(new Tcp(hub));
+  const std::shared_ptr<Receivers::Source> source(tcp, tcp.get());
+  tcp->receivers_ = std::make_unique<Receivers>(hub.pool(), tcp->post_, source);
+  return tcp;
+}
+
+Tcp::~Tcp() = default;
+
+std::shared_ptr<Connection> Tcp::dial(const std::string& endpoint, const std::string& key) {
+  std::string id;
+  bool reused = false;
+  std::shared_ptr<Connection> connection;
+  {
+    const std::lock_guard lock(table_);
+    const auto found = dialed_.find(endpoint);
+    if (found != dialed_.end() && found->second.key == key && found->second.connection->open()) {
+      return found->second.connection;
+    }
+    reused = found != dialed_.end();
+  }
+  if (reused) hang_up(endpoint);  // of a process that is gone, or that was not understood
+  {
+    const std::lock_guard lock(table_);
+    ++dials_;
+    id = prefix_ + std::string(reinterpret_cast<const char*>(&dials_), sizeof dials_);
+    connection = std::make_shared<Connection>(hub_, std::make_unique<TcpLink>(shared_from_this(), id));
+    if (closing_) {
+      connection->close();
+      return connection;
+    }
+    dialed_.insert_or_assign(endpoint, Dialed{.id = id, .key = key, .connection = connection});
+    remotes_.insert_or_assign(id, std::make_shared<Remote>(Remote{.id = id, .connection = connection, .known = true}));
+  }
+  if (const AtSocket socket(*this); socket) {
+    socket->connect(id, endpoint, key);
+    look();
+  }
+  connection->greet();
+  return connection;
+}
+
+void Tcp::hang_up(const std::string& endpoint) {
+  Dialed dialed;
+  {
+    const std::lock_guard lock(table_);
+    const auto found = dialed_.find(endpoint);
+    if (found == dialed_.end()) return;
+    dialed = std::move(found->second);
+    dialed_.erase(found);
+    remotes_.erase(dialed.id);
+  }
+  if (const AtSocket socket(*this); socket) {
+    socket->disconnect(endpoint);
+    look();
+  }
+  dialed.connection->close();
+}
+
+void Tcp::allow(const std::string& key) { guard_->allow(key); }
+
+void Tcp::revoke(const std::string& key) {
+  const std::uint64_t permit = guard_->revoke(key);
+  std::vector<std::shared_ptr<Remote>> ended;
+  if (permit != 0) {
+    const std::lock_guard lock(table_);
+    for (const auto& [id, remote] : remotes_) {
+      if (remote->permit == permit) ended.push_back(remote);
+    }
+    for (const auto& remote : ended) remotes_.erase(remote->id);
+  }
+  for (const auto& remote : ended) {
+    remote->connection->close();
+    guard_->cut(remote->descriptor);
+  }
+}
+
+void Tcp::close() {
+  if (closing_.exchange(true)) return;
+  guard_->close();
+  {
+    const AtSocket socket(*this);
+    send_listed();
+    router_.reset();
+  }
+  if (receivers_ != nullptr) receivers_->close();
+  std::unordered_map<std::string, std::shared_ptr<Remote>> remotes;
+  {
+    const std::lock_guard lock(table_);
+    remotes = std::exchange(remotes_, {});
+    dialed_.clear();
+  }
+  for (auto& [id, remote] : remotes) remote->connection->close();
+}
+
+void Tcp::send(const std::shared_ptr<Outbox>& outbox, Frames message) {
+  {
+    const std::lock_guard lock(outboxes_);
+    outbox->waiting += message.size();
+    if (outbox->waiting > Link::kFull) outbox->full = true;
+    outbox->messages.push_back(std::move(message));
+    if (outbox->sending || closing_) return;
+    list(outbox);
+  }
+  flush();
+}
+
+void Tcp::sent(const std::shared_ptr<Outbox>& outbox) {
+  {
+    const std::lock_guard lock(outboxes_);
+    outbox->sending = false;
+    if (outbox->messages.empty()) return;
+    list(outbox);
+  }
+  flush();
+}
+
+// With outboxes_; in another thread, for this one may have locks of the connection.
+void Tcp::tell_drained(const Outbox& outbox) {
+  hub_.timers().at(now(), [weak = outbox.connection] {
+    if (const auto connection = weak.lock()) connection->drained();
+  });
+}
+
+// With outboxes_.
+void Tcp::list(const std::shared_ptr<Outbox>& outbox) {
+  if (std::exchange(outbox->listed, true)) return;
+  to_send_.push_back(outbox);
+  listed_ = true;
+}
+
+void Tcp::flush() {
+  while (listed_.load()) {
+    if (t_at_socket == this) return;  // ZeroMQ drops something, in the midst of a call
+    std::unique_lock lock(socket_, std::try_to_lock);
+    if (!lock.owns_lock()) return;  // that thread sees to it
+    const AtSocket socket(*this, std::move(lock), /*flushes=*/false);
+    send_listed();
+  }
+}
+
+// With socket_.
+void Tcp::send_listed() {
+  {
+    const std::lock_guard lock(outboxes_);
+    leaving_.swap(to_send_);
+    listed_ = false;
+  }
+  for (const std::shared_ptr<Outbox>& outbox : leaving_) {
+    {
+      const std::lock_guard lock(outboxes_);
+      outbox->listed = false;
+      outbox->sending = true;
+      outbox->waiting = 0;
+      if (outbox->full.exchange(false)) tell_drained(*outbox);
+      messages_to_send_.swap(outbox->messages);
+    }
+    if (router_ != nullptr) router_->send(outbox->id, messages_to_send_, [this, outbox] { sent(outbox); });
+    messages_to_send_.clear();
+  }
+  leaving_.clear();
+  if (router_ != nullptr) look();
+}
+
+// With socket_, which was used: something may have come that the descriptor does not tell any more.
+void Tcp::look() {
+  has_ = router_->readable() ? Has::more : Has::nothing;
+  if (has_ == Has::more) look_again();
+}
+
+void Tcp::look_again() noexcept {
+  std::uint32_t seen = kReceiving;
+  if (receiving_.compare_exchange_strong(seen, kAgain) || seen == kAgain) return;
+  if (reading_) {
+    reader_word_ = Event::kSet;
+    reader_.wake();
+  } else {
+    wake();
+  }
+}
+
+bool Tcp::enter() noexcept {
+  std::uint32_t seen = kFree;
+  while (!receiving_.compare_exchange_weak(seen, seen == kFree ? kReceiving : kAgain)) {
+  }
+  return seen == kFree;
+}
+
+// True when another thread wanted to receive meanwhile.
+bool Tcp::leave() noexcept { return receiving_.exchange(kFree) == kAgain; }
+
+void Tcp::receive() {
+  bool more = true;
+  while (more && enter()) {
+    const Received received = receive_one(Handlers::here);
+    more = received.any || received.again;
+  }
+}
+
+// In the role of the one who receives, which it leaves.
+Tcp::Received Tcp::receive_one(Handlers handlers) {
+  Tcp* const outer = std::exchange(t_receiving, this);
+  Received result;
+  Runnable handler;
+  Frames message;
+  if (take(message)) {
+    result.any = true;
+    Receivers::before_handler(/*more=*/false);  // it gets on
+    // Who waits in there gives the role, and sender_, away.
+    if (const std::shared_ptr<Remote> sender = sender_.lock()) {
+      try {
+        handler = sender->connection->on_message(std::move(message));
+        if (!std::exchange(sender->known, true)) guard_->greeted(sender->descriptor);
+      } catch (const std::exception&) {
+        refuse(*sender);
+      }
+    }
+  }
+  if (std::exchange(t_receiving, outer) == this) {
+    result.rest = handled_ < messages_.size() || opened_ < arrived_;
+    result.again = leave();
+  } else {
+    result = {.any = false, .again = false, .rest = true};  // it had to wait, and another has the role
+  }
+  if (!handler) return result;
+  if (handlers == Handlers::here) {
+    Receivers::before_handler(/*more=*/true);
+    handler.run();
+  } else {
+    hub_.pool().run([handler] { handler.run(); });
+  }
+  return result;
+}
+
+bool Tcp::take(Frames& message) {
+  while (handled_ == messages_.size()) {
+    messages_.clear();
+    handled_ = 0;
+    if (opened_ == arrived_ && !fetch()) return false;
+    open(arrivals_[opened_++]);
+    if (messages_.size() > 1) alone_ = false;
+  }
+  message = std::move(messages_[handled_++]);
+  return true;
+}
+
+bool Tcp::fetch() {
+  opened_ = arrived_ = 0;
+  const Has has = has_;
+  if (has == Has::nothing) return false;
+  if (const AtSocket socket(*this); socket) {
+    // To ask in vain costs as much as a short message: who was told of one, which was all, asks for one this time.
+    const std::size_t most = has == Has::told && alone_ ? 1 : arrivals_.size();
+    std::size_t bytes = 0;
+    bool more = true;
+    while (more && arrived_ < most && bytes < kArrivalBytes) {
+      more = socket->receive(arrivals_[arrived_]);
+      if (more) bytes += arrivals_[arrived_++].content.size();
+    }
+    has_ = more ? Has::more : Has::nothing;
+    alone_ = has == Has::told && arrived_ == 1;
+  }
+  return arrived_ > 0;
+}
+
+void Tcp::open(Router::Arrival& arrival) {
+  const std::shared_ptr<Remote> sender = remote(arrival);
+  sender_ = sender;
+  if (sender == nullptr) return;
+  try {
+    if (!sender->known && arrival.permit != 0 && !guard_->allows(arrival.permit)) {
+      guard_->cut(arrival.descriptor);
+      throw Error(ErrorKind::failed, "its key was revoked");
+    }
+    sender->assembly.add(std::move(arrival.content), sender->known, messages_);
+  } catch (const std::exception&) {
+    messages_.clear();
+    refuse(*sender);
+  }
+}
+
+std::shared_ptr<Tcp::Remote> Tcp::remote(const Router::Arrival& arrival) {
+  const std::lock_guard lock(table_);
+  if (closing_) return nullptr;
+  std::shared_ptr<Remote>& remote = remotes_[arrival.id];
+  if (remote == nullptr) {
+    auto link = std::make_unique<TcpLink>(shared_from_this(), arrival.id);
+    const std::shared_ptr<Outbox> outbox = link->outbox();
+    const auto connection = std::make_shared<Connection>(hub_, std::move(link));
+    outbox->connection = connection;
+    guard_->heard(arrival.descriptor);
+    remote = std::make_shared<Remote>(
+        Remote{.id = arrival.id, .connection = connection, .descriptor = arrival.descriptor, .permit = arrival.permit});
+  }
+  return remote;
+}
+
+void Tcp::refuse(Remote& remote) {
+  remote.connection->refuse();
+  const std::lock_guard lock(table_);
+  remotes_.erase(remote.id);
+}
+
+// The process at an endpoint that was dialed says that this one is a stranger.
+void Tcp::on_refusal(const std::string& endpoint) {
+  std::shared_ptr<Connection> connection;
+  {
+    const std::lock_guard lock(table_);
+    const auto found = dialed_.find(endpoint);
+    if (found != dialed_.end()) connection = found->second.connection;
+  }
+  if (connection != nullptr) {
+    const bool keys = !hub_.options().keys.secret_key.empty();
+    static_cast<void>(connection->on_message(
+        refusal_packet(keys ? "the key of this process was revoked, as when another has taken its place"
+                            : "this is another run: its secret does not fit")));
+  }
+}
+
+// A process that had dialed this one has ended.
+void Tcp::on_end(int descriptor) {
+  std::shared_ptr<Remote> ended;
+  {
+    const std::lock_guard lock(table_);
+    for (const auto& [id, remote] : remotes_) {
+      if (remote->descriptor == descriptor) ended = remote;
+    }
+    if (ended != nullptr) remotes_.erase(ended->id);
+  }
+  if (ended == nullptr) return;
+  if (ended->connection->link().full()) {
+    hub_.count_refusal();
+    std::fprintf(stderr, "lp: a caller was dropped: it took none of the replies that waited for it\n");
+  }
+  ended->connection->close();
+}
+
+void Tcp::wait() {
+  Poller::Ready ready;
+  poller_.wait(std::span(&ready, 1), kNever);
+  has_ = Has::told;
+}
+
+// Who reads, as it waits for a reply, handles what comes.
+Receivers::Source::Successor Tcp::successor() const noexcept { return t_reads ? Successor::none : Successor::now; }
+
+Word* Tcp::begin_reading() noexcept {
+  if (receiving_.load() != kFree || closing_ || reading_.exchange(true)) return nullptr;
+  reader_word_ = Event::kEmpty;
+  unread_ = waited_ = false;
+  only_ = !alone_;
+  if (only_) poller_.remove(descriptor_);  // of many, one may come at any time, when this thread does not wait
+  t_reads = true;
+  return &reader_word_;
+}
+
+bool Tcp::read() {
+  if (waited_) has_ = Has::told;
+  bool any = false;
+  Received received{.rest = true};
+  while ((received.rest || received.again) && enter()) {
+    received = receive_one(Handlers::in_pool);
+    any = any || received.any;
+    unread_ = received.again || received.rest;
+  }
+  waited_ = !any;
+  return any;
+}
+
+void Tcp::end_reading() noexcept {
+  t_reads = false;
+  const bool unread = unread_;
+  const bool waited = waited_;
+  if (only_) poller_.share(descriptor_, 0);
+  reading_ = false;
+  if (unread) {
+    wake();
+  } else if (waited || has_ == Has::more) {
+    if (const AtSocket socket(*this); socket) look();
+  }
+}
+
+void Tcp::before_wait() noexcept {
+  Tcp* const state = std::exchange(t_receiving, nullptr);
+  if (state != nullptr) {
+    state->leave();
+    state->look_again();
+  }
+}
+
+}  // namespace lp::internal

@@ -1,0 +1,163 @@
+#pragma once
+// The other processes of a run by ZeroMQ over TCP: one socket, which every thread uses directly. Shared by the Network,
+// the links of its connections and the threads that receive; thread-safe.
+//
+// Who sends puts the message into a queue, and then sends all that is there, unless another thread is at the socket,
+// which then does it. While a thread handles what has come, messages wait for its end, so that many leave as one
+// packet.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "lp/base/scheduler.h"
+#include "lp/rpc/core/connection.h"
+#include "lp/rpc/core/hub.h"
+#include "lp/rpc/core/receivers.h"
+#include "lp/rpc/tcp/guard.h"
+#include "lp/rpc/tcp/packet.h"
+#include "lp/rpc/tcp/router.h"
+
+namespace lp::internal {
+
+class Tcp : public std::enable_shared_from_this<Tcp>, private Receivers::Source {
+ public:
+  // Listens on a free port of the hub's address. Throws Error::failed, also when that is not loopback and there are no
+  // keys.
+  static std::shared_ptr<Tcp> listen(Hub& hub);
+  ~Tcp() override;
+  Tcp(const Tcp&) = delete;
+  Tcp& operator=(const Tcp&) = delete;
+
+  // "tcp://127.0.0.1:41234"
+  const std::string& endpoint() const { return endpoint_; }
+
+  // The connection to an endpoint, which is made when there is none.
+  std::shared_ptr<Connection> dial(const std::string& endpoint, const std::string& key);
+  // Ends the connection to an endpoint whose process is gone.
+  void hang_up(const std::string& endpoint);
+  // The process with this public key may dial, until it is revoked: then its connections end at once.
+  void allow(const std::string& key);
+  void revoke(const std::string& key);
+  // Ends all connections.
+  void close();
+
+  // Called by any thread before it waits for something: when it handles what has come, another may go on.
+  static void before_wait() noexcept;
+
+ private:
+  class TcpLink;
+  class AtSocket;
+  struct Outbox {
+    explicit Outbox(std::string the_id) : id(std::move(the_id)) {}
+    const std::string id;
+    std::vector<Frames> messages{};
+    bool sending = false;                    // something is on its way
+    bool listed = false;                     // in to_send_
+    std::size_t waiting = 0;                 // bytes of the messages
+    std::atomic<bool> full = false;          // too many
+    std::weak_ptr<Connection> connection{};  // of a caller: to be told when they have left
+  };
+  struct Remote {
+    std::string id;
+    std::shared_ptr<Connection> connection;
+    bool known = false;        // it was greeted, or dialed by this process
+    int descriptor = -1;       // of a connection that was accepted,
+    std::uint64_t permit = 0;  // and of its key
+    Assembly assembly{};
+  };
+  enum class Handlers : std::uint8_t { here, in_pool };
+  struct Received {
+    bool any = false;    // something was handled
+    bool again = false;  // there may be more
+    bool rest = false;   // there is more
+  };
+
+  explicit Tcp(Hub& hub);
+  void send(const std::shared_ptr<Outbox>& outbox, Frames message);
+  void sent(const std::shared_ptr<Outbox>& outbox);
+  void tell_drained(const Outbox& outbox);
+
+  // For a thread that waits for a reply, one at a time: the socket's news come to reader_.
+  Word* begin_reading() noexcept;
+  bool read();
+  void end_reading() noexcept;
+
+  void receive() override;
+  void wait() override;
+  void wake() noexcept override { poller_.wake(); }
+  Successor successor() const noexcept override;
+  Received receive_one(Handlers handlers);
+  bool take(Frames& message);
+  bool fetch();
+  void open(Router::Arrival& arrival);
+  std::shared_ptr<Remote> remote(const Router::Arrival& arrival);
+  void refuse(Remote& remote);
+  void on_refusal(const std::string& endpoint);
+  void on_end(int descriptor);
+  bool enter() noexcept;
+  bool leave() noexcept;
+
+  void list(const std::shared_ptr<Outbox>& outbox);
+  void flush();
+  void send_listed();
+  void look();
+  void look_again() noexcept;
+
+  Hub& hub_;
+  std::mutex socket_;  // for router_
+  std::unique_ptr<Router> router_;
+  const int descriptor_;  // its
+  // What router_ has: nothing, and its descriptor tells when that changes; what that told of; or perhaps more.
+  enum class Has : std::uint8_t { nothing, told, more };
+  std::atomic<Has> has_ = Has::more;
+  std::atomic<bool> alone_ =
+      false;  // the last message that it told of was all, as between two that wait for each other
+  std::unique_ptr<TcpGuard> guard_;
+  std::string endpoint_;
+  Poller poller_;  // the receiver's
+  Receivers::Post post_;
+  std::unique_ptr<Receivers> receivers_;
+  std::atomic<bool> closing_ = false;
+
+  std::mutex outboxes_;  // for what is in them, and:
+  std::vector<std::shared_ptr<Outbox>> to_send_;
+  std::atomic<bool> listed_ = false;
+  std::vector<std::shared_ptr<Outbox>> leaving_;  // with socket_
+  std::vector<Frames> messages_to_send_;          // with socket_
+
+  std::mutex table_;
+  std::unordered_map<std::string, std::shared_ptr<Remote>> remotes_;  // by id
+  struct Dialed {
+    std::string id;
+    std::string key;
+    std::shared_ptr<Connection> connection;
+  };
+  std::unordered_map<std::string, Dialed> dialed_;  // by endpoint
+  const std::string prefix_;
+  std::uint32_t dials_ = 0;
+
+  // Who handles what has come: nobody, a thread, or a thread that must look again. What follows is that thread's.
+  enum : std::uint32_t { kFree, kReceiving, kAgain };
+  std::atomic<std::uint32_t> receiving_ = kFree;
+  std::vector<Router::Arrival> arrivals_;
+  std::size_t arrived_ = 0;
+  std::size_t opened_ = 0;
+  std::vector<Frames> messages_;  // of the arrival that was opened last
+  std::size_t handled_ = 0;
+  std::weak_ptr<Remote> sender_;  // of those; weak, because its link keeps this object alive
+
+  Poller reader_;
+  Word reader_word_ = Event::kEmpty;
+  std::atomic<bool> reading_ = false;
+  bool unread_ = false;  // the reader's: it has left something,
+  bool waited_ = false;  // or has waited since it read
+  bool only_ = false;    // meanwhile the receiver is not told
+};
+
+}  // namespace lp::internal

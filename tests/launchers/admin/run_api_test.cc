@@ -1,0 +1,168 @@
+// A run's control socket: what it answers, and what it bears.
+
+#include "launchers/admin/run_api.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <optional>
+#include <vector>
+
+#include "launchers/admin/admin_client.h"
+#include "launchers/run.h"
+#include "lp/base/json_value.h"
+#include "tests/directory.h"
+#include "tests/launchers/programs_for_test.h"
+#include "tests/launchers/tools_for_test.h"
+
+namespace lp::internal {
+namespace {
+
+using test::Config;
+using test::make_counting;
+
+constexpr auto kPatience = std::chrono::seconds(30);
+
+class LiveTest : public testing::Test {
+ protected:
+  LiveTest() : run_(make_counting({.workers = 2, .mode = "waits"}), {.directory = directory_}) {
+    EXPECT_TRUE(run_.wait_ready(kPatience));
+  }
+
+  static std::string answer(LiveClient& client, const std::string& request) {
+    client.ask(request, after(kPatience));
+    return client.next(after(kPatience)).value_or("nothing");
+  }
+  std::string answer(const std::string& request) const {
+    LiveClient client(directory_);
+    return answer(client, request);
+  }
+
+  const test::Directory temporary_;
+  // Longer than an address of a socket may be.
+  const std::filesystem::path directory_ = temporary_.path() / std::string(100, 'a') / std::string(100, 'b');
+  lp::Run run_;
+};
+
+TEST_F(LiveTest, TheSocketIsForThisUserAlone) {
+  struct stat status {};
+  ASSERT_EQ(stat((directory_ / "socket").c_str(), &status), 0);
+  EXPECT_TRUE(S_ISSOCK(status.st_mode));
+  EXPECT_EQ(status.st_mode & 0777, 0600U);
+  ASSERT_EQ(stat(directory_.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0700U);
+}
+
+TEST_F(LiveTest, StatusIsThatOfTheRun) {
+  const auto status = from_json<RunStatus>(answer(R"({"ask":"status"})"));
+  EXPECT_EQ(status.run, run_.name());
+  EXPECT_EQ(status.nodes.size(), 3U);
+  EXPECT_EQ(status.phase, Phase::running);
+}
+
+TEST_F(LiveTest, WhoFollowsSeesTheEnd) {
+  LiveClient client(directory_);
+  client.ask(R"({"ask":"follow"})", after(kPatience));
+  EXPECT_EQ(from_json<RunStatus>(client.next(after(kPatience)).value_or("{}")).phase, Phase::running);
+  EXPECT_EQ(answer(R"({"ask":"stop","reason":"enough","by":"ann"})"), R"({"done":"it stops"})");
+  std::optional<RunStatus> last;
+  while (const auto line = client.next(after(kPatience))) last = from_json<RunStatus>(*line);
+  ASSERT_TRUE(last.has_value());
+  EXPECT_EQ(last->phase, Phase::ended);
+  EXPECT_FALSE(client.open());
+  EXPECT_EQ(run_.wait().ending(), Ending::stopped);
+  EXPECT_EQ(run_.wait().reason, "enough");
+  EXPECT_EQ(run_.wait().stopped_by, "ann");
+  EXPECT_TRUE(std::filesystem::exists(directory_ / "result.json"));
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "socket"));
+  EXPECT_FALSE(LiveClient(directory_).open());
+}
+
+TEST(LiveStall, ARunInWhichNothingMovesSaysSoInItsStatusAndItsEvents) {
+  const test::Directory directory;
+  lp::Run run(make_counting({.workers = 1, .mode = "waits"}),
+              {.directory = directory.path(), .heartbeat = std::chrono::milliseconds(100)});
+  ASSERT_TRUE(run.wait_ready(kPatience));
+  LiveClient client(directory.path());
+  client.ask(R"({"ask":"follow"})", after(kPatience));
+  RunStatus status;
+  while (status.stalled.empty()) {
+    const auto line = client.next(after(kPatience));
+    ASSERT_TRUE(line.has_value());
+    status = from_json<RunStatus>(*line);
+  }
+  EXPECT_TRUE(status.stalled.ends_with(", and these wait: worker/0 in its run()")) << status.stalled;
+  EXPECT_NE(test::contents(directory.path() / "events.log").find("\"kind\":\"stalled\""), std::string::npos);
+  run.stop("enough");
+  EXPECT_TRUE(run.wait().success);
+  EXPECT_EQ(run.status().stalled, "");
+}
+
+TEST_F(LiveTest, WhatIsNoRequestIsRefusedWithASentence) {
+  for (const auto& [request, text] : std::vector<std::pair<std::string, std::string>>{
+           {"", "a value is missing"},
+           {"GET / HTTP/1.1", "this is no request: no JSON"},
+           {"{}", "`ask` is missing"},
+           {R"({"ask":"dance"})", "one of status, follow, measure, stop, restart"},
+           {R"({"ask":7})", "one of status, follow, measure, stop, restart"},
+           {std::string("\0\xff\x01", 3), "not UTF-8"},
+           {std::string(10'000, '['), "too deep"},
+           {std::string(LiveServer::kLongestRequest + 1, 'x'), "a request has at most 65536 bytes"}}) {
+    const std::string refused = answer(request);
+    EXPECT_TRUE(refused.starts_with(R"({"error":")")) << refused;
+    EXPECT_NE(refused.find(text), std::string::npos) << refused;
+  }
+  EXPECT_EQ(run_.status().phase, Phase::running);
+}
+
+TEST_F(LiveTest, ARestartOfAnUnknownNodeIsRefusedAndTheConnectionStays) {
+  LiveClient client(directory_);
+  EXPECT_EQ(answer(client, R"({"ask":"restart","node":"worker/7"})"),
+            R"({"error":"there is no node \"worker/7\"; did you mean worker/0?"})");
+  EXPECT_TRUE(answer(client, R"({"ask":"status"})").starts_with("{\"run\":"));
+}
+
+TEST_F(LiveTest, ManyRequestsAtOnceAreAllAnswered) {
+  LiveClient client(directory_);
+  std::string many;
+  for (int i = 0; i < 200; ++i) many += "{\"ask\":\"status\"}\n";
+  many.pop_back();
+  client.ask(many, after(kPatience));
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(client.next(after(kPatience)).has_value()) << i;
+}
+
+TEST_F(LiveTest, ClientsAreBounded) {
+  std::vector<LiveClient> clients;
+  for (std::size_t i = 0; i < LiveServer::kClients; ++i) {
+    clients.emplace_back(directory_);
+    ASSERT_TRUE(answer(clients.back(), R"({"ask":"status"})").starts_with("{\"run\":"));
+  }
+  EXPECT_NE(answer(R"({"ask":"status"})").find("this run serves 64 others"), std::string::npos);
+  clients.pop_back();
+  ASSERT_TRUE(answer(clients.back(), R"({"ask":"status"})").starts_with("{\"run\":"));
+}
+
+TEST_F(LiveTest, WhoNeverReadsDoesNotHoldUpTheRun) {
+  LiveClient silent(directory_);
+  for (int i = 0; i < 2000; ++i) silent.ask(R"({"ask":"follow"})", after(std::chrono::milliseconds(1)));
+  EXPECT_TRUE(answer(R"({"ask":"status"})").starts_with("{\"run\":"));
+  run_.stop("enough");
+  EXPECT_TRUE(run_.wait_for(kPatience));
+}
+
+TEST_F(LiveTest, ANodeThatIsAThreadIsRestarted) {
+  EXPECT_EQ(answer(R"({"ask":"restart","node":"worker/0"})"), R"({"done":"worker/0 is restarted"})");
+  LiveClient client(directory_);
+  client.ask(R"({"ask":"follow"})", after(kPatience));
+  while (const auto line = client.next(after(kPatience))) {
+    const auto status = from_json<RunStatus>(*line);
+    if (status.nodes[1].incarnation == 2 && status.nodes[1].state == NodeStatus::State::running) {
+      EXPECT_EQ(status.nodes[1].restarts, 0);
+      return;
+    }
+  }
+  FAIL() << "it has not been restarted";
+}
+
+}  // namespace
+}  // namespace lp::internal

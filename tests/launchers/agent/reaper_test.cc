@@ -1,0 +1,54 @@
+// Nothing is left of a run, whoever of those that watch over it is killed.
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "launchers/os/spawn.h"
+#include "tests/launchers/main_fixture.h"
+#include "tests/launchers/watched.h"
+
+namespace lp::test {
+namespace {
+
+// The only child of a launcher.
+int agent_of(int launcher) {
+  std::ifstream file("/proc/" + std::to_string(launcher) + "/task/" + std::to_string(launcher) + "/children");
+  int agent = 0;
+  file >> agent;
+  return agent;
+}
+
+TEST_F(MainTest, ALauncherAndAnAgentKilledInOneMomentLeaveNothing) {
+  Subprocess program(arguments({with_processes(), "--mode=leaves a daemon"}));
+  ASSERT_TRUE(program.read_until("waiting"));
+  const AllWatched processes = watch(internal::descendants(program.pid()));
+  EXPECT_EQ(processes.size(), 6u);  // agent, warden, counter, workers, daemon
+  const int agent = agent_of(program.pid());
+  ASSERT_GT(agent, 0);
+  program.kill(SIGSTOP);  // so that it cannot act
+  kill(agent, SIGKILL);
+  program.kill(SIGKILL);
+  expect_end_within(std::chrono::seconds(2), processes);
+}
+
+// The kernel ends them, by the parent-death signal, when nobody else can.
+TEST_F(MainTest, NodesOfAKilledAgentEndAlsoWhenNeitherItsWardenNorItsLauncherCanAct) {
+  Subprocess program(arguments({with_processes(), "--mode=says that it waits"}));
+  ASSERT_TRUE(program.read_until("waiting"));
+  const int agent = agent_of(program.pid());
+  ASSERT_GT(agent, 0);
+  AllWatched nodes;
+  for (const pid_t process : internal::descendants(agent)) {
+    const bool node = has(command_line_of(process), "--lp-node=");
+    if (node) nodes.push_back(std::make_unique<Watched>(process));
+    kill(process, node ? SIGSTOP : SIGKILL);  // so that it cannot end by itself; or the warden
+  }
+  EXPECT_EQ(nodes.size(), 3u);  // counter, workers
+  program.kill(SIGSTOP);
+  kill(agent, SIGKILL);
+  expect_end_within(std::chrono::seconds(2), nodes);
+}
+
+}  // namespace
+}  // namespace lp::test

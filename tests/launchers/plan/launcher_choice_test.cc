@@ -1,0 +1,107 @@
+// Which launchers the groups of a program may have together, and what follows for its processes.
+
+#include "launchers/plan/launcher_choice.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "lp/base/error.h"
+#include "lp/lp.h"
+
+namespace lp {
+namespace {
+
+using internal::GroupLaunchers;
+
+class Nothing {
+ public:
+  void run(Context&) {}
+};
+
+// A learner, two buffers, three actors and a logger that shares the learner's process.
+Program program() {
+  Program program("mixture");
+  const auto learner = program.add<Nothing>({.name = "learner"});
+  program.group<Nothing>({.name = "buffer", .replicas = 2});
+  program.group<Nothing>({.name = "actor", .replicas = 3});
+  program.colocate(learner, program.add<Nothing>({.name = "logger"}));
+  return program;
+}
+
+GroupPlacement launcher(const std::string& group, const std::string& name) {
+  return {.group = group, .file = "c.yaml", .line = 3, .launcher = name};
+}
+
+std::string refusal(Launch launch, const std::vector<GroupPlacement>& placements) {
+  try {
+    const Program built = program();
+    const GroupLaunchers launchers(built, launch, placements);
+    static_cast<void>(launchers.of_processes(make_plan(built, {.together = launchers.together()})));
+    return "none";
+  } catch (const Error& error) {
+    return error.text();
+  }
+}
+
+TEST(GroupLaunchers, OneOfAllGroupsIsThatOfTheRun) {
+  const GroupLaunchers flag(program(), Launch::ssh, {});
+  EXPECT_FALSE(flag.several());
+  EXPECT_EQ(flag.of_run(), Launch::ssh);
+  const std::vector<GroupPlacement> all{launcher("learner", "slurm"), launcher("buffer", "slurm"),
+                                        launcher("actor", "slurm"), launcher("logger", "slurm")};
+  const GroupLaunchers file(program(), Launch::threads, all);
+  EXPECT_FALSE(file.several());
+  EXPECT_EQ(file.of_run(), Launch::slurm);
+  EXPECT_EQ(file.text(), "slurm");
+  EXPECT_EQ(file.of_groups(), std::vector<Launch>(4, Launch::slurm));
+}
+
+TEST(GroupLaunchers, WithSeveralEachProcessHasItsOwn) {
+  const std::vector<GroupPlacement> placements{launcher("buffer", "ssh"), launcher("actor", "slurm")};
+  const Program built = program();
+  const GroupLaunchers launchers(built, Launch::processes, placements);
+  EXPECT_TRUE(launchers.several());
+  EXPECT_EQ(launchers.of_run(), Launch::processes);
+  EXPECT_EQ(launchers.text(), "processes and ssh and slurm");
+  EXPECT_TRUE(launchers.has(Launch::slurm));
+  using L = Launch;
+  EXPECT_EQ(launchers.of_processes(make_plan(built)),
+            (std::vector<Launch>{L::processes, L::ssh, L::ssh, L::slurm, L::slurm, L::slurm}));
+}
+
+TEST(GroupLaunchers, GroupsOfThreadsShareOneProcessHere) {
+  const std::vector<GroupPlacement> placements{launcher("actor", "slurm")};
+  const Program built = program();
+  const GroupLaunchers launchers(built, Launch::threads, placements);
+  EXPECT_EQ(launchers.text(), "processes and slurm");
+  const Plan plan = make_plan(built, {.together = launchers.together()});
+  EXPECT_EQ(plan.processes, 4u);
+  for (const char* const node : {"learner", "buffer/0", "buffer/1", "logger"}) {
+    EXPECT_EQ(plan.nodes[*built.find(node)].process, 0u) << node;
+  }
+  using L = Launch;
+  EXPECT_EQ(launchers.of_processes(plan), (std::vector<Launch>{L::processes, L::slurm, L::slurm, L::slurm}));
+}
+
+TEST(GroupLaunchers, WhatDoesNotGoTogetherIsRefused) {
+  EXPECT_EQ(refusal(Launch::processes, {launcher("actor", "slurn")}),
+            "c.yaml:3: group actor: there is no launcher \"slurn\"; did you mean slurm?; there are threads, processes, "
+            "ssh, slurm, kubernetes");
+  EXPECT_EQ(
+      refusal(Launch::slurm,
+              {{.group = "actor", .file = "c.yaml", .line = 3, .launcher = "processes", .slurm = {"--partition=gpu"}}}),
+      "c.yaml:3: group actor has options of `slurm`, and its launcher is processes");
+  const std::string pods =
+      ": pods are reached within their cluster only, so kubernetes has all groups of a program or none";
+  EXPECT_EQ(refusal(Launch::processes, {launcher("actor", "kubernetes")}),
+            "group actor has the launcher kubernetes, and group learner has processes" + pods);
+  EXPECT_EQ(refusal(Launch::kubernetes, {launcher("actor", "ssh")}),
+            "group learner has the launcher kubernetes, and group actor has ssh" + pods);
+  EXPECT_EQ(refusal(Launch::processes, {launcher("logger", "ssh")}),
+            "groups learner and logger share a process, and have different launchers: processes and ssh");
+}
+
+}  // namespace
+}  // namespace lp

@@ -1,0 +1,308 @@
+// Services that are saved in cuts: what goes back with one that fails, and who does work again.
+
+#include <gtest/gtest.h>
+
+#include "tests/launchers/supervisor/coordinator_fixture.h"
+
+namespace lp::internal {
+namespace {
+
+using std::chrono::milliseconds;
+
+Topology saving_servers() {
+  Topology topology;
+  topology.groups = {{.name = "server", .on_failure = restart(3)}, {.name = "worker", .on_failure = restart(3)}};
+  topology.nodes = {{.name = "server/0", .group = 0, .unit = 0, .member = true},
+                    {.name = "server/1", .group = 0, .unit = 1, .member = true},
+                    {.name = "worker", .group = 1, .unit = 2, .active = true, .calls = {0, 1}}};
+  return topology;
+}
+
+TEST_F(CoordinatorTest, MembersOfACutAreRestoredTogetherAndOthersRunOn) {
+  make(saving_servers());
+  all_ready();
+  coordinator_->on_saved(0, 1, 10);
+  coordinator_->on_saved(1, 1, 10);
+  coordinator_->on_saved(0, 1, 20);  // not complete
+  EXPECT_EQ(commands(), "may save server/0\nmay save server/1\nmay save server/0\n");
+  exit(0, {.signal = 9});
+  EXPECT_EQ(commands(), "kill server/1\ntell worker: server/0 1 down\ntell worker: server/1 1 down\n");
+  pass(milliseconds(100));
+  EXPECT_EQ(host_->take(), "");  // the other one is still there
+  exit(1, {.signal = 9});
+  EXPECT_EQ(commands().substr(0, 58), "start server/0 2 from cut-10\nstart server/1 2 from cut-10\n");
+  EXPECT_EQ(coordinator_->status().nodes[1].restarts, 0);
+  EXPECT_EQ(coordinator_->status().cut, 10u);
+}
+
+TEST_F(CoordinatorTest, WhoHadFinishedWithMembersWorksAgainWhenTheyGoBack) {
+  for (const bool exited : {false, true}) {
+    Topology topology = saving_servers();
+    topology.nodes.push_back({.name = "other", .group = 1, .unit = 3, .active = true, .calls = {0, 1}});
+    make(topology);
+    now_ = {};
+    all_ready();
+    coordinator_->on_finished(2, 1);
+    if (exited) exit(2);
+    commands();
+    exit(0, {.signal = 9});
+    if (!exited) {
+      EXPECT_NE(commands().find("kill worker\n"), std::string::npos);
+      exit(2, {.signal = 9});
+    }
+    EXPECT_NE(commands().find("start worker 2"), std::string::npos);
+    exit(1, {.signal = 9});
+    pass(milliseconds(100));
+    for (const NodeId node : {0u, 1u, 2u}) ready(node, 2);
+    EXPECT_NE(commands().find("run worker\n"), std::string::npos);
+    coordinator_->on_finished(3, 1);
+    EXPECT_EQ(coordinator_->phase(), Phase::running);  // the other one is at work again
+    coordinator_->on_finished(2, 2);
+    EXPECT_EQ(coordinator_->phase(), Phase::stopping);
+  }
+}
+
+TEST_F(CoordinatorTest, AReportOfWhatHasGoneBackIsMadeAgain) {
+  make(saving_servers(), {.report = true});
+  all_ready();
+  coordinator_->on_finished(2, 1);
+  EXPECT_EQ(coordinator_->phase(), Phase::reporting);
+  EXPECT_EQ(listener_.reports, 1);
+  exit(0, {.signal = 9});
+  EXPECT_EQ(coordinator_->phase(), Phase::running);
+  exit(1, {.signal = 9});
+  exit(2, {.signal = 9});
+  pass(milliseconds(100));
+  for (const NodeId node : {0u, 1u, 2u}) ready(node, 2);
+  coordinator_->on_finished(2, 2);
+  EXPECT_EQ(coordinator_->phase(), Phase::reporting);
+  EXPECT_EQ(listener_.reports, 1) << "the first has not ended";
+  coordinator_->report_done("one server is at step 10 and another at step 20");
+  EXPECT_EQ(listener_.reports, 2);
+  coordinator_->report_done(std::nullopt);
+  EXPECT_EQ(coordinator_->phase(), Phase::stopping);
+  for (const std::size_t unit : {0u, 1u, 2u}) exit(unit, {}, 2);
+  EXPECT_TRUE(coordinator_->result().success) << coordinator_->result().cause.text();
+}
+
+TEST_F(CoordinatorTest, AProgramThatANodeHasStoppedIsOverAlsoWhenServicesGoBack) {
+  make(saving_servers(), {.report = true});
+  all_ready();
+  coordinator_->on_stop_requested(2, 1, "enough");
+  coordinator_->on_finished(2, 1);
+  exit(0, {.signal = 9});
+  EXPECT_EQ(coordinator_->phase(), Phase::reporting);
+  coordinator_->report_done("disconnected");
+  EXPECT_EQ(listener_.reports, 2);
+}
+
+TEST_F(CoordinatorTest, WithoutACutMembersBeginAgain) {
+  make(saving_servers());
+  all_ready();
+  coordinator_->on_saved(0, 1, 10);
+  exit(0, {.signal = 9});
+  exit(1, {.signal = 9});
+  host_->take();
+  pass(milliseconds(100));
+  EXPECT_EQ(host_->take().substr(0, 34), "start server/0 2\nstart server/1 2\n");
+}
+
+TEST_F(CoordinatorTest, WhatAnEarlierIncarnationSavedDoesNotCount) {
+  make(saving_servers());
+  all_ready();
+  coordinator_->on_saved(0, 1, 10);
+  exit(0, {.signal = 9});
+  exit(1, {.signal = 9});
+  pass(milliseconds(100));
+  ready(0, 2);
+  ready(1, 2);
+  coordinator_->on_saved(1, 2, 10);
+  EXPECT_EQ(coordinator_->status().cut, 0u);
+  coordinator_->on_saved(0, 2, 10);
+  EXPECT_EQ(coordinator_->status().cut, 10u);
+}
+
+TEST_F(CoordinatorTest, ACutThatAMemberPassesByIsGivenUpAndPeopleAreToldOnce) {
+  make(saving_servers());
+  all_ready();
+  for (const std::uint64_t step : {2U, 4U}) {
+    coordinator_->on_saved(0, 1, step);
+    coordinator_->on_saved(1, 1, step + 1);
+  }
+  EXPECT_EQ(listener_.given_up, (std::vector<std::uint64_t>{2, 3, 4}));
+  EXPECT_EQ(std::count(listener_.said.begin(), listener_.said.end(),
+                       "the cut of step 2 is given up, since server/1 has cut step 3 and not this one: nodes that save "
+                       "must cut at the same steps"),
+            1);
+  EXPECT_EQ(listener_.said.size(), 1U);
+  coordinator_->on_saved(0, 1, 5);  // one that both have
+  EXPECT_EQ(coordinator_->status().cut, 5U);
+}
+
+TEST_F(CoordinatorTest, ACutIsNotGivenUpForAMemberThatIsDoneWithout) {
+  Topology topology = saving_servers();
+  topology.groups[0].on_failure = kIgnore;
+  topology.nodes.push_back({.name = "server/2", .group = 0, .unit = 3, .member = true});
+  make(topology);
+  all_ready();
+  for (const std::uint64_t step : {3U, 5U}) coordinator_->on_saved(0, 1, step);
+  exit(0, {.signal = 9});
+  for (const std::uint64_t step : {3U, 4U}) coordinator_->on_saved(1, 1, step);
+  EXPECT_TRUE(listener_.given_up.empty());
+  coordinator_->on_saved(3, 1, 3);
+  EXPECT_EQ(coordinator_->status().cut, 3U);
+}
+
+TEST_F(CoordinatorTest, AMemberThatIsAheadWithItsCutsIsWaitedFor) {
+  make(saving_servers());
+  all_ready();
+  for (const std::uint64_t step : {1U, 2U, 3U}) coordinator_->on_saved(0, 1, step);
+  for (const std::uint64_t step : {1U, 2U}) coordinator_->on_saved(1, 1, step);
+  EXPECT_TRUE(listener_.given_up.empty());
+  EXPECT_EQ(coordinator_->status().cut, 2U);
+}
+
+TEST_F(CoordinatorTest, ACutThatCannotBeKeptLeavesTheEarlierOne) {
+  make(saving_servers());
+  all_ready();
+  coordinator_->on_saved(0, 1, 10);
+  coordinator_->on_saved(1, 1, 10);
+  listener_.disk_full = true;
+  coordinator_->on_saved(0, 1, 20);
+  coordinator_->on_saved(1, 1, 20);
+  EXPECT_EQ(coordinator_->status().cut, 10u);
+}
+
+TEST_F(CoordinatorTest, AFullDiskIsSaidOnceAndNothingStaysOfItsCuts) {
+  make(saving_servers());
+  all_ready();
+  const Error full(ErrorKind::failed, "no space left on device");
+  coordinator_->on_saved(0, 1, 10);
+  coordinator_->on_not_saved(1, 1, 10, full);
+  for (const NodeId node : {0U, 1U}) coordinator_->on_not_saved(node, 1, 20, full);
+  coordinator_->on_not_saved(1, 1, 30, full);
+  coordinator_->on_saved(0, 1, 30);  // behind the other's failure
+  EXPECT_EQ(listener_.said, (std::vector<std::string>{
+                                "server/1 could not save its part of the cut of step 10, and the cut before stays: no "
+                                "space left on device; others that fail are not told, until one is complete"}));
+  EXPECT_EQ(listener_.given_up, (std::vector<std::uint64_t>{10, 20, 20, 30, 30}));
+  listener_.disk_full = true;  // for the manifest
+  for (const NodeId node : {0U, 1U}) coordinator_->on_saved(node, 1, 40);
+  EXPECT_EQ(listener_.said.size(), 1U);
+  EXPECT_EQ(listener_.given_up.back(), 40U);
+  listener_.disk_full = false;
+  for (const NodeId node : {0U, 1U}) coordinator_->on_saved(node, 1, 50);
+  EXPECT_EQ(listener_.said.back(), "the cut of step 50 is complete again");
+  EXPECT_EQ(coordinator_->status().cut, 50U);
+}
+
+TEST_F(CoordinatorTest, AStepThatCouldNotBeSavedIsSavedWhenItIsDoneAgain) {
+  make(saving_servers());
+  all_ready();
+  coordinator_->on_not_saved(0, 1, 10, Error(ErrorKind::failed, "no space left on device"));
+  for (const std::size_t unit : {0U, 1U}) exit(unit, {.signal = 9});
+  pass(milliseconds(100));
+  for (const NodeId node : {0U, 1U}) ready(node, 2);
+  for (const NodeId node : {0U, 1U}) coordinator_->on_saved(node, 2, 10);
+  EXPECT_EQ(coordinator_->status().cut, 10U);
+}
+
+TEST_F(CoordinatorTest, AResumedRunStartsFromItsCut) {
+  make(saving_servers());
+  start({.step = 7, .path = "old", .members = {0, 1}});
+  EXPECT_EQ(commands(), "start server/0 1 from old\nstart server/1 1 from old\nstart worker 1\n");
+}
+
+// Three servers of which one is enough.
+class ElasticCutTest : public CoordinatorTest {
+ protected:
+  void begin(FailurePolicy policy = restart(0)) {
+    Topology topology;
+    topology.groups = {{.name = "server", .on_failure = policy, .replicas = "1..3", .least = 1}};
+    for (const NodeId node : {0U, 1U, 2U}) {
+      topology.nodes.push_back({.name = "server/" + std::to_string(node), .group = 0, .unit = node, .member = true});
+    }
+    make(topology);
+    all_ready();
+  }
+  void save(std::uint64_t step, const std::vector<NodeId>& nodes) {
+    for (const NodeId node : nodes) {
+      coordinator_->on_saved(node, coordinator_->status().nodes[node].incarnation, step);
+    }
+    commands();
+  }
+  std::uint64_t cut() const { return coordinator_->status().cut; }
+};
+
+TEST_F(ElasticCutTest, WhoLeavesIsNotInTheCutThatTheOthersHaveSaved) {
+  begin();
+  save(10, {0, 1});
+  EXPECT_EQ(cut(), 0u);
+  exit(2, {.signal = 9});
+  EXPECT_EQ(cut(), 10u);
+  save(20, {0, 1});
+  EXPECT_EQ(cut(), 20u);
+}
+
+TEST_F(ElasticCutTest, WhoComesLateStartsFromNothingAndIsInTheCutsFromItsFirst) {
+  begin();
+  save(10, {0, 1, 2});
+  exit(2, {.signal = 9});
+  commands();
+  EXPECT_EQ(coordinator_->restart_node("server/2"), "server/2 is restarted");
+  EXPECT_EQ(commands(), "start server/2 2\n");
+  save(20, {0, 1});
+  EXPECT_EQ(cut(), 20u);
+  ready(2, 2);
+  save(30, {0, 1});
+  EXPECT_EQ(cut(), 20u);
+  save(40, {2});
+  EXPECT_EQ(cut(), 30u);
+  save(40, {0});
+  EXPECT_EQ(cut(), 30u);
+  save(40, {1});
+  EXPECT_EQ(cut(), 40u);
+  EXPECT_TRUE(listener_.given_up.empty());
+}
+
+TEST_F(ElasticCutTest, WhoIsNotInTheCutStartsFromNothingWhenAllGoBackToIt) {
+  begin();
+  exit(2, {.signal = 9});
+  save(10, {0, 1});
+  coordinator_->restart_node("server/2");
+  ready(2, 2);
+  coordinator_->restart_node("server/0");
+  EXPECT_EQ(commands(), "start server/2 2\nkill server/0\nkill server/1\nkill server/2\n");
+  for (const std::size_t unit : {0u, 1u}) exit(unit, {.signal = 9});
+  exit(2, {.signal = 9}, 2);
+  EXPECT_EQ(commands(), "start server/0 2 from cut-10\nstart server/1 2 from cut-10\nstart server/2 3\n");
+}
+
+TEST_F(ElasticCutTest, WhoHasNoPlaceIsLeftOutWhenAllGoBack) {
+  begin(restart(1));
+  save(10, {0, 1, 2});
+  exit(0, {.signal = 9});
+  for (const std::size_t unit : {1u, 2u}) exit(unit, {.signal = 9});
+  host_->slots = 2;
+  host_->release(0);  // with its host
+  commands();
+  pass(milliseconds(100));
+  EXPECT_EQ(host_->take(), "start server/1 2 from cut-10\nstart server/2 2 from cut-10\n");
+  EXPECT_EQ(coordinator_->status().nodes[0].state, NodeStatus::State::absent);
+}
+
+TEST_F(ElasticCutTest, WhoComesWhileAllGoBackGoesWithThem) {
+  begin();
+  save(10, {0, 1, 2});
+  exit(2, {.signal = 9});
+  coordinator_->restart_node("server/0");
+  exit(0, {.signal = 9});
+  commands();
+  coordinator_->restart_node("server/2");
+  EXPECT_EQ(commands(), "");
+  exit(1, {.signal = 9});
+  EXPECT_EQ(commands(), "start server/0 2 from cut-10\nstart server/1 2 from cut-10\nstart server/2 2 from cut-10\n");
+}
+
+}  // namespace
+}  // namespace lp::internal

@@ -1,0 +1,70 @@
+#pragma once
+// A coordinator whose host and listener only write down what they hear, for tests that say what happens to its nodes.
+// One thread.
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "launchers/supervisor/coordinator.h"
+#include "tests/launchers/supervisor/fake_executor.h"
+
+namespace lp::internal {
+
+// A server that is called by two workers; each a unit of its own. Node ids: server 0, worker/0 1, worker/1 2.
+inline Topology server_and_workers(FailurePolicy policy = kStopProgram) {
+  Topology topology;
+  topology.groups = {{.name = "server", .on_failure = policy}, {.name = "worker", .on_failure = policy}};
+  topology.nodes = {{.name = "server", .group = 0, .unit = 0},
+                    {.name = "worker/0", .group = 1, .unit = 1, .active = true, .calls = {0}},
+                    {.name = "worker/1", .group = 1, .unit = 2, .active = true, .calls = {0}}};
+  return topology;
+}
+
+class CoordinatorTest : public testing::Test {
+ protected:
+  void make(Topology topology, Coordinator::Options options = {}) {
+    topology_ = std::move(topology);
+    topology_.complete();
+    host_.emplace(topology_);
+    coordinator_.emplace(topology_, std::move(options), *host_, listener_);
+  }
+  void start(RestorePoint cut = {}) {
+    coordinator_->start(std::move(cut), now_);
+    coordinator_->flush();
+  }
+  void ready(NodeId node, std::uint32_t incarnation = 1) {
+    coordinator_->on_ready(node, incarnation, "endpoint-" + std::to_string(node));
+  }
+  void all_ready() {
+    start();
+    for (NodeId node = 0; node < topology_.nodes.size(); ++node) ready(node);
+    coordinator_->flush();
+    host_->take();
+  }
+  void pass(Duration time) {
+    now_ += time;
+    coordinator_->advance(now_);
+    coordinator_->flush();
+  }
+  std::string commands() {
+    coordinator_->flush();
+    return host_->take();
+  }
+  void exit(std::size_t unit, ExitStatus status = {}, std::uint32_t incarnation = 1) {
+    coordinator_->on_exited(unit, incarnation, status);
+  }
+  void all_exit() {
+    for (std::size_t unit = 0; unit < topology_.units.size(); ++unit) exit(unit);
+  }
+
+  Topology topology_;
+  FakeListener listener_;
+  std::optional<FakeHost> host_;
+  std::optional<Coordinator> coordinator_;
+  Time now_{};
+};
+
+}  // namespace lp::internal

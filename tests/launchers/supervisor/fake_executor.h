@@ -1,0 +1,89 @@
+#pragma once
+// A Host that does nothing but write down what it is told, and a Listener that writes down what it hears.
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "launchers/control/measurement.h"
+#include "launchers/supervisor/coordinator.h"
+#include "lp/base/error.h"
+
+namespace lp::internal {
+
+struct FakeHost final : Host {
+  explicit FakeHost(const Topology& topology) : topology_(topology) {}
+
+  std::string make_key(std::size_t) override { return keyed ? "key-" + std::to_string(++keys_) : std::string(); }
+  std::string place(std::size_t unit, bool needed) override {
+    const bool has = placed_.contains(unit);
+    if (!has && !needed && placed_.size() >= slots) return "all slots are in use";
+    placed_.insert(unit);
+    return {};
+  }
+  void release(std::size_t unit) override { placed_.erase(unit); }
+  std::string delay(std::size_t) override { return delayed; }
+  void start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) override {
+    note("start " + name(unit) + " " + std::to_string(incarnation) + (cut.empty() ? "" : " from " + cut.string()));
+  }
+  void update(std::size_t unit, std::span<const PeerState> peers) override {
+    for (const PeerState& peer : peers) {
+      epoch = std::max(epoch, peer.epoch);
+      note("tell " + name(unit) + ": " + topology_.nodes[peer.node].name + " " + std::to_string(peer.incarnation) +
+           (peer.gone               ? " gone"
+            : peer.endpoint.empty() ? " down"
+                                    : " at " + peer.endpoint) +
+           (peer.key.empty() ? "" : " with " + peer.key));
+    }
+  }
+  void run(NodeId node) override { note("run " + topology_.nodes[node].name); }
+  void may_save(NodeId node) override { note("may save " + topology_.nodes[node].name); }
+  void stop(std::size_t unit, const std::string&, bool) override { note("stop " + name(unit)); }
+  void kill(std::size_t unit) override { note("kill " + name(unit)); }
+  void probe(NodeId node) override { note("probe " + topology_.nodes[node].name); }
+  void measure(std::span<const std::size_t> units) override { note("measure " + std::to_string(units.size())); }
+  void abandon(const std::string&) override { note("abandon"); }
+
+  bool keyed = false;       // units have keys
+  std::string delayed{};    // why units wait
+  std::size_t slots = 9;    // for units of elastic groups
+  std::uint64_t epoch = 0;  // the newest that was told
+
+  // What was told since the last call, one command a line.
+  std::string take() { return std::exchange(log_, {}); }
+
+ private:
+  const std::string& name(std::size_t unit) const { return topology_.units[unit].name; }
+  void note(const std::string& line) { log_ += line + "\n"; }
+
+  const Topology& topology_;
+  std::string log_;
+  int keys_ = 0;
+  std::set<std::size_t> placed_;
+};
+
+struct FakeListener final : Coordinator::Listener {
+  void on_phase(Phase phase) override { phases.push_back(phase); }
+  void begin_report() override { ++reports; }
+  void on_peers(std::span<const PeerState> peers) override { told += peers.size(); }
+  RestorePoint on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) override {
+    if (disk_full) throw Error(ErrorKind::failed, "no space left on device");
+    return RestorePoint{step, "cut-" + std::to_string(step), members};
+  }
+  void on_cut_given_up(std::uint64_t step) override { given_up.push_back(step); }
+  void add_output(std::size_t, Cause& cause) override { cause.last_lines = {"last words"}; }
+  void say(const std::string& line) override { said.push_back(line); }
+  void on_measured(std::size_t, Measurement) override {}
+  void on_event(RunEvent event) override { events.push_back(std::move(event)); }
+
+  std::vector<Phase> phases;
+  std::vector<std::string> said;
+  std::vector<RunEvent> events;
+  std::vector<std::uint64_t> given_up;
+  std::size_t told = 0;
+  int reports = 0;
+  bool disk_full = false;
+};
+
+}  // namespace lp::internal
