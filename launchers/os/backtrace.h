@@ -1,7 +1,7 @@
 #pragma once
 // From the addresses of a crash to functions, files and lines. The crashed process writes where its program was loaded
-// (crash_handler.h); who reports the crash has the same binary, and asks addr2line of binutils, where that is installed.
-// Functions; any thread.
+// (crash_handler.h); who reports the crash has the same binary, and asks addr2line of binutils, where that is
+// installed. Functions; any thread.
 
 #include <cstdint>
 #include <optional>
