@@ -10,6 +10,7 @@
 #include "launchers/control/measurement.h"
 #include "launchers/kubernetes/pods.h"
 #include "launchers/launch_check.h"
+#include "launchers/os/backtrace.h"
 #include "launchers/plan/earlier_run.h"
 #include "launchers/plan/placement.h"
 #include "launchers/record/failure_output.h"

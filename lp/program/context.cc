@@ -51,7 +51,7 @@ class TurnTask final : public internal::Task {
     if (request_->claim()) {
       internal::Frame frame{.node = &core_, .chain = chain(), .holds_turn = true};
       const internal::FrameScope scope(frame);
-      core_.turn().begin_work(kExclusive, internal::Standing::kNobody, about_now());
+      core_.turn().begin_work(kExclusive, Standing::kNobody, about_now());
       request_->run();
     }
     delete this;
@@ -109,7 +109,7 @@ void Context::take_turn(Function<void()> f) {
       ~Release() { turn.release(); }
     } release{turn};
     const internal::FrameScope scope(frame);
-    turn.begin_work(kExclusive, internal::Standing::kNobody, about_now());
+    turn.begin_work(kExclusive, Standing::kNobody, about_now());
     f();
     return;
   }

@@ -243,10 +243,8 @@ void Call::refuse(const Error& error) noexcept {
 }
 
 Error Call::late() const {
-  Standings all;
-  add_obstacles(all);
   return late_after(peer_->late_error(*info_, scope_, may_have_run()), scope_.allowed,
-                    text_of(all, caller_.node, peer_->hub()));
+                    text_of(obstacles_at_deadline(), caller_.node, peer_->hub()));
 }
 std::optional<CallName> Call::call_name() const {
   if (came_as_bytes()) return std::nullopt;
@@ -326,26 +324,25 @@ void Pending::want() noexcept {
   if (const auto connection = carrier()) connection->expect(*this);
 }
 Error Pending::late() const {
-  Standings all;
-  add_obstacles(all);
   return late_after(peer_.late_error(info_, scope_, may_have_run()), scope_.allowed,
-                    text_of(all, caller_.node, peer_.hub()));
+                    text_of(obstacles_at_deadline(), caller_.node, peer_.hub()));
 }
 std::optional<CallName> Pending::call_name() const {
   return CallName{.callee = peer_.id(), .method = std::string(info_.name)};
 }
-void Pending::inquire() noexcept {
-  if (const auto connection = carrier()) connection->inquire(*this);
-}
-void Pending::on_obstacles(Standings obstacles) {
-  auto known = std::make_unique<Standings>(std::move(obstacles));
-  const std::lock_guard lock(mutex_);
-  obstacles_.swap(known);
+void Pending::inquire() {
+  if (const auto connection = carrier()) {
+    connection->inquire(*this);
+  } else {
+    StateBase::inquire();
+  }
 }
 void Pending::add_obstacles(Standings& all) const {
-  if (peer_.local() != nullptr) return add_obstacles_here(peer_, all);
-  const std::lock_guard lock(mutex_);
-  if (obstacles_ != nullptr) add_standings(*obstacles_, all);
+  if (peer_.local() != nullptr) {
+    add_obstacles_here(peer_, all);
+  } else {
+    add_noted(all);
+  }
 }
 void Pending::watch_deadline() { timer_.watch(peer_.hub(), *this, scope_.deadline); }
 void Pending::on_served(StateBase& served) noexcept {

@@ -157,6 +157,7 @@ class Call : public StateBase, public Task {
   Time deadline() const noexcept override { return came_as_bytes() ? kNever : scope_.deadline; }
   Error late() const override;
   std::optional<CallName> call_name() const override;
+  bool is_call() const noexcept override { return !came_as_bytes(); }
   void add_obstacles(Standings& all) const override;
   bool may_have_run() const noexcept override { return ran_ || arrived_.load(std::memory_order_relaxed); }
   void watch_deadline() override;
@@ -210,8 +211,6 @@ class Pending : public StateBase {
   virtual void on_item(const Frames&, std::size_t) noexcept {}  // of a stream
   virtual void on_served(StateBase& served) noexcept;           // by this process
   void on_error(const Error& error) noexcept { fail(ran_ ? with_may_have_run(error) : error); }
-  // The answer to inquire().
-  void on_obstacles(Standings obstacles);
   // An attempt was lost in the middle.
   void ran() noexcept { ran_ = true; }
 
@@ -251,7 +250,8 @@ class Pending : public StateBase {
   void want() noexcept override;
   Error late() const override;
   std::optional<CallName> call_name() const override;
-  void inquire() noexcept override;
+  bool is_call() const noexcept override { return true; }
+  void inquire() override;
   void add_obstacles(Standings& all) const override;
   bool may_have_run() const noexcept override { return ran_ || sent.load(); }
   void watch_deadline() override;
@@ -270,8 +270,7 @@ class Pending : public StateBase {
   bool one_way_;
   bool ran_;  // at an earlier attempt
   CallScope scope_;
-  std::unique_ptr<Standings> obstacles_{};  // at its callee, as it said last; null: it did not
-  std::atomic<bool> waits_here_ = false;    // with `leaving`
+  std::atomic<bool> waits_here_ = false;  // with `leaving`
 
  public:
   Budget::Share leaving{};  // until it leaves

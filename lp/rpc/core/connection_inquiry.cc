@@ -47,7 +47,7 @@ void Connection::on_standings(const Frames& message) {
     call = *found;
     state = Ref<StateBase>::share(call);
   }
-  call->on_obstacles(std::move(all));
+  call->note_obstacles(std::move(all));
 }
 
 }  // namespace lp::internal

@@ -115,6 +115,32 @@ void StateBase::cancel(const Error& error) noexcept {
   if (fail(may_have_run() ? with_may_have_run(error) : error)) cancelled();
 }
 
+void StateBase::note_obstacles(Standings all) {
+  auto noted = std::make_unique<Standings>(std::move(all));
+  const std::lock_guard lock(mutex_);
+  obstacles_.swap(noted);
+}
+
+void StateBase::inquire() {
+  Standings all;
+  add_obstacles(all);
+  note_obstacles(std::move(all));
+}
+
+void StateBase::add_noted(Standings& all) const {
+  const std::lock_guard lock(mutex_);
+  if (obstacles_ != nullptr) add_standings(*obstacles_, all);
+}
+
+Standings StateBase::obstacles_at_deadline() const {
+  Standings all;
+  add_obstacles(all);
+  if (!all.empty() && all.back().awaited != Standing::kNobody) return all;
+  Standings noted;
+  add_noted(noted);
+  return noted.empty() ? all : noted;
+}
+
 Error StateBase::late() const { return Error(ErrorKind::deadline, "no value in time"); }
 
 void StateBase::on_ready(std::unique_ptr<Continuation> continuation) {
@@ -173,7 +199,7 @@ bool StateBase::wait_until(Time time, Stage stage) {
     waiter_ = &event;
   }
   // When it takes long, what keeps it is asked for now and then, so that the error at the deadline can tell.
-  const Duration pause = connection == nullptr ? kForever : until(limit) / kInquiries;
+  const Duration pause = is_call() ? until(limit) / kInquiries : kForever;
   bool stopped = false;
   for (bool in_time = false; !in_time;) {
     const Time next = std::min(limit, after(pause));

@@ -138,6 +138,8 @@ class StateBase : public Recycled {
   virtual std::optional<CallName> call_name() const { return std::nullopt; }
   // Of a call: what keeps it from its reply, as far as this process knows.
   virtual void add_obstacles(Standings&) const {}
+  // They are remembered until the deadline.
+  void note_obstacles(Standings all);
   // The deadline has come.
   void expire() noexcept { cancel(late()); }
   // The consumer takes so many items more. Streams only.
@@ -170,7 +172,11 @@ class StateBase : public Recycled {
   virtual void count() noexcept {}      // about to be published
   virtual void completed() noexcept {}  // published
   virtual void cancelled() noexcept {}  // the consumer gave up
-  virtual void inquire() noexcept {}    // asks what keeps it from its reply
+  virtual bool is_call() const noexcept { return false; }
+  virtual void inquire();  // of a call: what keeps it from its reply?
+  // Those that were noted, where those of this moment do not say what is waited for: at the deadline, all end at once.
+  Standings obstacles_at_deadline() const;
+  void add_noted(Standings& all) const;
 
   mutable std::mutex mutex_;
 
@@ -189,6 +195,7 @@ class StateBase : public Recycled {
   Event* waiter_ = nullptr;
   Continuation* continuations_ = nullptr;  // newest first
   std::unique_ptr<Error> error_;
+  std::unique_ptr<Standings> obstacles_;
 };
 
 template <class S>
