@@ -14,8 +14,8 @@
 #include "launchers/main.h"
 #include "lp/lp.h"
 #include "lp/wire/eigen.h"
-#include "programs/mlp.h"
-#include "programs/serial.h"
+#include "programs/models/mlp.h"
+#include "programs/models/serial.h"
 
 struct Config {
   int clients = 4;

@@ -15,9 +15,9 @@
 
 #include "launchers/main.h"
 #include "lp/lp.h"
-#include "programs/evaluation.h"
-#include "programs/mlp.h"
-#include "programs/synchronous.h"
+#include "programs/models/mlp.h"
+#include "programs/training/evaluation.h"
+#include "programs/training/synchronous.h"
 
 struct Config {
   int workers = 4;

@@ -19,12 +19,12 @@
 #include "lp/lp.h"
 #include "nodes/checkpointer.h"
 #include "nodes/metrics.h"
-#include "nodes/rounds.h"
-#include "programs/evaluation.h"
-#include "programs/kept_model.h"
-#include "programs/pipeline.h"
+#include "nodes/parameters/federated_server.h"
+#include "programs/models/kept_model.h"
 #include "programs/schemes.h"
-#include "programs/worker.h"
+#include "programs/schemes/pipeline.h"
+#include "programs/training/evaluation.h"
+#include "programs/training/worker.h"
 
 struct Result {
   double accuracy = 0;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "launchers/admin/relay.h"
+#include "launchers/control/process_roles.h"
 #include "launchers/programs.h"
 #include "launchers/remote/agent_dialer.h"
 #include "lp/base/error.h"
@@ -22,7 +23,7 @@ std::string argument_of_launcher() {
   std::getline(line, word, '\0');
   while (std::getline(line, word, '\0')) {
     if (word == kAgentFlag) return word;
-    for (const std::string_view flag : {kNodeFlag, kAgentThereFlag, std::string_view(kDialFlag), kRelayFlag}) {
+    for (const std::string_view flag : {kNodeFlag, kAgentThereFlag, kDialFlag, kRelayFlag}) {
       if (word.starts_with(flag)) return word;
     }
   }

@@ -12,9 +12,9 @@
 #include "launchers/admin/relay.h"
 #include "launchers/agent/agent.h"
 #include "launchers/agent/node_process.h"
+#include "launchers/control/process_roles.h"
 #include "launchers/os/spawn.h"
 #include "launchers/remote/agent_dialer.h"
-#include "lp/base/error.h"
 
 namespace lp {
 namespace {
@@ -29,21 +29,6 @@ bool is_control_connection(int fd) {
 
 }  // namespace
 
-Programs& Programs::add_builder(const std::string& name, Builder builder) {
-  if (!builders_.try_emplace(name, std::move(builder)).second) {
-    throw Error(ErrorKind::failed, "two programs of this binary have the name " + name);
-  }
-  return *this;
-}
-
-Program Programs::build(const std::string& name, const std::string& configuration) const {
-  const auto at = builders_.find(name);
-  if (at != builders_.end()) return at->second(configuration);
-  std::string known;
-  for (const auto& [other, builder] : builders_) known += (known.empty() ? "" : ", ") + other;
-  throw Error(ErrorKind::failed, "this binary has no program '" + name + "'; it has: " + known);
-}
-
 std::optional<int> become_node_if_asked(int argc, char** argv, const Programs& programs) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
@@ -54,7 +39,7 @@ std::optional<int> become_node_if_asked(int argc, char** argv, const Programs& p
       if (error == std::errc{} && lease > 0) return internal::run_agent_there(std::chrono::seconds(lease));
     }
     if (argument.starts_with(internal::kDialFlag)) {
-      return internal::dial_as_asked(std::string(argument.substr(std::string_view(internal::kDialFlag).size())));
+      return internal::dial_as_asked(std::string(argument.substr(internal::kDialFlag.size())));
     }
     if (argument.starts_with(internal::kRelayFlag)) {
       return internal::run_relay(argument.substr(internal::kRelayFlag.size()));

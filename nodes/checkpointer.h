@@ -17,8 +17,8 @@
 #include "lp/program/context.h"
 #include "lp/rpc/clients.h"
 #include "lp/rpc/core/method.h"
-#include "nodes/parameter_server.h"
-#include "nodes/parameters.h"
+#include "nodes/parameters/parameter_server.h"
+#include "nodes/parameters/parameters.h"
 
 namespace lp {
 

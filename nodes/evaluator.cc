@@ -4,7 +4,7 @@
 
 #include "lp/base/error.h"
 #include "lp/base/message.h"
-#include "nodes/parameters.h"
+#include "nodes/parameters/parameters.h"
 
 namespace lp {
 

@@ -17,7 +17,7 @@
 #include "lp/rpc/clients.h"
 #include "lp/rpc/core/method.h"
 #include "nodes/metrics.h"
-#include "nodes/parameter_server.h"
+#include "nodes/parameters/parameter_server.h"
 
 namespace lp {
 

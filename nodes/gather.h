@@ -9,8 +9,8 @@
 //   all-to-all const std::vector<Part> for_me = inboxes[index].call<&lp::Gather<Part>::collect>(round);
 //
 // A member that is restarted gives its part again, and gets the same answer: the last two rounds are kept. A member
-// that never comes back is waited for until the call's deadline (nodes/collective.h hears of deaths). Rounds are
-// numbers that grow. Nodes: their handlers run in their turn.
+// that never comes back is waited for until the call's deadline (nodes/collective/collective.h hears of deaths). Rounds
+// are numbers that grow. Nodes: their handlers run in their turn.
 
 #include <algorithm>
 #include <cstddef>

@@ -10,7 +10,7 @@
 
 #include "lp/program/program.h"
 #include "programs/train.h"
-#include "programs/training.h"
+#include "programs/training/training.h"
 
 namespace lp {
 

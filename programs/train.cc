@@ -15,8 +15,8 @@
 #include "nodes/checkpointer.h"
 #include "nodes/evaluator.h"
 #include "nodes/metrics.h"
-#include "programs/evaluation.h"
 #include "programs/schemes.h"
+#include "programs/training/evaluation.h"
 
 namespace lp {
 namespace {

@@ -14,12 +14,12 @@
 #include "lp/config/config.h"
 #include "lp/program/program.h"
 #include "nodes/evaluator.h"
-#include "programs/data.h"
-#include "programs/kept_model.h"
-#include "programs/model.h"
-#include "programs/serial.h"
-#include "programs/shared_examples.h"
-#include "programs/training.h"
+#include "programs/data/data.h"
+#include "programs/data/shared_examples.h"
+#include "programs/models/kept_model.h"
+#include "programs/models/model.h"
+#include "programs/models/serial.h"
+#include "programs/training/training.h"
 
 namespace lp {
 

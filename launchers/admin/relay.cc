@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "launchers/admin/admin_client.h"
-#include "launchers/kubernetes/manifests.h"
+#include "launchers/control/process_roles.h"
 #include "launchers/os/shell_quote.h"
 #include "launchers/record/run_directory.h"
 #include "lp/base/scheduler.h"
@@ -55,8 +55,7 @@ std::vector<std::string> relay_command(const RunRecord& record, const std::strin
     std::istringstream words(record.kubectl);
     for (std::string word; words >> word;) command.push_back(word);
     // The program is the first process of its container, wherever the image has it.
-    command.insert(command.end(), {"exec", "--stdin", host, "--", "/proc/1/exe",
-                                   std::string(kRelayFlag) + directory_in_pod(record.run)});
+    command.insert(command.end(), {"exec", "--stdin", host, "--", "/proc/1/exe", flag});
   } else if (!record.job.empty()) {
     command = {"srun",    "--jobid=" + record.job, "--overlap",    "--nodes=1", "--ntasks=1",
                "--mem=0", "--nodelist=" + host,    "--unbuffered", "--quiet",   "--mpi=none"};

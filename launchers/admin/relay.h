@@ -12,7 +12,6 @@
 
 namespace lp::internal {
 
-inline constexpr std::string_view kRelayFlag = "--lp-relay=";  // and the run's directory, as the coordinator sees it
 inline constexpr std::string_view kRelayReady = "lp-relay: ready";  // the line behind which the connection begins
 
 // Passes on what comes from standard input to the socket in `directory`, and what comes from there to standard output,

@@ -29,7 +29,7 @@
 #include "launchers/control/measurement.h"
 #include "launchers/control/message_stream.h"
 #include "launchers/control/messages.h"
-#include "launchers/kubernetes/pods.h"
+#include "launchers/control/process_roles.h"
 #include "launchers/os/descriptor_limit.h"
 #include "launchers/os/pidfd.h"
 #include "launchers/os/process_memory.h"

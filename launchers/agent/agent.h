@@ -16,7 +16,6 @@ int run_agent(int control);
 // The same for a launcher on another host, at the other end of standard input and output. When nothing is heard of it
 // for `lease`, it counts as ended. Returns kForsaken when the launcher has ended while nodes were running, or was not
 // heard of.
-constexpr int kForsaken = 75;
 int run_agent_there(Duration lease);
 
 }  // namespace lp::internal

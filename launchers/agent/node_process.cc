@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "launchers/agent/program_registry.h"
 #include "launchers/control/checkpoint_transfer.h"
 #include "launchers/control/control_generated.h"
 #include "launchers/control/measurement.h"
@@ -18,7 +19,6 @@
 #include "launchers/control/messages.h"
 #include "launchers/os/crash_handler.h"
 #include "launchers/os/event_loop.h"
-#include "launchers/programs.h"
 #include "lp/base/error.h"
 #include "lp/checkpoint/cut.h"
 #include "lp/program/runtime.h"

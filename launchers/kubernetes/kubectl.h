@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "launchers/record/job_state.h"
 #include "launchers/record/records.h"
-#include "launchers/slurm/job.h"
 
 namespace lp::internal {
 

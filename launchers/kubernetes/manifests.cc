@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string_view>
 
+#include "launchers/control/process_roles.h"
 #include "launchers/kubernetes/pods.h"
 #include "launchers/plan/process_resources.h"
 #include "launchers/remote/agent_dialer.h"
@@ -75,7 +76,7 @@ class Manifests {
     write_coordinator(flags);
     const std::vector<ProcessNeeds> needs = needs_of_processes(plan_);
     for (std::size_t i = 0; i < pods_.size(); ++i) {
-      write_job(pods_[i], {kDialFlag + run_.name + "@" + pods_[i]}, needs[i]);
+      write_job(pods_[i], {std::string(kDialFlag) + run_.name + "@" + pods_[i]}, needs[i]);
     }
     return out_.str();
   }

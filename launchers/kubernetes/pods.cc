@@ -9,6 +9,7 @@
 #include <iterator>
 #include <set>
 
+#include "launchers/control/process_roles.h"
 #include "launchers/record/records.h"
 #include "launchers/remote/agent_dialer.h"
 #include "lp/base/error.h"

@@ -17,9 +17,6 @@
 
 namespace lp::internal {
 
-inline constexpr const char* kAddressVariable = "LP_ADDRESS";
-inline constexpr const char* kMachineVariable = "LP_MACHINE";
-
 // The text in small letters, digits and, for everything else, "-": what names in a cluster are made of.
 std::string cluster_name(const std::string& text);
 

@@ -57,6 +57,7 @@ Descriptor keep_record(const Program& program, const Plan& plan, const LaunchOpt
       .begin({.run = options.name,
               .program = program.name(),
               .launch = "kubernetes",
+              .directory = directory_in_pod(options.name),
               .kubectl = kubectl,
               .seed = options.seed,
               .resumed = options.resume.string()},

@@ -3,6 +3,7 @@
 #include <system_error>
 
 #include "launchers/record/run_locations.h"
+#include "launchers/record/run_recorder.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "lp/config/yaml.h"

@@ -6,16 +6,12 @@
 #include <optional>
 #include <string>
 
-#include "launchers/run.h"
+#include "launchers/plan/launch_options.h"
 #include "lp/config/parse.h"
 
 namespace lp::internal {
 
-// In a run's directory: a file for --config, with the resolved configuration of the program, and below `launch` which
-// of the binary's programs it is, and the seed.
-inline constexpr const char* kConfigurationFile = "config.yaml";
-
-// What stands there; empty for a launch that has said neither.
+// What stands in kConfigurationFile; empty for a launch that has said neither.
 std::string resolved_configuration(const LaunchOptions& options);
 
 // The directory that --resume means: this one, or that of the run of this name. Throws Error when there is none.

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "launchers/plan/launch_options.h"
 #include "launchers/plan/launcher_choice.h"
-#include "launchers/run.h"
 #include "lp/config/config.h"
 
 namespace lp::internal {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "launchers/plan/hosts.h"
+#include "launchers/plan/launch_options.h"
 #include "launchers/plan/launcher_choice.h"
-#include "launchers/run.h"
 #include "launchers/supervisor/supervision_graph.h"
 #include "lp/config/placement.h"
 #include "lp/program/plan.h"

@@ -7,7 +7,6 @@
 #include <fstream>
 #include <utility>
 
-#include "launchers/plan/earlier_run.h"
 #include "launchers/record/run_directory.h"
 #include "lp/base/json.h"
 #include "lp/base/scheduler.h"
@@ -56,7 +55,7 @@ void Journal::begin(RunRecord record, const Plan& plan, const std::string& confi
   record.host = host_name();
   std::error_code ignored;
   record.binary = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  record.directory = directory_;
+  if (record.directory.empty()) record.directory = directory_;
   record.pid = getpid();
   record.began = began_;
   record.command = own_command();

@@ -17,6 +17,10 @@ struct Plan;
 
 namespace internal {
 
+// In a run's directory: a file for --config, with the resolved configuration of the program, and below `launch` which
+// of the binary's programs it is, and the seed.
+inline constexpr const char* kConfigurationFile = "config.yaml";
+
 // Of this machine.
 std::string host_name();
 

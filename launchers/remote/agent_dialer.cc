@@ -18,6 +18,7 @@
 
 #include "launchers/agent/agent.h"
 #include "launchers/control/message_stream.h"
+#include "launchers/control/process_roles.h"
 #include "launchers/os/signals.h"
 #include "launchers/os/spawn.h"
 #include "launchers/remote/tunnel.h"
@@ -190,7 +191,8 @@ int dial_and_run_agent(const Dial& dial) { return Dialer(dial).serve(); }
 int dial_as_asked(const std::string& who) {
   try {
     const std::size_t at = who.find('@');
-    if (at == std::string::npos) throw Error(ErrorKind::failed, kDialFlag + who + ": this is not RUN@HOST");
+    if (at == std::string::npos)
+      throw Error(ErrorKind::failed, std::string(kDialFlag) + who + ": this is not RUN@HOST");
     Dial dial{.coordinator = handed_over(kCoordinatorVariable), .run = who.substr(0, at), .host = who.substr(at + 1)};
     if (const std::string path = handed_over(kKeysVariable); path != kKeysFromInput) {
       dial.keys = read_keys(path);

@@ -20,7 +20,6 @@ namespace lp::internal {
 inline constexpr const char* kCoordinatorVariable = "LP_COORDINATOR";
 inline constexpr const char* kKeysVariable = "LP_KEYS";
 inline constexpr const char* kKeysFromInput = "-";
-inline constexpr const char* kDialFlag = "--lp-dial=";  // and RUN@HOST: what makes a process such a one
 
 // What the engine hands over in private, as a file of words: our public and our secret key, and the public keys of
 // those whom we talk to: the agents in their order, or the coordinator alone.

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "launchers/agent/agent.h"
+#include "launchers/control/process_roles.h"
 #include "launchers/os/executable.h"
 #include "launchers/os/shell_quote.h"
 #include "launchers/os/spawn.h"

@@ -24,10 +24,6 @@ namespace {
 
 constexpr auto kPatience = std::chrono::minutes(2);  // with a slurmctld that does not answer
 
-bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 // "0:15"
 void read_exit(const std::string& text, JobState& state) {
   std::sscanf(text.c_str(), "%d:%d", &state.code, &state.signal);
@@ -98,18 +94,6 @@ class Tail {
 };
 
 }  // namespace
-
-bool JobState::waits() const { return is_one_of(name, {"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED"}); }
-
-bool JobState::ended() const {
-  return is_one_of(name, {"", "COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL",
-                          "DEADLINE", "OUT_OF_MEMORY", "REVOKED", "SPECIAL_EXIT"});
-}
-
-std::string JobState::why() const {
-  if (!lost.empty()) return " (its first node, " + lost + ", has failed)";
-  return reason.empty() || reason == "None" ? "" : " (" + reason + ")";
-}
 
 std::string ask_slurm(const std::string& tool, const std::string& arguments) {
   FILE* pipe = popen((tool + " " + arguments + " 2>&1 </dev/null").c_str(), "re");

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "launchers/record/job_state.h"
 #include "lp/base/scheduler.h"
 
 namespace lp::internal {
@@ -17,20 +18,6 @@ constexpr const char* kJobErrors = "job.err";
 constexpr const char* kJobNumber = "job";
 
 constexpr auto kJobPeriod = std::chrono::milliseconds(500);  // between two looks at a job; slurmctld cannot call us
-
-struct JobState {
-  std::string name{};    // "RUNNING"; empty: Slurm knows no such job, any more
-  std::string reason{};  // empty: Slurm gives none
-  std::string host{};    // on which its script runs
-  bool heterogeneous = false;
-  std::string lost{};  // the job has ended without the node on which its script ran: this one
-  int code = 0;
-  int signal = 0;
-
-  bool waits() const;       // to begin, for the first time or again
-  bool ended() const;       // or is forgotten
-  std::string why() const;  // " (Resources)", or nothing
-};
 
 // Throws Error when Slurm does not answer.
 JobState look_at(const std::string& job);

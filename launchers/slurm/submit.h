@@ -3,7 +3,7 @@
 // called by lp::main, before there are threads.
 
 #include "launchers/plan/launch_flags.h"
-#include "launchers/run.h"
+#include "launchers/plan/launch_options.h"
 
 namespace lp::internal {
 

@@ -7,7 +7,7 @@
 #include "lp/checkpoint/checkpoint.h"
 #include "lp/checkpoint/cut.h"
 #include "lp/program/runtime_state.h"
-#include "lp/rpc/core/network.h"
+#include "lp/rpc/nearest_network.h"
 
 namespace lp {
 namespace {
@@ -25,7 +25,6 @@ internal::Hub::Options hub_options(const Program& program, const Runtime::Option
                              .deadline = options.deadline,
                              .patient = options.patient,
                              .serialize = options.serialize,
-                             .network = options.network,
                              .path = options.path,
                              .listen = options.listen,
                              .keys = options.keys,
@@ -61,6 +60,7 @@ Runtime::State::State(const Program& the_program, Options the_options, Observer&
       endpoints(program.nodes().size()),
       keys(program.nodes().size()),
       outside(program.nodes().size()) {
+  if (options.network) hub.join(std::make_unique<internal::NearestNetwork>(hub));
   for (const GroupSpec& group : program.groups()) members.emplace_back(static_cast<std::size_t>(group.size));
 }
 

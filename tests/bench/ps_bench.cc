@@ -13,7 +13,7 @@
 #include "launchers/run.h"
 #include "lp/base/json.h"
 #include "lp/base/random.h"
-#include "nodes/parameter_client.h"
+#include "nodes/parameters/parameter_client.h"
 
 namespace {
 

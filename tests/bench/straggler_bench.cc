@@ -23,12 +23,12 @@
 #include "lp/base/json.h"
 #include "lp/base/random.h"
 #include "lp/base/scheduler.h"
-#include "programs/asynchronous.h"
-#include "programs/bounded_delay.h"
-#include "programs/evaluation.h"
-#include "programs/mlp.h"
-#include "programs/stale_synchronous.h"
-#include "programs/synchronous.h"
+#include "programs/models/mlp.h"
+#include "programs/schemes/asynchronous.h"
+#include "programs/schemes/bounded_delay.h"
+#include "programs/schemes/stale_synchronous.h"
+#include "programs/training/evaluation.h"
+#include "programs/training/synchronous.h"
 
 namespace {
 

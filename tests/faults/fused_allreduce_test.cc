@@ -1,6 +1,6 @@
 // Tensors that are summed while workers go on, in threads and in processes, one of which is killed in the middle.
 
-#include "nodes/fused_allreduce.h"
+#include "nodes/collective/fused_allreduce.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

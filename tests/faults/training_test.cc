@@ -1,6 +1,6 @@
 // A server is killed in the last moment in which that matters: when some workers have finished and others have not.
 
-#include "programs/training.h"
+#include "programs/training/training.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -15,8 +15,8 @@
 
 #include "launchers/test_run.h"
 #include "lp/base/error.h"
-#include "programs/mlp.h"
-#include "programs/synchronous.h"
+#include "programs/models/mlp.h"
+#include "programs/training/synchronous.h"
 #include "tests/directory.h"
 #include "tests/faults/programs_for_test.h"
 #include "tests/launchers/tools_for_test.h"

@@ -1,31 +1,55 @@
 """Includes go one way, are written from the top of the tree, and keep heavy libraries out of headers."""
 
+import collections
 import re
 import unittest
 
 import tree
 
-PARTS = ["lp/base", "lp/wire", "lp/rpc", "lp/checkpoint", "lp/program", "lp/draw", "lp/config"]
+PARTS = ["lp/base", "lp/wire", "lp/rpc", "lp/rpc/core", "lp/rpc/link", "lp/checkpoint", "lp/program", "lp/draw", "lp/config"]
 LP = PARTS + ["lp"]
+RPC = ["lp/rpc", "lp/rpc/core", "lp/rpc/link"]
+NODES = ["nodes", "nodes/parameters", "nodes/collective"]
+PROGRAMS = ["programs", "programs/data", "programs/models", "programs/training", "programs/schemes"]
+
+# The rooms of launchers/: each may include those before it. Engines never include one another.
+ROOMS = ["launchers/" + room for room in
+         ["os", "record", "control", "supervisor", "plan", "agent", "remote", "executor", "admin"]]
+ENGINES = ["launchers/slurm", "launchers/kubernetes"]
 
 # What the files of a folder may include, beside their own folder. The longest prefix counts.
 MAY_INCLUDE = {
     "lp": PARTS,  # lp/lp.h, which is for those above
     "lp/base": [],
     "lp/wire": ["lp/base"],
-    "lp/rpc": ["lp/base", "lp/wire"],
+    "lp/rpc/link": ["lp/base", "lp/wire"],  # what the core and the transports share
+    "lp/rpc/core": ["lp/base", "lp/wire", "lp/rpc/link"],
+    "lp/rpc/shm": ["lp/base", "lp/wire", "lp/rpc/link", "lp/rpc/core"],
+    "lp/rpc/tcp": ["lp/base", "lp/wire", "lp/rpc/link", "lp/rpc/core"],
+    "lp/rpc": ["lp/base", "lp/wire", "lp/rpc/link", "lp/rpc/core", "lp/rpc/shm", "lp/rpc/tcp"],
     "lp/checkpoint": ["lp/base", "lp/wire"],
-    "lp/program": ["lp/base", "lp/wire", "lp/rpc", "lp/checkpoint"],
+    "lp/program": ["lp/base", "lp/wire", "lp/checkpoint"] + RPC,
     "lp/draw": ["lp/base", "lp/program"],
     "lp/config": ["lp/base"],
-    "nodes": LP,
-    "launchers": LP,
-    "programs": LP + ["nodes"],
-    "examples": LP + ["nodes", "programs", "launchers"],
-    "tests": LP + ["nodes", "programs", "launchers", "examples", "tools"],
-    "tools": LP + ["launchers"],
+    "nodes/parameters": LP,
+    "nodes/collective": LP,
+    "nodes": LP + NODES,
+    **{room: LP + ROOMS[:number] for number, room in enumerate(ROOMS)},
+    "launchers/remote": LP + ROOMS[:ROOMS.index("launchers/remote")] + ["lp/rpc/tcp"],  # a tunnel through a Router
+    **{engine: LP + ROOMS for engine in ENGINES},
+    "launchers": LP + ROOMS + ENGINES,
+    "tools/lp/commands": LP + ROOMS + ENGINES + ["launchers", "tools"],
+    "programs/data": LP + NODES,
+    "programs/models": LP + NODES + ["programs/data"],
+    "programs/training": LP + NODES + ["programs/data", "programs/models"],
+    "programs/schemes": LP + NODES + ["programs/data", "programs/models", "programs/training"],
+    "programs": LP + NODES + PROGRAMS,
+    "examples": LP + NODES + PROGRAMS + ["launchers"],
+    "tests": LP + NODES + PROGRAMS + ROOMS + ENGINES + ["lp/rpc/shm", "lp/rpc/tcp", "launchers", "examples", "tools"],
+    "tools": LP + ROOMS + ENGINES + ["launchers"],
 }
 
+MOST_ROOMS = 24
 HEAVY = re.compile(r"^(zmq\.hpp|zmq\.h|zmq_addon\.hpp|flatbuffers/|yaml-cpp/|boost/|nlohmann/)")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
 
@@ -56,7 +80,20 @@ def wrong_includes(name, text):
     return sentences
 
 
+def rooms(names):
+    """How many rooms each folder has: a source with its header is one."""
+    result = collections.defaultdict(set)
+    for name in names:
+        folder, _, file = name.rpartition("/")
+        result[folder].add(file.partition(".")[0])
+    return {folder: len(stems) for folder, stems in result.items()}
+
+
 class Includes(unittest.TestCase):
+    def test_no_folder_has_more_rooms_than_a_reader_takes_in(self):
+        counted = rooms(name for name, _ in tree.sources() if not name.startswith("tests/"))
+        self.assertEqual({}, {folder: count for folder, count in counted.items() if count > MOST_ROOMS})
+
     def test_the_tree_keeps_the_directions(self):
         sources = tree.sources()
         self.assertGreater(len(sources), 5)
@@ -68,6 +105,19 @@ class Includes(unittest.TestCase):
             ("lp/rpc/a.cc", '#include "lp/config/b.h"'),
             ("lp/config/a.cc", '#include "lp/program/b.h"'),
             ("lp/program/a.h", '#include "lp/lp.h"'),
+            ("lp/rpc/core/a.cc", '#include "lp/rpc/shm/b.h"'),
+            ("lp/rpc/core/a.cc", '#include "lp/rpc/b.h"'),
+            ("lp/rpc/shm/a.cc", '#include "lp/rpc/tcp/b.h"'),
+            ("lp/program/a.cc", '#include "lp/rpc/tcp/b.h"'),
+            ("lp/checkpoint/a.h", '#include "lp/program/b.h"'),
+            ("lp/program/a.cc", '#include "lp/draw/b.h"'),
+            ("nodes/parameters/a.h", '#include "nodes/b.h"'),
+            ("programs/training/a.h", '#include "programs/schemes/b.h"'),
+            ("launchers/supervisor/a.cc", '#include "launchers/plan/b.h"'),
+            ("launchers/os/a.cc", '#include "launchers/record/b.h"'),
+            ("launchers/agent/a.cc", '#include "launchers/b.h"'),
+            ("launchers/slurm/a.cc", '#include "launchers/kubernetes/b.h"'),
+            ("examples/a.cc", '#include "launchers/slurm/b.h"'),
             ("nodes/a.h", '  #  include "launchers/b.h"'),
             ("launchers/a.cc", '#include "nodes/b.h"'),
             ("lp/program/a.h", '#include "launchers/b.h"'),
@@ -86,6 +136,8 @@ class Includes(unittest.TestCase):
             ("lp/rpc/a.h", '#include "lp/wire/b.h"'),
             ("lp/rpc/a.cc", '#include "lp/rpc/b_generated.h"'),
             ("programs/a.h", '#include "nodes/b.h"'),
+            ("launchers/slurm/a.cc", '#include "launchers/plan/b.h"'),
+            ("lp/rpc/tcp/a.cc", '#include "lp/rpc/core/b.h"'),
             ("nodes/a.cc", '#include "lp/lp.h"'),
             ("examples/a.cc", '#include "launchers/b.h"'),
             ("launchers/a.cc", "#include <zmq.hpp>"),

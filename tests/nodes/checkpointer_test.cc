@@ -11,7 +11,7 @@
 
 #include "lp/lp.h"
 #include "tests/directory.h"
-#include "tests/nodes/two_servers.h"
+#include "tests/nodes/parameters/two_servers.h"
 
 namespace lp {
 namespace {

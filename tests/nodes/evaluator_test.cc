@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lp/lp.h"
-#include "tests/nodes/two_servers.h"
+#include "tests/nodes/parameters/two_servers.h"
 
 namespace lp {
 namespace {

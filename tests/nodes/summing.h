@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "lp/lp.h"
-#include "nodes/fused_allreduce.h"
+#include "nodes/collective/fused_allreduce.h"
 
 namespace lp::test {
 

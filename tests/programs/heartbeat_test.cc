@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "programs/in_graph.h"
-#include "programs/pipeline.h"
-#include "programs/work_units.h"
+#include "programs/schemes/in_graph.h"
+#include "programs/schemes/pipeline.h"
+#include "programs/schemes/work_units.h"
 #include "tests/programs/training_run.h"
 
 namespace lp {

@@ -11,12 +11,12 @@
 
 #include "launchers/run.h"
 #include "lp/base/random.h"
-#include "nodes/gossip_member.h"
+#include "nodes/collective/gossip_member.h"
 #include "nodes/shared_vector.h"
-#include "programs/gossip.h"
-#include "programs/hogwild.h"
-#include "programs/softsync.h"
-#include "programs/worker.h"
+#include "programs/schemes/gossip.h"
+#include "programs/schemes/hogwild.h"
+#include "programs/schemes/softsync.h"
+#include "programs/training/worker.h"
 #include "tests/launchers/tools_for_test.h"
 #include "tests/programs/programs_for_test.h"
 

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "lp/checkpoint/cut.h"
-#include "programs/asynchronous.h"
-#include "programs/in_graph.h"
-#include "programs/linear.h"
-#include "programs/one_bit.h"
-#include "programs/outer_product.h"
-#include "programs/stale_synchronous.h"
-#include "programs/synchronous.h"
+#include "programs/models/linear.h"
+#include "programs/schemes/asynchronous.h"
+#include "programs/schemes/in_graph.h"
+#include "programs/schemes/one_bit.h"
+#include "programs/schemes/outer_product.h"
+#include "programs/schemes/stale_synchronous.h"
+#include "programs/training/synchronous.h"
 #include "tests/directory.h"
 #include "tests/programs/training_run.h"
 

@@ -8,11 +8,11 @@
 
 #include "launchers/run.h"
 #include "lp/checkpoint/cut.h"
-#include "programs/gossip.h"
-#include "programs/hogwild.h"
-#include "programs/local_sgd.h"
-#include "programs/pipeline.h"
-#include "programs/ring.h"
+#include "programs/schemes/gossip.h"
+#include "programs/schemes/hogwild.h"
+#include "programs/schemes/local_sgd.h"
+#include "programs/schemes/pipeline.h"
+#include "programs/schemes/ring.h"
 #include "tests/directory.h"
 #include "tests/programs/training_run.h"
 

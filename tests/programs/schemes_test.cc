@@ -11,18 +11,18 @@
 #include <string>
 #include <vector>
 
-#include "programs/asynchronous.h"
-#include "programs/batches.h"
-#include "programs/bounded_delay.h"
-#include "programs/feeding.h"
-#include "programs/in_graph.h"
-#include "programs/one_bit.h"
-#include "programs/outer_product.h"
-#include "programs/partitioned.h"
-#include "programs/sliced.h"
-#include "programs/softsync.h"
-#include "programs/stale_synchronous.h"
-#include "programs/synchronous.h"
+#include "programs/data/batches.h"
+#include "programs/schemes/asynchronous.h"
+#include "programs/schemes/bounded_delay.h"
+#include "programs/schemes/feeding.h"
+#include "programs/schemes/in_graph.h"
+#include "programs/schemes/one_bit.h"
+#include "programs/schemes/outer_product.h"
+#include "programs/schemes/partitioned.h"
+#include "programs/schemes/sliced.h"
+#include "programs/schemes/softsync.h"
+#include "programs/schemes/stale_synchronous.h"
+#include "programs/training/synchronous.h"
 #include "tests/programs/training_run.h"
 
 namespace lp {

@@ -7,9 +7,9 @@
 
 #include "lp/base/error.h"
 #include "lp/config/bind.h"
-#include "programs/evaluation.h"
+#include "programs/models/serial.h"
 #include "programs/schemes.h"
-#include "programs/serial.h"
+#include "programs/training/evaluation.h"
 
 namespace lp {
 namespace {

@@ -18,11 +18,11 @@
 #include <vector>
 
 #include "lp/lp.h"
-#include "programs/evaluation.h"
-#include "programs/mlp.h"
-#include "programs/serial.h"
-#include "programs/training.h"
-#include "programs/worker.h"
+#include "programs/models/mlp.h"
+#include "programs/models/serial.h"
+#include "programs/training/evaluation.h"
+#include "programs/training/training.h"
+#include "programs/training/worker.h"
 #include "tests/lp/program/local_run.h"
 
 namespace lp::test {

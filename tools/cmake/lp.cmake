@@ -1,5 +1,5 @@
 # What every target of lp has in common. lp_target(base DEPENDS ...) makes one target, lp_base, alias lp::base, from the
-# sources, headers and schemas of a folder and of the rooms below it.
+# sources, headers and schemas of a folder and of the rooms below it, or of its ROOMS alone.
 
 function(lp_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
@@ -42,9 +42,16 @@ function(lp_use_precompiled target from)
 endfunction()
 
 function(lp_target name)
-  cmake_parse_arguments(ARG "OBJECT_API" "" "DEPENDS;SCHEMAS" ${ARGN})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cc)
-  file(GLOB_RECURSE headers CONFIGURE_DEPENDS *.h)
+  cmake_parse_arguments(ARG "OBJECT_API" "" "DEPENDS;SCHEMAS;ROOMS" ${ARGN})
+  if(ARG_ROOMS)
+    list(TRANSFORM ARG_ROOMS APPEND /*.cc OUTPUT_VARIABLE sources)
+    list(TRANSFORM ARG_ROOMS APPEND /*.h OUTPUT_VARIABLE headers)
+    file(GLOB sources CONFIGURE_DEPENDS ${sources})
+    file(GLOB headers CONFIGURE_DEPENDS ${headers})
+  else()
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cc)
+    file(GLOB_RECURSE headers CONFIGURE_DEPENDS *.h)
+  endif()
   foreach(schema ${ARG_SCHEMAS})
     get_filename_component(stem ${schema} NAME_WE)
     get_filename_component(folder ${CMAKE_CURRENT_SOURCE_DIR}/${schema} DIRECTORY)

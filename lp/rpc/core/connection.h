@@ -15,7 +15,7 @@
 
 #include "lp/rpc/core/call.h"
 #include "lp/rpc/core/call_slots.h"
-#include "lp/rpc/core/link.h"
+#include "lp/rpc/link/link.h"
 #include "lp/wire/envelope.h"
 
 namespace lp::internal {

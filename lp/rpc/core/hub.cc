@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "lp/base/shared_heap.h"
-#include "lp/rpc/core/network.h"
 
 namespace lp::internal {
 namespace {
@@ -26,7 +25,6 @@ Hub::Hub(Options options)
     peers_.emplace_back(*this, node);
     callers_.emplace_back(0);
   }
-  if (options_.network) network_ = std::make_unique<Network>(*this);
 }
 
 Hub::~Hub() {

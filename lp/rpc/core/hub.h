@@ -6,18 +6,18 @@
 #include <deque>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lp/base/scheduler.h"
 #include "lp/rpc/core/budget.h"
 #include "lp/rpc/core/curve.h"
 #include "lp/rpc/core/future.h"
+#include "lp/rpc/core/network.h"
 #include "lp/rpc/core/path.h"
 #include "lp/rpc/core/peer.h"
 
 namespace lp::internal {
-
-class Network;
 
 class Hub {
  public:
@@ -28,7 +28,6 @@ class Hub {
     Duration deadline = std::chrono::seconds(60);
     bool patient = false;              // no deadline ends a call
     bool serialize = false;            // local calls go through bytes
-    bool network = false;              // some nodes are in other processes
     Path path = Path::nearest;         // to those
     std::string listen = "127.0.0.1";  // address of this process, for TCP
     CurveKeys keys{};                  // of this process; empty: only loopback, and without encryption
@@ -57,7 +56,8 @@ class Hub {
   // Bytes of calls that a connection may have on their way before it asks.
   std::size_t window() const { return window_; }
 
-  // Null without network.
+  // The way to nodes in other processes; to be called once, before any node starts. Null: there are none.
+  void join(std::unique_ptr<Network> network) { network_ = std::move(network); }
   Network* network() { return network_.get(); }
 
   // Connections that were refused: strangers, garbage, messages before the hello.

@@ -5,9 +5,7 @@
 
 #include "lp/rpc/core/batcher.h"
 #include "lp/rpc/core/hub.h"
-#include "lp/rpc/core/receivers.h"
-#include "lp/rpc/shm/link.h"
-#include "lp/rpc/tcp/tcp.h"
+#include "lp/rpc/link/before_wait.h"
 
 namespace lp::internal {
 
@@ -200,9 +198,7 @@ WaitScope::WaitScope(Frame* frame, Event& event, StateBase* awaited)
             .awaited = frame != nullptr && frame->holds_turn ? awaited : nullptr,
             .next = nullptr,
             .place = nullptr} {
-  ShmLink::before_wait();
-  Tcp::before_wait();
-  Receivers::before_wait();
+  BeforeWait::hand_over_all();
   if (frame_ == nullptr) return;
   NodeCore& node = *frame_->node;
   {

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "lp/base/scheduler.h"
-#include "lp/rpc/core/receivers.h"
+#include "lp/rpc/link/receivers.h"
 
 namespace lp::internal {
 

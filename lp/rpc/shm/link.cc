@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "lp/base/error.h"
-#include "lp/rpc/core/receivers.h"
+#include "lp/rpc/link/receivers.h"
 
 namespace lp::internal {
 namespace {
@@ -12,15 +12,12 @@ namespace {
 constexpr Duration kTogether = std::chrono::microseconds(200);
 constexpr Duration kQuick = std::chrono::microseconds(10);
 
-// The link whose messages the current thread handles.
-thread_local ShmLink* t_receiving = nullptr;
-
 }  // namespace
 
 // The messages of a link that the current thread handles one after the other. A reply that it sends while there are
 // more need not wake a caller that sleeps: that is owed, and paid when there are no more, when a handler waits or takes
 // long, or when time is over.
-class ShmLink::Batch {
+class ShmLink::Batch final : private BeforeWait {
  public:
   explicit Batch(ShmLink& link) : link_(link), outer_(std::exchange(t_batch, this)) {}
   ~Batch() {
@@ -57,6 +54,8 @@ class ShmLink::Batch {
   }
 
  private:
+  void hand_over() noexcept override { pay(); }
+
   static thread_local Batch* t_batch;
 
   ShmLink& link_;
@@ -208,30 +207,20 @@ bool ShmLink::read() {
     spin_.came_later();
     return true;
   }
-  return receiving_.load() == kFree && spin_.until([this] { return incoming_.unread() != 0; });
+  return !role_.taken() && spin_.until([this] { return incoming_.unread() != 0; });
 }
-
-bool ShmLink::enter() noexcept {
-  std::uint32_t seen = kFree;
-  while (!receiving_.compare_exchange_weak(seen, seen == kFree ? kReceiving : kAgain)) {
-  }
-  return seen == kFree;
-}
-
-// True when another thread wanted to receive meanwhile.
-bool ShmLink::leave() noexcept { return receiving_.exchange(kFree) == kAgain; }
 
 std::size_t ShmLink::receive(std::size_t most) {
   std::size_t count = 0;
   Batch batch(*this);
-  for (bool more = true; more && count < most && enter();) count += receive_some(most - count, more);
+  for (bool more = true; more && count < most && role_.enter();) count += receive_some(most - count, more);
   return count;
 }
 
 // In the role of the one who receives, which it leaves: handles up to `most` messages, and no more when one of them has
 // a handler, which it runs.
 std::size_t ShmLink::receive_some(std::size_t most, bool& more) {
-  ShmLink* const outer = std::exchange(t_receiving, this);
+  Receiving<ShmLink> receiving(role_, *this);
   std::size_t count = 0;
   Runnable handler;
   try {
@@ -243,16 +232,16 @@ std::size_t ShmLink::receive_some(std::size_t most, bool& more) {
       if (!more) break;
       ++count;
       handler = connection_->on_message(std::move(message));
-    } while (!handler && count < most && t_receiving == this);
+    } while (!handler && count < most && receiving.has_role());
   } catch (const std::exception&) {
     broken_ = true;
     connection_->refuse();
   }
-  if (std::exchange(t_receiving, outer) != this) {
+  if (!receiving.has_role()) {
     more = false;  // it had to wait, and another has the role
   } else {
     const bool unread = incoming_.unread() != 0;
-    if (leave()) {
+    if (receiving.leave()) {
       more = true;
       if (handler) ring_here();
     }
@@ -306,14 +295,6 @@ void ShmLink::take_back_locked(std::vector<Buffer>& returned) noexcept {
     malformed_ = true;
     ring_here();
   }
-}
-
-void ShmLink::before_wait() noexcept {
-  if (Batch* const batch = Batch::current(); batch != nullptr) batch->pay();
-  ShmLink* const link = std::exchange(t_receiving, nullptr);
-  if (link == nullptr) return;
-  link->leave();
-  link->ring_here();
 }
 
 }  // namespace lp::internal

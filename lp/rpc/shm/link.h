@@ -14,7 +14,8 @@
 #include "lp/base/shared_heap.h"
 #include "lp/base/shared_memory.h"
 #include "lp/rpc/core/connection.h"
-#include "lp/rpc/core/link.h"
+#include "lp/rpc/link/link.h"
+#include "lp/rpc/link/receive_role.h"
 #include "lp/rpc/shm/doorbell.h"
 #include "lp/rpc/shm/reader.h"
 #include "lp/rpc/shm/release_ring.h"
@@ -65,8 +66,6 @@ class ShmLink final : public Link, private SharedHeap::Lender {
   // it leaves it to that one. Closes the connection when the neighbour sends what nobody understands.
   std::size_t receive(std::size_t most = kAll);
   static constexpr std::size_t kAll = ~std::size_t{0};
-  // Called by a thread before it waits for something: when it receives, another may go on.
-  static void before_wait() noexcept;
   // The neighbour has died, perhaps about to wake someone.
   void wake() noexcept { unpark(incoming_.reader, 1 << 16); }
 
@@ -82,8 +81,8 @@ class ShmLink final : public Link, private SharedHeap::Lender {
   bool owe() const;
   void pay();
   void ring_for_all() noexcept;
-  bool enter() noexcept;
-  bool leave() noexcept;
+  friend class Receiving<ShmLink>;
+  void role_given_up() noexcept { ring_here(); }
   void ring_there() const { reinterpret_cast<Bell*>(neighbour_->bell.data())->ring(there_); }
   void ring_here() const { reinterpret_cast<Bell*>(bell_->data())->ring(here_); }
 
@@ -106,9 +105,7 @@ class ShmLink final : public Link, private SharedHeap::Lender {
   std::atomic<bool> full_ = false;       // of so much
   std::atomic<bool> owes_ = false;       // and has not woken the reader yet
 
-  // Who handles what comes: nobody, a thread, or a thread that must look again.
-  enum : std::uint32_t { kFree, kReceiving, kAgain };
-  std::atomic<std::uint32_t> receiving_ = kFree;
+  ReceiveRole role_;  // of handling what comes
   ShmReader reader_;
   bool broken_ = false;
 

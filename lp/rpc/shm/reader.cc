@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "lp/base/error.h"
-#include "lp/rpc/core/link.h"
+#include "lp/rpc/link/link.h"
 
 namespace lp::internal {
 namespace {

@@ -13,7 +13,7 @@
 #include "lp/base/secret.h"
 #include "lp/base/shared_heap.h"
 #include "lp/rpc/core/hub.h"
-#include "lp/rpc/core/receivers.h"
+#include "lp/rpc/link/receivers.h"
 #include "lp/rpc/shm/handshake.h"
 #include "lp/rpc/shm/link.h"
 #include "lp/rpc/shm/spin.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lp/base/array.h"
-#include "lp/rpc/core/link.h"
+#include "lp/rpc/link/link.h"
 #include "lp/rpc/shm/message.h"
 #include "lp/rpc/shm/ring.h"
 #include "lp/wire/frames.h"

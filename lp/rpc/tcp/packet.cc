@@ -6,7 +6,7 @@
 #include <string>
 
 #include "lp/base/error.h"
-#include "lp/rpc/core/link.h"
+#include "lp/rpc/link/link.h"
 
 namespace lp::internal {
 namespace {

@@ -12,8 +12,7 @@ namespace {
 
 constexpr std::size_t kArrivals = 64;           // taken from the socket at a time,
 constexpr std::size_t kArrivalBytes = 1 << 20;  // or so many bytes
-// For whom the current thread receives; whether it reads, as it waits for a reply; and whose socket it is using.
-thread_local Tcp* t_receiving = nullptr;
+// Whether the current thread reads, as it waits for a reply; and whose socket it is using.
 thread_local bool t_reads = false;
 thread_local const Tcp* t_at_socket = nullptr;
 
@@ -267,8 +266,7 @@ void Tcp::look() {
 }
 
 void Tcp::look_again() noexcept {
-  std::uint32_t seen = kReceiving;
-  if (receiving_.compare_exchange_strong(seen, kAgain) || seen == kAgain) return;
+  if (role_.ask_again()) return;
   if (reading_) {
     reader_word_ = Event::kSet;
     reader_.wake();
@@ -277,19 +275,9 @@ void Tcp::look_again() noexcept {
   }
 }
 
-bool Tcp::enter() noexcept {
-  std::uint32_t seen = kFree;
-  while (!receiving_.compare_exchange_weak(seen, seen == kFree ? kReceiving : kAgain)) {
-  }
-  return seen == kFree;
-}
-
-// True when another thread wanted to receive meanwhile.
-bool Tcp::leave() noexcept { return receiving_.exchange(kFree) == kAgain; }
-
 void Tcp::receive() {
   bool more = true;
-  while (more && enter()) {
+  while (more && role_.enter()) {
     const Received received = receive_one(Handlers::here);
     more = received.any || received.again;
   }
@@ -297,7 +285,7 @@ void Tcp::receive() {
 
 // In the role of the one who receives, which it leaves.
 Tcp::Received Tcp::receive_one(Handlers handlers) {
-  Tcp* const outer = std::exchange(t_receiving, this);
+  Receiving<Tcp> receiving(role_, *this);
   Received result;
   Runnable handler;
   Frames message;
@@ -314,9 +302,9 @@ Tcp::Received Tcp::receive_one(Handlers handlers) {
       }
     }
   }
-  if (std::exchange(t_receiving, outer) == this) {
+  if (receiving.has_role()) {
     result.rest = handled_ < messages_.size() || opened_ < arrived_;
-    result.again = leave();
+    result.again = receiving.leave();
   } else {
     result = {.any = false, .again = false, .rest = true};  // it had to wait, and another has the role
   }
@@ -443,7 +431,7 @@ void Tcp::wait() {
 Receivers::Source::Successor Tcp::successor() const noexcept { return t_reads ? Successor::none : Successor::now; }
 
 Word* Tcp::begin_reading() noexcept {
-  if (receiving_.load() != kFree || closing_ || reading_.exchange(true)) return nullptr;
+  if (role_.taken() || closing_ || reading_.exchange(true)) return nullptr;
   reader_word_ = Event::kEmpty;
   unread_ = waited_ = false;
   only_ = !alone_;
@@ -456,7 +444,7 @@ bool Tcp::read() {
   if (waited_) has_ = Has::told;
   bool any = false;
   Received received{.rest = true};
-  while ((received.rest || received.again) && enter()) {
+  while ((received.rest || received.again) && role_.enter()) {
     received = receive_one(Handlers::in_pool);
     any = any || received.any;
     unread_ = received.again || received.rest;
@@ -475,14 +463,6 @@ void Tcp::end_reading() noexcept {
     wake();
   } else if (waited || has_ == Has::more) {
     if (const AtSocket socket(*this); socket) look();
-  }
-}
-
-void Tcp::before_wait() noexcept {
-  Tcp* const state = std::exchange(t_receiving, nullptr);
-  if (state != nullptr) {
-    state->leave();
-    state->look_again();
   }
 }
 

@@ -18,7 +18,8 @@
 #include "lp/base/scheduler.h"
 #include "lp/rpc/core/connection.h"
 #include "lp/rpc/core/hub.h"
-#include "lp/rpc/core/receivers.h"
+#include "lp/rpc/link/receive_role.h"
+#include "lp/rpc/link/receivers.h"
 #include "lp/rpc/tcp/guard.h"
 #include "lp/rpc/tcp/packet.h"
 #include "lp/rpc/tcp/router.h"
@@ -46,9 +47,6 @@ class Tcp : public std::enable_shared_from_this<Tcp>, private Receivers::Source 
   void revoke(const std::string& key);
   // Ends all connections.
   void close();
-
-  // Called by any thread before it waits for something: when it handles what has come, another may go on.
-  static void before_wait() noexcept;
 
  private:
   class TcpLink;
@@ -100,8 +98,8 @@ class Tcp : public std::enable_shared_from_this<Tcp>, private Receivers::Source 
   void refuse(Remote& remote);
   void on_refusal(const std::string& endpoint);
   void on_end(int descriptor);
-  bool enter() noexcept;
-  bool leave() noexcept;
+  friend class Receiving<Tcp>;
+  void role_given_up() noexcept { look_again(); }
 
   void list(const std::shared_ptr<Outbox>& outbox);
   void flush();
@@ -142,9 +140,7 @@ class Tcp : public std::enable_shared_from_this<Tcp>, private Receivers::Source 
   const std::string prefix_;
   std::uint32_t dials_ = 0;
 
-  // Who handles what has come: nobody, a thread, or a thread that must look again. What follows is that thread's.
-  enum : std::uint32_t { kFree, kReceiving, kAgain };
-  std::atomic<std::uint32_t> receiving_ = kFree;
+  ReceiveRole role_;  // of handling what has come; the thread that has it owns what follows
   std::vector<Router::Arrival> arrivals_;
   std::size_t arrived_ = 0;
   std::size_t opened_ = 0;

@@ -6,7 +6,7 @@
 
 #include "launchers/programs.h"
 #include "launchers/run.h"
-#include "nodes/collective.h"
+#include "nodes/collective/collective.h"
 #include "tests/bench/allreduce/measure.h"
 
 namespace {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "launchers/agent/agent.h"
+#include "launchers/control/process_roles.h"
 #include "launchers/os/spawn.h"
 #include "launchers/remote/agent_dialer.h"
 #include "tests/launchers/main_fixture.h"
@@ -59,7 +60,7 @@ class PodsTest : public MainTest {
     return start("coordinator", arguments(std::move(flags)));
   }
   std::unique_ptr<Subprocess> start_agent(const std::string& pod) const {
-    return start(pod, {internal::kDialFlag + mark(pod).substr(std::string("LP_RUN=").size())});
+    return start(pod, {std::string(internal::kDialFlag) + mark(pod).substr(std::string("LP_RUN=").size())});
   }
   void start_agents() {
     for (const std::string& name : names_) agents_.push_back(start_agent(name));

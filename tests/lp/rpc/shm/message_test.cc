@@ -10,7 +10,7 @@
 
 #include "lp/base/error.h"
 #include "lp/base/shared_heap.h"
-#include "lp/rpc/core/link.h"
+#include "lp/rpc/link/link.h"
 #include "lp/rpc/shm/reader.h"
 #include "lp/rpc/shm/writer.h"
 

@@ -1,0 +1,38 @@
+#pragma once
+// The programs of a binary, by name: how a process of a run builds its program again. A value that main() makes; nobody
+// changes it afterwards, and any thread may read it.
+
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "lp/config/freeze.h"
+#include "lp/program/program.h"
+
+namespace lp {
+
+class Programs {
+ public:
+  // `make(const Config&)` returns the Program; it must be a pure function of the configuration.
+  template <Aggregate Config, class Make>
+  Programs& add(const std::string& name, Make make) {
+    return add_builder(name, [make](const std::string& text) { return make(from_yaml<Config>(text)); });
+  }
+  // A program without a configuration: `make()` returns it.
+  template <class Make>
+  Programs& add(const std::string& name, Make make) {
+    return add_builder(name, [make](const std::string&) { return make(); });
+  }
+
+  // The program `name` for the configuration that to_yaml wrote. Throws Error when there is none of this name.
+  Program build(const std::string& name, const std::string& configuration) const;
+
+ private:
+  using Builder = std::function<Program(const std::string& configuration)>;
+  Programs& add_builder(const std::string& name, Builder builder);
+
+  std::map<std::string, Builder> builders_;
+};
+
+}  // namespace lp

@@ -1,0 +1,30 @@
+#pragma once
+// What the current thread does for others and hands over before it waits for something: it receives from a link, or it
+// holds replies back. A part of a transport derives from this and stands on the thread's stack; the core, which knows
+// no transport by name, calls hand_over_all(). Owned and used by one thread.
+
+#include <utility>
+
+namespace lp::internal {
+
+class BeforeWait {
+ public:
+  BeforeWait(const BeforeWait&) = delete;
+  BeforeWait& operator=(const BeforeWait&) = delete;
+
+  // Called by any thread before it waits: hands over everything that the thread does for others, the newest first.
+  static void hand_over_all() noexcept {
+    for (BeforeWait* one = t_newest; one != nullptr; one = one->older_) one->hand_over();
+  }
+
+ protected:
+  BeforeWait() noexcept : older_(std::exchange(t_newest, this)) {}
+  ~BeforeWait() { t_newest = older_; }
+  virtual void hand_over() noexcept = 0;
+
+ private:
+  static inline thread_local constinit BeforeWait* t_newest = nullptr;
+  BeforeWait* const older_;
+};
+
+}  // namespace lp::internal

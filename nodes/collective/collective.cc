@@ -1,0 +1,594 @@
+#include "nodes/collective/collective.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "lp/base/enums.h"
+#include "lp/base/error.h"
+#include "lp/base/hash.h"
+#include "lp/base/names.h"
+#include "lp/base/scheduler.h"
+
+namespace lp {
+namespace {
+
+constexpr std::uint32_t kDirectRanks = 16;
+constexpr std::size_t kRingBytes = 64 << 10;      // more than 16 ranks: from here on, ring
+constexpr std::size_t kOneSliceBytes = 16 << 10;  // direct: below, one rank sums all
+constexpr std::size_t kExchangeBytes = 2 << 20;   // direct: below, two ranks send each other everything
+// Direct: so much is summed at a time, that what one rank has written another finds in the processor's cache.
+constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
+constexpr std::size_t kBlock = 1024;  // values: of a sum, they stay in the processor's first cache
+
+// Who has waited for so long looks whether all others live; the next time after twice as long.
+constexpr Duration kFirstPatience = std::chrono::milliseconds(100);
+constexpr Duration kMostPatience = std::chrono::seconds(2);
+constexpr Duration kStep = std::chrono::milliseconds(CollectiveMember::kStepMilliseconds);
+constexpr Duration kToAnswer = std::chrono::seconds(1);  // for a member that lives and is not being restarted
+
+// Element by element, from the first array to the last; all are of one size.
+Array<float> sum_in_order(std::span<const Array<float>> arrays) {
+  auto sum = Array<float>::uninitialized(arrays[0].size());
+  const std::span<float> total = sum.edit();
+  for (std::size_t begin = 0; begin < total.size(); begin += kBlock) {
+    const std::size_t count = std::min(kBlock, total.size() - begin);
+    float* const to = total.data() + begin;
+    std::copy_n(arrays[0].data() + begin, count, to);
+    for (const Array<float>& one : arrays.subspan(1)) {
+      const float* const from = one.data() + begin;
+      for (std::size_t i = 0; i < count; ++i) to[i] += from[i];
+    }
+  }
+  return sum;
+}
+
+Array<float> sum_of(const Array<float>& a, const Array<float>& b) {
+  auto sum = Array<float>::uninitialized(a.size());
+  float* const to = sum.edit().data();
+  for (std::size_t i = 0; i < a.size(); ++i) to[i] = a[i] + b[i];
+  return sum;
+}
+
+Array<float> joined(const Array<float>& a, const Array<float>& b) {
+  auto both = Array<float>::uninitialized(a.size() + b.size());
+  std::copy(b.begin(), b.end(), std::copy(a.begin(), a.end(), both.edit().begin()));
+  return both;
+}
+
+template <class T>
+Array<T> slice_of(const Array<T>& values, const Collective::Slice& slice) {
+  return Array<T>(values.buffer().slice(slice.begin * sizeof(T), slice.size * sizeof(T)));
+}
+
+template <class T>
+void reduce_into(std::span<T> to, std::span<const T> from, Reduction reduction) {
+  for (std::size_t i = 0; i < to.size(); ++i) {
+    const T a = to[i];
+    const T b = from[i];
+    if (reduction != Reduction::sum) {
+      if (b != b || (reduction == Reduction::max ? a < b : b < a)) to[i] = b;  // a NaN, once there, stays
+    } else if constexpr (std::is_integral_v<T>) {
+      using Unsigned = std::make_unsigned_t<T>;
+      to[i] = static_cast<T>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
+    } else {
+      to[i] = a + b;
+    }
+  }
+}
+
+// Values of another type travel as the floats that their bytes are.
+template <class T>
+Array<float> as_floats(const Array<T>& values) {
+  return Array<float>(values.buffer());
+}
+// Copies them, for they may lie where a T may not.
+template <class T>
+std::vector<T> from_floats(const Array<float>& floats) {
+  std::vector<T> values(floats.size() * sizeof(float) / sizeof(T));
+  if (!values.empty()) std::memcpy(values.data(), floats.data(), values.size() * sizeof(T));
+  return values;
+}
+
+}  // namespace
+
+// Tensors as one sequence of values, which is read from its beginning to its end, and written behind that.
+class Collective::Tensors {
+ public:
+  explicit Tensors(std::span<const std::span<float>> tensors, std::span<const Array<float>> arrays = {})
+      : tensors_(tensors), arrays_(arrays) {
+    for (const std::span<float>& one : tensors) {
+      left_ += one.size();
+      sizes_ = hash_combine(sizes_, one.size());
+    }
+  }
+
+  std::size_t left() const { return left_; }      // to be read
+  std::uint64_t sizes() const { return sizes_; }  // a hash of them
+  // The next so many values, where they lie if that is in one array. Nobody may read them any more when they are
+  // written.
+  Array<float> share(std::size_t count) {
+    if (arrays_.empty() || arrays_[read_.tensor].size() - read_.offset < count) return read(count);
+    Array<float> out = slice_of(arrays_[read_.tensor], {.begin = read_.offset, .size = count});
+    read_.move(tensors_, count, [](std::span<float>) {});
+    left_ -= count;
+    return out;
+  }
+  // A copy of them, in memory that can be shared.
+  Array<float> read(std::size_t count) {
+    auto out = Array<float>::uninitialized(count);
+    float* to = out.edit().data();
+    read_.move(tensors_, count, [&to](std::span<float> values) { to = std::copy(values.begin(), values.end(), to); });
+    left_ -= count;
+    return out;
+  }
+  void write(const Array<float>& values) {
+    const float* from = values.data();
+    written_.move(tensors_, values.size(), [&from](std::span<float> to) {
+      std::copy_n(from, to.size(), to.begin());
+      from += to.size();
+    });
+  }
+  // The same, for values that are added to those there.
+  void add(const Array<float>& values) {
+    const float* from = values.data();
+    written_.move(tensors_, values.size(), [&from](std::span<float> to) {
+      for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
+      from += to.size();
+    });
+  }
+
+ private:
+  struct Place {
+    std::size_t tensor = 0;
+    std::size_t offset = 0;
+
+    // Calls f for the pieces of tensors that the next `count` values are.
+    template <class F>
+    void move(std::span<const std::span<float>> tensors, std::size_t count, F f) {
+      while (count > 0) {
+        const std::size_t size = std::min(count, tensors[tensor].size() - offset);
+        f(tensors[tensor].subspan(offset, size));
+        count -= size;
+        offset += size;
+        if (offset == tensors[tensor].size()) {
+          ++tensor;
+          offset = 0;
+        }
+      }
+    }
+  };
+
+  std::span<const std::span<float>> tensors_;
+  std::span<const Array<float>> arrays_;  // the same; empty: they are in memory that cannot be shared
+  std::size_t left_ = 0;
+  std::uint64_t sizes_ = 0;
+  Place read_{};
+  Place written_{};
+};
+
+Collective::Collective(Clients<CollectiveMember> members, std::uint32_t index, CollectiveOptions options)
+    : members_(std::move(members)), index_(index), options_(options) {
+  if (index >= members_.size() || options.fusion_bytes < sizeof(float)) {
+    throw Error(ErrorKind::failed, "member " + std::to_string(index) + " of " + std::to_string(members_.size()) +
+                                       " with a fusion buffer of " + std::to_string(options.fusion_bytes) +
+                                       " bytes: members count from 0, and the buffer takes 4 bytes at least");
+  }
+}
+
+Collective::~Collective() {
+  if (session_.number == 0) return;
+  try {
+    own().within(kToAnswer).call<&CollectiveMember::end>(session_.number);
+  } catch (const Error&) {
+    // The member is gone, and with it what the others could read.
+  }
+}
+
+const Session& Collective::join(std::uint64_t progress) {
+  const Presence here = own().call<&CollectiveMember::presence>();
+  // Also one of a worker before this one, if that did not end it.
+  if (here.entered > here.ended) own().call<&CollectiveMember::leave>(here.entered, failure_);
+  const Joining joining{.member = index_, .incarnation = here.incarnation, .last = here.entered, .progress = progress};
+  std::uint32_t first = 0;
+  Future<Session> formed;
+  std::optional<Session> session;
+  for (Duration patience = kFirstPatience; !session; patience = std::min(2 * patience, kMostPatience)) {
+    try {
+      if (!formed.valid()) {
+        formed = members_[first].async<&CollectiveMember::join>(joining, static_cast<std::uint32_t>(members_.size()));
+      }
+      session = formed.get_for(patience);
+      if (session) break;
+      const Found found = look_around();
+      if (found.finished) {
+        last_state_ = members_[*found.finished].call<&CollectiveMember::last_state>();
+        session_.over = true;
+        return session_;
+      }
+      for (const std::uint32_t one : found.lost) {
+        if (one != first) members_[first].call<&CollectiveMember::lost>(one);
+      }
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::disconnected) throw;
+      formed = {};
+      const std::vector<std::uint32_t> lost = look_around().lost;
+      while (std::find(lost.begin(), lost.end(), first) != lost.end()) ++first;
+    }
+  }
+  session_ = *std::move(session);
+  from_.clear();
+  const auto at = std::find(session_.members.begin(), session_.members.end(), index_);
+  rank_ = static_cast<std::uint32_t>(at - session_.members.begin());
+  ranks_ = static_cast<std::uint32_t>(session_.members.size());
+  from_.resize(ranks_);
+  operation_ = 0;
+  broadcasts_ = 0;
+  failure_ = "it began another session";
+  own().call<&CollectiveMember::enter>(session_.number);
+  return session_;
+}
+
+void Collective::leave(const std::string& reason) {
+  own().within(kToAnswer).call<&CollectiveMember::leave>(session_.number, reason);
+}
+
+// Who will not come back, and who has finished.
+Collective::Found Collective::look_around() const {
+  Found found;
+  std::vector<Future<Presence>> answers = members_.async<&CollectiveMember::presence>();
+  const Time end = after(kToAnswer);
+  for (std::uint32_t member = 0; member < answers.size(); ++member) {
+    try {
+      const std::optional<Presence> presence = answers[member].get_for(until(end));
+      if (!presence) {
+        answers[member].cancel();
+      } else if (presence->finished) {
+        found.finished = member;
+      }
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::disconnected) throw;
+      if (!error.may_have_run()) found.lost.push_back(member);
+    }
+  }
+  return found;
+}
+
+// Throws what is wrong with the first that is not in the session any more.
+void Collective::check_members() const {
+  std::vector<Future<Presence>> answers;
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) answers.push_back(at(rank).async<&CollectiveMember::presence>());
+  const Time end = after(kToAnswer);
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    const std::optional<Presence> presence = answers[rank].get_for(until(end));
+    const std::string member = "member " + std::to_string(session_.members[rank]) + " of the collective";
+    if (!presence) {
+      answers[rank].cancel();
+    } else if (presence->incarnation != session_.incarnations[rank]) {
+      throw Error(ErrorKind::disconnected, member + " has failed: it was restarted");
+    } else if (presence->left >= session_.number) {
+      throw Error(ErrorKind::disconnected, member + " has left it: " + presence->reason);
+    }
+  }
+}
+
+void Collective::send(std::uint32_t rank, const Operation& operation, Array<float> values) {
+  statistics_.bytes_sent += values.size() * sizeof(float);
+  own().call<&CollectiveMember::send>(session_.number, rank,
+                                      CollectivePart{.operation = operation, .values = std::move(values)});
+}
+
+void Collective::send_to_others(const Operation& operation, const Array<float>& values) {
+  for (std::uint32_t i = 1; i < ranks_; ++i) send((rank_ + i) % ranks_, operation, values);
+}
+
+// Waits until this rank has sent something, or a member is found to be gone.
+void Collective::await(std::uint32_t rank) {
+  std::optional<StreamReader<CollectivePart>>& from = from_[rank];
+  if (!from) from.emplace(at(rank).stream<&CollectiveMember::parts>(session_.number, rank_));
+  const Time limit = after(kStep);
+  for (Duration patience = kFirstPatience; !from->wait_for(patience);
+       patience = std::min(2 * patience, kMostPatience)) {
+    if (passed(limit))
+      throw Error(ErrorKind::deadline, name(rank) + " has sent nothing for " +
+                                           std::to_string(CollectiveMember::kStepMilliseconds / 1000) + " s");
+    check_members();
+  }
+}
+
+Array<float> Collective::receive(std::uint32_t rank, const Operation& operation, std::optional<std::size_t> size) {
+  try {
+    await(rank);
+    std::optional<CollectivePart> part = from_[rank]->next();
+    if (!part) throw Error(ErrorKind::disconnected, name(rank) + " has ended the collective");
+    if (part->operation != operation || (size && part->values.size() != *size)) {
+      const auto text = [](const Operation& one) {
+        return std::string(enum_name(one.kind)) + " of " + std::to_string(one.size) + " values, as operation " +
+               std::to_string(one.number);
+      };
+      throw Error(ErrorKind::failed, name(rank) + " is in a collective " + text(part->operation) + ", and rank " +
+                                         std::to_string(rank_) + " in a " + text(operation) +
+                                         ": all must call the same operations in one order with the same options, and "
+                                         "all must give as many tensors of the same sizes");
+    }
+    statistics_.bytes_received += part->values.size() * sizeof(float);
+    return std::move(part->values);
+  } catch (const Error& error) {
+    failure_ = error.what();
+    throw;
+  }
+}
+
+std::string Collective::name(std::uint32_t rank) const {
+  return "rank " + std::to_string(rank) + ", member " + std::to_string(session_.members[rank]) + " of the collective,";
+}
+
+// Over all ranks, in their order; `own` are this rank's values.
+Array<float> Collective::sum_of_all(const Operation& operation, const Array<float>& own) {
+  std::vector<Array<float>> given;
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    given.push_back(rank == rank_ ? own : receive(rank, operation, own.size()));
+  }
+  return sum_in_order(given);
+}
+
+void Collective::check_joined() const {
+  if (session_.number == 0) throw Error(ErrorKind::failed, "a collective operation before join(): call that first");
+}
+
+Collective::Slice Collective::slice(std::uint32_t rank, std::size_t size) const {
+  const std::size_t begin = size * rank / ranks_;
+  return {.begin = begin, .size = size * (rank + 1) / ranks_ - begin};
+}
+
+void Collective::allreduce(std::span<const std::span<float>> given) {
+  Tensors tensors(given);
+  allreduce(tensors);
+}
+
+void Collective::allreduce(std::span<Array<float>> given) {
+  std::vector<std::span<float>> spans;
+  for (Array<float>& one : given) spans.push_back(one.edit());
+  Tensors tensors(spans, given);
+  allreduce(tensors);
+}
+
+void Collective::allreduce(Tensors& tensors) {
+  check_joined();
+  if (ranks_ == 1) return;
+  const std::size_t bytes = tensors.left() * sizeof(float);
+  Allreduce how = options_.allreduce;
+  if (how == Allreduce::nearest) {
+    how = ranks_ <= kDirectRanks ? Allreduce::direct : bytes < kRingBytes ? Allreduce::halving : Allreduce::ring;
+  }
+  const std::size_t most = options_.fusion_bytes / sizeof(float);
+  const std::size_t piece = std::min(options_.fusion_bytes, kPieceBytes) / sizeof(float);
+  if (how == Allreduce::direct) {
+    return ranks_ == 2 && bytes < kExchangeBytes ? exchange(tensors, piece) : direct(tensors, piece);
+  }
+  while (tensors.left() > 0) {
+    Array<float> values = tensors.read(std::min(tensors.left(), most));
+    if (how == Allreduce::ring) {
+      ring(values, tensors);
+    } else {
+      halving(std::move(values), tensors);
+    }
+  }
+}
+
+template <class T>
+void Collective::allreduce(std::span<T> values, Reduction reduction) {
+  check_joined();
+  if (ranks_ == 1) return;
+  constexpr std::size_t kFloats = sizeof(T) / sizeof(float);
+  const auto kind = hash_combine(static_cast<std::uint64_t>(reduction), fnv1a(type_name<T>));
+  const Operation operation = begin(Operation::Kind::allreduce, values.size(), kind);
+  statistics_.steps += 2;
+  const auto given = Array<T>::copy_of(values);
+  for (std::uint32_t i = 1; i < ranks_; ++i) {
+    const std::uint32_t rank = (rank_ + i) % ranks_;
+    send(rank, operation, as_floats(slice_of(given, slice(rank, values.size()))));
+  }
+  const Slice mine = slice(rank_, values.size());
+  const auto part = [&](std::uint32_t rank) {
+    if (rank == rank_) return from_floats<T>(as_floats(slice_of(given, mine)));
+    return from_floats<T>(receive(rank, operation, mine.size * kFloats));
+  };
+  std::vector<T> reduced = part(0);
+  for (std::uint32_t rank = 1; rank < ranks_; ++rank) reduce_into<T>(reduced, part(rank), reduction);
+  const auto result = Array<T>::copy_of(reduced);
+  send_to_others(operation, as_floats(result));
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    const Slice its = slice(rank, values.size());
+    const std::vector<T> sent = rank == rank_ ? reduced : from_floats<T>(receive(rank, operation, its.size * kFloats));
+    std::copy(sent.begin(), sent.end(), values.begin() + static_cast<std::ptrdiff_t>(its.begin));
+  }
+}
+template void Collective::allreduce(std::span<float>, Reduction);
+template void Collective::allreduce(std::span<double>, Reduction);
+template void Collective::allreduce(std::span<std::int32_t>, Reduction);
+template void Collective::allreduce(std::span<std::int64_t>, Reduction);
+
+// Two pieces are on their way: one is added while the other rank writes the next.
+void Collective::exchange(Tensors& tensors, std::size_t piece) {
+  const std::uint32_t other = 1 - rank_;
+  std::optional<Operation> before;
+  while (tensors.left() > 0 || before) {
+    std::optional<Operation> next;
+    if (tensors.left() > 0) {
+      Array<float> values = tensors.read(std::min(tensors.left(), piece));
+      next = begin(Operation::Kind::allreduce, values.size(), tensors.sizes());
+      send(other, *next, std::move(values));
+    }
+    if (before) {
+      ++statistics_.steps;
+      tensors.add(receive(other, *before, before->size));
+    }
+    before = next;
+  }
+}
+
+struct Collective::Piece {
+  Operation operation{};
+  Array<float> values{};
+  Array<float> sum{};  // of the slice that this rank sums
+};
+
+// Three pieces are on their way: the slices of one are sent, those of the one before are summed, the sums of the one
+// before that are collected. So all ranks receive in the order in which the others send. Whose sum has come has read
+// what it summed, and so that can be written.
+void Collective::direct(Tensors& tensors, std::size_t piece) {
+  std::optional<Piece> given;
+  std::optional<Piece> summed;
+  while (tensors.left() > 0 || given || summed) {
+    std::optional<Piece> next;
+    if (tensors.left() > 0) next = give(tensors.share(std::min(tensors.left(), piece)), tensors.sizes());
+    if (given) sum(*given);
+    if (summed) collect(*summed, tensors);
+    summed = std::move(given);
+    given = std::move(next);
+  }
+}
+
+Collective::Slice Collective::summed_by(std::uint32_t rank, const Operation& operation) const {
+  if (operation.size * sizeof(float) >= kOneSliceBytes) return slice(rank, operation.size);
+  return {.begin = 0, .size = rank == operation.number % ranks_ ? operation.size : 0};
+}
+
+Collective::Piece Collective::give(Array<float> values, std::uint64_t sizes) {
+  const Operation operation = begin(Operation::Kind::allreduce, values.size(), sizes);
+  Piece piece{.operation = operation, .values = std::move(values)};
+  for (std::uint32_t i = 1; i < ranks_; ++i) {
+    const std::uint32_t rank = (rank_ + i) % ranks_;
+    const Slice its = summed_by(rank, piece.operation);
+    if (its.size > 0) send(rank, piece.operation, slice_of(piece.values, its));
+  }
+  return piece;
+}
+
+void Collective::sum(Piece& piece) {
+  ++statistics_.steps;
+  const Slice mine = summed_by(rank_, piece.operation);
+  if (mine.size == 0) return;
+  piece.sum = sum_of_all(piece.operation, slice_of(piece.values, mine));
+  send_to_others(piece.operation, piece.sum);
+}
+
+void Collective::collect(const Piece& piece, Tensors& to) {
+  ++statistics_.steps;
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    const Slice its = summed_by(rank, piece.operation);
+    if (its.size > 0) to.write(rank == rank_ ? piece.sum : receive(rank, piece.operation, its.size));
+  }
+}
+
+void Collective::ring(const Array<float>& values, Tensors& to) {
+  const Operation operation = begin(Operation::Kind::allreduce, values.size(), to.sizes());
+  const std::uint32_t right = (rank_ + 1) % ranks_;
+  const std::uint32_t left = (rank_ + ranks_ - 1) % ranks_;
+  std::vector<Array<float>> chunks;
+  for (std::uint32_t chunk = 0; chunk < ranks_; ++chunk) {
+    chunks.push_back(slice_of(values, slice(chunk, values.size())));
+  }
+  for (std::uint32_t step = 0; step < 2 * (ranks_ - 1); ++step) {
+    ++statistics_.steps;
+    send(right, operation, chunks[(rank_ + 2 * ranks_ - step) % ranks_]);
+    Array<float>& next = chunks[(rank_ + 2 * ranks_ - step - 1) % ranks_];
+    Array<float> received = receive(left, operation, next.size());
+    next = step < ranks_ - 1 ? sum_of(received, next) : std::move(received);
+  }
+  for (const Array<float>& chunk : chunks) to.write(chunk);
+}
+
+void Collective::halving(Array<float> values, Tensors& to) {
+  const Operation operation = begin(Operation::Kind::allreduce, values.size(), to.sizes());
+  const std::uint32_t power = std::bit_floor(ranks_);
+  const auto take = [&](std::uint32_t rank, std::size_t size) {
+    ++statistics_.steps;
+    return receive(rank, operation, size);
+  };
+  if (rank_ >= power) {
+    send(rank_ - power, operation, values);
+    to.write(take(rank_ - power, operation.size));
+    return;
+  }
+  const bool has_guest = rank_ + power < ranks_;
+  if (has_guest) values = sum_of(values, take(rank_ + power, operation.size));
+  const auto slices = [&](std::uint32_t first, std::uint32_t count) {  // values in so many slices
+    return operation.size * (first + count) / power - operation.size * first / power;
+  };
+  for (std::uint32_t half = power / 2; half > 0; half /= 2) {
+    const std::uint32_t first = rank_ & ~(2 * half - 1);  // whose slice `values` begin with
+    const Array<float> low = slice_of(values, {.begin = 0, .size = slices(first, half)});
+    const Array<float> high = slice_of(values, {.begin = low.size(), .size = slices(first + half, half)});
+    const bool upper = (rank_ & half) != 0;
+    send(rank_ ^ half, operation, upper ? low : high);
+    const Array<float>& kept = upper ? high : low;
+    values = sum_of(kept, take(rank_ ^ half, kept.size()));
+  }
+  for (std::uint32_t bit = 1; bit < power; bit *= 2) {
+    send(rank_ ^ bit, operation, values);
+    const Array<float> theirs = take(rank_ ^ bit, slices((rank_ ^ bit) & ~(bit - 1), bit));
+    values = (rank_ & bit) != 0 ? joined(theirs, values) : joined(values, theirs);
+  }
+  if (has_guest) send(rank_ + power, operation, values);
+  to.write(values);
+}
+
+Array<float> Collective::reduce_scatter(std::span<const float> values) {
+  check_joined();
+  const auto copy = Array<float>::copy_of(values);
+  const Operation operation = begin(Operation::Kind::reduce_scatter, values.size());
+  for (std::uint32_t i = 1; i < ranks_; ++i) {
+    const std::uint32_t rank = (rank_ + i) % ranks_;
+    send(rank, operation, slice_of(copy, slice(rank, copy.size())));
+  }
+  return sum_of_all(operation, slice_of(copy, slice(rank_, copy.size())));
+}
+
+std::vector<Array<float>> Collective::all_gather(Array<float> values) {
+  check_joined();
+  const Operation operation = begin(Operation::Kind::all_gather, 0);
+  send_to_others(operation, values);
+  std::vector<Array<float>> all;
+  for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
+    all.push_back(rank == rank_ ? values : receive(rank, operation));
+  }
+  return all;
+}
+
+Array<float> Collective::broadcast(Array<float> values, std::uint32_t root) {
+  check_joined();
+  if (root >= ranks_) {
+    throw Error(ErrorKind::failed, "a broadcast from rank " + std::to_string(root) + " of " + std::to_string(ranks_) +
+                                       ": ranks count from 0, and a session may have fewer than there are members");
+  }
+  const Operation operation = begin(Operation::Kind::broadcast, 0);
+  if (rank_ == root) {
+    send_to_others(operation, values);
+  } else {
+    values = receive(root, operation);
+  }
+  if (++broadcasts_ % kStreamWindow == 0) barrier();  // or a root could be any number of them ahead
+  return values;
+}
+
+void Collective::barrier() {
+  check_joined();
+  const Operation operation = begin(Operation::Kind::barrier, 0);
+  const auto root = static_cast<std::uint32_t>(operation.number % ranks_);
+  if (rank_ != root) {
+    send(root, operation, {});
+    receive(root, operation);
+    return;
+  }
+  for (std::uint32_t i = 1; i < ranks_; ++i) receive((rank_ + i) % ranks_, operation);
+  send_to_others(operation, {});
+}
+
+}  // namespace lp

@@ -1,0 +1,17 @@
+#include "nodes/parameters/consistency.h"
+
+#include <string>
+
+#include "lp/base/error.h"
+
+namespace lp {
+
+void check(const Consistency& consistency, std::uint32_t workers) {
+  if (workers == 0) throw Error(ErrorKind::failed, "a parameter server without workers would never do a step");
+  if (std::visit([=](const auto& one) { return one.needed(workers, workers); }, consistency) > 0) return;
+  throw Error(ErrorKind::failed, "an update of a parameter server would take 0 gradients of " +
+                                     std::to_string(workers) +
+                                     " workers: give fewer backup workers, and splits from 1 to the workers");
+}
+
+}  // namespace lp

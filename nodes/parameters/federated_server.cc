@@ -1,0 +1,205 @@
+#include "nodes/parameters/federated_server.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "lp/base/error.h"
+#include "lp/base/random.h"
+
+namespace lp {
+
+Rounds::Rounds(Context& context, RoundsOptions options)
+    : context_(context),
+      options_(std::move(options)),
+      state_(Array<float>::copy_of(options_.initial(context.program_seed()))),
+      due_(after(options_.patience)) {
+  if (options_.members == 0 || options_.rounds == 0 || !(options_.share >= 0 && options_.share <= 1)) {
+    throw Error(ErrorKind::failed, std::to_string(options_.rounds) + " rounds with a share of " +
+                                       std::to_string(options_.share) + " of " + std::to_string(options_.members) +
+                                       " members: give 1 or more rounds and members, and a share from 0 to 1");
+  }
+  if (options_.patience <= Duration::zero() || options_.patience >= std::chrono::milliseconds(kRoundMilliseconds)) {
+    throw Error(ErrorKind::failed, "the patience of a round must be longer than 0 and shorter than " +
+                                       std::to_string(kRoundMilliseconds / 1000) + " seconds");
+  }
+}
+
+void Rounds::run(Context& node) {
+  const Reached reached = options_.reached ? options_.reached(node.program_seed()) : nullptr;
+  Duration pause = options_.patience;
+  while (!node.exclusive([this] { return over_; })) {
+    Future<void> news = node.exclusive([this] { return next_news(); });
+    if (!news.get_for(pause)) {
+      node.exclusive([this] { end_when_due(); });
+    } else if (node.exclusive([this] { return judging_; })) {
+      const bool enough = reached(node.exclusive([this] { return state_; }));
+      node.exclusive([this, enough] { go_on(enough); });
+    }
+    pause = node.exclusive([this] { return std::max<Duration>(due_ - now(), std::chrono::milliseconds(1)); });
+  }
+}
+
+Future<void> Rounds::next_news() {
+  Future<void> news = news_.emplace().future();
+  if (judging_ || over_) tell_news();
+  return news;
+}
+
+void Rounds::tell_news() {
+  if (news_) std::exchange(news_, std::nullopt)->set_value();
+}
+
+void Rounds::end_when_due() {
+  if (now() < due_ || judging_ || over_) return;
+  if (going_on_) {
+    end_round();
+  } else {
+    begin_round();
+  }
+}
+
+Future<Round> Rounds::next(std::uint32_t member, std::uint64_t examples) {
+  Member& asking = members_[member];
+  asking.examples = examples;
+  if (over_ || (asking.selected && !asking.answered)) return ready(round_for(asking));
+  asking.asks.emplace();
+  Future<Round> answer = asking.asks->future();
+  if (!going_on_ && !judging_ && members_.size() >= options_.members) begin_round();
+  return answer;
+}
+
+Round Rounds::round_for(const Member& member) const {
+  Round out{.number = number_, .selected = member.selected, .over = over_};
+  if (member.selected || over_) out.state = state_;
+  return out;
+}
+
+// m = max(C · K, 1) of the K members that have examples: a function of seed, round and members.
+std::vector<std::uint32_t> Rounds::sample() const {
+  std::vector<std::uint32_t> out;
+  for (const auto& [member, has] : members_) {
+    if (has.examples > 0) out.push_back(member);
+  }
+  const auto wanted = static_cast<std::size_t>(std::lround(options_.share * static_cast<double>(out.size())));
+  Random(context_.program_seed(), "rounds", number_).shuffle(std::span(out));
+  out.resize(std::min(std::max<std::size_t>(wanted, 1), out.size()));
+  return out;
+}
+
+void Rounds::begin_round() {
+  due_ = after(options_.patience);
+  for (auto& [member, one] : members_) {
+    one.selected = one.answered = false;
+    one.contribution = {};
+  }
+  const std::vector<std::uint32_t> selected = sample();
+  if (selected.empty()) return;  // until somebody comes
+  going_on_ = began_ = true;
+  statistics_.selected += selected.size();
+  for (const std::uint32_t member : selected) members_.at(member).selected = true;
+  answer_all();
+}
+
+void Rounds::answer_all() {
+  for (auto& [member, one] : members_) {
+    if (!one.asks) continue;
+    one.asks->set_value(round_for(one));
+    one.asks.reset();
+  }
+}
+
+bool Rounds::contribute(std::uint32_t member, std::uint64_t round, const Array<float>& state) {
+  const auto found = members_.find(member);
+  if (!going_on_ || round != number_ || found == members_.end() || !found->second.selected) {
+    ++statistics_.late;
+    return false;
+  }
+  Member& one = found->second;
+  if (one.answered) return true;  // it says it again
+  one.answered = true;
+  const auto* const bad = std::find_if(state.begin(), state.end(), [](float value) { return !std::isfinite(value); });
+  const std::string whose = "what member " + std::to_string(member) + " gave to round " + std::to_string(round) + " ";
+  if (state.size() == state_.size() && bad == state.end()) {
+    one.contribution = state;
+    end_round_when_answered();
+    return true;
+  }
+  end_round_when_answered();
+  if (state.size() != state_.size()) {
+    throw Error(ErrorKind::failed,
+                whose + "has " + std::to_string(state.size()) + " values instead of " + std::to_string(state_.size()));
+  }
+  throw Error(ErrorKind::failed, whose + "is not finite at element " + std::to_string(bad - state.begin()) +
+                                     ": a lower learning rate may help");
+}
+
+void Rounds::end_round_when_answered() {
+  const bool waits = std::any_of(members_.begin(), members_.end(),
+                                 [](const auto& one) { return one.second.selected && !one.second.answered; });
+  if (!waits) end_round();
+}
+
+// w ← Σ (n_k / m_t) w_k over those who contributed, m_t = Σ n_k of these alone, in the order of the members.
+void Rounds::end_round() {
+  std::uint64_t examples = 0;
+  for (const auto& [member, one] : members_) examples += one.contribution.empty() ? 0 : one.examples;
+  if (examples > 0) {
+    Array<float> mean(state_.size());
+    const std::span<float> to = mean.edit();
+    for (const auto& [member, one] : members_) {
+      if (one.contribution.empty()) continue;
+      const float weight = static_cast<float>(one.examples) / static_cast<float>(examples);
+      for (std::size_t i = 0; i < to.size(); ++i) to[i] += weight * one.contribution[i];
+      ++statistics_.contributions;
+    }
+    state_ = std::move(mean);
+    statistics_.examples += examples;
+  }
+  statistics_.missed += static_cast<std::uint64_t>(
+      std::erase_if(members_, [](const auto& one) { return one.second.selected && !one.second.answered; }));
+  going_on_ = false;
+  statistics_.rounds = ++number_;
+  context_.report({.step = number_, .total = options_.rounds});
+  if (!options_.reached || number_ >= options_.rounds) return go_on(false);
+  judging_ = true;
+  tell_news();
+}
+
+// After a round that has reached what is wanted, or not.
+void Rounds::go_on(bool reached) {
+  judging_ = false;
+  over_ = reached || number_ >= options_.rounds;
+  const bool due = options_.cut_every > 0 && (over_ || number_ % options_.cut_every == 0);
+  if (due && number_ != cut_at_) context_.cut(cut_at_ = number_);
+  if (over_) {
+    tell_news();
+    for (auto& [member, one] : members_) one.selected = false;
+    answer_all();
+  } else if (began_ || members_.size() >= options_.members) {
+    begin_round();
+  }
+}
+
+// Not whether all is over: a run that is resumed may have more rounds, or another target.
+void Rounds::save(Checkpoint& out) const {
+  out.put("round", number_);
+  out.put("state", state_);
+}
+
+void Rounds::load(const Checkpoint& in) {
+  auto state = in.get<Array<float>>("state");
+  if (state.size() != state_.size()) {
+    throw Error(ErrorKind::failed, "what was saved has " + std::to_string(state.size()) +
+                                       " values, but the model has " + std::to_string(state_.size()));
+  }
+  state_ = std::move(state);
+  statistics_.rounds = number_ = in.get<std::uint64_t>("round");
+  cut_at_ = number_;
+  over_ = number_ >= options_.rounds;
+  judging_ = !over_ && options_.reached != nullptr;
+}
+
+}  // namespace lp

@@ -1,0 +1,36 @@
+#pragma once
+// Key lists that a server was sent, so that a repeated one travels as its hash. Bounded: the list that was not used for
+// longest goes first, and its sender is asked for it again.
+//
+// Owned by a ParameterServer; in its turn.
+
+#include <cstdint>
+#include <map>
+
+#include "lp/base/array.h"
+#include "nodes/parameters/gradient.h"
+
+namespace lp {
+
+class KeyLists {
+ public:
+  explicit KeyLists(std::uint64_t most_bytes = std::uint64_t{256} << 20) : most_bytes_(most_bytes) {}
+
+  // Puts the list of its hash into `keys`, or keeps the list that stands there. False when only a hash stands there,
+  // of a list that is not here.
+  bool resolve(KeySet& keys);
+
+ private:
+  struct Entry {
+    Array<std::uint64_t> list{};
+    std::uint64_t used = 0;
+  };
+  void keep(const KeySet& keys);
+
+  std::uint64_t most_bytes_;
+  std::uint64_t bytes_ = 0;
+  std::uint64_t uses_ = 0;
+  std::map<std::uint64_t, Entry> lists_{};
+};
+
+}  // namespace lp

@@ -1,0 +1,417 @@
+#include "nodes/parameters/parameter_client.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "lp/base/error.h"
+#include "lp/base/hash.h"
+
+namespace lp {
+namespace {
+
+constexpr std::size_t kMostKnown = 4096;                // lists of which a client remembers that a server has them
+constexpr auto kUsual = std::chrono::milliseconds(10);  // to wait for one reply before a look at the others
+
+}  // namespace
+
+ParameterClient::ParameterClient(Clients<ParameterService> servers, std::vector<Tensor> tensors,
+                                 ParameterClientOptions options)
+    : servers_(std::move(servers)),
+      tensors_(std::move(tensors)),
+      options_(options),
+      dense_(tensors_.size()),
+      rows_(tensors_.size()) {
+  for (std::uint32_t tensor = 0; tensor < tensors_.size(); ++tensor) {
+    for (std::uint32_t shard = 0; shard < servers_.size(); ++shard) {
+      const std::uint64_t seed = hash_combine(hash_combine(options_.seed, tensor), shard);
+      places_.push_back({.serves = shard, .feedback = ErrorFeedback(options_.compression, seed)});
+    }
+  }
+  for (std::uint32_t shard = 0; shard < servers_.size(); ++shard) {
+    bool idle = true;
+    for (std::uint32_t tensor = 0; tensor < tensors_.size(); ++tensor) {
+      if (tensors_[tensor].sparse) continue;
+      Part part{.server = shard};
+      for (const KeyRange& range : tensors_[tensor].partition.ranges(shard)) {
+        part.pieces.push_back({range.begin, range.last - range.begin + 1});
+      }
+      if (part.pieces.empty()) continue;
+      idle = false;
+      dense_[tensor].push_back(std::move(part));
+    }
+    // A server without keys does the steps of the first tensor too, so that it has a part in every cut.
+    if (idle && !tensors_.empty() && !tensors_[0].sparse) dense_[0].push_back({.server = shard});
+  }
+}
+
+const std::vector<ParameterClient::Part>& ParameterClient::cut_rows(std::uint32_t tensor,
+                                                                    const Array<std::uint64_t>& keys) {
+  RowCut& cut = rows_[tensor];
+  const bool same = cut.keys.data() == keys.data() && cut.keys.size() == keys.size();  // shared, so unchanged
+  if (same && !cut.parts.empty()) return cut.parts;
+  std::vector<Part> parts(servers_.size());
+  std::size_t at = 0;
+  for (const Partition::Segment& segment : tensors_[tensor].partition.segments()) {
+    if (at == keys.size()) break;
+    if (keys[at] > segment.keys.last) continue;
+    const std::uint64_t* const end = std::upper_bound(keys.begin() + at, keys.end(), segment.keys.last);
+    const auto next = static_cast<std::size_t>(end - keys.begin());
+    parts[segment.server].pieces.push_back({at, next - at});
+    at = next;
+  }
+  if (at < keys.size()) throw Error(ErrorKind::failed, "no server owns key " + std::to_string(keys[at]));
+  cut = {.keys = keys};
+  for (std::uint32_t server = 0; server < parts.size(); ++server) {
+    Part& part = parts[server];
+    part.server = server;
+    if (part.pieces.empty()) {
+      cut.parts.push_back(std::move(part));
+      continue;
+    }
+    if (part.pieces.size() == 1 && part.pieces[0].count == keys.size()) {
+      part.keys = keys;
+    } else {
+      std::size_t count = 0;
+      for (const Piece& piece : part.pieces) count += piece.count;
+      part.keys = Array<std::uint64_t>::uninitialized(count);
+      std::uint64_t* to = part.keys.edit().data();
+      for (const Piece& piece : part.pieces) to = std::copy_n(keys.data() + piece.at, piece.count, to);
+    }
+    part.hash = hash_of(part.keys);
+    cut.parts.push_back(std::move(part));
+  }
+  return cut.parts;
+}
+
+// Into the memory of the push before, which its server has dropped when that was acknowledged: fresh pages cost more
+// than the copy.
+Array<float> ParameterClient::gather(std::uint32_t tensor, const Part& part, std::span<const float> values) {
+  const std::size_t width = tensors_[tensor].width;
+  std::size_t rows = 0;
+  for (const Piece& piece : part.pieces) rows += piece.count;
+  Array<float>& out = place(tensor, part.server).sent;
+  if (out.size() != rows * width) out = Array<float>::uninitialized(rows * width);
+  float* to = out.edit().data();
+  for (const Piece& piece : part.pieces) to = std::copy_n(values.data() + piece.at * width, piece.count * width, to);
+  return out;
+}
+
+// Of the whole gradient, so that it is the same for any number of servers.
+std::span<const float> ParameterClient::accepted(std::span<const float> gradient) {
+  if (options_.filter) {
+    changed_.assign(gradient.begin(), gradient.end());
+    options_.filter(changed_);
+    gradient = changed_;
+  }
+  if (!must_clip(options_.bad_values, gradient, "the gradient of worker " + std::to_string(options_.worker))) {
+    return gradient;
+  }
+  if (!options_.filter) changed_.assign(gradient.begin(), gradient.end());
+  clip(changed_);
+  return changed_;
+}
+
+void ParameterClient::scatter(std::uint32_t tensor, const Part& part, const Array<float>& values,
+                              std::span<float> to) const {
+  const std::size_t width = tensors_[tensor].width;
+  std::size_t rows = 0;
+  for (const Piece& piece : part.pieces) rows += piece.count;
+  if (values.size() != rows * width) {
+    throw Error(ErrorKind::failed, "server " + std::to_string(part.server) + " has sent " +
+                                       std::to_string(values.size()) + " values instead of " +
+                                       std::to_string(rows * width) + ": is its tensor that of this worker?");
+  }
+  const float* from = values.data();
+  for (const Piece& piece : part.pieces) {
+    std::copy(from, from + piece.count * width, to.data() + piece.at * width);
+    from += piece.count * width;
+  }
+}
+
+ParameterClient::Sending ParameterClient::prepare(std::uint32_t tensor, const std::vector<Part>& parts,
+                                                  std::uint64_t clock, std::span<float> to) const {
+  Sending sending{.tensor = tensor, .to = to};
+  for (const Part& part : parts) {
+    Sent sent{.part = part};
+    sent.pull = {.tensor = tensor, .shard = part.server, .worker = options_.worker, .clock = clock};
+    sent.pull.keys = {.list = part.keys, .hash = part.hash};
+    if (part.pieces.empty()) sent.pull.keys.range = {.begin = 1, .last = 0};
+    sending.parts.push_back(std::move(sent));
+  }
+  return sending;
+}
+
+ParameterClient::Request ParameterClient::keep(Sending sending) {
+  Request request;
+  request.number_ = ++last_request_;
+  requests_.emplace(request.number_, std::move(sending));
+  return request;
+}
+
+ParameterClient::Request ParameterClient::start_pull(std::uint32_t tensor, std::uint64_t clock, std::span<float> to) {
+  Sending sending = prepare(tensor, dense_[tensor], clock, to);
+  for (Sent& sent : sending.parts) send(sent);
+  return keep(std::move(sending));
+}
+
+ParameterClient::Request ParameterClient::start_pull_rows(std::uint32_t tensor, std::uint64_t clock,
+                                                          const Array<std::uint64_t>& keys, std::span<float> to) {
+  Sending sending = prepare(tensor, cut_rows(tensor, keys), clock, to);
+  std::erase_if(sending.parts, [](const Sent& sent) { return sent.part.pieces.empty(); });
+  for (Sent& sent : sending.parts) send(sent);
+  return keep(std::move(sending));
+}
+
+ParameterClient::Request ParameterClient::start_push(std::uint32_t tensor, std::uint64_t clock,
+                                                     std::span<const float> gradient, std::uint32_t examples,
+                                                     std::span<float> to, double loss) {
+  gradient = accepted(gradient);
+  Sending sending = prepare(tensor, dense_[tensor], clock, to);
+  for (Sent& sent : sending.parts) {
+    const Array<float> values = gather(tensor, sent.part, gradient);
+    ErrorFeedback& feedback = place(tensor, sent.part.server).feedback;
+    send_push(sent, examples, !to.empty(),
+              options_.compression.any() ? feedback.encode(values.span(), clock) : plain(values), loss);
+  }
+  return keep(std::move(sending));
+}
+
+ParameterClient::Request ParameterClient::start_push(std::uint32_t tensor, std::uint64_t clock, Encoded gradient,
+                                                     std::uint32_t examples) {
+  Sending sending = prepare(tensor, dense_[tensor], clock, {});
+  const auto owns = [](const Sent& sent) { return !sent.part.pieces.empty(); };
+  const auto owner = std::find_if(sending.parts.begin(), sending.parts.end(), owns);
+  if (std::count_if(sending.parts.begin(), sending.parts.end(), owns) != 1) {
+    throw Error(ErrorKind::failed,
+                "an encoded gradient goes to one server, but tensor " + std::to_string(tensor) + " is not at one");
+  }
+  for (Sent& sent : sending.parts) {
+    if (!owns(sent)) send_push(sent, examples, false, plain({}));  // does the steps of the first tensor
+  }
+  send_push(*owner, examples, false, std::move(gradient));
+  return keep(std::move(sending));
+}
+
+ParameterClient::Request ParameterClient::start_push_rows(std::uint32_t tensor, std::uint64_t clock,
+                                                          const Array<std::uint64_t>& keys,
+                                                          const Array<float>& gradient, std::uint32_t examples,
+                                                          std::span<float> to) {
+  if (gradient.size() != keys.size() * tensors_[tensor].width) {
+    throw Error(ErrorKind::failed, "a gradient of " + std::to_string(gradient.size()) + " values for " +
+                                       std::to_string(keys.size()) + " rows of " +
+                                       std::to_string(tensors_[tensor].width));
+  }
+  if (options_.compression.any()) {
+    throw Error(ErrorKind::failed,
+                "a gradient of some rows is pushed as it is: push all rows, or leave out the "
+                "compression of worker " +
+                    std::to_string(options_.worker));
+  }
+  const std::span<const float> values = accepted(gradient.span());
+  Sending sending = prepare(tensor, cut_rows(tensor, keys), clock, to);
+  for (Sent& sent : sending.parts) {
+    const bool as_it_is =
+        values.data() == gradient.data() && sent.part.pieces.size() == 1 && sent.part.pieces[0].count == keys.size();
+    send_push(sent, examples, !to.empty(), plain(as_it_is ? gradient : gather(tensor, sent.part, values)));
+  }
+  return keep(std::move(sending));
+}
+
+void ParameterClient::send_push(Sent& sent, std::uint32_t examples, bool pull, Encoded values, double loss) {
+  sent.pushes = true;
+  Push& push = sent.push;
+  push.tensor = sent.pull.tensor;
+  push.shard = sent.part.server;
+  Place& at = place(push.tensor, push.shard);
+  push.stamp = {.worker = options_.worker, .clock = sent.pull.clock, .version = at.version, .previous = at.clock};
+  at.clock = push.stamp.clock + 1;
+  push.examples = examples;
+  push.loss = loss;
+  push.keys = sent.pull.keys;
+  push.values = std::move(values);
+  push.pull = pull;
+  send(sent);
+}
+
+void ParameterClient::send(Sent& sent) {
+  Place& at = place(sent.pull.tensor, sent.part.server);
+  KeySet& keys = sent.pushes ? sent.push.keys : sent.pull.keys;
+  keys.list = keys.hash != 0 && at.known.contains(keys.hash) ? Array<std::uint64_t>() : sent.part.keys;
+  if (keys.hash != 0) {
+    if (at.known.size() >= kMostKnown) at.known.clear();
+    at.known.insert(keys.hash);
+  }
+  traffic_.sent += keys.list.size() * sizeof(std::uint64_t) + (sent.pushes ? sent.push.values.bytes() : 0);
+  sent.asked = at.serves;
+  const Client<ParameterService>& server = servers_[at.serves];
+  sent.reply =
+      sent.pushes ? server.async<&ParameterService::push>(sent.push) : server.async<&ParameterService::pull>(sent.pull);
+}
+
+// In most cases the reply that is waited for is the next one, and this thread fetches it.
+void ParameterClient::await(Sent& sent) {
+  while (!sent.answer.has_value()) take(sent.reply.wait_for(kUsual) ? sent : first_ready(sent));
+}
+
+ParameterClient::Sent& ParameterClient::first_ready(Sent& wanted) {
+  std::vector<Sent*> unanswered{&wanted};
+  for (auto& [number, sending] : requests_) {
+    for (Sent& sent : sending.parts) {
+      if (&sent != &wanted && !sent.answer.has_value()) unanswered.push_back(&sent);
+    }
+  }
+  std::vector<const Future<Reply>*> replies;
+  for (const Sent* sent : unanswered) replies.push_back(&sent->reply);
+  return *unanswered[when_ready<Reply>(replies).get()];
+}
+
+// Whether what failed at the server that was asked can be asked again, of the replica, which serves the shard from now
+// on.
+bool ParameterClient::turn_to_replica(Place& at, std::uint32_t shard, std::uint32_t asked, const Error& error) const {
+  const auto replica = static_cast<std::uint32_t>((shard + 1) % servers_.size());
+  if (error.kind() != ErrorKind::disconnected || !options_.replicated || asked == replica) return false;
+  if (at.serves != replica) at.known.clear();
+  at.serves = replica;
+  return true;
+}
+
+// What ask(server) gives, of which `first` is the answer to come of who serves the shard.
+template <class Result, class Ask>
+Result ParameterClient::answer(Future<Result> first, Place& at, std::uint32_t shard, const Ask& ask) const {
+  const std::uint32_t asked = at.serves;
+  try {
+    return first.get();
+  } catch (const Error& error) {
+    if (!turn_to_replica(at, shard, asked, error)) throw;
+  }
+  return ask(servers_[at.serves]).get();
+}
+
+// Its reply is there. It may have to be sent again.
+void ParameterClient::take(Sent& sent) {
+  Place& at = place(sent.pull.tensor, sent.part.server);
+  try {
+    sent.answer = sent.reply.get();
+  } catch (const Error& error) {
+    if (!turn_to_replica(at, sent.part.server, sent.asked, error)) throw;
+    return send(sent);
+  }
+  if (sent.answer->outcome == PushOutcome::unknown_list) {
+    sent.answer.reset();
+    at.known.clear();
+    return send(sent);
+  }
+  if (sent.answer->outcome == PushOutcome::ahead) {
+    throw Error(ErrorKind::disconnected,
+                "a server is behind what it was read at, since it was restarted: ask it where "
+                "it is, and go on from there");
+  }
+}
+
+Arrival ParameterClient::wait(Request request) {
+  const auto at = requests_.find(request.number_);
+  if (at == requests_.end()) {
+    throw Error(ErrorKind::disconnected, "this request has ended with another one of its worker, which has failed");
+  }
+  try {
+    const Arrival arrival = finish(at->second);
+    requests_.erase(at);
+    return arrival;
+  } catch (...) {
+    requests_.clear();
+    throw;
+  }
+}
+
+Arrival ParameterClient::finish(Sending& sending) {
+  Arrival arrival{.oldest = kUnbounded, .slowest = kUnbounded};
+  for (Sent& sent : sending.parts) {
+    await(sent);
+    const Reply& reply = *sent.answer;
+    if (reply.outcome == PushOutcome::dropped) ++arrival.dropped;
+    if (reply.version >= arrival.newest) arrival.loss = reply.loss;
+    arrival.newest = std::max(arrival.newest, reply.version);
+    arrival.oldest = std::min(arrival.oldest, reply.version);
+    arrival.slowest = std::min(arrival.slowest, reply.slowest);
+    if (sending.to.empty()) continue;
+    traffic_.received += reply.values.size() * sizeof(float);
+    place(sending.tensor, sent.part.server).version = reply.version;
+    scatter(sending.tensor, sent.part, reply.values, sending.to);
+  }
+  return arrival;
+}
+
+std::uint64_t ParameterClient::pull_common(std::uint32_t tensor, std::span<float> to) {
+  const auto ask = [tensor](std::uint32_t shard) {
+    return [tensor, shard](const Client<ParameterService>& server) {
+      return server.async<&ParameterService::versions>(tensor, shard);
+    };
+  };
+  std::vector<Future<ShardVersions>> futures;
+  for (const Part& part : dense_[tensor]) {
+    futures.push_back(ask(part.server)(servers_[place(tensor, part.server).serves]));
+  }
+  std::vector<ShardVersions> all;
+  for (std::size_t i = 0; i < futures.size(); ++i) {
+    const std::uint32_t shard = dense_[tensor][i].server;
+    all.push_back(answer(std::move(futures[i]), place(tensor, shard), shard, ask(shard)));
+  }
+  const std::uint64_t step = common_step(all);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const Part& part = dense_[tensor][i];
+    scatter(tensor, part, all[i].at(step), to);
+    place(tensor, part.server).version = step;
+    traffic_.received += all[i].newest.size() * sizeof(float);
+  }
+  return step;
+}
+
+std::uint64_t ParameterClient::position() {
+  std::uint64_t clock = kUnbounded;
+  for (std::uint32_t tensor = 0; tensor < tensors_.size(); ++tensor) {
+    for (std::uint32_t shard = 0; shard < servers_.size(); ++shard) {
+      Place& at = place(tensor, shard);
+      at.clock = 0;
+      if (tensors_[tensor].partition.ranges(shard).empty()) continue;
+      const auto ask = [&](const Client<ParameterService>& server) {
+        return server.async<&ParameterService::position>(tensor, shard, options_.worker);
+      };
+      at.clock = answer(ask(servers_[at.serves]), at, shard, ask).clock;
+      clock = std::min(clock, at.clock);
+    }
+  }
+  return clock;
+}
+
+std::vector<Array<float>> ParameterClient::residuals() const {
+  std::vector<Array<float>> out;
+  for (const Place& at : places_) out.push_back(Array<float>::copy_of(at.feedback.residual()));
+  return out;
+}
+
+void ParameterClient::restore(std::span<const Array<float>> residuals) {
+  if (residuals.size() != places_.size()) {
+    throw Error(ErrorKind::failed, "what compression has left is of " + std::to_string(residuals.size()) +
+                                       " shards, but there are " + std::to_string(places_.size()) +
+                                       ": resume with the servers that it was saved with");
+  }
+  for (std::size_t i = 0; i < places_.size(); ++i) places_[i].feedback.restore(residuals[i].span());
+}
+
+void ParameterClient::leave() {
+  const auto ask = [this](std::uint32_t shard) {
+    return [this, shard](const Client<ParameterService>& server) {
+      return server.async<&ParameterService::leave>(options_.worker, shard);
+    };
+  };
+  std::vector<Future<void>> futures;
+  for (std::uint32_t shard = 0; shard < servers_.size(); ++shard) {
+    futures.push_back(ask(shard)(servers_[place(0, shard).serves]));
+  }
+  for (std::uint32_t shard = 0; shard < servers_.size(); ++shard) {
+    answer(std::move(futures[shard]), place(0, shard), shard, ask(shard));
+  }
+}
+
+}  // namespace lp

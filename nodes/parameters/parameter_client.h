@@ -1,0 +1,171 @@
+#pragma once
+// A worker's side of a group of parameter servers: cuts what it pushes into the parts of the servers, joins what it
+// pulls, compresses, sends a key list that a server knows as its hash, and goes to the replica of a server that is
+// gone.
+//
+// Owned by a worker; one thread at a time.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "lp/base/array.h"
+#include "lp/base/error.h"
+#include "lp/rpc/clients.h"
+#include "lp/rpc/core/future.h"
+#include "nodes/parameters/compression.h"
+#include "nodes/parameters/gradient.h"
+#include "nodes/parameters/parameter_server.h"
+
+namespace lp {
+
+struct ParameterClientOptions {
+  std::uint32_t worker = 0;
+  bool replicated = false;                         // as the servers are
+  CompressionOptions compression{};                // of gradients of all of a tensor, with error feedback
+  std::function<void(std::span<float>)> filter{};  // a user's: changes what is pushed, before all that follows
+  BadValues bad_values = BadValues::refuse;        // of what is pushed, before it is compressed
+  std::uint64_t seed = 0;                          // of what compression draws in a worker's step
+};
+
+// What became of a push or pull at all servers that it went to.
+struct Arrival {
+  std::uint64_t newest = 0;  // version of a shard
+  std::uint64_t oldest = 0;
+  std::uint64_t slowest = 0;  // the lowest clock of a worker
+  std::uint32_t dropped = 0;  // shards that dropped the gradient
+  double loss = 0;            // mean over the examples of the newest update
+};
+
+struct Traffic {
+  std::uint64_t sent = 0;  // bytes of keys and values
+  std::uint64_t received = 0;
+};
+
+class ParameterClient {
+ public:
+  // `servers` serve the shards 0, 1, ... of these tensors; one may serve several.
+  ParameterClient(Clients<ParameterService> servers, std::vector<Tensor> tensors, ParameterClientOptions options);
+
+  class Request;  // to every server that has some of the keys
+
+  // All rows of a dense tensor, as the consistency model allows a worker at this clock to see them, whose pushes before
+  // it were sent. They go to `to`, which must live until wait().
+  Request start_pull(std::uint32_t tensor, std::uint64_t clock, std::span<float> to);
+  // A gradient of all of a dense tensor, summed over `examples`, as is the loss. With `to`, the rows afterwards go
+  // there. Error::failed when it has values that are refused.
+  Request start_push(std::uint32_t tensor, std::uint64_t clock, std::span<const float> gradient, std::uint32_t examples,
+                     std::span<float> to = {}, double loss = 0);
+  // The same of a tensor that is whole at one server, for a gradient that is encoded already; without the rows.
+  // Error::failed when it is at several.
+  Request start_push(std::uint32_t tensor, std::uint64_t clock, Encoded gradient, std::uint32_t examples);
+  // The same for the rows of these keys, which ascend. A push goes to every server, since it counts as the worker's
+  // next clock there, also one of no keys; a pull goes to those that have some of the keys. Error::failed for a push
+  // with compression, whose error feedback is that of all rows.
+  Request start_pull_rows(std::uint32_t tensor, std::uint64_t clock, const Array<std::uint64_t>& keys,
+                          std::span<float> to);
+  Request start_push_rows(std::uint32_t tensor, std::uint64_t clock, const Array<std::uint64_t>& keys,
+                          const Array<float>& gradient, std::uint32_t examples, std::span<float> to = {});
+
+  // Error::disconnected when a server is gone and has no replica, or was restarted and is behind this worker: go on
+  // from its state. Other errors as Shard::push has them. An error of any request that is under way counts at once, and
+  // ends them all: it may be why the others are never answered.
+  Arrival wait(Request request);
+
+  // The newest version of a dense tensor that all its shards of a synchronous group have, and which. What is pushed
+  // next counts as computed from it. Error::disconnected when they have none in common, as while they are restored.
+  std::uint64_t pull_common(std::uint32_t tensor, std::span<float> to);
+
+  // The lowest clock for which a server wants a push of this worker.
+  std::uint64_t position();
+  // This worker pushes no more. Error::disconnected when a server is gone and has no replica.
+  void leave();
+
+  // What compression has left of the gradients that were pushed so far, by tensor and shard: with it, another client
+  // goes on as this one would. Error::failed for what is of other servers or tensors.
+  std::vector<Array<float>> residuals() const;
+  void restore(std::span<const Array<float>> residuals);
+
+  const Traffic& traffic() const { return traffic_; }
+
+ private:
+  // Rows that lie together, by their places among all rows of a request.
+  struct Piece {
+    std::size_t at = 0;
+    std::size_t count = 0;
+  };
+  // What one server has of the keys of a request, maybe nothing; keys and hash are empty for all of a dense tensor.
+  struct Part {
+    std::uint32_t server = 0;
+    std::vector<Piece> pieces{};
+    Array<std::uint64_t> keys{};
+    std::uint64_t hash = 0;
+  };
+  struct Sent {
+    Part part{};
+    std::uint32_t asked = 0;  // which server
+    bool pushes = false;      // `push` counts, else `pull`
+    Push push{};
+    Pull pull{};
+    Future<Reply> reply{};
+    std::optional<Reply> answer{};
+  };
+  struct Sending {
+    std::uint32_t tensor = 0;
+    std::vector<Sent> parts{};
+    std::span<float> to{};
+  };
+  struct Place {                      // a shard as this worker knows it
+    std::uint32_t serves = 0;         // which server
+    std::uint64_t version = 0;        // that was read last
+    std::uint64_t clock = 0;          // after the last push
+    std::set<std::uint64_t> known{};  // hashes of lists that it was sent
+    Array<float> sent{};              // values of the last push
+    ErrorFeedback feedback;
+  };
+  struct RowCut {  // of the keys of the last request by keys
+    Array<std::uint64_t> keys{};
+    std::vector<Part> parts{};
+  };
+
+  Place& place(std::uint32_t tensor, std::uint32_t shard) { return places_[tensor * servers_.size() + shard]; }
+  const std::vector<Part>& cut_rows(std::uint32_t tensor, const Array<std::uint64_t>& keys);
+  Sending prepare(std::uint32_t tensor, const std::vector<Part>& parts, std::uint64_t clock, std::span<float> to) const;
+  Request keep(Sending sending);
+  void send_push(Sent& sent, std::uint32_t examples, bool pull, Encoded values, double loss = 0);
+  void send(Sent& sent);
+  Arrival finish(Sending& sending);
+  void await(Sent& sent);
+  Sent& first_ready(Sent& wanted);
+  void take(Sent& sent);
+  bool turn_to_replica(Place& at, std::uint32_t shard, std::uint32_t asked, const Error& error) const;
+  template <class Result, class Ask>
+  Result answer(Future<Result> first, Place& at, std::uint32_t shard, const Ask& ask) const;
+  void scatter(std::uint32_t tensor, const Part& part, const Array<float>& values, std::span<float> to) const;
+  Array<float> gather(std::uint32_t tensor, const Part& part, std::span<const float> values);
+  std::span<const float> accepted(std::span<const float> gradient);
+
+  Clients<ParameterService> servers_;
+  std::vector<Tensor> tensors_;
+  ParameterClientOptions options_;
+  std::vector<std::vector<Part>> dense_;       // by tensor
+  std::vector<RowCut> rows_;                   // by tensor
+  std::vector<Place> places_;                  // by tensor and shard
+  std::map<std::uint64_t, Sending> requests_;  // that were not waited for yet
+  std::uint64_t last_request_ = 0;
+  std::vector<float> changed_{};  // a gradient, by filter or clipping
+  Traffic traffic_{};
+};
+
+class ParameterClient::Request {
+ private:
+  friend class ParameterClient;
+  std::uint64_t number_ = 0;
+};
+
+}  // namespace lp

@@ -1,0 +1,167 @@
+#pragma once
+// A server of parameters. A group of them holds tensors, whose keys a Partition splits among them; what a server has of
+// a tensor is a Shard. Workers push gradients and pull rows, and a consistency model says when a gradient is applied
+// and when a read is answered. Clients are in parameter_client.h, workers and their schemes in programs/.
+//
+// A node: its handlers run in its turn. Pushes and reads that must wait hold neither turn nor thread.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "lp/base/array.h"
+#include "lp/checkpoint/checkpoint.h"
+#include "lp/program/context.h"
+#include "lp/rpc/clients.h"
+#include "lp/rpc/core/future.h"
+#include "lp/rpc/core/method.h"
+#include "nodes/parameters/gradient.h"
+#include "nodes/parameters/key_lists.h"
+#include "nodes/parameters/partition.h"
+#include "nodes/parameters/shard.h"
+
+namespace lp {
+
+// A tensor of a group of servers, the same for all servers and clients.
+struct Tensor {
+  Partition partition;
+  std::uint32_t width = 1;  // values of a row
+  bool sparse = false;      // rows come with the first push; until then they are 0
+  // Dense: all rows in the order of their keys, from the program's seed, in every server the same. Empty: zeros.
+  std::function<std::vector<float>(std::uint64_t seed)> initial{};
+};
+
+// A shard as it is. `previous` is the version before, of a synchronous shard that did a step since it was started.
+struct ShardVersions {
+  std::uint64_t step = 0;
+  std::vector<KeyRange> ranges{};  // dense: whose the values are
+  Array<std::uint64_t> keys{};     // sparse: the same
+  Array<float> newest{};
+  Array<float> previous{};
+
+  // Those of a step that common_step() gave.
+  const Array<float>& at(std::uint64_t wanted) const { return wanted == step ? newest : previous; }
+};
+
+// The newest step of which all shards of a synchronous tensor still have the version. Error::disconnected when there is
+// none, as while servers are restored: ask again.
+std::uint64_t common_step(std::span<const ShardVersions> shards);
+
+// Where a worker goes on that lost its place.
+struct WorkerPosition {
+  std::uint64_t version = 0;  // of the shard
+  std::uint64_t clock = 0;    // of the worker's next push
+};
+
+struct ServerStatistics {
+  ShardStatistics shards{};
+  std::uint64_t bytes_received = 0;  // keys and values of pushes and reads
+  std::uint64_t bytes_sent = 0;      // values of replies
+  std::uint64_t unreplicated = 0;    // pushes that were acknowledged without a replica, since that was gone
+};
+
+// What workers ask of whoever serves parameters: a server, or a leaf between them and the servers.
+class ParameterService {
+ public:
+  virtual ~ParameterService() = default;
+
+  // What a gradient becomes is said by Shard::push, which also says the errors. The answer comes when the replica, if
+  // there is one, has the push too, and, if it is to have the rows, when these may be read.
+  virtual Future<Reply> push(Push push) = 0;
+  // The rows, as soon as the consistency model allows a worker of this clock to see them.
+  virtual Future<Reply> pull(Pull pull) = 0;
+  // The worker pushes no more to this shard of any tensor. The answer comes when the replica, if there is one, knows
+  // it; of a leaf, which has no such shards, when none of its workers pushes any more.
+  virtual Future<void> leave(std::uint32_t worker, std::uint32_t shard) = 0;
+
+  virtual Future<ShardVersions> versions(std::uint32_t tensor, std::uint32_t shard) = 0;
+  virtual Future<WorkerPosition> position(std::uint32_t tensor, std::uint32_t shard, std::uint32_t worker) const = 0;
+
+  // For the slowest worker, its restart included.
+  static constexpr int kStepMilliseconds = 600'000;
+
+  using Remote = Methods<deadline<idempotent<&ParameterService::push>, kStepMilliseconds>,
+                         deadline<idempotent<&ParameterService::pull>, kStepMilliseconds>,
+                         deadline<idempotent<&ParameterService::leave>, kStepMilliseconds>,
+                         deadline<idempotent<&ParameterService::versions>, kStepMilliseconds>,
+                         idempotent<&ParameterService::position>>;
+};
+
+struct ParameterServerOptions {
+  ShardOptions shard{};         // of every tensor; `width` is the tensor's
+  bool replicated = false;      // server k + 1 has a replica of the shards of server k
+  std::uint64_t cut_every = 0;  // updates of every shard from one cut of the program to the next; 0: none is taken
+  std::uint64_t last_step = 0;  // a cut is taken after this update, too, or when all workers have left; 0: neither
+};
+
+class ParameterServer final : public ParameterService {
+ public:
+  // `group` are all servers, this one included, if it is replicated, else nobody. Error::failed when an option does not
+  // fit.
+  ParameterServer(Context& context, std::vector<Tensor> tensors, ParameterServerOptions options,
+                  Clients<ParameterServer> group);
+
+  Future<Reply> push(Push push) override;
+  Future<Reply> pull(Pull pull) override;
+  Future<void> leave(std::uint32_t worker, std::uint32_t shard) override;
+  Future<ShardVersions> versions(std::uint32_t tensor, std::uint32_t shard) override;
+  Future<WorkerPosition> position(std::uint32_t tensor, std::uint32_t shard, std::uint32_t worker) const override;
+
+  ServerStatistics statistics() const;
+
+  // The same as push and leave, from the primary to its replica.
+  void replicate(const Push& push);
+  void replicate_leave(std::uint32_t worker);
+
+  void save(Checkpoint& out) const;
+  // Error::failed when what was saved is of another size, of another kind of rule, or of a program with another seed.
+  void load(const Checkpoint& in);
+
+  using Remote = Methods<deadline<idempotent<&ParameterServer::push>, kStepMilliseconds>,
+                         deadline<idempotent<&ParameterServer::pull>, kStepMilliseconds>,
+                         deadline<idempotent<&ParameterServer::leave>, kStepMilliseconds>,
+                         deadline<idempotent<&ParameterServer::versions>, kStepMilliseconds>,
+                         idempotent<&ParameterServer::position>, idempotent<&ParameterServer::statistics>,
+                         idempotent<&ParameterServer::replicate>, idempotent<&ParameterServer::replicate_leave>>;
+
+ private:
+  struct WaitingRead {
+    const Shard* shard;
+    std::uint64_t clock;
+    KeySet keys;
+    PushOutcome outcome;
+    Promise<Reply> promise;
+  };
+  // Of one owner: a shard of every tensor.
+  using Shards = std::vector<std::unique_ptr<Shard>>;
+
+  Shards make_shards(std::uint32_t owner) const;
+  const Shards& shards_of(std::uint32_t owner) const;
+  Shard& find(std::uint32_t tensor, std::uint32_t shard) const;
+  Future<Reply> push_to_replica(Push push, PushOutcome outcome);
+  Future<Reply> answer(const Push& push, PushOutcome outcome);
+  Future<Reply> read_when_allowed(const Shard& shard, std::uint64_t clock, KeySet keys, PushOutcome outcome);
+  Reply read(const Shard& shard, const KeySet& keys, PushOutcome outcome);
+  void answer_reads();
+  void cut_when_due();
+  bool replicates(std::uint32_t shard) const { return options_.replicated && shard == own_; }
+  std::uint32_t replica_of(std::uint32_t shard) const { return (shard + 1) % servers_; }
+
+  Context& context_;
+  const std::vector<Tensor> tensors_;
+  const ParameterServerOptions options_;
+  const Clients<ParameterServer> group_;
+  const std::uint32_t own_;
+  const std::uint32_t servers_;
+  Shards shards_{};
+  Shards replicas_{};  // of the server before this one
+  KeyLists lists_{};
+  std::vector<WaitingRead> reads_{};
+  std::uint64_t cut_at_ = 0;  // the update of the newest cut
+  ServerStatistics statistics_{};
+};
+
+}  // namespace lp

@@ -1,0 +1,73 @@
+#include "nodes/parameters/parameters.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "lp/base/error.h"
+#include "lp/rpc/core/future.h"
+
+namespace lp {
+namespace {
+
+// Joins a dense tensor; of each shard values(shard).
+template <class Values>
+Parameters joined(const std::vector<ShardVersions>& shards, std::uint64_t step, Values values) {
+  Eigen::Index size = 0;
+  for (const ShardVersions& one : shards) size += static_cast<Eigen::Index>(one.newest.size());
+  Parameters out{.step = step, .values = Eigen::VectorXf(size)};
+  for (const ShardVersions& one : shards) {
+    const float* from = values(one).data();
+    const std::uint64_t width = one.ranges.empty() ? 1 : one.newest.size() / key_count(one.ranges);
+    for (const KeyRange& range : one.ranges) {
+      const auto count = static_cast<std::ptrdiff_t>((range.last - range.begin + 1) * width);
+      std::copy(from, from + count, out.values.data() + range.begin * width);
+      from += count;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Parameters latest_parameters(const Clients<ParameterServer>& servers) {
+  std::vector<Future<ShardVersions>> futures;
+  for (std::uint32_t shard = 0; shard < servers.size(); ++shard) {
+    futures.push_back(servers[shard].async<&ParameterServer::versions>(0, shard));
+  }
+  const std::vector<ShardVersions> all = when_all(std::move(futures)).get();
+  const std::uint64_t step = common_step(all);
+  return joined(all, step, [step](const ShardVersions& one) -> const Array<float>& { return one.at(step); });
+}
+
+Parameters present_parameters(const Clients<ParameterServer>& servers, std::uint32_t tensor) {
+  std::vector<ShardVersions> all;
+  for (std::uint32_t shard = 0; shard < servers.size(); ++shard) {
+    try {
+      all.push_back(servers[shard].call<&ParameterServer::versions>(tensor, shard));
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::disconnected) throw;
+      all.push_back(servers[(shard + 1) % servers.size()].call<&ParameterServer::versions>(tensor, shard));
+    }
+  }
+  std::uint64_t step = kUnbounded;
+  for (const ShardVersions& one : all) {
+    if (!one.newest.empty()) step = std::min(step, one.step);
+  }
+  return joined(all, step, [](const ShardVersions& one) -> const Array<float>& { return one.newest; });
+}
+
+Parameters all_parameters(const Clients<ParameterServer>& servers, Eigen::Index size) {
+  Parameters out = present_parameters(servers);
+  for (std::uint32_t tensor = 1; out.values.size() < size; ++tensor) {
+    const Eigen::VectorXf before = std::move(out.values);
+    const Eigen::VectorXf more = present_parameters(servers, tensor).values;
+    out.values.resize(before.size() + more.size());
+    out.values << before, more;
+  }
+  out.values.conservativeResize(size);  // a last row may be longer than what it holds
+  return out;
+}
+
+}  // namespace lp

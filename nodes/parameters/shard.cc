@@ -1,0 +1,334 @@
+// Plain loops, built with -ffp-contract=off, as the optimizer's: the same operations wherever a value stands.
+#include "nodes/parameters/shard.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <utility>
+
+#include "lp/base/error.h"
+
+namespace lp {
+namespace {
+
+constexpr std::size_t kBlock = 1024;  // values that stay in the first cache while they are summed and applied
+
+template <class F>
+auto with(const Consistency& consistency, F f) {
+  return std::visit(f, consistency);
+}
+
+std::string gradient_of(std::uint32_t worker) { return "the gradient of worker " + std::to_string(worker); }
+
+std::size_t rows_in(const std::vector<SlotRun>& runs) {
+  std::size_t rows = 0;
+  for (const SlotRun& run : runs) rows += run.count;
+  return rows;
+}
+
+}  // namespace
+
+void ShardStatistics::add(const ShardStatistics& other) {
+  updates += other.updates;
+  applied += other.applied;
+  dropped += other.dropped;
+  duplicates += other.duplicates;
+  staleness.resize(std::max(staleness.size(), other.staleness.size()));
+  for (std::size_t i = 0; i < other.staleness.size(); ++i) staleness[i] += other.staleness[i];
+}
+
+double ShardStatistics::mean_staleness() const {
+  double sum = 0;
+  for (std::size_t i = 0; i < staleness.size(); ++i) sum += static_cast<double>(i * staleness[i]);
+  return applied == 0 ? 0 : sum / static_cast<double>(applied);
+}
+
+Shard::Shard(KeyIndex index, Array<float> values, const ShardOptions& options)
+    : index_(std::move(index)),
+      options_(options),
+      present_(options.workers),
+      clocks_(options.workers),
+      left_(options.workers),
+      values_(std::move(values)),
+      optimizer_{.rule = options.rule} {
+  check(options.consistency, options.workers);
+  if (options.width == 0) throw Error(ErrorKind::failed, "the rows of a tensor have no values; give a width");
+  if (values_.size() != std::size_t{index_.size()} * options.width) {
+    throw Error(ErrorKind::failed, "a shard of " + std::to_string(index_.size()) + " keys with " +
+                                       std::to_string(options.width) + " values each was given " +
+                                       std::to_string(values_.size()) + " initial values");
+  }
+}
+
+std::uint64_t Shard::clock(std::uint32_t worker) const { return worker < clocks_.size() ? clocks_[worker] : 0; }
+
+std::uint64_t Shard::clock_after(const Stamp& stamp) const {
+  return std::holds_alternative<Synchronous>(options_.consistency) ? stamp.version + 1 : stamp.clock + 1;
+}
+
+bool Shard::readable(std::uint64_t clock) const {
+  return with(options_.consistency, [&](const auto& one) { return one.readable(clock, progress_); });
+}
+
+bool Shard::lost_pushes(std::uint32_t worker, std::uint64_t clock) const {
+  return worker < clocks_.size() && clocks_[worker] < clock;
+}
+
+std::uint32_t Shard::needed() const {
+  return with(options_.consistency, [&](const auto& one) { return one.needed(options_.workers, present_); });
+}
+
+void Shard::set_clock(std::uint32_t worker, std::uint64_t clock) {
+  clocks_[worker] = clock;
+  left_[worker] = false;
+  count_workers();
+}
+
+void Shard::count_workers() {
+  progress_.slowest = kUnbounded;
+  for (std::size_t worker = 0; worker < clocks_.size(); ++worker) {
+    if (!left_[worker]) progress_.slowest = std::min(progress_.slowest, clocks_[worker]);
+  }
+  present_ = static_cast<std::uint32_t>(std::count(left_.begin(), left_.end(), false));
+}
+
+void Shard::leave(std::uint32_t worker) {
+  if (worker >= left_.size()) return;
+  left_[worker] = true;
+  count_workers();
+  update_while_complete();
+}
+
+std::vector<SlotRun> Shard::runs_of(const KeySet& keys, std::vector<std::uint32_t>& missing) const {
+  if (keys.list.empty()) return index_.find(keys.range);
+  std::vector<SlotRun> runs = index_.find(keys.list, &missing);
+  if (!missing.empty() && index_.dense()) {
+    throw Error(ErrorKind::failed, "key " + std::to_string(keys.list[missing.front()]) +
+                                       " is none of this server's: does the client split the keys as the servers do?");
+  }
+  return runs;
+}
+
+Array<float> Shard::checked(const Push& push, std::size_t rows) const {
+  Array<float> values = decode(push.values);
+  const std::uint32_t worker = push.stamp.worker;
+  if (values.size() != rows * options_.width) {
+    throw Error(ErrorKind::failed, gradient_of(worker) + " has " + std::to_string(values.size()) +
+                                       " values, but the server has " + std::to_string(rows * options_.width) +
+                                       " parameters");
+  }
+  if (must_clip(options_.bad_values, values.span(), gradient_of(worker))) clip(values.edit());
+  return values;
+}
+
+PushOutcome Shard::push(const Push& push) {
+  Stamp stamp = push.stamp;
+  if (stamp.worker >= options_.workers) {
+    throw Error(ErrorKind::failed,
+                gradient_of(stamp.worker) + ": there are " + std::to_string(options_.workers) + ", counted from 0");
+  }
+  std::vector<std::uint32_t> missing;
+  std::vector<SlotRun> runs = runs_of(push.keys, missing);
+  Array<float> values = checked(push, rows_in(runs) + missing.size());
+  // The clock of a synchronous worker is its version, which leaves out the updates that it had no part in.
+  const bool lost =
+      !std::holds_alternative<Synchronous>(options_.consistency) && lost_pushes(stamp.worker, stamp.previous);
+  if (lost || stamp.version > progress_.version) return PushOutcome::ahead;
+  stamp.clock = clock_after(stamp) - 1;
+  if (stamp.clock < clocks_[stamp.worker]) {
+    ++statistics_.duplicates;
+    return PushOutcome::duplicate;
+  }
+  const std::uint64_t round = with(options_.consistency, [&](const auto& one) { return one.round(stamp, progress_); });
+  if (round < progress_.version) {
+    set_clock(stamp.worker, stamp.clock + 1);
+    ++statistics_.dropped;
+    return PushOutcome::dropped;
+  }
+  const auto own = std::count_if(waiting_.begin(), waiting_.end(),
+                                 [&](const Waiting& one) { return one.stamp.worker == stamp.worker; });
+  if (own >= static_cast<std::ptrdiff_t>(kMostWaiting)) {
+    throw Error(ErrorKind::overloaded, std::to_string(own) + " gradients of worker " + std::to_string(stamp.worker) +
+                                           " wait for the slowest worker, which is at clock " +
+                                           std::to_string(progress_.slowest));
+  }
+  if (!missing.empty()) {
+    insert(push.keys, missing);
+    runs = index_.find(push.keys.list, nullptr);
+  }
+  waiting_.push_back({round, stamp, push.examples, push.loss, push.keys, std::move(runs), std::move(values)});
+  set_clock(stamp.worker, stamp.clock + 1);
+  update_while_complete();
+  return PushOutcome::accepted;
+}
+
+void Shard::insert(const KeySet& keys, const std::vector<std::uint32_t>& missing) {
+  std::vector<std::uint64_t> added(missing.size());
+  for (std::size_t i = 0; i < added.size(); ++i) added[i] = keys.list[missing[i]];
+  index_.insert(added);
+  const std::size_t size = std::size_t{index_.size()} * options_.width;
+  if (size <= values_.size()) return;
+  auto larger = Array<float>(std::max(size, values_.size() * 2));
+  std::copy(values_.begin(), values_.end(), larger.edit().begin());
+  values_ = std::move(larger);
+}
+
+void Shard::update_while_complete() {
+  for (;;) {
+    const auto is_due = [this](const Waiting& one) { return one.round <= progress_.version; };
+    const auto here = static_cast<std::uint32_t>(std::count_if(waiting_.begin(), waiting_.end(), is_due));
+    if (here == 0 || here < needed()) return;
+    const auto due =
+        std::stable_partition(waiting_.begin(), waiting_.end(), [&](const auto& one) { return !is_due(one); });
+    std::vector<Waiting> gradients(std::make_move_iterator(due), std::make_move_iterator(waiting_.end()));
+    waiting_.erase(due, waiting_.end());
+    std::stable_sort(gradients.begin(), gradients.end(),
+                     [](const Waiting& a, const Waiting& b) { return a.stamp.worker < b.stamp.worker; });
+    apply(std::move(gradients));
+  }
+}
+
+// The sum in the order of the workers, each weighed, divided by the examples of all; block by block.
+void Shard::apply(std::vector<Waiting> gradients) {
+  std::vector<float> weights;
+  std::uint64_t examples = 0;
+  double loss = 0;
+  for (const Waiting& one : gradients) {
+    const std::uint64_t staleness = progress_.version - one.stamp.version;
+    weights.push_back(with(options_.consistency, [&](const auto& strategy) { return strategy.weight(staleness); }));
+    examples += one.examples;
+    loss += one.loss;
+    statistics_.staleness.resize(ShardStatistics::kStaleness);
+    ++statistics_.staleness[std::min<std::size_t>(staleness, ShardStatistics::kStaleness - 1)];
+  }
+  if (examples != 0) loss_ = loss / static_cast<double>(examples);
+  statistics_.applied += gradients.size();
+  const bool same_rows = std::all_of(gradients.begin(), gradients.end(),
+                                     [&](const Waiting& one) { return one.runs == gradients.front().runs; });
+  for (std::size_t k = 1; k < gradients.size() && !same_rows; ++k) {
+    gradients[0] = merged(gradients[0], std::exchange(weights[0], 1.0F), gradients[k], weights[k]);
+  }
+  if (!same_rows) gradients.resize(1);
+  if (std::holds_alternative<Synchronous>(options_.consistency)) previous_ = values_;
+  const std::span<float> values = values_.edit();  // copies for who reads: they keep their version
+  optimizer_.begin_step(values.size());
+  const auto divisor = static_cast<float>(examples);
+  std::array<float, kBlock> block;
+  for (const SlotRun& run : gradients.front().runs) {
+    const std::size_t from = std::size_t{run.at} * options_.width;
+    const std::size_t to = std::size_t{run.slot} * options_.width;
+    const std::size_t count = std::size_t{run.count} * options_.width;
+    for (std::size_t done = 0; done < count; done += kBlock) {
+      const std::size_t n = std::min(kBlock, count - done);
+      for (std::size_t k = 0; k < gradients.size(); ++k) {
+        const float* const g = gradients[k].values.data() + from + done;
+        const float weight = weights[k];
+        if (k == 0) {
+          for (std::size_t i = 0; i < n; ++i) block[i] = weight * g[i];
+        } else {
+          for (std::size_t i = 0; i < n; ++i) block[i] += weight * g[i];
+        }
+      }
+      if (examples != 0) {
+        for (std::size_t i = 0; i < n; ++i) block[i] /= divisor;
+      }
+      optimizer_.apply_part(values, to + done, std::span(block.data(), n));
+    }
+  }
+  ++progress_.version;
+  ++statistics_.updates;
+}
+
+// The sum of two gradients with different keys.
+Shard::Waiting Shard::merged(const Waiting& a, float weight_a, const Waiting& b, float weight_b) const {
+  const auto keys_of = [this](const Waiting& one) {
+    return one.keys.list.empty() ? index_.keys_in(one.keys.range) : one.keys.list;
+  };
+  const Array<std::uint64_t> keys_a = keys_of(a);
+  const Array<std::uint64_t> keys_b = keys_of(b);
+  const std::size_t width = options_.width;
+  std::vector<std::uint64_t> keys;
+  std::vector<float> values;
+  keys.reserve(keys_a.size() + keys_b.size());
+  values.reserve((keys_a.size() + keys_b.size()) * width);
+  for (std::size_t i = 0, j = 0; i < keys_a.size() || j < keys_b.size();) {
+    const bool has_a = i < keys_a.size() && (j == keys_b.size() || keys_a[i] <= keys_b[j]);
+    const bool has_b = j < keys_b.size() && (i == keys_a.size() || keys_b[j] <= keys_a[i]);
+    keys.push_back(has_a ? keys_a[i] : keys_b[j]);
+    for (std::size_t k = 0; k < width; ++k) {
+      const float value_a = has_a ? weight_a * a.values[i * width + k] : 0.0F;
+      const float value_b = has_b ? weight_b * b.values[j * width + k] : 0.0F;
+      values.push_back(value_a + value_b);
+    }
+    i += has_a ? 1 : 0;
+    j += has_b ? 1 : 0;
+  }
+  Waiting sum{.round = a.round, .stamp = a.stamp, .examples = a.examples};
+  sum.keys.list = Array<std::uint64_t>::copy_of(keys);
+  sum.runs = index_.find(sum.keys.list.span(), nullptr);
+  sum.values = Array<float>::copy_of(values);
+  return sum;
+}
+
+Reply Shard::read(const KeySet& keys) const {
+  Reply reply{.version = progress_.version, .slowest = progress_.slowest, .loss = loss_};
+  const std::size_t width = options_.width;
+  std::vector<std::uint32_t> missing;
+  const std::vector<SlotRun> runs = runs_of(keys, missing);
+  const std::size_t rows = rows_in(runs) + missing.size();
+  if (!index_.dense() && keys.list.empty()) reply.keys = index_.keys_in(keys.range);
+  const bool whole = index_.dense() && runs.size() <= 1 && missing.empty() && rows == index_.size();
+  if (whole) {
+    reply.values = values_;
+    return reply;
+  }
+  reply.values = missing.empty() ? Array<float>::uninitialized(rows * width) : Array<float>(rows * width);
+  float* const to = reply.values.edit().data();
+  for (const SlotRun& run : runs) {
+    std::memcpy(to + run.at * width, values_.data() + run.slot * width, run.count * width * sizeof(float));
+  }
+  return reply;
+}
+
+void Shard::save(Checkpoint& out, const std::string& name) const {
+  std::vector<std::uint64_t> clocks = clocks_;
+  for (const Waiting& one : waiting_) {
+    clocks[one.stamp.worker] = std::min(clocks[one.stamp.worker], one.stamp.clock);
+  }
+  out.put(name + "step", progress_.version);
+  out.put(name + "parameters", values_);
+  out.put(name + "optimizer", optimizer_);
+  out.put(name + "clocks", clocks);
+  out.put(name + "keys", index_.dense() ? Array<std::uint64_t>() : index_.keys_by_slot());
+}
+
+// The rule's constants are the configuration's: a run that is resumed may have others.
+void Shard::load(const Checkpoint& in, const std::string& name) {
+  auto parameters = in.get<Array<float>>(name + "parameters");
+  auto optimizer = in.get<Optimizer>(name + "optimizer");
+  auto clocks = in.get<std::vector<std::uint64_t>>(name + "clocks");
+  const auto keys = in.get<Array<std::uint64_t>>(name + "keys");
+  const bool fits = index_.dense() ? parameters.size() == values_.size() && keys.empty()
+                                   : parameters.size() >= keys.size() * options_.width;
+  if (!fits || optimizer.rule.index() != options_.rule.index()) {
+    throw Error(ErrorKind::failed,
+                "the checkpoint has " + std::to_string(parameters.size()) + " parameters in this shard and optimizer " +
+                    std::to_string(optimizer.rule.index()) + ", the program " + std::to_string(values_.size()) +
+                    " and optimizer " + std::to_string(options_.rule.index()) +
+                    ": resume with the model, servers and optimizer that it was saved with");
+  }
+  if (!index_.dense()) index_ = KeyIndex::of_slots(keys);
+  clocks.resize(options_.workers);
+  clocks_ = std::move(clocks);
+  left_.assign(options_.workers, false);
+  optimizer.rule = options_.rule;
+  optimizer_ = std::move(optimizer);
+  values_ = std::move(parameters);
+  previous_ = {};
+  waiting_.clear();
+  progress_.version = in.get<std::uint64_t>(name + "step");
+  count_workers();
+}
+
+}  // namespace lp

@@ -1,0 +1,51 @@
+#pragma once
+// What the readers of data files share. Pure functions; any thread.
+
+#include <algorithm>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "lp/base/error.h"
+#include "programs/data/data.h"
+
+namespace lp::internal {
+
+inline constexpr std::uint64_t kMaxFloats = std::uint64_t{1} << 30;  // 4 GiB: what a dense matrix of features may take
+inline constexpr int kMaxClasses = 1 << 16;
+
+[[noreturn]] inline void fail(const std::string& text) { throw Error(ErrorKind::failed, text); }
+
+inline void check_dense_size(std::uint64_t inputs, std::uint64_t examples, const std::string& where) {
+  if (inputs != 0 && examples > kMaxFloats / inputs) {
+    fail(where + ": " + std::to_string(examples) + " examples of " + std::to_string(inputs) +
+         " features take more than the 4 GiB that a dense dataset may have");
+  }
+}
+
+inline void check_plain(const Bytes& file) {
+  if (file.bytes.starts_with("\x1f\x8b")) fail(file.name + ": is compressed; run gunzip on it first");
+}
+
+// Takes what stands before the next blank off the front of `line`, and the blanks before it.
+inline std::string_view take_word(std::string_view& line) {
+  constexpr std::string_view kBlank = " \t\r";
+  const std::size_t begin = std::min(line.find_first_not_of(kBlank), line.size());
+  const std::size_t end = std::min(line.find_first_of(kBlank, begin), line.size());
+  const std::string_view word = line.substr(begin, end - begin);
+  line.remove_prefix(end);
+  return word;
+}
+
+// False when all of the word is no such number.
+template <class T>
+bool parse(std::string_view word, T& out) {
+  if (word.starts_with('+') && !word.starts_with("+-")) word.remove_prefix(1);
+  const auto [stop, error] = std::from_chars(word.data(), word.data() + word.size(), out);
+  return error == std::errc() && stop == word.data() + word.size();
+}
+
+}  // namespace lp::internal

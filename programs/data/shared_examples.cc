@@ -1,0 +1,85 @@
+#include "programs/data/shared_examples.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "lp/base/error.h"
+#include "lp/base/secret.h"
+#include "lp/wire/codec.h"
+#include "lp/wire/eigen.h"
+#include "lp/wire/reader.h"
+#include "lp/wire/writer.h"
+
+namespace lp {
+namespace {
+
+// A key; how many frames; the size of each; the frames, each from a multiple of 64 on. The first is the body.
+constexpr std::size_t kKeyBytes = 32;
+constexpr std::size_t kAlignment = Buffer::kAlignment;
+
+std::size_t aligned(std::size_t at) { return (at + kAlignment - 1) / kAlignment * kAlignment; }
+
+}  // namespace
+
+SharedExamples share(const Examples& examples) {
+  Writer writer;
+  writer.value(examples);
+  const Frames frames = writer.take();
+  std::vector<Buffer> parts{frames.body};
+  parts.insert(parts.end(), frames.arrays.begin(), frames.arrays.end());
+  std::vector<std::uint64_t> head{parts.size()};
+  for (const Buffer& part : parts) head.push_back(part.size());
+
+  const std::size_t begin = aligned(kKeyBytes + head.size() * sizeof head[0]);
+  std::size_t size = begin;
+  for (const Buffer& part : parts) size += aligned(part.size());
+  SharedExamples out{SharedMemory::create("examples", size), {}};
+  out.place = {.path = out.memory.path(), .key = secret_text(kKeyBytes / 2)};
+  std::byte* to = out.memory.data();
+  std::memcpy(to, out.place.key.data(), kKeyBytes);
+  std::memcpy(to + kKeyBytes, head.data(), head.size() * sizeof head[0]);
+  to += begin;
+  for (const Buffer& part : parts) {
+    if (!part.empty()) std::memcpy(to, part.data(), part.size());
+    to += aligned(part.size());
+  }
+  return out;
+}
+
+std::optional<Examples> shared_examples(const ExamplesPlace& place) {
+  if (place.path.empty()) return std::nullopt;
+  SharedMemory memory;
+  try {
+    memory = SharedMemory::open(place.path, SharedMemory::Access::read, std::numeric_limits<std::size_t>::max());
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  if (place.key.size() != kKeyBytes || memory.size() < kKeyBytes ||
+      std::memcmp(memory.data(), place.key.data(), kKeyBytes) != 0) {
+    return std::nullopt;
+  }
+  // Whoever knows the key wrote what follows.
+  const auto number = [&](std::size_t i) {
+    std::uint64_t out = 0;
+    std::memcpy(&out, memory.data() + kKeyBytes + i * sizeof out, sizeof out);
+    return static_cast<std::size_t>(out);
+  };
+  const std::size_t count = number(0);
+  const std::byte* from = memory.data() + aligned(kKeyBytes + (1 + count) * sizeof(std::uint64_t));
+  std::vector<Buffer> arrays;
+  for (std::size_t i = 1; i <= count; ++i) {
+    arrays.push_back(Buffer::wrap(from, number(i), [] {}));
+    from += aligned(number(i));
+  }
+  Reader reader(arrays.front().bytes(), std::span(arrays).subspan(1));
+  auto out = reader.value<Examples>();  // copies
+  reader.finish();
+  return out;
+}
+
+}  // namespace lp

@@ -1,0 +1,231 @@
+#include "programs/models/kept_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "lp/base/enums.h"
+#include "lp/base/error.h"
+#include "lp/base/file.h"
+#include "lp/base/message.h"
+#include "programs/models/linear.h"
+
+namespace lp {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint32_t kFormat = 1;
+constexpr std::uint64_t kMaxFileBytes = std::uint64_t{64} << 30;
+constexpr Eigen::Index kMaxWeights = Eigen::Index{1} << 48;  // of a layer
+constexpr Eigen::Index kMaxClasses = 1 << 16;
+constexpr std::size_t kMaxLayers = 1024;
+
+[[noreturn]] void fail(const std::string& text) { throw Error(ErrorKind::failed, text); }
+
+Array<float> array_of(const Eigen::VectorXf& vector) {
+  return Array<float>::copy_of({vector.data(), static_cast<std::size_t>(vector.size())});
+}
+Eigen::VectorXf vector_of(const Array<float>& values) {
+  return Eigen::Map<const Eigen::VectorXf>(values.data(), static_cast<Eigen::Index>(values.size()));
+}
+
+template <NamedEnum E>
+E named(const std::string& name, const char* what) {
+  for (std::size_t i = 0; i < internal::kEnumerators<E>.count; ++i) {
+    if (internal::kEnumerators<E>.names[i] == name) return static_cast<E>(i);
+  }
+  fail("its " + std::string(what) + " is " + quote(name) + ", which this program does not have");
+}
+
+// Refuses what the entries must not say.
+void check(const KeptModel& model) {
+  if (model.units.size() < 2 || model.units.size() > kMaxLayers) {
+    fail("it has " + std::to_string(model.units.size()) + " layers of units");
+  }
+  for (Eigen::Index before = 1; const Eigen::Index count : model.units) {
+    if (count < 1 || count > kMaxWeights / before) fail("it has a layer of " + std::to_string(count) + " units");
+    before = count;
+  }
+  if (model.units.back() > kMaxClasses) fail("it has " + std::to_string(model.units.back()) + " classes");
+  if (const Eigen::Index size = make_model(model.kind, model.units, model.activation)->size();
+      size != model.parameters.size()) {
+    fail("it has " + std::to_string(model.parameters.size()) + " parameters, but " +
+         to_string(model.kind, model.units) + " needs " + std::to_string(size));
+  }
+  if (!model.names.empty() && static_cast<Eigen::Index>(model.names.size()) != model.units.back()) {
+    fail("it has names for " + std::to_string(model.names.size()) + " of " + std::to_string(model.units.back()) +
+         " classes");
+  }
+  if (model.scaling.mean.size() != model.scaling.factor.size() ||
+      (!model.scaling.empty() && model.scaling.mean.size() != model.inputs())) {
+    fail("its scaling is not that of its inputs");
+  }
+  if (!model.parameters.allFinite() || !model.scaling.mean.allFinite() || !model.scaling.factor.allFinite()) {
+    fail("it has numbers that are not finite");
+  }
+}
+
+// What it was made from does not matter to who uses it: it forwards all but the start.
+class StartingModel final : public Model {
+ public:
+  StartingModel(std::unique_ptr<Model> model, Eigen::VectorXf parameters)
+      : model_(std::move(model)), parameters_(std::move(parameters)) {}
+
+  Eigen::Index size() const override { return model_->size(); }
+  Eigen::VectorXf initialize(std::uint64_t) const override { return parameters_; }
+  Eigen::MatrixXf scores(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& features) const override {
+    return model_->scores(parameters, features);
+  }
+  Eigen::MatrixXf scores_of(const Eigen::VectorXf& parameters, const Dataset& data) const override {
+    return model_->scores_of(parameters, data);
+  }
+  Array<std::uint64_t> rows(const Dataset& batch) const override { return model_->rows(batch); }
+  Eigen::Index width() const override { return model_->width(); }
+  double loss(const Eigen::VectorXf& parameters, const Dataset& batch, Eigen::VectorXf& gradient) const override {
+    return model_->loss(parameters, batch, gradient);
+  }
+
+ private:
+  const std::unique_ptr<Model> model_;
+  const Eigen::VectorXf parameters_;
+};
+
+}  // namespace
+
+Scaling scaling_of(const Dataset& data) {
+  if (data.is_sparse()) fail("scaling takes the mean away, which makes sparse features dense: leave out one of both");
+  Scaling out{data.features.rowwise().mean(), Eigen::VectorXf::Ones(data.inputs())};
+  const Eigen::VectorXf deviation =
+      (data.features.colwise() - out.mean).rowwise().norm() / std::sqrt(static_cast<float>(data.examples()));
+  for (Eigen::Index i = 0; i < deviation.size(); ++i) {
+    // Equal values of a feature are not quite equal to their mean.
+    if (deviation(i) > 1e-6F * std::abs(out.mean(i))) out.factor(i) = 1 / deviation(i);
+  }
+  return out;
+}
+
+void scale(const Scaling& scaling, Dataset& data) {
+  if (scaling.empty()) return;
+  if (data.is_sparse()) fail("the model is for scaled features, which are not sparse: leave out --sparse");
+  data.features.colwise() -= scaling.mean;
+  data.features.array().colwise() *= scaling.factor.array();
+}
+
+Checkpoint describe(const KeptModel& model) {
+  Checkpoint out;
+  out.put("model.format", kFormat);
+  out.put("model.kind", std::string(enum_name(model.kind)));
+  const std::vector<std::int64_t> units(model.units.begin(), model.units.end());
+  out.put("model.units", Array<std::int64_t>::copy_of(units));
+  out.put("model.activation", std::string(enum_name(model.activation)));
+  out.put("model.names", model.names);
+  out.put("model.mean", array_of(model.scaling.mean));
+  out.put("model.factor", array_of(model.scaling.factor));
+  return out;
+}
+
+void write_model(const KeptModel& model, const fs::path& file) {
+  Checkpoint out = describe(model);
+  out.put("parameters", array_of(model.parameters));
+  out.write(file, "model", model.steps);
+}
+
+KeptModel read_model(const fs::path& file) { return parse_model(read_file(file, kMaxFileBytes), file); }
+
+KeptModel parse_model(const Buffer& bytes, const fs::path& file) {
+  const Checkpoint in = Checkpoint::parse(bytes, file);
+  if (!in.has("model.format")) {
+    fail(file.string() + " is a checkpoint of " + quote(in.node()) + ", no model that was kept");
+  }
+  try {
+    const auto format = in.get<std::uint32_t>("model.format");
+    if (format > kFormat) {
+      fail("its format is version " + std::to_string(format) + ", and this program reads version " +
+           std::to_string(kFormat));
+    }
+    const auto units = in.get<Array<std::int64_t>>("model.units");
+    KeptModel out{
+        .kind = named<ModelKind>(in.get<std::string>("model.kind"), "kind"),
+        .units = {units.begin(), units.end()},
+        .activation = named<Activation>(in.get<std::string>("model.activation"), "activation"),
+        .names = in.get<std::vector<std::string>>("model.names"),
+        .scaling = {vector_of(in.get<Array<float>>("model.mean")), vector_of(in.get<Array<float>>("model.factor"))},
+        .steps = in.step(),
+        .parameters = vector_of(in.get<Array<float>>("parameters"))};
+    check(out);
+    return out;
+  } catch (const Error& error) {
+    fail("cannot use the model " + file.string() + ": " + error.text());
+  }
+}
+
+std::unique_ptr<Model> make_model(ModelKind kind, const std::vector<Eigen::Index>& units, Activation activation) {
+  if (kind == ModelKind::linear) return std::make_unique<LinearModel>(units.front(), static_cast<int>(units.back()));
+  return std::make_unique<Mlp>(units, activation);
+}
+
+std::unique_ptr<Model> starting_from(std::unique_ptr<Model> model, Eigen::VectorXf parameters) {
+  if (model->size() != parameters.size()) {
+    fail("a model of " + std::to_string(model->size()) + " parameters cannot start from " +
+         std::to_string(parameters.size()));
+  }
+  return std::make_unique<StartingModel>(std::move(model), std::move(parameters));
+}
+
+std::string to_string(ModelKind kind, const std::vector<Eigen::Index>& units) {
+  std::vector<std::string> counts;
+  for (const Eigen::Index count : units) counts.push_back(std::to_string(count));
+  return (kind == ModelKind::mlp ? "an " : "a ") + std::string(enum_name(kind)) + " of " + join(counts, "-") + " units";
+}
+
+void match_classes(Dataset& data, const std::vector<std::string>& names, int classes, const std::string& source) {
+  if (data.names.empty() != names.empty()) {
+    fail(source + ": its labels are " + (names.empty() ? "names, not numbers" : "numbers, not names such as ") +
+         (names.empty() ? "" : quote(names.front())));
+  }
+  if (data.classes > classes && names.empty()) {
+    fail(source + ": has a label " + std::to_string(data.classes - 1) + ", but there are only the classes 0 to " +
+         std::to_string(classes - 1));
+  }
+  if (data.names != names) {
+    std::vector<int> numbers;
+    for (const std::string& name : data.names) {
+      const auto found = std::find(names.begin(), names.end(), name);
+      if (found == names.end())
+        fail(source + ": has a label " + quote(name) + ", which is none of the model's classes");
+      numbers.push_back(static_cast<int>(found - names.begin()));
+    }
+    for (int& label : data.labels) label = numbers[static_cast<std::size_t>(label)];
+  }
+  data.names = names;
+  data.classes = classes;
+}
+
+Dataset examples_for(const KeptModel& model, const std::string& data, Storage storage, bool features_only) {
+  Dataset out = load_data(data, {.storage = storage, .inputs = model.inputs(), .features_only = features_only});
+  if (out.inputs() != model.inputs()) {
+    fail(data + ": has examples of " + std::to_string(out.inputs()) + " features, but the model takes " +
+         std::to_string(model.inputs()));
+  }
+  if (!features_only) match_classes(out, model.names, model.classes(), data);
+  scale(model.scaling, out);
+  return out;
+}
+
+std::vector<std::string> predict(const KeptModel& model, const Dataset& examples) {
+  const auto made = make_model(model.kind, model.units, model.activation);
+  const Eigen::MatrixXf scores = made->scores_of(model.parameters, examples);
+  std::vector<std::string> out;
+  for (Eigen::Index i = 0; i < scores.cols(); ++i) {
+    Eigen::Index guess = 0;
+    scores.col(i).maxCoeff(&guess);
+    out.push_back(model.names.empty() ? std::to_string(guess) : model.names[static_cast<std::size_t>(guess)]);
+  }
+  return out;
+}
+
+}  // namespace lp

@@ -1,0 +1,51 @@
+#include "programs/schemes/feeding.h"
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lp/base/error.h"
+#include "programs/training/sampler.h"
+#include "programs/training/worker.h"
+
+namespace lp {
+namespace {
+
+// The workers; but who gets them waits until the servers have their places, too.
+struct AllPlaces {
+  TrainingGraph graph;
+
+  Clients<TrainingWorker> dereference(Context& node) const { return graph.workers.dereference(node); }
+  void append_nodes(std::vector<std::string>& names) const {
+    graph.servers.append_nodes(names);
+    graph.workers.append_nodes(names);
+  }
+};
+
+}  // namespace
+
+Feeder::Feeder(Clients<TrainingWorker> workers, LearningTask task, ServerTraining training, Scheme scheme)
+    : workers_(std::move(workers)), task_(std::move(task)), training_(training), scheme_(std::move(scheme)) {}
+
+void Feeder::run(Context& node) {
+  Share share(node, task_, training_, scheme_);
+  const Client<TrainingWorker>& worker = workers_[static_cast<std::size_t>(node.index())];
+  try {
+    for (std::uint64_t step = 0; step != kUnbounded;) {
+      step = worker.call<&TrainingWorker::feed>(step, share.batch(step));
+    }
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::disconnected) throw;  // else there is nobody to feed any more
+  }
+}
+
+TrainingGraph add_fed_training(Program& program, const LearningTask& task, const ServerTraining& training,
+                               const Scheme& scheme) {
+  TrainingGraph graph = add_server_training(program, {.model = task.model}, training, scheme);
+  program.group<Feeder>({.name = "feeder", .replicas = training.workers, .on_failure = restart_or_stop(training)},
+                        AllPlaces{graph}, task, training, scheme);
+  return graph;
+}
+
+}  // namespace lp

@@ -1,0 +1,137 @@
+#pragma once
+// A multilayer perceptron whose layers are placed on nodes: model parallel (DistBelief, Dean et al., NIPS 2012, section
+// 3), and a pipeline when a batch is cut into micro-batches of which several are in flight (GPipe, Huang et al.,
+// NeurIPS 2019, section 2.2). A stage has the parameters of its layers alone; activations go from stage to stage, their
+// derivatives come back as the answers; when all of a batch is back, every stage updates its parameters. So the
+// gradient is that of the whole batch: for one micro-batch to the bit, for more within rounding.
+//
+//     worker/0 ──▶ stage/0 ──▶ stage/1 ──▶ ...
+//
+// Values; pure functions.
+
+#include <cstdint>
+#include <vector>
+
+#include <Eigen/Core>
+
+#include "lp/checkpoint/checkpoint.h"
+#include "lp/program/context.h"
+#include "lp/rpc/clients.h"
+#include "lp/rpc/core/future.h"
+#include "lp/rpc/core/method.h"
+#include "lp/wire/eigen.h"
+#include "nodes/cut_schedule.h"
+#include "nodes/run_queue.h"
+#include "programs/models/mlp.h"
+#include "programs/training/gradient_guard.h"
+#include "programs/training/training.h"
+#include "programs/training/worker.h"
+
+namespace lp {
+
+struct Pipeline {
+  std::vector<Eigen::Index> units{};  // {inputs, hidden..., classes}
+  Activation activation = Activation::tanh;
+  int stages = 2;
+  std::uint32_t micro_batches = 4;  // of a batch
+};
+
+struct MicroBatch {
+  std::uint32_t number = 0;  // in its batch
+  Eigen::MatrixXf inputs{};  // of the stage
+  Eigen::VectorXi labels{};
+};
+struct MicroResult {
+  double loss = 0;          // summed over the examples
+  Eigen::MatrixXf delta{};  // derivative with respect to the inputs
+};
+
+struct StageStatistics {
+  std::uint64_t micro_batches = 0;
+  std::uint64_t bytes_sent = 0;      // of activations to the next stage, and of derivatives to the one before
+  std::uint32_t most_in_flight = 0;  // micro-batches that were here and not back from the next stage
+  double seconds = 0;                // from the first micro-batch of a batch to its update, over all batches
+  double idle_seconds = 0;           // of these: the bubble of the pipeline
+};
+
+// Some layers, their parameters and optimizer. A node; all that concerns these is done in its run(), in the order in
+// which it was asked, so that the node answers heartbeats however long its layers take.
+class PipelineStage {
+ public:
+  // `stages` are all, this one included.
+  PipelineStage(Context& node, Clients<PipelineStage> stages, const Pipeline& pipeline, const ServerTraining& training,
+                const LearningTask& task);
+
+  void run(Context& node) { work_.run(node); }
+
+  // Forward through this stage and all after it, and back. Error::failed when a size, a number or a label does not fit.
+  Future<MicroResult> pass(MicroBatch batch);
+  // The batch is complete: a step by its gradient, summed over so many examples. A step that is done already changes
+  // nothing. Error::failed when the gradient is not finite.
+  Future<void> update(std::uint64_t step, std::uint32_t examples);
+  // Others have done so many steps: does the last of them by the gradient that is here. Changes nothing where it is
+  // done.
+  Future<void> catch_up(std::uint64_t steps);
+  // Forgets the micro-batches since the last update; how many steps are done.
+  Future<std::uint64_t> begin();
+  Future<std::uint64_t> steps();
+
+  Future<Eigen::VectorXf> parameters();
+  Future<StageStatistics> statistics();
+
+  void save(Checkpoint& out) const;
+  // Error::failed when what was saved is of other layers.
+  void load(const Checkpoint& in);
+
+  static constexpr int kStepMilliseconds = 600'000;
+
+  using Remote = Methods<deadline<&PipelineStage::pass, kStepMilliseconds>,
+                         deadline<idempotent<&PipelineStage::update>, kStepMilliseconds>,
+                         deadline<idempotent<&PipelineStage::catch_up>, kStepMilliseconds>,
+                         deadline<idempotent<&PipelineStage::begin>, kStepMilliseconds>,
+                         deadline<idempotent<&PipelineStage::steps>, kStepMilliseconds>,
+                         deadline<idempotent<&PipelineStage::parameters>, kStepMilliseconds>,
+                         deadline<idempotent<&PipelineStage::statistics>, kStepMilliseconds>>;
+
+ private:
+  // Counts as work of the stage as long as it lives.
+  class Work;
+  struct Forwarded {
+    MicroBatch batch{};
+    std::vector<Eigen::MatrixXf> outputs{};
+    std::uint64_t attempt = 0;
+  };
+
+  bool is_last() const { return index_ + 1 == stages_.size(); }
+  Forwarded forward(MicroBatch batch);
+  MicroResult backward(const Forwarded& done, double loss, Eigen::MatrixXf delta);
+  void descend_by_all(std::uint64_t step, std::uint32_t examples);
+  std::uint64_t begin_again();
+
+  Context& context_;
+  const Clients<PipelineStage> stages_;
+  const std::size_t index_;
+  const MlpLayers layers_;
+  const std::uint32_t micro_batches_;
+  RunQueue work_{};
+  // What follows is its work's alone.
+  CutSchedule schedule_;
+  GradientGuard guard_;
+  Eigen::VectorXf parameters_{};
+  Optimizer optimizer_;
+  std::uint64_t step_ = 0;
+  std::uint64_t attempt_ = 0;                 // begin() ends one
+  std::vector<Eigen::VectorXf> gradients_{};  // of the micro-batches, summed in their order
+  std::uint32_t examples_ = 0;                // of these
+  std::uint32_t in_flight_ = 0;
+  Time began_{};  // the batch
+  Duration busy_{};
+  StageStatistics statistics_{};
+};
+
+// The group "worker" with one node, which ends the program, and the group "stage". Error::failed when there are fewer
+// layers than stages, or no micro-batch.
+TrainingGraph add_pipeline_training(Program& program, const LearningTask& task, const ServerTraining& training,
+                                    const Pipeline& pipeline);
+
+}  // namespace lp

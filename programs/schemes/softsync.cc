@@ -1,0 +1,18 @@
+#include "programs/schemes/softsync.h"
+
+#include "programs/schemes/asynchronous.h"
+
+namespace lp {
+
+// Workers do what asynchronous ones do; the servers are what differs.
+Scheme softsync_scheme(const ServerTraining& training, std::uint32_t splits, int leaves) {
+  Scheme scheme = asynchronous_scheme(training);
+  scheme.consistency = Softsync{.splits = splits};
+  if (leaves > 0) {
+    scheme.levels = {leaves};
+    scheme.takes_rows = false;
+  }
+  return scheme;
+}
+
+}  // namespace lp

@@ -1,0 +1,30 @@
+#include "programs/schemes/topology.h"
+
+#include <string>
+
+#include "lp/base/error.h"
+#include "programs/schemes/asynchronous.h"
+#include "programs/schemes/hogwild.h"
+#include "programs/training/synchronous.h"
+
+namespace lp {
+
+TrainingGraph add_topology_training(Program& program, const LearningTask& task, const ServerTraining& training,
+                                    const Topology& topology) {
+  const int groups = topology.worker_groups;
+  if (groups < 1 || groups > training.workers || (topology.shared_memory && groups != training.workers)) {
+    throw Error(ErrorKind::failed, std::to_string(training.workers) + " workers in " + std::to_string(groups) +
+                                       " groups: give 1 group or more, none without a worker" +
+                                       (topology.shared_memory ? ", and one worker to each that shares memory" : ""));
+  }
+  if (topology.shared_memory) return add_hogwild_training(program, task, training);
+  if (groups == 1) return add_synchronous_training(program, task, training);
+  Scheme scheme = asynchronous_scheme(training);
+  if (groups < training.workers) {
+    scheme.levels = {groups};
+    scheme.takes_rows = false;
+  }
+  return add_server_training(program, task, training, scheme);
+}
+
+}  // namespace lp

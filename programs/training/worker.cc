@@ -1,0 +1,175 @@
+#include "programs/training/worker.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "lp/base/error.h"
+#include "lp/base/scheduler.h"
+#include "programs/training/sampler.h"
+
+namespace lp {
+namespace {
+
+// Between attempts to find the servers in a state to go on from, while they are restored: doubles, and then gives up.
+constexpr Duration kFirstPause = std::chrono::milliseconds(10);
+constexpr int kMostAttempts = 12;  // 40 seconds
+
+constexpr Duration kReportEvery = std::chrono::milliseconds(100);
+
+// Counts what a worker does, and says every now and then how far it is.
+class Meter {
+ public:
+  Meter(Context& node, const Share& share, const ServerTraining& training)
+      : node_(node), share_(share), training_(training) {}
+
+  const WorkerStatistics& statistics() const { return statistics_; }
+
+  // `training_step` is the step of the whole training, and `loss` a mean, if there are examples. True when it is time
+  // to look.
+  bool step_done(std::uint64_t step, std::uint64_t training_step, double loss, std::uint32_t examples,
+                 Duration computing) {
+    ++statistics_.steps;
+    statistics_.examples += examples;
+    if (examples != 0) statistics_.loss = loss;
+    computing_ += computing;
+    const Duration passed = now() - reported_;
+    if (passed < kReportEvery && step + 1 < share_.steps()) return false;
+    statistics_.seconds = to_seconds(now() - began_);
+    statistics_.idle_seconds = statistics_.seconds - to_seconds(computing_);
+    if (node_.index() == 0 && examples != 0) {
+      const auto done = static_cast<double>((statistics_.examples - reported_examples_) *
+                                            static_cast<std::uint64_t>(node_.replicas()));
+      node_.report({.step = training_step + 1,
+                    .total = training_.steps,
+                    .values = {{"loss", loss}, {"examples/s", done / to_seconds(passed)}}});
+    }
+    reported_ = now();
+    reported_examples_ = statistics_.examples;
+    return true;
+  }
+
+ private:
+  Context& node_;
+  const Share& share_;
+  const ServerTraining& training_;
+  WorkerStatistics statistics_{};
+  Duration computing_{};
+  const Time began_ = now();
+  Time reported_ = began_;
+  std::uint64_t reported_examples_ = 0;
+};
+
+}  // namespace
+
+TrainingWorker::TrainingWorker(Clients<ParameterService> servers, std::vector<Tensor> tensors, LearningTask task,
+                               ServerTraining training, Scheme scheme)
+    : servers_(std::move(servers)),
+      tensors_(std::move(tensors)),
+      task_(std::move(task)),
+      training_(training),
+      scheme_(std::move(scheme)) {}
+
+void TrainingWorker::run(Context& node) {
+  const std::unique_ptr<Model> model = task_.model();
+  Share share(node, task_, training_, scheme_);
+  const CompressionOptions compression = compression_of(training_, scheme_);
+  // What compression leaves behind is of all rows, so that all are pushed with it.
+  const bool takes_rows = scheme_.takes_rows && !compression.any();
+  ParameterClient client(servers_, tensors_,
+                         {.worker = static_cast<std::uint32_t>(node.index()),
+                          .replicated = training_.replicated,
+                          .compression = compression,
+                          .bad_values = training_.bad_values,
+                          .seed = node.seed()});
+  begin(client);
+  const std::unique_ptr<Exchange> exchange =
+      scheme_.exchange({client, *model, training_, node.program_seed(), static_cast<std::uint32_t>(node.index()),
+                        share.examples(), share.own_examples(), share.round_steps()});
+
+  Meter meter(node, share, training_);
+  const auto publish = [&] {
+    WorkerStatistics statistics = meter.statistics();
+    statistics.dropped = exchange->dropped();
+    const Traffic own = exchange->traffic();
+    statistics.bytes_sent = client.traffic().sent + own.sent;
+    statistics.bytes_received = client.traffic().received + own.received;
+    node.exclusive([&] { statistics_ = statistics; });
+  };
+
+  BatchGradient computed;
+  int attempts = 0;
+  for (Duration pause = kFirstPause;; pause *= 2) {
+    try {
+      std::uint64_t step = exchange->begin();
+      reached(node, client, step);
+      std::optional<Position> position = exchange->position();
+      while (const std::optional<Dataset> batch = task_.data ? share.batch(step, position) : fed_batch(node, step)) {
+        const Rows rows = takes_rows ? model->rows(*batch) : Rows();
+        const Eigen::VectorXf& parameters = exchange->parameters(step, rows);
+        const Time start = now();
+        computed.loss = model->loss(parameters, *batch, computed.gradient);
+        computed.examples = static_cast<std::uint32_t>(batch->examples());
+        const Duration computing = now() - start;
+        const std::uint64_t next = exchange->push(step, rows, computed);
+        const double loss = exchange->loss().value_or(computed.loss / std::max(computed.examples, 1U));
+        if (meter.step_done(step, share.training_step(step, position), loss, computed.examples, computing)) publish();
+        reached(node, client, step = next);
+        position = exchange->position();
+        attempts = 0;
+        pause = kFirstPause;
+      }
+      exchange->end();
+      publish();
+      std::function<Parameters()> result = exchange->result();
+      node.exclusive([&] {
+        result_ = std::move(result);
+        feed_.finish();
+      });
+      return;
+    } catch (const Error& error) {
+      // A server was restarted, alone or with all: go on from where they are now.
+      if (error.kind() != ErrorKind::disconnected || ++attempts == kMostAttempts) throw;
+    }
+    if (!node.wait_for(pause)) return;
+  }
+}
+
+std::optional<Dataset> TrainingWorker::fed_batch(Context& node, std::uint64_t step) {
+  Future<std::optional<Dataset>> batch = node.exclusive([&] { return feed_.take(step); });
+  if (auto taken = batch.get_for(std::chrono::milliseconds(kFeedMilliseconds))) return *std::move(taken);
+  throw Error(ErrorKind::failed, "the batch of step " + std::to_string(step) + " was not fed within " +
+                                     std::to_string(kFeedMilliseconds / 1000) +
+                                     " seconds: is there a feeder for this worker, and is it at work?");
+}
+
+void SavedWorker::begin(ParameterClient& client) {
+  if (!residuals_.empty()) client.restore(residuals_);
+}
+
+// Where the servers take a cut: after every so many updates, and after the last.
+void SavedWorker::reached(Context& node, const ParameterClient& client, std::uint64_t step) {
+  const std::uint64_t last = training().steps;
+  const std::uint64_t every = training().cut_every;
+  for (;;) {
+    const std::uint64_t due = every == 0 ? last : std::min(last, (step_ / every + 1) * every);
+    if (due <= step_ || due > step) return;
+    residuals_ = client.residuals();
+    step_ = due;
+    node.cut(due);
+  }
+}
+
+void SavedWorker::save(Checkpoint& out) const {
+  out.put("step", step_);
+  out.put("residuals", residuals_);
+}
+
+void SavedWorker::load(const Checkpoint& in) {
+  step_ = in.get<std::uint64_t>("step");
+  residuals_ = in.get<std::vector<Array<float>>>("residuals");
+}
+
+}  // namespace lp

@@ -1,0 +1,577 @@
+// Collective operations: sums, bits, bytes, steps, sizes that do not fit, and members that die.
+#include "nodes/collective/collective.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "lp/base/random.h"
+#include "lp/lp.h"
+#include "tests/lp/program/local_run.h"
+
+namespace lp {
+namespace {
+
+using Values = std::vector<float>;
+using Body = std::function<void(Collective&, std::uint32_t index)>;
+
+// Integers, so that a sum in any order is exact.
+Values whole(std::uint32_t member, std::size_t size) {
+  Values out(size);
+  for (std::size_t i = 0; i < size; ++i) out[i] = static_cast<float>((i * 7 + member * 13) % 1000);
+  return out;
+}
+Values real(std::uint32_t member, std::size_t size) {
+  Values out(size);
+  Random random(member, "values");
+  for (float& one : out) one = static_cast<float>(random.normal());
+  return out;
+}
+template <class Make>
+Values serial_sum(std::uint32_t members, std::size_t size, Make make) {
+  Values out = make(0, size);
+  for (std::uint32_t member = 1; member < members; ++member) {
+    const Values one = make(member, size);
+    for (std::size_t i = 0; i < size; ++i) out[i] += one[i];
+  }
+  return out;
+}
+
+// Members and their workers, each of which does `body`.
+class Group {
+ public:
+  Group(std::uint32_t size, Body body, CollectiveOptions options = {}, bool serialize = false) {
+    const auto count = static_cast<int>(size);
+    auto members = program_.group<CollectiveMember>({.name = "collective", .replicas = count}, context);
+    auto work = [body = std::move(body), options](const Clients<CollectiveMember>& all, int index) {
+      Collective collective(all, static_cast<std::uint32_t>(index), options);
+      body(collective, static_cast<std::uint32_t>(index));
+    };
+    program_.function({.name = "worker", .replicas = count}, work, members, index);
+    Runtime::Options runtime;
+    runtime.serialize = serialize;
+    run_.emplace(program_, runtime);
+  }
+  LocalRun& run() { return *run_; }
+  // To the end.
+  void finish() {
+    run_->wait_finished();
+    for (const auto& [node, error] : run_->failed()) ADD_FAILURE() << node << ": " << error.what();
+  }
+  // As a supervisor that does not start it again.
+  void kill(std::uint32_t member) {
+    const NodeId node = run_->id("collective/" + std::to_string(member));
+    run_->runtime().stop(node, "it is killed");
+    EXPECT_TRUE(run_->runtime().join(node, after(std::chrono::seconds(20))));
+    const std::vector<PeerState> news{{.node = node, .incarnation = 2, .gone = true, .text = "it was killed"}};
+    run_->runtime().update(news);
+  }
+
+ private:
+  Program program_{"collective"};
+  std::optional<LocalRun> run_;
+};
+
+struct Case {
+  Allreduce how = Allreduce::nearest;
+  std::uint32_t members = 2;
+  bool serialize = false;
+};
+
+std::string name_of(Allreduce how) {
+  switch (how) {
+    case Allreduce::direct: return "Direct";
+    case Allreduce::ring: return "Ring";
+    case Allreduce::halving: return "Halving";
+    default: return "Nearest";
+  }
+}
+
+// Of what member k gives at position i.
+template <class T>
+T given(std::uint32_t member, std::size_t i) {
+  const auto number = static_cast<std::int64_t>((i * 7 + member * 13) % 31) - 15;
+  if constexpr (sizeof(T) == 8) return static_cast<T>(number) + static_cast<T>(std::int64_t{1} << 40);  // no float
+  return static_cast<T>(number);
+}
+template <class T>
+void expect_reductions(Collective& all, std::uint32_t index, std::uint32_t members) {
+  for (const std::size_t size : {0U, 1U, 3U, 5000U}) {
+    for (const Reduction reduction : {Reduction::sum, Reduction::max, Reduction::min}) {
+      std::vector<T> values(size), expected(size);
+      for (std::size_t i = 0; i < size; ++i) {
+        values[i] = given<T>(index, i);
+        expected[i] = given<T>(0, i);
+        for (std::uint32_t member = 1; member < members; ++member) {
+          const T one = given<T>(member, i);
+          expected[i] = reduction == Reduction::sum   ? expected[i] + one
+                        : reduction == Reduction::max ? std::max(expected[i], one)
+                                                      : std::min(expected[i], one);
+        }
+      }
+      all.allreduce(values, reduction);
+      EXPECT_EQ(values, expected) << size << " " << static_cast<int>(reduction);
+    }
+  }
+}
+
+TEST(Reductions, OfEveryTypeAreTheSameInEveryRank) {
+  for (const bool serialize : {false, true}) {
+    constexpr std::uint32_t kMembers = 3;
+    Group group(
+        kMembers,
+        [](Collective& all, std::uint32_t index) {
+          all.join();
+          expect_reductions<float>(all, index, kMembers);
+          expect_reductions<double>(all, index, kMembers);
+          expect_reductions<std::int32_t>(all, index, kMembers);
+          expect_reductions<std::int64_t>(all, index, kMembers);
+        },
+        {}, serialize);
+    group.finish();
+  }
+}
+
+TEST(Reductions, KeepANaNAndWrapIntegersAround) {
+  Group group(2, [](Collective& all, std::uint32_t index) {
+    all.join();
+    std::vector<double> numbers{index == 0 ? std::nan("") : 1, index == 1 ? std::nan("") : 1};
+    all.allreduce(numbers, Reduction::max);
+    EXPECT_TRUE(std::isnan(numbers[0]) && std::isnan(numbers[1]));
+    std::vector<std::int32_t> most{std::numeric_limits<std::int32_t>::max()};
+    all.allreduce(most, Reduction::sum);
+    EXPECT_EQ(most[0], -2);
+  });
+  group.finish();
+}
+
+TEST(Reductions, OfDifferentKindsOrTypesAreRefused) {
+  std::atomic<int> refused = 0;
+  Group group(2, [&](Collective& all, std::uint32_t index) {
+    all.join();
+    try {
+      if (index == 0) {
+        std::vector<double> values(4);
+        all.allreduce(values, Reduction::max);
+      } else {
+        std::vector<std::int64_t> values(4);
+        all.allreduce(values, Reduction::max);
+      }
+    } catch (const Error& error) {
+      ++refused;
+    }
+  });
+  group.finish();
+  EXPECT_EQ(refused, 2);
+}
+
+class EveryAllreduce : public testing::TestWithParam<Case> {};
+
+TEST_P(EveryAllreduce, IsTheSumInEveryRank) {
+  const auto [how, members, serialize] = GetParam();
+  // Also nothing, less than there are members, and more than one buffer.
+  const std::vector<std::size_t> sizes{0, 1, 3, 1000, 5000, 100'000, 1'200'000};
+  std::vector<std::vector<Values>> results(members);
+  Group group(
+      members,
+      [&](Collective& all, std::uint32_t index) {
+        EXPECT_EQ(all.join().number, 1U);
+        EXPECT_EQ(all.rank(), index);
+        for (const std::size_t size : sizes) {
+          results[index].push_back(whole(index, size));
+          all.allreduce(results[index].back());
+        }
+      },
+      {.allreduce = how, .fusion_bytes = std::size_t{1} << 20}, serialize);
+  group.finish();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const Values expected = serial_sum(members, sizes[i], whole);
+    for (std::uint32_t member = 0; member < members; ++member) {
+      EXPECT_TRUE(results[member][i] == expected) << "size " << sizes[i] << ", member " << member;
+    }
+  }
+}
+
+TEST_P(EveryAllreduce, GivesAllRanksTheSameBitsNearTheSerialSum) {
+  const auto [how, members, serialize] = GetParam();
+  std::vector<Values> results(members);
+  Group group(
+      members,
+      [&](Collective& all, std::uint32_t index) {
+        results[index] = real(index, 30'000);
+        all.join();
+        all.allreduce(results[index]);
+      },
+      {.allreduce = how}, serialize);
+  group.finish();
+  const Values expected = serial_sum(members, 30'000, real);
+  for (const Values& one : results) EXPECT_TRUE(one == results[0]);
+  for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(results[0][i], expected[i], 1e-5);
+  if (how == Allreduce::direct) {
+    EXPECT_TRUE(results[0] == expected);  // added in the order of the ranks
+  }
+}
+
+// Of any size, and more than a piece; every second rank gives them as spans.
+TEST_P(EveryAllreduce, ArraysBecomeTheirSumWhereTheyLie) {
+  const auto [how, members, serialize] = GetParam();
+  const std::vector<std::size_t> sizes{5000, 0, 700'000, 3, 600'000};
+  std::vector<std::vector<Array<float>>> results(members);
+  Group group(
+      members,
+      [&](Collective& all, std::uint32_t index) {
+        std::vector<Array<float>>& mine = results[index];
+        for (const std::size_t size : sizes) mine.push_back(Array<float>::copy_of(whole(index, size)));
+        std::vector<const float*> places;
+        for (const Array<float>& one : mine) places.push_back(one.data());
+        all.join();
+        if (index % 2 == 0) {
+          all.allreduce(mine);
+        } else {
+          std::vector<std::span<float>> spans;
+          for (Array<float>& one : mine) spans.push_back(one.edit());
+          all.allreduce(spans);
+        }
+        for (std::size_t i = 0; i < mine.size(); ++i) EXPECT_EQ(mine[i].data(), places[i]);
+      },
+      {.allreduce = how, .fusion_bytes = std::size_t{1} << 20}, serialize);
+  group.finish();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const auto expected = Array<float>::copy_of(serial_sum(members, sizes[i], whole));
+    for (const auto& one : results) EXPECT_TRUE(one[i] == expected) << "size " << sizes[i];
+  }
+}
+
+// An array that somebody reads, before the sum or after it, stays as it is for the reader.
+TEST(Arrays, KeepWhatTheirReadersSee) {
+  std::vector<Array<float>> before(3);
+  std::vector<Array<float>> once(3);
+  std::vector<Array<float>> twice(3);
+  Group group(3, [&](Collective& all, std::uint32_t index) {
+    auto values = Array<float>::copy_of(whole(index, 100'000));
+    before[index] = values;
+    all.join();
+    all.allreduce(values);
+    once[index] = values;
+    all.allreduce(values);
+    twice[index] = values;
+  });
+  group.finish();
+  const auto sum = Array<float>::copy_of(serial_sum(3, 100'000, whole));
+  for (std::uint32_t index = 0; index < 3; ++index) {
+    EXPECT_TRUE(before[index] == Array<float>::copy_of(whole(index, 100'000)));
+    EXPECT_TRUE(once[index] == sum);
+    for (std::size_t i = 0; i < sum.size(); ++i) ASSERT_EQ(twice[index][i], 3 * sum[i]);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Algorithms, EveryAllreduce,
+    testing::Values(Case{Allreduce::direct, 1}, Case{Allreduce::direct, 2}, Case{Allreduce::direct, 3, true},
+                    Case{Allreduce::direct, 5}, Case{Allreduce::ring, 1}, Case{Allreduce::ring, 2},
+                    Case{Allreduce::ring, 3, true}, Case{Allreduce::ring, 5}, Case{Allreduce::halving, 2},
+                    Case{Allreduce::halving, 4, true}, Case{Allreduce::halving, 7}, Case{Allreduce::nearest, 18}),
+    [](const auto& one) {
+      return name_of(one.param.how) + std::to_string(one.param.members) + (one.param.serialize ? "Bytes" : "");
+    });
+
+// ---- what it sends
+
+class Traffic : public testing::TestWithParam<Allreduce> {};
+
+TEST_P(Traffic, ARankSendsExactlyTwiceNMinusOneNths) {
+  constexpr std::uint32_t kMembers = 4;
+  constexpr std::size_t kSize = 64 << 10;
+  constexpr std::uint64_t kExact = 2 * (kMembers - 1) * kSize * sizeof(float) / kMembers;
+  std::vector<CollectiveStatistics> counted(kMembers);
+  Group group(
+      kMembers,
+      [&](Collective& all, std::uint32_t index) {
+        Values values = real(index, kSize);
+        all.join();
+        all.allreduce(values);
+        counted[index] = all.statistics();
+      },
+      {.allreduce = GetParam()}, /*serialize=*/true);
+  group.finish();
+  std::map<std::string, std::uint64_t> sent;  // by member, calls and replies
+  for (const CallStatistics& one : group.run().runtime().calls()) {
+    const std::string caller = "collective" + one.caller.substr(one.caller.find('/'));
+    if (caller == one.callee || one.method != "parts") continue;
+    sent[caller] += one.bytes_sent;
+    sent[one.callee] += one.bytes_received;
+  }
+  for (std::uint32_t member = 0; member < kMembers; ++member) {
+    EXPECT_EQ(counted[member].bytes_sent, kExact);
+    EXPECT_EQ(counted[member].bytes_received, kExact);
+    const std::string name = "collective/" + std::to_string(member);
+    EXPECT_GE(sent[name], kExact);
+    EXPECT_LE(sent[name], kExact + 2 * (kMembers - 1) * 150);  // heads, and who asks for them
+  }
+}
+INSTANTIATE_TEST_SUITE_P(LargeTensors, Traffic, testing::Values(Allreduce::direct, Allreduce::ring, Allreduce::halving),
+                         [](const auto& one) { return name_of(one.param); });
+
+TEST(Ring, TakesTwiceNMinusOneSteps) {
+  Group group(5,
+              [](Collective& all, std::uint32_t index) {
+                Values values = real(index, 100);
+                all.join();
+                all.allreduce(values);
+                EXPECT_EQ(all.statistics().steps, 2U * 4);
+              },
+              {.allreduce = Allreduce::ring});
+  group.finish();
+}
+
+class Fusion : public testing::TestWithParam<Allreduce> {};
+
+TEST_P(Fusion, TensorsTravelTogetherUpToTheBuffer) {
+  std::vector<std::vector<Values>> results(3);
+  Group group(3,
+              [&](Collective& all, std::uint32_t index) {
+                for (const std::size_t size : {10U, 0U, 300U, 90U, 7U, 500U})
+                  results[index].push_back(whole(index, size));
+                std::vector<std::span<float>> tensors(results[index].begin(), results[index].end());
+                all.join();
+                all.allreduce(tensors);
+                EXPECT_EQ(all.statistics().operations, 3U);  // 907 values, 400 in a buffer
+              },
+              {.allreduce = GetParam(), .fusion_bytes = 1600});
+  group.finish();
+  for (std::size_t i = 0; i < results[0].size(); ++i) {
+    for (const auto& tensors : results) EXPECT_EQ(tensors[i], serial_sum(3, tensors[i].size(), whole));
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Algorithms, Fusion, testing::Values(Allreduce::direct, Allreduce::ring, Allreduce::halving),
+                         [](const auto& one) { return name_of(one.param); });
+
+// ---- the other operations
+
+class Operations : public testing::TestWithParam<bool> {};
+
+TEST_P(Operations, ReduceScatterGatherBroadcastAndBarrier) {
+  constexpr std::uint32_t kMembers = 3;
+  std::atomic<int> arrived = 0;
+  Group group(
+      kMembers,
+      [&](Collective& all, std::uint32_t index) {
+        all.join();
+        for (int round = 0; round < 3; ++round) {
+          const Values sum = serial_sum(kMembers, 100, whole);
+          const Array<float> mine = all.reduce_scatter(whole(index, 100));
+          const Collective::Slice slice = all.slice(all.rank(), 100);
+          EXPECT_EQ(Values(mine.begin(), mine.end()),
+                    Values(sum.begin() + static_cast<std::ptrdiff_t>(slice.begin),
+                           sum.begin() + static_cast<std::ptrdiff_t>(slice.begin + slice.size)));
+
+          const std::vector<Array<float>> gathered = all.all_gather(Array<float>::copy_of(whole(index, index + 1)));
+          ASSERT_EQ(gathered.size(), kMembers);
+          for (std::uint32_t rank = 0; rank < kMembers; ++rank) {
+            EXPECT_EQ(Values(gathered[rank].begin(), gathered[rank].end()), whole(rank, rank + 1));
+          }
+
+          const Array<float> values = all.broadcast(Array<float>::copy_of(whole(index, 20'000)), 1);
+          EXPECT_EQ(Values(values.begin(), values.end()), whole(1, 20'000));
+
+          ++arrived;
+          all.barrier();
+          EXPECT_GE(arrived, 3 * (round + 1));
+          all.barrier();
+        }
+      },
+      {}, GetParam());
+  group.finish();
+}
+INSTANTIATE_TEST_SUITE_P(Paths, Operations, testing::Bool(),
+                         [](const auto& one) { return one.param ? "Bytes" : "Direct"; });
+
+// ---- what goes wrong
+
+TEST(CollectiveErrors, SizesThatDifferAreSaidToAll) {
+  for (const Allreduce how : {Allreduce::direct, Allreduce::halving}) {
+    std::atomic<int> refused = 0;
+    Group group(2,
+                [&](Collective& all, std::uint32_t index) {
+                  Values values(100 + index);
+                  all.join();
+                  try {
+                    all.allreduce(values);
+                  } catch (const Error& error) {
+                    EXPECT_EQ(error.kind(), ErrorKind::failed);
+                    EXPECT_NE(error.text().find("all must give as many"), std::string::npos) << error.what();
+                    ++refused;
+                  }
+                },
+                {.allreduce = how});
+    group.finish();
+    EXPECT_EQ(refused, 2) << static_cast<int>(how);
+  }
+}
+
+TEST(CollectiveErrors, AnotherOperationOrOtherTensorsAreNamed) {
+  const auto expect_named = [](const Body& one, const Body& other, const std::string& name) {
+    std::atomic<int> refused = 0;
+    Group group(2, [&](Collective& all, std::uint32_t index) {
+      all.join();
+      try {
+        (index == 0 ? one : other)(all, index);
+      } catch (const Error& error) {
+        if (error.kind() == ErrorKind::disconnected) return;  // the other was the first to see it, and has ended
+        EXPECT_EQ(error.kind(), ErrorKind::failed) << error.what();
+        EXPECT_NE(error.text().find(name), std::string::npos) << error.what();
+        ++refused;
+      }
+    });
+    group.finish();
+    EXPECT_GE(refused, 1) << name;
+  };
+  const auto reduce = [](std::size_t first, std::size_t second) {
+    return [=](Collective& all, std::uint32_t) {
+      Values a(first);
+      Values b(second);
+      const std::vector<std::span<float>> tensors{a, b};
+      all.allreduce(tensors);
+    };
+  };
+  expect_named(reduce(3, 5), reduce(5, 3), "tensors of the same sizes");
+  expect_named([](Collective& all, std::uint32_t) { all.all_gather(Array<float>(3)); },
+               [](Collective& all, std::uint32_t) { all.broadcast(Array<float>(3), 0); }, "all_gather");
+  expect_named([](Collective& all, std::uint32_t) { all.broadcast({}, 2); },
+               [](Collective& all, std::uint32_t) { all.broadcast({}, 2); }, "rank 2 of 2");
+}
+
+TEST(CollectiveErrors, WhoReturnsIsNamed) {
+  Group group(2, [](Collective& all, std::uint32_t index) {
+    all.join();
+    all.broadcast(Array<float>::copy_of(whole(0, 20'000)), 0);  // the last that rank 0 says can still be read
+    if (index == 0) return;
+    try {
+      all.barrier();
+      all.barrier();
+      ADD_FAILURE() << "rank 0 has returned";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::disconnected);
+      EXPECT_NE(error.text().find("rank 0, member 0 of the collective, has ended"), std::string::npos) << error.what();
+    }
+  });
+  group.finish();
+}
+
+TEST(CollectiveSession, ACollectiveFollowsAnotherOnTheSameMembers) {
+  Program program("collective");
+  auto members = program.group<CollectiveMember>({.name = "collective", .replicas = 3}, context);
+  auto work = [](const Clients<CollectiveMember>& members_of_all, int at) {
+    for (std::uint64_t number = 1; number <= 5; ++number) {
+      Collective all(members_of_all, static_cast<std::uint32_t>(at));
+      EXPECT_EQ(all.join().number, number);
+      Values values = whole(static_cast<std::uint32_t>(at), 9000);
+      all.allreduce(values);
+      EXPECT_TRUE(values == serial_sum(3, 9000, whole));
+    }
+  };
+  program.function({.name = "worker", .replicas = 3}, work, members, index);
+  LocalRun run(program);
+  run.wait_finished();
+  for (const auto& [node, error] : run.failed()) ADD_FAILURE() << node << ": " << error.what();
+}
+
+// After a restart of all, sessions are numbered from the beginning again: a call of a worker before is of no such one.
+TEST(CollectiveSession, AMemberSendsNothingInASessionThatItsWorkerHasNotEntered) {
+  Program program("collective");
+  const auto member = program.add<CollectiveMember>({.name = "collective"}, context);
+  LocalRun run(program);
+  const Client<CollectiveMember> client = run.client(member);
+  EXPECT_THROW(client.call<&CollectiveMember::send>(1U, 0U, CollectivePart{}), Error);
+  client.call<&CollectiveMember::enter>(1U);
+  client.call<&CollectiveMember::send>(1U, 0U, CollectivePart{.operation = {.number = 7}});
+  auto parts = client.stream<&CollectiveMember::parts>(1U, 0U);
+  EXPECT_EQ(parts.next()->operation.number, 7U);
+}
+
+TEST(CollectiveErrors, NothingBeforeJoin) {
+  Group group(1, [](Collective& all, std::uint32_t) { EXPECT_THROW(all.barrier(), Error); });
+  group.finish();
+}
+
+TEST(CollectiveEnd, WhoJoinsWhenAnotherHasFinishedGetsItsLastState) {
+  Group group(2, [](Collective& all, std::uint32_t index) {
+    all.join();
+    all.barrier();
+    if (index == 0) return all.finish(Array<float>::copy_of(whole(0, 5)));
+    EXPECT_TRUE(all.join(9).over);
+    EXPECT_EQ(Values(all.last_state().begin(), all.last_state().end()), whole(0, 5));
+  });
+  group.finish();
+}
+
+class Death : public testing::TestWithParam<std::tuple<Allreduce, std::uint32_t>> {};
+
+// Member `victim` takes part in one operation, then never again, and is killed.
+TEST_P(Death, FailsTheCallsOfAllOthersWhichGoOnWithoutIt) {
+  const Allreduce how = std::get<0>(GetParam());
+  const std::uint32_t victim = std::get<1>(GetParam());
+  constexpr std::uint32_t kMembers = 4;
+  std::atomic<int> out = 0;
+  Event reached;
+  Event killed;
+  Group group(kMembers,
+              [&](Collective& all, std::uint32_t index) {
+                Values values = whole(index, 9000);
+                all.join();
+                try {
+                  all.allreduce(values);
+                  if (index == victim) {
+                    reached.set();
+                    EXPECT_TRUE(killed.wait(after(std::chrono::seconds(20))));
+                    return;
+                  }
+                  for (;;) all.allreduce(values);
+                } catch (const Error& error) {
+                  EXPECT_EQ(error.kind(), ErrorKind::disconnected) << error.what();
+                  EXPECT_NE(std::string(error.what()).find("collective/" + std::to_string(victim)), std::string::npos)
+                      << error.what();
+                }
+                const Session session = all.join(index == 2 ? 7 : 3);
+                EXPECT_EQ(session.number, 2U);
+                EXPECT_EQ(all.ranks(), kMembers - 1);
+                EXPECT_EQ(session.members[session.source], victim == 2 ? 0U : 2U);
+                EXPECT_EQ(session.progress, victim == 2 ? 3U : 7U);
+                values = whole(index, 9000);
+                all.allreduce(values);
+                Values expected(9000);
+                for (std::uint32_t member = 0; member < kMembers; ++member) {
+                  if (member == victim) continue;
+                  const Values one = whole(member, 9000);
+                  for (std::size_t i = 0; i < one.size(); ++i) expected[i] += one[i];
+                }
+                EXPECT_TRUE(values == expected);
+                ++out;
+              },
+              {.allreduce = how});
+  EXPECT_TRUE(reached.wait(after(std::chrono::seconds(20))));
+  group.kill(victim);
+  killed.set();
+  group.finish();
+  EXPECT_EQ(out, 3);
+}
+INSTANTIATE_TEST_SUITE_P(OfMember, Death,
+                         testing::Combine(testing::Values(Allreduce::direct, Allreduce::ring, Allreduce::halving),
+                                          testing::Values(0U, 2U)),
+                         [](const auto& one) {
+                           return name_of(std::get<0>(one.param)) + std::to_string(std::get<1>(one.param));
+                         });
+
+}  // namespace
+}  // namespace lp

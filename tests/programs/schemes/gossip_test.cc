@@ -1,0 +1,220 @@
+// Gossip: what messages keep, how many there are, and what a death takes.
+#include "programs/schemes/gossip.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <limits>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "nodes/collective/gossip_member.h"
+#include "tests/programs/training_run.h"
+
+namespace lp {
+namespace {
+
+using test::digits_task;
+using test::kSeed;
+using test::training_of;
+using test::TrainingRun;
+
+WeightedModel model_of(double weight, std::vector<float> values) {
+  return {.weight = weight, .values = Array<float>::copy_of(values)};
+}
+std::vector<WeightedModel> held(TrainingRun& run, int workers) {
+  std::vector<WeightedModel> out;
+  for (const auto& one :
+       run.run().client(GroupHandle<GossipMember>("gossip", workers)).outcomes<&GossipMember::held>()) {
+    if (one) out.push_back(one.value());
+  }
+  return out;
+}
+
+TEST(WeightedModel, MergesToTheMeanByWeights) {
+  WeightedModel one = model_of(1.5, {2, -4});
+  one.merge(model_of(0.5, {10, 4}));
+  EXPECT_EQ(one.weight, 2);
+  EXPECT_EQ(one.values, Array<float>::copy_of(std::vector<float>{4, -2}));
+  one.merge({});
+  EXPECT_EQ(one.weight, 2);
+  WeightedModel none;
+  none.merge(one);
+  EXPECT_EQ(none.values, one.values);
+  EXPECT_THROW(one.merge(model_of(1, {1})), Error);
+}
+
+TEST(GossipMember, KeepsWhatItIsSentUntilItIsTakenAndRefusesNonsense) {
+  Program program("gossip");
+  const auto member = program.add<GossipMember>({.name = "gossip"}, context);
+  LocalRun run(program);
+  const auto client = run.client(member);
+  EXPECT_EQ(client.call<&GossipMember::first_weight>(), 1);
+  client.call<&GossipMember::put>(model_of(0.25, {1}));
+  client.call<&GossipMember::put>(model_of(0.75, {5}));
+  EXPECT_THROW(client.call<&GossipMember::put>(model_of(1, {std::numeric_limits<float>::infinity()})), Error);
+  EXPECT_THROW(client.call<&GossipMember::put>(model_of(-1, {1})), Error);
+  EXPECT_THROW(client.call<&GossipMember::put>(model_of(1, {1, 2})), Error);
+  const WeightedModel taken = client.call<&GossipMember::take>();
+  EXPECT_EQ(taken.weight, 1);
+  EXPECT_EQ(taken.values[0], 4);
+  EXPECT_EQ(client.call<&GossipMember::take>().weight, 0);
+  run.restart({"gossip"});
+  EXPECT_EQ(client.call<&GossipMember::first_weight>(), 0);
+}
+
+class Gossip : public testing::TestWithParam<bool> {};
+INSTANTIATE_TEST_SUITE_P(Paths, Gossip, testing::Bool(),
+                         [](const auto& one) { return one.param ? "Bytes" : "Direct"; });
+
+// Without learning, what workers have is only moved about.
+TEST_P(Gossip, MessagesKeepTheSumOfWeightsAndOfWeightedModels) {
+  constexpr int kWorkers = 5;
+  std::atomic<int> made = 0;
+  LearningTask task = digits_task();
+  task.model = [&made] { return std::make_unique<test::AnyMlp>(made); };
+  Eigen::VectorXf expected = Eigen::VectorXf::Zero(digits_task().model()->size());
+  for (std::uint64_t k = 0; k < kWorkers; ++k) expected += digits_task().model()->initialize(kSeed + k);
+  TrainingRun run([&](Program& p) { return add_gossip_training(p, task, training_of(kWorkers, 600, 0), 0.5); },
+                  GetParam());
+  run.finish();
+  double weights = 0;
+  Eigen::VectorXf sum = Eigen::VectorXf::Zero(expected.size());
+  const auto models = held(run, kWorkers);
+  for (const WeightedModel& one : models) {
+    weights += one.weight;
+    sum += static_cast<float>(one.weight) * Eigen::Map<const Eigen::VectorXf>(one.values.data(), sum.size());
+  }
+  EXPECT_NEAR(weights, kWorkers, 1e-9);
+  EXPECT_LT((sum - expected).norm() / expected.norm(), 1e-5);
+  // What is learned is their mean, whoever is asked.
+  for (const Parameters& one : run.workers().all<&TrainingWorker::learned>()) {
+    EXPECT_EQ(one.step, 600U / kWorkers);
+    EXPECT_LT((one.values - expected / kWorkers).norm() / expected.norm(), 1e-5);
+  }
+}
+
+TEST_P(Gossip, SendsItsModelWithItsProbability) {
+  for (const double probability : {0.0, 0.25, 1.0}) {
+    TrainingRun run([&](Program& p) { return add_gossip_training(p, digits_task(), training_of(4, 400), probability); },
+                    GetParam());
+    run.finish();
+    std::uint64_t sent = 0;
+    for (const auto& one : run.workers().all<&TrainingWorker::statistics>()) sent += one.bytes_sent;
+    const double messages =
+        static_cast<double>(sent) / (static_cast<double>(digits_task().model()->size()) * sizeof(float));
+    EXPECT_NEAR(messages, 400 * probability, 400 * 0.08 * (probability == 0.25 ? 1 : 0));
+  }
+}
+
+// Worker 0 alone has a step, and sends half of its weight.
+TEST_P(Gossip, SendsToAnyOther) {
+  std::set<std::size_t> reached;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    Program program("training");
+    add_gossip_training(program, digits_task(), training_of(4, 1), 1);
+    Runtime::Options options;
+    options.seed = seed;
+    options.serialize = GetParam();
+    LocalRun run(program, options);
+    run.wait_finished();
+    const auto models = run.client(GroupHandle<GossipMember>("gossip", 4)).all<&GossipMember::held>();
+    EXPECT_EQ(models[0].weight, 0.5);
+    for (std::size_t k = 1; k < 4; ++k) {
+      if (models[k].weight == 1.5) reached.insert(k);
+    }
+  }
+  EXPECT_EQ(reached, (std::set<std::size_t>{1, 2, 3}));
+}
+
+TEST_P(Gossip, ReachesNearlyTheAccuracyOfSerialTraining) {
+  TrainingRun run([](Program& p) { return add_gossip_training(p, digits_task(), training_of(4, 1600, 0.3F), 0.2); },
+                  GetParam());
+  EXPECT_GE(run.accuracy(), test::serial_accuracy() - 0.02);
+}
+
+TEST(GossipFailures, TheOthersGoOnWithoutAWorkerThatIsKilled) {
+  test::Watch watch;
+  watch.expect_workers(3);
+  TrainingRun run(
+      [&](Program& p) { return add_gossip_training(p, test::watched_task(watch), training_of(3, 2700), 0.5); });
+  EXPECT_TRUE(watch.wait_for_others(25));
+  test::kill_for_good(run.run(), {"worker/1", "gossip/1"});
+  run.finish();
+  for (const int k : {0, 2}) {
+    EXPECT_EQ(run.workers()[static_cast<std::size_t>(k)].call<&TrainingWorker::statistics>().steps, 900U);
+  }
+  double weights = 0;
+  for (const WeightedModel& one : held(run, 3)) weights += one.weight;
+  EXPECT_GT(weights, 0);
+  EXPECT_LT(weights, 3);  // its weight is gone
+  EXPECT_GE(run.accuracy(), 0.9);
+}
+
+// Worker 0 alone has a step, after which it sends to nobody.
+TEST(GossipFailures, WhatCannotBeSentKeepsItsWeight) {
+  test::Watch watch;
+  watch.hold_one_at(0);
+  TrainingRun run([&](Program& p) { return add_gossip_training(p, test::watched_task(watch), training_of(2, 1), 1); });
+  test::kill_for_good(run.run(), {"worker/1", "gossip/1"});
+  watch.release();
+  run.finish();
+  const auto models = held(run, 2);
+  ASSERT_EQ(models.size(), 1U);
+  EXPECT_EQ(models[0].weight, 1);
+}
+
+TEST(GossipFailures, AWorkerThatIsRestartedTakesTheFirstModelThatItIsSent) {
+  test::Watch watch;
+  watch.expect_workers(3);
+  ServerTraining training = training_of(3, 900);
+  training.cut_every = 0;  // it has not committed anything
+  TrainingRun run([&](Program& p) { return add_gossip_training(p, test::watched_task(watch), training, 0.5); });
+  EXPECT_TRUE(watch.wait_for_others(25));
+  run.run().restart({"worker/1", "gossip/1"});
+  run.finish();
+  double weights = 0;
+  for (const WeightedModel& one : held(run, 3)) weights += one.weight;
+  EXPECT_LT(weights, 3);
+}
+
+// All have ended; one comes back without a commit, to which somebody at step 290 of 300 has sent its model.
+TEST(GossipFailures, AWorkerThatIsRestartedGoesOnAtTheStepOfWhoSentItsModel) {
+  TrainingRun run([](Program& p) { return add_gossip_training(p, digits_task(), training_of(3, 900), 0); });
+  run.finish();
+  run.run().restart({"gossip/1", "commits"});
+  const Eigen::VectorXf values = digits_task().model()->initialize(kSeed);
+  WeightedModel sent = model_of(0.5, {values.begin(), values.end()});
+  sent.step = 290;
+  run.run().client(GroupHandle<GossipMember>("gossip", 3))[1].call<&GossipMember::put>(sent);
+  run.run().restart({"worker/1"});
+  run.finish();
+  EXPECT_EQ(run.workers()[1].call<&TrainingWorker::statistics>().steps, 10U);
+  EXPECT_EQ(held(run, 3)[1].weight, 0.5);
+}
+
+// What it has trained on since its commit it trains on again, and on everything after it.
+TEST(GossipFailures, AWorkerThatIsRestartedGoesOnFromItsLastCommit) {
+  test::Watch watch;
+  watch.expect_workers(3);
+  TrainingRun run(
+      [&](Program& p) { return add_gossip_training(p, test::watched_task(watch), training_of(3, 900), 0.5); });
+  EXPECT_TRUE(watch.wait_for_others(65));
+  run.run().restart({"worker/1", "gossip/1"});
+  run.finish();
+  EXPECT_LE(run.workers()[1].call<&TrainingWorker::statistics>().steps, 300U - 60);
+  EXPECT_EQ(held(run, 3)[1].step, 300U);
+  EXPECT_GE(run.accuracy(), 0.9);
+}
+
+TEST(GossipFailures, AProbabilityThatIsNoneIsRefused) {
+  for (const double wrong : {-0.1, 1.1, std::numeric_limits<double>::quiet_NaN()}) {
+    Program program("training");
+    EXPECT_THROW(add_gossip_training(program, digits_task(), training_of(2, 10), wrong), Error);
+  }
+}
+
+}  // namespace
+}  // namespace lp
