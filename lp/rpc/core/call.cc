@@ -244,7 +244,7 @@ void Call::refuse(const Error& error) noexcept {
 
 Error Call::late() const {
   return late_after(peer_->late_error(*info_, scope_, may_have_run()), scope_.allowed,
-                    text_of(obstacles_at_deadline(), caller_.node, peer_->hub()));
+                    text_of(obstacles_at_deadline(caller_.node), caller_.node, peer_->hub()));
 }
 std::optional<CallName> Call::call_name() const {
   if (came_as_bytes()) return std::nullopt;
@@ -325,7 +325,7 @@ void Pending::want() noexcept {
 }
 Error Pending::late() const {
   return late_after(peer_.late_error(info_, scope_, may_have_run()), scope_.allowed,
-                    text_of(obstacles_at_deadline(), caller_.node, peer_.hub()));
+                    text_of(obstacles_at_deadline(caller_.node), caller_.node, peer_.hub()));
 }
 std::optional<CallName> Pending::call_name() const {
   return CallName{.callee = peer_.id(), .method = std::string(info_.name)};

@@ -9,6 +9,8 @@
 namespace lp::internal {
 
 constexpr int kInquiries = 8;  // that a call makes at most, while somebody waits for it
+constexpr Duration kLeastPause = std::chrono::milliseconds(10);
+constexpr std::string_view kThen = "then";  // what a continuation is called, for who asks
 
 // A continuation on its way into its node's turn.
 class ContinuationTask final : public Task {
@@ -24,6 +26,7 @@ class ContinuationTask final : public Task {
                   .holds_turn = true,
                   .path = &continuation_->scope_.path};
       const FrameScope scope(frame);
+      continuation_->node_->turn().begin_work(kThen, Standing::kNobody, about_now());
       continuation_->run();
     }
     delete this;
@@ -132,12 +135,17 @@ void StateBase::add_noted(Standings& all) const {
   if (obstacles_ != nullptr) add_standings(*obstacles_, all);
 }
 
-Standings StateBase::obstacles_at_deadline() const {
+Standings StateBase::obstacles_at_deadline(std::uint32_t caller) const {
+  const auto end_at_caller = [caller](Standings& all) {
+    all.erase(std::find_if(all.begin(), all.end(), [&](const Standing& one) { return one.node == caller; }), all.end());
+  };
   Standings all;
   add_obstacles(all);
+  end_at_caller(all);
   if (!all.empty() && all.back().awaited != Standing::kNobody) return all;
   Standings noted;
   add_noted(noted);
+  end_at_caller(noted);
   return noted.empty() ? all : noted;
 }
 
@@ -199,7 +207,7 @@ bool StateBase::wait_until(Time time, Stage stage) {
     waiter_ = &event;
   }
   // When it takes long, what keeps it is asked for now and then, so that the error at the deadline can tell.
-  const Duration pause = is_call() ? until(limit) / kInquiries : kForever;
+  const Duration pause = is_call() ? std::max(until(limit) / kInquiries, kLeastPause) : kForever;
   bool stopped = false;
   for (bool in_time = false; !in_time;) {
     const Time next = std::min(limit, after(pause));

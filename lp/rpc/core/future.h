@@ -174,8 +174,9 @@ class StateBase : public Recycled {
   virtual void cancelled() noexcept {}  // the consumer gave up
   virtual bool is_call() const noexcept { return false; }
   virtual void inquire();  // of a call: what keeps it from its reply?
-  // Those that were noted, where those of this moment do not say what is waited for: at the deadline, all end at once.
-  Standings obstacles_at_deadline() const;
+  // Up to the node that makes the call. Those that were noted, where those of this moment do not say what is waited
+  // for: at the deadline, all end at once.
+  Standings obstacles_at_deadline(std::uint32_t caller) const;
   void add_noted(Standings& all) const;
 
   mutable std::mutex mutex_;
