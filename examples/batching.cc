@@ -38,7 +38,7 @@ class Classifier {
       : parameters_(lp::train_serial(model_, lp::split(lp::digits(), context.program_seed()).train,
                                      {.seed = context.program_seed(), .rule = lp::Momentum{.rate = 0.05F}})) {}
 
-  // A caller sends one image and gets one digit; this gets those of many callers at once.
+  // A caller sends one image and gets one digit; this function gets the images of many callers at once.
   std::vector<int> classify(std::vector<Eigen::VectorXf> images) {
     Eigen::MatrixXf batch(64, static_cast<Eigen::Index>(images.size()));
     for (std::size_t i = 0; i < images.size(); ++i) batch.col(static_cast<Eigen::Index>(i)) = images[i];
@@ -49,7 +49,7 @@ class Classifier {
     return digits;
   }
 
-  // A client tells how many of its images were classified right.
+  // A client reports how many of its images were classified correctly.
   void count(std::int64_t images, std::int64_t right) {
     result_.images += images;
     right_ += right;
@@ -60,7 +60,7 @@ class Classifier {
     return result;
   }
 
-  // At most 64 images at a time, and none waits longer than 1000 microseconds for others.
+  // A batch has at most 64 images, and no image waits longer than 1000 microseconds for others.
   using Remote = lp::Methods<lp::batched<&Classifier::classify, 64, 1000>, &Classifier::count, &Classifier::result>;
 
  private:

@@ -46,7 +46,7 @@ struct Config {
       lp::field("labels", "IDX file of their labels"), lp::field("libsvm", "libsvm file, instead of either"));
 };
 
-// 80 % to train on, the rest to test.
+// 80 % are for training, the rest for testing.
 lp::Split data_of(const Config& config, std::uint64_t seed) {
   if (!config.libsvm.empty()) return lp::split(lp::load_libsvm(config.libsvm), seed);
   if (!config.images.empty()) return lp::split(lp::load_idx(config.images, config.labels), seed);

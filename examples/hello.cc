@@ -17,7 +17,7 @@ class Greeter {
  public:
   std::string greet(const std::string& guest) { return "Hello, " + guest + "!"; }
 
-  using Remote = lp::Methods<&Greeter::greet>;  // what others may call
+  using Remote = lp::Methods<&Greeter::greet>;  // the methods that others may call
 };
 
 lp::Program make_program(const Config& config) {

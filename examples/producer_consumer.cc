@@ -25,7 +25,7 @@ struct Config {
                                             lp::field("room", "places in the queue", lp::at_least(1)));
 };
 
-// A call that has to wait gets a Future: neither the queue's turn nor a thread is held until there is room or an item.
+// A call that has to wait gets a Future: it holds neither the queue's turn nor a thread until there is room or an item.
 class Queue {
  public:
   explicit Queue(const Config& config) : room_(config.room), producing_(config.producers) {}
@@ -36,14 +36,14 @@ class Queue {
     match();
     return done;
   }
-  // Nothing when all producers are done and the queue is empty.
+  // Returns nothing when all producers are done and the queue is empty.
   lp::Future<std::optional<std::int64_t>> take() {
     takers_.emplace_back();
     lp::Future<std::optional<std::int64_t>> item = takers_.back().future();
     match();
     return item;
   }
-  // A producer has put all it had.
+  // Called by a producer after its last number.
   void finish() {
     --producing_;
     match();
@@ -59,7 +59,7 @@ class Queue {
     while (admit() || serve()) {
     }
   }
-  // A number that waits for room comes in.
+  // Admits a number that waits for room.
   bool admit() {
     if (putters_.empty() || items_.size() >= room_) return false;
     items_.push_back(putters_.front().first);
@@ -67,7 +67,7 @@ class Queue {
     putters_.pop_front();
     return true;
   }
-  // A consumer that waits gets a number, or learns that there are no more.
+  // Gives a waiting consumer a number, or nothing if there will be no more.
   bool serve() {
     if (takers_.empty() || (items_.empty() && producing_ > 0)) return false;
     std::optional<std::int64_t> item;
@@ -83,8 +83,8 @@ class Queue {
   const std::size_t room_;
   int producing_;
   std::deque<std::int64_t> items_;
-  std::deque<std::pair<std::int64_t, lp::Promise<void>>> putters_;  // that wait for room
-  std::deque<lp::Promise<std::optional<std::int64_t>>> takers_;     // that wait for a number
+  std::deque<std::pair<std::int64_t, lp::Promise<void>>> putters_;  // puts that wait for room
+  std::deque<lp::Promise<std::optional<std::int64_t>>> takers_;     // takes that wait for a number
   std::int64_t sum_ = 0;
 };
 

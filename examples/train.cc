@@ -30,20 +30,20 @@ struct Result {
   double accuracy = 0;
   double loss = 0;
   std::uint64_t updates = 0;
-  std::uint64_t gradients = 0;  // that were applied, over all servers
+  std::uint64_t gradients = 0;  // gradients that were applied, over all servers
   std::uint64_t dropped = 0;
   double mean_staleness = 0;               // updates between the parameters of a gradient and its application
-  std::vector<std::uint64_t> staleness{};  // gradients by that
-  std::uint64_t bytes_sent = 0;            // by the workers, of keys and values
+  std::vector<std::uint64_t> staleness{};  // gradients by staleness
+  std::uint64_t bytes_sent = 0;            // by the workers: keys and values
   std::uint64_t bytes_received = 0;
-  double idle_share = 0;    // of the workers' time
+  double idle_share = 0;    // share of the workers' time
   std::uint64_t looks = 0;  // at the test accuracy, while it was trained
   std::string snapshot{};   // the last file with parameters
   std::string parameters_hash{};
   std::string saved{};  // the file with the model
 };
 
-// What the nodes have done. Those that are gone say nothing.
+// The statistics of the nodes. Nodes that are gone are left out.
 Result statistics_of(const lp::Clients<lp::ParameterServer>& servers, const lp::Clients<lp::TrainingWorker>& workers) {
   Result out;
   lp::ShardStatistics shards;
@@ -68,14 +68,14 @@ Result statistics_of(const lp::Clients<lp::ParameterServer>& servers, const lp::
   return out;
 }
 
-// What the rounds of federated training have done.
+// The statistics of the rounds of federated training.
 void add_rounds(const lp::RoundsStatistics& rounds, Result& result) {
   result.updates = rounds.rounds;
   result.gradients = rounds.contributions;
   result.dropped = rounds.late;
 }
 
-// What the stages of a pipeline have done; their idle share is the pipeline's bubble.
+// The statistics of the stages of a pipeline; their idle share is the pipeline's bubble.
 void add_stages(const std::vector<lp::StageStatistics>& stages, Result& result) {
   double seconds = 0;
   double idle = 0;
@@ -87,7 +87,7 @@ void add_stages(const std::vector<lp::StageStatistics>& stages, Result& result) 
   result.idle_share = seconds > 0 ? idle / seconds : 0;
 }
 
-// Writes a file. When that fails, what was trained is reported all the same.
+// Writes a file. When that fails, the result of the training is still reported.
 template <class Write>
 void keep(Write write) {
   try {
@@ -97,9 +97,9 @@ void keep(Write write) {
   }
 }
 
-// What was found while it was trained: in a file, and at most ten of the looks for people.
+// The results of the looks during the training: all in a file, and at most ten on standard output.
 void add_looks(const lp::MetricSeries& series, const std::string& file, Result& result) {
-  if (!series.contains("loss")) return;  // over before the first look was
+  if (!series.contains("loss")) return;  // the training ended before the first look
   const std::vector<lp::MetricPoint>& losses = series.at("loss");
   const std::vector<lp::MetricPoint>& accuracies = series.at("accuracy");
   result.looks = losses.size();
@@ -112,13 +112,14 @@ void add_looks(const lp::MetricSeries& series, const std::string& file, Result& 
   if (!file.empty()) keep([&] { lp::write_file_durably(file, lp::to_csv(series)); });
 }
 
-// Nobody where the scheme has no such group.
+// Has no clients if the scheme has no such group.
 template <class S>
 lp::Clients<S> clients_of(std::string_view group, lp::Run& run) {
   return run.program().find_group(group) == nullptr ? lp::Clients<S>({}) : run.clients<S>(group);
 }
 
-// Keeps the model. Where the file cannot be written, the run's directory has it, and the error says so.
+// Saves the model. If the file cannot be written, it saves the model in the run's directory, and the error names that
+// file.
 std::string save(const lp::KeptModel& model, const std::string& file, const lp::Run& run) {
   try {
     lp::write_model(model, file);
@@ -131,7 +132,7 @@ std::string save(const lp::KeptModel& model, const std::string& file, const lp::
 }
 
 void hint_at_scaling(const lp::TrainingData& data) {
-  constexpr float kLarge = 20;  // beyond it, a unit's sum lies where the activation is flat
+  constexpr float kLarge = 20;  // beyond it, a unit's sum is where the activation is flat
   if (!data.scaling.empty() || data.train.features.size() == 0) return;
   if (const float largest = data.train.features.cwiseAbs().maxCoeff(); largest > kLarge) {
     std::fprintf(stderr, "there are features as large as %g: --scale may help the training\n",

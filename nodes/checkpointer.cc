@@ -52,13 +52,13 @@ std::string Checkpointer::save() {
   out.put(kEntry, Array<float>::copy_of(values));
   out.write(file, "checkpointer", parameters.step);
   saved_ = parameters.step;
-  std::erase(written_, file);  // servers that were restored come by a step again
+  std::erase(written_, file);  // restored servers reach the same step again
   written_.push_back(file);
   remove_old();
   return file;
 }
 
-// A file that cannot be removed is somebody else's from now on.
+// A file that cannot be removed is from now on no longer ours.
 void Checkpointer::remove_old() {
   for (std::error_code error; written_.size() > static_cast<std::size_t>(options_.keep); written_.pop_front()) {
     fs::remove(written_.front(), error);

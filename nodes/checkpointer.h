@@ -1,6 +1,6 @@
 #pragma once
-// Keeps what parameter servers hold in files, again and again while others train: for use elsewhere, and to look back.
-// (What a program needs to go on after a failure are its cuts: Context::cut.)
+// Saves the parameters of parameter servers in files, periodically, while others train. The files serve other programs,
+// and show earlier states of a training. (A program recovers from a failure with its own checkpoints: Context::cut.)
 //
 // A node: its run() saves, and its handlers run in its turn.
 
@@ -23,25 +23,25 @@
 namespace lp {
 
 struct CheckpointerOptions {
-  std::filesystem::path directory{};          // on the node's host; made when it is not there
-  Duration period = std::chrono::minutes(1);  // from one file to the next
-  int keep = 5;                               // of its files the newest; it removes those that it wrote before
-  std::function<Eigen::Index()> size{};       // of the parameters; asked once, where the node runs
-  Checkpoint beside{};                        // what a file has beside the parameters
+  std::filesystem::path directory{};          // on the node's host; created if it does not exist
+  Duration period = std::chrono::minutes(1);  // the time between two files
+  int keep = 5;  // how many of its newest files are kept; it removes only files that it wrote before
+  std::function<Eigen::Index()> size{};  // the number of parameters; called once, on the node's host
+  Checkpoint beside{};                   // entries that each file holds beside the parameters
 };
 
 class Checkpointer {
  public:
-  // Error::failed when an option does not fit, or the directory cannot be made.
+  // Error::failed when an option does not fit, or the directory cannot be created.
   Checkpointer(Clients<ParameterServer> servers, CheckpointerOptions options);
 
-  // Saves until the program stops. What cannot be written is said on standard error, and tried again the next time; the
-  // files that are there stay.
+  // Saves until the program stops. A failed save is reported on standard error and tried again after the next period;
+  // the existing files stay.
   void run(Context& node);
 
-  // Saves what the servers hold now, if they have done a step since the last file: DIRECTORY/parameters-STEP.lpc.
+  // Saves the present parameters to DIRECTORY/parameters-STEP.lpc, if the servers have done a step since the last file.
   // Returns the newest file's name. Error::failed when it cannot be written; Error::disconnected while servers are
-  // restored.
+  // being restored.
   std::string save();
 
   using Remote = Methods<idempotent<&Checkpointer::save>>;
@@ -52,12 +52,12 @@ class Checkpointer {
   const Clients<ParameterServer> servers_;
   const CheckpointerOptions options_;
   Eigen::Index size_ = 0;
-  std::uint64_t saved_ = 0;                      // the step of the last of
-  std::deque<std::filesystem::path> written_{};  // the files that are there
+  std::uint64_t saved_ = 0;                      // the step of the newest file
+  std::deque<std::filesystem::path> written_{};  // the files that this node wrote and has not removed
 };
 
-// What such a file holds. Error::failed when there is none, it is damaged, or holds something else, or as many
-// parameters as another model has.
+// Reads the parameters from such a file. Error::failed when the file is missing or damaged, when it holds something
+// else, or when its number of parameters is not `size`.
 Parameters load_parameters(const std::filesystem::path& file, Eigen::Index size);
 
 }  // namespace lp

@@ -1,9 +1,9 @@
 #pragma once
-// The newest states that workers without parameter servers have committed: what a training goes on from when no worker
-// has a newer state, as after a restart of all, or in a run that resumes theirs. The workers take part in no cut; this
-// node does it for them.
+// Keeps the newest states that workers without parameter servers have committed. A training goes on from them when no
+// worker has a newer state: after a restart of all workers, or in a run that resumes an earlier one. The workers save
+// no checkpoint of the program themselves; this node does it for them.
 //
-// A node, which serves only. Its handlers run in its turn.
+// A node that only serves. Its handlers run in its turn.
 
 #include <cstdint>
 #include <vector>
@@ -18,25 +18,25 @@ namespace lp {
 
 class Commits {
  public:
-  // For so many slots: one for each state that differs from the others. The schedule is about the updates of all slots
-  // together.
+  // There are `slots` slots, one for each state that differs from the others. The schedule counts the updates of all
+  // slots together.
   Commits(Context& node, std::uint32_t slots, CutSchedule schedule);
 
-  // The state of a slot after so many updates. One that is not newer than what the slot has changes nothing.
+  // Stores a slot's state after `updates` updates. A state that is not newer than the stored one is ignored.
   // Error::failed when there is no such slot.
   void put(std::uint32_t slot, std::uint64_t updates, const Array<float>& state);
-  // Empty before the first.
+  // Empty before the first put().
   Array<float> state(std::uint32_t slot) const;
 
   void save(Checkpoint& out) const;
-  // Error::failed when what was saved has other slots.
+  // Error::failed when the saved slots differ in number.
   void load(const Checkpoint& in);
 
   using Remote = Methods<idempotent<&Commits::put>, idempotent<&Commits::state>>;
 
  private:
   void check(std::uint32_t slot) const;
-  std::uint64_t updates() const;  // all slots together
+  std::uint64_t updates() const;  // the sum over all slots
 
   Context& context_;
   CutSchedule schedule_;

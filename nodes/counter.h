@@ -1,6 +1,6 @@
 #pragma once
-// Counts that the nodes of a program add up together: environment steps, episodes, examples, updates. Who must not go
-// on until there are enough of something waits for that here.
+// Counts that the nodes of a program add up together: environment steps, episodes, examples, updates. A node that must
+// not go on until a count is high enough waits for it here.
 //
 //   auto counter = program.add<lp::Counter>({.name = "counter"});
 //   ...
@@ -23,17 +23,17 @@ namespace lp {
 
 using Counts = std::map<std::string, std::int64_t>;
 
-// One that is restarted begins at 0.
+// A restarted Counter begins at 0.
 class Counter {
  public:
   static constexpr std::size_t kMostNames = 10'000;
   static constexpr int kLongestWait = 24 * 3600 * 1000;  // milliseconds, for reached; Client::within makes it shorter
 
-  // Adds, and returns all counts. A call counts once. Error::failed, with nothing added, when an increment is negative,
-  // when a count would pass 2^63 - 1, and for more names than kMostNames.
+  // Adds the increments and returns all counts. A repeated call counts once. Error::failed, with nothing added, when an
+  // increment is negative, when a count would pass 2^63 - 1, or when there would be more than kMostNames names.
   Counts add(const Counts& increments);
   Counts counts() const { return counts_; }
-  // As soon as this count is so high: what it is then.
+  // Ready as soon as the count `name` is at least `count`. Returns the count at that moment.
   Future<std::int64_t> reached(std::string name, std::int64_t count);
 
   using Remote =
@@ -54,14 +54,14 @@ class Counter {
   std::vector<Waiting> waiting_{};
 };
 
-// By which count the program's cuts go: each time that it reaches a multiple of `every`, or passes it, a cut of that
-// multiple is taken. The other nodes that save cut there too.
+// The count that decides when the program takes a cut: each time it reaches or passes a multiple of `every`, a cut with
+// that multiple as its step is taken. The other nodes that save take part in that cut.
 struct CutBy {
   std::string count = "steps";
   std::int64_t every = 1000;
 };
 
-// One that is restarted goes on from the program's last cut: a Client<Counter> may be one of this.
+// A restarted SavedCounter goes on from the program's last cut. A Client<Counter> may refer to one.
 class SavedCounter : public Counter {
  public:
   // Error::failed when `every` is not positive.

@@ -1,5 +1,6 @@
 #pragma once
-// When a node that counts updates cuts: when there are so many more, and after the last of all. A value.
+// When a node that counts updates takes a cut: each time the count has grown by `every`, and after the last update. A
+// value.
 
 #include <cstdint>
 
@@ -8,9 +9,9 @@ namespace lp {
 struct CutSchedule {
   std::uint64_t every = 0;  // updates; 0: only after the last
   std::uint64_t last = 0;   // the number of all updates
-  std::uint64_t cut = 0;    // after how many the newest cut was taken
+  std::uint64_t cut = 0;    // the updates at the newest cut
 
-  // Whether a cut is due after so many updates. If so, it counts as taken.
+  // Returns whether a cut is due after `updates` updates. If so, the cut counts as taken.
   bool due(std::uint64_t updates) {
     if (updates <= cut || (updates < last && (every == 0 || updates - cut < every))) return false;
     cut = updates;

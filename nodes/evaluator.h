@@ -1,11 +1,11 @@
 #pragma once
-// Says how good what parameter servers hold is, again and again while others train, and ends the program when that is
-// good enough. It holds nobody up.
+// Evaluates the parameters of parameter servers, periodically, while others train, and ends the program when they are
+// good enough. It delays nobody.
 //
 //     worker/0 ─┬─▶ server ◀─ evaluator ─▶ metrics
 //     worker/1 ─┘
 //
-// A node: its run() looks, and its handlers run in its turn.
+// A node: its run() evaluates, and its handlers run in its turn.
 
 #include <cstdint>
 #include <functional>
@@ -21,15 +21,15 @@
 
 namespace lp {
 
-// What parameters are worth.
+// Computes the values, such as loss and accuracy, of some parameters.
 struct Judge {
-  Eigen::Index size = 0;  // of the parameters
+  Eigen::Index size = 0;  // the number of parameters
   std::function<MetricValues(const Eigen::VectorXf& parameters)> values{};
 };
 
 struct EvaluatorOptions {
-  Duration period = std::chrono::seconds(1);  // from one look to the next
-  // Made once, where the evaluator runs, with the program's seed: it may load what it needs.
+  Duration period = std::chrono::seconds(1);  // the time between two evaluations
+  // Called once, on the evaluator's host, with the program's seed: it may load test data there.
   std::function<Judge(std::uint64_t seed)> judge{};
   std::function<bool(const MetricValues& values)> reached{};  // true ends the program, with success
 };
@@ -39,10 +39,10 @@ class Evaluator {
   // `servers` hold the parameters; the values go to `metrics`. Error::failed when an option does not fit.
   Evaluator(Clients<ParameterServer> servers, Client<Metrics> metrics, EvaluatorOptions options);
 
-  // Looks until the program stops. Servers that are restored just then are looked at the next time.
+  // Evaluates until the program stops. While servers are being restored, it skips an evaluation.
   void run(Context& node);
 
-  // So far.
+  // The number of evaluations so far.
   std::uint64_t looks() const { return looks_; }
 
   using Remote = Methods<idempotent<&Evaluator::looks>>;

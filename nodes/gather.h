@@ -1,16 +1,18 @@
 #pragma once
-// What all members give in a round, for whoever wants it when all have given. One node of it gathers, and is a barrier
-// where nothing is given; one for each member, and everybody gives to every one, is an all-to-all.
+// Collects one part from each member in a round, and returns all parts when every member has given its own. One Gather
+// node gathers; with empty parts it is a barrier. One Gather for each member, to which everybody gives a part, is an
+// all-to-all.
 //
 //   auto sums = program.add<lp::Gather<double>>({.name = "sums"}, workers);
 //   const std::vector<double> all = sums.call<&lp::Gather<double>::gather>(index, round, mine);  // in a worker: waits
 //
-//   for (int to = 0; to < n; ++to) inboxes[to].call<&lp::Gather<Part>::give>(index, round, part_for(to));  //
-//   all-to-all const std::vector<Part> for_me = inboxes[index].call<&lp::Gather<Part>::collect>(round);
+//   // all-to-all
+//   for (int to = 0; to < n; ++to) inboxes[to].call<&lp::Gather<Part>::give>(index, round, part_for(to));
+//   const std::vector<Part> for_me = inboxes[index].call<&lp::Gather<Part>::collect>(round);
 //
-// A member that is restarted gives its part again, and gets the same answer: the last two rounds are kept. A member
-// that never comes back is waited for until the call's deadline (nodes/collective/collective.h hears of deaths). Rounds
-// are numbers that grow. Nodes: their handlers run in their turn.
+// A restarted member gives its part again and gets the same answer: the last two rounds are kept. The others wait until
+// the call's deadline for a member that never comes back (nodes/collective/collective.h detects deaths). The numbers of
+// rounds grow. Nodes: their handlers run in their turn.
 
 #include <algorithm>
 #include <cstddef>
@@ -31,7 +33,7 @@
 
 namespace lp {
 
-// One that is restarted knows no rounds: for programs in which that may happen there is SavedGather.
+// A restarted Gather has no rounds. A program in which that may happen uses SavedGather.
 template <Sendable T>
 class Gather {
  public:
@@ -45,8 +47,8 @@ class Gather {
 
   virtual ~Gather() = default;
 
-  // This member's part of the round, instead of one that it gave before while the round was not complete. Error::failed
-  // for a member that there is not, and for a round that is over and forgotten, or too far ahead of the others.
+  // Stores this member's part of the round. It replaces an earlier part while the round is incomplete. Error::failed
+  // for an unknown member, for a round that is over and forgotten, and for a round too far ahead of the others.
   void give(std::uint32_t member, std::uint64_t round, T part) {
     if (member >= members_) {
       throw Error(ErrorKind::failed, "member " + std::to_string(member) + " of " + std::to_string(members_) +
@@ -63,14 +65,14 @@ class Gather {
     forget(round);
     completed(round);
   }
-  // The parts of all members, in their order, as soon as all are there.
+  // The parts of all members, in the order of the members. Ready when the round is complete.
   Future<std::vector<T>> collect(std::uint64_t round) {
     Round& found = find(round);
     if (found.complete()) return ready(found.all());
     found.waiting.emplace_back();
     return found.waiting.back().future();
   }
-  // Both.
+  // Calls give(), then collect().
   Future<std::vector<T>> gather(std::uint32_t member, std::uint64_t round, T part) {
     give(member, round, std::move(part));
     return collect(round);
@@ -80,7 +82,7 @@ class Gather {
                          deadline<idempotent<&Gather::gather>, kLongestWait>>;
 
  protected:
-  // All parts of this round are there.
+  // Called when the round is complete.
   virtual void completed(std::uint64_t) {}
 
   void save_rounds(Checkpoint& out) const {
@@ -139,8 +141,8 @@ class Gather {
   std::uint64_t over_ = 0;  // rounds below are forgotten
 };
 
-// One that is in the program's cuts: when a round that is a multiple of `every` is complete, a cut of that number is
-// taken, and the other nodes that save cut there, too.
+// A Gather that takes part in the program's cuts. When a round that is a multiple of `every` is complete, a cut with
+// that number is taken, in which the other nodes that save take part.
 template <Sendable T>
 class SavedGather final : public Gather<T> {
  public:
@@ -162,7 +164,7 @@ class SavedGather final : public Gather<T> {
   const std::uint64_t every_;
 };
 
-// Waits in call<&Barrier::gather>(index, round, std::monostate()) until all have come.
+// call<&Barrier::gather>(index, round, std::monostate()) waits until all members have called it.
 using Barrier = Gather<std::monostate>;
 
 }  // namespace lp

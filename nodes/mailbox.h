@@ -1,5 +1,5 @@
 #pragma once
-// Messages for one node, from any that have its handle: each is taken once, in the order in which they came.
+// Messages for one node, from any node that has its handle. Each message is taken once, in the order of arrival.
 //
 //   auto inboxes = program.group<lp::Mailbox<Message>>({.name = "inbox", .replicas = n}, std::size_t{1000});
 //   inboxes[to].call<&lp::Mailbox<Message>::put>(message);              // waits for room
@@ -20,25 +20,25 @@
 
 namespace lp {
 
-// One that is restarted is empty.
+// A restarted Mailbox is empty.
 template <Sendable T>
 class Mailbox {
  public:
   static constexpr int kLongestWait = 600 * 1000;  // milliseconds; Client::within changes it
 
-  // Error::failed without room for a message.
+  // Error::failed when there is no room for a message.
   explicit Mailbox(std::size_t room) : room_(room) {
     if (room == 0) throw Error(ErrorKind::failed, "a mailbox with room for no message: give it room for one");
   }
 
-  // Ready when there is room for it.
+  // Ready when there is room for the message.
   Future<void> put(T message) {
     putting_.emplace_back(std::move(message), Promise<void>());
     Future<void> done = putting_.back().second.future();
     settle();
     return done;
   }
-  // The oldest message, as soon as there is one.
+  // The oldest message. Ready as soon as there is one.
   Future<T> take() {
     taking_.emplace_back();
     Future<T> message = taking_.back().future();
@@ -51,7 +51,7 @@ class Mailbox {
                          &Mailbox::size>;
 
  protected:
-  std::deque<T> messages_{};  // that are there
+  std::deque<T> messages_{};  // delivered, and not taken yet
 
  private:
   void settle() {
@@ -72,11 +72,12 @@ class Mailbox {
   }
 
   const std::size_t room_;
-  std::deque<std::pair<T, Promise<void>>> putting_{};  // that wait for room
+  std::deque<std::pair<T, Promise<void>>> putting_{};  // puts that wait for room
   std::deque<Promise<T>> taking_{};
 };
 
-// One that is in the program's cuts: who takes its messages says when it cuts, at the steps of its own cuts.
+// A Mailbox that takes part in the program's cuts. The node that takes the messages calls cut(), at the steps of its
+// own cuts.
 template <Sendable T>
 class SavedMailbox final : public Mailbox<T> {
  public:

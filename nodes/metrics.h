@@ -1,10 +1,11 @@
 #pragma once
-// Values that the nodes of a program say of their work, as series by name: a loss, an accuracy, a reward. For who draws
-// them afterwards, and who decides by them meanwhile. (What a node only shows to people is its Context::report.)
+// Values that the nodes of a program log about their work, as series by name: a loss, an accuracy, a reward. A user
+// plots them afterwards, and nodes may decide by them meanwhile. (A node shows a value only to people with
+// Context::report.)
 //
 //   metrics.send<&lp::Metrics::log>(step, lp::MetricValues{{"loss", loss}, {"accuracy", accuracy}});
 //
-// A node: its handlers run in its turn. One that is restarted begins anew.
+// A node: its handlers run in its turn. A restarted one begins without values.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +29,7 @@ struct MetricPoint {
 using MetricSeries = std::map<std::string, std::vector<MetricPoint>>;
 
 struct MetricsOptions {
-  std::size_t points = 1000;  // of a series, at least 2
+  std::size_t points = 1000;  // the most points that a series keeps, at least 2
   std::size_t series = 1000;
 };
 
@@ -37,11 +38,12 @@ class Metrics {
   // Error::failed when an option does not fit.
   explicit Metrics(MetricsOptions options = {});
 
-  // The values of this step. A series that is full keeps every other point, and of what comes from then on as many, so
-  // that it always goes back to its beginning. Error::overloaded, with nothing kept, for more series than there may be.
+  // Logs the values of this step. A full series drops every other point, and from then on keeps points at the same
+  // wider spacing, so that it always reaches back to its beginning. Error::overloaded, with nothing kept, when there
+  // would be more series than MetricsOptions::series.
   void log(std::uint64_t step, const MetricValues& values);
 
-  // The last point of each series, whether it is among those that are kept or not.
+  // The last point of each series, also when the series does not keep it.
   std::map<std::string, MetricPoint> latest() const;
   MetricSeries all() const;
 
@@ -50,8 +52,8 @@ class Metrics {
  private:
   struct Series {
     std::vector<MetricPoint> points{};
-    std::uint64_t stride = 1;  // of so many points one is kept
-    std::uint64_t count = 0;   // of all points that came
+    std::uint64_t stride = 1;  // one point is kept for each `stride` points
+    std::uint64_t count = 0;   // all points that were logged
     MetricPoint last{};
   };
   void add(Series& series, const MetricPoint& point) const;
@@ -61,7 +63,7 @@ class Metrics {
   std::map<std::string, Series> series_{};
 };
 
-// A table: series,step,seconds,value. As RFC 4180 has it, with a line of names.
+// A table in CSV (RFC 4180) with a header line: series,step,seconds,value.
 std::string to_csv(const MetricSeries& series);
 
 }  // namespace lp

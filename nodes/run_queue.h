@@ -1,6 +1,6 @@
 #pragma once
-// Work that a node's handlers leave to its run(), one after the other in the order in which it came. So the handlers
-// hold no turn meanwhile, and the node answers heartbeats, however long the work takes.
+// Work that a node's handlers leave to its run(), in the order in which it came. The handlers hold no turn meanwhile,
+// so the node answers heartbeats however long the work takes.
 //
 // Owned by a node: add() in its turn, run() in its run().
 
@@ -19,9 +19,9 @@ namespace lp {
 
 class RunQueue {
  public:
-  static constexpr std::size_t kRoom = 1 << 16;  // for what waits
+  static constexpr std::size_t kRoom = 1 << 16;  // the most pieces of work that wait
 
-  // What f() gives or throws, when run() has called it. Error::overloaded when there is no room.
+  // Returns the result or the exception of f(), when run() has called it. Error::overloaded when there is no room.
   template <class F>
   Future<std::invoke_result_t<F&>> add(F f) {
     using Result = std::invoke_result_t<F&>;
@@ -42,7 +42,7 @@ class RunQueue {
     return result;
   }
 
-  // Until the node is asked to stop: then Error::stopped.
+  // Does the work until the node is asked to stop. Then throws Error::stopped.
   [[noreturn]] void run(Context& node);
 
  private:

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kSecret = 64;  // bytes, a cache line
 
-// The secret, the progress of the users, the values: each from a cache line on.
+// The layout is: the secret, the progress of the users, the values. Each begins at a cache line.
 std::size_t progress_bytes(std::uint32_t users) {
   return (users * sizeof(std::uint64_t) + Buffer::kAlignment - 1) / Buffer::kAlignment * Buffer::kAlignment;
 }
@@ -27,7 +27,7 @@ SharedMemory opened(const SharedVectorPlace& place) {
         std::memcmp(memory.data(), place.secret.data(), kSecret) == 0) {
       return memory;
     }
-  } catch (const Error&) {  // said below
+  } catch (const Error&) {  // reported below
   }
   throw Error(ErrorKind::failed,
               "a shared vector is not in the memory of this host: place its node and all that use it "
@@ -109,7 +109,7 @@ void SharedVector::save(Checkpoint& out) const {
   std::vector<std::uint64_t> progress;
   for (std::uint32_t user = 0; user < place_.users; ++user) progress.push_back(view_.progress(user));
   out.put("progress", progress);
-  out.put("values", values());  // after the progress, of which no change may be missing
+  out.put("values", values());  // after the progress, because none of the changes that it counts may be missing
 }
 
 void SharedVector::load(const Checkpoint& in) {

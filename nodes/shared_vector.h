@@ -1,11 +1,11 @@
 #pragma once
-// A vector in the memory of a host, which any number of threads and processes change at a time without locks: Hogwild
-// (Recht, Ré, Wright and Niu, NIPS 2011). The node owns the memory and says where it is; its users map it, and then
-// call nobody. A change of an element is never lost, but who reads several sees them as they are one after the other.
-// What is saved has, for each user, all changes up to the progress that is saved with it, and in part those that were
-// made meanwhile: a user that goes on from there makes them again.
+// A vector in the memory of a host, which any number of threads and processes change concurrently without locks:
+// Hogwild (Recht, Ré, Wright and Niu, NIPS 2011). The node owns the memory and gives its users the path; they map the
+// memory and then need no calls. A change of an element is never lost, but a reader of several elements sees them at
+// different moments. A checkpoint has, for each user, all changes up to the progress that is saved with it, and perhaps
+// some later ones: a user that goes on from there makes the later changes again.
 //
-// SharedVector is a node, which serves only. A SharedVectorView is a resource of its user; any thread may use it.
+// SharedVector is a node that only serves. A SharedVectorView is a resource of its user; any thread may use it.
 
 #include <atomic>
 #include <cstddef>
@@ -24,17 +24,17 @@
 
 namespace lp {
 
-// Where a vector is.
+// Where the memory of a vector is.
 struct SharedVectorPlace {
   std::string path{};
-  std::string secret{};  // which stands at its beginning
+  std::string secret{};  // the memory begins with it
   std::uint32_t users = 0;
   std::uint64_t size = 0;
 };
 
 class SharedVectorView {
  public:
-  // Error::failed when it is not on this host.
+  // Error::failed when the memory is not on this host.
   explicit SharedVectorView(const SharedVectorPlace& place);
 
   std::size_t size() const { return size_; }
@@ -42,11 +42,11 @@ class SharedVectorView {
   void add(std::size_t i, float change) const {
     std::atomic_ref(values_[i]).fetch_add(change, std::memory_order_relaxed);
   }
-  // Copies as many elements as there is room for, from `begin` on.
+  // Fills `to` with the elements from `begin` on.
   void read(std::size_t begin, std::span<float> to) const;
 
-  // A number that each user keeps here, so that it is still there when the user was restarted: 0 at first. A reader
-  // sees all changes that the user made before it was set. Error::failed when there is no such user.
+  // A number that each user keeps here, so that it survives a restart of the user: 0 at first. A reader of a progress
+  // sees all changes that the user made before set_progress(). Error::failed when there is no such user.
   std::uint64_t progress(std::uint32_t user) const;
   void set_progress(std::uint32_t user, std::uint64_t progress) const;
 
@@ -65,20 +65,20 @@ class SharedVectorView {
 
 class SharedVector {
  public:
-  // `initial` gives the values from the program's seed. The schedule is about the progress of all users together.
+  // `initial` gives the values from the program's seed. The schedule counts the progress of all users together.
   SharedVector(Context& context, const std::function<std::vector<float>(std::uint64_t seed)>& initial,
                std::uint32_t users, CutSchedule schedule);
 
   SharedVectorPlace place() const { return place_; }
-  // As they are now.
+  // The present values.
   Array<float> values() const;
   // The progress of all users together.
   std::uint64_t updates() const;
-  // Cuts, if one is due: users tell when they have made progress.
+  // Takes a cut, if one is due. Users call it when they have made progress.
   void cut_when_due();
 
   void save(Checkpoint& out) const;
-  // Error::failed when what was saved has another size or other users.
+  // Error::failed when the saved vector has another size or other users.
   void load(const Checkpoint& in);
 
   using Remote = Methods<idempotent<&SharedVector::place>, idempotent<&SharedVector::values>,

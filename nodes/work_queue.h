@@ -1,16 +1,16 @@
 #pragma once
-// Items of work, each of which some worker does. A worker leases an item, and what is not done when its lease ends is
-// given to another: so every item is done at least once, whoever dies.
+// Items of work, each of which some worker does. A worker leases an item. An item that is not done when its lease ends
+// is given to another worker. So every item is done at least once, even if workers die.
 //
-//   auto jobs = program.add<lp::WorkQueue<Job>>({.name = "jobs"}, lp::context, lp::WorkQueueOptions{},
-//   all_jobs(config));
+//   std::vector<Job> items = all_jobs(config);
+//   auto jobs = program.add<lp::WorkQueue<Job>>({.name = "jobs"}, lp::context, lp::WorkQueueOptions{}, items);
 //   ...
 //   while (const auto leased = jobs.call<&lp::WorkQueue<Job>::take>()) {
 //     do_it(leased->item);
 //     jobs.call<&lp::WorkQueue<Job>::done>(leased->number, std::vector<Job>());
 //   }
 //
-// A node whose run() ends when all is done. Its handlers run in its turn.
+// A node whose run() ends when all items are done. Its handlers run in its turn.
 
 #include <algorithm>
 #include <cstddef>
@@ -32,19 +32,19 @@
 namespace lp {
 
 struct WorkQueueOptions {
-  Duration lease = std::chrono::seconds(60);  // then an item that is not done is given to another
-  std::size_t most_items = 100'000;           // that are not done; a put waits for room
-  int producers = 0;                          // who put items, and call finish when they have put all
-  // A cut of the program each time that so many more items are done; 0: none. A queue that is restarted goes on from
-  // the last one with all items that were not done then. So items are for the constructor, or come with `done`: what
-  // was put after the cut is gone, unless who put it goes back to that cut, too.
+  Duration lease = std::chrono::seconds(60);  // an item that is not done by then is given to another worker
+  std::size_t most_items = 100'000;           // the most items that are not done; a put waits for room
+  int producers = 0;  // the number of nodes that put items; each calls finish after its last one
+  // A cut of the program is taken each time `cut_every` more items are done; 0: none. A restarted queue goes on from
+  // the last cut, with all items that were not done then. An item that was put after the cut is lost, unless its
+  // producer goes back to that cut, too. So give the items to the constructor, or add them with `done`.
   std::uint64_t cut_every = 0;
 };
 
 template <class T>
 struct Leased {
-  std::uint64_t number = 0;   // of the item, from 1
-  std::uint32_t attempt = 0;  // how often it was leased, this time included
+  std::uint64_t number = 0;   // the item's number, from 1
+  std::uint32_t attempt = 0;  // how often the item was leased, this time included
   T item{};
 };
 
@@ -53,7 +53,7 @@ class WorkQueue {
  public:
   static constexpr int kLongestWait = 24 * 3600 * 1000;  // milliseconds; Client::within makes it shorter
 
-  // Throws Error::failed for a lease that is not above 0, and for more items than there is room.
+  // Throws Error::failed for a lease that is not above 0, and Error::overloaded for more items than there is room.
   WorkQueue(Context& context, WorkQueueOptions options, std::vector<T> items = {})
       : context_(context), options_(options) {
     if (options_.lease <= Duration::zero()) throw Error(ErrorKind::failed, "a lease must be longer than 0");
@@ -77,20 +77,20 @@ class WorkQueue {
     settle();
     return done;
   }
-  // A producer has put all it had.
+  // Called by a producer after its last put.
   void finish() {
     ++finished_;
     settle();
   }
-  // The next item; nothing when all are done and nobody will put more.
+  // The next item. Nothing when all items are done and all producers have finished.
   Future<std::optional<Leased<T>>> take() {
     taking_.emplace_back();
     Future<std::optional<Leased<T>>> leased = taking_.back().future();
     settle();
     return leased;
   }
-  // The item is done, and `more` are to be done instead. False, and nothing changes, when it was done before.
-  // Error::failed when no such item was ever leased, and when there is no room for more.
+  // Marks the item as done, and adds `more` items. Returns false, and changes nothing, when it was done before.
+  // Error::failed when no such item was ever leased, Error::overloaded when there is no room for `more`.
   bool done(std::uint64_t number, std::vector<T> more) {
     if (number == 0 || number >= next_) {
       throw Error(ErrorKind::failed, "item " + std::to_string(number) + " is done, and was never there");
@@ -106,7 +106,7 @@ class WorkQueue {
     settle();
     return true;
   }
-  // The lease of this attempt begins anew. False when the item is done, or was given to another.
+  // Begins the lease of this attempt anew. Returns false when the item is done, or was given to another worker.
   bool renew(std::uint64_t number, std::uint32_t attempt) {
     const auto found = items_.find(number);
     if (found == items_.end() || found->second.attempt != attempt || found->second.until == kNever) return false;
@@ -143,7 +143,7 @@ class WorkQueue {
   struct Item {
     T item{};
     std::uint32_t attempt = 0;
-    Time until = kNever;  // its lease; kNever: it waits for a worker
+    Time until = kNever;  // the end of its lease; kNever: it waits for a worker
   };
   struct Putting {
     T item{};
@@ -160,7 +160,8 @@ class WorkQueue {
     items_[next_] = {.item = std::move(item), .attempt = 0, .until = kNever};
     waiting_.push_back(next_++);
   }
-  // Puts come in while there is room, and takers get what waits; when all is over they hear that.
+  // Admits waiting puts while there is room, and gives waiting items to takers. When all is done, it notifies the
+  // takers.
   void settle() {
     while (!putting_.empty() && items_.size() < options_.most_items) {
       add(std::move(putting_.front().item));
@@ -180,7 +181,7 @@ class WorkQueue {
     taking_.clear();
     if (!std::exchange(told_, true)) over_.set_value();
   }
-  // What leases have ended of. How long it is until the next one ends.
+  // Takes back the items whose leases have ended. Returns the time until the next lease ends.
   Duration give_back() {
     Time next = after(options_.lease);
     for (auto& [number, one] : items_) {
@@ -196,8 +197,8 @@ class WorkQueue {
 
   Context& context_;
   const WorkQueueOptions options_;
-  std::map<std::uint64_t, Item> items_{};  // that are not done, by number
-  std::deque<std::uint64_t> waiting_{};    // of those that nobody has leased
+  std::map<std::uint64_t, Item> items_{};  // the items that are not done, by number
+  std::deque<std::uint64_t> waiting_{};    // the items that nobody has leased
   std::deque<Putting> putting_{};
   std::deque<Promise<std::optional<Leased<T>>>> taking_{};
   std::uint64_t next_ = 1;

@@ -38,7 +38,7 @@ namespace {
 
 constexpr unsigned kAtServers = kWorkers | kServers | kReplicas | kCuts | kCompression | kLooks;
 
-// The units of the model's layers, for schemes that take it apart.
+// The units of the model's layers, for schemes that split the model into layers.
 std::vector<Eigen::Index> layers_of(const TrainConfig& config) {
   if (config.model == ModelKind::linear) {
     throw Error(ErrorKind::failed, "the scheme " + config.scheme + " is for models of layers: give --model=mlp");
@@ -46,7 +46,7 @@ std::vector<Eigen::Index> layers_of(const TrainConfig& config) {
   return units_of(config);
 }
 
-// Whether the test accuracy of parameters has reached the target. The test set is read once.
+// Returns whether the test accuracy of parameters has reached the target. The test set is read once.
 std::function<Reached(std::uint64_t seed)> reaches(const TrainConfig& config) {
   return [config](std::uint64_t run_seed) {
     return [judge = judge_of(config)(run_seed), target = config.target](const Array<float>& parameters) {
@@ -252,7 +252,7 @@ const NamedScheme kSchemes[] = {
                const TrainConfig& config) { add_gossip_training(program, task, training, config.probability); }},
 };
 
-// A field that says something only with some value of another.
+// A field that applies only with some value of another.
 struct Need {
   std::string_view field;
   std::string_view text;

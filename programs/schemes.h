@@ -1,6 +1,6 @@
 #pragma once
-// The schemes that --scheme of a training program chooses from, and which of its flags say something to each. Values;
-// pure functions.
+// The schemes that --scheme of a training program chooses from, and the flags that apply to each. Values; pure
+// functions.
 
 #include <array>
 #include <span>
@@ -14,42 +14,42 @@
 
 namespace lp {
 
-// What a scheme has beside what all have, and with it some flags: kFlagSections has them.
+// Optional parts of a scheme. Each part brings some flags: kFlagSections lists them.
 enum SchemePart : unsigned {
   kWorkers = 1U << 0U,
   kServers = 1U << 1U,
-  kReplicas = 1U << 2U,     // of servers that fail
+  kReplicas = 1U << 2U,     // replicas of servers that fail
   kCuts = 1U << 3U,         // checkpoints
-  kCompression = 1U << 4U,  // of gradients
-  kLooks = 1U << 5U,        // at parameters that servers have
+  kCompression = 1U << 4U,  // compression of gradients
+  kLooks = 1U << 5U,        // looks at the servers' parameters
 };
 
 struct FlagSection {
   std::string_view title;
-  unsigned part = 0;  // that a scheme must have; 0: for all
+  unsigned part = 0;  // the part that a scheme must have; 0: for all
   std::vector<std::string_view> fields{};
 };
 std::span<const FlagSection> flag_sections();
 
 struct NamedScheme {
   std::string_view name;
-  std::string_view system;   // that it stands for
+  std::string_view system;   // the well-known system that it implements
   std::string_view summary;  // one line
   unsigned parts = 0;
-  std::array<std::string_view, 5> own{};  // fields of the configuration that are for it and a few others
+  std::array<std::string_view, 5> own{};  // fields of the configuration that apply to it and few others
   void (*add)(Program& program, const LearningTask& task, const ServerTraining& training, const TrainConfig& config);
 
   bool owns(std::string_view field) const;
-  bool uses(std::string_view field) const;  // its own, or of a section for it
+  bool uses(std::string_view field) const;  // its own, or in a section of one of its parts
 };
 std::span<const NamedScheme> named_schemes();
-// Error::failed when there is none of this name; it says what is near.
+// Error::failed for an unknown name; the text names similar ones.
 const NamedScheme& named_scheme(std::string_view name);
 
 // A line for each scheme.
 std::string list_of_schemes();
 
-// Error::failed for a field that says nothing to this scheme, or with these other values, and has not its default.
+// Error::failed for a field that is not at its default, but does not apply to this scheme or to these other values.
 void check_flags(const TrainConfig& config, const NamedScheme& scheme);
 
 }  // namespace lp

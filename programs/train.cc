@@ -21,7 +21,7 @@
 namespace lp {
 namespace {
 
-// The model that `init` names, if it does.
+// The model in the file `init`, if given.
 std::optional<KeptModel> first_model(const TrainConfig& config) {
   if (config.init.empty()) return std::nullopt;
   return read_model(config.init);
@@ -37,7 +37,7 @@ void check_inputs(const Dataset& data, const std::string& name, Eigen::Index inp
                                      other + " has " + std::to_string(inputs));
 }
 
-// All examples that there are, as their files have them, of the same classes.
+// All examples, as their files have them, with the same classes.
 Examples read_examples(const TrainConfig& config) {
   const std::optional<KeptModel> first = first_model(config);
   Examples out;
@@ -54,7 +54,7 @@ Examples read_examples(const TrainConfig& config) {
   return out;
 }
 
-// The same from where they are in memory, if they are.
+// The same, from shared memory if they are there.
 Examples examples_of(const TrainConfig& config) {
   if (auto shared = shared_examples({.path = config.found.path, .key = config.found.key})) return *std::move(shared);
   Examples out = read_examples(config);
@@ -69,7 +69,7 @@ FoundData found_in(const Examples& examples) {
   return {.inputs = examples.data.inputs(), .classes = examples.data.classes, .path = {}, .key = {}};
 }
 
-// How snapshots are made: files of models, of which each has the parameters of its time.
+// The options for snapshots: files of models, each with the parameters of its time.
 struct Snapshots {
   TrainConfig config;
 
@@ -81,7 +81,7 @@ struct Snapshots {
   }
 };
 
-// The nodes that look on while others train.
+// Adds the nodes that observe the training.
 void add_observers(Program& program, const TrainConfig& config) {
   const bool looks = config.evaluate_every > 0;
   if (!looks && config.target > 0 && program.find("rounds") == std::nullopt) {
@@ -119,7 +119,7 @@ SharedExamples prepare_training(TrainConfig& config) {
   }
   const Examples examples = read_examples(config);
   const FoundData found = found_in(examples);
-  // Of a run that is resumed, the launcher has looked before.
+  // In a resumed run, the launcher has set these before.
   if (config.found.inputs != 0 && (config.found.inputs != found.inputs || config.found.classes != found.classes)) {
     throw Error(ErrorKind::failed, "--data has " + std::to_string(found.inputs) + " inputs and " +
                                        std::to_string(found.classes) + " classes, but the run that is resumed had " +
@@ -130,7 +130,7 @@ SharedExamples prepare_training(TrainConfig& config) {
   config.found = found;
   config.found.path = shared.place.path;
   config.found.key = shared.place.key;
-  model_of(config);  // refuses an `init` that does not fit
+  model_of(config);  // throws if `init` does not fit
   return shared;
 }
 
@@ -224,7 +224,8 @@ static_assert(static_cast<int>(GradientCompression::dither) == static_cast<int>(
 Program make_training(const TrainConfig& config) {
   const NamedScheme& scheme = named_scheme(config.scheme);
   check_flags(config, scheme);
-  const bool cuts = config.restarts > 0 && scheme.uses("cut_every");  // so that not all is lost with a server
+  // a failed server then goes back to a cut, not to the beginning
+  const bool cuts = config.restarts > 0 && scheme.uses("cut_every");
   const ServerTraining training{
       .workers = config.workers,
       .servers = config.servers,

@@ -1,5 +1,5 @@
 #pragma once
-// A training program whose scheme is chosen by name: what examples/train runs. Values; pure functions.
+// A training program whose scheme is chosen by name: the program of examples/train. Values; pure functions.
 
 #include <cstdint>
 #include <functional>
@@ -24,14 +24,14 @@
 namespace lp {
 
 enum class RuleKind : std::uint8_t { sgd, momentum, adagrad, adam, ftrl };
-// Those of Compression that go with any gradient.
+// The kinds of Compression that work with any gradient.
 enum class GradientCompression : std::uint8_t { none, one_bit, top_k, random_k, significant, dither };
 
-// What the launcher finds in the files of data, so that no node has to read them for it.
+// The launcher's findings in the data files, so that no node has to read the files for them.
 struct FoundData {
-  std::int64_t inputs = 0;  // 0: nobody has looked
+  std::int64_t inputs = 0;  // 0: the launcher has not looked
   int classes = 0;
-  std::string path{};  // of ExamplesPlace
+  std::string path{};  // path and key of an ExamplesPlace
   std::string key{};
 
   static constexpr auto fields =
@@ -94,7 +94,7 @@ struct TrainConfig {
   bool shared_memory = false;
   FoundData found{};
 
-  // Of the scheme, if one is given; else of all.
+  // The sections for the given scheme, if one is given; else for all schemes.
   std::vector<HelpSection> help_sections(std::span<const std::string> given) const;
 
   static constexpr auto fields = lp::fields(
@@ -165,18 +165,18 @@ struct TrainConfig {
       field("shared_memory", "topology: groups, of one worker each, share the parameters in memory"));
 };
 
-// The program, its groups "server" and "worker"; with looks "evaluator" and "metrics", with snapshots "checkpointer".
-// Error::failed when an option does not fit.
+// The program, with its groups "server" and "worker"; with looks also "evaluator" and "metrics", with snapshots
+// "checkpointer". Error::failed when an option does not fit.
 Program make_training(const TrainConfig& config);
 
-// Reads the files of data, for all nodes: those of this host take the examples from the memory that is returned, which
-// must outlive the run; those of another read the files there. To be called by the launcher before the program is
-// made; without it, every node reads the files. Error::failed when something is wrong with them, or with
-// `init` or `save`.
+// Reads the data files for all nodes. The nodes on this host take the examples from the returned memory, which must
+// outlive the run; the nodes on other hosts read the files there. The launcher calls it before the program is made;
+// without it, every node reads the files. Error::failed when something is wrong with the files, or with `init` or
+// `save`.
 SharedExamples prepare_training(TrainConfig& config);
 
-// What is trained and tested on, with features as the model takes them: those of `test`, or a fifth of the data, which
-// the seed chooses.
+// The examples for training and for testing, with features as the model takes them. The test examples are those of
+// `test`, or a fifth of the data, which the seed chooses.
 struct TrainingData {
   Dataset train{};
   Dataset test{};
@@ -184,17 +184,17 @@ struct TrainingData {
 };
 TrainingData data_of(const TrainConfig& config, std::uint64_t run_seed);
 
-// The model for the data, which starts where `init` says, and its units: {inputs, hidden..., classes}.
+// The model for the data, which starts from the model in `init`, if given, and its units: {inputs, hidden..., classes}.
 std::unique_ptr<Model> model_of(const TrainConfig& config);
 std::vector<Eigen::Index> units_of(const TrainConfig& config);
 
-// Says loss and accuracy on the test set.
+// Computes loss and accuracy on the test set.
 std::function<Judge(std::uint64_t seed)> judge_of(const TrainConfig& config);
 
-// What is kept of a training that has ended with these parameters.
+// The model to save from a training that has ended with these parameters.
 KeptModel kept_model(const TrainConfig& config, std::uint64_t run_seed, const Parameters& parameters);
 
-// The rule, and its learning rate: with that of each rule that is none given, the digits are learned.
+// The rule, and its learning rate. Each rule learns the digits with its default rate.
 OptimizerRule rule_of(const TrainConfig& config);
 float rate_of(const TrainConfig& config);
 

@@ -10,8 +10,8 @@ namespace lp {
 
 Buffer::Block* Buffer::new_block(std::size_t size) { return ::new (take_memory(size)) Block{.size = size}; }
 
-// One allocation: the block, then the data at the next aligned address. (An aligned operator new costs four times as
-// much.)
+// Makes one allocation: the block, then the data at the next aligned address. (An aligned operator new costs four times
+// as much.)
 Buffer Buffer::uninitialized(std::size_t size) {
   constexpr std::size_t kMore = sizeof(Block) + kAlignment - 1;
   if (size == 0) return {};
@@ -44,7 +44,7 @@ Buffer Buffer::copy_of(std::span<const std::byte> bytes) {
 Buffer Buffer::wrap(const void* data, std::size_t size, Function<void()> release) {
   Block* const block = new_block(sizeof(Block));
   block->release = std::move(release);
-  // Never written through: edit() copies what has a release function.
+  // The bytes are never written through this pointer: edit() copies bytes that have a release function.
   return {block, const_cast<std::byte*>(static_cast<const std::byte*>(data)), size};
 }
 
@@ -59,7 +59,7 @@ Buffer Buffer::slice(std::size_t offset, std::size_t size) const noexcept {
 }
 
 std::span<std::byte> Buffer::edit() {
-  // acquire: what former owners read happens before we write
+  // acquire: all reads by former owners happen before our writes
   const auto mine = [this] {
     return block_ == nullptr || (!block_->release && block_->owners.load(std::memory_order_acquire) == 1);
   };

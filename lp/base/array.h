@@ -1,8 +1,8 @@
 #pragma once
-// Bytes and arrays that are shared instead of copied: what big values are made of, in memory and on the wire.
+// Bytes and arrays that are shared instead of copied. Big values consist of them, in memory and on the wire.
 //
 // Buffer and Array<T> are values: they copy in O(1), the last owner frees the memory, and any thread may copy, read and
-// drop its own copy. What is shared is immutable: edit() first makes the bytes the caller's alone.
+// drop its own copy. Shared bytes are immutable: edit() first makes the caller their only owner.
 
 #include <atomic>
 #include <cstddef>
@@ -15,19 +15,20 @@
 
 namespace lp {
 
-// Bytes, 64-byte-aligned if lp allocated them. An empty Buffer owns nothing. Big ones live in the SharedHeap, when the
+// Bytes, 64-byte-aligned if lp allocated them. An empty Buffer owns nothing. Big buffers live in the SharedHeap, if the
 // process has one.
 class Buffer {
  public:
   static constexpr std::size_t kAlignment = 64;
 
   Buffer() = default;
-  // `size` bytes that the caller writes through edit(). Throws std::bad_alloc, as everything here that allocates.
+  // Returns `size` bytes that the caller writes through edit(). Throws std::bad_alloc, as all functions here that
+  // allocate.
   static Buffer uninitialized(std::size_t size);
   static Buffer zeroed(std::size_t size);
   static Buffer copy_of(std::span<const std::byte> bytes);
-  // Somebody else's bytes, for instance a received frame: no copy. The last owner calls `release`, in its own thread.
-  // They are never written: edit() copies them.
+  // Wraps bytes of another owner, for instance a received frame, without a copy. The last Buffer calls `release`, in
+  // its own thread. The bytes are never written: edit() copies them.
   static Buffer wrap(const void* data, std::size_t size, Function<void()> release);
 
   Buffer(const Buffer& other) noexcept : block_(other.block_), data_(other.data_), size_(other.size_) { hold(); }
@@ -49,13 +50,13 @@ class Buffer {
   std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
   bool aligned_to(std::size_t alignment) const noexcept;
 
-  // `size` bytes from `offset` on, which must be there: another owner of the same memory.
+  // Returns another owner of the `size` bytes from `offset` on, which must be there.
   Buffer slice(std::size_t offset, std::size_t size) const noexcept;
 
-  // Keeps the first `size` bytes, of at least as many.
+  // Keeps the first `size` bytes. The buffer must have at least as many.
   void shrink(std::size_t size) noexcept { size_ = size; }
 
-  // The bytes, to write: nobody else sees them. Copies first if they are shared or not lp's own.
+  // Returns the bytes for writing: nobody else sees them. Copies them first if they are shared or not lp's own.
   std::span<std::byte> edit();
 
   void swap(Buffer& other) noexcept {
@@ -67,10 +68,10 @@ class Buffer {
  private:
   struct Block {
     std::atomic<std::size_t> owners{1};
-    std::size_t size = 0;         // of this block, with the bytes when they stand behind it
-    std::byte* shared = nullptr;  // the bytes, when they are in the SharedHeap
+    std::size_t size = 0;         // size of this block, with the bytes if they follow it
+    std::byte* shared = nullptr;  // the bytes, if they are in the SharedHeap
     std::size_t shared_size = 0;
-    Function<void()> release{};  // set: somebody else's bytes
+    Function<void()> release{};  // set if the bytes belong to another owner
   };
   static Block* new_block(std::size_t size);
 
@@ -85,13 +86,14 @@ class Buffer {
   std::size_t size_ = 0;
 };
 
-// What an Array can hold: bytes that mean the same after memcpy.
+// An item of an Array: its bytes mean the same after memcpy.
 template <class T>
 concept ArrayItem = std::is_trivially_copyable_v<T> && std::is_same_v<T, std::remove_cvref_t<T>> &&
                         alignof(T) <= Buffer::kAlignment
                     && !std::is_array_v<T>;
 
-// `size` values of T over a Buffer. 64-byte-aligned if lp allocated it; one that was received is aligned for T.
+// `size` values of T over a Buffer. The values are 64-byte-aligned if lp allocated them; a received array is aligned
+// for T.
 template <ArrayItem T>
 class Array {
  public:
@@ -100,10 +102,10 @@ class Array {
   Array() = default;
   // `size` zeros (bytes of zero).
   explicit Array(std::size_t size) : buffer_(Buffer::zeroed(byte_size(size))) {}
-  // `size` values that the caller writes through edit().
+  // Returns `size` values that the caller writes through edit().
   static Array uninitialized(std::size_t size) { return Array(Buffer::uninitialized(byte_size(size))); }
   static Array copy_of(std::span<const T> values) { return Array(Buffer::copy_of(std::as_bytes(values))); }
-  // The values whose bytes `buffer` holds: aligned for T, and a multiple of its size.
+  // Takes the values whose bytes `buffer` holds. It must be aligned for T, and its size must be a multiple of T's.
   explicit Array(Buffer buffer) noexcept : buffer_(std::move(buffer)) {}
 
   const T* data() const noexcept { return reinterpret_cast<const T*>(buffer_.data()); }
@@ -116,13 +118,13 @@ class Array {
   operator std::span<const T>() const noexcept { return span(); }
   const Buffer& buffer() const noexcept { return buffer_; }
 
-  // The values, to write: nobody else sees them. Copies first if they are shared.
+  // Returns the values for writing: nobody else sees them. Copies them first if they are shared.
   std::span<T> edit() {
     const std::span<std::byte> bytes = buffer_.edit();
     return {reinterpret_cast<T*>(bytes.data()), size()};
   }
 
-  // Equal values, not equal memory.
+  // Compares values, not addresses.
   friend bool operator==(const Array& a, const Array& b) {
     if (a.size() != b.size()) return false;
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -134,7 +136,7 @@ class Array {
  private:
   static std::size_t byte_size(std::size_t size) {
     const std::size_t most = static_cast<std::size_t>(PTRDIFF_MAX) / sizeof(T);
-    return (size <= most ? size : most) * sizeof(T);  // too many for any machine: bad_alloc
+    return (size <= most ? size : most) * sizeof(T);  // too many for any machine: the allocation throws bad_alloc
   }
 
   Buffer buffer_;

@@ -21,7 +21,8 @@ constexpr std::string_view pretty_enumerators() {
   return __PRETTY_FUNCTION__;
 }
 
-// The end of the first element of "app::Color::red, app::Color::green}": a comma or bracket outside every bracket.
+// Returns the end of the first element of "app::Color::red, app::Color::green}": a comma or bracket outside every
+// bracket.
 constexpr std::size_t end_of_element(std::string_view text) {
   int depth = 0;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -33,7 +34,7 @@ constexpr std::size_t end_of_element(std::string_view text) {
   return text.size();
 }
 
-// The compiler spells a value that has a name app::Color::red, and one that has none (app::Color)7.
+// The compiler spells a value that has a name as app::Color::red, and one that has none as (app::Color)7.
 template <class E>
 struct Enumerators {
   std::array<std::string_view, kMostEnumerators> names{};
@@ -66,7 +67,7 @@ template <class E>
 concept NamedEnum =
     std::is_enum_v<E> && !std::is_convertible_v<E, std::underlying_type_t<E>> && (internal::kEnumerators<E>.count > 0);
 
-// "red" for Color::red; empty for a value that has no name.
+// Returns "red" for Color::red, and an empty text for a value that has no name.
 template <NamedEnum E>
 constexpr std::string_view enum_name(E value) {
   const auto number = static_cast<std::size_t>(value);

@@ -32,11 +32,12 @@ std::string compose(ErrorKind kind, const std::string& text, const ErrorOrigin& 
   return out;
 }
 
-// It goes into messages, logs and terminals.
+// Shortens a text, because it goes into messages, logs and terminals.
 void shorten(std::string& text) {
   if (text.size() <= Error::kLongestText) return;
   std::size_t size = Error::kLongestText;
-  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;  // in the middle of a character
+  // A cut must not fall into the middle of a character.
+  while (size > 0 && (static_cast<unsigned char>(text[size]) & 0xC0) == 0x80) --size;
   const std::size_t left = text.size() - size;
   text.resize(size);
   text += "... (" + std::to_string(left) + " more bytes)";

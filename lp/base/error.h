@@ -1,6 +1,6 @@
 #pragma once
-// The one exception type of lp. Its kind says what the caller may do about it; its text says what was wrong, where, and
-// what to do. An Error is a value: it copies, and it travels in replies.
+// The one exception type of lp. Its kind implies what the caller may do about it. Its text names what was wrong, where,
+// and what to do. An Error is a value: it copies, and it travels in replies.
 
 #include <cstdint>
 #include <exception>
@@ -22,12 +22,12 @@ enum class ErrorKind : std::uint8_t {
 
 std::string_view to_string(ErrorKind kind);
 
-// What is known of an error, beside its kind and text. Everything is optional.
+// Facts that are known about an error, beside its kind and text. Every field is optional.
 struct ErrorOrigin {
   std::string type{};               // the exception's type where it was thrown: "std::invalid_argument"
   std::string node{};               // the node that failed: "server/0"
   std::string method{};             // the method that failed: "push"
-  std::vector<std::string> path{};  // the nodes that the call came through, outermost first
+  std::vector<std::string> path{};  // the nodes through which the call came, outermost first
   bool may_have_run = false;        // the call began, so its method may have taken effect
 };
 
@@ -36,7 +36,7 @@ class Error : public std::exception {
   using Kind = ErrorKind;
   static constexpr std::size_t kLongestText = std::size_t{1} << 16;  // bytes
 
-  // A longer text is cut off.
+  // A text that is longer than kLongestText is cut off.
   Error(ErrorKind kind, std::string text, ErrorOrigin origin = {});
   Error(const Error&) = default;  // moves copy too: an Error is never empty
   Error& operator=(const Error&) = default;
@@ -60,10 +60,11 @@ class Error : public std::exception {
   std::shared_ptr<const Parts> parts_;  // shared by copies, which threads pass on to each other
 };
 
-// The Error that stands for any exception: itself if it is one, else `failed` with the exception's type and text.
+// Returns the Error that stands for any exception: the exception itself if it is one, otherwise `failed` with its type
+// and text.
 Error as_error(std::exception_ptr exception);
 
-// "app::Thing" for a mangled name, as typeid(x).name() gives it.
+// Returns "app::Thing" for a mangled name, as typeid(x).name() gives it.
 std::string readable_type(const char* mangled);
 
 }  // namespace lp

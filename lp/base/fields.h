@@ -1,9 +1,10 @@
 #pragma once
-// The fields of a plain aggregate, without macros in the user's code: how many, references to them, and their names.
+// The fields of a plain aggregate, without macros in the user's code: their number, references to them, and their
+// names.
 //
-// An aggregate can be taken apart when its fields are values (no references, no bit-fields), at most kMaxFields of
-// them, without C arrays (use std::array) and without base classes; anything else is refused with a sentence. All of it
-// happens while compiling.
+// An aggregate can be taken apart if its fields are values (no references, no bit-fields), at most kMaxFields of them,
+// and if it has no C arrays (use std::array) and no base classes. Any other type is refused with a sentence. All of
+// this happens at compile time.
 
 #include <algorithm>
 #include <array>
@@ -20,7 +21,7 @@ namespace lp {
 
 inline constexpr std::size_t kMaxFields = 64;
 
-// A plain struct: what can be written as T{a, b, c}. std::array is not one.
+// A plain struct, which can be written as T{a, b, c}. std::array is not one.
 template <class T>
 concept Aggregate = std::is_aggregate_v<T> && std::is_class_v<T> && !requires {
   std::tuple_size<T>::value;
@@ -31,7 +32,7 @@ struct TypeList {};
 
 namespace internal {
 
-// Stand for a value of any type, and of any base of T, where only the compiler looks.
+// Stand for a value of any type, and of any base of T, in expressions that only the compiler evaluates.
 template <std::size_t = 0>
 struct AnyField {
   template <class F>
@@ -53,7 +54,7 @@ constexpr bool takes_values(std::index_sequence<I...>) {
 template <class T, std::size_t N>
 inline constexpr bool kTakes = takes_values<T>(std::make_index_sequence<N>{});
 
-// The largest number of values in [low, high) that T takes, given that it takes `low`: a binary search.
+// Returns the largest number of values in [low, high) that T takes, given that it takes `low`. This is a binary search.
 template <class T, std::size_t Low, std::size_t High>
 constexpr std::size_t most_values() {
   constexpr std::size_t kMiddle = Low + (High - Low) / 2;
@@ -66,7 +67,8 @@ constexpr std::size_t most_values() {
   }
 }
 
-// The same for a T that cannot do with fewer, because its last fields have no default: from the top.
+// Returns the same for a T that does not take fewer values, because its last fields have no default. It searches from
+// the top.
 template <class T, std::size_t N>
 constexpr std::size_t most_values_from() {
   if constexpr (N == 0 || kTakes<T, N>) {
@@ -76,7 +78,8 @@ constexpr std::size_t most_values_from() {
   }
 }
 
-// The second question is for a first field that is made from anything at all.
+// Returns whether the first value is a base class. The second question excludes a first field that is made from
+// anything at all.
 struct NoField {};
 template <class T, std::size_t... I>
 constexpr bool first_is_base(std::index_sequence<I...>) {
@@ -87,8 +90,8 @@ constexpr bool first_is_base(std::index_sequence<I...>) {
   }
 }
 
-// Whether value number `sizeof...(Before)` fills a whole field. A C array swallows one value for each of its elements,
-// but only one pair of braces; so with an array there, the values behind it are too many.
+// Returns whether value number `sizeof...(Before)` fills a whole field. A C array swallows one value for each of its
+// elements, but only one pair of braces. So with an array there, the values behind it are too many.
 template <class T, std::size_t... Before, std::size_t... After>
 constexpr bool fills_field(std::index_sequence<Before...>, std::index_sequence<After...>) {
   using Any = AnyField<>;
@@ -140,7 +143,7 @@ struct Fields {
       return FieldVerdict::base_class;
     } else if constexpr (!each_fills_field<T>(std::make_index_sequence<kCount>{})) {
       return FieldVerdict::array;
-    } else {  // a C array of one element looks like its element until here
+    } else {  // until here, a C array of one element looks like its element
       using Array = decltype(apply_counted<kCount>(std::declval<T&>(), HasArray{}));
       return Array::value ? FieldVerdict::array : FieldVerdict::countable;
     }
@@ -164,14 +167,14 @@ constexpr std::size_t checked_field_count() {
 
 }  // namespace internal
 
-// Whether T's fields can be told apart; where it is false, everything below prints why.
+// Whether T's fields can be distinguished. If this is false, everything below prints the reason.
 template <class T>
 concept Reflectable = Aggregate<T> && internal::Fields<T>::kVerdict == internal::FieldVerdict::countable;
 
 template <Aggregate T>
 inline constexpr std::size_t field_count = internal::checked_field_count<T>();
 
-// visit(field, field, ...): what visit returns.
+// Calls visit(field, field, ...) and returns its result.
 template <class T, class Visit>
 constexpr decltype(auto) apply_fields(T& value, Visit&& visit) {
   return internal::apply_counted<field_count<std::remove_const_t<T>>>(value, std::forward<Visit>(visit));
@@ -201,14 +204,15 @@ struct Holder {
 #endif
 
 template <class T>
-extern const Holder<T> held;  // never defined: only the addresses of its fields are spelled
+extern const Holder<T> held;  // never defined: the compiler only spells the addresses of its fields
 
 template <std::size_t N>
 struct Addresses {
   const void* of[N];
 };
 
-// Of at most 8 fields from field `First` on: clang spells no more than ten elements of an array.
+// Returns the addresses of at most 8 fields from field `First` on, because clang spells no more than ten elements of an
+// array.
 template <class T, std::size_t First>
 constexpr auto addresses() {
   return apply_fields(held<T>.value, [](auto&... field) {
@@ -260,7 +264,7 @@ constexpr auto names_of_fields() {
 template <Aggregate T>
 inline constexpr std::array<std::string_view, field_count<T>> field_names = internal::names_of_fields<T>();
 
-// visit(name, field) for each field, in order.
+// Calls visit(name, field) for each field, in order.
 template <class T, class Visit>
 constexpr void for_each_field(T& value, Visit&& visit) {
   constexpr auto& kNames = field_names<std::remove_const_t<T>>;

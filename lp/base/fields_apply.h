@@ -1,5 +1,5 @@
 #pragma once
-// The one thing that C++20 cannot say: "all the fields, however many". A line for each number of fields.
+// Takes "all the fields, however many", which C++20 cannot express. There is a line for each number of fields.
 
 #include <cstddef>
 
@@ -18,7 +18,7 @@ namespace lp::internal {
     return visit(__VA_ARGS__);     \
   }
 
-// visit(field, field, ...) for a T that has N fields.
+// Calls visit(field, field, ...) for a T that has N fields.
 // clang-format off
 template <std::size_t N, class T, class Visit>
 constexpr decltype(auto) apply_counted(T& value, Visit&& visit) {

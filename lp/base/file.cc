@@ -23,7 +23,7 @@ namespace {
   fail(what, path, std::error_code(error, std::generic_category()).message());
 }
 
-// A file to be written that becomes `target` or disappears.
+// A temporary file for writing. It becomes `target`, or disappears.
 class Temporary {
  public:
   explicit Temporary(const std::filesystem::path& target) : target_(target) {
@@ -86,7 +86,7 @@ void sync_directory(const std::filesystem::path& directory) {
   const std::filesystem::path path = directory.empty() ? "." : directory;
   const int fd = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (fd < 0) fail("open", path, errno);
-  // some network file systems cannot sync a directory, and need not
+  // Some network file systems cannot sync a directory, and need not.
   const int error = ::fsync(fd) == 0 || errno == EINVAL || errno == ENOTSUP ? 0 : errno;
   ::close(fd);
   if (error != 0) fail("sync", path, error);

@@ -1,7 +1,7 @@
 #pragma once
-// A move-only callable: std::function for closures that own things. Small closures are stored in place.
+// A move-only callable, like std::function, for closures that own things. Small closures are stored in place.
 //
-// Owned by whoever holds it; no thread may use it while another does.
+// Owned by its holder; no thread may use it while another does.
 
 #include <cstddef>
 #include <new>

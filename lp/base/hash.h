@@ -1,6 +1,6 @@
 #pragma once
-// Hashes that are the same in every build, on every machine and for ever: they travel, they are stored, and they decide
-// where a key lives. Not for hash tables that an attacker can feed. Pure functions: any thread.
+// Hashes that are the same in every build, on every machine and for ever, because they travel, are stored, and decide
+// where a key lives. Do not use them for hash tables that an attacker can feed. Pure functions: any thread.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,11 +23,11 @@ constexpr std::uint64_t mix64(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// The hash of a sequence, one value at a time: order matters.
+// Adds one value to the hash of a sequence: order matters.
 constexpr std::uint64_t hash_combine(std::uint64_t hash, std::uint64_t value) { return mix64(hash ^ mix64(value)); }
 
-// Which of so many partitions, at least one, a key belongs to. lp::Clients::by_key calls the replica at this position;
-// what is sent in batches is divided by it before.
+// Returns the partition, out of at least one, to which a key belongs. lp::Clients::by_key calls the replica at this
+// position. Items that are sent in batches are divided by it first.
 constexpr std::size_t partition_of(std::uint64_t key, std::size_t partitions) { return mix64(key) % partitions; }
 constexpr std::size_t partition_of(std::string_view key, std::size_t partitions) {
   return partition_of(fnv1a(key), partitions);

@@ -13,9 +13,9 @@
 //   json.end_object();
 //   std::move(json).text();
 //
-// The output is always valid UTF-8: bytes of a string that are not become U+FFFD. Numbers are written so that they read
-// back exactly; NaN and the infinities, which JSON does not have, become null. Maps and aggregates become objects,
-// values of enumerations their names.
+// The output is always valid UTF-8: bytes of a string that are not valid become U+FFFD. Numbers are written so that
+// they read back exactly; NaN and the infinities, which JSON does not have, become null. Maps and aggregates become
+// objects. Values of enumerations become their names.
 
 #include <concepts>
 #include <cstdint>
@@ -36,7 +36,7 @@ class JsonWriter {
   void begin_array() { open('['); }
   void end_array() { close(']'); }
 
-  void key(std::string_view name);  // then one value
+  void key(std::string_view name);  // one value must follow
   template <class T>
   void member(std::string_view name, const T& value) {
     key(name);
@@ -59,7 +59,7 @@ class JsonWriter {
   std::string text() && { return std::move(text_); }
 
  private:
-  void separate();  // a comma, if a value stands before
+  void separate();  // writes a comma, if a value stands before
   void open(char bracket);
   void close(char bracket);
   void quote(std::string_view value);
@@ -110,7 +110,7 @@ void JsonWriter::write(const T& value) {
   }
 }
 
-// `value` as one line of JSON.
+// Returns `value` as one line of JSON.
 template <class T>
 std::string to_json(const T& value) {
   JsonWriter json;

@@ -35,7 +35,7 @@ std::string_view name_of(JsonValue::Kind kind) { return enum_name(kind); }
 
 }  // namespace
 
-// Recursive descent; the depth is bounded.
+// A parser by recursive descent of bounded depth.
 class JsonValue::Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
@@ -173,7 +173,7 @@ class JsonValue::Parser {
     result += kMeanings[which];
   }
 
-  // Behind \u: one character, of which JSON writes those above U+FFFF as two halves.
+  // Reads one character after \u. JSON writes characters above U+FFFF as two halves.
   std::uint32_t character() {
     const std::uint32_t first = unit();
     if (first < 0xD800 || first > 0xDFFF) return first;

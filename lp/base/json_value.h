@@ -1,12 +1,12 @@
 #pragma once
-// Reads JSON (RFC 8259): what a JsonWriter wrote, and what anybody else claims to be JSON. Values; any thread.
+// Reads JSON (RFC 8259): the output of a JsonWriter, and any other text that claims to be JSON. Values; any thread.
 //
 //   const auto status = lp::from_json<RunStatus>(text);   an aggregate, a container, an optional, a number, a string
 //   ...
 //
-// A field that the text does not have keeps its default, and a member that the type does not have is passed over, so
-// that programs of different ages read one another. Everything else that does not fit throws Error(failed), which says
-// where: "nodes[3].state: ...".
+// A field that the text does not have keeps its default, and a member that the type does not have is skipped, so that
+// programs of different ages read one another. Everything else that does not fit throws Error(failed) with its place:
+// "nodes[3].state: ...".
 
 #include <charconv>
 #include <concepts>
@@ -27,17 +27,17 @@ namespace lp {
 class JsonValue {
  public:
   enum class Kind : std::uint8_t { null, boolean, number, string, array, object };
-  static constexpr int kDeepest = 64;  // brackets within brackets
+  static constexpr int kDeepest = 64;  // levels of nested brackets
 
-  // Throws Error(failed), with the line, for what is no JSON, no UTF-8 or too deep.
+  // Throws Error(failed), with the line, if the text is not JSON, not UTF-8 or too deep.
   static JsonValue parse(std::string_view text);
 
   Kind kind() const { return kind_; }
   bool boolean() const { return text_ == "true"; }
-  const std::string& text() const { return text_; }               // of a string; of a number as it was written
-  const std::vector<JsonValue>& items() const { return items_; }  // of an array or an object
-  const std::vector<std::string>& keys() const { return keys_; }  // of an object, in the order of its items
-  const JsonValue* find(std::string_view key) const;              // the first member of that name; null: there is none
+  const std::string& text() const { return text_; }  // text of a string; digits of a number as they were written
+  const std::vector<JsonValue>& items() const { return items_; }  // items of an array or an object
+  const std::vector<std::string>& keys() const { return keys_; }  // keys of an object, in the order of its items
+  const JsonValue* find(std::string_view key) const;              // the first member of that name, or null
 
  private:
   class Parser;
@@ -49,11 +49,11 @@ class JsonValue {
 
 namespace internal {
 
-// Where in a document a value stands: a list from the inside to the outside, on the stack.
+// The place of a value in a document: a list from the inside to the outside, on the stack.
 struct JsonPlace {
   const JsonPlace* outer = nullptr;
   std::string_view key{};
-  std::size_t index = 0;  // where there is no key
+  std::size_t index = 0;  // used if there is no key
 };
 [[noreturn]] void refuse_json(const JsonPlace& place, const JsonValue& value, std::string_view expected);
 

@@ -64,7 +64,7 @@ std::string quote(std::string_view text) {
 std::string duration_text(std::chrono::nanoseconds duration) {
   const double seconds = std::chrono::duration<double>(duration).count();
   const bool short_time = seconds < 1;
-  constexpr double kParts = 1000;  // of the unit that are told
+  constexpr double kParts = 1000;  // thousandths of the unit are shown
   return to_json(std::round((short_time ? seconds * 1000 : seconds) * kParts) / kParts) + (short_time ? " ms" : " s");
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The parts of a message to a person: names that were typed, text, durations. Pure functions.
+// Parts of messages to people: names that were typed, text, durations. Pure functions.
 
 #include <chrono>
 #include <span>
@@ -9,21 +9,21 @@
 
 namespace lp {
 
-// Whether `given` is `name`, where dashes of the former count as underscores.
+// Returns whether `given` is `name`, where dashes of `given` count as underscores.
 bool same_name(std::string_view name, std::string_view given);
 
-// "; did you mean PREFIXNEAREST?" for the candidate that `given` is probably a misspelling of; empty if none is near.
-// By optimal string alignment distance: insertions, deletions, replacements and exchanges of neighbours count one each.
-// Who gives "hidden" may also mean "model.hidden".
+// Returns "; did you mean PREFIXNEAREST?" for the candidate of which `given` is probably a misspelling, or an empty
+// text if none is near. It uses the optimal string alignment distance: insertions, deletions, replacements and
+// exchanges of neighbours count one each. "hidden" may also mean "model.hidden".
 std::string did_you_mean(std::string_view given, std::span<const std::string> candidates, std::string_view prefix = "");
 
-// `text` in double quotes, on one line of printable UTF-8, cut off where it is long.
+// Returns `text` in double quotes, on one line of printable UTF-8, cut off where it is long.
 std::string quote(std::string_view text);
 
-// "250 ms", "1.5 s", "60 s".
+// Returns "250 ms", "1.5 s", "60 s".
 std::string duration_text(std::chrono::nanoseconds duration);
 
-// "a, b, c".
+// Returns "a, b, c".
 template <class Texts>
 std::string join(const Texts& texts, std::string_view separator) {
   std::string joined;

@@ -1,6 +1,6 @@
 #pragma once
 // Names of types and methods as the program's text has them, read from the compiler (g++ and clang). Plain names are
-// the same with both; long template arguments, std::string and unnamed namespaces are spelled as the compiler spells
+// the same with both. Long template arguments, std::string and unnamed namespaces are spelled as the compiler spells
 // them. So a name is for people and for one binary: never store it in a file.
 
 #include <cstddef>
@@ -19,7 +19,7 @@ constexpr std::string_view pretty_type() {
   return __PRETTY_FUNCTION__;
 }
 
-// What stands behind "= " in the compiler's text, up to the bracket or semicolon that ends it.
+// Returns the part of the compiler's text behind "= ", up to the bracket or semicolon that ends it.
 constexpr std::string_view pretty_argument(std::string_view text) {
   text.remove_prefix(text.find("= ") + 2);
   int depth = 0;
@@ -34,7 +34,7 @@ constexpr std::string_view pretty_argument(std::string_view text) {
 
 }  // namespace internal
 
-// "push" of "app::Server::push"; template arguments stay whole: "Table<app::Row>" of "app::Table<app::Row>".
+// Returns "push" for "app::Server::push". Template arguments stay whole: "Table<app::Row>" for "app::Table<app::Row>".
 constexpr std::string_view last_part(std::string_view name) {
   int depth = 0;
   for (std::size_t i = name.size(); i > 1; --i) {

@@ -47,7 +47,7 @@ double portable_log(double x) {
 }  // namespace internal
 
 Random::Random(std::uint64_t seed, std::string_view name, std::uint64_t step) : step_(step) {
-  // FNV-1a leaves names that differ in their last letter close to each other; mix64 does not.
+  // FNV-1a gives names that differ in their last letter similar hashes; mix64 does not.
   const std::uint64_t key = mix64(fnv1a(name)) ^ seed;
   key_ = {low(key), high(key)};
 }
@@ -61,7 +61,7 @@ void Random::refill() {
 
 std::uint64_t Random::below(std::uint64_t bound) {
   if (bound == 0) throw Error(ErrorKind::failed, "Random::below(0): no number is below 0; is a collection empty?");
-  // The 2^64 numbers less the first 2^64 mod bound of them are a multiple of bound.
+  // Without the first 2^64 mod bound of them, the 2^64 numbers are a multiple of bound.
   const std::uint64_t rejected = (0 - bound) % bound;
   std::uint64_t x = (*this)();
   while (x < rejected) x = (*this)();

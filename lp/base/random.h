@@ -1,10 +1,11 @@
 #pragma once
-// Random streams as functions of (seed, node name, step): a node that is restarted at a step draws again what it drew.
+// Random streams as functions of (seed, node name, step): a node that is restarted at a step draws the same numbers
+// again.
 //
-// The numbers are stable for ever: the same on every platform with IEEE 754 doubles, in every build and every later
-// version of lp. So std:: distributions, whose results differ between standard libraries, have no place here.
+// The numbers are stable for ever: they are the same on every platform with IEEE 754 doubles, in every build and every
+// later version of lp. So std:: distributions, whose results differ between standard libraries, have no place here.
 //
-// A Random is a value; a copy repeats what the original will draw. One thread at a time.
+// A Random is a value; a copy repeats the numbers that the original will draw. One thread at a time.
 
 #include <array>
 #include <cstddef>
@@ -41,7 +42,7 @@ class Random {
   // Normal with mean 0 and variance 1: Marsaglia's polar method (Marsaglia and Bray, SIAM Review 6, 1964).
   double normal();
 
-  // Puts `items` in a random order, each order equally likely (Fisher and Yates; Durstenfeld, CACM 7, 1964).
+  // Puts `items` into a random order, each order equally likely (Fisher and Yates; Durstenfeld, CACM 7, 1964).
   template <class T, std::size_t extent>
   void shuffle(std::span<T, extent> items) {
     using std::swap;
@@ -51,22 +52,22 @@ class Random {
  private:
   void refill();
 
-  std::array<std::uint32_t, 2> key_;  // of (seed, name)
+  std::array<std::uint32_t, 2> key_;  // derived from (seed, name)
   std::uint64_t step_;
   std::uint64_t next_ = 0;  // number of the next block of the stream
   std::array<std::uint64_t, 2> block_{};
   std::size_t used_ = block_.size();
-  double spare_ = 0;  // the second of a pair of normals, when has_spare_
+  double spare_ = 0;  // the second of a pair of normals, if has_spare_
   bool has_spare_ = false;
 };
 
 namespace internal {
 
-// One block of Philox4x32-10.
+// Computes one block of Philox4x32-10.
 std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
 
-// Natural logarithm of a normal positive number, from IEEE-exact operations only: libm's last bit differs between
-// versions and processors.
+// Returns the natural logarithm of a normal positive number. It uses IEEE-exact operations only, because libm's last
+// bit differs between versions and processors.
 double portable_log(double x);
 
 }  // namespace internal

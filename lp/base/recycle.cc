@@ -8,8 +8,8 @@
 namespace lp {
 namespace {
 
-// Not under a sanitizer: it finds a use after the end then, and does not take memory that passed through a library
-// which it can not see into (libzmq) for shared without order.
+// Sanitizers run without recycling. They then find a use after the end, and do not report memory as shared without
+// order after it passed through a library that they cannot see into (libzmq).
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr bool kRecycles = false;
 #elif defined(__has_feature)
@@ -22,10 +22,10 @@ constexpr bool kRecycles = true;
 constexpr bool kRecycles = true;
 #endif
 
-constexpr std::size_t kStep = 64;  // sizes are rounded up to a multiple
+constexpr std::size_t kStep = 64;  // sizes are rounded up to a multiple of this
 constexpr std::size_t kClasses = kLargestRecycled / kStep;
-constexpr std::size_t kBatch = 32;        // pieces that a thread hands on at a time; it keeps fewer than two batches
-constexpr std::size_t kKeptBatches = 64;  // of a class, for all threads; what is more goes back to the heap
+constexpr std::size_t kBatch = 32;        // pieces that a thread passes on at a time; it keeps fewer than two batches
+constexpr std::size_t kKeptBatches = 64;  // batches kept of a class for all threads; others go back to the heap
 
 struct Piece {
   Piece* next;
@@ -52,7 +52,7 @@ void free_all(List list) noexcept {
   while (list.size > 0) ::operator delete(list.pop());
 }
 
-// What all threads share: whole batches.
+// The whole batches that all threads share.
 class Depot {
  public:
   bool take(List& batch) {
@@ -78,7 +78,7 @@ class Depot {
   std::size_t size_ = 0;
 };
 
-// Never destroyed: threads that were left behind may use it until the process ends.
+// The depots are never destroyed: threads that were left behind may use them until the process ends.
 std::array<Depot, kClasses>& depots() {
   static auto* const depots = new std::array<Depot, kClasses>();
   return *depots;
@@ -87,7 +87,7 @@ std::array<Depot, kClasses>& depots() {
 struct Cache {
   struct Class {
     List open;
-    List full;  // a batch, or nothing
+    List full;  // one batch, or nothing
   };
   std::array<Class, kClasses> classes{};
   bool* ended;
@@ -102,9 +102,9 @@ struct Cache {
   }
 };
 
-// Null while the thread ends, when its cache is no more.
+// Returns null while the thread ends, after its cache was destroyed.
 Cache* cache() {
-  thread_local bool ended = false;  // needs no destruction, so it is there until the thread is gone
+  thread_local bool ended = false;  // it needs no destruction, so it is there until the thread is gone
   if (ended) return nullptr;
   thread_local Cache the_cache(ended);
   return &the_cache;

@@ -1,6 +1,6 @@
 #pragma once
-// How many nodes a group has: a number, or the least and the most of an elastic group, whose members come and go. A
-// value; it copies.
+// The number of nodes of a group: a fixed number, or the least and the most of an elastic group, whose members come and
+// go. A value; it copies.
 //
 //   {.name = "worker", .replicas = 4}         {.name = "worker", .replicas = {2, 8}}
 
@@ -11,8 +11,8 @@
 namespace lp {
 
 struct Replicas {
-  int least = 1;  // so many must be there
-  int most = 1;   // so many nodes the group has
+  int least = 1;  // as many nodes must be there
+  int most = 1;   // as many nodes the group has
 
   constexpr Replicas() = default;
   constexpr Replicas(int number) : least(number), most(number) {}
@@ -24,7 +24,8 @@ struct Replicas {
 
 // "4", "2..8".
 std::string to_string(const Replicas& replicas);
-// What to_string gives for one replica at least; nothing for another text, such as "8..2", "0..3" and "2..".
+// Reads the output of to_string for at least one replica. Returns nothing for another text, such as "8..2", "0..3" and
+// "2..".
 std::optional<Replicas> read_replicas(std::string_view text);
 
 }  // namespace lp

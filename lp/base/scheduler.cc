@@ -37,7 +37,7 @@ namespace {
 constexpr auto kPoolIdle = std::chrono::seconds(5);
 
 constexpr Duration kFar = std::chrono::seconds(1);
-constexpr Duration kTick = std::chrono::milliseconds(10);  // the coarse clock is late by less
+constexpr Duration kTick = std::chrono::milliseconds(10);  // the coarse clock is late by less than this
 
 Time coarse_now() noexcept {
   timespec time{};
@@ -60,7 +60,7 @@ void wait_until(std::condition_variable& condition, Lock& lock, Time time) {
 }
 
 void set_name(const std::string& name) {
-  // The kernel keeps 15 characters; the end of a node's name tells more than its beginning.
+  // The kernel keeps 15 characters, and the end of a node's name distinguishes it better than the beginning.
   pthread_setname_np(pthread_self(), name.size() > 15 ? name.c_str() + (name.size() - 15) : name.c_str());
 }
 
@@ -114,7 +114,7 @@ bool park(Word& word, std::uint32_t value, Time time) noexcept {
     if (left == Duration::zero()) return false;
     timeout = to_timespec(left);
   }
-  // Not a private futex: the other side may be another process.
+  // The futex is not private: the other side may be another process.
   const long result = syscall(SYS_futex, &word, FUTEX_WAIT, value, time == kNever ? nullptr : &timeout, nullptr, 0);
   return result == 0 || errno != ETIMEDOUT;
 }
@@ -160,7 +160,7 @@ bool Event::wait(Time time) noexcept {
   for (;;) {
     std::uint32_t seen = kSet;
     if (word_.compare_exchange_strong(seen, kEmpty, std::memory_order_acquire)) return true;
-    // Whatever else another process may have written there is written over.
+    // This overwrites any other value that another process may have written there.
     if (seen != kWaiting && !word_.compare_exchange_strong(seen, kWaiting)) continue;
     if (sleep(time)) continue;
     seen = kWaiting;
@@ -188,7 +188,8 @@ void Event::set() noexcept {
 }
 
 void Event::set(Word& word) noexcept {
-  // The waiter may be gone, with the word, as soon as it is set. The wake then finds nobody, which is harmless.
+  // As soon as the word is set, the waiter may be gone, and the word with it. The wake then finds nobody, which is
+  // harmless.
   if (word.exchange(kSet) == kWaiting) unpark(word);
 }
 
@@ -237,7 +238,7 @@ Thread spawn(std::string name, Function<void()> body) {
       const internal::SignalStack signal_stack;
       set_name(name);
       body();
-      body = nullptr;  // what the closure owns goes before the joiner goes on
+      body = nullptr;  // destroys the closure's objects before the joiner goes on
       const std::lock_guard lock(state->mutex);
       state->done = true;
       state->ended.notify_all();
@@ -264,7 +265,7 @@ void check_threads(int count) {
   } catch (const std::system_error& error) {
     no_thread(error);
   }
-  // They have ended, but count until the kernel has forgotten them, too.
+  // The threads have ended, but they count until the kernel has forgotten them, too.
   for (const pid_t id : ids) {
     while (tgkill(getpid(), id, 0) == 0) std::this_thread::yield();
   }
@@ -277,7 +278,7 @@ struct Pool::State {
   std::condition_variable quiet;
   std::deque<Function<void()>> tasks;
   std::size_t idle = 0;     // threads that wait for work
-  std::size_t threads = 0;  // all of them
+  std::size_t threads = 0;  // all threads
   bool ending = false;
 
   void serve(Function<void()> task) {
@@ -351,7 +352,7 @@ struct Timers::State {
   std::unordered_map<Id, Time> times;
   Id next = 0;
   bool ending = false;
-  Thread thread;  // last: it uses all of the above
+  Thread thread;  // declared last: it uses all of the above
 
   void serve() {
     std::unique_lock lock(mutex);

@@ -1,8 +1,8 @@
 #pragma once
-// The one place that knows clocks, threads and waiting: {now, spawn, park, unpark, timer}. Everything else in lp waits
+// The only place that knows clocks, threads and waiting: {now, spawn, park, unpark, timer}. Everything else in lp waits
 // on an Event, a Future or a Poller, with a deadline, and starts work with spawn or a Pool.
 //
-// All functions may be called from any thread. An object is owned by the one who made it.
+// All functions may be called from any thread. An object is owned by its creator.
 
 #include <atomic>
 #include <chrono>
@@ -28,18 +28,19 @@ Time after(Duration duration) noexcept;             // now() + duration; kNever 
 Time later(Time time, Duration duration) noexcept;  // time + duration; kNever when that is out of range
 Duration until(Time time) noexcept;                 // time - now(), at least 0; kForever for kNever
 bool passed(Time time) noexcept;                    // now() >= time
-// Times and durations of a second and more may be some milliseconds longer: the clock that says so costs a tenth.
+// Times and durations of a second and more may be some milliseconds longer: their clock is coarse and costs a tenth.
 
-// What people write and read. kForever, or as long ago, when that is out of range or no number.
+// Convert the seconds that people write and read. A duration out of range becomes kForever or -kForever, and no number
+// becomes kForever.
 Duration from_seconds(double seconds) noexcept;
 double to_seconds(Duration duration) noexcept;
 
-// Nanoseconds since 1970, for logs and the names of files; never to measure with.
+// Returns nanoseconds since 1970, for logs and the names of files. Never measure with it.
 std::int64_t wall_clock() noexcept;
 
-// A word that threads wait on, of any process that has it in its memory.
+// A word that threads wait on. They may belong to any process that has the word in its memory.
 using Word = std::atomic<std::uint32_t>;
-// Sleeps while the word is `value`, until unpark; may wake without a cause. False when `until` came first.
+// Sleeps while the word is `value`, until unpark; may wake without a cause. Returns false when `until` passed first.
 bool park(Word& word, std::uint32_t value, Time until = kNever) noexcept;
 void unpark(Word& word, int threads = 1) noexcept;
 // Lets the other thread of a core go on while this one spins.
@@ -47,14 +48,14 @@ void relax() noexcept;
 // Lets another thread run on this core, if one is ready to.
 void step_aside() noexcept;
 
-// Names a thread's time on the cores: what it waited, or others had its core, does not count. A value; any thread may
-// read it, also from an atomic, for which it is aligned.
+// Identifies a thread's time on the cores. Time in which it waits, or others have its core, does not count. A value;
+// any thread may read it, also from an atomic, for which it is aligned.
 struct alignas(8) WorkClock {
   int clock = 0;
   int thread = 0;
 };
-WorkClock work_clock() noexcept;            // of this thread
-Duration worked(WorkClock clock) noexcept;  // so far; 0 when the thread has ended
+WorkClock work_clock() noexcept;            // clock of this thread
+Duration worked(WorkClock clock) noexcept;  // time so far; 0 when the thread has ended
 // Whether the thread works now, or would if it had a core.
 bool runnable(WorkClock clock) noexcept;
 
@@ -63,19 +64,20 @@ class Poller;
 // A place where one thread waits for one other: set() wakes the waiter, or lets the next wait() pass at once.
 class Event {
  public:
-  static constexpr std::uint32_t kEmpty = 0, kSet = 1, kWaiting = 2;  // what its word is; 3 and more are not an Event's
+  // The values of an event's word. 3 and more are never an event's.
+  static constexpr std::uint32_t kEmpty = 0, kSet = 1, kWaiting = 2;
 
   Event() : word_(own_) {}
-  // On a word that other processes see too (null: its own); it is one of the above, and outlives the event.
-  // With a poller, its waiter waits there, and a descriptor that becomes ready wakes it as set() does.
+  // Uses a word that other processes see too (null: its own). The word has one of the values above, and outlives the
+  // event. With a poller, the waiter waits there, and a descriptor that becomes ready wakes it as set() does.
   explicit Event(Word* shared, Poller* poller = nullptr) : word_(shared == nullptr ? own_ : *shared), poller_(poller) {}
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
 
-  // True when it was set, and takes that back; false when `until` came first.
+  // Returns true when the event was set, and resets it. Returns false when `until` passed first.
   bool wait(Time until = kNever) noexcept;
   void set() noexcept;
-  // The same for who has only the word.
+  // Sets the event of a word, for callers that have only the word.
   static void set(Word& word) noexcept;
 
  private:
@@ -96,7 +98,7 @@ class Thread {
 
   bool joinable() const noexcept { return state_ != nullptr; }
   void join();
-  // Waits at most until `until`; false when the thread still runs.
+  // Waits at most until `until`. Returns false when the thread still runs.
   bool join_until(Time until);
   // Lets the thread go on without an owner. Only for a thread that will not end.
   void abandon() noexcept;
@@ -110,11 +112,12 @@ class Thread {
 // Starts `body` in a thread of its own. `body` must not throw. Throws Error::failed, naming the limit, when the system
 // has no thread left.
 Thread spawn(std::string name, Function<void()> body);
-// Throws Error::failed, naming the limit, when the system has not so many threads left. Else it has, right after this.
+// Throws Error::failed, naming the limit, when the system has fewer threads left. Otherwise it has that many right
+// after this call.
 void check_threads(int count);
 
-// Threads that are made when there is work and no idle one, and end after a while of idleness. So a task may wait for
-// another task of the same pool without a deadlock. The destructor waits for the running tasks.
+// Threads that are made when there is work and no idle thread, and that end after a while of idleness. So a task may
+// wait for another task of the same pool without a deadlock. The destructor waits for the running tasks.
 class Pool {
  public:
   explicit Pool(std::string name);
@@ -124,9 +127,9 @@ class Pool {
 
   // Runs `task`, which must not throw, on some thread.
   void run(Function<void()> task);
-  // Waits until no task runs; false when `until` came first.
+  // Waits until no task runs. Returns false when `until` passed first.
   bool drain(Time until);
-  // Leaves threads that do not end behind; the pool's state stays alive with them.
+  // Leaves threads that do not end behind. The pool's state stays alive with them.
   void abandon() noexcept;
 
  private:
@@ -145,7 +148,7 @@ class Timers {
   Timers& operator=(const Timers&) = delete;
 
   Id at(Time time, Function<void()> function);
-  // True when the function had not started and now never will.
+  // Returns true when the function had not started. It then never runs.
   bool cancel(Id id);
 
  private:
@@ -169,13 +172,13 @@ class Poller {
 
   // Watches `fd` (level-triggered) until it is readable, if wanted, or writable, if wanted. `tag` comes back in Ready.
   void add(int fd, std::uint64_t tag, bool writable = false, bool readable = true);
-  // Watches `fd` until it is readable, and not alone: it wakes one poller, the first that was told of it and has a
-  // thread that waits.
+  // Watches `fd` until it is readable, together with other pollers. It wakes one poller: the first to which it was
+  // added and that has a waiting thread.
   void share(int fd, std::uint64_t tag);
   void change(int fd, std::uint64_t tag, bool writable, bool readable = true);
   void remove(int fd) noexcept;
 
-  // Fills `ready` and returns how many; 0 when woken or when `until` came first.
+  // Fills `ready` and returns the number of entries; 0 when woken or when `until` passed first.
   std::size_t wait(std::span<Ready> ready, Time until);
   void wake() noexcept;
 

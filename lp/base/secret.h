@@ -6,9 +6,9 @@
 
 namespace lp {
 
-// `size` random bytes of the system. Throws Error(failed) when it gives none.
+// Returns `size` random bytes of the system. Throws Error(failed) when the system gives none.
 std::string secret_bytes(std::size_t size);
-// The same as 2 * `size` hexadecimal digits.
+// Returns such bytes as 2 * `size` hexadecimal digits.
 std::string secret_text(std::size_t size);
 
 }  // namespace lp

@@ -11,7 +11,8 @@ namespace lp {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-// Free memory keeps its pages up to this much, or as much as is in use: fresh pages cost more than the copy into them.
+// Free memory keeps its pages up to this size, or up to the size of the memory in use: a fresh page costs more than the
+// copy into it.
 constexpr std::size_t kKept = std::size_t{256} << 20;
 
 std::atomic<SharedHeap*> g_heap = nullptr;
@@ -41,8 +42,8 @@ SharedHeap& SharedHeap::use(std::size_t size) {
           current()->lending_.unlock();
         },
         [] {
-          current()->memory_.become_private();  // else parent and child would give out the same memory
-          current()->lenders_.clear();          // what comes back is the parent's
+          current()->memory_.become_private();  // otherwise parent and child would give out the same memory
+          current()->lenders_.clear();          // memory that comes back belongs to the parent
           current()->mutex_.unlock();
           current()->lending_.unlock();
         });
@@ -63,7 +64,7 @@ void SharedHeap::remove(Lender& lender) {
 }
 
 void SharedHeap::take_back() noexcept {
-  std::vector<Buffer> returned;  // dropped when nothing is locked
+  std::vector<Buffer> returned;  // dropped when nothing is locked any more
   const std::lock_guard lock(lending_);
   for (Lender* const lender : lenders_) lender->take_back(returned);
 }
@@ -107,7 +108,7 @@ void SharedHeap::free(std::byte* memory, std::size_t size) noexcept {
     }
   }
   add_range(begin, size);
-  if (warm_ > 2 * most) {  // much less is in use than was
+  if (warm_ > 2 * most) {  // much less is in use than before
     memory_.forget(begin, std::min(size, top_ - begin));
     warm_ -= std::min(warm_, size);
   }

@@ -1,7 +1,7 @@
 #pragma once
-// Where big Buffers live in a process that has neighbours: memory that other processes of the host can map, so that a
-// value is sent by saying where it is. Like malloc's, the heap is the process's own and lasts until its end; its books
-// are private, so that a process that is killed leaves nothing to repair. In the child of a fork it is a private copy.
+// The place of big Buffers in a process that has neighbours. Other processes of the host can map this memory, so a
+// value is sent as its location. Like malloc's, the heap belongs to the process and lasts until its end. Its books are
+// private, so that a process that is killed leaves nothing to repair. In the child of a fork it is a private copy.
 // Thread-safe.
 
 #include <cstddef>
@@ -16,24 +16,24 @@
 
 namespace lp {
 
-// Bytes of memory that this machine has.
+// Returns the bytes of memory that this machine has.
 std::size_t machine_memory() noexcept;
 
 class SharedHeap {
  public:
-  static constexpr const char* kName = "lp-heap";                 // as /proc shows it
+  static constexpr const char* kName = "lp-heap";                 // name that /proc shows
   static constexpr std::size_t kSmallest = std::size_t{8} << 10;  // smaller buffers are copied rather than shared
 
-  // The heap of this process; null until there is one.
+  // Returns the heap of this process, or null until there is one.
   static SharedHeap* current() noexcept;
-  // Makes it, when there is none, of at most `size` bytes (0: as much as the machine has memory). Throws Error(failed)
-  // when the system gives none.
+  // Makes the heap when there is none, of at most `size` bytes (0: as much as the machine has memory). Throws
+  // Error(failed) when the system gives no memory.
   static SharedHeap& use(std::size_t size = 0);
 
-  // Lets other processes read buffers of the heap, and hears only when it looks that they have read them.
+  // Lets other processes read buffers of the heap. It learns that they have read them only when it polls.
   class Lender {
    public:
-    // Adds what has come back, if it can be had without waiting. Any thread.
+    // Adds the buffers that have come back, if they can be had without waiting. Any thread.
     virtual void take_back(std::vector<Buffer>& returned) noexcept = 0;
 
    protected:
@@ -41,10 +41,10 @@ class SharedHeap {
   };
   void add(Lender& lender);
   void remove(Lender& lender);
-  // Has the lenders drop what has come back.
+  // Makes the lenders drop the buffers that have come back.
   void take_back() noexcept;
 
-  // At least `size` bytes, page-aligned; null when the heap is full.
+  // Returns at least `size` bytes, page-aligned, or null when the heap is full.
   std::byte* allocate(std::size_t size) noexcept;
   void free(std::byte* memory, std::size_t size) noexcept;
 
@@ -56,18 +56,18 @@ class SharedHeap {
     return static_cast<std::size_t>(static_cast<const std::byte*>(memory) - memory_.data());
   }
   const SharedMemory& memory() const noexcept { return memory_; }
-  std::size_t used() const;  // bytes that buffers have
+  std::size_t used() const;  // bytes that buffers occupy
 
  private:
   explicit SharedHeap(std::size_t size);
 
   mutable std::mutex mutex_;
   SharedMemory memory_;
-  std::size_t top_ = 0;  // nothing beyond was ever used
+  std::size_t top_ = 0;  // the bytes beyond were never used
   std::size_t used_ = 0;
   std::size_t warm_ = 0;                                   // bytes below top_ that are free and may still have pages
-  std::map<std::size_t, std::size_t> free_;                // ranges, by their beginning: their size
-  std::set<std::pair<std::size_t, std::size_t>> by_size_;  // the same: size and beginning
+  std::map<std::size_t, std::size_t> free_;                // free ranges: beginning and size
+  std::set<std::pair<std::size_t, std::size_t>> by_size_;  // the same ranges: size and beginning
   void add_range(std::size_t begin, std::size_t size);
   void remove_range(std::map<std::size_t, std::size_t>::iterator range);
 

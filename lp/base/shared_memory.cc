@@ -27,7 +27,7 @@ constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 SharedMemory SharedMemory::create(const std::string& name, std::size_t size) {
   rlimit limit{};
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && limit.rlim_cur < size) {
-    errno = EFBIG;  // to try would be a signal
+    errno = EFBIG;  // an attempt would raise a signal
     refused("`ulimit -f`");
   }
   Descriptor descriptor(memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
@@ -69,7 +69,7 @@ SharedMemory SharedMemory::map(int descriptor, Access access, std::size_t size) 
     if (at == MAP_FAILED) refused("mmap");
     memory.data_ = static_cast<std::byte*>(at);
   } else {
-    // At a multiple of the size of huge pages, so that the kernel may use them.
+    // The mapping begins at a multiple of the size of huge pages, so that the kernel may use them.
     void* const room = mmap(nullptr, size + kHugePage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (room == MAP_FAILED) refused("mmap");
     auto* const begin = static_cast<std::byte*>(room);
@@ -113,10 +113,10 @@ void SharedMemory::forget(std::size_t begin, std::size_t size) noexcept {
 }
 
 void SharedMemory::become_private() noexcept {
-  // It replaces a mapping of the same size, which needs nothing that could be missing.
+  // This replaces a mapping of the same size, so it needs nothing that could be missing.
   static_cast<void>(
       mmap(data_, size_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, descriptor_.number(), 0));
-  descriptor_ = Descriptor();  // nothing is forgotten or handed on from here
+  descriptor_ = Descriptor();  // the child gives no pages back and hands nothing on
 }
 
 }  // namespace lp

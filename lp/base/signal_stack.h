@@ -1,12 +1,13 @@
 #pragma once
-// A stack for the signal handlers of one thread, whose own may have overflowed. Owned by that thread, on its stack.
+// A stack for the signal handlers of one thread, because the thread's own stack may have overflowed. Owned by that
+// thread, on its stack.
 
 namespace lp::internal {
 
 class SignalStack {
  public:
-  // Takes no memory before a handler runs on it. Does nothing where the thread has one, as a sanitizer's threads do,
-  // and where the system has no room for it.
+  // Takes no memory before a handler runs on it. Does nothing if the thread has one, as a sanitizer's threads do, and
+  // if the system has no room for it.
   SignalStack() noexcept;
   ~SignalStack();
   SignalStack(const SignalStack&) = delete;

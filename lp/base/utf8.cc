@@ -3,7 +3,7 @@
 namespace lp {
 namespace {
 
-// The length of the valid sequence that `text` begins with; 0 if there is none. RFC 3629, section 4.
+// Returns the length of the valid sequence that `text` begins with; 0 if there is none. RFC 3629, section 4.
 std::size_t sequence_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
   const auto in = [&](std::size_t i, unsigned low, unsigned high) { return byte(i) >= low && byte(i) <= high; };

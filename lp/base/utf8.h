@@ -1,13 +1,13 @@
 #pragma once
-// Where text stops being UTF-8. Pure functions.
+// Finds where text stops being UTF-8. Pure functions.
 
 #include <cstddef>
 #include <string_view>
 
 namespace lp {
 
-// The length of the longest prefix of `text` that is valid UTF-8 (RFC 3629: no surrogates, no overlong forms, at most
-// U+10FFFF); text.size() if all of it is.
+// Returns the length of the longest prefix of `text` that is valid UTF-8 (RFC 3629: no surrogates, no overlong forms,
+// at most U+10FFFF); text.size() if all of it is.
 std::size_t valid_utf8_prefix(std::string_view text);
 
 inline bool is_utf8(std::string_view text) { return valid_utf8_prefix(text) == text.size(); }

@@ -15,7 +15,7 @@ std::uint64_t bytes_of(const Frames& frames) {
   return bytes;
 }
 
-// `type`, cut to the part around where it begins to differ from `other`.
+// Returns `type`, cut to the part around the first difference from `other`.
 std::string difference(const std::string& type, const std::string& other) {
   constexpr std::size_t kBefore = 40;
   constexpr std::size_t kMost = 120;

@@ -1,5 +1,5 @@
 #pragma once
-// What a service saves of itself, and finds again: named values. save() puts them in, load() gets them out.
+// The named values that a service saves and restores. save() puts them in, load() gets them out.
 //
 //   void ParameterServer::save(lp::Checkpoint& out) const { out.put("parameters", parameters_); }
 //   void ParameterServer::load(const lp::Checkpoint& in) { parameters_ = in.get<lp::Array<float>>("parameters"); }
@@ -23,19 +23,19 @@
 
 namespace lp {
 
-// One entry, for people.
+// The description of one entry, for people.
 struct CheckpointEntry {
   std::string name{};
   std::string type{};       // "array<f32>"
-  std::uint64_t bytes = 0;  // of the body and of the arrays
+  std::uint64_t bytes = 0;  // size of the body and of the arrays
 };
 
-// What stands in a checkpoint file beside the values.
+// The contents of a checkpoint file beside the values.
 struct CheckpointInfo {
   std::string node{};
   std::uint64_t step = 0;
   std::uint64_t file_size = 0;
-  std::uint64_t checksum = 0;  // of everything in the file, through the checksums that it holds
+  std::uint64_t checksum = 0;  // covers everything in the file, through the checksums that it holds
   std::vector<CheckpointEntry> entries{};
 };
 
@@ -49,7 +49,8 @@ class Checkpoint {
     insert(std::move(name), {describe<T>(), writer.take()});
   }
 
-  // The value of this name. Throws Error(failed) if there is none, naming what there is, or if it is of another type.
+  // Returns the value of this name. Throws Error(failed) if there is none, naming the names that exist, and if it has
+  // another type.
   template <Sendable T>
   T get(std::string_view name) const {
     const Frames& frames = find(name, describe<T>()).frames;
@@ -63,28 +64,28 @@ class Checkpoint {
     }
   }
 
-  // Bytes that are their owner's business, such as lp's own tables.
+  // Store bytes whose form only their owner knows, such as lp's own tables.
   void put_frames(std::string name, Frames frames);
   Frames get_frames(std::string_view name) const;
 
   bool has(std::string_view name) const { return entries_.find(name) != entries_.end(); }
   bool empty() const { return entries_.empty(); }
-  std::vector<CheckpointEntry> entries() const;  // by name
-  // An entry as it is stored, whatever its type.
+  std::vector<CheckpointEntry> entries() const;  // sorted by name
+  // Returns an entry as it is stored, whatever its type.
   const Frames& stored(std::string_view name) const;
   const std::string& type(std::string_view name) const;
 
-  // Whose it is and of which step, for one that was read.
+  // The node and the step of a checkpoint that was read.
   const std::string& node() const { return node_; }
   std::uint64_t step() const { return step_; }
 
   // Writes the file whole or not at all: write_file_durably has the details and the errors.
   void write(const std::filesystem::path& file, std::string_view node, std::uint64_t step) const;
 
-  // Reads and verifies all of the file. Throws Error(failed) that says what is wrong with it: half-written, corrupted,
-  // of a newer format, no checkpoint at all.
+  // Reads and verifies the whole file. Throws Error(failed) that names the problem: half-written, corrupted, a newer
+  // format, no checkpoint at all.
   static Checkpoint read(const std::filesystem::path& file);
-  // The same from the bytes of a file; `file` stands in errors. What is read shares them.
+  // Like read(), from the bytes of a file; `file` appears in errors. The values share the bytes.
   static Checkpoint parse(const Buffer& bytes, const std::filesystem::path& file);
   // Reads and verifies only the head and the index.
   static CheckpointInfo inspect(const std::filesystem::path& file);
@@ -97,7 +98,7 @@ class Checkpoint {
 
   void insert(std::string name, Entry entry);
   const Entry& find(std::string_view name) const;
-  const Entry& find(std::string_view name, const std::string& type) const;  // of that type
+  const Entry& find(std::string_view name, const std::string& type) const;  // the entry must have that type
   [[noreturn]] static void unreadable(std::string_view name, const Error& error);
 
   std::map<std::string, Entry, std::less<>> entries_;

@@ -29,7 +29,7 @@ std::string name_of(std::uint64_t step) {
   return std::string(kPrefix) + std::string(kDigits - std::min(kDigits, digits.size()), '0') + digits;
 }
 
-// The step of a cut's directory; nothing for another name.
+// Returns the step of a cut's directory, or nothing for another name.
 std::optional<std::uint64_t> step_of(const Path& cut) {
   const std::string name = cut.filename().string();
   std::uint64_t step = 0;
@@ -43,7 +43,7 @@ struct CutPath {
   Path path{};
 };
 
-// The directories of all cuts, complete or not, by step.
+// Returns the directories of all cuts, complete or not, by step.
 std::vector<CutPath> paths_of_cuts(const Path& run) {
   std::vector<CutPath> paths;
   std::error_code error;
@@ -93,7 +93,7 @@ Cut read_cut(const CutPath& at) {
 
 std::string problem(const Path& cut, const Error& error) { return cut.string() + ": " + error.text(); }
 
-// The manifest goes first: what is left by a crash is no complete cut.
+// Removes the manifest first, so that a crash leaves no complete cut behind.
 void remove_directory(const Path& cut) {
   std::error_code error;
   if (std::filesystem::remove(cut / kManifest, error)) sync_directory(cut);
@@ -118,7 +118,7 @@ Path cut_file(const Path& cut, std::string_view node) {
   for (const char c : node) {
     const auto byte = static_cast<unsigned char>(c);
     const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (letter || c == '_' || c == '-' || (c == '.' && !name.empty())) {  // no hidden files
+    if (letter || c == '_' || c == '-' || (c == '.' && !name.empty())) {  // avoids hidden files
       name += c;
     } else if (c == '/') {
       name += '@';
@@ -147,7 +147,7 @@ Cut complete_cut(const Path& run, std::uint64_t step, std::string_view program, 
           .members = {}};
   if (members.empty()) fail("a cut needs a member, and " + cut.directory.string() + " shall have none");
   for (const std::string& node : members) cut.members.push_back(inspect_member(cut.directory, node, step));
-  // The directories must be there after a crash too, before anything says so.
+  // The directories must survive a crash before anything claims the cut is complete.
   sync_directory(run);
   sync_directory(cuts_of(run));
   Checkpoint manifest;

@@ -12,7 +12,7 @@ std::string shortened(const std::string& text) {
   return text.size() <= kMost ? text : text.substr(0, kMost - 3) + "...";
 }
 
-// Adds a table: columns as wide as their widest text, the last ones from the right.
+// Appends a table. Columns are as wide as their widest text; the last `numbers` columns are aligned to the right.
 void append_table(std::string& text, const std::vector<std::vector<std::string>>& rows, std::size_t numbers) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {

@@ -1,6 +1,6 @@
 #pragma once
-// What a run has saved, for people and for tools: cuts, their members, and what is in them. Reads heads and indices, no
-// contents. Any thread.
+// Describes the saved state of a run for people and for tools: cuts, their members, and their contents. It reads heads
+// and indices, no contents. Any thread.
 
 #include <filesystem>
 #include <string>

@@ -1,4 +1,4 @@
-// The file of a checkpoint, written and read (checkpoint.md).
+// Writes and reads the file of a checkpoint (checkpoint.md).
 
 #define XXH_INLINE_ALL
 #include "lp/base/file.h"
@@ -19,7 +19,7 @@ namespace {
 
 using Path = std::filesystem::path;
 
-// Like PNG's: a byte that is no text, both ends of lines, and the end of a DOS file.
+// As in PNG: a byte that is no text, both ends of lines, and the end of a DOS file.
 constexpr std::array<char, 8> kMagic{'\x89', 'l', 'p', 'c', '\r', '\n', '\x1a', '\n'};
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kAlignment = 64;
@@ -34,7 +34,7 @@ struct Head {
   std::uint64_t index_size = 0;
   std::uint64_t index_checksum = 0;
   std::uint64_t reserved_too = 0;
-  std::uint64_t checksum = 0;  // of what stands before
+  std::uint64_t checksum = 0;  // checksum of the fields before it
 };
 static_assert(sizeof(Head) == kAlignment);
 
@@ -48,7 +48,7 @@ constexpr std::uint64_t aligned(std::uint64_t offset) { return (offset + kAlignm
   throw Error(ErrorKind::failed, "cannot read the checkpoint " + file.string() + ": " + why);
 }
 
-// The parts of a file, one behind the other, each from a multiple of 64 on.
+// The parts of a file, one after the other, each from a multiple of 64 on.
 class Parts {
  public:
   fb::Section add(std::span<const std::byte> bytes) {
@@ -89,17 +89,18 @@ Head read_head(std::span<const std::byte> bytes, std::uint64_t file_size, const 
   return head;
 }
 
-// `bytes` are aligned and outlive what is returned.
+// `bytes` must be aligned and outlive the result.
 const fb::CheckpointIndex& read_index(std::span<const std::byte> bytes, const Head& head, const Path& file) {
   if (checksum_of(bytes) != head.index_checksum) refuse(file, "its index is corrupted");
   flatbuffers::Verifier verifier(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
   if (!verifier.VerifyBuffer<fb::CheckpointIndex>(nullptr)) refuse(file, "its index is malformed");
   const auto& index = *flatbuffers::GetRoot<fb::CheckpointIndex>(bytes.data());
-  // Tables may share parts, and so be small and mean a lot: count what this one takes when nothing is shared.
+  // Tables may share parts, so a small index may describe a lot. This counts the bytes that the index takes when
+  // nothing is shared.
   std::uint64_t needed = index.node()->size();
   for (const fb::CheckpointEntry* entry : *index.entries()) {
     const std::size_t arrays = entry->arrays() == nullptr ? 0 : entry->arrays()->size();
-    // The verifier does not look at where the structs of a vector lie.
+    // The verifier does not check the addresses of structs in a vector.
     if (arrays > 0 && reinterpret_cast<std::uintptr_t>(entry->arrays()->Data()) % alignof(fb::Section) != 0) {
       refuse(file, "its index is malformed");
     }
@@ -109,7 +110,8 @@ const fb::CheckpointIndex& read_index(std::span<const std::byte> bytes, const He
   return index;
 }
 
-// Walks through the file's sections, which follow each other without a gap, so that no byte is used twice or unseen.
+// Walks through the file's sections, which follow each other without a gap, so that no byte is used twice or not at
+// all.
 class Sections {
  public:
   Sections(const Head& head, const Path& file) : file_(file), end_(head.index_offset) {}
@@ -169,7 +171,7 @@ void Checkpoint::write(const Path& file, std::string_view node, std::uint64_t st
 Checkpoint Checkpoint::read(const Path& file) {
   const InputFile input(file);
   const Head head = read_head(input.read(0, std::min<std::uint64_t>(input.size(), sizeof(Head))).bytes(), input.size(),
-                              file);  // before memory is taken for the rest
+                              file);  // checked before memory is taken for the rest
   return parse(input.read(0, head.file_size), file);
 }
 

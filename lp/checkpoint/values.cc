@@ -52,7 +52,7 @@ const Scalar* scalar_of(std::string_view name) {
   return nullptr;
 }
 
-// Rows or columns, of which a matrix has some.
+// Reads the number of rows or columns of a matrix.
 std::uint64_t extent(Reader& reader) {
   const auto extent = reader.number<std::int64_t>();
   if (extent < 0) reader.fail("a matrix has a negative size");
@@ -116,8 +116,8 @@ std::string shape_text(const StoredNumbers& numbers) {
 }
 
 std::string npy_head(const StoredNumbers& numbers) {
-  constexpr std::string_view kMagic = "\x93NUMPY\x01";  // and a zero: version 1.0
-  constexpr std::size_t kBefore = 10;                   // bytes, with the length of what follows
+  constexpr std::string_view kMagic = "\x93NUMPY\x01";  // a zero follows: version 1.0
+  constexpr std::size_t kBefore = 10;                   // bytes before the text, with the length of the text
   constexpr std::size_t kAlignment = 64;
   const Scalar* scalar = scalar_of(numbers.scalar);
   if (scalar == nullptr) throw Error(ErrorKind::failed, "NumPy has no " + numbers.scalar);

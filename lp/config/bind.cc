@@ -78,7 +78,7 @@ std::size_t BoundField::assign(std::span<const std::string> texts) const {
     if (!type->parse(value, texts[i])) return i;
   }
   if (in_range()) return texts.size();
-  std::size_t bad = 0;  // found by taking each value alone
+  std::size_t bad = 0;  // index of the first text whose value alone is out of range
   for (; bad + 1 < texts.size(); ++bad) {
     type->clear(value);
     type->parse(value, texts[bad]);

@@ -1,5 +1,5 @@
 #pragma once
-// An aggregate, seen as a list of fields that can be read and printed: what parse, help and freeze work on.
+// An aggregate as a list of fields that can be read and printed. parse, help and freeze work on this list.
 //
 // A Binding points into the aggregate that it was made from, which must outlive it. It belongs to one thread.
 
@@ -16,7 +16,7 @@
 namespace lp {
 namespace internal {
 
-// What must hold of one line of a configuration's table. The name shows in the compiler's message.
+// Checks one line of a configuration's table. The field's name shows in the compiler's message.
 template <std::size_t N>
 struct Name {
   char text[N + 1] = {};
@@ -71,16 +71,16 @@ struct BoundField {
   std::string path;  // "model.hidden_size"
   void* value;
   const internal::FieldType* type;
-  FieldInfo info;  // its line of the table, empty if there is none
+  FieldInfo info;  // the field's line of the table, empty if there is none
 
   std::string flag() const;      // "--model.hidden-size"
-  Range range() const;           // what both the type and the table allow
+  Range range() const;           // the range that both the type and the table allow
   std::string expected() const;  // "an integer from 1 to 1024"
   bool in_range() const;
 
   // Replaces the value by the one that the texts stand for: one text, or one for each element of a list, or none for an
-  // optional or a list that shall be empty. Returns the index of the first text that is not what is expected, or their
-  // number if all are; the value is unspecified after the former.
+  // optional or a list that is to be empty. Returns the index of the first text that does not fit, or the number of
+  // texts if all fit. The value is unspecified if a text does not fit.
   std::size_t assign(std::span<const std::string> texts) const;
 };
 
@@ -91,10 +91,10 @@ class Binding {
  public:
   const std::vector<BoundField>& fields() const { return fields_; }
 
-  // The field of this path, where dashes count as underscores; null if there is none.
+  // Returns the field of this path, where dashes count as underscores; null if there is none.
   const BoundField* find(std::string_view path) const;
 
-  // The paths one level below `section`, "" being the whole: of fields and of nested aggregates.
+  // Returns the paths one level below `section` ("" is the whole), for fields and for nested aggregates.
   std::vector<std::string> children(std::string_view section) const;
 
   template <Aggregate T>

@@ -18,16 +18,17 @@
 //   };
 //
 // A field is a bool, an integer, a float or double, a std::string, an lp::Replicas (8, or 2..8: lp/base/replicas.h), or
-// a std::vector or std::optional of one of these;
-// an enum class whose values are 0, 1, 2, ..., by their names; or again such an aggregate, with a table of its own.
-// Durations are numbers; their help text says the unit. A table that names a field which the aggregate does not have
-// does not compile. A default outside its range means that the user must give the value.
+// a std::vector or std::optional of one of these; an enum class whose values are 0, 1, 2, ..., by their names; or again
+// such an aggregate, with a table of its own. Durations are numbers; their help text names the unit. A table that names
+// a field which the aggregate does not have does not compile. A default outside its range means that the user must give
+// the value.
 //
-// A configuration may say in which sections --help shows its flags, and which of them, by what was given beside it:
+// A configuration may choose the sections in which --help shows its flags, and which flags it shows, depending on the
+// other flags of the command line:
 //
 //   std::vector<lp::HelpSection> help_sections(std::span<const std::string> given) const;   // paths of fields
 //
-// Values only, no state: any thread may use what is here.
+// Values only, no state: any thread may use them.
 
 #include <array>
 #include <cstddef>
@@ -38,11 +39,11 @@
 
 namespace lp {
 
-// The numbers that a field may take. A field that is a list or optional: each element, or the value if there is one.
+// The numbers that a field may take. In a list or an optional, this applies to each value.
 struct Range {
   long double low = -std::numeric_limits<long double>::infinity();
   long double high = std::numeric_limits<long double>::infinity();
-  bool above_low = false;  // low itself is outside
+  bool above_low = false;  // low itself is outside the range
 
   constexpr bool bounded() const {
     return low != -std::numeric_limits<long double>::infinity() || high != std::numeric_limits<long double>::infinity();
@@ -59,12 +60,12 @@ constexpr Range at_most(long double high) { return {Range{}.low, high, false}; }
 inline constexpr Range positive{0, Range{}.high, true};
 inline constexpr Range non_negative{0, Range{}.high, false};
 
-// Marks a field that may be another one in a run that goes on from an earlier one: how long it goes on, for instance.
-// Fields without it are then those of the earlier run.
+// Marks a field that may change in a run that goes on from an earlier one: how long it goes on, for instance. Fields
+// without the mark keep the values of the earlier run.
 struct Changeable {};
 inline constexpr Changeable changeable{};
 
-// What the table of a configuration says of one field.
+// The line for one field in the table of a configuration.
 struct FieldInfo {
   std::string_view name;
   std::string_view help;

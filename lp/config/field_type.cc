@@ -42,7 +42,7 @@ bool parse_value(std::string_view text, Number& value) {
     if (text == ".nan") text = "nan";
   }
   const std::string_view digits = text.substr(text.starts_with('-') ? 1 : 0);
-  // Some would read 010 as eight.
+  // Some readers would take 010 for eight.
   if (digits.size() > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9') return false;
   Number parsed{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
@@ -74,7 +74,7 @@ bool value_within(const Value& value, const Range& range) {
   return true;
 }
 
-// What differs between a value, an optional and a list of it.
+// The differences between a value, an optional and a list of it.
 template <class Value>
 struct One {
   static constexpr Shape shape = Shape::one;

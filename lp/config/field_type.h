@@ -1,6 +1,6 @@
 #pragma once
-// How the fields of one C++ type are read from text and printed, with the type forgotten: everything that works on
-// configurations is compiled once, not for each of them. Constants only: any thread may use them.
+// How the fields of one C++ type are read from text and printed, with the type erased. So the code that works on
+// configurations is compiled once, and not for each of them. Constants only: any thread may use them.
 
 #include <optional>
 #include <span>
@@ -21,16 +21,17 @@ struct FieldType {
 
   Kind kind;
   Shape shape;
-  Range limits;                               // what an integer type holds
+  Range limits;                               // the range of an integer type
   std::span<const std::string_view> choices;  // the names of an enumeration's values
 
-  // Sets the value, or appends it to a list; false if the text is no such value, or beyond what the type holds.
+  // Sets the value, or appends it to a list. Returns false if the text is no such value, or is beyond the type's range.
   bool (*parse)(void* field, std::string_view text);
   // Makes an optional or a list empty.
   void (*clear)(void* field);
-  // The text of each value: one; none or one; one for each element.
+  // Returns the text of each value: one; none or one; one for each element.
   std::vector<std::string> (*print)(const void* field);
-  // Whether each value lies in the range, of replicas both ends; of an enumeration, whether it has a name.
+  // Returns whether each value lies in the range. For replicas this applies to both ends; for an enumeration, the value
+  // must have a name.
   bool (*within)(const void* field, const Range& range);
 };
 
@@ -51,12 +52,12 @@ concept PlainValue = takes_range<T> || std::is_same_v<T, bool> || std::is_same_v
 // Defined and instantiated in field_type.cc for every PlainValue.
 template <PlainValue T>
 struct PlainTypes {
-  static const FieldType& one();       // of a T
-  static const FieldType& optional();  // of a std::optional<T>
-  static const FieldType& list();      // of a std::vector<T>
+  static const FieldType& one();       // for a T
+  static const FieldType& optional();  // for a std::optional<T>
+  static const FieldType& list();      // for a std::vector<T>
 };
 
-// T itself, or what it is a list of, or optional.
+// T itself, or the type of the values in a list or an optional.
 template <class T>
 struct ValueOf {
   using type = T;

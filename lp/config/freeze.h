@@ -1,6 +1,6 @@
 #pragma once
-// A resolved configuration as text, and back: the launcher freezes it once, and every process of the run thaws it
-// instead of reading flags and files again. The text is YAML that --config takes too. Any thread.
+// Converts a resolved configuration to text and back. The launcher writes it once, and every process of the run reads
+// it instead of reading flags and files again. The text is YAML that --config takes too. Any thread.
 
 #include <string>
 #include <string_view>
@@ -10,14 +10,15 @@
 #include "lp/config/yaml_fields.h"
 
 namespace lp {
-// Every field of `config`. from_yaml gives exactly these values again: floats to the last bit, strings of any bytes.
-// Error (failed) if a value lies outside its range, or all of them take more than kLargestYaml bytes.
+// Returns every field of `config` as text. from_yaml gives exactly these values again: floats to the last bit, strings
+// of any bytes. Throws Error(failed) if a value lies outside its range, or if all values take more than kLargestYaml
+// bytes.
 template <Aggregate T>
 std::string to_yaml(const T& config) {
-  return print_yaml(bind(const_cast<T&>(config)));  // which only reads
+  return print_yaml(bind(const_cast<T&>(config)));  // print_yaml only reads
 }
 
-// The configuration that to_yaml wrote. Error (failed) if the text is not of a T.
+// Returns the configuration that to_yaml wrote. Throws Error(failed) if the text does not describe a T.
 template <Aggregate T>
 T from_yaml(std::string_view text) {
   T config{};

@@ -28,7 +28,7 @@ namespace po = boost::program_options;
 using internal::FieldType;
 
 constexpr unsigned kColumns = 100;
-constexpr std::size_t kLongestDefault = 24;  // bytes
+constexpr std::size_t kLongestDefault = 24;  // longest default shown in the help, in bytes
 const std::array<std::string, 2> kReserved{"groups", "launch"};
 
 [[noreturn]] void fail(const std::string& text) { throw Error(ErrorKind::failed, text); }
@@ -49,7 +49,7 @@ std::string value_name(const FieldType& type) {
 std::string value_text(const BoundField& field) { return join(field.type->print(field.value), ","); }
 
 std::string default_text(const BoundField& field) {
-  std::string text = quote(value_text(field));  // escapes what would break the table
+  std::string text = quote(value_text(field));  // escapes characters that would break the table
   text = text.substr(1, text.rfind('"') - 1);
   if (text.size() <= kLongestDefault) return text;
   text.resize(valid_utf8_prefix(std::string_view(text).substr(0, kLongestDefault)));
@@ -64,7 +64,7 @@ std::string help_of(const BoundField& field) {
   return help + limits + (field.info.may_change ? " [may change with --resume]" : "");
 }
 
-// The flags of one aggregate, for the table that --help prints.
+// Adds the flag of one field to the table that --help prints.
 void add_option(const BoundField& field, po::options_description& options) {
   auto* value = po::value<std::string>()->value_name(value_name(*field.type));
   if (const std::string text = default_text(field); !text.empty()) value->default_value(text, text);
@@ -90,8 +90,9 @@ struct Given {
   std::string text;
 };
 
-// What the command line gives to each flag, in order. Boost.Program_options would split it too, but it takes the flag
-// behind a flag without a value for the value, and knows neither the two spellings nor the nearest name.
+// Collects the values that the command line gives to each flag, in order. Boost.Program_options would split it too. But
+// it takes the flag behind a flag without a value for the value, and knows neither the two spellings nor the nearest
+// name.
 class Arguments {
  public:
   Arguments(const Binding& program, const Binding& launch) : program_(program), launch_(launch) {}
@@ -182,12 +183,12 @@ void assign_file(const ConfigFile& file, const Binding& program, const Binding& 
   assign_yaml(launch, *own, name);
 }
 
-// The fields with the values that a run has, to see what changes.
+// The values of an earlier run's fields, to find the changes.
 class Values {
  public:
   void add(const BoundField& field) { values_.emplace_back(&field, field.type->print(field.value)); }
 
-  // A clause for each field that has another value now. Throws Error when it may have none.
+  // Returns a clause for each field that has another value now. Throws Error if that field may not change.
   std::vector<std::string> changes() const {
     std::vector<std::string> all;
     for (const auto& [field, before] : values_) {
@@ -234,7 +235,7 @@ void check_given(const Binding& binding) {
 
 bool is_help(std::string_view word) { return word == "--help" || word == "-h"; }
 
-// The sections of help for what is given beside --help. All fields keep their defaults.
+// Returns the sections of help for the flags that are given beside --help. All fields keep their defaults.
 std::vector<HelpSection> sections_for(std::span<const char* const> words, const Binding& program, const Binding& launch,
                                       const HelpSections& sections) {
   std::vector<const char*> others;
@@ -248,7 +249,7 @@ std::vector<HelpSection> sections_for(std::span<const char* const> words, const 
       if (program.find(given.field->path) == given.field) paths.push_back(given.field->path);
     }
   } catch (const Error&) {
-    // Who asks for help may have mistyped a flag.
+    // A user who asks for help may have mistyped a flag.
   }
   std::vector<HelpSection> out = sections(paths);
   for (const auto& [field, texts] : defaults) field->assign(texts);

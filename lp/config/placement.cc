@@ -12,7 +12,7 @@
 namespace lp {
 namespace {
 
-// The keys of a group that are ordinary fields; the others are read by a function each.
+// The keys of a group that are ordinary fields. Each of the other keys has a function that reads it.
 struct PlainKeys {
   std::optional<std::string> launcher;
   std::vector<std::string> hosts;

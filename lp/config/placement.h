@@ -1,6 +1,6 @@
 #pragma once
-// Where the groups of a program shall run, as the `groups` of a YAML file say. A placement never changes the topology:
-// it names groups that the program has, and replaces what the program says of them. Values; they copy.
+// The places where the groups of a program are to run, from `groups` of a YAML file. A placement never changes the
+// topology: it names groups that the program has, and replaces the program's options for them. Values; they copy.
 //
 //   groups:
 //     worker:
@@ -29,16 +29,16 @@ struct GroupPlacement {
   struct OnFailure {
     enum class Action : std::uint8_t { stop, restart, ignore };
     Action action = Action::stop;
-    int budget = 0;                   // restart: how often for each node
-    std::optional<double> backoff{};  // restart: seconds before the first; empty: the program's
+    int budget = 0;                   // restart: how many times for each node
+    std::optional<double> backoff{};  // restart: seconds before the first restart; empty: the program's value
   };
 
   std::string group{};
-  std::string file{};  // where the group is named
+  std::string file{};  // the file that names the group
   int line = 0;
 
   std::optional<std::string> launcher{};
-  std::vector<std::string> hosts{};  // empty: not said
+  std::vector<std::string> hosts{};  // empty: not given
   std::vector<std::string> slurm{};
   std::optional<double> cpus{};
   std::optional<int> gpus{};

@@ -22,8 +22,8 @@ namespace {
 
 YamlPlace place_of(const YAML::Mark& mark) { return {mark.line + 1, mark.column + 1}; }
 
-// RFC 4648, section 4. yaml-cpp's decoder reads outside its table when a byte is not ASCII, and drops what is
-// incomplete.
+// Checks base64 (RFC 4648, section 4), because yaml-cpp's decoder reads outside its table when a byte is not ASCII, and
+// drops incomplete groups.
 bool is_base64(std::string_view text) {
   const auto digit = [](char c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '+' || c == '/';
@@ -32,7 +32,8 @@ bool is_base64(std::string_view text) {
   return text.size() % 4 == 0 && std::all_of(text.begin(), text.end() - padding, digit);
 }
 
-// Builds the tree from the parser's events. It refuses what is too deep before the parser, which recurses, goes there.
+// Builds the tree from the parser's events. It refuses a document that is too deep before the parser, which recurses,
+// goes there.
 class TreeBuilder : public YAML::EventHandler {
  public:
   explicit TreeBuilder(const std::string& file) : file_(file) {}
@@ -77,7 +78,7 @@ class TreeBuilder : public YAML::EventHandler {
   struct Open {
     YamlNode node;
     std::set<std::string> keys{};
-    bool has_key = false;  // of a map: `key` waits for its value
+    bool has_key = false;  // in a map: `key` waits for its value
     std::string key{};
     YamlPlace key_place{};
   };
@@ -149,7 +150,7 @@ class TreeBuilder : public YAML::EventHandler {
   YamlNode root_;
 };
 
-// YAML is text: anything else would be cut off or replaced by the parser without a word.
+// Checks that YAML is text: the parser would cut off or replace anything else silently.
 void check_characters(std::string_view text, const std::string& file) {
   const auto control = [](char c) {
     const auto byte = static_cast<unsigned char>(c);

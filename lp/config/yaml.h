@@ -1,8 +1,8 @@
 #pragma once
-// A YAML document as a tree, each value with its place in the file: what the rest of lp/config reads.
+// A YAML document as a tree, each value with its place in the file. The rest of lp/config reads this tree.
 //
-// Files come from anywhere, so everything is bounded: their size, their depth, and what they may contain. Aliases,
-// merge keys, directives, more than one document, and tags other than !!binary are refused. Errors (failed) begin with
+// Files come from anywhere, so everything is bounded: their size, their depth, and their content. Aliases, merge keys,
+// directives, more than one document, and tags other than !!binary are refused. Errors (failed) begin with
 // "file:line:column". Values; a tree belongs to one thread.
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 namespace lp {
 
 inline constexpr std::size_t kLargestYaml = std::size_t{1} << 20;  // bytes
-inline constexpr int kDeepestYaml = 16;                            // maps and lists inside one another
+inline constexpr int kDeepestYaml = 16;                            // depth of nested maps and lists
 
 struct YamlPlace {
   int line = 1;
@@ -26,25 +26,25 @@ struct YamlNode {
   Kind kind = Kind::null;
   YamlPlace place{};
   std::string text{};      // scalar: its bytes
-  bool is_string = false;  // scalar: in quotes, a block, or !!binary: never a number
-  std::string key{};       // of a member of a map
+  bool is_string = false;  // scalar: it is in quotes, a block, or !!binary, and never a number
+  std::string key{};       // member of a map: its key
   YamlPlace key_place{};
   std::vector<YamlNode> items{};  // list: its elements; map: its members, in order, each key once
 
-  // The member of a map, where dashes in its key count as underscores; null if there is none.
+  // Returns the member of a map, where dashes in its key count as underscores; null if there is none.
   const YamlNode* find(std::string_view name) const;
 };
 
-// The Error (failed) "file:line:column: what".
+// Throws the Error (failed) "file:line:column: what".
 [[noreturn]] void refuse(YamlPlace place, const std::string& file, const std::string& what);
 
-// "a map", "an empty value", "\"64\" in quotes": for messages.
+// Returns "a map", "an empty value", "\"64\" in quotes": for messages.
 std::string describe(const YamlNode& node);
 
-// The document; a map without members if it is empty. `file` is for messages.
+// Returns the document, or a map without members if it is empty. `file` is for messages.
 YamlNode parse_yaml(std::string_view text, const std::string& file);
 
-// The bytes of a regular file, or with "-" of standard input: at most kLargestYaml.
+// Returns the bytes of a regular file, or of standard input for "-": at most kLargestYaml.
 std::string read_config_file(const std::string& path);
 
 }  // namespace lp

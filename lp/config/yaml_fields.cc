@@ -87,7 +87,7 @@ class Assignment {
   std::set<std::string> seen_;
 };
 
-// A JSON string is a YAML string, so text stands in JSON's quotes. What is not text is !!binary.
+// A JSON string is a YAML string, so text is written in JSON's quotes. Other bytes become !!binary.
 std::string print_string(const std::string& text) {
   if (is_utf8(text)) return to_json(text);
   return "!!binary \"" + YAML::EncodeBase64(reinterpret_cast<const unsigned char*>(text.data()), text.size()) + "\"";
@@ -116,7 +116,7 @@ void assign_yaml(const Binding& binding, const YamlNode& map, const std::string&
 
 std::string print_yaml(const Binding& binding) {
   std::string text;
-  std::vector<std::string> open;  // the sections that the last line stood in
+  std::vector<std::string> open;  // the sections of the last line
   for (const BoundField& field : binding.fields()) {
     std::vector<std::string> parts;
     for (std::size_t begin = 0; begin <= field.path.size();) {

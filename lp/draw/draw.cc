@@ -7,7 +7,7 @@
 namespace lp {
 namespace {
 
-// A string of Graphviz's language.
+// Returns a string of Graphviz's language.
 std::string quoted(const std::string& text) {
   std::string result = "\"";
   for (const char c : text) {

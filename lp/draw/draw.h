@@ -1,5 +1,5 @@
 #pragma once
-// A picture of a plan: a box for each group of nodes, an arrow from each caller to what it calls. Pure functions.
+// Draws a plan: a box for each group of nodes, an arrow from each caller to its callee. Pure functions.
 
 #include <cstddef>
 #include <filesystem>
@@ -10,21 +10,21 @@
 
 namespace lp {
 
-// What stands at the arrow from one group to another, for instance how many calls go there.
+// The text at the arrow from one group to another, for instance how many calls go there.
 struct EdgeLabel {
   std::size_t caller = 0;  // positions in Plan::groups
   std::size_t callee = 0;
   std::string text{};
 };
 
-// Graphviz's language: `dot -Tpdf`.
+// Returns the picture in Graphviz's language, for `dot -Tpdf`.
 std::string to_dot(const Plan& plan, std::span<const EdgeLabel> labels = {});
 
-// A picture that any browser shows, drawn without Graphviz.
+// Returns a picture that any browser shows, drawn without Graphviz.
 std::string to_svg(const Plan& plan, std::span<const EdgeLabel> labels = {});
 
-// Writes one of both, as the name ends: .dot (or .gv), .svg. Throws Error(failed) for another one, and if the file
-// cannot be written.
+// Writes one of the two, depending on the file's suffix: .dot (or .gv), .svg. Throws Error(failed) for another suffix,
+// and if the file cannot be written.
 void write_graph(const Plan& plan, const std::filesystem::path& file, std::span<const EdgeLabel> labels = {});
 
 }  // namespace lp

@@ -9,21 +9,21 @@ namespace lp::internal {
 namespace {
 
 constexpr double kGapX = 90;     // between layers
-constexpr double kGapY = 28;     // between what stands in one layer
+constexpr double kGapY = 28;     // between the items of one layer
 constexpr double kFrame = 14;    // from a frame to its boxes
-constexpr double kLabel = 16;    // for the frame's label, above its boxes
-constexpr double kLoop = 34;     // how far an edge inside a frame goes out
+constexpr double kLabel = 16;    // room for the frame's label, above its boxes
+constexpr double kLoop = 34;     // how far an edge inside a frame extends to the right
 constexpr double kWireGap = 10;  // height of an edge that passes through a layer
 
-// What stands in a layer: a frame with its boxes (most have one), or an edge that passes through.
+// An item of a layer: a frame with its boxes (most have one), or an edge that passes through.
 struct Item {
   std::size_t layer = 0;
   double width = 0;
   double height = 0;
-  double y = 0;                              // of its middle
-  double order = 0;                          // in its layer, while that is looked for
-  std::vector<std::size_t> boxes{};          // of a frame
-  std::vector<std::size_t> neighbours[2]{};  // in the layer before and in the one behind
+  double y = 0;                              // y of its middle
+  double order = 0;                          // position in its layer, while the layout searches for it
+  std::vector<std::size_t> boxes{};          // boxes of a frame
+  std::vector<std::size_t> neighbours[2]{};  // items in the layer before and in the layer behind
 };
 
 class Sugiyama {
@@ -81,7 +81,7 @@ class Sugiyama {
     return false;
   }
 
-  // Callees of each frame, where an edge that would close a cycle is turned round.
+  // Returns the callees of each frame. An edge that would close a cycle is reversed.
   Callees acyclic() const {
     Callees callees(frames_);
     for (const auto& [from, to] : graph_.edges) {
@@ -114,7 +114,7 @@ class Sugiyama {
         if (--callers[callee] == 0) order.push_back(callee);
       }
     }
-    // What nobody calls stands next to the first that it calls.
+    // An item without callers stands next to its first callee.
     for (std::size_t i = 0; i < roots; ++i) {
       std::size_t next = SIZE_MAX;
       for (const std::size_t callee : callees[order[i]]) next = std::min(next, items_[callee].layer);
@@ -133,7 +133,8 @@ class Sugiyama {
     for (std::size_t edge = 0; edge < graph_.edges.size(); ++edge) {
       std::size_t left = item_of_[graph_.edges[edge].first];
       std::size_t right = item_of_[graph_.edges[edge].second];
-      if (items_[left].layer == items_[right].layer) continue;  // inside a frame: others are never in one layer
+      // This edge is inside a frame: the ends of other edges are never in one layer.
+      if (items_[left].layer == items_[right].layer) continue;
       const bool forward = items_[left].layer < items_[right].layer;
       if (!forward) std::swap(left, right);
       for (std::size_t layer = items_[left].layer + 1; layer < items_[right].layer; ++layer) {
@@ -175,13 +176,13 @@ class Sugiyama {
     }
   }
 
-  // Moves the items of a layer, whose `order` is where they want to be, as near to it as their heights allow.
+  // Moves the items of a layer as near as their heights allow to the positions in their `order`.
   void settle(const std::vector<std::size_t>& layer) {
     std::vector<double> down(layer.size()), up(layer.size());
-    const auto distance = [&](std::size_t i) {  // between the middles of i and i + 1
+    const auto distance = [&](std::size_t i) {  // distance between the middles of i and i + 1
       return (items_[layer[i]].height + items_[layer[i + 1]].height) / 2 + kGapY;
     };
-    for (std::size_t i = 1; i < layer.size(); ++i) {  // what is joined to nothing follows the one above
+    for (std::size_t i = 1; i < layer.size(); ++i) {  // an item without edges follows the one above
       Item& item = items_[layer[i]];
       if (item.neighbours[0].empty() && item.neighbours[1].empty()) {
         item.order = items_[layer[i - 1]].order + distance(i - 1);
@@ -256,7 +257,7 @@ class Sugiyama {
   struct Port {
     std::size_t edge = 0;
     bool callee = false;
-    double towards = 0;  // the height of where it goes
+    double towards = 0;  // height of the other end
   };
 
   void draw_routes(GraphLayout& out) {
@@ -309,7 +310,7 @@ class Sugiyama {
 
   const GroupGraph& graph_;
   const std::vector<Point>& sizes_;
-  std::vector<Item> items_;  // the frames first
+  std::vector<Item> items_;  // frames come first
   std::size_t frames_ = 0;
   std::vector<std::size_t> item_of_;  // for each box
   std::vector<std::vector<std::size_t>> layers_;

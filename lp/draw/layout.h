@@ -1,6 +1,6 @@
 #pragma once
-// Where the boxes and arrows of a graph stand: in layers from left to right, callers before what they call. Pure
-// functions. Lengths are pixels.
+// Places the boxes and arrows of a graph: in layers from left to right, callers before their callees. Pure functions.
+// Lengths are pixels.
 
 #include <cstddef>
 #include <utility>
@@ -12,9 +12,10 @@ namespace lp::internal {
 
 // A plan's groups as a graph.
 struct GroupGraph {
-  // Caller and callee; each once. First those from what runs to what only serves: a cycle is broken at the later ones.
+  // Caller and callee, each pair once. Edges from groups that run to groups that only serve come first: a cycle is
+  // broken at the later edges.
   std::vector<std::pair<std::size_t, std::size_t>> edges{};
-  // For each group the first one of those that it shares processes with, itself included.
+  // For each group, the first group among those that it shares processes with, itself included.
   std::vector<std::size_t> frame{};
 };
 GroupGraph graph_of(const Plan& plan);

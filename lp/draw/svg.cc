@@ -1,4 +1,4 @@
-// A plan as SVG 1.1.
+// Draws a plan as SVG 1.1.
 
 #include <algorithm>
 #include <array>
@@ -19,11 +19,11 @@ using internal::Box;
 using internal::Point;
 
 constexpr double kMargin = 24;
-constexpr double kPadding = 14;  // inside of a box
+constexpr double kPadding = 14;  // inside a box
 constexpr double kNameSize = 15;
 constexpr double kTextSize = 11;
 constexpr double kLine = 16;
-constexpr double kStack = 4;  // how far the papers of a stack of replicas stand out
+constexpr double kStack = 4;  // offset of the sheets in a stack of replicas
 
 std::string number(double value) {
   std::array<char, 32> text{};
@@ -33,7 +33,7 @@ std::string number(double value) {
 
 std::string attribute(const char* name, double value) { return std::string(" ") + name + "=\"" + number(value) + "\""; }
 
-// For text and attributes of XML.
+// Escapes a text for text and attributes of XML.
 std::string escaped(std::string_view text) {
   const bool valid = is_utf8(text);
   std::string result;
@@ -50,12 +50,12 @@ std::string escaped(std::string_view text) {
   return result;
 }
 
-// A little more than most fonts need.
+// Estimates the width of a text: a little more than most fonts need.
 double width_of(std::string_view text, double size) {
   double width = 0;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if ((byte & 0xC0) == 0x80) continue;  // the rest of a character
+    if ((byte & 0xC0) == 0x80) continue;  // a further byte of a character
     const bool narrow = std::string_view("iIjl.,:;'|/ ()[]{}1tfr").find(c) != std::string_view::npos;
     const bool wide = std::string_view("mwMW@%").find(c) != std::string_view::npos;
     width += narrow ? 0.42 : wide ? 0.98 : (c >= 'A' && c <= 'Z') ? 0.74 : 0.64;
@@ -63,7 +63,7 @@ double width_of(std::string_view text, double size) {
   return width * size;
 }
 
-// What stands in a group's box.
+// The texts in a group's box.
 struct Label {
   std::string name{};
   std::string count{};  // "× 4"
@@ -119,17 +119,17 @@ std::string box_of(const PlanGroup& group, const Label& label, const Box& box) {
 
 std::string point(Point at) { return number(at.x) + "," + number(at.y); }
 
-// Leaves and arrives horizontally, pulled to the right by so much.
+// Returns a curve that leaves and arrives horizontally. The two pulls shift its middle points to the right.
 std::string curve(Point from, Point to, double pull_from, double pull_to) {
   return " C" + point({from.x + pull_from, from.y}) + " " + point({to.x + pull_to, to.y}) + " " + point(to);
 }
 
-constexpr double kLoopPull = 38;  // of an arrow inside of a frame
+constexpr double kLoopPull = 38;  // pull of an arrow inside a frame
 
 std::string arrow(const std::vector<Point>& route, bool inside) {
   constexpr double kPull = 0.45;
   std::string text = "<path class=\"call\" d=\"M" + point(route[0]);
-  if (inside) {  // out of the right side and back into it
+  if (inside) {  // leaves the right side and returns to it
     text += curve(route[0], route[1], kLoopPull, kLoopPull);
   } else {
     for (std::size_t i = 1; i < route.size(); ++i) {
@@ -140,11 +140,12 @@ std::string arrow(const std::vector<Point>& route, bool inside) {
   return text + "\" marker-end=\"url(#arrow)\"/>\n";
 }
 
-// In the middle of the part of the route that is free: between two layers, or to the right of the boxes that an arrow
-// inside of a frame, or from a box to itself, joins.
+// Returns the place of a label: the middle of the free part of the route. That part lies between two layers, or, for an
+// arrow inside a frame or from a box to itself, to the right of the boxes that it joins.
 Point label_place(const std::vector<Point>& route, bool inside, const std::string& text) {
   if (inside) {
-    constexpr double kFarthest = 0.75 * kLoopPull;  // of a cubic curve whose two middle points are pulled so far
+    // A cubic curve with both middle points at kLoopPull extends this far.
+    constexpr double kFarthest = 0.75 * kLoopPull;
     return {std::max(route[0].x, route[1].x) + kFarthest + 3 + width_of(text, kTextSize) / 2,
             (route[0].y + route[1].y) / 2 + 4};
   }
@@ -170,7 +171,7 @@ constexpr const char* kStyle =
     "orient=\"auto\"><path d=\"M0,1 L10,5 L0,9 z\" fill=\"#43505c\"/></marker></defs>\n"
     "<rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
 
-// The program's name above; below, what the colours mean. Returns how wide both are.
+// Adds the program's name above, and the meaning of the colours below. Returns the width of both.
 double append_notes(std::string& text, const Plan& plan, bool framed, double bottom) {
   const std::string nodes = std::to_string(plan.nodes.size()) + (plan.nodes.size() == 1 ? " node" : " nodes");
   text += text_at(0, 4, "title", escaped(plan.program));
@@ -191,8 +192,8 @@ double append_notes(std::string& text, const Plan& plan, bool framed, double bot
 }  // namespace
 
 std::string to_svg(const Plan& plan, std::span<const EdgeLabel> labels) {
-  constexpr double kTop = 34;     // for the title
-  constexpr double kBottom = 44;  // for the legend
+  constexpr double kTop = 34;     // room for the title
+  constexpr double kBottom = 44;  // room for the legend
   const internal::GroupGraph graph = internal::graph_of(plan);
   std::vector<Label> inside;
   std::vector<Point> sizes;
@@ -203,7 +204,7 @@ std::string to_svg(const Plan& plan, std::span<const EdgeLabel> labels) {
   const internal::GraphLayout layout = internal::layout_of(graph, sizes);
 
   std::string arrows;
-  std::string texts;  // above all arrows
+  std::string texts;  // drawn above all arrows
   double right = layout.width;
   for (std::size_t i = 0; i < graph.edges.size(); ++i) {
     const auto [from, to] = graph.edges[i];

@@ -10,8 +10,8 @@
 namespace lp {
 namespace {
 
-// f in a service's turn, for a thread that waits for it. Whoever claims it first decides: the turn runs it, or the
-// waiter gives up.
+// A request to run f in a service's turn, made by a thread that waits for the result. The first side to claim it
+// decides: the turn runs f, or the waiter gives up.
 class TurnRequest {
  public:
   explicit TurnRequest(Function<void()> f) : f_(std::move(f)) {}
@@ -63,7 +63,7 @@ class TurnTask final : public internal::Task {
 
  private:
   internal::NodeCore& core_;
-  std::shared_ptr<TurnRequest> request_;  // shared with the waiter, who may give up
+  std::shared_ptr<TurnRequest> request_;  // shared with the waiter, which may give up
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
-// What a node knows of itself while it runs, and what it may ask of its runtime. run(lp::Context&) gets it; a
-// constructor gets it for the argument lp::context. Owned by the Runtime; it lives as long as the service, and any of
-// the node's threads may use it.
+// A node's view of itself while it runs, and its requests to the runtime. run(lp::Context&) receives it; a constructor
+// receives it for the argument lp::context. Owned by the Runtime; it lives as long as the service, and any of the
+// node's threads may use it.
 
 #include <cstdint>
 #include <exception>
@@ -23,7 +23,7 @@ class Membership;
 struct Interface;
 }  // namespace internal
 
-// What a node says of its work, for people: shown as a bar, kept in the status.
+// Progress that a node reports for people: it is shown as a bar and kept in the status.
 struct Progress {
   std::uint64_t step = 0;
   std::uint64_t total = 0;                               // 0: unknown
@@ -32,31 +32,31 @@ struct Progress {
 
 class Context {
  public:
-  struct State;  // the Runtime's
+  struct State;  // owned by the Runtime
   explicit Context(State& state) : state_(state) {}
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
 
   const std::string& name() const;  // "worker/3"
   int index() const;                // 3
-  int replicas() const;             // of its group; of an elastic one the most
+  int replicas() const;             // size of its group; for an elastic group the maximum
   std::uint32_t incarnation() const;
 
-  // The node's own seed: a function of the program's seed and its name.
+  // The node's own seed, a function of the program's seed and the node's name.
   std::uint64_t seed() const;
-  // The program's seed, the same in every node: for what all of them must agree on.
+  // The program's seed, the same in every node. Use it for choices on which all nodes must agree.
   std::uint64_t program_seed() const;
   // A stream of random numbers: a function of the program's seed, the node's name and `step`.
   Random random(std::uint64_t step) const;
 
-  // Whether the node was asked to stop, and why it should return soon.
+  // Whether the node was asked to stop: run() should then return soon.
   bool stopping() const;
-  // Waits for `duration`, or until the node is asked to stop: then false.
+  // Waits for `duration`. Returns false as soon as the node is asked to stop.
   bool wait_for(Duration duration) const;
   void wait_for_stop() const;
 
-  // Runs f in the service's turn, so that it sees what handlers see, alone, and returns what f returns. For run().
-  // Throws `deadline` when the turn is not had in time.
+  // Runs f in the service's turn and returns its result: f sees the state that handlers see, and no handler runs
+  // meanwhile. Meant for run(). Throws `deadline` when the turn does not become free in time.
   template <class F>
   auto exclusive(F&& f) {
     using R = std::invoke_result_t<F>;
@@ -74,15 +74,16 @@ class Context {
 
   void report(const Progress& progress);
 
-  // This node's state now is that after `step`: saves it as the node's part of the cut `step` of the program. Call it
-  // at the same steps in every node that has save and load; the cut counts when all have. In a handler, or in run(),
-  // which then takes the turn. A handler's state is taken when it returns, so that the cut knows that this call was
-  // done; what save() throws fails the node. A step that the node has cut already, or was restored from, stays as it
-  // was saved; Error::failed for an older one. A program without a run directory takes no cuts.
+  // Saves this node's present state, the state after `step`, as the node's part of the program's cut `step`. Call it at
+  // the same steps in every node that has save and load; the cut counts when all of them have saved. Call it in a
+  // handler, or in run(), where it takes the turn. A handler's state is saved when the handler returns, so that the cut
+  // records this call as done. An exception from save() fails the node. A step that the node has saved already, or was
+  // restored from, stays as it was saved; an older step throws Error::failed. A program without a run directory takes
+  // no cuts.
   void cut(std::uint64_t step);
 
-  // For lp's own code: the edge to another node, which has to serve these methods, and who of a group of this size is
-  // there (null: the size is 0). Error::failed when the program has none such.
+  // For lp's own code: the edge to another node, which must serve these methods, and the membership of a group of this
+  // size (null if the size is 0). Both throw Error::failed if the program has no such node or group.
   Edge& edge(const std::string& node, const internal::Interface& service);
   internal::Membership* membership(const std::string& group, int size);
 

@@ -1,6 +1,6 @@
 #pragma once
-// Arguments of a node that are known only when it starts. Whatever has dereference(Context&) is one; the constructor
-// gets what that returns. Values; they copy. Pure.
+// Arguments of a node that are known only when it starts. A type with dereference(Context&) is deferred: the
+// constructor receives the result of that function. Values; they copy. Pure.
 
 #include <concepts>
 #include <cstdint>
@@ -38,7 +38,8 @@ struct PerReplica {
   auto dereference(Context& context) const { return f(context.index()); }
 };
 
-// What the constructor gets for an argument: a clients' vector for a vector of handles, and so on.
+// Returns the value that the constructor receives for an argument: a vector of clients for a vector of handles, and so
+// on.
 template <class T>
 decltype(auto) dereference(const T& argument, Context& context) {
   if constexpr (Deferred<T>) {
@@ -60,7 +61,7 @@ auto dereference(const std::vector<T>& arguments, Context& context) {
 template <class T>
 using Dereferenced = decltype(internal::dereference(std::declval<const T&>(), std::declval<Context&>()));
 
-// The nodes that an argument makes edges to.
+// Appends the names of the nodes to which an argument makes edges.
 template <class T>
 void append_nodes(std::vector<std::string>& names, const T& argument) {
   if constexpr (requires { argument.append_nodes(names); }) argument.append_nodes(names);
@@ -72,16 +73,17 @@ void append_nodes(std::vector<std::string>& names, const std::vector<T>& argumen
 
 }  // namespace internal
 
-// lp::index and so on. In a namespace of their own, so that code inside lp may use these names for its variables.
+// lp::index and the others. They have a namespace of their own so that code inside lp may use these names for
+// variables.
 namespace arguments {
-inline constexpr internal::Index index{};         // int: which replica of its group the node is
-inline constexpr internal::GroupSize replicas{};  // int: how many its group has, of an elastic one the most
+inline constexpr internal::Index index{};         // int: the node's replica number in its group
+inline constexpr internal::GroupSize replicas{};  // int: the size of the node's group; for an elastic group the maximum
 inline constexpr internal::Seed seed{};           // std::uint64_t: the node's own seed
 inline constexpr internal::OwnContext context{};  // lp::Context&, which lives as long as the service
 }  // namespace arguments
 using namespace arguments;
 
-// f(index): a value for each replica.
+// An argument whose value for each replica is f(index).
 template <class F>
 auto per_replica(F f) {
   return internal::PerReplica<F>{std::move(f)};

@@ -1,8 +1,8 @@
 #pragma once
-// Names of nodes while the graph is built. A Handle cannot be called: the node that it is given to gets a Client.
-// Program::add and Program::group return them, and Program::handle finds them by name. One that was made by hand is
-// refused where it is used, unless a node of the program has its name and class, and a group its size. Values; they
-// copy.
+// Names of nodes while the graph is built. A Handle cannot be called: a node that takes a Handle as argument receives a
+// Client. Program::add and Program::group return handles, and Program::handle finds them by name. A handle that was
+// made by hand is refused where it is used, unless a node of the program has its name and class, and a group its size.
+// Values; they copy.
 
 #include <concepts>
 #include <string>
@@ -36,7 +36,7 @@ class Handle {
   std::string name_;
 };
 
-// The nodes of a group, in order. One of size 0 names no group: an edge that is left out.
+// Handles of the nodes of a group, in order. A handle of size 0 names no group: that edge is left out.
 template <class S>
 class GroupHandle {
  public:

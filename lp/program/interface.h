@@ -1,6 +1,6 @@
 #pragma once
-// What a handle expects of its node, to be compared with the program's: the class, and the methods that callers use.
-// Values that refer to constants. Pure.
+// The interface that a handle expects of its node: the class, and the methods that callers use. It is compared with the
+// program's node. Values that refer to constants. Pure.
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,7 @@ namespace lp::internal {
 
 struct Interface {
   std::string_view class_name{};
-  std::span<const std::uint64_t> methods{};  // their ids; without any, every node has them
+  std::span<const std::uint64_t> methods{};  // ids of the methods; every node satisfies an empty list
 };
 
 template <class Remote>
@@ -32,7 +32,7 @@ constexpr Interface interface_of() {
   return found;
 }
 
-// Every method of Base's Remote is one of Derived's.
+// Returns whether Derived's Remote has every method of Base's Remote.
 template <class Base, class Derived>
 consteval bool implements() {
   const auto& offered = MethodIds<typename RemoteOf<Derived>::type>::kAll;

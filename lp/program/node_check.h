@@ -1,6 +1,6 @@
 #pragma once
-// What a class or a function needs to be a node, checked when it is added: each mistake is one sentence, and only that.
-// Pure compile time.
+// The requirements on a class or a function that becomes a node, checked when it is added. Each mistake produces one
+// sentence, and only that. Pure compile time.
 
 #include <algorithm>
 #include <array>
@@ -37,7 +37,7 @@ concept Loads = requires(S& service, const Checkpoint& in) {
   service.load(in);
 };
 
-// Whether a class has a member named `run`, private or not: beside that of HasRun it is ambiguous.
+// Detects a member named `run`, private or not: together with the member of HasRun, the name is ambiguous.
 struct HasRun {
   void run();
 };
@@ -52,7 +52,7 @@ concept ShowsRun = RunsWithContext<S> || RunsAlone<S> || requires {
   &S::run;
 };
 
-// Whatever a parameter is, but not an S, so that it does not fit S's copy constructor.
+// Converts to any parameter type except S, so that it does not fit S's copy constructor.
 template <class S>
 struct Anything {
   template <class T>
@@ -67,7 +67,8 @@ using AnythingAt = Anything<S>;
 template <class F, class... Args>
 struct FunctionTakes : std::disjunction<std::is_invocable<F&, Context&, Args&...>, std::is_invocable<F&, Args&...>> {};
 
-// The number, from 1, of the argument that alone is wrong: it fits when it may be anything. 0: there is none such.
+// Returns the number, counted from 1, of the only argument that is wrong: everything fits when that argument may be
+// anything. Returns 0 if there is no such argument.
 template <template <class...> class Takes, class S, class... Args, std::size_t... I>
 consteval std::size_t wrong_argument(std::index_sequence<I...> all) {
   const auto fits_without = []<std::size_t kWrong, std::size_t... J>(std::index_sequence<J...>) {
@@ -78,7 +79,8 @@ consteval std::size_t wrong_argument(std::index_sequence<I...> all) {
   return at == found.end() ? 0 : static_cast<std::size_t>(at - found.begin()) + 1;
 }
 
-// How many arguments a constructor of S takes that nothing else is known of; of several the fewest, up to 8. 0: none.
+// Returns how many arguments, of any type, a constructor of S takes: the smallest number from 1 to 8, or 0 if there is
+// none.
 template <class S, std::size_t kNumber = 1>
 consteval std::size_t constructor_takes() {
   if constexpr (kNumber > 8) {
@@ -131,7 +133,7 @@ consteval bool arguments_fit() {
   return wrong == 0;
 }
 
-// Says in one sentence why a node cannot be added, and only that.
+// Explains in one sentence why a node cannot be added, and only that.
 template <class S, class... Args>
 consteval bool node_is_fine() {
   if constexpr (!arguments_are_copyable<Args...>()) {

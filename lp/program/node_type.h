@@ -1,6 +1,6 @@
 #pragma once
-// What the runtime needs of a node's class, its type forgotten: made from the class at compile time, when a node is
-// added.
+// The table of a node's class that the runtime uses: the type itself is erased. The table is made from the class at
+// compile time, where a node is added.
 
 #include <algorithm>
 #include <array>
@@ -26,7 +26,7 @@ namespace lp {
 
 class Checkpoint;
 
-// A node while it runs: the user's object.
+// The user's object, while its node runs.
 class NodeObject {
  public:
   virtual ~NodeObject() = default;
@@ -37,9 +37,9 @@ class NodeObject {
 };
 
 struct NodeType {
-  std::string_view name{};                  // of the class
-  bool active = false;                      // has run()
-  bool saves = false;                       // has save() and load(): a member of the program's cuts
+  std::string_view name{};  // name of the class
+  bool active = false;      // the class has run()
+  bool saves = false;       // the class has save() and load(): its nodes are members of the program's cuts
   std::vector<internal::Method> methods{};  // sorted by id
 };
 
@@ -69,7 +69,7 @@ class NodeOf final : public NodeObject {
   S service_;
 };
 
-// The shapes of types that are known when the program runs; the last is null.
+// Returns the shape of a type, which is known only when the program runs. A list of them ends with null.
 using Shape = std::uint64_t (*)();
 inline std::uint64_t no_shape() { return 0; }
 template <class R>
@@ -87,7 +87,7 @@ struct ShapesOf<Result, ArgumentList<std::index_sequence<I...>, P...>> {
   static constexpr Shape kAll[] = {shape_of_result<Result>(), &shape_of<P>..., nullptr};
 };
 
-// What is known of a method when the program is compiled.
+// The part of a method's table that is known when the program is compiled.
 struct MethodEntry {
   Method method{};
   const Shape* shapes = nullptr;
@@ -122,7 +122,7 @@ struct EntriesOf<S, Methods<Entry...>> {
   static constexpr std::array<MethodEntry, sizeof...(Entry)> kAll{entry_of<S, Entry>()...};
 };
 
-// Completed, and sorted by id.
+// Returns the methods with complete tables, sorted by id.
 std::vector<Method> methods_of(std::span<const MethodEntry> entries);
 
 template <class S>

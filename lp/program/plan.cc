@@ -10,7 +10,7 @@ namespace lp {
 namespace {
 
 [[noreturn]] void refuse(const Program& program, const std::vector<std::string>& problems) {
-  constexpr std::size_t kMost = 50;  // more help nobody
+  constexpr std::size_t kMost = 50;  // more lines help nobody
   std::string text = "program '" + program.name() + "' cannot start:";
   for (std::size_t i = 0; i < problems.size() && i < kMost; ++i) text += "\n  - " + problems[i];
   if (problems.size() > kMost) text += "\n  and " + std::to_string(problems.size() - kMost) + " more";

@@ -1,6 +1,6 @@
 #pragma once
-// What will run: a program's graph with the options that its groups have after placement, checked before anything
-// starts. Plain data, for launchers, people and tools; values, they copy.
+// The plan of a run: a program's graph with the options of its groups after placement, checked before anything starts.
+// Plain data for launchers, people and tools. Values; they copy.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,20 +18,20 @@ class Program;
 
 struct PlanGroup {
   GroupOptions options{};
-  std::string type{};   // the class of its nodes
-  bool active = false;  // they have run()
-  bool saves = false;   // they are members of the program's cuts
-  NodeId first = 0;     // its nodes follow each other in Plan::nodes
+  std::string type{};   // class of its nodes
+  bool active = false;  // its nodes have run()
+  bool saves = false;   // its nodes are members of the program's cuts
+  NodeId first = 0;     // its first node; the others follow it in Plan::nodes
   int size = 0;
-  std::string launcher{};  // that of its nodes; empty: all groups have the same
+  std::string launcher{};  // launcher of its nodes; empty: all groups have the same one
 };
 
 struct PlanNode {
   std::string name{};
-  std::size_t group = 0;        // position in Plan::groups
-  int index = 0;                // which replica
-  std::size_t process = 0;      // nodes of equal number share one; numbered without gaps, in the order of the nodes
-  std::vector<NodeId> calls{};  // the nodes that it has handles of
+  std::size_t group = 0;    // position in Plan::groups
+  int index = 0;            // replica number
+  std::size_t process = 0;  // nodes of equal number share a process; numbered without gaps, in the order of the nodes
+  std::vector<NodeId> calls{};  // the nodes whose handles it has
 };
 
 struct Plan {
@@ -44,7 +44,7 @@ struct Plan {
   std::vector<std::string> hosts{};
 };
 
-// What a host has for the program; what is empty is not looked at.
+// The resources that a host has for the program. An empty value is not checked.
 struct HostResources {
   std::optional<double> cpus{};
   std::optional<int> gpus{};
@@ -52,26 +52,27 @@ struct HostResources {
 };
 
 struct PlanOptions {
-  // Each group's options, in the program's order, where a placement has changed some. Empty: as the program says.
+  // The options of each group, in the program's order, after a placement. Empty: the program's own options.
   std::vector<GroupOptions> groups{};
   HostResources host{};
-  std::vector<bool> on_host{};   // by group: that is where it shall run; empty: all do
-  bool serve_forever = false;    // a program of services alone is meant: it ends when it is stopped
-  std::vector<bool> together{};  // by group: its nodes share one process with those of all such groups; empty: none
+  std::vector<bool> on_host{};   // by group: whether it runs on that host; empty: all do
+  bool serve_forever = false;    // the program may consist of services alone: it ends when it is stopped
+  std::vector<bool> together{};  // by group: the nodes of all such groups share one process; empty: none do
 };
 
-// Throws one Error(failed) that has a line for everything that is wrong with the graph and its options.
+// Throws one Error(failed) that has a line for every problem of the graph and its options.
 Plan make_plan(const Program& program, const PlanOptions& options = {});
 
-// What it calls, in few words: "server" for all nodes of the group, else "server/0". Of one node or of a group's nodes.
+// Returns short names of the callees of one node or of a group's nodes: "server" if all nodes of that group are called,
+// otherwise "server/0".
 std::vector<std::string> calls_of(const Plan& plan, std::span<const PlanNode> nodes);
 
-// For people: a paragraph for each group, in 100 columns.
+// Returns text for people: a paragraph for each group, in 100 columns.
 std::string to_text(const Plan& plan);
-// For tools: one line.
+// Returns JSON for tools, on one line.
 std::string to_json(const Plan& plan);
 
-// The nodes of a group.
+// Returns the nodes of a group.
 inline std::span<const PlanNode> nodes_of(const Plan& plan, const PlanGroup& group) {
   return std::span(plan.nodes).subspan(group.first, static_cast<std::size_t>(group.size));
 }

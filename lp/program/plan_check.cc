@@ -15,7 +15,7 @@ namespace {
 
 using Problems = std::vector<std::string>;
 
-// Names become names of files, of processes and of hosts.
+// Checks a name that becomes the name of files, of processes and of hosts.
 void check_name(const char* what, const std::string& name, Problems& problems) {
   constexpr std::size_t kLongest = 64;
   constexpr std::string_view kFirst = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
@@ -69,11 +69,11 @@ void check_options(const GroupSpec& group, const NodeSpec* first, const GroupOpt
   }
 }
 
-// The name of the group that a node's name tells of.
+// Returns the name of the group to which a node's name belongs.
 std::string_view group_name(std::string_view node) { return node.substr(0, node.find('/')); }
 
 void check_edges(const Program& program, const GroupSpec& group, Problems& problems) {
-  const NodeSpec& node = program.nodes()[group.first];  // all of a group have the same edges
+  const NodeSpec& node = program.nodes()[group.first];  // all nodes of a group have the same edges
   std::map<std::string, std::vector<std::string>> dangling;
   for (const std::string& edge : node.edges) {
     if (!program.find(edge)) dangling[std::string(group_name(edge))].push_back(edge);
@@ -90,7 +90,7 @@ void check_edges(const Program& program, const GroupSpec& group, Problems& probl
   }
 }
 
-// What shares a process has one environment.
+// Nodes that share a process have one environment.
 void check_processes(const Program& program, const std::vector<GroupOptions>& groups, const std::vector<bool>& together,
                      Problems& problems) {
   struct Setting {
@@ -111,10 +111,10 @@ void check_processes(const Program& program, const std::vector<GroupOptions>& gr
   }
 }
 
-// How many of the group's nodes a host must have room for.
+// Returns how many of the group's nodes a host must have room for.
 int least_of(const GroupSpec& group) { return std::min(group.options.replicas.least, group.size); }
 
-// What the host must have for a group.
+// The resources that the host must have for a group.
 struct HostNeed {
   GroupOptions each{};
   int nodes = 0;
@@ -173,7 +173,7 @@ std::string memory_text(std::uint64_t bytes) {
 }
 
 std::vector<std::size_t> processes_of(const Program& program, const std::vector<bool>& together) {
-  std::set<std::size_t> joined;  // by NodeSpec::process, as the keys below
+  std::set<std::size_t> joined;  // keys are NodeSpec::process, as those of `numbers`
   for (const NodeSpec& node : program.nodes()) {
     if (!together.empty() && together[node.group]) joined.insert(node.process);
   }
@@ -204,7 +204,7 @@ std::vector<std::string> problems_of(const Program& program, const std::vector<G
     check_name("a group", group.options.name, problems);
     check_options(group, first, groups[i], problems);
     if (first == nullptr) {
-      defined = false;  // what it would be is not known
+      defined = false;  // a group without nodes: whether they would have run() is unknown
     } else if (first->type == nullptr) {
       problems.push_back("'" + group.options.name + "' is declared and never defined: call Program::define");
       defined = false;

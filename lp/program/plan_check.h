@@ -1,5 +1,5 @@
 #pragma once
-// Everything that is wrong with a program before it starts. Pure functions.
+// Finds every problem of a program before it starts. Pure functions.
 
 #include <string>
 #include <vector>
@@ -8,14 +8,15 @@
 
 namespace lp::internal {
 
-// A sentence for each problem of the graph, of the options of its groups (one for each, in order), and of the host.
+// Returns a sentence for each problem of the graph, of the options of its groups (one entry for each, in order), and of
+// the host.
 std::vector<std::string> problems_of(const Program& program, const std::vector<GroupOptions>& groups,
                                      const PlanOptions& options);
 
-// By node: the number of its process, as in PlanNode.
+// Returns the number of each node's process, as in PlanNode.
 std::vector<std::size_t> processes_of(const Program& program, const std::vector<bool>& together);
 
-// "512M": bytes, or with K, M, G or T.
+// Formats bytes as "512M": a plain number, or one with K, M, G or T.
 std::string memory_text(std::uint64_t bytes);
 
 }  // namespace lp::internal

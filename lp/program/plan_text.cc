@@ -1,4 +1,4 @@
-// A plan for people and for tools.
+// Formats a plan for people and for tools.
 
 #include <algorithm>
 #include <array>
@@ -28,8 +28,8 @@ std::string hex(std::uint64_t value) {
   return std::string(digits.size() - size, '0').append(digits.data(), size);
 }
 
-// Adds the words to `text`, with line breaks where needed; every line begins with `indent`. A word that is too long for
-// a line is cut.
+// Appends the words to `text`, with line breaks where needed; every line begins with `indent`. A word that is too long
+// for a line is cut.
 void append_words(std::string& text, const std::string& indent, const std::vector<std::string>& words) {
   std::size_t column = 0;
   for (const std::string& word : words) {
@@ -48,7 +48,7 @@ void append_words(std::string& text, const std::string& indent, const std::vecto
   text += '\n';
 }
 
-// A list as words, "a," "b," "c", behind a first one.
+// Returns a list as words, "a," "b," "c", after an optional first word.
 std::vector<std::string> list(const std::string& first, const std::vector<std::string>& items,
                               const char* between = ",") {
   std::vector<std::string> words;

@@ -8,7 +8,7 @@
 
 namespace lp {
 namespace {
-// More is a slip: no host has so many threads or processes.
+// A larger number is a mistake: no host has so many threads or processes.
 constexpr int kMostReplicas = 65'536;
 constexpr std::size_t kMostNodes = 1'000'000;
 }  // namespace
@@ -145,7 +145,7 @@ void Program::colocate_nodes(std::span<const std::string> names) {
   std::size_t process = nodes_[members[0]].process;
   for (const NodeId member : members) process = std::min(process, nodes_[member].process);
   for (const NodeId member : members) {
-    const std::size_t joined = nodes_[member].process;  // with all that it was colocated with before
+    const std::size_t joined = nodes_[member].process;  // with all nodes that it was colocated with before
     for (NodeSpec& node : nodes_) {
       if (node.process == joined) node.process = process;
     }

@@ -1,14 +1,14 @@
 #pragma once
-// A program: named nodes, and the handles that join them. It declares; nothing runs. A program is a pure function of
-// its configuration, because every process of a run builds it again.
+// A program: named nodes, and the handles that connect them. It only declares; nothing runs. A program is a pure
+// function of its configuration, because every process of a run builds it again.
 //
 //   lp::Program p("digits");
 //   auto server = p.add<ParameterServer>({.name = "server"}, config);
 //   p.group<Worker>({.name = "worker", .replicas = 4, .on_failure = lp::restart(3)}, server, lp::index, config);
 //
-// Every argument after the options goes to the node's constructor; what is known only at launch is deferred
+// Every argument after the options goes to the node's constructor. Arguments that are known only at launch are deferred
 // (deferred.h): Handle<S> arrives as Client<S>, GroupHandle<S> as Clients<S>, lp::index as int. The constructor is
-// checked here, at compile time. Owned by whoever builds it; one thread builds, afterwards any may read.
+// checked here, at compile time. Owned by its builder; one thread builds, afterwards any thread may read.
 
 #include <functional>
 #include <map>
@@ -38,10 +38,10 @@ struct GroupSpec {
 struct NodeSpec {
   std::string name{};                // "server", "worker/3"
   std::size_t group = 0;             // position in Program::groups()
-  int index = 0;                     // which replica
+  int index = 0;                     // replica number
   const NodeType* type = nullptr;    // null until the node is defined (see declare)
-  std::vector<std::string> edges{};  // the nodes that it calls, by name, each once, in the order of its arguments
-  std::size_t process = 0;  // nodes of equal number share a process (see colocate); a node's own position otherwise
+  std::vector<std::string> edges{};  // names of the nodes that it calls, each once, in the order of its arguments
+  std::size_t process = 0;  // nodes of equal number share a process (see colocate); by default a node's own position
   std::function<std::unique_ptr<NodeObject>(Context&)> build{};
 };
 
@@ -60,8 +60,8 @@ class Program {
     }
   }
 
-  // Adds options.replicas nodes, of an elastic group the most: name/0, name/1, ... Throws Error for more than 65536,
-  // and when the program would have more than a million.
+  // Adds options.replicas nodes, for an elastic group the maximum: name/0, name/1, ... Throws Error for more than
+  // 65536, and when the program would have more than a million.
   template <class S, class... Args>
   GroupHandle<S> group(GroupOptions options, Args... args) {
     if constexpr (internal::node_is_fine<S, Args...>()) {
@@ -73,7 +73,7 @@ class Program {
   }
 
   // Adds nodes that run a function once: f(context, arguments...) or f(arguments...), where handles arrive as clients.
-  // It may capture configuration, nothing else: every process builds it anew.
+  // The function may capture configuration and nothing else, because every process builds it anew.
   template <class F, class... Args>
   void function(GroupOptions options, F f, Args... args) {
     if constexpr (internal::function_is_fine<F, Args...>()) {
@@ -85,7 +85,7 @@ class Program {
     }
   }
 
-  // For cycles: names a node now, so that others can hold its handle, and says later with `define` what it is.
+  // For cycles: names a node now, so that others can hold its handle. A later `define` completes the node.
   template <class S>
   Handle<S> declare(GroupOptions options) {
     const std::string name = options.name;
@@ -113,7 +113,7 @@ class Program {
     }
   }
 
-  // Puts the nodes of these handles into one process, wherever that is.
+  // Puts the nodes of these handles into one process, wherever that process runs.
   template <class... Handles>
   void colocate(const Handles&... handles) {
     std::vector<std::string> names;
@@ -126,13 +126,13 @@ class Program {
   std::span<const NodeSpec> nodes() const { return nodes_; }
   const GroupSpec& group_of(NodeId node) const { return groups_[nodes_[node].group]; }
 
-  // The position of the node of this name; nothing when there is none.
+  // Returns the position of the node of this name, or nothing.
   std::optional<NodeId> find(std::string_view node) const;
-  // The group of this name, null when there is none. A node that was added alone is one, too.
+  // Returns the group of this name, or null. A node that was added alone is a group, too.
   const GroupSpec* find_group(std::string_view group) const;
 
-  // The handle of a node or of a group that has been added, by its name: "server", "worker/3". Throws Error::failed
-  // when there is none, and when its class neither is S nor has all methods of S.
+  // Returns the handle of a node or of a group that has been added, by its name: "server", "worker/3". Throws
+  // Error::failed when there is none, and when its class neither is S nor has all methods of S.
   template <class S>
   Handle<S> handle(std::string_view node) const {
     check_node(node, internal::interface_of<S>());
@@ -143,22 +143,22 @@ class Program {
     return GroupHandle<S>(std::string(group), check_group(group, internal::interface_of<S>()).size);
   }
 
-  // For messages, after the name of a node or group that is missing: ": 'server' has 2 nodes, from 'server/0' on",
-  // "; did you mean server?", or nothing.
+  // Returns a hint for messages, to be put after the name of a node or group that is missing: ": 'server' has 2 nodes,
+  // from 'server/0' on", "; did you mean server?", or nothing.
   std::string instead_of(std::string_view group) const;
 
-  // What a handle says holds: there is such a node, whose class serves these methods; there is such a group, of this
-  // size. Throws Error::failed with what is wrong.
+  // Verify the claims of a handle: the node exists and its class serves these methods; the group exists and has this
+  // size. Throw Error::failed that names the problem.
   NodeId check_node(std::string_view node, const internal::Interface& service) const;
   const GroupSpec& check_group(std::string_view group, const internal::Interface& service) const;
   const GroupSpec& check_group(std::string_view group, int size) const;
 
-  // Equal for two builds of the same graph: names, options that shape it, edges, and, recursively, every method and
-  // every field of the types that the methods move.
+  // Returns a number that is equal for two builds of the same graph. It covers names, options that shape the graph,
+  // edges, and, recursively, every method and every field of the types that the methods move.
   std::uint64_t fingerprint() const;
 
  private:
-  bool is_single(const GroupSpec& group) const;  // was added alone, so that its node has its name
+  bool is_single(const GroupSpec& group) const;  // whether it was added alone, so that its node has its name
   const GroupSpec& group_named(std::string_view group) const;
   void check_class(const NodeSpec& node, const internal::Interface& service) const;
   void add_group(GroupOptions options, bool single);

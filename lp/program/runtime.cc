@@ -12,7 +12,7 @@
 namespace lp {
 namespace {
 
-constexpr auto kLastWait = std::chrono::seconds(1);  // for threads that do not end, before they are abandoned
+constexpr auto kLastWait = std::chrono::seconds(1);  // waits for threads that do not end, before they are abandoned
 
 // Names of lp's own entries in a checkpoint.
 constexpr const char* kOnceEntry = "lp.once";
@@ -35,7 +35,7 @@ internal::Hub::Options hub_options(const Program& program, const Runtime::Option
   return out;
 }
 
-// A heartbeat in the service's own turn.
+// A heartbeat that runs in the service's own turn.
 class Probe final : public internal::Task {
  public:
   explicit Probe(Function<void()> alive) : alive_(std::move(alive)) {}
@@ -70,7 +70,7 @@ internal::Membership* Runtime::State::membership(const std::string& group, int s
   return &members[static_cast<std::size_t>(&found - program.groups().data())];
 }
 
-// After the peers, so that who hears that a member has come can call it.
+// Runs after the peers are updated, so that a caller that is notified of a new member can call it.
 void Runtime::State::update_members(std::span<const PeerState> news) {
   struct Change {
     std::uint64_t epoch = 0;
@@ -102,7 +102,8 @@ struct Working {
   Context::State& state;
 };
 
-// A save, until it is on disk. One at a time: who saves faster than the disk takes it, or the supervisor, waits.
+// A save, until it is on disk. Saves run one at a time: a node waits if it saves faster than the disk or the supervisor
+// accepts.
 struct Saving {
   explicit Saving(Context::State& state) : working(state) {
     while (state.saving.exchange(true)) state.may_save.wait();
@@ -113,7 +114,7 @@ struct Saving {
   Saving(const Saving&) = delete;
   Saving& operator=(const Saving&) = delete;
   Working working;
-  bool told = false;  // the supervisor, who says when the next may begin
+  bool told = false;  // the supervisor was notified: it decides when the next save may begin
 };
 
 void Context::State::build(const std::filesystem::path& cut) noexcept {
@@ -159,7 +160,7 @@ void Context::State::run() noexcept {
   }
 }
 
-// False when the node has saved this step already: what is on disk may be complete, and stays as it is.
+// Returns false when the node has saved this step already: the file on disk may be complete, and stays as it is.
 bool Context::State::begins_cut(std::uint64_t step) {
   const std::lock_guard lock(mutex);
   if (last_cut.has_value() && step < *last_cut) {
@@ -247,7 +248,7 @@ Runtime::~Runtime() {
   }
   for (const auto& incarnation : state_->incarnations) all_ended = all_ended && !incarnation->abandoned.load();
   if (all_ended) return;
-  // Threads still use what is there.
+  // Threads still use the state: it is kept.
   state_->hub.abandon();
   static_cast<void>(state_.release());
 }
@@ -268,8 +269,8 @@ void Runtime::update(std::span<const PeerState> peers) {
     bool key_in_use = false;
     {
       const std::lock_guard lock(state_->mutex);
-      if (state_->current[news.node] != nullptr) continue;  // it is here
-      state_->hub.admit(news.node, news.incarnation);       // older ones call no more
+      if (state_->current[news.node] != nullptr) continue;  // the node is in this process
+      state_->hub.admit(news.node, news.incarnation);       // older incarnations may not call any more
       old = std::exchange(state_->endpoints[news.node], news.gone ? std::string() : news.endpoint);
       in_use = std::find(state_->endpoints.begin(), state_->endpoints.end(), old) != state_->endpoints.end();
       old_key = std::exchange(state_->keys[news.node], news.key);
@@ -305,7 +306,7 @@ void Runtime::run(NodeId node) {
   if (state == nullptr || !state->spec.type->active || state->core.stopping()) return;
   try {
     state->thread = spawn(state->spec.name, [state] { state->run(); });
-  } catch (const Error& error) {  // no thread left
+  } catch (const Error& error) {  // the system has no thread left
     state->tell([&](Observer& observer) { observer.on_failed(node, state->core.incarnation(), error); });
   }
 }

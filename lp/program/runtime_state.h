@@ -1,6 +1,6 @@
 #pragma once
-// The insides of a Runtime: one Incarnation for every start of a node, which stays until the run ends, because callers
-// may still hold its core; its service goes when the node ends. Internal to lp/program.
+// The state of a Runtime. Every start of a node has an incarnation, which stays until the run ends because callers may
+// still hold its core. The service itself is destroyed when the node ends. Internal to lp/program.
 
 #include <atomic>
 #include <deque>
@@ -26,16 +26,16 @@ struct Runtime::State {
   const Program& program;
   const Options options;
   Observer& observer;
-  std::deque<std::unique_ptr<Context::State>> incarnations;  // every one that was started; the hub's threads use them
+  std::deque<std::unique_ptr<Context::State>> incarnations;  // all that were started; the hub's threads use them
   internal::Hub hub;
   std::mutex mutex;
-  std::vector<Context::State*> current;        // by node; null when none is here
-  std::vector<std::string> endpoints;          // by node, elsewhere
-  std::vector<std::string> keys;               // of those
+  std::vector<Context::State*> current;        // by node; null when the node is not here
+  std::vector<std::string> endpoints;          // by node: endpoints of nodes elsewhere
+  std::vector<std::string> keys;               // by node: public keys of nodes elsewhere
   std::vector<std::unique_ptr<Edge>> outside;  // by node
   std::deque<internal::Membership> members;    // by group
 
-  internal::Membership* membership(const std::string& group, int size);  // null: the size is 0
+  internal::Membership* membership(const std::string& group, int size);  // null if the size is 0
   void update_members(std::span<const PeerState> news);
   void close();
 
@@ -58,10 +58,10 @@ struct Context::State {
   bool begins_cut(std::uint64_t step);
   void save(std::uint64_t step);
   void end_saving() noexcept;
-  void save_at_end(std::uint64_t step);  // of what has the turn
+  void save_at_end(std::uint64_t step);  // called by the holder of the turn
   bool stop_and_wait(Time until);
   template <class F>
-  void tell(F f) {  // the supervisor, unless the node was given up
+  void tell(F f) {  // notifies the supervisor, unless the node was given up
     if (!abandoned.load()) f(runtime.observer);
   }
 
@@ -70,16 +70,16 @@ struct Context::State {
   internal::NodeCore core;
   Context context;
   std::unique_ptr<NodeObject> object;
-  std::vector<std::uint64_t> due;  // steps to save when the turn ends; its holder's
+  std::vector<std::uint64_t> due;  // steps to save when the turn ends; owned by the holder of the turn
   std::mutex mutex;
   std::map<std::string, std::unique_ptr<Edge>> edges;
-  std::optional<std::uint64_t> last_cut;  // of this incarnation, or what it was restored from
+  std::optional<std::uint64_t> last_cut;  // the last step that this incarnation saved or was restored from
   std::atomic<bool> abandoned = false;
-  std::atomic<int> working = 0;      // tasks in the pool that use this: building, and saving
+  std::atomic<int> working = 0;      // tasks of the pool that use this object: building and saving
   Event quiet;                       // working became 0
-  std::atomic<bool> saving = false;  // until the supervisor says that it may save again
+  std::atomic<bool> saving = false;  // true until the supervisor permits the next save
   Event may_save;                    // saving became false
-  Thread thread;                     // of run()
+  Thread thread;                     // runs run()
 };
 
 }  // namespace lp

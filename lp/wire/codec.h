@@ -1,6 +1,6 @@
 #pragma once
-// What to include to send and receive values: Writer, Reader, Sendable and the codecs of the standard types.
-// eigen.h and table.h add Eigen's and FlatBuffers'.
+// The header to include where values are sent and received: it has Writer, Reader, Sendable and the codecs of the
+// standard types. eigen.h and table.h add those of Eigen and FlatBuffers.
 //
 // Numbers, enums and aggregates need nothing. For a class of your own, specialise Codec in namespace lp:
 //
@@ -15,12 +15,13 @@
 //       if (width < 0) in.fail("an Image has a negative width");
 //       return app::Image(width, in.value<lp::Array<float>>());
 //     }
-//     using Parts = lp::TypeList<int, lp::Array<float>>;  // optional: what it sends, for the fingerprint
-//     static std::string shape() { return "Image 2"; }    // optional: instead of the type's name; change it with the
-//     bytes
+//     // Optional: the types that it sends, for the fingerprint.
+//     using Parts = lp::TypeList<int, lp::Array<float>>;
+//     // Optional: replaces the type's name in the fingerprint. Change it when the bytes change.
+//     static std::string shape() { return "Image 2"; }
 //   };
 //
-// encode writes a byte or more (for a class with nothing in it, too), and decode reads exactly what encode wrote.
+// encode writes at least one byte (for an empty class, too), and decode reads exactly the bytes that encode wrote.
 
 #include "lp/wire/codec_std.h"
 #include "lp/wire/dispatch.h"

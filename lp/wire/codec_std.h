@@ -30,13 +30,13 @@ struct Codec<std::string> {
 
 namespace internal {
 
-// Which items an array on the wire can have: plain ones, and bool, whose bytes are looked at.
+// The items that an array on the wire can have: plain ones, and bool, whose bytes are checked.
 template <class T>
 concept WireItem = Plain<T> || std::is_same_v<T, bool>;
 
 void check_bools(const Reader& reader, std::span<const std::byte> bytes);
 
-// The items of an array in `bytes`, which may lie at any address.
+// Copies the items of an array from `bytes`, which may lie at any address.
 template <class Container>
 Container copy_items(std::span<const std::byte> bytes) {
   using T = typename Container::value_type;
@@ -49,7 +49,7 @@ Container copy_items(std::span<const std::byte> bytes) {
   return items;
 }
 
-// A sequence, set or map: count, then the items.
+// Writes a sequence, set or map: the count, then the items.
 template <class Container>
 void encode_items(Writer& writer, const Container& items) {
   writer.count(items.size());
@@ -96,7 +96,7 @@ struct Codec<std::vector<T, Allocator>> {
     } else {
       const std::size_t count = reader.count();
       Vector items;
-      items.reserve(std::min(count, reader.left() / sizeof(T) + 1));  // no more memory than the message has bytes
+      items.reserve(std::min(count, reader.left() / sizeof(T) + 1));  // takes no more memory than the message has bytes
       for (std::size_t i = 0; i < count; ++i) items.push_back(internal::decode<T>(reader));
       return items;
     }
@@ -152,7 +152,7 @@ struct Codec<std::optional<T>> {
   static std::string shape() { return "optional"; }
 };
 
-// The owned value or nothing, as for std::optional: for types that contain themselves.
+// Sends the owned value or nothing, as for std::optional. Serves types that contain themselves.
 template <class T>
   requires(!std::is_polymorphic_v<T> && !std::is_array_v<T>)
 struct Codec<std::unique_ptr<T>> {
@@ -210,7 +210,7 @@ struct Codec<std::variant<T...>> {
 
 template <class A, class B>
 struct Codec<std::pair<A, B>> {
-  using First = std::remove_const_t<A>;  // as a map has it
+  using First = std::remove_const_t<A>;  // a map's item has a const key
   static void encode(Writer& writer, const std::pair<A, B>& value) {
     internal::encode<First>(writer, value.first);
     internal::encode(writer, value.second);
@@ -241,8 +241,8 @@ struct Codec<std::tuple<T...>> {
 
 namespace internal {
 
-// Told by their members, so that nobody pays for headers that he does not use: sets and maps of the standard library,
-// ordered and hashed, ...
+// The types below are recognized by their members, so that nobody pays for headers that he does not use. Sets and maps
+// of the standard library, ordered and hashed.
 template <class T>
 concept SetOrMap = requires(T& container, typename T::value_type value) {
   typename T::key_type;
@@ -251,13 +251,13 @@ concept SetOrMap = requires(T& container, typename T::value_type value) {
   container.size();
 };
 
-// ... with keys that differ, ...
+// Sets and maps whose keys differ.
 template <class T>
 concept UniqueKeys = SetOrMap<T> && requires(T& container, typename T::value_type value) {
   container.insert(std::move(value)).second;
 };
 
-// ... std::deque and std::list, ...
+// std::deque and std::list.
 template <class T>
 concept Sequence = requires(T& container, typename T::value_type value) {
   typename T::allocator_type;
@@ -266,14 +266,14 @@ concept Sequence = requires(T& container, typename T::value_type value) {
   container.size();
 };
 
-// ... std::filesystem::path, ...
+// std::filesystem::path.
 template <class T>
 concept StdPath = requires(const T& path) {
   { path.native() } -> std::same_as<const std::string&>;
   path.lexically_normal();
 };
 
-// ... and std::chrono::duration.
+// std::chrono::duration.
 template <class T>
 concept StdDuration = requires(const T& duration) {
   typename T::period;

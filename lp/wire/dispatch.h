@@ -1,5 +1,5 @@
 #pragma once
-// How a value of any Sendable type is written and read: by its kind, its Codec or its fields. Included by codec.h.
+// Writes and reads a value of any Sendable type: by its kind, its Codec or its fields. Included by codec.h.
 
 #include <type_traits>
 
@@ -21,7 +21,8 @@ void encode(Writer& writer, const T& value) {
   } else if constexpr (std::is_enum_v<T>) {
     writer.number(static_cast<std::underlying_type_t<T>>(value));
   } else if constexpr (field_count<T> == 0) {
-    writer.number(std::uint8_t{0});  // every value takes a byte or more, so that counts are bounded by bytes
+    // Every value takes at least one byte, so that the number of bytes bounds every count.
+    writer.number(std::uint8_t{0});
   } else {
     const Writer::Nested nested(writer);
     apply_fields(value, [&writer](const auto&... field) { (encode(writer, field), ...); });
@@ -33,7 +34,7 @@ T decode(Reader& reader);
 
 template <class T, class... F>
 T decode_fields(Reader& reader, TypeList<F...>) {
-  return T{decode<F>(reader)...};  // braces: in order
+  return T{decode<F>(reader)...};  // braces decode the fields in order
 }
 
 template <class T>

@@ -1,6 +1,6 @@
 #pragma once
-// The codecs of Eigen's matrices, vectors and arrays, dense and sparse: include it where they are sent. Pure: any
-// thread.
+// The codecs of Eigen's matrices, vectors and arrays, dense and sparse. Include this header where they are sent. Pure:
+// any thread.
 
 #include <algorithm>
 #include <cstdint>
@@ -16,7 +16,7 @@
 namespace lp {
 namespace internal {
 
-// The rows or columns that a message announces; `fixed` and `most` are the type's own, or Eigen::Dynamic.
+// Reads the rows or columns that a message announces. `fixed` and `most` are the type's own, or Eigen::Dynamic.
 inline Eigen::Index read_extent(Reader& reader, Eigen::Index fixed, Eigen::Index most) {
   const auto extent = reader.number<std::int64_t>();
   if (extent < 0) reader.fail("a matrix has a negative size");
@@ -27,7 +27,7 @@ inline Eigen::Index read_extent(Reader& reader, Eigen::Index fixed, Eigen::Index
 
 inline std::string extent_text(Eigen::Index fixed) { return fixed == Eigen::Dynamic ? "n" : std::to_string(fixed); }
 
-// rows, columns, and the coefficients as an array in the type's own storage order.
+// The format has rows, columns, and the coefficients as an array in the type's own storage order.
 template <class Matrix>
 struct DenseCodec {
   using Scalar = typename Matrix::Scalar;
@@ -71,8 +71,8 @@ struct Codec<Eigen::Array<Scalar, Rows, Cols, Options, MaxRows, MaxCols>>
     : internal::DenseCodec<Eigen::Array<Scalar, Rows, Cols, Options, MaxRows, MaxCols>> {
 };
 
-// Compressed storage: rows, columns, number of coefficients, where each column (by rows: row) starts, the row (column)
-// of each coefficient, rising within its column, and the coefficients.
+// The format is compressed storage: rows, columns, number of coefficients, the start of each column, the row of each
+// coefficient, and the coefficients. Rows rise within a column. A matrix stored by rows exchanges rows and columns.
 template <class Scalar, int Options, class StorageIndex>
   requires internal::Plain<Scalar>
 struct Codec<Eigen::SparseMatrix<Scalar, Options, StorageIndex>> {

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::uint16_t kMagic = 0x706c;
 constexpr std::uint8_t kVersion = 1;
-constexpr std::size_t kLargestTable = 1 << 20;  // bytes of a hello, a refusal or an error
-constexpr std::size_t kLongestText = 64 << 10;  // an error's text is cut there
+constexpr std::size_t kLargestTable = 1 << 20;  // largest size in bytes of a hello, a refusal or an error
+constexpr std::size_t kLongestText = 64 << 10;  // a longer text of an error is cut off
 
 [[noreturn]] void malformed(const std::string& what) { throw Error(ErrorKind::failed, "malformed message: " + what); }
 
@@ -26,7 +26,7 @@ fb::Prefix prefix(PacketKind kind, std::size_t arrays, std::size_t path = 0) {
           0};
 }
 
-// Messages come at any address, so a head is copied out.
+// Copies a head out, because messages come at any address.
 template <class Head>
 Head read_head(const Frames& frames) {
   if (frames.body.size() < sizeof(Head)) malformed("it is shorter than its head");
@@ -35,7 +35,7 @@ Head read_head(const Frames& frames) {
   return head;
 }
 
-// A table behind a prefix, verified, at an aligned address.
+// A verified table behind a prefix, copied to an aligned address.
 template <class Table>
 class TableIn {
  public:

@@ -1,6 +1,6 @@
 #pragma once
 // The heads of messages between processes (envelope.fbs has their layout). Everything that is read here comes from
-// outside: what is malformed throws Error(failed). Pure functions; any thread.
+// outside: a malformed message throws Error(failed). Pure functions; any thread.
 
 #include <cstdint>
 #include <limits>
@@ -49,7 +49,7 @@ struct ReplyHead {
   std::uint64_t amount = 0;
 };
 
-// May a call of so many bytes come?
+// Asks whether a call of this many bytes may come.
 struct AskHead {
   std::uint64_t call = 0;
   std::uint64_t bytes = 0;
@@ -80,7 +80,7 @@ struct Hello {
   std::uint64_t fingerprint = 0;
 };
 
-// Blank bytes that a body needs in front.
+// The number of blank bytes that a body needs in front.
 std::size_t call_front(std::size_t path_length);
 std::size_t reply_front();
 
@@ -96,9 +96,9 @@ Frames signal_packet(PacketKind kind, const ReplyHead& head);  // cancel, credit
 Frames standings_packet(std::uint64_t call, const Standings& all);
 Frames ask_packet(const AskHead& head);
 
-// Checks the prefix, and that as many frames came as it says.
+// Checks the prefix, and that its number of frames came.
 PacketKind read_kind(const Frames& frames);
-// `path` gets the callers; returns where the arguments begin. A path longer than `path` is refused.
+// Fills `path` with the callers and returns the offset of the arguments. A path longer than `path` is refused.
 std::size_t read_call(const Frames& frames, CallHead& head, std::span<std::uint32_t> path, std::size_t& path_length);
 std::size_t read_reply(const Frames& frames, ReplyHead& head);
 AskHead read_ask(const Frames& frames);

@@ -1,5 +1,5 @@
 #pragma once
-// The bytes of one message: a value, owned by whoever holds it.
+// The bytes of one message. A value, owned by its holder.
 
 #include <cstddef>
 #include <vector>
@@ -8,21 +8,20 @@
 
 namespace lp {
 
-// Big arrays are frames of their own, so that no path copies them into the body: the first so many of at least so many
-// bytes. Writer and Reader count alike.
+// Big arrays are frames of their own, so that no path copies them into the body. These are the first kMaxArrayFrames
+// arrays of at least kArrayFrameBytes. Writer and Reader count alike.
 inline constexpr std::size_t kArrayFrameBytes = 4096;
 inline constexpr std::size_t kMaxArrayFrames = 256;
 inline bool is_frame(std::size_t array_bytes, std::size_t frames_before) {
   return array_bytes >= kArrayFrameBytes && frames_before < kMaxArrayFrames;
 }
 
-// How deep values may lie in one another (a list in a map in a struct is three deep), so that no message overflows a
-// stack.
+// The largest depth of nested values (a list in a map in a struct is three deep), so that no message overflows a stack.
 inline constexpr int kMaxNesting = 200;
 
 struct Frames {
   Buffer body{};
-  std::vector<Buffer> arrays{};  // in the order in which the body speaks of them
+  std::vector<Buffer> arrays{};  // in the order in which the body refers to them
 
   std::size_t size() const {
     std::size_t size = body.size();

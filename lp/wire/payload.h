@@ -1,6 +1,7 @@
 #pragma once
-// How many bytes a value has, without writing it: what its arrays, texts and lists take, roughly. For the bounds of
-// what may wait. A class with a Codec of its own counts as its size, with what it shows through data() and size().
+// Estimates a value's bytes without writing it: roughly the bytes of its arrays, texts and lists. This serves the
+// bounds on waiting calls. A class with a Codec of its own counts as its size, with the contents that data() and size()
+// show.
 
 #include <cstddef>
 #include <tuple>

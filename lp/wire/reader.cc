@@ -7,7 +7,7 @@
 namespace lp {
 namespace {
 
-// Of count items; what does not fit into memory becomes more than any message has.
+// Returns the bytes of `count` items. A product that does not fit into memory becomes SIZE_MAX, which no message has.
 std::size_t byte_size(std::uint64_t count, std::size_t item_size) {
   std::size_t size = 0;
   return __builtin_mul_overflow(count, item_size, &size) ? SIZE_MAX : size;

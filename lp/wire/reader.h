@@ -1,7 +1,7 @@
 #pragma once
-// Bytes to values (README.md has the format). Nothing in a message is trusted: every length is held against the bytes
-// that are really there before memory is taken, and whatever is malformed throws Error(failed) with what, where and in
-// which type. A Reader reads one message, which must outlive it; one thread uses it at a time.
+// Reads values from bytes (README.md has the format). Nothing in a message is trusted: every length is compared with
+// the bytes that are really there before memory is taken. A malformed message throws Error(failed) with the problem,
+// the place and the type. A Reader reads one message, which must outlive it; one thread uses it at a time.
 
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +28,7 @@ class Reader {
   // Throws if bytes or arrays are left over.
   void finish() const;
 
-  // What codecs are made of.
+  // Codecs consist of the functions from here on.
   template <class T>
   T number() {
     static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>, "lp: read a number, or a boolean()");
@@ -41,7 +41,7 @@ class Reader {
     if (byte > 1) fail("a bool is neither 0 nor 1");
     return byte == 1;
   }
-  // How many values follow, each of which takes a byte or more: never more than there are bytes.
+  // Reads how many values follow, each of at least one byte. The result never exceeds the bytes that are left.
   std::size_t count() {
     const auto count = number<std::uint64_t>();
     if (count > left()) fail("more values are announced than there are bytes");
@@ -53,18 +53,18 @@ class Reader {
     at_ += size;
     return bytes;
   }
-  // The bytes of an array of `count` items: in the body, or a frame. At any address.
+  // Reads the bytes of an array of `count` items, from the body or from a frame. They may lie at any address.
   std::span<const std::byte> array(std::uint64_t count, std::size_t item_size);
-  // The same to keep: the frame itself when it is aligned, else a copy that is.
+  // Like array(), for keeping: returns the frame itself if it is aligned, otherwise an aligned copy.
   Buffer shared_array(std::uint64_t count, std::size_t item_size, std::size_t alignment);
   std::size_t left() const { return body_.size() - at_; }
 
   [[noreturn]] void fail(std::string_view what) const;
 
-  // One nested value, named in errors; refuses the one that lies too deep.
+  // One nested value, which errors name. A value that lies too deep is refused.
   class Nested {
    public:
-    using TypeName = std::string_view();  // internal::pretty_type<T>: spelled out only when it is needed
+    using TypeName = std::string_view();  // internal::pretty_type<T>, which is called only when the name is needed
 
     Nested(Reader& reader, TypeName* type) : reader_(reader), outer_(reader.innermost_), type_(type) {
       reader.innermost_ = this;

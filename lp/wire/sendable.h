@@ -1,5 +1,5 @@
 #pragma once
-// What can travel: decided while compiling. Include codec.h, which also knows the standard types.
+// The types that can travel, decided at compile time. Include codec.h, which also knows the standard types.
 
 #include <array>
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace lp {
 
-// How values of T become bytes and back; codec.h says how to write one for a class of your own.
+// Turns values of T into bytes and back. codec.h explains how to write one for a class of your own.
 template <class T>
 struct Codec;
 
@@ -29,8 +29,8 @@ concept FixedEnum = std::is_enum_v<E> && requires {
   E{std::underlying_type_t<E>{}};
 };
 
-// The size of a T that consists of numbers and nothing else, and means the same after memcpy: no pointer, no padding,
-// no bool (not every byte is one). 0 for every other type.
+// Returns the size of a T that consists of numbers alone and means the same after memcpy: it has no pointer, no
+// padding, and no bool (not every byte is a bool). Returns 0 for every other type.
 template <class T>
 constexpr std::size_t plain_size();
 
@@ -69,7 +69,7 @@ template <class T>
 concept Plain = plain_size<T>()
 > 0;
 
-// `Open` are the classes around T, so that one that contains itself ends.
+// Whether T can travel. `Open` are the classes around T, so that the check of a class that contains itself ends.
 template <class T, class... Open>
 constexpr bool sendable();
 
@@ -101,7 +101,7 @@ constexpr bool sendable() {
 template <class...>
 inline constexpr bool kAlwaysFalse = false;
 
-// Prints one sentence about what is wrong in T; the compiler adds which types it lies in.
+// Prints one sentence about the problem of T. The compiler adds the types in which it lies.
 template <class T, class... Open>
 constexpr void explain();
 
@@ -131,7 +131,7 @@ constexpr void explain() {
   } else if constexpr (Reflectable<T>) {
     explain_parts<T, Open...>(FieldTypes<T>{});
   } else if constexpr (Aggregate<T>) {
-    static_cast<void>(field_count<T>);  // says why
+    static_cast<void>(field_count<T>);  // prints the reason
   } else {
     static_assert(kAlwaysFalse<T>,
                   "lp: this type cannot be sent: it is neither an aggregate of things that can, nor has it an "
@@ -142,12 +142,13 @@ constexpr void explain() {
 
 }  // namespace internal
 
-// Numbers, enums with a fixed underlying type, aggregates of Sendable fields, and what has a Codec. Not: pointers,
-// references, views, C arrays, functions, mutexes, long double.
+// Numbers, enums with a fixed underlying type, aggregates of Sendable fields, and types with a Codec. Pointers,
+// references, views, C arrays, functions, mutexes and long double are not Sendable.
 template <class T>
 concept Sendable = internal::sendable<T>();
 
-// For a static_assert that says why: true if T is Sendable, else it does not compile and prints a sentence.
+// For a static_assert that gives the reason: returns true if T is Sendable, otherwise it does not compile and prints a
+// sentence.
 template <class T>
 constexpr bool check_sendable() {
   internal::explain<T>();

@@ -1,6 +1,7 @@
 #pragma once
-// What a type looks like on the wire, so that two programs can tell before they talk whether they mean the same: kinds,
-// names and types of fields, all the way down. Not for storing: names are spelled as the compiler spells them.
+// Describes how a type looks on the wire, so that two programs can find out before a call whether they mean the same:
+// kinds, names and types of fields, all the way down. Do not store descriptions: names are spelled as the compiler
+// spells them.
 //
 // Called when a program starts, from any thread.
 
@@ -19,7 +20,7 @@ namespace lp {
 namespace internal {
 
 template <class T>
-inline constexpr char kTypeId = 0;  // its address tells types apart
+inline constexpr char kTypeId = 0;  // its address identifies the type
 
 // Writes the description of a type.
 class Describer {
@@ -61,7 +62,8 @@ class Describer {
     [[maybe_unused]] bool first = true;
     ((first ? void(first = false) : void(text_ += ','), type<Part>()), ...);
   }
-  // The first time with its fields, from then on by its name: so it ends for a type that contains itself.
+  // Describes an aggregate with its fields the first time, and by its name from then on. So the description of a type
+  // that contains itself ends.
   template <class T>
   void aggregate() {
     name("", pretty_type<T>());
@@ -83,7 +85,7 @@ class Describer {
 
   void number(bool boolean, bool floating, bool is_signed, std::size_t size);
   void name(std::string_view kind, std::string_view pretty);
-  bool open(const void* type);  // false: it is known
+  bool open(const void* type);  // returns false if the type is known already
   void close(const void* type);
 
   std::string text_;
@@ -92,7 +94,7 @@ class Describer {
 
 }  // namespace internal
 
-// "app::Step{seed:u64,values:array<f32>}".
+// Returns "app::Step{seed:u64,values:array<f32>}".
 template <Sendable T>
 std::string describe() {
   internal::Describer describer;
@@ -100,7 +102,7 @@ std::string describe() {
   return describer.take();
 }
 
-// Differs for two types (or two builds of one) whose bytes or whose fields' names differ.
+// Returns a number that differs for two types (or two builds of one) whose bytes or whose fields' names differ.
 template <Sendable T>
 std::uint64_t shape_of() {
   return fnv1a(describe<T>());

@@ -5,7 +5,7 @@
 namespace lp::internal {
 namespace {
 
-constexpr std::size_t kAlignment = 16;  // the verifier of FlatBuffers 2 accepts odd addresses: we do not
+constexpr std::size_t kAlignment = 16;  // the verifier of FlatBuffers 2 accepts odd addresses; lp does not
 constexpr flatbuffers::uoffset_t kMaxDepth = 64;
 constexpr flatbuffers::uoffset_t kMaxTables = 1'000'000;
 

@@ -1,6 +1,6 @@
 #pragma once
-// A user's FlatBuffers table as a value: include it, with what flatc made, where tables are sent. Copies share the
-// bytes; any thread may read.
+// A user's FlatBuffers table as a value. Include this header, with the output of flatc, where tables are sent. Copies
+// share the bytes; any thread may read.
 
 #include <cstddef>
 #include <cstdint>
@@ -17,10 +17,10 @@ class Verifier;
 namespace lp {
 namespace internal {
 
-// The root table of a finished FlatBuffer.
+// Returns the root table of a finished FlatBuffer.
 const void* table_root(const Buffer& buffer);
 
-// Reads the bytes of a table, verified before anybody looks at them: depth, number of tables, every offset.
+// Reads the bytes of a table and verifies them before anybody uses them: depth, number of tables, every offset.
 using VerifyTable = bool(const void* table, flatbuffers::Verifier& verifier);
 Buffer read_table(Reader& reader, VerifyTable* verify);
 
@@ -32,7 +32,7 @@ template <class T>
 class Table {
  public:
   Table() = default;
-  // The bytes of a flatbuffers::FlatBufferBuilder on which Finish was called: copied.
+  // Copies the bytes of a flatbuffers::FlatBufferBuilder on which Finish was called.
   template <class Builder>
     requires requires(const Builder& builder) { builder.GetBufferPointer(), builder.GetSize(); }
   explicit Table(const Builder& finished)

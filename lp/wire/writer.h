@@ -1,5 +1,5 @@
 #pragma once
-// Values to bytes (README.md has the format). A Writer makes one message; one thread uses it at a time.
+// Writes values as bytes (README.md has the format). A Writer makes one message; one thread uses it at a time.
 
 #include <bit>
 #include <cstddef>
@@ -22,14 +22,15 @@ class Writer {
   // The first `front` bytes of the body are zeros, left for a head that is written later.
   explicit Writer(std::size_t front = 0);
 
-  // Throws Error(failed) for a value that no Reader would take: nested deeper than kMaxNesting, a valueless variant.
+  // Throws Error(failed) for a value that no Reader would accept: one nested deeper than kMaxNesting, or a valueless
+  // variant.
   template <Sendable T>
   void value(const T& value);
 
-  // What was written; the Writer is spent.
+  // Returns the written message. The Writer is spent.
   Frames take();
 
-  // What codecs are made of.
+  // Codecs consist of the functions from here on.
   template <class T>
   void number(T value) {
     std::memcpy(room(sizeof value), &value, sizeof value);
@@ -38,14 +39,14 @@ class Writer {
   void bytes(const void* data, std::size_t size) {
     if (size > 0) std::memcpy(room(size), data, size);
   }
-  // The bytes of an array whose count was written: in the body, or a frame if it is_frame().
+  // Writes the bytes of an array whose count was written: into the body, or as a frame if is_frame().
   void array(const void* data, std::size_t size);
   void array(const Buffer& buffer);  // the frame shares the buffer
   // Every array frame that follows keeps `owner` alive.
   void keep(std::shared_ptr<const void> owner) { owner_ = std::move(owner); }
   std::size_t written() const { return static_cast<std::size_t>(at_ - body_.data()); }
 
-  // One nested value; refuses the one that lies too deep.
+  // One nested value. A value that lies too deep is refused.
   class Nested {
    public:
     explicit Nested(Writer& writer) : writer_(writer) {
@@ -70,8 +71,8 @@ class Writer {
   void grow(std::size_t size);
 
   Buffer body_;
-  std::byte* at_ = nullptr;   // where the next byte goes
-  std::byte* end_ = nullptr;  // of the room in body_
+  std::byte* at_ = nullptr;   // position of the next byte
+  std::byte* end_ = nullptr;  // end of the room in body_
   std::vector<Buffer> arrays_;
   std::shared_ptr<const void> owner_;
   int depth_ = 0;

@@ -19,20 +19,20 @@ namespace lp {
 namespace {
 
 constexpr std::uint32_t kDirectRanks = 16;
-constexpr std::size_t kRingBytes = 64 << 10;      // more than 16 ranks: from here on, ring
-constexpr std::size_t kOneSliceBytes = 16 << 10;  // direct: below, one rank sums all
-constexpr std::size_t kExchangeBytes = 2 << 20;   // direct: below, two ranks send each other everything
-// Direct: so much is summed at a time, that what one rank has written another finds in the processor's cache.
+constexpr std::size_t kRingBytes = 64 << 10;      // with more than 16 ranks: ring from this size on
+constexpr std::size_t kOneSliceBytes = 16 << 10;  // direct: below this size one rank sums all
+constexpr std::size_t kExchangeBytes = 2 << 20;   // direct: below this size two ranks send each other everything
+// Direct sums pieces of this size: a rank then finds values that another has written in the processor's cache.
 constexpr std::size_t kPieceBytes = std::size_t{1} << 20;
-constexpr std::size_t kBlock = 1024;  // values: of a sum, they stay in the processor's first cache
+constexpr std::size_t kBlock = 1024;  // values that are summed at a time: they stay in the processor's first cache
 
-// Who has waited for so long looks whether all others live; the next time after twice as long.
+// A rank that has waited for this long checks whether all others live. Each next wait is twice as long.
 constexpr Duration kFirstPatience = std::chrono::milliseconds(100);
 constexpr Duration kMostPatience = std::chrono::seconds(2);
 constexpr Duration kStep = std::chrono::milliseconds(CollectiveMember::kStepMilliseconds);
 constexpr Duration kToAnswer = std::chrono::seconds(1);  // for a member that lives and is not being restarted
 
-// Element by element, from the first array to the last; all are of one size.
+// Adds element by element, from the first array to the last; all have one size.
 Array<float> sum_in_order(std::span<const Array<float>> arrays) {
   auto sum = Array<float>::uninitialized(arrays[0].size());
   const std::span<float> total = sum.edit();
@@ -72,7 +72,7 @@ void reduce_into(std::span<T> to, std::span<const T> from, Reduction reduction) 
     const T a = to[i];
     const T b = from[i];
     if (reduction != Reduction::sum) {
-      if (b != b || (reduction == Reduction::max ? a < b : b < a)) to[i] = b;  // a NaN, once there, stays
+      if (b != b || (reduction == Reduction::max ? a < b : b < a)) to[i] = b;  // once a NaN, always a NaN
     } else if constexpr (std::is_integral_v<T>) {
       using Unsigned = std::make_unsigned_t<T>;
       to[i] = static_cast<T>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
@@ -82,12 +82,12 @@ void reduce_into(std::span<T> to, std::span<const T> from, Reduction reduction) 
   }
 }
 
-// Values of another type travel as the floats that their bytes are.
+// Values of another type travel as floats with the same bytes.
 template <class T>
 Array<float> as_floats(const Array<T>& values) {
   return Array<float>(values.buffer());
 }
-// Copies them, for they may lie where a T may not.
+// Copies the values, because the bytes may not be aligned for a T.
 template <class T>
 std::vector<T> from_floats(const Array<float>& floats) {
   std::vector<T> values(floats.size() * sizeof(float) / sizeof(T));
@@ -97,7 +97,8 @@ std::vector<T> from_floats(const Array<float>& floats) {
 
 }  // namespace
 
-// Tensors as one sequence of values, which is read from its beginning to its end, and written behind that.
+// Tensors as one sequence of values. A read position goes from its beginning to its end, and a write position follows
+// it.
 class Collective::Tensors {
  public:
   explicit Tensors(std::span<const std::span<float>> tensors, std::span<const Array<float>> arrays = {})
@@ -108,10 +109,10 @@ class Collective::Tensors {
     }
   }
 
-  std::size_t left() const { return left_; }      // to be read
-  std::uint64_t sizes() const { return sizes_; }  // a hash of them
-  // The next so many values, where they lie if that is in one array. Nobody may read them any more when they are
-  // written.
+  std::size_t left() const { return left_; }      // values not read yet
+  std::uint64_t sizes() const { return sizes_; }  // a hash of the sizes
+  // The next `count` values, without a copy if they lie in one array. Nobody may still read them when they are
+  // overwritten.
   Array<float> share(std::size_t count) {
     if (arrays_.empty() || arrays_[read_.tensor].size() - read_.offset < count) return read(count);
     Array<float> out = slice_of(arrays_[read_.tensor], {.begin = read_.offset, .size = count});
@@ -119,7 +120,7 @@ class Collective::Tensors {
     left_ -= count;
     return out;
   }
-  // A copy of them, in memory that can be shared.
+  // A copy of the next `count` values, in memory that can be shared.
   Array<float> read(std::size_t count) {
     auto out = Array<float>::uninitialized(count);
     float* to = out.edit().data();
@@ -134,7 +135,7 @@ class Collective::Tensors {
       from += to.size();
     });
   }
-  // The same, for values that are added to those there.
+  // Like write(), but adds the values to those that are there.
   void add(const Array<float>& values) {
     const float* from = values.data();
     written_.move(tensors_, values.size(), [&from](std::span<float> to) {
@@ -148,7 +149,7 @@ class Collective::Tensors {
     std::size_t tensor = 0;
     std::size_t offset = 0;
 
-    // Calls f for the pieces of tensors that the next `count` values are.
+    // Calls f for each piece of a tensor among the next `count` values.
     template <class F>
     void move(std::span<const std::span<float>> tensors, std::size_t count, F f) {
       while (count > 0) {
@@ -165,7 +166,7 @@ class Collective::Tensors {
   };
 
   std::span<const std::span<float>> tensors_;
-  std::span<const Array<float>> arrays_;  // the same; empty: they are in memory that cannot be shared
+  std::span<const Array<float>> arrays_;  // the same; empty: the tensors are in memory that cannot be shared
   std::size_t left_ = 0;
   std::uint64_t sizes_ = 0;
   Place read_{};
@@ -186,13 +187,13 @@ Collective::~Collective() {
   try {
     own().within(kToAnswer).call<&CollectiveMember::end>(session_.number);
   } catch (const Error&) {
-    // The member is gone, and with it what the others could read.
+    // The member is gone, and so are the parts that others could read.
   }
 }
 
 const Session& Collective::join(std::uint64_t progress) {
   const Presence here = own().call<&CollectiveMember::presence>();
-  // Also one of a worker before this one, if that did not end it.
+  // It may also be a session of an earlier incarnation of the worker, which did not end it.
   if (here.entered > here.ended) own().call<&CollectiveMember::leave>(here.entered, failure_);
   const Joining joining{.member = index_, .incarnation = here.incarnation, .last = here.entered, .progress = progress};
   std::uint32_t first = 0;
@@ -238,7 +239,7 @@ void Collective::leave(const std::string& reason) {
   own().within(kToAnswer).call<&CollectiveMember::leave>(session_.number, reason);
 }
 
-// Who will not come back, and who has finished.
+// Finds the members that will not come back, and one that has finished.
 Collective::Found Collective::look_around() const {
   Found found;
   std::vector<Future<Presence>> answers = members_.async<&CollectiveMember::presence>();
@@ -259,7 +260,7 @@ Collective::Found Collective::look_around() const {
   return found;
 }
 
-// Throws what is wrong with the first that is not in the session any more.
+// Throws the error of the first member that is no longer in the session.
 void Collective::check_members() const {
   std::vector<Future<Presence>> answers;
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) answers.push_back(at(rank).async<&CollectiveMember::presence>());
@@ -328,7 +329,7 @@ std::string Collective::name(std::uint32_t rank) const {
   return "rank " + std::to_string(rank) + ", member " + std::to_string(session_.members[rank]) + " of the collective,";
 }
 
-// Over all ranks, in their order; `own` are this rank's values.
+// Sums over all ranks, in their order; `own` are this rank's values.
 Array<float> Collective::sum_of_all(const Operation& operation, const Array<float>& own) {
   std::vector<Array<float>> given;
   for (std::uint32_t rank = 0; rank < ranks_; ++rank) {
@@ -414,7 +415,7 @@ template void Collective::allreduce(std::span<double>, Reduction);
 template void Collective::allreduce(std::span<std::int32_t>, Reduction);
 template void Collective::allreduce(std::span<std::int64_t>, Reduction);
 
-// Two pieces are on their way: one is added while the other rank writes the next.
+// Two pieces are under way: one is added while the other rank writes the next.
 void Collective::exchange(Tensors& tensors, std::size_t piece) {
   const std::uint32_t other = 1 - rank_;
   std::optional<Operation> before;
@@ -436,12 +437,12 @@ void Collective::exchange(Tensors& tensors, std::size_t piece) {
 struct Collective::Piece {
   Operation operation{};
   Array<float> values{};
-  Array<float> sum{};  // of the slice that this rank sums
+  Array<float> sum{};  // the sum of this rank's slice
 };
 
-// Three pieces are on their way: the slices of one are sent, those of the one before are summed, the sums of the one
-// before that are collected. So all ranks receive in the order in which the others send. Whose sum has come has read
-// what it summed, and so that can be written.
+// Three pieces are under way: the slices of one are sent, the slices of the one before are summed, and the sums of the
+// one before that are collected. So all ranks receive in the order in which the others send. A rank whose sum has
+// arrived has read its inputs, so they can be overwritten.
 void Collective::direct(Tensors& tensors, std::size_t piece) {
   std::optional<Piece> given;
   std::optional<Piece> summed;
@@ -519,11 +520,11 @@ void Collective::halving(Array<float> values, Tensors& to) {
   }
   const bool has_guest = rank_ + power < ranks_;
   if (has_guest) values = sum_of(values, take(rank_ + power, operation.size));
-  const auto slices = [&](std::uint32_t first, std::uint32_t count) {  // values in so many slices
+  const auto slices = [&](std::uint32_t first, std::uint32_t count) {  // the number of values in `count` slices
     return operation.size * (first + count) / power - operation.size * first / power;
   };
   for (std::uint32_t half = power / 2; half > 0; half /= 2) {
-    const std::uint32_t first = rank_ & ~(2 * half - 1);  // whose slice `values` begin with
+    const std::uint32_t first = rank_ & ~(2 * half - 1);  // the slice with which `values` begin
     const Array<float> low = slice_of(values, {.begin = 0, .size = slices(first, half)});
     const Array<float> high = slice_of(values, {.begin = low.size(), .size = slices(first + half, half)});
     const bool upper = (rank_ & half) != 0;
@@ -574,7 +575,7 @@ Array<float> Collective::broadcast(Array<float> values, std::uint32_t root) {
   } else {
     values = receive(root, operation);
   }
-  if (++broadcasts_ % kStreamWindow == 0) barrier();  // or a root could be any number of them ahead
+  if (++broadcasts_ % kStreamWindow == 0) barrier();  // else a root could be any number of broadcasts ahead
   return values;
 }
 

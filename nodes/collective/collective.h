@@ -1,7 +1,7 @@
 #pragma once
-// Collective operations among workers, as MPI and Horovod have them: allreduce, reduce-scatter, all-gather, broadcast,
-// barrier. All members call the same operations in the same order; a call returns when its part is done. All ranks get
-// the same bits, but for which NaN a NaN is.
+// Collective operations among workers, as in MPI and Horovod: allreduce, reduce-scatter, all-gather, broadcast,
+// barrier. All members call the same operations in the same order; a call returns when this member's part is done. All
+// ranks get the same bits, except that the bits of a NaN may differ.
 //
 //   auto members = program.group<lp::CollectiveMember>({.name = "collective", .replicas = n}, lp::context);
 //   auto workers = program.group<Worker>({.name = "worker", .replicas = n}, members, lp::index);
@@ -12,8 +12,8 @@
 //   all.allreduce(gradient);                         // a std::vector<float>: sums
 //   all.allreduce(losses, lp::Reduction::max);       // a std::vector<double>
 //
-// When a member dies, the calls of all others fail with Error::disconnected, which names it. Then all join() again: who
-// is restarted comes back, and who is not is no longer waited for.
+// When a member dies, the calls of all others fail with Error::disconnected, which names it. Then all join() again. A
+// restarted member takes part again; one that will not be restarted is no longer awaited.
 //
 // Owned by a worker; one thread at a time.
 
@@ -30,71 +30,72 @@
 
 namespace lp {
 
-// How an allreduce goes. Each has all sums in one order in all ranks, whatever the timing.
+// The algorithm of an allreduce. Each algorithm adds in the same order in all ranks, whatever the timing.
 enum class Allreduce : std::uint8_t {
-  nearest,  // direct; among more than 16, halving for less than 64 KiB, else ring
-  // Rank k sums slice k of everybody's values, in the order of the ranks, and sends it to all. What is smaller than
-  // 16 KiB is one slice, and of less than 2 MiB two ranks send each other everything.
+  nearest,  // direct; with more than 16 ranks: halving below 64 KiB, ring from there on
+  // Rank k sums slice k of all ranks' values, in the order of the ranks, and sends the sum to all. Values of less than
+  // 16 KiB are one slice. Two ranks send each other everything if it is less than 2 MiB.
   direct,
-  // Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms", JPDC 2009: 2(N − 1) steps, in which a rank gets one
-  // of N chunks from its left neighbour; its own are added in the first half.
+  // Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms", JPDC 2009: there are 2(N − 1) steps. In each, a rank
+  // receives one of N chunks from its left neighbour; in the first half of the steps it adds its own values.
   ring,
-  // Recursive halving and doubling (Thakur, Rabenseifner and Gropp, IJHPCA 2005, section 4.5): ranks whose numbers
-  // differ in one bit give each other one half of what they have, and add; log2 N times, until each has one sum of N.
-  // In as many steps they give each other the sums that they have. Ranks above the largest power of two hand theirs to
-  // another first.
+  // Recursive halving and doubling (Thakur, Rabenseifner and Gropp, IJHPCA 2005, section 4.5). In each of log2 N steps,
+  // two ranks whose numbers differ in one bit exchange one half of their values and add, until each rank has one Nth of
+  // the sums. In log2 N more steps they exchange the sums. Ranks above the largest power of two first send their values
+  // to another rank.
   halving,
 };
 
-// What becomes of the values of all ranks.
+// How the values of all ranks are combined.
 enum class Reduction : std::uint8_t { sum, max, min };
 
 struct CollectiveOptions {
   Allreduce allreduce = Allreduce::nearest;
-  // Tensors are fused up to so many bytes: an operation each (Sergeev and Del Balso, "Horovod", 2018, section 7).
+  // Tensors are fused into operations of at most this many bytes (Sergeev and Del Balso, "Horovod", 2018, section 7).
   std::size_t fusion_bytes = std::size_t{128} << 20;
 };
 
 struct CollectiveStatistics {
-  std::uint64_t operations = 0;  // of an allreduce one for each fused buffer, or piece of it
-  std::uint64_t steps = 0;       // in which it waited for another
+  std::uint64_t operations = 0;  // an allreduce counts one for each fused buffer, or piece of it
+  std::uint64_t steps = 0;       // steps in which this rank waited for another
   std::uint64_t bytes_sent = 0;  // values
   std::uint64_t bytes_received = 0;
 };
 
 class Collective {
  public:
-  // `members` are those of all workers, `index` says which is this worker's.
+  // `members` are the members of all workers; `index` is this worker's.
   Collective(Clients<CollectiveMember> members, std::uint32_t index, CollectiveOptions options = {});
-  // Others can still read what this worker has sent; who waits for more hears that it has ended.
+  // Others can still read the parts that this worker has sent. A member that waits for more gets Error::disconnected.
   ~Collective();
   Collective(const Collective&) = delete;
   Collective& operator=(const Collective&) = delete;
 
-  // Waits until all who live have joined. `progress` says how far this worker's state is; the session names the rank
-  // that is farthest, the first of these. To be called before all else, and after an Error::disconnected.
+  // Waits until all live members have joined. `progress` is how far this worker's state is; the session names the first
+  // of the ranks that are farthest. Call it before all else, and after an Error::disconnected.
   const Session& join(std::uint64_t progress = 0);
-  // Ends the session before its time: the calls of all ranks fail with Error::disconnected and this reason, also the
-  // one that another thread of this worker is in.
+  // Ends the session early: the calls of all ranks fail with Error::disconnected and this reason, also a call that
+  // another thread of this worker is in.
   void leave(const std::string& reason);
-  // What they do together is done, and this is what came out: all give the same. Who joins later gets it.
+  // Declares the common work done, with its result. All members give the same state. A member that joins later gets it.
   void finish(const Array<float>& state) { own().call<&CollectiveMember::finish>(state); }
-  // Of a session that is over.
+  // The state of a session that is over.
   const Array<float>& last_state() const { return last_state_; }
   const Session& session() const { return session_; }
   std::uint32_t rank() const { return rank_; }
   std::uint32_t ranks() const { return ranks_; }
 
-  // Sums the tensors over all ranks, in place. All give as many tensors of the same sizes: else Error::failed.
+  // Sums the tensors over all ranks, in place. All ranks must give the same number of tensors of the same sizes: else
+  // Error::failed.
   void allreduce(std::span<const std::span<float>> tensors);
   void allreduce(std::span<float> tensor) { allreduce(std::span<const std::span<float>>(&tensor, 1)); }
-  // The same for arrays, which others read where they lie. Some ranks may give arrays, others spans.
+  // The same for arrays; other ranks read them without a copy. Some ranks may give arrays, others spans.
   void allreduce(std::span<Array<float>> arrays);
   void allreduce(Array<float>& array) { allreduce(std::span<Array<float>>(&array, 1)); }
 
   // The sum, maximum or minimum over all ranks, element by element, in place, for T = float, double, std::int32_t or
-  // std::int64_t. Each rank reduces one slice in the order of the ranks, and sends it to all; sums of integers wrap
-  // around, and a maximum with a NaN in it is a NaN. For sums of floats the above is faster.
+  // std::int64_t. Each rank reduces one slice in the order of the ranks, and sends it to all. Sums of integers wrap
+  // around, and a maximum or minimum with a NaN is a NaN. For sums of floats the overloads above are faster.
   template <class T>
   void allreduce(std::span<T> values, Reduction reduction);
   template <class T>
@@ -102,11 +103,11 @@ class Collective {
     allreduce(std::span<T>(values), reduction);
   }
 
-  // Of the sum over all ranks, this rank's slice: as slice(rank(), values.size()) says.
+  // This rank's slice of the sum over all ranks. The slice is slice(rank(), values.size()).
   Array<float> reduce_scatter(std::span<const float> values);
-  // What all ranks give, in their order; sizes may differ.
+  // The values of all ranks, in the order of the ranks; sizes may differ.
   std::vector<Array<float>> all_gather(Array<float> values);
-  // What rank `root` gives; what others give does not count. A root may be 64 of them ahead of the slowest rank.
+  // The values of rank `root`; those of other ranks are ignored. A root may be 64 broadcasts ahead of the slowest rank.
   Array<float> broadcast(Array<float> values, std::uint32_t root);
   // Returns when all have called it.
   void barrier();
@@ -115,7 +116,7 @@ class Collective {
     std::size_t begin = 0;
     std::size_t size = 0;
   };
-  // The slices of all ranks, whose sizes differ by one at most.
+  // A rank's slice. The sizes of all slices differ by one at most.
   Slice slice(std::uint32_t rank, std::size_t size) const;
 
   const CollectiveStatistics& statistics() const { return statistics_; }
@@ -165,7 +166,7 @@ class Collective {
   std::uint32_t ranks_ = 1;
   std::uint64_t operation_ = 0;
   std::uint64_t broadcasts_ = 0;
-  std::vector<std::optional<StreamReader<CollectivePart>>> from_{};  // by rank, from the first time on
+  std::vector<std::optional<StreamReader<CollectivePart>>> from_{};  // by rank; opened at the first use
   Array<float> last_state_{};
   std::string failure_ = "it began another session";  // or why the session ended
   CollectiveStatistics statistics_{};

@@ -24,7 +24,8 @@ Stream<CollectivePart> CollectiveMember::parts(std::uint64_t session, std::uint3
 }
 
 void CollectiveMember::send(std::uint64_t session, std::uint32_t to, CollectivePart part) {
-  // A call of the worker before this one, of a session whose number another has again, after a restart of all members.
+  // The call may be from an earlier incarnation of the worker, for a session whose number was used again after a
+  // restart of all members.
   if (session != entered_) throw Error(ErrorKind::disconnected, "this member has not entered the session");
   feed(session, to).put(std::move(part));
 }

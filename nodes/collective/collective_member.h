@@ -1,9 +1,9 @@
 #pragma once
-// What a member of a collective serves to the others: what its worker sends to each of them, and who is in. A worker's
-// side of it is in collective.h.
+// A member of a collective. It serves the parts that its worker sends to each of the others, and it forms sessions. The
+// worker's side is in collective.h.
 //
-// A node, which serves only; one for each worker, in its process (Program::colocate). Its handlers run in its turn.
-// Arrays of members of one host are read where they lie.
+// A node that only serves; one for each worker, in the worker's process (Program::colocate). Its handlers run in its
+// turn. Members on one host read each other's arrays without a copy.
 
 #include <cstdint>
 #include <map>
@@ -21,17 +21,17 @@
 
 namespace lp {
 
-// Who works together until one of them fails: then all who live form another session.
+// The members that work together until one of them fails. Then all live members form another session.
 struct Session {
   std::uint64_t number = 0;                   // grows; 0: none yet
-  std::vector<std::uint32_t> members{};       // by their index among all, ascending: a member's place here is its rank
-  std::vector<std::uint32_t> incarnations{};  // of these
-  std::uint32_t source = 0;                   // the rank whose state all others take over
-  std::uint64_t progress = 0;                 // of that state
-  bool over = false;  // a member has finished what they do together: there is nobody to join, but its last state
+  std::vector<std::uint32_t> members{};       // their indices in the group, ascending; the position here is the rank
+  std::vector<std::uint32_t> incarnations{};  // those of the members, in the same order
+  std::uint32_t source = 0;                   // the rank whose state all others copy
+  std::uint64_t progress = 0;                 // the progress of the source's state
+  bool over = false;  // a member has finished the common work: only its last state is left to read
 };
 
-// An operation of a session, of which all ranks must mean the same.
+// An operation of a session. All ranks must call the same one.
 struct CollectiveOperation {
   enum class Kind : std::uint8_t { allreduce, reduce_scatter, all_gather, broadcast, barrier };
   Kind kind = Kind::barrier;
@@ -42,26 +42,26 @@ struct CollectiveOperation {
   bool operator==(const CollectiveOperation&) const = default;
 };
 
-// What one rank sends to another, in the order of the operations, which is the same in all ranks.
+// The values that one rank sends to another, in the order of the operations, which is the same in all ranks.
 struct CollectivePart {
   CollectiveOperation operation{};
   Array<float> values{};
 };
 
-// Who asks to be in the next session.
+// A member's request to be in the next session.
 struct Joining {
   std::uint32_t member = 0;
   std::uint32_t incarnation = 0;
-  std::uint64_t last = 0;      // session that it was in
-  std::uint64_t progress = 0;  // of its state
+  std::uint64_t last = 0;      // the session that it was in last
+  std::uint64_t progress = 0;  // the progress of its state
 };
 
 // Whether a member is still in a session.
 struct Presence {
   std::uint32_t incarnation = 0;  // how often it was started
   std::uint64_t entered = 0;      // the newest session that its worker has been in
-  std::uint64_t ended = 0;        // and the newest that it was done with
-  std::uint64_t left = 0;         // the newest session that its worker has left, and why
+  std::uint64_t ended = 0;        // the newest session that its worker has ended
+  std::uint64_t left = 0;         // the newest session that its worker has left; `reason` is why
   std::string reason{};
   bool finished = false;
 };
@@ -70,23 +70,25 @@ class CollectiveMember {
  public:
   explicit CollectiveMember(Context& node) : incarnation_(node.incarnation()) {}
 
-  // What this member's worker sends to the rank `to` of the session. Ends as that session does: Error::disconnected.
+  // The parts that this member's worker sends to the rank `to` of the session. The stream ends with the session:
+  // Error::disconnected.
   Stream<CollectivePart> parts(std::uint64_t session, std::uint32_t to);
   void send(std::uint64_t session, std::uint32_t to, CollectivePart part);
 
-  // Asked of the first member that lives: a new session of all that join, when these are all of `members` but those
-  // that are lost. Who asks again replaces what it asked before.
+  // Called on the first live member. Forms a new session of all joining members, as soon as they are all of `members`
+  // except the lost ones. A repeated request replaces the earlier one of that member.
   Future<Session> join(Joining joining, std::uint32_t members);
-  // This member will not come back.
+  // Notes that this member will not come back.
   void lost(std::uint32_t member);
 
-  // The worker of this member takes part in this session, as all do: nobody reads older ones any more.
+  // The worker enters this session, as all members do. Nobody reads older sessions any more.
   void enter(std::uint64_t session);
-  // It is done with it: what it has sent can be read to its end.
+  // The worker has ended this session. The parts that it has sent can be read to the end.
   void end(std::uint64_t session);
-  // It has left it: what it sent in it and in older ones ends with Error::disconnected and this reason.
+  // The worker has left this session. Its parts of this session and of older ones end with Error::disconnected and this
+  // reason.
   void leave(std::uint64_t session, std::string reason);
-  // All is done, and this is what came out.
+  // The common work is done, with this result.
   void finish(Array<float> state);
   Array<float> last_state() const { return last_state_; }
   Presence presence() const {

@@ -22,7 +22,7 @@ FusedAllreduce::~FusedAllreduce() {
   try {
     if (reason) all_.leave(*reason);
   } catch (const Error&) {
-    // The member is gone, and all hear of that.
+    // The member is gone, and all others are notified of that.
   }
 }
 
@@ -34,7 +34,7 @@ void FusedAllreduce::start(std::uint32_t index, std::span<float> tensor) {
       throw Error(ErrorKind::failed, "tensor " + std::to_string(index) + " of " + std::to_string(tensors_) +
                                          " is handed over: tensors count from 0");
     }
-    if (waiting_) {  // and others may have heard that this rank waits
+    if (waiting_) {  // other ranks may know already that this rank waits
       throw Error(ErrorKind::failed,
                   "tensor " + std::to_string(index) +
                       " is handed over after a wait() that a deadline has ended: wait() again first");
@@ -70,7 +70,7 @@ void FusedAllreduce::run() noexcept {
   }
 }
 
-// False when there are no more.
+// Returns false when there are no more cycles.
 bool FusedAllreduce::await_cycle() {
   for (;;) {
     Time next = kNever;
@@ -86,7 +86,7 @@ bool FusedAllreduce::await_cycle() {
 }
 
 void FusedAllreduce::cycle() {
-  std::vector<float> counts(tensors_ + 1);  // of the ranks where a tensor is on its way; then of those that wait
+  std::vector<float> counts(tensors_ + 1);  // how many ranks have started each tensor; last: how many ranks wait
   {
     const std::lock_guard lock(mutex_);
     due_ = after(cycle_);

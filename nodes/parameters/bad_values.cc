@@ -8,9 +8,9 @@
 namespace lp {
 namespace {
 
-constexpr float kMost = 1;  // of a clipped value
+constexpr float kMost = 1;  // the largest magnitude of a clipped value
 
-// Without a branch for each value: gradients are large, and nearly all are finite.
+// Has no branch for each value: gradients are large, and nearly all are finite.
 bool all_finite(std::span<const float> values) {
   bool finite = true;
   for (const float value : values) finite &= std::isfinite(value);

@@ -1,6 +1,6 @@
 #pragma once
-// What happens to a gradient with NaN or infinite values: one policy for servers, for their clients, which look before
-// such a value is in what compression leaves behind, and for workers without servers. Pure functions.
+// The policy for gradients with NaN or infinite values. Servers use it, their clients, which check before compression
+// keeps such a value in its residual, and workers without servers. Pure functions.
 
 #include <cstdint>
 #include <span>
@@ -10,12 +10,12 @@ namespace lp {
 
 enum class BadValues : std::uint8_t {
   refuse,  // Error::failed, which names the worker and the place
-  clip,    // in such a gradient NaN becomes 0, and every value is brought within ± 1; others stay as they are
-  pass,    // nothing
+  clip,    // in such a gradient, NaN becomes 0 and every value is brought within ± 1; other gradients stay as they are
+  pass,    // no check
 };
 
-// Whether these values must go through clip() first. Error::failed when they are refused; `whose` begins its sentence:
-// "the gradient of worker 3".
+// Returns whether clip() must be applied to these values. Error::failed when the policy refuses them; its text begins
+// with `whose`, as in "the gradient of worker 3".
 bool must_clip(BadValues policy, std::span<const float> values, const std::string& whose);
 
 void clip(std::span<float> values);

@@ -25,7 +25,7 @@ bool bit(std::span<const std::uint64_t> bits, std::size_t i) { return (bits[i / 
 
 float clipped(float value, float clip) { return clip > 0 ? std::clamp(value, -clip, clip) : value; }
 
-// The reconstruction values are the means of the values that they stand for.
+// Each reconstruction value is the mean of the values that it stands for.
 Encoded one_bit(std::span<const float> values, std::uint32_t column) {
   if (column == 0) throw Error(ErrorKind::failed, "1-bit compression in columns of 0 values; give 1 or more");
   const std::size_t count = columns(values.size(), column);

@@ -77,7 +77,8 @@ Round Rounds::round_for(const Member& member) const {
   return out;
 }
 
-// m = max(C · K, 1) of the K members that have examples: a function of seed, round and members.
+// Selects m = max(C · K, 1) of the K members that have examples. The selection is a function of seed, round and
+// members.
 std::vector<std::uint32_t> Rounds::sample() const {
   std::vector<std::uint32_t> out;
   for (const auto& [member, has] : members_) {
@@ -118,7 +119,7 @@ bool Rounds::contribute(std::uint32_t member, std::uint64_t round, const Array<f
     return false;
   }
   Member& one = found->second;
-  if (one.answered) return true;  // it says it again
+  if (one.answered) return true;  // a repetition of its answer
   one.answered = true;
   const auto* const bad = std::find_if(state.begin(), state.end(), [](float value) { return !std::isfinite(value); });
   const std::string whose = "what member " + std::to_string(member) + " gave to round " + std::to_string(round) + " ";
@@ -142,7 +143,8 @@ void Rounds::end_round_when_answered() {
   if (!waits) end_round();
 }
 
-// w ← Σ (n_k / m_t) w_k over those who contributed, m_t = Σ n_k of these alone, in the order of the members.
+// w ← Σ (n_k / m_t) w_k over the members that contributed, with m_t = Σ n_k of these alone, in the order of the
+// members.
 void Rounds::end_round() {
   std::uint64_t examples = 0;
   for (const auto& [member, one] : members_) examples += one.contribution.empty() ? 0 : one.examples;
@@ -168,7 +170,7 @@ void Rounds::end_round() {
   tell_news();
 }
 
-// After a round that has reached what is wanted, or not.
+// Goes on after a round; `reached` is whether its state is good enough.
 void Rounds::go_on(bool reached) {
   judging_ = false;
   over_ = reached || number_ >= options_.rounds;
@@ -183,7 +185,7 @@ void Rounds::go_on(bool reached) {
   }
 }
 
-// Not whether all is over: a run that is resumed may have more rounds, or another target.
+// Does not save `over_`: a resumed run may have more rounds, or another target.
 void Rounds::save(Checkpoint& out) const {
   out.put("round", number_);
   out.put("state", state_);

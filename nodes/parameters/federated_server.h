@@ -1,13 +1,14 @@
 #pragma once
 // Rounds of work on one state, each by some of the members: the server of federated learning (McMahan et al., AISTATS
-// 2017, algorithm 1). A round selects members, who get the state, work on it, and give back their own; the state of the
-// next round is the mean of these, weighted by the examples of those who were selected.
+// 2017, algorithm 1). A round selects members; they get the state, work on it, and return their own. The state of the
+// next round is the mean of these, weighted by the examples of the selected members.
 //
-// A member that does not answer does not stop the round. A round waits for it as long as the patience says, goes on
-// without it, and drops what it sends later; it is a member again when it asks again (Bonawitz et al., MLSys 2019).
+// A member that does not answer does not stop the round. A round waits for it as long as the patience allows, goes on
+// without it, and drops its late answer. The member takes part again when it calls next() again (Bonawitz et al., MLSys
+// 2019).
 //
-// A node: its handlers run in its turn. Its run() ends rounds whose time is over, and asks whether what is wanted is
-// reached, beside the handlers, since that may take long.
+// A node: its handlers run in its turn. Its run() ends rounds whose time is over, and evaluates whether the target is
+// reached. It does so beside the handlers, since that may take long.
 
 #include <cstddef>
 #include <cstdint>
@@ -25,33 +26,33 @@
 
 namespace lp {
 
-// What a member is told of a round.
+// A round, as a member sees it.
 struct Round {
   std::uint64_t number = 0;
-  bool selected = false;  // else the member asks for the next one
-  bool over = false;      // there are no more rounds; the state is what came out
-  Array<float> state{};   // when it is selected, or all is over
+  bool selected = false;  // if false, the member asks for the next one
+  bool over = false;      // there are no more rounds; `state` is the result
+  Array<float> state{};   // set when the member is selected, or all is over
 };
 
-// Whether the state is as good as is wanted.
+// Returns whether the state has reached the target.
 using Reached = std::function<bool(const Array<float>& state)>;
 
 struct RoundsOptions {
-  std::uint32_t members = 1;  // the first round waits for so many, those without examples included
-  double share = 1;           // C: of the members with examples, how many a round selects; one at least
+  std::uint32_t members = 1;  // the first round waits for this many, members without examples included
+  double share = 1;           // C: the share of the members with examples that a round selects; at least one member
   std::uint64_t rounds = 1;
   Duration patience = std::chrono::seconds(60);  // how long a round waits for its members
   std::uint64_t cut_every = 0;                   // rounds from one cut of the program to the next; 0: none is taken
   // The state of the first round, from the program's seed.
   std::function<std::vector<float>(std::uint64_t seed)> initial{};
-  // Makes, from the program's seed, what is asked after every round, and ends the rounds when it says true.
+  // Makes, from the program's seed, the function that is called after every round. The rounds end when it returns true.
   std::function<Reached(std::uint64_t seed)> reached{};
 };
 
 struct RoundsStatistics {
   std::uint64_t rounds = 0;
   std::uint64_t selected = 0;       // members, over all rounds
-  std::uint64_t contributions = 0;  // that a mean was taken of
+  std::uint64_t contributions = 0;  // states that went into a mean
   std::uint64_t missed = 0;         // members that a round went on without
   std::uint64_t late = 0;           // contributions to a round that was over
   std::uint64_t examples = 0;       // behind the contributions
@@ -64,11 +65,11 @@ class Rounds {
 
   void run(Context& node);
 
-  // The next round of this member, which has so many examples: the one that goes on, if it is selected and has not
-  // contributed, else the one after. A member without examples is never selected, and learns what came out.
+  // The next round of this member, which has `examples` examples. It is the present round, if the member is selected
+  // and has not contributed, else the following one. A member without examples is never selected, but gets the result.
   Future<Round> next(std::uint32_t member, std::uint64_t examples);
-  // False when the round is over, or had not selected this member. Error::failed when the state is of another size, or
-  // has a value that is not finite; then the round does without this member.
+  // Returns false when the round is over, or had not selected this member. Error::failed when the state is of another
+  // size, or has a value that is not finite; then the round goes on without this member.
   bool contribute(std::uint32_t member, std::uint64_t round, const Array<float>& state);
 
   RoundsStatistics statistics() const { return statistics_; }
@@ -107,14 +108,14 @@ class Rounds {
   const RoundsOptions options_;
   Array<float> state_;
   std::map<std::uint32_t, Member> members_{};
-  std::uint64_t number_ = 0;  // of the round that goes on, or is to begin
+  std::uint64_t number_ = 0;  // the present round; between rounds, the next one
   std::uint64_t cut_at_ = 0;  // the round of the newest cut
-  bool began_ = false;        // a round has, since this incarnation did
+  bool began_ = false;        // a round has begun since this incarnation began
   bool going_on_ = false;
-  bool judging_ = false;  // the round before has ended, and run() asks whether it was the last
+  bool judging_ = false;  // the previous round has ended, and run() evaluates whether it was the last
   bool over_ = false;
-  std::optional<Promise<void>> news_{};  // run() waits for one of these two
-  Time due_;  // when the round ends at the latest, or the first one begins without members that have not come
+  std::optional<Promise<void>> news_{};  // run() waits for this promise or for due_
+  Time due_;  // when the round ends at the latest, or the first one begins without the missing members
   RoundsStatistics statistics_{};
 };
 

@@ -7,7 +7,7 @@
 
 namespace lp {
 
-// Four chains, which the processor computes side by side.
+// There are four chains, because the processor computes them in parallel.
 std::uint64_t hash_of(const Array<std::uint64_t>& keys) {
   std::array<std::uint64_t, 4> chains{1, 2, 3, 4};
   std::size_t i = 0;

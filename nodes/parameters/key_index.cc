@@ -30,7 +30,7 @@ void append(std::vector<SlotRun>& runs, SlotRun run) {
                                      ": keys must ascend, each once");
 }
 
-// The first place from `from` on whose key is not below `key`: steps that double, then a binary search.
+// The first position from `from` on whose key is not below `key`: steps that double, then a binary search.
 std::size_t gallop(Keys keys, std::size_t from, std::uint64_t key) {
   std::size_t step = 1;
   std::size_t low = from;
@@ -96,11 +96,11 @@ std::vector<SlotRun> KeyIndex::find(Keys keys, std::vector<std::uint32_t>* missi
     }
     return runs;
   }
-  std::vector<std::uint32_t> left;  // places of keys that no level had yet; all of them before the first level
+  std::vector<std::uint32_t> left;  // positions of keys that no level has had yet; before the first level: all of them
   bool all = true;
   for (const Level& level : levels_) {
     std::vector<std::uint32_t> next;
-    std::size_t here = 0;  // place in the level
+    std::size_t here = 0;  // the position in the level
     const std::size_t count = all ? keys.size() : left.size();
     for (std::size_t k = 0; k < count;) {
       const std::size_t i = all ? k : left[k];
@@ -111,7 +111,7 @@ std::vector<SlotRun> KeyIndex::find(Keys keys, std::vector<std::uint32_t>* missi
         continue;
       }
       std::size_t count_here = 1;
-      if (all) {  // the usual case is a list that was pushed before: neighbours in both
+      if (all) {  // usually the list was pushed before: its keys are neighbours in both
         while (i + count_here < keys.size() && here + count_here < level.keys.size() &&
                level.keys[here + count_here] == keys[i + count_here] &&
                level.slots[here + count_here] == level.slots[here] + count_here) {

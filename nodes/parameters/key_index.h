@@ -1,7 +1,7 @@
 #pragma once
-// Where the rows of a tensor's keys lie in the memory of a server: rows lie one after another in slots; keys are looked
-// up as sorted lists, and what comes out are the runs of neighbouring slots, so that a whole dense tensor is one run.
-// No key has memory of its own.
+// Where the rows of a tensor's keys lie in the memory of a server. Rows lie one after another in slots. Keys are looked
+// up as sorted lists, and the result is the runs of neighbouring slots, so that a whole dense tensor is one run. No key
+// has memory of its own.
 //
 // A value. One thread at a time.
 
@@ -14,7 +14,7 @@
 
 namespace lp {
 
-// `count` consecutive entries of a key list, from `at` on, whose rows lie from `slot` on.
+// `count` consecutive entries of a key list, from `at` on; their rows lie from `slot` on.
 struct SlotRun {
   std::uint32_t at = 0;
   std::uint32_t slot = 0;
@@ -23,24 +23,24 @@ struct SlotRun {
   friend bool operator==(const SlotRun&, const SlotRun&) = default;
 };
 
-// A dense index knows the ranges of its keys, whose slots ascend with them. A sparse one grows: its keys stand in a few
+// A dense index knows the ranges of its keys, and slots ascend with keys. A sparse index grows: its keys are in a few
 // sorted levels, each at least twice as long as the next, so that insertions move a key O(log n) times in all.
 class KeyIndex {
  public:
-  static constexpr std::uint64_t kMostKeys = 0xffffffffU;  // at one server: Error::failed beyond
+  static constexpr std::uint64_t kMostKeys = 0xffffffffU;  // at one server; beyond: Error::failed
 
   KeyIndex() = default;                                 // sparse
   explicit KeyIndex(std::span<const KeyRange> ranges);  // dense; ranges ascend
 
-  // The sparse index whose keys_by_slot() these are. Error::failed when a key stands there twice.
+  // The sparse index with these keys_by_slot(). Error::failed when a key occurs twice.
   static KeyIndex of_slots(std::span<const std::uint64_t> keys);
 
   bool dense() const { return dense_; }
   std::uint32_t size() const { return size_; }
   std::span<const KeyRange> ranges() const { return ranges_; }  // dense
 
-  // The runs of `keys`, which must ascend strictly. Those that are not here are left out; `missing`, if given, gets
-  // their places in `keys`. Error::failed for keys that do not ascend, naming the first.
+  // The runs of `keys`, which must ascend strictly. Keys that are not here are left out; their positions in `keys` are
+  // put into `missing`, if given. Error::failed for keys that do not ascend, naming the first.
   std::vector<SlotRun> find(std::span<const std::uint64_t> keys, std::vector<std::uint32_t>* missing) const;
 
   // The runs of all keys in this range that are here, ascending.
@@ -51,7 +51,7 @@ class KeyIndex {
 
   // The keys of this range that are here, ascending.
   Array<std::uint64_t> keys_in(const KeyRange& range) const;
-  // Every key, by slot: what the index can be made from again.
+  // Every key, by slot. The index can be rebuilt from this.
   Array<std::uint64_t> keys_by_slot() const;
 
  private:

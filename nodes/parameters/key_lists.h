@@ -1,6 +1,6 @@
 #pragma once
-// Key lists that a server was sent, so that a repeated one travels as its hash. Bounded: the list that was not used for
-// longest goes first, and its sender is asked for it again.
+// Key lists that a server was sent, so that a repeated list can be sent as its hash. Their memory is bounded: the least
+// recently used list is dropped first, and its sender is asked for it again.
 //
 // Owned by a ParameterServer; in its turn.
 
@@ -16,8 +16,8 @@ class KeyLists {
  public:
   explicit KeyLists(std::uint64_t most_bytes = std::uint64_t{256} << 20) : most_bytes_(most_bytes) {}
 
-  // Puts the list of its hash into `keys`, or keeps the list that stands there. False when only a hash stands there,
-  // of a list that is not here.
+  // Fills in the list of the hash in `keys`, or stores the list that `keys` has. Returns false when `keys` has only a
+  // hash, and its list is not here.
   bool resolve(KeySet& keys);
 
  private:

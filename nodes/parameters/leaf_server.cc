@@ -57,7 +57,7 @@ Future<Reply> LeafServer::push(Push push) {
   const std::uint32_t learner = push.stamp.worker;
   const std::uint64_t clock = push.stamp.clock;
   check_learner(learner);
-  static_cast<void>(above_[push.shard]);  // throws when there is none
+  static_cast<void>(above_[push.shard]);  // throws when there is no such server
   if (!push.keys.list.empty() || push.keys.hash != 0) {
     throw Error(ErrorKind::failed, "a leaf server sums gradients of whole tensors, not of some keys, which worker " +
                                        std::to_string(learner) + " pushes");
@@ -97,7 +97,7 @@ void LeafServer::push_complete(const Place& place) {
   if (stands_still(sums)) ask_position(place);
 }
 
-// One gradient, in the order of the learners, as old as the oldest of theirs.
+// Pushes the sum as one gradient. It adds in the order of the learners, and is as old as the oldest of their gradients.
 void LeafServer::push_sum(const Place& place, std::uint64_t clock) {
   const Sum& sum = sums_[place][clock];
   Push pushed = sum.gradients.begin()->second.push;
@@ -116,8 +116,8 @@ void LeafServer::push_sum(const Place& place, std::uint64_t clock) {
   answer(place, clock, above_[place.shard].async<&ParameterService::push>(std::move(pushed)));
 }
 
-// Every learner that is there waits, but for sums of different clocks: one of them repeats what was answered to the
-// others, since it or this leaf was restarted, or the servers went back and not all have heard of it.
+// Returns whether every present learner waits, but for sums of different clocks. Then one of them repeats a push that
+// was answered to the others: it or this leaf was restarted, or the servers went back and not all learners know it yet.
 bool LeafServer::stands_still(const Sums& sums) const {
   const auto waits = [&](std::uint32_t learner) {
     return std::any_of(sums.begin(), sums.end(),
@@ -138,7 +138,7 @@ void LeafServer::ask_position(const Place& place) {
                                  });
 }
 
-// Those above want the sum of the clock `position` next.
+// Handles the sums after the servers above have returned the clock that they want next.
 void LeafServer::sort_out(const Place& place, Future<WorkerPosition> position) {
   try {
     const std::uint64_t wanted = position.get().clock;
@@ -155,7 +155,7 @@ void LeafServer::sort_out(const Place& place, Future<WorkerPosition> position) {
   }
 }
 
-// The answer to a sum that those above have already.
+// Answers a sum that the servers above have already.
 Future<Reply> LeafServer::repeat(const Place& place, std::uint64_t clock) {
   return above_[place.shard]
       .async<&ParameterService::pull>(
@@ -181,7 +181,7 @@ void LeafServer::answer(const Place& place, std::uint64_t clock, Future<Reply> w
   });
 }
 
-// Servers that were restarted want again what learners that have left did in the meantime.
+// Restarted servers again want the updates that learners made before they left.
 Reply LeafServer::noticed(Future<Reply> reply) {
   try {
     Reply said = reply.get();
@@ -216,7 +216,7 @@ Future<Reply> LeafServer::pull(Pull pull) {
 
 Future<void> LeafServer::leave(std::uint32_t learner, std::uint32_t shard) {
   check_learner(learner);
-  static_cast<void>(above_[shard]);  // throws when there is none
+  static_cast<void>(above_[shard]);  // throws when there is no such server
   std::vector<Promise<void>>& waiting = left_[learner];
   waiting.emplace_back();
   Future<void> answered = waiting.back().future();

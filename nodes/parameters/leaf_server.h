@@ -1,13 +1,14 @@
 #pragma once
-// A node of a tree of parameter servers, as Rudra's (Gupta, Zhang and Wang, ICDM 2016) and Spark's treeAggregate: it
-// sums the gradients of its learners, which are workers or such nodes, and pushes the sum once to those above, the root
-// servers or such nodes, as their worker. What learners read comes from the root.
+// A node of a tree of parameter servers, as in Rudra (Gupta, Zhang and Wang, ICDM 2016) and Spark's treeAggregate. It
+// sums the gradients of its learners, which are workers or other leaf servers. It pushes the sum once to the servers
+// above, which are root servers or leaf servers, as if it were their worker. Learners read the parameters of the root.
 //
-// Learners push in step: their pushes of one clock are one sum, which has that clock above. It waits for all learners
-// that are there. A leaf goes on without one that has left, or that the program goes on without, until it is back.
+// Learners push in step: their pushes of one clock are one sum, which has that clock above. The sum waits for all
+// present learners. A leaf goes on without a learner that has left, or that the program goes on without, until it is
+// back.
 //
-// A node: its handlers run in its turn. It has no state worth saving: those above know which sums they have, and what
-// was not answered, leave() included, is called again.
+// A node: its handlers run in its turn. It saves no state: the servers above know which sums they have, and callers
+// repeat unanswered calls, leave() included.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +24,7 @@
 
 namespace lp {
 
-// Any node that pushes to a leaf server, which calls it nothing, and only hears whether it is there.
+// Any node that pushes to a leaf server. The leaf server calls no method of it, and only watches whether it is there.
 class Learner {
  public:
   using Remote = Methods<>;
@@ -31,21 +32,21 @@ class Learner {
 
 class LeafServer final : public ParameterService {
  public:
-  // Of n leaf servers number k sums for those of the group `learners` whose number is k mod n. For those above, one for
-  // each shard, it is worker k. What happens to bad values happens here, where their learner is known. Error::failed
-  // when no learner falls to it.
+  // Leaf server number k of n sums for the nodes of the group `learners` whose number is k mod n. For the servers
+  // above, one for each shard, it is worker k. The policy for bad values is applied here, where the learner is known.
+  // Error::failed when this leaf has no learners.
   LeafServer(Context& node, Clients<ParameterService> above, Clients<Learner> learners, BadValues bad_values);
 
-  // Answered when the sum, of all rows of a dense tensor, was pushed to those above. A repetition is answered with its
-  // sum. Error::failed, which names the learner, for values that are refused, for a push of some keys, and for a size
-  // that is not that of the others. Error::overloaded when too many sums wait for a learner.
+  // Answers when the sum, of all rows of a dense tensor, was pushed to the servers above. A repeated push is answered
+  // with its sum. Error::failed, which names the learner, for refused values, for a push of some keys, and for a size
+  // that differs from that of the others. Error::overloaded when too many sums wait for a learner.
   Future<Reply> push(Push push) override;
   Future<Reply> pull(Pull pull) override;
-  // Answered when all learners have left, and those above know it. Error::disconnected when the servers went back in
-  // the meantime: the learner has to ask for its position again.
+  // Answers when all learners have left, and the servers above know it. Error::disconnected when the servers went back
+  // in the meantime: the learner must call position() again.
   Future<void> leave(std::uint32_t learner, std::uint32_t shard) override;
   Future<ShardVersions> versions(std::uint32_t tensor, std::uint32_t shard) override;
-  // That of this leaf above, since learners push in step.
+  // Returns the position of this leaf at the servers above, since learners push in step.
   Future<WorkerPosition> position(std::uint32_t tensor, std::uint32_t shard, std::uint32_t learner) const override;
 
   using Remote =
@@ -91,13 +92,13 @@ class LeafServer final : public ParameterService {
 
   const Clients<ParameterService> above_;
   Clients<Learner> group_;
-  std::set<std::uint32_t> learners_{};  // those that fall to this leaf
-  std::set<std::uint32_t> there_{};     // of these, as the group says
+  std::set<std::uint32_t> learners_{};  // the learners of this leaf
+  std::set<std::uint32_t> there_{};     // the learners that are present, by the membership of the group
   const std::uint32_t index_;
   const BadValues bad_values_;
-  std::map<Place, Sums> sums_{};                                // that are not answered yet
-  std::set<Place> asked_{};                                     // those whose position was asked above
-  std::map<std::uint32_t, std::vector<Promise<void>>> left_{};  // learners, which wait for the others
+  std::map<Place, Sums> sums_{};                                // the sums that are not answered yet
+  std::set<Place> asked_{};                                     // the places for which position() is being called above
+  std::map<std::uint32_t, std::vector<Promise<void>>> left_{};  // learners that wait for the others to leave
 };
 
 }  // namespace lp

@@ -1,5 +1,5 @@
 // Plain loops, built with -ffp-contract=off: the compiler may use vectors, but every element gets the same operations
-// wherever in a shard it stands.
+// wherever it is in a shard.
 #include "nodes/parameters/optimizer.h"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 #pragma once
-// What a server does with a gradient: rules that change each parameter by its own gradient and its own state alone. So
-// a shard's parameters come out the same, bit for bit, however the whole is cut.
+// Optimizers of a server: rules that change each parameter by its own gradient and its own state alone. So a shard's
+// parameters have the same bits, however the tensor is partitioned.
 //
-// Values: they copy, serialize and stand in checkpoints. One thread at a time.
+// Values: they copy, serialize, and are stored in checkpoints. One thread at a time.
 
 #include <cstddef>
 #include <cstdint>
@@ -33,7 +33,7 @@ struct AdaGrad {
 
 // m ← beta1 · m + (1 − beta1) · g;  v ← beta2 · v + (1 − beta2) · g²
 // w ← w − rate · m̂ / (√v̂ + epsilon) with m̂ = m / (1 − beta1ᵗ), v̂ = v / (1 − beta2ᵗ) in step t = 1, 2, ...
-// Kingma and Ba, ICLR 2015, algorithm 1. Of a sparse tensor t counts all steps, also those without the key.
+// Kingma and Ba, ICLR 2015, algorithm 1. For a sparse tensor, t counts all steps, also those without the key.
 struct Adam {
   float rate = 0.001F;
   float beta1 = 0.9F;
@@ -51,26 +51,26 @@ struct Ftrl {
   float l2 = 0;
 };
 
-// w ← keep · w + g: for workers that push changes (keep 1), or want the sum of a round and nothing else (keep 0).
+// w ← keep · w + g: for workers that push changes (keep 1), or need only the sum of a round (keep 0).
 struct Sum {
   float keep = 1;
 };
 
 using OptimizerRule = std::variant<Sgd, Momentum, AdaGrad, Adam, Ftrl, Sum>;
 
-// A rule and the state of the parameters that it is applied to. All of it is needed to go on after a restart.
+// A rule and the state of the parameters that it is applied to. A restart needs all of it to go on.
 struct Optimizer {
   OptimizerRule rule = Sgd{};
   std::uint64_t steps = 0;      // gradients applied
   std::vector<float> first{};   // Momentum: v. Adam: m. Ftrl: z. Empty before the first step, and for other rules.
-  std::vector<float> second{};  // AdaGrad: s. Adam: v. Ftrl: n. The same.
+  std::vector<float> second{};  // AdaGrad: s. Adam: v. Ftrl: n. Empty likewise.
 
   // Applies `gradient` (of the mean loss, same size) to `parameters`. Error::failed when the sizes differ from each
   // other or from those of the steps before.
   void apply(std::span<float> parameters, std::span<const float> gradient);
 
-  // The same in parts, for gradients that do not have every parameter. begin_step says how many parameters there are
-  // now, never fewer than before; new ones have no past. apply_part changes parameters[at .. at + gradient.size()).
+  // The same in parts, for gradients that lack some parameters. begin_step sets the number of parameters, never fewer
+  // than before; new ones begin without state. apply_part changes parameters[at .. at + gradient.size()).
   void begin_step(std::size_t parameters);
   void apply_part(std::span<float> parameters, std::size_t at, std::span<const float> gradient);
 };

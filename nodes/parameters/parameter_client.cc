@@ -10,8 +10,8 @@
 namespace lp {
 namespace {
 
-constexpr std::size_t kMostKnown = 4096;                // lists of which a client remembers that a server has them
-constexpr auto kUsual = std::chrono::milliseconds(10);  // to wait for one reply before a look at the others
+constexpr std::size_t kMostKnown = 4096;                // how many lists of a server a client remembers
+constexpr auto kUsual = std::chrono::milliseconds(10);  // how long to wait for one reply before looking at the others
 
 }  // namespace
 
@@ -40,7 +40,7 @@ ParameterClient::ParameterClient(Clients<ParameterService> servers, std::vector<
       idle = false;
       dense_[tensor].push_back(std::move(part));
     }
-    // A server without keys does the steps of the first tensor too, so that it has a part in every cut.
+    // A server without keys also does the steps of the first tensor, so that it takes part in every cut.
     if (idle && !tensors_.empty() && !tensors_[0].sparse) dense_[0].push_back({.server = shard});
   }
 }
@@ -48,7 +48,7 @@ ParameterClient::ParameterClient(Clients<ParameterService> servers, std::vector<
 const std::vector<ParameterClient::Part>& ParameterClient::cut_rows(std::uint32_t tensor,
                                                                     const Array<std::uint64_t>& keys) {
   RowCut& cut = rows_[tensor];
-  const bool same = cut.keys.data() == keys.data() && cut.keys.size() == keys.size();  // shared, so unchanged
+  const bool same = cut.keys.data() == keys.data() && cut.keys.size() == keys.size();  // shared arrays do not change
   if (same && !cut.parts.empty()) return cut.parts;
   std::vector<Part> parts(servers_.size());
   std::size_t at = 0;
@@ -84,8 +84,8 @@ const std::vector<ParameterClient::Part>& ParameterClient::cut_rows(std::uint32_
   return cut.parts;
 }
 
-// Into the memory of the push before, which its server has dropped when that was acknowledged: fresh pages cost more
-// than the copy.
+// Copies into the memory of the previous push. Its server has dropped that memory when the push was acknowledged, and
+// fresh pages would cost more than the copy.
 Array<float> ParameterClient::gather(std::uint32_t tensor, const Part& part, std::span<const float> values) {
   const std::size_t width = tensors_[tensor].width;
   std::size_t rows = 0;
@@ -97,7 +97,7 @@ Array<float> ParameterClient::gather(std::uint32_t tensor, const Part& part, std
   return out;
 }
 
-// Of the whole gradient, so that it is the same for any number of servers.
+// Filters, checks and clips the whole gradient, so that the result is the same for any number of servers.
 std::span<const float> ParameterClient::accepted(std::span<const float> gradient) {
   if (options_.filter) {
     changed_.assign(gradient.begin(), gradient.end());
@@ -187,7 +187,7 @@ ParameterClient::Request ParameterClient::start_push(std::uint32_t tensor, std::
                 "an encoded gradient goes to one server, but tensor " + std::to_string(tensor) + " is not at one");
   }
   for (Sent& sent : sending.parts) {
-    if (!owns(sent)) send_push(sent, examples, false, plain({}));  // does the steps of the first tensor
+    if (!owns(sent)) send_push(sent, examples, false, plain({}));  // it does the steps of the first tensor
   }
   send_push(*owner, examples, false, std::move(gradient));
   return keep(std::move(sending));
@@ -249,7 +249,7 @@ void ParameterClient::send(Sent& sent) {
       sent.pushes ? server.async<&ParameterService::push>(sent.push) : server.async<&ParameterService::pull>(sent.pull);
 }
 
-// In most cases the reply that is waited for is the next one, and this thread fetches it.
+// Usually the awaited reply is the next one, and this thread fetches it.
 void ParameterClient::await(Sent& sent) {
   while (!sent.answer.has_value()) take(sent.reply.wait_for(kUsual) ? sent : first_ready(sent));
 }
@@ -266,8 +266,8 @@ ParameterClient::Sent& ParameterClient::first_ready(Sent& wanted) {
   return *unanswered[when_ready<Reply>(replies).get()];
 }
 
-// Whether what failed at the server that was asked can be asked again, of the replica, which serves the shard from now
-// on.
+// Returns whether a request that failed at the server `asked` can be sent to the replica. If so, the replica serves the
+// shard from now on.
 bool ParameterClient::turn_to_replica(Place& at, std::uint32_t shard, std::uint32_t asked, const Error& error) const {
   const auto replica = static_cast<std::uint32_t>((shard + 1) % servers_.size());
   if (error.kind() != ErrorKind::disconnected || !options_.replicated || asked == replica) return false;
@@ -276,7 +276,7 @@ bool ParameterClient::turn_to_replica(Place& at, std::uint32_t shard, std::uint3
   return true;
 }
 
-// What ask(server) gives, of which `first` is the answer to come of who serves the shard.
+// Returns the result of ask(server). `first` is the pending result of the server that serves the shard.
 template <class Result, class Ask>
 Result ParameterClient::answer(Future<Result> first, Place& at, std::uint32_t shard, const Ask& ask) const {
   const std::uint32_t asked = at.serves;
@@ -288,7 +288,7 @@ Result ParameterClient::answer(Future<Result> first, Place& at, std::uint32_t sh
   return ask(servers_[at.serves]).get();
 }
 
-// Its reply is there. It may have to be sent again.
+// Takes a reply that is there. The request may have to be sent again.
 void ParameterClient::take(Sent& sent) {
   Place& at = place(sent.pull.tensor, sent.part.server);
   try {

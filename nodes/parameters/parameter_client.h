@@ -1,6 +1,6 @@
 #pragma once
-// A worker's side of a group of parameter servers: cuts what it pushes into the parts of the servers, joins what it
-// pulls, compresses, sends a key list that a server knows as its hash, and goes to the replica of a server that is
+// A worker's side of a group of parameter servers. It splits pushes into the parts of the servers, joins pulled rows,
+// compresses gradients, sends a key list that a server knows as its hash, and turns to the replica of a server that is
 // gone.
 //
 // Owned by a worker; one thread at a time.
@@ -26,16 +26,17 @@ namespace lp {
 
 struct ParameterClientOptions {
   std::uint32_t worker = 0;
-  bool replicated = false;                         // as the servers are
-  CompressionOptions compression{};                // of gradients of all of a tensor, with error feedback
-  std::function<void(std::span<float>)> filter{};  // a user's: changes what is pushed, before all that follows
-  BadValues bad_values = BadValues::refuse;        // of what is pushed, before it is compressed
-  std::uint64_t seed = 0;                          // of what compression draws in a worker's step
+  bool replicated = false;           // as the servers are
+  CompressionOptions compression{};  // for gradients of a whole tensor, with error feedback
+  // a user's function: changes a gradient first, before it is checked and compressed
+  std::function<void(std::span<float>)> filter{};
+  BadValues bad_values = BadValues::refuse;  // applied to a pushed gradient before it is compressed
+  std::uint64_t seed = 0;                    // for the random choices of compression in a worker's step
 };
 
-// What became of a push or pull at all servers that it went to.
+// The result of a push or pull at all servers that it went to.
 struct Arrival {
-  std::uint64_t newest = 0;  // version of a shard
+  std::uint64_t newest = 0;  // the newest version of a shard
   std::uint64_t oldest = 0;
   std::uint64_t slowest = 0;  // the lowest clock of a worker
   std::uint32_t dropped = 0;  // shards that dropped the gradient
@@ -54,52 +55,53 @@ class ParameterClient {
 
   class Request;  // to every server that has some of the keys
 
-  // All rows of a dense tensor, as the consistency model allows a worker at this clock to see them, whose pushes before
-  // it were sent. They go to `to`, which must live until wait().
+  // Pulls all rows of a dense tensor, as the consistency model allows a worker at this clock to see them. The worker's
+  // earlier pushes must have been sent. The rows go to `to`, which must live until wait().
   Request start_pull(std::uint32_t tensor, std::uint64_t clock, std::span<float> to);
-  // A gradient of all of a dense tensor, summed over `examples`, as is the loss. With `to`, the rows afterwards go
-  // there. Error::failed when it has values that are refused.
+  // Pushes a gradient of all of a dense tensor. Gradient and loss are summed over `examples`. With `to`, the rows after
+  // the update go there. Error::failed when the policy refuses its values.
   Request start_push(std::uint32_t tensor, std::uint64_t clock, std::span<const float> gradient, std::uint32_t examples,
                      std::span<float> to = {}, double loss = 0);
-  // The same of a tensor that is whole at one server, for a gradient that is encoded already; without the rows.
-  // Error::failed when it is at several.
+  // The same for a tensor that is whole at one server and a gradient that is encoded already; it returns no rows.
+  // Error::failed when the tensor is at several servers.
   Request start_push(std::uint32_t tensor, std::uint64_t clock, Encoded gradient, std::uint32_t examples);
-  // The same for the rows of these keys, which ascend. A push goes to every server, since it counts as the worker's
-  // next clock there, also one of no keys; a pull goes to those that have some of the keys. Error::failed for a push
-  // with compression, whose error feedback is that of all rows.
+  // The same for the rows of these keys, which ascend. A push goes to every server, even without keys, since it counts
+  // there as the worker's next clock; a pull goes to the servers that have some of the keys. Error::failed for a push
+  // with compression, whose error feedback needs all rows.
   Request start_pull_rows(std::uint32_t tensor, std::uint64_t clock, const Array<std::uint64_t>& keys,
                           std::span<float> to);
   Request start_push_rows(std::uint32_t tensor, std::uint64_t clock, const Array<std::uint64_t>& keys,
                           const Array<float>& gradient, std::uint32_t examples, std::span<float> to = {});
 
   // Error::disconnected when a server is gone and has no replica, or was restarted and is behind this worker: go on
-  // from its state. Other errors as Shard::push has them. An error of any request that is under way counts at once, and
-  // ends them all: it may be why the others are never answered.
+  // from its state. Other errors are those of Shard::push. An error of any pending request counts at once, and ends all
+  // of them, because the others may never be answered.
   Arrival wait(Request request);
 
-  // The newest version of a dense tensor that all its shards of a synchronous group have, and which. What is pushed
-  // next counts as computed from it. Error::disconnected when they have none in common, as while they are restored.
+  // Pulls the newest version of a dense tensor that all shards of a synchronous group have, and returns its number. The
+  // next push counts as computed from it. Error::disconnected when they have none in common, as while they are being
+  // restored.
   std::uint64_t pull_common(std::uint32_t tensor, std::span<float> to);
 
-  // The lowest clock for which a server wants a push of this worker.
+  // The lowest clock for which a server needs a push of this worker.
   std::uint64_t position();
   // This worker pushes no more. Error::disconnected when a server is gone and has no replica.
   void leave();
 
-  // What compression has left of the gradients that were pushed so far, by tensor and shard: with it, another client
-  // goes on as this one would. Error::failed for what is of other servers or tensors.
+  // The residuals of compression, by tensor and shard. With them, another client goes on as this one would.
+  // Error::failed for residuals of other servers or tensors.
   std::vector<Array<float>> residuals() const;
   void restore(std::span<const Array<float>> residuals);
 
   const Traffic& traffic() const { return traffic_; }
 
  private:
-  // Rows that lie together, by their places among all rows of a request.
+  // Rows that lie together, by their positions among all rows of a request.
   struct Piece {
     std::size_t at = 0;
     std::size_t count = 0;
   };
-  // What one server has of the keys of a request, maybe nothing; keys and hash are empty for all of a dense tensor.
+  // The part of a request's keys that one server has, maybe none. keys and hash are empty for all of a dense tensor.
   struct Part {
     std::uint32_t server = 0;
     std::vector<Piece> pieces{};
@@ -120,15 +122,15 @@ class ParameterClient {
     std::vector<Sent> parts{};
     std::span<float> to{};
   };
-  struct Place {                      // a shard as this worker knows it
+  struct Place {                      // A shard as this worker knows it.
     std::uint32_t serves = 0;         // which server
-    std::uint64_t version = 0;        // that was read last
-    std::uint64_t clock = 0;          // after the last push
+    std::uint64_t version = 0;        // the version that was read last
+    std::uint64_t clock = 0;          // the clock after the last push
     std::set<std::uint64_t> known{};  // hashes of lists that it was sent
     Array<float> sent{};              // values of the last push
     ErrorFeedback feedback;
   };
-  struct RowCut {  // of the keys of the last request by keys
+  struct RowCut {  // The split of the keys of the last request by keys.
     Array<std::uint64_t> keys{};
     std::vector<Part> parts{};
   };
@@ -156,9 +158,9 @@ class ParameterClient {
   std::vector<std::vector<Part>> dense_;       // by tensor
   std::vector<RowCut> rows_;                   // by tensor
   std::vector<Place> places_;                  // by tensor and shard
-  std::map<std::uint64_t, Sending> requests_;  // that were not waited for yet
+  std::map<std::uint64_t, Sending> requests_;  // the requests that nobody has waited for yet
   std::uint64_t last_request_ = 0;
-  std::vector<float> changed_{};  // a gradient, by filter or clipping
+  std::vector<float> changed_{};  // a gradient after filter or clipping
   Traffic traffic_{};
 };
 

@@ -10,7 +10,7 @@
 namespace lp {
 namespace {
 
-constexpr std::size_t kMostReads = 1 << 16;  // that wait
+constexpr std::size_t kMostReads = 1 << 16;  // reads that may wait
 
 std::uint64_t bytes_of(const KeySet& keys) { return keys.list.size() * sizeof(std::uint64_t); }
 
@@ -108,7 +108,7 @@ Future<Reply> ParameterServer::answer(const Push& push, PushOutcome outcome) {
   return ready(Reply{.outcome = outcome, .version = shard.version(), .slowest = shard.slowest(), .loss = shard.loss()});
 }
 
-// A duplicate goes to the replica, too: behind the push that it repeats, which may not have arrived there yet.
+// A duplicate goes to the replica, too, after the push that it repeats: that push may not have arrived there yet.
 Future<Reply> ParameterServer::push_to_replica(Push push, PushOutcome outcome) {
   Push copy = push;
   copy.keys.hash = 0;

@@ -1,7 +1,7 @@
 #pragma once
-// A server of parameters. A group of them holds tensors, whose keys a Partition splits among them; what a server has of
-// a tensor is a Shard. Workers push gradients and pull rows, and a consistency model says when a gradient is applied
-// and when a read is answered. Clients are in parameter_client.h, workers and their schemes in programs/.
+// A server of parameters. A group of servers holds tensors, whose keys a Partition splits among them; the part of a
+// tensor at one server is a Shard. Workers push gradients and pull rows. A consistency model decides when a gradient is
+// applied and when a read is answered. Clients are in parameter_client.h, workers and their schemes in programs/.
 //
 // A node: its handlers run in its turn. Pushes and reads that must wait hold neither turn nor thread.
 
@@ -29,52 +29,53 @@ namespace lp {
 struct Tensor {
   Partition partition;
   std::uint32_t width = 1;  // values of a row
-  bool sparse = false;      // rows come with the first push; until then they are 0
-  // Dense: all rows in the order of their keys, from the program's seed, in every server the same. Empty: zeros.
+  bool sparse = false;      // a row is created by its first push; until then it is 0
+  // Dense: all rows in the order of their keys, from the program's seed, the same in every server. Empty: zeros.
   std::function<std::vector<float>(std::uint64_t seed)> initial{};
 };
 
-// A shard as it is. `previous` is the version before, of a synchronous shard that did a step since it was started.
+// The present state of a shard. `previous` is the version before, if the shard is synchronous and did a step since it
+// was started.
 struct ShardVersions {
   std::uint64_t step = 0;
-  std::vector<KeyRange> ranges{};  // dense: whose the values are
+  std::vector<KeyRange> ranges{};  // dense: the keys of the values
   Array<std::uint64_t> keys{};     // sparse: the same
   Array<float> newest{};
   Array<float> previous{};
 
-  // Those of a step that common_step() gave.
+  // The values of a step that common_step() gave.
   const Array<float>& at(std::uint64_t wanted) const { return wanted == step ? newest : previous; }
 };
 
 // The newest step of which all shards of a synchronous tensor still have the version. Error::disconnected when there is
-// none, as while servers are restored: ask again.
+// none, as while servers are being restored: call again.
 std::uint64_t common_step(std::span<const ShardVersions> shards);
 
-// Where a worker goes on that lost its place.
+// Where a worker that lost its place goes on.
 struct WorkerPosition {
-  std::uint64_t version = 0;  // of the shard
-  std::uint64_t clock = 0;    // of the worker's next push
+  std::uint64_t version = 0;  // the shard's version
+  std::uint64_t clock = 0;    // the clock of the worker's next push
 };
 
 struct ServerStatistics {
   ShardStatistics shards{};
   std::uint64_t bytes_received = 0;  // keys and values of pushes and reads
   std::uint64_t bytes_sent = 0;      // values of replies
-  std::uint64_t unreplicated = 0;    // pushes that were acknowledged without a replica, since that was gone
+  std::uint64_t unreplicated = 0;    // pushes that were acknowledged without a replica, because the replica was gone
 };
 
-// What workers ask of whoever serves parameters: a server, or a leaf between them and the servers.
+// The interface of a server of parameters for its workers: a server, or a leaf between workers and servers.
 class ParameterService {
  public:
   virtual ~ParameterService() = default;
 
-  // What a gradient becomes is said by Shard::push, which also says the errors. The answer comes when the replica, if
-  // there is one, has the push too, and, if it is to have the rows, when these may be read.
+  // Shard::push defines the outcome and the errors. Answers when the replica, if there is one, has the push too. If the
+  // rows are to be returned, it also waits until the consistency model allows this worker to read them.
   virtual Future<Reply> push(Push push) = 0;
   // The rows, as soon as the consistency model allows a worker of this clock to see them.
   virtual Future<Reply> pull(Pull pull) = 0;
-  // The worker pushes no more to this shard of any tensor. The answer comes when the replica, if there is one, knows
-  // it; of a leaf, which has no such shards, when none of its workers pushes any more.
+  // The worker pushes no more to this shard of any tensor. Answers when the replica, if there is one, knows it. A leaf
+  // has no such shards; it answers when none of its workers pushes any more.
   virtual Future<void> leave(std::uint32_t worker, std::uint32_t shard) = 0;
 
   virtual Future<ShardVersions> versions(std::uint32_t tensor, std::uint32_t shard) = 0;
@@ -91,16 +92,16 @@ class ParameterService {
 };
 
 struct ParameterServerOptions {
-  ShardOptions shard{};         // of every tensor; `width` is the tensor's
+  ShardOptions shard{};         // for every tensor; `width` is replaced by the tensor's
   bool replicated = false;      // server k + 1 has a replica of the shards of server k
   std::uint64_t cut_every = 0;  // updates of every shard from one cut of the program to the next; 0: none is taken
-  std::uint64_t last_step = 0;  // a cut is taken after this update, too, or when all workers have left; 0: neither
+  std::uint64_t last_step = 0;  // a cut is also taken after this update, or when all workers have left; 0: neither
 };
 
 class ParameterServer final : public ParameterService {
  public:
-  // `group` are all servers, this one included, if it is replicated, else nobody. Error::failed when an option does not
-  // fit.
+  // `group` is all servers, this one included, if they are replicated, else empty. Error::failed when an option does
+  // not fit.
   ParameterServer(Context& context, std::vector<Tensor> tensors, ParameterServerOptions options,
                   Clients<ParameterServer> group);
 
@@ -117,7 +118,7 @@ class ParameterServer final : public ParameterService {
   void replicate_leave(std::uint32_t worker);
 
   void save(Checkpoint& out) const;
-  // Error::failed when what was saved is of another size, of another kind of rule, or of a program with another seed.
+  // Error::failed when the saved state is of another size, of another kind of rule, or of a program with another seed.
   void load(const Checkpoint& in);
 
   using Remote = Methods<deadline<idempotent<&ParameterServer::push>, kStepMilliseconds>,
@@ -135,7 +136,7 @@ class ParameterServer final : public ParameterService {
     PushOutcome outcome;
     Promise<Reply> promise;
   };
-  // Of one owner: a shard of every tensor.
+  // The shards of one owner: one of every tensor.
   using Shards = std::vector<std::unique_ptr<Shard>>;
 
   Shards make_shards(std::uint32_t owner) const;
@@ -157,7 +158,7 @@ class ParameterServer final : public ParameterService {
   const std::uint32_t own_;
   const std::uint32_t servers_;
   Shards shards_{};
-  Shards replicas_{};  // of the server before this one
+  Shards replicas_{};  // those of the server before this one
   KeyLists lists_{};
   std::vector<WaitingRead> reads_{};
   std::uint64_t cut_at_ = 0;  // the update of the newest cut

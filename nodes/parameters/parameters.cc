@@ -11,7 +11,7 @@
 namespace lp {
 namespace {
 
-// Joins a dense tensor; of each shard values(shard).
+// Joins the shards of a dense tensor; values(shard) gives the values of one.
 template <class Values>
 Parameters joined(const std::vector<ShardVersions>& shards, std::uint64_t step, Values values) {
   Eigen::Index size = 0;
@@ -66,7 +66,7 @@ Parameters all_parameters(const Clients<ParameterServer>& servers, Eigen::Index 
     out.values.resize(before.size() + more.size());
     out.values << before, more;
   }
-  out.values.conservativeResize(size);  // a last row may be longer than what it holds
+  out.values.conservativeResize(size);  // a last row may be longer than the values that it holds
   return out;
 }
 

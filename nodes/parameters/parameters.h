@@ -1,6 +1,6 @@
 #pragma once
-// What parameter servers hold, read from outside their workers: by a report, an evaluator, a checkpointer, a test. A
-// reader holds nobody up. Values; functions for any thread that may call the servers.
+// Reads the parameters of parameter servers from outside their workers: for a report, an evaluator, a checkpointer, a
+// test. A reader delays nobody. Values; functions for any thread that may call the servers.
 
 #include <cstdint>
 
@@ -11,19 +11,19 @@
 
 namespace lp {
 
-// All parameters, and after how many updates.
+// All parameters, and the number of updates that they have had.
 struct Parameters {
   std::uint64_t step = 0;
   Eigen::VectorXf values{};
 };
 
 // The newest version that all servers of a synchronous training have. Error::disconnected when they have none in
-// common, as while they are being restored: ask again.
+// common, as while they are being restored: call again.
 Parameters latest_parameters(const Clients<ParameterServer>& servers);
-// What each server has of a tensor now, whatever the others have, and the fewest updates of a server. From the replica
-// of one that is gone, if it has one.
+// The present values of a tensor at each server, even if their versions differ, and the fewest updates of a server. If
+// a server is gone, its replica is read, if it has one.
 Parameters present_parameters(const Clients<ParameterServer>& servers, std::uint32_t tensor = 0);
-// The same of `size` parameters, of all tensors in their order.
+// The same for all tensors in their order, `size` parameters together.
 Parameters all_parameters(const Clients<ParameterServer>& servers, Eigen::Index size);
 
 }  // namespace lp

@@ -12,7 +12,7 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-// The first key at or after a place on the ring.
+// The first key at or after a position on the ring.
 Wide key_at(std::uint64_t place, Wide keys) { return (place * keys + ~std::uint64_t{0}) >> 64; }
 
 }  // namespace
@@ -42,7 +42,7 @@ Partition Partition::ring(std::uint64_t keys, std::uint32_t servers, std::uint32
   std::sort(places.begin(), places.end());
   const Wide end = keys == 0 ? Wide{1} << 64 : Wide{keys};
   Wide begin = 0;
-  std::uint32_t owner = places.back().second;  // of what lies before the first place: the ring is closed
+  std::uint32_t owner = places.back().second;  // owns the keys before the first position: the ring is closed
   const auto close = [&](Wide until) {
     if (until > begin) out.add({static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(until - 1)}, owner);
     begin = std::max(begin, until);

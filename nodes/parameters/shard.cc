@@ -1,4 +1,5 @@
-// Plain loops, built with -ffp-contract=off, as the optimizer's: the same operations wherever a value stands.
+// Plain loops, built with -ffp-contract=off like optimizer.cc: every value gets the same operations wherever it is in a
+// shard.
 #include "nodes/parameters/shard.h"
 
 #include <algorithm>
@@ -131,7 +132,7 @@ PushOutcome Shard::push(const Push& push) {
   std::vector<std::uint32_t> missing;
   std::vector<SlotRun> runs = runs_of(push.keys, missing);
   Array<float> values = checked(push, rows_in(runs) + missing.size());
-  // The clock of a synchronous worker is its version, which leaves out the updates that it had no part in.
+  // The clock of a synchronous worker is its version, which does not count the updates that it took no part in.
   const bool lost =
       !std::holds_alternative<Synchronous>(options_.consistency) && lost_pushes(stamp.worker, stamp.previous);
   if (lost || stamp.version > progress_.version) return PushOutcome::ahead;
@@ -189,7 +190,8 @@ void Shard::update_while_complete() {
   }
 }
 
-// The sum in the order of the workers, each weighed, divided by the examples of all; block by block.
+// Applies the weighted sum of the gradients, in the order of the workers, divided by the examples of all; block by
+// block.
 void Shard::apply(std::vector<Waiting> gradients) {
   std::vector<float> weights;
   std::uint64_t examples = 0;
@@ -211,7 +213,7 @@ void Shard::apply(std::vector<Waiting> gradients) {
   }
   if (!same_rows) gradients.resize(1);
   if (std::holds_alternative<Synchronous>(options_.consistency)) previous_ = values_;
-  const std::span<float> values = values_.edit();  // copies for who reads: they keep their version
+  const std::span<float> values = values_.edit();  // edit() copies if somebody reads: readers keep their version
   optimizer_.begin_step(values.size());
   const auto divisor = static_cast<float>(examples);
   std::array<float, kBlock> block;
@@ -303,7 +305,7 @@ void Shard::save(Checkpoint& out, const std::string& name) const {
   out.put(name + "keys", index_.dense() ? Array<std::uint64_t>() : index_.keys_by_slot());
 }
 
-// The rule's constants are the configuration's: a run that is resumed may have others.
+// The constants of the rule come from the configuration: a resumed run may have others.
 void Shard::load(const Checkpoint& in, const std::string& name) {
   auto parameters = in.get<Array<float>>(name + "parameters");
   auto optimizer = in.get<Optimizer>(name + "optimizer");

@@ -1,6 +1,6 @@
 #pragma once
-// One tensor's part at one server: rows, optimizer, clocks, and the gradients that wait for their update. What it
-// becomes is a function of the pushes in their order, so a replica that gets the same pushes is the same, bit for bit.
+// One tensor's part at one server: rows, optimizer, clocks, and the gradients that wait for their update. Its state is
+// a function of the pushes in their order, so a replica that gets the same pushes has the same bits.
 //
 // Pure: no node, no time. Owned by a ParameterServer, whose turn is its lock.
 
@@ -27,15 +27,16 @@ struct ShardOptions {
   std::uint32_t width = 1;  // values of a row
 };
 
-// What a shard has done.
+// Counts of a shard's work.
 struct ShardStatistics {
   static constexpr std::size_t kStaleness = 64;  // the last entry counts all that are older
 
   std::uint64_t updates = 0;
-  std::uint64_t applied = 0;               // gradients
-  std::uint64_t dropped = 0;               // gradients that came too late
-  std::uint64_t duplicates = 0;            // pushes that were there already
-  std::vector<std::uint64_t> staleness{};  // applied gradients by the updates since the parameters they come from
+  std::uint64_t applied = 0;     // gradients
+  std::uint64_t dropped = 0;     // gradients that came too late
+  std::uint64_t duplicates = 0;  // pushes that were there already
+  // applied gradients, by the number of updates since the parameters that they were computed from
+  std::vector<std::uint64_t> staleness{};
 
   void add(const ShardStatistics& other);
   double mean_staleness() const;
@@ -49,11 +50,11 @@ class Shard {
   // Error::failed when a number does not fit.
   Shard(KeyIndex index, Array<float> values, const ShardOptions& options);
 
-  // Takes a push, and does the updates that it completes. The list of keys stands in the push, not its hash alone.
+  // Takes a push, and does the updates that it completes. The push must have the list of keys, not only its hash.
   //
   // Error::overloaded when too many gradients wait for the slowest worker.
-  // Error::failed, which names the worker, for values that are refused, a size that does not fit, keys that do not
-  // ascend and, of a dense tensor, keys that are not here. After an error nothing has changed.
+  // Error::failed, which names the worker, for refused values, for a size that does not fit, for keys that do not
+  // ascend, and, in a dense tensor, for keys that are not here. After an error nothing has changed.
   PushOutcome push(const Push& push);
 
   // Whether a read at this clock of a worker may be answered now.
@@ -61,12 +62,13 @@ class Shard {
   // Whether pushes of the worker before this clock are not here, because the server was restarted: a read at that clock
   // could wait for ever.
   bool lost_pushes(std::uint32_t worker, std::uint64_t clock) const;
-  // The clock of the worker of a push after it.
+  // The worker's clock after the push.
   std::uint64_t clock_after(const Stamp& stamp) const;
-  // Error::failed for keys that do not ascend or, of a dense tensor, are not here. Unknown keys of a sparse one are 0.
+  // Error::failed for keys that do not ascend, and, in a dense tensor, for keys that are not here. Unknown keys of a
+  // sparse tensor are 0.
   Reply read(const KeySet& keys) const;
 
-  // The worker will push no more: no update and no read waits for it, until it pushes again.
+  // The worker pushes no more: no update and no read waits for it, until it pushes again.
   void leave(std::uint32_t worker);
 
   std::uint64_t version() const { return progress_.version; }
@@ -75,14 +77,16 @@ class Shard {
   bool all_left() const { return present_ == 0; }
   double loss() const { return loss_; }  // mean over the examples of the newest update
   const KeyIndex& index() const { return index_; }
-  const Array<float>& values() const { return values_; }      // dense: by key
-  const Array<float>& previous() const { return previous_; }  // Synchronous: of the version before; else empty
+  const Array<float>& values() const { return values_; }  // dense: by key
+  // Synchronous: the values of the version before; else empty
+  const Array<float>& previous() const { return previous_; }
   const ShardStatistics& statistics() const { return statistics_; }
 
-  // What waits for an update is not saved: its workers push it again. Nor is who has left: after load() all workers are
-  // there, and who has nothing left to do leaves again. `name` goes before each entry's name.
+  // Gradients that wait for an update are not saved: their workers push them again. The workers that have left are not
+  // saved either: after load() all are present, and a worker with nothing left to do leaves again. `name` is a prefix
+  // of each entry's name.
   void save(Checkpoint& out, const std::string& name) const;
-  // Error::failed when what was saved is of another size or another kind of rule.
+  // Error::failed when the saved state is of another size or of another kind of rule.
   void load(const Checkpoint& in, const std::string& name);
 
  private:
@@ -111,13 +115,13 @@ class Shard {
   const ShardOptions options_;
   std::uint32_t present_;  // workers that have not left
   ShardProgress progress_{};
-  std::vector<std::uint64_t> clocks_;  // by worker: of its next push
+  std::vector<std::uint64_t> clocks_;  // by worker: the clock of its next push
   std::vector<bool> left_;             // by worker
-  Array<float> values_;                // by slot; of a sparse tensor there is room for more
+  Array<float> values_;                // by slot; a sparse tensor reserves room for more
   Array<float> previous_{};
   Optimizer optimizer_;
   std::vector<Waiting> waiting_{};
-  double loss_ = 0;  // of the newest update
+  double loss_ = 0;  // mean over the examples of the newest update
   ShardStatistics statistics_{};
 };
 

@@ -34,7 +34,7 @@ void BatchFeed::finish() {
   go_on();
 }
 
-// Answers who can be answered now.
+// Answers the feeder and the taker, if it can.
 void BatchFeed::go_on() {
   if (taker_ && !waiting_.empty()) {
     taker_->set_value(std::move(waiting_.front()));

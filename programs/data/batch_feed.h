@@ -1,9 +1,9 @@
 #pragma once
-// Between who feeds a worker and the worker: the few batches that were fed and not yet taken. The feeder is told which
-// step is wanted next, and is told so when there is room for it; so it waits for a worker that is behind, and goes back
-// with one that does.
+// The queue between a feeder and its worker: the few batches that were fed and not yet taken. The feeder learns which
+// step is wanted next as soon as there is room for it. So it waits for a slow worker, and goes back with a worker that
+// goes back.
 //
-// Owned by the worker, and used in its turn only. For one feeder and one taker; one that comes later takes over.
+// Owned by the worker, and used in its turn only. For one feeder and one taker; a later one replaces the earlier.
 
 #include <cstddef>
 #include <cstdint>
@@ -19,23 +19,23 @@ class BatchFeed {
  public:
   static constexpr std::size_t kRoom = 2;  // batches that wait
 
-  // The batch of this step, or nothing: the feed has ended before it. Dropped unless it is what is wanted next. Answers
-  // with the step that is wanted then, when there is room for it; after the end, when an earlier one is wanted or all
-  // is done. kUnbounded: all is done.
+  // Puts the batch of this step, or nothing: the feed has ended before it. The batch is dropped unless it is wanted
+  // next. The answer is the step that is wanted then, and comes when there is room for it; after the end, it comes when
+  // an earlier step is wanted or all is done. kUnbounded: all is done.
   Future<std::uint64_t> put(std::uint64_t step, std::optional<Dataset> batch);
-  // The batch of this step, when it is there, or nothing at the end. If it is not the one after that which was taken
-  // last, all that waits is dropped and the feed goes on from this step.
+  // Takes the batch of this step, when it is there, or nothing at the end. If the step does not follow the step that
+  // was taken last, all waiting batches are dropped and the feed goes on from this step.
   Future<std::optional<Dataset>> take(std::uint64_t step);
-  // Nothing is wanted any more.
+  // No more batches are wanted.
   void finish();
 
-  std::uint64_t fed() const { return fed_; }  // batches, those that were dropped left out
+  std::uint64_t fed() const { return fed_; }  // batches, without the dropped ones
 
  private:
   void go_on();
 
   std::deque<std::optional<Dataset>> waiting_{};
-  std::uint64_t next_ = 0;  // step to be fed
+  std::uint64_t next_ = 0;  // the step to feed next
   bool ended_ = false;
   bool done_ = false;
   std::uint64_t fed_ = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// Labelled examples in memory, where they come from, and how they are split.
+// Labelled examples in memory, the readers of their files, and the split into training and test.
 //
 // Values; any number of threads may read one.
 
@@ -14,55 +14,56 @@
 
 namespace lp {
 
-// Examples with a class each. Eigen aligns its own storage, so that no bit of what is computed from it depends on where
-// in memory it lies; keep it so, and map no foreign memory.
+// Examples, each with a class. Eigen aligns its own storage, so that no bit of a result depends on where in memory the
+// examples lie; keep it so, and map no foreign memory.
 struct Dataset {
   Eigen::MatrixXf features;  // inputs × examples: an example is a column, contiguous
   Eigen::VectorXi labels;    // per example, 0 .. classes − 1
   int classes = 0;
-  Eigen::SparseMatrix<float> sparse{};  // the features, where there are none above: inputs × examples, by columns
-  std::vector<std::string> names{};     // of the classes, ascending, where a file has names for them; else empty
+  Eigen::SparseMatrix<float> sparse{};  // the features, if there are none above: inputs × examples, by columns
+  std::vector<std::string> names{};     // names of the classes, ascending, if a file has names for them; else empty
 
   bool is_sparse() const { return sparse.cols() != 0; }
   Eigen::Index inputs() const { return is_sparse() ? sparse.rows() : features.rows(); }
   Eigen::Index examples() const { return labels.size(); }
 };
 
-// Whether missing values are kept. Only libsvm's format can be kept sparse without a dense copy on the way.
+// Whether zero features are stored. Only libsvm's format can be stored sparse without a dense copy on the way.
 enum class Storage : std::uint8_t { dense, sparse };
 
-// The UCI digits, which the library carries: 1,797 images of 8×8 pixels, row by row, scaled to
-// [−2, 2], where networks initialized for inputs of variance near 1 learn well; 10 classes.
+// The UCI digits, which are part of the library: 1,797 images of 8×8 pixels, row by row, scaled to [−2, 2], where
+// networks initialized for inputs of variance near 1 learn well; 10 classes.
 Dataset digits();
 
 // Images and labels in the IDX format of MNIST (unsigned bytes in three dimensions and in one), pixels scaled to [0,
-// 1]. Error::failed when a file can't be read, is not IDX, or its sizes do not match; it names file, offset and what
-// was expected there.
+// 1]. Error::failed when a file can't be read, is not IDX, or its sizes do not match. It names the file, the offset and
+// the expected content.
 Dataset load_idx(const std::string& images, const std::string& labels);
 
-// A file in libsvm's format, as below.
+// A file in libsvm's format; see load_data().
 Dataset load_libsvm(const std::string& file, Storage storage = Storage::dense);
 
 struct LoadOptions {
   Storage storage = Storage::dense;
-  // Of the examples at least: libsvm's format does not write features that are 0.
+  // The least number of features of an example: libsvm's format does not write features that are 0.
   Eigen::Index inputs = 0;
-  // CSV: a line has so many features, and no label or one that does not matter.
+  // CSV: a line has `inputs` features, and no label or one that does not matter.
   bool features_only = false;
 };
 
-// By name: "digits" are those that the library carries, "images,labels" two IDX files; else a file of one of two
-// formats. Its name ends in .csv or .CSV, or its first line has commas or semicolons: it is CSV. Else it is libsvm's.
+// Loads data by name. "digits" are the digits of the library, and "images,labels" are two IDX files. Any other name is
+// a file of one of two formats. It is CSV if its name ends in .csv or .CSV, or if its first line has commas or
+// semicolons. Else it is libsvm's format.
 //
-// libsvm: a line is "label index:value ...", indexes ascending from 1; missing values are 0, blank lines are skipped,
-// # starts a comment. CSV: a line is the features of an example, then its label, with commas or, where the first line
-// has them, semicolons; a cell may stand in quotes, blank lines are skipped, and so is a first line of names.
+// libsvm: a line is "label index:value ...", indexes ascending from 1; missing values are 0, blank lines are skipped, #
+// starts a comment. CSV: a line is the features of an example, then its label, separated by commas, or by semicolons if
+// the first line has them. A cell may be in quotes. Blank lines are skipped, and so is a first line of names.
 //
-// Labels are whole numbers from 0, or −1 and +1, which become 0 and 1; in CSV also names, whose classes ascend by name.
-// Error::failed when a file can't be read or a line is none of that; it names file and line.
+// Labels are whole numbers from 0, or −1 and +1, which become 0 and 1. In CSV they may also be names; then the classes
+// ascend by name. Error::failed when a file can't be read or a line does not fit the format; it names file and line.
 Dataset load_data(const std::string& name, const LoadOptions& options = {});
 
-// The same from bytes in memory; the names stand in errors.
+// The same from bytes in memory; errors quote the names.
 struct Bytes {
   std::string_view bytes;
   std::string name;
@@ -82,7 +83,7 @@ struct Split {
   Dataset test;
 };
 
-// Shuffles with the seed; the first 80 % (rounded down) train, the rest tests.
+// Shuffles with the seed; the first 80 % (rounded down) are for training, the rest for testing.
 Split split(const Dataset& data, std::uint64_t seed);
 
 }  // namespace lp

@@ -1,4 +1,4 @@
-// Files of comma-separated values (RFC 4180, but for line breaks and quotes inside quotes).
+// Files of comma-separated values (RFC 4180, except line breaks and quotes inside quotes).
 #include <cmath>
 #include <cstddef>
 #include <map>
@@ -22,7 +22,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(kBlank) + 1 - begin);
 }
 
-// The value of a cell that is a finite number, however it is quoted.
+// The value of a cell that is a finite number, with or without quotes.
 std::optional<float> number_of(std::string_view cell) {
   double value = 0;
   if (!parse(cell, value) || !std::isfinite(static_cast<float>(value))) return std::nullopt;
@@ -31,14 +31,15 @@ std::optional<float> number_of(std::string_view cell) {
 
 class CsvReader {
  public:
-  // `inputs`: of lines that may have no label; 0: the last cell is the label, and the first line decides.
+  // `inputs` is the number of features of lines that may have no label. With 0, the last cell is the label, and the
+  // first line decides the number.
   CsvReader(const Bytes& text, Eigen::Index inputs) : text_(text), inputs_(static_cast<std::size_t>(inputs)) {
     labelled_ = inputs == 0;
   }
 
   Dataset read() {
     std::string_view rest = text_.bytes;
-    if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);  // a mark of UTF-8
+    if (rest.starts_with("\xef\xbb\xbf")) rest.remove_prefix(3);  // the byte order mark of UTF-8
     bool first = true;
     while (!rest.empty()) {
       ++line_number_;
@@ -96,7 +97,7 @@ class CsvReader {
     if (!labelled_) return std::min(cells_.size(), inputs_);
     return cells_.size() - 1;
   }
-  // Names for all features. A number or a missing cell is that of an example.
+  // A head has a name for each feature. A line with a number or a missing cell is an example.
   bool is_head() const {
     for (std::size_t i = 0; i < features(); ++i) {
       if (cells_[i].empty() || number_of(cells_[i])) return false;
@@ -107,7 +108,7 @@ class CsvReader {
   void take_example() {
     if (features() == 0) wrong("expected features and a label, got one cell");
     if (inputs_ == 0) inputs_ = features();
-    const bool too_many = !labelled_ && cells_.size() > inputs_ + 1;  // a label may stand there
+    const bool too_many = !labelled_ && cells_.size() > inputs_ + 1;  // a label may be present
     if (features() != inputs_ || too_many) {
       wrong("expected " + std::to_string(inputs_) + " features and " + (labelled_ ? "a label" : "perhaps a label") +
             ", got " + std::to_string(cells_.size()) + " cells");
@@ -154,7 +155,7 @@ class CsvReader {
     int number = 0;
     for (auto& [name, label] : names_) label = number++;
     for (const std::string_view name : names_of_labels_) labels_.push_back(names_.find(name)->second);
-    labels_.resize(examples_, 0);  // those of unlabelled examples
+    labels_.resize(examples_, 0);  // labels of unlabelled examples
     const auto examples = static_cast<Eigen::Index>(examples_);
     Dataset out;
     out.features = Eigen::Map<const Eigen::MatrixXf>(values_.data(), static_cast<Eigen::Index>(inputs_), examples);

@@ -1,5 +1,5 @@
-// The file formats of data.h; data_csv.cc has that of comma-separated values. Nothing that a file claims is believed
-// before it was compared with the file's size.
+// The readers of the file formats of data.h, except comma-separated values, which are in data_csv.cc. Sizes that a file
+// claims are compared with the file's size before they are used.
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -58,7 +58,7 @@ std::array<std::uint64_t, dimensions> idx_sizes(const Bytes& file) {
   std::string product;
   for (std::size_t i = 0; i < dimensions; ++i) {
     sizes[i] = big_endian(bytes, 4 + 4 * i);
-    // Stays above `held` once it is; the product itself might not fit.
+    // Once above `held`, it stays above; the product itself might overflow.
     claimed = sizes[i] != 0 && claimed > std::numeric_limits<std::uint64_t>::max() / sizes[i]
                   ? std::numeric_limits<std::uint64_t>::max()
                   : claimed * sizes[i];
@@ -188,7 +188,7 @@ bool ends_with_csv(std::string name) {
   return name.ends_with(".csv");
 }
 
-// Whether the first line that says something has commas or semicolons, which libsvm's format has not.
+// Returns whether the first line with content has commas or semicolons, which libsvm's format does not have.
 bool looks_like_csv(std::string_view text) {
   for (; !text.empty(); text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1)) {
     std::string_view line = text.substr(0, text.find('\n'));

@@ -1,5 +1,5 @@
 #pragma once
-// What the readers of data files share. Pure functions; any thread.
+// Functions that the readers of data files share. Pure functions; any thread.
 
 #include <algorithm>
 #include <charconv>
@@ -14,7 +14,8 @@
 
 namespace lp::internal {
 
-inline constexpr std::uint64_t kMaxFloats = std::uint64_t{1} << 30;  // 4 GiB: what a dense matrix of features may take
+// 4 GiB: the most that a dense matrix of features may take
+inline constexpr std::uint64_t kMaxFloats = std::uint64_t{1} << 30;
 inline constexpr int kMaxClasses = 1 << 16;
 
 [[noreturn]] inline void fail(const std::string& text) { throw Error(ErrorKind::failed, text); }
@@ -30,7 +31,7 @@ inline void check_plain(const Bytes& file) {
   if (file.bytes.starts_with("\x1f\x8b")) fail(file.name + ": is compressed; run gunzip on it first");
 }
 
-// Takes what stands before the next blank off the front of `line`, and the blanks before it.
+// Removes the blanks and the next word from the front of `line`, and returns the word.
 inline std::string_view take_word(std::string_view& line) {
   constexpr std::string_view kBlank = " \t\r";
   const std::size_t begin = std::min(line.find_first_not_of(kBlank), line.size());
@@ -40,7 +41,7 @@ inline std::string_view take_word(std::string_view& line) {
   return word;
 }
 
-// False when all of the word is no such number.
+// Returns false unless the whole word is a number of this type.
 template <class T>
 bool parse(std::string_view word, T& out) {
   if (word.starts_with('+') && !word.starts_with("+-")) word.remove_prefix(1);

@@ -18,7 +18,8 @@
 namespace lp {
 namespace {
 
-// A key; how many frames; the size of each; the frames, each from a multiple of 64 on. The first is the body.
+// The layout is: a key; the number of frames; the size of each; the frames, each beginning at a multiple of 64. The
+// first frame is the body.
 constexpr std::size_t kKeyBytes = 32;
 constexpr std::size_t kAlignment = Buffer::kAlignment;
 
@@ -63,7 +64,7 @@ std::optional<Examples> shared_examples(const ExamplesPlace& place) {
       std::memcmp(memory.data(), place.key.data(), kKeyBytes) != 0) {
     return std::nullopt;
   }
-  // Whoever knows the key wrote what follows.
+  // Only the writer knows the key, so the rest can be trusted.
   const auto number = [&](std::size_t i) {
     std::uint64_t out = 0;
     std::memcpy(&out, memory.data() + kKeyBytes + i * sizeof out, sizeof out);

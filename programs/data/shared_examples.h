@@ -1,6 +1,6 @@
 #pragma once
-// Examples that one process has read from their files, and the others of its host take from its memory: files are read
-// and parsed once on a host, and what is wrong with them is said before anything starts. Values; any thread.
+// Examples that one process has read from their files, and that other processes of its host take from its memory. So
+// files are read and parsed once on a host, and errors in them are reported before anything starts. Values; any thread.
 
 #include <optional>
 #include <string>
@@ -12,23 +12,23 @@ namespace lp {
 
 struct Examples {
   Dataset data{};
-  Dataset test{};  // empty: it is a part of the data
+  Dataset test{};  // empty: a part of the data is for testing
 };
 
-// Where they are, for who is told: a path of this host, and a key, since on another host it may be something else.
+// Where the shared examples are: a path of this host, and a key, since on another host the path may be something else.
 struct ExamplesPlace {
   std::string path{};  // empty: nowhere
   std::string key{};
 };
 
-// The memory must live as long as somebody may take the examples from it.
+// The memory must live as long as others may take the examples from it.
 struct SharedExamples {
   SharedMemory memory{};
   ExamplesPlace place{};
 };
 SharedExamples share(const Examples& examples);
 
-// The examples; nothing, when they are not there for this process, which may be on another host.
+// The examples, or nothing when they are not there for this process, which may be on another host.
 std::optional<Examples> shared_examples(const ExamplesPlace& place);
 
 }  // namespace lp

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint32_t kFormat = 1;
 constexpr std::uint64_t kMaxFileBytes = std::uint64_t{64} << 30;
-constexpr Eigen::Index kMaxWeights = Eigen::Index{1} << 48;  // of a layer
+constexpr Eigen::Index kMaxWeights = Eigen::Index{1} << 48;  // weights of a layer
 constexpr Eigen::Index kMaxClasses = 1 << 16;
 constexpr std::size_t kMaxLayers = 1024;
 
@@ -41,7 +41,7 @@ E named(const std::string& name, const char* what) {
   fail("its " + std::string(what) + " is " + quote(name) + ", which this program does not have");
 }
 
-// Refuses what the entries must not say.
+// Refuses entries with invalid contents.
 void check(const KeptModel& model) {
   if (model.units.size() < 2 || model.units.size() > kMaxLayers) {
     fail("it has " + std::to_string(model.units.size()) + " layers of units");
@@ -69,7 +69,7 @@ void check(const KeptModel& model) {
   }
 }
 
-// What it was made from does not matter to who uses it: it forwards all but the start.
+// The class of the wrapped model does not matter to a user: this one forwards all calls except initialize().
 class StartingModel final : public Model {
  public:
   StartingModel(std::unique_ptr<Model> model, Eigen::VectorXf parameters)

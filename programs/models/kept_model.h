@@ -1,6 +1,6 @@
 #pragma once
-// A model that a user keeps: a file with what is needed to use it. It is a checkpoint file
-// (lp/checkpoint/checkpoint.md) whose entries, listed in programs/README.md, are plain numbers, arrays and texts.
+// A model that a user keeps: a file with all data that its use needs. It is a checkpoint file
+// (lp/checkpoint/checkpoint.md). Its entries, listed in programs/README.md, are plain numbers, arrays and texts.
 //
 // Values; pure functions.
 
@@ -22,8 +22,8 @@ namespace lp {
 
 enum class ModelKind : std::uint8_t { mlp, softmax, linear };
 
-// Brings features to mean 0 and variance 1 over the examples that it was made from; of features that are all equal,
-// only the mean is taken away.
+// Brings features to mean 0 and variance 1 over the examples that it was made from. For a feature with equal values, it
+// only subtracts the mean.
 struct Scaling {
   Eigen::VectorXf mean{};  // empty: features stay as they are
   Eigen::VectorXf factor{};
@@ -38,37 +38,37 @@ struct KeptModel {
   ModelKind kind = ModelKind::mlp;
   std::vector<Eigen::Index> units{};  // {inputs, hidden..., classes}
   Activation activation = Activation::tanh;
-  std::vector<std::string> names{};  // of the classes; empty: they are numbers
-  Scaling scaling{};                 // of the features
-  std::uint64_t steps = 0;           // that it was trained for, in all its trainings
+  std::vector<std::string> names{};  // names of the classes; empty: they are numbers
+  Scaling scaling{};                 // scaling of the features
+  std::uint64_t steps = 0;           // steps of all its trainings
   Eigen::VectorXf parameters{};
 
   Eigen::Index inputs() const { return units.front(); }
   int classes() const { return static_cast<int>(units.back()); }
 };
 
-// All of it but the parameters and the steps, as entries of a checkpoint.
+// All of it except the parameters and the steps, as entries of a checkpoint.
 Checkpoint describe(const KeptModel& model);
 // Writes the file whole or not at all. Error::failed when it can't be written.
 void write_model(const KeptModel& model, const std::filesystem::path& file);
-// Error::failed that says what is wrong with the file: truncated, damaged, newer, or something else than a model.
+// Error::failed, which names the fault of the file: truncated, damaged, newer, or not a model.
 KeptModel read_model(const std::filesystem::path& file);
-// The same from the bytes of a file; `file` stands in errors.
+// The same from the bytes of a file; errors quote `file`.
 KeptModel parse_model(const Buffer& bytes, const std::filesystem::path& file);
 
 // The model alone. Error::failed when the units do not fit.
 std::unique_ptr<Model> make_model(ModelKind kind, const std::vector<Eigen::Index>& units, Activation activation);
-// The same model, whose training starts from these parameters. Error::failed when it has another number of them.
+// The same model, whose training starts from these parameters. Error::failed when their number does not fit.
 std::unique_ptr<Model> starting_from(std::unique_ptr<Model> model, Eigen::VectorXf parameters);
 
 // "an mlp of 64-32-10 units".
 std::string to_string(ModelKind kind, const std::vector<Eigen::Index>& units);
 
-// Makes the data's labels those of so many classes of these names. Error::failed for a class that is not among them;
-// `source` stands in errors.
+// Converts the data's labels to these `classes` classes with these names. Error::failed for a class that is not among
+// them; errors quote `source`.
 void match_classes(Dataset& data, const std::vector<std::string>& names, int classes, const std::string& source);
 
-// The examples of a data file as the model takes them, with the labels of its classes. `features_only`: labels may be
+// The examples of a data file as the model takes them, with labels of its classes. `features_only`: labels may be
 // absent, and do not matter.
 Dataset examples_for(const KeptModel& model, const std::string& data, Storage storage, bool features_only);
 

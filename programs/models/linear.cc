@@ -16,7 +16,7 @@ using Eigen::MatrixXf;
 using Eigen::VectorXf;
 using Sparse = Eigen::SparseMatrix<float>;
 
-// calls f(row, value) for what stands in an example.
+// Calls f(row, value) for each entry of an example.
 template <class F>
 void for_each_value(const Sparse& features, Index example, F f) {
   for (Sparse::InnerIterator at(features, example); at; ++at) f(at.row(), at.value());

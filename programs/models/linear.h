@@ -1,6 +1,6 @@
 #pragma once
-// Logistic and softmax regression, over dense or sparse examples. Of sparse ones, a batch uses only the rows of the
-// inputs that occur in it, so that workers pull and push these alone.
+// Logistic and softmax regression, over dense or sparse examples. With sparse examples, a batch uses only the rows of
+// the inputs that occur in it, so that workers pull and push these alone.
 
 #include <cstdint>
 
@@ -10,9 +10,8 @@
 
 namespace lp {
 
-// The parameters are a row for each input, and one for the biases; a row has a weight for each class, or for two
-// classes one, of class 1 (logistic regression: the other's score is 0). Row i is that of input i; the last is the
-// biases'.
+// The parameters are a row for each input, and a last row for the biases: row i is that of input i. A row has a weight
+// for each class. With two classes it has only the weight of class 1 (logistic regression: the other's score is 0).
 class LinearModel final : public Model {
  public:
   // Error::failed unless there are one or more inputs and two or more classes.

@@ -72,12 +72,12 @@ std::vector<MatrixXf> MlpLayers::forward(const VectorXf& parameters, const Matri
   return out;
 }
 
-// Visits the layers from the last to the first; returns the derivative with respect to what went in.
+// Visits the layers from the last to the first; returns the derivative with respect to the inputs.
 MatrixXf MlpLayers::walk_back(const VectorXf& parameters, const MatrixXf& inputs, const std::vector<MatrixXf>& outputs,
                               MatrixXf delta, const Visit& visit) const {
   for (std::size_t i = layers_.size(); i-- > 0;) {
     const Layer& layer = layers_[i];
-    // From here on, with respect to the layer's sums.
+    // From here on, delta is with respect to the layer's sums.
     if (!last_ || i + 1 < layers_.size()) delta = delta.cwiseProduct(slope(activation_, outputs[i])).eval();
     visit(i, delta, i == 0 ? inputs : outputs[i - 1]);
     if (i == 0 && first_) return {};

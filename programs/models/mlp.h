@@ -12,32 +12,35 @@
 
 namespace lp {
 
-// What a hidden unit makes of its sum. With relu, training amplifies rounding: where a sum lies within an ulp of 0,
-// another order of summation (another number of workers) switches the unit, and the runs part. tanh has no such place.
+// The function that a hidden unit applies to its sum. With relu, training amplifies rounding: where a sum lies within
+// an ulp of 0, another order of summation (another number of workers) switches the unit, and the runs diverge. tanh has
+// no such point.
 enum class Activation : std::uint8_t { relu, tanh };
 
-// Consecutive layers of a multilayer perceptron: all, or those that a node has that does a part of the work. Each is
+// Consecutive layers of a multilayer perceptron: all layers, or those of a node that does a part of the work. Each is
 // fully connected, with an activation after it unless it is the perceptron's last. The parameters are, layer by layer
 // from the input, the weights (outputs × inputs, column by column), then the biases. Immutable.
 class MlpLayers {
  public:
-  // `units` counts what goes in, then what comes out of each layer; `first` and `last` say whether the perceptron's
-  // first and last layer are among these. Error::failed unless there are two or more counts, each of 1 or more.
+  // `units` has the number of inputs, then the number of outputs of each layer. `first` and `last` are whether the
+  // perceptron's first and last layer are among these. Error::failed unless there are two or more counts, each of 1 or
+  // more.
   MlpLayers(const std::vector<Eigen::Index>& units, Activation activation, bool first = true, bool last = true);
 
   Eigen::Index size() const { return size_; }  // number of parameters
   Eigen::Index inputs() const { return layers_.front().inputs; }
 
-  // What comes out of every layer, after its activation, for inputs × examples. Error::failed when a size does not fit.
+  // The outputs of every layer, after its activation, for inputs × examples. Error::failed when a size does not fit.
   std::vector<Eigen::MatrixXf> forward(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& inputs) const;
-  // Back from the derivative of the loss with respect to what came out: sets `gradient` to that with respect to the
-  // parameters, and returns that with respect to what went in, which for the perceptron's first layer is empty.
+  // `delta` is the derivative of the loss with respect to the last outputs. Sets `gradient` to the derivative with
+  // respect to the parameters, and returns the derivative with respect to the inputs. For the perceptron's first layer,
+  // it returns an empty matrix.
   Eigen::MatrixXf backward(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& inputs,
                            const std::vector<Eigen::MatrixXf>& outputs, Eigen::MatrixXf delta,
                            Eigen::VectorXf& gradient) const;
-  // The same in factors. Sets `factors`, layer by layer from the input, to the errors, which are the derivative of the
-  // loss with respect to the layer's sums (outputs × examples), then to what went in (inputs × examples). A layer's
-  // gradient is the product of its errors with what went in and a 1: the weights', then the biases'.
+  // The same in factors. Sets `factors`, layer by layer from the input, to the errors (outputs × examples), which are
+  // the derivative of the loss with respect to the layer's sums, then to the layer's inputs (inputs × examples). The
+  // product of the errors with the inputs is the gradient of the weights; the product with ones is that of the biases.
   void factorize(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& inputs,
                  const std::vector<Eigen::MatrixXf>& outputs, Eigen::MatrixXf delta, Eigen::VectorXf& factors) const;
 
@@ -80,7 +83,7 @@ class Mlp final : public Model {
   Eigen::MatrixXf scores(const Eigen::VectorXf& parameters, const Eigen::MatrixXf& features) const override;
 
   double loss(const Eigen::VectorXf& parameters, const Dataset& batch, Eigen::VectorXf& gradient) const override;
-  // The same with the factors of the gradient instead, as MlpLayers::factorize.
+  // The same with the factors of the gradient instead; see MlpLayers::factorize.
   double loss_in_factors(const Eigen::VectorXf& parameters, const Dataset& batch, Eigen::VectorXf& factors) const;
 
  private:

@@ -11,7 +11,7 @@
 
 namespace lp {
 
-// Plain loops in double: it is little work, and an example's loss must not depend on its place in the batch.
+// Plain loops in double: it is little work, and an example's loss must not depend on its position in the batch.
 double softmax_cross_entropy(Eigen::MatrixXf& scores, const Eigen::VectorXi& labels) {
   if (scores.cols() != labels.size()) {
     throw Error(ErrorKind::failed, "scores of " + std::to_string(scores.cols()) + " examples with " +

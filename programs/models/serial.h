@@ -1,5 +1,5 @@
 #pragma once
-// Training in one thread: what every distributed scheme is compared with.
+// Training in one thread: the reference for every distributed scheme.
 
 #include <cstdint>
 
@@ -14,7 +14,7 @@ namespace lp {
 struct Training {
   std::uint64_t steps = 500;
   std::uint32_t batch = 64;  // examples per step, over all workers
-  std::uint64_t seed = 0;    // of the initial parameters and of the order of the examples
+  std::uint64_t seed = 0;    // decides the initial parameters and the order of the examples
   OptimizerRule rule = Sgd{};
 };
 

@@ -21,7 +21,7 @@ class AsynchronousExchange final : public Exchange {
   }
   const Eigen::VectorXf& parameters(std::uint64_t step, const Rows& rows) override {
     if (!fetched_ || step % downpour_.fetch_every == 0) {
-      servers_.wait(start_pull(servers_, model_, /*clock=*/0, rows, parameters_));  // whatever is there
+      servers_.wait(start_pull(servers_, model_, /*clock=*/0, rows, parameters_));  // the present version
       fetched_ = true;
     }
     return parameters_;
@@ -61,8 +61,8 @@ class AsynchronousExchange final : public Exchange {
   Eigen::VectorXf parameters_{};
   bool fetched_ = false;
   Eigen::VectorXf accrued_;     // the gradients of the steps since the last push
-  std::uint32_t examples_ = 0;  // of these
-  std::uint64_t last_ = 0;      // of these steps
+  std::uint32_t examples_ = 0;  // examples of these steps
+  std::uint64_t last_ = 0;      // the last of these steps
 };
 
 }  // namespace

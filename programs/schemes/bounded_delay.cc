@@ -36,7 +36,7 @@ class BoundedDelayExchange final : public Exchange {
   ParameterClient& servers_;
   const Model& model_;
   Eigen::VectorXf parameters_{};
-  std::optional<ParameterClient::Request> pushed_{};  // in the step before
+  std::optional<ParameterClient::Request> pushed_{};  // the push of the step before
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 #pragma once
-// Training with bounded delay, as the parameter server of Li et al. (OSDI 2014): step t of a worker begins when all
-// steps older than t − delay of all workers have been applied. Pushes are not waited for: they travel while the next
-// step is computed.
+// Training with bounded delay, as in the parameter server of Li et al. (OSDI 2014): step t of a worker begins when all
+// steps older than t − delay of all workers have been applied. Workers do not wait for their pushes: these travel while
+// the next step is computed.
 
 #include <cstdint>
 

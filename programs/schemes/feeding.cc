@@ -12,7 +12,7 @@
 namespace lp {
 namespace {
 
-// The workers; but who gets them waits until the servers have their places, too.
+// The workers, as an argument of a node that waits until the servers have their places, too.
 struct AllPlaces {
   TrainingGraph graph;
 

@@ -1,12 +1,12 @@
 #pragma once
-// Training whose data side pushes the batches into the workers, as TensorFlowOnSpark's feeding does (InputMode.SPARK):
-// feeders have the data; workers have none, and do with what they are fed what those of their scheme do with their own.
+// Training whose data nodes push the batches into the workers, as in TensorFlowOnSpark's feeding (InputMode.SPARK):
+// feeders have the data. Workers have none, and train on the batches that they are fed, by the steps of their scheme.
 //
 //     feeder/0 ──▶ worker/0 ─┬─▶ server/0, ...
 //     feeder/1 ──▶ worker/1 ─┘
 //
-// The launcher is the reservation service: a node has its place, its index, when it has told the launcher where it is,
-// and no feeder begins before all servers and workers have theirs. Values; pure functions.
+// The launcher is the reservation service: a node has its place, its index, when it has sent its address to the
+// launcher. No feeder begins before all servers and workers have their places. Values; pure functions.
 
 #include "lp/program/context.h"
 #include "lp/rpc/clients.h"
@@ -14,14 +14,15 @@
 
 namespace lp {
 
-// A node that has the data, and feeds the worker of its own number.
+// A node that has the data, and feeds the worker with its own number.
 class Feeder {
  public:
   Feeder(Clients<TrainingWorker> workers, LearningTask task, ServerTraining training, Scheme scheme);
 
-  // Feeds the worker's share, batch by batch, then the end, until its worker is done, or gone for good. It is a batch
-  // or two ahead of its worker, and waits when that is behind. What it keeps is where its worker is, who says so; so
-  // either may be restarted. Error::deadline when the worker takes nothing for TrainingWorker::kFeedMilliseconds.
+  // Feeds the worker's share, batch by batch, then the end, until its worker is done or lost. It is a batch or two
+  // ahead of its worker, and waits for a slow worker. It takes the next step from the worker's answers and keeps no
+  // other state; so either may be restarted. Error::deadline when the worker takes nothing for
+  // TrainingWorker::kFeedMilliseconds.
   void run(Context& node);
 
   using Remote = Methods<>;
@@ -33,9 +34,9 @@ class Feeder {
   const Scheme scheme_;
 };
 
-// The groups of add_server_training, and "feeder" with one for each worker. The task's data is asked for by the feeders
-// alone. The bits are those of the same training without feeders. A feeder that fails is restarted as often as the
-// training says; without restarts the program stops, since nobody else feeds its worker.
+// The groups of add_server_training, and "feeder" with one for each worker. Only the feeders read the task's data. The
+// bits are those of the same training without feeders. A feeder that fails is restarted up to training.restarts times;
+// without restarts the program stops, since nobody else feeds its worker.
 TrainingGraph add_fed_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                const Scheme& scheme);
 

@@ -56,15 +56,15 @@ class GossipExchange final : public Exchange {
     if (cut_every_ > 0 && replica_.step % cut_every_ == 0) commit();
     return replica_.step;
   }
-  // The own member keeps the model, with what others still send.
+  // This worker's member keeps the model, and merges messages that still arrive.
   void end() override {
     receive();
     commit();
     own().call<&GossipMember::put>(model());
   }
   Traffic traffic() const override { return traffic_; }
-  // The mean of all models by their weights: GoSGD's estimate of the consensus. Each is with its member, and what was
-  // sent to a worker that had ended, too. Where no weight is left, it is this worker's own model.
+  // The mean of all models by their weights: GoSGD's estimate of the consensus. Each model is with its member, together
+  // with messages to a worker that had ended. When no weight is left, the result is this worker's own model.
   std::function<Parameters()> result() const override {
     return [members = members_, own = model()] {
       WeightedModel mean = own;
@@ -102,7 +102,7 @@ class GossipExchange final : public Exchange {
       traffic_.sent += static_cast<std::uint64_t>(replica_.parameters.size()) * sizeof(float);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::disconnected) throw;
-      if (!error.may_have_run()) replica_.weight *= 2;  // else it went down with who may have it
+      if (!error.may_have_run()) replica_.weight *= 2;  // else the weight is lost with the receiver, which may have it
     }
   }
 
@@ -126,7 +126,7 @@ TrainingGraph add_gossip_training(Program& program, const LearningTask& task, co
   }
   const auto members = program.group<GossipMember>(
       {.name = "gossip", .replicas = training.workers, .on_failure = worker_policy(training)}, context);
-  // A cut after so many steps of each worker.
+  // A cut is taken after this many steps of each worker.
   const auto workers = static_cast<std::uint32_t>(std::max(training.workers, 0));
   const auto commits =
       program.add<Commits>({.name = "commits", .on_failure = restart_or_stop(training)}, context, workers,

@@ -79,7 +79,7 @@ TrainingGraph add_hogwild_training(Program& program, const LearningTask& task, c
   if (!std::holds_alternative<Sgd>(training.rule)) {
     throw Error(ErrorKind::failed, "Hogwild changes the parameters without a state of its own: choose the rule sgd");
   }
-  // A cut after so many steps of each worker.
+  // A cut is taken after this many steps of each worker.
   const auto workers = static_cast<std::uint32_t>(std::max(training.workers, 0));
   const auto vector =
       program.add<SharedVector>({.name = "vector"}, context, initial_parameters(task), workers,

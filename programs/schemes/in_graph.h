@@ -22,8 +22,8 @@
 
 namespace lp {
 
-// A node that computes gradients of what it is given. It keeps nothing, so a gradient needs no turn, in which the node
-// answers heartbeats however long a gradient takes.
+// A node that computes gradients of the batches that it is given. It keeps no state, so a gradient needs no turn, and
+// the node answers heartbeats however long a gradient takes.
 class GradientReplica {
  public:
   explicit GradientReplica(const LearningTask& task) : model_(task.model()) {}
@@ -39,8 +39,8 @@ class GradientReplica {
   std::unique_ptr<Model> model_;
 };
 
-// A model whose loss others compute, each over a part of the batch. The sum, in the order of the parts, has the same
-// bits whoever computed them.
+// A model whose loss other nodes compute, each over a part of the batch. The sum, in the order of the parts, has the
+// same bits whichever node computed them.
 class DistributedModel : public Model {
  public:
   explicit DistributedModel(std::unique_ptr<Model> model) : model_(std::move(model)) {}
@@ -53,22 +53,22 @@ class DistributedModel : public Model {
   double loss(const Eigen::VectorXf& parameters, const Dataset& batch, Eigen::VectorXf& gradient) const override;
 
  protected:
-  // Those of the parts, in their order.
+  // The gradients of the parts, in the order of the parts.
   virtual std::vector<BatchGradient> compute(const Eigen::VectorXf& parameters, const Dataset& batch) const = 0;
 
  private:
   const std::unique_ptr<Model> model_;
 };
 
-// Part 0, 1, ... of so many, whose sizes differ by one at most.
+// Part 0, 1, ... of `parts`, whose sizes differ by one at most.
 Dataset part_of(const Dataset& batch, std::uint64_t part, std::uint64_t parts);
 
-// Who computes the loss of this model for the one client.
+// Makes, from this model, one whose loss the replicas compute for the one client.
 using Distribute = std::function<std::unique_ptr<Model>(std::unique_ptr<Model>, const Clients<GradientReplica>&)>;
 
 // The groups "server", "replica" with training.workers nodes, and "worker" with one.
 TrainingGraph add_in_graph_training(Program& program, const LearningTask& task, const ServerTraining& training);
-// The same, with another way to share the work, and what happens when a replica fails.
+// The same with another way to share the work, and another policy for replicas that fail.
 TrainingGraph add_distributed_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                        const Distribute& distribute, FailurePolicy replica_failure);
 

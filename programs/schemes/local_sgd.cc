@@ -38,7 +38,7 @@ class LocalSgdRule final : public ReplicaRule {
     }
     if (!block_) return;
     const float momentum = block_->momentum < 0 ? 1 - 1 / static_cast<float>(all.ranks()) : block_->momentum;
-    Eigen::VectorXf begin = replica.global;  // of this block
+    Eigen::VectorXf begin = replica.global;  // the beginning of this block
     if (block_->nesterov) begin += momentum * replica.change;
     replica.change = momentum * replica.change + block_->rate * (replica.parameters - begin);
     replica.global += replica.change;

@@ -1,6 +1,7 @@
 #pragma once
-// 1-bit SGD, as CNTK (Seide et al., Interspeech 2014): synchronous training whose workers push one bit a value and two
-// reconstruction values a column, and add what that loses to their next gradient. What is lost is in the cuts.
+// 1-bit SGD, as in CNTK (Seide et al., Interspeech 2014): synchronous training whose workers push one bit for each
+// value and two reconstruction values for each column, and add the loss of that to their next gradient. The residuals
+// are in the cuts.
 
 #include <cstdint>
 

@@ -18,7 +18,7 @@ namespace {
 struct Layer {
   std::uint32_t inputs = 0;
   std::uint32_t outputs = 0;
-  std::size_t begin = 0;  // of its weights, then biases, in the parameters
+  std::size_t begin = 0;  // where its weights, then biases, begin in the parameters
 
   std::size_t size() const { return (std::size_t{inputs} + 1) * outputs; }
 };
@@ -33,7 +33,7 @@ std::vector<Layer> layers_of(const std::vector<Eigen::Index>& units) {
   return out;
 }
 
-// A perceptron whose gradient comes in its factors.
+// A perceptron whose gradient is computed in factors.
 class FactoredMlp final : public Model {
  public:
   FactoredMlp(const OuterProducts& products, std::function<std::unique_ptr<Model>()> whole)
@@ -50,7 +50,7 @@ class FactoredMlp final : public Model {
 
  private:
   const Mlp mlp_;
-  const std::function<std::unique_ptr<Model>()> whole_;  // the task's, which says where the training starts
+  const std::function<std::unique_ptr<Model>()> whole_;  // the task's model, which gives the initial parameters
 };
 
 class OuterProductExchange final : public Exchange {
@@ -85,7 +85,7 @@ class OuterProductExchange final : public Exchange {
   void end() override { servers_.leave(); }
 
  private:
-  // Of every layer start(number, layer), all at once; how many gradients the last of them has.
+  // Starts a request start(number, layer) for each layer, all at once. Returns how many gradients the last layer has.
   template <class Start>
   std::uint64_t wait_all(Start start) {
     std::vector<ParameterClient::Request> requests;
@@ -94,7 +94,7 @@ class OuterProductExchange final : public Exchange {
     for (ParameterClient::Request& one : requests) version = std::min(version, servers_.wait(std::move(one)).newest);
     return version;
   }
-  // This worker's, of an epoch.
+  // This worker's first step of an epoch.
   std::uint64_t first_step(std::uint64_t epoch) const {
     const auto batch = static_cast<std::uint64_t>(std::ceil(static_cast<double>(epoch) * epoch_));
     return batch <= worker_ ? 0 : (batch - worker_ + workers_ - 1) / workers_;
@@ -105,7 +105,7 @@ class OuterProductExchange final : public Exchange {
   const std::uint32_t worker_;
   const std::uint32_t workers_;
   const double epoch_;             // batches, of all workers
-  const std::uint64_t epoch_end_;  // after so many of them
+  const std::uint64_t epoch_end_;  // the number of batches after which an epoch ends
   Eigen::VectorXf parameters_;
 };
 
@@ -123,7 +123,7 @@ TrainingGraph add_outer_product_training(Program& program, const LearningTask& t
   const LearningTask factored{
       .model = [products, whole = task.model] { return std::make_unique<FactoredMlp>(products, whole); },
       .data = task.data};
-  factored.model();  // refuses units that do not fit
+  factored.model();  // throws if the units do not fit
   const auto workers = static_cast<std::uint32_t>(training.workers);
   return add_server_training(
       program, factored, training,

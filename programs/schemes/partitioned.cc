@@ -75,7 +75,7 @@ class PartitionedExchange final : public Exchange {
   }
   const Eigen::VectorXf& parameters(std::uint64_t, const Rows&) override { return parameters_; }
   std::uint64_t push(std::uint64_t step, const Rows&, const BatchGradient& batch) override {
-    // As backpropagation has them: from the last layer to the first, which the next step needs first.
+    // In the order of backpropagation: from the last layer to the first, which the next step needs first.
     for (std::size_t i = pieces_.size(); i-- > 0;) {
       scheduler_.add(static_cast<std::uint32_t>(i), i, pieces_[i].size * sizeof(float));
     }

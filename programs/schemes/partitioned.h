@@ -1,8 +1,8 @@
 #pragma once
-// Partitioned push-pull, as BytePS (Jiang et al., OSDI 2020; Peng et al., SOSP 2019): servers only sum. The parameters
-// are in the workers, which push their gradients and pull the sums, and all do the same update with them. Gradients are
-// cut into partitions, which go to the servers in turn; at most `credit` bytes are on their way, and among those that
-// wait, the partition that the next step needs first goes first.
+// Partitioned push-pull, as in BytePS (Jiang et al., OSDI 2020; Peng et al., SOSP 2019): servers only sum. The workers
+// have the parameters. They push their gradients, pull the sums, and all do the same update. Gradients are split into
+// partitions, which go to the servers in turn. At most `credit` bytes are in flight. Among the waiting partitions, the
+// one that the next step needs first is sent first.
 
 #include <cstdint>
 #include <map>
@@ -14,11 +14,11 @@
 namespace lp {
 
 struct Partitioning {
-  std::uint64_t bytes = std::uint64_t{4} << 20;    // of a partition
-  std::uint64_t credit = std::uint64_t{16} << 20;  // bytes on their way; one partition may always go
+  std::uint64_t bytes = std::uint64_t{4} << 20;    // bytes of a partition
+  std::uint64_t credit = std::uint64_t{16} << 20;  // bytes in flight; one partition may always be sent
 };
 
-// Error::failed for partitions of no parameter.
+// Error::failed when a partition would not hold a parameter.
 Scheme partitioned_scheme(const ServerTraining& training, const Partitioning& partitioning = {});
 
 inline TrainingGraph add_partitioned_training(Program& program, const LearningTask& task,
@@ -26,16 +26,16 @@ inline TrainingGraph add_partitioned_training(Program& program, const LearningTa
   return add_server_training(program, task, training, partitioned_scheme(training, partitioning));
 }
 
-// Which of the partitions that wait goes next. Owned by a worker.
+// Chooses the waiting partition to send next. Owned by a worker.
 class CreditScheduler {
  public:
   explicit CreditScheduler(std::uint64_t credit) : credit_(credit) {}
 
-  // Those of lower rank go first; of equal ones, the one that was added first.
+  // Adds a waiting partition. A lower rank is sent first; of equal ranks, the one that was added first.
   void add(std::uint32_t partition, std::uint64_t rank, std::uint64_t bytes);
   // The partition to send now, if any waits and there is credit for it.
   std::optional<std::uint32_t> next();
-  // Its reply is here.
+  // The partition's reply has arrived.
   void done(std::uint32_t partition);
 
   bool idle() const { return waiting_.empty() && sent_.empty(); }

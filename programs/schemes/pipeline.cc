@@ -17,7 +17,7 @@ std::uint64_t bytes_of(const Eigen::MatrixXf& matrix) {
   return static_cast<std::uint64_t>(matrix.size()) * sizeof(float);
 }
 
-// Which layers a stage has: as many as the others, give or take one.
+// The layers of a stage. The numbers of layers differ by one at most.
 struct LayerRange {
   std::size_t first;
   std::size_t last;  // excluded
@@ -41,7 +41,7 @@ Eigen::Index offset_of(const Pipeline& pipeline, std::size_t stage) {
   return out;
 }
 
-// A model whose loss the stages compute, which keep the gradient.
+// A model whose loss the stages compute; they keep the gradient.
 class PipelinedModel final : public Model {
  public:
   PipelinedModel(std::unique_ptr<Model> whole, Clients<PipelineStage> stages, std::uint32_t micro_batches)
@@ -58,7 +58,7 @@ class PipelinedModel final : public Model {
     for (std::uint64_t k = 0; k < micro_batches_; ++k) {
       const auto begin = static_cast<Eigen::Index>(examples * k / micro_batches_);
       const auto count = static_cast<Eigen::Index>(examples * (k + 1) / micro_batches_) - begin;
-      if (count == 0) continue;  // more micro-batches than examples
+      if (count == 0) continue;  // there are more micro-batches than examples
       futures.push_back(
           stages_[0].async<&PipelineStage::pass>(MicroBatch{.number = static_cast<std::uint32_t>(futures.size()),
                                                             .inputs = batch.features.middleCols(begin, count),
@@ -81,7 +81,7 @@ class PipelineExchange final : public Exchange {
 
   std::uint64_t begin() override {
     const std::vector<std::uint64_t> done = stages_.all<&PipelineStage::steps>();
-    // A worker that died in the middle of an update leaves stages that have not heard of it.
+    // If a worker died in the middle of an update, some stages have not done it.
     stages_.all<&PipelineStage::catch_up>(*std::max_element(done.begin(), done.end()));
     const std::vector<std::uint64_t> steps = stages_.all<&PipelineStage::begin>();
     if (std::adjacent_find(steps.begin(), steps.end(), std::not_equal_to<>()) != steps.end()) {

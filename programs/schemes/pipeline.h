@@ -1,9 +1,9 @@
 #pragma once
 // A multilayer perceptron whose layers are placed on nodes: model parallel (DistBelief, Dean et al., NIPS 2012, section
-// 3), and a pipeline when a batch is cut into micro-batches of which several are in flight (GPipe, Huang et al.,
-// NeurIPS 2019, section 2.2). A stage has the parameters of its layers alone; activations go from stage to stage, their
-// derivatives come back as the answers; when all of a batch is back, every stage updates its parameters. So the
-// gradient is that of the whole batch: for one micro-batch to the bit, for more within rounding.
+// 3), and a pipeline when a batch is split into micro-batches of which several are in flight (GPipe, Huang et al.,
+// NeurIPS 2019, section 2.2). A stage has the parameters of its layers alone. Activations go from stage to stage, and
+// their derivatives come back as the answers. When all micro-batches of a batch are back, every stage updates its
+// parameters. So the gradient is that of the whole batch: with one micro-batch to the bit, with more within rounding.
 //
 //     worker/0 ──▶ stage/0 ──▶ stage/1 ──▶ ...
 //
@@ -33,12 +33,12 @@ struct Pipeline {
   std::vector<Eigen::Index> units{};  // {inputs, hidden..., classes}
   Activation activation = Activation::tanh;
   int stages = 2;
-  std::uint32_t micro_batches = 4;  // of a batch
+  std::uint32_t micro_batches = 4;  // into which each batch is split
 };
 
 struct MicroBatch {
   std::uint32_t number = 0;  // in its batch
-  Eigen::MatrixXf inputs{};  // of the stage
+  Eigen::MatrixXf inputs{};  // inputs of the stage
   Eigen::VectorXi labels{};
 };
 struct MicroResult {
@@ -48,17 +48,17 @@ struct MicroResult {
 
 struct StageStatistics {
   std::uint64_t micro_batches = 0;
-  std::uint64_t bytes_sent = 0;      // of activations to the next stage, and of derivatives to the one before
-  std::uint32_t most_in_flight = 0;  // micro-batches that were here and not back from the next stage
+  std::uint64_t bytes_sent = 0;      // activations to the next stage, and derivatives to the previous one
+  std::uint32_t most_in_flight = 0;  // the most micro-batches that were here and not back from the next stage
   double seconds = 0;                // from the first micro-batch of a batch to its update, over all batches
-  double idle_seconds = 0;           // of these: the bubble of the pipeline
+  double idle_seconds = 0;           // part of `seconds`: the bubble of the pipeline
 };
 
-// Some layers, their parameters and optimizer. A node; all that concerns these is done in its run(), in the order in
-// which it was asked, so that the node answers heartbeats however long its layers take.
+// Some layers, their parameters and optimizer. A node; all work on these is done in its run(), in the order of the
+// calls, so that the node answers heartbeats however long its layers take.
 class PipelineStage {
  public:
-  // `stages` are all, this one included.
+  // `stages` are all stages, this one included.
   PipelineStage(Context& node, Clients<PipelineStage> stages, const Pipeline& pipeline, const ServerTraining& training,
                 const LearningTask& task);
 
@@ -66,13 +66,13 @@ class PipelineStage {
 
   // Forward through this stage and all after it, and back. Error::failed when a size, a number or a label does not fit.
   Future<MicroResult> pass(MicroBatch batch);
-  // The batch is complete: a step by its gradient, summed over so many examples. A step that is done already changes
-  // nothing. Error::failed when the gradient is not finite.
+  // The batch is complete: does a step by its gradient, summed over `examples` examples. A step that is done already
+  // changes nothing. Error::failed when the gradient is not finite.
   Future<void> update(std::uint64_t step, std::uint32_t examples);
-  // Others have done so many steps: does the last of them by the gradient that is here. Changes nothing where it is
-  // done.
+  // Other stages have done `steps` steps: does the last of them by the gradient that is here, unless it is done
+  // already.
   Future<void> catch_up(std::uint64_t steps);
-  // Forgets the micro-batches since the last update; how many steps are done.
+  // Forgets the micro-batches since the last update. Returns the number of steps done.
   Future<std::uint64_t> begin();
   Future<std::uint64_t> steps();
 
@@ -80,7 +80,7 @@ class PipelineStage {
   Future<StageStatistics> statistics();
 
   void save(Checkpoint& out) const;
-  // Error::failed when what was saved is of other layers.
+  // Error::failed when the saved state is of other layers.
   void load(const Checkpoint& in);
 
   static constexpr int kStepMilliseconds = 600'000;
@@ -94,7 +94,7 @@ class PipelineStage {
                          deadline<idempotent<&PipelineStage::statistics>, kStepMilliseconds>>;
 
  private:
-  // Counts as work of the stage as long as it lives.
+  // The stage counts as busy as long as one exists.
   class Work;
   struct Forwarded {
     MicroBatch batch{};
@@ -114,17 +114,17 @@ class PipelineStage {
   const MlpLayers layers_;
   const std::uint32_t micro_batches_;
   RunQueue work_{};
-  // What follows is its work's alone.
+  // Only the work uses the following members.
   CutSchedule schedule_;
   GradientGuard guard_;
   Eigen::VectorXf parameters_{};
   Optimizer optimizer_;
   std::uint64_t step_ = 0;
   std::uint64_t attempt_ = 0;                 // begin() ends one
-  std::vector<Eigen::VectorXf> gradients_{};  // of the micro-batches, summed in their order
-  std::uint32_t examples_ = 0;                // of these
+  std::vector<Eigen::VectorXf> gradients_{};  // by micro-batch: the gradients, which are summed in this order
+  std::uint32_t examples_ = 0;                // examples of these gradients
   std::uint32_t in_flight_ = 0;
-  Time began_{};  // the batch
+  Time began_{};  // when the batch began
   Duration busy_{};
   StageStatistics statistics_{};
 };

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kNumbers = 4;
 constexpr std::size_t kVectors = 5;
-using Head = std::array<std::uint64_t, kNumbers + kVectors>;  // and the sizes of the vectors
+using Head = std::array<std::uint64_t, kNumbers + kVectors>;  // the numbers, and the sizes of the vectors
 constexpr std::size_t kHead = sizeof(Head) / sizeof(float);
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// What a worker without parameter servers has. All of it is needed to go on elsewhere: in another worker, after a
+// The state of a worker without parameter servers. All of it is needed to go on elsewhere: in another worker, after a
 // restart, in another run. Values; pure functions.
 
 #include <cstdint>
@@ -17,14 +17,15 @@ struct Replica {
   double weight = 1;          // gossip: this model's
   Eigen::VectorXf parameters{};
   Optimizer optimizer{};
-  Eigen::VectorXf global{};  // BMUF: the parameters of all, which are learned, and their change by the last block
+  // BMUF: the common parameters, which are the result; `change` is their change by the last block
+  Eigen::VectorXf global{};
   Eigen::VectorXf change{};
 };
 
-// All of it but the optimizer's rule: numbers, then vectors, in the bits of an array of floats.
+// All of it except the optimizer's rule: numbers, then vectors, in the bits of an array of floats.
 Array<float> packed(const Replica& replica);
-// Replaces `replica`, but for the rule. Error::failed when these are not the bits of a replica, or those of one with
-// another number of parameters than it has.
+// Replaces `replica`, except for the rule. Error::failed when the values are not the bits of a replica, or of one with
+// another number of parameters.
 void unpack(const Array<float>& values, Replica& replica);
 
 }  // namespace lp

@@ -67,7 +67,7 @@ class ReplicaExchange final : public Exchange {
   }
 
  private:
-  // All have the same replica.
+  // Called when all workers have the same replica.
   void commit() {
     committed_ = packed(replica_);
     progress_ = replica_.step + 1;
@@ -82,7 +82,7 @@ class ReplicaExchange final : public Exchange {
   const std::unique_ptr<ReplicaRule> rule_;
   Replica replica_;
   Array<float> committed_;
-  std::uint64_t progress_ = 0;  // steps of the commit, and 1; 0: it is this worker's own first parameters
+  std::uint64_t progress_ = 0;  // 1 + the steps of the commit; 0: it has this worker's own first parameters
   bool equal_ = false;          // all workers have this replica
   bool over_ = false;
 };

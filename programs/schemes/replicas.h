@@ -1,7 +1,7 @@
 #pragma once
-// Training without servers: each worker has all parameters, and a collective keeps them equal. What a worker makes of
-// its gradients is a scheme's ReplicaRule; what all schemes share is here: the first parameters come from one rank, the
-// state of some steps is committed, and when a worker fails, all go on from the last commit (Horovod, elastic).
+// Training without servers: each worker has all parameters, and a collective keeps them equal. A scheme's ReplicaRule
+// applies the gradients. The common part of these schemes is here: the first parameters come from one rank, the state
+// of some steps is committed, and when a worker fails, all go on from the last commit (Horovod, elastic).
 //
 //     worker/0 ◀──▶ worker/1      each with collective/k, in its process
 //         ▲    ╲  ╱    ▲
@@ -26,9 +26,9 @@ class ReplicaRule {
  public:
   virtual ~ReplicaRule() = default;
 
-  // A step, by the gradient summed over the examples. True when now all workers have the same replica.
+  // Does a step, by the gradient summed over the examples. Returns true when now all workers have the same replica.
   virtual bool step(Replica& replica, Collective& all, const Eigen::VectorXf& gradient, std::uint32_t examples) = 0;
-  // After the last step, where they do not: then they have.
+  // Called after the last step, if the replicas differ: makes them equal.
   virtual void end(Replica&, Collective&) {}
 };
 
@@ -38,11 +38,15 @@ struct ReplicaScheme {
   std::function<std::unique_ptr<ReplicaRule>()> rule{};
 };
 
-// Adds the groups "worker", which ends the program, and "collective", and the node "commits". A commit is taken every
-// `cut_every` steps of a worker, or at the next step after which all are equal, and after the last; 0: only then. Each
-// is in all workers, and in a cut. A worker that fails is restarted as often as the training says; without restarts the
-// others go on and share all batches that are left among them. So every batch is trained on, those after the commit
-// that all go back to once more; workers that take turns do as many steps each, the last of them beyond the training's.
+// Adds the groups "worker", which ends the program, and "collective", and the node "commits".
+//
+// A commit is taken every `cut_every` steps of a worker, or at the next step after which all replicas are equal, and
+// after the last step; 0: only then. Each commit is in all workers, and in a cut.
+//
+// A worker that fails is restarted up to training.restarts times; without restarts the others go on and share all
+// remaining batches. So every batch is trained on. The batches after the commit that all go back to are trained on once
+// more. Workers that take turns all do the same number of steps, the last of them beyond the training's.
+//
 // Where no worker has a commit, all go on from that of "commits": when all were restarted, or the run resumes another.
 // With the same workers, a restart changes no bit. The node "commits" is restarted as often; then the program stops.
 TrainingGraph add_replica_training(Program& program, const LearningTask& task, const ServerTraining& training,

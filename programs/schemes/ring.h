@@ -1,6 +1,6 @@
 #pragma once
-// Synchronous training over a ring allreduce, as Horovod (Sergeev and Del Balso, 2018): every worker sums the gradients
-// of all by a ring, fused up to a buffer, and does the same update. Elastic: see replicas.h.
+// Synchronous training over a ring allreduce, as in Horovod (Sergeev and Del Balso, 2018): a ring sums the gradients of
+// all workers, fused up to a buffer, and every worker does the same update. Elastic: see replicas.h.
 
 #include "programs/schemes/replicas.h"
 

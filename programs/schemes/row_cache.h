@@ -1,7 +1,7 @@
 #pragma once
-// A worker's copies of rows that servers hold, each with a clock c: it has every update stamped before c. So a read at
-// clock t under staleness s may be served from a row whose clock is at least max(0, t − s) (Ho et al., NIPS 2013,
-// section 3; Wei et al., SoCC 2015).
+// A worker's copies of rows that servers hold, each with a clock c: the row has every update stamped before c. So a
+// read at clock t under staleness s may be served from a row whose clock is at least max(0, t − s) (Ho et al., NIPS
+// 2013, section 3; Wei et al., SoCC 2015).
 //
 // Owned by a worker; one thread at a time.
 
@@ -22,13 +22,13 @@ class RowCache {
   bool serves(std::uint64_t row_clock, std::uint64_t now) const {
     return row_clock >= (now > staleness_ ? now - staleness_ : 0);
   }
-  // Those of these keys, ascending, whose rows must be fetched for a read at clock `now`.
+  // The keys, ascending, whose rows must be fetched for a read at clock `now`.
   Array<std::uint64_t> stale(const Array<std::uint64_t>& keys, std::uint64_t now);
-  // Rows that were fetched and have every update stamped before `clock`.
+  // Stores fetched rows, which have every update stamped before `clock`.
   void put(const Array<std::uint64_t>& keys, std::span<const float> rows, std::uint64_t clock);
-  // The rows of these keys, which are here.
+  // Reads the rows of these keys, which must be here.
   void read(const Array<std::uint64_t>& keys, std::span<float> rows) const;
-  // This worker's own update, which it sees at once.
+  // Adds this worker's own update, which it sees at once.
   void add(const Array<std::uint64_t>& keys, std::span<const float> changes);
   void clear();
 

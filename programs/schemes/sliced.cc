@@ -10,7 +10,7 @@
 namespace lp {
 namespace {
 
-// Synchronous, but that a worker's own parameters are a result.
+// Like synchronous, but a worker's own parameters are a result.
 class SlicedExchange final : public Exchange {
  public:
   explicit SlicedExchange(std::unique_ptr<Exchange> synchronous) : synchronous_(std::move(synchronous)) {}

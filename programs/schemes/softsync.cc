@@ -4,7 +4,7 @@
 
 namespace lp {
 
-// Workers do what asynchronous ones do; the servers are what differs.
+// Workers do the same as asynchronous ones; only the servers differ.
 Scheme softsync_scheme(const ServerTraining& training, std::uint32_t splits, int leaves) {
   Scheme scheme = asynchronous_scheme(training);
   scheme.consistency = Softsync{.splits = splits};

@@ -12,7 +12,7 @@
 namespace lp {
 namespace {
 
-// Parameters of a row, and rows, of a model: its own, or else rows of so many.
+// The number of parameters in a row of a model: the model's own width, or else this default.
 std::uint32_t width_of(const Model& model) {
   return model.width() > 0 ? static_cast<std::uint32_t>(model.width()) : 16;
 }
@@ -63,7 +63,7 @@ class StaleSynchronousExchange final : public Exchange {
   void end() override { servers_.leave(); }
 
  private:
-  // What the rule does to this worker's copy.
+  // Computes the rule's changes of this worker's copy.
   void set_changes(const Rows& rows, const Eigen::VectorXf& mean, std::span<float> changes) {
     std::vector<float> changed = values_;
     const std::span<float> used = std::span(changed).first(static_cast<std::size_t>(mean.size()));
@@ -84,8 +84,8 @@ class StaleSynchronousExchange final : public Exchange {
   const std::uint32_t width_;
   RowCache cache_;
   Rows all_;
-  std::vector<float> fetched_{};  // rows that come
-  std::vector<float> values_{};   // rows that were read last; the last of all is filled up with zeros
+  std::vector<float> fetched_{};  // fetched rows
+  std::vector<float> values_{};   // the rows that were read last; the last row is padded with zeros
   Eigen::VectorXf parameters_{};
 };
 

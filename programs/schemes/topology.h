@@ -1,6 +1,6 @@
 #pragma once
-// Training whose scheme the topology alone chooses, as SINGA (Ooi et al., ACM Multimedia 2015, section 4): the workers
-// of a group do every step together, and groups know nothing of each other.
+// Training whose scheme follows from the topology alone, as in SINGA (Ooi et al., ACM Multimedia 2015, section 4): the
+// workers of a group do every step together, and groups know nothing of each other.
 //
 //   one group                        synchronous
 //   a group for each worker          asynchronous (Downpour)
@@ -14,11 +14,11 @@
 namespace lp {
 
 struct Topology {
-  int worker_groups = 1;  // among which the workers are dealt out
+  int worker_groups = 1;  // the workers are divided among them
   bool shared_memory = false;
 };
 
-// Error::failed when there are fewer workers than groups, or more in a group that shares memory.
+// Error::failed when there are fewer workers than groups, or several workers in a group that shares memory.
 TrainingGraph add_topology_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                     const Topology& topology);
 

@@ -20,7 +20,7 @@ std::vector<int> aggregation_levels(int partitions, int depth) {
   return out;
 }
 
-// Workers do what synchronous ones do; the way of their gradients is what differs.
+// Workers do the same as synchronous ones; only the path of their gradients differs.
 Scheme tree_aggregate_scheme(const ServerTraining& training, int depth) {
   Scheme scheme = synchronous_scheme(training);
   scheme.levels = aggregation_levels(training.workers, depth);

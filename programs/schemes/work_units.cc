@@ -16,16 +16,16 @@
 namespace lp {
 namespace {
 
-constexpr std::uint32_t kCopies = 2;  // of a unit at a time
+constexpr std::uint32_t kCopies = 2;  // copies of a unit at a time
 
-// Gives out the units of one batch after the other. The worker begins a batch, and answers come in its node's turn;
-// they share it, since some are not back when their batch is complete.
+// Gives out the units of one batch after the other. The worker begins a batch, and answers arrive in its node's turn.
+// They share the Coordinator, since some answers arrive after their batch is complete.
 class Coordinator : public std::enable_shared_from_this<Coordinator> {
  public:
   Coordinator(const Clients<GradientReplica>& replicas, std::uint32_t units)
       : replicas_(replicas), units_(units), busy_(replicas.size(), false) {}
 
-  // What came of the units, in their order. Error of the last replica when all have failed.
+  // The results of the units, in the order of the units. Throws the error of the last replica when all have failed.
   std::vector<BatchGradient> run(const Eigen::VectorXf& parameters, const Dataset& batch) {
     Future<void> complete;
     {
@@ -49,7 +49,7 @@ class Coordinator : public std::enable_shared_from_this<Coordinator> {
   }
 
  private:
-  // The next unit or, when all are given out, a copy of one that is not back.
+  // The next unit, or, when all are given out, a copy of one that is not back.
   std::optional<std::uint32_t> next_unit() const {
     std::optional<std::uint32_t> next;
     for (std::uint32_t unit = 0; unit < units_; ++unit) {
@@ -103,7 +103,7 @@ class Coordinator : public std::enable_shared_from_this<Coordinator> {
     give_to_all();
   }
 
-  // Others do its unit, unless it would fail there too.
+  // Other replicas do its unit, unless it would fail there too.
   void fail(std::size_t replica, std::uint32_t unit, const Error& error) {
     failed_[replica] = true;
     --given_[unit];
@@ -116,13 +116,13 @@ class Coordinator : public std::enable_shared_from_this<Coordinator> {
   const Clients<GradientReplica> replicas_;
   const std::uint32_t units_;
   std::mutex mutex_;
-  std::vector<bool> busy_;      // also with a unit of an earlier batch
+  std::vector<bool> busy_;      // also busy with a unit of an earlier batch
   std::vector<bool> failed_{};  // in this batch
   std::uint64_t batch_number_ = 0;
   Eigen::VectorXf parameters_{};
   Dataset batch_{};
   std::vector<std::optional<BatchGradient>> done_{};
-  std::vector<std::uint32_t> given_{};  // how many have it
+  std::vector<std::uint32_t> given_{};  // how many replicas have it
   std::uint32_t left_ = 0;
   Promise<void> complete_{};
 };

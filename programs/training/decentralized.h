@@ -16,7 +16,8 @@
 
 namespace lp {
 
-// A scheme whose exchange is made with clients of these nodes, a Handle or a GroupHandle, where a worker starts.
+// A scheme whose exchange calls these nodes (a Handle or a GroupHandle). The exchange gets their clients where a worker
+// starts.
 template <class Nodes>
 struct BoundScheme {
   using Called = decltype(std::declval<const Nodes&>().dereference(std::declval<Context&>()));
@@ -51,12 +52,12 @@ struct BothNodes {
   }
 };
 
-// A worker that fails is restarted as often as the training says; without restarts the others go on.
+// A worker that fails is restarted up to training.restarts times; without restarts the others go on.
 inline FailurePolicy worker_policy(const ServerTraining& training) {
   return training.restarts > 0 ? restart(training.restarts) : kIgnore;
 }
 
-// The group "worker", which ends the program.
+// Adds the group "worker", which ends the program.
 template <class Nodes>
 TrainingGraph add_serverless_workers(Program& program, const LearningTask& task, const ServerTraining& training,
                                      const BoundScheme<Nodes>& scheme) {

@@ -1,6 +1,6 @@
 #pragma once
-// What a worker does with a gradient that is not finite, in schemes whose servers do not look. Owned by a worker; one
-// thread.
+// Applies the policy for bad values to a worker's gradients, in schemes whose servers do not check them. Owned by a
+// worker; one thread.
 
 #include <cstdint>
 
@@ -14,7 +14,8 @@ class GradientGuard {
  public:
   GradientGuard(BadValues policy, std::uint32_t worker) : policy_(policy), worker_(worker) {}
 
-  // The gradient, or what the policy makes of it. Error::failed, which names the worker, when it is refused.
+  // Returns the gradient, clipped if the policy demands it. Error::failed, which names the worker, when the gradient is
+  // refused.
   const Eigen::VectorXf& checked(std::uint64_t step, const Eigen::VectorXf& gradient);
 
  private:

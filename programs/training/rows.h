@@ -1,7 +1,6 @@
 #pragma once
-// Eigen's vectors as the spans that servers and optimizers take, and requests for all of the first tensor or for some
-// rows of it.
-// Pure functions, but for the client that they are given.
+// Eigen's vectors as the spans that servers and optimizers take, and requests for all or some rows of the first tensor.
+// Pure functions, except for the client that they are given.
 
 #include <cstddef>
 #include <cstdint>
@@ -22,14 +21,14 @@ inline std::span<float> flat(Eigen::VectorXf& vector) {
   return {vector.data(), static_cast<std::size_t>(vector.size())};
 }
 
-// A step of gradient descent by the gradient summed over the examples, one at least.
+// A step of gradient descent by the gradient summed over `examples` examples, at least one.
 inline void descend(Optimizer& optimizer, Eigen::VectorXf& parameters, const Eigen::VectorXf& gradient,
                     std::uint32_t examples) {
   const Eigen::VectorXf mean = gradient / static_cast<float>(examples);
   optimizer.apply(flat(parameters), flat(mean));
 }
 
-// Makes room in `to`, which must live until the request is done.
+// Resizes `to`, which must live until the request is done.
 inline ParameterClient::Request start_pull(ParameterClient& servers, const Model& model, std::uint64_t clock,
                                            const Rows& rows, Eigen::VectorXf& to) {
   to.resize(rows.empty() ? model.size() : static_cast<Eigen::Index>(rows.size()) * model.width());

@@ -14,7 +14,7 @@ Share::Share(Context& node, const LearningTask& task, const ServerTraining& trai
   if (scheme.own_examples) {
     own_ = scheme.own_examples(data_, place_, node.program_seed());
     count = static_cast<std::uint32_t>(own_.size());
-    if (count == 0) return;  // nor steps
+    if (count == 0) return;  // there are no steps either
   }
   batches_.emplace(count, training.batch, node.program_seed());
   if (scheme.own_examples) round_steps_ = scheme.epochs * batches_->epoch_steps();

@@ -1,6 +1,6 @@
 #pragma once
-// The part of a training that falls to one of its workers: which examples each of its steps trains on. A function of
-// seed, step and worker, so that who knows it can be the worker or who feeds it.
+// One worker's share of a training: the examples that each of its steps trains on. It is a function of seed, step and
+// worker, so that the worker or its feeder can compute it.
 //
 // One thread at a time.
 
@@ -17,17 +17,19 @@ namespace lp {
 
 class Share {
  public:
-  // Of number node.index() of so many as its group has. Of a task without data it knows the steps alone.
+  // The share of the node's index in its group. For a task without data it knows only the steps.
   Share(Context& node, const LearningTask& task, const ServerTraining& training, const Scheme& scheme);
 
-  std::uint64_t examples() const { return static_cast<std::uint64_t>(data_.examples()); }  // to train on, of all
+  // training examples of all workers
+  std::uint64_t examples() const { return static_cast<std::uint64_t>(data_.examples()); }
   std::uint64_t own_examples() const { return own_.size(); }
   std::uint64_t round_steps() const { return round_steps_; }
   std::uint64_t steps() const { return steps_; }
-  // The examples of the worker's step, if it is somewhere else than when no worker has failed; nothing when all steps
-  // are done. Workers that take turns from a position on all do as many steps, the last of them beyond the training's.
+  // The examples of the worker's step; nothing when all steps are done. `now` is set if workers have failed and the
+  // step is elsewhere than it would be otherwise. Workers that take turns all do the same number of steps from a
+  // position on; the last of these may lie beyond the training's.
   std::optional<Dataset> batch(std::uint64_t step, const std::optional<Position>& now = {});
-  // Which step of the whole training this step of the worker is.
+  // The step of the whole training that this step of the worker is.
   std::uint64_t training_step(std::uint64_t step, const std::optional<Position>& now = {}) const;
 
  private:
@@ -38,7 +40,7 @@ class Share {
   Dataset data_{};
   std::vector<std::uint32_t> own_{};
   std::uint64_t round_steps_ = 0;
-  std::optional<Batches> batches_{};  // of the own examples, where it has such
+  std::optional<Batches> batches_{};  // over the own examples, if the worker has such, else over all
 };
 
 }  // namespace lp

@@ -31,7 +31,7 @@ class SynchronousExchange final : public Exchange {
     return arrival.oldest;
   }
   void end() override {
-    if (!exact_) servers_.leave();  // who is behind would wait for it
+    if (!exact_) servers_.leave();  // a slower worker would wait for it
   }
   std::optional<double> loss() const override { return loss_; }
   std::uint64_t dropped() const override { return dropped_; }
@@ -41,7 +41,7 @@ class SynchronousExchange final : public Exchange {
   Eigen::VectorXf parameters_;
   bool exact_;  // every worker takes part in every step
   std::uint64_t dropped_ = 0;
-  double loss_ = 0;  // of the newest update
+  double loss_ = 0;  // the loss of the newest update
 };
 
 }  // namespace

@@ -14,10 +14,10 @@
 namespace lp {
 namespace {
 
-// What a node of a tree calls for every shard: all servers, or one node of the level above it.
+// The nodes above a node of a tree, one for every shard: all servers, or one node of the level above.
 struct Above {
   GroupHandle<ParameterService> services;
-  int shards = 0;  // of the one node; 0: a server has one each
+  int shards = 0;  // shards of the one node; 0: a server has one each
 
   Clients<ParameterService> dereference(Context& node) const {
     if (shards == 0) return services.dereference(node);
@@ -29,7 +29,7 @@ struct Above {
 
 std::string name_of_level(std::size_t level) { return level == 0 ? "leaf" : "level" + std::to_string(level); }
 
-// The servers between the workers and the others; what the workers call.
+// Adds the servers between the workers and the others; returns the nodes that the workers call.
 Above add_levels(Program& program, const ServerTraining& training, const std::vector<int>& levels,
                  const GroupHandle<Learner>& workers, const Above& servers) {
   Above above = servers;

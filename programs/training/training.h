@@ -1,5 +1,5 @@
 #pragma once
-// What every training scheme over parameter servers has in common: the task, the numbers, the graph and its result.
+// The common part of all training schemes over parameter servers: the task, the numbers, the graph and its result.
 //
 //     worker/0 ─┬─▶ server/0
 //     worker/1 ─┼─▶ server/1
@@ -29,10 +29,11 @@ namespace lp {
 
 class TrainingWorker;
 
-// What is learned from what. Nodes call these functions where they run, and must get equal answers.
+// The model to learn, and the data to learn from. Nodes call these functions where they run, and must get equal
+// results.
 struct LearningTask {
   std::function<std::unique_ptr<Model>()> model{};
-  // To train on; the program's seed decides about splits. Without it, workers train on what they are fed.
+  // The training data; the program's seed decides about splits. Without it, workers train on batches from feeders.
   std::function<Dataset(std::uint64_t seed)> data{};
 };
 
@@ -43,97 +44,97 @@ struct ServerTraining {
   std::uint32_t batch = 64;  // examples per step, over all workers
   OptimizerRule rule = Sgd{};
   std::uint64_t cut_every = 50;  // updates from one cut to the next; 0: a failed server starts from the beginning
-  int restarts = 0;              // of each node that fails; then the program stops
-  bool replicated = false;       // a server that fails is replaced by its replica, instead; no cuts
+  int restarts = 0;              // how often each failed node is restarted; then the program stops
+  bool replicated = false;       // a failed server is replaced by its replica, instead; no cuts
   BadValues bad_values = BadValues::refuse;
   CompressionOptions compression{};
 };
 
-// Who computes the gradients of the batches.
+// How the batches are divided among the workers.
 enum class Division : std::uint8_t {
   shards,  // each worker takes its part of every batch
   turns,   // worker k of n takes the whole batches k, k + n, k + 2n, ...
 };
 
-// Which rows of the parameters, as Model::rows has them; empty: all.
+// The rows of the parameters that Model::rows returns; empty: all.
 using Rows = Array<std::uint64_t>;
 
-// One of so many workers, from 0.
+// One of `workers` workers, from 0.
 struct Place {
   std::uint32_t worker = 0;
   std::uint32_t workers = 1;
 };
 
-// How far a training is, in a scheme that goes on without the workers that fail: a step takes this batch, divided among
-// those that are left, or where they take turns the batches from it on, one each.
+// How far a training is, in a scheme that goes on without failed workers. A step takes this batch, divided among the
+// remaining workers. Where they take turns, it takes one batch each, from this one on.
 struct Position {
   std::uint64_t batch = 0;
   Place place{};
 };
 
-// What a worker has computed of its part of a batch, all of it summed over the examples.
+// A worker's result for its part of a batch, all of it summed over the examples.
 struct BatchGradient {
   std::uint32_t examples = 0;
   double loss = 0;
   Eigen::VectorXf gradient{};
 };
 
-// How a worker's gradients become everybody's parameters: what tells one scheme from another. Owned by a worker, which
-// calls it in its run().
+// How a worker's gradients become the parameters of all workers: this is the difference between schemes. Owned by a
+// worker, which calls it in its run().
 class Exchange {
  public:
   virtual ~Exchange() = default;
 
-  // Begins, or begins again where the servers are after an Error::disconnected: the step to do next.
+  // Begins, or after an Error::disconnected begins again where the servers are. Returns the step to do next.
   virtual std::uint64_t begin() = 0;
   // The parameters from which the gradient of this step is to be computed. May wait for other workers.
   virtual const Eigen::VectorXf& parameters(std::uint64_t step, const Rows& rows) = 0;
-  // The gradient of this step. Returns the step to do next.
+  // Hands over the gradient of this step. Returns the step to do next.
   virtual std::uint64_t push(std::uint64_t step, const Rows& rows, const BatchGradient& batch) = 0;
-  // All steps are done.
+  // Called when all steps are done.
   virtual void end() {}
 
-  // Where the next step is, in a scheme that goes on without the workers that fail. All are at the same batch.
+  // The position of the next step, in a scheme that goes on without failed workers. All workers are at the same batch.
   virtual std::optional<Position> position() const { return {}; }
-  // The mean over all workers' examples of the last step, in a scheme that knows it.
+  // The mean loss over all workers' examples of the last step, in a scheme that knows it.
   virtual std::optional<double> loss() const { return {}; }
-  // What it sent otherwise than as pushes and pulls of the servers' client.
+  // The traffic beside the pushes and pulls of the servers' client.
   virtual Traffic traffic() const { return {}; }
 
-  // What was learned, in a scheme whose servers do not hold it: a function that gives it once all workers have ended.
-  // It outlives the exchange, and is called in the worker's turn.
+  // The learned parameters, in a scheme whose servers do not hold them: a function that returns them once all workers
+  // have ended. It outlives the exchange, and is called in the worker's turn.
   virtual std::function<Parameters()> result() const { return {}; }
   virtual std::uint64_t dropped() const { return 0; }  // gradients
 };
 
-// What an exchange is made from. The references outlive it.
+// The arguments from which an exchange is made. The references outlive it.
 struct ExchangeParts {
   ParameterClient& servers;
   const Model& model;
   const ServerTraining& training;
-  std::uint64_t seed = 0;          // of the program
-  std::uint32_t worker = 0;        // which one this is
-  std::uint64_t examples = 0;      // to train on, of all
-  std::uint64_t own_examples = 0;  // of this worker, in a scheme whose workers have their own
-  std::uint64_t round_steps = 0;   // the same: steps of this worker in a round
+  std::uint64_t seed = 0;          // the program's
+  std::uint32_t worker = 0;        // this worker's number
+  std::uint64_t examples = 0;      // training examples of all workers
+  std::uint64_t own_examples = 0;  // this worker's, in a scheme whose workers have examples of their own
+  std::uint64_t round_steps = 0;   // likewise: this worker's steps in a round
 };
 
 struct Scheme {
   Consistency consistency = Synchronous{};
-  // Servers between the workers and the others: the sizes of their levels, from the workers up. Of a level, number i is
-  // summed by number i mod n of the n above it. For gradients of all parameters, and without replicas.
+  // Servers between the workers and the others: the sizes of their levels, from the workers up. Number i of a level
+  // pushes to number i mod n of the n in the level above. For gradients of all parameters, and without replicas.
   std::vector<int> levels{};
   OptimizerRule rule = Sgd{};  // at the servers
   Division division = Division::shards;
-  // Of a scheme whose workers have examples of their own: which of all these are. The training's steps are rounds then,
-  // in which a worker goes through its examples so many times, a batch a step.
+  // For a scheme whose workers have examples of their own: selects them. The training's steps are then rounds. In a
+  // round, a worker goes through its examples `epochs` times, one batch in each step.
   std::function<std::vector<std::uint32_t>(const Dataset&, Place, std::uint64_t seed)> own_examples{};
   std::uint64_t epochs = 1;
   bool takes_rows = false;     // its workers can pull and push some rows of the parameters
   bool loses_workers = false;  // the program goes on without a worker that fails, if it is not restarted
   std::function<std::unique_ptr<Exchange>(const ExchangeParts&)> exchange{};
-  CompressionOptions compression{};  // instead of the training's, if it is any
-  // The tensors that the servers hold of a model; without it, one dense tensor of all parameters, on a ring.
+  CompressionOptions compression{};  // if set, it replaces the training's
+  // The tensors of a model at the servers; without it, one dense tensor of all parameters, on a ring.
   std::function<std::vector<Tensor>(const LearningTask&, const ServerTraining&)> tensors{};
 };
 
@@ -146,20 +147,21 @@ struct TrainingGraph {
 TrainingGraph add_server_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                   const Scheme& scheme);
 
-// How its workers' gradients are compressed.
+// The compression of its workers' gradients.
 CompressionOptions compression_of(const ServerTraining& training, const Scheme& scheme);
-// Whether that leaves something behind that is in the program's cuts: where the updates of the servers are the steps of
-// the workers, and there are cuts at all.
+// Returns whether compression has residuals that are in the program's cuts: the servers' updates are then the workers'
+// steps, and cuts are taken.
 bool leaves_residuals(const ServerTraining& training, const Scheme& scheme);
 
 // The servers alone, for a graph of your own in which `pushers` workers push.
 GroupHandle<ParameterServer> add_servers(Program& program, const LearningTask& task, const ServerTraining& training,
                                          const Scheme& scheme, int pushers);
 
-// A node that fails is restarted as often as the training says; then the program stops.
+// A node that fails is restarted up to training.restarts times; then the program stops.
 FailurePolicy restart_or_stop(const ServerTraining& training);
 
-// The tensors of a scheme, as an argument of a node: they are made where it starts, since they ask the model its size.
+// The tensors of a scheme, as an argument of a node. They are made where the node starts, since they need the model's
+// size.
 struct SchemeTensors {
   LearningTask task{};
   ServerTraining training{};
@@ -174,9 +176,9 @@ std::function<std::vector<float>(std::uint64_t seed)> initial_parameters(const L
 // One dense tensor of a model's parameters, split by this partition.
 Tensor dense_tensor(const LearningTask& task, Partition partition);
 
-// What a training that has ended has learned: `size` parameters from the servers, in the order of their tensors, or,
-// where a scheme does not leave them there, what the first worker that is there knows of them. The step counts the
-// updates of these parameters since their beginning, in runs that were resumed those before it, too.
+// The result of a training that has ended: `size` parameters from the servers, in the order of their tensors. Where a
+// scheme does not leave them there, the first live worker returns them. The step counts all updates of these
+// parameters, also those of earlier runs that were resumed.
 Parameters trained_parameters(const Clients<ParameterServer>& servers, const Clients<TrainingWorker>& workers,
                               Eigen::Index size);
 

@@ -13,13 +13,14 @@
 namespace lp {
 namespace {
 
-// Between attempts to find the servers in a state to go on from, while they are restored: doubles, and then gives up.
+// The first pause between attempts to begin again while servers are being restored. It doubles; the worker gives up
+// after kMostAttempts.
 constexpr Duration kFirstPause = std::chrono::milliseconds(10);
 constexpr int kMostAttempts = 12;  // 40 seconds
 
 constexpr Duration kReportEvery = std::chrono::milliseconds(100);
 
-// Counts what a worker does, and says every now and then how far it is.
+// Counts a worker's work, and reports its progress from time to time.
 class Meter {
  public:
   Meter(Context& node, const Share& share, const ServerTraining& training)
@@ -27,8 +28,8 @@ class Meter {
 
   const WorkerStatistics& statistics() const { return statistics_; }
 
-  // `training_step` is the step of the whole training, and `loss` a mean, if there are examples. True when it is time
-  // to look.
+  // `training_step` is the step of the whole training, and `loss` a mean, if there are examples. Returns whether it is
+  // time to report.
   bool step_done(std::uint64_t step, std::uint64_t training_step, double loss, std::uint32_t examples,
                  Duration computing) {
     ++statistics_.steps;
@@ -76,7 +77,7 @@ void TrainingWorker::run(Context& node) {
   const std::unique_ptr<Model> model = task_.model();
   Share share(node, task_, training_, scheme_);
   const CompressionOptions compression = compression_of(training_, scheme_);
-  // What compression leaves behind is of all rows, so that all are pushed with it.
+  // The residuals are those of all rows, so that all rows are pushed with compression.
   const bool takes_rows = scheme_.takes_rows && !compression.any();
   ParameterClient client(servers_, tensors_,
                          {.worker = static_cast<std::uint32_t>(node.index()),
@@ -130,7 +131,7 @@ void TrainingWorker::run(Context& node) {
       });
       return;
     } catch (const Error& error) {
-      // A server was restarted, alone or with all: go on from where they are now.
+      // A server was restarted, alone or with all others: go on from where the servers are now.
       if (error.kind() != ErrorKind::disconnected || ++attempts == kMostAttempts) throw;
     }
     if (!node.wait_for(pause)) return;
@@ -149,7 +150,7 @@ void SavedWorker::begin(ParameterClient& client) {
   if (!residuals_.empty()) client.restore(residuals_);
 }
 
-// Where the servers take a cut: after every so many updates, and after the last.
+// A cut is taken where the servers take one: every cut_every updates, and after the last.
 void SavedWorker::reached(Context& node, const ParameterClient& client, std::uint64_t step) {
   const std::uint64_t last = training().steps;
   const std::uint64_t every = training().cut_every;
