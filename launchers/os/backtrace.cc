@@ -17,7 +17,7 @@ namespace lp::internal {
 namespace {
 
 constexpr std::string_view kCodeTitle = "its program is loaded at ";
-constexpr std::string_view kInFile = " [+0x";
+constexpr std::string_view kInFile = "[+0x";
 constexpr int kPatience = 10;  // seconds for addr2line
 
 std::string hex(std::uintptr_t number) {
@@ -106,12 +106,12 @@ std::optional<ProgramCode> read_code_line(const std::string& line) {
 }
 
 std::string frame_in_file(const std::string& frame, const ProgramCode& code) {
-  const std::size_t begin = frame.rfind(" [0x");
+  const std::size_t begin = frame.rfind("[0x");
   if (begin == std::string::npos || frame.back() != ']') return frame;
-  std::istringstream number(frame.substr(begin + 2));
+  std::istringstream number(frame.substr(begin + 1));
   std::uintptr_t address = 0;
   if (!(number >> std::hex >> address) || address < code.begin || address >= code.end) return frame;
-  return frame.substr(0, begin) + " [+" + hex(address - code.bias) + "]";
+  return frame.substr(0, begin) + "[+" + hex(address - code.bias) + "]";
 }
 
 void add_source_lines(std::vector<std::string>& backtrace, const std::string& binary) {

@@ -22,8 +22,8 @@ ProgramCode own_code();
 std::string code_line(const ProgramCode& code);
 std::optional<ProgramCode> read_code_line(const std::string& line);
 
-// "prog(f+0x5) [0x55d0c0de1234]" with the address in the program's file, which the next function and addr2line know,
-// "prog(f+0x5) [+0x1234]". Other frames stay.
+// "prog(f+0x5)[0x55d0c0de1234]" with the address in the program's file, which the next function and addr2line know,
+// "prog(f+0x5)[+0x1234]". Other frames stay.
 std::string frame_in_file(const std::string& frame, const ProgramCode& code);
 
 // Frames of the program in `binary` become "lp::f(int) at a.cc:31", with those of inlined functions before that of the
