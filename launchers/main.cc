@@ -223,10 +223,8 @@ int print_outcome(const Found& outcome, bool json) {
   if (!outcome.result.success) {
     const RunResult& result = outcome.result;
     const bool stopped = result.ending() == Ending::stopped;
-    const bool by_another = stopped && result.signal == 0 && !result.reason.starts_with(result.stopped_by);
-    std::fprintf(stderr, "lp: the program %s%s: %s\n", stopped ? "was stopped" : "failed",
-                 by_another ? (" by " + result.stopped_by).c_str() : "",
-                 (stopped ? result.reason : result.cause.text()).c_str());
+    std::fprintf(stderr, "lp: the program %s%s\n", stopped ? "was stopped " : "failed: ",
+                 (stopped ? stop_text(result.stopped_by, result.reason) : result.cause.text()).c_str());
   }
   return outcome.result.exit_code();
 }
@@ -247,13 +245,17 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
   options.configuration = configuration;
   options.placements = placements;
   if (flags.dry_run || !flags.graph.empty()) {
-    const Plan plan = plan_here(program, options);
+    Plan plan = plan_here(program, options);
     check_pure(program, main.programs.build(entry, configuration));
     if (!flags.graph.empty()) {
       write_graph(plan, flags.graph);
       std::fprintf(stderr, "lp: the graph is drawn in %s\n", flags.graph.c_str());
     }
-    if (flags.dry_run) std::printf("%s\n", (flags.json ? to_json(plan) : to_text(plan)).c_str());
+    if (flags.dry_run) {
+      if (launchers.has(Launch::ssh)) check_agents(plan, launchers, options);
+      plan.hosts = planned_hosts(plan, launchers, options);
+      std::printf("%s\n", (flags.json ? to_json(plan) : to_text(plan)).c_str());
+    }
     return 0;
   }
   if (launch == Launch::slurm && own_job().empty()) return submit_to_slurm(flags, program, options);

@@ -10,6 +10,7 @@
 #include "launchers/control/measurement.h"
 #include "launchers/kubernetes/pods.h"
 #include "launchers/launch_check.h"
+#include "launchers/os/backtrace.h"
 #include "launchers/plan/earlier_run.h"
 #include "launchers/plan/placement.h"
 #include "launchers/record/failure_output.h"
@@ -269,7 +270,7 @@ Run::State::~State() {
 }
 
 void Run::State::serve() {
-  next_stall_look_ = after(internal::Stall::kPeriod);
+  next_stall_look_ = after(options.heartbeat);
   coordinator_->start(begin_, now());
   coordinator_->flush();
   while (coordinator_->phase() != Phase::ended) {
@@ -304,6 +305,7 @@ void Run::State::end() {
   reception_.reset();
   step_.reset();
   result = coordinator_->result();
+  internal::add_source_lines(result.cause.backtrace, "/proc/" + std::to_string(getpid()) + "/exe");
   write_status(true);
   std::string fault;
   {
@@ -404,10 +406,12 @@ void Run::State::watch_job() {
 
 void Run::State::watch_movement() {
   if (now() < next_stall_look_) return;
-  next_stall_look_ = after(internal::Stall::kPeriod);
-  if (const std::string waits = stall_.look(current_status(), internal::use_of(getpid()).cpu); !waits.empty()) {
-    say(waits);
-  }
+  next_stall_look_ = after(options.heartbeat);
+  const bool turned = stall_.look(current_status(), internal::use_of(getpid()).cpu);
+  const std::string& text = stall_.text();
+  changed_ = changed_ || turned || !text.empty();
+  if (turned && !text.empty()) say(text);
+  if (turned) journal_.event({.kind = text.empty() ? RunEvent::Kind::moved : RunEvent::Kind::stalled, .text = text});
   coordinator_->measure();
 }
 
@@ -437,6 +441,7 @@ void Run::State::write_status(bool always) {
 RunStatus Run::State::current_status() const {
   RunStatus status = coordinator_->status();
   status.run = name;
+  if (status.phase == Phase::running) status.stalled = stall_.text();
   for (NodeId node = 0; node < status.nodes.size(); ++node) {
     const std::size_t unit = topology_.nodes[node].unit;
     if (processes_ != nullptr) status.nodes[node].host = processes_->host_of(unit);

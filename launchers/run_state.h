@@ -103,7 +103,7 @@ struct Run::State final : internal::Coordinator::Listener {
   bool changed_ = true;  // the status has changed since it was written
   Time next_status_{};
   Time next_look_ = kNever;  // when to check whether the job has begun again without us
-  internal::Stall stall_;
+  internal::Stall stall_{options.heartbeat};
   Time next_stall_look_{};
   int interrupted_ = 0;  // the number of interrupts
 

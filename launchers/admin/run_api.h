@@ -4,7 +4,7 @@
 //
 //   {"ask":"status"}                         the status, as in status.json
 //   {"ask":"follow"}                         the same, and again whenever it has changed
-//   {"ask":"stop","reason":"enough","by":"lp stop of ann"}
+//   {"ask":"stop","reason":"enough","by":"ann (lp stop)"}
 //                                            {"done":"..."}; with "force":true at once
 //   {"ask":"measure"}                        a MeasureRecord: the processes' resources, and the calls between nodes
 //   {"ask":"restart","node":"worker/1"}      {"done":"..."}

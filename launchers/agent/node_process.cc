@@ -187,6 +187,13 @@ class NodeProcess final : public Runtime::Observer {
     } else if (message->body_as_Leave() != nullptr) {
       may_leave_ = true;
     } else if (const auto* probe = message->body_as_Probe(); probe != nullptr && is_here(probe->node())) {
+      if (const auto work = runtime_->work(probe->node())) {
+        control::BusyT busy;
+        busy.node = probe->node();
+        busy.work = work->text;
+        busy.age = work->age.count();
+        tell(std::move(busy));
+      }
       runtime_->probe(probe->node(), [this, node = probe->node()] {
         control::AliveT alive;
         alive.node = node;

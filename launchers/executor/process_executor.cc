@@ -435,6 +435,8 @@ void ProcessHost::handle_node(const control::Message& message) {
                           Error(ErrorKind::failed, text_of(not_saved->text())));
   } else if (const auto* alive = message.body_as_Alive(); alive != nullptr && known(alive->node())) {
     events_->on_alive(alive->node(), incarnation);
+  } else if (const auto* busy = message.body_as_Busy(); busy != nullptr && known(busy->node())) {
+    events_->on_busy(busy->node(), incarnation, text_of(busy->work()), Duration(busy->age()));
   }
 }
 

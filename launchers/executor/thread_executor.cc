@@ -151,6 +151,11 @@ void ThreadHost::end(Ending ending) {
 }
 
 void ThreadHost::probe(NodeId node) {
+  if (const auto work = runtime_->work(node)) {
+    loop_.post([this, node, incarnation = incarnation_of(node), work = *work] {
+      events_->on_busy(node, incarnation, work.text, work.age);
+    });
+  }
   runtime_->probe(node, [this, node, incarnation = incarnation_of(node)] {
     loop_.post([this, node, incarnation] { events_->on_alive(node, incarnation); });
   });

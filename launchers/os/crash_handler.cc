@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "launchers/os/backtrace.h"
 #include "launchers/os/exit_status.h"
 #include "lp/base/error.h"
 #include "lp/rpc/core/node_core.h"
@@ -28,6 +29,7 @@ constexpr std::uintptr_t kNearStack = std::uintptr_t{1} << 16;
 
 // A global, because a signal handler can reach nothing else. main() writes it once, before any thread exists.
 std::array<char, 256> crash_title;
+std::array<char, 128> crash_code;       // the line that locates the program's code
 std::array<char, 1 << 16> crash_stack;  // for the main thread, whose own stack may have overflowed
 
 void put(const char* text) { [[maybe_unused]] const auto size = write(STDERR_FILENO, text, strlen(text)); }
@@ -91,6 +93,7 @@ void on_crash(int signal, siginfo_t* info, void* context) {
   put(name == nullptr ? "?" : name);
   if (is_stack_overflow(*info, context)) put(kStackOverflow.data());
   put(", backtrace:\n");
+  put(crash_code.data());
   std::array<void*, kDeepest> frames;
   const int depth = backtrace(frames.data(), kDeepest);
   // After the handler, its trampoline and the place itself, the frames are return addresses. Such an address is the
@@ -106,6 +109,8 @@ void on_crash(int signal, siginfo_t* info, void* context) {
 void install_crash_handler(const std::string& name) {
   const std::string title = "\n" + std::string(kCrashMark) + name.substr(0, crash_title.size() - 32) + ": ";
   std::copy(title.begin(), title.end(), crash_title.begin());
+  const std::string code = code_line(own_code()) + "\n";
+  std::copy(code.begin(), code.end(), crash_code.begin());
   std::array<void*, 1> frame;
   backtrace(frame.data(), 1);  // loads the library now, because a handler must not
   stack_t stack{};

@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "launchers/plan/launcher_choice.h"
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
 #include "lp/base/message.h"
@@ -64,6 +63,22 @@ bool is_needed(const Plan& plan, const Topology& topology, std::size_t unit) {
   });
 }
 
+// A host with all that the program asks for.
+HostCapacity ample_host(const Plan& plan, HostSpec spec) {
+  HostCapacity host{.spec = std::move(spec)};
+  std::size_t gpus = 0;
+  double cpus = 0;
+  for (const PlanNode& node : plan.nodes) {
+    const GroupOptions& asked = plan.groups[node.group].options;
+    gpus += static_cast<std::size_t>(asked.gpus);
+    cpus += std::ceil(asked.cpus);
+    host.memory += asked.memory;
+  }
+  host.gpus.resize(gpus);
+  host.cores.resize(static_cast<std::size_t>(cpus));
+  return host;
+}
+
 }  // namespace
 
 std::vector<GroupOptions> placed_groups(const Program& program, std::span<const GroupPlacement> placements) {
@@ -110,6 +125,27 @@ Plan plan_here(const Program& program, const LaunchOptions& options) {
     made.groups[group].launcher = enum_name(launchers.of_groups()[group]);
   }
   return made;
+}
+
+std::vector<std::string> planned_hosts(const Plan& plan, const GroupLaunchers& launchers,
+                                       const LaunchOptions& options) {
+  if (!launchers.has(Launch::ssh)) return {};
+  std::vector<HostCapacity> hosts;
+  for (const HostSpec& spec : options.hosts) hosts.push_back(ample_host(plan, spec));
+  if (launchers.has(Launch::slurm)) hosts.push_back(ample_host(plan, {.launch = Launch::slurm}));
+  if (launchers.has(Launch::processes)) hosts.push_back(capacity_here());
+  const Topology topology = topology_of(plan);
+  const Places places(plan, topology, std::move(hosts),
+                      {.pin = options.pin,
+                       .launches = launchers.of_processes(plan),
+                       .debug = options.debug,
+                       .placements = options.placements});
+  std::vector<std::string> names;
+  for (std::size_t unit = 0; unit < plan.processes; ++unit) {
+    const std::size_t host = places.of(unit).host;
+    names.push_back(host == UnitPlace::kNowhere ? std::string() : places.host(host).spec.name);
+  }
+  return names;
 }
 
 Places::Places(const Plan& plan, const Topology& topology, std::vector<HostCapacity> hosts, const Options& options)

@@ -10,6 +10,7 @@
 
 #include "launchers/plan/hosts.h"
 #include "launchers/plan/launch_options.h"
+#include "launchers/plan/launcher_choice.h"
 #include "launchers/supervisor/supervision_graph.h"
 #include "lp/config/placement.h"
 #include "lp/program/plan.h"
@@ -22,6 +23,11 @@ std::vector<GroupOptions> placed_groups(const Program& program, std::span<const 
 
 // The plan of a launch on this host. Throws Error with all problems.
 Plan plan_here(const Program& program, const LaunchOptions& options);
+
+// Where each process would go if each host of ssh has the resources that the program asks of it; the hosts are not
+// asked. By process. It is empty for a process whose engine decides, and for one that the program begins without.
+// Returns nothing where no group has the launcher ssh. Throws Error as Places does.
+std::vector<std::string> planned_hosts(const Plan& plan, const GroupLaunchers& launchers, const LaunchOptions& options);
 
 // The place of one process of a run: its host, and its share of that host's resources.
 struct UnitPlace {

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "launchers/os/backtrace.h"
 #include "launchers/os/crash_handler.h"
 
 namespace lp::internal {
@@ -42,8 +43,10 @@ void add_last_words(std::vector<std::string> lines, Cause& cause) {
   const auto crash = std::find_if(lines.begin(), lines.end(), is_crash);
   const auto report = std::find_if(std::make_reverse_iterator(crash), lines.rend(), begins_report);
   auto end = crash;  // the end of the program's own output
-  for (auto frame = crash; frame != lines.end(); ++frame) {
-    if (!is_crash(*frame)) cause.backtrace.push_back(readable_frame(*frame));
+  ProgramCode code;
+  for (auto line = crash; line != lines.end(); ++line) {
+    if (const auto its_code = read_code_line(*line)) code = *its_code;
+    if (!is_crash(*line)) cause.backtrace.push_back(readable_frame(frame_in_file(*line, code)));
   }
   if (crash != lines.end() && crash->find(kStackOverflow) != std::string::npos &&
       cause.what.starts_with(describe(cause.exit))) {

@@ -42,6 +42,8 @@ struct RunEvent {
     left,        // a member of an elastic group is absent; `text` has the reason
     came,        // an absent member is back
     cut_failed,  // a cut of the program failed; `text` has the reason
+    stalled,     // nothing moves in the program; `text` names the nodes that wait, and their calls
+    moved,       // the program moves again
   };
   double time = 0;
   Kind kind = Kind::starting;

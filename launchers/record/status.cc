@@ -16,4 +16,9 @@ std::string Cause::text() const {
   return result;
 }
 
+std::string stop_text(const std::string& stopped_by, const std::string& reason) {
+  const bool repeats = reason.starts_with(stopped_by);  // "SIGINT; its nodes were killed"
+  return "by " + stopped_by + (repeats ? reason.substr(stopped_by.size()) : ": " + reason);
+}
+
 }  // namespace lp

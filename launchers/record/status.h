@@ -48,6 +48,10 @@ struct NodeStatus {
   std::uint64_t total = 0;  // 0: unknown
   std::map<std::string, double> values{};
   std::string text{};  // the text of its last failure
+  // The work that has the turn of its service: "pull(), called by worker/1"; empty: no work lasts. work_seconds is how
+  // long it has lasted at the time of the status.
+  std::string work{};
+  double work_seconds = 0;
 };
 
 struct RunStatus {
@@ -55,6 +59,7 @@ struct RunStatus {
   Phase phase = Phase::starting;
   std::vector<NodeStatus> nodes{};
   std::uint64_t cut = 0;  // the step of the last complete cut; 0: none
+  std::string stalled{};  // that nothing has moved, for how long, and who waits for what; empty: it moves
 };
 
 // How a run ended. Stopped: somebody outside ended it before it ended by itself.
@@ -65,7 +70,7 @@ struct RunResult {
 
   bool success = false;
   std::string reason{};  // why it ended
-  // who outside the program ended it: "lp stop of ann", "SIGINT"; the run then has no success
+  // who outside the program ended it: "ann (lp stop)", "SIGINT"; the run then has no success
   std::string stopped_by{};
   int signal = 0;  // the signal that asked this process to end the run
   Cause cause{};   // set when the run failed
@@ -76,5 +81,8 @@ struct RunResult {
     return signal != 0 ? 128 + signal : kStopped;
   }
 };
+
+// "by ann (lp stop): enough", "by SIGINT": of a run that was stopped.
+std::string stop_text(const std::string& stopped_by, const std::string& reason);
 
 }  // namespace lp

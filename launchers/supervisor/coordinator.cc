@@ -15,6 +15,7 @@ namespace {
 constexpr int kProbesPerHeartbeat = 6;
 // When an alarm goes off later than this, this process itself was stopped, and there may be unread answers.
 constexpr auto kLate = std::chrono::seconds(1);
+constexpr auto kLasting = std::chrono::seconds(1);  // work that is worth telling
 }  // namespace
 
 Coordinator::Coordinator(const Topology& topology, Options options, Host& host, Listener& listener)
@@ -135,6 +136,7 @@ void Coordinator::start_unit(std::size_t index) {
     Node& node = nodes_[id];
     node.running = false;
     node.asked = false;
+    node.work.clear();
     node.member = topology_.nodes[id].member;
     node.came = comes;
     node.first_saved.reset();
@@ -275,9 +277,16 @@ void Coordinator::on_progress(NodeId node, std::uint32_t incarnation, const Prog
 void Coordinator::on_alive(NodeId id, std::uint32_t incarnation) {
   if (!current(id, incarnation) || options_.patient || phase_ >= Phase::stopping) return;
   nodes_[id].asked = false;
+  nodes_[id].work.clear();
   const Duration own = topology_.groups[topology_.nodes[id].group].heartbeat;
   const Duration heartbeat = own > Duration::zero() ? own : options_.heartbeat;
   alarms_.set({Due::probe, id}, later(now_, heartbeat / kProbesPerHeartbeat));
+}
+
+void Coordinator::on_busy(NodeId id, std::uint32_t incarnation, const std::string& work, Duration age) {
+  if (!current(id, incarnation) || !nodes_[id].asked) return;
+  nodes_[id].work = work;
+  nodes_[id].work_begin = later(now_, -age);
 }
 
 void Coordinator::probe(NodeId id, bool late) {
@@ -287,8 +296,11 @@ void Coordinator::probe(NodeId id, bool late) {
   const Duration own = topology_.groups[place.group].heartbeat;
   const Duration heartbeat = own > Duration::zero() ? own : options_.heartbeat;
   if (node.asked && !late) {
-    Cause cause =
-        cause_of(place.unit, "hangs: its service has not answered within the heartbeat of " + duration_text(heartbeat));
+    std::string what = "hangs: its service has not answered within the heartbeat of " + duration_text(heartbeat);
+    if (!node.work.empty()) {
+      what += "; it has been in " + node.work + ", for " + duration_text(now_ - node.work_begin);
+    }
+    Cause cause = cause_of(place.unit, std::move(what));
     cause.node = place.name;
     cause.hanging = true;
     return begin_failure(place.unit, std::move(cause), false);
@@ -426,6 +438,10 @@ RunStatus Coordinator::status() const {
                             .total = node.progress.total,
                             .values = {node.progress.values.begin(), node.progress.values.end()},
                             .text = node.text});
+    if (const Duration age = now_ - node.work_begin; !node.work.empty() && age >= kLasting) {
+      status.nodes.back().work = node.work;
+      status.nodes.back().work_seconds = to_seconds(age);
+    }
   }
   return status;
 }

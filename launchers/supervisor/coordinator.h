@@ -109,6 +109,7 @@ class Coordinator final : public HostEvents {
   void on_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step) override;
   void on_not_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step, const Error& error) override;
   void on_alive(NodeId node, std::uint32_t incarnation) override;
+  void on_busy(NodeId node, std::uint32_t incarnation, const std::string& work, Duration age) override;
   void on_measured(std::size_t unit, std::uint32_t incarnation, Measurement part) override;
   void on_exited(std::size_t unit, std::uint32_t incarnation, const ExitStatus& status) override;
   void on_lost(const std::string& text) override;
@@ -122,6 +123,8 @@ class Coordinator final : public HostEvents {
     bool finished = false;  // run() has returned
     bool gone = false;      // the program continues without it until it is ready again
     bool asked = false;     // a probe is on its way
+    std::string work{};     // what its turn is taken by, as long as the probe waits for that; empty: unknown
+    Time work_begin{};
     std::string endpoint{};
     std::size_t awaited = 0;  // the number of nodes that it calls and that are not ready
     Progress progress{};

@@ -10,6 +10,7 @@
 
 #include "launchers/os/exit_status.h"
 #include "launchers/supervisor/supervision_graph.h"
+#include "lp/base/scheduler.h"
 
 namespace lp {
 class Error;
@@ -33,6 +34,8 @@ class HostEvents {
   virtual void on_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step) = 0;
   virtual void on_not_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step, const Error& error) = 0;
   virtual void on_alive(NodeId node, std::uint32_t incarnation) = 0;  // the answer to a probe
+  // Before it, where it has to wait for the service's turn: what has that, and for how long.
+  virtual void on_busy(NodeId node, std::uint32_t incarnation, const std::string& work, Duration age) = 0;
   virtual void on_measured(std::size_t unit, std::uint32_t incarnation,
                            // a part of the answer to measure(): the process's resources, or its calls
                            Measurement part) = 0;

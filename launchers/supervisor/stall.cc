@@ -65,21 +65,25 @@ std::string Stall::waits(const RunStatus& status) const {
   return join(all, "; ") + (more == 0 ? "" : "; and " + std::to_string(more) + " more");
 }
 
-std::string Stall::look(const RunStatus& status, double cpu) {
+bool Stall::look(const RunStatus& status, double cpu) {
   cpu += computed();
   Picture picture = picture_of(status);
   const bool runs = std::any_of(status.nodes.begin(), status.nodes.end(),
                                 [](const NodeStatus& node) { return node.state == NodeStatus::State::running; });
   const bool still =
-      status.phase == Phase::running && runs && picture == last_ && cpu - last_cpu_ < kIdle * to_seconds(kPeriod);
+      status.phase == Phase::running && runs && picture == last_ && cpu - last_cpu_ < kIdle * to_seconds(period_);
   last_ = std::move(picture);
   last_cpu_ = cpu;
+  const bool stood = !text_.empty();
   still_ = still ? still_ + 1 : 0;
-  if (!still && std::exchange(said_, false)) patience_ *= 2;
-  if (still_ < patience_ || said_) return {};
-  said_ = true;
-  return "nothing has moved for " + duration_text(kPeriod * static_cast<int>(still_)) +
-         ", and these wait: " + waits(status);
+  if (still && still_ >= patience_) {
+    text_ = "nothing has moved for " + duration_text(period_ * static_cast<int>(still_)) +
+            ", and these wait: " + waits(status);
+  } else if (stood) {
+    text_.clear();
+    patience_ *= 2;
+  }
+  return stood == text_.empty();
 }
 
 }  // namespace lp::internal

@@ -20,15 +20,18 @@ namespace lp::internal {
 
 class Stall {
  public:
-  static constexpr Duration kPeriod = std::chrono::seconds(30);
+  // `period`: between two looks; a run that has not moved in two of them stands still.
+  explicit Stall(Duration period) : period_(period) {}
 
   // Takes a part of the measurement that was requested since the last check. For a unit that does not answer, its last
   // part counts.
   void on_measured(std::size_t unit, const Measurement& part);
-  // Returns a sentence when nothing has moved for long enough, and otherwise nothing. It repeats the sentence only when
-  // something has moved meanwhile, and then waits twice as long, because a program may have such pauses. `cpu` is the
-  // processor time of this process in seconds, including nodes that are its threads.
-  std::string look(const RunStatus& status, double cpu);
+  // Returns true when the run stands still now and did not before, or moves again. After a pause that ended by itself
+  // it takes twice as long to notice the next one, because a program may have such pauses. `cpu` is the processor time
+  // of this process in seconds, including nodes that are its threads.
+  bool look(const RunStatus& status, double cpu);
+  // A sentence while the run stands still; else empty.
+  const std::string& text() const { return text_; }
 
  private:
   using Node = std::tuple<NodeStatus::State, std::uint32_t, std::uint64_t, std::map<std::string, double>>;
@@ -43,12 +46,13 @@ class Stall {
   double computed() const;
   std::string waits(const RunStatus& status) const;
 
+  const Duration period_;
   std::map<std::size_t, Measurement> parts_;  // by unit
   Picture last_;
   double last_cpu_ = 0;
   std::uint64_t still_ = 0;     // successive checks that have found nothing new
   std::uint64_t patience_ = 2;  // in checks
-  bool said_ = false;
+  std::string text_;
 };
 
 }  // namespace lp::internal

@@ -80,6 +80,8 @@ void set_name(const std::string& name) {
 
 Time now() noexcept { return std::chrono::steady_clock::now(); }
 
+Time about_now() noexcept { return coarse_now(); }
+
 Time after(Duration duration) noexcept { return later(duration >= kFar ? coarse_now() + kTick : now(), duration); }
 
 Time later(Time time, Duration duration) noexcept { return duration >= kNever - time ? kNever : time + duration; }

@@ -23,6 +23,7 @@ inline constexpr Time kNever = Time::max();
 inline constexpr Duration kForever = Duration::max();
 
 Time now() noexcept;                                // monotonic
+Time about_now() noexcept;                          // the same, some milliseconds behind, at a tenth of the cost
 Time after(Duration duration) noexcept;             // now() + duration; kNever when that is out of range
 Time later(Time time, Duration duration) noexcept;  // time + duration; kNever when that is out of range
 Duration until(Time time) noexcept;                 // time - now(), at least 0; kForever for kNever

@@ -41,6 +41,8 @@ class TurnRequest {
   Event done_;
 };
 
+constexpr std::string_view kExclusive = "exclusive";  // what has the turn, for who asks
+
 class TurnTask final : public internal::Task {
  public:
   TurnTask(internal::NodeCore& core, std::shared_ptr<TurnRequest> request)
@@ -49,6 +51,7 @@ class TurnTask final : public internal::Task {
     if (request_->claim()) {
       internal::Frame frame{.node = &core_, .chain = chain(), .holds_turn = true};
       const internal::FrameScope scope(frame);
+      core_.turn().begin_work(kExclusive, Standing::kNobody, about_now());
       request_->run();
     }
     delete this;
@@ -106,6 +109,7 @@ void Context::take_turn(Function<void()> f) {
       ~Release() { turn.release(); }
     } release{turn};
     const internal::FrameScope scope(frame);
+    turn.begin_work(kExclusive, Standing::kNobody, about_now());
     f();
     return;
   }

@@ -40,6 +40,8 @@ struct Plan {
   std::vector<PlanGroup> groups{};
   std::vector<PlanNode> nodes{};
   std::size_t processes = 0;
+  // By process: the host where it would go, or empty where that is decided later; empty: nothing is known of that.
+  std::vector<std::string> hosts{};
 };
 
 // The resources that a host has for the program. An empty value is not checked.

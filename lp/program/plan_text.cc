@@ -104,6 +104,22 @@ void append_group(std::string& text, const Plan& plan, const PlanGroup& group) {
   }
 }
 
+// Which nodes each host would have, in the order of the hosts' first processes.
+void append_hosts(std::string& text, const Plan& plan) {
+  std::vector<std::string> hosts;
+  for (const std::string& host : plan.hosts) {
+    if (std::find(hosts.begin(), hosts.end(), host) == hosts.end()) hosts.push_back(host);
+  }
+  if (!hosts.empty()) text += "\nif each host has what its nodes need:\n";
+  for (const std::string& host : hosts) {
+    std::vector<std::string> names;
+    for (const PlanNode& node : plan.nodes) {
+      if (plan.hosts[node.process] == host) names.push_back(node.name);
+    }
+    append_words(text, "  ", list(host.empty() ? "without a place yet:" : "on " + host + ":", names));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> calls_of(const Plan& plan, std::span<const PlanNode> nodes) {
@@ -139,6 +155,7 @@ std::string to_text(const Plan& plan) {
     if (std::exchange(first, false)) text += '\n';
     append_words(text, "  ", list("in one process:", names));
   }
+  append_hosts(text, plan);
   return text;
 }
 
@@ -185,6 +202,7 @@ std::string to_json(const Plan& plan) {
     json.member("group", plan.groups[node.group].options.name);
     json.member("index", node.index);
     json.member("process", node.process);
+    if (!plan.hosts.empty() && !plan.hosts[node.process].empty()) json.member("host", plan.hosts[node.process]);
     json.key("calls");
     json.begin_array();
     for (const NodeId callee : node.calls) json.string(plan.nodes[callee].name);

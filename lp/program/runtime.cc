@@ -354,6 +354,14 @@ void Runtime::probe(NodeId node, Function<void()> alive) {
   }
 }
 
+std::optional<Runtime::Work> Runtime::work(NodeId node) {
+  Context::State* const state = state_->find(node);
+  if (state == nullptr || state->core.turn().parked()) return std::nullopt;
+  const std::optional<Standing> standing = state->core.standing();
+  if (!standing.has_value()) return std::nullopt;
+  return Work{.text = internal::work_text(*standing, state_->hub), .age = standing->age};
+}
+
 std::vector<CallStatistics> Runtime::calls() const {
   std::vector<CallStatistics> all;
   const auto add = [&](const std::string& caller, const std::string& callee, const Edge& edge) {

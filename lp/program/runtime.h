@@ -107,6 +107,12 @@ class Runtime {
   // Calls `alive` from the service's own turn. If the holder of the turn waits in a call of lp, which has a deadline,
   // it calls `alive` at once.
   void probe(NodeId node, Function<void()> alive);
+  // What the service does in its turn; nothing when that is free, or waits in a call.
+  struct Work {
+    std::string text{};  // "pull(), called by worker/1"
+    Duration age{};
+  };
+  std::optional<Work> work(NodeId node);
 
   // Returns a client for code outside the graph: a report, a test, the launcher's own code.
   template <class S>

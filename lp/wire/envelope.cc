@@ -121,6 +121,17 @@ Frames ask_packet(const AskHead& head) {
   return {.body = Buffer::copy_of(std::as_bytes(std::span(&out, 1)))};
 }
 
+Frames standings_packet(std::uint64_t call, const Standings& all) {
+  flatbuffers::FlatBufferBuilder builder;
+  std::vector<flatbuffers::Offset<fb::Standing>> list;
+  for (const Standing& one : all) {
+    list.push_back(fb::CreateStandingDirect(builder, one.node, one.work.c_str(), one.caller, one.age.count(),
+                                            one.awaited, one.method.c_str()));
+  }
+  builder.Finish(fb::CreateStandingsDirect(builder, &list));
+  return table_packet(fb::ReplyHead(prefix(PacketKind::standings, 0), call, 0), builder);
+}
+
 PacketKind read_kind(const Frames& frames) {
   const auto head = read_head<fb::Prefix>(frames);
   if (head.magic() != kMagic) malformed("it does not begin as lp's messages do");
@@ -132,7 +143,7 @@ PacketKind read_kind(const Frames& frames) {
               std::to_string(frames.arrays.size()));
   }
   const std::uint8_t kind = head.kind();
-  if (kind < static_cast<std::uint8_t>(PacketKind::hello) || kind > static_cast<std::uint8_t>(PacketKind::taken)) {
+  if (kind < static_cast<std::uint8_t>(PacketKind::hello) || kind > static_cast<std::uint8_t>(PacketKind::standings)) {
     malformed("kind " + std::to_string(kind) + " is unknown");
   }
   return static_cast<PacketKind>(kind);
@@ -190,6 +201,22 @@ Error read_error(const Frames& frames) {
     for (const flatbuffers::String* node : *table->path()) origin.path.push_back(text_of(node));
   }
   return Error(static_cast<ErrorKind>(table->kind()), text_of(table->text()), std::move(origin));
+}
+
+Standings read_standings(const Frames& frames) {
+  const TableIn<fb::Standings> table(frames, sizeof(fb::ReplyHead));
+  Standings all;
+  if (table->all() == nullptr) return all;
+  if (table->all()->size() > kMostStandings) malformed("it tells of more nodes than any may");
+  for (const fb::Standing* one : *table->all()) {
+    all.push_back({.node = one->node(),
+                   .work = text_of(one->work()),
+                   .caller = one->caller(),
+                   .age = Duration(one->age()),
+                   .awaited = one->awaited(),
+                   .method = text_of(one->method())});
+  }
+  return all;
 }
 
 }  // namespace lp

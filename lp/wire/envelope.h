@@ -3,10 +3,13 @@
 // outside: a malformed message throws Error(failed). Pure functions; any thread.
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "lp/base/error.h"
+#include "lp/base/scheduler.h"
 #include "lp/wire/frames.h"
 
 namespace lp {
@@ -24,7 +27,9 @@ enum class PacketKind : std::uint8_t {
   error,
   ask,
   room,
-  taken
+  taken,
+  inquiry,
+  standings
 };
 
 struct CallHead {
@@ -52,6 +57,23 @@ struct AskHead {
   std::uint32_t incarnation = 0;
 };
 
+// What a service does in its turn.
+struct Standing {
+  static constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
+
+  std::uint32_t node = kNobody;
+  std::string work{};               // the method
+  std::uint32_t caller = kNobody;   // a node; kNobody: somebody else
+  Duration age{};                   // of the work
+  std::uint32_t awaited = kNobody;  // the node whose reply the work waits for; kNobody: it waits for none
+  std::string method{};             // of that node
+};
+
+// What keeps a call from its reply: what its callee does, what the node does for which that waits, and so on. Each node
+// stands there once: where they wait for one another in a circle, the list ends.
+using Standings = std::vector<Standing>;
+constexpr std::size_t kMostStandings = 16;
+
 struct Hello {
   std::string run{};
   std::string token{};
@@ -70,7 +92,8 @@ Frames hello_packet(const Hello& hello);
 Frames welcome_packet();
 Frames refusal_packet(const std::string& text);
 Frames error_packet(std::uint64_t call, const Error& error);
-Frames signal_packet(PacketKind kind, const ReplyHead& head);  // cancel, credit, room, taken
+Frames signal_packet(PacketKind kind, const ReplyHead& head);  // cancel, credit, room, taken, inquiry
+Frames standings_packet(std::uint64_t call, const Standings& all);
 Frames ask_packet(const AskHead& head);
 
 // Checks the prefix, and that its number of frames came.
@@ -82,5 +105,6 @@ AskHead read_ask(const Frames& frames);
 Hello read_hello(const Frames& frames);
 std::string read_refusal(const Frames& frames);
 Error read_error(const Frames& frames);
+Standings read_standings(const Frames& frames);
 
 }  // namespace lp

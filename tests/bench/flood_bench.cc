@@ -1,9 +1,9 @@
-// flood_bench [--callers=N] [--seconds=N] [--mebibytes=N] [--quick] [shm|tcp|curve...]: callers send large arrays as fast
-// as they can to a service that takes 10 ms for each, one way and with replies that nobody waits for, through shared
-// memory, TCP and CURVE, or through the paths that the command line names. It prints a table on standard error and JSON
-// on standard output: the most memory that all processes had together, the calls per second that the service handled
-// for one caller that waits for each reply and for all callers that do not, and the median time of small calls to
-// another service before and meanwhile. It ends with 1 when the memory is more than 2 GB.
+// flood_bench [--callers=N] [--seconds=N] [--mebibytes=N] [--quick] [shm|tcp|curve...]: callers send large arrays as
+// fast as they can to a service that takes 10 ms for each, one way and with replies that nobody waits for, through
+// shared memory, TCP and CURVE, or through the paths that the command line names. It prints a table on standard error
+// and JSON on standard output: the most memory that all processes had together, the calls per second that the service
+// handled for one caller that waits for each reply and for all callers that do not, and the median time of small calls
+// to another service before and meanwhile. It ends with 1 when the memory is more than 2 GB.
 
 #include <sys/stat.h>
 

@@ -81,7 +81,7 @@ TEST_F(MainTest, CtrlCStopsInOrder) {
     ASSERT_TRUE(program.read_until("waiting"));
     program.kill(SIGINT);
     EXPECT_EQ(program.wait().code, 130);
-    EXPECT_TRUE(has(program.err(), "the program was stopped: SIGINT")) << program.err();
+    EXPECT_TRUE(has(program.err(), "the program was stopped by SIGINT")) << program.err();
   }
 }
 

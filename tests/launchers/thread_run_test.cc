@@ -73,6 +73,8 @@ TEST(ThreadRun, AServiceThatHangsIsFoundAndLeftBehind) {
   EXPECT_FALSE(run.wait().success);
   EXPECT_EQ(run.wait().cause.node, "worker/1");
   EXPECT_TRUE(run.wait().cause.hanging);
+  const std::string& what = run.wait().cause.what;
+  EXPECT_NE(what.find("within the heartbeat of 300 ms; it has been in exclusive(), for "), std::string::npos) << what;
 }
 
 TEST(ThreadRun, ANodeThatIgnoresTheStopDoesNotKeepTheProgram) {

@@ -25,8 +25,9 @@ internal::LiveClient connect_to(const RunView& run) {
   internal::LiveClient client = try_to_connect(run);
   if (!client.open()) {
     const RunView now = view_of(run.place);
-    const std::string outcome = now.life == Life::elsewhere ? client.trouble() : outcome_of(now);
-    throw Refusal(Exit::not_live, run.place.name + ": " + state_of(now) + "; " + outcome);
+    const bool elsewhere = now.life == Life::elsewhere;
+    throw Refusal(Exit::not_live,
+                  run.place.name + ": " + sentence_of(now) + (elsewhere ? "; " + client.trouble() : ""));
   }
   return client;
 }

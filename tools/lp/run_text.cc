@@ -51,6 +51,18 @@ std::string colour_of(NodeStatus::State state) {
   return "";
 }
 
+std::vector<std::string> troubles_of(const RunView& run) {
+  std::vector<std::string> troubles;
+  if (run.life == Life::ended || run.life == Life::lost) return troubles;
+  for (const NodeStatus& node : run.status.nodes) {
+    if (node.work.empty()) continue;
+    troubles.push_back(node.name + " takes no call: it has been in " + node.work + ", for " +
+                       short_duration(node.work_seconds));
+  }
+  if (!run.status.stalled.empty()) troubles.push_back(run.status.stalled);
+  return troubles;
+}
+
 void write_run(JsonWriter& json, const RunView& run, std::string_view trouble) {
   json.begin_object();
   json.member("name", run.place.name);

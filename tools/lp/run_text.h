@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "lp/base/json.h"
 #include "tools/lp/runs.h"
@@ -18,6 +19,9 @@ std::string ready_text(const RunStatus& status);
 // An SGR code: green for a good end, yellow for a stop, red for a bad one; empty while the run lives.
 std::string colour_of(const RunView& run);
 std::string colour_of(NodeStatus::State state);
+
+// The troubles of a run that goes on: services that take no call, and a run in which nothing moves.
+std::vector<std::string> troubles_of(const RunView& run);
 
 // Writes one object: name, directory, state, outcome, and the contents of the files. `trouble`: why they could not be
 // read.

@@ -200,7 +200,15 @@ std::string outcome_of(const RunView& run) {
   const Cause& cause = run.result->cause;
   if (!cause.what.empty()) return (cause.node.empty() ? "" : cause.node + ": ") + cause.what;
   const std::string& by = run.result->stopped_by;
-  return run.result->reason + (run.result->reason.starts_with(by) ? "" : " (" + by + ")");
+  return by.empty() ? run.result->reason : stop_text(by, run.result->reason);
+}
+
+std::string sentence_of(const RunView& run) {
+  if (run.life == Life::live) return "it is " + state_of(run);
+  if (run.life != Life::ended) return outcome_of(run);
+  if (!run.result.has_value()) return "it has ended, and has left no result";
+  const std::string state = state_of(run);
+  return (state == "stopped" ? "it was stopped " : "it " + state + ": ") + outcome_of(run);
 }
 
 }  // namespace lp::tool

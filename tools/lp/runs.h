@@ -56,5 +56,7 @@ std::optional<JsonValue> read_document(const std::filesystem::path& path);
 std::string state_of(const RunView& run);
 // Why the run ended, or its problem; empty while it lives.
 std::string outcome_of(const RunView& run);
+// Both, behind a name and a colon: "it was stopped by ann (lp stop): enough".
+std::string sentence_of(const RunView& run);
 
 }  // namespace lp::tool

@@ -28,6 +28,7 @@ class BatchTask final : public Task {
       wanted.push_back(call);
     }
     if (!wanted.empty()) {
+      node_.turn().begin_work(method_.name, Standing::kNobody, about_now());
       const FrameScope scope(frame);
       method_.run_batch(node_, method_, wanted);
     }

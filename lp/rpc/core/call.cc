@@ -16,8 +16,14 @@ namespace lp::internal {
 
 namespace {
 
-Error late_after(const Error& error, Duration allowed) {
-  return Error(error.kind(), error.text() + ": the call was allowed " + duration_text(allowed), error.origin());
+// At its deadline; `why` it has no reply.
+Error late_after(const Error& error, Duration allowed, const std::string& why) {
+  return Error(error.kind(), error.text() + ": the call was allowed " + duration_text(allowed) + why, error.origin());
+}
+
+// What keeps the node, when it is here, from its calls.
+void add_obstacles_here(const Peer& peer, Standings& all) {
+  if (const NodeCore* const node = peer.local(); node != nullptr) add_standings(*node, all);
 }
 
 }  // namespace
@@ -100,6 +106,11 @@ void Call::run_now() noexcept {
   if (!wanted()) {
     release();
     return;
+  }
+  if (method_->traits.in_turn()) {
+    const CallPath& path = scope_.path;
+    node_->turn().begin_work(method_->name, path.size > 0 ? path.nodes[path.size - 1U] : Standing::kNobody,
+                             about_now());
   }
   if (passed(scope_.deadline)) {
     fail(Error(ErrorKind::deadline, "its time was over before its turn came",
@@ -231,7 +242,21 @@ void Call::refuse(const Error& error) noexcept {
   release();
 }
 
-Error Call::late() const { return late_after(peer_->late_error(*info_, scope_, may_have_run()), scope_.allowed); }
+Error Call::late() const {
+  return late_after(peer_->late_error(*info_, scope_, may_have_run()), scope_.allowed,
+                    text_of(obstacles_at_deadline(caller_.node), caller_.node, peer_->hub()));
+}
+std::optional<CallName> Call::call_name() const {
+  if (came_as_bytes()) return std::nullopt;
+  return CallName{.callee = peer_->id(), .method = std::string(info_->name)};
+}
+void Call::add_obstacles(Standings& all) const {
+  if (came_as_bytes()) {
+    add_standings(*node_, all);
+  } else {
+    add_obstacles_here(*peer_, all);
+  }
+}
 
 void Call::watch_deadline() {
   if (!came_as_bytes()) timer_.watch(peer_->hub(), *this, scope_.deadline);
@@ -298,7 +323,27 @@ void Pending::want() noexcept {
   if (wanted.exchange(true)) return;
   if (const auto connection = carrier()) connection->expect(*this);
 }
-Error Pending::late() const { return late_after(peer_.late_error(info_, scope_, may_have_run()), scope_.allowed); }
+Error Pending::late() const {
+  return late_after(peer_.late_error(info_, scope_, may_have_run()), scope_.allowed,
+                    text_of(obstacles_at_deadline(caller_.node), caller_.node, peer_.hub()));
+}
+std::optional<CallName> Pending::call_name() const {
+  return CallName{.callee = peer_.id(), .method = std::string(info_.name)};
+}
+void Pending::inquire() {
+  if (const auto connection = carrier()) {
+    connection->inquire(*this);
+  } else {
+    StateBase::inquire();
+  }
+}
+void Pending::add_obstacles(Standings& all) const {
+  if (peer_.local() != nullptr) {
+    add_obstacles_here(peer_, all);
+  } else {
+    add_noted(all);
+  }
+}
 void Pending::watch_deadline() { timer_.watch(peer_.hub(), *this, scope_.deadline); }
 void Pending::on_served(StateBase& served) noexcept {
   served.retain();

@@ -157,6 +157,9 @@ class Call : public StateBase, public Task {
 
   Time deadline() const noexcept override { return came_as_bytes() ? kNever : scope_.deadline; }
   Error late() const override;
+  std::optional<CallName> call_name() const override;
+  bool is_call() const noexcept override { return !came_as_bytes(); }
+  void add_obstacles(Standings& all) const override;
   bool may_have_run() const noexcept override { return ran_ || arrived_.load(std::memory_order_relaxed); }
   void watch_deadline() override;
   void count() noexcept override { counted_.end(failed()); }
@@ -248,6 +251,10 @@ class Pending : public StateBase {
   std::shared_ptr<Connection> carrier() const override;
   void want() noexcept override;
   Error late() const override;
+  std::optional<CallName> call_name() const override;
+  bool is_call() const noexcept override { return true; }
+  void inquire() override;
+  void add_obstacles(Standings& all) const override;
   bool may_have_run() const noexcept override { return ran_ || sent.load(); }
   void watch_deadline() override;
   void count() noexcept override { counted.end(failed() && !one_way_); }

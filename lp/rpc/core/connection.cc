@@ -398,7 +398,9 @@ Runnable Connection::on_message(Frames message) {
     case PacketKind::cancel:
     case PacketKind::credit:
     case PacketKind::room:
-    case PacketKind::taken: on_signal(kind, message); break;
+    case PacketKind::taken:
+    case PacketKind::inquiry: on_signal(kind, message); break;
+    case PacketKind::standings: on_standings(message); break;
     case PacketKind::ask: on_ask(message); break;
     default: break;
   }
@@ -550,6 +552,7 @@ void Connection::on_signal(PacketKind kind, const Frames& message) {
   read_reply(message, head);
   if (kind == PacketKind::room) return on_room(head.call);
   if (kind == PacketKind::taken) return on_taken(head.amount);
+  if (kind == PacketKind::inquiry) return on_inquiry(head.call);
   Ref<StateBase> state;
   Budget::Share unused;  // given back outside the lock
   {

@@ -43,6 +43,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   // Notes that the reply is wanted at once.
   void expect(Pending& call);
   void grant(Pending& call, std::uint64_t items);
+  // Asks the other end what keeps the call from its reply.
+  void inquire(Pending& call) noexcept;
   // Ends the calls to a node that is gone at the other end, or passes them to its next incarnation.
   void lose(Peer& peer);
   // Whether the connection takes calls, though perhaps only to refuse them.
@@ -103,6 +105,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Runnable on_call(Frames message, bool one_way);
   void on_reply(PacketKind kind, const Frames& message);
   void on_signal(PacketKind kind, const Frames& message);
+  void on_inquiry(std::uint64_t call);
+  void on_standings(const Frames& message);
   void on_ask(const Frames& message);
   void on_room(std::uint64_t call);
   void on_taken(std::size_t bytes);

@@ -74,6 +74,7 @@ DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeou
             .holds_turn = method->traits.in_turn(),
             .path = nullptr,
             .caller = caller_};
+  const Time begin = frame_.deadline == kNever ? about_now() : later(frame_.deadline, -timeout);  // no clock is read
   if (caller_ != nullptr) {
     if (caller_->deadline < frame_.deadline) {
       allowed_ = frame_.deadline == kNever ? until(caller_->deadline) : timeout - (frame_.deadline - caller_->deadline);
@@ -92,6 +93,9 @@ DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeou
     }
   }
   method_ = method;
+  if (frame_.holds_turn) {
+    node_->turn().begin_work(method->name, caller_ != nullptr ? caller_->node->id() : Standing::kNobody, begin);
+  }
   if (caller_ != nullptr && caller_->holds_turn) caller_->node->turn().park();
 }
 

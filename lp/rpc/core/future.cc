@@ -8,6 +8,10 @@
 
 namespace lp::internal {
 
+constexpr int kInquiries = 8;  // that a call makes at most, while somebody waits for it
+constexpr Duration kLeastPause = std::chrono::milliseconds(10);
+constexpr std::string_view kThen = "then";  // what a continuation is called, for who asks
+
 // A continuation on its way into its node's turn.
 class ContinuationTask final : public Task {
  public:
@@ -22,6 +26,7 @@ class ContinuationTask final : public Task {
                   .holds_turn = true,
                   .path = &continuation_->scope_.path};
       const FrameScope scope(frame);
+      continuation_->node_->turn().begin_work(kThen, Standing::kNobody, about_now());
       continuation_->run();
     }
     delete this;
@@ -113,6 +118,37 @@ void StateBase::cancel(const Error& error) noexcept {
   if (fail(may_have_run() ? with_may_have_run(error) : error)) cancelled();
 }
 
+void StateBase::note_obstacles(Standings all) {
+  auto noted = std::make_unique<Standings>(std::move(all));
+  const std::lock_guard lock(mutex_);
+  obstacles_.swap(noted);
+}
+
+void StateBase::inquire() {
+  Standings all;
+  add_obstacles(all);
+  note_obstacles(std::move(all));
+}
+
+void StateBase::add_noted(Standings& all) const {
+  const std::lock_guard lock(mutex_);
+  if (obstacles_ != nullptr) add_standings(*obstacles_, all);
+}
+
+Standings StateBase::obstacles_at_deadline(std::uint32_t caller) const {
+  const auto end_at_caller = [caller](Standings& all) {
+    all.erase(std::find_if(all.begin(), all.end(), [&](const Standing& one) { return one.node == caller; }), all.end());
+  };
+  Standings all;
+  add_obstacles(all);
+  end_at_caller(all);
+  if (!all.empty() && all.back().awaited != Standing::kNobody) return all;
+  Standings noted;
+  add_noted(noted);
+  end_at_caller(noted);
+  return noted.empty() ? all : noted;
+}
+
 Error StateBase::late() const { return Error(ErrorKind::deadline, "no value in time"); }
 
 void StateBase::on_ready(std::unique_ptr<Continuation> continuation) {
@@ -170,13 +206,20 @@ bool StateBase::wait_until(Time time, Stage stage) {
     if (has_come(stage)) return true;
     waiter_ = &event;
   }
+  // When it takes long, what keeps it is asked for now and then, so that the error at the deadline can tell.
+  const Duration pause = is_call() ? std::max(until(limit) / kInquiries, kLeastPause) : kForever;
   bool stopped = false;
-  bool in_time = true;
-  {
-    const WaitScope wait(frame, event);
-    while (!has_come(stage) && in_time && !(stopped = wait.stopped())) {
-      in_time = reading.read() ? !passed(limit) : event.wait(limit);
+  for (bool in_time = false; !in_time;) {
+    const Time next = std::min(limit, after(pause));
+    in_time = true;
+    {
+      const WaitScope wait(frame, event, this);
+      while (!has_come(stage) && in_time && !(stopped = wait.stopped())) {
+        in_time = reading.read() ? !passed(next) : event.wait(next);
+      }
     }
+    if (next == limit) break;
+    if (!in_time) inquire();
   }
   {
     const std::lock_guard lock(mutex_);

@@ -29,6 +29,7 @@
 #include "lp/base/function.h"
 #include "lp/base/recycle.h"
 #include "lp/rpc/core/frame.h"
+#include "lp/rpc/core/standing.h"
 
 namespace lp {
 
@@ -133,6 +134,12 @@ class StateBase : public Recycled {
   void cancel(const Error& error) noexcept;
   // Returns the error for a passed deadline.
   virtual Error late() const;
+  // The callee and method of a call.
+  virtual std::optional<CallName> call_name() const { return std::nullopt; }
+  // Adds what keeps a call from its reply, as far as this process knows.
+  virtual void add_obstacles(Standings&) const {}
+  // Remembers them until the deadline.
+  void note_obstacles(Standings all);
   // Ends the state at its deadline.
   void expire() noexcept { cancel(late()); }
   // Notes that the consumer takes this many more items. Streams only.
@@ -165,6 +172,14 @@ class StateBase : public Recycled {
   virtual void count() noexcept {}      // called before the state is published
   virtual void completed() noexcept {}  // called after the state is published
   virtual void cancelled() noexcept {}  // called when the consumer gave up
+  virtual bool is_call() const noexcept { return false; }
+  virtual void inquire();  // for a call: asks what keeps it from its reply
+  // The obstacles up to the node that makes the call. They are those that were noted, where those of this moment do not
+  // name the wait: at the deadline, all end at once.
+  Standings obstacles_at_deadline(std::uint32_t caller) const;
+  void add_noted(Standings& all) const;
+
+  mutable std::mutex mutex_;
 
  private:
   template <class T>
@@ -178,10 +193,10 @@ class StateBase : public Recycled {
 
   std::atomic<std::uint32_t> references_ = 1;
   std::atomic<std::uint32_t> phase_ = kPending;
-  std::mutex mutex_;
   Event* waiter_ = nullptr;
   Continuation* continuations_ = nullptr;  // newest first
   std::unique_ptr<Error> error_;
+  std::unique_ptr<Standings> obstacles_;
 };
 
 template <class S>

@@ -59,7 +59,9 @@ inline constexpr bool kIsPublished<Published<T> S::*> = true;
 template <class S, class T>
 inline constexpr bool kIsPublished<Published<T> S::*const> = true;
 
-// A const method changes nothing, so it may run again. A stream may not: its reader has some of the values.
+// A const method promises that it may run again, and that its reply does not depend on how often it was called. A
+// method that counts, or takes the next of something, through a mutable member or a pointer, is not const. A stream may
+// not run again: its reader has some of the values.
 template <class Member>
 inline constexpr bool kOnlyReads = false;
 template <class S, class R, class... P>
@@ -149,7 +151,7 @@ struct Deadline : Wrapped<M> {
 }  // namespace internal
 
 // lp may call the method again after its service was restarted in the middle. A const method is idempotent without this
-// trait, unless it returns a Stream.
+// trait, unless it returns a Stream. A method that must not run twice is not const.
 template <auto M>
 inline constexpr internal::Idempotent<M> idempotent{};
 // The method runs once for each call: lp retries it, and the service recognizes by caller and number the calls that it

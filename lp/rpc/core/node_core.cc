@@ -185,8 +185,20 @@ Error NodeCore::failure(const Method& method, const CallScope& scope, std::excep
   return Error(error.kind(), error.text(), std::move(origin));
 }
 
-WaitScope::WaitScope(Frame* frame, Event& event)
-    : frame_(frame), wait_{.event = &event, .next = nullptr, .place = nullptr} {
+Ref<StateBase> NodeCore::awaited() const {
+  const std::lock_guard lock(mutex_);
+  for (const Wait* wait = waits_; wait != nullptr; wait = wait->next) {
+    if (wait->awaited != nullptr) return Ref<StateBase>::share(wait->awaited);
+  }
+  return {};
+}
+
+WaitScope::WaitScope(Frame* frame, Event& event, StateBase* awaited)
+    : frame_(frame),
+      wait_{.event = &event,
+            .awaited = frame != nullptr && frame->holds_turn ? awaited : nullptr,
+            .next = nullptr,
+            .place = nullptr} {
   BeforeWait::hand_over_all();
   if (frame_ == nullptr) return;
   NodeCore& node = *frame_->node;

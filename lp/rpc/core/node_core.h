@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -78,6 +79,10 @@ class NodeCore {
   // Runs tasks that wait at a gate.
   void run_concurrently(Gate& gate, Task* task);
 
+  // What has its turn, and the call that this waits for, if it waits in one.
+  std::optional<Standing> standing() const { return turn_.standing(id_); }
+  Ref<StateBase> awaited() const;
+
   // Asks the node to end: every wait of its threads ends, no new call is taken.
   void stop(const std::string& reason);
   bool stopping() const { return stopping_.load(std::memory_order_acquire); }
@@ -96,6 +101,7 @@ class NodeCore {
   friend class WaitScope;
   struct Wait {
     Event* event;
+    StateBase* awaited;  // by who has the turn; null: something else
     Wait* next;
     Wait** place;
   };
@@ -121,7 +127,8 @@ class NodeCore {
 // calls that come back to the node in the same chain are refused.
 class WaitScope {
  public:
-  WaitScope(Frame* frame, Event& event);
+  // `awaited`: what will set the event; null: not a call or a promise.
+  WaitScope(Frame* frame, Event& event, StateBase* awaited = nullptr);
   ~WaitScope();
   WaitScope(const WaitScope&) = delete;
   WaitScope& operator=(const WaitScope&) = delete;

@@ -1,5 +1,6 @@
 #include "lp/rpc/core/turn.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace lp::internal {
@@ -43,7 +44,18 @@ bool Turn::try_take(std::uint64_t chain) noexcept {
     return false;
   }
   chain_.store(chain, std::memory_order_relaxed);
+  work_.store(nullptr, std::memory_order_relaxed);
   return true;
+}
+
+std::optional<Standing> Turn::standing(std::uint32_t node) const {
+  const std::string_view* const work = work_.load(std::memory_order_relaxed);
+  if (work == nullptr || state_.load() == kIdle) return std::nullopt;
+  const Time begin{Duration(work_begin_.load(std::memory_order_relaxed))};
+  return Standing{.node = node,
+                  .work = std::string(*work),
+                  .caller = work_caller_.load(std::memory_order_relaxed),
+                  .age = std::max(now() - begin, Duration::zero())};
 }
 
 void Turn::run_at_end() noexcept {
@@ -177,6 +189,7 @@ void Turn::drain() noexcept {
         return;
       }
       chain_.store(task->chain(), std::memory_order_relaxed);
+      work_.store(nullptr, std::memory_order_relaxed);
     }
     task->run();
     run_at_end();

@@ -6,12 +6,15 @@
 #include <atomic>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "lp/base/error.h"
 #include "lp/base/function.h"
 #include "lp/base/scheduler.h"
+#include "lp/rpc/core/standing.h"
 
 namespace lp::internal {
 
@@ -65,6 +68,17 @@ class Turn {
   bool try_take(std::uint64_t chain) noexcept;
   void release() noexcept;
 
+  // For the holder of the turn: names its work, for a caller that asks why the turn takes long. `name` must live for
+  // ever.
+  void begin_work(const std::string_view& name, std::uint32_t caller, Time begin) noexcept {
+    work_begin_.store(begin.time_since_epoch().count(), std::memory_order_relaxed);
+    work_caller_.store(caller, std::memory_order_relaxed);
+    work_.store(&name, std::memory_order_relaxed);
+  }
+  // The work that has the turn of `node`, whose turn this is. Nothing when the turn is free, or its holder has named no
+  // work.
+  std::optional<Standing> standing(std::uint32_t node) const;
+
   // For the holder of the turn: runs `f`, which must not throw, before the turn passes on.
   void at_end(Function<void()> f) { at_end_ = std::move(f); }
 
@@ -102,7 +116,10 @@ class Turn {
   Pool& pool_;
   const std::string node_;
   std::atomic<std::uint32_t> state_ = kIdle;
-  std::atomic<std::uint64_t> chain_ = 0;  // chain of the holder
+  std::atomic<std::uint64_t> chain_ = 0;                 // chain of the holder
+  std::atomic<const std::string_view*> work_ = nullptr;  // the holder's work; null: unknown
+  std::atomic<Time::rep> work_begin_ = 0;
+  std::atomic<std::uint32_t> work_caller_ = Standing::kNobody;
   std::atomic<int> parked_ = 0;
   std::atomic<bool> closed_ = false;
   Function<void()> at_end_;  // function of the holder

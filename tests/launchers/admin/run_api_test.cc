@@ -13,6 +13,7 @@
 #include "lp/base/json_value.h"
 #include "tests/directory.h"
 #include "tests/launchers/programs_for_test.h"
+#include "tests/launchers/tools_for_test.h"
 
 namespace lp::internal {
 namespace {
@@ -75,6 +76,26 @@ TEST_F(LiveTest, WhoFollowsSeesTheEnd) {
   EXPECT_TRUE(std::filesystem::exists(directory_ / "result.json"));
   EXPECT_FALSE(std::filesystem::exists(directory_ / "socket"));
   EXPECT_FALSE(LiveClient(directory_).open());
+}
+
+TEST(LiveStall, ARunInWhichNothingMovesSaysSoInItsStatusAndItsEvents) {
+  const test::Directory directory;
+  lp::Run run(make_counting({.workers = 1, .mode = "waits"}),
+              {.directory = directory.path(), .heartbeat = std::chrono::milliseconds(100)});
+  ASSERT_TRUE(run.wait_ready(kPatience));
+  LiveClient client(directory.path());
+  client.ask(R"({"ask":"follow"})", after(kPatience));
+  RunStatus status;
+  while (status.stalled.empty()) {
+    const auto line = client.next(after(kPatience));
+    ASSERT_TRUE(line.has_value());
+    status = from_json<RunStatus>(*line);
+  }
+  EXPECT_TRUE(status.stalled.ends_with(", and these wait: worker/0 in its run()")) << status.stalled;
+  EXPECT_NE(test::contents(directory.path() / "events.log").find("\"kind\":\"stalled\""), std::string::npos);
+  run.stop("enough");
+  EXPECT_TRUE(run.wait().success);
+  EXPECT_EQ(run.status().stalled, "");
 }
 
 TEST_F(LiveTest, WhatIsNoRequestIsRefusedWithASentence) {

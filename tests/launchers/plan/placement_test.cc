@@ -67,6 +67,30 @@ TEST_F(MainTest, ANodeComputesWithOneThreadUnlessItsCpusSayMore) {
   }
 }
 
+TEST_F(MainTest, ADryRunShowsWhichNodeGoesToWhichHost) {
+  const auto on_hosts = [&](std::vector<std::string> flags, const std::string& groups) {
+    flags.insert(flags.end(), {"--launch=ssh", "--workers=3", "--dry-run", configuration("groups:\n" + groups)});
+    return arguments(std::move(flags));
+  };
+  const std::string groups = "  counter: {hosts: [h3], gpus: 4096}\n  worker: {hosts: [h1, h2]}\n";
+  Subprocess text(on_hosts({"--hosts=h1:1,h2:2,h3"}, groups));
+  EXPECT_EQ(text.wait().code, 0) << text.err();
+  EXPECT_TRUE(has(text.out(),
+                  "\nif each host has what its nodes need:\n  on h3: counter\n  on h1: worker/0\n"
+                  "  on h2: worker/1, worker/2\n"))
+      << text.out();
+  Subprocess json(on_hosts({"--hosts=h1:1,h2:2,h3", "--json"}, groups));
+  EXPECT_EQ(json.wait().code, 0) << json.err();
+  EXPECT_TRUE(has(json.out(), R"({"name":"worker/2","group":"worker","index":2,"process":3,"host":"h2",)"))
+      << json.out();
+  Subprocess wrong(on_hosts({"--hosts=h1"}, groups));
+  EXPECT_EQ(wrong.wait().code, 2);
+  EXPECT_TRUE(has(wrong.err(), "group counter: the run has no host \"h3\"")) << wrong.err();
+  Subprocess none(on_hosts({}, ""));
+  EXPECT_EQ(none.wait().code, 2);
+  EXPECT_TRUE(has(none.err(), "--launch=ssh needs --hosts")) << none.err();
+}
+
 TEST_F(MainTest, MoreMemoryThanTheHostHasIsRefused) {
   Subprocess program(arguments({configuration("groups:\n  worker:\n    memory: 1000T\n")}));
   EXPECT_EQ(program.wait().code, 2);

@@ -29,6 +29,15 @@ TEST(LastWords, OfACrashAreWhatStandsBeforeItsBacktrace) {
   EXPECT_EQ(cause.backtrace, (Lines{"a(f()+0x1)", "b"}));
 }
 
+TEST(LastWords, OfACrashHaveTheAddressesInTheProgramsFile) {
+  const Cause cause = cause_of(
+      {"*** lp: worker/1: SIGSEGV, backtrace:", "*** lp: its program is loaded at 0x5000100 0x5000200 0x5000000",
+       "prog(+0x1f0) [0x50001f0]", "prog(_Z1fv+0x1) [0x5000200]", "libc.so.6(+0x7) [0x7ff000]"},
+      {.signal = 11});
+  EXPECT_EQ(cause.backtrace,
+            (Lines{"prog(+0x1f0) [+0x1f0]", "prog(f()+0x1) [0x5000200]", "libc.so.6(+0x7) [0x7ff000]"}));
+}
+
 TEST(LastWords, OfAStackThatHasOverflowedSaySo) {
   const Cause cause = cause_of({"*** lp: worker/1: SIGSEGV, stack overflow, backtrace:", "a", "b"}, {.signal = 11});
   EXPECT_EQ(cause.what, "was killed by signal 11 (SIGSEGV), stack overflow");

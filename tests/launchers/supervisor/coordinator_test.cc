@@ -276,6 +276,37 @@ TEST_F(CoordinatorTest, AServiceThatDoesNotAnswerIsFoundWithinTheHeartbeat) {
   EXPECT_EQ(coordinator_->result().cause.what, "hangs: its service has not answered within the heartbeat of 6 s");
 }
 
+TEST_F(CoordinatorTest, WhatHangsIsNamedWithWhatItDoesInItsTurn) {
+  make(server_and_workers(), {.heartbeat = seconds(6)});
+  all_ready();
+  pass(seconds(1));
+  coordinator_->on_busy(0, 1, "push(), called by worker/1", seconds(2));
+  coordinator_->on_alive(1, 1);
+  coordinator_->on_alive(2, 1);
+  EXPECT_EQ(coordinator_->status().nodes[0].work, "push(), called by worker/1");
+  EXPECT_EQ(coordinator_->status().nodes[0].work_seconds, 2);
+  for (int i = 0; i < 5; ++i) {
+    pass(seconds(1));
+    coordinator_->on_alive(1, 1);
+    coordinator_->on_alive(2, 1);
+  }
+  exit(0, {.signal = 9});
+  exit(1);
+  exit(2);
+  EXPECT_EQ(coordinator_->result().cause.what,
+            "hangs: its service has not answered within the heartbeat of 6 s; it has been in push(), called by "
+            "worker/1, for 7 s");
+}
+
+TEST_F(CoordinatorTest, WhoAnswersAfterAllIsBusyNoMore) {
+  make(server_and_workers(), {.heartbeat = seconds(6)});
+  all_ready();
+  pass(seconds(1));
+  coordinator_->on_busy(0, 1, "push(), called by worker/1", seconds(2));
+  coordinator_->on_alive(0, 1);
+  EXPECT_EQ(coordinator_->status().nodes[0].work, "");
+}
+
 TEST_F(CoordinatorTest, ASupervisorThatWasStoppedItselfBlamesNobody) {
   make(server_and_workers(), {.heartbeat = seconds(6)});
   all_ready();
@@ -344,12 +375,12 @@ TEST_F(CoordinatorTest, KillEndsEverythingAtOnce) {
 TEST_F(CoordinatorTest, ARunThatIsStoppedFromOutsideIsNoSuccessAndSaysByWhom) {
   make(server_and_workers());
   all_ready();
-  coordinator_->stop("enough", "lp stop of ann");
-  coordinator_->stop("too late", "lp stop of bob");
+  coordinator_->stop("enough", "ann (lp stop)");
+  coordinator_->stop("too late", "bob (lp stop)");
   all_exit();
   EXPECT_EQ(coordinator_->result().ending(), Ending::stopped);
   EXPECT_EQ(coordinator_->result().reason, "enough");
-  EXPECT_EQ(coordinator_->result().stopped_by, "lp stop of ann");
+  EXPECT_EQ(coordinator_->result().stopped_by, "ann (lp stop)");
   EXPECT_EQ(coordinator_->result().exit_code(), RunResult::kStopped);
 }
 
@@ -358,13 +389,13 @@ TEST_F(CoordinatorTest, ARunWhoseNodesAreKilledFromOutsideIsNoSuccessAlsoWhenItW
   all_ready();
   for (const NodeId worker : {1U, 2U}) coordinator_->on_finished(worker, 1);
   ASSERT_EQ(coordinator_->phase(), Phase::stopping);
-  coordinator_->stop("lp stop of ann", "lp stop of ann");
-  coordinator_->kill("lp stop of ann");
-  coordinator_->kill("lp stop of ann");
+  coordinator_->stop("ann (lp stop)", "ann (lp stop)");
+  coordinator_->kill("ann (lp stop)");
+  coordinator_->kill("ann (lp stop)");
   for (std::size_t unit = 0; unit < 3; ++unit) exit(unit, {.signal = 9});
   EXPECT_EQ(coordinator_->result().ending(), Ending::stopped);
   EXPECT_EQ(coordinator_->result().reason, "every node has finished; its nodes were killed");
-  EXPECT_EQ(coordinator_->result().stopped_by, "lp stop of ann");
+  EXPECT_EQ(coordinator_->result().stopped_by, "ann (lp stop)");
 }
 
 TEST_F(CoordinatorTest, ARunThatItsOwnLauncherStopsIsASuccess) {

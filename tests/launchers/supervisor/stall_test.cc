@@ -10,15 +10,18 @@ using State = NodeStatus::State;
 // Two nodes, of which the first calls the other.
 class StallTest : public testing::Test {
  protected:
+  // What it says when the run stands still now, and did not before.
   std::string look(double computed = 0) {
     cpu_ += computed;
     MeasureRecord::Calls calls{
         .caller = "worker/0", .callee = "server", .method = "pull", .calls = calls_, .ended = ended_};
     stall_.on_measured(0, {.use = ProcessUse{.cpu = cpu_}, .calls = std::vector{calls}});
-    return stall_.look(status_, 0);
+    turned_ = stall_.look(status_, 0);
+    return turned_ ? stall_.text() : std::string();
   }
 
-  Stall stall_;
+  Stall stall_{std::chrono::seconds(30)};
+  bool turned_ = false;
   RunStatus status_{.phase = Phase::running,
                     .nodes = {{.name = "worker/0", .state = State::running},
                               {.name = "worker/1", .state = State::running},
@@ -35,6 +38,11 @@ TEST_F(StallTest, WhoWaitsForWhatIsSaidOnceWhenNothingMoves) {
             "nothing has moved for 60 s, and these wait: worker/0 for 2 calls of server.pull; worker/1 in its "
             "run()");
   for (int i = 0; i < 10; ++i) EXPECT_EQ(look(), "");
+  EXPECT_TRUE(stall_.text().starts_with("nothing has moved for 360 s, and these wait: ")) << stall_.text();
+  ++ended_;
+  EXPECT_EQ(look(), "");
+  EXPECT_TRUE(turned_);
+  EXPECT_EQ(stall_.text(), "");
 }
 
 TEST_F(StallTest, ACallThatEndsAProgressAndWorkAreMovement) {

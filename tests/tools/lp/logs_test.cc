@@ -140,7 +140,7 @@ TEST_F(LpTest, LogsFollowALiveRunToItsEnd) {
   ASSERT_TRUE(logs.read_until("waiting", shown)) << logs.shown();
   OnTerminal stop = on_terminal({"stop", "last"});
   EXPECT_EQ(stop.wait(), 0) << stop.shown();
-  EXPECT_TRUE(has(stop.shown(), "stopped: lp stop of ")) << stop.shown();
+  EXPECT_TRUE(has(stop.shown(), ": it was stopped by ")) << stop.shown();
   EXPECT_EQ(logs.wait(), 0) << logs.shown();
   EXPECT_EQ(program.wait().code, RunResult::kStopped);
 }

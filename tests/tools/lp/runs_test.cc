@@ -37,14 +37,16 @@ TEST_F(LpTest, ALiveRunIsListedShownAndStopped) {
 
   const Ended stop = lp("stop last --reason='that was enough'");
   EXPECT_EQ(stop.code, 0) << stop.output;
-  EXPECT_TRUE(has(stop.output, "stopped: that was enough (lp stop of ")) << stop.output;
+  EXPECT_TRUE(has(stop.output, ": it was stopped by ")) << stop.output;
+  EXPECT_TRUE(stop.output.ends_with(" (lp stop): that was enough\n")) << stop.output;
   EXPECT_EQ(program.wait().code, RunResult::kStopped);
-  EXPECT_TRUE(has(program.err(), "lp: the program was stopped by lp stop of ")) << program.err();
-  EXPECT_TRUE(has(program.err(), ": that was enough\n")) << program.err();
+  EXPECT_TRUE(has(program.err(), "lp: the program was stopped by ")) << program.err();
+  EXPECT_TRUE(has(program.err(), " (lp stop): that was enough\n")) << program.err();
   EXPECT_TRUE(has(lp("list").output, " stopped ")) << lp("list").output;
   EXPECT_TRUE(has(lp("status last").output, ": stopped after ")) << lp("status last").output;
-  EXPECT_TRUE(has(lp("status last --json").output, "\"stopped_by\":\"lp stop of "));
-  EXPECT_TRUE(has(lp("stop last").output, "nothing to stop: stopped; that was enough"));
+  EXPECT_TRUE(has(lp("status last --json").output, " (lp stop)\""));
+  EXPECT_TRUE(has(lp("stop last").output, ": there is nothing left to stop; it was stopped by "));
+  EXPECT_TRUE(has(lp("restart last worker/1").output, ": it was stopped by "));
   EXPECT_EQ(lp("restart last worker/1").code, 4);
 }
 
@@ -54,7 +56,7 @@ TEST_F(LpTest, ARunThatIsEndedByForceWasStoppedAlsoWhenItsNodesIgnoreThat) {
   wait_until_running();
   const Ended stop = lp("stop last --force");
   EXPECT_EQ(stop.code, 0) << stop.output;
-  EXPECT_TRUE(has(stop.output, "stopped: lp stop of ")) << stop.output;
+  EXPECT_TRUE(has(stop.output, ": it was stopped by ")) << stop.output;
   EXPECT_TRUE(has(stop.output, "; its nodes were killed")) << stop.output;
   EXPECT_EQ(program.wait().code, RunResult::kStopped);
 }

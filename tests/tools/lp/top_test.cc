@@ -69,7 +69,7 @@ TEST_F(LpTest, TopShowsALiveRun) {
     ASSERT_TRUE(top.read_until("P99", top.shown().size())) << top.shown();
     EXPECT_EQ(lp("stop last").code, 0);
     EXPECT_EQ(top.wait(), 0) << top.shown();
-    EXPECT_TRUE(has(top.shown(), "stopped: ")) << top.shown();
+    EXPECT_TRUE(has(top.shown(), ": it was stopped by ")) << top.shown();
     program.wait();
   }
   EXPECT_EQ(lp("top last").code, 4);

@@ -33,6 +33,21 @@ TEST_F(LpTest, DescribeTellsThePlanTheEventsAndTheFirstCause) {
   EXPECT_EQ(json.find("events")->items().back().find("kind")->text(), "ended");
 }
 
+TEST_F(LpTest, ARunInWhichNothingMovesAndAServiceThatTakesNoCallAreTold) {
+  Subprocess still({"program", "--launch=processes", "--mode=waits", "--heartbeat=0.2"});
+  EXPECT_TRUE(still.read_until("nothing has moved for "));
+  for (const char* shown : {"status last", "describe last"}) {
+    const Ended said = lp(shown);
+    EXPECT_TRUE(has(said.output, "these wait: worker/0 in its run(); worker/1")) << said.output;
+  }
+  EXPECT_TRUE(has(lp("describe last").output, "stalled")) << lp("describe last").output;
+  EXPECT_EQ(lp("stop last").code, 0);
+  still.wait();
+  Subprocess hangs({"program", "--launch=processes", "--mode=hangs", "--heartbeat=3"});
+  EXPECT_EQ(hangs.wait().code, 1);
+  EXPECT_TRUE(has(lp("describe last").output, "; it has been in exclusive(), for ")) << lp("describe last").output;
+}
+
 TEST_F(LpTest, APlanIsReadBackAsItWas) {
   const Ended written = command("'" + self() + "' program --program=saving --dry-run --json");
   const std::string text = written.output.substr(0, written.output.find('\n'));

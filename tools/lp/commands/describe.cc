@@ -110,6 +110,7 @@ std::string facts(const RunView& run, const Plan& plan, const Screen& screen) {
   add("run", run.place.name);
   add("state", state_of(run) + (run.result.has_value() ? " after " + short_duration(run.result->seconds) : ""));
   add("why", outcome_of(run));
+  for (const std::string& trouble : troubles_of(run)) add("trouble", trouble);
   add("program", record.program);
   add("launched", (record.began > 0 ? local_time(record.began) : "") + ", as " + record.launch + " on " + record.host +
                       ", process " + std::to_string(record.pid));

@@ -125,6 +125,8 @@ std::vector<Finding> examine() {
   all.push_back(limit("processes", RLIMIT_NPROC, 4096, "raise `ulimit -Hu`: every node has threads"));
   all.push_back(state_directory());
   all.push_back(tool("gdb", {"gdb", "--version"}, "apt install gdb: for --debug=NODE"));
+  all.push_back(
+      tool("addr2line", {"addr2line", "--version"}, "apt install binutils: for files and lines in backtraces"));
   all.push_back(tool("tmux", {"tmux", "-V"}, "apt install tmux: for --terminal=tmux"));
   all.push_back(tool("ssh", {"ssh", "-V"}, "apt install openssh-client: for hosts that are reached by ssh"));
   const std::string slurm = "run lp on a login node of a Slurm cluster, or apt install slurm-client";

@@ -42,6 +42,9 @@ std::string status_text(const RunView& run, const Screen& screen) {
   if (const std::string outcome = outcome_of(run); !outcome.empty()) {
     text += shortened("  " + Screen::clean(outcome), width) + "\n";
   }
+  for (const std::string& trouble : troubles_of(run)) {
+    for (const std::string& line : wrapped(Screen::clean(trouble), width)) text += line + "\n";
+  }
   Table table({{"NODE", Cut::middle},
                {"STATE"},
                {"TRIES", Cut::never, true},

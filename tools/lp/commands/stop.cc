@@ -45,7 +45,7 @@ void show(Screen& screen, const RunView& run, const std::string& text, bool json
 
 bool in_cluster(const RunView& run) { return !run.record.kubectl.empty(); }
 
-std::string stopper() { return "lp stop of " + user_name(); }
+std::string stopper() { return user_name() + " (lp stop)"; }
 
 std::string reason_of(const Arguments& arguments) {
   return arguments.has("reason") ? arguments.value("reason") : stopper();
@@ -56,7 +56,7 @@ std::string wait_for_engine(const RunPlace& place, double patience) {
   const Time until = after(from_seconds(patience));
   for (Event never; !passed(until); never.wait(after(internal::kJobPeriod))) {
     const RunView then = view_of(place);
-    if (then.life == Life::ended || then.life == Life::lost) return state_of(then) + ": " + outcome_of(then);
+    if (then.life == Life::ended || then.life == Life::lost) return sentence_of(then);
   }
   return {};
 }
@@ -74,7 +74,8 @@ void remove_from_cluster(const RunView& run) {
 std::string stop_by_engine(const RunView& run, const Arguments& arguments, double patience) {
   if (in_cluster(run)) {
     remove_from_cluster(run);
-    static_cast<void>(internal::keep_result(run.place.directory, {}, reason_of(arguments)));
+    const std::string why = arguments.has("reason") ? ": " + arguments.value("reason") : "";
+    static_cast<void>(internal::keep_result(run.place.directory, {}, stopper() + why));
     return "its objects are removed from the cluster";
   }
   try {
@@ -97,7 +98,7 @@ int stop_command(const Arguments& arguments, Screen& screen) {
   RunView run = view_of(find_run(arguments.words()[0]));
   if (run.life == Life::ended || run.life == Life::lost) {  // the run has already ended
     if (in_cluster(run)) remove_from_cluster(run);
-    show(screen, run, "nothing to stop: " + state_of(run) + "; " + outcome_of(run), json);
+    show(screen, run, "there is nothing left to stop; " + sentence_of(run), json);
     return code_of(Exit::done);
   }
   internal::LiveClient client = try_to_connect(run);
@@ -128,8 +129,7 @@ int stop_command(const Arguments& arguments, Screen& screen) {
     if (run.job.has_value()) static_cast<void>(wait_for_engine(run.place, patience));
     run = view_of(run.place);
     if (in_cluster(run)) remove_from_cluster(run);
-    done = run.life == Life::elsewhere ? "it has ended; its result is on " + run.record.host
-                                       : state_of(run) + ": " + outcome_of(run);
+    done = run.life == Life::elsewhere ? "it has ended; its result is on " + run.record.host : sentence_of(run);
   }
   show(screen, run, done, json);
   return code_of(Exit::done);

@@ -127,7 +127,7 @@ int top_command(const Arguments& arguments, Screen& screen) {
     if (refusal.code() != Exit::not_live) throw;
   }
   run = view_of(run.place);  // it has ended
-  screen.write(run.place.name + ": " + state_of(run) + ": " + Screen::clean(outcome_of(run)) + "\n");
+  screen.write(run.place.name + ": " + Screen::clean(sentence_of(run)) + "\n");
   return code_of(once ? Exit::not_live : Exit::done);
 }
 

@@ -1,0 +1,56 @@
+#include "lp/rpc/core/standing.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lp/base/message.h"
+#include "lp/rpc/core/hub.h"
+#include "lp/rpc/core/node_core.h"
+
+namespace lp::internal {
+namespace {
+
+bool has(const Standings& all, std::uint32_t node) {
+  return std::any_of(all.begin(), all.end(), [node](const Standing& one) { return one.node == node; });
+}
+
+}  // namespace
+
+void add_standings(const NodeCore& node, Standings& all) {
+  if (all.size() >= kMostStandings || has(all, node.id())) return;
+  std::optional<Standing> standing = node.standing();
+  if (!standing.has_value()) return;
+  const Ref<StateBase> awaited = node.awaited();
+  if (const std::optional<CallName> call = awaited ? awaited->call_name() : std::nullopt) {
+    standing->awaited = call->callee;
+    standing->method = call->method;
+  }
+  all.push_back(std::move(*standing));
+  if (awaited) awaited->add_obstacles(all);
+}
+
+void add_standings(const Standings& more, Standings& all) {
+  for (const Standing& one : more) {
+    if (all.size() >= kMostStandings || has(all, one.node)) return;
+    all.push_back(one);
+  }
+}
+
+std::string work_text(const Standing& standing, const Hub& hub) {
+  return standing.work + "()" + (standing.caller < hub.size() ? ", called by " + hub.name(standing.caller) : "");
+}
+
+std::string text_of(const Standings& all, std::uint32_t caller, const Hub& hub) {
+  std::string text;
+  for (const Standing& one : all) {
+    const bool called = one.caller < hub.size();
+    text += "; " + hub.name(one.node) + " has been in " + work_text(one, hub) + (called ? ", for " : " for ") +
+            duration_text(one.age);
+    if (one.awaited < hub.size()) text += ", and waits there for " + hub.name(one.awaited) + "." + one.method + "()";
+  }
+  if (all.empty() || all.back().awaited >= hub.size()) return text;
+  const bool circle = all.back().awaited == caller || has(all, all.back().awaited);
+  return text + (circle ? ": they wait for one another, in a circle" : "");
+}
+
+}  // namespace lp::internal
