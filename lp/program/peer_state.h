@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "lp/base/node_id.h"
+#include "lp/wire/node_id.h"
 
 namespace lp {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "lp/base/node_id.h"
+#include "lp/wire/node_id.h"
 #include "lp/base/scheduler.h"
 
 namespace lp {
