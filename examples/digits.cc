@@ -27,7 +27,7 @@ struct Config {
   float rate = 0.05F;
   std::vector<int> hidden = {256};
   int restarts = 0;
-  std::uint64_t cut_every = 50;
+  std::uint64_t checkpoint_every = 50;
   std::string images{};
   std::string labels{};
   std::string libsvm{};
@@ -41,7 +41,7 @@ struct Config {
       lp::field("hidden", "units of each hidden layer; none: softmax regression", lp::at_least(1)),
       lp::field("restarts", "how often a node that fails is started again, before the program stops", lp::non_negative,
                 lp::changeable),
-      lp::field("cut_every", "steps from one checkpoint to the next; 0: one at the end", lp::changeable),
+      lp::field("checkpoint_every", "steps from one checkpoint to the next; 0: one at the end", lp::changeable),
       lp::field("images", "IDX file of images, as MNIST's, instead of the built-in digits"),
       lp::field("labels", "IDX file of their labels"), lp::field("libsvm", "libsvm file, instead of either"));
 };
@@ -74,7 +74,7 @@ lp::Program make_program(const Config& config) {
                                 .steps = config.steps,
                                 .batch = config.batch,
                                 .rule = lp::Momentum{.rate = config.rate},
-                                .cut_every = config.cut_every,
+                                .checkpoint_every = config.checkpoint_every,
                                 .restarts = config.restarts});
   return program;
 }

@@ -162,7 +162,7 @@ Result report(lp::Run& run, const lp::TrainConfig& config) {
     keep([&] { result.snapshot = checkpointer.call<&lp::Checkpointer::save>(); });
   }
   if (has("rounds")) {
-    add_rounds(run.client<lp::Rounds>("rounds").call<&lp::Rounds::statistics>(), result);
+    add_rounds(run.client<lp::FederatedServer>("rounds").call<&lp::FederatedServer::statistics>(), result);
   }
   if (has("stage")) {
     add_stages(run.clients<lp::PipelineStage>("stage").all<&lp::PipelineStage::statistics>(), result);

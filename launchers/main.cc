@@ -237,7 +237,7 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
   if (main.prepare && !elsewhere) main.prepare();
   const std::string configuration = main.freeze();
   Program program = main.programs.build(entry, configuration);
-  const GroupLaunchers launchers(program, flags.launch, placements);
+  const LauncherChoice launchers(program, flags.launch, placements);
   check_flags(flags, launchers);
   const Launch launch = launchers.of_run();
   LaunchOptions options = options_of(flags, program.name(), launch);

@@ -35,7 +35,7 @@ constexpr auto kOutputPatience =
     std::chrono::seconds(1);  // for a terminal that does not take the rest, after a failure
 
 // The observer of a runtime without nodes, which has no events.
-class Nobody final : public Runtime::Observer {
+class NullObserver final : public Runtime::Observer {
   void on_ready(NodeId, std::uint32_t) override {}
   void on_finished(NodeId, std::uint32_t) override {}
   void on_failed(NodeId, std::uint32_t, const Error&) override {}
@@ -47,7 +47,7 @@ class Nobody final : public Runtime::Observer {
 
 // `must`: a restore point is required.
 internal::RestorePoint restore_point(const std::filesystem::path& run, std::uint64_t fingerprint,
-                                     const internal::Topology& topology, bool must) {
+                                     const internal::SupervisionGraph& topology, bool must) {
   std::vector<std::string> problems;
   const auto cut = latest_cut(run, &problems);
   if (!cut.has_value()) {
@@ -85,31 +85,31 @@ Run::State::State(Run& owner, Program given_program, LaunchOptions given)
       name(options.name.empty() ? internal::new_run_name(program.name()) : options.name),
       owner_(owner),
       mark_(launchers_.of_run() == Launch::kubernetes ? name : name + "." + internal::random_suffix()),
-      topology_(internal::topology_of(plan)),
-      journal_(options.directory) {
+      graph_(internal::topology_of(plan)),
+      recorder_(options.directory) {
   internal::check_launcher(launchers_.of_run());
   internal::check_options(program, options);
   if (!options.directory.empty()) take_directory();
   if (begin_.path.empty() && !options.resume.empty()) {
-    begin_ = restore_point(options.resume, program.fingerprint(), topology_, /*must=*/true);
+    begin_ = restore_point(options.resume, program.fingerprint(), graph_, /*must=*/true);
   }
   if (options.show != Show::none) {
     terminal_ = std::make_unique<internal::Terminal>(
         internal::Terminal::Options{.drained = [this] { loop_.post([this] { watch_output(); }); }});
   }
   if (options.handle_signals) {
-    interrupts_ = std::make_unique<internal::Interrupts>();
+    signals_ = std::make_unique<internal::SignalPoller>();
     watch_interrupts();
   }
   make_host();
-  journal_.begin({.run = name,
-                  .program = program.name(),
-                  .launch = launchers_.text(),
-                  .job = launchers_.of_run() == Launch::slurm ? internal::own_job() : std::string(),
-                  .seed = options.seed,
-                  .resumed = options.resume.string()},
-                 plan, internal::resolved_configuration(options));
-  if (journal_.writes()) open_to_others();
+  recorder_.begin({.run = name,
+                   .program = program.name(),
+                   .launch = launchers_.text(),
+                   .job = launchers_.of_run() == Launch::slurm ? internal::own_job() : std::string(),
+                   .seed = options.seed,
+                   .resumed = options.resume.string()},
+                  plan, internal::resolved_configuration(options));
+  if (recorder_.writes()) open_to_others();
 }
 
 // A job that begins again continues in its directory.
@@ -120,14 +120,14 @@ void Run::State::take_directory() {
   }
   internal::claim_for_this_start(options.directory);
   taken_ = internal::make_run_directory(options.directory, /*own=*/true, after(options.start));
-  begin_ = restore_point(options.directory, program.fingerprint(), topology_, /*must=*/false);
+  begin_ = restore_point(options.directory, program.fingerprint(), graph_, /*must=*/false);
   next_look_ = now();
 }
 
 void Run::State::open_to_others() {
   try {
-    live_ = std::make_unique<internal::Live>(options.directory, topology_, loop_, *coordinator_,
-                                             [this] { return current_status(); });
+    admin_ = std::make_unique<internal::RunApi>(options.directory, graph_, loop_, *coordinator_,
+                                                [this] { return current_status(); });
   } catch (const Error& error) {
     say("the lp command will see this run's files only: " + error.text());
   }
@@ -139,7 +139,7 @@ void Run::State::start() {
 
 std::vector<std::string> Run::State::units() const {
   std::vector<std::string> names;
-  for (const auto& unit : topology_.units) names.push_back(unit.name);
+  for (const auto& unit : graph_.units) names.push_back(unit.name);
   return names;
 }
 
@@ -148,8 +148,8 @@ void Run::State::make_host() {
   runtime.serialize = options.serialize;
   runtime.patient = !options.debug.empty();
   runtime.deadline = options.deadline;
-  runtime.keep_cuts = options.keep_cuts;
-  internal::Host* host = nullptr;
+  runtime.keep_checkpoints = options.keep_checkpoints;
+  internal::Executor* host = nullptr;
   if (launchers_.of_run() == Launch::threads) {
     if (!options.debug.empty()) {
       throw Error(ErrorKind::failed,
@@ -161,15 +161,15 @@ void Run::State::make_host() {
     if (options.curve || !is_loopback(options.listen)) {
       throw Error(ErrorKind::failed, "--curve and --listen need --launch=processes: threads call one another directly");
     }
-    threads_ = std::make_unique<internal::ThreadHost>(
-        topology_, internal::Places(plan, topology_, {internal::capacity_here()}, {}), loop_);
+    threads_ = std::make_unique<internal::ThreadExecutor>(
+        graph_, internal::Placer(plan, graph_, {internal::capacity_here()}, {}), loop_);
     runtime.program = built;
     runtime_ = std::make_unique<Runtime>(program, std::move(runtime), *threads_);
     host = threads_.get();
   } else {
-    output_ = std::make_unique<internal::Output>(
+    output_ = std::make_unique<internal::NodeOutput>(
         units(),
-        internal::Output::Options{
+        internal::NodeOutput::Options{
             .logs = options.directory.empty() ? std::filesystem::path() : options.directory / "logs",
             .log_bytes = options.log_bytes,
             .lines = options.show == Show::lines,
@@ -188,16 +188,16 @@ void Run::State::make_host() {
     step_ = std::move(agents.step);
     const bool all_here = std::all_of(agents.hosts.begin(), agents.hosts.end(),
                                       [](const auto& one) { return is_loopback(one.spec.address); });
-    if (options.curve || !all_here || reception_ != nullptr) runtime.keys = make_curve_keys();
-    internal::Places places(plan, topology_, std::move(agents.hosts),
+    if (options.curve || !all_here || acceptor_ != nullptr) runtime.keys = make_curve_keys();
+    internal::Placer places(plan, graph_, std::move(agents.hosts),
                             {.pin = options.pin,
-                             .dedicated = reception_ != nullptr,
+                             .dedicated = acceptor_ != nullptr,
                              .launches = launchers_.of_processes(plan),
                              .components = std::move(agents.components),
                              .debug = options.debug,
                              .placements = options.placements});
-    processes_ = std::make_unique<internal::ProcessHost>(
-        topology_,
+    processes_ = std::make_unique<internal::ProcessExecutor>(
+        graph_,
         internal::NodeStart{.fingerprint = program.fingerprint(),
                             .entry = options.entry.empty() ? program.name() : options.entry,
                             .configuration = options.configuration,
@@ -211,17 +211,17 @@ void Run::State::make_host() {
                             .patient = runtime.patient,
                             .serialize = options.serialize,
                             .deadline = options.deadline,
-                            .keep_cuts = options.keep_cuts,
+                            .keep_checkpoints = options.keep_checkpoints,
                             .path = options.path,
                             .shared_memory = options.shared_memory,
                             .outside_key = runtime.keys.public_key},
         std::move(places), std::move(agents.links), std::move(agents.redial), loop_, *output_);
-    nobody_ = std::make_unique<Nobody>();
-    runtime_ = std::make_unique<Runtime>(program, std::move(runtime), *nobody_);
+    observer_ = std::make_unique<NullObserver>();
+    runtime_ = std::make_unique<Runtime>(program, std::move(runtime), *observer_);
     host = processes_.get();
   }
   coordinator_ = std::make_unique<internal::Coordinator>(
-      topology_,
+      graph_,
       internal::Coordinator::Options{.heartbeat = options.heartbeat,
                                      .grace = options.grace,
                                      .start = options.start,
@@ -246,15 +246,15 @@ internal::Agents Run::State::await_agents() {
     agents.links.push_back(std::make_unique<internal::AgentLink>(
         internal::AgentLink::Options{.host = host, .lease = lease, .dials = true}));
   }
-  internal::Reception::Options reception = internal::reception_of_pod();
+  internal::AgentAcceptor::Options reception = internal::acceptor_of_pod();
   reception.lease = std::chrono::ceil<std::chrono::seconds>(lease);
   if (reception.agents.size() != agents.links.size()) {
     throw Error(ErrorKind::failed, "the run's Secret has keys for " + std::to_string(reception.agents.size()) +
                                        " processes, and the program has " + std::to_string(agents.links.size()) +
                                        ": do its flags differ from those that it was rendered with?");
   }
-  reception_ = std::make_unique<internal::Reception>(std::move(reception), [this](std::size_t agent,
-                                                                                  Descriptor stream) {
+  acceptor_ = std::make_unique<internal::AgentAcceptor>(std::move(reception), [this](std::size_t agent,
+                                                                                     Descriptor stream) {
     loop_.post([this, agent, stream = std::move(stream)]() mutable { processes_->connect(agent, std::move(stream)); });
   });
   return agents;
@@ -276,13 +276,13 @@ void Run::State::serve() {
   while (coordinator_->phase() != Phase::ended) {
     const bool due = changed_ && !options.directory.empty();
     loop_.wait(std::min({coordinator_->next(), due ? next_status_ : kNever, processes_ ? processes_->next() : kNever,
-                         live_ != nullptr ? live_->next() : kNever, next_look_, next_stall_look_}));
+                         admin_ != nullptr ? admin_->next() : kNever, next_look_, next_stall_look_}));
     coordinator_->set_time(now());
     if (processes_ != nullptr) processes_->advance(now());
     changed_ = loop_.dispatch() || changed_;
     coordinator_->advance(now());
     coordinator_->flush();
-    if (live_ != nullptr) live_->advance(now());
+    if (admin_ != nullptr) admin_->advance(now());
     watch_output();
     watch_job();
     watch_movement();
@@ -295,14 +295,14 @@ void Run::State::serve() {
 void Run::State::end() {
   end_report();
   if (threads_ != nullptr) threads_->close();
-  for (std::size_t unit = 0; processes_ != nullptr && unit < topology_.units.size(); ++unit) {
+  for (std::size_t unit = 0; processes_ != nullptr && unit < graph_.units.size(); ++unit) {
     last_hosts_.push_back(processes_->host_of(unit));
   }
-  if (reception_ != nullptr) reception_->finish();
+  if (acceptor_ != nullptr) acceptor_->finish();
   if (step_ != nullptr) step_->finish();
   processes_.reset();  // ends all processes that its nodes have left behind
   loop_.close();
-  reception_.reset();
+  acceptor_.reset();
   step_.reset();
   result = coordinator_->result();
   internal::add_source_lines(result.cause.backtrace, "/proc/" + std::to_string(getpid()) + "/exe");
@@ -310,21 +310,21 @@ void Run::State::end() {
   std::string fault;
   {
     const std::lock_guard lock(mutex_);
-    fault = journal_.end({.success = result.success,
-                          .reason = result.reason,
-                          .stopped_by = result.stopped_by,
-                          .signal = result.signal,
-                          .exit_code = result.exit_code(),
-                          .cause = result.cause},
-                         report_text_);
+    fault = recorder_.end({.success = result.success,
+                           .reason = result.reason,
+                           .stopped_by = result.stopped_by,
+                           .signal = result.signal,
+                           .exit_code = result.exit_code(),
+                           .cause = result.cause},
+                          report_text_);
   }
   if (!fault.empty()) say("the result is not kept in the run's directory: " + fault);
-  if (live_ != nullptr) live_->finish(after(kLookerPatience));
+  if (admin_ != nullptr) admin_->finish(after(kLookerPatience));
   if (terminal_ != nullptr) {
     terminal_->flush(result.success ? kNever : after(kOutputPatience));
     terminal_.reset();
   }
-  interrupts_.reset();
+  signals_.reset();
   {
     const std::lock_guard lock(mutex_);
     last_status_ = current_status();
@@ -349,10 +349,10 @@ void Run::State::on_peers(std::span<const PeerState> peers) {
 
 internal::RestorePoint Run::State::on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) {
   std::vector<std::string> names;
-  for (const NodeId member : members) names.push_back(topology_.nodes[member].name);
+  for (const NodeId member : members) names.push_back(graph_.nodes[member].name);
   const Cut cut = complete_cut(options.directory, step, program.name(), program.fingerprint(), names);
   cuts_.push_back(step);
-  if (cuts_.size() > static_cast<std::size_t>(std::max(options.keep_cuts, 1))) cuts_.erase(cuts_.begin());
+  if (cuts_.size() > static_cast<std::size_t>(std::max(options.keep_checkpoints, 1))) cuts_.erase(cuts_.begin());
   prune_cuts(options.directory, cuts_);
   return {step, std::filesystem::absolute(cut.directory), members};
 }
@@ -366,7 +366,7 @@ void Run::State::on_cut_given_up(std::uint64_t step) {
 }
 
 void Run::State::add_output(std::size_t unit, Cause& cause) {
-  if (output_ != nullptr) internal::add_last_words(output_->last_lines(unit), cause);
+  if (output_ != nullptr) internal::add_failure_output(output_->last_lines(unit), cause);
 }
 
 void Run::State::say(const std::string& line) {
@@ -375,12 +375,12 @@ void Run::State::say(const std::string& line) {
 
 void Run::State::on_measured(std::size_t unit, internal::Measurement part) {
   stall_.on_measured(unit, part);
-  if (live_ != nullptr) live_->on_measured(unit, std::move(part));
+  if (admin_ != nullptr) admin_->on_measured(unit, std::move(part));
 }
 
 void Run::State::watch_interrupts() {
-  loop_.watch(interrupts_->fd(), [this](internal::Loop::Ready) {
-    while (const int signal = interrupts_->take()) {
+  loop_.watch(signals_->fd(), [this](internal::EventLoop::Ready) {
+    while (const int signal = signals_->take()) {
       if (signal == SIGUSR2) {
         coordinator_->stop_after_cut("its time is over", signal_name(signal), signal, after(options.time_margin / 2));
       } else if (++interrupted_ == 1) {
@@ -411,7 +411,7 @@ void Run::State::watch_movement() {
   const std::string& text = stall_.text();
   changed_ = changed_ || turned || !text.empty();
   if (turned && !text.empty()) say(text);
-  if (turned) journal_.event({.kind = text.empty() ? RunEvent::Kind::moved : RunEvent::Kind::stalled, .text = text});
+  if (turned) recorder_.event({.kind = text.empty() ? RunEvent::Kind::moved : RunEvent::Kind::stalled, .text = text});
   coordinator_->measure();
 }
 
@@ -429,11 +429,11 @@ void Run::State::show_progress() {
 }
 
 void Run::State::write_status(bool always) {
-  if (!journal_.writes() || (!always && (!changed_ || now() < next_status_))) return;
+  if (!recorder_.writes() || (!always && (!changed_ || now() < next_status_))) return;
   const Time begin = now();
   const std::string status = to_json(current_status());
-  journal_.status(status);
-  if (live_ != nullptr) live_->publish(status);
+  recorder_.status(status);
+  if (admin_ != nullptr) admin_->publish(status);
   changed_ = false;
   next_status_ = after(std::max<Duration>(kStatusPeriod, (now() - begin) * kStatusShare));
 }
@@ -443,7 +443,7 @@ RunStatus Run::State::current_status() const {
   status.run = name;
   if (status.phase == Phase::running) status.stalled = stall_.text();
   for (NodeId node = 0; node < status.nodes.size(); ++node) {
-    const std::size_t unit = topology_.nodes[node].unit;
+    const std::size_t unit = graph_.nodes[node].unit;
     if (processes_ != nullptr) status.nodes[node].host = processes_->host_of(unit);
     if (unit < last_hosts_.size()) status.nodes[node].host = last_hosts_[unit];
   }

@@ -46,7 +46,7 @@ struct Run::State final : internal::Coordinator::Listener {
   const std::shared_ptr<const Program> built;  // shared with abandoned threads
   const Program& program;
   const LaunchOptions options;
-  const internal::GroupLaunchers launchers_;
+  const internal::LauncherChoice launchers_;
   const Plan plan;
   std::string name;
   RunResult result;  // set once the run has ended
@@ -59,7 +59,7 @@ struct Run::State final : internal::Coordinator::Listener {
   void add_output(std::size_t unit, Cause& cause) override;
   void say(const std::string& line) override;
   void on_measured(std::size_t unit, internal::Measurement part) override;
-  void on_event(RunEvent event) override { journal_.event(std::move(event)); }
+  void on_event(RunEvent event) override { recorder_.event(std::move(event)); }
 
   void take_directory();
   void make_host();
@@ -81,24 +81,24 @@ struct Run::State final : internal::Coordinator::Listener {
 
   Run& owner_;
   const std::string mark_;  // marks the run's processes
-  const internal::Topology topology_;
+  const internal::SupervisionGraph graph_;
   Descriptor taken_;  // the lock of the run's directory
   internal::RestorePoint begin_;
-  internal::Journal journal_;
-  internal::Loop loop_;
-  std::unique_ptr<internal::Interrupts> interrupts_;
+  internal::RunRecorder recorder_;
+  internal::EventLoop loop_;
+  std::unique_ptr<internal::SignalPoller> signals_;
   std::unique_ptr<internal::Terminal> terminal_;
-  std::unique_ptr<internal::Output> output_;
-  std::unique_ptr<Runtime::Observer> nobody_;  // for the runtime of outside clients, which has no nodes
-  std::unique_ptr<internal::ThreadHost> threads_;
-  std::unique_ptr<internal::Reception> reception_;  // for pods
-  std::unique_ptr<internal::SlurmStep> step_;       // for a job
-  std::unique_ptr<internal::ProcessHost> processes_;
+  std::unique_ptr<internal::NodeOutput> output_;
+  std::unique_ptr<Runtime::Observer> observer_;  // for the runtime of outside clients, which has no nodes
+  std::unique_ptr<internal::ThreadExecutor> threads_;
+  std::unique_ptr<internal::AgentAcceptor> acceptor_;  // for pods
+  std::unique_ptr<internal::SlurmAgents> step_;        // for a job
+  std::unique_ptr<internal::ProcessExecutor> processes_;
   std::vector<std::string> last_hosts_;  // by unit, for the time after `processes_` has gone
   std::unique_ptr<Runtime> runtime_;
   std::unique_ptr<internal::Coordinator> coordinator_;
-  std::unique_ptr<internal::Live> live_;  // null: the run cannot be reached from outside
-  std::vector<std::uint64_t> cuts_;       // the complete cuts that are kept
+  std::unique_ptr<internal::RunApi> admin_;  // null: the run cannot be reached from outside
+  std::vector<std::uint64_t> cuts_;          // the complete cuts that are kept
   Thread report_;
   bool changed_ = true;  // the status has changed since it was written
   Time next_status_{};

@@ -52,7 +52,7 @@ void check_path(const LaunchOptions& options, std::size_t hosts) {
 
 }  // namespace
 
-void check_agents(const Plan& plan, const GroupLaunchers& launchers, const LaunchOptions& options) {
+void check_agents(const Plan& plan, const LauncherChoice& launchers, const LaunchOptions& options) {
   const std::vector<Launch>& launches = launchers.of_groups();
   const bool ssh = launchers.has(Launch::ssh);
   const bool slurm = launchers.has(Launch::slurm);
@@ -71,7 +71,7 @@ void check_agents(const Plan& plan, const GroupLaunchers& launchers, const Launc
   static_cast<void>(is_loopback(options.listen));  // throws for a malformed address
 }
 
-Agents start_agents(const Plan& plan, const GroupLaunchers& launchers, const LaunchOptions& options,
+Agents start_agents(const Plan& plan, const LauncherChoice& launchers, const LaunchOptions& options,
                     const std::string& mark) {
   check_agents(plan, launchers, options);
   const bool here = launchers.has(Launch::processes);
@@ -88,14 +88,14 @@ Agents start_agents(const Plan& plan, const GroupLaunchers& launchers, const Lau
     if (nodes.back().component > 0) agents.components = component_of_processes(plan, components);
   }
   check_path(options, (ssh ? options.hosts.size() : 0) + nodes.size() + (here ? 1 : 0));
-  if (ssh) {  // first, so that Redial numbers the hosts as the run does
-    OwnBinary binary;
+  if (ssh) {  // first, so that HostReconnector numbers the hosts as the run does
+    Executable binary;
     const CommandThere command = by_ssh(options.ssh);
     add(agents, start_agents_there(options.hosts, command, remote, binary), options);
-    agents.redial = std::make_unique<Redial>(options.hosts, command, remote, std::move(binary));
+    agents.redial = std::make_unique<HostReconnector>(options.hosts, command, remote, std::move(binary));
   }
   if (slurm) {
-    agents.step = std::make_unique<SlurmStep>(nodes, remote);
+    agents.step = std::make_unique<SlurmAgents>(nodes, remote);
     add(agents, agents.step->take_agents(), options);
   }
   if (here) {

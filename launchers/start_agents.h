@@ -1,6 +1,6 @@
 #pragma once
 // Starts the agents of a run, one on each of its hosts: on this host, by ssh and in a job of Slurm, as its groups need
-// them. The agents of pods dial by themselves (Reception).
+// them. The agents of pods dial by themselves (AgentAcceptor).
 
 #include <cstddef>
 #include <memory>
@@ -23,16 +23,16 @@ constexpr Duration kLeastLease = std::chrono::seconds(2);  // for the agent of a
 struct Agents {
   std::vector<HostCapacity> hosts{};
   std::vector<std::unique_ptr<AgentLink>> links{};  // by host
-  std::unique_ptr<Redial> redial{};                 // for the hosts of ssh; null: there are none
-  std::unique_ptr<SlurmStep> step{};                // for the hosts of the job; null: there is none
+  std::unique_ptr<HostReconnector> redial{};        // for the hosts of ssh; null: there are none
+  std::unique_ptr<SlurmAgents> step{};              // for the hosts of the job; null: there is none
   std::vector<std::size_t> components{};  // the job's component of each process; empty: the job has one component
 };
 
 // Throws Error for problems of such a launch that are known before there are hosts.
-void check_agents(const Plan& plan, const GroupLaunchers& launchers, const LaunchOptions& options);
+void check_agents(const Plan& plan, const LauncherChoice& launchers, const LaunchOptions& options);
 
 // `mark` marks the run's processes. Throws Error when an agent cannot be started; then nothing is left running.
-Agents start_agents(const Plan& plan, const GroupLaunchers& launchers, const LaunchOptions& options,
+Agents start_agents(const Plan& plan, const LauncherChoice& launchers, const LaunchOptions& options,
                     const std::string& mark);
 
 }  // namespace lp::internal

@@ -53,7 +53,7 @@ void open_panes(const Run& run) {
   const std::string session = session_name(run.name());
   std::size_t count = 0;
   for (const std::string& unit : run.processes()) {
-    const std::string log = (run.directory() / "logs" / Output::log_name(unit)).string();
+    const std::string log = (run.directory() / "logs" / NodeOutput::log_name(unit)).string();
     const std::string command = "printf '\\033]2;%s\\033\\\\' " + quoted_for_shell(unit) + "; exec tail -n +1 -F " +
                                 quoted_for_shell(log) + " 2>/dev/null";
     const bool first = count == 0;

@@ -29,7 +29,7 @@ void Commits::put(std::uint32_t slot, std::uint64_t updates_of_slot, const Array
   if (updates_of_slot <= updates_[slot]) return;
   updates_[slot] = updates_of_slot;
   states_[slot] = state;
-  if (schedule_.due(updates())) context_.cut(schedule_.cut);
+  if (schedule_.due(updates())) context_.checkpoint(schedule_.cut);
 }
 
 Array<float> Commits::state(std::uint32_t slot) const {

@@ -56,7 +56,7 @@ Counts SavedCounter::add(const Counts& increments) {
   const std::int64_t before = count(cuts_.count) / cuts_.every;
   Counts counts = Counter::add(increments);
   const std::int64_t multiples = count(cuts_.count) / cuts_.every;
-  if (multiples > before) context_.cut(static_cast<std::uint64_t>(multiples * cuts_.every));
+  if (multiples > before) context_.checkpoint(static_cast<std::uint64_t>(multiples * cuts_.every));
   return counts;
 }
 

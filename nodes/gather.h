@@ -158,7 +158,7 @@ class SavedGather final : public Gather<T> {
 
  private:
   void completed(std::uint64_t round) override {
-    if (round % every_ == 0) context_.cut(round);
+    if (round % every_ == 0) context_.checkpoint(round);
   }
   Context& context_;
   const std::uint64_t every_;

@@ -83,7 +83,7 @@ class SavedMailbox final : public Mailbox<T> {
  public:
   SavedMailbox(Context& context, std::size_t room) : Mailbox<T>(room), context_(context) {}
 
-  void cut(std::uint64_t step) { context_.cut(step); }
+  void cut(std::uint64_t step) { context_.checkpoint(step); }
   void save(Checkpoint& out) const { out.put("messages", this->messages_); }
   void load(const Checkpoint& in) { this->messages_ = in.get<std::deque<T>>("messages"); }
 

@@ -107,7 +107,7 @@ void SharedVector::cut_when_due(const SharedVectorPlace& place) {
                 "a shared vector was restarted, and what was changed since is in no cut: ask for its place, and go on "
                 "from its progress");
   }
-  if (schedule_.due(updates())) context_.cut(schedule_.cut);
+  if (schedule_.due(updates())) context_.checkpoint(schedule_.cut);
 }
 
 void SharedVector::save(Checkpoint& out) const {

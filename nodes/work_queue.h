@@ -35,10 +35,10 @@ struct WorkQueueOptions {
   Duration lease = std::chrono::seconds(60);  // an item that is not done by then is given to another worker
   std::size_t most_items = 100'000;           // the most items that are not done; a put waits for room
   int producers = 0;  // the number of nodes that put items; each calls finish after its last one
-  // A cut of the program is taken each time `cut_every` more items are done; 0: none. A restarted queue goes on from
-  // the last cut, with all items that were not done then. An item that was put after the cut is lost, unless its
+  // A cut of the program is taken each time `checkpoint_every` more items are done; 0: none. A restarted queue goes on
+  // from the last cut, with all items that were not done then. An item that was put after the cut is lost, unless its
   // producer goes back to that cut, too. So give the items to the constructor, or add them with `done`.
-  std::uint64_t cut_every = 0;
+  std::uint64_t checkpoint_every = 0;
 };
 
 template <class T>
@@ -102,7 +102,7 @@ class WorkQueue {
     items_.erase(found);
     for (T& one : more) add(std::move(one));
     ++done_;
-    if (options_.cut_every > 0 && done_ % options_.cut_every == 0) context_.cut(done_);
+    if (options_.checkpoint_every > 0 && done_ % options_.checkpoint_every == 0) context_.checkpoint(done_);
     settle();
     return true;
   }

@@ -293,7 +293,7 @@ std::span<const FlagSection> flag_sections() {
        .fields = {"scheme", "steps", "batch", "rule", "rate", "momentum", "bad_values", "restarts"}},
       {.title = "workers", .part = kWorkers, .fields = {"workers"}},
       {.title = "parameter servers", .part = kServers, .fields = {"servers"}},
-      {.title = "checkpoints", .part = kCuts, .fields = {"cut_every"}},
+      {.title = "checkpoints", .part = kCuts, .fields = {"checkpoint_every"}},
       {.title = "servers that fail", .part = kReplicas, .fields = {"replicated"}},
       {.title = "gradients in fewer bytes", .part = kCompression, .fields = {"compression", "share"}},
       {.title = "looks at the model while it is trained",

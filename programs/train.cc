@@ -225,14 +225,14 @@ Program make_training(const TrainConfig& config) {
   const NamedScheme& scheme = named_scheme(config.scheme);
   check_flags(config, scheme);
   // a failed server then goes back to a cut, not to the beginning
-  const bool cuts = config.restarts > 0 && scheme.uses("cut_every");
+  const bool cuts = config.restarts > 0 && scheme.uses("checkpoint_every");
   const ServerTraining training{
       .workers = config.workers,
       .servers = config.servers,
       .steps = config.steps,
       .batch = config.batch,
       .rule = rule_of(config),
-      .cut_every = config.cut_every.value_or(cuts ? ServerTraining().cut_every : 0),
+      .checkpoint_every = config.checkpoint_every.value_or(cuts ? ServerTraining().checkpoint_every : 0),
       .restarts = config.restarts,
       .replicated = config.replicated,
       .bad_values = config.bad_values,

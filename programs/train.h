@@ -57,7 +57,7 @@ struct TrainConfig {
   RuleKind rule = RuleKind::sgd;
   std::optional<float> rate{};
   float momentum = 0.9F;
-  std::optional<std::uint64_t> cut_every{};
+  std::optional<std::uint64_t> checkpoint_every{};
   int restarts = 0;
   bool replicated = false;
   BadValues bad_values = BadValues::refuse;
@@ -118,7 +118,7 @@ struct TrainConfig {
       field("rate", "learning rate; not given: 0.1 for sgd, 0.02 momentum, 0.03 adagrad, 0.003 adam, 0.3 ftrl",
             positive, changeable),
       field("momentum", "rule momentum: its decay", range(0, 1)),
-      field("cut_every",
+      field("checkpoint_every",
             "updates, or steps of a worker that trains on its own, from one checkpoint to the next; 0: none but at the "
             "end; not given: 50 with restarts, else 0",
             changeable),

@@ -24,7 +24,7 @@ namespace {
 constexpr auto kTimeToEnd = std::chrono::seconds(2);  // for a command whose connection has ended
 }
 
-Descriptor connect_to_live(const std::filesystem::path& directory) {
+Descriptor connect_to_run(const std::filesystem::path& directory) {
   std::error_code error;
   if (!std::filesystem::is_directory(directory, error)) return Descriptor();
   Descriptor opened;
@@ -38,7 +38,7 @@ Descriptor connect_to_live(const std::filesystem::path& directory) {
   return failed == 0 ? std::move(socket) : Descriptor();
 }
 
-LiveClient::LiveClient(const std::vector<std::string>& command, Time until) {
+AdminClient::AdminClient(const std::vector<std::string>& command, Time until) {
   std::array<int, 2> errors{-1, -1};
   if (pipe2(errors.data(), O_CLOEXEC) != 0) {
     throw Error(ErrorKind::failed, std::string("pipe: ") + std::strerror(errno) + "; the limit may be `ulimit -n`");
@@ -65,14 +65,14 @@ LiveClient::LiveClient(const std::vector<std::string>& command, Time until) {
   socket_ = Descriptor();
 }
 
-void LiveClient::Command::start(const std::vector<std::string>& words, int in_and_out, int errors) {
+void AdminClient::Command::start(const std::vector<std::string>& words, int in_and_out, int errors) {
   process_ = spawn_command(words, in_and_out, errors);
   ended_ = Descriptor(pidfd_open(process_, 0));
   poller_.add(ended_.number(), 0);
 }
 
 // The command ends with its standard input, which is closed. One that hangs is killed.
-LiveClient::Command::~Command() {
+AdminClient::Command::~Command() {
   if (process_ == 0) return;
   std::array<Poller::Ready, 1> ready;
   for (const int signal : {SIGTERM, SIGKILL}) {  // SIGTERM comes first, because a killed srun leaves its step behind
@@ -81,7 +81,7 @@ LiveClient::Command::~Command() {
   waitpid(process_, nullptr, 0);
 }
 
-void LiveClient::ask(std::string_view request, Time until) {
+void AdminClient::ask(std::string_view request, Time until) {
   std::string rest = std::string(request) + "\n";
   Poller poller;
   if (open()) poller.add(fd(), 0, /*writable=*/true, /*readable=*/false);
@@ -98,7 +98,7 @@ void LiveClient::ask(std::string_view request, Time until) {
   }
 }
 
-std::optional<std::string> LiveClient::next(Time until) {
+std::optional<std::string> AdminClient::next(Time until) {
   Poller poller;
   if (open()) poller.add(fd(), 0);
   for (;;) {

@@ -18,14 +18,14 @@
 namespace lp::internal {
 
 // Connects to the socket of the run in `directory`. Returns none when no run serves there.
-Descriptor connect_to_live(const std::filesystem::path& directory);
+Descriptor connect_to_run(const std::filesystem::path& directory);
 
-class LiveClient {
+class AdminClient {
  public:
   // Connects to the run in `directory`. open() is false when no run serves there.
-  explicit LiveClient(const std::filesystem::path& directory) : socket_(connect_to_live(directory)) {}
+  explicit AdminClient(const std::filesystem::path& directory) : socket_(connect_to_run(directory)) {}
   // Connects through a command that leads to the run (relay.h). The command has until `until` to connect.
-  LiveClient(const std::vector<std::string>& command, Time until);
+  AdminClient(const std::vector<std::string>& command, Time until);
 
   bool open() const { return static_cast<bool>(socket_); }
   // Why the command does not lead to the run, as far as the command reports it.

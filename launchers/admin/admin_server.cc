@@ -44,10 +44,10 @@ std::string refusal(const std::string& why) {
 std::string live_address(const std::filesystem::path& directory, Descriptor& opened) {
   opened = Descriptor(open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!opened) fail(directory, "cannot be opened");
-  return "/proc/self/fd/" + std::to_string(opened.number()) + "/" + LiveServer::kName;
+  return "/proc/self/fd/" + std::to_string(opened.number()) + "/" + AdminServer::kName;
 }
 
-LiveServer::LiveServer(const std::filesystem::path& directory, Loop& loop, Handlers handlers)
+AdminServer::AdminServer(const std::filesystem::path& directory, EventLoop& loop, Handlers handlers)
     : path_(std::filesystem::absolute(directory) / kName),
       loop_(loop),
       handlers_(std::move(handlers)),
@@ -66,12 +66,12 @@ LiveServer::LiveServer(const std::filesystem::path& directory, Loop& loop, Handl
       listen(listener_.number(), kWaiting) != 0) {
     fail(path_, "no control socket there");
   }
-  loop_.watch(listener_.number(), [this](Loop::Ready) { accept_all(); });
+  loop_.watch(listener_.number(), [this](EventLoop::Ready) { accept_all(); });
 }
 
-LiveServer::~LiveServer() { finish(Time()); }
+AdminServer::~AdminServer() { finish(Time()); }
 
-void LiveServer::accept_all() {
+void AdminServer::accept_all() {
   for (;;) {
     Descriptor socket(accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!socket && (errno == EMFILE || errno == ENFILE) && spare_) {
@@ -92,17 +92,17 @@ void LiveServer::accept_all() {
     const Client client = ++last_;
     const int fd = socket.number();
     clients_[client].socket = std::move(socket);
-    loop_.watch(fd, [this, client](Loop::Ready ready) { handle(client, ready); });
+    loop_.watch(fd, [this, client](EventLoop::Ready ready) { handle(client, ready); });
   }
 }
 
-void LiveServer::handle(Client client, Loop::Ready ready) {
+void AdminServer::handle(Client client, EventLoop::Ready ready) {
   if (ready.writable) flush(client);
   if (ready.readable) serve(client);
 }
 
 // Serves one request per turn of the loop, however many there are, because the run comes first.
-void LiveServer::serve(Client client) {
+void AdminServer::serve(Client client) {
   const auto at = clients_.find(client);
   if (at == clients_.end()) return;
   Connection& from = at->second;
@@ -131,7 +131,7 @@ void LiveServer::serve(Client client) {
   handlers_.hear(client, line);
 }
 
-void LiveServer::send(Client client, std::string_view line) {
+void AdminServer::send(Client client, std::string_view line) {
   const auto at = clients_.find(client);
   if (at == clients_.end()) return;
   Connection& to = at->second;
@@ -141,7 +141,7 @@ void LiveServer::send(Client client, std::string_view line) {
   flush(client);
 }
 
-void LiveServer::flush(Client client) {
+void AdminServer::flush(Client client) {
   const auto at = clients_.find(client);
   if (at == clients_.end()) return;
   Connection& to = at->second;
@@ -162,7 +162,7 @@ void LiveServer::flush(Client client) {
   loop_.want_writable(to.socket.number(), !to.outbox.empty());
 }
 
-void LiveServer::refuse(Client client, const std::string& why) {
+void AdminServer::refuse(Client client, const std::string& why) {
   const auto at = clients_.find(client);
   if (at == clients_.end()) return;
   // A part of a line that was sent must not run into the refusal. A client that reads so slowly sees only the end of
@@ -172,12 +172,12 @@ void LiveServer::refuse(Client client, const std::string& why) {
   drop(client);
 }
 
-std::size_t LiveServer::pending(Client client) const {
+std::size_t AdminServer::pending(Client client) const {
   const auto at = clients_.find(client);
   return at == clients_.end() ? 0 : at->second.outbox.size();
 }
 
-void LiveServer::drop(Client client) {
+void AdminServer::drop(Client client) {
   const auto at = clients_.find(client);
   if (at == clients_.end()) return;
   loop_.unwatch(at->second.socket.number());
@@ -185,7 +185,7 @@ void LiveServer::drop(Client client) {
   handlers_.gone(client);
 }
 
-void LiveServer::finish(Time until) {
+void AdminServer::finish(Time until) {
   if (!listener_) return;
   loop_.unwatch(listener_.number());
   listener_ = Descriptor();

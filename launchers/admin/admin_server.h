@@ -20,7 +20,7 @@
 
 namespace lp::internal {
 
-class LiveServer {
+class AdminServer {
  public:
   static constexpr std::size_t kClients = 64;
   static constexpr std::size_t kLongestRequest = std::size_t{1} << 16;
@@ -34,11 +34,11 @@ class LiveServer {
   };
 
   // Throws Error when there can be no socket, as on some network file systems.
-  LiveServer(const std::filesystem::path& directory, Loop& loop, Handlers handlers);
+  AdminServer(const std::filesystem::path& directory, EventLoop& loop, Handlers handlers);
   // Drops all clients and removes the file.
-  ~LiveServer();
-  LiveServer(const LiveServer&) = delete;
-  LiveServer& operator=(const LiveServer&) = delete;
+  ~AdminServer();
+  AdminServer(const AdminServer&) = delete;
+  AdminServer& operator=(const AdminServer&) = delete;
 
   // Writes as much as the client takes now and keeps the rest. Does nothing when the client is gone.
   void send(Client client, std::string_view line);
@@ -59,13 +59,13 @@ class LiveServer {
   };
 
   void accept_all();
-  void handle(Client client, Loop::Ready ready);
+  void handle(Client client, EventLoop::Ready ready);
   void serve(Client client);
   void flush(Client client);
   void drop(Client client);
 
   const std::filesystem::path path_;
-  Loop& loop_;
+  EventLoop& loop_;
   Handlers handlers_;
   Descriptor listener_;
   Descriptor spare_;  // released for a moment when no descriptor is left, to refuse a waiting client

@@ -29,7 +29,7 @@ bool pass(int from, int to) {
 }  // namespace
 
 int run_relay(const std::filesystem::path& directory) {
-  const Descriptor socket = connect_to_live(directory);
+  const Descriptor socket = connect_to_run(directory);
   if (!socket) {
     std::fprintf(stderr, "no run can be reached in %s\n", directory.c_str());
     return 1;
@@ -63,7 +63,7 @@ std::vector<std::string> relay_command(const RunRecord& record, const std::strin
     command.insert(command.end(), {record.binary, flag});
   } else {
     command = {"ssh", "-T", "-oBatchMode=yes", "-oConnectTimeout=15", "--", host};
-    command.push_back(shell_word(record.binary) + " " + shell_word(flag));
+    command.push_back(shell_quote(record.binary) + " " + shell_quote(flag));
   }
   return command;
 }

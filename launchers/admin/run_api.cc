@@ -48,22 +48,22 @@ void append_character(std::string& text, unsigned char byte) {
 
 }  // namespace
 
-Live::Live(const std::filesystem::path& directory, const Topology& topology, Loop& loop, Coordinator& coordinator,
-           Function<RunStatus()> status)
+RunApi::RunApi(const std::filesystem::path& directory, const SupervisionGraph& topology, EventLoop& loop,
+               Coordinator& coordinator, Function<RunStatus()> status)
     : directory_(std::filesystem::absolute(directory)),
-      topology_(topology),
+      graph_(topology),
       coordinator_(coordinator),
       status_(std::move(status)),
       server_(directory, loop,
               {.hear = [this](Client client, std::string_view line) { hear(client, line); },
                .gone = [this](Client client) { forget(client); }}) {}
 
-void Live::forget(Client client) {
+void RunApi::forget(Client client) {
   followers_.erase(client);
   measurers_.erase(client);
 }
 
-void Live::publish(std::string_view status) {
+void RunApi::publish(std::string_view status) {
   const std::vector<Client> followers(followers_.begin(), followers_.end());  // sending may drop one
   for (const Client client : followers) {
     // A client that has not read the last status gets the next one.
@@ -71,7 +71,7 @@ void Live::publish(std::string_view status) {
   }
 }
 
-void Live::hear(Client client, std::string_view line) {
+void RunApi::hear(Client client, std::string_view line) {
   Request request;
   try {
     const JsonValue value = JsonValue::parse(line);
@@ -94,7 +94,7 @@ void Live::hear(Client client, std::string_view line) {
   }
 }
 
-FilePart Live::part_of(const std::string& name, std::uint64_t from) const {
+FilePart RunApi::part_of(const std::string& name, std::uint64_t from) const {
   const std::filesystem::path path = std::filesystem::path(name).lexically_normal();
   if (path.is_absolute() || path.empty() || *path.begin() == "..") {
     throw Error(ErrorKind::failed, quote(name) + " is no file of this run");
@@ -110,7 +110,7 @@ FilePart Live::part_of(const std::string& name, std::uint64_t from) const {
   return part;
 }
 
-std::string Live::stop(const std::string& reason, const std::string& given_by, bool force) {
+std::string RunApi::stop(const std::string& reason, const std::string& given_by, bool force) {
   const bool stops_already = coordinator_.phase() >= Phase::stopping;
   const std::string by = given_by.empty() ? "somebody" : given_by;
   coordinator_.stop(reason.empty() ? by + " stopped it" : reason, by);
@@ -120,7 +120,7 @@ std::string Live::stop(const std::string& reason, const std::string& given_by, b
          coordinator_.result().reason;
 }
 
-void Live::measure(Client client) {
+void RunApi::measure(Client client) {
   measurers_.insert(client);
   if (measurers_.size() > 1) return;  // a measurement is on its way, and its answer serves all clients
   measured_.clear();
@@ -129,7 +129,7 @@ void Live::measure(Client client) {
   answer_if_complete();
 }
 
-void Live::on_measured(std::size_t unit, Measurement part) {
+void RunApi::on_measured(std::size_t unit, Measurement part) {
   if (measurers_.empty()) return;
   Measurement& all = measured_[unit];
   if (part.use.has_value()) all.use = part.use;
@@ -138,11 +138,11 @@ void Live::on_measured(std::size_t unit, Measurement part) {
   answer_if_complete();
 }
 
-void Live::advance(Time now) {
+void RunApi::advance(Time now) {
   if (now >= measures_until_) answer_measurers();
 }
 
-void Live::answer_if_complete() {
+void RunApi::answer_if_complete() {
   if (measures_until_ == kNever) return;  // not all units have been asked yet
   for (const auto& [unit, measurement] : measured_) {
     if (!measurement.use.has_value() || !measurement.calls.has_value()) return;
@@ -150,7 +150,7 @@ void Live::answer_if_complete() {
   answer_measurers();
 }
 
-void Live::answer_measurers() {
+void RunApi::answer_measurers() {
   measures_until_ = kNever;
   MeasureRecord record;
   record.time = to_seconds(now().time_since_epoch());
@@ -160,8 +160,8 @@ void Live::answer_measurers() {
   record.launcher = {.host = host, .pid = getpid(), .cpu = own.cpu, .memory = own.memory};
   for (auto& [unit, measurement] : measured_) {
     MeasureRecord::Process& process = record.processes.emplace_back();
-    for (const NodeId node : topology_.units[unit].nodes) {
-      process.nodes.push_back(topology_.nodes[node].name);
+    for (const NodeId node : graph_.units[unit].nodes) {
+      process.nodes.push_back(graph_.nodes[node].name);
       process.host = record.status.nodes[node].host.empty() ? host : record.status.nodes[node].host;
       process.pid = record.status.nodes[node].pid;
       process.incarnation = record.status.nodes[node].incarnation;

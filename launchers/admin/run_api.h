@@ -38,11 +38,11 @@ struct FilePart {
   std::string bytes{};   // as characters from U+0000 to U+00FF; empty: the end of the file
 };
 
-class Live {
+class RunApi {
  public:
   // Throws Error when there can be no socket.
-  Live(const std::filesystem::path& directory, const Topology& topology, Loop& loop, Coordinator& coordinator,
-       Function<RunStatus()> status);
+  RunApi(const std::filesystem::path& directory, const SupervisionGraph& topology, EventLoop& loop,
+         Coordinator& coordinator, Function<RunStatus()> status);
 
   // Sends the changed status to the clients that follow it.
   void publish(std::string_view status);
@@ -55,7 +55,7 @@ class Live {
   void finish(Time until) { server_.finish(until); }
 
  private:
-  using Client = LiveServer::Client;
+  using Client = AdminServer::Client;
 
   void hear(Client client, std::string_view line);
   FilePart part_of(const std::string& name, std::uint64_t from) const;
@@ -67,14 +67,14 @@ class Live {
   void answer_measurers();
 
   const std::filesystem::path directory_;
-  const Topology& topology_;
+  const SupervisionGraph& graph_;
   Coordinator& coordinator_;
   Function<RunStatus()> status_;
   std::set<Client> followers_;
   std::set<Client> measurers_;                   // clients that wait for an answer
   std::map<std::size_t, Measurement> measured_;  // the answers of units so far
   Time measures_until_ = kNever;  // then the answer holds the parts that have come; kNever: nothing is measured
-  LiveServer server_;
+  AdminServer server_;
 };
 
 }  // namespace lp::internal

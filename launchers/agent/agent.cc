@@ -442,7 +442,7 @@ class Agent {
   }
 
   Poller poller_;
-  ControlSocket launcher_;
+  MessageStream launcher_;
   const pid_t warden_;
   bool launcher_writable_ = false;
   int signals_ = -1;

@@ -36,21 +36,21 @@ AgentLink::~AgentLink() {
   if (options_.errors >= 0) ::close(options_.errors);
 }
 
-void AgentLink::attach(Loop& loop, Events events) {
+void AgentLink::attach(EventLoop& loop, Events events) {
   loop_ = &loop;
   events_ = std::move(events);
   if (control_ != nullptr) watch();
-  if (options_.errors >= 0) loop.watch(options_.errors, [this](Loop::Ready) { hear_errors(); });
+  if (options_.errors >= 0) loop.watch(options_.errors, [this](EventLoop::Ready) { hear_errors(); });
 }
 
-void AgentLink::connect(std::unique_ptr<ControlSocket> control) {
+void AgentLink::connect(std::unique_ptr<MessageStream> control) {
   if (open()) lose("it was started again");
   control_ = std::move(control);
   watch();
 }
 
 void AgentLink::watch() {
-  loop_->watch(control_->fd(), [this](Loop::Ready ready) {
+  loop_->watch(control_->fd(), [this](EventLoop::Ready ready) {
     if (ready.writable) control_->flush();
     if (ready.readable) hear();
     if (control_ != nullptr) loop_->want_writable(control_->fd(), control_->pending() > 0);
@@ -128,7 +128,7 @@ void AgentLink::lose(const std::string& why) {
 
 std::unique_ptr<AgentLink> start_agent_here(const std::string& mark) {
   const SocketPair ends = make_socket_pair();
-  AgentLink::Options link{.control = std::make_unique<ControlSocket>(ends.ours, kSmallMessages)};
+  AgentLink::Options link{.control = std::make_unique<MessageStream>(ends.ours, kSmallMessages)};
   try {
     link.process = spawn_agent(ends.theirs, run_mark(mark));
   } catch (...) {

@@ -24,7 +24,7 @@ class AgentLink {
   struct Options {
     std::string host{};  // the host's name in messages; empty: this host
     pid_t process = -1;  // the process that leads to the agent, a child of this process; -1: none
-    std::unique_ptr<ControlSocket> control{};
+    std::unique_ptr<MessageStream> control{};
     int errors = -1;                  // the standard error of `process`; -1: it shares ours
     std::optional<Duration> lease{};  // an agent that is silent for so long is lost; empty: the connection cannot break
     bool dials = false;               // the agent has not dialed yet: connect() follows, perhaps several times
@@ -41,9 +41,9 @@ class AgentLink {
   AgentLink(const AgentLink&) = delete;
   AgentLink& operator=(const AgentLink&) = delete;
 
-  void attach(Loop& loop, Events events);
+  void attach(EventLoop& loop, Events events);
   // Attaches the connection of an agent that has dialed. Call it after attach().
-  void connect(std::unique_ptr<ControlSocket> control);
+  void connect(std::unique_ptr<MessageStream> control);
 
   // Returns true when it leads to another host, which can be lost while this one continues.
   bool remote() const { return options_.lease.has_value(); }
@@ -51,7 +51,7 @@ class AgentLink {
   bool dials() const { return options_.dials; }
   // Drops the message when the link is not open.
   void send(std::span<const std::uint8_t> message);
-  void send_all(Function<std::vector<std::uint8_t>()> next);  // as ControlSocket::send_all
+  void send_all(Function<std::vector<std::uint8_t>()> next);  // as MessageStream::send_all
   // Ends the process that leads to the agent. On this host that is the agent, and all nodes end with it.
   void kill();
   // Closes the connection, which makes the agent end everything. The destructor waits for that.
@@ -68,9 +68,9 @@ class AgentLink {
   void lose(const std::string& why);
 
   Options options_;
-  Loop* loop_ = nullptr;
+  EventLoop* loop_ = nullptr;
   Events events_;
-  std::unique_ptr<ControlSocket> control_;
+  std::unique_ptr<MessageStream> control_;
   std::string said_;  // the end of the text that came on `errors`
   Time heard_{};
   Time next_beat_ = kNever;

@@ -85,7 +85,7 @@ std::unique_ptr<Child> start_child(const control::Message& message, const contro
     if (!obstacle.empty()) throw Error(ErrorKind::failed, obstacle);
     const SocketPair ends = make_socket_pair();
     process.control = ends.theirs;
-    child->control = std::make_unique<ControlSocket>(ends.ours, kSmallMessages);
+    child->control = std::make_unique<MessageStream>(ends.ours, kSmallMessages);
     if (!process.terminal) {
       for (auto& [ours, theirs] : {std::pair(&child->out, &process.out), std::pair(&child->err, &process.err)}) {
         const Pipe pipe = make_pipe();

@@ -31,7 +31,7 @@ struct Child {
   std::uint64_t memory = 0;  // the limit in bytes; 0: no limit
   bool killed = false;       // the launcher has asked to kill it
   std::string fault{};       // why it could not be started, or why the agent ended it
-  std::unique_ptr<ControlSocket> control{};
+  std::unique_ptr<MessageStream> control{};
   int out = -1;  // the pipes into which it writes; -1: it has a terminal, or it has closed them
   int err = -1;
 };

@@ -34,7 +34,7 @@ std::string text_of(const flatbuffers::String* string) { return string == nullpt
 class NodeProcess final : public Runtime::Observer {
  public:
   NodeProcess(int control, const Programs& programs) : programs_(programs), control_(control, kLargeMessages) {
-    loop_.watch(control_.fd(), [this](Loop::Ready ready) {
+    loop_.watch(control_.fd(), [this](EventLoop::Ready ready) {
       if (ready.writable) control_.flush();
       if (ready.readable) hear();
     });
@@ -225,7 +225,7 @@ class NodeProcess final : public Runtime::Observer {
       options.serialize = start.serialize();
       options.patient = start.patient();
       options.deadline = Duration(start.deadline());
-      options.keep_cuts = start.keep_cuts();
+      options.keep_checkpoints = start.keep_checkpoints();
       options.path = start.path() <= static_cast<std::uint8_t>(Path::tcp) ? static_cast<Path>(start.path()) : Path();
       options.shared_memory = start.shared_memory();
       options.listen = text_of(start.listen());
@@ -271,8 +271,8 @@ class NodeProcess final : public Runtime::Observer {
   }
 
   const Programs& programs_;
-  Loop loop_;
-  ControlSocket control_;
+  EventLoop loop_;
+  MessageStream control_;
   std::uint32_t unit_ = 0;
   std::uint32_t incarnation_ = 0;
   std::vector<NodeId> nodes_;

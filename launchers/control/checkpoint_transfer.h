@@ -30,7 +30,7 @@ struct CutPart {
 std::filesystem::path restore_directory(const std::filesystem::path& agents, std::size_t unit,
                                         std::uint32_t incarnation);
 
-// Returns the messages of the file one by one, and then an empty one; for ControlSocket::send_all. A file that is
+// Returns the messages of the file one by one, and then an empty one; for MessageStream::send_all. A file that is
 // removed meanwhile is still sent whole. Throws Error when it cannot be read.
 Function<std::vector<std::uint8_t>()> pieces_of(const std::filesystem::path& file, const CutPart& part);
 

@@ -24,16 +24,16 @@ std::size_t length_of(const std::uint8_t* head) {
 }
 }  // namespace
 
-ControlSocket::ControlSocket(int in, int out, std::size_t limit) : in_(in), out_(out), limit_(limit) {
+MessageStream::MessageStream(int in, int out, std::size_t limit) : in_(in), out_(out), limit_(limit) {
   for (const int fd : {in, out}) fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 }
 
-ControlSocket::~ControlSocket() {
+MessageStream::~MessageStream() {
   close(in_);
   if (out_ != in_) close(out_);
 }
 
-void ControlSocket::send(std::span<const std::uint8_t> message) {
+void MessageStream::send(std::span<const std::uint8_t> message) {
   if (broken_) return;
   if (waiting_.empty()) {
     append(message);
@@ -45,19 +45,19 @@ void ControlSocket::send(std::span<const std::uint8_t> message) {
   flush();
 }
 
-void ControlSocket::send_all(Function<std::vector<std::uint8_t>()> next) {
+void MessageStream::send_all(Function<std::vector<std::uint8_t>()> next) {
   if (broken_) return;
   waiting_.push_back(std::move(next));
   flush();
 }
 
-void ControlSocket::append(std::span<const std::uint8_t> message) {
+void MessageStream::append(std::span<const std::uint8_t> message) {
   const std::size_t size = message.size();
   for (std::size_t i = 0; i < kHead; ++i) outbox_.push_back(static_cast<std::uint8_t>(size >> (8 * i)));
   outbox_.insert(outbox_.end(), message.begin(), message.end());
 }
 
-void ControlSocket::refill() {
+void MessageStream::refill() {
   while (!waiting_.empty() && pending() < kAhead) {
     if (const std::vector<std::uint8_t> message = waiting_.front()(); !message.empty()) {
       append(message);
@@ -67,12 +67,12 @@ void ControlSocket::refill() {
   }
 }
 
-ssize_t ControlSocket::write_some() {
+ssize_t MessageStream::write_some() {
   const ssize_t written = ::send(out_, outbox_.data() + sent_, pending(), MSG_NOSIGNAL);
   return written >= 0 || errno != ENOTSOCK ? written : write(out_, outbox_.data() + sent_, pending());
 }
 
-void ControlSocket::flush() {
+void MessageStream::flush() {
   for (refill(); pending() > 0; refill()) {
     const ssize_t written = write_some();
     if (written < 0) {
@@ -93,7 +93,7 @@ void ControlSocket::flush() {
   }
 }
 
-bool ControlSocket::receive(Function<void(std::span<const std::uint8_t>)> take, std::string& error) {
+bool MessageStream::receive(Function<void(std::span<const std::uint8_t>)> take, std::string& error) {
   std::array<std::uint8_t, kReadAtOnce> chunk;
   bool open = true;
   for (std::size_t total = 0; total < kReadInOneGo;) {

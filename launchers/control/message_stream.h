@@ -19,15 +19,15 @@ inline constexpr std::size_t kSmallMessages = std::size_t{1} << 20;  // from a c
 // from the parent, whose configuration may be large
 inline constexpr std::size_t kLargeMessages = std::size_t{1} << 26;
 
-class ControlSocket {
+class MessageStream {
  public:
   // Takes ownership of `fd`. A message above `limit` bytes, or a malformed one, ends the connection.
-  ControlSocket(int fd, std::size_t limit) : ControlSocket(fd, fd, limit) {}
+  MessageStream(int fd, std::size_t limit) : MessageStream(fd, fd, limit) {}
   // Reads from `in`, writes to `out`, and owns both. A process may use pipes only if it blocks SIGPIPE.
-  ControlSocket(int in, int out, std::size_t limit);
-  ~ControlSocket();
-  ControlSocket(const ControlSocket&) = delete;
-  ControlSocket& operator=(const ControlSocket&) = delete;
+  MessageStream(int in, int out, std::size_t limit);
+  ~MessageStream();
+  MessageStream(const MessageStream&) = delete;
+  MessageStream& operator=(const MessageStream&) = delete;
 
   int fd() const { return in_; }    // readable when there is input for receive()
   int out() const { return out_; }  // writable when flush() can continue; usually the same as fd()

@@ -34,75 +34,75 @@ Error error_of(const control::Failed& failed) {
 
 }  // namespace
 
-ProcessHost::ProcessHost(const Topology& topology, NodeStart start, Places places,
-                         std::vector<std::unique_ptr<AgentLink>> agents, std::unique_ptr<Redial> redial, Loop& loop,
-                         Output& output)
-    : topology_(topology),
+ProcessExecutor::ProcessExecutor(const SupervisionGraph& topology, NodeStart start, Placer places,
+                                 std::vector<std::unique_ptr<AgentLink>> agents,
+                                 std::unique_ptr<HostReconnector> redial, EventLoop& loop, NodeOutput& output)
+    : graph_(topology),
       start_(std::move(start)),
       places_(std::move(places)),
       agents_(std::move(agents)),
-      redial_(std::move(redial)),
+      reconnector_(std::move(redial)),
       loop_(loop),
       output_(output),
       units_(topology.units.size()),
       keys_(topology.units.size()) {}
 
-ProcessHost::~ProcessHost() {
+ProcessExecutor::~ProcessExecutor() {
   for (const auto& agent : agents_) agent->close();  // closes all links before it waits for one
 }
 
-void ProcessHost::attach(HostEvents& events) {
+void ProcessExecutor::attach(ExecutorEvents& events) {
   events_ = &events;
   for (std::size_t host = 0; host < agents_.size(); ++host) attach(host);
-  if (redial_ == nullptr) return;
-  redial_->attach(loop_, [this](std::size_t host, RemoteAgent agent) { take_back(host, std::move(agent)); });
+  if (reconnector_ == nullptr) return;
+  reconnector_->attach(loop_, [this](std::size_t host, RemoteAgent agent) { take_back(host, std::move(agent)); });
 }
 
-void ProcessHost::attach(std::size_t host) {
+void ProcessExecutor::attach(std::size_t host) {
   agents_[host]->attach(loop_, {.hear = [this, host](auto bytes) { handle(host, bytes); },
                                 .lost = [this, host](const std::string& why) { lose(host, why); }});
 }
 
-std::string ProcessHost::host_of(std::size_t unit) const {
+std::string ProcessExecutor::host_of(std::size_t unit) const {
   const std::size_t host = places_.of(unit).host;
-  return host != UnitPlace::kNowhere && agents_[host]->remote() ? places_.host(host).spec.name : std::string();
+  return host != Assignment::kNowhere && agents_[host]->remote() ? places_.host(host).spec.name : std::string();
 }
 
-Time ProcessHost::next() const {
-  Time next = redial_ == nullptr ? kNever : redial_->next();
+Time ProcessExecutor::next() const {
+  Time next = reconnector_ == nullptr ? kNever : reconnector_->next();
   for (const auto& agent : agents_) next = std::min(next, agent->next());
   return next;
 }
 
-void ProcessHost::advance(Time now) {
+void ProcessExecutor::advance(Time now) {
   for (const auto& agent : agents_) agent->advance(now);
-  if (redial_ != nullptr) redial_->advance(now);
+  if (reconnector_ != nullptr) reconnector_->advance(now);
 }
 
 // Sends nothing when the unit has no host: its end is on its way to the coordinator.
 template <class Body>
-void ProcessHost::tell(std::size_t unit, Body body) {
+void ProcessExecutor::tell(std::size_t unit, Body body) {
   const std::size_t host = places_.of(unit).host;
   std::vector<std::uint8_t> message = pack(unit, units_[unit].incarnation, std::move(body));
   if (units_[unit].cut.has_value()) {
     units_[unit].held.push_back(std::move(message));
-  } else if (host != UnitPlace::kNowhere) {
+  } else if (host != Assignment::kNowhere) {
     agents_[host]->send(message);
   }
 }
 
-void ProcessHost::connect(std::size_t host, Descriptor stream) {
-  agents_[host]->connect(std::make_unique<ControlSocket>(stream.release(), kSmallMessages));
+void ProcessExecutor::connect(std::size_t host, Descriptor stream) {
+  agents_[host]->connect(std::make_unique<MessageStream>(stream.release(), kSmallMessages));
   say_flow(host);
 }
 
-void ProcessHost::say_flow(std::size_t host) {
+void ProcessExecutor::say_flow(std::size_t host) {
   control::FlowT flow;
   flow.paused = !takes_output_;
   agents_[host]->send(pack(0, 0, std::move(flow)));
 }
 
-void ProcessHost::welcome(std::size_t host, const control::Hello& hello) {
+void ProcessExecutor::welcome(std::size_t host, const control::Hello& hello) {
   places_.meet(host, text_of(hello.address()), text_of(hello.directory()), text_of(hello.machine()));
   there_.insert(host);
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
@@ -112,7 +112,7 @@ void ProcessHost::welcome(std::size_t host, const control::Hello& hello) {
 }
 
 // The lost host has an agent again. It may be another machine now.
-void ProcessHost::take_back(std::size_t host, RemoteAgent agent) {
+void ProcessExecutor::take_back(std::size_t host, RemoteAgent agent) {
   agents_[host] = std::move(agent.link);
   attach(host);
   say_flow(host);
@@ -134,13 +134,13 @@ void ProcessHost::take_back(std::size_t host, RemoteAgent agent) {
   events_->on_room();
 }
 
-void ProcessHost::start_waiting(std::size_t unit) {
+void ProcessExecutor::start_waiting(std::size_t unit) {
   start_there(unit, *std::exchange(units_[unit].cut, {}));
   for (const auto& message : std::exchange(units_[unit].held, {})) agents_[places_.of(unit).host]->send(message);
 }
 
 // Stops a unit from waiting for its agent. Returns true if it did wait; on_exited follows.
-bool ProcessHost::give_up_waiting(std::size_t unit, const std::string& text) {
+bool ProcessExecutor::give_up_waiting(std::size_t unit, const std::string& text) {
   if (!units_[unit].cut.has_value()) return false;
   units_[unit].cut.reset();
   units_[unit].held.clear();
@@ -148,19 +148,19 @@ bool ProcessHost::give_up_waiting(std::size_t unit, const std::string& text) {
   return true;
 }
 
-void ProcessHost::take_output(bool take) {
+void ProcessExecutor::take_output(bool take) {
   if (take == takes_output_) return;
   takes_output_ = take;
   for (std::size_t host = 0; host < agents_.size(); ++host) say_flow(host);
 }
 
-std::string ProcessHost::make_key(std::size_t unit) {
+std::string ProcessExecutor::make_key(std::size_t unit) {
   if (start_.outside_key.empty()) return {};
   keys_[unit] = make_curve_keys();
   return keys_[unit].public_key;
 }
 
-std::string ProcessHost::place(std::size_t unit, bool needed) {
+std::string ProcessExecutor::place(std::size_t unit, bool needed) {
   std::string shortage = places_.place(unit, needed);
   if (!shortage.empty()) return needed && may_wait(unit) ? std::string() : shortage;
   const std::size_t host = places_.of(unit).host;
@@ -171,35 +171,35 @@ std::string ProcessHost::place(std::size_t unit, bool needed) {
 }
 
 // Returns true if a lost host that the unit may have is being dialed.
-bool ProcessHost::may_wait(std::size_t unit) const { return redial_ != nullptr && places_.misses_host(unit); }
+bool ProcessExecutor::may_wait(std::size_t unit) const { return reconnector_ != nullptr && places_.misses_host(unit); }
 
-std::string ProcessHost::delay(std::size_t unit) {
+std::string ProcessExecutor::delay(std::size_t unit) {
   if (!units_[unit].cut.has_value()) return {};
   const std::string shortage = places_.place(unit, /*needed=*/true);
   return shortage.empty() ? "its host has not come up" : kNoHost + shortage;
 }
 
-void ProcessHost::start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) {
+void ProcessExecutor::start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) {
   units_[unit] = {.incarnation = incarnation, .up = true};
   output_.begin(unit);
   const std::size_t host = places_.of(unit).host;
-  if (host != UnitPlace::kNowhere && agents_[host]->dials() && !there_.contains(host)) {
+  if (host != Assignment::kNowhere && agents_[host]->dials() && !there_.contains(host)) {
     units_[unit].cut = cut;
     return;
   }
   start_there(unit, cut);
 }
 
-void ProcessHost::start_there(std::size_t unit, const std::filesystem::path& cut) {
+void ProcessExecutor::start_there(std::size_t unit, const std::filesystem::path& cut) {
   const std::uint32_t incarnation = units_[unit].incarnation;
   const std::size_t host = places_.of(unit).host;
-  if (host != UnitPlace::kNowhere && !agents_[host]->open() && !agents_[host]->dials()) places_.lose(host);
+  if (host != Assignment::kNowhere && !agents_[host]->open() && !agents_[host]->dials()) places_.lose(host);
   if (const std::string problem = places_.place(unit, /*needed=*/true); !problem.empty()) {
     if (!may_wait(unit)) return end(unit, kNotStarted + kNoHost + problem);
     units_[unit].cut = cut;
-    return events_->on_news(topology_.units[unit].name + " waits: " + kNoHost + problem);
+    return events_->on_news(graph_.units[unit].name + " waits: " + kNoHost + problem);
   }
-  const UnitPlace& place = places_.of(unit);
+  const Assignment& place = places_.of(unit);
   control::StartT start;
   start.fingerprint = start_.fingerprint;
   start.entry = start_.entry;
@@ -215,11 +215,11 @@ void ProcessHost::start_there(std::size_t unit, const std::filesystem::path& cut
   } catch (const Error& error) {
     return end(unit, kNotStarted + error.text());
   }
-  start.nodes = topology_.units[unit].nodes;
+  start.nodes = graph_.units[unit].nodes;
   start.patient = start_.patient;
   start.serialize = start_.serialize;
   start.deadline = start_.deadline.count();
-  start.keep_cuts = start_.keep_cuts;
+  start.keep_checkpoints = start_.keep_checkpoints;
   start.path = static_cast<std::uint8_t>(start_.path);
   start.shared_memory = start_.shared_memory;
   start.listen = place.listen;
@@ -227,7 +227,7 @@ void ProcessHost::start_there(std::size_t unit, const std::filesystem::path& cut
   start.secret_key = std::move(keys_[unit].secret_key);
   start.outside_key = start_.outside_key;
   control::SpawnT spawn;
-  spawn.name = topology_.units[unit].name;
+  spawn.name = graph_.units[unit].name;
   spawn.environment = place.environment;
   spawn.environment.push_back(run_mark(start_.mark, host_of(unit)));
   spawn.environment.push_back(node_mark(start_.mark, unit, incarnation));
@@ -244,11 +244,11 @@ void ProcessHost::start_there(std::size_t unit, const std::filesystem::path& cut
 }
 
 // Sends the saved files of the unit's nodes to its host. Returns their directory there.
-std::string ProcessHost::send_cut(std::size_t unit, const std::filesystem::path& cut) {
-  const UnitPlace& place = places_.of(unit);
+std::string ProcessExecutor::send_cut(std::size_t unit, const std::filesystem::path& cut) {
+  const Assignment& place = places_.of(unit);
   const std::uint32_t incarnation = units_[unit].incarnation;
-  for (const NodeId node : topology_.units[unit].nodes) {
-    const Topology::Node& one = topology_.nodes[node];
+  for (const NodeId node : graph_.units[unit].nodes) {
+    const SupervisionGraph::Node& one = graph_.nodes[node];
     if (!one.member) continue;
     agents_[place.host]->send_all(
         pieces_of(cut_file(cut, one.name), {.unit = unit, .incarnation = incarnation, .node = node, .name = one.name}));
@@ -257,17 +257,17 @@ std::string ProcessHost::send_cut(std::size_t unit, const std::filesystem::path&
 }
 
 // Stores a piece of a file that a node on another host has saved.
-void ProcessHost::keep(const control::Message& message, const control::Piece& piece) {
+void ProcessExecutor::keep(const control::Message& message, const control::Piece& piece) {
   if (message.incarnation() != units_[message.unit()].incarnation) return;
   try {
-    put_piece(cut_file(cut_directory(start_.directory, piece.step()), topology_.nodes[piece.node()].name), piece);
+    put_piece(cut_file(cut_directory(start_.directory, piece.step()), graph_.nodes[piece.node()].name), piece);
     if (piece.last()) kept_.insert({piece.node(), piece.step()});
   } catch (const Error& error) {
     events_->on_not_saved(piece.node(), message.incarnation(), piece.step(), error);
   }
 }
 
-void ProcessHost::update(std::size_t unit, std::span<const PeerState> peers) {
+void ProcessExecutor::update(std::size_t unit, std::span<const PeerState> peers) {
   control::UpdateT update;
   for (const PeerState& peer : peers) {
     auto& entry = update.peers.emplace_back(std::make_unique<control::PeerT>());
@@ -282,19 +282,19 @@ void ProcessHost::update(std::size_t unit, std::span<const PeerState> peers) {
   tell(unit, std::move(update));
 }
 
-void ProcessHost::run(NodeId node) {
+void ProcessExecutor::run(NodeId node) {
   control::RunNodeT run;
   run.node = node;
-  tell(topology_.nodes[node].unit, std::move(run));
+  tell(graph_.nodes[node].unit, std::move(run));
 }
 
-void ProcessHost::may_save(NodeId node) {
+void ProcessExecutor::may_save(NodeId node) {
   control::MaySaveT may_save;
   may_save.node = node;
-  tell(topology_.nodes[node].unit, std::move(may_save));
+  tell(graph_.nodes[node].unit, std::move(may_save));
 }
 
-void ProcessHost::stop(std::size_t unit, const std::string& reason, bool run_ends) {
+void ProcessExecutor::stop(std::size_t unit, const std::string& reason, bool run_ends) {
   control::StopT stop;
   stop.reason = reason;
   stop.run_ends = run_ends;
@@ -305,7 +305,7 @@ void ProcessHost::stop(std::size_t unit, const std::string& reason, bool run_end
 
 // A process whose nodes have stopped stays until all processes that stop with it know of the stop. Otherwise their
 // calls would fail because the callee has ended.
-void ProcessHost::let_leave() {
+void ProcessExecutor::let_leave() {
   for (const Unit& unit : units_) {
     if (unit.up && unit.stop == Stop::asked) return;
   }
@@ -316,21 +316,21 @@ void ProcessHost::let_leave() {
   }
 }
 
-void ProcessHost::kill(std::size_t unit) {
+void ProcessExecutor::kill(std::size_t unit) {
   if (!give_up_waiting(unit, "did not start: " + delay(unit))) tell(unit, control::KillT());
 }
 
-void ProcessHost::probe(NodeId node) {
+void ProcessExecutor::probe(NodeId node) {
   control::ProbeT probe;
   probe.node = node;
-  tell(topology_.nodes[node].unit, std::move(probe));
+  tell(graph_.nodes[node].unit, std::move(probe));
 }
 
-void ProcessHost::measure(std::span<const std::size_t> units) {
+void ProcessExecutor::measure(std::span<const std::size_t> units) {
   for (const std::size_t unit : units) tell(unit, control::MeasureT());
 }
 
-void ProcessHost::end(std::size_t unit, const std::string& text) {
+void ProcessExecutor::end(std::size_t unit, const std::string& text) {
   units_[unit].up = false;
   loop_.post([this, unit, incarnation = units_[unit].incarnation, text] {
     output_.finish(unit);
@@ -339,7 +339,7 @@ void ProcessHost::end(std::size_t unit, const std::string& text) {
 }
 
 // The agents do not execute commands, so they are killed; their children die with them.
-void ProcessHost::abandon(const std::string& why) {
+void ProcessExecutor::abandon(const std::string& why) {
   for (const auto& agent : agents_) {
     agent->kill();
     agent->close();
@@ -348,7 +348,7 @@ void ProcessHost::abandon(const std::string& why) {
   events_->on_lost(why + ", so its agent was killed");
 }
 
-void ProcessHost::lose(std::size_t host, const std::string& why) {
+void ProcessExecutor::lose(std::size_t host, const std::string& why) {
   if (!agents_[host]->remote()) {
     // The nodes got the parent-death signal, but the processes that they started did not.
     kill_marked(run_mark(start_.mark));
@@ -357,7 +357,7 @@ void ProcessHost::lose(std::size_t host, const std::string& why) {
   }
   there_.erase(host);
   if (!agents_[host]->dials()) places_.lose(host);
-  if (redial_ != nullptr && places_.host(host).spec.launch == Launch::ssh) redial_->dial(host);
+  if (reconnector_ != nullptr && places_.host(host).spec.launch == Launch::ssh) reconnector_->dial(host);
   const HostCapacity& lost = places_.host(host);
   const std::string name = lost.spec.name + (lost.machine.empty() ? "" : " on " + lost.machine);
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
@@ -367,9 +367,9 @@ void ProcessHost::lose(std::size_t host, const std::string& why) {
   }
 }
 
-void ProcessHost::handle(std::size_t host, std::span<const std::uint8_t> bytes) {
+void ProcessExecutor::handle(std::size_t host, std::span<const std::uint8_t> bytes) {
   const control::Message* message = unpack(bytes);
-  if (message == nullptr || message->unit() >= topology_.units.size()) return;
+  if (message == nullptr || message->unit() >= graph_.units.size()) return;
   if (const auto* hello = message->body_as_Hello()) return welcome(host, *hello);
   const std::size_t unit = message->unit();
   if (places_.of(unit).host != host) return;  // the unit has another host now
@@ -399,10 +399,10 @@ void ProcessHost::handle(std::size_t host, std::span<const std::uint8_t> bytes) 
   }
 }
 
-void ProcessHost::handle_node(const control::Message& message) {
+void ProcessExecutor::handle_node(const control::Message& message) {
   const std::uint32_t incarnation = message.incarnation();
   const auto known = [&](NodeId node) {
-    return node < topology_.nodes.size() && topology_.nodes[node].unit == message.unit();
+    return node < graph_.nodes.size() && graph_.nodes[node].unit == message.unit();
   };
   if (message.body_as_Stopping() != nullptr && incarnation == units_[message.unit()].incarnation) {
     units_[message.unit()].stop = Stop::heard;

@@ -43,22 +43,23 @@ struct NodeStart {
   bool patient = false;
   bool serialize = false;
   Duration deadline{};
-  int keep_cuts = 0;
+  int keep_checkpoints = 0;
   Path path = Path::nearest;
   std::size_t shared_memory = 0;
   std::string outside_key{};  // the public key of the launcher, which also calls nodes; empty: the run has no keys
 };
 
-class ProcessHost final : public Host {
+class ProcessExecutor final : public Executor {
  public:
   // Takes an agent for each host of `places`, and the object that redials lost hosts; null: lost hosts are not dialed.
   // Throws Error when descriptors would run out.
-  ProcessHost(const Topology& topology, NodeStart start, Places places, std::vector<std::unique_ptr<AgentLink>> agents,
-              std::unique_ptr<Redial> redial, Loop& loop, Output& output);
+  ProcessExecutor(const SupervisionGraph& topology, NodeStart start, Placer places,
+                  std::vector<std::unique_ptr<AgentLink>> agents, std::unique_ptr<HostReconnector> redial,
+                  EventLoop& loop, NodeOutput& output);
   // Ends the agents and everything that runs below them.
-  ~ProcessHost() override;
+  ~ProcessExecutor() override;
 
-  void attach(HostEvents& events);
+  void attach(ExecutorEvents& events);
   // Connects the agent of a host, which has dialed. The units that wait for it start.
   void connect(std::size_t host, Descriptor stream);
   // Returns the host of the unit, or its last one; empty: this host, or none.
@@ -114,15 +115,15 @@ class ProcessHost final : public Host {
   // Reports that `unit` has ended or could not be started; on_exited follows.
   void end(std::size_t unit, const std::string& text);
 
-  const Topology& topology_;
+  const SupervisionGraph& graph_;
   const NodeStart start_;
-  Places places_;
+  Placer places_;
   std::vector<std::unique_ptr<AgentLink>> agents_;  // by host
   std::set<std::size_t> there_;                     // hosts whose agents have dialed and reported their resources
-  const std::unique_ptr<Redial> redial_;
-  Loop& loop_;
-  Output& output_;
-  HostEvents* events_ = nullptr;
+  const std::unique_ptr<HostReconnector> reconnector_;
+  EventLoop& loop_;
+  NodeOutput& output_;
+  ExecutorEvents* events_ = nullptr;
   std::vector<Unit> units_;
   std::vector<CurveKeys> keys_;  // by unit, for units that have not started yet
   // files from other hosts, by node and step, until on_saved reports them

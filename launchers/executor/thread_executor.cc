@@ -16,7 +16,7 @@ constexpr auto kTimeToEnd = std::chrono::seconds(1);  // for a node that is kill
 constexpr auto kSlice = std::chrono::milliseconds(5);
 }  // namespace
 
-struct ThreadHost::Ender {
+struct ThreadExecutor::Ender {
   std::mutex mutex;
   std::vector<Ending> added;
   std::vector<std::pair<std::size_t, Time>> deadlines;  // new deadlines, by unit
@@ -66,17 +66,17 @@ struct ThreadHost::Ender {
   }
 };
 
-ThreadHost::ThreadHost(const Topology& topology, Places places, Loop& loop)
-    : topology_(topology),
+ThreadExecutor::ThreadExecutor(const SupervisionGraph& topology, Placer places, EventLoop& loop)
+    : graph_(topology),
       places_(std::move(places)),
       loop_(loop),
       incarnations_(topology.units.size()),
       stopping_(topology.units.size()),
       ender_(std::make_shared<Ender>()) {}
 
-ThreadHost::~ThreadHost() { close(); }
+ThreadExecutor::~ThreadExecutor() { close(); }
 
-bool ThreadHost::close() {
+bool ThreadExecutor::close() {
   {
     const std::lock_guard lock(ender_->mutex);
     ender_->closing = true;
@@ -89,7 +89,7 @@ bool ThreadHost::close() {
   return !left_behind_;
 }
 
-void ThreadHost::attach(Runtime& runtime, HostEvents& events) {
+void ThreadExecutor::attach(Runtime& runtime, ExecutorEvents& events) {
   runtime_ = &runtime;
   events_ = &events;
   ender_->ended = [this](const Ending& ending) {
@@ -100,12 +100,12 @@ void ThreadHost::attach(Runtime& runtime, HostEvents& events) {
   thread_ = spawn("ender", [ender = ender_, &runtime] { ender->serve(runtime); });
 }
 
-void ThreadHost::start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) {
+void ThreadExecutor::start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) {
   incarnations_[unit] = incarnation;
   stopping_[unit] = false;
-  for (const NodeId node : topology_.units[unit].nodes) {
+  for (const NodeId node : graph_.units[unit].nodes) {
     try {
-      runtime_->start(node, incarnation, topology_.nodes[node].member ? cut : std::filesystem::path());
+      runtime_->start(node, incarnation, graph_.nodes[node].member ? cut : std::filesystem::path());
     } catch (const Error& error) {  // no thread is left
       on_failed(node, incarnation, error);
     }
@@ -113,26 +113,26 @@ void ThreadHost::start(std::size_t unit, std::uint32_t incarnation, const std::f
 }
 
 // Nodes of this process already know which nodes are up. They do not know which members of a group are present.
-void ThreadHost::update(std::size_t, std::span<const PeerState> peers) {
+void ThreadExecutor::update(std::size_t, std::span<const PeerState> peers) {
   std::vector<PeerState> news;
   std::copy_if(peers.begin(), peers.end(), std::back_inserter(news),
                [](const PeerState& one) { return one.epoch > 0; });
   if (!news.empty()) runtime_->update(news);
 }
 
-void ThreadHost::run(NodeId node) { runtime_->run(node); }
+void ThreadExecutor::run(NodeId node) { runtime_->run(node); }
 
-void ThreadHost::may_save(NodeId node) { runtime_->may_save(node); }
+void ThreadExecutor::may_save(NodeId node) { runtime_->may_save(node); }
 
-void ThreadHost::stop(std::size_t unit, const std::string& reason, bool run_ends) {
+void ThreadExecutor::stop(std::size_t unit, const std::string& reason, bool run_ends) {
   if (run_ends) runtime_->end_run();
   if (stopping_[unit]) return;
   stopping_[unit] = true;
-  for (const NodeId node : topology_.units[unit].nodes) runtime_->stop(node, reason);
-  end({.unit = unit, .incarnation = incarnations_[unit], .nodes = topology_.units[unit].nodes});
+  for (const NodeId node : graph_.units[unit].nodes) runtime_->stop(node, reason);
+  end({.unit = unit, .incarnation = incarnations_[unit], .nodes = graph_.units[unit].nodes});
 }
 
-void ThreadHost::kill(std::size_t unit) {
+void ThreadExecutor::kill(std::size_t unit) {
   const Time deadline = stopping_[unit] ? now() : after(kTimeToEnd);
   stop(unit, "it is replaced", false);
   {
@@ -142,7 +142,7 @@ void ThreadHost::kill(std::size_t unit) {
   ender_->work.set();
 }
 
-void ThreadHost::end(Ending ending) {
+void ThreadExecutor::end(Ending ending) {
   {
     const std::lock_guard lock(ender_->mutex);
     ender_->added.push_back(std::move(ending));
@@ -150,7 +150,7 @@ void ThreadHost::end(Ending ending) {
   ender_->work.set();
 }
 
-void ThreadHost::probe(NodeId node) {
+void ThreadExecutor::probe(NodeId node) {
   if (const auto work = runtime_->work(node)) {
     loop_.post([this, node, incarnation = incarnation_of(node), work = *work] {
       events_->on_busy(node, incarnation, work.text, work.age);
@@ -161,10 +161,10 @@ void ThreadHost::probe(NodeId node) {
   });
 }
 
-void ThreadHost::measure(std::span<const std::size_t> units) {
+void ThreadExecutor::measure(std::span<const std::size_t> units) {
   std::map<std::string, std::size_t> unit_of;
   std::map<std::size_t, std::vector<CallStatistics>> calls;
-  for (const Topology::Node& node : topology_.nodes) unit_of.emplace(node.name, node.unit);
+  for (const SupervisionGraph::Node& node : graph_.nodes) unit_of.emplace(node.name, node.unit);
   for (CallStatistics& one : runtime_->calls()) {
     if (const auto at = unit_of.find(one.caller); at != unit_of.end()) calls[at->second].push_back(std::move(one));
   }
@@ -175,33 +175,33 @@ void ThreadHost::measure(std::span<const std::size_t> units) {
   }
 }
 
-void ThreadHost::abandon(const std::string& why) {
+void ThreadExecutor::abandon(const std::string& why) {
   for (std::size_t unit = 0; unit < stopping_.size(); ++unit) {
     if (!stopping_[unit]) continue;
     events_->on_exited(unit, incarnations_[unit], {.abandoned = true, .text = why});
   }
 }
 
-void ThreadHost::on_ready(NodeId node, std::uint32_t incarnation) {
+void ThreadExecutor::on_ready(NodeId node, std::uint32_t incarnation) {
   loop_.post([this, node, incarnation] { events_->on_ready(node, incarnation, std::string()); });
 }
-void ThreadHost::on_finished(NodeId node, std::uint32_t incarnation) {
+void ThreadExecutor::on_finished(NodeId node, std::uint32_t incarnation) {
   loop_.post([this, node, incarnation] { events_->on_finished(node, incarnation); });
 }
-void ThreadHost::on_failed(NodeId node, std::uint32_t incarnation, const Error& error) {
+void ThreadExecutor::on_failed(NodeId node, std::uint32_t incarnation, const Error& error) {
   loop_.post([this, node, incarnation, error] { events_->on_failed(node, incarnation, error); });
 }
-void ThreadHost::on_stop_requested(NodeId node, const std::string& reason) {
+void ThreadExecutor::on_stop_requested(NodeId node, const std::string& reason) {
   loop_.post([this, node, reason] { events_->on_stop_requested(node, incarnation_of(node), reason); });
 }
-void ThreadHost::on_progress(NodeId node, const Progress& progress) {
+void ThreadExecutor::on_progress(NodeId node, const Progress& progress) {
   loop_.post([this, node, progress] { events_->on_progress(node, incarnation_of(node), progress); });
 }
-void ThreadHost::on_saved(NodeId node, std::uint64_t step) {
+void ThreadExecutor::on_saved(NodeId node, std::uint64_t step) {
   loop_.post([this, node, step] { events_->on_saved(node, incarnation_of(node), step); });
 }
 
-void ThreadHost::on_not_saved(NodeId node, std::uint64_t step, const Error& error) {
+void ThreadExecutor::on_not_saved(NodeId node, std::uint64_t step, const Error& error) {
   loop_.post([this, node, step, error] { events_->on_not_saved(node, incarnation_of(node), step, error); });
 }
 

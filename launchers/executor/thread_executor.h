@@ -15,13 +15,13 @@
 
 namespace lp::internal {
 
-class ThreadHost final : public Host, public Runtime::Observer {
+class ThreadExecutor final : public Executor, public Runtime::Observer {
  public:
-  ThreadHost(const Topology& topology, Places places, Loop& loop);
-  ~ThreadHost() override;
+  ThreadExecutor(const SupervisionGraph& topology, Placer places, EventLoop& loop);
+  ~ThreadExecutor() override;
 
   // Call it first. Both objects must outlive this one.
-  void attach(Runtime& runtime, HostEvents& events);
+  void attach(Runtime& runtime, ExecutorEvents& events);
   // This object makes no calls after it. Returns false when the thread that ends nodes hangs in a node's destructor and
   // still uses the runtime. Abandoned nodes keep the parts of the runtime that they use alive.
   bool close();
@@ -60,13 +60,13 @@ class ThreadHost final : public Host, public Runtime::Observer {
   struct Ender;
 
   void end(Ending ending);
-  std::uint32_t incarnation_of(NodeId node) const { return incarnations_[topology_.nodes[node].unit]; }
+  std::uint32_t incarnation_of(NodeId node) const { return incarnations_[graph_.nodes[node].unit]; }
 
-  const Topology& topology_;
-  Places places_;
-  Loop& loop_;
+  const SupervisionGraph& graph_;
+  Placer places_;
+  EventLoop& loop_;
   Runtime* runtime_ = nullptr;
-  HostEvents* events_ = nullptr;
+  ExecutorEvents* events_ = nullptr;
   std::vector<std::uint32_t> incarnations_;  // by unit; 0: the unit does not run
   std::vector<bool> stopping_;               // by unit
   bool left_behind_ = false;

@@ -184,7 +184,7 @@ ResultRecord keep_result(const std::filesystem::path& directory, const Coordinat
   return from_json<ResultRecord>(JsonValue::parse(text));
 }
 
-void Kubectl::create(const std::string& file) const { ask("create -f " + shell_word(file)); }
+void Kubectl::create(const std::string& file) const { ask("create -f " + shell_quote(file)); }
 
 void Kubectl::remove(const std::string& run) const {
   const std::string all =
@@ -210,7 +210,7 @@ std::vector<Kubectl::Pod> Kubectl::pods_of(const std::string& run) const {
       "{.spec.terminationGracePeriodSeconds}{\"\\t\"}{.metadata.deletionTimestamp}{\"\\t\"}"
       "{.status.containerStatuses[0].state.terminated.message}{\"\\n\"}{end}";
   std::istringstream lines(ask("get pods --selector=" + std::string(kRunLabel) + "=" + object_name(run) +
-                               " -o jsonpath=" + shell_word(kFields)));
+                               " -o jsonpath=" + shell_quote(kFields)));
   std::vector<Pod> pods;
   for (std::string line; std::getline(lines, line);) {
     std::istringstream fields(line);
@@ -258,7 +258,7 @@ CoordinatorState Kubectl::look_at(const std::string& run) const { return state_o
 std::pair<int, CoordinatorState> Kubectl::follow(const std::string& run, bool json) const {
   const std::string pod_name = coordinator_pod(run);
   std::map<std::string, std::string> said;  // the reports so far, by pod
-  Interrupts interrupts;
+  SignalPoller interrupts;
   Poller poller;
   poller.add(interrupts.fd(), 0);
   std::array<Poller::Ready, 2> ready;

@@ -74,7 +74,7 @@ class Manifests {
     flags.push_back("--directory=" + directory_in_pod(run_.name));
     if (!run_.configuration.empty()) flags.emplace_back("--config=/etc/lp/config.yaml");
     write_coordinator(flags);
-    const std::vector<ProcessNeeds> needs = needs_of_processes(plan_);
+    const std::vector<ProcessResources> needs = needs_of_processes(plan_);
     for (std::size_t i = 0; i < pods_.size(); ++i) {
       write_job(pods_[i], {std::string(kDialFlag) + run_.name + "@" + pods_[i]}, needs[i]);
     }
@@ -99,7 +99,7 @@ class Manifests {
     if (keys_ == nullptr)
       out_ << "# Each pod gets the keys of its own name; they are made when the run is submitted.\n";
     out_ << "stringData:\n";
-    const auto entry = [&](const std::string& pod, const ReceptionKeys* keys) {
+    const auto entry = [&](const std::string& pod, const AcceptorKeys* keys) {
       out_ << "  " << pod << ": " << (keys == nullptr ? "\"\"" : block(to_text(*keys), "    ")) << "\n";
     };
     entry(kCoordinator, keys_ == nullptr ? nullptr : &keys_->coordinator);
@@ -112,7 +112,7 @@ class Manifests {
     write_pod(kCoordinator, arguments, {}, "");
   }
 
-  void write_job(const std::string& pod, const std::vector<std::string>& arguments, const ProcessNeeds& needs) {
+  void write_job(const std::string& pod, const std::vector<std::string>& arguments, const ProcessResources& needs) {
     begin("batch/v1", "Job", name_ + "-" + pod);
     out_ << "spec:\n  backoffLimit: " << kRestarts << "\n  template:\n    metadata:\n      labels: {" << kRunLabel
          << ": " << name_ << "}\n";
@@ -120,7 +120,7 @@ class Manifests {
   }
 
   // The specification of a pod, in which each line begins with `margin`.
-  void write_pod(const std::string& pod, const std::vector<std::string>& arguments, const ProcessNeeds& needs,
+  void write_pod(const std::string& pod, const std::vector<std::string>& arguments, const ProcessResources& needs,
                  const std::string& margin) {
     const bool coordinator = pod == kCoordinator;
     std::ostringstream out;
@@ -191,7 +191,7 @@ class Manifests {
     }
   }
 
-  void write_needs(std::ostringstream& out, const ProcessNeeds& needs) {
+  void write_needs(std::ostringstream& out, const ProcessResources& needs) {
     std::string limits;
     if (needs.memory > 0) {
       limits += "memory: " + std::to_string((needs.memory + kOfAgent + kMebibyte - 1) / kMebibyte) + "Mi";

@@ -23,8 +23,8 @@ struct KubernetesRun {
 
 // The keys of a run: those of the coordinator, and those of the agents in the order of the plan's processes.
 struct RunKeys {
-  ReceptionKeys coordinator{};
-  std::vector<ReceptionKeys> agents{};
+  AcceptorKeys coordinator{};
+  std::vector<AcceptorKeys> agents{};
 };
 RunKeys make_run_keys(std::size_t agents);
 

@@ -57,11 +57,11 @@ std::vector<std::string> pod_names(const Plan& plan) {
 
 bool in_pod() { return std::getenv(kKeysVariable) != nullptr; }
 
-Reception::Options reception_of_pod() {
-  ReceptionKeys keys = read_keys(handed_over(kKeysVariable));
+AgentAcceptor::Options acceptor_of_pod() {
+  AcceptorKeys keys = read_keys(handed_over(kKeysVariable));
   const std::string endpoint = handed_over(kCoordinatorVariable);
   const std::string port = endpoint.substr(endpoint.rfind(':') + 1);
-  Reception::Options options{
+  AgentAcceptor::Options options{
       .address = handed_over(kAddressVariable), .keys = keys.own, .agents = std::move(keys.others)};
   const auto [rest, error] = std::from_chars(port.data(), port.data() + port.size(), options.port);
   if (error != std::errc{} || rest != port.data() + port.size() || options.port < 1 || options.port > 65535) {

@@ -27,7 +27,7 @@ std::vector<std::string> pod_names(const Plan& plan);
 bool in_pod();
 
 // The settings that the coordinator's pod has received. Throws Error, also when this is no such pod.
-Reception::Options reception_of_pod();
+AgentAcceptor::Options acceptor_of_pod();
 
 // Leaves the run's result, as far as it fits, where Kubernetes keeps it when the coordinator's pod has ended.
 void leave_result(const std::filesystem::path& directory);

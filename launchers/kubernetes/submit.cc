@@ -53,7 +53,7 @@ class PrivateFile {
 Descriptor keep_record(const Program& program, const Plan& plan, const LaunchOptions& options,
                        const std::string& kubectl) {
   Descriptor taken = make_run_directory(options.directory);
-  Journal(options.directory)
+  RunRecorder(options.directory)
       .begin({.run = options.name,
               .program = program.name(),
               .launch = "kubernetes",
@@ -79,7 +79,7 @@ bool remove(const Kubectl& kubectl, const std::string& run) {
 }  // namespace
 
 int submit_to_kubernetes(const LaunchFlags& flags, const Program& program, const LaunchOptions& options) {
-  const std::vector<std::string> command = own_command(kForSubmitting);
+  const std::vector<std::string> command = relaunch_command(kForSubmitting);
   KubernetesRun run{.name = options.name,
                     .image = flags.image,
                     .flags = {command.begin() + 1, command.end()},

@@ -121,7 +121,7 @@ void add_source_lines(std::vector<std::string>& backtrace, const std::string& bi
   }
   if (addresses.empty()) return;
   std::istringstream answer(
-      output_of("timeout " + std::to_string(kPatience) + " addr2line -Cfia -e " + shell_word(binary) + addresses));
+      output_of("timeout " + std::to_string(kPatience) + " addr2line -Cfia -e " + shell_quote(binary) + addresses));
   const auto lines = read_answer(answer);
   std::vector<std::string> result;
   for (std::string& frame : backtrace) {

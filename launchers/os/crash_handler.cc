@@ -15,7 +15,7 @@
 #include "launchers/os/backtrace.h"
 #include "launchers/os/exit_status.h"
 #include "lp/base/error.h"
-#include "lp/rpc/core/node_core.h"
+#include "lp/rpc/core/service_instance.h"
 
 // A function of a sanitizer's runtime; null where the executable has none.
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());  // NOLINT: its name
@@ -50,7 +50,7 @@ void put_limit() {
 void put_title() {
   put(crash_title.data());
   // Where nodes are threads, the title is the program's name.
-  if (const Frame* frame = current_frame(); frame != nullptr) {
+  if (const CallContext* frame = current_call_context(); frame != nullptr) {
     const char* node = frame->node->name().c_str();
     if (strstr(crash_title.data(), node) == nullptr) {
       put("in ");

@@ -11,7 +11,7 @@
 namespace lp::internal {
 
 template <class Key>
-class Alarms {
+class DeadlineQueue {
  public:
   void set(const Key& key, Time time) {
     cancel(key);

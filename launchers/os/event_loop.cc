@@ -4,7 +4,7 @@
 
 namespace lp::internal {
 
-void Loop::post(Function<void()> task) {
+void EventLoop::post(Function<void()> task) {
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return;
@@ -14,35 +14,35 @@ void Loop::post(Function<void()> task) {
   poller_.wake();
 }
 
-void Loop::close() {
+void EventLoop::close() {
   std::vector<Function<void()>> dropped;
   const std::lock_guard lock(mutex_);
   closed_ = true;
   dropped.swap(posted_);
 }
 
-void Loop::watch(int fd, Function<void(Ready)> handler) {
+void EventLoop::watch(int fd, Function<void(Ready)> handler) {
   poller_.add(fd, static_cast<std::uint64_t>(fd));
   watches_[fd] = std::make_shared<Watch>(Watch{std::move(handler), false});
 }
 
-void Loop::want_writable(int fd, bool wanted) {
+void EventLoop::want_writable(int fd, bool wanted) {
   const auto at = watches_.find(fd);
   if (at == watches_.end() || at->second->writable == wanted) return;
   at->second->writable = wanted;
   poller_.change(fd, static_cast<std::uint64_t>(fd), wanted);
 }
 
-void Loop::unwatch(int fd) {
+void EventLoop::unwatch(int fd) {
   if (watches_.erase(fd) > 0) poller_.remove(fd);
 }
 
-void Loop::wait(Time until) {
+void EventLoop::wait(Time until) {
   ready_.resize(16);
   ready_.resize(poller_.wait(ready_, until));
 }
 
-bool Loop::dispatch() {
+bool EventLoop::dispatch() {
   std::vector<Function<void()>> tasks;
   {
     const std::lock_guard lock(mutex_);

@@ -15,7 +15,7 @@
 
 namespace lp::internal {
 
-class Loop {
+class EventLoop {
  public:
   struct Ready {
     bool readable = false;

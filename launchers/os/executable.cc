@@ -20,7 +20,7 @@
 
 namespace lp::internal {
 
-OwnBinary::OwnBinary() : file_(open("/proc/self/exe", O_RDONLY | O_CLOEXEC)) {
+Executable::Executable() : file_(open("/proc/self/exe", O_RDONLY | O_CLOEXEC)) {
   const auto fail = [](const std::string& what) {
     throw Error(ErrorKind::failed, "this program cannot be copied to other hosts: " + what);
   };
@@ -43,29 +43,29 @@ OwnBinary::OwnBinary() : file_(open("/proc/self/exe", O_RDONLY | O_CLOEXEC)) {
   if (sum == nullptr || pclose(sum) != 0 || hash_.size() != 64) fail("sha256sum does not work here");
 }
 
-std::string OwnBinary::find(const std::string& otherwise) const {
+std::string Executable::find(const std::string& otherwise) const {
   std::ostringstream script;
   script << "test \"$(uname -m)\" = " << machine_ << " || { echo \"the program was built for " << machine_
          << ", and this host is $(uname -m)\" >&2; exit 1; }; "
          << "same() { test -x \"$1\" && { test \"$(stat -Lc '%i %s %.9Z' \"$1\" 2>&1)\" = '" << identity_ << "' || "
          << "case $(sha256sum <\"$1\") in " << hash_ << "*) : ;; *) false ;; esac; }; }; "
-         << "p=" << shell_word(path_) << "; "
+         << "p=" << shell_quote(path_) << "; "
          << "if same \"$p\"; then :; else "
          << "d=\"${XDG_CACHE_HOME:-$HOME/.cache}/lp/" << hash_ << "\"; "
-         << "p=\"$d\"/" << shell_word(std::filesystem::path(path_).filename()) << "; "
+         << "p=\"$d\"/" << shell_quote(std::filesystem::path(path_).filename()) << "; "
          << "if same \"$p\"; then :; else " << otherwise << "; fi; fi; ";
   return script.str();
 }
 
-std::string OwnBinary::take() const {
+std::string Executable::take() const {
   std::ostringstream script;
-  script << "echo " << shell_word(std::string(kWanted)) << "; umask 077; "
+  script << "echo " << shell_quote(std::string(kWanted)) << "; umask 077; "
          << "mkdir -p \"$d\" && head -c " << size_ << " >\"$p.$$\" && chmod 700 \"$p.$$\" && same \"$p.$$\" && "
          << "mv \"$p.$$\" \"$p\" || { rm -f \"$p.$$\"; echo \"the program could not be copied to $d\" >&2; exit 1; }";
   return script.str();
 }
 
-bool OwnBinary::send(int socket, std::size_t& sent) const {
+bool Executable::send(int socket, std::size_t& sent) const {
   std::array<char, 65536> bytes;
   while (sent < size_) {
     const ssize_t got = pread(file_.number(), bytes.data(), bytes.size(), static_cast<off_t>(sent));

@@ -13,13 +13,13 @@
 
 namespace lp::internal {
 
-class OwnBinary {
+class Executable {
  public:
   // The line that a host prints when it takes the program.
   static constexpr std::string_view kWanted = "lp-agent: send the program";
 
   // Throws Error when the program's file cannot be read.
-  OwnBinary();
+  Executable();
 
   // A shell line for another host. It sets $p to the program's path on that host. It runs `otherwise` if the host has
   // no copy. If the host is another kind of machine, the line reports that on standard error and ends the shell.

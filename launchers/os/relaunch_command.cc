@@ -6,7 +6,7 @@
 
 namespace lp::internal {
 
-std::vector<std::string> own_command(std::span<const std::string_view> left_out) {
+std::vector<std::string> relaunch_command(std::span<const std::string_view> left_out) {
   std::error_code ignored;
   std::vector<std::string> command{std::filesystem::read_symlink("/proc/self/exe", ignored)};
   std::ifstream line("/proc/self/cmdline");

@@ -6,7 +6,7 @@
 namespace lp::internal {
 
 // Returns `text` as one shell word.
-inline std::string shell_word(const std::string& text) {
+inline std::string shell_quote(const std::string& text) {
   std::string word = "'";
   for (const char one : text) {
     if (one == '\'') {

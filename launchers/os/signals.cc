@@ -26,12 +26,12 @@ void on_signal(int signal) {
 
 }  // namespace
 
-struct Interrupts::Before {
+struct SignalPoller::Before {
   int signal;
   struct sigaction action;
 };
 
-Interrupts::Interrupts() {
+SignalPoller::SignalPoller() {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
     throw Error(ErrorKind::failed, std::string("no pipe for signals: ") + std::strerror(errno));
@@ -56,14 +56,14 @@ Interrupts::Interrupts() {
   }
 }
 
-Interrupts::~Interrupts() {
+SignalPoller::~SignalPoller() {
   for (const Before& before : before_) sigaction(before.signal, &before.action, nullptr);
   signal_pipe = -1;
   close(read_);
   close(write_);
 }
 
-int Interrupts::take() {
+int SignalPoller::take() {
   unsigned char number = 0;
   return read(read_, &number, 1) == 1 ? number : 0;
 }

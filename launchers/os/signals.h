@@ -6,14 +6,14 @@
 
 namespace lp::internal {
 
-class Interrupts {
+class SignalPoller {
  public:
   // Catches SIGINT, SIGTERM, SIGHUP and SIGUSR2. The destructor restores the earlier handlers. Throws Error when
   // another object exists.
-  Interrupts();
-  ~Interrupts();
-  Interrupts(const Interrupts&) = delete;
-  Interrupts& operator=(const Interrupts&) = delete;
+  SignalPoller();
+  ~SignalPoller();
+  SignalPoller(const SignalPoller&) = delete;
+  SignalPoller& operator=(const SignalPoller&) = delete;
 
   int fd() const { return read_; }  // readable when a signal has arrived
   int take();                       // returns the signal's number; 0: none has arrived

@@ -19,7 +19,7 @@ struct Partial {
 
 }  // namespace
 
-void check_flags(const LaunchFlags& flags, const GroupLaunchers& launchers) {
+void check_flags(const LaunchFlags& flags, const LauncherChoice& launchers) {
   const LaunchFlags none;
   const std::vector<Launch> submitted{Launch::slurm, Launch::kubernetes};
   for (const Partial& one : {

@@ -89,7 +89,7 @@ struct LaunchFlags {
 
 // Throws Error for a flag that has no meaning for the launchers of the program's groups. The error names the launchers
 // for which it has one.
-void check_flags(const LaunchFlags& flags, const GroupLaunchers& launchers);
+void check_flags(const LaunchFlags& flags, const LauncherChoice& launchers);
 // Throws Error for a flag of the command line with an empty value where that can only be a mistake, such as an unset
 // variable of a script.
 void check_words(std::span<const char* const> words);

@@ -42,7 +42,7 @@ struct LaunchOptions {
   Duration time_margin = std::chrono::minutes(1);
   // the deadline of a call, where neither the call nor the method has one
   Duration deadline = std::chrono::seconds(60);
-  int keep_cuts = 3;                                  // the number of complete cuts that stay on disk
+  int keep_checkpoints = 3;                           // the number of complete cuts that stay on disk
   std::uint64_t log_bytes = std::uint64_t{24} << 20;  // the limit for the log of each node
 
   Show show = Show::none;

@@ -19,21 +19,21 @@ Launch read_launcher(const GroupPlacement& place) {
     names.emplace_back(enum_name(launch));
     if (names.back() == *place.launcher) return launch;
   }
-  throw Error(ErrorKind::failed, place.place() + ": group " + place.group + ": there is no launcher " +
+  throw Error(ErrorKind::failed, place.location() + ": group " + place.group + ": there is no launcher " +
                                      quote(*place.launcher) + did_you_mean(*place.launcher, names) + "; there are " +
                                      join(names, ", "));
 }
 
 }  // namespace
 
-GroupLaunchers::GroupLaunchers(const Program& program, Launch launch, std::span<const GroupPlacement> placements)
+LauncherChoice::LauncherChoice(const Program& program, Launch launch, std::span<const GroupPlacement> placements)
     : groups_(program.groups().size(), launch), together_(groups_.size()), of_run_(launch) {
   const auto name = [&](std::size_t group) { return program.groups()[group].options.name; };
   for (const GroupPlacement& place : placements) {
     if (!place.launcher.has_value()) continue;
     const Launch its = read_launcher(place);
     if (!place.slurm.empty() && its != Launch::slurm) {
-      throw Error(ErrorKind::failed, place.place() + ": group " + place.group +
+      throw Error(ErrorKind::failed, place.location() + ": group " + place.group +
                                          " has options of `slurm`, and its launcher is " + *place.launcher);
     }
     for (std::size_t group = 0; group < groups_.size(); ++group) {
@@ -59,11 +59,11 @@ GroupLaunchers::GroupLaunchers(const Program& program, Launch launch, std::span<
   }
 }
 
-bool GroupLaunchers::has(Launch launch) const {
+bool LauncherChoice::has(Launch launch) const {
   return groups_.empty() ? launch == of_run_ : std::find(groups_.begin(), groups_.end(), launch) != groups_.end();
 }
 
-std::string GroupLaunchers::text() const {
+std::string LauncherChoice::text() const {
   std::vector<std::string> names;
   for (const Launch launch : kLaunches) {
     if (has(launch)) names.emplace_back(enum_name(launch));
@@ -71,7 +71,7 @@ std::string GroupLaunchers::text() const {
   return join(names, " and ");
 }
 
-std::vector<Launch> GroupLaunchers::of_processes(const Plan& plan) const {
+std::vector<Launch> LauncherChoice::of_processes(const Plan& plan) const {
   std::vector<std::optional<std::size_t>> first(plan.processes);  // the first group of each process
   std::vector<Launch> launches(plan.processes, of_run());
   for (const PlanNode& node : plan.nodes) {

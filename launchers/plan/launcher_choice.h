@@ -14,11 +14,11 @@
 
 namespace lp::internal {
 
-class GroupLaunchers {
+class LauncherChoice {
  public:
   // `launch` is the launcher of groups without one of their own. Throws Error for an unknown launcher, and for
   // launchers that do not go together.
-  GroupLaunchers(const Program& program, Launch launch, std::span<const GroupPlacement> placements);
+  LauncherChoice(const Program& program, Launch launch, std::span<const GroupPlacement> placements);
 
   bool several() const { return several_; }
   bool has(Launch launch) const;

@@ -37,7 +37,7 @@ std::vector<std::vector<bool>> allowed_hosts(const Plan& plan, const std::vector
       allowed[group].assign(hosts.size(), false);
       for (const std::string& host : place.hosts) {
         if (std::find(names.begin(), names.end(), host) == names.end()) {
-          throw Error(ErrorKind::failed, place.place() + ": group " + place.group + ": the run has no host " +
+          throw Error(ErrorKind::failed, place.location() + ": group " + place.group + ": the run has no host " +
                                              quote(host) + did_you_mean(host, names));
         }
         for (std::size_t at = 0; at < names.size(); ++at) {
@@ -46,7 +46,7 @@ std::vector<std::vector<bool>> allowed_hosts(const Plan& plan, const std::vector
           const std::string& launcher = plan.groups[group].launcher;
           const std::string_view other = enum_name(hosts[at].spec.launch);
           if (launcher.empty() || launcher == other) continue;
-          throw Error(ErrorKind::failed, place.place() + ": group " + place.group + " has the launcher " + launcher +
+          throw Error(ErrorKind::failed, place.location() + ": group " + place.group + " has the launcher " + launcher +
                                              ", and its host " + host + " is one of " + std::string(other));
         }
       }
@@ -56,7 +56,7 @@ std::vector<std::vector<bool>> allowed_hosts(const Plan& plan, const std::vector
 }
 
 // Returns true if the program cannot begin without the unit. For an elastic group these are its first nodes.
-bool is_needed(const Plan& plan, const Topology& topology, std::size_t unit) {
+bool is_needed(const Plan& plan, const SupervisionGraph& topology, std::size_t unit) {
   const auto& nodes = topology.units[unit].nodes;
   return !topology.units[unit].elastic || std::any_of(nodes.begin(), nodes.end(), [&](NodeId node) {
     return plan.nodes[node].index < plan.groups[plan.nodes[node].group].options.replicas.least;
@@ -91,7 +91,7 @@ std::vector<GroupOptions> placed_groups(const Program& program, std::span<const 
   for (const GroupPlacement& place : placements) {
     const auto at = std::find(names.begin(), names.end(), place.group);
     if (at == names.end()) {
-      throw Error(ErrorKind::failed, place.place() + ": the program has no group " + quote(place.group) +
+      throw Error(ErrorKind::failed, place.location() + ": the program has no group " + quote(place.group) +
                                          did_you_mean(place.group, names));
     }
     GroupOptions& group = groups[static_cast<std::size_t>(at - names.begin())];
@@ -110,7 +110,7 @@ std::vector<GroupOptions> placed_groups(const Program& program, std::span<const 
 }
 
 Plan plan_here(const Program& program, const LaunchOptions& options) {
-  const GroupLaunchers launchers(program, options.launch, options.placements);
+  const LauncherChoice launchers(program, options.launch, options.placements);
   PlanOptions plan{.groups = placed_groups(program, options.placements),
                    .serve_forever = options.serve_forever,
                    .together = launchers.together()};
@@ -127,15 +127,15 @@ Plan plan_here(const Program& program, const LaunchOptions& options) {
   return made;
 }
 
-std::vector<std::string> planned_hosts(const Plan& plan, const GroupLaunchers& launchers,
+std::vector<std::string> planned_hosts(const Plan& plan, const LauncherChoice& launchers,
                                        const LaunchOptions& options) {
   if (!launchers.has(Launch::ssh)) return {};
   std::vector<HostCapacity> hosts;
   for (const HostSpec& spec : options.hosts) hosts.push_back(ample_host(plan, spec));
   if (launchers.has(Launch::slurm)) hosts.push_back(ample_host(plan, {.launch = Launch::slurm}));
   if (launchers.has(Launch::processes)) hosts.push_back(capacity_here());
-  const Topology topology = topology_of(plan);
-  const Places places(plan, topology, std::move(hosts),
+  const SupervisionGraph topology = topology_of(plan);
+  const Placer places(plan, topology, std::move(hosts),
                       {.pin = options.pin,
                        .launches = launchers.of_processes(plan),
                        .debug = options.debug,
@@ -143,13 +143,14 @@ std::vector<std::string> planned_hosts(const Plan& plan, const GroupLaunchers& l
   std::vector<std::string> names;
   for (std::size_t unit = 0; unit < plan.processes; ++unit) {
     const std::size_t host = places.of(unit).host;
-    names.push_back(host == UnitPlace::kNowhere ? std::string() : places.host(host).spec.name);
+    names.push_back(host == Assignment::kNowhere ? std::string() : places.host(host).spec.name);
   }
   return names;
 }
 
-Places::Places(const Plan& plan, const Topology& topology, std::vector<HostCapacity> hosts, const Options& options)
-    : topology_(topology),
+Placer::Placer(const Plan& plan, const SupervisionGraph& topology, std::vector<HostCapacity> hosts,
+               const Options& options)
+    : graph_(topology),
       pin_(options.pin),
       hosts_(std::move(hosts)),
       needs_(topology.units.size()),
@@ -193,7 +194,7 @@ Places::Places(const Plan& plan, const Topology& topology, std::vector<HostCapac
   for (const GroupPlacement& place : options.placements) set_directory(place);
   if (!options.debug.empty()) {
     const auto node = std::find_if(topology.nodes.begin(), topology.nodes.end(),
-                                   [&](const Topology::Node& one) { return one.name == options.debug; });
+                                   [&](const SupervisionGraph::Node& one) { return one.name == options.debug; });
     if (node == topology.nodes.end()) {
       throw Error(ErrorKind::failed, "there is no node " + quote(options.debug) + " to debug");
     }
@@ -201,29 +202,29 @@ Places::Places(const Plan& plan, const Topology& topology, std::vector<HostCapac
   }
 }
 
-void Places::set_directory(const GroupPlacement& place) {
+void Placer::set_directory(const GroupPlacement& place) {
   if (!place.directory.has_value()) return;
   for (std::size_t unit = 0; unit < places_.size(); ++unit) {
-    for (const NodeId node : topology_.units[unit].nodes) {
-      if (topology_.groups[topology_.nodes[node].group].name == place.group) places_[unit].directory = *place.directory;
+    for (const NodeId node : graph_.units[unit].nodes) {
+      if (graph_.groups[graph_.nodes[node].group].name == place.group) places_[unit].directory = *place.directory;
     }
   }
 }
 
-void Places::meet(std::size_t host, const std::string& address, const std::string& directory,
+void Placer::meet(std::size_t host, const std::string& address, const std::string& directory,
                   const std::string& machine) {
   hosts_[host].spec.address = address;
   hosts_[host].directory = directory;
   hosts_[host].machine = machine;
   free_[host].lost = false;
-  for (UnitPlace& place : places_) {
+  for (Assignment& place : places_) {
     if (place.host == host) place.listen = address;
   }
 }
 
-void Places::lose(std::size_t host) { free_[host].lost = true; }
+void Placer::lose(std::size_t host) { free_[host].lost = true; }
 
-void Places::take_back(std::size_t host, HostCapacity capacity) {
+void Placer::take_back(std::size_t host, HostCapacity capacity) {
   std::vector<std::size_t> units;
   for (std::size_t unit = 0; unit < places_.size(); ++unit) {
     if (places_[unit].host != host) continue;
@@ -237,51 +238,51 @@ void Places::take_back(std::size_t host, HostCapacity capacity) {
   }
 }
 
-std::string Places::capacity_text(std::size_t host) const {
+std::string Placer::capacity_text(std::size_t host) const {
   const HostCapacity& all = hosts_[host];
   return list(all.cores.size(), all.gpus.size(), all.memory);
 }
 
-Places::Free Places::all_of(const HostCapacity& host) {
+Placer::Free Placer::all_of(const HostCapacity& host) {
   return {.cores = host.cores, .gpus = host.gpus, .memory = host.memory};
 }
 
-bool Places::misses_host(std::size_t unit) const {
+bool Placer::misses_host(std::size_t unit) const {
   for (std::size_t host = 0; host < free_.size(); ++host) {
     if (free_[host].lost && needs_[unit].hosts[host] && hosts_[host].spec.launch == Launch::ssh) return true;
   }
   return false;
 }
 
-std::string Places::place(std::size_t unit, bool needed) {
-  if (places_[unit].host != UnitPlace::kNowhere && !free_[places_[unit].host].lost) return {};
+std::string Placer::place(std::size_t unit, bool needed) {
+  if (places_[unit].host != Assignment::kNowhere && !free_[places_[unit].host].lost) return {};
   release(unit);
   return put(unit, needed);
 }
 
-void Places::release(std::size_t unit) {
-  UnitPlace& place = places_[unit];
-  if (place.host == UnitPlace::kNowhere) return;
-  Free& free = free_[std::exchange(place.host, UnitPlace::kNowhere)];
+void Placer::release(std::size_t unit) {
+  Assignment& place = places_[unit];
+  if (place.host == Assignment::kNowhere) return;
+  Free& free = free_[std::exchange(place.host, Assignment::kNowhere)];
   free.units -= 1;
   free.memory += needs_[unit].memory;
   for (std::string& gpu : std::exchange(place.gpus, {})) free.gpus.push_back(std::move(gpu));
   for (const unsigned core : std::exchange(place.cores, {})) free.cores.push_back(core);
 }
 
-bool Places::fits(const Need& need, std::size_t host, bool needed) const {
+bool Placer::fits(const Need& need, std::size_t host, bool needed) const {
   const Free& free = free_[host];
   return need.hosts[host] && !free.lost && (needed || free.units < hosts_[host].spec.slots) &&
          free.gpus.size() >= static_cast<std::size_t>(need.gpus) && free.memory >= need.memory &&
          (!pin_ || free.cores.size() >= cores_of(need));
 }
 
-std::size_t Places::cores_of(const Need& need) {
+std::size_t Placer::cores_of(const Need& need) {
   return need.cpus < 1 ? 0 : static_cast<std::size_t>(std::ceil(need.cpus));
 }
 
 // Assigns the unit to the best host. Returns why that is impossible, or an empty string on success.
-std::string Places::put(std::size_t unit, bool needed) {
+std::string Placer::put(std::size_t unit, bool needed) {
   const Need& need = needs_[unit];
   std::optional<std::size_t> best;
   const auto load = [&](std::size_t host) {
@@ -296,10 +297,10 @@ std::string Places::put(std::size_t unit, bool needed) {
 }
 
 // Gives the unit its share of the host, in which it fits.
-void Places::seat(std::size_t unit, std::size_t host) {
+void Placer::seat(std::size_t unit, std::size_t host) {
   const Need& need = needs_[unit];
   Free& free = free_[host];
-  UnitPlace& place = places_[unit];
+  Assignment& place = places_[unit];
   place.host = host;
   place.listen = hosts_[host].spec.address;
   free.units += 1;
@@ -317,7 +318,7 @@ void Places::seat(std::size_t unit, std::size_t host) {
 }
 
 // Describes the needs of the unit, and what is left on each host that it may have.
-std::string Places::shortage(std::size_t unit, bool needed) const {
+std::string Placer::shortage(std::size_t unit, bool needed) const {
   const Need& need = needs_[unit];
   std::string left;
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
@@ -328,12 +329,12 @@ std::string Places::shortage(std::size_t unit, bool needed) const {
                        : (needed || free.units < hosts_[host].spec.slots ? "" : "no slot, ") +
                              list(free.cores.size(), free.gpus.size(), free.memory) + " left");
   }
-  return topology_.units[unit].name + " asks for " +
+  return graph_.units[unit].name + " asks for " +
          list(cores_of(need), static_cast<std::size_t>(need.gpus), need.memory) + ", and " +
          (left.empty() ? "there is no host that all of its groups may have" : left);
 }
 
-std::string Places::list(std::size_t cpus, std::size_t gpus, std::uint64_t memory) const {
+std::string Placer::list(std::size_t cpus, std::size_t gpus, std::uint64_t memory) const {
   const std::string text = std::to_string(gpus) + " gpus, " + memory_text(memory) + " of memory";
   return pin_ ? std::to_string(cpus) + " cpus, " + text : text;
 }

@@ -26,11 +26,11 @@ Plan plan_here(const Program& program, const LaunchOptions& options);
 
 // Where each process would go if each host of ssh has the resources that the program asks of it; the hosts are not
 // asked. By process. It is empty for a process whose engine decides, and for one that the program begins without.
-// Returns nothing where no group has the launcher ssh. Throws Error as Places does.
-std::vector<std::string> planned_hosts(const Plan& plan, const GroupLaunchers& launchers, const LaunchOptions& options);
+// Returns nothing where no group has the launcher ssh. Throws Error as Placer does.
+std::vector<std::string> planned_hosts(const Plan& plan, const LauncherChoice& launchers, const LaunchOptions& options);
 
 // The place of one process of a run: its host, and its share of that host's resources.
-struct UnitPlace {
+struct Assignment {
   static constexpr std::size_t kNowhere = static_cast<std::size_t>(-1);
 
   std::size_t host = kNowhere;
@@ -47,7 +47,7 @@ struct UnitPlace {
 // its groups allow, that has the smallest part of its slots in use. A GPU belongs to one unit, and with `pin` a core
 // does, too. Optional members of an elastic group come last. They stay without a place when no resources or slots are
 // left. One thread owns it.
-class Places {
+class Placer {
  public:
   struct Options {
     bool pin = false;
@@ -60,9 +60,9 @@ class Places {
   };
 
   // Throws Error, with the sum, for units that do not fit, for an unknown host, and for an unknown node to debug.
-  Places(const Plan& plan, const Topology& topology, std::vector<HostCapacity> hosts, const Options& options);
+  Placer(const Plan& plan, const SupervisionGraph& topology, std::vector<HostCapacity> hosts, const Options& options);
 
-  const UnitPlace& of(std::size_t unit) const { return places_[unit]; }
+  const Assignment& of(std::size_t unit) const { return places_[unit]; }
   const HostCapacity& host(std::size_t index) const { return hosts_[index]; }
 
   // Records that the host is present, or present again, at this address, with the resources that the engine has given
@@ -107,12 +107,12 @@ class Places {
   std::string shortage(std::size_t unit, bool needed) const;
   std::string list(std::size_t cpus, std::size_t gpus, std::uint64_t memory) const;
 
-  const Topology& topology_;
+  const SupervisionGraph& graph_;
   const bool pin_;
   std::vector<HostCapacity> hosts_;
   std::vector<Free> free_;
   std::vector<Need> needs_;                                       // by unit
-  std::vector<UnitPlace> places_;                                 // by unit
+  std::vector<Assignment> places_;                                // by unit
   std::vector<std::map<std::string, std::string>> environments_;  // by unit: the variables of its groups
 };
 

@@ -2,8 +2,8 @@
 
 namespace lp::internal {
 
-std::vector<ProcessNeeds> needs_of_processes(const Plan& plan) {
-  std::vector<ProcessNeeds> needs(plan.processes);
+std::vector<ProcessResources> needs_of_processes(const Plan& plan) {
+  std::vector<ProcessResources> needs(plan.processes);
   for (const PlanNode& node : plan.nodes) {
     const GroupOptions& group = plan.groups[node.group].options;
     needs[node.process].cpus += group.cpus;

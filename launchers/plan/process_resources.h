@@ -8,13 +8,13 @@
 
 namespace lp::internal {
 
-struct ProcessNeeds {
+struct ProcessResources {
   double cpus = 0;  // 0: it requests none for itself
   int gpus = 0;
   std::uint64_t memory = 0;  // bytes; 0: no limit
 };
 
 // By process: the sums over its nodes.
-std::vector<ProcessNeeds> needs_of_processes(const Plan& plan);
+std::vector<ProcessResources> needs_of_processes(const Plan& plan);
 
 }  // namespace lp::internal

@@ -38,7 +38,7 @@ std::string finding(const std::vector<std::string>& report) {
 
 }  // namespace
 
-void add_last_words(std::vector<std::string> lines, Cause& cause) {
+void add_failure_output(std::vector<std::string> lines, Cause& cause) {
   // A process may continue after a report, so the last report counts.
   const auto crash = std::find_if(lines.begin(), lines.end(), is_crash);
   const auto report = std::find_if(std::make_reverse_iterator(crash), lines.rend(), begins_report);

@@ -11,6 +11,6 @@ namespace lp::internal {
 
 // Adds the last lines that the process wrote, oldest first, to the cause. From a sanitizer's report the cause gets the
 // summary and the first stack; the log keeps the rest.
-void add_last_words(std::vector<std::string> lines, Cause& cause);
+void add_failure_output(std::vector<std::string> lines, Cause& cause);
 
 }  // namespace lp::internal

@@ -90,7 +90,7 @@ void LineCutter::finish(Function<void(std::string_view)> take) {
   if (!rest_.empty()) take(std::exchange(rest_, {}));
 }
 
-Output::Output(std::vector<std::string> units, Options options, Terminal* terminal)
+NodeOutput::NodeOutput(std::vector<std::string> units, Options options, Terminal* terminal)
     : options_(std::move(options)), terminal_(terminal) {
   units_.reserve(units.size());
   for (std::string& name : units) {
@@ -100,11 +100,11 @@ Output::Output(std::vector<std::string> units, Options options, Terminal* termin
   }
 }
 
-std::filesystem::path Output::log_name(const std::string& unit) { return unit.substr(0, unit.find(',')) + ".log"; }
+std::filesystem::path NodeOutput::log_name(const std::string& unit) { return unit.substr(0, unit.find(',')) + ".log"; }
 
-void Output::begin(std::size_t unit) { units_[unit].last.clear(); }
+void NodeOutput::begin(std::size_t unit) { units_[unit].last.clear(); }
 
-void Output::take(std::size_t unit, bool error, std::string_view bytes) {
+void NodeOutput::take(std::size_t unit, bool error, std::string_view bytes) {
   if (!options_.logs.empty()) {
     std::string fault;
     if (!units_[unit].log.write(bytes, fault) && !fault.empty() && !std::exchange(log_failed_, true) &&
@@ -115,13 +115,13 @@ void Output::take(std::size_t unit, bool error, std::string_view bytes) {
   units_[unit].cutters[error].feed(bytes, [&](std::string_view line) { show(unit, error, line); });
 }
 
-void Output::finish(std::size_t unit) {
+void NodeOutput::finish(std::size_t unit) {
   for (const bool error : {false, true}) {
     units_[unit].cutters[error].finish([&](std::string_view line) { show(unit, error, line); });
   }
 }
 
-void Output::show(std::size_t unit, bool error, std::string_view line) {
+void NodeOutput::show(std::size_t unit, bool error, std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   Unit& from = units_[unit];
   const std::string text = printable(line);
@@ -140,7 +140,7 @@ void Output::show(std::size_t unit, bool error, std::string_view line) {
   terminal_->write(error, prefix + text + "\n");
 }
 
-std::vector<std::string> Output::last_lines(std::size_t unit) const {
+std::vector<std::string> NodeOutput::last_lines(std::size_t unit) const {
   return {units_[unit].last.begin(), units_[unit].last.end()};
 }
 

@@ -29,7 +29,7 @@ class LineCutter {
   std::string rest_;
 };
 
-class Output {
+class NodeOutput {
  public:
   struct Options {
     std::filesystem::path logs{};  // the logs' directory; empty: no logs
@@ -39,7 +39,7 @@ class Output {
   };
 
   // `units` are the names that stand in front of lines. `terminal` may be null.
-  Output(std::vector<std::string> units, Options options, Terminal* terminal);
+  NodeOutput(std::vector<std::string> units, Options options, Terminal* terminal);
 
   void begin(std::size_t unit);  // a process of the unit starts, so the last lines of the earlier process are forgotten
   void take(std::size_t unit, bool error, std::string_view bytes);

@@ -17,11 +17,11 @@ bool is_meant(const std::string& name, const std::string& given) {
 }
 
 // Compares only the beginnings, because names end in a time and letters, in which nobody makes typing errors.
-std::string nearest(const std::string& given, const std::vector<RunPlace>& runs) {
+std::string nearest(const std::string& given, const std::vector<RunLocation>& runs) {
   std::vector<std::string> beginnings;
-  for (const RunPlace& run : runs) beginnings.push_back(run.name.substr(0, given.size()));
+  for (const RunLocation& run : runs) beginnings.push_back(run.name.substr(0, given.size()));
   const std::string question = did_you_mean(given, beginnings);
-  for (const RunPlace& run : runs) {
+  for (const RunLocation& run : runs) {
     if (question == "; did you mean " + run.name.substr(0, given.size()) + "?") {
       return "; did you mean " + run.name + "?";
     }
@@ -36,33 +36,33 @@ bool is_run(const std::filesystem::path& directory) {
   return std::filesystem::exists(directory / "plan.json", ignored);
 }
 
-std::vector<RunPlace> all_runs() {
-  std::vector<std::pair<std::filesystem::file_time_type, RunPlace>> found;
+std::vector<RunLocation> all_runs() {
+  std::vector<std::pair<std::filesystem::file_time_type, RunLocation>> found;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(default_run_directory(""), error)) {
     if (!is_run(entry.path())) continue;
     const auto began = std::filesystem::last_write_time(entry.path() / "plan.json", error);
-    found.emplace_back(began, RunPlace{entry.path().filename().string(), entry.path()});
+    found.emplace_back(began, RunLocation{entry.path().filename().string(), entry.path()});
   }
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second.name > b.second.name;
   });
-  std::vector<RunPlace> runs;
+  std::vector<RunLocation> runs;
   for (auto& [began, run] : found) runs.push_back(std::move(run));
   return runs;
 }
 
-RunPlace find_run(const std::string& given) {
+RunLocation find_run(const std::string& given) {
   if (given.find('/') != std::string::npos) {
     std::filesystem::path directory = std::filesystem::path(given).lexically_normal();
     if (!directory.has_filename()) directory = directory.parent_path();
     if (!is_run(directory)) throw Error(ErrorKind::failed, given + " is no directory of a run: it has no plan.json");
     return {directory.filename().string(), directory};
   }
-  const std::vector<RunPlace> runs = all_runs();
+  const std::vector<RunLocation> runs = all_runs();
   if (given == "last" && !runs.empty()) return runs.front();
-  std::vector<RunPlace> fitting;
-  for (const RunPlace& run : runs) {
+  std::vector<RunLocation> fitting;
+  for (const RunLocation& run : runs) {
     if (run.name == given) return run;
     if (!given.empty() && is_meant(run.name, given)) fitting.push_back(run);
   }

@@ -7,7 +7,7 @@
 
 namespace lp::internal {
 
-struct RunPlace {
+struct RunLocation {
   std::string name{};
   std::filesystem::path directory{};
 };
@@ -15,10 +15,10 @@ struct RunPlace {
 bool is_run(const std::filesystem::path& directory);
 
 // Returns all runs, the newest first. Throws Error when the environment does not define where runs are.
-std::vector<RunPlace> all_runs();
+std::vector<RunLocation> all_runs();
 
 // Finds the run that `given` means: a name; its beginning or end, if only one run has it; "last"; or, with a slash, a
 // directory. Throws Error with the names that fit, or with the nearest name.
-RunPlace find_run(const std::string& given);
+RunLocation find_run(const std::string& given);
 
 }  // namespace lp::internal

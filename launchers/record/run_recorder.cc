@@ -26,7 +26,7 @@ double wall_seconds() {
   return static_cast<double>(milliseconds) / 1000;
 }
 
-std::vector<std::string> own_command() {
+std::vector<std::string> relaunch_command() {
   std::vector<std::string> words;
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
@@ -41,17 +41,17 @@ std::string host_name() {
   return name.data();
 }
 
-Journal::Journal(const std::filesystem::path& directory)
+RunRecorder::RunRecorder(const std::filesystem::path& directory)
     : directory_(directory.empty() ? directory : std::filesystem::absolute(directory)),
       events_(directory_ / "events.log", kEventBytes) {}
 
-std::string Journal::write(const char* name, std::string text) {
+std::string RunRecorder::write(const char* name, std::string text) {
   std::string error;
   if (writes()) write_file(directory_ / name, text + "\n", error);
   return error;
 }
 
-void Journal::begin(RunRecord record, const Plan& plan, const std::string& configuration) {
+void RunRecorder::begin(RunRecord record, const Plan& plan, const std::string& configuration) {
   began_ = wall_seconds();
   record.host = host_name();
   std::error_code ignored;
@@ -59,15 +59,15 @@ void Journal::begin(RunRecord record, const Plan& plan, const std::string& confi
   if (record.directory.empty()) record.directory = directory_;
   record.pid = getpid();
   record.began = began_;
-  record.command = own_command();
+  record.command = relaunch_command();
   write("run.json", to_json(record));
   if (!configuration.empty()) write(kConfigurationFile, configuration);
   write("plan.json", to_json(plan));
 }
 
-void Journal::status(std::string_view json) { write("status.json", std::string(json)); }
+void RunRecorder::status(std::string_view json) { write("status.json", std::string(json)); }
 
-void Journal::event(RunEvent event) {
+void RunRecorder::event(RunEvent event) {
   if (!writes()) return;
   event.time = wall_seconds();
   if (event.kind == RunEvent::Kind::cut) {  // many cuts must not displace more important events
@@ -78,7 +78,7 @@ void Journal::event(RunEvent event) {
   events_.write(to_json(event) + "\n", error);
 }
 
-std::string Journal::end(ResultRecord record, std::string_view report) {
+std::string RunRecorder::end(ResultRecord record, std::string_view report) {
   record.ended = wall_seconds();
   record.seconds = record.ended - began_;
   std::string text = to_json(record);

@@ -24,10 +24,10 @@ inline constexpr const char* kConfigurationFile = "config.yaml";
 // The name of this machine.
 std::string host_name();
 
-class Journal {
+class RunRecorder {
  public:
   // `directory` must exist; empty: nothing is written.
-  explicit Journal(const std::filesystem::path& directory);
+  explicit RunRecorder(const std::filesystem::path& directory);
 
   bool writes() const { return !directory_.empty(); }
   // Fills in the host, the binary, the directory, the process, the time and the command by itself. `configuration` is

@@ -25,7 +25,7 @@ constexpr std::uint64_t kRouter = 0;
 
 }  // namespace
 
-struct Reception::State {
+struct AgentAcceptor::State {
   State(Options given, Arrived the_arrived)
       : options(std::move(given)),
         arrived(std::move(the_arrived)),
@@ -83,22 +83,22 @@ struct Reception::State {
   Thread thread;
 };
 
-Reception::Reception(Options options, Arrived arrived)
+AgentAcceptor::AgentAcceptor(Options options, Arrived arrived)
     : state_(std::make_unique<State>(std::move(options), std::move(arrived))) {
   state_->thread = spawn("reception", [state = state_.get()] { state->serve(); });
 }
 
-Reception::~Reception() {
+AgentAcceptor::~AgentAcceptor() {
   state_->closing = true;
   state_->poller.wake();
   state_->thread = Thread();
   state_->guard.close();
 }
 
-const std::string& Reception::endpoint() const { return state_->endpoint; }
-void Reception::finish() { state_->finished = true; }
+const std::string& AgentAcceptor::endpoint() const { return state_->endpoint; }
+void AgentAcceptor::finish() { state_->finished = true; }
 
-void Reception::State::serve() {
+void AgentAcceptor::State::serve() {
   std::array<Poller::Ready, 64> ready;
   for (Time end = kNever;;) {
     receive();
@@ -121,7 +121,7 @@ void Reception::State::serve() {
   }
 }
 
-void Reception::State::receive() {
+void AgentAcceptor::State::receive() {
   Router::Arrival arrival;
   while (router.receive(arrival)) {
     guard.heard(arrival.descriptor);
@@ -130,7 +130,7 @@ void Reception::State::receive() {
   }
 }
 
-void Reception::State::hear(const Router::Arrival& from, std::span<const std::byte> message) {
+void AgentAcceptor::State::hear(const Router::Arrival& from, std::span<const std::byte> message) {
   const auto guest = guest_of(from.id);
   if (guest == guests.end()) {
     if (kind_of(message) == Tunnel::Kind::hello) return welcome(from);
@@ -140,12 +140,12 @@ void Reception::State::hear(const Router::Arrival& from, std::span<const std::by
 }
 
 // Drops an agent whose message is malformed.
-void Reception::State::cut(const Router::Arrival& from) {
+void AgentAcceptor::State::cut(const Router::Arrival& from) {
   std::erase_if(guests, [&](const auto& one) { return one.second.id == from.id; });
   guard.cut(from.descriptor);
 }
 
-void Reception::State::welcome(const Router::Arrival& from) {
+void AgentAcceptor::State::welcome(const Router::Arrival& from) {
   const auto permit = permits.find(from.permit);
   if (permit == permits.end()) return;
   if (closing || finished) return send(from.id, tunnel_message(Tunnel::Kind::over));
@@ -173,17 +173,17 @@ void Reception::State::welcome(const Router::Arrival& from) {
   }
 }
 
-Reception::State::Guests::iterator Reception::State::guest_of(const std::string& id) {
+AgentAcceptor::State::Guests::iterator AgentAcceptor::State::guest_of(const std::string& id) {
   return std::find_if(guests.begin(), guests.end(), [&](const auto& one) { return one.second.id == id; });
 }
 
-void Reception::State::send(const std::string& id, Buffer message) {
+void AgentAcceptor::State::send(const std::string& id, Buffer message) {
   const Frames frames{.body = std::move(message)};
   router.send(id, std::span(&frames, 1), {});
 }
 
 // The streams of connections that have ended end with them.
-void Reception::State::forget_ended() {
+void AgentAcceptor::State::forget_ended() {
   std::vector<int> connections;
   {
     const std::lock_guard lock(mutex);

@@ -17,7 +17,7 @@
 
 namespace lp::internal {
 
-class Reception {
+class AgentAcceptor {
  public:
   struct Options {
     std::string address{};              // the address of this host at which it listens
@@ -32,12 +32,12 @@ class Reception {
   using Arrived = Function<void(std::size_t agent, Descriptor stream)>;
 
   // Throws Error when it cannot listen.
-  Reception(Options options, Arrived arrived);
+  AgentAcceptor(Options options, Arrived arrived);
   // Call it after the streams are closed. It waits, a few seconds at most, until every agent has ended whose stream was
   // open at finish().
-  ~Reception();
-  Reception(const Reception&) = delete;
-  Reception& operator=(const Reception&) = delete;
+  ~AgentAcceptor();
+  AgentAcceptor(const AgentAcceptor&) = delete;
+  AgentAcceptor& operator=(const AgentAcceptor&) = delete;
 
   // "tcp://10.0.0.5:7077"
   const std::string& endpoint() const;

@@ -36,16 +36,16 @@ constexpr std::size_t kKeyText = 40;
 
 enum Tag : std::uint64_t { kRouter, kInterrupts, kStream };
 
-class Dialer {
+class AgentDialer {
  public:
-  explicit Dialer(const Dial& dial) : dial_(dial), router_("", dial.keys.own) {
+  explicit AgentDialer(const DialOptions& dial) : dial_(dial), router_("", dial.keys.own) {
     router_.connect(kCoordinator, dial.coordinator, dial.keys.others.front());
     poller_.add(router_.descriptor(), kRouter);
-    poller_.add(interrupts_.fd(), kInterrupts);
+    poller_.add(signals_.fd(), kInterrupts);
   }
-  ~Dialer() { end_agent(); }
-  Dialer(const Dialer&) = delete;
-  Dialer& operator=(const Dialer&) = delete;
+  ~AgentDialer() { end_agent(); }
+  AgentDialer(const AgentDialer&) = delete;
+  AgentDialer& operator=(const AgentDialer&) = delete;
 
   int serve() {
     if (!wait_for_answer()) return over_ ? 0 : 1;
@@ -98,7 +98,7 @@ class Dialer {
     std::array<Poller::Ready, 4> ready;
     const std::size_t count = router_.readable() ? 0 : poller_.wait(ready, until);
     for (std::size_t i = 0; i < count; ++i) {
-      if (ready[i].tag == kInterrupts) interrupted_ = interrupts_.take() != 0 || interrupted_;
+      if (ready[i].tag == kInterrupts) interrupted_ = signals_.take() != 0 || interrupted_;
       if (ready[i].tag == kStream && tunnel_->handle(ready[i])) send(tunnel_message(Tunnel::Kind::lost));
     }
     receive();
@@ -122,9 +122,9 @@ class Dialer {
     router_.send(kCoordinator, std::span(&frames, 1), {});
   }
 
-  const Dial& dial_;
+  const DialOptions& dial_;
   std::string mark_ = run_mark(dial_.run, dial_.host);  // stays in the environment
-  Interrupts interrupts_;
+  SignalPoller signals_;
   Poller poller_;
   Router router_;
   std::optional<Tunnel> tunnel_;
@@ -139,7 +139,7 @@ class Dialer {
                                      "the public ones of those whom it talks to");
 }
 
-ReceptionKeys keys_of_words(std::istream& text, const std::string& source) {
+AcceptorKeys keys_of_words(std::istream& text, const std::string& source) {
   std::vector<std::string> words;
   for (std::string word; text >> word;) {
     if (word.size() != kKeyText) refuse(source, "this is no key");  // and the error does not show the word
@@ -151,7 +151,7 @@ ReceptionKeys keys_of_words(std::istream& text, const std::string& source) {
 
 }  // namespace
 
-ReceptionKeys read_keys(const std::string& path) {
+AcceptorKeys read_keys(const std::string& path) {
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);
   std::ifstream file(path);
@@ -181,20 +181,21 @@ std::string to_text(const HostKeys& keys) {
   return text + "\n";
 }
 
-std::string to_text(const ReceptionKeys& keys) {
+std::string to_text(const AcceptorKeys& keys) {
   std::string text = keys.own.public_key + "\n" + keys.own.secret_key + "\n";
   for (const std::string& other : keys.others) text += other + "\n";
   return text;
 }
 
-int dial_and_run_agent(const Dial& dial) { return Dialer(dial).serve(); }
+int dial_and_run_agent(const DialOptions& dial) { return AgentDialer(dial).serve(); }
 
 int dial_as_asked(const std::string& who) {
   try {
     const std::size_t at = who.find('@');
     if (at == std::string::npos)
       throw Error(ErrorKind::failed, std::string(kDialFlag) + who + ": this is not RUN@HOST");
-    Dial dial{.coordinator = handed_over(kCoordinatorVariable), .run = who.substr(0, at), .host = who.substr(at + 1)};
+    DialOptions dial{
+        .coordinator = handed_over(kCoordinatorVariable), .run = who.substr(0, at), .host = who.substr(at + 1)};
     if (const std::string path = handed_over(kKeysVariable); path != kKeysFromInput) {
       dial.keys = read_keys(path);
     } else {

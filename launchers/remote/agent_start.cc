@@ -23,20 +23,20 @@ constexpr std::size_t kKept = 2000;                             // bytes of stan
 constexpr std::string_view kReady = "lp-agent: ready";
 
 // The shell line of the host. It finds the program, or takes it from standard input, and becomes its agent.
-std::string bootstrap_of(const OwnBinary& binary, const RemoteOptions& options, const HostSpec& host) {
+std::string bootstrap_of(const Executable& binary, const RemoteOptions& options, const HostSpec& host) {
   const auto lease = std::chrono::ceil<std::chrono::seconds>(options.lease).count();
-  return "exec /bin/sh -c " + shell_word(binary.find(binary.take()) + "echo " + shell_word(std::string(kReady)) +
-                                         "; export " + shell_word(run_mark(options.mark, host.name)) +
-                                         "; exec \"$p\" --lp-agent=" + std::to_string(lease));
+  return "exec /bin/sh -c " + shell_quote(binary.find(binary.take()) + "echo " + shell_quote(std::string(kReady)) +
+                                          "; export " + shell_quote(run_mark(options.mark, host.name)) +
+                                          "; exec \"$p\" --lp-agent=" + std::to_string(lease));
 }
 
 }  // namespace
 
-AgentStart::AgentStart(const HostSpec& host, const CommandThere& command, const OwnBinary& binary,
+AgentStart::AgentStart(const HostSpec& host, const CommandThere& command, const Executable& binary,
                        const RemoteOptions& options)
     : host_(host), binary_(binary), options_(options) {
   const SocketPair ends = make_socket_pair();
-  control_ = std::make_unique<ControlSocket>(ends.ours, kSmallMessages);
+  control_ = std::make_unique<MessageStream>(ends.ours, kSmallMessages);
   std::array<int, 2> errors{-1, -1};
   try {
     if (pipe2(errors.data(), O_CLOEXEC) != 0) {
@@ -101,7 +101,7 @@ void AgentStart::read_greeting() {
     if (one != '\n') {
       line_ += one;
     } else {
-      if (line_ == OwnBinary::kWanted) state_ = State::sending;
+      if (line_ == Executable::kWanted) state_ = State::sending;
       if (line_ == kReady) state_ = State::hello;
       line_.clear();
     }

@@ -20,7 +20,7 @@ namespace lp::internal {
 class AgentStart {
  public:
   // Starts the command. The arguments stay the caller's.
-  AgentStart(const HostSpec& host, const CommandThere& command, const OwnBinary& binary, const RemoteOptions& options);
+  AgentStart(const HostSpec& host, const CommandThere& command, const Executable& binary, const RemoteOptions& options);
   // Ends the command, unless finish() has passed it on.
   ~AgentStart();
   AgentStart(const AgentStart&) = delete;
@@ -47,11 +47,11 @@ class AgentStart {
   void read_errors();
 
   const HostSpec& host_;
-  const OwnBinary& binary_;
+  const Executable& binary_;
   const RemoteOptions& options_;
   State state_ = State::greeting;
   pid_t process_ = -1;
-  std::unique_ptr<ControlSocket> control_;
+  std::unique_ptr<MessageStream> control_;
   int errors_ = -1;
   std::size_t greeting_ = 0;  // bytes that have come
   std::string line_;

@@ -4,24 +4,25 @@
 
 namespace lp::internal {
 
-Redial::Redial(std::vector<HostSpec> hosts, CommandThere command, RemoteOptions options, OwnBinary binary)
+HostReconnector::HostReconnector(std::vector<HostSpec> hosts, CommandThere command, RemoteOptions options,
+                                 Executable binary)
     : hosts_(std::move(hosts)),
       command_(std::move(command)),
       options_(std::move(options)),
       binary_(std::move(binary)) {}
 
-Redial::~Redial() {
+HostReconnector::~HostReconnector() {
   while (!starts_.empty()) take(starts_.begin()->first);
 }
 
-void Redial::attach(Loop& loop, Function<void(std::size_t, RemoteAgent)> there) {
+void HostReconnector::attach(EventLoop& loop, Function<void(std::size_t, RemoteAgent)> there) {
   loop_ = &loop;
   there_ = std::move(there);
 }
 
-void Redial::dial(std::size_t host) { alarms_.set(host, after(options_.lease)); }
+void HostReconnector::dial(std::size_t host) { alarms_.set(host, after(options_.lease)); }
 
-void Redial::advance(Time now) {
+void HostReconnector::advance(Time now) {
   while (const auto host = alarms_.take(now)) {
     if (!starts_.contains(*host)) {
       start(*host);
@@ -32,14 +33,14 @@ void Redial::advance(Time now) {
   }
 }
 
-void Redial::start(std::size_t host) {
+void HostReconnector::start(std::size_t host) {
   const auto& start = starts_[host] = std::make_unique<AgentStart>(hosts_[host], command_, binary_, options_);
   alarms_.set(host, after(options_.patience));
-  loop_->watch(start->fd(), [this, host](Loop::Ready) { look_at(host); });
+  loop_->watch(start->fd(), [this, host](EventLoop::Ready) { look_at(host); });
   look_at(host);
 }
 
-void Redial::look_at(std::size_t host) {
+void HostReconnector::look_at(std::size_t host) {
   AgentStart& start = *starts_[host];
   start.advance();
   if (start.pending()) return loop_->want_writable(start.fd(), start.wants_to_write());
@@ -50,7 +51,7 @@ void Redial::look_at(std::size_t host) {
 }
 
 // Removes the attempt from those that have begun.
-std::unique_ptr<AgentStart> Redial::take(std::size_t host) {
+std::unique_ptr<AgentStart> HostReconnector::take(std::size_t host) {
   loop_->unwatch(starts_[host]->fd());
   return std::move(starts_.extract(host).mapped());
 }

@@ -17,17 +17,17 @@
 
 namespace lp::internal {
 
-class Redial {
+class HostReconnector {
  public:
   // The arguments are those of start_agents_there(). Each attempt has the patience that all of its attempts have
   // together there.
-  Redial(std::vector<HostSpec> hosts, CommandThere command, RemoteOptions options, OwnBinary binary);
-  ~Redial();
-  Redial(const Redial&) = delete;
-  Redial& operator=(const Redial&) = delete;
+  HostReconnector(std::vector<HostSpec> hosts, CommandThere command, RemoteOptions options, Executable binary);
+  ~HostReconnector();
+  HostReconnector(const HostReconnector&) = delete;
+  HostReconnector& operator=(const HostReconnector&) = delete;
 
   // Calls `there` when the host of this number has an agent again.
-  void attach(Loop& loop, Function<void(std::size_t host, RemoteAgent agent)> there);
+  void attach(EventLoop& loop, Function<void(std::size_t host, RemoteAgent agent)> there);
   // Dials the host after a lease, when an agent that was only cut off has ended. It dials again after each lease in
   // which it did not reach the host.
   void dial(std::size_t host);
@@ -44,11 +44,11 @@ class Redial {
   const std::vector<HostSpec> hosts_;
   const CommandThere command_;
   const RemoteOptions options_;
-  const OwnBinary binary_;
-  Loop* loop_ = nullptr;
+  const Executable binary_;
+  EventLoop* loop_ = nullptr;
   Function<void(std::size_t, RemoteAgent)> there_;
   std::map<std::size_t, std::unique_ptr<AgentStart>> starts_;  // by host: attempts that have begun
-  Alarms<std::size_t> alarms_;                                 // hosts: when to begin an attempt, or to give one up
+  DeadlineQueue<std::size_t> alarms_;                          // hosts: when to begin an attempt, or to give one up
 };
 
 }  // namespace lp::internal

@@ -25,7 +25,7 @@ std::optional<HostCapacity> capacity_of(const HostSpec& host, std::span<const st
 }
 
 std::vector<RemoteAgent> start_agents_there(const std::vector<HostSpec>& hosts, const CommandThere& command,
-                                            const RemoteOptions& options, const OwnBinary& binary) {
+                                            const RemoteOptions& options, const Executable& binary) {
   std::vector<std::unique_ptr<AgentStart>> starts;
   for (const HostSpec& host : hosts) starts.push_back(std::make_unique<AgentStart>(host, command, binary, options));
   const Time deadline = after(options.patience);

@@ -33,7 +33,7 @@ struct RemoteOptions {
 // Starts one agent on each host, all at the same time. Throws one Error that has a line for every host that failed,
 // with the engine's message; then nothing is left running.
 std::vector<RemoteAgent> start_agents_there(const std::vector<HostSpec>& hosts, const CommandThere& command,
-                                            const RemoteOptions& options, const OwnBinary& binary = OwnBinary());
+                                            const RemoteOptions& options, const Executable& binary = Executable());
 
 // The host's resources from the first message of its agent. Empty: that is no agent of lp.
 std::optional<HostCapacity> capacity_of(const HostSpec& host, std::span<const std::uint8_t> greeting);

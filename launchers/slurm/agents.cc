@@ -86,7 +86,7 @@ std::vector<std::string> public_keys(const std::vector<CurveKeys>& keys) {
 
 // The shell script of each task. It finds the program, or takes it if it may. Then it runs the program as the agent of
 // its node, which reads its keys from standard input.
-std::string task_script(const OwnBinary& binary, bool may_take, std::size_t key_bytes, const std::string& endpoint,
+std::string task_script(const Executable& binary, bool may_take, std::size_t key_bytes, const std::string& endpoint,
                         const std::string& run) {
   const std::string say_so = "head -c " + std::to_string(key_bytes) + " >/dev/null; echo \"" + std::string(kNoProgram) +
                              "$" + kNodeVariable + "\"; exit 0";
@@ -94,11 +94,11 @@ std::string task_script(const OwnBinary& binary, bool may_take, std::size_t key_
   script << "trap 'test $? = 0 || echo \"" << kEnded << "$" << kNodeVariable << "\"; exit 0' EXIT\n"
          << binary.find(may_take ? binary.take() : say_so) << "\n"
          << (may_take ? "echo '" + std::string(kReady) + "'\n" : "")  // asks for the keys
-         << kCoordinatorVariable << "=" << shell_word(endpoint) << " " << kKeysVariable << "=" << kKeysFromInput
-         << " \"$p\" " << kDialFlag << shell_word(run) << "@$" << kNodeVariable << "\n";
+         << kCoordinatorVariable << "=" << shell_quote(endpoint) << " " << kKeysVariable << "=" << kKeysFromInput
+         << " \"$p\" " << kDialFlag << shell_quote(run) << "@$" << kNodeVariable << "\n";
   if (const std::string first = slurm_variable(kNodeVariable); !first.empty()) {
     script << "code=$?\ntest $code = " << kForsaken << " || exit $code\n"
-           << "first=" << shell_word(first) << "\njob=" << own_job() << "\n"
+           << "first=" << shell_quote(first) << "\njob=" << own_job() << "\n"
            << kWatch;
   }
   return script.str();
@@ -108,7 +108,7 @@ std::string task_script(const OwnBinary& binary, bool may_take, std::size_t key_
 class Srun {
  public:
   // `may_take`: it is for one node, which may take the binary first, and then reports that it is ready for `keys`.
-  Srun(const std::vector<std::string>& command, std::string keys, const OwnBinary& binary, bool may_take)
+  Srun(const std::vector<std::string>& command, std::string keys, const Executable& binary, bool may_take)
       : binary_(binary), keys_(std::move(keys)), sends_keys_(!may_take) {
     const SocketPair ends = make_socket_pair();
     connection_ = Descriptor(ends.ours);
@@ -157,14 +157,14 @@ class Srun {
       if (line_.size() < kLongestLine) line_ += one;
       return;
     }
-    if (line_ == OwnBinary::kWanted) sends_binary_ = true;
+    if (line_ == Executable::kWanted) sends_binary_ = true;
     if (line_ == kReady) sends_keys_ = true;
     if (line_.starts_with(kNoProgram)) without_program_.push_back(line_.substr(kNoProgram.size()));
     if (line_.starts_with(kEnded)) lost_ = line_.substr(kEnded.size());
     line_.clear();
   }
 
-  const OwnBinary& binary_;
+  const Executable& binary_;
   const std::string keys_;  // a line for each node, and an empty line
   bool sends_keys_;
   std::size_t keys_sent_ = 0;
@@ -179,7 +179,7 @@ class Srun {
 
 }  // namespace
 
-struct SlurmStep::State {
+struct SlurmAgents::State {
   State(const std::vector<HostSpec>& the_hosts, const RemoteOptions& the_options)
       : hosts(the_hosts),
         options(the_options),
@@ -198,7 +198,7 @@ struct SlurmStep::State {
 
   // An agent that is being started.
   struct Agent {
-    std::unique_ptr<ControlSocket> control{};
+    std::unique_ptr<MessageStream> control{};
     std::optional<HostCapacity> capacity{};  // set once the agent has dialed
     std::size_t srun = 0;                    // the srun that starts it
   };
@@ -215,7 +215,7 @@ struct SlurmStep::State {
 
   const std::vector<HostSpec> hosts;
   const RemoteOptions options;
-  const OwnBinary binary;
+  const Executable binary;
   const CurveKeys keys = make_curve_keys();
   const std::vector<CurveKeys> agent_keys;  // by host, as the agents
   std::vector<Agent> agents;
@@ -225,10 +225,10 @@ struct SlurmStep::State {
   std::mutex mutex;
   std::vector<std::pair<std::size_t, Descriptor>> arrivals;
   bool all_there = false;
-  Reception reception;  // destroyed first: its thread uses the members above, and srun waits for agents
+  AgentAcceptor reception;  // destroyed first: its thread uses the members above, and srun waits for agents
 };
 
-void SlurmStep::State::start_all() {
+void SlurmAgents::State::start_all() {
   std::vector<std::vector<std::size_t>> components(hosts.back().component + 1);
   for (std::size_t host = 0; host < hosts.size(); ++host) components[hosts[host].component].push_back(host);
   for (const auto& there : components) start(there, /*may_take=*/false);
@@ -236,14 +236,14 @@ void SlurmStep::State::start_all() {
 
 // srun sends the same input to all its tasks and waits for each task that does not take it. A node that needs the
 // program therefore has an srun of its own. `before` is the srun whose task found no program there.
-void SlurmStep::State::start_with_program(const std::string& node, std::size_t before) {
+void SlurmAgents::State::start_with_program(const std::string& node, std::size_t before) {
   for (std::size_t host = 0; host < hosts.size(); ++host) {
     if (agents[host].srun == before && slurm_node(hosts[host]) == node) return start({host}, /*may_take=*/true);
   }
 }
 
 // Starts agents on these hosts of one component with srun. `may_take`: there is one host, and it may get the program.
-void SlurmStep::State::start(const std::vector<std::size_t>& there, bool may_take) {
+void SlurmAgents::State::start(const std::vector<std::size_t>& there, bool may_take) {
   std::string lines;
   std::vector<std::string> nodes;
   for (const std::size_t host : there) {
@@ -278,7 +278,7 @@ void SlurmStep::State::start(const std::vector<std::size_t>& there, bool may_tak
 }
 
 // Waits until there is an agent on every host.
-void SlurmStep::State::await() {
+void SlurmAgents::State::await() {
   const Time deadline = after(options.patience);
   std::array<Poller::Ready, 64> ready;
   while (missing > 0) {
@@ -298,7 +298,7 @@ void SlurmStep::State::await() {
   arrivals.clear();
 }
 
-void SlurmStep::State::hear_srun(std::size_t index) {
+void SlurmAgents::State::hear_srun(std::size_t index) {
   Srun& srun = *sruns[index];
   const bool goes_on = srun.advance();
   if (!srun.lost().empty()) fail("the agent on " + srun.lost() + " could not be started");
@@ -311,14 +311,14 @@ void SlurmStep::State::hear_srun(std::size_t index) {
 }
 
 // Runs in the thread of the reception. An agent that dials once more, after all were there, is refused.
-void SlurmStep::State::arrive(std::size_t host, Descriptor stream) {
+void SlurmAgents::State::arrive(std::size_t host, Descriptor stream) {
   const std::lock_guard lock(mutex);
   if (all_there) return;
   arrivals.emplace_back(host, std::move(stream));
   poller.wake();
 }
 
-void SlurmStep::State::greet() {
+void SlurmAgents::State::greet() {
   std::vector<std::pair<std::size_t, Descriptor>> came;
   {
     const std::lock_guard lock(mutex);
@@ -327,12 +327,12 @@ void SlurmStep::State::greet() {
   for (auto& [host, stream] : came) {
     if (agents[host].capacity.has_value()) continue;
     if (agents[host].control != nullptr) poller.remove(agents[host].control->fd());
-    agents[host].control = std::make_unique<ControlSocket>(stream.release(), kSmallMessages);
+    agents[host].control = std::make_unique<MessageStream>(stream.release(), kSmallMessages);
     poller.add(agents[host].control->fd(), host);
   }
 }
 
-void SlurmStep::State::hear(std::size_t host) {
+void SlurmAgents::State::hear(std::size_t host) {
   Agent& agent = agents[host];
   std::string fault;
   const bool open =
@@ -346,7 +346,7 @@ void SlurmStep::State::hear(std::size_t host) {
   }
 }
 
-void SlurmStep::State::fail(const std::string& why) const {
+void SlurmAgents::State::fail(const std::string& why) const {
   std::string names;
   for (std::size_t host = 0; host < hosts.size(); ++host) {
     if (!agents[host].capacity.has_value()) names += (names.empty() ? "" : ", ") + hosts[host].name;
@@ -354,15 +354,15 @@ void SlurmStep::State::fail(const std::string& why) const {
   throw Error(ErrorKind::failed, "not every host can be used: " + why + " (there is none on " + names + ")");
 }
 
-SlurmStep::SlurmStep(const std::vector<HostSpec>& hosts, const RemoteOptions& options)
+SlurmAgents::SlurmAgents(const std::vector<HostSpec>& hosts, const RemoteOptions& options)
     : state_(std::make_unique<State>(hosts, options)) {
   state_->start_all();
   state_->await();
 }
 
-SlurmStep::~SlurmStep() = default;
+SlurmAgents::~SlurmAgents() = default;
 
-std::vector<RemoteAgent> SlurmStep::take_agents() {
+std::vector<RemoteAgent> SlurmAgents::take_agents() {
   std::vector<RemoteAgent> taken;
   for (std::size_t host = 0; host < state_->hosts.size(); ++host) {
     State::Agent& agent = state_->agents[host];
@@ -374,6 +374,6 @@ std::vector<RemoteAgent> SlurmStep::take_agents() {
   return taken;
 }
 
-void SlurmStep::finish() { state_->reception.finish(); }
+void SlurmAgents::finish() { state_->reception.finish(); }
 
 }  // namespace lp::internal

@@ -12,15 +12,15 @@
 
 namespace lp::internal {
 
-class SlurmStep {
+class SlurmAgents {
  public:
   // Waits until there is an agent on each host of slurm_hosts(). Throws Error when one cannot be started or is late;
   // then nothing is left running.
-  SlurmStep(const std::vector<HostSpec>& hosts, const RemoteOptions& options);
+  SlurmAgents(const std::vector<HostSpec>& hosts, const RemoteOptions& options);
   // Ends the agents whose links have ended, and waits for them and for srun.
-  ~SlurmStep();
-  SlurmStep(const SlurmStep&) = delete;
-  SlurmStep& operator=(const SlurmStep&) = delete;
+  ~SlurmAgents();
+  SlurmAgents(const SlurmAgents&) = delete;
+  SlurmAgents& operator=(const SlurmAgents&) = delete;
 
   // In the order of the hosts. Call it once.
   std::vector<RemoteAgent> take_agents();

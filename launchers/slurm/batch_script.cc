@@ -32,7 +32,7 @@ std::string plain_word(const std::string& text) {
   const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [&](unsigned char one) {
     return std::isalnum(one) != 0 || kOthers.find(static_cast<char>(one)) != std::string_view::npos;
   });
-  return plain ? text : shell_word(text);
+  return plain ? text : shell_quote(text);
 }
 
 // Parses "4(x2),2" into 4, 4, 2.
@@ -71,7 +71,7 @@ const std::string& checked(const std::string& option) {
 
 std::string ask_sbatch(const std::filesystem::path& script) {
   try {
-    return ask_slurm("sbatch", "--parsable " + shell_word(script));
+    return ask_slurm("sbatch", "--parsable " + shell_quote(script));
   } catch (const Error& error) {
     if (error.text().find("generic resource") == std::string::npos) throw;
     throw Error(ErrorKind::failed,
@@ -137,7 +137,7 @@ std::vector<HostSpec> slurm_hosts(std::size_t components) {
     const std::string list = slurm_variable("SLURM_JOB_NODELIST" + suffix);
     const std::vector<int> tasks = read_counts(slurm_variable("SLURM_TASKS_PER_NODE" + suffix));
     std::size_t position = 0;
-    for (auto& fields : show_fields("node " + shell_word(list))) {  // in the order of the list
+    for (auto& fields : show_fields("node " + shell_quote(list))) {  // in the order of the list
       const std::string& name = fields["NodeName"];
       const bool again = std::any_of(hosts.begin(), hosts.end(), [&](const auto& one) { return one.name == name; });
       HostSpec host{

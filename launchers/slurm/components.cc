@@ -21,7 +21,7 @@ std::vector<std::vector<std::string>> options_of_processes(const Plan& plan,
       if (place.slurm.empty() || plan.groups[node.group].options.name != place.group) continue;
       std::vector<std::string>& of = options[node.process];
       if (!of.empty() && of != place.slurm) {
-        throw Error(ErrorKind::failed, place.place() + ": group " + place.group +
+        throw Error(ErrorKind::failed, place.location() + ": group " + place.group +
                                            ": `slurm` is another one than that of " + said_of[node.process] +
                                            ", with which it shares a process");
       }
@@ -34,8 +34,8 @@ std::vector<std::vector<std::string>> options_of_processes(const Plan& plan,
 
 // A task of the component has room for any of its processes.
 std::vector<std::string> options_for(const std::vector<std::size_t>& processes,
-                                     const std::vector<ProcessNeeds>& needs) {
-  ProcessNeeds most;
+                                     const std::vector<ProcessResources>& needs) {
+  ProcessResources most;
   for (const std::size_t process : processes) {
     most.cpus = std::max(most.cpus, needs[process].cpus);
     most.gpus = std::max(most.gpus, needs[process].gpus);
@@ -57,7 +57,7 @@ std::vector<std::string> options_for(const std::vector<std::size_t>& processes,
 
 std::vector<SlurmComponent> slurm_components(const Plan& plan, std::span<const GroupPlacement> placements,
                                              std::span<const Launch> launches) {
-  const std::vector<ProcessNeeds> needs = needs_of_processes(plan);
+  const std::vector<ProcessResources> needs = needs_of_processes(plan);
   const std::vector<std::vector<std::string>> own = options_of_processes(plan, placements);
   using Kind = std::pair<int, std::vector<std::string>>;  // the number of GPUs, and the options of its groups
   std::vector<Kind> kinds;

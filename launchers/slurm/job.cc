@@ -33,7 +33,7 @@ void read_exit(const std::string& text, JobState& state) {
 JobState look_into_accounts(const std::string& job) {
   JobState state;
   try {
-    std::istringstream line(ask_slurm("sacct", "-nXP -o State,ExitCode -j " + shell_word(job)));
+    std::istringstream line(ask_slurm("sacct", "-nXP -o State,ExitCode -j " + shell_quote(job)));
     std::string exit;
     if (std::getline(line, state.name, '|') && std::getline(line, exit)) read_exit(exit, state);
     state.name = state.name.substr(0, state.name.find(' '));  // "CANCELLED by 1000"
@@ -45,7 +45,7 @@ JobState look_into_accounts(const std::string& job) {
 // A job of several nodes may continue without one that has failed. The coordinator was on the node of the job's script.
 std::string lost_node(const std::string& script, const std::string& nodes) {
   if (script.empty() || nodes.empty() || nodes == "(null)") return {};
-  std::istringstream names(ask_slurm("scontrol", "show hostnames " + shell_word(nodes)));
+  std::istringstream names(ask_slurm("scontrol", "show hostnames " + shell_quote(nodes)));
   for (std::string name; names >> name;) {
     if (name == script) return {};
   }
@@ -125,7 +125,7 @@ std::vector<std::map<std::string, std::string>> show_fields(const std::string& w
 JobState look_at(const std::string& job) {
   std::vector<std::map<std::string, std::string>> components;  // one, or those of a heterogeneous job
   try {
-    components = show_fields("job " + shell_word(job));
+    components = show_fields("job " + shell_quote(job));
   } catch (const Error& error) {
     if (error.text().find("Invalid job id") == std::string::npos) throw;
   }
@@ -139,13 +139,13 @@ JobState look_at(const std::string& job) {
 }
 
 void cancel(const std::string& job, bool force) {
-  ask_slurm("scancel", (force ? "" : "--batch --signal=TERM ") + shell_word(job));
+  ask_slurm("scancel", (force ? "" : "--batch --signal=TERM ") + shell_quote(job));
 }
 
 int follow(const std::string& job, const std::filesystem::path& directory) {
   Tail out(directory / kJobOutput, stdout);
   Tail err(directory / kJobErrors, stderr);
-  Interrupts interrupts;
+  SignalPoller interrupts;
   Poller poller;
   poller.add(interrupts.fd(), 0);
   std::array<Poller::Ready, 1> ready;
@@ -206,7 +206,7 @@ void requeue(const std::filesystem::path& directory) {
   Event never;
   for (const Time end = after(kPatience);;) {
     try {
-      ask_slurm("scontrol", "requeue " + shell_word(own_job()));
+      ask_slurm("scontrol", "requeue " + shell_quote(own_job()));
       break;
     } catch (const Error&) {  // slurmctld is busy, or starts again
       if (passed(end)) throw;

@@ -45,12 +45,12 @@ std::string hand_over(const std::string& script, const Program& program, const P
   const std::filesystem::path& directory = options.directory;
   {
     const Descriptor taken = make_run_directory(directory);  // the job locks it next
-    Journal(directory).begin({.run = options.name,
-                              .program = program.name(),
-                              .launch = "slurm",
-                              .seed = options.seed,
-                              .resumed = options.resume.string()},
-                             plan, resolved_configuration(options));
+    RunRecorder(directory).begin({.run = options.name,
+                                  .program = program.name(),
+                                  .launch = "slurm",
+                                  .seed = options.seed,
+                                  .resumed = options.resume.string()},
+                                 plan, resolved_configuration(options));
   }
   std::string number;
   try {
@@ -70,7 +70,7 @@ std::string hand_over(const std::string& script, const Program& program, const P
 int submit_to_slurm(const LaunchFlags& flags, const Program& program, const LaunchOptions& options) {
   const std::filesystem::path directory = std::filesystem::absolute(options.directory);
   SlurmJob job{.name = options.name,
-               .command = own_command(kForSubmitting),
+               .command = relaunch_command(kForSubmitting),
                .configuration = flags.config.empty() ? std::string() : read_config_file(flags.config),
                .options = flags.slurm,
                .requeue = flags.requeue,

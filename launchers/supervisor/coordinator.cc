@@ -18,10 +18,10 @@ constexpr auto kLate = std::chrono::seconds(1);
 constexpr auto kLasting = std::chrono::seconds(1);  // work that is worth telling
 }  // namespace
 
-Coordinator::Coordinator(const Topology& topology, Options options, Host& host, Listener& listener)
-    : topology_(topology),
+Coordinator::Coordinator(const SupervisionGraph& topology, Options options, Executor& host, Listener& listener)
+    : graph_(topology),
       options_(std::move(options)),
-      host_(host),
+      executor_(host),
       listener_(listener),
       nodes_(topology.nodes.size()),
       units_(topology.units.size()),
@@ -31,17 +31,17 @@ Coordinator::Coordinator(const Topology& topology, Options options, Host& host, 
       waited_for_(topology.groups.size()),
       epochs_(topology.groups.size()) {
   for (NodeId node = 0; node < nodes_.size(); ++node) {
-    nodes_[node].awaited = topology_.nodes[node].calls.size();
+    nodes_[node].awaited = graph_.nodes[node].calls.size();
     if (!counts(node)) continue;
-    ++left_[topology_.nodes[node].group];
-    waited_for_[topology_.nodes[node].group] = true;
+    ++left_[graph_.nodes[node].group];
+    waited_for_[graph_.nodes[node].group] = true;
     ++all_left_;
   }
 }
 
 bool Coordinator::counts(NodeId node) const {
-  const Topology::Node& what = topology_.nodes[node];
-  return what.active && !options_.idle.contains(topology_.groups[what.group].name);
+  const SupervisionGraph::Node& what = graph_.nodes[node];
+  return what.active && !options_.idle.contains(graph_.groups[what.group].name);
 }
 
 bool Coordinator::is_up(const Unit& unit) {
@@ -49,7 +49,7 @@ bool Coordinator::is_up(const Unit& unit) {
 }
 
 bool Coordinator::current(NodeId node, std::uint32_t incarnation) const {
-  const Unit& unit = units_[topology_.nodes[node].unit];
+  const Unit& unit = units_[graph_.nodes[node].unit];
   return unit.incarnation == incarnation && is_up(unit);
 }
 
@@ -57,7 +57,7 @@ void Coordinator::start(RestorePoint cut, Time now) {
   now_ = now;
   cut_ = std::move(cut);
   listener_.on_phase(phase_);
-  for (std::size_t unit = 0; unit < units_.size(); ++unit) units_[unit].key = host_.make_key(unit);
+  for (std::size_t unit = 0; unit < units_.size(); ++unit) units_[unit].key = executor_.make_key(unit);
   keyed_ = !units_.empty() && !units_.front().key.empty();
   begin_units();
   if (units_.empty()) finish("the program has no nodes");
@@ -70,7 +70,7 @@ void Coordinator::advance(Time now) {
 }
 
 std::string Coordinator::why_late(std::size_t index) const {
-  const std::string delay = host_.delay(index);
+  const std::string delay = executor_.delay(index);
   return delay.empty() ? "its constructor or load() takes too long" : delay;
 }
 
@@ -80,7 +80,7 @@ void Coordinator::fire(const Key& key, bool late) {
     case Due::start:
       return begin_failure(key.index, cause_of(key.index, "was not ready in time: " + why_late(key.index)), false);
     case Due::kill: return kill_unit(key.index);
-    case Due::force: return host_.abandon(topology_.units[key.index].name + " does not end, even when it is killed");
+    case Due::force: return executor_.abandon(graph_.units[key.index].name + " does not end, even when it is killed");
     case Due::restart: units_[key.index].backoff = false; return restart_if_possible(key.index);
     case Due::grace: return end_grace();
     case Due::cut: return stop(last_cut_->reason + "; there was no cut in time", last_cut_->by, last_cut_->signal);
@@ -92,7 +92,7 @@ void Coordinator::flush() {
     if (!is_up(units_[unit]) || phase_ >= Phase::stopping) continue;  // its start will deliver the news, if it starts
     std::vector<PeerState> list;
     for (const auto& [node, state] : peers) list.push_back(state);
-    host_.update(unit, list);
+    executor_.update(unit, list);
   }
   if (!outside_news_.empty()) {
     std::vector<PeerState> list;
@@ -100,7 +100,7 @@ void Coordinator::flush() {
     listener_.on_peers(list);
   }
   for (const NodeId node : std::exchange(to_run_, {})) {
-    if (nodes_[node].ready && nodes_[node].running) host_.run(node);
+    if (nodes_[node].ready && nodes_[node].running) executor_.run(node);
   }
 }
 
@@ -128,70 +128,71 @@ void Coordinator::start_unit(std::size_t index) {
   unit.state = Unit::State::up;
   unit.cause.reset();
   unit.no_room = false;
-  if (unit.key.empty()) unit.key = host_.make_key(index);
+  if (unit.key.empty()) unit.key = executor_.make_key(index);
   ++up_;
   news_.erase(index);
-  note(RunEvent::Kind::starting, topology_.units[index].name, unit.incarnation);
-  for (const NodeId id : topology_.units[index].nodes) {
+  note(RunEvent::Kind::starting, graph_.units[index].name, unit.incarnation);
+  for (const NodeId id : graph_.units[index].nodes) {
     Node& node = nodes_[id];
     node.running = false;
     node.asked = false;
     node.work.clear();
-    node.member = topology_.nodes[id].member;
+    node.member = graph_.nodes[id].member;
     node.came = comes;
     node.first_saved.reset();
     node.saved.reset();
     restored = restored && (!node.member || cut_.members.contains(id));
     set_finished(id, false);
     if (unit.incarnation > 1) tell_neighbours(id);
-    for (const NodeId callee : topology_.nodes[id].calls) {
-      const bool elsewhere = topology_.nodes[callee].unit != index;
-      if ((elsewhere && nodes_[callee].ready) || epochs_[topology_.nodes[callee].group] > 0) {
+    for (const NodeId callee : graph_.nodes[id].calls) {
+      const bool elsewhere = graph_.nodes[callee].unit != index;
+      if ((elsewhere && nodes_[callee].ready) || epochs_[graph_.nodes[callee].group] > 0) {
         news_[index][callee] = peer_state(callee);
       }
     }
     // The node must refuse messages that earlier incarnations of its callers still send, and it must know its callers'
     // keys.
-    for (const NodeId caller : topology_.nodes[id].callers) {
-      const std::size_t other = topology_.nodes[caller].unit;
+    for (const NodeId caller : graph_.nodes[id].callers) {
+      const std::size_t other = graph_.nodes[caller].unit;
       if (other != index && (keyed_ || units_[other].incarnation > 1)) {
         news_[index].try_emplace(caller, replaced_state(caller));
       }
     }
   }
   if (!options_.patient) alarms_.set({Due::start, index}, later(now_, options_.start));
-  host_.start(index, unit.incarnation, topology_.units[index].member && restored ? cut_.path : std::filesystem::path());
+  executor_.start(index, unit.incarnation,
+                  graph_.units[index].member && restored ? cut_.path : std::filesystem::path());
 }
 
 // The state for a node that is called by this one and need not reach it.
 PeerState Coordinator::replaced_state(NodeId node) const {
-  const Unit& unit = units_[topology_.nodes[node].unit];
+  const Unit& unit = units_[graph_.nodes[node].unit];
   return {.node = node, .incarnation = unit.incarnation, .key = unit.key};
 }
 
 PeerState Coordinator::peer_state(NodeId node) const {
-  const Unit& unit = units_[topology_.nodes[node].unit];
+  const Unit& unit = units_[graph_.nodes[node].unit];
   return {.node = node,
           .incarnation = unit.incarnation,
           .endpoint = nodes_[node].ready ? nodes_[node].endpoint : std::string(),
           .key = unit.key,
           .gone = nodes_[node].gone,
           .text = nodes_[node].gone ? nodes_[node].text : std::string(),
-          .epoch = epochs_[topology_.nodes[node].group]};
+          .epoch = epochs_[graph_.nodes[node].group]};
 }
 
 void Coordinator::tell_neighbours(NodeId node) {
-  const Topology::Node& place = topology_.nodes[node];
+  const SupervisionGraph::Node& place = graph_.nodes[node];
   const PeerState state = peer_state(node);
   if ((keyed_ || state.incarnation > 1) && !nodes_[node].ready) {
     for (const NodeId callee : place.calls) {
-      if (topology_.nodes[callee].unit != place.unit) {
-        news_[topology_.nodes[callee].unit][node] = replaced_state(node);
+      if (graph_.nodes[callee].unit != place.unit) {
+        news_[graph_.nodes[callee].unit][node] = replaced_state(node);
       }
     }
   }
   for (const NodeId caller : place.callers) {
-    const std::size_t unit = topology_.nodes[caller].unit;
+    const std::size_t unit = graph_.nodes[caller].unit;
     if (unit != place.unit || state.epoch > 0) news_[unit][node] = state;
   }
   outside_news_[node] = state;
@@ -205,7 +206,7 @@ void Coordinator::set_ready(NodeId id, bool ready) {
     was_ready_[id] = true;
     --not_ready_;
   }
-  for (const NodeId caller : topology_.nodes[id].callers) nodes_[caller].awaited += ready ? -1UL : 1UL;
+  for (const NodeId caller : graph_.nodes[id].callers) nodes_[caller].awaited += ready ? -1UL : 1UL;
   tell_neighbours(id);
 }
 
@@ -220,7 +221,7 @@ void Coordinator::set_finished(NodeId node, bool finished) {
 // Counts the node's run() among those that must return, or no longer counts it.
 void Coordinator::wait_for(NodeId node, bool wait) {
   const std::size_t change = wait ? 1UL : -1UL;
-  left_[topology_.nodes[node].group] += change;
+  left_[graph_.nodes[node].group] += change;
   all_left_ += change;
 }
 
@@ -238,33 +239,33 @@ void Coordinator::on_spawned(std::size_t unit, std::uint32_t incarnation, int pi
 
 void Coordinator::on_ready(NodeId id, std::uint32_t incarnation, const std::string& endpoint) {
   if (!current(id, incarnation) || phase_ >= Phase::stopping) return;
-  const std::size_t unit = topology_.nodes[id].unit;
+  const std::size_t unit = graph_.nodes[id].unit;
   if (units_[unit].state != Unit::State::up) return;
   nodes_[id].endpoint = endpoint;
   const bool comes = nodes_[id].gone;
   set_gone(id, false);
   set_ready(id, true);
-  note(RunEvent::Kind::ready, topology_.nodes[id].name, incarnation);
+  note(RunEvent::Kind::ready, graph_.nodes[id].name, incarnation);
   if (comes) {
-    note(RunEvent::Kind::came, topology_.nodes[id].name, incarnation, "the program goes on with it");
-    listener_.say(topology_.nodes[id].name + " is there; the program goes on with it");
+    note(RunEvent::Kind::came, graph_.nodes[id].name, incarnation, "the program goes on with it");
+    listener_.say(graph_.nodes[id].name + " is there; the program goes on with it");
   }
-  const auto& fellows = topology_.units[unit].nodes;
+  const auto& fellows = graph_.units[unit].nodes;
   if (std::all_of(fellows.begin(), fellows.end(), [&](NodeId fellow) { return nodes_[fellow].ready; })) {
     alarms_.cancel({Due::start, unit});
   }
   on_alive(id, incarnation);
   run_if_possible(id);
-  for (const NodeId caller : topology_.nodes[id].callers) run_if_possible(caller);
+  for (const NodeId caller : graph_.nodes[id].callers) run_if_possible(caller);
   if (phase_ == Phase::starting && not_ready_ == 0) set_phase(Phase::running);
 }
 
 void Coordinator::on_finished(NodeId node, std::uint32_t incarnation) {
-  const std::size_t unit = topology_.nodes[node].unit;
+  const std::size_t unit = graph_.nodes[node].unit;
   if (!current(node, incarnation) || units_[unit].state != Unit::State::up) return;
   if (calls_a_member(node) && members_go_back()) return discard(unit);  // it may have finished with what is gone
   set_finished(node, true);
-  note(RunEvent::Kind::finished, topology_.nodes[node].name, incarnation);
+  note(RunEvent::Kind::finished, graph_.nodes[node].name, incarnation);
   end_if_done();
 }
 
@@ -278,7 +279,7 @@ void Coordinator::on_alive(NodeId id, std::uint32_t incarnation) {
   if (!current(id, incarnation) || options_.patient || phase_ >= Phase::stopping) return;
   nodes_[id].asked = false;
   nodes_[id].work.clear();
-  const Duration own = topology_.groups[topology_.nodes[id].group].heartbeat;
+  const Duration own = graph_.groups[graph_.nodes[id].group].heartbeat;
   const Duration heartbeat = own > Duration::zero() ? own : options_.heartbeat;
   alarms_.set({Due::probe, id}, later(now_, heartbeat / kProbesPerHeartbeat));
 }
@@ -292,8 +293,8 @@ void Coordinator::on_busy(NodeId id, std::uint32_t incarnation, const std::strin
 void Coordinator::probe(NodeId id, bool late) {
   Node& node = nodes_[id];
   if (!node.ready) return;
-  const Topology::Node& place = topology_.nodes[id];
-  const Duration own = topology_.groups[place.group].heartbeat;
+  const SupervisionGraph::Node& place = graph_.nodes[id];
+  const Duration own = graph_.groups[place.group].heartbeat;
   const Duration heartbeat = own > Duration::zero() ? own : options_.heartbeat;
   if (node.asked && !late) {
     std::string what = "hangs: its service has not answered within the heartbeat of " + duration_text(heartbeat);
@@ -306,7 +307,7 @@ void Coordinator::probe(NodeId id, bool late) {
     return begin_failure(place.unit, std::move(cause), false);
   }
   alarms_.set({Due::probe, id}, later(now_, heartbeat - heartbeat / kProbesPerHeartbeat));
-  if (!std::exchange(node.asked, true)) host_.probe(id);
+  if (!std::exchange(node.asked, true)) executor_.probe(id);
 }
 
 std::vector<std::size_t> Coordinator::measure() {
@@ -314,7 +315,7 @@ std::vector<std::size_t> Coordinator::measure() {
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
     if (units_[unit].state == Unit::State::up) up.push_back(unit);
   }
-  host_.measure(up);
+  executor_.measure(up);
   return up;
 }
 
@@ -324,8 +325,8 @@ void Coordinator::on_measured(std::size_t unit, std::uint32_t incarnation, Measu
 
 void Coordinator::on_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step) {
   if (!current(node, incarnation)) return;
-  if (units_[topology_.nodes[node].unit].state == Unit::State::up) add_to_cut(node, step);
-  host_.may_save(node);
+  if (units_[graph_.nodes[node].unit].state == Unit::State::up) add_to_cut(node, step);
+  executor_.may_save(node);
 }
 
 void Coordinator::add_to_cut(NodeId node, std::uint64_t step) {
@@ -393,8 +394,8 @@ void Coordinator::give_up_cuts() {
       continue;
     }
     if (!std::exchange(gave_up_cuts_, true)) {
-      listener_.say("the cut of step " + std::to_string(step) + " is given up, since " +
-                    topology_.nodes[passed_by].name + " has cut step " + std::to_string(*nodes_[passed_by].saved) +
+      listener_.say("the cut of step " + std::to_string(step) + " is given up, since " + graph_.nodes[passed_by].name +
+                    " has cut step " + std::to_string(*nodes_[passed_by].saved) +
                     " and not this one: nodes that save must cut at the same steps");
     }
     listener_.on_cut_given_up(step);
@@ -404,7 +405,7 @@ void Coordinator::give_up_cuts() {
 
 void Coordinator::on_not_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step, const Error& error) {
   if (!current(node, incarnation)) return;
-  say_cuts_fail(topology_.nodes[node].name + " could not save its part of the cut of step " + std::to_string(step) +
+  say_cuts_fail(graph_.nodes[node].name + " could not save its part of the cut of step " + std::to_string(step) +
                 ", and the cut before stays: " + error.text());
   constexpr std::size_t kRemembered = 1000;
   lost_cuts_.insert(step);
@@ -418,7 +419,7 @@ RunStatus Coordinator::status() const {
   using State = NodeStatus::State;
   for (NodeId id = 0; id < nodes_.size(); ++id) {
     const Node& node = nodes_[id];
-    const Unit& unit = units_[topology_.nodes[id].unit];
+    const Unit& unit = units_[graph_.nodes[id].unit];
     const bool failing = unit.state == Unit::State::failing || unit.state == Unit::State::discarded;
     const State state = unit.state == Unit::State::absent              ? State::absent
                         : unit.state == Unit::State::up && node.gone   ? State::starting
@@ -429,7 +430,7 @@ RunStatus Coordinator::status() const {
                         : !node.ready                                  ? State::waiting
                         : node.running                                 ? State::running
                                                                        : State::ready;
-    status.nodes.push_back({.name = topology_.nodes[id].name,
+    status.nodes.push_back({.name = graph_.nodes[id].name,
                             .state = state,
                             .incarnation = unit.incarnation,
                             .restarts = unit.restarts,

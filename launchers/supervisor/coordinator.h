@@ -32,7 +32,7 @@ struct RestorePoint {
   std::set<NodeId> members{};    // the members in the cut; others start from nothing
 };
 
-class Coordinator final : public HostEvents {
+class Coordinator final : public ExecutorEvents {
  public:
   struct Options {
     Duration heartbeat = std::chrono::seconds(30);  // a service that does not answer for so long has failed
@@ -59,7 +59,7 @@ class Coordinator final : public HostEvents {
     virtual void on_event(RunEvent event) = 0;                         // its time is not set
   };
 
-  Coordinator(const Topology& topology, Options options, Host& host, Listener& listener);
+  Coordinator(const SupervisionGraph& topology, Options options, Executor& host, Listener& listener);
 
   void start(RestorePoint cut, Time now);
   // Ends the run in order at the request of somebody outside. The first reason counts. `by` names that person, or the
@@ -98,7 +98,7 @@ class Coordinator final : public HostEvents {
   const RunResult& result() const { return result_; }
   // The progress of the first node that has reported any; empty: none has.
   Progress shown_progress() const { return speaker_.has_value() ? nodes_[*speaker_].progress : Progress(); }
-  std::string speaker() const { return speaker_.has_value() ? topology_.nodes[*speaker_].name : std::string(); }
+  std::string speaker() const { return speaker_.has_value() ? graph_.nodes[*speaker_].name : std::string(); }
 
   void on_spawned(std::size_t unit, std::uint32_t incarnation, int pid) override;
   void on_ready(NodeId node, std::uint32_t incarnation, const std::string& endpoint) override;
@@ -212,9 +212,9 @@ class Coordinator final : public HostEvents {
   void end_grace();
   void end_if_stopped();
 
-  const Topology& topology_;
+  const SupervisionGraph& graph_;
   const Options options_;
-  Host& host_;
+  Executor& executor_;
   Listener& listener_;
   Time now_{};
   Phase phase_ = Phase::starting;
@@ -228,7 +228,7 @@ class Coordinator final : public HostEvents {
   std::vector<std::uint64_t> epochs_;  // by group: the number of times that members have come or gone
   std::size_t all_left_ = 0;           // the sum over all groups
   std::size_t succeeded_ = 0;          // nodes whose run() has returned
-  Alarms<Key> alarms_;
+  DeadlineQueue<Key> alarms_;
   std::map<std::size_t, std::map<NodeId, PeerState>> news_;  // by unit, until flush()
   std::map<NodeId, PeerState> outside_news_;
   RestorePoint cut_;

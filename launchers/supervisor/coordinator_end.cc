@@ -11,7 +11,7 @@ namespace lp::internal {
 void Coordinator::on_stop_requested(NodeId node, std::uint32_t incarnation, const std::string& reason) {
   if (!current(node, incarnation)) return;
   end_asked_ = true;
-  finish(topology_.nodes[node].name + " stopped the program: " + reason);
+  finish(graph_.nodes[node].name + " stopped the program: " + reason);
 }
 
 void Coordinator::end_if_done() {
@@ -22,11 +22,11 @@ void Coordinator::end_if_done() {
     finish(reason);
   };
   bool any_ends = false;
-  for (std::size_t group = 0; group < topology_.groups.size(); ++group) {
-    if (!topology_.groups[group].ends_program) continue;
+  for (std::size_t group = 0; group < graph_.groups.size(); ++group) {
+    if (!graph_.groups[group].ends_program) continue;
     any_ends = true;
     if (waited_for_[group] && left_[group] == 0)
-      return end("every node of " + topology_.groups[group].name + " has finished");
+      return end("every node of " + graph_.groups[group].name + " has finished");
   }
   const bool any = std::find(waited_for_.begin(), waited_for_.end(), true) != waited_for_.end();
   if (!any_ends && any && all_left_ == 0) end("every node has finished");
@@ -100,7 +100,7 @@ void Coordinator::begin_stop() {
     Unit& unit = units_[index];
     if (unit.state == Unit::State::up) {
       cancel_alarms(index);
-      host_.stop(index, result_.reason, true);
+      executor_.stop(index, result_.reason, true);
     } else if (!is_up(unit)) {
       alarms_.cancel({Due::restart, index});
       if (unit.state != Unit::State::absent) unit.state = Unit::State::ended;

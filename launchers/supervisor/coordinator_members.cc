@@ -17,9 +17,9 @@ void Coordinator::set_gone(NodeId id, bool gone) {
     --not_ready_;
   }
   if (counts(id) && !node.finished) wait_for(id, !gone);
-  ++epochs_[topology_.nodes[id].group];
+  ++epochs_[graph_.nodes[id].group];
   tell_neighbours(id);
-  for (const NodeId caller : topology_.nodes[id].callers) {
+  for (const NodeId caller : graph_.nodes[id].callers) {
     nodes_[caller].awaited += gone ? -1UL : 1UL;
     run_if_possible(caller);
   }
@@ -28,9 +28,9 @@ void Coordinator::set_gone(NodeId id, bool gone) {
 // The number of present members without those of the unit `but`. Members that are about to start or have done their
 // work count.
 std::size_t Coordinator::members_there(std::size_t group, std::size_t but) const {
-  const auto& nodes = topology_.groups[group].nodes;
+  const auto& nodes = graph_.groups[group].nodes;
   return static_cast<std::size_t>(std::count_if(nodes.begin(), nodes.end(), [&](NodeId id) {
-    const std::size_t unit = topology_.nodes[id].unit;
+    const std::size_t unit = graph_.nodes[id].unit;
     return unit != but && (nodes_[id].finished || is_up(units_[unit]) || units_[unit].state == Unit::State::down);
   }));
 }
@@ -38,8 +38,8 @@ std::size_t Coordinator::members_there(std::size_t group, std::size_t but) const
 // Begins all units for which there is room.
 void Coordinator::begin_units() {
   for (std::size_t unit = 0; unit < units_.size() && phase_ < Phase::stopping; ++unit) start_where_there_is_room(unit);
-  for (const Topology::Group& group : topology_.groups) {
-    const auto absent = [&](NodeId id) { return units_[topology_.nodes[id].unit].state == Unit::State::absent; };
+  for (const SupervisionGraph::Group& group : graph_.groups) {
+    const auto absent = [&](NodeId id) { return units_[graph_.nodes[id].unit].state == Unit::State::absent; };
     const auto first = std::find_if(group.nodes.begin(), group.nodes.end(), absent);
     if (first == group.nodes.end()) continue;
     const auto there = std::count_if(group.nodes.begin(), group.nodes.end(), std::not_fn(absent));
@@ -49,10 +49,10 @@ void Coordinator::begin_units() {
 }
 
 // Assigns a place to the unit, which belongs to elastic groups. Returns why that is impossible; empty: it has a place.
-std::string Coordinator::place(std::size_t index) { return host_.place(index, /*needed=*/!too_few(index).empty()); }
+std::string Coordinator::place(std::size_t index) { return executor_.place(index, /*needed=*/!too_few(index).empty()); }
 
 void Coordinator::start_where_there_is_room(std::size_t index) {
-  const std::string shortage = topology_.units[index].elastic ? place(index) : std::string();
+  const std::string shortage = graph_.units[index].elastic ? place(index) : std::string();
   if (shortage.empty()) return start_unit(index);
   units_[index].no_room = true;
   give_up(index, cause_of(index, "has no place: " + shortage));
@@ -68,7 +68,7 @@ void Coordinator::on_room() {
 
 // Starts the unit, which was absent. If members are going back to a cut, it goes with them.
 void Coordinator::come(std::size_t index) {
-  if (!topology_.units[index].member || !members_go_back()) return start_unit(index);
+  if (!graph_.units[index].member || !members_go_back()) return start_unit(index);
   units_[index].state = Unit::State::down;
   restart_if_possible(index);
 }
@@ -76,13 +76,13 @@ void Coordinator::come(std::size_t index) {
 // The program continues without the unit.
 void Coordinator::give_up(std::size_t index, const Cause& cause) {
   Unit& unit = units_[index];
-  const bool elastic = topology_.units[index].elastic;
+  const bool elastic = graph_.units[index].elastic;
   unit.state = elastic ? Unit::State::absent : Unit::State::ended;
   note(elastic ? RunEvent::Kind::left : RunEvent::Kind::ignored, cause.node, cause.incarnation,
        (elastic ? cause.what + "; " : "") + "the program goes on without it");
   if (unit.incarnation > 0) listener_.say(cause.node + ": " + cause.what + "; the program goes on without it");
   if (!unit.no_room && !ignored_.has_value()) ignored_ = cause;
-  for (const NodeId node : topology_.units[index].nodes) {
+  for (const NodeId node : graph_.units[index].nodes) {
     nodes_[node].member = false;  // no cut waits for it, or fails because it is absent
     for (auto one = saved_.begin(); one != saved_.end();) {
       one->second.erase(node);
@@ -92,7 +92,7 @@ void Coordinator::give_up(std::size_t index, const Cause& cause) {
     set_gone(node, true);
   }
   if (elastic) {
-    host_.release(index);
+    executor_.release(index);
     if (!unit.no_room) on_room();
     if (const std::string shortage = too_few(index); !shortage.empty()) {
       Cause stops = cause;
@@ -101,7 +101,7 @@ void Coordinator::give_up(std::size_t index, const Cause& cause) {
     }
   }
   if (phase_ == Phase::starting && not_ready_ == 0) set_phase(Phase::running);
-  if (topology_.units[index].member) {
+  if (graph_.units[index].member) {
     complete_cut();
     restart_if_possible(index);
   }
@@ -111,9 +111,9 @@ void Coordinator::give_up(std::size_t index, const Cause& cause) {
 // Returns "group worker has 1 member left and needs 2" if a group of the unit has too few members without it; empty:
 // enough are left.
 std::string Coordinator::too_few(std::size_t index) const {
-  for (const NodeId id : topology_.units[index].nodes) {
-    const Topology::Group& group = topology_.groups[topology_.nodes[id].group];
-    const std::size_t there = members_there(topology_.nodes[id].group, index);
+  for (const NodeId id : graph_.units[index].nodes) {
+    const SupervisionGraph::Group& group = graph_.groups[graph_.nodes[id].group];
+    const std::size_t there = members_there(graph_.nodes[id].group, index);
     if (there >= group.least) continue;
     return "group " + group.name + " has " + std::to_string(there) + (there == 1 ? " member" : " members") +
            " left and needs " + std::to_string(group.least);

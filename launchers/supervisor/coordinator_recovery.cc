@@ -23,14 +23,14 @@ bool is_of_a_stop(const Error& error) {
 }  // namespace
 
 Cause Coordinator::cause_of(std::size_t unit, std::string what) const {
-  return {.node = topology_.units[unit].name, .incarnation = units_[unit].incarnation, .what = std::move(what)};
+  return {.node = graph_.units[unit].name, .incarnation = units_[unit].incarnation, .what = std::move(what)};
 }
 
 // The nodes of one process fail together, so the strictest policy of its groups holds.
 FailurePolicy Coordinator::policy_of(std::size_t unit) const {
   FailurePolicy strictest = ignore();
-  for (const NodeId node : topology_.units[unit].nodes) {
-    const FailurePolicy& policy = topology_.groups[topology_.nodes[node].group].on_failure;
+  for (const NodeId node : graph_.units[unit].nodes) {
+    const FailurePolicy& policy = graph_.groups[graph_.nodes[node].group].on_failure;
     const bool stricter =
         policy.action < strictest.action || (policy.action == FailurePolicy::Action::restart &&
                                              strictest.action == policy.action && policy.budget < strictest.budget);
@@ -41,9 +41,9 @@ FailurePolicy Coordinator::policy_of(std::size_t unit) const {
 
 void Coordinator::on_failed(NodeId node, std::uint32_t incarnation, const Error& error) {
   if (!current(node, incarnation)) return;
-  const std::size_t unit = topology_.nodes[node].unit;
+  const std::size_t unit = graph_.nodes[node].unit;
   Cause cause = cause_of(unit, error.what());
-  cause.node = topology_.nodes[node].name;
+  cause.node = graph_.nodes[node].name;
   if (cause.what.starts_with(cause.node + ": ")) cause.what.erase(0, cause.node.size() + 2);
   if (phase_ == Phase::stopping) {
     if (!is_of_a_stop(error)) fail(std::move(cause));
@@ -63,10 +63,10 @@ void Coordinator::begin_failure(std::size_t index, Cause cause, bool obeys) {
   unit.state = Unit::State::failing;
   unit.cause = cause;
   note(RunEvent::Kind::failed, cause.node, cause.incarnation, cause.what);
-  for (const NodeId node : topology_.units[index].nodes) nodes_[node].text = cause.what;
+  for (const NodeId node : graph_.units[index].nodes) nodes_[node].text = cause.what;
   if (phase_ == Phase::stopping) return kill_unit(index);
   if (obeys) {
-    host_.stop(index, "it failed", false);
+    executor_.stop(index, "it failed", false);
     alarms_.set({Due::kill, index}, now_ + kTimeToEnd);
   } else {
     kill_unit(index);
@@ -80,12 +80,12 @@ void Coordinator::begin_failure(std::size_t index, Cause cause, bool obeys) {
 void Coordinator::kill_unit(std::size_t index) {
   alarms_.cancel({Due::kill, index});
   alarms_.set({Due::force, index}, now_ + kTimeToDie);
-  host_.kill(index);
+  executor_.kill(index);
 }
 
 void Coordinator::unready(std::size_t index) {
   const bool revoked = !std::exchange(units_[index].key, {}).empty();
-  for (const NodeId node : topology_.units[index].nodes) {
+  for (const NodeId node : graph_.units[index].nodes) {
     set_ready(node, false);
     if (revoked) tell_neighbours(node);
   }
@@ -93,13 +93,13 @@ void Coordinator::unready(std::size_t index) {
 
 void Coordinator::cancel_alarms(std::size_t index) {
   for (const Due due : {Due::start, Due::kill, Due::force, Due::restart}) alarms_.cancel({due, index});
-  for (const NodeId node : topology_.units[index].nodes) alarms_.cancel({Due::probe, node});
+  for (const NodeId node : graph_.units[index].nodes) alarms_.cancel({Due::probe, node});
 }
 
 void Coordinator::on_exited(std::size_t index, std::uint32_t incarnation, const ExitStatus& status) {
   Unit& unit = units_[index];
   if (unit.incarnation != incarnation || !is_up(unit)) return;
-  const auto& nodes = topology_.units[index].nodes;
+  const auto& nodes = graph_.units[index].nodes;
   const bool was_ready = std::all_of(nodes.begin(), nodes.end(), [&](NodeId node) { return nodes_[node].ready; });
   const bool done = std::all_of(nodes.begin(), nodes.end(), [&](NodeId node) { return nodes_[node].finished; });
   cancel_alarms(index);
@@ -160,7 +160,7 @@ void Coordinator::restart(std::size_t index, const FailurePolicy& policy, Cause 
   Unit& unit = units_[index];
   if (unit.restarts >= policy.budget) {
     cause.what += "; its budget of " + std::to_string(policy.budget) + " restarts is used up";
-    return topology_.units[index].elastic ? give_up(index, cause) : fail(std::move(cause));
+    return graph_.units[index].elastic ? give_up(index, cause) : fail(std::move(cause));
   }
   Duration wait = std::min(policy.backoff, kLongestBackoff);
   for (int i = 0; i < unit.restarts; ++i) wait = std::min(wait * 2, kLongestBackoff);
@@ -171,23 +171,23 @@ void Coordinator::restart(std::size_t index, const FailurePolicy& policy, Cause 
                           duration_text(wait) + origin_of(index);
   note(RunEvent::Kind::restarting, cause.node, unit.incarnation, how);
   listener_.say(cause.node + ": " + cause.what + "; " + how);
-  if (topology_.units[index].member) discard_members();
+  if (graph_.units[index].member) discard_members();
 }
 
 // Describes the point from which the unit starts again.
 std::string Coordinator::origin_of(std::size_t index) const {
-  if (!topology_.units[index].member) return {};
+  if (!graph_.units[index].member) return {};
   return cut_.path.empty() ? ", from the beginning" : ", from the cut of step " + std::to_string(cut_.step);
 }
 
 std::string Coordinator::restart_node(const std::string& name) {
   std::vector<std::string> names;
-  for (const Topology::Node& node : topology_.nodes) names.push_back(node.name);
+  for (const SupervisionGraph::Node& node : graph_.nodes) names.push_back(node.name);
   const auto at = std::find(names.begin(), names.end(), name);
   if (at == names.end()) {
     throw Error(ErrorKind::failed, "there is no node " + quote(name) + did_you_mean(name, names));
   }
-  const std::size_t index = topology_.nodes[static_cast<std::size_t>(at - names.begin())].unit;
+  const std::size_t index = graph_.nodes[static_cast<std::size_t>(at - names.begin())].unit;
   const auto refuse = [&](const std::string& why) {
     throw Error(ErrorKind::failed, name + " is not restarted: " + why);
   };
@@ -200,8 +200,8 @@ std::string Coordinator::restart_node(const std::string& name) {
   if (unit.state == Unit::State::failing || unit.state == Unit::State::discarded) refuse("it is ending already");
   const std::string origin = unit.state == Unit::State::absent ? std::string() : origin_of(index);
   const std::string how = "somebody restarts it" + origin;
-  note(RunEvent::Kind::restarting, topology_.units[index].name, unit.incarnation, how);
-  listener_.say(topology_.units[index].name + ": " + how);
+  note(RunEvent::Kind::restarting, graph_.units[index].name, unit.incarnation, how);
+  listener_.say(graph_.units[index].name + ": " + how);
   if (unit.state == Unit::State::absent) {
     come(index);
   } else if (unit.state != Unit::State::up) {  // it waits to be restarted
@@ -209,16 +209,16 @@ std::string Coordinator::restart_node(const std::string& name) {
     unit.backoff = false;
     restart_if_possible(index);
     if (unit.state == Unit::State::absent) refuse(nodes_[static_cast<NodeId>(at - names.begin())].text);
-  } else if (topology_.units[index].member) {
+  } else if (graph_.units[index].member) {
     discard_members();
   } else {  // it may end in order
     unready(index);
     cancel_alarms(index);
     unit.state = Unit::State::discarded;
-    host_.stop(index, "it is restarted", false);
+    executor_.stop(index, "it is restarted", false);
     alarms_.set({Due::kill, index}, later(now_, options_.grace));
   }
-  return topology_.units[index].name + " is restarted" + origin;
+  return graph_.units[index].name + " is restarted" + origin;
 }
 
 // All members belong to one cut, so they go back to it together. The report's findings no longer count: it runs again
@@ -228,7 +228,7 @@ void Coordinator::discard_members() {
   saved_.clear();
   lost_cuts_.clear();
   for (std::size_t other = 0; other < units_.size(); ++other) {
-    if (topology_.units[other].member && units_[other].state == Unit::State::up) discard(other);
+    if (graph_.units[other].member && units_[other].state == Unit::State::up) discard(other);
   }
   if (redo_finished() && phase_ == Phase::reporting && !end_asked_) set_phase(Phase::running);
 }
@@ -247,7 +247,7 @@ bool Coordinator::redo_finished() {
   const auto worked_on_a_member = [&](NodeId id) { return nodes_[id].finished && calls_a_member(id); };
   bool any = false;
   for (std::size_t index = 0; index < units_.size(); ++index) {
-    const auto& nodes = topology_.units[index].nodes;
+    const auto& nodes = graph_.units[index].nodes;
     if (std::none_of(nodes.begin(), nodes.end(), worked_on_a_member)) continue;
     any = true;
     if (units_[index].state == Unit::State::up) {
@@ -262,16 +262,15 @@ bool Coordinator::redo_finished() {
 
 // Of a unit that is none itself.
 bool Coordinator::calls_a_member(NodeId id) const {
-  const Topology::Node& node = topology_.nodes[id];
-  return !topology_.units[node.unit].member && std::any_of(node.calls.begin(), node.calls.end(), [&](NodeId callee) {
-    return topology_.nodes[callee].member;
-  });
+  const SupervisionGraph::Node& node = graph_.nodes[id];
+  return !graph_.units[node.unit].member &&
+         std::any_of(node.calls.begin(), node.calls.end(), [&](NodeId callee) { return graph_.nodes[callee].member; });
 }
 
 bool Coordinator::members_go_back() const {
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
     const Unit::State state = units_[unit].state;
-    if (topology_.units[unit].member && (state == Unit::State::discarded || state == Unit::State::down)) return true;
+    if (graph_.units[unit].member && (state == Unit::State::discarded || state == Unit::State::down)) return true;
   }
   return false;
 }
@@ -281,13 +280,13 @@ void Coordinator::restart_if_possible(std::size_t index) {
   const auto ready_to_start = [&](std::size_t unit) {
     return units_[unit].state != Unit::State::down || !units_[unit].backoff;
   };
-  if (!topology_.units[index].member) {
+  if (!graph_.units[index].member) {
     if (units_[index].state == Unit::State::down && ready_to_start(index)) start_where_there_is_room(index);
     return;
   }
   std::vector<std::size_t> members;
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
-    if (!topology_.units[unit].member || units_[unit].state == Unit::State::ended ||
+    if (!graph_.units[unit].member || units_[unit].state == Unit::State::ended ||
         units_[unit].state == Unit::State::absent) {
       continue;
     }

@@ -22,9 +22,9 @@ namespace internal {
 struct Measurement;
 
 // Reports events of nodes. The receiver ignores events of an incarnation that is over.
-class HostEvents {
+class ExecutorEvents {
  public:
-  virtual ~HostEvents() = default;
+  virtual ~ExecutorEvents() = default;
   virtual void on_spawned(std::size_t unit, std::uint32_t incarnation, int pid) = 0;  // only where units are processes
   virtual void on_ready(NodeId node, std::uint32_t incarnation, const std::string& endpoint) = 0;
   virtual void on_finished(NodeId node, std::uint32_t incarnation) = 0;  // run() has returned
@@ -45,9 +45,9 @@ class HostEvents {
   virtual void on_news(const std::string& text) = 0;  // news of hosts, for people
 };
 
-class Host {
+class Executor {
  public:
-  virtual ~Host() = default;
+  virtual ~Executor() = default;
   // Makes the keys of the unit's next incarnation and returns the public one. Empty: its nodes need none.
   virtual std::string make_key(std::size_t unit) = 0;
   // Assigns a place to a unit of elastic groups, unless it has one. Returns why that is impossible; empty: it has one.

@@ -4,7 +4,7 @@
 
 namespace lp::internal {
 
-void Topology::complete() {
+void SupervisionGraph::complete() {
   for (NodeId id = 0; id < nodes.size(); ++id) {
     Node& node = nodes[id];
     groups[node.group].nodes.push_back(id);
@@ -18,8 +18,8 @@ void Topology::complete() {
   }
 }
 
-Topology topology_of(const Plan& plan) {
-  Topology topology;
+SupervisionGraph topology_of(const Plan& plan) {
+  SupervisionGraph topology;
   for (const PlanGroup& group : plan.groups) {
     topology.groups.push_back({.name = group.options.name,
                                .on_failure = group.options.on_failure,

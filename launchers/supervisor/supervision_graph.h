@@ -16,7 +16,7 @@ using NodeId = std::uint32_t;
 
 namespace internal {
 
-struct Topology {
+struct SupervisionGraph {
   struct Node {
     std::string name{};
     std::size_t group = 0;
@@ -51,7 +51,7 @@ struct Topology {
   void complete();
 };
 
-Topology topology_of(const Plan& plan);
+SupervisionGraph topology_of(const Plan& plan);
 
 }  // namespace internal
 }  // namespace lp

@@ -48,7 +48,7 @@ struct GroupPlacement {
   std::optional<OnFailure> on_failure{};
   std::optional<double> heartbeat{};  // seconds
 
-  std::string place() const { return file + ":" + std::to_string(line); }
+  std::string location() const { return file + ":" + std::to_string(line); }
 };
 
 // Reads the value of `groups`, in the order of the file. Errors (failed) name file, line and column.

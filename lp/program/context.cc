@@ -45,12 +45,12 @@ constexpr std::string_view kExclusive = "exclusive";  // what has the turn, for 
 
 class TurnTask final : public internal::Task {
  public:
-  TurnTask(internal::NodeCore& core, std::shared_ptr<TurnRequest> request)
+  TurnTask(internal::ServiceInstance& core, std::shared_ptr<TurnRequest> request)
       : Task(internal::new_chain()), core_(core), request_(std::move(request)) {}
   void run() noexcept override {
     if (request_->claim()) {
-      internal::Frame frame{.node = &core_, .chain = chain(), .holds_turn = true};
-      const internal::FrameScope scope(frame);
+      internal::CallContext frame{.node = &core_, .chain = chain(), .holds_turn = true};
+      const internal::CallContextScope scope(frame);
       core_.turn().begin_work(kExclusive, Standing::kNobody, about_now());
       request_->run();
     }
@@ -62,7 +62,7 @@ class TurnTask final : public internal::Task {
   }
 
  private:
-  internal::NodeCore& core_;
+  internal::ServiceInstance& core_;
   std::shared_ptr<TurnRequest> request_;  // shared with the waiter, which may give up
 };
 
@@ -81,7 +81,7 @@ bool Context::stopping() const { return state_.core.stopping(); }
 bool Context::wait_for(Duration duration) const {
   Event event;
   const Time end = after(duration);
-  internal::Frame frame{.node = &state_.core};
+  internal::CallContext frame{.node = &state_.core};
   const internal::WaitScope wait(&frame, event);
   while (!wait.stopped()) {
     if (!event.wait(end)) return true;
@@ -92,7 +92,7 @@ bool Context::wait_for(Duration duration) const {
 void Context::wait_for_stop() const { wait_for(kForever); }
 
 bool Context::has_turn() const {
-  const internal::Frame* const frame = internal::current_frame();
+  const internal::CallContext* const frame = internal::current_call_context();
   return frame != nullptr && frame->node == &state_.core && frame->holds_turn;
 }
 
@@ -102,13 +102,13 @@ void Context::take_turn(Function<void()> f) {
     return;
   }
   internal::Turn& turn = state_.core.turn();
-  if (internal::Frame frame{.node = &state_.core, .chain = internal::new_chain(), .holds_turn = true};
+  if (internal::CallContext frame{.node = &state_.core, .chain = internal::new_chain(), .holds_turn = true};
       turn.try_take(frame.chain)) {
     struct Release {
       internal::Turn& turn;
       ~Release() { turn.release(); }
     } release{turn};
-    const internal::FrameScope scope(frame);
+    const internal::CallContextScope scope(frame);
     turn.begin_work(kExclusive, Standing::kNobody, about_now());
     f();
     return;
@@ -130,7 +130,7 @@ void Context::report(const Progress& progress) {
   state_.tell([&](Runtime::Observer& observer) { observer.on_progress(state_.core.id(), progress); });
 }
 
-void Context::cut(std::uint64_t step) {
+void Context::checkpoint(std::uint64_t step) {
   if (!state_.spec.type->saves) {
     throw Error(ErrorKind::failed, "cut: this node has no save(lp::Checkpoint&) and load(const lp::Checkpoint&)",
                 {.node = name()});

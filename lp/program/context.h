@@ -74,7 +74,7 @@ class Context {
   // records this call as done. An exception from save() fails the node. A step that the node has saved already, or was
   // restored from, stays as it was saved; an older step throws Error::failed. A program without a run directory takes
   // no cuts.
-  void cut(std::uint64_t step);
+  void checkpoint(std::uint64_t step);
 
   // For lp's own code: the edge to another node, which must serve these methods, and the membership of a group of this
   // size (null if the size is 0). Both throw Error::failed if the program has no such node or group.

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "lp/program/options.h"
-#include "lp/rpc/core/frame.h"
+#include "lp/rpc/core/call_context.h"
 
 namespace lp {
 

@@ -119,8 +119,8 @@ struct Saving {
 
 void Context::State::build(const std::filesystem::path& cut) noexcept {
   try {
-    internal::Frame frame{.node = &core};
-    const internal::FrameScope scope(frame);
+    internal::CallContext frame{.node = &core};
+    const internal::CallContextScope scope(frame);
     object = spec.build(context);
     core.set_object(object->service());
     if (!cut.empty() && spec.type->saves) {
@@ -142,8 +142,8 @@ void Context::State::build(const std::filesystem::path& cut) noexcept {
 }
 
 void Context::State::run() noexcept {
-  internal::Frame frame{.node = &core};
-  const internal::FrameScope scope(frame);
+  internal::CallContext frame{.node = &core};
+  const internal::CallContextScope scope(frame);
   try {
     object->run(context);
     tell([&](Runtime::Observer& observer) { observer.on_finished(core.id(), core.incarnation()); });
@@ -209,8 +209,8 @@ void Context::State::end_saving() noexcept {
 void Context::State::save_at_end(std::uint64_t step) {
   due.push_back(step);
   core.turn().at_end([this] {
-    internal::Frame frame{.node = &core, .holds_turn = true};
-    const internal::FrameScope scope(frame);
+    internal::CallContext frame{.node = &core, .holds_turn = true};
+    const internal::CallContextScope scope(frame);
     try {
       for (const std::uint64_t one : std::exchange(due, {})) save(one);
     } catch (...) {

@@ -41,7 +41,7 @@ class Runtime {
     bool serialize = false;         // local calls are encoded as bytes too (for tests)
     bool patient = false;           // a person is debugging: no deadline ends a call
     Duration deadline = std::chrono::seconds(60);  // default of calls, where neither the call nor the method sets one
-    int keep_cuts = 3;                             // how many complete cuts are kept on disk
+    int keep_checkpoints = 3;                      // how many complete cuts are kept on disk
   };
 
   // Notifications of a node to its supervisor. Many threads call them; they must not block or throw.

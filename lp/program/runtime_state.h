@@ -15,7 +15,7 @@
 #include "lp/program/program.h"
 #include "lp/program/runtime.h"
 #include "lp/rpc/core/hub.h"
-#include "lp/rpc/core/node_core.h"
+#include "lp/rpc/core/service_instance.h"
 #include "lp/rpc/membership.h"
 
 namespace lp {
@@ -67,7 +67,7 @@ struct Context::State {
 
   Runtime::State& runtime;
   const NodeSpec& spec;
-  internal::NodeCore core;
+  internal::ServiceInstance core;
   Context context;
   std::unique_ptr<NodeObject> object;
   std::vector<std::uint64_t> due;  // steps to save when the turn ends; owned by the holder of the turn

@@ -2,16 +2,16 @@
 
 #include <utility>
 
-#include "lp/rpc/core/frame.h"
+#include "lp/rpc/core/call_context.h"
 
 namespace lp {
 
 Thread spawn_in_node(std::string name, Function<void()> body) {
-  const internal::Frame* const here = internal::current_frame();
+  const internal::CallContext* const here = internal::current_call_context();
   if (here == nullptr) return spawn(std::move(name), std::move(body));
   return spawn(std::move(name), [node = here->node, body = std::move(body)]() mutable {
-    internal::Frame frame{.node = node};
-    const internal::FrameScope scope(frame);
+    internal::CallContext frame{.node = node};
+    const internal::CallContextScope scope(frame);
     body();
   });
 }

@@ -21,7 +21,7 @@ class StreamCall final : public Call, public StreamSink<T> {
  public:
   StreamCall(const Outgoing& call, void* arguments, Duration timeout, std::shared_ptr<StreamQueue<T>> queue)
       : Call(kResultOps<void>, call, arguments, this + 1), timeout_(timeout), queue_(std::move(queue)) {}
-  StreamCall(NodeCore& node, const Method& method, Incoming&& message)
+  StreamCall(ServiceInstance& node, const Method& method, Incoming&& message)
       : Call(kResultOps<void>, node, method, std::move(message), this + 1), timeout_(until(scope().deadline)) {}
 
   bool put(T item, std::coroutine_handle<> handler) override {
@@ -89,12 +89,12 @@ class StreamCall final : public Call, public StreamSink<T> {
       if (call_->ready()) {
         handler_.destroy();
       } else {
-        Frame frame{.node = &call_->node(),
-                    .deadline = after(call_->timeout_),
-                    .chain = call_->scope().chain,
-                    .holds_turn = true,
-                    .path = &call_->scope().path};
-        const FrameScope scope(frame);
+        CallContext frame{.node = &call_->node(),
+                          .deadline = after(call_->timeout_),
+                          .chain = call_->scope().chain,
+                          .holds_turn = true,
+                          .path = &call_->scope().path};
+        const CallContextScope scope(frame);
         handler_.resume();
       }
       delete this;
@@ -134,7 +134,7 @@ class StreamCall final : public Call, public StreamSink<T> {
 
 // Method::receive for a streaming method.
 template <class T>
-Call* receive_stream(NodeCore& node, const Method& method, Incoming&& message) {
+Call* receive_stream(ServiceInstance& node, const Method& method, Incoming&& message) {
   return new (*method.arguments) StreamCall<T>(node, method, std::move(message));
 }
 

@@ -9,7 +9,7 @@
 
 #include "lp/rpc/core/call.h"
 #include "lp/rpc/core/future.h"
-#include "lp/rpc/core/node_core.h"
+#include "lp/rpc/core/service_instance.h"
 #include "lp/wire/codec.h"
 #include "lp/wire/envelope.h"
 #include "lp/wire/payload.h"
@@ -105,7 +105,7 @@ struct ResultFunctions {
   }
   static void move(StateBase& from, StateBase& to) { to.slot<R>().emplace(std::move(from.value<R>())); }
   static Call* call(const Outgoing& call, void* arguments);
-  static Call* receive(NodeCore& node, const Method& method, Incoming&& message);
+  static Call* receive(ServiceInstance& node, const Method& method, Incoming&& message);
   static Pending* pending(const Outgoing& call, bool one_way);
 };
 template <class R>
@@ -118,7 +118,7 @@ template <class R>
 class TypedCall final : public Call {
  public:
   TypedCall(const Outgoing& call, void* arguments) : Call(kResultOps<R>, call, arguments, this + 1) {}
-  TypedCall(NodeCore& node, const Method& method, Incoming&& message)
+  TypedCall(ServiceInstance& node, const Method& method, Incoming&& message)
       : Call(kResultOps<R>, node, method, std::move(message), this + 1) {}
 
  private:
@@ -142,7 +142,7 @@ Call* ResultFunctions<R>::call(const Outgoing& call, void* arguments) {
   return new (*call.info.arguments) TypedCall<R>(call, arguments);
 }
 template <class R>
-Call* ResultFunctions<R>::receive(NodeCore& node, const Method& method, Incoming&& message) {
+Call* ResultFunctions<R>::receive(ServiceInstance& node, const Method& method, Incoming&& message) {
   return new (*method.arguments) TypedCall<R>(node, method, std::move(message));
 }
 template <class R>
@@ -161,7 +161,7 @@ inline constexpr MethodInfo kMethodInfo{.id = kMethodId<Types>,
 
 // Method::run_batch: R m(std::vector<Item>) for the items of many calls.
 template <class S, auto M, class R>
-void run_batch_of(NodeCore& node, const Method& method, const std::vector<Call*>& calls) {
+void run_batch_of(ServiceInstance& node, const Method& method, const std::vector<Call*>& calls) {
   using Item = typename BatchItem<typename Signature<std::remove_const_t<decltype(M)>>::Params>::item;
   std::vector<Item> items;
   std::vector<Call*> prepared;

@@ -12,7 +12,7 @@
 
 namespace lp {
 
-Rounds::Rounds(Context& context, RoundsOptions options)
+FederatedServer::FederatedServer(Context& context, RoundsOptions options)
     : context_(context),
       options_(std::move(options)),
       state_(Array<float>::copy_of(options_.initial(context.program_seed()))),
@@ -28,7 +28,7 @@ Rounds::Rounds(Context& context, RoundsOptions options)
   }
 }
 
-void Rounds::run(Context& node) {
+void FederatedServer::run(Context& node) {
   const Reached reached = options_.reached ? options_.reached(node.program_seed()) : nullptr;
   Duration pause = options_.patience;
   while (!node.exclusive([this] { return over_; })) {
@@ -43,17 +43,17 @@ void Rounds::run(Context& node) {
   }
 }
 
-Future<void> Rounds::next_news() {
+Future<void> FederatedServer::next_news() {
   Future<void> news = news_.emplace().future();
   if (judging_ || over_) tell_news();
   return news;
 }
 
-void Rounds::tell_news() {
+void FederatedServer::tell_news() {
   if (news_) std::exchange(news_, std::nullopt)->set_value();
 }
 
-void Rounds::end_when_due() {
+void FederatedServer::end_when_due() {
   if (now() < due_ || judging_ || over_) return;
   if (going_on_) {
     end_round();
@@ -62,7 +62,7 @@ void Rounds::end_when_due() {
   }
 }
 
-Future<Round> Rounds::next(std::uint32_t member, std::uint64_t examples) {
+Future<Round> FederatedServer::next(std::uint32_t member, std::uint64_t examples) {
   Member& asking = members_[member];
   asking.examples = examples;
   if (over_ || (asking.selected && !asking.answered)) return ready(round_for(asking));
@@ -72,7 +72,7 @@ Future<Round> Rounds::next(std::uint32_t member, std::uint64_t examples) {
   return answer;
 }
 
-Round Rounds::round_for(const Member& member) const {
+Round FederatedServer::round_for(const Member& member) const {
   Round out{.number = number_, .selected = member.selected, .over = over_};
   if (member.selected || over_) out.state = state_;
   return out;
@@ -80,7 +80,7 @@ Round Rounds::round_for(const Member& member) const {
 
 // Selects m = max(C · K, 1) of the K members that have examples. The selection is a function of seed, round and
 // members.
-std::vector<std::uint32_t> Rounds::sample() const {
+std::vector<std::uint32_t> FederatedServer::sample() const {
   std::vector<std::uint32_t> out;
   for (const auto& [member, has] : members_) {
     if (has.examples > 0) out.push_back(member);
@@ -91,7 +91,7 @@ std::vector<std::uint32_t> Rounds::sample() const {
   return out;
 }
 
-void Rounds::begin_round() {
+void FederatedServer::begin_round() {
   due_ = after(options_.patience);
   for (auto& [member, one] : members_) {
     one.selected = one.answered = false;
@@ -105,7 +105,7 @@ void Rounds::begin_round() {
   answer_all();
 }
 
-void Rounds::answer_all() {
+void FederatedServer::answer_all() {
   for (auto& [member, one] : members_) {
     if (!one.asks) continue;
     one.asks->set_value(round_for(one));
@@ -113,7 +113,7 @@ void Rounds::answer_all() {
   }
 }
 
-bool Rounds::contribute(std::uint32_t member, std::uint64_t round, const Array<float>& state) {
+bool FederatedServer::contribute(std::uint32_t member, std::uint64_t round, const Array<float>& state) {
   const auto found = members_.find(member);
   if (!going_on_ || round != number_ || found == members_.end() || !found->second.selected) {
     ++statistics_.late;
@@ -138,7 +138,7 @@ bool Rounds::contribute(std::uint32_t member, std::uint64_t round, const Array<f
                                      ": a lower learning rate may help");
 }
 
-void Rounds::end_round_when_answered() {
+void FederatedServer::end_round_when_answered() {
   const bool waits = std::any_of(members_.begin(), members_.end(),
                                  [](const auto& one) { return one.second.selected && !one.second.answered; });
   if (!waits) end_round();
@@ -146,7 +146,7 @@ void Rounds::end_round_when_answered() {
 
 // w ← Σ (n_k / m_t) w_k over the members that contributed, with m_t = Σ n_k of these alone, in the order of the
 // members.
-void Rounds::end_round() {
+void FederatedServer::end_round() {
   std::uint64_t examples = 0;
   for (const auto& [member, one] : members_) examples += one.contribution.empty() ? 0 : one.examples;
   if (examples > 0) {
@@ -172,11 +172,11 @@ void Rounds::end_round() {
 }
 
 // Goes on after a round; `reached` is whether its state is good enough.
-void Rounds::go_on(bool reached) {
+void FederatedServer::go_on(bool reached) {
   judging_ = false;
   over_ = reached || number_ >= options_.rounds;
-  const bool due = options_.cut_every > 0 && (over_ || number_ % options_.cut_every == 0);
-  if (due && number_ != cut_at_) context_.cut(cut_at_ = number_);
+  const bool due = options_.checkpoint_every > 0 && (over_ || number_ % options_.checkpoint_every == 0);
+  if (due && number_ != cut_at_) context_.checkpoint(cut_at_ = number_);
   if (over_) {
     tell_news();
     for (auto& [member, one] : members_) one.selected = false;
@@ -187,12 +187,12 @@ void Rounds::go_on(bool reached) {
 }
 
 // Does not save `over_`: a resumed run may have more rounds, or another target.
-void Rounds::save(Checkpoint& out) const {
+void FederatedServer::save(Checkpoint& out) const {
   out.put("round", number_);
   out.put("state", state_);
 }
 
-void Rounds::load(const Checkpoint& in) {
+void FederatedServer::load(const Checkpoint& in) {
   auto state = in.get<Array<float>>("state");
   if (state.size() != state_.size()) {
     throw Error(ErrorKind::failed, "what was saved has " + std::to_string(state.size()) +
@@ -205,6 +205,6 @@ void Rounds::load(const Checkpoint& in) {
   judging_ = !over_ && options_.reached != nullptr;
 }
 
-template const NodeType& internal::node_type<Rounds>();
+template const NodeType& internal::node_type<FederatedServer>();
 
 }  // namespace lp

@@ -1,7 +1,7 @@
 #pragma once
-// Rounds of work on one state, each by some of the members: the server of federated learning (McMahan et al., AISTATS
-// 2017, algorithm 1). A round selects members; they get the state, work on it, and return their own. The state of the
-// next round is the mean of these, weighted by the examples of the selected members.
+// FederatedServer of work on one state, each by some of the members: the server of federated learning (McMahan et al.,
+// AISTATS 2017, algorithm 1). A round selects members; they get the state, work on it, and return their own. The state
+// of the next round is the mean of these, weighted by the examples of the selected members.
 //
 // A member that does not answer does not stop the round. A round waits for it as long as the patience allows, goes on
 // without it, and drops its late answer. The member takes part again when it calls next() again (Bonawitz et al., MLSys
@@ -43,7 +43,7 @@ struct RoundsOptions {
   double share = 1;           // C: the share of the members with examples that a round selects; at least one member
   std::uint64_t rounds = 1;
   Duration patience = std::chrono::seconds(60);  // how long a round waits for its members
-  std::uint64_t cut_every = 0;                   // rounds from one cut of the program to the next; 0: none is taken
+  std::uint64_t checkpoint_every = 0;            // rounds from one cut of the program to the next; 0: none is taken
   // The state of the first round, from the program's seed.
   std::function<std::vector<float>(std::uint64_t seed)> initial{};
   // Makes, from the program's seed, the function that is called after every round. The rounds end when it returns true.
@@ -59,10 +59,10 @@ struct RoundsStatistics {
   std::uint64_t examples = 0;       // behind the contributions
 };
 
-class Rounds {
+class FederatedServer {
  public:
   // Error::failed when an option does not fit.
-  Rounds(Context& context, RoundsOptions options);
+  FederatedServer(Context& context, RoundsOptions options);
 
   void run(Context& node);
 
@@ -82,8 +82,9 @@ class Rounds {
 
   static constexpr Interval kRoundTime = 600_s;  // more than any patience
 
-  using Remote = Methods<deadline<idempotent<&Rounds::next>, kRoundTime>, idempotent<&Rounds::contribute>,
-                         idempotent<&Rounds::statistics>, idempotent<&Rounds::state>>;
+  using Remote =
+      Methods<deadline<idempotent<&FederatedServer::next>, kRoundTime>, idempotent<&FederatedServer::contribute>,
+              idempotent<&FederatedServer::statistics>, idempotent<&FederatedServer::state>>;
 
  private:
   struct Member {
@@ -121,6 +122,6 @@ class Rounds {
 };
 
 // What calls need of this class is compiled once, in federated_server.cc.
-extern template const NodeType& internal::node_type<Rounds>();
+extern template const NodeType& internal::node_type<FederatedServer>();
 
 }  // namespace lp

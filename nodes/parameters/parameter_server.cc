@@ -216,9 +216,9 @@ void ParameterServer::cut_when_due() {
   }
   if (step == kUnbounded) step = shards_[0]->version();  // it has no keys, and does the steps of the first tensor
   if (step == cut_at_) return;
-  const bool due = options_.cut_every != 0 && step % options_.cut_every == 0;
+  const bool due = options_.checkpoint_every != 0 && step % options_.checkpoint_every == 0;
   const bool over = options_.last_step != 0 && (step == options_.last_step || shards_[0]->all_left());
-  if (due || over) context_.cut(cut_at_ = step);
+  if (due || over) context_.checkpoint(cut_at_ = step);
 }
 
 void ParameterServer::save(Checkpoint& out) const {

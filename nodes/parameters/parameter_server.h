@@ -93,9 +93,10 @@ class ParameterService {
 };
 
 struct ParameterServerOptions {
-  ShardOptions shard{};         // for every tensor; `width` is replaced by the tensor's
-  bool replicated = false;      // server k + 1 has a replica of the shards of server k
-  std::uint64_t cut_every = 0;  // updates of every shard from one cut of the program to the next; 0: none is taken
+  ShardOptions shard{};     // for every tensor; `width` is replaced by the tensor's
+  bool replicated = false;  // server k + 1 has a replica of the shards of server k
+  std::uint64_t checkpoint_every =
+      0;                        // updates of every shard from one cut of the program to the next; 0: none is taken
   std::uint64_t last_step = 0;  // a cut is also taken after this update, or when all workers have left; 0: neither
 };
 

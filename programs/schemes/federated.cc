@@ -18,7 +18,7 @@ namespace {
 
 class FederatedExchange final : public Exchange {
  public:
-  FederatedExchange(const ExchangeParts& parts, Client<Rounds> rounds)
+  FederatedExchange(const ExchangeParts& parts, Client<FederatedServer> rounds)
       : rounds_(std::move(rounds)),
         worker_(parts.worker),
         rule_(parts.training.rule),
@@ -33,7 +33,7 @@ class FederatedExchange final : public Exchange {
     descend(optimizer_, parameters_, guard_.checked(step, batch.gradient), batch.examples);
     if ((step + 1) % round_steps_ != 0) return step + 1;
     const auto values = Array<float>::copy_of(flat(parameters_));
-    if (!rounds_.call<&Rounds::contribute>(worker_, step / round_steps_, values)) ++late_;
+    if (!rounds_.call<&FederatedServer::contribute>(worker_, step / round_steps_, values)) ++late_;
     traffic_.sent += values.size() * sizeof(float);
     return next_round();
   }
@@ -46,7 +46,7 @@ class FederatedExchange final : public Exchange {
  private:
   std::uint64_t next_round() {
     Round round;
-    while (!round.selected && !round.over) round = rounds_.call<&Rounds::next>(worker_, own_examples_);
+    while (!round.selected && !round.over) round = rounds_.call<&FederatedServer::next>(worker_, own_examples_);
     if (round.state.size() != static_cast<std::size_t>(parameters_.size())) {
       throw Error(ErrorKind::failed, "the rounds are about " + std::to_string(round.state.size()) +
                                          " parameters, this client's model has " + std::to_string(parameters_.size()));
@@ -58,7 +58,7 @@ class FederatedExchange final : public Exchange {
     return round.over ? kUnbounded : round.number * round_steps_;
   }
 
-  const Client<Rounds> rounds_;
+  const Client<FederatedServer> rounds_;
   const std::uint32_t worker_;
   const OptimizerRule rule_;
   GradientGuard guard_;
@@ -73,7 +73,7 @@ class FederatedExchange final : public Exchange {
 
 }  // namespace
 
-std::vector<std::uint32_t> client_examples(const Dataset& data, Place client, std::uint32_t label_shards,
+std::vector<std::uint32_t> client_examples(const Dataset& data, WorkerRank client, std::uint32_t label_shards,
                                            std::uint64_t run_seed) {
   if (data.examples() == 0) throw Error(ErrorKind::failed, "there are no examples to give to the clients");
   std::vector<std::uint32_t> order(static_cast<std::size_t>(data.examples()));
@@ -100,25 +100,27 @@ std::vector<std::uint32_t> client_examples(const Dataset& data, Place client, st
 TrainingGraph add_federated_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                      const Federated& federated) {
   if (federated.epochs == 0) throw Error(ErrorKind::failed, "a round of 0 epochs: give 1 or more");
-  const auto rounds = program.add<Rounds>({.name = "rounds", .on_failure = restart_or_stop(training)}, context,
-                                          RoundsOptions{.members = static_cast<std::uint32_t>(training.workers),
-                                                        .share = federated.share,
-                                                        .rounds = training.steps,
-                                                        .patience = federated.patience,
-                                                        .cut_every = training.cut_every,
-                                                        .initial = initial_parameters(task),
-                                                        .reached = federated.reached});
-  const auto own_examples = [shards = federated.label_shards](const Dataset& data, Place client,
+  const auto rounds =
+      program.add<FederatedServer>({.name = "rounds", .on_failure = restart_or_stop(training)}, context,
+                                   RoundsOptions{.members = static_cast<std::uint32_t>(training.workers),
+                                                 .share = federated.share,
+                                                 .rounds = training.steps,
+                                                 .patience = federated.patience,
+                                                 .checkpoint_every = training.checkpoint_every,
+                                                 .initial = initial_parameters(task),
+                                                 .reached = federated.reached});
+  const auto own_examples = [shards = federated.label_shards](const Dataset& data, WorkerRank client,
                                                               std::uint64_t run_seed) {
     return client_examples(data, client, shards, run_seed);
   };
-  return add_serverless_workers(
+  return add_decentralized_workers(
       program, task, training,
-      BoundScheme<Handle<Rounds>>{.scheme = {.own_examples = own_examples, .epochs = federated.epochs},
-                                  .nodes = rounds,
-                                  .exchange = [](const ExchangeParts& parts, const Client<Rounds>& client) {
-                                    return std::make_unique<FederatedExchange>(parts, client);
-                                  }});
+      BoundScheme<Handle<FederatedServer>>{
+          .scheme = {.own_examples = own_examples, .epochs = federated.epochs},
+          .nodes = rounds,
+          .exchange = [](const ExchangeParts& parts, const Client<FederatedServer>& client) {
+            return std::make_unique<FederatedExchange>(parts, client);
+          }});
 }
 
 }  // namespace lp

@@ -34,7 +34,7 @@ struct Federated {
 // The examples of a client. All clients together have each example once. The numbers of their examples differ by one at
 // most, or by one for each shard. With more clients or shards than examples some have none. Error::failed when there
 // are no examples.
-std::vector<std::uint32_t> client_examples(const Dataset& data, Place client, std::uint32_t label_shards,
+std::vector<std::uint32_t> client_examples(const Dataset& data, WorkerRank client, std::uint32_t label_shards,
                                            std::uint64_t seed);
 
 // Adds the node "rounds", and the group "worker" of training.workers clients. The training's steps are rounds, its

@@ -29,11 +29,11 @@ Feeder::Feeder(Clients<TrainingWorker> workers, LearningTask task, ServerTrainin
     : workers_(std::move(workers)), task_(std::move(task)), training_(training), scheme_(std::move(scheme)) {}
 
 void Feeder::run(Context& node) {
-  Share share(node, task_, training_, scheme_);
+  Sampler sampler(node, task_, training_, scheme_);
   const Client<TrainingWorker>& worker = workers_[static_cast<std::size_t>(node.index())];
   try {
     for (std::uint64_t step = 0; step != kUnbounded;) {
-      step = worker.call<&TrainingWorker::feed>(step, share.batch(step));
+      step = worker.call<&TrainingWorker::feed>(step, sampler.batch(step));
     }
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::disconnected) throw;  // else there is nobody to feed any more

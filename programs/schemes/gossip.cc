@@ -28,7 +28,7 @@ class GossipExchange final : public Exchange {
         worker_(parts.worker),
         seed_(parts.seed),
         probability_(probability),
-        cut_every_(parts.training.cut_every),
+        checkpoint_every_(parts.training.checkpoint_every),
         guard_(parts.training.bad_values, parts.worker),
         replica_{.parameters = parts.model.initialize(parts.seed), .optimizer = {.rule = parts.training.rule}} {}
 
@@ -52,7 +52,7 @@ class GossipExchange final : public Exchange {
     const auto workers = static_cast<std::uint32_t>(members_.size());
     const auto to = gossip_partner(seed_, {.worker = worker_, .workers = workers}, step, probability_);
     if (to && replica_.weight > 0) send(*to);
-    if (cut_every_ > 0 && replica_.step % cut_every_ == 0) commit();
+    if (checkpoint_every_ > 0 && replica_.step % checkpoint_every_ == 0) commit();
     return replica_.step;
   }
   // This worker's member keeps the model, and merges messages that still arrive.
@@ -110,7 +110,7 @@ class GossipExchange final : public Exchange {
   const std::uint32_t worker_;
   const std::uint64_t seed_;
   const double probability_;
-  const std::uint64_t cut_every_;
+  const std::uint64_t checkpoint_every_;
   GradientGuard guard_;
   Replica replica_;  // at its next step
   Traffic traffic_{};
@@ -118,7 +118,7 @@ class GossipExchange final : public Exchange {
 
 }  // namespace
 
-std::optional<std::uint32_t> gossip_partner(std::uint64_t seed, const Place& place, std::uint64_t step,
+std::optional<std::uint32_t> gossip_partner(std::uint64_t seed, const WorkerRank& place, std::uint64_t step,
                                             double probability) {
   Random random(seed, "gossip/" + std::to_string(place.worker), step);
   if (place.workers < 2 || random.uniform() >= probability) return std::nullopt;
@@ -137,8 +137,8 @@ TrainingGraph add_gossip_training(Program& program, const LearningTask& task, co
   const auto workers = static_cast<std::uint32_t>(std::max(training.workers, 0));
   const auto commits =
       program.add<Commits>({.name = "commits", .on_failure = restart_or_stop(training)}, context, workers,
-                           CutSchedule{.every = training.cut_every * workers, .last = training.steps});
-  TrainingGraph graph = add_serverless_workers(
+                           CutSchedule{.every = training.checkpoint_every * workers, .last = training.steps});
+  TrainingGraph graph = add_decentralized_workers(
       program, task, training,
       BoundScheme<GossipNodes>{.scheme = {.division = Division::turns},
                                .nodes = {members, commits},

@@ -19,9 +19,9 @@ namespace lp {
 // Adds the groups "worker", which ends the program, and "gossip", and the node "commits". `probability` is that of a
 // message after a step.
 //
-// Every `cut_every` of its steps, and after its last, a worker commits its model; when all have committed, a cut is
-// taken. Workers do not wait for each other there. A message between a worker that has committed and one that has not
-// is in both models or in neither, so that the sum of weights differs after a run was resumed.
+// Every `checkpoint_every` of its steps, and after its last, a worker commits its model; when all have committed, a cut
+// is taken. Workers do not wait for each other there. A message between a worker that has committed and one that has
+// not is in both models or in neither, so that the sum of weights differs after a run was resumed.
 //
 // A worker that has ended takes no more messages: a slower worker keeps its weight for what it still learns. A worker
 // that dies loses its weight, and the others go on. A restarted worker goes on from its last commit, with the weight
@@ -31,7 +31,7 @@ TrainingGraph add_gossip_training(Program& program, const LearningTask& task, co
                                   double probability = 0.1);
 
 // To whom a worker sends its model after a step: with the probability, to any of the others.
-std::optional<std::uint32_t> gossip_partner(std::uint64_t seed, const Place& place, std::uint64_t step,
+std::optional<std::uint32_t> gossip_partner(std::uint64_t seed, const WorkerRank& place, std::uint64_t step,
                                             double probability);
 
 }  // namespace lp

@@ -24,7 +24,7 @@ class HogwildExchange final : public Exchange {
         size_(static_cast<std::size_t>(parts.model.size())),
         width_(static_cast<std::size_t>(parts.model.width())),
         rate_(std::get<Sgd>(parts.training.rule).rate),
-        cut_every_(parts.training.cut_every),
+        checkpoint_every_(parts.training.checkpoint_every),
         guard_(parts.training.bad_values, parts.worker) {}
 
   std::uint64_t begin() override {
@@ -51,7 +51,7 @@ class HogwildExchange final : public Exchange {
       if (values[i] != 0) view_->add(rows.empty() ? i : rows[i / width_] * width_ + i % width_, -rate * values[i]);
     }
     view_->set_progress(worker_, step + 1);
-    if (cut_every_ > 0 && (step + 1) % cut_every_ == 0) vector_.call<&SharedVector::cut_when_due>(place_);
+    if (checkpoint_every_ > 0 && (step + 1) % checkpoint_every_ == 0) vector_.call<&SharedVector::cut_when_due>(place_);
     return step + 1;
   }
   void end() override { vector_.call<&SharedVector::cut_when_due>(place_); }
@@ -72,7 +72,7 @@ class HogwildExchange final : public Exchange {
   const std::size_t size_;
   const std::size_t width_;
   const float rate_;
-  const std::uint64_t cut_every_;
+  const std::uint64_t checkpoint_every_;
   GradientGuard guard_;
   SharedVectorPlace place_{};
   std::optional<SharedVectorView> view_{};  // of this place
@@ -89,8 +89,8 @@ TrainingGraph add_hogwild_training(Program& program, const LearningTask& task, c
   const auto workers = static_cast<std::uint32_t>(std::max(training.workers, 0));
   const auto vector = program.add<SharedVector>(
       {.name = "vector", .on_failure = restart_or_stop(training)}, context, initial_parameters(task), workers,
-      CutSchedule{.every = training.cut_every * workers, .last = training.steps});
-  return add_serverless_workers(
+      CutSchedule{.every = training.checkpoint_every * workers, .last = training.steps});
+  return add_decentralized_workers(
       program, task, training,
       BoundScheme<Handle<SharedVector>>{.scheme = {.division = Division::turns, .takes_rows = true},
                                         .nodes = vector,

@@ -14,8 +14,8 @@ namespace lp {
 // worker that dies stops nobody; a restarted worker goes on with the step that it was in. The result is the vector when
 // all have ended.
 //
-// Every `cut_every` steps of a worker, and after the last step of all, a cut has the vector and the progress of each
-// worker. A run that resumes this one goes on from there. It repeats only the steps that were being done while the
+// Every `checkpoint_every` steps of a worker, and after the last step of all, a cut has the vector and the progress of
+// each worker. A run that resumes this one goes on from there. It repeats only the steps that were being done while the
 // vector was saved. The loss of the node "vector" ends the program, since its workers have mapped its memory.
 // Error::failed unless the rule is SGD.
 TrainingGraph add_hogwild_training(Program& program, const LearningTask& task, const ServerTraining& training);

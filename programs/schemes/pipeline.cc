@@ -145,7 +145,7 @@ PipelineStage::PipelineStage(Context& node, Clients<PipelineStage> stages, const
       index_(static_cast<std::size_t>(node.index())),
       layers_(stage_layers(pipeline, index_)),
       micro_batches_(pipeline.micro_batches),
-      schedule_{.every = training.cut_every, .last = training.steps},
+      schedule_{.every = training.checkpoint_every, .last = training.steps},
       guard_(training.bad_values, static_cast<std::uint32_t>(node.index())),
       parameters_(task.model()->initialize(node.program_seed()).segment(offset_of(pipeline, index_), layers_.size())),
       optimizer_{.rule = training.rule} {}
@@ -232,7 +232,7 @@ void PipelineStage::descend_by_all(std::uint64_t step, std::uint32_t examples) {
   }
   step_ = step + 1;
   begin_again();
-  if (schedule_.due(step_)) context_.cut(step_);
+  if (schedule_.due(step_)) context_.checkpoint(step_);
 }
 
 Future<void> PipelineStage::catch_up(std::uint64_t steps) {

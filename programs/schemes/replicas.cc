@@ -14,7 +14,7 @@ using ReplicaNodes = BothNodes<GroupHandle<CollectiveMember>, Handle<Commits>>;
 class ReplicaExchange final : public Exchange {
  public:
   ReplicaExchange(const ExchangeParts& parts, const ReplicaNodes::Called& nodes, const ReplicaScheme& scheme)
-      : cut_every_(parts.training.cut_every),
+      : checkpoint_every_(parts.training.checkpoint_every),
         turns_(scheme.division == Division::turns),
         guard_(parts.training.bad_values, parts.worker),
         all_(nodes.first, parts.worker, scheme.collective),
@@ -44,7 +44,7 @@ class ReplicaExchange final : public Exchange {
     equal_ = rule_->step(replica_, all_, guard_.checked(step, batch.gradient), batch.examples);
     replica_.step = step + 1;
     replica_.batches += turns_ ? all_.ranks() : 1;
-    if (equal_ && cut_every_ > 0 && replica_.step >= progress_ - 1 + cut_every_) commit();
+    if (equal_ && checkpoint_every_ > 0 && replica_.step >= progress_ - 1 + checkpoint_every_) commit();
     return step + 1;
   }
   void end() override {
@@ -74,7 +74,7 @@ class ReplicaExchange final : public Exchange {
     if (all_.rank() == 0) commits_.call<&Commits::put>(0U, replica_.batches, committed_);
   }
 
-  const std::uint64_t cut_every_;
+  const std::uint64_t checkpoint_every_;
   const bool turns_;
   GradientGuard guard_;
   Collective all_;
@@ -94,8 +94,8 @@ TrainingGraph add_replica_training(Program& program, const LearningTask& task, c
   const auto members = program.group<CollectiveMember>(
       {.name = "collective", .replicas = training.workers, .on_failure = worker_policy(training)}, context);
   const auto commits = program.add<Commits>({.name = "commits", .on_failure = restart_or_stop(training)}, context, 1U,
-                                            CutSchedule{.every = training.cut_every, .last = training.steps});
-  TrainingGraph graph = add_serverless_workers(
+                                            CutSchedule{.every = training.checkpoint_every, .last = training.steps});
+  TrainingGraph graph = add_decentralized_workers(
       program, task, training,
       BoundScheme<ReplicaNodes>{.scheme = {.division = scheme.division},
                                 .nodes = {members, commits},

@@ -40,8 +40,8 @@ struct ReplicaScheme {
 
 // Adds the groups "worker", which ends the program, and "collective", and the node "commits".
 //
-// A commit is taken every `cut_every` steps of a worker, or at the next step after which all replicas are equal, and
-// after the last step; 0: only then. Each commit is in all workers, and in a cut.
+// A commit is taken every `checkpoint_every` steps of a worker, or at the next step after which all replicas are equal,
+// and after the last step; 0: only then. Each commit is in all workers, and in a cut.
 //
 // A worker that fails is restarted up to training.restarts times; without restarts the others go on and share all
 // remaining batches. So every batch is trained on. The batches after the commit that all go back to are trained on once

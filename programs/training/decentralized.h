@@ -59,8 +59,8 @@ inline FailurePolicy worker_policy(const ServerTraining& training) {
 
 // Adds the group "worker", which ends the program.
 template <class Nodes>
-TrainingGraph add_serverless_workers(Program& program, const LearningTask& task, const ServerTraining& training,
-                                     const BoundScheme<Nodes>& scheme) {
+TrainingGraph add_decentralized_workers(Program& program, const LearningTask& task, const ServerTraining& training,
+                                        const BoundScheme<Nodes>& scheme) {
   if (training.workers < 1) throw Error(ErrorKind::failed, "a training without workers: give one at least");
   const GroupHandle<ParameterServer> servers("server", 0);
   const auto workers = program.group<TrainingWorker>(

@@ -2,7 +2,7 @@
 
 namespace lp {
 
-Share::Share(Context& node, const LearningTask& task, const ServerTraining& training, const Scheme& scheme)
+Sampler::Sampler(Context& node, const LearningTask& task, const ServerTraining& training, const Scheme& scheme)
     : place_{.worker = static_cast<std::uint32_t>(node.index()),
              .workers = static_cast<std::uint32_t>(node.replicas())},
       turns_(scheme.division == Division::turns),
@@ -21,7 +21,7 @@ Share::Share(Context& node, const LearningTask& task, const ServerTraining& trai
   if (round_steps_ > 0) steps_ *= round_steps_;
 }
 
-std::optional<Dataset> Share::batch(std::uint64_t step, const std::optional<Position>& now) {
+std::optional<Dataset> Sampler::batch(std::uint64_t step, const std::optional<Position>& now) {
   if (now ? now->batch >= training_steps_ : step >= steps_) return std::nullopt;
   if (round_steps_ > 0) {
     std::vector<std::uint32_t> out = batches_->epoch_batch(step);
@@ -34,7 +34,7 @@ std::optional<Dataset> Share::batch(std::uint64_t step, const std::optional<Posi
   return gather(data_, batches_->shard(number, worker, workers));
 }
 
-std::uint64_t Share::training_step(std::uint64_t step, const std::optional<Position>& now) const {
+std::uint64_t Sampler::training_step(std::uint64_t step, const std::optional<Position>& now) const {
   if (round_steps_ > 0) return step / round_steps_;
   if (now) return turns_ ? now->batch + now->place.worker : now->batch;
   return turns_ ? step * place_.workers + place_.worker : step;

@@ -15,10 +15,10 @@
 
 namespace lp {
 
-class Share {
+class Sampler {
  public:
   // The share of the node's index in its group. For a task without data it knows only the steps.
-  Share(Context& node, const LearningTask& task, const ServerTraining& training, const Scheme& scheme);
+  Sampler(Context& node, const LearningTask& task, const ServerTraining& training, const Scheme& scheme);
 
   // training examples of all workers
   std::uint64_t examples() const { return static_cast<std::uint64_t>(data_.examples()); }
@@ -33,7 +33,7 @@ class Share {
   std::uint64_t training_step(std::uint64_t step, const std::optional<Position>& now = {}) const;
 
  private:
-  Place place_;
+  WorkerRank place_;
   bool turns_;
   std::uint64_t training_steps_;
   std::uint64_t steps_;

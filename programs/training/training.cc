@@ -117,7 +117,7 @@ GroupHandle<ParameterServer> add_servers(Program& program, const LearningTask& t
                                                  .workers = static_cast<std::uint32_t>(pushers),
                                                  .bad_values = training.bad_values},
                                        .replicated = training.replicated,
-                                       .cut_every = training.replicated ? 0 : training.cut_every,
+                                       .checkpoint_every = training.replicated ? 0 : training.checkpoint_every,
                                        .last_step = training.replicated ? 0 : training.steps};
   auto servers = program.declare_group<ParameterServer>(
       {.name = "server",

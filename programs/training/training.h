@@ -44,9 +44,10 @@ struct ServerTraining {
   std::uint64_t steps = 500;
   std::uint32_t batch = 64;  // examples per step, over all workers
   OptimizerRule rule = Sgd{};
-  std::uint64_t cut_every = 50;  // updates from one cut to the next; 0: a failed server starts from the beginning
-  int restarts = 0;              // how often each failed node is restarted; then the program stops
-  bool replicated = false;       // a failed server is replaced by its replica, instead; no cuts
+  std::uint64_t checkpoint_every =
+      50;                   // updates from one cut to the next; 0: a failed server starts from the beginning
+  int restarts = 0;         // how often each failed node is restarted; then the program stops
+  bool replicated = false;  // a failed server is replaced by its replica, instead; no cuts
   BadValues bad_values = BadValues::refuse;
   CompressionOptions compression{};
 };
@@ -61,7 +62,7 @@ enum class Division : std::uint8_t {
 using Rows = Array<std::uint64_t>;
 
 // One of `workers` workers, from 0.
-struct Place {
+struct WorkerRank {
   std::uint32_t worker = 0;
   std::uint32_t workers = 1;
 };
@@ -70,7 +71,7 @@ struct Place {
 // remaining workers. Where they take turns, it takes one batch each, from this one on.
 struct Position {
   std::uint64_t batch = 0;
-  Place place{};
+  WorkerRank place{};
 };
 
 // A worker's result for its part of a batch, all of it summed over the examples.
@@ -132,7 +133,7 @@ struct Scheme {
   Division division = Division::shards;
   // For a scheme whose workers have examples of their own: selects them. The training's steps are then rounds. In a
   // round, a worker goes through its examples `epochs` times, one batch in each step.
-  std::function<std::vector<std::uint32_t>(const Dataset&, Place, std::uint64_t seed)> own_examples{};
+  std::function<std::vector<std::uint32_t>(const Dataset&, WorkerRank, std::uint64_t seed)> own_examples{};
   std::uint64_t epochs = 1;
   bool takes_rows = false;         // its workers can pull and push some rows of the parameters
   bool loses_workers = false;      // the program goes on without a worker that fails, if it is not restarted

@@ -24,8 +24,8 @@ constexpr Duration kReportEvery = std::chrono::milliseconds(100);
 // Counts a worker's work, and reports its progress from time to time.
 class Meter {
  public:
-  Meter(Context& node, const Share& share, const ServerTraining& training)
-      : node_(node), share_(share), training_(training) {}
+  Meter(Context& node, const Sampler& sampler, const ServerTraining& training)
+      : node_(node), sampler_(sampler), training_(training) {}
 
   const WorkerStatistics& statistics() const { return statistics_; }
 
@@ -38,7 +38,7 @@ class Meter {
     if (examples != 0) statistics_.loss = loss;
     computing_ += computing;
     const Duration passed = now() - reported_;
-    if (passed < kReportEvery && step + 1 < share_.steps()) return false;
+    if (passed < kReportEvery && step + 1 < sampler_.steps()) return false;
     statistics_.seconds = to_seconds(now() - began_);
     statistics_.idle_seconds = statistics_.seconds - to_seconds(computing_);
     if (node_.index() == 0 && examples != 0) {
@@ -55,7 +55,7 @@ class Meter {
 
  private:
   Context& node_;
-  const Share& share_;
+  const Sampler& sampler_;
   const ServerTraining& training_;
   WorkerStatistics statistics_{};
   Duration computing_{};
@@ -76,7 +76,7 @@ TrainingWorker::TrainingWorker(Clients<ParameterService> servers, std::vector<Te
 
 void TrainingWorker::run(Context& node) {
   const std::unique_ptr<Model> model = task_.model();
-  Share share(node, task_, training_, scheme_);
+  Sampler sampler(node, task_, training_, scheme_);
   const CompressionOptions compression = compression_of(training_, scheme_);
   // The residuals are those of all rows, so that all rows are pushed with compression.
   const bool takes_rows = scheme_.takes_rows && !compression.any();
@@ -88,10 +88,10 @@ void TrainingWorker::run(Context& node) {
                           .seed = node.seed()});
   const std::unique_ptr<Exchange> exchange =
       scheme_.exchange({client, *model, training_, node.program_seed(), static_cast<std::uint32_t>(node.index()),
-                        share.examples(), share.own_examples(), share.round_steps()});
+                        sampler.examples(), sampler.own_examples(), sampler.round_steps()});
   begin(client, *exchange);
 
-  Meter meter(node, share, training_);
+  Meter meter(node, sampler, training_);
   const auto publish = [&] {
     WorkerStatistics statistics = meter.statistics();
     statistics.dropped = exchange->dropped();
@@ -108,7 +108,7 @@ void TrainingWorker::run(Context& node) {
       std::uint64_t step = exchange->begin();
       reached(node, step);
       std::optional<Position> position = exchange->position();
-      while (const std::optional<Dataset> batch = task_.data ? share.batch(step, position) : fed_batch(node, step)) {
+      while (const std::optional<Dataset> batch = task_.data ? sampler.batch(step, position) : fed_batch(node, step)) {
         const Rows rows = takes_rows ? model->rows(*batch) : Rows();
         const Eigen::VectorXf& parameters = exchange->parameters(step, rows);
         const Time start = now();
@@ -117,7 +117,7 @@ void TrainingWorker::run(Context& node) {
         const Duration computing = now() - start;
         const std::uint64_t next = exchange->push(step, rows, computed);
         const double loss = exchange->loss().value_or(computed.loss / std::max(computed.examples, 1U));
-        if (meter.step_done(step, share.training_step(step, position), loss, computed.examples, computing)) publish();
+        if (meter.step_done(step, sampler.training_step(step, position), loss, computed.examples, computing)) publish();
         reached(node, step = next);
         position = exchange->position();
         attempts = 0;
@@ -156,15 +156,15 @@ void SavedWorker::begin(ParameterClient& client, Exchange& exchange) {
   exchange.load(loaded_);
 }
 
-// A cut is taken where the servers take one: every cut_every updates, and after the last.
+// A cut is taken where the servers take one: every checkpoint_every updates, and after the last.
 void SavedWorker::reached(Context& node, std::uint64_t step) {
   const std::uint64_t last = training().steps;
-  const std::uint64_t every = training().cut_every;
+  const std::uint64_t every = training().checkpoint_every;
   for (;;) {
     const std::uint64_t due = every == 0 ? last : std::min(last, (step_ / every + 1) * every);
     if (due <= step_ || due > step) return;
     step_ = due;
-    node.cut(due);
+    node.checkpoint(due);
   }
 }
 

@@ -99,8 +99,8 @@ Curve run_once(Straggler straggler, const Scheme& scheme, const Goal& goal) {
   const lp::LearningTask task{.model = [&stragglers] { return std::make_unique<SlowModel>(stragglers); },
                               .data = [](std::uint64_t seed) { return lp::split(lp::digits(), seed).train; }};
   lp::Program program("straggler");
-  const lp::TrainingGraph graph =
-      scheme.add(program, task, {.workers = kWorkers, .steps = 20'000, .rule = lp::Sgd{.rate = 0.1F}, .cut_every = 0});
+  const lp::TrainingGraph graph = scheme.add(
+      program, task, {.workers = kWorkers, .steps = 20'000, .rule = lp::Sgd{.rate = 0.1F}, .checkpoint_every = 0});
   lp::Run run(std::move(program), {.seed = 1});
   Curve out{.straggler = kNames[static_cast<int>(straggler)], .scheme = scheme.name};
   if (!run.wait_ready(std::chrono::minutes(1))) return out;

@@ -48,7 +48,7 @@ OPTIONS = {
     "sparse rows": ["--restarts=2", "--model=linear", "--sparse"],
     "3 servers": [*RESTARTS, "--servers=3"],
     "more steps": RESTARTS,
-    "own cuts": [*RESTARTS, "--cut-every=77"],
+    "own cuts": [*RESTARTS, "--checkpoint-every=77"],
 }
 RESUMED = "more steps"
 

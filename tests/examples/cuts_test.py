@@ -42,7 +42,7 @@ class Cuts(unittest.TestCase):
             with self.subTest(scheme), tempfile.TemporaryDirectory() as directory:
                 folder = pathlib.Path(directory)
                 steps, every = (4, 2) if scheme == "federated" else (40, 10)
-                launch.result("train", "--launch=threads", f"--scheme={scheme}", f"--steps={steps}", f"--cut-every={every}", "--hidden=16",
+                launch.result("train", "--launch=threads", f"--scheme={scheme}", f"--steps={steps}", f"--checkpoint-every={every}", "--hidden=16",
                               f"--directory={folder}/run", f"--save={folder}/model.lpm")
                 listed = json.loads(self.lp("list", "--json", f"{folder}/run"))
                 self.assertTrue(listed["checkpoints"])

@@ -85,7 +85,7 @@ class Disturbed(unittest.TestCase):
             self.check(run)
 
     def test_a_server_that_is_killed_before_the_first_cut_begins_again(self):
-        with self.digits("--restarts=3", "--cut-every=0") as run:
+        with self.digits("--restarts=3", "--checkpoint-every=0") as run:
             run.wait_for_step(200)
             run.signal("server/0")
             self.check(run)

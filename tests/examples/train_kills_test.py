@@ -70,7 +70,7 @@ class Killed(unittest.TestCase):
 
     def test_a_tree_of_synchronous_sums_changes_no_bit_whoever_is_killed(self):
         flags = ["--scheme=tree_aggregate", f"--steps={STEPS // 2}", "--hidden=16", "--workers=8", "--restarts=2",
-                 "--cut-every=200", "--seed=3"]
+                 "--checkpoint-every=200", "--seed=3"]
         expected = launch.result("train", "--launch=threads", *flags)["parameters_hash"]
         for victim in ["leaf/0", "worker/3", "server/1"]:
             with self.subTest(victim), launch.Launch("train", "--launch=processes", *flags) as run:
@@ -79,7 +79,7 @@ class Killed(unittest.TestCase):
                 self.assertEqual(expected, self.check(run)["parameters_hash"])
 
     def test_killed_feeders_workers_and_servers_come_back_and_change_no_bit(self):
-        flags = ["--restarts=2", "--cut-every=200", "--seed=3"]
+        flags = ["--restarts=2", "--checkpoint-every=200", "--seed=3"]
         expected = launch.result("train", "--launch=threads", *LONG, *flags)["parameters_hash"]
         for victim in ["feeder/1", "worker/2", "server/1"]:
             with self.subTest(victim), self.train("feeding", *flags) as run:
@@ -89,7 +89,7 @@ class Killed(unittest.TestCase):
 
     def test_a_killed_worker_or_server_of_compressed_training_changes_no_bit(self):
         for flags in [["--scheme=one_bit"], ["--scheme=synchronous", "--compression=random_k"]]:
-            flags = flags + ["--restarts=2", "--cut-every=200", "--seed=3", "--servers=2"]
+            flags = flags + ["--restarts=2", "--checkpoint-every=200", "--seed=3", "--servers=2"]
             expected = launch.result("train", "--launch=threads", *LONG, *flags)["parameters_hash"]
             for victim in ["worker/2", "server/1"]:
                 with self.subTest(flags[-5], victim=victim), launch.Launch(
@@ -110,13 +110,13 @@ class Killed(unittest.TestCase):
     def test_replicas_go_on_from_the_last_commit_without_a_killed_worker(self):
         for scheme in ["ring", "local_sgd", "bmuf"]:
             for victim in ["worker/0", "worker/2"]:
-                with self.subTest(scheme, victim=victim), self.train(scheme, "--cut-every=100") as run:
+                with self.subTest(scheme, victim=victim), self.train(scheme, "--checkpoint-every=100") as run:
                     run.wait_for_step(500)
                     run.signal(victim)
                     self.check(run)
 
     def test_a_killed_replica_comes_back_and_changes_no_bit(self):
-        flags = ["--restarts=2", "--cut-every=100", "--seed=3"]
+        flags = ["--restarts=2", "--checkpoint-every=100", "--seed=3"]
         for scheme in ["ring", "local_sgd", "bmuf"]:
             expected = launch.result("train", "--launch=threads", f"--scheme={scheme}", *LONG, *flags)["parameters_hash"]
             with self.subTest(scheme), self.train(scheme, *flags) as run:
@@ -125,7 +125,7 @@ class Killed(unittest.TestCase):
                 self.assertEqual(expected, self.check(run)["parameters_hash"])
 
     def test_replicas_go_on_while_the_node_with_their_commits_comes_back(self):
-        flags = ["--restarts=2", "--cut-every=100", "--seed=3"]
+        flags = ["--restarts=2", "--checkpoint-every=100", "--seed=3"]
         for scheme in ["ring", "bmuf"]:
             expected = launch.result("train", "--launch=threads", f"--scheme={scheme}", *LONG, *flags)["parameters_hash"]
             with self.subTest(scheme), self.train(scheme, *flags) as run:
@@ -135,7 +135,7 @@ class Killed(unittest.TestCase):
 
     def test_workers_with_models_of_their_own_go_on_from_their_commits(self):
         for scheme in ["gossip", "hogwild"]:
-            with self.subTest(scheme), self.train(scheme, "--restarts=2", "--cut-every=100") as run:
+            with self.subTest(scheme), self.train(scheme, "--restarts=2", "--checkpoint-every=100") as run:
                 run.wait_for_step(1000)
                 run.signal("worker/2")
                 updates = self.check(run)["updates"]
@@ -148,7 +148,7 @@ class Killed(unittest.TestCase):
             self.assertEqual(400, self.check(run)["updates"])
 
     def test_a_killed_client_or_killed_rounds_change_no_bit(self):
-        flags = ["--restarts=2", "--cut-every=20", "--seed=3"]
+        flags = ["--restarts=2", "--checkpoint-every=20", "--seed=3"]
         expected = launch.result("train", "--launch=threads", "--scheme=federated", *ROUNDS, *flags)["parameters_hash"]
         for victim in ["worker/2", "rounds"]:
             with self.subTest(victim), self.federated(*flags) as run:
@@ -157,7 +157,7 @@ class Killed(unittest.TestCase):
                 self.assertEqual(expected, self.check(run)["parameters_hash"])
 
     def test_stages_go_back_to_their_last_cut_and_change_no_bit(self):
-        flags = ["--restarts=2", "--cut-every=200", "--seed=3"]
+        flags = ["--restarts=2", "--checkpoint-every=200", "--seed=3"]
         expected = launch.result("train", "--launch=threads", "--scheme=pipeline", *LONG, *flags)["parameters_hash"]
         for victim in ["stage/0", "stage/1"]:
             with self.subTest(victim), self.train("pipeline", *flags) as run:
@@ -167,13 +167,13 @@ class Killed(unittest.TestCase):
 
     def test_servers_go_back_to_their_last_cut_and_every_step_is_done(self):
         for scheme, own in [("asynchronous", []), ("asynchronous", ["--fetch-every=20"]), ("bounded_delay", []), ("stale_synchronous", [])]:
-            with self.subTest(scheme, own=own), self.train(scheme, "--restarts=2", "--cut-every=200", *own) as run:
+            with self.subTest(scheme, own=own), self.train(scheme, "--restarts=2", "--checkpoint-every=200", *own) as run:
                 run.wait_for_step(1000)
                 run.signal("server/1")
                 self.assertEqual(STEPS, self.check(run)["updates"])
 
     def test_workers_that_hold_the_parameters_come_back_and_change_no_bit(self):
-        flags = ["--scheme=partitioned", "--partition-bytes=400", "--restarts=2", "--cut-every=200", "--seed=3"]
+        flags = ["--scheme=partitioned", "--partition-bytes=400", "--restarts=2", "--checkpoint-every=200", "--seed=3"]
         expected = launch.result("train", "--launch=threads", *LONG, *flags)["parameters_hash"]
         for victim in ["worker/2", "server/1"]:
             with self.subTest(victim), launch.Launch("train", "--launch=processes", *LONG, *flags) as run:

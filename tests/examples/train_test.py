@@ -141,7 +141,7 @@ class Train(unittest.TestCase):
             self.assertEqual(1, launch.result("train", f"--data={file.name}", "--model=softmax", "--workers=2")["accuracy"])
 
     def test_with_restarts_checkpoints_are_taken_every_50_updates_unless_flags_say_otherwise(self):
-        for flags, cuts in [([], [110]), (["--restarts=1"], [50, 100, 110]), (["--restarts=1", "--cut-every=0"], [110])]:
+        for flags, cuts in [([], [110]), (["--restarts=1"], [50, 100, 110]), (["--restarts=1", "--checkpoint-every=0"], [110])]:
             with self.subTest(flags), tempfile.TemporaryDirectory() as folder:
                 launch.result("train", "--steps=110", f"--directory={folder}/run", *flags)
                 taken = [int(one.name.removeprefix("step-")) for one in pathlib.Path(folder).glob("run/checkpoints/step-*")]

@@ -122,7 +122,7 @@ class Saver {
  public:
   Saver(Context& context, const Config& config) : context_(context), config_(config) {}
   std::uint64_t advance() {
-    context_.cut(++step_);
+    context_.checkpoint(++step_);
     return step_;
   }
   std::uint64_t step() const { return step_; }
@@ -189,7 +189,7 @@ Stream<std::uint64_t> Ledger::items(std::uint64_t number) {
 
 std::uint64_t SavingLedger::once(std::uint64_t number) {
   const std::uint64_t result = execute('o', number);
-  context_.cut(++step_);
+  context_.checkpoint(++step_);
   return result;
 }
 

@@ -32,7 +32,7 @@ class SlurmTrainingTest : public testing::Test {
         << "groups:\n  server: {hosts: [n2, n4]}\n  worker: {hosts: [n3, n4]}\n";
     flags.insert(flags.begin(), {"--config=" + (directory_.path() / "c.yaml").string(), "--launch=slurm", "--grace=10",
                                  "--json", "--directory=" + run_.string(), "--workers=3", "--servers=2", "--hidden=16",
-                                 "--cut-every=20", "--restarts=3", "--steps=" + steps});
+                                 "--checkpoint-every=20", "--restarts=3", "--steps=" + steps});
     return flags;
   }
 

@@ -28,7 +28,7 @@ using std::chrono::seconds;
 using State = NodeStatus::State;
 
 const ServerTraining kTraining{
-    .workers = 3, .servers = 2, .steps = 60, .rule = Momentum{.rate = 0.05F}, .cut_every = 25, .restarts = 3};
+    .workers = 3, .servers = 2, .steps = 60, .rule = Momentum{.rate = 0.05F}, .checkpoint_every = 25, .restarts = 3};
 const LearningTask kTask{.model =
                              [] {
                                return std::make_unique<Mlp>(std::vector<Eigen::Index>{64, 8, 10}, Activation::tanh);

@@ -93,7 +93,7 @@ class Keeper {
   }
   void keep(int value) { value_ = value; }
   int value() const { return value_; }
-  void cut(std::uint64_t step) { context_.cut(step); }
+  void cut(std::uint64_t step) { context_.checkpoint(step); }
   void leave() { leave_.set_value(); }
   void save(Checkpoint& out) const { out.put("value", value_); }
   void load(const Checkpoint& in) { value_ = in.get<int>("value"); }

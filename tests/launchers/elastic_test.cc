@@ -42,7 +42,7 @@ class Elastic : public testing::TestWithParam<Launch> {
     }
   }
   std::string start_again(const std::string& node) const {
-    internal::LiveClient client(directory_.path() / "run");
+    internal::AdminClient client(directory_.path() / "run");
     client.ask(R"({"ask":"restart","node":")" + node + "\"}", after(kPatience));
     return client.next(after(kPatience)).value_or("nothing");
   }
@@ -216,11 +216,11 @@ TEST(ElasticThreads, CutsGoOnWithoutANodeThatIsIgnored) {
   for (const Time end = after(kPatience); run.status().cut != 1;) ASSERT_LT(now(), end);
 }
 
-// Places of hosts with slots, as with ssh and Slurm.
+// Placer of hosts with slots, as with ssh and Slurm.
 class ElasticPlaces : public testing::Test {
  protected:
   // Members in a range, and two other services, on hosts with these slots, and memory for this many processes.
-  internal::Places places(Replicas members, const std::vector<int>& slots, std::uint64_t memory = 0) {
+  internal::Placer places(Replicas members, const std::vector<int>& slots, std::uint64_t memory = 0) {
     Program program("p");
     program.group<Member>({.name = "member", .replicas = members, .memory = memory}, index);
     program.group<Member>({.name = "other", .replicas = 2, .memory = memory}, index);
@@ -235,22 +235,22 @@ class ElasticPlaces : public testing::Test {
   }
 
   Plan plan_;
-  internal::Topology topology_;
+  internal::SupervisionGraph topology_;
 };
 
 TEST_F(ElasticPlaces, FewerSlotsThanTheMostAreEnough) {
-  internal::Places hosts = places({1, 4}, {2, 2});
+  internal::Placer hosts = places({1, 4}, {2, 2});
   EXPECT_EQ(hosts.place(1, false), "");  // member/1: the last slot, after member/0 and both others
   EXPECT_EQ(
       hosts.place(2, false),
       "member/2 asks for 0 gpus, 0 of memory, and a has no slot, 0 gpus, 0 of memory left; b has no slot, 0 gpus, 0 "
       "of memory left");
-  EXPECT_EQ(hosts.of(2).host, internal::UnitPlace::kNowhere);
+  EXPECT_EQ(hosts.of(2).host, internal::Assignment::kNowhere);
   EXPECT_EQ(hosts.place(2, true), "");  // a required unit may exceed a host's slots
 }
 
 TEST_F(ElasticPlaces, APlaceThatIsGivenBackIsAnothersNext) {
-  internal::Places hosts = places({1, 2}, {1, 2});
+  internal::Placer hosts = places({1, 2}, {1, 2});
   EXPECT_NE(hosts.place(1, false), "");
   hosts.release(0);
   EXPECT_EQ(hosts.place(1, false), "");
@@ -258,7 +258,7 @@ TEST_F(ElasticPlaces, APlaceThatIsGivenBackIsAnothersNext) {
 }
 
 TEST_F(ElasticPlaces, ALostHostHasNoRoom) {
-  internal::Places hosts = places({1, 2}, {2, 2});
+  internal::Placer hosts = places({1, 2}, {2, 2});
   EXPECT_EQ(hosts.place(1, false), "");
   const std::size_t lost = hosts.of(1).host;
   hosts.lose(lost);
@@ -268,7 +268,7 @@ TEST_F(ElasticPlaces, ALostHostHasNoRoom) {
 }
 
 TEST_F(ElasticPlaces, AHostThatComesBackWithLessHasNoPlaceForWhatDoesNotFit) {
-  internal::Places hosts = places({1, 1}, {1, 2}, 100);  // each of them needs this much memory
+  internal::Placer hosts = places({1, 1}, {1, 2}, 100);  // each of them needs this much memory
   const auto comes_back_with = [&](std::uint64_t memory) {
     hosts.lose(1);
     hosts.take_back(1, {.spec = {.name = "b", .slots = 2}, .memory = memory});
@@ -278,7 +278,7 @@ TEST_F(ElasticPlaces, AHostThatComesBackWithLessHasNoPlaceForWhatDoesNotFit) {
   EXPECT_EQ(hosts.of(2).host, 1u);
   comes_back_with(150);
   EXPECT_EQ(hosts.of(1).host, 1u);
-  EXPECT_EQ(hosts.of(2).host, internal::UnitPlace::kNowhere);
+  EXPECT_EQ(hosts.of(2).host, internal::Assignment::kNowhere);
   EXPECT_EQ(hosts.place(2, true),
             "other/1 asks for 0 gpus, 100 of memory, and a has 0 gpus, 0 of memory left; b has 0 gpus, 50 of memory "
             "left");

@@ -123,7 +123,7 @@ class Saver {
     std::fprintf(stderr, "loaded step %d\n", step_);
   }
   bool loaded() const { return loaded_; }
-  void cut(std::uint64_t step) { context_.cut(step); }
+  void cut(std::uint64_t step) { context_.checkpoint(step); }
   using Remote = Methods<&Saver::step, &Saver::value, &Saver::cut, &Saver::loaded>;
 
  private:

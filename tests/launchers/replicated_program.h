@@ -38,7 +38,7 @@ class Replica {
   }
   // The order of the steps counts, too.
   void add(int total) { state_ = {state_.step + 1, (31 * state_.sum + total) % 1'000'003}; }
-  void cut() { context_.cut(static_cast<std::uint64_t>(state_.step)); }
+  void cut() { context_.checkpoint(static_cast<std::uint64_t>(state_.step)); }
   void die() { raise(SIGKILL); }
   void save(Checkpoint& out) const { out.put("state", state_); }
   void load(const Checkpoint& in) {

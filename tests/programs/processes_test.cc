@@ -133,7 +133,8 @@ TEST_P(InEachLaunch, HogwildLosesNoUpdate) {
 Program make_training(const Config& config) {
   LearningTask task{.model = [] { return std::make_unique<Counting>(); },
                     .data = [](std::uint64_t) { return digits(); }};
-  ServerTraining training{.workers = kWorkers, .steps = kSteps, .batch = 16, .rule = Sgd{.rate = 1}, .cut_every = 0};
+  ServerTraining training{
+      .workers = kWorkers, .steps = kSteps, .batch = 16, .rule = Sgd{.rate = 1}, .checkpoint_every = 0};
   Program program("training");
   if (config.scheme == "gossip") {
     task.model = [] { return std::make_unique<OfItsProcess>(); };

@@ -40,7 +40,7 @@ class Resumed : public testing::TestWithParam<Case> {
   Learned train(std::uint64_t steps, const std::string& name, const std::string& from = "") {
     Program program("training");
     const TrainingGraph graph = GetParam().add(
-        program, {.workers = GetParam().workers, .steps = steps, .rule = GetParam().rule, .cut_every = 10});
+        program, {.workers = GetParam().workers, .steps = steps, .rule = GetParam().rule, .checkpoint_every = 10});
     Learned learned;
     LaunchOptions options;
     options.seed = test::kSeed;

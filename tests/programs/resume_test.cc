@@ -38,7 +38,7 @@ struct Outcome {
 Outcome train(const Add& add, std::uint64_t steps, const std::filesystem::path& directory,
               const std::filesystem::path& resume = {}) {
   ServerTraining training = training_of(4, steps, 0.1F, 2);
-  training.cut_every = 0;
+  training.checkpoint_every = 0;
   Program program("training");
   const TrainingGraph graph = add(program, digits_task(), training);
   LaunchOptions options;
@@ -53,8 +53,8 @@ Outcome train(const Add& add, std::uint64_t steps, const std::filesystem::path& 
     const Eigen::Index size = digits_task().model()->size();
     const Parameters parameters = trained_parameters(servers, run.client(graph.workers), size);
     out.hash = parameters_hash(parameters.values);
-    out.updates =
-        has_rounds ? run.client(Handle<Rounds>("rounds")).call<&Rounds::statistics>().rounds : parameters.step;
+    out.updates = has_rounds ? run.client(Handle<FederatedServer>("rounds")).call<&FederatedServer::statistics>().rounds
+                             : parameters.step;
   };
   lp::Run run(std::move(program), options);
   EXPECT_TRUE(run.wait().success) << run.wait().cause.text();
@@ -124,7 +124,7 @@ const Case kCases[] = {
      }},
     {"Federated", 2 * kSteps, true,
      [](Program& p, const LearningTask& t, ServerTraining s) {
-       s.cut_every = s.steps;  // rounds
+       s.checkpoint_every = s.steps;  // rounds
        return add_federated_training(p, t, s, {.share = 0.5});
      }},
 };

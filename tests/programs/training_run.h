@@ -38,7 +38,7 @@ inline LearningTask digits_task() {
 }
 
 inline ServerTraining training_of(int workers, std::uint64_t steps, float rate = 0.1F, int servers = 1) {
-  return {.workers = workers, .servers = servers, .steps = steps, .rule = Sgd{.rate = rate}, .cut_every = 10};
+  return {.workers = workers, .servers = servers, .steps = steps, .rule = Sgd{.rate = rate}, .checkpoint_every = 10};
 }
 
 // The accuracy that serial SGD reaches with this many batches of 64 examples.

@@ -12,17 +12,17 @@ constexpr auto kPatience = std::chrono::seconds(10);
 constexpr auto kTimeToReach = std::chrono::seconds(20);  // for the command that leads to another host
 }  // namespace
 
-internal::LiveClient try_to_connect(const RunView& run) {
-  if (run.life != Life::elsewhere) return internal::LiveClient(run.place.directory);
+internal::AdminClient try_to_connect(const RunView& run) {
+  if (run.life != Life::elsewhere) return internal::AdminClient(run.place.directory);
   const std::string host = !run.record.kubectl.empty() ? internal::coordinator_pod(run.record.run)
                            : run.job.has_value()       ? run.job->host
                                                        : run.record.host;
-  return internal::LiveClient(internal::relay_command(run.record, host, run.job.has_value() && run.job->heterogeneous),
-                              after(kTimeToReach));
+  return internal::AdminClient(internal::relay_command(run.record, host, run.job.has_value() && run.job->heterogeneous),
+                               after(kTimeToReach));
 }
 
-internal::LiveClient connect_to(const RunView& run) {
-  internal::LiveClient client = try_to_connect(run);
+internal::AdminClient connect_to(const RunView& run) {
+  internal::AdminClient client = try_to_connect(run);
   if (!client.open()) {
     const RunView now = view_of(run.place);
     const bool elsewhere = now.life == Life::elsewhere;
@@ -32,7 +32,7 @@ internal::LiveClient connect_to(const RunView& run) {
   return client;
 }
 
-JsonValue ask(internal::LiveClient& client, const std::string& request) {
+JsonValue ask(internal::AdminClient& client, const std::string& request) {
   const Time until = after(kPatience);
   client.ask(request, until);
   const auto line = client.next(until);
@@ -45,11 +45,11 @@ JsonValue ask(internal::LiveClient& client, const std::string& request) {
   return answer;
 }
 
-MeasureRecord measure(internal::LiveClient& client) {
+MeasureRecord measure(internal::AdminClient& client) {
   return from_json<MeasureRecord>(ask(client, R"({"ask":"measure"})"));
 }
 
-bool wait_between(internal::LiveClient& client, Duration duration) {
+bool wait_between(internal::AdminClient& client, Duration duration) {
   client.next(after(duration));  // a run sends nothing without a request
   return client.open();
 }

@@ -24,7 +24,7 @@ struct FileRequest {
   std::uint64_t from = 0;
 };
 
-internal::FilePart ask_for(internal::LiveClient& client, const std::filesystem::path& file, std::uint64_t from) {
+internal::FilePart ask_for(internal::AdminClient& client, const std::filesystem::path& file, std::uint64_t from) {
   const FileRequest request{.name = file, .from = from};
   return from_json<internal::FilePart>(ask(client, to_json(request)));
 }
@@ -47,7 +47,7 @@ std::filesystem::path part_of(const std::filesystem::path& log, const char* word
 
 }  // namespace
 
-Mirror::Mirror(internal::LiveClient client) : client_(std::move(client)) {
+Mirror::Mirror(internal::AdminClient client) : client_(std::move(client)) {
   std::string name = (std::filesystem::temp_directory_path() / "lp-logs-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) throw Refusal(Exit::failed, name + " cannot be made: is its disk full?");
   directory_ = name;

@@ -107,7 +107,7 @@ Plan parse_plan(std::string_view json) {
   }
 }
 
-Plan plan_of(const RunPlace& run) { return parse_plan(read_text(run.directory / "plan.json").value_or("")); }
+Plan plan_of(const RunLocation& run) { return parse_plan(read_text(run.directory / "plan.json").value_or("")); }
 
 std::vector<NodeId> find_nodes(const Plan& plan, const std::string& given) {
   std::vector<NodeId> found;

@@ -12,7 +12,7 @@ namespace lp::tool {
 
 // Throws Refusal(failed) when `json` is no plan.
 Plan parse_plan(std::string_view json);
-Plan plan_of(const RunPlace& run);
+Plan plan_of(const RunLocation& run);
 
 // The nodes that `given` names: a node or a group. Throws Refusal(unknown) with the nearest name.
 std::vector<NodeId> find_nodes(const Plan& plan, const std::string& given);

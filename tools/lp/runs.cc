@@ -56,7 +56,7 @@ Life life_in_cluster(RunView& run) {
 Life life_of(RunView& run) {
   const bool ended = run.status.phase == Phase::ended && run.record.job.empty();  // a job may begin again
   if (run.result.has_value() || ended) return Life::ended;
-  if (internal::LiveClient client(run.place.directory); client.open()) {
+  if (internal::AdminClient client(run.place.directory); client.open()) {
     const Time until = after(kPatience);
     client.ask(R"({"ask":"status"})", until);
     const auto answer = client.next(until);
@@ -81,7 +81,7 @@ std::optional<T> read_record(const std::filesystem::path& path) {
 }
 
 // The number of the job that was submitted.
-std::string job_of(const RunPlace& place) {
+std::string job_of(const RunLocation& place) {
   const std::string text = read_text(place.directory / internal::kJobNumber).value_or("");
   return text.substr(0, text.find_first_of(" \n"));
 }
@@ -111,7 +111,7 @@ std::string loss_of(const RunView& run) {
 
 }  // namespace
 
-std::vector<RunPlace> all_runs() {
+std::vector<RunLocation> all_runs() {
   try {
     return internal::all_runs();
   } catch (const Error& error) {
@@ -119,7 +119,7 @@ std::vector<RunPlace> all_runs() {
   }
 }
 
-RunPlace find_run(const std::string& given) {
+RunLocation find_run(const std::string& given) {
   try {
     return internal::find_run(given);
   } catch (const Error& error) {
@@ -149,7 +149,7 @@ std::optional<JsonValue> read_document(const std::filesystem::path& path) {
   }
 }
 
-RunView view_of(const RunPlace& place) {
+RunView view_of(const RunLocation& place) {
   RunView run{.place = place};
   if (!internal::is_run(place.directory)) throw Refusal(Exit::unknown, place.directory.string() + " holds no run");
   run.record = read_record<RunRecord>(place.directory / "run.json").value_or(RunRecord());

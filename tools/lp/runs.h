@@ -17,7 +17,7 @@
 
 namespace lp::tool {
 
-using internal::RunPlace;
+using internal::RunLocation;
 
 enum class Life : std::uint8_t {
   pending,    // its job waits to begin, or to begin again
@@ -29,7 +29,7 @@ enum class Life : std::uint8_t {
 
 // The contents of a run's files, and whether a launcher serves its socket.
 struct RunView {
-  RunPlace place{};
+  RunLocation place{};
   RunRecord record{};
   RunStatus status{};
   std::optional<ResultRecord> result{};
@@ -38,13 +38,13 @@ struct RunView {
 };
 
 // All runs, the newest first. Throws Refusal(failed) when the environment does not define where runs are.
-std::vector<RunPlace> all_runs();
+std::vector<RunLocation> all_runs();
 
 // Like internal::find_run. Throws Refusal(unknown).
-RunPlace find_run(const std::string& given);
+RunLocation find_run(const std::string& given);
 
 // Throws Refusal(failed) when there is no run in the directory, or its files are no JSON.
-RunView view_of(const RunPlace& place);
+RunView view_of(const RunLocation& place);
 
 // The text of a file of the run; nothing if there is no such file. Throws Refusal(failed) when it cannot be read or is
 // too large.

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "lp/rpc/core/hub.h"
-#include "lp/rpc/core/node_core.h"
+#include "lp/rpc/core/service_instance.h"
 
 namespace lp::internal {
 namespace {
@@ -12,11 +12,11 @@ namespace {
 // A batch that runs in its service's turn.
 class BatchTask final : public Task {
  public:
-  BatchTask(NodeCore& node, const Method& method, std::vector<Call*> calls)
+  BatchTask(ServiceInstance& node, const Method& method, std::vector<Call*> calls)
       : node_(node), method_(method), calls_(std::move(calls)) {}
 
   void run() noexcept override {
-    Frame frame{.node = &node_, .deadline = Time::min(), .chain = new_chain(), .holds_turn = true};
+    CallContext frame{.node = &node_, .deadline = Time::min(), .chain = new_chain(), .holds_turn = true};
     std::vector<Call*> wanted;
     for (Call*& call : calls_) {
       if (!call->wanted()) continue;
@@ -29,7 +29,7 @@ class BatchTask final : public Task {
     }
     if (!wanted.empty()) {
       node_.turn().begin_work(method_.name, Standing::kNobody, about_now());
-      const FrameScope scope(frame);
+      const CallContextScope scope(frame);
       method_.run_batch(node_, method_, wanted);
     }
     for (Call* call : calls_) {
@@ -46,7 +46,7 @@ class BatchTask final : public Task {
   }
 
  private:
-  NodeCore& node_;
+  ServiceInstance& node_;
   const Method& method_;
   std::vector<Call*> calls_;
 };

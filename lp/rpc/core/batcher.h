@@ -1,6 +1,6 @@
 #pragma once
 // Gathers the calls of a batched method: the handler runs once for `batch` of them, or for those that came within
-// `batch_wait` of the first. No thread is held while they wait. Owned by a NodeCore; thread-safe.
+// `batch_wait` of the first. No thread is held while they wait. Owned by a ServiceInstance; thread-safe.
 
 #include <mutex>
 #include <vector>
@@ -11,7 +11,7 @@ namespace lp::internal {
 
 class Batcher {
  public:
-  Batcher(NodeCore& node, const Method& method) : node_(node), method_(method) {}
+  Batcher(ServiceInstance& node, const Method& method) : node_(node), method_(method) {}
 
   void add(Call* call);
   // Refuses the calls that wait; the turn refuses later calls.
@@ -21,7 +21,7 @@ class Batcher {
   void flush(std::uint64_t round);
   void post(std::vector<Call*> calls);
 
-  NodeCore& node_;
+  ServiceInstance& node_;
   const Method& method_;
   std::mutex mutex_;
   std::vector<Call*> waiting_;

@@ -6,8 +6,8 @@
 #include "lp/base/message.h"
 #include "lp/rpc/core/connection.h"
 #include "lp/rpc/core/hub.h"
-#include "lp/rpc/core/node_core.h"
 #include "lp/rpc/core/peer.h"
+#include "lp/rpc/core/service_instance.h"
 #include "lp/wire/envelope.h"
 #include "lp/wire/reader.h"
 #include "lp/wire/writer.h"
@@ -23,7 +23,7 @@ Error late_after(const Error& error, Duration allowed, const std::string& why) {
 
 // What keeps the node, when it is here, from its calls.
 void add_obstacles_here(const Peer& peer, Standings& all) {
-  if (const NodeCore* const node = peer.local(); node != nullptr) add_standings(*node, all);
+  if (const ServiceInstance* const node = peer.local(); node != nullptr) add_standings(*node, all);
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ Call::Call(const ResultOps& result, const Outgoing& call, void* arguments, void*
   has_arguments_ = true;
 }
 
-Call::Call(const ResultOps& result, NodeCore& node, const Method& method, Incoming&& message, void* end)
+Call::Call(const ResultOps& result, ServiceInstance& node, const Method& method, Incoming&& message, void* end)
     : Task(message.scope.chain),
       result_(result),
       arguments_(aligned(end, method.arguments->alignment)),
@@ -119,13 +119,13 @@ void Call::run_now() noexcept {
     return;
   }
   if (!begin_once()) return;
-  Frame frame{.node = node_,
-              .deadline = scope_.deadline,
-              .chain = scope_.chain,
-              .holds_turn = method_->traits.in_turn(),
-              .path = &scope_.path};
+  CallContext frame{.node = node_,
+                    .deadline = scope_.deadline,
+                    .chain = scope_.chain,
+                    .holds_turn = method_->traits.in_turn(),
+                    .path = &scope_.path};
   {
-    const FrameScope scope(frame);
+    const CallContextScope scope(frame);
     try {
       prepare();
       invoke();
@@ -361,7 +361,7 @@ void Pending::completed() noexcept {
 }
 void Pending::cancelled() noexcept { peer_.forget(*this); }
 
-CallScope scope_of_frame(const Frame& frame) {
+CallScope scope_of_frame(const CallContext& frame) {
   CallScope scope;
   scope.deadline = frame.deadline;
   scope.chain = frame.chain != 0 ? frame.chain : new_chain();

@@ -9,8 +9,8 @@
 
 #include "lp/base/error.h"
 #include "lp/rpc/core/budget.h"
+#include "lp/rpc/core/call_context.h"
 #include "lp/rpc/core/counters.h"
-#include "lp/rpc/core/frame.h"
 #include "lp/rpc/core/future.h"
 #include "lp/rpc/core/method.h"
 #include "lp/rpc/core/turn.h"
@@ -89,7 +89,7 @@ struct ResultOps {
   void (*decode)(StateBase& state, const Frames& frames, std::size_t offset);  // throws Error
   void (*move)(StateBase& from, StateBase& to);
   Call* (*call)(const Outgoing& call, void* arguments);  // moves the arguments out of `arguments`
-  Call* (*receive)(NodeCore& node, const Method& method, Incoming&& message);
+  Call* (*receive)(ServiceInstance& node, const Method& method, Incoming&& message);
   Pending* (*pending)(const Outgoing& call, bool one_way);
 };
 
@@ -108,7 +108,7 @@ class DeadlineTimer {
 class Call : public StateBase, public Task {
  public:
   Call(const ResultOps& result, const Outgoing& call, void* arguments, void* end);
-  Call(const ResultOps& result, NodeCore& node, const Method& method, Incoming&& message, void* end);
+  Call(const ResultOps& result, ServiceInstance& node, const Method& method, Incoming&& message, void* end);
   ~Call() override;
 
   // new (*method.arguments) SomeCall(...)
@@ -122,8 +122,8 @@ class Call : public StateBase, public Task {
   const ReplyTo& reply() const { return reply_; }
   std::uint64_t order = 0;  // position among the calls of this process to its callee; for calls from this process
   std::unique_ptr<Room> room{};
-  NodeCore& node() const { return *node_; }
-  void arrive(NodeCore& node, const Method& method) {
+  ServiceInstance& node() const { return *node_; }
+  void arrive(ServiceInstance& node, const Method& method) {
     node_ = &node;
     method_ = &method;
     arrived_.store(true, std::memory_order_relaxed);
@@ -177,7 +177,7 @@ class Call : public StateBase, public Task {
   void* arguments_;
   bool has_arguments_ = false;
   const Method* method_ = nullptr;
-  NodeCore* node_ = nullptr;
+  ServiceInstance* node_ = nullptr;
   CallScope scope_;
   Caller caller_;
   // For a call from this process:
@@ -294,6 +294,6 @@ void send_error(const ReplyTo& to, const Error& error) noexcept;
 void send_lost(const ReplyTo& to, bool may_have_run) noexcept;
 
 // Returns the scope with which code that was attached in `frame` runs later.
-CallScope scope_of_frame(const Frame& frame);
+CallScope scope_of_frame(const CallContext& frame);
 
 }  // namespace lp::internal

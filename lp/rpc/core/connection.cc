@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "lp/rpc/core/hub.h"
-#include "lp/rpc/core/node_core.h"
 #include "lp/rpc/core/peer.h"
+#include "lp/rpc/core/service_instance.h"
 #include "lp/wire/envelope.h"
 
 namespace lp::internal {
@@ -488,7 +488,7 @@ Runnable Connection::on_call(Frames message, bool one_way) {
     return refused(Error(ErrorKind::stopped, "this incarnation of the caller was replaced by a newer one",
                          {.node = hub_.name(head.node)}));
   }
-  NodeCore* const node = hub_.peer(head.node).local();
+  ServiceInstance* const node = hub_.peer(head.node).local();
   if (node == nullptr || node->stopping() || head.incarnation != node->incarnation()) {
     return refused(Error(ErrorKind::disconnected, "this incarnation of the node is not here"));
   }

@@ -10,8 +10,8 @@
 #include "lp/rpc/core/budget.h"
 #include "lp/rpc/core/connection.h"
 #include "lp/rpc/core/hub.h"
-#include "lp/rpc/core/node_core.h"
 #include "lp/rpc/core/peer.h"
+#include "lp/rpc/core/service_instance.h"
 #include "lp/wire/envelope.h"
 
 namespace lp::internal {
@@ -70,7 +70,7 @@ void Connection::on_ask(const Frames& message) {
   const AskHead head = read_ask(message);
   if (head.node >= hub_.size()) throw Error(ErrorKind::failed, "malformed message: its node does not exist");
   Peer& peer = hub_.peer(head.node);
-  NodeCore* const node = peer.local();
+  ServiceInstance* const node = peer.local();
   if (node == nullptr || node->stopping() || head.incarnation != node->incarnation()) {
     return reply(head.call, Error(ErrorKind::disconnected, "this incarnation of the node is not here"));
   }

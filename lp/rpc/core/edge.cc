@@ -8,7 +8,7 @@
 
 namespace lp {
 
-std::uint64_t Edge::first_number(const internal::Hub& hub, const internal::NodeCore* caller) {
+std::uint64_t Edge::first_number(const internal::Hub& hub, const internal::ServiceInstance* caller) {
   // Each incarnation in each run counts in a range of its own. So a service does not take its calls for repetitions of
   // calls of others, also of those in a run that it was resumed from. An incarnation that is restored from a checkpoint
   // goes on in its old range.
@@ -54,11 +54,11 @@ class DirectCall {
   void check_deadline() const;
 
  private:
-  NodeCore* node_;
+  ServiceInstance* node_;
   const Method* method_ = nullptr;
   Duration allowed_{};
-  Frame frame_{};
-  Frame* caller_ = nullptr;
+  CallContext frame_{};
+  CallContext* caller_ = nullptr;
 };
 
 DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeout) noexcept
@@ -66,7 +66,7 @@ DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeou
   if (node_ == nullptr || edge.hub().options().serialize || timeout <= CallOptions::kNoTime) return;
   const Method* const method = node_->find(info.id);
   if (method == nullptr || !method->direct) return;
-  caller_ = current_frame();
+  caller_ = current_call_context();
   allowed_ = timeout;
   frame_ = {.node = node_,
             .deadline = after(timeout),
@@ -86,7 +86,7 @@ DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeou
     if (!node_->turn().try_take(frame_.chain)) return;
   } else {
     node_->began();
-    Gate* const gate = node_->gate(*method);
+    ConcurrencyLimit* const gate = node_->gate(*method);
     if (node_->stopping() || (gate != nullptr && !gate->try_enter())) {
       node_->ended();
       return;
@@ -105,7 +105,7 @@ DirectCall::~DirectCall() {
   if (frame_.holds_turn) {
     node_->turn().release();
   } else {
-    if (Gate* const gate = node_->gate(*method_); gate != nullptr) {
+    if (ConcurrencyLimit* const gate = node_->gate(*method_); gate != nullptr) {
       if (Task* next = gate->leave(); next != nullptr) node_->run_concurrently(*gate, next);
     }
     node_->ended();
@@ -113,7 +113,7 @@ DirectCall::~DirectCall() {
 }
 
 bool DirectCall::invoke(void* arguments, void* slot) {
-  const FrameScope scope(frame_);
+  const CallContextScope scope(frame_);
   const bool again = method_->traits.idempotent && method_->arguments->copy != nullptr;
   try {
     if (again) {
@@ -146,7 +146,7 @@ void DirectCall::check_deadline() const {
 Outgoing outgoing_call(Edge& edge, const MethodInfo& info, const CallOptions& options) {
   return {.peer = edge.peer(),
           .info = info,
-          .scope = scope_for_call(current_frame(), edge.hub().timeout(options.timeout, info)),
+          .scope = scope_for_call(current_call_context(), edge.hub().timeout(options.timeout, info)),
           .caller = edge.caller(info, options.number),
           .counters = &edge.counters().of(info),
           .may_have_run = options.may_have_run};
@@ -156,7 +156,7 @@ namespace {
 
 // run(), and code outside the graph, may wait. A handler may not: the calls before this one may wait for that handler.
 bool may_wait(const CallOptions& options) {
-  const Frame* const frame = current_frame();
+  const CallContext* const frame = current_call_context();
   return !options.at_once && (frame == nullptr || (frame->chain == 0 && !frame->holds_turn));
 }
 

@@ -6,18 +6,18 @@
 #include <cstdint>
 
 #include "lp/rpc/core/call.h"
-#include "lp/rpc/core/frame.h"
+#include "lp/rpc/core/call_context.h"
 #include "lp/rpc/core/hub.h"
-#include "lp/rpc/core/node_core.h"
 #include "lp/rpc/core/peer.h"
 #include "lp/rpc/core/published.h"
+#include "lp/rpc/core/service_instance.h"
 
 namespace lp {
 
 class Edge {
  public:
   // `caller` is null for someone outside the graph.
-  Edge(internal::Hub& hub, internal::NodeCore* caller, NodeId callee)
+  Edge(internal::Hub& hub, internal::ServiceInstance* caller, NodeId callee)
       : hub_(hub), caller_(caller), peer_(hub.peer(callee)), next_(first_number(hub, caller)) {}
 
   internal::Hub& hub() const { return hub_; }
@@ -45,10 +45,10 @@ class Edge {
   void set_next_number(std::uint64_t number) { next_.store(number); }
 
  private:
-  static std::uint64_t first_number(const internal::Hub& hub, const internal::NodeCore* caller);
+  static std::uint64_t first_number(const internal::Hub& hub, const internal::ServiceInstance* caller);
 
   internal::Hub& hub_;
-  internal::NodeCore* const caller_;
+  internal::ServiceInstance* const caller_;
   internal::Peer& peer_;
   std::atomic<std::uint64_t> next_;
   internal::VersionCache versions_;

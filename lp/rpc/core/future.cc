@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "lp/rpc/core/connection.h"
-#include "lp/rpc/core/node_core.h"
+#include "lp/rpc/core/service_instance.h"
 #include "lp/rpc/core/turn.h"
 
 namespace lp::internal {
@@ -20,12 +20,12 @@ class ContinuationTask final : public Task {
 
   void run() noexcept override {
     {
-      Frame frame{.node = continuation_->node_,
-                  .deadline = continuation_->scope_.deadline,
-                  .chain = continuation_->scope_.chain,
-                  .holds_turn = true,
-                  .path = &continuation_->scope_.path};
-      const FrameScope scope(frame);
+      CallContext frame{.node = continuation_->node_,
+                        .deadline = continuation_->scope_.deadline,
+                        .chain = continuation_->scope_.chain,
+                        .holds_turn = true,
+                        .path = &continuation_->scope_.path};
+      const CallContextScope scope(frame);
       continuation_->node_->turn().begin_work(kThen, Standing::kNobody, about_now());
       continuation_->run();
     }
@@ -38,7 +38,7 @@ class ContinuationTask final : public Task {
 };
 
 Continuation::Continuation() {
-  const Frame* frame = current_frame();
+  const CallContext* frame = current_call_context();
   if (frame == nullptr) return;
   node_ = frame->node;
   scope_ = scope_of_frame(*frame);
@@ -173,7 +173,7 @@ void StateBase::wait() {
 
 // When two nodes are asked to stop, the callee may have left first. Its caller gets the error of the stop all the same.
 void StateBase::prefer_stop() const {
-  const Frame* const frame = current_frame();
+  const CallContext* const frame = current_call_context();
   if (frame == nullptr || !frame->node->stopping() || !failed()) return;
   if (error().kind() == ErrorKind::disconnected || error().kind() == ErrorKind::stopped)
     throw error().may_have_run() ? with_may_have_run(frame->node->stopped_error()) : frame->node->stopped_error();
@@ -193,7 +193,7 @@ bool StateBase::wait_until(Time time, Stage stage) {
     prefer_stop();
     return true;
   }
-  Frame* const frame = current_frame();
+  CallContext* const frame = current_call_context();
   const Time own = deadline();
   const Time given = frame == nullptr ? kNever : frame->deadline;
   const Time limit = std::min({time, own, given});

@@ -28,7 +28,7 @@
 #include "lp/base/error.h"
 #include "lp/base/function.h"
 #include "lp/base/recycle.h"
-#include "lp/rpc/core/frame.h"
+#include "lp/rpc/core/call_context.h"
 #include "lp/rpc/core/standing.h"
 
 namespace lp {
@@ -258,7 +258,7 @@ class Continuation {
  private:
   friend class StateBase;
   friend class ContinuationTask;
-  NodeCore* node_ = nullptr;
+  ServiceInstance* node_ = nullptr;
   CallScope scope_{};
   Continuation* next_ = nullptr;
 };

@@ -380,7 +380,7 @@ struct MethodInfo {
 };
 
 class Call;
-class NodeCore;
+class ServiceInstance;
 struct Incoming;
 
 // A service's description of one of its methods.
@@ -390,8 +390,9 @@ struct Method : MethodInfo {
   bool defers = false;      // returns a Future
   // Fills `slot`: a Slot for the result, or for a Ref<StateBase> when it defers.
   void (*invoke)(void* object, void* arguments, void* slot) = nullptr;
-  Call* (*receive)(NodeCore& node, const Method& method, Incoming&& message) = nullptr;  // a call that came as bytes
-  void (*run_batch)(NodeCore& node, const Method& method, const std::vector<Call*>& calls) = nullptr;
+  Call* (*receive)(ServiceInstance& node, const Method& method,
+                   Incoming&& message) = nullptr;  // a call that came as bytes
+  void (*run_batch)(ServiceInstance& node, const Method& method, const std::vector<Call*>& calls) = nullptr;
 };
 
 }  // namespace internal

@@ -1,6 +1,6 @@
 #pragma once
 // A service's memory of calls that must run once: for each caller the numbers it has seen, with their replies. The
-// table is part of the service's checkpoint. Owned by a NodeCore; thread-safe.
+// table is part of the service's checkpoint. Owned by a ServiceInstance; thread-safe.
 
 #include <cstdint>
 #include <map>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lp/base/error.h"
-#include "lp/rpc/core/frame.h"
+#include "lp/rpc/core/call_context.h"
 #include "lp/wire/frames.h"
 
 namespace lp::internal {

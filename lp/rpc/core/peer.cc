@@ -8,7 +8,7 @@
 #include "lp/rpc/core/edge.h"
 #include "lp/rpc/core/hub.h"
 #include "lp/rpc/core/network.h"
-#include "lp/rpc/core/node_core.h"
+#include "lp/rpc/core/service_instance.h"
 
 namespace lp::internal {
 namespace {
@@ -17,7 +17,7 @@ constexpr Duration kRedial = std::chrono::seconds(1);
 
 }  // namespace
 
-void Peer::up_here(NodeCore& core) {
+void Peer::up_here(ServiceInstance& core) {
   std::unique_lock lock(mutex_);
   reopen();
   incarnation_ = core.incarnation();
@@ -25,7 +25,7 @@ void Peer::up_here(NodeCore& core) {
   flush(std::move(lock));
 }
 
-void Peer::down_here(NodeCore& core) {
+void Peer::down_here(ServiceInstance& core) {
   const std::lock_guard lock(mutex_);
   if (up_ != &core) return;
   up_ = nullptr;
@@ -175,7 +175,7 @@ void Peer::fail(const Held& held, const Error& error) const noexcept {
   }
 }
 
-void Peer::accept_at(NodeCore& core, Call& call, const MethodInfo& info) noexcept {
+void Peer::accept_at(ServiceInstance& core, Call& call, const MethodInfo& info) noexcept {
   const Method* const method = core.find(info.id);
   if (method == nullptr) {
     call.refuse(unimplemented(info));
@@ -185,7 +185,7 @@ void Peer::accept_at(NodeCore& core, Call& call, const MethodInfo& info) noexcep
   core.accept(&call);
 }
 
-void Peer::accept_bytes_at(NodeCore& core, Pending& call) noexcept {
+void Peer::accept_bytes_at(ServiceInstance& core, Pending& call) noexcept {
   const Ref<Pending> held(&call);
   const Method* const method = core.find(call.info().id);
   if (method == nullptr) {

@@ -27,7 +27,7 @@ class Peer {
 
   // Returns the node's core when it serves in this process now and no call is held for it, otherwise null. The core
   // stays valid until the run ends.
-  NodeCore* local() const noexcept { return local_.load(std::memory_order_acquire); }
+  ServiceInstance* local() const noexcept { return local_.load(std::memory_order_acquire); }
 
   // The calls that queue at the node, if it is here, and the calls that wait to leave for it.
   Budget::Account& queue() { return queue_; }
@@ -35,8 +35,8 @@ class Peer {
 
   // Take news of the node. Calls to an older incarnation that were sent and are unanswered end, or are sent again
   // before those that were made later.
-  void up_here(NodeCore& core);
-  void down_here(NodeCore& core);
+  void up_here(ServiceInstance& core);
+  void down_here(ServiceInstance& core);
   // The node is in another process, which is dialed there. It is dialed again when a malformed message has ended a
   // connection. `key` is the public key of that process, if the run has keys.
   void up_elsewhere(std::uint32_t incarnation, const std::string& endpoint, const std::string& key = "");
@@ -81,7 +81,7 @@ class Peer {
   };
   // The way that a call can take now. Without one the call is held.
   struct Way {
-    NodeCore* core = nullptr;
+    ServiceInstance* core = nullptr;
     std::shared_ptr<Connection> connection{};
 
     explicit operator bool() const { return core != nullptr || connection != nullptr; }
@@ -102,8 +102,8 @@ class Peer {
   bool lost_its_way() const;
   bool awaits(std::uint32_t incarnation) const { return incarnation == incarnation_ && closed_ == nullptr; }
   void reopen();  // a node that had gone is started again after all
-  void accept_at(NodeCore& core, Call& call, const MethodInfo& info) noexcept;
-  void accept_bytes_at(NodeCore& core, Pending& call) noexcept;
+  void accept_at(ServiceInstance& core, Call& call, const MethodInfo& info) noexcept;
+  void accept_bytes_at(ServiceInstance& core, Pending& call) noexcept;
   void hold_or_fail(Held held) noexcept;
   // Delivers the held calls, in order, for as long as there is a way. A thread that finds another one delivering leaves
   // it to that one.
@@ -115,9 +115,9 @@ class Peer {
   const NodeId id_;
   Budget::Account queue_;
   Budget::Account leaving_;
-  std::atomic<NodeCore*> local_ = nullptr;
+  std::atomic<ServiceInstance*> local_ = nullptr;
   mutable std::mutex mutex_;
-  NodeCore* up_ = nullptr;  // value of local_ now, or when no call is held
+  ServiceInstance* up_ = nullptr;  // value of local_ now, or when no call is held
   std::uint32_t incarnation_ = 0;
   std::uint32_t ended_ = 0;  // the incarnation that announced its own end
   std::string endpoint_;     // endpoint of the node elsewhere

@@ -3,16 +3,16 @@
 #include <algorithm>
 #include <set>
 
-#include "lp/rpc/core/frame.h"
+#include "lp/rpc/core/call_context.h"
 #include "lp/rpc/core/hub.h"
-#include "lp/rpc/core/node_core.h"
+#include "lp/rpc/core/service_instance.h"
 
 namespace lp::internal {
 namespace {
 
 // Returns the name of the caller of the current handler.
 std::string caller_here() {
-  const Frame* const frame = current_frame();
+  const CallContext* const frame = current_call_context();
   if (frame == nullptr) return "this process";
   const CallPath path = callers_of(*frame);
   return path.size == 0 ? "somebody outside the program" : frame->node->hub().name(path.nodes[path.size - 1]);

@@ -5,7 +5,7 @@
 
 #include "lp/base/message.h"
 #include "lp/rpc/core/hub.h"
-#include "lp/rpc/core/node_core.h"
+#include "lp/rpc/core/service_instance.h"
 
 namespace lp::internal {
 namespace {
@@ -16,7 +16,7 @@ bool has(const Standings& all, std::uint32_t node) {
 
 }  // namespace
 
-void add_standings(const NodeCore& node, Standings& all) {
+void add_standings(const ServiceInstance& node, Standings& all) {
   if (all.size() >= kMostStandings || has(all, node.id())) return;
   std::optional<Standing> standing = node.standing();
   if (!standing.has_value()) return;

@@ -10,7 +10,7 @@
 namespace lp::internal {
 
 class Hub;
-class NodeCore;
+class ServiceInstance;
 
 // A call, for people.
 struct CallName {
@@ -19,7 +19,7 @@ struct CallName {
 };
 
 // Adds what the node does, and what that waits for; each node once. Nothing, when its turn is free.
-void add_standings(const NodeCore& node, Standings& all);
+void add_standings(const ServiceInstance& node, Standings& all);
 void add_standings(const Standings& more, Standings& all);
 
 // "pull(), called by worker/1".

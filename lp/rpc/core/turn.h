@@ -1,6 +1,6 @@
 #pragma once
 // One service's turn: the code that has it runs alone. A call may take the turn on its caller's stack when nobody has
-// it and nobody waits. Every other task queues, and runs in order in a thread of the pool. Owned by a NodeCore;
+// it and nobody waits. Every other task queues, and runs in order in a thread of the pool. Owned by a ServiceInstance;
 // thread-safe.
 
 #include <atomic>

@@ -4,7 +4,7 @@
 
 namespace lp::internal {
 
-bool Bell::take(std::uint32_t& lane) noexcept {
+bool Doorbell::take(std::uint32_t& lane) noexcept {
   const std::uint32_t next = (lane + 1) % kLanes;
   const std::uint32_t first = next / 64;
   const std::uint64_t ahead = ~std::uint64_t{0} << next % 64;
@@ -18,7 +18,7 @@ bool Bell::take(std::uint32_t& lane) noexcept {
 }
 
 // Takes the mark of one of the lanes `among` those of a word.
-bool Bell::take_of(std::uint32_t word, std::uint64_t among, std::uint32_t& lane) noexcept {
+bool Doorbell::take_of(std::uint32_t word, std::uint64_t among, std::uint32_t& lane) noexcept {
   const std::uint64_t bits = words[word].load();
   const std::uint64_t bit = bits & among & -(bits & among);
   if (bits != 0 && bit == 0) return false;

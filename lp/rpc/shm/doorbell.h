@@ -11,7 +11,7 @@
 
 namespace lp::internal {
 
-struct Bell {
+struct Doorbell {
   static constexpr std::uint32_t kLanes = 4096;
 
   alignas(64) Word asleep = 0;  // 1: the thread that receives sleeps on it

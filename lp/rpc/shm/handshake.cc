@@ -16,7 +16,7 @@ namespace lp::internal {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x316d736c;  // "lsm1"
-constexpr int kBacklog = Bell::kLanes;
+constexpr int kBacklog = Doorbell::kLanes;
 constexpr std::size_t kMostMemory = std::size_t{1} << 46;
 
 struct Greeting {
@@ -139,7 +139,7 @@ Introduction receive_memory(const Descriptor& socket, bool dialed) {
   }
   const std::size_t wanted = dialed ? 3 : 2;
   if (static_cast<std::size_t>(size) != sizeof greeting || greeting.magic != kMagic || count != wanted ||
-      (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 || greeting.lane >= Bell::kLanes) {
+      (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 || greeting.lane >= Doorbell::kLanes) {
     throw Error(ErrorKind::failed, "shared memory: the other side does not greet as lp does");
   }
   const auto open = [](const Descriptor& from, SharedMemory::Access access, std::size_t least) {
@@ -148,8 +148,8 @@ Introduction receive_memory(const Descriptor& socket, bool dialed) {
     return memory;
   };
   Introduction introduction{.lane = greeting.lane};
-  if (dialed) introduction.lanes = open(got[0], SharedMemory::Access::write, sizeof(LanePair));
-  introduction.neighbour.bell = open(got[wanted - 2], SharedMemory::Access::write, sizeof(Bell));
+  if (dialed) introduction.lanes = open(got[0], SharedMemory::Access::write, sizeof(RingPair));
+  introduction.neighbour.bell = open(got[wanted - 2], SharedMemory::Access::write, sizeof(Doorbell));
   introduction.neighbour.heap = open(got[wanted - 1], SharedMemory::Access::read, 0);
   return introduction;
 }

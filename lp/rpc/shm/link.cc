@@ -71,7 +71,7 @@ thread_local ShmLink::Batch* ShmLink::Batch::t_batch = nullptr;
 // Gives back arrays of the neighbour's heap that nobody here needs any more, as long as the link exists.
 class ShmLink::Returns : public std::enable_shared_from_this<Returns> {
  public:
-  Returns(const ShmLink& link, LeaseRing& ring) : neighbour_(link.neighbour_), link_(&link), giver_(ring) {}
+  Returns(const ShmLink& link, ReleaseRing& ring) : neighbour_(link.neighbour_), link_(&link), giver_(ring) {}
 
   Buffer map(const ArrayHead& array) {
     return Buffer::wrap(
@@ -102,13 +102,13 @@ class ShmLink::Returns : public std::enable_shared_from_this<Returns> {
   const std::shared_ptr<const Neighbour> neighbour_;
   std::mutex mutex_;
   const ShmLink* link_;
-  LeaseGiver giver_;
+  ReleaseWriter giver_;
   std::atomic<bool> waits_ = false;  // leases wait for room in the ring
 };
 
 namespace {
 
-LanePair& lane_pair(const SharedMemory& memory) { return *reinterpret_cast<LanePair*>(memory.data()); }
+RingPair& lane_pair(const SharedMemory& memory) { return *reinterpret_cast<RingPair*>(memory.data()); }
 bool dials(ShmLink::Side side) { return side == ShmLink::Side::dialer; }
 
 }  // namespace
@@ -124,11 +124,11 @@ ShmLink::ShmLink(Side side, SharedMemory lanes, std::shared_ptr<const Neighbour>
       returns_(std::make_shared<Returns>(
           *this, dials(side) ? lane_pair(lanes_).back_to_dialed : lane_pair(lanes_).back_to_dialer)),
       expected_(dials(side) ? 0 : 1),
-      writer_(dials(side) ? LaneWriter(lane_pair(lanes_).to_dialed, lane_pair(lanes_).ring_to_dialed)
-                          : LaneWriter(lane_pair(lanes_).to_dialer, lane_pair(lanes_).ring_to_dialer)),
+      writer_(dials(side) ? RingWriter(lane_pair(lanes_).to_dialed, lane_pair(lanes_).ring_to_dialed)
+                          : RingWriter(lane_pair(lanes_).to_dialer, lane_pair(lanes_).ring_to_dialer)),
       taker_(dials(side) ? lane_pair(lanes_).back_to_dialer : lane_pair(lanes_).back_to_dialed),
-      reader_(dials(side) ? LaneReader(lane_pair(lanes_).to_dialer, lane_pair(lanes_).ring_to_dialer)
-                          : LaneReader(lane_pair(lanes_).to_dialed, lane_pair(lanes_).ring_to_dialed),
+      reader_(dials(side) ? RingReader(lane_pair(lanes_).to_dialer, lane_pair(lanes_).ring_to_dialer)
+                          : RingReader(lane_pair(lanes_).to_dialed, lane_pair(lanes_).ring_to_dialed),
               neighbour_->heap.size(),
               [returns = returns_.get()](const ArrayHead& array) { return returns->map(array); }) {
   SharedHeap::use().add(*this);
@@ -179,16 +179,16 @@ void ShmLink::pay() {
 
 Word* ShmLink::begin_reading() noexcept {
   std::uint32_t seen = incoming_.reader.load();
-  while (seen == Lane::kRing || seen == Lane::kLater) {
+  while (seen == ShmRing::kRing || seen == ShmRing::kLater) {
     if (incoming_.reader.compare_exchange_weak(seen, Event::kEmpty)) return &incoming_.reader;
   }
   return nullptr;
 }
 
 void ShmLink::end_reading() noexcept {
-  incoming_.reader = Lane::kLater;
+  incoming_.reader = ShmRing::kLater;
   // A writer that filled the ring while this side read did not ring.
-  if (expected_.load() > 0 || incoming_.unread() >= LanePair::kRing / 2) ring_for_all();
+  if (expected_.load() > 0 || incoming_.unread() >= RingPair::kRing / 2) ring_for_all();
 }
 
 void ShmLink::expect() noexcept {
@@ -198,8 +198,8 @@ void ShmLink::expect() noexcept {
 
 // Makes this side handle messages at once: those to come, and those that have come.
 void ShmLink::ring_for_all() noexcept {
-  std::uint32_t later = Lane::kLater;
-  if (incoming_.reader.compare_exchange_strong(later, Lane::kRing) && incoming_.unread() != 0) ring_here();
+  std::uint32_t later = ShmRing::kLater;
+  if (incoming_.reader.compare_exchange_strong(later, ShmRing::kRing) && incoming_.unread() != 0) ring_here();
 }
 
 bool ShmLink::read() {

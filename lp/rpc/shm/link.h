@@ -1,8 +1,8 @@
 #pragma once
-// A link through memory that two processes of a host share: a Lane in each direction for messages, and the SharedHeaps
-// of both for big arrays, which are sent as their locations. The sender keeps such an array until the receiver has
-// given it back. Arrays that a dead receiver still had are given back with its link. Owned by its Connection;
-// thread-safe.
+// A link through memory that two processes of a host share: a ShmRing in each direction for messages, and the
+// SharedHeaps of both for big arrays, which are sent as their locations. The sender keeps such an array until the
+// receiver has given it back. Arrays that a dead receiver still had are given back with its link. Owned by its
+// Connection; thread-safe.
 
 #include <atomic>
 #include <cstddef>
@@ -32,12 +32,12 @@ struct Neighbour {
 };
 
 // The content of the memory of one link, which the side that dials makes.
-struct LanePair {
+struct RingPair {
   static constexpr std::size_t kRing = 512 << 10;
-  Lane to_dialed;
-  Lane to_dialer;
-  LeaseRing back_to_dialed;  // leases of the dialed side's heap that the dialer gives back
-  LeaseRing back_to_dialer;
+  ShmRing to_dialed;
+  ShmRing to_dialer;
+  ReleaseRing back_to_dialed;  // leases of the dialed side's heap that the dialer gives back
+  ReleaseRing back_to_dialer;
   alignas(64) std::byte ring_to_dialed[kRing];
   std::byte ring_to_dialer[kRing];
 };
@@ -84,15 +84,15 @@ class ShmLink final : public Link, private SharedHeap::Lender {
   void ring_for_all() noexcept;
   friend class Receiving<ShmLink>;
   void role_given_up() noexcept { ring_here(); }
-  void ring_there() const { reinterpret_cast<Bell*>(neighbour_->bell.data())->ring(there_); }
-  void ring_here() const { reinterpret_cast<Bell*>(bell_->data())->ring(here_); }
+  void ring_there() const { reinterpret_cast<Doorbell*>(neighbour_->bell.data())->ring(there_); }
+  void ring_here() const { reinterpret_cast<Doorbell*>(bell_->data())->ring(here_); }
 
   const SharedMemory lanes_;
   const std::shared_ptr<const Neighbour> neighbour_;
   const std::shared_ptr<const SharedMemory> bell_;
   const std::uint32_t here_;
   const std::uint32_t there_;
-  Lane& incoming_;
+  ShmRing& incoming_;
   const std::shared_ptr<Returns> returns_;  // shared with the arrays that came
   Connection* connection_ = nullptr;
 
@@ -100,7 +100,7 @@ class ShmLink final : public Link, private SharedHeap::Lender {
 
   mutable std::mutex sending_;
   ShmWriter writer_;
-  LeaseTaker taker_;
+  ReleaseReader taker_;
   std::atomic<bool> malformed_ = false;  // taker_ found malformed leases
   std::atomic<bool> queued_ = false;     // writer_ waits for room
   std::atomic<bool> full_ = false;       // queued bytes exceed kFull

@@ -17,7 +17,7 @@ namespace lp::internal {
 class ShmReader {
  public:
   // `map` makes a Buffer of an array on the other side's heap.
-  ShmReader(LaneReader lane, std::size_t heap_size, Function<Buffer(const ArrayHead&)> map)
+  ShmReader(RingReader lane, std::size_t heap_size, Function<Buffer(const ArrayHead&)> map)
       : lane_(lane), heap_size_(heap_size), map_(std::move(map)) {}
 
   // Returns the next message, once all of it is there. Throws Error(failed) for a malformed message.
@@ -31,7 +31,7 @@ class ShmReader {
   void begin();
   bool fill();
 
-  LaneReader lane_;
+  RingReader lane_;
   const std::size_t heap_size_;
   Function<Buffer(const ArrayHead&)> map_;
   Stage stage_ = Stage::head;

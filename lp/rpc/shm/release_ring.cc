@@ -6,10 +6,10 @@ namespace lp::internal {
 namespace {
 // Leases that are given back wait until the taker comes by, up to these limits.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
-constexpr std::uint64_t kMostLeases = LeaseRing::kSize / 2;
+constexpr std::uint64_t kMostLeases = ReleaseRing::kSize / 2;
 }  // namespace
 
-bool LeaseGiver::give(std::uint64_t lease, std::uint64_t bytes) {
+bool ReleaseWriter::give(std::uint64_t lease, std::uint64_t bytes) {
   const bool waited = waits();
   if (ring_.taken.load(std::memory_order_acquire) == at_) leases_ = bytes_ = 0;
   ++leases_;
@@ -21,15 +21,15 @@ bool LeaseGiver::give(std::uint64_t lease, std::uint64_t bytes) {
   return true;
 }
 
-bool LeaseGiver::go_on() {
+bool ReleaseWriter::go_on() {
   const std::uint64_t begin = at_;
   while (!waiting_.empty()) {
     // The taker may write nonsense there, but not where this side writes.
-    if (at_ - ring_.taken.load(std::memory_order_acquire) >= LeaseRing::kSize) {
+    if (at_ - ring_.taken.load(std::memory_order_acquire) >= ReleaseRing::kSize) {
       ring_.giver_waits = true;
-      if (at_ - ring_.taken.load() >= LeaseRing::kSize) break;
+      if (at_ - ring_.taken.load() >= ReleaseRing::kSize) break;
     }
-    ring_.leases[at_++ % LeaseRing::kSize].store(waiting_.front(), std::memory_order_relaxed);
+    ring_.leases[at_++ % ReleaseRing::kSize].store(waiting_.front(), std::memory_order_relaxed);
     waiting_.pop_front();
   }
   if (at_ == begin) return false;
@@ -37,17 +37,17 @@ bool LeaseGiver::go_on() {
   return true;
 }
 
-bool LeaseTaker::take(std::uint64_t& lease) {
+bool ReleaseReader::take(std::uint64_t& lease) {
   const std::uint64_t given = ring_.given.load(std::memory_order_acquire);
   const std::uint64_t at = at_.load(std::memory_order_relaxed);
   if (given == at) return false;
-  if (given - at > LeaseRing::kSize) throw Error(ErrorKind::failed, "malformed message: it gives back too much");
-  lease = ring_.leases[at % LeaseRing::kSize].load(std::memory_order_relaxed);
+  if (given - at > ReleaseRing::kSize) throw Error(ErrorKind::failed, "malformed message: it gives back too much");
+  lease = ring_.leases[at % ReleaseRing::kSize].load(std::memory_order_relaxed);
   at_.store(at + 1, std::memory_order_relaxed);
   return true;
 }
 
-bool LeaseTaker::release() noexcept {
+bool ReleaseReader::release() noexcept {
   ring_.taken.store(at_.load(std::memory_order_relaxed));
   return ring_.giver_waits.load() && ring_.giver_waits.exchange(false);
 }

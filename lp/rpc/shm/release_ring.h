@@ -1,7 +1,7 @@
 #pragma once
 // Gives back arrays that lie on the heap of another process, through a ring with the numbers of their leases. One side
-// gives, the other takes when it comes by. A LeaseRing lies in memory that both processes map. LeaseGiver and
-// LeaseTaker are one side's view of it, and each is for one thread at a time.
+// gives, the other takes when it comes by. A ReleaseRing lies in memory that both processes map. ReleaseWriter and
+// ReleaseReader are one side's view of it, and each is for one thread at a time.
 
 #include <atomic>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace lp::internal {
 
-struct LeaseRing {
+struct ReleaseRing {
   static constexpr std::uint64_t kSize = 1024;
 
   alignas(64) std::atomic<std::uint64_t> given = 0;
@@ -18,9 +18,9 @@ struct LeaseRing {
   std::atomic<bool> giver_waits = false;  // the giver waits for room: the taker rings when it has made some
 };
 
-class LeaseGiver {
+class ReleaseWriter {
  public:
-  explicit LeaseGiver(LeaseRing& ring) : ring_(ring) {}
+  explicit ReleaseWriter(ReleaseRing& ring) : ring_(ring) {}
 
   // Gives an array of `bytes` back, or keeps its lease until there is room. Returns true when the taker must be rung:
   // when the leases or bytes reach their limit, once each time, or when leases that waited for room have moved.
@@ -30,16 +30,16 @@ class LeaseGiver {
   bool waits() const noexcept { return !waiting_.empty(); }
 
  private:
-  LeaseRing& ring_;
+  ReleaseRing& ring_;
   std::uint64_t at_ = 0;
   std::uint64_t leases_ = 0;           // leases since the taker had all, or had to be rung
   std::uint64_t bytes_ = 0;            // bytes of these leases
   std::deque<std::uint64_t> waiting_;  // leases without room
 };
 
-class LeaseTaker {
+class ReleaseReader {
  public:
-  explicit LeaseTaker(LeaseRing& ring) : ring_(ring) {}
+  explicit ReleaseReader(ReleaseRing& ring) : ring_(ring) {}
 
   // Any thread may ask.
   bool any() const noexcept {
@@ -52,7 +52,7 @@ class LeaseTaker {
   bool release() noexcept;
 
  private:
-  LeaseRing& ring_;
+  ReleaseRing& ring_;
   std::atomic<std::uint64_t> at_ = 0;
 };
 

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kNear = 4096;  // bytes that are written before it may be worth to start over
 }
 
-void LaneWriter::start_over() noexcept {
+void RingWriter::start_over() noexcept {
   if (at_ < next_look_) return;
   next_look_ = at_ + kNear;
   read_ = lane_.read.load(std::memory_order_acquire);
@@ -19,14 +19,14 @@ void LaneWriter::start_over() noexcept {
   lane_.origin.store(at_, std::memory_order_relaxed);  // the reader reads it when there are more bytes
 }
 
-std::size_t LaneWriter::room() noexcept {
+std::size_t RingWriter::room() noexcept {
   // The reader may write nonsense there, but not where this side writes.
   const auto free = [this] { return ring_.size() - std::min<std::uint64_t>(at_ - read_, ring_.size()); };
   if (free() < ring_.size() / 2) read_ = lane_.read.load(std::memory_order_acquire);
   return free();
 }
 
-void LaneWriter::put(const void* bytes, std::size_t size) noexcept {
+void RingWriter::put(const void* bytes, std::size_t size) noexcept {
   const std::size_t begin = (at_ - origin_) % ring_.size();
   const std::size_t first = std::min(size, ring_.size() - begin);
   if (first > 0) std::memcpy(ring_.data() + begin, bytes, first);  // memcpy must not get a null pointer
@@ -34,18 +34,18 @@ void LaneWriter::put(const void* bytes, std::size_t size) noexcept {
   at_ += size;
 }
 
-void LaneWriter::publish() noexcept { lane_.written.store(at_); }
+void RingWriter::publish() noexcept { lane_.written.store(at_); }
 
-bool LaneWriter::wait_for_room() noexcept {
+bool RingWriter::wait_for_room() noexcept {
   lane_.writer_waits.store(true);
   read_ = lane_.read.load();
   return at_ - read_ >= ring_.size();
 }
 
-bool LaneWriter::wake(bool soon) noexcept {
+bool RingWriter::wake(bool soon) noexcept {
   std::uint32_t seen = lane_.reader.load();
-  while (seen != Lane::kRing) {
-    if (seen == Lane::kLater) return soon || room() < ring_.size() / 2;
+  while (seen != ShmRing::kRing) {
+    if (seen == ShmRing::kLater) return soon || room() < ring_.size() / 2;
     if (seen == Event::kSet) return false;
     if (!lane_.reader.compare_exchange_weak(seen, Event::kSet)) continue;
     if (seen == Event::kWaiting) unpark(lane_.reader);
@@ -54,12 +54,12 @@ bool LaneWriter::wake(bool soon) noexcept {
   return true;
 }
 
-bool LaneWriter::reader_sleeps() const noexcept {
+bool RingWriter::reader_sleeps() const noexcept {
   const std::uint32_t seen = lane_.reader.load();
-  return seen == Event::kWaiting || seen == Lane::kRing;
+  return seen == Event::kWaiting || seen == ShmRing::kRing;
 }
 
-std::size_t LaneReader::available(std::size_t wanted) {
+std::size_t RingReader::available(std::size_t wanted) {
   if (written_ - at_ < wanted) {
     const std::uint64_t written = lane_.written.load();
     if (written - at_ > ring_.size()) throw Error(ErrorKind::failed, "malformed message: more than its ring holds");
@@ -69,7 +69,7 @@ std::size_t LaneReader::available(std::size_t wanted) {
   return static_cast<std::size_t>(written_ - at_);
 }
 
-void LaneReader::get(void* bytes, std::size_t size) noexcept {
+void RingReader::get(void* bytes, std::size_t size) noexcept {
   if (size == 0) return;
   const std::size_t begin = (at_ - origin_) % ring_.size();
   const std::size_t first = std::min(size, ring_.size() - begin);
@@ -78,7 +78,7 @@ void LaneReader::get(void* bytes, std::size_t size) noexcept {
   at_ += size;
 }
 
-bool LaneReader::release() noexcept {
+bool RingReader::release() noexcept {
   if (at_ != written_ && at_ - released_ < ring_.size() / 128) return false;  // each time is a barrier
   released_ = at_;
   lane_.read.store(at_);

@@ -1,8 +1,8 @@
 #pragma once
 // One direction of a link through shared memory: a ring of bytes with one writing and one reading process. Positions
 // count bytes since the beginning and only grow, so a process that is killed at any instruction leaves a ring that is
-// whole up to the last publish. A Lane lies in memory that both processes map. LaneWriter and LaneReader are one side's
-// view of it, and each is for one thread at a time.
+// whole up to the last publish. A ShmRing lies in memory that both processes map. RingWriter and RingReader are one
+// side's view of it, and each is for one thread at a time.
 
 #include <atomic>
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace lp::internal {
 
-struct Lane {
+struct ShmRing {
   // The reader's word. While a thread waits for just this lane, it is an Event's (scheduler.h). Otherwise it is one of
   // these: kRing asks for a ring of the bell; kLater asks for it only when the ring fills, because nobody waits.
   static constexpr std::uint32_t kRing = 3, kLater = 4;
@@ -28,9 +28,9 @@ struct Lane {
   std::uint64_t unread() const noexcept { return written.load() - read.load(); }
 };
 
-class LaneWriter {
+class RingWriter {
  public:
-  LaneWriter(Lane& lane, std::span<std::byte> ring) : lane_(lane), ring_(ring) {}
+  RingWriter(ShmRing& lane, std::span<std::byte> ring) : lane_(lane), ring_(ring) {}
 
   // Called before a message: if the reader has read everything, the next bytes lie at the ring's beginning again. A few
   // pages stay in the caches where whole rings do not.
@@ -47,7 +47,7 @@ class LaneWriter {
   bool reader_sleeps() const noexcept;
 
  private:
-  Lane& lane_;
+  ShmRing& lane_;
   const std::span<std::byte> ring_;
   std::uint64_t at_ = 0;
   std::uint64_t origin_ = 0;
@@ -55,9 +55,9 @@ class LaneWriter {
   std::uint64_t next_look_ = 0;
 };
 
-class LaneReader {
+class RingReader {
  public:
-  LaneReader(Lane& lane, std::span<const std::byte> ring) : lane_(lane), ring_(ring) {}
+  RingReader(ShmRing& lane, std::span<const std::byte> ring) : lane_(lane), ring_(ring) {}
 
   // Returns the bytes that are there. Reads the writer's position again if there were fewer than `wanted`. Throws
   // Error(failed) when that position is impossible.
@@ -68,7 +68,7 @@ class LaneReader {
   bool release() noexcept;
 
  private:
-  Lane& lane_;
+  ShmRing& lane_;
   const std::span<const std::byte> ring_;
   std::uint64_t at_ = 0;
   std::uint64_t origin_ = 0;

@@ -40,8 +40,8 @@ struct Shm::State final : Receivers::Source {
       : hub(the_hub),
         heap(SharedHeap::use(the_hub.options().shared_memory)),
         listening(listen_locally(name)),
-        bell_memory(std::make_shared<const SharedMemory>(SharedMemory::create("lp-bell", sizeof(Bell)))),
-        bell(*::new (bell_memory->data()) Bell) {}
+        bell_memory(std::make_shared<const SharedMemory>(SharedMemory::create("lp-bell", sizeof(Doorbell)))),
+        bell(*::new (bell_memory->data()) Doorbell) {}
 
   // A link. Its position in `open` is its lane at our bell.
   struct Open {
@@ -73,7 +73,7 @@ struct Shm::State final : Receivers::Source {
   const std::string name = secret_text(16);
   const Descriptor listening;
   const std::shared_ptr<const SharedMemory> bell_memory;
-  Bell& bell;
+  Doorbell& bell;
   std::unique_ptr<Receivers> receivers;
   std::atomic<std::uint32_t> last_lane = 0;  // the lane that was received from last
   std::atomic<bool> woken = false;
@@ -255,8 +255,8 @@ bool Shm::State::meet(std::uint64_t tag) {
 // Sends the first message to a process that is dialed.
 void Shm::State::introduce(const std::string& to, Reserved place) {
   Descriptor socket = connect_locally(to);
-  SharedMemory lanes = SharedMemory::create("lp-lanes", sizeof(LanePair));
-  ::new (lanes.data()) LanePair;  // its rings stay untouched
+  SharedMemory lanes = SharedMemory::create("lp-lanes", sizeof(RingPair));
+  ::new (lanes.data()) RingPair;  // its rings stay untouched
   send_memory(socket.number(), place.lane, &lanes, *bell_memory, heap.memory());
   const std::lock_guard lock(mutex);
   Dial* const dial = find_dial(place.tag);
@@ -340,9 +340,9 @@ Shm::State::Reserved Shm::State::reserve() {
   if (closing) throw Error(ErrorKind::stopped, "the run ends");
   Reserved place;
   while (place.lane < open.size() && open[place.lane].tag != 0) ++place.lane;
-  if (place.lane == Bell::kLanes) {
+  if (place.lane == Doorbell::kLanes) {
     throw Error(ErrorKind::failed,
-                "shared memory: " + std::to_string(Bell::kLanes) + " links are as many as there are");
+                "shared memory: " + std::to_string(Doorbell::kLanes) + " links are as many as there are");
   }
   if (place.lane == open.size()) open.emplace_back();
   open[place.lane].tag = place.tag = next_tag++;

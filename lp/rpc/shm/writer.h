@@ -16,7 +16,7 @@ namespace lp::internal {
 
 class ShmWriter {
  public:
-  explicit ShmWriter(LaneWriter lane) : lane_(lane) {}
+  explicit ShmWriter(RingWriter lane) : lane_(lane) {}
 
   // Writes a message, or queues the part that has no room now. wake must follow, at once or after other messages.
   void send(const Frames& message);
@@ -34,7 +34,7 @@ class ShmWriter {
  private:
   ArrayHead describe(const Buffer& array);
 
-  LaneWriter lane_;
+  RingWriter lane_;
   struct Part {
     Buffer bytes;
     bool last;  // last part of its message

@@ -29,12 +29,12 @@ class LiveTest : public testing::Test {
     EXPECT_TRUE(run_.wait_ready(kPatience));
   }
 
-  static std::string answer(LiveClient& client, const std::string& request) {
+  static std::string answer(AdminClient& client, const std::string& request) {
     client.ask(request, after(kPatience));
     return client.next(after(kPatience)).value_or("nothing");
   }
   std::string answer(const std::string& request) const {
-    LiveClient client(directory_);
+    AdminClient client(directory_);
     return answer(client, request);
   }
 
@@ -61,7 +61,7 @@ TEST_F(LiveTest, StatusIsThatOfTheRun) {
 }
 
 TEST_F(LiveTest, WhoFollowsSeesTheEnd) {
-  LiveClient client(directory_);
+  AdminClient client(directory_);
   client.ask(R"({"ask":"follow"})", after(kPatience));
   EXPECT_EQ(from_json<RunStatus>(client.next(after(kPatience)).value_or("{}")).phase, Phase::running);
   EXPECT_EQ(answer(R"({"ask":"stop","reason":"enough","by":"ann"})"), R"({"done":"it stops"})");
@@ -75,7 +75,7 @@ TEST_F(LiveTest, WhoFollowsSeesTheEnd) {
   EXPECT_EQ(run_.wait().stopped_by, "ann");
   EXPECT_TRUE(std::filesystem::exists(directory_ / "result.json"));
   EXPECT_FALSE(std::filesystem::exists(directory_ / "socket"));
-  EXPECT_FALSE(LiveClient(directory_).open());
+  EXPECT_FALSE(AdminClient(directory_).open());
 }
 
 TEST(LiveStall, ARunInWhichNothingMovesSaysSoInItsStatusAndItsEvents) {
@@ -83,7 +83,7 @@ TEST(LiveStall, ARunInWhichNothingMovesSaysSoInItsStatusAndItsEvents) {
   lp::Run run(make_counting({.workers = 1, .mode = "waits"}),
               {.directory = directory.path(), .heartbeat = std::chrono::milliseconds(100)});
   ASSERT_TRUE(run.wait_ready(kPatience));
-  LiveClient client(directory.path());
+  AdminClient client(directory.path());
   client.ask(R"({"ask":"follow"})", after(kPatience));
   RunStatus status;
   while (status.stalled.empty()) {
@@ -107,7 +107,7 @@ TEST_F(LiveTest, WhatIsNoRequestIsRefusedWithASentence) {
            {R"({"ask":7})", "one of status, follow, measure, stop, restart"},
            {std::string("\0\xff\x01", 3), "not UTF-8"},
            {std::string(10'000, '['), "too deep"},
-           {std::string(LiveServer::kLongestRequest + 1, 'x'), "a request has at most 65536 bytes"}}) {
+           {std::string(AdminServer::kLongestRequest + 1, 'x'), "a request has at most 65536 bytes"}}) {
     const std::string refused = answer(request);
     EXPECT_TRUE(refused.starts_with(R"({"error":")")) << refused;
     EXPECT_NE(refused.find(text), std::string::npos) << refused;
@@ -116,14 +116,14 @@ TEST_F(LiveTest, WhatIsNoRequestIsRefusedWithASentence) {
 }
 
 TEST_F(LiveTest, ARestartOfAnUnknownNodeIsRefusedAndTheConnectionStays) {
-  LiveClient client(directory_);
+  AdminClient client(directory_);
   EXPECT_EQ(answer(client, R"({"ask":"restart","node":"worker/7"})"),
             R"({"error":"there is no node \"worker/7\"; did you mean worker/0?"})");
   EXPECT_TRUE(answer(client, R"({"ask":"status"})").starts_with("{\"run\":"));
 }
 
 TEST_F(LiveTest, ManyRequestsAtOnceAreAllAnswered) {
-  LiveClient client(directory_);
+  AdminClient client(directory_);
   std::string many;
   for (int i = 0; i < 200; ++i) many += "{\"ask\":\"status\"}\n";
   many.pop_back();
@@ -132,8 +132,8 @@ TEST_F(LiveTest, ManyRequestsAtOnceAreAllAnswered) {
 }
 
 TEST_F(LiveTest, ClientsAreBounded) {
-  std::vector<LiveClient> clients;
-  for (std::size_t i = 0; i < LiveServer::kClients; ++i) {
+  std::vector<AdminClient> clients;
+  for (std::size_t i = 0; i < AdminServer::kClients; ++i) {
     clients.emplace_back(directory_);
     ASSERT_TRUE(answer(clients.back(), R"({"ask":"status"})").starts_with("{\"run\":"));
   }
@@ -143,7 +143,7 @@ TEST_F(LiveTest, ClientsAreBounded) {
 }
 
 TEST_F(LiveTest, WhoNeverReadsDoesNotHoldUpTheRun) {
-  LiveClient silent(directory_);
+  AdminClient silent(directory_);
   for (int i = 0; i < 2000; ++i) silent.ask(R"({"ask":"follow"})", after(std::chrono::milliseconds(1)));
   EXPECT_TRUE(answer(R"({"ask":"status"})").starts_with("{\"run\":"));
   run_.stop("enough");
@@ -152,7 +152,7 @@ TEST_F(LiveTest, WhoNeverReadsDoesNotHoldUpTheRun) {
 
 TEST_F(LiveTest, ANodeThatIsAThreadIsRestarted) {
   EXPECT_EQ(answer(R"({"ask":"restart","node":"worker/0"})"), R"({"done":"worker/0 is restarted"})");
-  LiveClient client(directory_);
+  AdminClient client(directory_);
   client.ask(R"({"ask":"follow"})", after(kPatience));
   while (const auto line = client.next(after(kPatience))) {
     const auto status = from_json<RunStatus>(*line);

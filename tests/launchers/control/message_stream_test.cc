@@ -30,8 +30,8 @@ class ControlSocketTest : public testing::Test {
     ASSERT_EQ(::send(a_->fd(), bytes.data(), bytes.size(), 0), static_cast<ssize_t>(bytes.size()));
   }
 
-  std::optional<ControlSocket> a_;
-  std::optional<ControlSocket> b_;
+  std::optional<MessageStream> a_;
+  std::optional<MessageStream> b_;
   std::vector<Bytes> got_;
   std::string error_;
 };

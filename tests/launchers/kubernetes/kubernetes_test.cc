@@ -47,7 +47,7 @@ TEST(ManifestsTest, AreThoseOfAPerson) {
 TEST(ManifestsTest, GiveEachPodItsOwnKeysAndNoOther) {
   const internal::RunKeys keys = internal::make_run_keys(2);
   const std::string text = internal::manifests(run_of("counting"), plan_of(1), &keys);
-  for (const internal::ReceptionKeys& agent : keys.agents) {
+  for (const internal::AcceptorKeys& agent : keys.agents) {
     EXPECT_TRUE(has(text, agent.own.secret_key));
     EXPECT_EQ(agent.others, std::vector{keys.coordinator.own.public_key});
   }

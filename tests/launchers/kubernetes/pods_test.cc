@@ -39,7 +39,7 @@ class PodsTest : public MainTest {
   // Keys for the pods of a program with this many workers.
   void make_keys(int workers) {
     names_ = internal::pod_names(make_plan(make_counting({.workers = workers})));
-    internal::ReceptionKeys coordinator{.own = make_curve_keys()};
+    internal::AcceptorKeys coordinator{.own = make_curve_keys()};
     for (const std::string& name : names_) {
       const CurveKeys own = make_curve_keys();
       coordinator.others.push_back(own.public_key);
@@ -47,7 +47,7 @@ class PodsTest : public MainTest {
     }
     write_keys("coordinator", coordinator);
   }
-  void write_keys(const std::string& pod, const internal::ReceptionKeys& keys) const {
+  void write_keys(const std::string& pod, const internal::AcceptorKeys& keys) const {
     std::ofstream(directory_ / (pod + ".keys")) << internal::to_text(keys);
   }
 

@@ -13,7 +13,7 @@
 namespace lp {
 namespace {
 
-using internal::GroupLaunchers;
+using internal::LauncherChoice;
 
 class Nothing {
  public:
@@ -37,7 +37,7 @@ GroupPlacement launcher(const std::string& group, const std::string& name) {
 std::string refusal(Launch launch, const std::vector<GroupPlacement>& placements) {
   try {
     const Program built = program();
-    const GroupLaunchers launchers(built, launch, placements);
+    const LauncherChoice launchers(built, launch, placements);
     static_cast<void>(launchers.of_processes(make_plan(built, {.together = launchers.together()})));
     return "none";
   } catch (const Error& error) {
@@ -45,23 +45,23 @@ std::string refusal(Launch launch, const std::vector<GroupPlacement>& placements
   }
 }
 
-TEST(GroupLaunchers, OneOfAllGroupsIsThatOfTheRun) {
-  const GroupLaunchers flag(program(), Launch::ssh, {});
+TEST(LauncherChoice, OneOfAllGroupsIsThatOfTheRun) {
+  const LauncherChoice flag(program(), Launch::ssh, {});
   EXPECT_FALSE(flag.several());
   EXPECT_EQ(flag.of_run(), Launch::ssh);
   const std::vector<GroupPlacement> all{launcher("learner", "slurm"), launcher("buffer", "slurm"),
                                         launcher("actor", "slurm"), launcher("logger", "slurm")};
-  const GroupLaunchers file(program(), Launch::threads, all);
+  const LauncherChoice file(program(), Launch::threads, all);
   EXPECT_FALSE(file.several());
   EXPECT_EQ(file.of_run(), Launch::slurm);
   EXPECT_EQ(file.text(), "slurm");
   EXPECT_EQ(file.of_groups(), std::vector<Launch>(4, Launch::slurm));
 }
 
-TEST(GroupLaunchers, WithSeveralEachProcessHasItsOwn) {
+TEST(LauncherChoice, WithSeveralEachProcessHasItsOwn) {
   const std::vector<GroupPlacement> placements{launcher("buffer", "ssh"), launcher("actor", "slurm")};
   const Program built = program();
-  const GroupLaunchers launchers(built, Launch::processes, placements);
+  const LauncherChoice launchers(built, Launch::processes, placements);
   EXPECT_TRUE(launchers.several());
   EXPECT_EQ(launchers.of_run(), Launch::processes);
   EXPECT_EQ(launchers.text(), "processes and ssh and slurm");
@@ -71,10 +71,10 @@ TEST(GroupLaunchers, WithSeveralEachProcessHasItsOwn) {
             (std::vector<Launch>{L::processes, L::ssh, L::ssh, L::slurm, L::slurm, L::slurm}));
 }
 
-TEST(GroupLaunchers, GroupsOfThreadsShareOneProcessHere) {
+TEST(LauncherChoice, GroupsOfThreadsShareOneProcessHere) {
   const std::vector<GroupPlacement> placements{launcher("actor", "slurm")};
   const Program built = program();
-  const GroupLaunchers launchers(built, Launch::threads, placements);
+  const LauncherChoice launchers(built, Launch::threads, placements);
   EXPECT_EQ(launchers.text(), "processes and slurm");
   const Plan plan = make_plan(built, {.together = launchers.together()});
   EXPECT_EQ(plan.processes, 4u);
@@ -85,7 +85,7 @@ TEST(GroupLaunchers, GroupsOfThreadsShareOneProcessHere) {
   EXPECT_EQ(launchers.of_processes(plan), (std::vector<Launch>{L::processes, L::slurm, L::slurm, L::slurm}));
 }
 
-TEST(GroupLaunchers, WhatDoesNotGoTogetherIsRefused) {
+TEST(LauncherChoice, WhatDoesNotGoTogetherIsRefused) {
   EXPECT_EQ(refusal(Launch::processes, {launcher("actor", "slurn")}),
             "c.yaml:3: group actor: there is no launcher \"slurn\"; did you mean slurm?; there are threads, processes, "
             "ssh, slurm, kubernetes");

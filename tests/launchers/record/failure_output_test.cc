@@ -9,7 +9,7 @@ using Lines = std::vector<std::string>;
 
 Cause cause_of(const Lines& lines, ExitStatus exit = {.code = 1}) {
   Cause cause{.node = "worker/1", .what = describe(exit), .exit = exit};
-  add_last_words(lines, cause);
+  add_failure_output(lines, cause);
   return cause;
 }
 
@@ -77,9 +77,9 @@ TEST(LastWords, ASanitizerWithoutASummaryIsUnderstoodToo) {
 
 TEST(LastWords, WhatEndsANodeItselfIsItsCauseWhateverASanitizerFindsLater) {
   Cause cause{.node = "worker/1", .what = "std::runtime_error: no data", .exit = {.code = 1}};
-  add_last_words({"==7==ERROR: LeakSanitizer: detected memory leaks", "    #0 0x5 in f a.cc:3",
-                  "SUMMARY: AddressSanitizer: 16 byte(s) leaked in 1 allocation(s)."},
-                 cause);
+  add_failure_output({"==7==ERROR: LeakSanitizer: detected memory leaks", "    #0 0x5 in f a.cc:3",
+                      "SUMMARY: AddressSanitizer: 16 byte(s) leaked in 1 allocation(s)."},
+                     cause);
   EXPECT_EQ(cause.what, "std::runtime_error: no data");
   EXPECT_TRUE(cause.backtrace.empty());
 }

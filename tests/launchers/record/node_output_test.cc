@@ -93,7 +93,7 @@ TEST_F(OutputTest, AFullDiskIsSaidOnceAndNoError) {
 }
 
 TEST_F(OutputTest, TheLastLinesOfStandardErrorAreKept) {
-  Output output({"a", "b"}, {.lines = false}, nullptr);
+  NodeOutput output({"a", "b"}, {.lines = false}, nullptr);
   output.take(0, false, "not this\n");
   for (int i = 0; i < 1000; ++i) output.take(0, true, "line " + std::to_string(i) + "\n");
   output.take(0, true, "unfinished");

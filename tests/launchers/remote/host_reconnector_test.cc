@@ -20,13 +20,13 @@ class RedialTest : public testing::Test {
   // was dialed until it was there.
   std::size_t dials_until_there(const std::vector<std::vector<std::string>>& before, const RemoteOptions& options) {
     std::size_t dials = 0;
-    Loop loop;
+    EventLoop loop;
     std::optional<RemoteAgent> came;
     const auto command = [&](const HostSpec&, const std::string& line) {
       const std::size_t dial = dials++;
       return dial < before.size() ? before[dial] : std::vector<std::string>{"/bin/sh", "-c", line};
     };
-    Redial redial({{.name = "h0"}, {.name = "h1", .address = "127.0.0.1"}}, command, options, OwnBinary());
+    HostReconnector redial({{.name = "h0"}, {.name = "h1", .address = "127.0.0.1"}}, command, options, Executable());
     redial.attach(loop, [&](std::size_t host, RemoteAgent agent) {
       EXPECT_EQ(host, 1u);
       came = std::move(agent);

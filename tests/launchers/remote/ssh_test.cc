@@ -374,7 +374,7 @@ TEST_F(SshTest, TheProgramIsCopiedWhereItIsMissingOrDifferent) {
 TEST_F(SshTest, AHostOfAnotherKindOfMachineIsSaidAndNothingIsCopied) {
   const auto command = without_program(hosts_, directory_);
   const auto another = [&](const HostSpec& host, const std::string& line) {
-    return command(host, "exec linux32 /bin/sh -c " + internal::shell_word(line));
+    return command(host, "exec linux32 /bin/sh -c " + internal::shell_quote(line));
   };
   try {
     internal::start_agents_there({{.name = "h1"}}, another, {.mark = "copy"});

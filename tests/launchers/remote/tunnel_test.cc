@@ -1,5 +1,5 @@
 // Streams in messages: the output equals the input, however slowly it is read, and malformed messages are refused. A
-// peer that dials a Reception without a key of the run gets nothing.
+// peer that dials a AgentAcceptor without a key of the run gets nothing.
 
 #include "launchers/remote/tunnel.h"
 
@@ -144,12 +144,12 @@ TEST(ReceptionTest, WhoHasNoKeyOfTheRunGetsNothingAndTheAgentGetsIn) {
   const CurveKeys ours = make_curve_keys(), agents = make_curve_keys(), strangers = make_curve_keys();
   Poller arrivals;
   std::atomic<int> count = 0;
-  internal::Reception reception({.address = "127.0.0.1", .keys = ours, .agents = {agents.public_key}},
-                                [&](std::size_t agent, Descriptor) {
-                                  EXPECT_EQ(agent, 0u);
-                                  ++count;
-                                  arrivals.wake();
-                                });
+  internal::AgentAcceptor reception({.address = "127.0.0.1", .keys = ours, .agents = {agents.public_key}},
+                                    [&](std::size_t agent, Descriptor) {
+                                      EXPECT_EQ(agent, 0u);
+                                      ++count;
+                                      arrivals.wake();
+                                    });
   const auto greet = [&](internal::Router& router) {
     router.connect("c", reception.endpoint(), ours.public_key);
     const Frames hello{.body = internal::tunnel_message(Tunnel::Kind::hello)};
@@ -172,12 +172,12 @@ TEST(ReceptionTest, OfTwoWithTheKeyOfAnAgentTheFirstStaysUntilItIsLost) {
   Poller arrivals;
   std::array<Descriptor, 2> streams;
   std::atomic<std::size_t> count = 0;
-  internal::Reception reception({.address = "127.0.0.1", .keys = ours, .agents = {agents.public_key}},
-                                [&](std::size_t, Descriptor stream) {
-                                  streams.at(count) = std::move(stream);
-                                  ++count;
-                                  arrivals.wake();
-                                });
+  internal::AgentAcceptor reception({.address = "127.0.0.1", .keys = ours, .agents = {agents.public_key}},
+                                    [&](std::size_t, Descriptor stream) {
+                                      streams.at(count) = std::move(stream);
+                                      ++count;
+                                      arrivals.wake();
+                                    });
   const auto send = [&](internal::Router& router, Tunnel::Kind kind) {
     const Frames message{.body = internal::tunnel_message(kind)};
     router.send("c", std::span(&message, 1), {});
@@ -209,9 +209,9 @@ TEST(ReceptionTest, OfTwoWithTheKeyOfAnAgentTheFirstStaysUntilItIsLost) {
 TEST(ReceptionKeysTest, AreReadAsTheyWereWrittenAndWhatIsNoneIsNotShown) {
   const Directory directory;
   const std::string path = (directory.path() / "keys").string();
-  const internal::ReceptionKeys keys{.own = make_curve_keys(), .others = {make_curve_keys().public_key}};
+  const internal::AcceptorKeys keys{.own = make_curve_keys(), .others = {make_curve_keys().public_key}};
   std::ofstream(path) << internal::to_text(keys);
-  const internal::ReceptionKeys read = internal::read_keys(path);
+  const internal::AcceptorKeys read = internal::read_keys(path);
   EXPECT_EQ(read.own.public_key, keys.own.public_key);
   EXPECT_EQ(read.own.secret_key, keys.own.secret_key);
   EXPECT_EQ(read.others, keys.others);

@@ -9,8 +9,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-Topology saving_servers() {
-  Topology topology;
+SupervisionGraph saving_servers() {
+  SupervisionGraph topology;
   topology.groups = {{.name = "server", .on_failure = restart(3)}, {.name = "worker", .on_failure = restart(3)}};
   topology.nodes = {{.name = "server/0", .group = 0, .unit = 0, .member = true},
                     {.name = "server/1", .group = 0, .unit = 1, .member = true},
@@ -37,7 +37,7 @@ TEST_F(CoordinatorTest, MembersOfACutAreRestoredTogetherAndOthersRunOn) {
 
 TEST_F(CoordinatorTest, WhoHadFinishedWithMembersWorksAgainWhenTheyGoBack) {
   for (const bool exited : {false, true}) {
-    Topology topology = saving_servers();
+    SupervisionGraph topology = saving_servers();
     topology.nodes.push_back({.name = "other", .group = 1, .unit = 3, .active = true, .calls = {0, 1}});
     make(topology);
     now_ = {};
@@ -153,7 +153,7 @@ TEST_F(CoordinatorTest, ACutThatAMemberPassesByIsGivenUpAndPeopleAreToldOnce) {
 }
 
 TEST_F(CoordinatorTest, ACutIsNotGivenUpForAMemberThatIsDoneWithout) {
-  Topology topology = saving_servers();
+  SupervisionGraph topology = saving_servers();
   topology.groups[0].on_failure = ignore();
   topology.nodes.push_back({.name = "server/2", .group = 0, .unit = 3, .member = true});
   make(topology);
@@ -230,7 +230,7 @@ TEST_F(CoordinatorTest, AResumedRunStartsFromItsCut) {
 class ElasticCutTest : public CoordinatorTest {
  protected:
   void begin(FailurePolicy policy = restart(0)) {
-    Topology topology;
+    SupervisionGraph topology;
     topology.groups = {{.name = "server", .on_failure = policy, .replicas = "1..3", .least = 1}};
     for (const NodeId node : {0U, 1U, 2U}) {
       topology.nodes.push_back({.name = "server/" + std::to_string(node), .group = 0, .unit = node, .member = true});

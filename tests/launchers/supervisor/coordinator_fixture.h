@@ -13,8 +13,8 @@
 namespace lp::internal {
 
 // A server that two workers call; each is a unit of its own. Node ids: server 0, worker/0 1, worker/1 2.
-inline Topology server_and_workers(FailurePolicy policy = stop_program()) {
-  Topology topology;
+inline SupervisionGraph server_and_workers(FailurePolicy policy = stop_program()) {
+  SupervisionGraph topology;
   topology.groups = {{.name = "server", .on_failure = policy}, {.name = "worker", .on_failure = policy}};
   topology.nodes = {{.name = "server", .group = 0, .unit = 0},
                     {.name = "worker/0", .group = 1, .unit = 1, .active = true, .calls = {0}},
@@ -24,7 +24,7 @@ inline Topology server_and_workers(FailurePolicy policy = stop_program()) {
 
 class CoordinatorTest : public testing::Test {
  protected:
-  void make(Topology topology, Coordinator::Options options = {}) {
+  void make(SupervisionGraph topology, Coordinator::Options options = {}) {
     topology_ = std::move(topology);
     topology_.complete();
     host_.emplace(topology_);
@@ -59,9 +59,9 @@ class CoordinatorTest : public testing::Test {
     for (std::size_t unit = 0; unit < topology_.units.size(); ++unit) exit(unit);
   }
 
-  Topology topology_;
+  SupervisionGraph topology_;
   FakeListener listener_;
-  std::optional<FakeHost> host_;
+  std::optional<FakeExecutor> host_;
   std::optional<Coordinator> coordinator_;
   Time now_{};
 };

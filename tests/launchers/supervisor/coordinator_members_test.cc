@@ -14,8 +14,8 @@ using std::chrono::milliseconds;
 using State = NodeStatus::State;
 
 // A watcher that calls three workers, of which `least` must be there. Node and unit ids: watcher 0, worker/0 1, ...
-Topology watcher_and_workers(std::size_t least, FailurePolicy policy = restart(0)) {
-  Topology topology;
+SupervisionGraph watcher_and_workers(std::size_t least, FailurePolicy policy = restart(0)) {
+  SupervisionGraph topology;
   topology.groups = {
       {.name = "watcher"},
       {.name = "worker", .on_failure = policy, .replicas = std::to_string(least) + "..3", .least = least}};
@@ -145,7 +145,7 @@ TEST_F(ElasticTest, WhoHadNoPlaceComesWhenThereIsRoom) {
 }
 
 TEST_F(ElasticTest, ACallerThatIsRestartedIsToldOfAll) {
-  Topology topology = watcher_and_workers(1);
+  SupervisionGraph topology = watcher_and_workers(1);
   topology.groups[0].on_failure = restart(1);
   make(std::move(topology));
   all_ready();
@@ -160,7 +160,7 @@ TEST_F(ElasticTest, ACallerThatIsRestartedIsToldOfAll) {
 }
 
 TEST_F(ElasticTest, AMemberThatKnowsItsFellowsHearsOfItself) {
-  Topology topology;
+  SupervisionGraph topology;
   topology.groups = {{.name = "worker", .on_failure = restart(0), .replicas = "1..2", .least = 1}};
   topology.nodes = {{.name = "worker/0", .group = 0, .unit = 0, .active = true, .calls = {0, 1}},
                     {.name = "worker/1", .group = 0, .unit = 1, .active = true, .calls = {0, 1}}};
@@ -201,7 +201,7 @@ TEST_F(ElasticTest, WhoComesBackIsWaitedForAgain) {
 }
 
 TEST_F(ElasticTest, WhatSharesItsProcessWithOthersIsNotGivenUp) {
-  Topology topology = watcher_and_workers(1);
+  SupervisionGraph topology = watcher_and_workers(1);
   topology.groups[0].on_failure = restart(0);
   topology.nodes[1].unit = 0;
   topology.nodes[2].unit = 1;

@@ -70,7 +70,7 @@ TEST_F(CoordinatorTest, WhyANodeIsNotReadyInTimeIsSaid) {
 }
 
 TEST_F(CoordinatorTest, NodesThatCallEachOtherStart) {
-  Topology topology;
+  SupervisionGraph topology;
   topology.groups = {{.name = "a"}, {.name = "b"}};
   topology.nodes = {{.name = "a", .group = 0, .unit = 0, .active = true, .calls = {1}},
                     {.name = "b", .group = 1, .unit = 1, .active = true, .calls = {0}}};
@@ -83,7 +83,7 @@ TEST_F(CoordinatorTest, NodesThatCallEachOtherStart) {
 }
 
 TEST_F(CoordinatorTest, NodesOfOneProcessAreNotToldOfEachOther) {
-  Topology topology = server_and_workers();
+  SupervisionGraph topology = server_and_workers();
   topology.nodes[1].unit = 0;
   topology.nodes[2].unit = 1;
   make(std::move(topology));
@@ -108,7 +108,7 @@ TEST_F(CoordinatorTest, EndsWhenEveryActiveNodeHasFinished) {
 }
 
 TEST_F(CoordinatorTest, EndsWhenTheGroupThatEndsTheProgramHasFinished) {
-  Topology topology = server_and_workers();
+  SupervisionGraph topology = server_and_workers();
   topology.groups.push_back({.name = "learner", .ends_program = true});
   topology.nodes.push_back({.name = "learner", .group = 2, .unit = 3, .active = true});
   make(std::move(topology));

@@ -12,8 +12,8 @@
 
 namespace lp::internal {
 
-struct FakeHost final : Host {
-  explicit FakeHost(const Topology& topology) : topology_(topology) {}
+struct FakeExecutor final : Executor {
+  explicit FakeExecutor(const SupervisionGraph& topology) : topology_(topology) {}
 
   std::string make_key(std::size_t) override { return keyed ? "key-" + std::to_string(++keys_) : std::string(); }
   std::string place(std::size_t unit, bool needed) override {
@@ -57,7 +57,7 @@ struct FakeHost final : Host {
   const std::string& name(std::size_t unit) const { return topology_.units[unit].name; }
   void note(const std::string& line) { log_ += line + "\n"; }
 
-  const Topology& topology_;
+  const SupervisionGraph& topology_;
   std::string log_;
   int keys_ = 0;
   std::set<std::size_t> placed_;

@@ -35,7 +35,7 @@ TEST(Placement, EveryKeyIsRead) {
   ASSERT_EQ(groups.size(), 2U);
   const GroupPlacement& worker = groups[0];
   EXPECT_EQ(worker.group, "worker");
-  EXPECT_EQ(worker.place(), "f.yaml:2");
+  EXPECT_EQ(worker.location(), "f.yaml:2");
   EXPECT_EQ(worker.launcher, "slurm");
   EXPECT_EQ(worker.hosts, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(worker.cpus, 0.5);

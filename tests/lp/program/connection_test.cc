@@ -73,7 +73,7 @@ class ConnectionTest : public testing::Test {
   Side calling_;
   const std::vector<internal::Method> methods_ =
       internal::methods_of(internal::EntriesOf<Adder, RemoteOf<Adder>::type>::kAll);
-  internal::NodeCore core_{serving_.hub, 0, 1, methods_};
+  internal::ServiceInstance core_{serving_.hub, 0, 1, methods_};
   Edge edge_{calling_.hub, nullptr, 0};
   const Client<Adder> client_{edge_};
 };

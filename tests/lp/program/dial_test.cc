@@ -89,13 +89,13 @@ TEST_F(Dial, ANodeThatHasGoneMeanwhileStaysGone) {
 // Malformed bytes end a connection, and calls use the next one.
 TEST_F(Dial, WhoSaidWhatIsNotUnderstoodIsDialedAgain) {
   const auto heap = SharedMemory::create("heap", 1 << 20);
-  const auto own_bell = SharedMemory::create("bell", sizeof(internal::Bell));
-  ::new (own_bell.data()) internal::Bell;
+  const auto own_bell = SharedMemory::create("bell", sizeof(internal::Doorbell));
+  ::new (own_bell.data()) internal::Doorbell;
   Poller poller;
   poller.add(listening_.number(), 0);
   std::array<Poller::Ready, 1> ready;
   tell();
-  using Said = std::function<void(internal::LanePair&)>;
+  using Said = std::function<void(internal::RingPair&)>;
   const std::vector<Said> nonsense{[](auto& lanes) { lanes.to_dialer.written = std::uint64_t{1} << 40; },
                                    [](auto& lanes) { lanes.back_to_dialer.given = std::uint64_t{1} << 40; },
                                    [](auto& lanes) { lanes.back_to_dialer.given = 1; }};  // returns more than it had
@@ -109,10 +109,10 @@ TEST_F(Dial, WhoSaidWhatIsNotUnderstoodIsDialedAgain) {
     internal::Introduction introduction = internal::receive_memory(*dialer, /*dialed=*/true);
     internal::send_memory(dialer->number(), 0, nullptr, own_bell, heap);
     const Future<int> held = calling_.client(silent_).async<&Adder::add>(1, 2);
-    say(*reinterpret_cast<internal::LanePair*>(introduction.lanes.data()));
+    say(*reinterpret_cast<internal::RingPair*>(introduction.lanes.data()));
     // Waits until it looks, and hangs up.
     while (introduced.wait(ready, now()) == 0) {
-      reinterpret_cast<internal::Bell*>(introduction.neighbour.bell.data())->ring(introduction.lane);
+      reinterpret_cast<internal::Doorbell*>(introduction.neighbour.bell.data())->ring(introduction.lane);
       introduced.wait(ready, after(std::chrono::milliseconds(10)));
     }
   }
@@ -122,10 +122,10 @@ TEST_F(Dial, WhoSaidWhatIsNotUnderstoodIsDialedAgain) {
 TEST_F(Dial, ALostRingIsMadeUpFor) {
   const std::string there = serving_.runtime().endpoint();
   const Descriptor socket = internal::connect_locally(there.substr(there.find("shm://") + 6));
-  const SharedMemory lanes = SharedMemory::create("lanes", sizeof(internal::LanePair));
-  auto* const pair = ::new (lanes.data()) internal::LanePair;
-  const SharedMemory own_bell = SharedMemory::create("bell", sizeof(internal::Bell));
-  ::new (own_bell.data()) internal::Bell;
+  const SharedMemory lanes = SharedMemory::create("lanes", sizeof(internal::RingPair));
+  auto* const pair = ::new (lanes.data()) internal::RingPair;
+  const SharedMemory own_bell = SharedMemory::create("bell", sizeof(internal::Doorbell));
+  ::new (own_bell.data()) internal::Doorbell;
   const SharedMemory heap = SharedMemory::create("heap", 1 << 20);
   internal::send_memory(socket.number(), 0, &lanes, own_bell, heap);
   Poller poller;
@@ -134,7 +134,7 @@ TEST_F(Dial, ALostRingIsMadeUpFor) {
   ASSERT_EQ(poller.wait(ready, after(std::chrono::seconds(20))), 1u);
   const internal::Introduction answer = internal::receive_memory(socket, /*dialed=*/false);
 
-  auto& bell = *reinterpret_cast<internal::Bell*>(answer.neighbour.bell.data());
+  auto& bell = *reinterpret_cast<internal::Doorbell*>(answer.neighbour.bell.data());
   pair->to_dialed.written = std::uint64_t{1} << 40;  // a reader hangs up
   bell.asleep = 0;
   bell.mark(answer.lane);

@@ -22,7 +22,7 @@ class Service {
   explicit Service(Context& context) : context_(context) {}
   int add() { return ++runs_; }
   int runs() { return runs_; }
-  void cut(std::uint64_t step) { context_.cut(step); }
+  void cut(std::uint64_t step) { context_.checkpoint(step); }
   void save(Checkpoint& out) const { out.put("runs", runs_); }
   void load(const Checkpoint& in) { runs_ = in.get<int>("runs"); }
   using Remote = Methods<once<&Service::add>, &Service::runs, &Service::cut>;
@@ -36,7 +36,7 @@ class Caller {
  public:
   Caller(Context& context, Client<Service> service) : context_(context), service_(service) {}
   int call() { return service_.call<&Service::add>(); }
-  void cut(std::uint64_t step) { context_.cut(step); }
+  void cut(std::uint64_t step) { context_.checkpoint(step); }
   void save(Checkpoint& out) const { out.put("nothing", 0); }
   void load(const Checkpoint&) {}
   using Remote = Methods<&Caller::call, &Caller::cut>;

@@ -32,7 +32,7 @@ class Service {
     co_yield answer(x + 1);
   }
   int refuse() { throw std::invalid_argument("no room"); }
-  void cut(std::uint64_t step) { context_.cut(step); }
+  void cut(std::uint64_t step) { context_.checkpoint(step); }
   void save(Checkpoint& out) const { out.put("nothing", 0); }
   void load(const Checkpoint&) {}
   using Remote = Methods<idempotent<&Service::again>, &Service::plain, &Service::read, &Service::read_later,

@@ -1,4 +1,4 @@
-// Rounds: the selected members, the mean, and members that do not answer or answer nonsense.
+// FederatedServer: the selected members, the mean, and members that do not answer or answer nonsense.
 #include "nodes/parameters/federated_server.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ class RoundsRun {
  public:
   explicit RoundsRun(RoundsOptions options, const std::filesystem::path& directory = {}) {
     if (!options.initial) options.initial = [](std::uint64_t) { return std::vector<float>{1, 2}; };
-    const auto rounds = program_.add<Rounds>({.name = "rounds"}, context, options);
+    const auto rounds = program_.add<FederatedServer>({.name = "rounds"}, context, options);
     Runtime::Options runtime;
     runtime.directory = directory;
     run_.emplace(program_, runtime);
@@ -35,12 +35,12 @@ class RoundsRun {
   void resume(const std::filesystem::path& cut) { run_->restart({"rounds"}, cut); }
   void wait_saved(std::uint64_t round) { run_->wait_saved(round, 1); }
 
-  Client<Rounds>& client() { return *client_; }
+  Client<FederatedServer>& client() { return *client_; }
   // All members ask for the next round, member k with examples[k]. Returns the answers of the selected ones.
   Selected ask(const std::vector<std::uint64_t>& examples) {
     std::vector<Future<Round>> futures;
     for (std::uint32_t member = 0; member < examples.size(); ++member) {
-      futures.push_back(client_->async<&Rounds::next>(member, examples[member]));
+      futures.push_back(client_->async<&FederatedServer::next>(member, examples[member]));
     }
     Selected out;
     const std::vector<Round> rounds = when_all(std::move(futures)).get();
@@ -51,18 +51,18 @@ class RoundsRun {
     return out;
   }
   bool contribute(std::uint32_t member, std::uint64_t round, std::vector<float> values) {
-    return client_->call<&Rounds::contribute>(member, round, Array<float>::copy_of(values));
+    return client_->call<&FederatedServer::contribute>(member, round, Array<float>::copy_of(values));
   }
   std::vector<float> state() {
-    const Array<float> state = client_->call<&Rounds::state>();
+    const Array<float> state = client_->call<&FederatedServer::state>();
     return {state.begin(), state.end()};
   }
-  RoundsStatistics statistics() { return client_->call<&Rounds::statistics>(); }
+  RoundsStatistics statistics() { return client_->call<&FederatedServer::statistics>(); }
 
  private:
   Program program_{"rounds"};
   std::optional<LocalRun> run_;
-  std::optional<Client<Rounds>> client_;
+  std::optional<Client<FederatedServer>> client_;
 };
 
 std::string error_of(const std::function<void()>& call) {
@@ -74,7 +74,7 @@ std::string error_of(const std::function<void()>& call) {
   return "";
 }
 
-TEST(Rounds, ARoundSelectsAShareOfTheMembersOneAtLeastAndNoneWithoutExamples) {
+TEST(FederatedServer, ARoundSelectsAShareOfTheMembersOneAtLeastAndNoneWithoutExamples) {
   for (const auto& [share, count] : {std::pair(0.0, 1U), std::pair(0.29, 29U), std::pair(1.0, 100U)}) {
     RoundsRun run({.members = 105, .share = share});
     std::vector<std::uint64_t> examples(105, 7);
@@ -86,7 +86,7 @@ TEST(Rounds, ARoundSelectsAShareOfTheMembersOneAtLeastAndNoneWithoutExamples) {
 }
 
 // A run saves its state at the end, and a run with other options resumes it.
-TEST(Rounds, ARunThatIsResumedGoesOnUnlessItHasItsRoundsOrItsTarget) {
+TEST(FederatedServer, ARunThatIsResumedGoesOnUnlessItHasItsRoundsOrItsTarget) {
   const std::filesystem::path directory = ::testing::TempDir() + "lp_rounds_resumed";
   const auto reaches = [](float target) {
     return [target](std::uint64_t) -> Reached {
@@ -96,16 +96,16 @@ TEST(Rounds, ARunThatIsResumedGoesOnUnlessItHasItsRoundsOrItsTarget) {
   const auto told = [&](RoundsOptions options, bool resumes) {
     RoundsRun run(std::move(options), directory);
     if (resumes) run.resume(cut_directory(directory, 2));
-    std::vector<Round> out{run.client().call<&Rounds::next>(0, 1)};
+    std::vector<Round> out{run.client().call<&FederatedServer::next>(0, 1)};
     while (!out.back().over) {
       const std::uint64_t round = out.back().number;
       EXPECT_TRUE(run.contribute(0, round, {static_cast<float>(round + 1), 0}));
-      out.push_back(run.client().call<&Rounds::next>(0, 1));
+      out.push_back(run.client().call<&FederatedServer::next>(0, 1));
     }
     if (!resumes) run.wait_saved(2);
     return out.size() - 1;
   };
-  const RoundsOptions two{.rounds = 2, .cut_every = 10};
+  const RoundsOptions two{.rounds = 2, .checkpoint_every = 10};
   RoundsOptions five = two;
   five.rounds = 5;
   RoundsOptions target = five;
@@ -123,15 +123,15 @@ TEST(Rounds, ARunThatIsResumedGoesOnUnlessItHasItsRoundsOrItsTarget) {
   std::filesystem::remove_all(directory);
 }
 
-TEST(Rounds, TheFirstRoundWaitsForAllMembers) {
+TEST(FederatedServer, TheFirstRoundWaitsForAllMembers) {
   RoundsRun run({.members = 2});
-  Future<Round> first = run.client().async<&Rounds::next>(0, 5);
+  Future<Round> first = run.client().async<&FederatedServer::next>(0, 5);
   EXPECT_FALSE(first.ready());
-  EXPECT_TRUE(run.client().call<&Rounds::next>(1, 5).selected);
+  EXPECT_TRUE(run.client().call<&FederatedServer::next>(1, 5).selected);
   EXPECT_TRUE(first.get().selected);
 }
 
-TEST(Rounds, EveryRoundSelectsOthersByTheSeedAlone) {
+TEST(FederatedServer, EveryRoundSelectsOthersByTheSeedAlone) {
   const auto history = [] {
     RoundsRun run({.members = 20, .share = 0.25, .rounds = 10});
     std::vector<std::set<std::uint32_t>> out;
@@ -150,7 +150,7 @@ TEST(Rounds, EveryRoundSelectsOthersByTheSeedAlone) {
   EXPECT_GT(std::set(first.begin(), first.end()).size(), 5U);
 }
 
-TEST(Rounds, TheMeanIsWeightedByTheExamplesOfTheSelectedAlone) {
+TEST(FederatedServer, TheMeanIsWeightedByTheExamplesOfTheSelectedAlone) {
   RoundsRun run({.members = 3, .share = 0.667, .rounds = 2});
   const std::vector<std::uint64_t> examples{1, 3, 12};
   const Selected selected = run.ask(examples);
@@ -167,7 +167,7 @@ TEST(Rounds, TheMeanIsWeightedByTheExamplesOfTheSelectedAlone) {
   EXPECT_EQ(run.statistics().examples, static_cast<std::uint64_t>(sum));
 }
 
-TEST(Rounds, WhoIsNotSelectedIsLateAndWhoSaysItTwiceCountsOnce) {
+TEST(FederatedServer, WhoIsNotSelectedIsLateAndWhoSaysItTwiceCountsOnce) {
   RoundsRun run({.members = 2, .rounds = 2});
   ASSERT_EQ(run.ask({1, 1}).size(), 2U);
   EXPECT_TRUE(run.contribute(0, 0, {2, 2}));
@@ -181,15 +181,15 @@ TEST(Rounds, WhoIsNotSelectedIsLateAndWhoSaysItTwiceCountsOnce) {
   EXPECT_EQ(run.statistics().contributions, 2U);
 }
 
-TEST(Rounds, AMemberThatIsAskedAgainGetsTheSameRound) {
+TEST(FederatedServer, AMemberThatIsAskedAgainGetsTheSameRound) {
   RoundsRun run({.members = 2});
   ASSERT_EQ(run.ask({1, 1}).size(), 2U);
-  const Round again = run.client().call<&Rounds::next>(0, 1);  // the member was restarted
+  const Round again = run.client().call<&FederatedServer::next>(0, 1);  // the member was restarted
   EXPECT_TRUE(again.selected);
   EXPECT_EQ(again.number, 0U);
 }
 
-TEST(Rounds, ARoundGoesOnWithoutAMemberThatDoesNotAnswer) {
+TEST(FederatedServer, ARoundGoesOnWithoutAMemberThatDoesNotAnswer) {
   RoundsRun run({.members = 3, .rounds = 3, .patience = std::chrono::seconds(1)});
   ASSERT_EQ(run.ask({1, 1, 1}).size(), 3U);
   run.contribute(0, 0, {4, 4});
@@ -199,21 +199,21 @@ TEST(Rounds, ARoundGoesOnWithoutAMemberThatDoesNotAnswer) {
   EXPECT_EQ(run.state(), (std::vector<float>{6, 6}));
   EXPECT_EQ(run.statistics().missed, 1U);
   EXPECT_FALSE(run.contribute(2, 0, {100, 100}));
-  Future<Round> back = run.client().async<&Rounds::next>(2, 1);
+  Future<Round> back = run.client().async<&FederatedServer::next>(2, 1);
   run.contribute(0, 1, {1, 1});
   run.contribute(1, 1, {1, 1});
   EXPECT_TRUE(back.get().selected);  // it takes part again
 }
 
-TEST(Rounds, ARoundThatNobodyAnswersChangesNothing) {
+TEST(FederatedServer, ARoundThatNobodyAnswersChangesNothing) {
   RoundsRun run({.members = 1, .rounds = 1, .patience = std::chrono::milliseconds(20)});
   ASSERT_EQ(run.ask({1}).size(), 1U);
-  Future<Round> other = run.client().async<&Rounds::next>(5, 0);
+  Future<Round> other = run.client().async<&FederatedServer::next>(5, 0);
   EXPECT_TRUE(other.get().over);
   EXPECT_EQ(run.state(), (std::vector<float>{1, 2}));
 }
 
-TEST(Rounds, WhatIsNotAModelIsRefusedByNameAndTheRoundDoesWithoutIt) {
+TEST(FederatedServer, WhatIsNotAModelIsRefusedByNameAndTheRoundDoesWithoutIt) {
   RoundsRun run({.members = 3});
   ASSERT_EQ(run.ask({1, 1, 1}).size(), 3U);
   const float bad = std::numeric_limits<float>::quiet_NaN();
@@ -224,22 +224,22 @@ TEST(Rounds, WhatIsNotAModelIsRefusedByNameAndTheRoundDoesWithoutIt) {
   EXPECT_NE(size.find("3 values instead of 2"), std::string::npos) << size;
   EXPECT_TRUE(run.contribute(0, 0, {7, 8}));
   EXPECT_EQ(run.state(), (std::vector<float>{7, 8}));
-  EXPECT_TRUE(run.client().call<&Rounds::next>(0, 1).over);
+  EXPECT_TRUE(run.client().call<&FederatedServer::next>(0, 1).over);
 }
 
-TEST(Rounds, TheyEndWhenWhatIsWantedIsReached) {
+TEST(FederatedServer, TheyEndWhenWhatIsWantedIsReached) {
   RoundsRun run({.members = 1, .rounds = 100, .reached = [](std::uint64_t) {
                    return [](const Array<float>& state) { return state[0] > 2.5F; };
                  }});
   std::uint64_t rounds = 0;
-  for (; !run.client().call<&Rounds::next>(0, 1).over; ++rounds) {
+  for (; !run.client().call<&FederatedServer::next>(0, 1).over; ++rounds) {
     run.contribute(0, rounds, {static_cast<float>(rounds), 0});
   }
   EXPECT_EQ(rounds, 4U);
 }
 
 // The heartbeat is answered in the handlers' turn, too.
-TEST(Rounds, HandlersAnswerWhileItIsAskedWhetherEnoughIsReached) {
+TEST(FederatedServer, HandlersAnswerWhileItIsAskedWhetherEnoughIsReached) {
   Event asked;
   Event answer;
   RoundsRun run({.members = 1, .rounds = 100, .reached = [&](std::uint64_t) {
@@ -254,13 +254,13 @@ TEST(Rounds, HandlersAnswerWhileItIsAskedWhetherEnoughIsReached) {
   EXPECT_TRUE(asked.wait(after(std::chrono::seconds(20))));
   EXPECT_EQ(run.state(), (std::vector<float>{7, 8}));
   EXPECT_FALSE(run.contribute(0, 1, {9, 9}));  // there is no such round yet
-  Future<Round> next = run.client().async<&Rounds::next>(0, 1);
+  Future<Round> next = run.client().async<&FederatedServer::next>(0, 1);
   EXPECT_FALSE(next.ready());
   answer.set();
   EXPECT_TRUE(next.get().over);
 }
 
-TEST(Rounds, OptionsThatDoNotFitAreNamed) {
+TEST(FederatedServer, OptionsThatDoNotFitAreNamed) {
   for (const RoundsOptions& options :
        {RoundsOptions{.members = 0}, RoundsOptions{.share = 1.5}, RoundsOptions{.share = std::nan("")},
         RoundsOptions{.rounds = 0}, RoundsOptions{.patience = Duration::zero()},
@@ -268,7 +268,7 @@ TEST(Rounds, OptionsThatDoNotFitAreNamed) {
     Program program("rounds");
     RoundsOptions with = options;
     with.initial = [](std::uint64_t) { return std::vector<float>{1}; };
-    program.add<Rounds>({.name = "rounds"}, context, with);
+    program.add<FederatedServer>({.name = "rounds"}, context, with);
     LocalRun run(program, {}, LocalRun::kNothingHere);
     run.start_one("rounds", 1);
     EXPECT_EQ(run.failed().size(), 1U);

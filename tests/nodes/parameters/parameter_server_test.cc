@@ -235,7 +235,7 @@ TEST_P(ParameterServerTest, GoesOnFromACut) {
   Runtime::Options options = runtime();
   options.directory = directory;
   ParameterServerOptions three = kThree;
-  three.cut_every = 2;
+  three.checkpoint_every = 2;
   {
     Server server(options, three);
     for (std::uint64_t step = 0; step < 5; ++step) train(server.client(), step, {0, 1, 2});

@@ -133,7 +133,8 @@ TEST(SparseTraining, ExchangesRowsAloneAndReachesSerialAccuracy) {
   LearningTask task;
   task.model = [] { return std::make_unique<LinearModel>(kInputs, 2); };
   task.data = [&all](std::uint64_t) { return all; };
-  const ServerTraining training{.workers = 3, .servers = 2, .steps = kSteps, .rule = Sgd{.rate = 2}, .cut_every = 0};
+  const ServerTraining training{
+      .workers = 3, .servers = 2, .steps = kSteps, .rule = Sgd{.rate = 2}, .checkpoint_every = 0};
   const Eigen::VectorXf serial =
       train_serial(*task.model(), all, {.steps = kSteps, .batch = 64, .seed = test::kSeed, .rule = Sgd{.rate = 2}});
   const double expected = evaluate(*task.model(), serial, all).accuracy;

@@ -198,7 +198,8 @@ TEST(Federated, RoundsGoOnWithoutAClientThatIsKilled) {
   EXPECT_TRUE(watch.wait_for_others(40));
   test::kill_for_good(run.run(), {"worker/1"});
   run.finish();
-  const RoundsStatistics statistics = run.run().client(Handle<Rounds>("rounds")).call<&Rounds::statistics>();
+  const RoundsStatistics statistics =
+      run.run().client(Handle<FederatedServer>("rounds")).call<&FederatedServer::statistics>();
   EXPECT_EQ(statistics.rounds, 40U);
   EXPECT_EQ(statistics.missed, 1U);
   EXPECT_GE(run.accuracy(), 0.9);
@@ -250,7 +251,7 @@ TEST(Federated, AGradientThatIsNotFiniteIsRefusedWithItsWorkerAndTheOthersGoOn) 
     const std::string text = error.what();
     EXPECT_NE(text.find("the gradient of worker " + node.substr(node.find('/') + 1) + " "), std::string::npos) << text;
   }
-  EXPECT_EQ(run.client(Handle<Rounds>("rounds")).call<&Rounds::statistics>().rounds, 5U);
+  EXPECT_EQ(run.client(Handle<FederatedServer>("rounds")).call<&FederatedServer::statistics>().rounds, 5U);
 }
 
 }  // namespace

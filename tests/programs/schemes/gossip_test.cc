@@ -187,7 +187,7 @@ TEST(GossipFailures, AWorkerThatIsRestartedTakesTheFirstModelThatItIsSent) {
   test::Watch watch;
   watch.expect_workers(3);
   ServerTraining training = training_of(3, 900);
-  training.cut_every = 0;  // it has not committed anything
+  training.checkpoint_every = 0;  // it has not committed anything
   TrainingRun run([&](Program& p) { return add_gossip_training(p, test::watched_task(watch), training, 0.5); });
   EXPECT_TRUE(watch.wait_for_others(25));
   run.run().restart({"worker/1", "gossip/1"});

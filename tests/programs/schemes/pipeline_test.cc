@@ -26,7 +26,7 @@ LearningTask deep_task(Activation activation = Activation::tanh) {
           .data = [](std::uint64_t seed) { return split(digits(), seed).train; }};
 }
 ServerTraining training_of(std::uint64_t steps, OptimizerRule rule = Sgd{.rate = 0.1F}) {
-  return {.workers = 1, .steps = steps, .batch = 64, .rule = rule, .cut_every = 0};
+  return {.workers = 1, .steps = steps, .batch = 64, .rule = rule, .checkpoint_every = 0};
 }
 Eigen::VectorXf trained(TrainingRun& run) {
   run.finish();

@@ -15,7 +15,7 @@ namespace {
 
 std::vector<std::string> run_names() {
   std::vector<std::string> names = {"last"};
-  for (const RunPlace& run : all_runs()) names.push_back(run.name);
+  for (const RunLocation& run : all_runs()) names.push_back(run.name);
   return names;
 }
 

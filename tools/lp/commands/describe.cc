@@ -59,7 +59,7 @@ std::vector<std::size_t> shown_events(const std::vector<RunEvent>& events) {
   return {shown.begin(), shown.end()};
 }
 
-std::vector<RunEvent> events_of(const RunPlace& run) {
+std::vector<RunEvent> events_of(const RunLocation& run) {
   std::vector<RunEvent> events;
   LogReader(run.directory / "events.log").finish([&](const LogLine& line) {
     try {

@@ -86,8 +86,8 @@ Finding state_directory() {
     if (mkdtemp(name.data()) == nullptr) return {"runs", State::bad, directory.string() + " cannot be written", fix};
     const std::string socket = [&] {
       try {
-        internal::Loop loop;
-        const internal::LiveServer server(name, loop, {.hear = [](auto, auto) {}, .gone = [](auto) {}});
+        internal::EventLoop loop;
+        const internal::AdminServer server(name, loop, {.hear = [](auto, auto) {}, .gone = [](auto) {}});
         return std::string();
       } catch (const Error& wrong) {
         return wrong.text();

@@ -109,7 +109,7 @@ int graph_command(const Arguments& arguments, Screen& screen) {
     plan = plan_of(run.place);
     edges = edges_of(plan);
     if (run.life == Life::live || run.life == Life::elsewhere) {
-      internal::LiveClient client = connect_to(run);
+      internal::AdminClient client = connect_to(run);
       const MeasureRecord before = measure(client);
       const double seconds = arguments.seconds("interval", 1);
       if (wait_between(client, from_seconds(seconds))) {

@@ -19,7 +19,7 @@ int list_command(const Arguments& arguments, Screen& screen) {
                {"RESULT", Cut::end}});
   JsonWriter json;
   json.begin_array();
-  for (const RunPlace& place : all_runs()) {
+  for (const RunLocation& place : all_runs()) {
     RunView run{.place = place};
     std::string trouble;
     try {

@@ -48,7 +48,7 @@ int rm_command(const Arguments& arguments, Screen& screen) {
   }
   if (arguments.has("older-than")) {
     const double latest = static_cast<double>(wall_clock()) / 1e9 - arguments.seconds("older-than", 0);
-    for (const RunPlace& place : all_runs()) {
+    for (const RunLocation& place : all_runs()) {
       RunView run = view_of(place);
       if (run.record.began <= latest && obstacle(run).empty()) runs.push_back(std::move(run));
     }

@@ -72,12 +72,12 @@ std::string shown(const RunView& run, const Screen& screen, bool json) {
 
 // Asks the run, because its files here, if there are any, are a little behind or those of another host.
 void ask_there(RunView& run) {
-  internal::LiveClient client = try_to_connect(run);
+  internal::AdminClient client = try_to_connect(run);
   if (client.open()) run.status = from_json<RunStatus>(ask(client, R"({"ask":"status"})"));
 }
 
 int watch(RunView run, Screen& screen, bool json) {
-  internal::LiveClient client = try_to_connect(run);
+  internal::AdminClient client = try_to_connect(run);
   std::string before;
   for (Event never; !client.open() && run.job.has_value() && !run.job->ended(); client = try_to_connect(run)) {
     if (before != std::exchange(before, state_of(run) + outcome_of(run)) && !screen.draw(shown(run, screen, json))) {

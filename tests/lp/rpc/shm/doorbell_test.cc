@@ -14,9 +14,9 @@ namespace lp::internal {
 namespace {
 
 TEST(BellTest, EachMarkIsTakenOnce) {
-  auto bell = std::make_unique<Bell>();
+  auto bell = std::make_unique<Doorbell>();
   std::set<std::uint32_t> marked;
-  for (std::uint32_t lane = 0; lane < Bell::kLanes; lane += 61) {
+  for (std::uint32_t lane = 0; lane < Doorbell::kLanes; lane += 61) {
     bell->mark(lane);
     bell->mark(lane);
     marked.insert(lane);
@@ -28,7 +28,7 @@ TEST(BellTest, EachMarkIsTakenOnce) {
 }
 
 TEST(BellTest, LanesHaveTheirTurnOneAfterTheOther) {
-  auto bell = std::make_unique<Bell>();
+  auto bell = std::make_unique<Doorbell>();
   const std::vector<std::uint32_t> lanes{0, 5, 63, 64, 200, 4095};
   for (const std::uint32_t lane : lanes) bell->mark(lane);
   std::uint32_t lane = 5;
@@ -40,7 +40,7 @@ TEST(BellTest, LanesHaveTheirTurnOneAfterTheOther) {
 }
 
 TEST(BellTest, NonsenseInItEnds) {
-  auto bell = std::make_unique<Bell>();
+  auto bell = std::make_unique<Doorbell>();
   bell->any = ~std::uint64_t{0};
   bell->words[3] = ~std::uint64_t{0};
   std::set<std::uint32_t> taken;
@@ -49,7 +49,7 @@ TEST(BellTest, NonsenseInItEnds) {
 }
 
 TEST(BellTest, NoMarkIsLostBetweenThreads) {
-  auto bell = std::make_unique<Bell>();
+  auto bell = std::make_unique<Doorbell>();
   constexpr std::uint32_t kLanes = 130;
   std::array<std::atomic<int>, kLanes> wanted{};
   std::atomic<int> ringing = 2;
@@ -79,7 +79,7 @@ void aside_after(int looks) {
 // Of two lanes of a word the second is marked while the first is taken, again and again; what is marked must be found
 // before the next round.
 TEST(BellTest, NoMarkIsLostBesideOneThatIsTaken) {
-  auto bell = std::make_unique<Bell>();
+  auto bell = std::make_unique<Doorbell>();
   constexpr std::uint32_t kRounds = 20'000;
   std::atomic<std::uint32_t> marked = 0;
   std::atomic<std::uint32_t> found = 0;

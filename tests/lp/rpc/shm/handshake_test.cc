@@ -58,8 +58,8 @@ class Handshake : public ::testing::Test {
   }
 
   Descriptor listening_, dialer_, dialed_;
-  SharedMemory lanes_ = SharedMemory::create("lanes", sizeof(LanePair));
-  SharedMemory bell_ = SharedMemory::create("bell", sizeof(Bell));
+  SharedMemory lanes_ = SharedMemory::create("lanes", sizeof(RingPair));
+  SharedMemory bell_ = SharedMemory::create("bell", sizeof(Doorbell));
   SharedMemory heap_ = SharedMemory::create("heap", 1 << 20);
   const std::string good_{"lsm1\5\0\0\0", 8};
 };

@@ -58,12 +58,12 @@ class ShmMessage : public ::testing::Test {
   }
 
   SharedHeap& heap_ = SharedHeap::use(kHeap);
-  Lane lane_;
+  ShmRing lane_;
   std::array<std::byte, kRing> ring_{};
-  ShmWriter writer_{LaneWriter(lane_, ring_)};
-  LaneWriter raw_{lane_, ring_};
+  ShmWriter writer_{RingWriter(lane_, ring_)};
+  RingWriter raw_{lane_, ring_};
   std::vector<ArrayHead> mapped_;
-  ShmReader reader_{LaneReader(lane_, ring_), kHeap, [this](const ArrayHead& array) {
+  ShmReader reader_{RingReader(lane_, ring_), kHeap, [this](const ArrayHead& array) {
                       mapped_.push_back(array);
                       return Buffer::wrap(heap_.memory().data() + array.offset, array.size, [] {});
                     }};
@@ -126,7 +126,7 @@ TEST_F(ShmMessage, WhenTheHeapIsFullArraysGoThroughTheLane) {
 TEST_F(ShmMessage, WhatAReaderThatDiedStillHadIsGivenBackWithTheWriter) {
   const std::size_t before = heap_.used();
   {
-    ShmWriter dying{LaneWriter(lane_, ring_)};
+    ShmWriter dying{RingWriter(lane_, ring_)};
     for (int i = 0; i < 10; ++i) dying.send({.body = filled(10, 1), .arrays = {filled(1 << 20, 2)}});
     EXPECT_GE(heap_.used(), before + (10 << 20));
   }

@@ -29,9 +29,9 @@ class Leases : public testing::Test {
     return all;
   }
 
-  LeaseRing ring_;
-  LeaseGiver giver_{ring_};
-  LeaseTaker taker_{ring_};
+  ReleaseRing ring_;
+  ReleaseWriter giver_{ring_};
+  ReleaseReader taker_{ring_};
 };
 
 TEST_F(Leases, ComeBackInOrder) {
@@ -45,14 +45,14 @@ TEST_F(Leases, ComeBackInOrder) {
 
 TEST_F(Leases, WithoutRoomTheyWaitUntilSomeIsMade) {
   give(0, 3000);
-  EXPECT_EQ(taken(), numbers(0, LeaseRing::kSize));
+  EXPECT_EQ(taken(), numbers(0, ReleaseRing::kSize));
   EXPECT_TRUE(taker_.release()) << "the giver waits";
   EXPECT_TRUE(giver_.go_on()) << "the taker must be rung";
   EXPECT_FALSE(giver_.go_on());
-  EXPECT_EQ(taken(), numbers(LeaseRing::kSize, 2 * LeaseRing::kSize));
+  EXPECT_EQ(taken(), numbers(ReleaseRing::kSize, 2 * ReleaseRing::kSize));
   EXPECT_TRUE(taker_.release());
   give(3000, 3001);
-  EXPECT_EQ(taken(), numbers(2 * LeaseRing::kSize, 3001));
+  EXPECT_EQ(taken(), numbers(2 * ReleaseRing::kSize, 3001));
   EXPECT_FALSE(taker_.release());
 }
 
@@ -63,17 +63,17 @@ TEST_F(Leases, TheTakerIsToBeRungWhenThereAreManyOrLargeOnes) {
   std::uint64_t given = 3;
   while (!giver_.give(given++, 0)) {
   }
-  EXPECT_LT(given, LeaseRing::kSize);
+  EXPECT_LT(given, ReleaseRing::kSize);
 }
 
 // The taker rings the giver. The giver may have seen the room before that, and then has nothing left to send.
 TEST_F(Leases, TheTakerIsToBeRungForWhatWaitedAlsoWhenTheNextIsGivenFirst) {
-  give(0, 2 * LeaseRing::kSize, 0);
-  EXPECT_EQ(taken().size(), LeaseRing::kSize);
+  give(0, 2 * ReleaseRing::kSize, 0);
+  EXPECT_EQ(taken().size(), ReleaseRing::kSize);
   EXPECT_TRUE(taker_.release());
-  EXPECT_TRUE(giver_.give(2 * LeaseRing::kSize, 0));
+  EXPECT_TRUE(giver_.give(2 * ReleaseRing::kSize, 0));
   EXPECT_FALSE(giver_.go_on());
-  EXPECT_EQ(taken().size(), LeaseRing::kSize);
+  EXPECT_EQ(taken().size(), ReleaseRing::kSize);
 }
 
 TEST_F(Leases, ATakerThatComesByNeedNotBeRung) {
@@ -85,7 +85,7 @@ TEST_F(Leases, ATakerThatComesByNeedNotBeRung) {
 }
 
 TEST_F(Leases, AGiverThatClaimsMoreThanFitsIsRefused) {
-  ring_.given = LeaseRing::kSize + 1;
+  ring_.given = ReleaseRing::kSize + 1;
   std::uint64_t lease = 0;
   EXPECT_THROW(taker_.take(lease), Error);
 }

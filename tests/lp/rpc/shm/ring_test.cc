@@ -32,10 +32,10 @@ class LaneTest : public ::testing::Test {
     for (const unsigned char byte : bytes) ASSERT_EQ(byte, next_out_++);
   }
 
-  Lane lane_;
+  ShmRing lane_;
   std::array<std::byte, kRing> ring_{};
-  LaneWriter writer_{lane_, ring_};
-  LaneReader reader_{lane_, ring_};
+  RingWriter writer_{lane_, ring_};
+  RingReader reader_{lane_, ring_};
 
  private:
   unsigned char next_in_ = 0;
@@ -114,7 +114,7 @@ TEST_F(LaneTest, WhoIsWoken) {
   EXPECT_EQ(lane_.reader.load(), Event::kSet);
   EXPECT_FALSE(writer_.wake());
 
-  lane_.reader = Lane::kLater;  // nobody waits
+  lane_.reader = ShmRing::kLater;  // nobody waits
   put(100);
   EXPECT_FALSE(writer_.wake());
   EXPECT_TRUE(writer_.wake(/*soon=*/true));
@@ -140,7 +140,7 @@ TEST_F(LaneTest, AThreadThatWaitsForTheLaneIsWoken) {
 TEST_F(LaneTest, NothingIsLostBetweenTwoThreads) {
   constexpr std::size_t kBytes = 1 << 20;
   Event room, bytes;
-  lane_.reader = Lane::kRing;
+  lane_.reader = ShmRing::kRing;
   const Thread writes = spawn("writes", [&] {
     for (std::size_t left = kBytes; left > 0;) {
       if (const std::size_t size = std::min({left, writer_.room(), std::size_t{700}}); size > 0) {

@@ -1,19 +1,19 @@
-#include "lp/rpc/core/frame.h"
+#include "lp/rpc/core/call_context.h"
 
 #include <algorithm>
 #include <atomic>
 
 #include "lp/base/error.h"
 #include "lp/base/hash.h"
-#include "lp/rpc/core/node_core.h"
+#include "lp/rpc/core/service_instance.h"
 
 namespace lp::internal {
 namespace {
 
-thread_local Frame* t_frame = nullptr;
+thread_local CallContext* t_frame = nullptr;
 
 // Returns the path of a call that `frame` makes.
-CallPath path_through(const Frame& frame) {
+CallPath path_through(const CallContext& frame) {
   CallPath path = callers_of(frame);
   if (path.size == CallPath::kLimit) {
     throw Error(ErrorKind::failed,
@@ -27,10 +27,10 @@ CallPath path_through(const Frame& frame) {
 
 }  // namespace
 
-Frame* current_frame() noexcept { return t_frame; }
+CallContext* current_call_context() noexcept { return t_frame; }
 
-FrameScope::FrameScope(Frame& frame) noexcept : outer_(t_frame) { t_frame = &frame; }
-FrameScope::~FrameScope() { t_frame = outer_; }
+CallContextScope::CallContextScope(CallContext& frame) noexcept : outer_(t_frame) { t_frame = &frame; }
+CallContextScope::~CallContextScope() { t_frame = outer_; }
 
 std::uint64_t new_chain() noexcept {
   static std::atomic<std::uint64_t> threads{0};
@@ -39,12 +39,12 @@ std::uint64_t new_chain() noexcept {
   return next += 2;
 }
 
-CallPath callers_of(const Frame& frame) {
+CallPath callers_of(const CallContext& frame) {
   if (frame.caller != nullptr) return path_through(*frame.caller);
   return frame.path != nullptr ? *frame.path : CallPath();
 }
 
-CallScope scope_for_call(const Frame* frame, Duration timeout) {
+CallScope scope_for_call(const CallContext* frame, Duration timeout) {
   CallScope scope;
   scope.deadline = after(timeout);
   scope.allowed = timeout;

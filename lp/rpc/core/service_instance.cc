@@ -1,4 +1,4 @@
-#include "lp/rpc/core/node_core.h"
+#include "lp/rpc/core/service_instance.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,14 +9,14 @@
 
 namespace lp::internal {
 
-bool Gate::try_enter() {
+bool ConcurrencyLimit::try_enter() {
   const std::lock_guard lock(mutex_);
   if (running_ >= limit_) return false;
   ++running_;
   return true;
 }
 
-Gate::Entry Gate::enter_or_queue(Task* task) {
+ConcurrencyLimit::Entry ConcurrencyLimit::enter_or_queue(Task* task) {
   const std::lock_guard lock(mutex_);
   if (running_ < limit_) {
     ++running_;
@@ -27,19 +27,19 @@ Gate::Entry Gate::enter_or_queue(Task* task) {
   return Entry::queued;
 }
 
-Task* Gate::leave() {
+Task* ConcurrencyLimit::leave() {
   const std::lock_guard lock(mutex_);
   Task* const next = waiting_.pop();
   if (next == nullptr) --running_;
   return next;
 }
 
-TaskQueue Gate::clear() {
+TaskQueue ConcurrencyLimit::clear() {
   const std::lock_guard lock(mutex_);
   return std::exchange(waiting_, TaskQueue());
 }
 
-NodeCore::NodeCore(Hub& hub, NodeId id, std::uint32_t incarnation, std::span<const Method> methods)
+ServiceInstance::ServiceInstance(Hub& hub, NodeId id, std::uint32_t incarnation, std::span<const Method> methods)
     : hub_(hub),
       id_(id),
       incarnation_(incarnation),
@@ -49,22 +49,22 @@ NodeCore::NodeCore(Hub& hub, NodeId id, std::uint32_t incarnation, std::span<con
       batchers_(methods.size()) {
   for (std::size_t i = 0; i < methods.size(); ++i) {
     const MethodTraits& traits = methods[i].traits;
-    if (traits.concurrent > 0) gates_[i] = std::make_unique<Gate>(traits.concurrent, traits.queue);
+    if (traits.concurrent > 0) gates_[i] = std::make_unique<ConcurrencyLimit>(traits.concurrent, traits.queue);
     if (traits.batch > 0) batchers_[i] = std::make_unique<Batcher>(*this, methods[i]);
   }
 }
 
-NodeCore::~NodeCore() = default;
+ServiceInstance::~ServiceInstance() = default;
 
-const std::string& NodeCore::name() const { return hub_.name(id_); }
+const std::string& ServiceInstance::name() const { return hub_.name(id_); }
 
-const Method* NodeCore::find(std::uint64_t method) const noexcept {
+const Method* ServiceInstance::find(std::uint64_t method) const noexcept {
   const auto found = std::lower_bound(methods_.begin(), methods_.end(), method,
                                       [](const Method& one, std::uint64_t id) { return one.id < id; });
   return found != methods_.end() && found->id == method ? &*found : nullptr;
 }
 
-void NodeCore::accept(Call* call) {
+void ServiceInstance::accept(Call* call) {
   const auto i = static_cast<std::size_t>(&call->method() - methods_.data());
   if (batchers_[i] != nullptr && !stopping()) {
     batchers_[i]->add(call);
@@ -75,9 +75,9 @@ void NodeCore::accept(Call* call) {
     turn_.post(call);
   } else {
     switch (gates_[i]->enter_or_queue(call)) {
-      case Gate::Entry::entered: run_concurrently(*gates_[i], call); break;
-      case Gate::Entry::queued: break;
-      case Gate::Entry::full:
+      case ConcurrencyLimit::Entry::entered: run_concurrently(*gates_[i], call); break;
+      case ConcurrencyLimit::Entry::queued: break;
+      case ConcurrencyLimit::Entry::full:
         call->refuse(Error(ErrorKind::overloaded,
                            "all " + std::to_string(call->method().traits.concurrent) + " places are taken and " +
                                std::to_string(call->method().traits.queue) + " calls wait: try again later",
@@ -86,7 +86,7 @@ void NodeCore::accept(Call* call) {
   }
 }
 
-void NodeCore::resume(Call* call) {
+void ServiceInstance::resume(Call* call) {
   if (call->method().traits.in_turn()) {
     turn_.post_front(call);
   } else {
@@ -94,7 +94,7 @@ void NodeCore::resume(Call* call) {
   }
 }
 
-Runnable NodeCore::accept(const Method& method, Incoming&& message) {
+Runnable ServiceInstance::accept(const Method& method, Incoming&& message) {
   Call* const call = method.receive(*this, method, std::move(message));
   track_served(call->reply(), *call);
   const auto i = static_cast<std::size_t>(&method - methods_.data());
@@ -105,7 +105,7 @@ Runnable NodeCore::accept(const Method& method, Incoming&& message) {
   return {};
 }
 
-bool NodeCore::run_at_once(Task* task) noexcept {
+bool ServiceInstance::run_at_once(Task* task) noexcept {
   began();
   const bool runs = !stopping();
   if (runs) task->run();
@@ -113,7 +113,7 @@ bool NodeCore::run_at_once(Task* task) noexcept {
   return runs;
 }
 
-void NodeCore::run_concurrently(Gate& gate, Task* task) {
+void ServiceInstance::run_concurrently(ConcurrencyLimit& gate, Task* task) {
   began();
   const auto serve = [this, &gate, task] {
     for (Task* next = task; next != nullptr; next = gate.leave()) next->run();
@@ -127,13 +127,13 @@ void NodeCore::run_concurrently(Gate& gate, Task* task) {
   }
 }
 
-void NodeCore::ended() {
+void ServiceInstance::ended() {
   if (active_.fetch_sub(1) != 1 || !stopping()) return;
   const std::lock_guard lock(mutex_);
   if (idle_waiter_ != nullptr) idle_waiter_->set();
 }
 
-void NodeCore::stop(const std::string& reason) {
+void ServiceInstance::stop(const std::string& reason) {
   {
     const std::lock_guard lock(mutex_);
     if (stopping_.exchange(true)) return;
@@ -152,12 +152,12 @@ void NodeCore::stop(const std::string& reason) {
   }
 }
 
-Error NodeCore::stopped_error() const {
+Error ServiceInstance::stopped_error() const {
   const std::lock_guard lock(mutex_);
   return Error(ErrorKind::stopped, reason_.empty() ? "the node was asked to stop" : reason_, {.node = name()});
 }
 
-bool NodeCore::wait_idle(Time time) {
+bool ServiceInstance::wait_idle(Time time) {
   if (!turn_.wait_idle(time)) return false;
   Event idle;
   std::unique_lock lock(mutex_);
@@ -172,7 +172,7 @@ bool NodeCore::wait_idle(Time time) {
   return active_.load() == 0;
 }
 
-Error NodeCore::failure(const Method& method, const CallScope& scope, std::exception_ptr exception) const {
+Error ServiceInstance::failure(const Method& method, const CallScope& scope, std::exception_ptr exception) const {
   Error error = as_error(std::move(exception));
   // The error may come from a call that did not run, but this call did.
   if (error.kind() != ErrorKind::failed) error = with_may_have_run(error);
@@ -185,7 +185,7 @@ Error NodeCore::failure(const Method& method, const CallScope& scope, std::excep
   return Error(error.kind(), error.text(), std::move(origin));
 }
 
-Ref<StateBase> NodeCore::awaited() const {
+Ref<StateBase> ServiceInstance::awaited() const {
   const std::lock_guard lock(mutex_);
   for (const Wait* wait = waits_; wait != nullptr; wait = wait->next) {
     if (wait->awaited != nullptr) return Ref<StateBase>::share(wait->awaited);
@@ -193,7 +193,7 @@ Ref<StateBase> NodeCore::awaited() const {
   return {};
 }
 
-WaitScope::WaitScope(Frame* frame, Event& event, StateBase* awaited)
+WaitScope::WaitScope(CallContext* frame, Event& event, StateBase* awaited)
     : frame_(frame),
       wait_{.event = &event,
             .awaited = frame != nullptr && frame->holds_turn ? awaited : nullptr,
@@ -201,7 +201,7 @@ WaitScope::WaitScope(Frame* frame, Event& event, StateBase* awaited)
             .place = nullptr} {
   BeforeWait::hand_over_all();
   if (frame_ == nullptr) return;
-  NodeCore& node = *frame_->node;
+  ServiceInstance& node = *frame_->node;
   {
     const std::lock_guard lock(node.mutex_);
     wait_.next = node.waits_;
@@ -214,7 +214,7 @@ WaitScope::WaitScope(Frame* frame, Event& event, StateBase* awaited)
 
 WaitScope::~WaitScope() {
   if (frame_ == nullptr) return;
-  NodeCore& node = *frame_->node;
+  ServiceInstance& node = *frame_->node;
   if (frame_->holds_turn) node.turn_.unpark();
   const std::lock_guard lock(node.mutex_);
   *wait_.place = wait_.next;

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "lp/rpc/core/call.h"
-#include "lp/rpc/core/frame.h"
+#include "lp/rpc/core/call_context.h"
 #include "lp/rpc/core/method.h"
 #include "lp/rpc/core/once.h"
 #include "lp/rpc/core/turn.h"
@@ -24,9 +24,9 @@ class Batcher;
 class Hub;
 
 // Bounds how many calls of a concurrent method run at a time.
-class Gate {
+class ConcurrencyLimit {
  public:
-  Gate(int limit, int queue) : limit_(limit), queue_(static_cast<std::size_t>(queue)) {}
+  ConcurrencyLimit(int limit, int queue) : limit_(limit), queue_(static_cast<std::size_t>(queue)) {}
   bool try_enter();
   // Enters, or keeps the call for later; false when the queue is full.
   enum class Entry { entered, queued, full };
@@ -43,12 +43,12 @@ class Gate {
   TaskQueue waiting_;
 };
 
-class NodeCore {
+class ServiceInstance {
  public:
-  NodeCore(Hub& hub, NodeId id, std::uint32_t incarnation, std::span<const Method> methods);
-  ~NodeCore();
-  NodeCore(const NodeCore&) = delete;
-  NodeCore& operator=(const NodeCore&) = delete;
+  ServiceInstance(Hub& hub, NodeId id, std::uint32_t incarnation, std::span<const Method> methods);
+  ~ServiceInstance();
+  ServiceInstance(const ServiceInstance&) = delete;
+  ServiceInstance& operator=(const ServiceInstance&) = delete;
 
   Hub& hub() const { return hub_; }
   NodeId id() const { return id_; }
@@ -63,7 +63,7 @@ class NodeCore {
 
   // Returns the method of this id; null when the service has none.
   const Method* find(std::uint64_t method) const noexcept;
-  Gate* gate(const Method& method) noexcept {
+  ConcurrencyLimit* gate(const Method& method) noexcept {
     return gates_[static_cast<std::size_t>(&method - methods_.data())].get();
   }
 
@@ -77,7 +77,7 @@ class NodeCore {
   // Runs an immediate call. Returns false when the node is stopping.
   bool run_at_once(Task* task) noexcept;
   // Runs tasks that wait at a gate.
-  void run_concurrently(Gate& gate, Task* task);
+  void run_concurrently(ConcurrencyLimit& gate, Task* task);
 
   // What has its turn, and the call that this waits for, if it waits in one.
   std::optional<Standing> standing() const { return turn_.standing(id_); }
@@ -113,8 +113,8 @@ class NodeCore {
   Turn turn_;
   OnceTable once_;
   void* object_ = nullptr;
-  std::vector<std::unique_ptr<Gate>> gates_;        // by method; null for a method that runs in turn
-  std::vector<std::unique_ptr<Batcher>> batchers_;  // by method; null for a method that is not batched
+  std::vector<std::unique_ptr<ConcurrencyLimit>> gates_;  // by method; null for a method that runs in turn
+  std::vector<std::unique_ptr<Batcher>> batchers_;        // by method; null for a method that is not batched
   std::atomic<bool> stopping_ = false;
   std::atomic<int> active_ = 0;
   mutable std::mutex mutex_;
@@ -128,15 +128,15 @@ class NodeCore {
 class WaitScope {
  public:
   // `awaited`: what will set the event; null: not a call or a promise.
-  WaitScope(Frame* frame, Event& event, StateBase* awaited = nullptr);
+  WaitScope(CallContext* frame, Event& event, StateBase* awaited = nullptr);
   ~WaitScope();
   WaitScope(const WaitScope&) = delete;
   WaitScope& operator=(const WaitScope&) = delete;
   bool stopped() const;
 
  private:
-  Frame* frame_;
-  NodeCore::Wait wait_;
+  CallContext* frame_;
+  ServiceInstance::Wait wait_;
 };
 
 }  // namespace lp::internal

@@ -1,19 +1,20 @@
 #pragma once
 // The place of the current thread: the node whose code it runs, the call, and its deadline. Deadlines, call paths and
-// turns all follow from it. A Frame lives on the stack of the thread that runs the handler; only that thread uses it.
+// turns all follow from it. A CallContext lives on the stack of the thread that runs the handler; only that thread uses
+// it.
 
 #include <array>
 #include <cstdint>
 #include <span>
 
-#include "lp/wire/node_id.h"
 #include "lp/base/scheduler.h"
+#include "lp/wire/node_id.h"
 
 namespace lp {
 
 namespace internal {
 
-class NodeCore;
+class ServiceInstance;
 
 // The nodes through which a call came, outermost first.
 struct CallPath {
@@ -39,39 +40,39 @@ struct CallScope {
   CallPath path{};          // the callers
 };
 
-struct Frame {
-  NodeCore* node = nullptr;  // the node whose code runs
-  Time deadline = kNever;    // deadline of the call that runs the code
-  std::uint64_t chain = 0;   // 0 in run(): each call from there begins a chain
+struct CallContext {
+  ServiceInstance* node = nullptr;  // the node whose code runs
+  Time deadline = kNever;           // deadline of the call that runs the code
+  std::uint64_t chain = 0;          // 0 in run(): each call from there begins a chain
   bool holds_turn = false;
-  const CallPath* path = nullptr;  // the callers that are not in this thread; may be null
-  const Frame* caller = nullptr;   // the frame that called directly, in this thread
+  const CallPath* path = nullptr;       // the callers that are not in this thread; may be null
+  const CallContext* caller = nullptr;  // the frame that called directly, in this thread
 };
 
 // The frame of this thread; null outside all nodes.
-Frame* current_frame() noexcept;
+CallContext* current_call_context() noexcept;
 
 // Makes `frame` current while it lives.
-class FrameScope {
+class CallContextScope {
  public:
-  explicit FrameScope(Frame& frame) noexcept;
-  ~FrameScope();
-  FrameScope(const FrameScope&) = delete;
-  FrameScope& operator=(const FrameScope&) = delete;
+  explicit CallContextScope(CallContext& frame) noexcept;
+  ~CallContextScope();
+  CallContextScope(const CallContextScope&) = delete;
+  CallContextScope& operator=(const CallContextScope&) = delete;
 
  private:
-  Frame* outer_;
+  CallContext* outer_;
 };
 
 // Returns a number that no other chain of this process has, nor, in all likelihood, any other chain of this run.
 std::uint64_t new_chain() noexcept;
 
 // Returns the nodes whose calls led to `frame`, without its own.
-CallPath callers_of(const Frame& frame);
+CallPath callers_of(const CallContext& frame);
 
 // Returns the scope of a call that `frame` (may be null) makes, with at most `timeout` from now. Throws Error::failed
 // when the path is longer than CallPath::kLimit.
-CallScope scope_for_call(const Frame* frame, Duration timeout);
+CallScope scope_for_call(const CallContext* frame, Duration timeout);
 
 }  // namespace internal
 }  // namespace lp
