@@ -261,9 +261,7 @@ void Coordinator::on_ready(NodeId id, std::uint32_t incarnation, const std::stri
 }
 
 void Coordinator::on_finished(NodeId node, std::uint32_t incarnation) {
-  const std::size_t unit = graph_.nodes[node].unit;
-  if (!current(node, incarnation) || units_[unit].state != Unit::State::up) return;
-  if (calls_a_member(node) && members_go_back()) return discard(unit);  // it may have finished with what is gone
+  if (!current(node, incarnation) || units_[graph_.nodes[node].unit].state != Unit::State::up) return;
   set_finished(node, true);
   note(RunEvent::Kind::finished, graph_.nodes[node].name, incarnation);
   end_if_done();

@@ -197,7 +197,6 @@ class Coordinator final : public ExecutorEvents {
   void discard(std::size_t unit);
   void discard_members();
   bool redo_finished();
-  bool calls_a_member(NodeId id) const;
   bool members_go_back() const;
   void come(std::size_t unit);
   void restart_if_possible(std::size_t unit);

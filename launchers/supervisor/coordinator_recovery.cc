@@ -244,11 +244,15 @@ void Coordinator::discard(std::size_t index) {
 // The members go back to a time before these nodes had finished their work with them, so these nodes do it again.
 // Returns true if there are any.
 bool Coordinator::redo_finished() {
-  const auto worked_on_a_member = [&](NodeId id) { return nodes_[id].finished && calls_a_member(id); };
+  const auto worked_on_a_member = [&](NodeId id) {
+    const auto& calls = graph_.nodes[id].calls;
+    return nodes_[id].finished &&
+           std::any_of(calls.begin(), calls.end(), [&](NodeId callee) { return graph_.nodes[callee].member; });
+  };
   bool any = false;
   for (std::size_t index = 0; index < units_.size(); ++index) {
     const auto& nodes = graph_.units[index].nodes;
-    if (std::none_of(nodes.begin(), nodes.end(), worked_on_a_member)) continue;
+    if (graph_.units[index].member || std::none_of(nodes.begin(), nodes.end(), worked_on_a_member)) continue;
     any = true;
     if (units_[index].state == Unit::State::up) {
       discard(index);
@@ -258,13 +262,6 @@ bool Coordinator::redo_finished() {
     }
   }
   return any;
-}
-
-// Of a unit that is none itself.
-bool Coordinator::calls_a_member(NodeId id) const {
-  const SupervisionGraph::Node& node = graph_.nodes[id];
-  return !graph_.units[node.unit].member &&
-         std::any_of(node.calls.begin(), node.calls.end(), [&](NodeId callee) { return graph_.nodes[callee].member; });
 }
 
 bool Coordinator::members_go_back() const {

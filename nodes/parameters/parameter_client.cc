@@ -403,32 +403,6 @@ void ParameterClient::restore(std::span<const Array<float>> residuals) {
   for (std::size_t i = 0; i < places_.size(); ++i) places_[i].feedback.restore(residuals[i].span());
 }
 
-void ParameterClient::confirm() {
-  struct Asked {
-    std::uint32_t tensor;
-    std::uint32_t shard;
-    Future<WorkerPosition> position;
-  };
-  const auto ask = [this](std::uint32_t tensor, std::uint32_t shard) {
-    return [this, tensor, shard](const Client<ParameterService>& server) {
-      return server.async<&ParameterService::position>(tensor, shard, options_.worker);
-    };
-  };
-  std::vector<Asked> asked;
-  for (std::uint32_t tensor = 0; tensor < tensors_.size(); ++tensor) {
-    for (std::uint32_t shard = 0; shard < servers_.size(); ++shard) {
-      const Place& at = place(tensor, shard);
-      if (at.clock > 0) asked.push_back({tensor, shard, ask(tensor, shard)(servers_[at.serves])});
-    }
-  }
-  for (Asked& one : asked) {
-    Place& at = place(one.tensor, one.shard);
-    if (answer(std::move(one.position), at, one.shard, ask(one.tensor, one.shard)).clock >= at.clock) continue;
-    throw Error(ErrorKind::disconnected, "a server was restarted, and has not all that worker " +
-                                             std::to_string(options_.worker) + " has pushed");
-  }
-}
-
 void ParameterClient::leave() {
   const auto ask = [this](std::uint32_t shard) {
     return [this, shard](const Client<ParameterService>& server) {

@@ -89,9 +89,6 @@ class ParameterClient {
   void set_version(std::uint64_t version);
   // This worker pushes no more. Error::disconnected when a server is gone and has no replica.
   void leave();
-  // Returns when all servers still have what this worker has pushed. Error::disconnected when one has not, since it was
-  // restarted: ask them where they are, and go on from there.
-  void confirm();
 
   // The residuals of compression, by tensor and shard. With them, another client goes on as this one would.
   // Error::failed for residuals of other servers or tensors.

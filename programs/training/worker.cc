@@ -124,7 +124,6 @@ void TrainingWorker::run(Context& node) {
         pause = kFirstPause;
       }
       exchange->end();
-      client.confirm();  // a server that was restarted meanwhile answers as if nothing were missing
       publish();
       std::function<Parameters()> result = exchange->result();
       node.exclusive([&] {

@@ -62,19 +62,6 @@ TEST_F(CoordinatorTest, WhoHadFinishedWithMembersWorksAgainWhenTheyGoBack) {
   }
 }
 
-TEST_F(CoordinatorTest, WhoFinishesWithMembersWhileTheyGoBackWorksAgain) {
-  make(saving_servers());
-  now_ = {};
-  all_ready();
-  exit(0, {.signal = 9});
-  commands();
-  coordinator_->on_finished(2, 1);  // with the server that is gone
-  EXPECT_NE(commands().find("kill worker\n"), std::string::npos);
-  EXPECT_EQ(coordinator_->phase(), Phase::running);
-  exit(2, {.signal = 9});
-  EXPECT_NE(commands().find("start worker 2"), std::string::npos);
-}
-
 TEST_F(CoordinatorTest, AReportOfWhatHasGoneBackIsMadeAgain) {
   make(saving_servers(), {.report = true});
   all_ready();

@@ -389,18 +389,6 @@ TEST_P(ParameterClientTest, TheReplicaOfAServerThatIsGoneWaitsForNoWorkerThatHas
   }
 }
 
-// A call that a restarted server answers says nothing about what came before it.
-TEST_P(ParameterClientTest, WhoHasPushedAllHearsOfAServerThatHasLostSomeOfIt) {
-  serve({dense(64)}, adding(Asynchronous{}, 1));
-  ParameterClient worker = client(0, {});
-  worker.confirm();
-  worker.wait(worker.start_push(0, 0, std::vector<float>(64, 1), 0));
-  worker.confirm();
-  run_->restart({"server/1"});
-  worker.leave();
-  EXPECT_THROW(worker.confirm(), Error);
-}
-
 TEST_P(ParameterClientTest, APushIsAcknowledgedOnlyWhenItsReplicaHasIt) {
   ParameterServerOptions options = adding(Asynchronous{}, 1);
   options.replicated = true;
