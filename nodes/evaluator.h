@@ -55,7 +55,7 @@ class Evaluator {
   std::uint64_t looks_ = 0;
 };
 
-// What calls need of this class is compiled once, in evaluator.cc.
+// The tables that calls of this class need are compiled once, in evaluator.cc.
 extern template const NodeType& internal::node_type<Evaluator>();
 
 }  // namespace lp

@@ -1,7 +1,7 @@
 #pragma once
 // From the addresses of a crash to functions, files and lines. The crashed process writes where its program was loaded
-// (crash_handler.h); who reports the crash has the same binary, and asks addr2line of binutils, where that is
-// installed. Functions; any thread.
+// (crash_handler.h). The launcher has the same binary and asks addr2line of binutils, where that is installed.
+// Functions; any thread.
 
 #include <cstdint>
 #include <optional>
@@ -10,11 +10,11 @@
 
 namespace lp::internal {
 
-// Where the code of a process's program is.
+// The addresses at which a process has loaded its program.
 struct ProgramCode {
   std::uintptr_t begin = 0;
   std::uintptr_t end = 0;
-  std::uintptr_t bias = 0;  // what was added to the addresses in the file
+  std::uintptr_t bias = 0;  // the process's addresses minus those in the file
 };
 
 ProgramCode own_code();

@@ -123,7 +123,7 @@ class Coordinator final : public ExecutorEvents {
     bool finished = false;  // run() has returned
     bool gone = false;      // the program continues without it until it is ready again
     bool asked = false;     // a probe is on its way
-    std::string work{};     // what its turn is taken by, as long as the probe waits for that; empty: unknown
+    std::string work{};     // the work that has its turn while the probe waits for it; empty: unknown
     Time work_begin{};
     std::string endpoint{};
     std::size_t awaited = 0;  // the number of nodes that it calls and that are not ready

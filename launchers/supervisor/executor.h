@@ -34,7 +34,7 @@ class ExecutorEvents {
   virtual void on_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step) = 0;
   virtual void on_not_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step, const Error& error) = 0;
   virtual void on_alive(NodeId node, std::uint32_t incarnation) = 0;  // the answer to a probe
-  // Before it, where it has to wait for the service's turn: what has that, and for how long.
+  // Comes before the answer where the probe waits for the service's turn: the work that has the turn, and its age.
   virtual void on_busy(NodeId node, std::uint32_t incarnation, const std::string& work, Duration age) = 0;
   virtual void on_measured(std::size_t unit, std::uint32_t incarnation,
                            // a part of the answer to measure(): the process's resources, or its calls

@@ -41,7 +41,7 @@ class TurnRequest {
   Event done_;
 };
 
-constexpr std::string_view kExclusive = "exclusive";  // what has the turn, for who asks
+constexpr std::string_view kExclusive = "exclusive";  // the name of the work, for inquiries
 
 class TurnTask final : public internal::Task {
  public:

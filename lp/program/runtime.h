@@ -107,7 +107,7 @@ class Runtime {
   // Calls `alive` from the service's own turn. If the holder of the turn waits in a call of lp, which has a deadline,
   // it calls `alive` at once.
   void probe(NodeId node, Function<void()> alive);
-  // What the service does in its turn; nothing when that is free, or waits in a call.
+  // The work that has the service's turn; nothing when the turn is free, or its holder waits in a call.
   struct Work {
     std::string text{};  // "pull(), called by worker/1"
     Duration age{};

@@ -57,20 +57,20 @@ struct AskHead {
   std::uint32_t incarnation = 0;
 };
 
-// What a service does in its turn.
+// The work of a service in its turn.
 struct Standing {
   static constexpr std::uint32_t kNobody = std::numeric_limits<std::uint32_t>::max();
 
   std::uint32_t node = kNobody;
   std::string work{};               // the method
   std::uint32_t caller = kNobody;   // a node; kNobody: somebody else
-  Duration age{};                   // of the work
+  Duration age{};                   // the work's
   std::uint32_t awaited = kNobody;  // the node whose reply the work waits for; kNobody: it waits for none
-  std::string method{};             // of that node
+  std::string method{};             // the awaited method
 };
 
-// What keeps a call from its reply: what its callee does, what the node does for which that waits, and so on. Each node
-// stands there once: where they wait for one another in a circle, the list ends.
+// The reasons why a call has no reply: the work of its callee, then the work of the node for which that waits, and so
+// on. Each node stands there once: where nodes wait for one another in a circle, the list ends.
 using Standings = std::vector<Standing>;
 constexpr std::size_t kMostStandings = 16;
 

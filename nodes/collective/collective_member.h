@@ -134,7 +134,7 @@ class CollectiveMember {
   std::set<std::uint32_t> lost_{};
 };
 
-// What calls need of this class is compiled once, in collective_member.cc.
+// The tables that calls of this class need are compiled once, in collective_member.cc.
 extern template const NodeType& internal::node_type<CollectiveMember>();
 
 }  // namespace lp

@@ -121,7 +121,7 @@ class FederatedServer {
   RoundsStatistics statistics_{};
 };
 
-// What calls need of this class is compiled once, in federated_server.cc.
+// The tables that calls of this class need are compiled once, in federated_server.cc.
 extern template const NodeType& internal::node_type<FederatedServer>();
 
 }  // namespace lp

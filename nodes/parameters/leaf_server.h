@@ -101,7 +101,7 @@ class LeafServer final : public ParameterService {
   std::map<std::uint32_t, std::vector<Promise<void>>> left_{};  // learners that wait for the others to leave
 };
 
-// What calls need of this class is compiled once, in leaf_server.cc.
+// The tables that calls of this class need are compiled once, in leaf_server.cc.
 extern template const NodeType& internal::node_type<LeafServer>();
 
 }  // namespace lp

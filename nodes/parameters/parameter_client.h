@@ -85,7 +85,7 @@ class ParameterClient {
 
   // The lowest clock for which a server needs a push of this worker.
   std::uint64_t position();
-  // Of a worker that keeps the parameters itself: what is pushed next counts as computed from this version.
+  // For a worker that keeps the parameters itself: its next push counts as computed from this version.
   void set_version(std::uint64_t version);
   // This worker pushes no more. Error::disconnected when a server is gone and has no replica.
   void leave();

@@ -167,7 +167,7 @@ class ParameterServer final : public ParameterService {
   ServerStatistics statistics_{};
 };
 
-// What calls need of this class is compiled once, in parameter_server.cc.
+// The tables that calls of this class need are compiled once, in parameter_server.cc.
 extern template const NodeType& internal::node_type<ParameterServer>();
 
 }  // namespace lp

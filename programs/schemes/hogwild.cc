@@ -75,7 +75,7 @@ class HogwildExchange final : public Exchange {
   const std::uint64_t checkpoint_every_;
   GradientGuard guard_;
   SharedVectorPlace place_{};
-  std::optional<SharedVectorView> view_{};  // of this place
+  std::optional<SharedVectorView> view_{};  // view of place_
   Eigen::VectorXf parameters_{};
 };
 

@@ -135,7 +135,7 @@ class PipelineStage {
 TrainingGraph add_pipeline_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                     const Pipeline& pipeline);
 
-// What calls need of this class is compiled once, in pipeline.cc.
+// The tables that calls of this class need are compiled once, in pipeline.cc.
 extern template const NodeType& internal::node_type<PipelineStage>();
 
 }  // namespace lp

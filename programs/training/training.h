@@ -106,7 +106,7 @@ class Exchange {
   // The learned parameters, in a scheme whose servers do not hold them: a function that returns them once all workers
   // have ended. It outlives the exchange, and is called in the worker's turn.
   virtual std::function<Parameters()> result() const { return {}; }
-  // The same as a part of the worker's cuts, between two steps. What was loaded is there before begin().
+  // The same as a part of the worker's cuts, between two steps. load() comes before begin().
   virtual void save(Checkpoint&) const {}
   virtual void load(const Checkpoint&) {}
   virtual std::uint64_t dropped() const { return 0; }  // gradients

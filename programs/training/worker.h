@@ -115,7 +115,7 @@ GroupHandle<TrainingWorker> add_workers(Program& program, const GroupOptions& gr
   return program.group<TrainingWorker>(group, servers, tensors, task, training, scheme);
 }
 
-// What calls need of this class is compiled once, in worker.cc.
+// The tables that calls of this class need are compiled once, in worker.cc.
 extern template const NodeType& internal::node_type<TrainingWorker>();
 
 }  // namespace lp

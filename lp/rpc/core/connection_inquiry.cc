@@ -1,4 +1,4 @@
-// What keeps a call from its reply: its caller asks, and its callee says what it does.
+// Inquiries about a call without a reply: the caller asks, and the callee answers with the work that it does.
 
 #include <utility>
 

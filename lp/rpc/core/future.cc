@@ -8,9 +8,9 @@
 
 namespace lp::internal {
 
-constexpr int kInquiries = 8;  // that a call makes at most, while somebody waits for it
+constexpr int kInquiries = 8;  // the most that a call makes while somebody waits for it
 constexpr Duration kLeastPause = std::chrono::milliseconds(10);
-constexpr std::string_view kThen = "then";  // what a continuation is called, for who asks
+constexpr std::string_view kThen = "then";  // the name of a continuation, for inquiries
 
 // A continuation on its way into its node's turn.
 class ContinuationTask final : public Task {

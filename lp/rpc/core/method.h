@@ -121,7 +121,7 @@ struct Concurrent : Wrapped<M> {
     return traits;
   }
 };
-// Whether kTime, an argument of a trait, says its unit.
+// Whether kTime, an argument of a trait, has a unit.
 template <auto kTime>
 inline constexpr bool kHasUnit = std::is_same_v<std::remove_const_t<decltype(kTime)>, Interval>;
 template <auto M, int kSize, auto kWait>

@@ -79,7 +79,7 @@ class ServiceInstance {
   // Runs tasks that wait at a gate.
   void run_concurrently(ConcurrencyLimit& gate, Task* task);
 
-  // What has its turn, and the call that this waits for, if it waits in one.
+  // Return the work that has the turn, and the call that the work waits for, if it waits in one.
   std::optional<Standing> standing() const { return turn_.standing(id_); }
   Ref<StateBase> awaited() const;
 
@@ -127,7 +127,7 @@ class ServiceInstance {
 // calls that come back to the node in the same chain are refused.
 class WaitScope {
  public:
-  // `awaited`: what will set the event; null: not a call or a promise.
+  // `awaited`: the call or promise that will set the event; null: something else will.
   WaitScope(CallContext* frame, Event& event, StateBase* awaited = nullptr);
   ~WaitScope();
   WaitScope(const WaitScope&) = delete;
