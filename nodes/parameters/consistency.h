@@ -36,7 +36,6 @@ struct ShardProgress {
 // together.
 struct Synchronous {
   std::uint32_t backups = 0;
-  std::uint64_t steps = kUnbounded;  // updates; later pushes are dropped, too
 
   std::uint32_t needed(std::uint32_t workers, std::uint32_t present) const {
     // As many of the workers that have not left may have died unnoticed.

@@ -142,8 +142,7 @@ PushOutcome Shard::push(const Push& push) {
     return PushOutcome::duplicate;
   }
   const std::uint64_t round = with(options_.consistency, [&](const auto& one) { return one.round(stamp, progress_); });
-  const auto* const synchronous = std::get_if<Synchronous>(&options_.consistency);
-  if (round < progress_.version || (synchronous != nullptr && round >= synchronous->steps)) {
+  if (round < progress_.version) {
     set_clock(stamp.worker, stamp.clock + 1);
     ++statistics_.dropped;
     return PushOutcome::dropped;

@@ -47,8 +47,7 @@ class SynchronousExchange final : public Exchange {
 }  // namespace
 
 Scheme synchronous_scheme(const ServerTraining& training, std::uint32_t backups) {
-  // A worker that is behind at one server alone sends what the others have done already.
-  return {.consistency = Synchronous{.backups = backups, .steps = backups > 0 ? training.steps : kUnbounded},
+  return {.consistency = Synchronous{.backups = backups},
           .rule = training.rule,
           .loses_workers = backups > 0,
           .exchange = [exact = backups == 0](const ExchangeParts& parts) {

@@ -284,19 +284,6 @@ TEST_P(ParameterServerTest, ACutIsTakenWhenAllWorkersHaveLeft) {
   std::filesystem::remove_all(directory);
 }
 
-TEST_P(ParameterServerTest, APushAfterTheLastStepIsAnsweredAtOnce) {
-  Server server(runtime(),
-                {.shard = {.rule = Sum{}, .consistency = Synchronous{.backups = 1, .steps = 1}, .workers = 2}});
-  for (std::uint64_t clock = 0; clock < 2; ++clock) {
-    Push push = push_of(clock, 0);
-    push.stamp.version = clock;
-    push.pull = true;
-    const Reply reply = server.client().call<&ParameterServer::push>(push);
-    EXPECT_EQ(reply.outcome, clock == 0 ? PushOutcome::accepted : PushOutcome::dropped);
-    EXPECT_EQ(reply.version, 1U);
-  }
-}
-
 TEST_P(ParameterServerTest, AShardMayBeEmpty) {
   Program program("empty");
   const auto handle =

@@ -143,7 +143,7 @@ TEST_F(LpTest, ARunWhoseLauncherWasKilledIsSaidToBeGone) {
   EXPECT_EQ(lp("stop last").code, 0);
   const Ended restart = lp("restart last worker/1");
   EXPECT_EQ(restart.code, 4);
-  EXPECT_TRUE(has(restart.output, "launcher gone")) << restart.output;
+  EXPECT_TRUE(has(restart.output, "its launcher ended without a word, and its nodes with it")) << restart.output;
 }
 
 TEST_F(LpTest, ANodeIsRestartedAtNoCostOfItsBudget) {

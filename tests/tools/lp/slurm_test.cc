@@ -61,7 +61,7 @@ TEST_F(LpSlurmTest, AJobThatWaitsIsARun) {
 
   const Ended stop = lp("stop last");
   EXPECT_EQ(stop.code, 0) << stop.output;
-  EXPECT_TRUE(has(stop.output, "cancelled: job 1 ended as CANCELLED")) << stop.output;
+  EXPECT_TRUE(has(stop.output, "job 1 ended as CANCELLED")) << stop.output;
   EXPECT_TRUE(has(lp("list").output, " cancelled ")) << lp("list").output;
 }
 
