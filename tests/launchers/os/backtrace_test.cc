@@ -31,11 +31,11 @@ TEST_F(Backtrace, NamesFunctionFileAndLineOfALambda) {
                                   "libc.so.6(+0x7)[0x7]", "prog(+0x1)[+0xffffffffff]"};
   const std::vector<std::string> others(frames.begin() + 1, frames.end());
   add_source_lines(frames, "/proc/" + std::to_string(getpid()) + "/exe");
-  ASSERT_EQ(frames.size(), 3U);
+  ASSERT_GE(frames.size(), 3U);  // a function that the compiler has inlined is a frame, too
   EXPECT_NE(frames[0].find("NamesFunctionFileAndLineOfALambda"), std::string::npos) << frames[0];
   EXPECT_NE(frames[0].find("lambda"), std::string::npos) << frames[0];
   EXPECT_TRUE(frames[0].ends_with("/backtrace_test.cc:" + std::to_string(line))) << frames[0];
-  EXPECT_EQ(std::vector<std::string>(frames.begin() + 1, frames.end()), others);
+  EXPECT_EQ(std::vector<std::string>(frames.end() - 2, frames.end()), others);
 }
 
 TEST_F(Backtrace, StaysAsItIsWithoutABinaryOrATool) {
