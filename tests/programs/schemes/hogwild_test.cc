@@ -127,18 +127,6 @@ TEST(HogwildFailures, AWorkerThatIsRestartedGoesOnAndOneThatIsKilledTakesNothing
 }
 
 // Its users change the memory of a vector that is no more until they hear of it.
-TEST(HogwildFailures, AVectorThatIsRestartedHasAllUpdatesInTheEnd) {
-  test::Watch watch;
-  watch.expect_workers(3);
-  watch.hold_one_at(100);
-  TrainingRun run([&](Program& p) { return add_hogwild_training(p, test::watched_task(watch), training_of(3, 1500)); });
-  EXPECT_TRUE(watch.wait_for_others(200));
-  run.run().restart({"vector"});
-  watch.release();
-  EXPECT_EQ(run.result().step, 1500U);
-  EXPECT_GE(run.accuracy(), 0.9);
-}
-
 TEST(HogwildFailures, ARuleWithAStateIsRefused) {
   Program program("training");
   ServerTraining training = training_of(2, 10);
