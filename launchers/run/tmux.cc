@@ -1,4 +1,4 @@
-#include "launchers/tmux.h"
+#include "launchers/run/tmux.h"
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -49,11 +49,12 @@ std::string session_name(std::string run) {
 
 }  // namespace
 
-void open_panes(const Run& run) {
-  const std::string session = session_name(run.name());
+void open_panes(const std::string& run, const std::filesystem::path& directory,
+                const std::vector<std::string>& processes) {
+  const std::string session = session_name(run);
   std::size_t count = 0;
-  for (const std::string& unit : run.processes()) {
-    const std::string log = (run.directory() / "logs" / NodeOutput::log_name(unit)).string();
+  for (const std::string& unit : processes) {
+    const std::string log = (directory / "logs" / NodeOutput::log_name(unit)).string();
     const std::string command = "printf '\\033]2;%s\\033\\\\' " + quoted_for_shell(unit) + "; exec tail -n +1 -F " +
                                 quoted_for_shell(log) + " 2>/dev/null";
     const bool first = count == 0;
