@@ -25,8 +25,7 @@ class Edge {
 
   // Whether a call leaves this process, or pretends to.
   bool goes_as_bytes() const {
-    const internal::Hub::Options& options = hub_.options();
-    return options.serialize || (hub_.network() != nullptr && peer_.local() == nullptr);
+    return hub_.options().run.serialize || (hub_.network() != nullptr && peer_.local() == nullptr);
   }
 
   // Returns the caller of `info`. Each call of a `once` method has a number of its own; `number` is one that the

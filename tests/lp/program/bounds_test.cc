@@ -107,7 +107,7 @@ class Bounds : public ::testing::TestWithParam<Reach> {
   Program program_{"bounds"};
   const Handle<Service> service_ = program_.add<Service>({.name = "service"}, &gate_);
   const Handle<Relay> relay_ = program_.add<Relay>({.name = "relay"}, service_);
-  ReachedRun run_{program_, GetParam(), {.memory = 1}};
+  ReachedRun run_{program_, GetParam(), {.process = {.memory = 1}}};
 };
 INSTANTIATE_TEST_SUITE_P(Paths, Bounds, ::testing::Values(Reach::direct, Reach::shm, Reach::tcp), reach_name);
 
