@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <filesystem>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <string>
@@ -281,6 +283,31 @@ TEST_P(ParameterServerTest, ACutIsTakenWhenAllWorkersHaveLeft) {
   }
   for (const std::uint32_t worker : {0U, 1U, 2U}) server.client().call<&ParameterServer::leave>(worker, 0);
   server.run.wait_saved(2, 1);
+  std::filesystem::remove_all(directory);
+}
+
+// With backup workers the servers do not make equally many updates after the last step, so that such a cut would never
+// be complete.
+TEST_P(ParameterServerTest, NoCutIsTakenAfterTheLastStepOfASynchronousTraining) {
+  const std::filesystem::path directory = ::testing::TempDir() + "lp_last_cut_" + (GetParam() ? "bytes" : "direct");
+  std::filesystem::remove_all(directory);
+  Runtime::Options options = runtime();
+  options.directory = directory;
+  {
+    Server server(options, {.shard = {.rule = Sum{}, .consistency = Synchronous{.backups = 1}, .workers = 2},
+                            .checkpoint_every = 1,
+                            .last_step = 2});
+    for (std::uint64_t clock = 0; clock < 4; ++clock) {
+      Push push = push_of(clock, 0);
+      push.stamp.version = clock;
+      EXPECT_EQ(server.client().call<&ParameterServer::push>(push).outcome, PushOutcome::accepted);
+    }
+    for (const std::uint32_t worker : {0U, 1U}) server.client().call<&ParameterServer::leave>(worker, 0);
+    server.run.wait_saved(2, 1);
+  }
+  const std::filesystem::path last = cut_directory(directory, 2);
+  const auto steps = std::filesystem::directory_iterator(last.parent_path());
+  EXPECT_EQ(std::distance(begin(steps), end(steps)), 2);
   std::filesystem::remove_all(directory);
 }
 
