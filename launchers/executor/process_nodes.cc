@@ -1,9 +1,7 @@
 #include "launchers/executor/process_nodes.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
-#include <optional>
 #include <utility>
 
 #include "launchers/executor/process_executor.h"
@@ -24,13 +22,7 @@ constexpr Duration kLongestLease = std::chrono::hours(24);
 
 // The observer of a runtime without nodes, which has no events.
 class NullObserver final : public Runtime::Observer {
-  void on_ready(NodeId, std::uint32_t) override {}
-  void on_finished(NodeId, std::uint32_t) override {}
-  void on_failed(NodeId, std::uint32_t, const Error&) override {}
-  void on_stop_requested(NodeId, const std::string&) override {}
-  void on_progress(NodeId, const Progress&) override {}
-  void on_saved(NodeId, std::uint64_t) override {}
-  void on_not_saved(NodeId, std::uint64_t, const Error&) override {}
+  void on_event(NodeEvent) override {}
 };
 
 // The agents of all engines of a run.
@@ -86,10 +78,6 @@ Agents start_agents(const Launch& launch, const RemoteOptions& remote, const Exe
   return agents;
 }
 
-std::string absolute_text(const std::filesystem::path& directory) {
-  return directory.empty() ? std::string() : std::filesystem::absolute(directory).string();
-}
-
 class ProcessNodes final : public RunNodes {
  public:
   explicit ProcessNodes(const RunParts& parts);
@@ -107,8 +95,6 @@ class ProcessNodes final : public RunNodes {
   void advance(Time now) override { executor_->advance(now); }
 
  private:
-  Runtime::Options runtime_options(const RunParts& parts, bool with_keys) const;
-  NodeStart node_start(const RunParts& parts, const Runtime::Options& runtime) const;
   void attach_sources();
 
   const SupervisionGraph& graph_;
@@ -146,7 +132,11 @@ ProcessNodes::ProcessNodes(const RunParts& parts)
   Agents agents = start_agents(launch, remote, binary);
   const bool all_here = std::all_of(agents.hosts.begin(), agents.hosts.end(),
                                     [](const auto& one) { return is_loopback(one.spec.address); });
-  Runtime::Options runtime = runtime_options(parts, options.curve || !all_here || agents.dedicated);
+  RunSettings run = settings_of(options, launch.name);
+  ProcessSettings process;
+  run.token = secret_text(32);
+  if (options.curve || !all_here || agents.dedicated) process.keys = make_curve_keys();
+  run.outside_key = process.keys.public_key;
   Placer places(launch.plan, parts.graph, std::move(agents.hosts),
                 {.pin = options.pin,
                  .dedicated = agents.dedicated,
@@ -159,45 +149,17 @@ ProcessNodes::ProcessNodes(const RunParts& parts)
     reconnector = std::make_unique<HostReconnector>(std::move(agents.come_back), remote, std::move(binary));
   }
   sources_ = std::move(agents.sources);
-  executor_ = std::make_unique<ProcessExecutor>(parts.graph, node_start(parts, runtime), std::move(places),
-                                                std::move(agents.links), std::move(reconnector), loop_, output_);
-  runtime_ = std::make_unique<Runtime>(*launch.program, std::move(runtime), observer_);
+  executor_ = std::make_unique<ProcessExecutor>(
+      parts.graph,
+      NodeStart{.fingerprint = launch.program->fingerprint(),
+                .entry = options.entry.empty() ? launch.program->name() : options.entry,
+                .configuration = options.configuration,
+                .run = run},
+      parts.mark, std::move(places), std::move(agents.links), std::move(reconnector), loop_, output_);
+  runtime_ = std::make_unique<Runtime>(
+      *launch.program, Runtime::Options{.run = std::move(run), .process = std::move(process), .network = true},
+      observer_);
   attach_sources();
-}
-
-Runtime::Options ProcessNodes::runtime_options(const RunParts& parts, bool with_keys) const {
-  const LaunchOptions& options = parts.launch.options;
-  Runtime::Options runtime{.run = parts.launch.name, .seed = options.seed, .directory = options.directory};
-  runtime.serialize = options.serialize;
-  runtime.patient = !options.debug.empty();
-  runtime.deadline = options.deadline;
-  runtime.keep_checkpoints = options.keep_checkpoints;
-  runtime.network = true;
-  runtime.path = options.path;
-  runtime.shared_memory = options.shared_memory;
-  runtime.token = secret_text(32);
-  if (with_keys) runtime.keys = make_curve_keys();
-  return runtime;
-}
-
-NodeStart ProcessNodes::node_start(const RunParts& parts, const Runtime::Options& runtime) const {
-  const LaunchOptions& options = parts.launch.options;
-  const Program& program = *parts.launch.program;
-  return {.fingerprint = program.fingerprint(),
-          .entry = options.entry.empty() ? program.name() : options.entry,
-          .configuration = options.configuration,
-          .seed = options.seed,
-          .run = parts.launch.name,
-          .mark = parts.mark,
-          .directory = absolute_text(options.directory),
-          .token = runtime.token,
-          .patient = runtime.patient,
-          .serialize = options.serialize,
-          .deadline = options.deadline,
-          .keep_checkpoints = options.keep_checkpoints,
-          .path = options.path,
-          .shared_memory = options.shared_memory,
-          .outside_key = runtime.keys.public_key};
 }
 
 void ProcessNodes::attach_sources() {

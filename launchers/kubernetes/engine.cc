@@ -1,7 +1,5 @@
 #include "launchers/kubernetes/engine.h"
 
-#include <algorithm>
-#include <sstream>
 #include <string>
 #include <utility>
 
@@ -10,6 +8,7 @@
 #include "launchers/kubernetes/manifests.h"
 #include "launchers/kubernetes/pods.h"
 #include "launchers/kubernetes/submit.h"
+#include "launchers/os/command.h"
 #include "launchers/plan/launch.h"
 #include "launchers/plan/launch_check.h"
 #include "launchers/remote/agent_acceptor.h"
@@ -45,9 +44,7 @@ JobState KubernetesJobs::look_at(const RunRecord& run, const std::filesystem::pa
 
 std::vector<std::string> KubernetesJobs::command_beside(const RunRecord& run, const JobState&,
                                                         const std::string& flag) const {
-  std::vector<std::string> command;
-  std::istringstream words(run.kubectl);
-  for (std::string word; words >> word;) command.push_back(word);
+  std::vector<std::string> command = split_command(run.kubectl);
   // The program is the first process of its container, wherever its file is in the image.
   command.insert(command.end(), {"exec", "--stdin", coordinator_pod(run.run), "--", "/proc/1/exe", flag});
   return command;

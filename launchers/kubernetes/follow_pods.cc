@@ -1,5 +1,6 @@
 #include "launchers/kubernetes/follow_pods.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -32,19 +33,20 @@ constexpr int kTerminated = 128 + 15;  // the exit code of a program that Kubern
 // error, because the cluster keeps no order between the two streams.
 class Lines {
  public:
-  Lines(std::string command, bool json) : command_(std::move(command)), json_(json) {}
+  Lines(std::vector<std::string> command, bool json) : command_(std::move(command)), json_(json) {}
   ~Lines() { end(); }
   Lines(const Lines&) = delete;
   Lines& operator=(const Lines&) = delete;
 
-  bool open() const { return static_cast<bool>(stream_); }
+  bool is_open() const { return static_cast<bool>(stream_); }
   int fd() const { return stream_.number(); }
 
   void begin() {
     const SocketPair ends = make_socket_pair();
     stream_ = Descriptor(ends.ours);
     const Descriptor theirs(ends.theirs);
-    process_ = spawn_command({"/bin/sh", "-c", command_ + " </dev/null"}, theirs.number(), STDERR_FILENO);
+    const Descriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    process_ = spawn_command(command_, {.input = nothing.number(), .output = theirs.number()});
     skip_ = passed_;
   }
   void end() {
@@ -84,7 +86,7 @@ class Lines {
     std::fwrite(line.data(), 1, line.size(), json_ ? stderr : stdout);
   }
 
-  const std::string command_;
+  const std::vector<std::string> command_;
   const bool json_;
   Descriptor stream_;
   pid_t process_ = -1;
@@ -138,7 +140,7 @@ std::optional<int> FollowedPods::report(Poller& poller) {
   }
   const bool there = coordinator.has_value();
   if (there) begin_output(*coordinator, poller);
-  if ((there && !over_) || (lines_.open() && !passed(late_))) return std::nullopt;
+  if ((there && !over_) || (lines_.is_open() && !passed(late_))) return std::nullopt;
   lines_.finish();
   state_ = state_of(coordinator);
   if (stopped_ && (!there || state_.job.code == kTerminated)) return kInterrupted;
@@ -162,7 +164,7 @@ void FollowedPods::begin_output(const ContainerState& coordinator, Poller& polle
   if (!stopped_ && cannot_begin(coordinator.waits)) {
     throw Error(ErrorKind::failed, "the program cannot begin in Kubernetes: it " + coordinator.trouble());
   }
-  if (lines_.open() || whole_ || (coordinator.phase != "Running" && coordinator.code.empty())) return;
+  if (lines_.is_open() || whole_ || (coordinator.phase != "Running" && coordinator.code.empty())) return;
   lines_.begin();
   poller.add(lines_.fd(), 0);
   whole_ = over_;

@@ -13,7 +13,6 @@
 #include "launchers/engine/follow.h"
 #include "launchers/kubernetes/manifests.h"
 #include "launchers/os/exit_status.h"
-#include "launchers/os/shell_quote.h"
 #include "launchers/os/signals.h"
 #include "launchers/record/run_directory.h"
 #include "lp/base/error.h"
@@ -28,6 +27,13 @@ constexpr auto kTimeToTell = std::chrono::seconds(10);  // for the kubelet to re
 constexpr const char* kKinds = "job,pod,service,secret,configmap,serviceaccount";
 constexpr const char* kOutOfMemory = "OOMKilled";
 constexpr int kFailed = 1;
+std::vector<std::string> with_arguments(std::vector<std::string> command, const std::vector<std::string>& arguments) {
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return command;
+}
+
+// Selects the objects of a run.
+std::string selector(const std::string& run) { return std::string("--selector=") + kRunLabel + "=" + object_name(run); }
 
 // Kubernetes keeps only the beginning of a text that is too long.
 bool is_record(const std::string& text) {
@@ -44,17 +50,8 @@ bool ContainerState::is_coordinator() const { return host == "coordinator"; }
 
 Duration ContainerState::time_to_end() const { return std::chrono::seconds(std::atoi(grace.c_str())) + kTimeToTell; }
 
-std::string Kubectl::ask(const std::string& arguments) const {
-  FILE* const pipe = popen((command_ + " " + arguments + " 2>&1 </dev/null").c_str(), "re");
-  if (pipe == nullptr) throw Error(ErrorKind::failed, "cannot start kubectl");
-  std::string said;
-  std::array<char, 4096> bytes;
-  while (const std::size_t got = std::fread(bytes.data(), 1, bytes.size(), pipe)) said.append(bytes.data(), got);
-  if (pclose(pipe) != 0) {
-    while (!said.empty() && said.back() == '\n') said.pop_back();
-    throw Error(ErrorKind::failed, "kubectl: " + (said.empty() ? "it failed" : said));
-  }
-  return said;
+std::string Kubectl::ask(const std::vector<std::string>& arguments, Duration limit) const {
+  return run_or_throw(with_arguments(command_, arguments), limit).text;
 }
 
 std::string CoordinatorState::end() const {
@@ -83,18 +80,18 @@ ResultRecord keep_result(const std::filesystem::path& directory, const Coordinat
   return from_json<ResultRecord>(JsonValue::parse(text));
 }
 
-void Kubectl::create(const std::string& file) const { ask("create -f " + shell_quote(file)); }
+void Kubectl::create(const std::string& file) const { ask({"create", "-f", file}); }
 
 void Kubectl::remove(const std::string& run) const {
-  const std::string all =
-      std::string("delete ") + kKinds + " --ignore-not-found --selector=" + kRunLabel + "=" + object_name(run);
+  const std::vector<std::string> all{"delete", kKinds, "--ignore-not-found", selector(run)};
   Duration longest = kTimeToTell;
   for (const ContainerState& pod : containers_of(run)) longest = std::max(longest, pod.time_to_end());
   try {
-    ask(all + " --timeout=" + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(longest).count()) + "s");
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(longest).count();
+    ask(with_arguments(all, {"--timeout=" + std::to_string(seconds) + "s"}), longest + kAnswerLimit);
   } catch (const Error&) {
     // An unreachable kubelet does not report that its pods have ended. It ends them when it is reachable again.
-    ask(all + " --force --grace-period=0");
+    ask(with_arguments(all, {"--force", "--grace-period=0"}));
   }
 }
 
@@ -108,8 +105,7 @@ std::vector<ContainerState> Kubectl::containers_of(const std::string& run) const
       "{.status.conditions[?(@.reason==\"Unschedulable\")].message}{\"\\t\"}"
       "{.spec.terminationGracePeriodSeconds}{\"\\t\"}{.metadata.deletionTimestamp}{\"\\t\"}"
       "{.status.containerStatuses[0].state.terminated.message}{\"\\n\"}{end}";
-  std::istringstream lines(ask("get pods --selector=" + std::string(kRunLabel) + "=" + object_name(run) +
-                               " -o jsonpath=" + shell_quote(kFields)));
+  std::istringstream lines(ask({"get", "pods", selector(run), "-o", std::string("jsonpath=") + kFields}));
   std::vector<ContainerState> pods;
   for (std::string line; std::getline(lines, line);) {
     std::istringstream fields(line);
@@ -152,10 +148,10 @@ CoordinatorState Kubectl::look_at(const std::string& run) const {
   return state_of(std::nullopt);
 }
 
-void Kubectl::stop(const std::string& run) const { ask("delete pod " + coordinator_pod(run) + " --wait=false"); }
+void Kubectl::stop(const std::string& run) const { ask({"delete", "pod", coordinator_pod(run), "--wait=false"}); }
 
-std::string Kubectl::logs_command(const std::string& run) const {
-  return command_ + " logs --follow " + coordinator_pod(run);
+std::vector<std::string> Kubectl::logs_command(const std::string& run) const {
+  return with_arguments(command_, {"logs", "--follow", coordinator_pod(run)});
 }
 
 }  // namespace lp::internal

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "launchers/os/command.h"
 #include "launchers/record/job_state.h"
 #include "launchers/record/records.h"
 #include "lp/base/scheduler.h"
@@ -51,8 +52,8 @@ CoordinatorState state_of(const std::optional<ContainerState>& coordinator);
 
 class Kubectl {
  public:
-  // `words` is the command with its options: "kubectl --context=test".
-  explicit Kubectl(std::string words) : command_(std::move(words)) {}
+  // `command` is the command with its options: "kubectl --context=test".
+  explicit Kubectl(const std::string& command) : command_(split_command(command)) {}
 
   // Creates the objects of the manifests in the file. Throws Error with the cluster's message.
   void create(const std::string& file) const;
@@ -60,17 +61,19 @@ class Kubectl {
   void remove(const std::string& run) const;
   // Deletes the pod of the coordinator, which stops the program in order.
   void stop(const std::string& run) const;
-  // The command, for a shell, that prints the program's output until its end.
-  std::string logs_command(const std::string& run) const;
+  // The command that prints the program's output until its end.
+  std::vector<std::string> logs_command(const std::string& run) const;
   // The containers of the run's pods. Throws Error when the cluster does not answer.
   std::vector<ContainerState> containers_of(const std::string& run) const;
   // Throws Error when the cluster does not answer.
   CoordinatorState look_at(const std::string& run) const;
 
  private:
-  std::string ask(const std::string& arguments) const;
+  static constexpr auto kAnswerLimit = std::chrono::minutes(2);
+  // Returns the command's output. Throws Error with the cluster's message, or if the command takes longer than `limit`.
+  std::string ask(const std::vector<std::string>& arguments, Duration limit = kAnswerLimit) const;
 
-  std::string command_;
+  std::vector<std::string> command_;
 };
 
 }  // namespace lp::internal

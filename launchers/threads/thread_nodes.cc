@@ -8,13 +8,7 @@ namespace lp::internal {
 namespace {
 
 Runtime::Options runtime_options(const Launch& launch) {
-  const LaunchOptions& options = launch.options;
-  Runtime::Options runtime{.run = launch.name, .seed = options.seed, .directory = options.directory};
-  runtime.serialize = options.serialize;
-  runtime.deadline = options.deadline;
-  runtime.keep_checkpoints = options.keep_checkpoints;
-  runtime.program = launch.program;
-  return runtime;
+  return {.run = settings_of(launch.options, launch.name), .program = launch.program};
 }
 
 class ThreadNodes final : public RunNodes {
