@@ -31,6 +31,7 @@
 #include "launchers/start_agents.h"
 #include "launchers/tmux.h"
 #include "lp/base/error.h"
+#include "lp/base/file.h"
 #include "lp/base/message.h"
 #include "lp/config/parse.h"
 #include "lp/draw/draw.h"
@@ -64,7 +65,7 @@ class ExitGuard {
     std::atexit([] {
       if (!running) return;
       const std::string cause = "a node called exit(), which ends all nodes of its process";
-      std::fprintf(stderr, "lp: the program failed: %s\n", cause.c_str());
+      log_line("the program failed: " + cause);
       if (json_output >= 0) write_all(json_output, failure_json("a node called exit()", cause));
       _exit(kFailed);
     });
@@ -217,19 +218,20 @@ int print_outcome(const Found& outcome, bool json) {
     print_table(outcome);
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    std::fprintf(stderr, "lp: the result could not be written to standard output\n");
+    log_line("the result could not be written to standard output");
     return outcome.result.success ? kFailed : outcome.result.exit_code();
   }
   if (!outcome.result.success) {
     const RunResult& result = outcome.result;
     const bool stopped = result.ending() == Ending::stopped;
-    std::fprintf(stderr, "lp: the program %s%s\n", stopped ? "was stopped " : "failed: ",
-                 (stopped ? stop_text(result.stopped_by, result.reason) : result.cause.text()).c_str());
+    log_line(stopped ? "the program was stopped " + stop_text(result.stopped_by, result.reason)
+                     : "the program failed: " + result.cause.text());
   }
   return outcome.result.exit_code();
 }
 
-int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<GroupPlacement>& placements) {
+int run_program(MainProgram& main, const LaunchFlags& flags, const CommandLine& line) {
+  const std::vector<GroupPlacement>& placements = line.groups;
   const std::string entry = flags.program.empty() ? main.names.front() : flags.program;
   const bool elsewhere = (flags.launch == Launch::slurm && own_job().empty()) ||
                          // engines that launch this program again elsewhere
@@ -238,7 +240,7 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
   const std::string configuration = main.freeze();
   Program program = main.programs.build(entry, configuration);
   const LauncherChoice launchers(program, flags.launch, placements);
-  check_flags(flags, launchers);
+  check_flags(flags, launchers, line.given);
   const Launch launch = launchers.of_run();
   LaunchOptions options = options_of(flags, program.name(), launch);
   options.entry = entry;
@@ -249,7 +251,7 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
     check_pure(program, main.programs.build(entry, configuration));
     if (!flags.graph.empty()) {
       write_graph(plan, flags.graph);
-      std::fprintf(stderr, "lp: the graph is drawn in %s\n", flags.graph.c_str());
+      log_line("the graph is drawn in " + flags.graph);
     }
     if (flags.dry_run) {
       if (launchers.has(Launch::ssh)) check_agents(plan, launchers, options);
@@ -292,7 +294,7 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
     begins_again = flags.requeue && outcome.result.signal == SIGUSR2 && run.status().cut > begin_cut;
     outcome.seconds = to_seconds(now() - begin);
     const bool quiet = outcome.result.success && flags.output == Show::none;
-    if (!quiet) std::fprintf(stderr, "lp: the run's directory is %s\n", run.directory().c_str());
+    if (!quiet) log_line("the run's directory is " + run.directory().string());
   }
   const int code = print_outcome(outcome, flags.json);
   if (in_pod()) leave_result(flags.directory);
@@ -324,10 +326,10 @@ int run_main(int argc, char** argv, MainProgram& main) {
       return 0;
     }
     check_words(arguments);
+    if (main.check_given) main.check_given(line.given);
     flags.resume = resumed.string();
-    for (const std::string& change : line.changes)
-      std::fprintf(stderr, "lp: %s in %s\n", change.c_str(), flags.resume.c_str());
-    return run_program(main, flags, line.groups);
+    for (const std::string& change : line.changes) log_line(change + " in " + flags.resume);
+    return run_program(main, flags, line);
   } catch (const std::exception& error) {
     cause = error.what();
   } catch (...) {

@@ -5,51 +5,60 @@
 
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
+#include "lp/config/bind.h"
 
 namespace lp::internal {
 namespace {
 
 // A flag that has a meaning for some launchers only.
 struct Partial {
-  const char* flag;
-  bool given;
+  std::string_view field;
   std::vector<Launch> launches;
   bool alone = false;  // it has a meaning only where all groups have one of these launchers
 };
 
+// Returns whether the command line or a file gives the field.
+bool is_given(const BoundField& field, const BoundField& unset, std::span<const std::string> given) {
+  return std::find(given.begin(), given.end(), field.path) != given.end() ||
+         field.type->print(field.value) != unset.type->print(unset.value);
+}
+
 }  // namespace
 
-void check_flags(const LaunchFlags& flags, const LauncherChoice& launchers) {
-  const LaunchFlags none;
+void check_flags(const LaunchFlags& flags, const LauncherChoice& launchers, std::span<const std::string> given) {
+  LaunchFlags values = flags;
+  LaunchFlags defaults;
+  const Binding fields = bind(values);
+  const Binding unset = bind(defaults);
   const std::vector<Launch> submitted{Launch::slurm, Launch::kubernetes};
   for (const Partial& one : {
-           Partial{"--hosts", !flags.hosts.empty(), {Launch::ssh}},
-           {"--ssh", flags.ssh != none.ssh, {Launch::ssh}},
-           {"--slurm", !flags.slurm.empty(), {Launch::slurm}},
-           {"--time-margin", flags.time_margin != none.time_margin, {Launch::slurm}, true},
-           {"--requeue", flags.requeue, {Launch::slurm}, true},
-           {"--image", !flags.image.empty(), {Launch::kubernetes}},
-           {"--node-selector", !flags.node_selector.empty(), {Launch::kubernetes}},
-           {"--tolerations", !flags.tolerations.empty(), {Launch::kubernetes}},
-           {"--kubectl", flags.kubectl != none.kubectl, {Launch::kubernetes}},
-           {"--submit", flags.submit, submitted, true},
-           {"--render", flags.render, submitted, true},
-           {"--listen", flags.listen != none.listen, {Launch::processes}},
-           {"--curve", flags.curve, {Launch::processes, Launch::ssh, Launch::slurm, Launch::kubernetes}},
-           {"--resume", !flags.resume.empty(), {Launch::threads, Launch::processes, Launch::ssh, Launch::slurm}},
-           {"--debug", !flags.debug.empty(), {Launch::processes}, true},
-           {"--terminal=tmux", flags.terminal == TerminalView::tmux, {Launch::processes, Launch::ssh}},
+           Partial{"hosts", {Launch::ssh}},
+           {"ssh", {Launch::ssh}},
+           {"slurm", {Launch::slurm}},
+           {"time_margin", {Launch::slurm}, true},
+           {"requeue", {Launch::slurm}, true},
+           {"image", {Launch::kubernetes}},
+           {"node_selector", {Launch::kubernetes}},
+           {"tolerations", {Launch::kubernetes}},
+           {"kubectl", {Launch::kubernetes}},
+           {"submit", submitted, true},
+           {"render", submitted, true},
+           {"listen", {Launch::processes}},
+           {"curve", {Launch::processes, Launch::ssh, Launch::slurm, Launch::kubernetes}},
+           {"resume", {Launch::threads, Launch::processes, Launch::ssh, Launch::slurm}},
+           {"debug", {Launch::processes}, true},
+           {"terminal", {Launch::processes, Launch::ssh}},
        }) {
+    const BoundField& field = *fields.find(one.field);
     const bool fits =
         std::any_of(one.launches.begin(), one.launches.end(), [&](Launch launch) { return launchers.has(launch); });
-    if (!one.given || (fits && !(one.alone && launchers.several()))) continue;
+    if (!is_given(field, *unset.find(one.field), given) || (fits && !(one.alone && launchers.several()))) continue;
     std::string fitting;
     for (const Launch launch : one.launches) {
       fitting += (fitting.empty() ? "--launch=" : " or --launch=") + std::string(enum_name(launch));
     }
-    throw Error(ErrorKind::failed, std::string(one.flag) + " says nothing to --launch=" + launchers.text() +
-                                       ": it goes with " + fitting +
-                                       (one.alone && launchers.several() ? " for all groups" : ""));
+    throw Error(ErrorKind::failed, field.flag() + " says nothing to --launch=" + launchers.text() + ": it goes with " +
+                                       fitting + (one.alone && launchers.several() ? " for all groups" : ""));
   }
   if (flags.requeue && flags.directory.empty()) {
     throw Error(ErrorKind::failed,

@@ -87,9 +87,10 @@ struct LaunchFlags {
       lp::field("serve", "a program without any run() is meant: it ends with Ctrl-C"));
 };
 
-// Throws Error for a flag that has no meaning for the launchers of the program's groups. The error names the launchers
-// for which it has one.
-void check_flags(const LaunchFlags& flags, const LauncherChoice& launchers);
+// Throws Error for a flag that has no meaning for the launchers of the program's groups, if it is not at its default,
+// or is among `given`: the paths of the fields that the command line names. The error names the launchers for which it
+// has a meaning.
+void check_flags(const LaunchFlags& flags, const LauncherChoice& launchers, std::span<const std::string> given);
 // Throws Error for a flag of the command line with an empty value where that can only be a mistake, such as an unset
 // variable of a script.
 void check_words(std::span<const char* const> words);
