@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include "launchers/control/measurement.h"
@@ -21,6 +20,7 @@
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
+#include "lp/base/message.h"
 #include "lp/base/secret.h"
 #include "lp/checkpoint/cut.h"
 
@@ -62,8 +62,7 @@ internal::RestorePoint restore_point(const std::filesystem::path& run, std::uint
                                        "resume it with the binary and the configuration that took it");
   }
   for (const std::string& problem : problems) {
-    std::fprintf(stderr, "lp: %s; the run goes on from step %llu\n", problem.c_str(),
-                 static_cast<unsigned long long>(cut->step));
+    log_line(problem + "; the run goes on from step " + std::to_string(cut->step));
   }
   internal::RestorePoint point{cut->step, std::filesystem::absolute(cut->directory)};
   std::set<std::string> names;

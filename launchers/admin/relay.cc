@@ -12,6 +12,7 @@
 #include "launchers/os/command.h"
 #include "launchers/os/shell_quote.h"
 #include "launchers/record/run_directory.h"
+#include "lp/base/file.h"
 #include "lp/base/scheduler.h"
 
 namespace lp::internal {

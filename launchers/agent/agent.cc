@@ -35,6 +35,7 @@
 #include "launchers/os/process_memory.h"
 #include "launchers/os/spawn.h"
 #include "launchers/plan/hosts.h"
+#include "lp/base/message.h"
 #include "lp/base/scheduler.h"
 #include "lp/checkpoint/cut.h"
 #include "lp/program/plan_check.h"
@@ -161,13 +162,13 @@ class Agent {
     std::string fault;
     heard_ = now();
     open_ = launcher_.receive([this](auto bytes) { obey(bytes); }, fault) && open_;
-    if (!fault.empty()) std::fprintf(stderr, "lp agent: I end, because of my launcher: %s\n", fault.c_str());
+    if (!fault.empty()) log_line("the agent ends, because of its launcher: " + fault);
   }
 
   void obey(std::span<const std::uint8_t> bytes) {
     const control::Message* message = unpack(bytes);
     if (message == nullptr) {
-      std::fprintf(stderr, "lp agent: I end, because my launcher sent what is no control message\n");
+      log_line("the agent ends, because its launcher sent something that is no control message");
       open_ = false;
       return;
     }
@@ -366,7 +367,7 @@ class Agent {
 
   void watch_lease() {
     if (!open_ || now() < lease_end()) return;
-    std::fprintf(stderr, "lp agent: I end, because nothing is heard of my launcher\n");
+    log_line("the agent ends, because its launcher is silent");
     open_ = false;
   }
 
@@ -479,7 +480,7 @@ std::filesystem::path make_own_directory(const std::string& run) {
   std::filesystem::create_directories(parent, error);
   std::string name = parent / (run + "-XXXXXX");
   if (!error && mkdtemp(name.data()) != nullptr) return name;
-  std::fprintf(stderr, "lp agent: nodes on this host can save nothing: %s: %s\n", parent.c_str(), std::strerror(errno));
+  log_line("nodes on this host can save nothing: " + parent.string() + ": " + std::strerror(errno));
   return {};
 }
 
@@ -507,7 +508,7 @@ int run_agent_there(Duration lease) {
   const int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, kControlDescriptor + 1);
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (in < 0 || out < 0 || null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0) {
-    std::fprintf(stderr, "lp agent: %s\n", std::strerror(errno));
+    log_line(std::string("the agent cannot begin: ") + std::strerror(errno));
     return 1;
   }
   Agent agent(in, out, lease, warden);

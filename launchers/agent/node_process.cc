@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -20,16 +19,16 @@
 #include "launchers/os/crash_handler.h"
 #include "launchers/os/event_loop.h"
 #include "lp/base/error.h"
+#include "lp/base/message.h"
 #include "lp/checkpoint/cut.h"
 #include "lp/program/runtime.h"
+#include "lp/wire/flatbuffer_text.h"
 
 namespace lp::internal {
 namespace {
 
 constexpr auto kStay = std::chrono::seconds(1);       // after a stop, until other processes know of the stop
 constexpr auto kLastWords = std::chrono::seconds(5);  // to write the rest to an agent that does not read
-
-std::string text_of(const flatbuffers::String* string) { return string == nullptr ? std::string() : string->str(); }
 
 class NodeProcess final : public Runtime::Observer {
  public:
@@ -165,7 +164,7 @@ class NodeProcess final : public Runtime::Observer {
   void obey(std::span<const std::uint8_t> bytes) {
     const control::Message* message = unpack(bytes);
     if (message == nullptr) {
-      std::fprintf(stderr, "lp: the agent sent what is no control message; this process ends\n");
+      log_line("the agent sent something that is no control message; this process ends");
       kill(0, SIGKILL);
     } else if (const auto* start = message->body_as_Start()) {
       unit_ = message->unit();

@@ -11,14 +11,13 @@
 #include "lp/base/error.h"
 #include "lp/checkpoint/cut.h"
 #include "lp/program/runtime.h"
+#include "lp/wire/flatbuffer_text.h"
 
 namespace lp::internal {
 namespace {
 
 const std::string kNotStarted = "could not be started: ";
 const std::string kNoHost = "no host that is left can have it: ";
-
-std::string text_of(const flatbuffers::String* string) { return string == nullptr ? std::string() : string->str(); }
 
 Error error_of(const control::Failed& failed) {
   ErrorOrigin origin{

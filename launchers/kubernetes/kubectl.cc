@@ -10,8 +10,6 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -22,11 +20,12 @@
 #include "launchers/os/exit_status.h"
 #include "launchers/os/signals.h"
 #include "launchers/os/spawn.h"
-#include "launchers/record/run_directory.h"
 #include "lp/base/descriptor.h"
 #include "lp/base/error.h"
+#include "lp/base/file.h"
 #include "lp/base/json.h"
 #include "lp/base/json_value.h"
+#include "lp/base/message.h"
 #include "lp/base/scheduler.h"
 
 namespace lp::internal {
@@ -166,9 +165,7 @@ std::string CoordinatorState::end() const {
 ResultRecord keep_result(const std::filesystem::path& directory, const CoordinatorState& state,
                          const std::string& reason) {
   const std::filesystem::path path = directory / "result.json";
-  std::ifstream file(path);
-  const std::string there{std::istreambuf_iterator<char>(file), {}};
-  if (!there.empty()) return from_json<ResultRecord>(JsonValue::parse(there));
+  if (auto there = read_record<ResultRecord>(path)) return *std::move(there);
   std::string text = state.result;
   if (text.empty()) {
     ResultRecord record{.reason = reason, .stopped_by = reason, .exit_code = kInterrupted};
@@ -179,8 +176,11 @@ ResultRecord keep_result(const std::filesystem::path& directory, const Coordinat
     record.ended = static_cast<double>(wall_clock()) / 1e9;
     text = to_json(record);
   }
-  std::string error;
-  if (!write_file(path, text + "\n", error)) std::fprintf(stderr, "lp: %s\n", error.c_str());
+  try {
+    write_file(path, text + "\n");
+  } catch (const Error& error) {
+    log_line("the result is not kept: " + error.text());
+  }
   return from_json<ResultRecord>(JsonValue::parse(text));
 }
 
@@ -272,7 +272,7 @@ std::pair<int, CoordinatorState> Kubectl::follow(const std::string& run, bool js
       for (Pod& pod : pods_of(run)) {
         const std::string trouble = trouble_of(pod);
         if (!trouble.empty() && std::exchange(said[pod.host], trouble) != trouble) {
-          std::fprintf(stderr, "lp: pod %s %s\n", pod.host.c_str(), trouble.c_str());
+          log_line("pod " + pod.host + " " + trouble);
         }
         if (pod.host == kCoordinator) coordinator = std::move(pod);
       }
@@ -311,7 +311,7 @@ std::pair<int, CoordinatorState> Kubectl::follow(const std::string& run, bool js
       }
       while (interrupts.take() != 0) {
         if (std::exchange(stopped, true)) return {kInterrupted, {}};
-        std::fprintf(stderr, "lp: %s is stopped; once more, and it is removed at once\n", run.c_str());
+        log_line(run + " is stopped; another Ctrl-C removes it at once");
         ask({"delete", "pod", pod_name, "--wait=false"});
       }
     }

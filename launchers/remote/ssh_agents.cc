@@ -1,7 +1,6 @@
 #include "launchers/remote/ssh_agents.h"
 
 #include <sstream>
-#include <utility>
 
 #include "launchers/control/control_generated.h"
 #include "launchers/control/messages.h"

@@ -1,9 +1,6 @@
 #include "tools/lp/runs.h"
 
-#include <algorithm>
 #include <cctype>
-#include <system_error>
-#include <utility>
 
 #include "launchers/admin/admin_client.h"
 #include "launchers/kubernetes/kubectl.h"
@@ -21,7 +18,6 @@ namespace lp::tool {
 namespace {
 
 constexpr auto kPatience = std::chrono::seconds(1);  // for an answer; after that the files are used
-constexpr std::uint64_t kLargestFile = std::uint64_t{64} << 20;
 
 // The state of a silent run's job in Slurm. A Slurm that does not answer either counts as if it was not asked.
 Life life_of_job(RunView& run) {
@@ -128,14 +124,10 @@ RunLocation find_run(const std::string& given) {
 }
 
 std::optional<std::string> read_text(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) return std::nullopt;
   try {
-    const Buffer bytes = read_file(path, kLargestFile);
-    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  } catch (const Error& wrong) {
-    if (!std::filesystem::exists(path, error)) return std::nullopt;
-    throw Refusal(Exit::failed, wrong.text());
+    return read_text_if_any(path, kLargestRecord);
+  } catch (const Error& error) {
+    throw Refusal(Exit::failed, error.text());
   }
 }
 
