@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <string>
 #include <vector>
@@ -169,17 +171,107 @@ TEST(ReplayServerTest, RequestsThatFitNothingAreRefused) {
 }
 
 TEST(ReplayServerTest, OptionsThatDoNotFitAreRefused) {
-  const auto refused = [](ServerOptions options) {
+  const auto start_error = [](const ServerOptions& options) {
     Program program("replay");
-    program.add<Server>({.name = "replay"}, context, std::move(options));
-    Runtime::Options none;
-    struct Quiet : Runtime::Observer {
-    };
-    return none.directory.empty();
+    program.add<Server>({.name = "replay"}, context, options);
+    LocalRun run(program, {}, LocalRun::kNothingHere);
+    run.start_one("replay", 1);
+    const auto failed = run.failed();
+    return failed.empty() ? std::string() : failed.at("replay").text();
   };
-  EXPECT_TRUE(refused({}));
+  EXPECT_NE(start_error({}).find("at least one table"), std::string::npos);
+  EXPECT_NE(start_error({.tables = {fifo_table(), fifo_table()}}).find("have the name \"steps\""), std::string::npos);
+  EXPECT_NE(start_error({.tables = {fifo_table(0)}}).find("max_items"), std::string::npos);
+  EXPECT_NE(start_error({.tables = {fifo_table()}, .memory = 1}).find("ServerOptions::spill"), std::string::npos);
+  TableOptions prioritized = fifo_table();
+  prioritized.sampler = Prioritized{.exponent = -1};
+  EXPECT_NE(start_error({.tables = {prioritized}}).find("exponent"), std::string::npos);
+  TableOptions without = fifo_table();
+  without.columns.clear();
+  EXPECT_NE(start_error({.tables = {without}}).find("at least one column"), std::string::npos);
   EXPECT_THROW(sample_to_insert(4, 100, 3), Error);
-  EXPECT_THROW(make_selector(Prioritized{.exponent = -1}), Error);
+}
+
+TEST(ReplayServerTest, ATableThatIsMissingIsNamed) {
+  ReplayRun replay(fifo_table());
+  const Error error = error_of([&] { Sampler(replay.client(), "step"); });
+  EXPECT_NE(error.text().find("it has steps; did you mean"), std::string::npos) << error.text();
+}
+
+// The numbers of the items of a FIFO table whose items are sampled once, in their order.
+std::vector<std::uint64_t> drain(Sampler& sampler) {
+  std::vector<std::uint64_t> numbers;
+  const std::uint64_t left = sampler.info()[0].size;
+  const Batch batch = sampler.sample(left);
+  for (std::size_t i = 0; i < batch.size(); ++i) numbers.push_back(number_at(batch, i, 0));
+  return numbers;
+}
+
+TEST(ReplayServerTest, ARestartedServerHasExactlyTheItemsOfTheCut) {
+  const test::Directory directory;
+  ServerOptions options{.tables = {queue_table("steps", test_columns(), 100)}};
+  ReplayRun<SavedServer> replay(options, 1, {.directory = directory.path()});
+  TrajectoryWriter writer(replay.client(), "steps", {.chunk_steps = 4});
+  Sampler sampler(replay.client(), "steps");
+  insert(writer, 0, 10);
+  EXPECT_EQ(number_at(sampler.sample(2), 1, 0), 1U);
+  replay.client().call<&SavedServer::checkpoint>(7U);
+  replay.run().wait_saved(7, 1);
+  insert(writer, 10, 20);
+  sampler.sample(3);
+  replay.run().restart({"replay/0"}, cut_directory(directory.path(), 7));
+  const RateCounts counts = sampler.info()[0].counts;
+  EXPECT_EQ(counts.inserts, 10U);
+  EXPECT_EQ(counts.samples, 2U);
+  EXPECT_EQ(counts.removals, 2U);
+  EXPECT_EQ(drain(sampler), (std::vector<std::uint64_t>{2, 3, 4, 5, 6, 7, 8, 9}));
+  insert(writer, 20, 22);  // it sends again the chunks that the server has lost
+  EXPECT_EQ(drain(sampler), (std::vector<std::uint64_t>{20, 21}));
+}
+
+TEST(ReplayServerTest, AServerBeginsWithItsNewestCheckpointFile) {
+  const test::Directory directory;
+  const ServerOptions options{
+      .tables = {queue_table("steps", test_columns(), 100)}, .checkpoints = directory.path(), .keep = 2};
+  std::vector<std::string> files;
+  {
+    ReplayRun replay(options);
+    TrajectoryWriter writer(replay.client(), "steps");
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      insert(writer, i, i + 1);
+      files.push_back(replay.client().call<&Server::checkpoint_file>());
+    }
+    insert(writer, 3, 4);
+  }
+  EXPECT_FALSE(std::filesystem::exists(files[0]));
+  EXPECT_TRUE(std::filesystem::exists(files[1]));
+  EXPECT_EQ(Checkpoint::inspect(files[2]).node, "replay/0");
+  std::ofstream(directory.path() / ".replay@0-000000000004.checkpoint.tmp0") << "half a file";  // of a killed server
+  ReplayRun again(options);
+  Sampler sampler(again.client(), "steps");
+  EXPECT_EQ(drain(sampler), (std::vector<std::uint64_t>{0, 1, 2}));
+}
+
+TEST(ReplayServerTest, ACheckpointOfAnotherTableIsRefused) {
+  const test::Directory directory;
+  ServerOptions options{.tables = {fifo_table()}, .checkpoints = directory.path()};
+  {
+    ReplayRun replay(options);
+    replay.client().call<&Server::checkpoint_file>();
+  }
+  const auto start_error = [](const ServerOptions& other) {
+    Program program("replay");
+    program.group<Server>({.name = "replay", .replicas = 1}, context, other);
+    LocalRun run(program, {}, LocalRun::kNothingHere);
+    run.start_one("replay/0", 1);
+    return run.failed().at("replay/0").text();
+  };
+  ServerOptions renamed = options;
+  renamed.tables[0].name = "others";
+  EXPECT_NE(start_error(renamed).find("its tables are steps, and here others"), std::string::npos);
+  ServerOptions other_columns = options;
+  other_columns.tables[0].columns[1].size = 3;
+  EXPECT_NE(start_error(other_columns).find("values: 2 f32, and here"), std::string::npos);
 }
 
 }  // namespace

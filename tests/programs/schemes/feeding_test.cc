@@ -121,7 +121,7 @@ TEST(BatchFeed, GoesToWhereItsWorkerIs) {
   EXPECT_EQ(back.get()->examples(), 2);
 }
 
-TEST(BatchFeed, TheFeederHasToStayUntilAllIsDone) {
+TEST(BatchFeed, TheFeederHasToStayAfterTheEnd) {
   BatchFeed feed;
   feed.put(0, batch_of(1)).get();
   Future<std::uint64_t> end = feed.put(1, {});
@@ -134,9 +134,7 @@ TEST(BatchFeed, TheFeederHasToStayUntilAllIsDone) {
   EXPECT_EQ(back.get()->examples(), 2);
   end = feed.put(1, {});
   EXPECT_FALSE(feed.take(1).get().has_value());
-  feed.finish();
-  EXPECT_EQ(end.get(), kUnbounded);
-  EXPECT_EQ(feed.put(0, batch_of(1)).get(), kUnbounded);
+  EXPECT_TRUE(waits(end));  // the worker may still come back
 }
 
 // ---- the training
