@@ -1,68 +1,79 @@
 #include "launchers/plan/launch_flags.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 
-#include "lp/base/enums.h"
+#include "launchers/record/run_directory.h"
 #include "lp/base/error.h"
 #include "lp/config/bind.h"
 
 namespace lp::internal {
 namespace {
 
-// A flag that has a meaning for some launchers only.
-struct Partial {
-  std::string_view field;
-  std::vector<Launch> launches;
-  bool alone = false;  // it has a meaning only where all groups have one of these launchers
-};
+// "--requeue", "--terminal=tmux".
+std::string given_text(const BoundField& field) {
+  const bool choice = field.type->kind == FieldType::Kind::choice;
+  return field.flag() + (choice ? "=" + field.type->print(field.value).front() : "");
+}
 
-// Returns whether the command line or a file gives the field.
-bool is_given(const BoundField& field, const BoundField& unset, std::span<const std::string> given) {
-  return std::find(given.begin(), given.end(), field.path) != given.end() ||
-         field.type->print(field.value) != unset.type->print(unset.value);
+void check_flag(const BoundField& field, const LauncherChoice& launchers, const Engines& engines) {
+  bool partial = false;
+  bool fits = false;
+  bool alone = false;
+  std::string fitting;
+  for (const auto& engine : engines.all()) {
+    for (const EngineFlag& flag : engine->flags()) {
+      if (flag.name != field.path) continue;
+      partial = true;
+      alone = launchers.several() && flag.alone;
+      fits = fits || launchers.has(engine->type());
+      fitting += (fitting.empty() ? "--launch=" : " or --launch=") + std::string(engine->type().name());
+    }
+  }
+  if (!partial || (fits && !alone)) return;
+  throw Error(ErrorKind::failed, given_text(field) + " says nothing to --launch=" + launchers.text() +
+                                     ": it goes with " + fitting + (alone ? " for all groups" : ""));
 }
 
 }  // namespace
 
-void check_flags(const LaunchFlags& flags, const LauncherChoice& launchers, std::span<const std::string> given) {
+LaunchOptions options_of(const LaunchFlags& flags, const Engines& engines, const std::string& program) {
+  LaunchOptions options{.launch = engines.of(flags.launch).type(),
+                        .engines = &engines,
+                        .hosts = read_hosts(flags.hosts),
+                        .ssh = flags.ssh,
+                        .seed = flags.seed,
+                        .name = new_run_name(program),
+                        .resume = flags.resume,
+                        .heartbeat = from_seconds(flags.heartbeat),
+                        .grace = from_seconds(flags.grace),
+                        .time_margin = from_seconds(flags.time_margin),
+                        .show = flags.output,
+                        .all_to_error = flags.json,
+                        .handle_signals = true,
+                        .path = flags.path,
+                        .listen = flags.listen,
+                        .curve = flags.curve,
+                        .serve_forever = flags.serve,
+                        .pin = flags.pin,
+                        .debug = flags.debug};
+  options.directory =
+      flags.directory.empty() ? default_run_directory(options.name) : std::filesystem::path(flags.directory);
+  return options;
+}
+
+void check_flags(const LaunchFlags& flags, const LauncherChoice& launchers, const Engines& engines,
+                 std::span<const std::string> given) {
   LaunchFlags values = flags;
-  LaunchFlags defaults;
-  const Binding fields = bind(values);
-  const Binding unset = bind(defaults);
-  const std::vector<Launch> submitted{Launch::slurm, Launch::kubernetes};
-  for (const Partial& one : {
-           Partial{"hosts", {Launch::ssh}},
-           {"ssh", {Launch::ssh}},
-           {"slurm", {Launch::slurm}},
-           {"time_margin", {Launch::slurm}, true},
-           {"requeue", {Launch::slurm}, true},
-           {"image", {Launch::kubernetes}},
-           {"node_selector", {Launch::kubernetes}},
-           {"tolerations", {Launch::kubernetes}},
-           {"kubectl", {Launch::kubernetes}},
-           {"submit", submitted, true},
-           {"render", submitted, true},
-           {"listen", {Launch::processes}},
-           {"curve", {Launch::processes, Launch::ssh, Launch::slurm, Launch::kubernetes}},
-           {"resume", {Launch::threads, Launch::processes, Launch::ssh, Launch::slurm}},
-           {"debug", {Launch::processes}, true},
-           {"terminal", {Launch::processes, Launch::ssh}},
-       }) {
-    const BoundField& field = *fields.find(one.field);
-    const bool fits =
-        std::any_of(one.launches.begin(), one.launches.end(), [&](Launch launch) { return launchers.has(launch); });
-    if (!is_given(field, *unset.find(one.field), given) || (fits && !(one.alone && launchers.several()))) continue;
-    std::string fitting;
-    for (const Launch launch : one.launches) {
-      fitting += (fitting.empty() ? "--launch=" : " or --launch=") + std::string(enum_name(launch));
-    }
-    throw Error(ErrorKind::failed, field.flag() + " says nothing to --launch=" + launchers.text() + ": it goes with " +
-                                       fitting + (one.alone && launchers.several() ? " for all groups" : ""));
-  }
-  if (flags.requeue && flags.directory.empty()) {
-    throw Error(ErrorKind::failed,
-                "--requeue needs --directory, where any host that the job may have next finds the last cut");
+  LaunchFlags none;
+  const Binding own = bind(values);
+  const Binding defaults = bind(none);
+  for (std::size_t i = 0; i < own.fields().size(); ++i) {
+    const BoundField& field = own.fields()[i];
+    const bool is_default = field.type->print(field.value) == field.type->print(defaults.fields()[i].value);
+    if (!is_default || std::find(given.begin(), given.end(), field.path) != given.end())
+      check_flag(field, launchers, engines);
   }
 }
 

@@ -83,7 +83,7 @@ Connection::~Connection() { close(); }
 void Connection::greet() {
   const Hub::Options& options = hub_.options();
   link_->expect();  // expects the welcome: calls without a waiting thread wait for it, too
-  link_->send(hello_packet({.run = options.run, .token = options.token, .fingerprint = options.fingerprint}));
+  link_->send(hello_packet({.run = options.run.name, .token = options.run.token, .fingerprint = options.fingerprint}));
 }
 
 bool Connection::open() const { return phase_ != Phase::closed; }

@@ -67,7 +67,7 @@ void Connection::on_hello(const Frames& message) {
   const Hello hello = read_hello(message);
   const Hub::Options& options = hub_.options();
   std::string refusal;
-  if (!equal_secrets(hello.token, options.token) || hello.run != options.run) {
+  if (!equal_secrets(hello.token, options.run.token) || hello.run != options.run.name) {
     refusal = "this is another run: its secret does not fit";
   } else if (hello.fingerprint != options.fingerprint) {
     refusal = "this was built from another program or another version of it: use one binary for the whole run";

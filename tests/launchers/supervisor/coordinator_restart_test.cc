@@ -38,7 +38,7 @@ TEST_F(CoordinatorTest, ARestartThatSomebodyWantsCostsNoBudget) {
   EXPECT_EQ(coordinator_->restart_node("worker/1"), "worker/1 is restarted");
   EXPECT_EQ(commands(), "stop worker/1\n");
   EXPECT_THROW(coordinator_->restart_node("worker/1"), Error);  // it is ending already
-  coordinator_->on_finished(2, 1);                              // by the stop, which does not count as its work
+  finished(2, 1);                                               // by the stop, which does not count as its work
   exit(2);
   EXPECT_TRUE(commands().starts_with("start worker/1 2\n"));
   EXPECT_EQ(coordinator_->status().nodes[2].restarts, 0);

@@ -44,7 +44,7 @@ class ParameterClientTest : public ::testing::TestWithParam<bool> {
     program_.define(servers, context, tensors_, options,
                     options.replicated ? servers : GroupHandle<ParameterServer>("server", 0));
     Runtime::Options runtime;
-    runtime.serialize = GetParam();
+    runtime.run.serialize = GetParam();
     run_.emplace(program_, runtime);
   }
   Clients<ParameterServer> servers() { return run_->client(GroupHandle<ParameterServer>("server", kServers)); }
