@@ -1,6 +1,6 @@
 // Options that a launch refuses before anything has started.
 
-#include "launchers/launch_check.h"
+#include "launchers/plan/launch_check.h"
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ TEST(LaunchCheck, AGroupThatTheProgramDoesNotHaveCannotBeIdle) {
 }
 
 TEST(LaunchCheck, AHeartbeatIsMoreThanNothing) {
-  for (const Launch launch : {Launch::threads, Launch::processes}) {
+  for (const LaunchType launch : {LaunchType::threads, LaunchType::processes}) {
     EXPECT_EQ(
         refusal({.launch = launch, .heartbeat = seconds(0)}),
         "the options of the launch have a heartbeat of 0 ms: it must be more than 0, or every service would count "

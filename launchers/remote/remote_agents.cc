@@ -1,6 +1,5 @@
-#include "launchers/remote/ssh_agents.h"
+#include "launchers/remote/remote_agents.h"
 
-#include <sstream>
 #include <utility>
 
 #include "launchers/control/control_generated.h"
@@ -52,19 +51,6 @@ std::vector<RemoteAgent> start_agents_there(const std::vector<HostSpec>& hosts, 
   std::vector<RemoteAgent> agents;
   for (const auto& start : starts) agents.push_back(start->finish());
   return agents;
-}
-
-CommandThere by_ssh(const std::string& words) {
-  std::vector<std::string> ssh;
-  std::istringstream text(words);
-  for (std::string word; text >> word;) ssh.push_back(word);
-  if (ssh.empty()) ssh.emplace_back("ssh");
-  ssh.insert(ssh.end(), {"-T", "-oBatchMode=yes", "-oConnectTimeout=15"});
-  return [ssh](const HostSpec& host, const std::string& line) {
-    std::vector<std::string> command = ssh;
-    command.insert(command.end(), {"--", host.name, line});
-    return command;
-  };
 }
 
 }  // namespace lp::internal

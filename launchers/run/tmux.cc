@@ -1,4 +1,4 @@
-#include "launchers/tmux.h"
+#include "launchers/run/tmux.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -44,11 +44,12 @@ void open_pane(const std::string& session, const std::string& unit, const std::s
 
 }  // namespace
 
-void open_panes(const Run& run) {
-  const std::string session = session_name(run.name());
+void open_panes(const std::string& run, const std::filesystem::path& directory,
+                const std::vector<std::string>& processes) {
+  const std::string session = session_name(run);
   std::size_t count = 0;
-  for (const std::string& unit : run.processes()) {
-    const std::string log = (run.directory() / "logs" / NodeOutput::log_name(unit)).string();
+  for (const std::string& unit : processes) {
+    const std::string log = (directory / "logs" / NodeOutput::log_name(unit)).string();
     const std::string command = "printf '\\033]2;%s\\033\\\\' " + shell_quote(unit) + "; exec tail -n +1 -F " +
                                 shell_quote(log) + " 2>/dev/null";
     try {

@@ -1,4 +1,4 @@
-#include "launchers/launch_check.h"
+#include "launchers/plan/launch_check.h"
 
 #include <algorithm>
 #include <fstream>
@@ -6,12 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "launchers/admin/relay.h"
 #include "launchers/control/process_roles.h"
-#include "launchers/programs.h"
-#include "launchers/remote/agent_dialer.h"
+#include "launchers/plan/agent_starter.h"
 #include "lp/base/error.h"
 #include "lp/base/message.h"
+#include "lp/rpc/core/curve.h"
 
 namespace lp::internal {
 namespace {
@@ -30,16 +29,41 @@ std::string argument_of_launcher() {
   return {};
 }
 
-}  // namespace
-
-void check_launcher(Launch launch) {
-  if (launch == Launch::threads) return;
+void check_not_inside_run() {
   const std::string argument = argument_of_launcher();
   if (argument.empty()) return;
   throw Error(ErrorKind::failed,
               "this process, started with " + argument +
                   ", is itself one of a run, and launches none: main() must end with what become_node_if_asked "
                   "returns: `if (const auto code = lp::become_node_if_asked(argc, argv, programs)) return *code;`");
+}
+
+}  // namespace
+
+void check_launch(const Launch& launch) {
+  check_options(*launch.program, launch.options);
+  std::size_t hosts = 0;
+  for (const Engine* engine : launch.launchers.engines()) {
+    engine->check(launch);
+    if (engine->agents() != nullptr) hosts += engine->agents()->hosts(launch).size();
+  }
+  if (launch.engine().agents() == nullptr) return;
+  check_not_inside_run();
+  if (launch.options.path == Path::direct) {
+    throw Error(ErrorKind::failed, "--path=direct: processes cannot call one another directly; use --launch=threads");
+  }
+  check_path(launch.options.path, hosts);
+  static_cast<void>(is_loopback(launch.options.listen));  // throws for a malformed address
+}
+
+void check_path(Path path, std::size_t hosts) {
+  if (path != Path::shm || hosts <= 1) return;
+  throw Error(ErrorKind::failed, "--path=shm needs all nodes on one host, and there are several");
+}
+
+void check_not_debugged(const Launch& launch) {
+  if (launch.options.debug.empty()) return;
+  throw Error(ErrorKind::failed, "a node can be debugged only on this host: use --launch=processes");
 }
 
 void check_options(const Program& program, const LaunchOptions& options) {

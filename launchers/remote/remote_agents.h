@@ -1,6 +1,7 @@
 #pragma once
-// Agents on other hosts by ssh. A command runs there with our socket as its standard input and output, so nothing
-// listens, and the traffic is as private as the engine makes it. A host without the binary gets a copy (executable.h).
+// Agents on other hosts. A command, such as ssh, runs there with our socket as its standard input and output, so
+// nothing listens, and the traffic is as private as the command makes it. A host without the binary gets a copy
+// (executable.h).
 
 #include <cstdint>
 #include <functional>
@@ -37,8 +38,5 @@ std::vector<RemoteAgent> start_agents_there(const std::vector<HostSpec>& hosts, 
 
 // The host's resources from the first message of its agent. Empty: that is no agent of lp.
 std::optional<HostCapacity> capacity_of(const HostSpec& host, std::span<const std::uint8_t> greeting);
-
-// Uses the system's ssh; `words` is the command with its options: "ssh -F my_config". It needs no terminal.
-CommandThere by_ssh(const std::string& words);
 
 }  // namespace lp::internal
