@@ -71,6 +71,7 @@ class Sampler {
   const SamplerOptions options_;
   std::deque<Source> sources_{};
   std::shared_ptr<const Layout> layout_{};  // shared by its batches
+  std::size_t first_ = 0;                   // the source whose turn it is
   Batch waiting_{};                         // items for the next batch
 };
 

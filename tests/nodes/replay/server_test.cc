@@ -210,7 +210,7 @@ std::vector<std::uint64_t> drain(Sampler& sampler) {
 TEST(ReplayServerTest, ARestartedServerHasExactlyTheItemsOfTheCut) {
   const test::Directory directory;
   ServerOptions options{.tables = {queue_table("steps", test_columns(), 100)}};
-  ReplayRun<SavedServer> replay(options, 1, {.directory = directory.path()});
+  ReplayRun<SavedServer> replay(options, 1, {.run = {.directory = directory.path()}});
   TrajectoryWriter writer(replay.client(), "steps", {.chunk_steps = 4});
   Sampler sampler(replay.client(), "steps");
   insert(writer, 0, 10);
