@@ -39,8 +39,8 @@ FailurePolicy Coordinator::policy_of(std::size_t unit) const {
   return strictest;
 }
 
-void Coordinator::on_failed(NodeId node, std::uint32_t incarnation, const Error& error) {
-  if (!current(node, incarnation)) return;
+void Coordinator::handle(NodeId node, const NodeEvent::Failed& failed) {
+  const Error& error = failed.error;
   const std::size_t unit = graph_.nodes[node].unit;
   Cause cause = cause_of(unit, error.what());
   cause.node = graph_.nodes[node].name;

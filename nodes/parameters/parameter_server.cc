@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <variant>
 
 #include "lp/base/error.h"
 
@@ -215,6 +216,9 @@ void ParameterServer::cut_when_due() {
   }
   if (step == kUnbounded) step = shards_[0]->version();  // it has no keys, and does the steps of the first tensor
   if (step == cut_at_) return;
+  // With backup workers, a server may do more updates than the last step, and another one does not.
+  const bool synchronous = std::holds_alternative<Synchronous>(options_.shard.consistency);
+  if (synchronous && options_.last_step != 0 && step > options_.last_step) return;
   const bool due = options_.checkpoint_every != 0 && step % options_.checkpoint_every == 0;
   const bool over = options_.last_step != 0 && (step == options_.last_step || shards_[0]->all_left());
   if (due || over) context_.checkpoint(cut_at_ = step);

@@ -140,7 +140,7 @@ TrainingGraph add_server_training(Program& program, const LearningTask& task, co
       .ends_program = true};
   const Above above = add_levels(program, training, scheme.levels, GroupHandle<Learner>(group.name, training.workers),
                                  {.services = servers});
-  return {servers, add_workers(program, group, above, tensors, task, training, scheme)};
+  return {servers, add_workers(program, group, above, servers, tensors, task, training, scheme)};
 }
 
 Parameters trained_parameters(const Clients<ParameterServer>& servers, const Clients<TrainingWorker>& workers,

@@ -41,7 +41,7 @@ class ParameterClientTest : public ::testing::TestWithParam<bool> {
     program_.define(servers, context, tensors_, options,
                     options.replicated ? servers : GroupHandle<ParameterServer>("server", 0));
     Runtime::Options runtime;
-    runtime.serialize = GetParam();
+    runtime.run.serialize = GetParam();
     run_.emplace(program_, runtime);
   }
   Clients<ParameterServer> servers() { return run_->client(GroupHandle<ParameterServer>("server", kServers)); }
@@ -389,12 +389,49 @@ TEST_P(ParameterClientTest, TheReplicaOfAServerThatIsGoneWaitsForNoWorkerThatHas
   }
 }
 
+// A call that a restarted server answers says nothing about the pushes before it.
+TEST_P(ParameterClientTest, AWorkerThatHasPushedAllNoticesThatARestartedServerHasLostSome) {
+  for (const Consistency& consistency : {Consistency(Synchronous{}), Consistency(StaleSynchronous{})}) {
+    program_ = Program("servers");
+    serve({dense(64)}, adding(consistency, 1));
+    const auto roots = run_->client(GroupHandle<ParameterService>(GroupHandle<ParameterServer>("server", kServers)));
+    ParameterClient worker = client();
+    worker.confirm(roots, 0);
+    std::vector<float> got(64);
+    for (std::uint64_t step = 0; step < 2; ++step) {
+      worker.wait(worker.start_push(0, step, std::vector<float>(64, 1), 0, got));
+    }
+    worker.confirm(roots, 0);
+    run_->restart({"server/0", "server/1", "server/2"});
+    worker.leave();
+    EXPECT_THROW(worker.confirm(roots, 0), Error);
+    EXPECT_EQ(worker.position(), 0);
+    worker.confirm(roots, 0);
+    run_.reset();
+  }
+}
+
+// A server with none of the pulled rows would take it for ahead of the version that it read before.
+TEST_P(ParameterClientTest, AWorkerThatAsksWhereTheServersArePushesRowsThatItHasNotPulledSince) {
+  serve({dense(64)}, adding(StaleSynchronous{}, 1));
+  ParameterClient worker = client();
+  std::vector<float> got(64);
+  for (std::uint64_t step = 0; step < 2; ++step) {
+    worker.wait(worker.start_push(0, step, std::vector<float>(64, 1), 0, got));
+  }
+  run_->restart({"server/0", "server/1", "server/2"});
+  EXPECT_EQ(worker.position(), 0);
+  const Array<std::uint64_t> first = Array<std::uint64_t>::copy_of(std::vector<std::uint64_t>{0});
+  worker.wait(worker.start_push_rows(0, 0, first, Array<float>::copy_of(std::vector<float>{1}), 0));
+  EXPECT_EQ(worker.position(), 1);
+}
+
 TEST_P(ParameterClientTest, APushIsAcknowledgedOnlyWhenItsReplicaHasIt) {
   ParameterServerOptions options = adding(Asynchronous{}, 1);
   options.replicated = true;
   serve({dense(64)}, options);
   Event release;
-  run_->runtime().probe(run_->id("server/1"), [&release] { release.wait(); });  // it is in the middle of a handler
+  run_->probe("server/1", [&release] { release.wait(); });  // it is in the middle of a handler
   const Client<ParameterServer> primary = servers()[0];
   Push push;
   push.values = plain(Array<float>(key_count(tensors_[0].partition.ranges(0))));
