@@ -4,6 +4,7 @@
 // The evaluator is a node: run() plays, and its handlers run in its turn.
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -24,7 +25,7 @@ std::vector<double> play(EnvironmentBatch& environments, Policy& policy);
 struct PlayResult {
   std::uint64_t steps = 0;  // environment steps that the policy has learned from
   int episodes = 0;
-  double mean = 0;  // the mean of the episodes' rewards
+  double mean = 0;  // mean of the episodes' rewards
   double least = 0;
   double most = 0;
 };
