@@ -9,7 +9,7 @@ import tree
 PARTS = ["lp/base", "lp/wire", "lp/rpc", "lp/rpc/core", "lp/rpc/link", "lp/checkpoint", "lp/program", "lp/draw", "lp/config"]
 LP = PARTS + ["lp"]
 RPC = ["lp/rpc", "lp/rpc/core", "lp/rpc/link"]
-NODES = ["nodes", "nodes/parameters", "nodes/collective"]
+NODES = ["nodes", "nodes/parameters", "nodes/collective", "nodes/replay"]
 PROGRAMS = ["programs", "programs/data", "programs/models", "programs/training", "programs/schemes",
             "programs/environments", "programs/networks", "programs/agents"]
 
@@ -34,6 +34,7 @@ MAY_INCLUDE = {
     "lp/config": ["lp/base"],
     "nodes/parameters": LP,
     "nodes/collective": LP,
+    "nodes/replay": LP,
     "nodes": LP + NODES,
     **{room: LP + ROOMS[:number] for number, room in enumerate(ROOMS)},
     "launchers/remote": LP + ROOMS[:ROOMS.index("launchers/remote")] + ["lp/rpc/tcp"],  # a tunnel through a Router
@@ -55,7 +56,7 @@ MAY_INCLUDE = {
 }
 
 MOST_ROOMS = 24
-HEAVY = re.compile(r"^(zmq\.hpp|zmq\.h|zmq_addon\.hpp|flatbuffers/|yaml-cpp/|boost/|nlohmann/)")
+HEAVY = re.compile(r"^(zmq\.hpp|zmq\.h|zmq_addon\.hpp|flatbuffers/|yaml-cpp/|boost/|zstd.h|nlohmann/)")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
 
 

@@ -7,7 +7,6 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "lp/base/error.h"
 #include "programs/environments/cart_pole.h"
@@ -33,7 +32,7 @@ class Counting final : public Environment {
     observation[0] = 0;
     observation[1] = draw_;
   }
-  Outcome step(std::span<const float> action, std::span<float> observation) override {
+  StepResult step(std::span<const float> action, std::span<float> observation) override {
     ++steps_;
     observation[0] = static_cast<float>(steps_);
     observation[1] = draw_;
