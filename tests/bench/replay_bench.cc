@@ -139,12 +139,12 @@ double items_a_second(const std::vector<Rate>& rates) {
   return sum;
 }
 
-Row run_one(lp::Launch launch, const Config& config) {
+Row run_one(lp::LaunchType launch, const Config& config) {
   lp::Run run(make_program(config), {.launch = launch, .entry = "replay", .configuration = lp::to_yaml(config)});
   if (!run.wait_ready(std::chrono::seconds(30))) throw lp::Error(lp::ErrorKind::failed, run.wait().cause.text());
   const auto drivers = run.clients<Driver>("driver");
   drivers[0].call<&Driver::fill>();
-  Row row{.launch = launch == lp::Launch::threads ? "threads" : "processes",
+  Row row{.launch = launch == lp::LaunchType::threads ? "threads" : "processes",
           .bytes = config.bytes,
           .batch = config.batch,
           .drivers = config.drivers};
@@ -168,7 +168,7 @@ int main(int argc, char** argv) {
                "samples/s", "insert/memcpy", "sample/memcpy");
   lp::JsonWriter json;
   json.begin_array();
-  for (const lp::Launch launch : {lp::Launch::threads, lp::Launch::processes}) {
+  for (const lp::LaunchType launch : {lp::LaunchType::threads, lp::LaunchType::processes}) {
     for (const std::uint64_t bytes : {64U, 4U << 10, 256U << 10}) {
       for (const std::uint64_t batch : {std::uint64_t{1}, std::uint64_t{256}}) {
         for (const int drivers : numbers) {
