@@ -121,14 +121,22 @@ struct Row {
   double sample_share_of_memcpy = 0;
 };
 
-// The bytes a second of copies from memory that no cache has, as a learner's of its samples.
-double memcpy_bytes_a_second(std::uint64_t bytes) {
+enum class Copy : std::uint8_t { into_table, out_of_table };
+
+// The bytes a second of copies between a buffer that the cache has and as much memory as a table has.
+double memcpy_bytes_a_second(Copy copy, const Config& config) {
+  constexpr std::uint64_t kAtATime = 16;
+  const std::uint64_t bytes = config.bytes;
   const std::uint64_t items = items_in_table(bytes);
-  std::vector<char> from(items * bytes, 1);
-  std::vector<char> to(bytes);
+  std::vector<char> table(items * bytes, 1);
+  std::vector<char> buffer(bytes, 1);
   std::uint64_t next = 0;
-  const Rate rate = measure(0.3, 16, [&] {
-    for (int i = 0; i < 16; ++i) std::memcpy(to.data(), from.data() + (next++ * 7919 % items) * bytes, bytes);
+  const Rate rate = measure(config.seconds, kAtATime, [&] {
+    for (std::uint64_t i = 0; i < kAtATime; ++i) {
+      char* const item = table.data() + (next++ * 7919 % items) * bytes;
+      std::memcpy(copy == Copy::into_table ? item : buffer.data(), copy == Copy::into_table ? buffer.data() : item,
+                  bytes);
+    }
   });
   return static_cast<double>(rate.items * bytes) / rate.seconds;
 }
@@ -139,20 +147,20 @@ double items_a_second(const std::vector<Rate>& rates) {
   return sum;
 }
 
-Row run_one(lp::Launch launch, const Config& config) {
+Row run_one(lp::LaunchType launch, const Config& config) {
   lp::Run run(make_program(config), {.launch = launch, .entry = "replay", .configuration = lp::to_yaml(config)});
   if (!run.wait_ready(std::chrono::seconds(30))) throw lp::Error(lp::ErrorKind::failed, run.wait().cause.text());
   const auto drivers = run.clients<Driver>("driver");
   drivers[0].call<&Driver::fill>();
-  Row row{.launch = launch == lp::Launch::threads ? "threads" : "processes",
+  Row row{.launch = launch == lp::LaunchType::threads ? "threads" : "processes",
           .bytes = config.bytes,
           .batch = config.batch,
           .drivers = config.drivers};
   row.inserts_a_second = items_a_second(drivers.all<&Driver::write>());
   row.samples_a_second = items_a_second(drivers.all<&Driver::sample>());
-  const double copied = memcpy_bytes_a_second(config.bytes);
-  row.insert_share_of_memcpy = row.inserts_a_second * static_cast<double>(config.bytes) / copied;
-  row.sample_share_of_memcpy = row.samples_a_second * static_cast<double>(config.bytes) / copied;
+  const auto bytes = static_cast<double>(config.bytes);
+  row.insert_share_of_memcpy = row.inserts_a_second * bytes / memcpy_bytes_a_second(Copy::into_table, config);
+  row.sample_share_of_memcpy = row.samples_a_second * bytes / memcpy_bytes_a_second(Copy::out_of_table, config);
   run.stop("measured");
   return row;
 }
@@ -168,7 +176,7 @@ int main(int argc, char** argv) {
                "samples/s", "insert/memcpy", "sample/memcpy");
   lp::JsonWriter json;
   json.begin_array();
-  for (const lp::Launch launch : {lp::Launch::threads, lp::Launch::processes}) {
+  for (const lp::LaunchType launch : {lp::LaunchType::threads, lp::LaunchType::processes}) {
     for (const std::uint64_t bytes : {64U, 4U << 10, 256U << 10}) {
       for (const std::uint64_t batch : {std::uint64_t{1}, std::uint64_t{256}}) {
         for (const int drivers : numbers) {
