@@ -9,7 +9,6 @@
 #include "programs/agents/ppo.h"
 
 #include <cstdint>
-#include <cstdio>
 #include <string>
 
 #include "launchers/main.h"

@@ -3,9 +3,9 @@
 // not hold up the others.
 //
 //   lp::replay::Sampler sampler(replay, "transitions");  // a Client<Server> or Clients<Server>
-//   while (...) {
+//   while (!context.stopping()) {
 //     const lp::replay::Batch batch = sampler.sample(256);
-//     ...
+//     learn(batch, priorities);
 //     sampler.update_priorities(batch.keys(), priorities);
 //   }
 //

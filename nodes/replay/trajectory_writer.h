@@ -3,7 +3,7 @@
 // overlapping ones. Steps are sent in chunks, which the items share.
 //
 //   lp::replay::TrajectoryWriter writer(replay, "transitions");  // a Client<Server>, or Clients<Server> and an index
-//   while (...) {
+//   while (!context.stopping()) {
 //     writer.append(observation, action, reward);  // the columns, in their order: ranges or numbers
 //     if (writer.steps() >= 3) writer.add_item(3, priority);  // the last three steps
 //     if (ended) writer.end_episode();
@@ -18,9 +18,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <optional>
 #include <ranges>
-#include <span>
 #include <string>
 #include <vector>
 

@@ -11,6 +11,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <variant>
 
 #include "lp/base/random.h"
 #include "lp/checkpoint/checkpoint.h"
@@ -47,12 +48,20 @@ struct Rounds {
   MakeSegmentLearner learner{};
 };
 
+// Actors put segments into a queue, which the learner takes from. Nobody waits for the slowest, and the policy that
+// acts may be older than the one that learns.
+struct Queued {
+  MakeSegmentLearner learner{};
+  std::size_t batch = 1;  // segments that it learns from at a time
+  std::size_t room = 4;   // for segments that wait; a full queue lets actors wait
+};
+
 struct Agent {
   std::string name{};
   MakePolicy policy{};
-  std::size_t copies = 8;  // of the environment, in each actor
-  std::size_t steps = 32;  // of each copy, in a segment
-  Rounds training{};
+  std::size_t copies = 8;  // environments of each actor
+  std::size_t steps = 32;  // steps of each copy in a segment; then the actor takes new parameters
+  std::variant<Rounds, Queued> training{};
 };
 
 }  // namespace lp

@@ -1,8 +1,10 @@
 #include "programs/agents/experiment.h"
 
 #include <string>
+#include <variant>
 
 #include "lp/base/error.h"
+#include "programs/agents/queue_trainer.h"
 #include "programs/agents/round_actor.h"
 #include "programs/agents/round_trainer.h"
 
@@ -14,7 +16,9 @@ void check(const Experiment& experiment) {
     if (!fits) throw Error(ErrorKind::failed, "an experiment needs " + what);
   };
   need(static_cast<bool>(experiment.environment), "an environment");
-  need(experiment.agent.policy && experiment.agent.training.learner, "an agent with a policy and a learner");
+  const bool learns =
+      std::visit([](const auto& training) { return static_cast<bool>(training.learner); }, experiment.agent.training);
+  need(experiment.agent.policy && learns, "an agent with a policy and a learner");
   need(experiment.agent.copies > 0 && experiment.agent.steps > 0, "an agent with 1 copy and 1 step at least");
   need(experiment.actors > 0, "1 actor at least, not " + std::to_string(experiment.actors));
   need(experiment.steps > 0, "1 step at least");
@@ -25,23 +29,53 @@ void check(const Experiment& experiment) {
 FailurePolicy policy_of(const Experiment& experiment) {
   return experiment.restarts > 0 ? restart(experiment.restarts) : stop_program();
 }
+GroupOptions learner_group(const Experiment& experiment) {
+  return {.name = "learner", .on_failure = policy_of(experiment), .ends_program = true};
+}
+GroupOptions actor_group(const Experiment& experiment) {
+  return {.name = "actor", .replicas = experiment.actors, .on_failure = policy_of(experiment)};
+}
+
+// The updates of a learner that takes so many segments for each.
+std::uint64_t updates_of(const Experiment& experiment, std::size_t segments) {
+  const std::uint64_t steps = segments * experiment.agent.copies * experiment.agent.steps;
+  return (experiment.steps + steps - 1) / steps;
+}
+
+// The nodes that act and learn; returns the learner.
+Handle<ParameterSource> add_training(Program& program, const Experiment& experiment, const Rounds&,
+                                     const Handle<Metrics>& metrics) {
+  const RoundOptions options{.agent = experiment.agent,
+                             .environment = experiment.environment,
+                             .actors = experiment.actors,
+                             .rounds = updates_of(experiment, static_cast<std::size_t>(experiment.actors)),
+                             .checkpoint_every = experiment.checkpoint_every};
+  const auto learner = program.add<RoundTrainer>(learner_group(experiment), context, metrics, options);
+  program.group<RoundActor>(actor_group(experiment), context, learner, options);
+  return learner;
+}
+
+Handle<ParameterSource> add_training(Program& program, const Experiment& experiment, const Queued& queued,
+                                     const Handle<Metrics>& metrics) {
+  const QueueOptions options{.agent = experiment.agent,
+                             .environment = experiment.environment,
+                             .updates = updates_of(experiment, queued.batch),
+                             .checkpoint_every = experiment.checkpoint_every};
+  const auto queue = program.add<SegmentQueue>({.name = "queue", .on_failure = policy_of(experiment)}, queued.room);
+  const auto learner = program.add<QueueTrainer>(learner_group(experiment), context, queue, metrics, options);
+  program.colocate(learner, queue);  // segments then need one way through the network
+  program.group<QueueActor>(actor_group(experiment), context, learner, queue, options);
+  return learner;
+}
 
 }  // namespace
 
 ExperimentGraph add_experiment(Program& program, const Experiment& experiment) {
   check(experiment);
-  const std::uint64_t round_steps =
-      static_cast<std::uint64_t>(experiment.actors) * experiment.agent.copies * experiment.agent.steps;
-  const RoundOptions rounds{.agent = experiment.agent,
-                            .environment = experiment.environment,
-                            .actors = experiment.actors,
-                            .rounds = (experiment.steps + round_steps - 1) / round_steps,
-                            .checkpoint_every = experiment.checkpoint_every};
   const auto metrics = program.add<Metrics>({.name = "metrics", .on_failure = policy_of(experiment)});
-  const auto learner = program.add<RoundTrainer>(
-      {.name = "learner", .on_failure = policy_of(experiment), .ends_program = true}, context, metrics, rounds);
-  program.group<RoundActor>({.name = "actor", .replicas = experiment.actors, .on_failure = policy_of(experiment)},
-                            context, learner, rounds);
+  const auto learner =
+      std::visit([&](const auto& training) { return add_training(program, experiment, training, metrics); },
+                 experiment.agent.training);
   const auto evaluator =
       program.add<PolicyEvaluator>({.name = "evaluator", .on_failure = policy_of(experiment)}, context, learner,
                                    metrics, experiment.agent.policy, experiment.environment, experiment.evaluation);

@@ -25,7 +25,7 @@ struct Experiment {
   Agent agent{};
   MakeEnvironment environment{};
   int actors = 2;
-  std::uint64_t steps = 100'000;        // of all copies of the environment; then the program ends
+  std::uint64_t steps = 100'000;        // environment steps of all actors; then the program ends
   PlayOptions evaluation{};             // with a goal, the program ends as soon as it is reached
   std::uint64_t checkpoint_every = 50;  // rounds from one cut to the next; 0: one at the end
   int restarts = 0;                     // how often each failed node is restarted; then the program stops

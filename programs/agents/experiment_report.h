@@ -13,7 +13,7 @@
 namespace lp {
 
 struct ExperimentResult {
-  double mean = 0;  // of the rewards of 100 new episodes, played by the best actions of the learned policy
+  double mean = 0;  // mean reward of 100 new episodes, played by the best actions of the learned policy
   double least = 0;
   double most = 0;
   int episodes = 0;

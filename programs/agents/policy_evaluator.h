@@ -25,7 +25,7 @@ std::vector<double> play(EnvironmentBatch& environments, Policy& policy);
 struct PlayResult {
   std::uint64_t steps = 0;  // environment steps that the policy has learned from
   int episodes = 0;
-  double mean = 0;  // of the episodes' rewards
+  double mean = 0;  // mean of the episodes' rewards
   double least = 0;
   double most = 0;
 };
@@ -47,7 +47,7 @@ class PolicyEvaluator {
   // the learner is being restored, it skips an evaluation. Errors as EnvironmentBatch::step.
   void run(Context& node);
 
-  std::vector<PlayResult> results() const { return results_; }  // of all evaluations, in order
+  std::vector<PlayResult> results() const { return results_; }  // one for each evaluation, in order
 
   using Remote = Methods<&PolicyEvaluator::results>;
 

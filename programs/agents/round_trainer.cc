@@ -1,38 +1,29 @@
 #include "programs/agents/round_trainer.h"
 
-#include <algorithm>
-#include <numeric>
-#include <string>
 #include <utility>
+#include <variant>
 
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 
 namespace lp {
 
-RoundTrainer::RoundTrainer(Context& node, Client<Metrics> metrics, RoundOptions options)
-    : metrics_(std::move(metrics)),
-      options_(std::move(options)),
-      cuts_{.every = options_.checkpoint_every, .last = options_.rounds},
-      learner_(options_.agent.training.learner(options_.environment()->spec(), node.program_seed())),
-      parts_(static_cast<std::size_t>(options_.actors)) {
-  publish();
-}
+RoundTrainer::RoundTrainer(Context& node, Client<Metrics> metrics, const RoundOptions& options)
+    : SegmentTrainer(
+          std::move(metrics),
+          std::get<Rounds>(options.agent.training).learner(options.environment()->spec(), node.program_seed()),
+          options.rounds, options.checkpoint_every),
+      environment_(options.environment()->spec().name),
+      patience_(options.patience),
+      parts_(static_cast<std::size_t>(options.actors)) {}
 
-void RoundTrainer::publish() {
-  learned.publish({.steps = counts_.steps,
-                   .updates = counts_.updates,
-                   .progress = static_cast<double>(round_) / static_cast<double>(options_.rounds),
-                   .parameters = learner_->policy()});
-}
-
-Future<bool> RoundTrainer::contribute(std::uint32_t actor, std::uint64_t round, Segment segment) {
-  if (actor >= parts_.size() || round > round_) {
+Future<bool> RoundTrainer::contribute(std::uint32_t actor, std::uint64_t round_of_segment, Segment segment) {
+  if (actor >= parts_.size() || round_of_segment > round()) {
     throw Error(ErrorKind::failed, "actor " + std::to_string(actor) + " of " + std::to_string(parts_.size()) +
-                                       " sends a segment of round " + std::to_string(round) + " in round " +
-                                       std::to_string(round_));
+                                       " sends a segment of round " + std::to_string(round_of_segment) + " in round " +
+                                       std::to_string(round()));
   }
-  if (round < round_) return ready(round_ < options_.rounds);
+  if (round_of_segment < round()) return ready(!over());
   parts_[actor] = std::move(segment);
   waiting_.emplace_back();
   Future<bool> another = waiting_.back().future();
@@ -53,13 +44,12 @@ std::vector<Segment> RoundTrainer::complete_round(Context& node) {
     if (missing().empty()) return ready();
     return complete_.emplace().future();
   });
-  const bool in_time = complete.get_for(options_.patience).has_value();
+  const bool in_time = complete.get_for(patience_).has_value();
   return node.exclusive([&] {
     if (!in_time && !missing().empty()) {
-      throw Error(ErrorKind::failed, "round " + std::to_string(round_) + " is not complete after " +
-                                         duration_text(options_.patience) + ": " + missing() +
-                                         " sent nothing; does a step of the environment \"" +
-                                         options_.environment()->spec().name + "\" not return?");
+      throw Error(ErrorKind::failed,
+                  "round " + std::to_string(round()) + " is not complete after " + duration_text(patience_) + ": " +
+                      missing() + " sent nothing; does a step of the environment \"" + environment_ + "\" not return?");
     }
     std::vector<Segment> segments;
     for (std::optional<Segment>& one : parts_) segments.push_back(*std::exchange(one, std::nullopt));
@@ -68,48 +58,11 @@ std::vector<Segment> RoundTrainer::complete_round(Context& node) {
 }
 
 void RoundTrainer::run(Context& node) {
-  const std::uint64_t rounds = options_.rounds;
-  while (round_ < rounds) {
-    const std::vector<Segment> segments = complete_round(node);
-    const double progress = static_cast<double>(round_) / static_cast<double>(rounds);
-    MetricValues values = learner_->learn(segments, progress, node.random(round_));
-    node.exclusive([&] { finish_round(segments); });
-    if (cuts_.due(round_)) node.checkpoint(round_);
-    values.insert(values.begin(), {"reward", counts_.recent_reward});
-    metrics_.send<&Metrics::log>(counts_.steps, values);
-    node.report({.step = round_, .total = rounds, .values = values});
+  while (!over()) {
+    update(node, complete_round(node), [this] {
+      for (Promise<bool>& one : std::exchange(waiting_, {})) one.set_value(!over());
+    });
   }
-}
-
-void RoundTrainer::finish_round(const std::vector<Segment>& segments) {
-  ++round_;
-  ++counts_.updates;
-  for (const Segment& segment : segments) {
-    counts_.steps += segment.size();
-    counts_.episodes += segment.finished.size();
-    for (const FinishedEpisode& one : segment.finished) recent_.push_back(one.reward);
-  }
-  while (recent_.size() > kRecent) recent_.pop_front();
-  if (!recent_.empty()) {
-    counts_.recent_reward = std::accumulate(recent_.begin(), recent_.end(), 0.0) / static_cast<double>(recent_.size());
-  }
-  publish();
-  for (Promise<bool>& one : std::exchange(waiting_, {})) one.set_value(round_ < options_.rounds);
-}
-
-void RoundTrainer::save(Checkpoint& out) const {
-  out.put("round", round_);
-  out.put("counts", counts_);
-  out.put("recent", recent_);
-  learner_->save(out);
-}
-
-void RoundTrainer::load(const Checkpoint& in) {
-  round_ = cuts_.cut = in.get<std::uint64_t>("round");
-  counts_ = in.get<TrainingCounts>("counts");
-  recent_ = in.get<std::deque<double>>("recent");
-  learner_->load(in);
-  publish();
 }
 
 template const NodeType& internal::node_type<RoundTrainer>();

@@ -9,21 +9,14 @@
 // A node: run() learns; handlers run in its turn.
 
 #include <cstdint>
-#include <deque>
-#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "lp/base/interval.h"
-#include "lp/checkpoint/checkpoint.h"
-#include "lp/program/context.h"
 #include "lp/program/node_type.h"
-#include "lp/rpc/client.h"
 #include "lp/rpc/core/future.h"
-#include "nodes/cut_schedule.h"
-#include "nodes/metrics.h"
-#include "programs/agents/agent.h"
-#include "programs/agents/parameter_source.h"
+#include "programs/agents/segment_trainer.h"
 
 namespace lp {
 
@@ -36,11 +29,11 @@ struct RoundOptions {
   Duration patience = std::chrono::minutes(5);  // an actor that is not done with a round by then has failed
 };
 
-class RoundTrainer final : public ParameterSource {
+class RoundTrainer final : public SegmentTrainer {
  public:
   static constexpr Interval kRoundTime = 1440_min;  // a call waits for the slowest actor, its restart included
 
-  RoundTrainer(Context& node, Client<Metrics> metrics, RoundOptions options);
+  RoundTrainer(Context& node, Client<Metrics> metrics, const RoundOptions& options);
 
   // Learns until all rounds are done. Error::failed, which names the actors, when a round is not complete in time.
   void run(Context& node);
@@ -49,26 +42,16 @@ class RoundTrainer final : public ParameterSource {
   // Error::failed when the round lies ahead of the learner's.
   Future<bool> contribute(std::uint32_t actor, std::uint64_t round, Segment segment);
 
-  void save(Checkpoint& out) const;
-  void load(const Checkpoint& in);
-
   using Remote = Methods<&ParameterSource::counts, &ParameterSource::learned,
                          deadline<idempotent<&RoundTrainer::contribute>, kRoundTime>>;
 
  private:
-  static constexpr std::size_t kRecent = 100;  // episodes
-
+  std::uint64_t round() const { return counts_.updates; }
   std::vector<Segment> complete_round(Context& node);
-  void finish_round(const std::vector<Segment>& segments);
-  void publish();
   std::string missing() const;
 
-  const Client<Metrics> metrics_;
-  const RoundOptions options_;
-  CutSchedule cuts_;
-  std::unique_ptr<SegmentLearner> learner_;
-  std::uint64_t round_ = 0;
-  std::deque<double> recent_{};  // rewards of the last episodes
+  const std::string environment_;
+  const Duration patience_;
   // The present round.
   std::vector<std::optional<Segment>> parts_{};  // by actor
   std::vector<Promise<bool>> waiting_{};

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <limits>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "lp/base/error.h"

@@ -20,7 +20,7 @@ namespace {
 
 struct Config {
   int drivers = 1;
-  std::uint64_t bytes = 64;  // of an item
+  std::uint64_t bytes = 64;  // bytes of an item
   std::uint64_t batch = 256;
   double seconds = 1;
 };

@@ -108,7 +108,7 @@ TEST(ReplayTableTest, BehavesLikeItsModelUnderAMillionOperations) {
   Bench bench(options);
   ModelTable model(20, 3);
   Random random(6, "table");
-  std::vector<std::uint64_t> keys;  // of items that were sampled, also those that are gone
+  std::vector<std::uint64_t> keys;  // counts the samples of each item, also of those that are gone
   std::uint64_t number = 0;
   for (int i = 0; i < kOperations && !testing::Test::HasFailure(); ++i) {
     const auto priority = static_cast<double>(random.below(10));

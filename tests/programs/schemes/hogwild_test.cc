@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "lp/base/random.h"
