@@ -6,7 +6,7 @@
 #include "launchers/ssh/engine.h"
 #include "launchers/threads/engine.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 Engines standard_engines() {
   Engines all;
@@ -23,4 +23,4 @@ const Engines& engines() {
   return all;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -4,7 +4,7 @@
 
 #include "launchers/engine/engines.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 // The engines of lp, for any thread.
 const Engines& engines();
@@ -12,4 +12,4 @@ const Engines& engines();
 // A table of one's own, to which further engines can be added.
 Engines standard_engines();
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -30,7 +30,7 @@
 #include "lp/draw/draw.h"
 #include "lp/program/plan.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr int kNotStarted = 2;
@@ -284,7 +284,7 @@ int run_main(int argc, char** argv, MainProgram& main) {
       return configuration_of(resumed);
     };
     const std::vector<std::string_view> launchers = main.engines->names();
-    const FieldType launcher = one_of(launchers);
+    const internal::FieldType launcher = one_of(launchers);
     Binding own = bind(flags);
     own.replace_type("launch", launcher);
     const CommandLine line = parse(argc, argv, main.configuration, own, main.help, find_earlier);
@@ -312,4 +312,4 @@ int run_main(int argc, char** argv, MainProgram& main) {
   return kNotStarted;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

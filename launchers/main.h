@@ -37,7 +37,7 @@ namespace lp {
 template <class Config>
 using NamedPrograms = std::vector<std::pair<std::string, std::function<Program(const Config&)>>>;
 
-namespace internal {
+namespace launch {
 
 // The result of a report: its fields, and their values as JSON.
 using ReportFields = std::vector<std::pair<std::string, std::string>>;
@@ -86,7 +86,7 @@ consteval bool configuration_is_fine() {
   } else {
     constexpr auto& names = field_names<Config>;
     return []<std::size_t... I>(std::index_sequence<I...>) {
-      return (ConfigField<Name<names[I].size()>(names[I])>::kFree && ...);
+      return (ConfigField<internal::Name<names[I].size()>(names[I])>::kFree && ...);
     }
     (std::make_index_sequence<names.size()>{});
   }
@@ -132,22 +132,22 @@ int run_main(int argc, char** argv, const NamedPrograms<Config>& programs, Repor
   return run_main(argc, argv, program);
 }
 
-}  // namespace internal
+}  // namespace launch
 
 template <class Config, class Make, class Report = std::nullptr_t, class Prepare = std::nullptr_t>
 int main(int argc, char** argv, Make make_program, Report report = nullptr, Prepare prepare = nullptr,
-         const internal::Engines& engines = internal::engines()) {
-  if constexpr (internal::configuration_is_fine<Config>() && internal::makes_program<Config, Make>()) {
-    return internal::run_main<Config>(argc, argv, {{"program", make_program}}, std::move(report), std::move(prepare),
+         const launch::Engines& engines = launch::engines()) {
+  if constexpr (launch::configuration_is_fine<Config>() && launch::makes_program<Config, Make>()) {
+    return launch::run_main<Config>(argc, argv, {{"program", make_program}}, std::move(report), std::move(prepare),
                                       engines);
   }
 }
 
 template <class Config, class Report = std::nullptr_t>
 int main(int argc, char** argv, const NamedPrograms<Config>& programs, Report report = nullptr,
-         const internal::Engines& engines = internal::engines()) {
-  if constexpr (internal::configuration_is_fine<Config>()) {
-    return internal::run_main<Config>(argc, argv, programs, std::move(report), nullptr, engines);
+         const launch::Engines& engines = launch::engines()) {
+  if constexpr (launch::configuration_is_fine<Config>()) {
+    return launch::run_main<Config>(argc, argv, programs, std::move(report), nullptr, engines);
   }
 }
 

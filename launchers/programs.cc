@@ -32,29 +32,29 @@ bool is_control_connection(int fd) {
 std::optional<int> become_node_if_asked(int argc, char** argv, const Programs& programs) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
-    if (argument.starts_with(internal::kAgentThereFlag)) {
+    if (argument.starts_with(launch::kAgentThereFlag)) {
       int lease = 0;
       const auto [rest, error] =
-          std::from_chars(argument.data() + internal::kAgentThereFlag.size(), argument.data() + argument.size(), lease);
-      if (error == std::errc{} && lease > 0) return internal::run_agent_there(std::chrono::seconds(lease));
+          std::from_chars(argument.data() + launch::kAgentThereFlag.size(), argument.data() + argument.size(), lease);
+      if (error == std::errc{} && lease > 0) return launch::run_agent_there(std::chrono::seconds(lease));
     }
-    if (argument.starts_with(internal::kDialFlag)) {
-      return internal::dial_as_asked(std::string(argument.substr(internal::kDialFlag.size())));
+    if (argument.starts_with(launch::kDialFlag)) {
+      return launch::dial_as_asked(std::string(argument.substr(launch::kDialFlag.size())));
     }
-    if (argument.starts_with(internal::kRelayFlag)) {
-      return internal::run_relay(argument.substr(internal::kRelayFlag.size()));
+    if (argument.starts_with(launch::kRelayFlag)) {
+      return launch::run_relay(argument.substr(launch::kRelayFlag.size()));
     }
-    const bool agent = argument == internal::kAgentFlag;
-    if (!agent && !argument.starts_with(internal::kNodeFlag)) continue;
-    if (!is_control_connection(internal::kControlDescriptor)) {
+    const bool agent = argument == launch::kAgentFlag;
+    if (!agent && !argument.starts_with(launch::kNodeFlag)) continue;
+    if (!is_control_connection(launch::kControlDescriptor)) {
       std::fprintf(stderr, "%s: %s is for the processes that a launcher starts: start the program without it\n",
                    argv[0], agent ? "--lp-agent" : "--lp-node");
       return 2;
     }
-    fcntl(internal::kControlDescriptor, F_SETFD, FD_CLOEXEC);
-    return agent ? internal::run_agent(internal::kControlDescriptor)
-                 : internal::run_node(internal::kControlDescriptor,
-                                      std::string(argument.substr(internal::kNodeFlag.size())), programs);
+    fcntl(launch::kControlDescriptor, F_SETFD, FD_CLOEXEC);
+    return agent ? launch::run_agent(launch::kControlDescriptor)
+                 : launch::run_node(launch::kControlDescriptor,
+                                      std::string(argument.substr(launch::kNodeFlag.size())), programs);
   }
   return std::nullopt;
 }

@@ -8,12 +8,12 @@
 namespace lp {
 namespace {
 
-internal::Launch launch_of(Program program, LaunchOptions options) {
-  if (options.engines == nullptr) options.engines = &internal::engines();
-  return internal::Launch(std::move(program), std::move(options));
+launch::Launch launch_of(Program program, LaunchOptions options) {
+  if (options.engines == nullptr) options.engines = &launch::engines();
+  return launch::Launch(std::move(program), std::move(options));
 }
 
-std::function<void()> report_of(const internal::Launch& launch, Run& run) {
+std::function<void()> report_of(const launch::Launch& launch, Run& run) {
   if (!launch.options.report) return {};
   return [report = launch.options.report, &run] { report(run); };
 }
@@ -22,9 +22,9 @@ std::function<void()> report_of(const internal::Launch& launch, Run& run) {
 
 Run::Run(Program program, LaunchOptions options) : Run(launch_of(std::move(program), std::move(options))) {}
 
-Run::Run(internal::Launch launch) {
+Run::Run(launch::Launch launch) {
   auto report = report_of(launch, *this);
-  state_ = std::make_unique<internal::RunState>(std::move(launch), std::move(report));
+  state_ = std::make_unique<launch::RunState>(std::move(launch), std::move(report));
   state_->start();  // from now on others use this Run, for example a report
 }
 
@@ -39,11 +39,11 @@ bool Run::wait_for(Duration duration) { return state_->wait_ended(after(duration
 bool Run::wait_ready(Duration duration) { return state_->wait_ready(after(duration)); }
 
 void Run::stop(const std::string& reason) {
-  state_->post([reason](internal::Coordinator& coordinator) { coordinator.stop(reason); });
+  state_->post([reason](launch::Coordinator& coordinator) { coordinator.stop(reason); });
 }
 
 void Run::kill() {
-  state_->post([](internal::Coordinator& coordinator) { coordinator.kill(); });
+  state_->post([](launch::Coordinator& coordinator) { coordinator.kill(); });
 }
 
 void Run::keep_report(std::string json) { state_->keep_report(std::move(json)); }

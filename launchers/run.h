@@ -24,17 +24,17 @@
 
 namespace lp {
 
-namespace internal {
+namespace launch {
 class RunState;
 struct Launch;
-}  // namespace internal
+}  // namespace launch
 
 class Run {
  public:
   // Checks everything, and starts the program. Throws Error before anything has started when a check fails.
   Run(Program program, LaunchOptions options);
   // Starts a launch that was checked.
-  explicit Run(internal::Launch launch);
+  explicit Run(launch::Launch launch);
   ~Run();
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
@@ -84,7 +84,7 @@ class Run {
 
  private:
   Runtime& runtime();
-  std::unique_ptr<internal::RunState> state_;
+  std::unique_ptr<launch::RunState> state_;
 };
 
 }  // namespace lp

@@ -19,7 +19,7 @@
 #include "launchers/os/spawn.h"
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 constexpr auto kTimeToEnd = std::chrono::seconds(2);  // for a command whose connection has ended
 }
@@ -121,4 +121,4 @@ std::optional<std::string> AdminClient::next(Time until) {
   }
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -15,7 +15,7 @@
 #include "lp/base/descriptor.h"
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 // Connects to the socket of the run in `directory`. Returns none when no run serves there.
 Descriptor connect_to_run(const std::filesystem::path& directory);
@@ -62,4 +62,4 @@ class AdminClient {
   std::string trouble_;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

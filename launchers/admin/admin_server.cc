@@ -15,7 +15,7 @@
 #include "lp/base/error.h"
 #include "lp/base/json.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr int kWaiting = 64;  // connections that are not accepted yet
@@ -207,4 +207,4 @@ void AdminServer::finish(Time until) {
   clients_.clear();
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

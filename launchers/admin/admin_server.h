@@ -17,7 +17,7 @@
 #include "lp/base/function.h"
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 class AdminServer {
  public:
@@ -76,4 +76,4 @@ class AdminServer {
 // open meanwhile. Throws Error when there is no such directory.
 std::string live_address(const std::filesystem::path& directory, Descriptor& opened);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

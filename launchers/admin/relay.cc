@@ -14,7 +14,7 @@
 #include "launchers/remote/ssh_command.h"
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 enum Side : std::uint64_t { kHere, kSocket };
@@ -54,4 +54,4 @@ std::vector<std::string> relay_by_ssh(const RunRecord& record) {
   return ssh_command(record.ssh, record.host, shell_quote(record.binary) + " " + shell_quote(relay_flag(record)));
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

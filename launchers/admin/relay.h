@@ -10,7 +10,7 @@
 
 #include "launchers/record/records.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 inline constexpr std::string_view kRelayReady = "lp-relay: ready";  // the connection begins after this line
 
@@ -24,4 +24,4 @@ std::string relay_flag(const RunRecord& record);
 // The command that starts the relay of a run that has no job, on the host of its launcher.
 std::vector<std::string> relay_by_ssh(const RunRecord& record);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -14,7 +14,7 @@
 #include "lp/base/json_value.h"
 #include "lp/base/message.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr std::size_t kLongestPart = std::size_t{1} << 17;  // bytes of a file in one answer
@@ -179,4 +179,4 @@ void RunApi::answer_measurers() {
   for (const Client client : std::exchange(measurers_, {})) server_.send(client, text);
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -29,7 +29,7 @@
 #include "launchers/supervisor/coordinator.h"
 #include "launchers/supervisor/supervision_graph.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 // A part of a file, for a client that cannot see the run's directory.
 struct FilePart {
@@ -76,4 +76,4 @@ class RunApi {
   AdminServer server_;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -41,7 +41,7 @@
 #include "lp/checkpoint/cut.h"
 #include "lp/program/plan_check.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr std::size_t kMostPending = std::size_t{4}
@@ -392,4 +392,4 @@ int run_agent_there(Duration lease) {
   return in_order ? 0 : kForsaken;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -8,7 +8,7 @@
 
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 // Serves the launcher at the other end of `control` until the launcher ends. Returns the exit code of the process.
 int run_agent(int control);
@@ -17,4 +17,4 @@ int run_agent(int control);
 // `lease` counts as ended. Returns kForsaken when the launcher has ended while nodes were running, or was silent.
 int run_agent_there(Duration lease);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -12,7 +12,7 @@
 #include "launchers/plan/hosts.h"
 #include "lp/base/message.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 // Kubernetes sets the address as the manifest asks for it. sshd sets the client's address and port and this host's,
@@ -54,4 +54,4 @@ std::filesystem::path make_own_directory(const std::string& run) {
   return {};
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -8,7 +8,7 @@ namespace lp::control {
 struct HelloT;
 }  // namespace lp::control
 
-namespace lp::internal {
+namespace lp::launch {
 
 // Returns the resources of this host. `directory` receives the files that nodes save.
 control::HelloT hello_of_this_host(const std::filesystem::path& directory);
@@ -17,4 +17,4 @@ control::HelloT hello_of_this_host(const std::filesystem::path& directory);
 // path, and logs why, when that is impossible.
 std::filesystem::path make_own_directory(const std::string& run);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -11,7 +11,7 @@
 #include "launchers/control/messages.h"
 #include "launchers/os/spawn.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr std::size_t kKept = 2000;  // bytes that are kept of the messages of ssh or srun
@@ -137,4 +137,4 @@ std::unique_ptr<AgentLink> start_agent_here(const std::string& mark) {
   return std::make_unique<AgentLink>(std::move(link));
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

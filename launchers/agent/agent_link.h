@@ -17,7 +17,7 @@
 #include "launchers/os/event_loop.h"
 #include "lp/base/function.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 class AgentLink {
  public:
@@ -79,4 +79,4 @@ class AgentLink {
 // Starts an agent on this host. `mark` marks its processes (run_mark). Throws Error when it cannot be started.
 std::unique_ptr<AgentLink> start_agent_here(const std::string& mark);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -16,7 +16,7 @@
 #include "launchers/os/spawn.h"
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 using Texts = flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>;
@@ -101,4 +101,4 @@ std::unique_ptr<Child> start_child(const control::Message& message, const contro
   return child;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -14,7 +14,7 @@ struct Message;
 struct Spawn;
 }  // namespace lp::control
 
-namespace lp::internal {
+namespace lp::launch {
 
 struct Child {
   Child() = default;
@@ -40,4 +40,4 @@ struct Child {
 std::unique_ptr<Child> start_child(const control::Message& message, const control::Spawn& spawn,
                                    const std::string& obstacle);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

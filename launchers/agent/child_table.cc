@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace lp::internal {
+namespace lp::launch {
 
 Child& ChildTable::add(std::unique_ptr<Child> child) {
   Child& added = *child;
@@ -33,4 +33,4 @@ Child* ChildTable::find_unit(std::size_t unit, std::uint32_t incarnation) const 
   return at != by_unit_.end() && at->second->incarnation == incarnation ? at->second : nullptr;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

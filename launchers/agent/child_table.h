@@ -9,7 +9,7 @@
 
 #include "launchers/agent/child.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 class ChildTable {
  public:
@@ -30,4 +30,4 @@ class ChildTable {
   std::unordered_map<std::size_t, Child*> by_unit_;  // the newest incarnation
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

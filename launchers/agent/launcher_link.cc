@@ -7,7 +7,7 @@
 #include "launchers/os/pidfd.h"
 #include "lp/base/message.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr auto kAllAgentsStart = std::chrono::minutes(10);  // the launcher elsewhere starts all of its agents meanwhile
@@ -71,4 +71,4 @@ void LauncherLink::watch_writable() {
   }
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

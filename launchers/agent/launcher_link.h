@@ -11,7 +11,7 @@
 #include "lp/base/function.h"
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 class LauncherLink {
  public:
@@ -49,4 +49,4 @@ class LauncherLink {
   bool writable_ = false;  // the poller watches whether the stream is writable
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -26,7 +26,7 @@
 #include "lp/program/runtime.h"
 #include "lp/wire/flatbuffer_text.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr auto kLeaveTimeout = std::chrono::seconds(1);  // for other processes to learn of the stop
@@ -136,7 +136,7 @@ class NodeProcess final : public Runtime::Observer {
       if (is_here(may_save->node())) runtime_->may_save(may_save->node());
     } else if (const auto* stop = message->body_as_Stop()) {
       if (stop->run_ends()) runtime_->end_run();
-      end(text_of(stop->reason()));
+      end(wire::text_of(stop->reason()));
     } else if (message->body_as_Measure() != nullptr) {
       control_.send(pack(unit_, incarnation_, pack_calls(measurement_of(runtime_->calls()))));
     } else if (message->body_as_Leave() != nullptr) {
@@ -177,10 +177,10 @@ class NodeProcess final : public Runtime::Observer {
       if (peer->node() >= program_->nodes().size()) continue;
       peers.push_back({.node = peer->node(),
                        .incarnation = peer->incarnation(),
-                       .endpoint = text_of(peer->endpoint()),
-                       .key = text_of(peer->key()),
+                       .endpoint = wire::text_of(peer->endpoint()),
+                       .key = wire::text_of(peer->key()),
                        .gone = peer->gone(),
-                       .text = text_of(peer->text()),
+                       .text = wire::text_of(peer->text()),
                        .epoch = peer->epoch()});
     }
     runtime_->update(peers);
@@ -225,4 +225,4 @@ int run_node(int control, const std::string& name, const Programs& programs) {
   return NodeProcess(control, programs).serve();
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

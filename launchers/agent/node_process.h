@@ -5,11 +5,11 @@
 
 namespace lp {
 class Programs;
-namespace internal {
+namespace launch {
 
 // Runs the nodes that the launcher assigns over the control connection `control`. `name` is for messages. Returns the
 // exit code: 0 when all its nodes ended well, 1 when one failed.
 int run_node(int control, const std::string& name, const Programs& programs);
 
-}  // namespace internal
+}  // namespace launch
 }  // namespace lp

@@ -12,7 +12,7 @@
 #include "launchers/os/spawn.h"
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr auto kSearchPeriod = std::chrono::milliseconds(20);
@@ -52,4 +52,4 @@ void drain_signals(int signals) {
   }
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

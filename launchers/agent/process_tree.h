@@ -8,7 +8,7 @@
 #include <set>
 #include <string>
 
-namespace lp::internal {
+namespace lp::launch {
 
 // Kills the adopted processes that have `mark` in their environment, except those for which `is_node` returns true.
 void kill_orphans(const std::string& mark, const std::function<bool(pid_t)>& is_node);
@@ -21,4 +21,4 @@ void end_descendants(std::set<pid_t> killed, int signals);
 // Reads all signals from a signalfd.
 void drain_signals(int signals);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

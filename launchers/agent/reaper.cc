@@ -13,7 +13,7 @@
 #include "lp/base/message.h"
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 [[noreturn]] void guard(pid_t agent, const std::string& mark, const std::filesystem::path& directory) {
@@ -44,4 +44,4 @@ pid_t start_reaper(const std::string& mark, const std::filesystem::path& directo
   return reaper;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -9,11 +9,11 @@
 #include <filesystem>
 #include <string>
 
-namespace lp::internal {
+namespace lp::launch {
 
 // Starts the reaper of this process, which has one thread. The reaper kills processes with `mark` in their environment.
 // It also removes `directory`, the agent's own; empty: there is none. It has no open descriptors. Returns its pid, or
 // -1 when it could not be started; that is reported on standard error, and everything else works.
 pid_t start_reaper(const std::string& mark, const std::filesystem::path& directory);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

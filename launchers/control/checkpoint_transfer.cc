@@ -13,7 +13,7 @@
 #include "launchers/control/messages.h"
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr std::size_t kPiece = std::size_t{1} << 18;
@@ -86,4 +86,4 @@ void put_piece(const std::filesystem::path& path, const control::Piece& piece) {
   if (fsync(file.fd()) != 0 || rename(growing.c_str(), path.c_str()) != 0) file.fail();
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

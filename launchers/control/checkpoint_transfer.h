@@ -14,7 +14,7 @@ struct Message;
 struct Piece;
 }  // namespace lp::control
 
-namespace lp::internal {
+namespace lp::launch {
 
 // Names the file that the pieces belong to.
 struct CutPart {
@@ -37,4 +37,4 @@ Function<std::vector<std::uint8_t>()> pieces_of(const std::filesystem::path& fil
 // cannot be written or when pieces are missing.
 void put_piece(const std::filesystem::path& file, const control::Piece& piece);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

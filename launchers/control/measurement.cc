@@ -14,7 +14,7 @@
 #include "lp/rpc/core/counters.h"
 #include "lp/wire/flatbuffer_text.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr std::size_t kMethods = 1000;  // the limit for a process, because a message may have 1 MiB
@@ -87,9 +87,9 @@ Measurement unpack_calls(const control::Measured& message) {
   if (message.calls() == nullptr) return measurement;
   for (const auto* one : *message.calls()) {
     MeasureRecord::Calls& entry = measurement.calls->emplace_back();
-    entry = {.caller = text_of(one->caller()),
-             .callee = text_of(one->callee()),
-             .method = text_of(one->method()),
+    entry = {.caller = wire::text_of(one->caller()),
+             .callee = wire::text_of(one->callee()),
+             .method = wire::text_of(one->method()),
              .calls = one->calls(),
              .ended = one->ended(),
              .errors = one->errors(),
@@ -100,4 +100,4 @@ Measurement unpack_calls(const control::Measured& message) {
   return measurement;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -51,7 +51,7 @@ struct Measured;
 struct MeasuredT;
 }  // namespace control
 
-namespace internal {
+namespace launch {
 
 // The resources that a process uses; zeros when it has ended.
 struct ProcessUse {
@@ -74,5 +74,5 @@ Measurement measurement_of(std::vector<CallStatistics> calls);
 control::MeasuredT pack_calls(Measurement measurement);
 Measurement unpack_calls(const control::Measured& message);
 
-}  // namespace internal
+}  // namespace launch
 }  // namespace lp

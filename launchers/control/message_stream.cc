@@ -11,7 +11,7 @@
 
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 constexpr std::size_t kHead = 4;
 constexpr std::size_t kReadAtOnce = std::size_t{1} << 16;
@@ -133,4 +133,4 @@ SocketPair make_socket_pair() {
   return {ends[0], ends[1]};
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -13,7 +13,7 @@
 
 #include "lp/base/function.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 inline constexpr std::size_t kSmallMessages = std::size_t{1} << 20;  // from a child
 // from the parent, whose configuration may be large
@@ -66,4 +66,4 @@ struct SocketPair {
 };
 SocketPair make_socket_pair();
 
-}  // namespace lp::internal
+}  // namespace lp::launch

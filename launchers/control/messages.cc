@@ -2,7 +2,7 @@
 
 #include "launchers/control/control_generated.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr flatbuffers::uoffset_t kDeepest = 16;
@@ -45,4 +45,4 @@ const control::Message* unpack(std::span<const std::uint8_t> bytes) {
   return measured == nullptr || is_aligned(*measured, bytes) ? message : nullptr;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -13,7 +13,7 @@ struct Message;
 struct MessageT;
 }  // namespace lp::control
 
-namespace lp::internal {
+namespace lp::launch {
 
 std::vector<std::uint8_t> pack_message(const control::MessageT& message);
 
@@ -30,4 +30,4 @@ std::vector<std::uint8_t> pack(std::size_t unit, std::uint32_t incarnation, Body
   return pack_message(message);
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -8,7 +8,7 @@
 #include "launchers/control/messages.h"
 #include "lp/wire/flatbuffer_text.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 control::ReadyT table_of(const NodeEvent::Ready& ready) {
@@ -74,40 +74,40 @@ control::BusyT table_of(const NodeEvent::Busy& busy) {
 
 NodeEvent::Failed value_of(const control::Failed& failed) {
   constexpr auto kLastKind = static_cast<std::uint8_t>(ErrorKind::stopped);
-  ErrorOrigin origin{.type = text_of(failed.type()),
-                     .node = text_of(failed.where()),
-                     .method = text_of(failed.method()),
+  ErrorOrigin origin{.type = wire::text_of(failed.type()),
+                     .node = wire::text_of(failed.where()),
+                     .method = wire::text_of(failed.method()),
                      .may_have_run = failed.may_have_run()};
   if (failed.path() != nullptr) {
-    for (const auto* node : *failed.path()) origin.path.push_back(text_of(node));
+    for (const auto* node : *failed.path()) origin.path.push_back(wire::text_of(node));
   }
   const auto kind = static_cast<ErrorKind>(std::min(failed.kind(), kLastKind));
-  return {Error(kind, text_of(failed.text()), std::move(origin))};
+  return {Error(kind, wire::text_of(failed.text()), std::move(origin))};
 }
 
 Progress value_of(const control::Progress& table) {
   Progress progress{.step = table.step(), .total = table.total()};
   if (table.values() == nullptr) return progress;
-  for (const auto* value : *table.values()) progress.values.emplace_back(text_of(value->name()), value->value());
+  for (const auto* value : *table.values()) progress.values.emplace_back(wire::text_of(value->name()), value->value());
   return progress;
 }
 
 NodeEvent::What what_of(const control::NodeEvent& message) {
   switch (message.what_type()) {
-    case control::Event::Ready: return NodeEvent::Ready{text_of(message.what_as_Ready()->endpoint())};
+    case control::Event::Ready: return NodeEvent::Ready{wire::text_of(message.what_as_Ready()->endpoint())};
     case control::Event::Failed: return value_of(*message.what_as_Failed());
     case control::Event::StopRequested:
-      return NodeEvent::StopRequested{text_of(message.what_as_StopRequested()->reason())};
+      return NodeEvent::StopRequested{wire::text_of(message.what_as_StopRequested()->reason())};
     case control::Event::Progress: return value_of(*message.what_as_Progress());
     case control::Event::Saved: return NodeEvent::Saved{message.what_as_Saved()->step()};
     case control::Event::NotSaved: {
       const control::NotSaved& table = *message.what_as_NotSaved();
-      return NodeEvent::NotSaved{table.step(), text_of(table.text())};
+      return NodeEvent::NotSaved{table.step(), wire::text_of(table.text())};
     }
     case control::Event::Alive: return NodeEvent::Alive{};
     case control::Event::Busy: {
       const control::Busy& table = *message.what_as_Busy();
-      return NodeEvent::Busy{text_of(table.work()), Duration(table.age())};
+      return NodeEvent::Busy{wire::text_of(table.work()), Duration(table.age())};
     }
     case control::Event::Finished:
     case control::Event::NONE: break;  // unpack() refuses a message without an event
@@ -128,4 +128,4 @@ NodeEvent unpack_event(const control::NodeEvent& message, std::uint32_t incarnat
   return {.node = message.node(), .incarnation = incarnation, .what = what_of(message)};
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -8,11 +8,11 @@ struct NodeEvent;
 struct NodeEventT;
 }  // namespace lp::control
 
-namespace lp::internal {
+namespace lp::launch {
 
 control::NodeEventT pack_event(const NodeEvent& event);
 
 // `message` belongs to the process of this incarnation. unpack() has checked it.
 NodeEvent unpack_event(const control::NodeEvent& message, std::uint32_t incarnation);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -6,7 +6,7 @@
 #include "launchers/control/messages.h"
 #include "lp/wire/flatbuffer_text.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 std::unique_ptr<control::RunSettingsT> pack_run(const RunSettings& run) {
@@ -26,16 +26,16 @@ std::unique_ptr<control::RunSettingsT> pack_run(const RunSettings& run) {
 
 RunSettings unpack_run(const control::RunSettings& table) {
   const bool known = table.path() <= static_cast<std::uint8_t>(Path::tcp);
-  return {.name = text_of(table.name()),
+  return {.name = wire::text_of(table.name()),
           .seed = table.seed(),
-          .token = text_of(table.token()),
-          .directory = text_of(table.directory()),
+          .token = wire::text_of(table.token()),
+          .directory = wire::text_of(table.directory()),
           .deadline = Duration(table.deadline()),
           .patient = table.patient(),
           .serialize = table.serialize(),
           .path = known ? static_cast<Path>(table.path()) : Path(),
           .shared_memory = table.shared_memory(),
-          .outside_key = text_of(table.outside_key())};
+          .outside_key = wire::text_of(table.outside_key())};
 }
 
 }  // namespace
@@ -58,15 +58,15 @@ control::StartT pack_start(const NodeStart& start) {
 NodeStart unpack_start(const control::Start& message) {
   NodeStart start{
       .fingerprint = message.fingerprint(),
-      .entry = text_of(message.entry()),
-      .configuration = text_of(message.configuration()),
+      .entry = wire::text_of(message.entry()),
+      .configuration = wire::text_of(message.configuration()),
       .run = unpack_run(*message.run()),
-      .process = {.listen = text_of(message.listen()),
-                  .keys = {.public_key = text_of(message.public_key()), .secret_key = text_of(message.secret_key())}},
-      .cut = text_of(message.cut()),
+      .process = {.listen = wire::text_of(message.listen()),
+                  .keys = {.public_key = wire::text_of(message.public_key()), .secret_key = wire::text_of(message.secret_key())}},
+      .cut = wire::text_of(message.cut()),
       .sends_cuts = message.sends_cuts()};
   if (message.nodes() != nullptr) start.nodes.assign(message.nodes()->begin(), message.nodes()->end());
   return start;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -14,7 +14,7 @@ struct Start;
 struct StartT;
 }  // namespace lp::control
 
-namespace lp::internal {
+namespace lp::launch {
 
 struct NodeStart {
   // Its program, which it builds again.
@@ -32,4 +32,4 @@ struct NodeStart {
 control::StartT pack_start(const NodeStart& start);
 NodeStart unpack_start(const control::Start& message);  // unpack() has checked the message
 
-}  // namespace lp::internal
+}  // namespace lp::launch

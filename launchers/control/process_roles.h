@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-namespace lp::internal {
+namespace lp::launch {
 
 inline constexpr std::string_view kAgentFlag = "--lp-agent";
 // the agent of another host; the value is its lease in seconds
@@ -21,4 +21,4 @@ inline constexpr const char* kMachineVariable = "LP_MACHINE";  // the machine on
 // Exit code of an agent whose launcher has ended while nodes were running, or was silent for a whole lease.
 inline constexpr int kForsaken = 75;
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -2,8 +2,8 @@
 
 #include "launchers/record/run_directory.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 std::string Engine::new_mark(const std::string& run) const { return run + "." + random_suffix(); }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -16,7 +16,7 @@
 namespace lp {
 struct RunResult;
 
-namespace internal {
+namespace launch {
 
 class AgentStarter;
 class RunNodes;
@@ -72,5 +72,5 @@ class Engine {
   virtual std::unique_ptr<RunNodes> make_nodes(const RunParts& parts) const = 0;
 };
 
-}  // namespace internal
+}  // namespace launch
 }  // namespace lp

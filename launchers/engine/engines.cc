@@ -5,7 +5,7 @@
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 std::vector<std::string_view> Engines::names() const {
   std::vector<std::string_view> names;
@@ -28,4 +28,4 @@ const Engine& Engines::of(std::string_view name) const {
               "there is no launcher " + quote(name) + did_you_mean(name, known) + "; there are " + join(known, ", "));
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -11,7 +11,7 @@
 
 #include "launchers/engine/engine.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 class Engines {
  public:
@@ -29,4 +29,4 @@ class Engines {
   std::vector<std::unique_ptr<Engine>> engines_;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

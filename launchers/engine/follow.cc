@@ -10,7 +10,7 @@
 #include "launchers/os/signals.h"
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr auto kAnswerTimeout = std::chrono::minutes(2);  // for an engine that is busy, or starts again
@@ -60,4 +60,4 @@ int follow(FollowedJob& job) {
   }
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -5,7 +5,7 @@
 
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 inline constexpr int kInterrupted = 128 + 2;  // the exit code after Ctrl-C
 
@@ -28,4 +28,4 @@ class FollowedJob {
 // minutes.
 int follow(FollowedJob& job);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

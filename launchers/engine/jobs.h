@@ -12,7 +12,7 @@
 #include "launchers/record/records.h"
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 struct Launch;
 
@@ -67,4 +67,4 @@ class OwnJob {
   virtual void finish(const Launch& launch, const RunResult& result, bool advanced) const = 0;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

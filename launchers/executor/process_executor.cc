@@ -14,7 +14,7 @@
 #include "lp/program/peer_state.h"
 #include "lp/wire/flatbuffer_text.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 const std::string kNotStarted = "could not be started: ";
@@ -92,7 +92,7 @@ void ProcessExecutor::say_flow(std::size_t host) {
 }
 
 void ProcessExecutor::welcome(std::size_t host, const control::Hello& hello) {
-  places_.meet(host, text_of(hello.address()), text_of(hello.directory()), text_of(hello.machine()));
+  places_.meet(host, wire::text_of(hello.address()), wire::text_of(hello.directory()), wire::text_of(hello.machine()));
   there_.insert(host);
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
     if (places_.of(unit).host == host && units_[unit].cut.has_value()) start_waiting(unit);
@@ -369,7 +369,7 @@ void ProcessExecutor::handle(std::size_t host, std::span<const std::uint8_t> byt
                         .signal = exited->signal(),
                         .core = exited->core(),
                         .out_of_memory = exited->out_of_memory(),
-                        .text = text_of(exited->text())});
+                        .text = wire::text_of(exited->text())});
   } else {
     handle_node(*message);
   }
@@ -400,4 +400,4 @@ void ProcessExecutor::handle_event(const NodeEvent& event) {
   events_->on_event(event);
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

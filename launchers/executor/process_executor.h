@@ -29,7 +29,7 @@ struct Message;
 struct Piece;
 }  // namespace lp::control
 
-namespace lp::internal {
+namespace lp::launch {
 
 class ProcessExecutor final : public Executor {
  public:
@@ -116,4 +116,4 @@ class ProcessExecutor final : public Executor {
   bool takes_output_ = true;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -13,7 +13,7 @@
 #include "lp/base/error.h"
 #include "lp/base/secret.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 // The bounds of the lease of another host's agent, which is the grace otherwise. A grace may be without end.
@@ -193,4 +193,4 @@ bool ProcessNodes::hold_output(bool hold) {
 
 std::unique_ptr<RunNodes> make_process_nodes(const RunParts& parts) { return std::make_unique<ProcessNodes>(parts); }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

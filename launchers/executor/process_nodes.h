@@ -5,10 +5,10 @@
 
 #include "launchers/executor/run_nodes.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 // Starts the agents. Throws Error when one cannot be started, or when the program does not fit on the hosts; then
 // nothing is left running.
 std::unique_ptr<RunNodes> make_process_nodes(const RunParts& parts);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -18,7 +18,7 @@
 #include "lp/base/scheduler.h"
 #include "lp/program/runtime.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 // The parts of a run that its nodes use, and that outlive them.
 struct RunParts {
@@ -54,4 +54,4 @@ class RunNodes {
   virtual void advance(Time) {}
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -9,7 +9,7 @@
 #include "launchers/control/measurement.h"
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 constexpr auto kTimeToEnd = std::chrono::seconds(1);  // for a node that is killed without an earlier stop
 // the ender waits so long for one node before it checks the others
@@ -177,4 +177,4 @@ void ThreadExecutor::on_event(NodeEvent event) {
   loop_.post([this, event = std::move(event)] { events_->on_event(event); });
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -12,7 +12,7 @@
 #include "lp/base/scheduler.h"
 #include "lp/program/runtime.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 class ThreadExecutor final : public Executor, public Runtime::Observer {
  public:
@@ -66,4 +66,4 @@ class ThreadExecutor final : public Executor, public Runtime::Observer {
   Thread thread_;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -15,7 +15,7 @@
 #include "launchers/remote/agent_group.h"
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 class KubernetesJobs final : public Jobs {
@@ -141,4 +141,4 @@ AgentGroup KubernetesEngine::start(const Launch& launch, const AgentStartOptions
 
 std::unique_ptr<Engine> kubernetes_engine() { return std::make_unique<KubernetesEngine>(); }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -5,8 +5,8 @@
 
 #include "launchers/engine/engine.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 std::unique_ptr<Engine> kubernetes_engine();
 
-}  // namespace lp::internal
+}  // namespace lp::launch

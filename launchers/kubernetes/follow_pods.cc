@@ -21,7 +21,7 @@
 #include "lp/base/message.h"
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr auto kOutputTimeout = std::chrono::minutes(2);  // for the rest of the output of a program that has ended
@@ -192,4 +192,4 @@ std::pair<int, CoordinatorState> follow_pods(const Kubectl& kubectl, const std::
   return {code, pods.state()};
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -19,7 +19,7 @@
 #include "lp/base/message.h"
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr auto kTimeToTell = std::chrono::seconds(10);  // for the kubelet to report that a pod has ended
@@ -154,4 +154,4 @@ std::vector<std::string> Kubectl::logs_command(const std::string& run) const {
   return with_arguments(command_, {"logs", "--follow", coordinator_pod(run)});
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -11,7 +11,7 @@
 #include "launchers/record/records.h"
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 // The state of a run's coordinator as the cluster reports it, in Slurm's terms.
 struct CoordinatorState {
@@ -76,4 +76,4 @@ class Kubectl {
   std::vector<std::string> command_;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -17,7 +17,7 @@
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr int kPort = 7077;
@@ -385,4 +385,4 @@ std::string object_name(const std::string& run) {
 std::string coordinator_pod(const std::string& run) { return object_name(run) + "-" + kCoordinator; }
 std::string directory_in_pod(const std::string& run) { return "/tmp/" + run; }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

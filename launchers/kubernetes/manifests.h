@@ -9,7 +9,7 @@
 #include "launchers/remote/agent_dialer.h"
 #include "lp/program/plan.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 struct KubernetesRun {
   std::string name{};                        // the run's name
@@ -38,4 +38,4 @@ inline constexpr const char* kRunLabel = "lp/run";
 std::string coordinator_pod(const std::string& run);
 std::string directory_in_pod(const std::string& run);  // the coordinator keeps the run's files there
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -15,7 +15,7 @@
 #include "lp/base/json.h"
 #include "lp/base/json_value.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr const char* kTerminationLog = "/dev/termination-log";
@@ -85,4 +85,4 @@ void leave_result(const std::filesystem::path& directory) {
   if (std::filesystem::exists(kTerminationLog, none)) std::ofstream(kTerminationLog) << text;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -15,7 +15,7 @@
 #include "launchers/remote/agent_acceptor.h"
 #include "lp/program/plan.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 // The text in small letters and digits, with "-" for every other character. Names in a cluster have this form.
 std::string cluster_name(const std::string& text);
@@ -32,4 +32,4 @@ AgentAcceptor::Options acceptor_of_pod();
 // Leaves the run's result, as far as it fits, where Kubernetes keeps it when the coordinator's pod has ended.
 void leave_result(const std::filesystem::path& directory);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

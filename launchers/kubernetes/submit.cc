@@ -23,7 +23,7 @@
 #include "lp/base/message.h"
 #include "lp/config/yaml.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr std::array<std::string_view, 8> kForSubmitting{"--config=",        "--directory=",   "--image=", "--kubectl=",
@@ -119,4 +119,4 @@ int submit_to_kubernetes(const Launch& launch) {
   }
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -4,10 +4,10 @@
 
 #include "launchers/plan/launch.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 // Prints the manifests, or creates their objects, follows the program to its end and removes everything, as the flags
 // require. Returns the exit code. Throws Error with the problem or with the cluster's message; then nothing is left.
 int submit_to_kubernetes(const Launch& launch);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

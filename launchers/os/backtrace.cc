@@ -12,7 +12,7 @@
 #include "launchers/os/command.h"
 #include "launchers/os/crash_handler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr std::string_view kCodeTitle = "its program is loaded at ";
@@ -128,4 +128,4 @@ void add_source_lines(std::vector<std::string>& backtrace, const std::string& bi
   backtrace = std::move(result);
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace lp::internal {
+namespace lp::launch {
 
 // The addresses at which a process has loaded its program.
 struct ProgramCode {
@@ -30,4 +30,4 @@ std::string frame_in_file(const std::string& frame, const ProgramCode& code);
 // function that they are in. They stay where nothing is known of them. May take some seconds.
 void add_source_lines(std::vector<std::string>& backtrace, const std::string& binary);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -17,7 +17,7 @@
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 // One stream of a command, read without waiting.
@@ -120,4 +120,4 @@ std::vector<std::string> split_command(const std::string& text) {
   return words;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

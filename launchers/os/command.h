@@ -10,7 +10,7 @@
 
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 // The end of a command, and its output.
 struct Output {
@@ -34,4 +34,4 @@ Output run_or_throw(const std::vector<std::string>& command, Duration limit);
 // no quotes.
 std::vector<std::string> split_command(const std::string& text);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -20,7 +20,7 @@
 // A function of a sanitizer's runtime; null where the executable has none.
 extern "C" __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)());  // NOLINT: its name
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr int kDeepest = 48;
@@ -50,7 +50,7 @@ void put_limit() {
 void put_title() {
   put(crash_title.data());
   // Where nodes are threads, the title is the program's name.
-  if (const CallContext* frame = current_call_context(); frame != nullptr) {
+  if (const rpc::CallContext* frame = rpc::current_call_context(); frame != nullptr) {
     const char* node = frame->node->name().c_str();
     if (strstr(crash_title.data(), node) == nullptr) {
       put("in ");
@@ -139,4 +139,4 @@ std::string readable_frame(const std::string& line) {
   return line.substr(0, begin + 1) + readable_type(mangled.c_str()) + line.substr(end);
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace lp::internal {
+namespace lp::launch {
 
 // The line before the backtrace begins with this mark.
 inline constexpr std::string_view kCrashMark = "*** lp: ";
@@ -19,4 +19,4 @@ void install_crash_handler(const std::string& name);
 // Returns a line of the backtrace with its C++ name demangled.
 std::string readable_frame(const std::string& line);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

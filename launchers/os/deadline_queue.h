@@ -8,7 +8,7 @@
 
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 template <class Key>
 class DeadlineQueue {
@@ -38,4 +38,4 @@ class DeadlineQueue {
   std::set<std::pair<Time, Key>> queue_;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

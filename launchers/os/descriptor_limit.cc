@@ -8,7 +8,7 @@
 
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 // The descriptors that the agent needs for a process: a control connection, two pipes, and two more ends while it
 // starts one.
@@ -39,4 +39,4 @@ void check_descriptors(std::size_t processes, std::uint64_t limit) {
                                      "` (or `ulimit -Hn` as root, or LimitNOFILE= of the service), or colocate nodes");
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

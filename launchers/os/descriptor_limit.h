@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace lp::internal {
+namespace lp::launch {
 
 // Raises this process's soft limit of open files to the hard limit. Returns the limit that now holds.
 std::uint64_t raise_descriptor_limit();
@@ -13,4 +13,4 @@ std::uint64_t raise_descriptor_limit();
 // processes.
 void check_descriptors(std::size_t processes, std::uint64_t limit);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

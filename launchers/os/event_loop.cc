@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace lp::internal {
+namespace lp::launch {
 
 void EventLoop::post(Function<void()> task) {
   {
@@ -60,4 +60,4 @@ bool EventLoop::dispatch() {
   return any;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -12,7 +12,7 @@
 #include "lp/base/function.h"
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 class EventLoop {
  public:
@@ -48,4 +48,4 @@ class EventLoop {
   std::vector<Poller::Ready> ready_;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

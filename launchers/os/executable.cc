@@ -19,7 +19,7 @@
 #include "launchers/os/shell_quote.h"
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr std::size_t kHashDigits = 64;  // SHA-256 has as many
@@ -83,4 +83,4 @@ bool Executable::send(int socket, std::size_t& sent) const {
   return true;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

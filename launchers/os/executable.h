@@ -11,7 +11,7 @@
 
 #include "lp/base/descriptor.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 class Executable {
  public:
@@ -41,4 +41,4 @@ class Executable {
   std::string identity_;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

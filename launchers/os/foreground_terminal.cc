@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-namespace lp::internal {
+namespace lp::launch {
 
 ForegroundTerminal::~ForegroundTerminal() {
   if (!lent_ || isatty(STDIN_FILENO) == 0) return;
@@ -16,4 +16,4 @@ ForegroundTerminal::~ForegroundTerminal() {
   sigaction(SIGTTOU, &before, nullptr);
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

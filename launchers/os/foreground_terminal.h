@@ -1,7 +1,7 @@
 #pragma once
 // Lends the terminal to a debugger and takes it back.
 
-namespace lp::internal {
+namespace lp::launch {
 
 // While an object lives, another process group may own the terminal. Its destructor returns the terminal to this group.
 class ForegroundTerminal {
@@ -15,4 +15,4 @@ class ForegroundTerminal {
   bool lent_;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -9,7 +9,7 @@
 #include "lp/base/memory_limit.h"
 #include "lp/base/shared_heap.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 // The pages of the heap that a process shares with its neighbours; theirs, which it sees too, are not counted.
@@ -35,11 +35,11 @@ std::uint64_t own_memory_of(pid_t process) {
 }
 
 long out_of_memory_kills() {
-  const std::string all = kControlGroups;
+  const std::string all = internal::kControlGroups;
   const std::string old = all + "/memory";
   // A container may see its own group of version 1 as the uppermost one.
   for (const std::string& file :
-       {all + own_control_group() + "/memory.events", old + own_control_group("memory") + "/memory.oom_control",
+       {all + internal::own_control_group() + "/memory.events", old + internal::own_control_group("memory") + "/memory.oom_control",
         old + "/memory.oom_control"}) {
     std::ifstream events(file);
     std::string name;
@@ -51,4 +51,4 @@ long out_of_memory_kills() {
   return 0;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

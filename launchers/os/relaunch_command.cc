@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace lp::internal {
+namespace lp::launch {
 
 std::vector<std::string> own_command_line() {
   std::vector<std::string> words;
@@ -30,4 +30,4 @@ std::vector<std::string> relaunch_command(std::span<const std::string_view> left
   return command;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

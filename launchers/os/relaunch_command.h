@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace lp::internal {
+namespace lp::launch {
 
 // The command line of this process, word by word. It is read from the system, because main() may have received only a
 // part of it.
@@ -16,4 +16,4 @@ std::vector<std::string> own_command_line();
 // `left_out` that ends with '=' is a flag with a value.
 std::vector<std::string> relaunch_command(std::span<const std::string_view> left_out);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace lp::internal {
+namespace lp::launch {
 
 // Returns `text` as one shell word.
 inline std::string shell_quote(const std::string& text) {
@@ -30,4 +30,4 @@ inline std::string shell_quote_if_needed(const std::string& text) {
   return plain ? text : shell_quote(text);
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

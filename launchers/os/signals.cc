@@ -12,7 +12,7 @@
 
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 std::atomic<int> signal_pipe = -1;  // a global, because a signal handler can reach nothing else
@@ -68,4 +68,4 @@ int SignalPoller::take() {
   return read(read_, &number, 1) == 1 ? number : 0;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

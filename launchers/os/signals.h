@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace lp::internal {
+namespace lp::launch {
 
 class SignalPoller {
  public:
@@ -25,4 +25,4 @@ class SignalPoller {
   std::vector<Before> before_;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

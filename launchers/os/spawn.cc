@@ -27,7 +27,7 @@
 
 extern char** environ;  // NOLINT: the C library's
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr const char* kThisBinary = "/proc/self/exe";
@@ -271,4 +271,4 @@ void kill_marked(const std::string& mark) {
   }
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

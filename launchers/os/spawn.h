@@ -10,7 +10,7 @@
 
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 inline constexpr int kControlDescriptor = 3;  // the control connection of an agent or of a node
 
@@ -63,4 +63,4 @@ bool has_mark(pid_t process, const std::string& mark);
 // Kills every process of this user that has `mark`. Stops when none is left, or after a few rounds.
 void kill_marked(const std::string& mark);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

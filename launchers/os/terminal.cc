@@ -10,7 +10,7 @@
 #include <mutex>
 #include <utility>
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 constexpr std::size_t kFull = std::size_t{1} << 20;
 constexpr auto kProgressPeriod = std::chrono::milliseconds(100);
@@ -170,4 +170,4 @@ bool Terminal::flush(Time until) {
   return std::exchange(state_->flushed, nullptr) == nullptr;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -10,7 +10,7 @@
 #include "lp/base/function.h"
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 class Terminal {
  public:
@@ -42,4 +42,4 @@ class Terminal {
   Thread thread_;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

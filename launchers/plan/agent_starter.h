@@ -6,7 +6,7 @@
 
 #include "launchers/plan/hosts.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 struct AgentGroup;
 struct AgentStartOptions;
@@ -23,4 +23,4 @@ class AgentStarter {
   virtual AgentGroup start(const Launch& launch, const AgentStartOptions& options) const = 0;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -8,7 +8,7 @@
 #include "lp/base/json.h"
 #include "lp/config/yaml.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 std::string resolved_configuration(const LaunchOptions& options) {
   if (options.entry.empty()) return {};
@@ -31,4 +31,4 @@ std::optional<EarlierValues> configuration_of(const std::filesystem::path& run) 
                                      ", so nothing says with which configuration its cuts were made");
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -8,7 +8,7 @@
 #include "launchers/plan/launch_options.h"
 #include "lp/config/parse.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 // The text for kConfigurationFile; empty when the launch names neither a configuration nor a program.
 std::string resolved_configuration(const LaunchOptions& options);
@@ -20,4 +20,4 @@ std::filesystem::path earlier_run(const std::string& given);
 // there may be cuts but their configuration is unknown.
 std::optional<EarlierValues> configuration_of(const std::filesystem::path& run);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

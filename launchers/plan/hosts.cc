@@ -65,7 +65,7 @@ std::vector<HostSpec> read_hosts(const std::vector<std::string>& list) {
   return hosts;
 }
 
-namespace internal {
+namespace launch {
 namespace {
 
 std::vector<unsigned> own_cores() {
@@ -133,8 +133,8 @@ HostCapacity capacity_here() {
   return {.spec = {.name = "localhost", .slots = std::numeric_limits<int>::max()},
           .cores = own_cores(),
           .gpus = own_gpus(),
-          .memory = memory_here()};
+          .memory = internal::memory_here()};
 }
 
-}  // namespace internal
+}  // namespace launch
 }  // namespace lp

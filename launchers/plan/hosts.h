@@ -25,7 +25,7 @@ struct HostSpec {
 // malformed one.
 std::vector<HostSpec> read_hosts(const std::vector<std::string>& list);
 
-namespace internal {
+namespace launch {
 
 // The resources of a host for its nodes.
 struct HostCapacity {
@@ -48,5 +48,5 @@ std::string address_towards(const std::string& address);
 // The resources of this host; slots are not counted.
 HostCapacity capacity_here();
 
-}  // namespace internal
+}  // namespace launch
 }  // namespace lp

@@ -11,7 +11,7 @@
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 // Replaces the options of a group by those of its placement.
@@ -119,4 +119,4 @@ HostCapacity ample_host(const Plan& plan, HostSpec spec) {
   return host;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -13,7 +13,7 @@
 #include "lp/program/plan.h"
 #include "lp/program/program.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 struct Launch {
   // Throws Error, with all problems of the plan, for a launch that its engines cannot fulfil. `options` name the
@@ -40,4 +40,4 @@ std::vector<std::string> planned_hosts(const Launch& launch);
 // A host with all that the program asks for.
 HostCapacity ample_host(const Plan& plan, HostSpec spec);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -12,7 +12,7 @@
 #include "lp/base/message.h"
 #include "lp/rpc/core/curve.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 // The argument with which a launcher has started this process; empty: a person has started it.
@@ -81,4 +81,4 @@ void check_options(const Program& program, const LaunchOptions& options) {
   }
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -3,7 +3,7 @@
 
 #include "launchers/plan/launch.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 // Throws Error for a launch that cannot be fulfilled: for options that the program contradicts, for problems that its
 // engines know, and for a launch of processes inside a process of a run. A main() that does not return the result of
@@ -19,4 +19,4 @@ void check_path(Path path, std::size_t hosts);
 // Throws Error when a node of the launch is to be debugged, for engines of other hosts.
 void check_not_debugged(const Launch& launch);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -8,12 +8,12 @@
 #include "lp/base/error.h"
 #include "lp/config/bind.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 // "--requeue", "--terminal=tmux".
 std::string given_text(const BoundField& field) {
-  const bool choice = field.type->kind == FieldType::Kind::choice;
+  const bool choice = field.type->kind == internal::FieldType::Kind::choice;
   return field.flag() + (choice ? "=" + field.type->print(field.value).front() : "");
 }
 
@@ -88,4 +88,4 @@ void check_words(std::span<const char* const> words) {
   }
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

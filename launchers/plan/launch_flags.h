@@ -10,7 +10,7 @@
 #include "launchers/plan/launcher_choice.h"
 #include "lp/config/config.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 enum class TerminalView : std::uint8_t { here, tmux };
 
@@ -98,4 +98,4 @@ void check_flags(const LaunchFlags& flags, const LauncherChoice& launchers, cons
 // variable of a script.
 void check_words(std::span<const char* const> words);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -1,6 +1,6 @@
 #include "launchers/plan/launch_options.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 RunSettings settings_of(const LaunchOptions& options, const std::string& name) {
   return {
@@ -14,4 +14,4 @@ RunSettings settings_of(const LaunchOptions& options, const std::string& name) {
       .shared_memory = options.shared_memory};
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

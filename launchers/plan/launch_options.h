@@ -20,14 +20,14 @@ namespace lp {
 enum class Show : std::uint8_t { lines, progress, none };
 
 class Run;
-namespace internal {
+namespace launch {
 class Engines;
 }
 
 struct LaunchOptions {
   LaunchType launch = LaunchType::threads;
   // The engines that `launch` and `placements` may name; null: those of lp (launchers/engines.h).
-  const internal::Engines* engines = nullptr;
+  const launch::Engines* engines = nullptr;
   // For processes: the name of the program in the registry of become_node_if_asked, and its configuration as to_yaml
   // writes it.
   std::string entry{};
@@ -72,11 +72,11 @@ struct LaunchOptions {
   std::function<void(Run&)> report{};
 };
 
-namespace internal {
+namespace launch {
 
 // The settings that all processes of the run `name` share. Its secrets are not made yet: token, and outside_key.
 RunSettings settings_of(const LaunchOptions& options, const std::string& name);
 
-}  // namespace internal
+}  // namespace launch
 
 }  // namespace lp

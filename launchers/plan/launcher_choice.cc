@@ -6,7 +6,7 @@
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 std::string name_of(const Engine& engine) { return std::string(engine.type().name()); }
@@ -95,4 +95,4 @@ std::vector<LaunchType> LauncherChoice::of_processes(const Plan& plan) const {
   return launches;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -12,7 +12,7 @@
 #include "lp/program/plan.h"
 #include "lp/program/program.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 class LauncherChoice {
  public:
@@ -46,4 +46,4 @@ class LauncherChoice {
   bool several_ = false;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

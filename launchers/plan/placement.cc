@@ -12,7 +12,7 @@
 #include "lp/base/message.h"
 #include "lp/program/plan_check.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 // Removes the first `count` elements and returns them. `from` has at least as many.
@@ -255,4 +255,4 @@ std::string Placer::list(std::size_t cpus, std::size_t gpus, std::uint64_t memor
   return pin_ ? std::to_string(cpus) + " cpus, " + text : text;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -12,7 +12,7 @@
 #include "lp/config/placement.h"
 #include "lp/program/plan.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 // The place of one process of a run: its host, and its share of that host's resources.
 struct Assignment {
@@ -101,4 +101,4 @@ class Placer {
   std::vector<std::map<std::string, std::string>> environments_;  // by unit: the variables of its groups
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -1,6 +1,6 @@
 #include "launchers/plan/process_resources.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 std::vector<ProcessResources> needs_of_processes(const Plan& plan) {
   std::vector<ProcessResources> needs(plan.processes);
@@ -13,4 +13,4 @@ std::vector<ProcessResources> needs_of_processes(const Plan& plan) {
   return needs;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -6,7 +6,7 @@
 
 #include "lp/program/plan.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 struct ProcessResources {
   double cpus = 0;  // 0: it requests none for itself
@@ -17,4 +17,4 @@ struct ProcessResources {
 // By process: the sums over its nodes.
 std::vector<ProcessResources> needs_of_processes(const Plan& plan);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -10,7 +10,7 @@
 #include "lp/base/message.h"
 #include "lp/rpc/core/curve.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 class ProcessesEngine final : public Engine, public AgentStarter {
@@ -52,4 +52,4 @@ AgentGroup ProcessesEngine::start(const Launch& launch, const AgentStartOptions&
 
 std::unique_ptr<Engine> processes_engine() { return std::make_unique<ProcessesEngine>(); }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

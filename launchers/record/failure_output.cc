@@ -7,7 +7,7 @@
 #include "launchers/os/backtrace.h"
 #include "launchers/os/crash_handler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr std::size_t kMost = 20;  // lines before the report of the death
@@ -73,4 +73,4 @@ void add_failure_output(std::vector<std::string> lines, Cause& cause) {
   if (cause.last_lines.size() > kMost) cause.last_lines.erase(cause.last_lines.begin(), cause.last_lines.end() - kMost);
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -7,10 +7,10 @@
 
 #include "launchers/record/status.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 // Adds the last lines that the process wrote, oldest first, to the cause. From a sanitizer's report the cause gets the
 // summary and the first stack; the log keeps the rest.
 void add_failure_output(std::vector<std::string> lines, Cause& cause);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <string_view>
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
@@ -25,4 +25,4 @@ std::string JobState::why() const {
   return reason.empty() || reason == "None" ? "" : " (" + reason + ")";
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace lp::internal {
+namespace lp::launch {
 
 struct JobState {
   std::string name{};    // "RUNNING"; empty: the cluster does not know the job, or no longer knows it
@@ -19,4 +19,4 @@ struct JobState {
   std::string why() const;  // " (Resources)", or nothing
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -13,7 +13,7 @@
 #include "lp/base/file.h"
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 constexpr double kPeriod = 1;        // seconds between two lines
 constexpr std::uint64_t kShare = 8;  // the file has at most one kShare-th of the size of its log
@@ -62,4 +62,4 @@ std::vector<LogTime> parse_times(std::string_view text) {
   return times;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

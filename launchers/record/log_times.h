@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace lp::internal {
+namespace lp::launch {
 
 struct LogTime {
   double time = 0;           // seconds since 1970
@@ -33,4 +33,4 @@ class LogTimes {
 // Returns the entries sorted by both members. From malformed text it returns the entries that it can read.
 std::vector<LogTime> parse_times(std::string_view text);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

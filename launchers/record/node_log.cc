@@ -11,7 +11,7 @@
 #include "launchers/record/run_directory.h"
 #include "lp/base/file.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 std::filesystem::path with_word(const std::filesystem::path& path, const char* word) {
@@ -86,4 +86,4 @@ bool NodeLog::write(std::string_view bytes, std::string& error) {
   return true;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

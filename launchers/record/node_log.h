@@ -12,7 +12,7 @@
 
 #include "launchers/record/log_times.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 class NodeLog {
  public:
@@ -39,4 +39,4 @@ class NodeLog {
   bool broken_ = false;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -7,7 +7,7 @@
 
 #include "lp/base/utf8.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr std::size_t kLastLines = 160;  // a sanitizer's report is long
@@ -144,4 +144,4 @@ std::vector<std::string> NodeOutput::last_lines(std::size_t unit) const {
   return {units_[unit].last.begin(), units_[unit].last.end()};
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

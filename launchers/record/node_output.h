@@ -15,7 +15,7 @@
 #include "launchers/record/node_log.h"
 #include "lp/base/function.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 // Cuts a stream of bytes into lines. A line that grows too long is split into several lines.
 class LineCutter {
@@ -72,4 +72,4 @@ std::string printable(std::string_view line);
 // Does the same for a word inside a line of another writer: colours and tabs are replaced, too.
 std::string printable_word(std::string_view word);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

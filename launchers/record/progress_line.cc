@@ -7,7 +7,7 @@
 #include "launchers/record/node_output.h"
 #include "lp/program/progress.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 std::string progress_line(const std::string& node, const Progress& progress) {
   constexpr std::size_t kWidth = 24;
@@ -29,4 +29,4 @@ std::string progress_line(const std::string& node, const Progress& progress) {
   return line;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

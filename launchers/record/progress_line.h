@@ -5,11 +5,11 @@
 
 namespace lp {
 struct Progress;
-namespace internal {
+namespace launch {
 
 // Returns "[########            ]  40 %  worker/0: step 200/500  loss 0.31  images/s 1.2e+04" for the progress of that
 // node; empty when there is none yet.
 std::string progress_line(const std::string& node, const Progress& progress);
 
-}  // namespace internal
+}  // namespace launch
 }  // namespace lp

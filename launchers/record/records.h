@@ -14,10 +14,10 @@
 #include "lp/base/json_value.h"
 
 namespace lp {
-namespace internal {
+namespace launch {
 // The file of a submitted run that has the number of its job, from the submission on.
 inline constexpr const char* kJobNumber = "job";
-}  // namespace internal
+}  // namespace launch
 
 // run.json, which is written before anything starts.
 struct RunRecord {

@@ -17,7 +17,7 @@
 #include "lp/base/file.h"
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 // the wait between two attempts to lock; flock has no deadline
@@ -125,4 +125,4 @@ void forget_run(const std::filesystem::path& directory) {
   for (const char* file : {"plan.json", "run.json", "job.sh"}) std::filesystem::remove(directory / file, ignored);
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

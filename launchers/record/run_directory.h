@@ -7,7 +7,7 @@
 #include "lp/base/descriptor.h"
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 // Returns a name like "digits-20260131-235959-7f3a".
 std::string new_run_name(const std::string& program);
@@ -29,4 +29,4 @@ Descriptor make_run_directory(const std::filesystem::path& directory, bool own =
 // Removes the files that describe a run that never began. The directory stays, because it may belong to another run.
 void forget_run(const std::filesystem::path& directory);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -8,7 +8,7 @@
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 // Matches "digits" or "7f3a" of "digits-20260131-235959-7f3a".
@@ -75,4 +75,4 @@ RunLocation find_run(const std::string& given) {
   throw Error(ErrorKind::failed, text);
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace lp::internal {
+namespace lp::launch {
 
 struct RunLocation {
   std::string name{};
@@ -21,4 +21,4 @@ std::vector<RunLocation> all_runs();
 // directory. Throws Error with the names that fit, or with the nearest name.
 RunLocation find_run(const std::string& given);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

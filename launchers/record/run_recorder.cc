@@ -14,7 +14,7 @@
 #include "lp/base/scheduler.h"
 #include "lp/program/plan.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr std::uint64_t kEventBytes = std::uint64_t{3} << 20;
@@ -84,4 +84,4 @@ std::string RunRecorder::end(ResultRecord record, std::string_view report) {
   return write("result.json", std::move(text));
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

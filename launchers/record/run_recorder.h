@@ -15,7 +15,7 @@
 namespace lp {
 struct Plan;
 
-namespace internal {
+namespace launch {
 
 // A file for --config in the run's directory. It has the resolved configuration of the program, and below `launch` the
 // name of the program inside the binary and the seed.
@@ -48,5 +48,5 @@ class RunRecorder {
   double last_cut_ = 0;     // the time of the last cut that was written
 };
 
-}  // namespace internal
+}  // namespace launch
 }  // namespace lp

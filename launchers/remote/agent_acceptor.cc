@@ -17,7 +17,7 @@
 #include "lp/rpc/tcp/guard.h"
 #include "lp/rpc/tcp/router.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr auto kTimeToEnd = std::chrono::seconds(6);  // for agents that kill their remaining processes
@@ -58,9 +58,9 @@ struct AgentAcceptor::State {
 
   void serve();
   void receive();
-  void hear(const Router::Arrival& from, std::span<const std::byte> message);
-  void welcome(const Router::Arrival& from);
-  void cut(const Router::Arrival& from);
+  void hear(const rpc::Router::Arrival& from, std::span<const std::byte> message);
+  void welcome(const rpc::Router::Arrival& from);
+  void cut(const rpc::Router::Arrival& from);
   Guests::iterator guest_of(const std::string& id);
   void send(const std::string& id, Buffer message);
   void forget_ended();
@@ -71,8 +71,8 @@ struct AgentAcceptor::State {
   Poller poller;
   std::mutex mutex;
   std::vector<int> ended;  // connections that have ended
-  Router router;
-  TcpGuard guard;
+  rpc::Router router;
+  rpc::TcpGuard guard;
   std::string endpoint;
   std::map<std::uint64_t, std::size_t> permits;  // agents, by the guard's names for their keys
   std::atomic<bool> finished = false;
@@ -122,7 +122,7 @@ void AgentAcceptor::State::serve() {
 }
 
 void AgentAcceptor::State::receive() {
-  Router::Arrival arrival;
+  rpc::Router::Arrival arrival;
   while (router.receive(arrival)) {
     guard.heard(arrival.descriptor);
     const bool understood = for_each_message(arrival, [&](auto message) { hear(arrival, message); });
@@ -130,7 +130,7 @@ void AgentAcceptor::State::receive() {
   }
 }
 
-void AgentAcceptor::State::hear(const Router::Arrival& from, std::span<const std::byte> message) {
+void AgentAcceptor::State::hear(const rpc::Router::Arrival& from, std::span<const std::byte> message) {
   const auto guest = guest_of(from.id);
   if (guest == guests.end()) {
     if (kind_of(message) == Tunnel::Kind::hello) return welcome(from);
@@ -140,12 +140,12 @@ void AgentAcceptor::State::hear(const Router::Arrival& from, std::span<const std
 }
 
 // Drops an agent whose message is malformed.
-void AgentAcceptor::State::cut(const Router::Arrival& from) {
+void AgentAcceptor::State::cut(const rpc::Router::Arrival& from) {
   std::erase_if(guests, [&](const auto& one) { return one.second.id == from.id; });
   guard.cut(from.descriptor);
 }
 
-void AgentAcceptor::State::welcome(const Router::Arrival& from) {
+void AgentAcceptor::State::welcome(const rpc::Router::Arrival& from) {
   const auto permit = permits.find(from.permit);
   if (permit == permits.end()) return;
   if (closing || finished) return send(from.id, tunnel_message(Tunnel::Kind::over));
@@ -194,4 +194,4 @@ void AgentAcceptor::State::forget_ended() {
   });
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -15,7 +15,7 @@
 #include "lp/base/scheduler.h"
 #include "lp/rpc/core/curve.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 class AgentAcceptor {
  public:
@@ -49,4 +49,4 @@ class AgentAcceptor {
   const std::unique_ptr<State> state_;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

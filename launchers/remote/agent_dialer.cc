@@ -26,7 +26,7 @@
 #include "lp/base/message.h"
 #include "lp/rpc/tcp/router.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr const char* kCoordinator = "c";              // the coordinator's name in our router
@@ -107,7 +107,7 @@ class AgentDialer {
   }
 
   void receive() {
-    Router::Arrival arrival;
+    rpc::Router::Arrival arrival;
     while (router_.receive(arrival)) for_each_message(arrival, [this](auto message) { hear(message); });
   }
 
@@ -128,7 +128,7 @@ class AgentDialer {
   std::string mark_ = run_mark(dial_.run, dial_.host);  // stays in the environment
   SignalPoller signals_;
   Poller poller_;
-  Router router_;
+  rpc::Router router_;
   std::optional<Tunnel> tunnel_;
   pid_t agent_ = -1;
   std::uint32_t lease_ = 0;  // seconds, from the coordinator's answer
@@ -219,4 +219,4 @@ std::string handed_over(const char* variable) {
   return value;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

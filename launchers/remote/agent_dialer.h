@@ -15,7 +15,7 @@
 #include "lp/base/scheduler.h"
 #include "lp/rpc/core/curve.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 inline constexpr const char* kCoordinatorVariable = "LP_COORDINATOR";
 inline constexpr const char* kKeysVariable = "LP_KEYS";
@@ -58,4 +58,4 @@ int dial_as_asked(const std::string& who);
 // The value of a variable that was set for this process. Throws Error when it was not set.
 std::string handed_over(const char* variable);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -12,7 +12,7 @@
 #include "lp/base/descriptor.h"
 #include "lp/base/function.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 struct AgentStartOptions {
   const RemoteOptions& remote;
@@ -42,4 +42,4 @@ struct AgentGroup {
   bool dedicated = false;                 // by process of the plan: a host for each, which has what the process needs
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -15,7 +15,7 @@
 #include "launchers/os/spawn.h"
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr std::size_t kLongestGreeting = std::size_t{1} << 16;  // a login may print text before our greeting
@@ -133,4 +133,4 @@ void AgentStart::read_errors() {
   if (said_.size() > kKept) said_.erase(0, said_.size() - kKept);
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

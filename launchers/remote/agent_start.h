@@ -15,7 +15,7 @@
 #include "launchers/os/executable.h"
 #include "launchers/remote/remote_agents.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 class AgentStart {
  public:
@@ -61,4 +61,4 @@ class AgentStart {
   HostCapacity capacity_;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

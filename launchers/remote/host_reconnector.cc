@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace lp::internal {
+namespace lp::launch {
 
 HostReconnector::HostReconnector(std::map<std::size_t, Host> hosts, RemoteOptions options, Executable binary)
     : hosts_(std::move(hosts)), options_(std::move(options)), binary_(std::move(binary)) {}
@@ -53,4 +53,4 @@ std::unique_ptr<AgentStart> HostReconnector::take(std::size_t host) {
   return std::move(starts_.extract(host).mapped());
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -14,7 +14,7 @@
 #include "launchers/remote/remote_agents.h"
 #include "lp/base/function.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 class HostReconnector {
  public:
@@ -54,4 +54,4 @@ class HostReconnector {
   DeadlineQueue<std::size_t> alarms_;                          // hosts: when to begin an attempt, or to give one up
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

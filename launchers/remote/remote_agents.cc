@@ -5,7 +5,7 @@
 #include "launchers/remote/agent_start.h"
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 std::optional<HostCapacity> capacity_of(const HostSpec& host, std::span<const std::uint8_t> greeting) {
   const control::Message* message = unpack(greeting);
@@ -51,4 +51,4 @@ std::vector<RemoteAgent> start_agents_there(const std::vector<HostSpec>& hosts, 
   return agents;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

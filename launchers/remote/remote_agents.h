@@ -15,7 +15,7 @@
 #include "launchers/os/executable.h"
 #include "launchers/plan/hosts.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 // Returns the command that runs `line` with /bin/sh on the host.
 using CommandThere = std::function<std::vector<std::string>(const HostSpec& host, const std::string& line)>;
@@ -39,4 +39,4 @@ std::vector<RemoteAgent> start_agents_there(const std::vector<HostSpec>& hosts, 
 // The host's resources from the first message of its agent. Empty: that is no agent of lp.
 std::optional<HostCapacity> capacity_of(const HostSpec& host, std::span<const std::uint8_t> greeting);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

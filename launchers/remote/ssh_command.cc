@@ -2,7 +2,7 @@
 
 #include "launchers/os/command.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 std::vector<std::string> ssh_command(const std::string& words, const std::string& host, const std::string& line) {
   std::vector<std::string> command = split_command(words);
@@ -11,4 +11,4 @@ std::vector<std::string> ssh_command(const std::string& words, const std::string
   return command;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

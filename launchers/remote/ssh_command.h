@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-namespace lp::internal {
+namespace lp::launch {
 
 // The command that runs `line` with a shell of the host. `words` is ssh with its options: "ssh -F my_config"; empty:
 // ssh. It needs no terminal.
 std::vector<std::string> ssh_command(const std::string& words, const std::string& host, const std::string& line);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -11,7 +11,7 @@
 #include "lp/base/error.h"
 #include "lp/rpc/tcp/packet.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr std::size_t kWindow = std::size_t{1} << 20;  // bytes on their way at most, in each direction
@@ -120,10 +120,10 @@ bool Tunnel::take(std::span<const std::byte> message) {
   return true;
 }
 
-bool for_each_message(Router::Arrival& arrival, Function<void(std::span<const std::byte>)> take) {
+bool for_each_message(rpc::Router::Arrival& arrival, Function<void(std::span<const std::byte>)> take) {
   std::vector<Frames> messages;
   try {
-    Assembly().add(std::move(arrival.content), /*pieces_allowed=*/false, messages);
+    rpc::Assembly().add(std::move(arrival.content), /*pieces_allowed=*/false, messages);
   } catch (const Error&) {
     return false;
   }
@@ -142,4 +142,4 @@ Buffer tunnel_message(Tunnel::Kind kind, std::span<const std::byte> content) {
 }
 Tunnel::Kind kind_of(std::span<const std::byte> message) { return static_cast<Tunnel::Kind>(message.front()); }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -16,7 +16,7 @@
 #include "lp/base/scheduler.h"
 #include "lp/rpc/tcp/router.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 class Tunnel {
  public:
@@ -63,10 +63,10 @@ class Tunnel {
 };
 
 // Passes each message of a Router's arrival to `take`. Returns false when it is malformed.
-bool for_each_message(Router::Arrival& arrival, Function<void(std::span<const std::byte>)> take);
+bool for_each_message(rpc::Router::Arrival& arrival, Function<void(std::span<const std::byte>)> take);
 
 Buffer tunnel_message(Tunnel::Kind kind, std::span<const std::byte> content = {});
 // The kind of the message. Messages are not empty.
 Tunnel::Kind kind_of(std::span<const std::byte> message);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -6,7 +6,7 @@
 #include "lp/base/message.h"
 #include "lp/checkpoint/cut.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 RestorePoint CutKeeper::latest(const std::filesystem::path& run, bool required) const {
   std::vector<std::string> problems;
@@ -47,4 +47,4 @@ RestorePoint CutKeeper::complete(std::uint64_t step, const std::set<NodeId>& mem
 
 void CutKeeper::give_up(std::uint64_t step) { remove_cut(launch_.options.directory, step); }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -12,7 +12,7 @@
 #include "launchers/supervisor/coordinator.h"
 #include "launchers/supervisor/supervision_graph.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 class CutKeeper {
  public:
@@ -32,4 +32,4 @@ class CutKeeper {
   std::vector<std::uint64_t> kept_;  // the steps of the complete cuts on disk
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

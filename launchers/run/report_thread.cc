@@ -5,7 +5,7 @@
 
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 void ReportThread::begin(std::function<void()> report, std::function<void(const std::optional<std::string>&)> done) {
   try {
@@ -27,4 +27,4 @@ void ReportThread::end(Time until) {
   if (thread_.joinable() && !thread_.join_until(until)) thread_.abandon();
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -7,7 +7,7 @@
 
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 class ReportThread {
  public:
@@ -21,4 +21,4 @@ class ReportThread {
   Thread thread_;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

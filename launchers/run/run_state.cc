@@ -16,7 +16,7 @@
 #include "lp/base/error.h"
 #include "lp/base/json.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr auto kLookPeriod = std::chrono::seconds(2);     // between two checks whether the job has begun again
@@ -316,4 +316,4 @@ bool RunState::wait_ready(Time until) {
   return ready;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -24,7 +24,7 @@
 #include "launchers/supervisor/supervision_graph.h"
 #include "lp/base/descriptor.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 class RunState final : public Coordinator::Listener {
  public:
@@ -107,4 +107,4 @@ class RunState final : public Coordinator::Listener {
   Thread thread_;  // last, because it uses all members above
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

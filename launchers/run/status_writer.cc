@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 constexpr auto kStatusPeriod = std::chrono::milliseconds(300);
 constexpr int kStatusShare = 20;  // writing the status may take at most one kStatusShare-th of the time
@@ -16,4 +16,4 @@ void StatusWriter::write(bool always, Function<void()> write) {
   next_ = after(std::max<Duration>(kStatusPeriod, (now() - begin) * kStatusShare));
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

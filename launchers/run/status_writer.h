@@ -6,7 +6,7 @@
 #include "lp/base/function.h"
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 class StatusWriter {
  public:
@@ -22,4 +22,4 @@ class StatusWriter {
   Time next_{};
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

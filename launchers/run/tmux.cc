@@ -9,7 +9,7 @@
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr std::size_t kPanesOfWindow = 9;  // more panes are unreadable
@@ -63,4 +63,4 @@ void open_panes(const std::string& run, const std::filesystem::path& directory,
   log_line(command + " -t " + session + " shows the nodes");
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-namespace lp::internal {
+namespace lp::launch {
 
 // Opens a pane for each of the processes, in a session with the run's name. Prints on standard error how to show it.
 // Throws Error when tmux is not installed.
 void open_panes(const std::string& run, const std::filesystem::path& directory,
                 const std::vector<std::string>& processes);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

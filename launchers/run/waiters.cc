@@ -1,6 +1,6 @@
 #include "launchers/run/waiters.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 void Waiters::change(Function<void()> change) {
   const std::lock_guard lock(mutex_);
@@ -24,4 +24,4 @@ bool Waiters::wait(Function<bool()> met, Time until) {
   }
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -7,7 +7,7 @@
 #include "lp/base/function.h"
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 class Waiters {
  public:
@@ -22,4 +22,4 @@ class Waiters {
   std::vector<Event*> waiting_;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -26,7 +26,7 @@
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr auto kTimeToEnd = std::chrono::seconds(2);        // for srun, when all reachable agents have ended
@@ -376,4 +376,4 @@ std::vector<RemoteAgent> SlurmAgents::take_agents() {
 
 void SlurmAgents::finish() { state_->reception.finish(); }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

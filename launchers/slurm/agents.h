@@ -10,7 +10,7 @@
 
 #include "launchers/remote/agent_group.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 class SlurmAgents final : public AgentSource {
  public:
@@ -32,4 +32,4 @@ class SlurmAgents final : public AgentSource {
   const std::unique_ptr<State> state_;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

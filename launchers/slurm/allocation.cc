@@ -13,7 +13,7 @@
 #include "launchers/slurm/job.h"
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 // Prints the variables that Slurm has set in the environment, and stays as long as this process. salloc gives the
@@ -85,4 +85,4 @@ void SlurmAllocation::take_environment() {
   }
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -15,7 +15,7 @@
 #include "launchers/slurm/components.h"
 #include "lp/base/descriptor.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 class SlurmAllocation final : public Reservation {
  public:
@@ -34,4 +34,4 @@ class SlurmAllocation final : public Reservation {
   pid_t guard_ = -1;       // the process above salloc
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

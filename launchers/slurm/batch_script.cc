@@ -13,7 +13,7 @@
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 // with the component's number, it follows the name of a node that appears more than once
@@ -137,4 +137,4 @@ std::vector<HostSpec> slurm_hosts(std::size_t components) {
 
 std::string slurm_node(const HostSpec& host) { return host.name.substr(0, host.name.find(kComponent)); }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

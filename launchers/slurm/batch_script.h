@@ -12,7 +12,7 @@
 #include "launchers/slurm/components.h"
 #include "lp/program/plan.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 struct SlurmJob {
   std::string name{};                  // the run's name
@@ -37,4 +37,4 @@ std::vector<HostSpec> slurm_hosts(std::size_t components);
 // The name of the host's node in Slurm.
 std::string slurm_node(const HostSpec& host);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

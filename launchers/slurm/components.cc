@@ -8,7 +8,7 @@
 #include "launchers/plan/process_resources.h"
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 // The options of each process: those of any of its groups, which must agree.
@@ -88,4 +88,4 @@ std::vector<std::size_t> component_of_processes(const Plan& plan, std::span<cons
   return numbers;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

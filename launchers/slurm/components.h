@@ -12,7 +12,7 @@
 #include "lp/config/placement.h"
 #include "lp/program/plan.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 struct SlurmComponent {
   std::vector<std::size_t> processes{};  // the processes of the plan that run there
@@ -28,4 +28,4 @@ std::vector<SlurmComponent> slurm_components(const Plan& plan, std::span<const G
 // By process of the plan: the number of its component; 0 for a process that is in none.
 std::vector<std::size_t> component_of_processes(const Plan& plan, std::span<const SlurmComponent> components);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

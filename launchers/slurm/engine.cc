@@ -16,7 +16,7 @@
 #include "launchers/slurm/submit.h"
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 class SlurmJobs final : public Jobs {
@@ -24,7 +24,7 @@ class SlurmJobs final : public Jobs {
   std::string_view engine() const override { return "Slurm"; }
   std::string name_of(const RunRecord& run) const override { return run.job.empty() ? "" : "job " + run.job; }
   JobState look_at(const RunRecord& run, const std::filesystem::path&) const override {
-    return internal::look_at(run.job);
+    return launch::look_at(run.job);
   }
   std::string place_of(const RunRecord& run, const JobState& state) const override {
     return "on " + host_of(run, state);
@@ -36,7 +36,7 @@ class SlurmJobs final : public Jobs {
   std::vector<std::string> command_beside(const RunRecord& run, const JobState& state,
                                           const std::string& flag) const override;
   std::string cancel(const RunRecord& run, const std::filesystem::path&, const Cancellation& how) const override {
-    internal::cancel(run.job, how.force);
+    launch::cancel(run.job, how.force);
     return {};
   }
   void remove(const RunRecord&) const override {}
@@ -66,11 +66,11 @@ std::vector<std::string> SlurmJobs::command_beside(const RunRecord& run, const J
 
 class SlurmOwnJob final : public OwnJob {
  public:
-  std::string number() const override { return internal::own_job(); }
+  std::string number() const override { return launch::own_job(); }
   bool continues(const std::filesystem::path& directory) const override { return is_of_this_job(directory); }
   void claim(const std::filesystem::path& directory) const override { claim_for_this_start(directory); }
   bool is_superseded(const std::filesystem::path& directory) const override {
-    return internal::is_superseded(directory);
+    return launch::is_superseded(directory);
   }
   // Without a cut of its own, the next start would get no further.
   void finish(const Launch& launch, const RunResult& result, bool advanced) const override {
@@ -91,7 +91,7 @@ class SlurmEngine final : public Engine, public AgentStarter {
             {"resume"}};
   }
   void check(const Launch& launch) const override;
-  bool submits() const override { return internal::own_job().empty(); }
+  bool submits() const override { return launch::own_job().empty(); }
   std::optional<int> submit(const Launch& launch) const override;
   bool names_run_by_directory() const override { return true; }
   const OwnJob* own_job() const override { return submits() ? nullptr : &own_job_; }
@@ -147,4 +147,4 @@ AgentGroup SlurmEngine::start(const Launch& launch, const AgentStartOptions& opt
 
 std::unique_ptr<Engine> slurm_engine() { return std::make_unique<SlurmEngine>(); }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -20,7 +20,7 @@
 #include "lp/base/json_value.h"
 #include "lp/base/message.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr auto kSlurmTimeout = std::chrono::minutes(2);  // for a slurmctld that does not answer
@@ -111,7 +111,7 @@ class FollowedSlurmJob final : public FollowedJob {
   bool take_output(Poller&) override { return false; }  // its output is in files
   void cancel() override {
     say(job_, "is cancelled; once more, and it is left to itself");
-    lp::internal::cancel(job_, /*force=*/true);
+    lp::launch::cancel(job_, /*force=*/true);
   }
 
  private:
@@ -211,4 +211,4 @@ void requeue(const std::filesystem::path& directory) {
   std::filesystem::remove(directory / "result.json", ignored);  // the run has not ended
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

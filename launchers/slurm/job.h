@@ -10,7 +10,7 @@
 #include "launchers/record/job_state.h"
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 // Files below the directory of a run: the output of its job. kJobNumber (records.h) has the job's number, and then
 // that of its start.
@@ -54,4 +54,4 @@ Output ask_slurm(const std::vector<std::string>& command);
 // Reason=None" and so on. Throws Error as ask_slurm does.
 std::vector<std::map<std::string, std::string>> show_fields(const std::string& kind, const std::string& names);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

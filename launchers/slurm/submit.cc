@@ -18,7 +18,7 @@
 #include "lp/base/message.h"
 #include "lp/config/yaml.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr std::array<std::string_view, 6> kForSubmitting{
@@ -87,4 +87,4 @@ int submit_to_slurm(const Launch& launch) {
   return 0;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -11,7 +11,7 @@
 #include "launchers/remote/ssh_command.h"
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 class SshEngine final : public Engine, public AgentStarter {
@@ -68,4 +68,4 @@ AgentGroup SshEngine::start(const Launch& launch, const AgentStartOptions& optio
 
 std::unique_ptr<Engine> ssh_engine() { return std::make_unique<SshEngine>(); }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

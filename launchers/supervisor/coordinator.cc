@@ -8,7 +8,7 @@
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 // Between two probes lies a sixth of the heartbeat; the rest is the time to answer. A hang is therefore found within
 // the heartbeat.
@@ -444,4 +444,4 @@ RunStatus Coordinator::status() const {
   return status;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

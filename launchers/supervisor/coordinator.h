@@ -22,7 +22,7 @@
 #include "lp/program/node_event.h"
 #include "lp/program/peer_state.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 // The state from which members start: the last complete cut of the program.
 struct RestorePoint {
@@ -256,4 +256,4 @@ class Coordinator final : public ExecutorEvents {
   std::optional<NodeId> speaker_;  // the node whose progress is shown
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -6,7 +6,7 @@
 #include "launchers/supervisor/coordinator.h"
 #include "lp/base/message.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 void Coordinator::handle(NodeId node, const NodeEvent::StopRequested& request) {
   end_asked_ = true;
@@ -144,4 +144,4 @@ void Coordinator::on_lost(const std::string& text) {
   end_if_stopped();
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

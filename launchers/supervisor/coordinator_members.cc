@@ -6,7 +6,7 @@
 
 #include "launchers/supervisor/coordinator.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 void Coordinator::set_gone(NodeId id, bool gone) {
   Node& node = nodes_[id];
@@ -121,4 +121,4 @@ std::string Coordinator::too_few(std::size_t index) const {
   return {};
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

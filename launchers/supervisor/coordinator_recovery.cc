@@ -7,7 +7,7 @@
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr auto kTimeToEnd = std::chrono::seconds(1);  // for a unit that has reported its own failure
@@ -296,4 +296,4 @@ void Coordinator::restart_if_possible(std::size_t index) {
   }
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

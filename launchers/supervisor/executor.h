@@ -16,7 +16,7 @@ namespace lp {
 struct NodeEvent;
 struct PeerState;
 
-namespace internal {
+namespace launch {
 
 struct Measurement;
 
@@ -65,5 +65,5 @@ class Executor {
   virtual void abandon(const std::string& why) = 0;
 };
 
-}  // namespace internal
+}  // namespace launch
 }  // namespace lp

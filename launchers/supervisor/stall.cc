@@ -5,7 +5,7 @@
 
 #include "lp/base/message.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr double kIdle = 0.02;      // the part of one processor that all processes together may use
@@ -86,4 +86,4 @@ bool Stall::look(const RunStatus& status, double cpu) {
   return stood == text_.empty();
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -16,7 +16,7 @@
 #include "launchers/record/status.h"
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 class Stall {
  public:
@@ -55,4 +55,4 @@ class Stall {
   std::string text_;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

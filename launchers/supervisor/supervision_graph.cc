@@ -2,7 +2,7 @@
 
 #include "lp/program/plan.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 void SupervisionGraph::complete() {
   for (NodeId id = 0; id < nodes.size(); ++id) {
@@ -41,4 +41,4 @@ SupervisionGraph topology_of(const Plan& plan) {
   return topology;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -14,7 +14,7 @@ namespace lp {
 struct Plan;
 using NodeId = std::uint32_t;
 
-namespace internal {
+namespace launch {
 
 struct SupervisionGraph {
   struct Node {
@@ -53,5 +53,5 @@ struct SupervisionGraph {
 
 SupervisionGraph topology_of(const Plan& plan);
 
-}  // namespace internal
+}  // namespace launch
 }  // namespace lp

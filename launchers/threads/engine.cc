@@ -8,7 +8,7 @@
 #include "lp/base/error.h"
 #include "lp/rpc/core/curve.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 class ThreadsEngine final : public Engine {
@@ -39,4 +39,4 @@ void ThreadsEngine::check(const Launch& launch) const {
 
 std::unique_ptr<Engine> threads_engine() { return std::make_unique<ThreadsEngine>(); }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

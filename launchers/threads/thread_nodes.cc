@@ -2,7 +2,7 @@
 
 #include "launchers/executor/thread_executor.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 Runtime::Options runtime_options(const Launch& launch) {
@@ -41,4 +41,4 @@ class ThreadNodes final : public RunNodes {
 
 std::unique_ptr<RunNodes> make_thread_nodes(const RunParts& parts) { return std::make_unique<ThreadNodes>(parts); }
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -5,8 +5,8 @@
 
 #include "launchers/executor/run_nodes.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 std::unique_ptr<RunNodes> make_thread_nodes(const RunParts& parts);
 
-}  // namespace lp::internal
+}  // namespace lp::launch

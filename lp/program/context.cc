@@ -42,14 +42,14 @@ class TurnRequest {
 
 constexpr std::string_view kExclusive = "exclusive";  // the name of the work, for inquiries
 
-class TurnTask final : public internal::Task {
+class TurnTask final : public rpc::Task {
  public:
-  TurnTask(internal::ServiceInstance& core, std::shared_ptr<TurnRequest> request)
-      : Task(internal::new_chain()), core_(core), request_(std::move(request)) {}
+  TurnTask(rpc::ServiceInstance& core, std::shared_ptr<TurnRequest> request)
+      : Task(rpc::new_chain()), core_(core), request_(std::move(request)) {}
   void run() noexcept override {
     if (request_->claim()) {
-      internal::CallContext frame{.node = &core_, .chain = chain(), .holds_turn = true};
-      const internal::CallContextScope scope(frame);
+      rpc::CallContext frame{.node = &core_, .chain = chain(), .holds_turn = true};
+      const rpc::CallContextScope scope(frame);
       core_.turn().begin_work(kExclusive, Standing::kNobody, about_now());
       request_->run();
     }
@@ -61,7 +61,7 @@ class TurnTask final : public internal::Task {
   }
 
  private:
-  internal::ServiceInstance& core_;
+  rpc::ServiceInstance& core_;
   std::shared_ptr<TurnRequest> request_;  // shared with the waiter, which may give up
 };
 
@@ -80,8 +80,8 @@ bool Context::stopping() const { return state_.core.stopping(); }
 bool Context::wait_for(Duration duration) const {
   Event event;
   const Time end = after(duration);
-  internal::CallContext frame{.node = &state_.core};
-  const internal::WaitScope wait(&frame, event);
+  rpc::CallContext frame{.node = &state_.core};
+  const rpc::WaitScope wait(&frame, event);
   while (!wait.stopped()) {
     if (!event.wait(end)) return true;
   }
@@ -91,7 +91,7 @@ bool Context::wait_for(Duration duration) const {
 void Context::wait_for_stop() const { wait_for(kForever); }
 
 bool Context::has_turn() const {
-  const internal::CallContext* const frame = internal::current_call_context();
+  const rpc::CallContext* const frame = rpc::current_call_context();
   return frame != nullptr && frame->node == &state_.core && frame->holds_turn;
 }
 
@@ -100,14 +100,14 @@ void Context::take_turn(Function<void()> f) {
     f();
     return;
   }
-  internal::Turn& turn = state_.core.turn();
-  if (internal::CallContext frame{.node = &state_.core, .chain = internal::new_chain(), .holds_turn = true};
+  rpc::Turn& turn = state_.core.turn();
+  if (rpc::CallContext frame{.node = &state_.core, .chain = rpc::new_chain(), .holds_turn = true};
       turn.try_take(frame.chain)) {
     struct Release {
-      internal::Turn& turn;
+      rpc::Turn& turn;
       ~Release() { turn.release(); }
     } release{turn};
-    const internal::CallContextScope scope(frame);
+    const rpc::CallContextScope scope(frame);
     turn.begin_work(kExclusive, Standing::kNobody, about_now());
     f();
     return;
@@ -146,7 +146,7 @@ Edge& Context::edge(const std::string& node, const internal::Interface& service)
   return *edge;
 }
 
-internal::Membership* Context::membership(const std::string& group, int size) {
+rpc::Membership* Context::membership(const std::string& group, int size) {
   return state_.runtime.membership(group, size);
 }
 

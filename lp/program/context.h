@@ -16,8 +16,10 @@
 
 namespace lp {
 class Edge;
-namespace internal {
+namespace rpc {
 class Membership;
+}  // namespace rpc
+namespace internal {
 struct Interface;
 }  // namespace internal
 
@@ -76,7 +78,7 @@ class Context {
   // For lp's own code: the edge to another node, which must serve these methods, and the membership of a group of this
   // size (null if the size is 0). Both throw Error::failed if the program has no such node or group.
   Edge& edge(const std::string& node, const internal::Interface& service);
-  internal::Membership* membership(const std::string& group, int size);
+  rpc::Membership* membership(const std::string& group, int size);
 
  private:
   bool has_turn() const;

@@ -22,7 +22,7 @@ template <class Remote>
 struct MethodIds;
 template <auto... Entries>
 struct MethodIds<Methods<Entries...>> {
-  static constexpr std::array<std::uint64_t, sizeof...(Entries)> kAll{kMethodId<MethodTypes<Entries>>...};
+  static constexpr std::array<std::uint64_t, sizeof...(Entries)> kAll{rpc::kMethodId<rpc::MethodTypes<Entries>>...};
 };
 
 template <class S>

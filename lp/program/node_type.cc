@@ -4,15 +4,15 @@
 
 namespace lp::internal {
 
-std::vector<Method> methods_of(std::span<const MethodEntry> entries) {
-  std::vector<Method> methods;
+std::vector<rpc::Method> methods_of(std::span<const MethodEntry> entries) {
+  std::vector<rpc::Method> methods;
   for (const MethodEntry& entry : entries) {
-    Method& method = methods.emplace_back(entry.method);
+    rpc::Method& method = methods.emplace_back(entry.method);
     for (const Shape* shape = entry.shapes; *shape != nullptr; ++shape) {
       method.shape = hash_combine(method.shape, (*shape)());
     }
   }
-  std::sort(methods.begin(), methods.end(), [](const Method& a, const Method& b) { return a.id < b.id; });
+  std::sort(methods.begin(), methods.end(), [](const rpc::Method& a, const rpc::Method& b) { return a.id < b.id; });
   return methods;
 }
 

@@ -40,7 +40,7 @@ struct NodeType {
   std::string_view name{};  // name of the class
   bool active = false;      // the class has run()
   bool saves = false;       // the class has save() and load(): its nodes are members of the program's cuts
-  std::vector<internal::Method> methods{};  // sorted by id
+  std::vector<rpc::Method> methods{};  // sorted by id
 };
 
 namespace internal {
@@ -83,35 +83,35 @@ constexpr Shape shape_of_result() {
 template <class Result, class Params>
 struct ShapesOf;
 template <class Result, std::size_t... I, class... P>
-struct ShapesOf<Result, ArgumentList<std::index_sequence<I...>, P...>> {
+struct ShapesOf<Result, rpc::ArgumentList<std::index_sequence<I...>, P...>> {
   static constexpr Shape kAll[] = {shape_of_result<Result>(), &shape_of<P>..., nullptr};
 };
 
 // The part of a method's table that is known when the program is compiled.
 struct MethodEntry {
-  Method method{};
+  rpc::Method method{};
   const Shape* shapes = nullptr;
 };
 
 template <class S, auto Entry>
 constexpr MethodEntry entry_of() {
-  using Types = MethodTypes<Entry>;
+  using Types = rpc::MethodTypes<Entry>;
   using Raw = typename Types::Raw;
   using Result = typename Types::Result;
   MethodEntry entry{.shapes = ShapesOf<Result, typename Types::Params>::kAll};
-  Method& method = entry.method;
-  static_cast<MethodInfo&>(method) = kMethodInfo<Types>;
-  if constexpr (ReturnType<Raw>::stream) {
-    method.receive = &receive_stream<Result>;
+  rpc::Method& method = entry.method;
+  static_cast<rpc::MethodInfo&>(method) = rpc::kMethodInfo<Types>;
+  if constexpr (rpc::ReturnType<Raw>::stream) {
+    method.receive = &rpc::receive_stream<Result>;
   } else {
-    method.receive = &ResultFunctions<Result>::receive;
+    method.receive = &rpc::ResultFunctions<Result>::receive;
   }
   if constexpr (Types::kTraits.batch > 0) {
-    method.run_batch = &run_batch_of<S, Types::kMethod, Raw>;
+    method.run_batch = &rpc::run_batch_of<S, Types::kMethod, Raw>;
   } else {
-    method.invoke = &Invoke<S, Types::kMethod>::call;
-    method.direct = ReturnType<Raw>::plain && !Types::kTraits.once;
-    method.defers = IsFuture<Raw>::value;
+    method.invoke = &rpc::Invoke<S, Types::kMethod>::call;
+    method.direct = rpc::ReturnType<Raw>::plain && !Types::kTraits.once;
+    method.defers = rpc::IsFuture<Raw>::value;
   }
   return entry;
 }
@@ -123,7 +123,7 @@ struct EntriesOf<S, Methods<Entry...>> {
 };
 
 // Returns the methods with complete tables, sorted by id.
-std::vector<Method> methods_of(std::span<const MethodEntry> entries);
+std::vector<rpc::Method> methods_of(std::span<const MethodEntry> entries);
 
 template <class S>
 const NodeType& node_type() {

@@ -63,7 +63,7 @@ const GroupSpec& Program::check_group(std::string_view group, int size) const {
 void Program::check_class(const NodeSpec& node, const internal::Interface& service) const {
   if (node.type == nullptr || node.type->name == service.class_name) return;
   const auto serves = [&](std::uint64_t id) {
-    return std::ranges::binary_search(node.type->methods, id, {}, &internal::Method::id);
+    return std::ranges::binary_search(node.type->methods, id, {}, &rpc::Method::id);
   };
   if (std::ranges::all_of(service.methods, serves)) return;
   throw Error(ErrorKind::failed, "node '" + node.name + "' of program '" + name_ + "' is a " +
@@ -160,7 +160,7 @@ std::uint64_t Program::fingerprint() const {
     for (const std::string& edge : node.edges) hash = hash_combine(hash, fnv1a(edge));
     if (node.type == nullptr) continue;
     hash = hash_combine(hash, fnv1a(node.type->name));
-    for (const internal::Method& method : node.type->methods) {
+    for (const rpc::Method& method : node.type->methods) {
       hash = hash_combine(hash_combine(hash, method.id), method.shape);
     }
   }

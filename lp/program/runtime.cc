@@ -18,14 +18,14 @@ constexpr auto kLastWait = std::chrono::seconds(1);  // waits for threads that d
 constexpr const char* kOnceEntry = "lp.once";
 constexpr const char* kNumbersEntry = "lp.numbers";
 
-internal::Hub::Options hub_options(const Program& program, const Runtime::Options& options) {
-  internal::Hub::Options out{.run = options.run, .process = options.process, .fingerprint = program.fingerprint()};
+rpc::Hub::Options hub_options(const Program& program, const Runtime::Options& options) {
+  rpc::Hub::Options out{.run = options.run, .process = options.process, .fingerprint = program.fingerprint()};
   for (const NodeSpec& node : program.nodes()) out.nodes.push_back(node.name);
   return out;
 }
 
 // A heartbeat that runs in the service's own turn.
-class Probe final : public internal::Task {
+class Probe final : public rpc::Task {
  public:
   explicit Probe(Function<void()> alive) : alive_(std::move(alive)) {}
   void run() noexcept override {
@@ -49,11 +49,11 @@ Runtime::State::State(const Program& the_program, Options the_options, Observer&
       endpoints(program.nodes().size()),
       keys(program.nodes().size()),
       outside(program.nodes().size()) {
-  if (options.network) hub.join(std::make_unique<internal::NearestNetwork>(hub));
+  if (options.network) hub.join(std::make_unique<rpc::NearestNetwork>(hub));
   for (const GroupSpec& group : program.groups()) members.emplace_back(static_cast<std::size_t>(group.size));
 }
 
-internal::Membership* Runtime::State::membership(const std::string& group, int size) {
+rpc::Membership* Runtime::State::membership(const std::string& group, int size) {
   if (size == 0) return nullptr;
   const GroupSpec& found = program.check_group(group, size);
   return &members[static_cast<std::size_t>(&found - program.groups().data())];
@@ -63,7 +63,7 @@ internal::Membership* Runtime::State::membership(const std::string& group, int s
 void Runtime::State::update_members(std::span<const PeerState> news) {
   struct Change {
     std::uint64_t epoch = 0;
-    std::vector<internal::Membership::News> members{};
+    std::vector<rpc::Membership::News> members{};
   };
   std::map<std::size_t, Change> changes;  // by group
   for (const PeerState& one : news) {
@@ -81,7 +81,7 @@ std::string Runtime::State::endpoint() const {
 
 void Runtime::State::close() {
   hub.close();
-  for (internal::Membership& group : members) group.close();
+  for (rpc::Membership& group : members) group.close();
 }
 
 // Counts a task that uses the incarnation from a thread of the pool.
@@ -112,8 +112,8 @@ struct Saving {
 
 void Context::State::build(const std::filesystem::path& cut) noexcept {
   try {
-    internal::CallContext frame{.node = &core};
-    const internal::CallContextScope scope(frame);
+    rpc::CallContext frame{.node = &core};
+    const rpc::CallContextScope scope(frame);
     object = spec.build(context);
     core.set_object(object->service());
     if (!cut.empty() && spec.type->saves) {
@@ -134,8 +134,8 @@ void Context::State::build(const std::filesystem::path& cut) noexcept {
 }
 
 void Context::State::run() noexcept {
-  internal::CallContext frame{.node = &core};
-  const internal::CallContextScope scope(frame);
+  rpc::CallContext frame{.node = &core};
+  const rpc::CallContextScope scope(frame);
   try {
     object->run(context);
     report(NodeEvent::Finished{});
@@ -194,8 +194,8 @@ void Context::State::end_saving() noexcept {
 void Context::State::save_at_end(std::uint64_t step) {
   due.push_back(step);
   core.turn().at_end([this] {
-    internal::CallContext frame{.node = &core, .holds_turn = true};
-    const internal::CallContextScope scope(frame);
+    rpc::CallContext frame{.node = &core, .holds_turn = true};
+    const rpc::CallContextScope scope(frame);
     try {
       for (const std::uint64_t one : std::exchange(due, {})) save(one);
     } catch (...) {
@@ -210,7 +210,7 @@ void Context::State::probe() {
     return;
   }
   if (const std::optional<Standing> standing = core.standing()) {
-    report(NodeEvent::Busy{.work = internal::work_text(*standing, runtime.hub), .age = standing->age});
+    report(NodeEvent::Busy{.work = rpc::work_text(*standing, runtime.hub), .age = standing->age});
   }
   core.turn().post_front(new Probe([this] { report(NodeEvent::Alive{}); }));
 }
@@ -259,9 +259,9 @@ std::string Runtime::endpoint() const { return state_->endpoint(); }
 std::uint64_t Runtime::refused() const { return state_->hub.refused(); }
 
 void Runtime::update(std::span<const PeerState> peers) {
-  internal::Network* const network = state_->hub.network();
+  rpc::Network* const network = state_->hub.network();
   for (const PeerState& news : peers) {
-    internal::Peer& peer = state_->hub.peer(news.node);
+    rpc::Peer& peer = state_->hub.peer(news.node);
     std::string old;
     std::string old_key;
     bool in_use = false;
@@ -367,7 +367,7 @@ std::vector<CallStatistics> Runtime::calls() const {
   return all;
 }
 
-internal::Membership* Runtime::membership(const std::string& group, int size) {
+rpc::Membership* Runtime::membership(const std::string& group, int size) {
   return state_->membership(group, size);
 }
 

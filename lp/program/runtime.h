@@ -102,7 +102,7 @@ class Runtime {
   friend class Context;
   struct State;
   Edge& outside_edge(const std::string& node, const internal::Interface& service);
-  internal::Membership* membership(const std::string& group, int size);
+  rpc::Membership* membership(const std::string& group, int size);
   std::unique_ptr<State> state_;
 };
 

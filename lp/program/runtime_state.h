@@ -27,15 +27,15 @@ struct Runtime::State {
   const Options options;
   Observer& observer;
   std::deque<std::unique_ptr<Context::State>> incarnations;  // all that were started; the hub's threads use them
-  internal::Hub hub;
+  rpc::Hub hub;
   std::mutex mutex;
   std::vector<Context::State*> current;        // by node; null when the node is not here
   std::vector<std::string> endpoints;          // by node: endpoints of nodes elsewhere
   std::vector<std::string> keys;               // by node: public keys of nodes elsewhere
   std::vector<std::unique_ptr<Edge>> outside;  // by node
-  std::deque<internal::Membership> members;    // by group
+  std::deque<rpc::Membership> members;    // by group
 
-  internal::Membership* membership(const std::string& group, int size);  // null if the size is 0
+  rpc::Membership* membership(const std::string& group, int size);  // null if the size is 0
   void update_members(std::span<const PeerState> news);
   std::string endpoint() const;
   void close();
@@ -67,7 +67,7 @@ struct Context::State {
 
   Runtime::State& runtime;
   const NodeSpec& spec;
-  internal::ServiceInstance core;
+  rpc::ServiceInstance core;
   Context context;
   std::unique_ptr<NodeObject> object;
   std::vector<std::uint64_t> due;  // steps to save when the turn ends; owned by the holder of the turn

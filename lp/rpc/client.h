@@ -17,7 +17,7 @@
 #include "lp/rpc/typed_call.h"
 
 namespace lp {
-namespace internal {
+namespace rpc {
 
 template <class S>
 concept Complete = requires {
@@ -88,7 +88,7 @@ V read_version(Edge& edge, const MethodInfo& info, const CallOptions& options) {
   return version;
 }
 
-}  // namespace internal
+}  // namespace rpc
 
 template <class S>
 class Client {
@@ -103,12 +103,12 @@ class Client {
   // Calls and waits. Throws Error.
   template <auto M, class... Args>
   auto call(Args&&... args) const {
-    if constexpr (internal::can_call<S, M, Args&&...>()) {
-      using Types = internal::TypesOf<S, M>;
-      static_assert(!internal::ReturnType<typename Types::Raw>::stream,
+    if constexpr (rpc::can_call<S, M, Args&&...>()) {
+      using Types = rpc::TypesOf<S, M>;
+      static_assert(!rpc::ReturnType<typename Types::Raw>::stream,
                     "lp: this method returns a Stream: client.stream<&S::method>(...)");
-      auto arguments = internal::MakeArguments<typename Types::Params>::from(std::forward<Args>(args)...);
-      return internal::call_and_wait<typename Types::Result>(*edge_, internal::kMethodInfo<Types>, options_,
+      auto arguments = rpc::MakeArguments<typename Types::Params>::from(std::forward<Args>(args)...);
+      return rpc::call_and_wait<typename Types::Result>(*edge_, rpc::kMethodInfo<Types>, options_,
                                                              &arguments);
     }
   }
@@ -116,33 +116,33 @@ class Client {
   // Calls and returns an lp::Future: at once, or when there is room for the call (README.md, "Calls").
   template <auto M, class... Args>
   [[nodiscard]] auto async(Args&&... args) const {
-    if constexpr (internal::can_call<S, M, Args&&...>()) {
-      using Types = internal::TypesOf<S, M>;
-      static_assert(!internal::ReturnType<typename Types::Raw>::stream,
+    if constexpr (rpc::can_call<S, M, Args&&...>()) {
+      using Types = rpc::TypesOf<S, M>;
+      static_assert(!rpc::ReturnType<typename Types::Raw>::stream,
                     "lp: this method returns a Stream: client.stream<&S::method>(...)");
-      auto arguments = internal::MakeArguments<typename Types::Params>::from(std::forward<Args>(args)...);
+      auto arguments = rpc::MakeArguments<typename Types::Params>::from(std::forward<Args>(args)...);
       return Future<typename Types::Result>(
-          internal::start_call(*edge_, internal::kMethodInfo<Types>, options_, &arguments));
+          rpc::start_call(*edge_, rpc::kMethodInfo<Types>, options_, &arguments));
     }
   }
 
   // Starts a call of a method that returns a Stream, and returns its lp::StreamReader.
   template <auto M, class... Args>
   [[nodiscard]] auto stream(Args&&... args) const {
-    if constexpr (internal::can_call<S, M, Args&&...>()) {
-      using Types = internal::TypesOf<S, M>;
-      static_assert(internal::ReturnType<typename Types::Raw>::stream, "lp: this method does not return a Stream");
-      auto arguments = internal::MakeArguments<typename Types::Params>::from(std::forward<Args>(args)...);
-      return internal::start_stream<typename Types::Result>(*edge_, internal::kMethodInfo<Types>, options_, &arguments);
+    if constexpr (rpc::can_call<S, M, Args&&...>()) {
+      using Types = rpc::TypesOf<S, M>;
+      static_assert(rpc::ReturnType<typename Types::Raw>::stream, "lp: this method does not return a Stream");
+      auto arguments = rpc::MakeArguments<typename Types::Params>::from(std::forward<Args>(args)...);
+      return rpc::start_stream<typename Types::Result>(*edge_, rpc::kMethodInfo<Types>, options_, &arguments);
     }
   }
 
   // Returns the latest version that the service has published under this member (published.h). Throws Error.
   template <auto M>
   auto read() const {
-    if constexpr (internal::can_call<S, M, internal::VersionName>()) {
-      using Types = internal::TypesOf<S, M>;
-      return internal::read_version<typename Types::Result>(*edge_, internal::kMethodInfo<Types>, options_);
+    if constexpr (rpc::can_call<S, M, rpc::VersionName>()) {
+      using Types = rpc::TypesOf<S, M>;
+      return rpc::read_version<typename Types::Result>(*edge_, rpc::kMethodInfo<Types>, options_);
     }
   }
 
@@ -150,10 +150,10 @@ class Client {
   // there is no room and it may not wait for room, and `deadline` when no room came in time.
   template <auto M, class... Args>
   void send(Args&&... args) const {
-    if constexpr (internal::can_call<S, M, Args&&...>()) {
-      using Types = internal::TypesOf<S, M>;
-      auto arguments = internal::MakeArguments<typename Types::Params>::from(std::forward<Args>(args)...);
-      internal::send_call(*edge_, internal::kMethodInfo<Types>, options_, &arguments);
+    if constexpr (rpc::can_call<S, M, Args&&...>()) {
+      using Types = rpc::TypesOf<S, M>;
+      auto arguments = rpc::MakeArguments<typename Types::Params>::from(std::forward<Args>(args)...);
+      rpc::send_call(*edge_, rpc::kMethodInfo<Types>, options_, &arguments);
     }
   }
 
@@ -161,7 +161,7 @@ class Client {
   // still bounds it. With a timeout of 0 or less, calls end with Error::deadline and do not run.
   Client within(Duration timeout) const {
     Client other = *this;
-    other.options_.timeout = std::max(timeout, internal::CallOptions::kNoTime);
+    other.options_.timeout = std::max(timeout, rpc::CallOptions::kNoTime);
     return other;
   }
 
@@ -177,7 +177,7 @@ class Client {
   // must grow from call to call: a node that was restarted and does the step again does not run the method twice.
   Client numbered(std::uint64_t number) const {
     Client other = *this;
-    other.options_.number = number | internal::Caller::kGiven;
+    other.options_.number = number | rpc::Caller::kGiven;
     return other;
   }
 
@@ -185,12 +185,12 @@ class Client {
   template <class>
   friend class Client;
   Edge* edge_;
-  internal::CallOptions options_{};
+  rpc::CallOptions options_{};
 };
 
 // True when client.call<M>(args...) compiles. For tests and for constraints of your own.
 template <class S, auto M, class... Args>
 concept Accepts = Service<S> && RemoteOf<S>::type::template contains<M>&&
-    internal::kArgumentsFit<typename internal::TypesOf<S, M>::Params, Args...>;
+    rpc::kArgumentsFit<typename rpc::TypesOf<S, M>::Params, Args...>;
 
 }  // namespace lp

@@ -20,24 +20,24 @@ namespace lp {
 template <class T>
 class Outcome {
  public:
-  explicit Outcome(internal::Stored<T> value) : result_(std::move(value)) {}
+  explicit Outcome(rpc::Stored<T> value) : result_(std::move(value)) {}
   explicit Outcome(Error error) : result_(std::move(error)) {}
 
   bool has_value() const { return result_.index() == 0; }
   explicit operator bool() const { return has_value(); }
   // Throws the error when there is no value.
-  const internal::Stored<T>& value() const& {
+  const rpc::Stored<T>& value() const& {
     if (!has_value()) throw Error(error());
     return std::get<0>(result_);
   }
-  internal::Stored<T>&& value() && {
+  rpc::Stored<T>&& value() && {
     if (!has_value()) throw Error(error());
     return std::get<0>(std::move(result_));
   }
   const Error& error() const { return std::get<1>(result_); }
 
  private:
-  std::variant<internal::Stored<T>, Error> result_;
+  std::variant<rpc::Stored<T>, Error> result_;
 };
 
 // Replies in the order in which they come: for (auto& [replica, outcome] : clients.each<&S::m>(...)).
@@ -50,10 +50,10 @@ class Replies {
   };
 
   explicit Replies(std::vector<Future<T>> futures)
-      : queue_(std::make_shared<internal::StreamQueue<Reply>>()), left_(futures.size()) {
+      : queue_(std::make_shared<rpc::StreamQueue<Reply>>()), left_(futures.size()) {
     for (std::size_t i = 0; i < futures.size(); ++i) {
-      internal::StateBase& state = *futures[i].state();
-      internal::on_ready_anywhere(state, [queue = queue_, i, from = futures[i].state()] {
+      rpc::StateBase& state = *futures[i].state();
+      rpc::on_ready_anywhere(state, [queue = queue_, i, from = futures[i].state()] {
         queue->put({i, from->failed() ? Outcome<T>(from->error()) : Outcome<T>(std::move(from->template value<T>()))});
       });
     }
@@ -85,7 +85,7 @@ class Replies {
   std::default_sentinel_t end() const { return {}; }
 
  private:
-  std::shared_ptr<internal::StreamQueue<Reply>> queue_;  // shared with the calls that fill it
+  std::shared_ptr<rpc::StreamQueue<Reply>> queue_;  // shared with the calls that fill it
   std::size_t left_;
 };
 
@@ -94,7 +94,7 @@ class Clients {
  public:
   // Made by dereferencing a GroupHandle: the whole group, epoch 0. Without `membership` the clients are no group, and
   // do not change.
-  explicit Clients(std::vector<Client<S>> all, internal::Membership* membership = nullptr)
+  explicit Clients(std::vector<Client<S>> all, rpc::Membership* membership = nullptr)
       : all_(std::move(all)), membership_(membership) {
     if (membership != nullptr) group_ = std::make_shared<const std::vector<Client<S>>>(all_);
   }
@@ -116,7 +116,7 @@ class Clients {
   bool empty() const { return all_.empty(); }
   // Throws Error::failed when there is no client at this position.
   const Client<S>& operator[](std::size_t position) const {
-    if (position >= all_.size()) internal::no_client(position, all_.size());
+    if (position >= all_.size()) rpc::no_client(position, all_.size());
     return all_[position];
   }
   auto begin() const { return all_.begin(); }
@@ -188,8 +188,8 @@ class Clients {
  private:
   using Group = std::shared_ptr<const std::vector<Client<S>>>;  // shared by its snapshots
 
-  Clients(Group group, internal::Membership* membership) : group_(std::move(group)), membership_(membership) {
-    const internal::Membership::Snapshot now = membership->now();
+  Clients(Group group, rpc::Membership* membership) : group_(std::move(group)), membership_(membership) {
+    const rpc::Membership::Snapshot now = membership->now();
     epoch_ = now.epoch;
     for (const std::size_t replica : now.replicas) {
       all_.push_back((*group_)[replica]);
@@ -201,7 +201,7 @@ class Clients {
   std::vector<std::size_t> replicas_{};  // numbers in the group; empty: the positions are the numbers
   std::uint64_t epoch_ = 0;
   Group group_{};  // all members, whether there or not; null: this is no group
-  internal::Membership* membership_ = nullptr;
+  rpc::Membership* membership_ = nullptr;
 };
 
 }  // namespace lp

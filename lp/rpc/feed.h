@@ -30,7 +30,7 @@ class Feed {
   Feed& operator=(const Feed&) = delete;
   // A reader that is not at the end gets the error that the stream was dropped.
   ~Feed() {
-    if (!state_->ended) fail(internal::abandoned_promise());
+    if (!state_->ended) fail(rpc::abandoned_promise());
   }
 
   void put(T item) {

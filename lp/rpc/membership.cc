@@ -6,7 +6,7 @@
 
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 void no_client(std::size_t position, std::size_t size) {
   throw Error(ErrorKind::failed, "there is no client at position " + std::to_string(position) + " of " +
@@ -59,4 +59,4 @@ void Membership::close() {
   for (Promise<void>& one : waiting) one.set_error(Error(ErrorKind::stopped, "the program is shutting down"));
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

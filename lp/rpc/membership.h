@@ -9,7 +9,7 @@
 
 #include "lp/rpc/core/future.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 // Throws Error(failed): clients[position] is out of range for `size` clients.
 [[noreturn]] void no_client(std::size_t position, std::size_t size);
@@ -46,4 +46,4 @@ class Membership {
   std::vector<Promise<void>> waiting_;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

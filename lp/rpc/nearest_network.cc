@@ -5,7 +5,7 @@
 #include "lp/rpc/shm/shm.h"
 #include "lp/rpc/tcp/tcp.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 
 constexpr std::string_view kShm = " shm://";
@@ -73,4 +73,4 @@ void NearestNetwork::close_transports() {
   tcp_->close();
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -10,7 +10,7 @@
 #include "lp/rpc/core/network.h"
 #include "lp/rpc/link/path.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 class Shm;
 class Tcp;
@@ -38,4 +38,4 @@ class NearestNetwork final : public Network {
   std::unique_ptr<Shm> shm_;  // null: this host does not offer it, or the run does not want it
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -7,11 +7,11 @@
 namespace lp {
 
 Thread spawn_in_node(std::string name, Function<void()> body) {
-  const internal::CallContext* const here = internal::current_call_context();
+  const rpc::CallContext* const here = rpc::current_call_context();
   if (here == nullptr) return spawn(std::move(name), std::move(body));
   return spawn(std::move(name), [node = here->node, body = std::move(body)]() mutable {
-    internal::CallContext frame{.node = node};
-    const internal::CallContextScope scope(frame);
+    rpc::CallContext frame{.node = node};
+    const rpc::CallContextScope scope(frame);
     body();
   });
 }

@@ -24,7 +24,7 @@ namespace lp {
 
 inline constexpr std::uint64_t kStreamWindow = 64;  // items on their way to one reader
 
-namespace internal {
+namespace rpc {
 
 // The destination of a handler's items.
 template <class T>
@@ -40,7 +40,7 @@ class StreamSink {
   ~StreamSink() = default;
 };
 
-}  // namespace internal
+}  // namespace rpc
 
 // The return type of a streaming handler. lp runs the handler; a user only writes the coroutine.
 template <class T>
@@ -71,12 +71,12 @@ class [[nodiscard]] Stream {
     bool wanted() const noexcept { return sink_->wanted(); }
 
     ~promise_type() {
-      if (!ended_ && sink_ != nullptr) sink_->fail_stream(internal::abandoned_promise());
+      if (!ended_ && sink_ != nullptr) sink_->fail_stream(rpc::abandoned_promise());
     }
 
    private:
     friend class Stream;
-    internal::StreamSink<T>* sink_ = nullptr;
+    rpc::StreamSink<T>* sink_ = nullptr;
     bool ended_ = false;
   };
 
@@ -87,7 +87,7 @@ class [[nodiscard]] Stream {
   }
 
   // For lp's own code: returns the handler, which the sink owns from now on.
-  std::coroutine_handle<> begin_into(internal::StreamSink<T>& sink) {
+  std::coroutine_handle<> begin_into(rpc::StreamSink<T>& sink) {
     handler_.promise().sink_ = &sink;
     return std::exchange(handler_, nullptr);
   }
@@ -97,7 +97,7 @@ class [[nodiscard]] Stream {
   std::coroutine_handle<promise_type> handler_;
 };
 
-namespace internal {
+namespace rpc {
 
 // The next item of a stream, as a value that arrives once. If one call brings the items, a waiting thread may read the
 // carrier of that call.
@@ -185,7 +185,7 @@ struct StreamSource {
   Duration timeout = kForever;  // limit for each item
 };
 
-}  // namespace internal
+}  // namespace rpc
 
 template <class T>
 class StreamReader {
@@ -239,12 +239,12 @@ class StreamReader {
   std::default_sentinel_t end() const { return {}; }
 
   // For lp's own code.
-  StreamReader(std::shared_ptr<internal::StreamQueue<T>> queue, internal::StreamSource source)
+  StreamReader(std::shared_ptr<rpc::StreamQueue<T>> queue, rpc::StreamSource source)
       : queue_(std::move(queue)), source_(std::move(source)) {}
 
  private:
-  std::shared_ptr<internal::StreamQueue<T>> queue_;  // shared with the call that fills it
-  internal::StreamSource source_;
+  std::shared_ptr<rpc::StreamQueue<T>> queue_;  // shared with the call that fills it
+  rpc::StreamSource source_;
   Future<std::optional<T>> next_{};
   std::uint64_t taken_ = 0;
 };

@@ -12,7 +12,7 @@
 #include "lp/rpc/stream.h"
 #include "lp/rpc/typed_call.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 // A streaming call at its callee. As a call it runs once, to start the handler; afterwards it is the destination of the
 // items.
@@ -214,4 +214,4 @@ StreamReader<T> start_stream(Edge& edge, const MethodInfo& info, const CallOptio
                           .timeout = timeout});
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

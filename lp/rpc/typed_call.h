@@ -16,7 +16,7 @@
 #include "lp/wire/reader.h"
 #include "lp/wire/writer.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 // Method::invoke for one method of S.
 template <class S, auto M, class Params = typename Signature<std::remove_const_t<decltype(M)>>::Params>
@@ -57,7 +57,7 @@ struct ArgumentsFunctions<ArgumentList<std::index_sequence<I...>, P...>> {
   }
   static void copy(void* room, const void* arguments) { ::new (room) Params(*static_cast<const Params*>(arguments)); }
   static std::size_t bytes([[maybe_unused]] const void* arguments) {
-    return (payload_bytes(static_cast<const Argument<I, P>&>(*static_cast<const Params*>(arguments)).value) + ... +
+    return (wire::payload_bytes(static_cast<const Argument<I, P>&>(*static_cast<const Params*>(arguments)).value) + ... +
             std::size_t{0});
   }
   static void destroy(void* arguments) { static_cast<Params*>(arguments)->~Params(); }
@@ -196,4 +196,4 @@ void run_batch_of(ServiceInstance& node, const Method& method, const std::vector
   }
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -14,7 +14,7 @@ std::string Codec<std::string>::decode(Reader& reader) {
   return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
-namespace internal {
+namespace wire {
 
 void check_bools(const Reader& reader, std::span<const std::byte> bytes) {
   std::byte all{0};
@@ -26,5 +26,5 @@ void fail_valueless() {
   throw Error(ErrorKind::failed, "a variant cannot be sent: an exception has left it without a value");
 }
 
-}  // namespace internal
+}  // namespace wire
 }  // namespace lp

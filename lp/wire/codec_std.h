@@ -28,7 +28,7 @@ struct Codec<std::string> {
   static std::string shape() { return "string"; }
 };
 
-namespace internal {
+namespace wire {
 
 // The items that an array on the wire can have: plain ones, and bool, whose bytes are checked.
 template <class T>
@@ -56,10 +56,10 @@ void encode_items(Writer& writer, const Container& items) {
   for (const auto& item : items) encode(writer, item);
 }
 
-}  // namespace internal
+}  // namespace wire
 
 template <class T>
-  requires internal::WireItem<T>
+  requires wire::WireItem<T>
 struct Codec<Array<T>> {
   static void encode(Writer& writer, const Array<T>& array) {
     writer.count(array.size());
@@ -68,7 +68,7 @@ struct Codec<Array<T>> {
   static Array<T> decode(Reader& reader) {
     const auto count = reader.number<std::uint64_t>();
     Array<T> array(reader.shared_array(count, sizeof(T), alignof(T)));
-    if constexpr (std::is_same_v<T, bool>) internal::check_bools(reader, array.buffer().bytes());
+    if constexpr (std::is_same_v<T, bool>) wire::check_bools(reader, array.buffer().bytes());
     return array;
   }
   using Parts = TypeList<T>;
@@ -82,27 +82,27 @@ struct Codec<std::vector<T, Allocator>> {
     if constexpr (std::is_same_v<T, bool>) {
       writer.count(items.size());
       for (const bool item : items) writer.number(item);
-    } else if constexpr (internal::Plain<T>) {
+    } else if constexpr (wire::Plain<T>) {
       writer.count(items.size());
       writer.array(items.data(), items.size() * sizeof(T));
     } else {
-      internal::encode_items(writer, items);
+      wire::encode_items(writer, items);
     }
   }
   static Vector decode(Reader& reader) {
-    if constexpr (internal::Plain<T>) {
+    if constexpr (wire::Plain<T>) {
       const auto count = reader.number<std::uint64_t>();
-      return internal::copy_items<Vector>(reader.array(count, sizeof(T)));
+      return wire::copy_items<Vector>(reader.array(count, sizeof(T)));
     } else {
       const std::size_t count = reader.count();
       Vector items;
       items.reserve(std::min(count, reader.left() / sizeof(T) + 1));  // takes no more memory than the message has bytes
-      for (std::size_t i = 0; i < count; ++i) items.push_back(internal::decode<T>(reader));
+      for (std::size_t i = 0; i < count; ++i) items.push_back(wire::decode<T>(reader));
       return items;
     }
   }
   using Parts = TypeList<T>;
-  static std::string shape() { return internal::Plain<T> ? "array" : "list"; }
+  static std::string shape() { return wire::Plain<T> ? "array" : "list"; }
 };
 
 template <class T, std::size_t N>
@@ -110,17 +110,17 @@ struct Codec<std::array<T, N>> {
   static void encode(Writer& writer, const std::array<T, N>& items) {
     if constexpr (N == 0) {
       writer.number(std::uint8_t{0});
-    } else if constexpr (internal::Plain<T>) {
+    } else if constexpr (wire::Plain<T>) {
       writer.array(items.data(), sizeof items);
     } else {
-      for (const T& item : items) internal::encode(writer, item);
+      for (const T& item : items) wire::encode(writer, item);
     }
   }
   static std::array<T, N> decode(Reader& reader) {
     if constexpr (N == 0) {
       reader.number<std::uint8_t>();
       return {};
-    } else if constexpr (internal::Plain<T>) {
+    } else if constexpr (wire::Plain<T>) {
       std::array<T, N> items;
       std::memcpy(items.data(), reader.array(N, sizeof(T)).data(), sizeof items);
       return items;
@@ -134,7 +134,7 @@ struct Codec<std::array<T, N>> {
  private:
   template <std::size_t... I>
   static std::array<T, N> decode_each(Reader& reader, std::index_sequence<I...>) {
-    return {{(void(I), internal::decode<T>(reader))...}};
+    return {{(void(I), wire::decode<T>(reader))...}};
   }
 };
 
@@ -142,11 +142,11 @@ template <class T>
 struct Codec<std::optional<T>> {
   static void encode(Writer& writer, const std::optional<T>& value) {
     writer.number(value.has_value());
-    if (value) internal::encode(writer, *value);
+    if (value) wire::encode(writer, *value);
   }
   static std::optional<T> decode(Reader& reader) {
     if (!reader.boolean()) return std::nullopt;
-    return internal::decode<T>(reader);
+    return wire::decode<T>(reader);
   }
   using Parts = TypeList<T>;
   static std::string shape() { return "optional"; }
@@ -158,11 +158,11 @@ template <class T>
 struct Codec<std::unique_ptr<T>> {
   static void encode(Writer& writer, const std::unique_ptr<T>& value) {
     writer.number(value != nullptr);
-    if (value) internal::encode(writer, *value);
+    if (value) wire::encode(writer, *value);
   }
   static std::unique_ptr<T> decode(Reader& reader) {
     if (!reader.boolean()) return nullptr;
-    return std::make_unique<T>(internal::decode<T>(reader));
+    return std::make_unique<T>(wire::decode<T>(reader));
   }
   using Parts = TypeList<T>;
   static std::string shape() { return "optional"; }
@@ -178,9 +178,9 @@ struct Codec<std::monostate> {
   static std::string shape() { return "nothing"; }
 };
 
-namespace internal {
+namespace wire {
 [[noreturn]] void fail_valueless();
-}  // namespace internal
+}  // namespace wire
 
 template <class... T>
 struct Codec<std::variant<T...>> {
@@ -188,9 +188,9 @@ struct Codec<std::variant<T...>> {
   static_assert(sizeof...(T) < 256, "lp: a variant that is sent has at most 255 alternatives");
 
   static void encode(Writer& writer, const Variant& value) {
-    if (value.valueless_by_exception()) internal::fail_valueless();
+    if (value.valueless_by_exception()) wire::fail_valueless();
     writer.number(static_cast<std::uint8_t>(value.index()));
-    std::visit([&writer](const auto& alternative) { internal::encode(writer, alternative); }, value);
+    std::visit([&writer](const auto& alternative) { wire::encode(writer, alternative); }, value);
   }
   static Variant decode(Reader& reader) { return decode_from<0>(reader, reader.number<std::uint8_t>()); }
   using Parts = TypeList<T...>;
@@ -203,7 +203,7 @@ struct Codec<std::variant<T...>> {
       reader.fail("a variant has no such alternative");
     } else {
       if (index > I) return decode_from<I + 1>(reader, index);
-      return Variant(std::in_place_index<I>, internal::decode<std::variant_alternative_t<I, Variant>>(reader));
+      return Variant(std::in_place_index<I>, wire::decode<std::variant_alternative_t<I, Variant>>(reader));
     }
   }
 };
@@ -212,11 +212,11 @@ template <class A, class B>
 struct Codec<std::pair<A, B>> {
   using First = std::remove_const_t<A>;  // a map's item has a const key
   static void encode(Writer& writer, const std::pair<A, B>& value) {
-    internal::encode<First>(writer, value.first);
-    internal::encode(writer, value.second);
+    wire::encode<First>(writer, value.first);
+    wire::encode(writer, value.second);
   }
   static std::pair<A, B> decode(Reader& reader) {
-    return std::pair<A, B>{internal::decode<First>(reader), internal::decode<B>(reader)};
+    return std::pair<A, B>{wire::decode<First>(reader), wire::decode<B>(reader)};
   }
   using Parts = TypeList<First, B>;
   static std::string shape() { return "tuple"; }
@@ -228,18 +228,18 @@ struct Codec<std::tuple<T...>> {
     if constexpr (sizeof...(T) == 0) {
       writer.number(std::uint8_t{0});
     } else {
-      std::apply([&writer](const T&... part) { (internal::encode(writer, part), ...); }, value);
+      std::apply([&writer](const T&... part) { (wire::encode(writer, part), ...); }, value);
     }
   }
   static std::tuple<T...> decode(Reader& reader) {
     if constexpr (sizeof...(T) == 0) reader.number<std::uint8_t>();
-    return std::tuple<T...>{internal::decode<T>(reader)...};
+    return std::tuple<T...>{wire::decode<T>(reader)...};
   }
   using Parts = TypeList<T...>;
   static std::string shape() { return "tuple"; }
 };
 
-namespace internal {
+namespace wire {
 
 // The types below are recognized by their members, so that nobody pays for headers that he does not use. Sets and maps
 // of the standard library, ordered and hashed.
@@ -281,18 +281,18 @@ concept StdDuration = requires(const T& duration) {
   { duration.count() } -> std::same_as<typename T::rep>;
 };
 
-}  // namespace internal
+}  // namespace wire
 
-template <internal::SetOrMap T>
+template <wire::SetOrMap T>
 struct Codec<T> {
   using Item = typename T::value_type;
-  static void encode(Writer& writer, const T& items) { internal::encode_items(writer, items); }
+  static void encode(Writer& writer, const T& items) { wire::encode_items(writer, items); }
   static T decode(Reader& reader) {
     const std::size_t count = reader.count();
     T items;
     for (std::size_t i = 0; i < count; ++i) {
-      items.insert(items.end(), internal::decode<Item>(reader));
-      if constexpr (internal::UniqueKeys<T>) {
+      items.insert(items.end(), wire::decode<Item>(reader));
+      if constexpr (wire::UniqueKeys<T>) {
         if (items.size() != i + 1) reader.fail("a key is there twice");
       }
     }
@@ -302,32 +302,32 @@ struct Codec<T> {
   static std::string shape() { return "set"; }
 };
 
-template <internal::Sequence T>
+template <wire::Sequence T>
 struct Codec<T> {
   using Item = typename T::value_type;
-  static void encode(Writer& writer, const T& items) { internal::encode_items(writer, items); }
+  static void encode(Writer& writer, const T& items) { wire::encode_items(writer, items); }
   static T decode(Reader& reader) {
     const std::size_t count = reader.count();
     T items;
-    for (std::size_t i = 0; i < count; ++i) items.push_back(internal::decode<Item>(reader));
+    for (std::size_t i = 0; i < count; ++i) items.push_back(wire::decode<Item>(reader));
     return items;
   }
   using Parts = TypeList<Item>;
   static std::string shape() { return "list"; }
 };
 
-template <internal::StdPath T>
+template <wire::StdPath T>
 struct Codec<T> {
-  static void encode(Writer& writer, const T& path) { internal::encode(writer, path.native()); }
-  static T decode(Reader& reader) { return T(internal::decode<std::string>(reader)); }
+  static void encode(Writer& writer, const T& path) { wire::encode(writer, path.native()); }
+  static T decode(Reader& reader) { return T(wire::decode<std::string>(reader)); }
   static std::string shape() { return "string"; }
 };
 
-template <internal::StdDuration T>
+template <wire::StdDuration T>
 struct Codec<T> {
   using Rep = typename T::rep;
-  static void encode(Writer& writer, const T& duration) { internal::encode<Rep>(writer, duration.count()); }
-  static T decode(Reader& reader) { return T(internal::decode<Rep>(reader)); }
+  static void encode(Writer& writer, const T& duration) { wire::encode<Rep>(writer, duration.count()); }
+  static T decode(Reader& reader) { return T(wire::decode<Rep>(reader)); }
   using Parts = TypeList<Rep>;
   static std::string shape() {
     return "duration " + std::to_string(T::period::num) + "/" + std::to_string(T::period::den);

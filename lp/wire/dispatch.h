@@ -9,7 +9,7 @@
 #include "lp/wire/writer.h"
 
 namespace lp {
-namespace internal {
+namespace wire {
 
 template <class T>
 void encode(Writer& writer, const T& value) {
@@ -44,7 +44,7 @@ T decode(Reader& reader) {
   } else if constexpr (Number<T>) {
     return reader.number<T>();
   } else if constexpr (HasCodec<T>) {
-    const Reader::Nested nested(reader, &pretty_type<T>);
+    const Reader::Nested nested(reader, &internal::pretty_type<T>);
     return Codec<T>::decode(reader);
   } else if constexpr (std::is_enum_v<T>) {
     return static_cast<T>(decode<std::underlying_type_t<T>>(reader));
@@ -52,21 +52,21 @@ T decode(Reader& reader) {
     if (reader.number<std::uint8_t>() != 0) reader.fail("an empty struct is not 0");
     return T{};
   } else {
-    const Reader::Nested nested(reader, &pretty_type<T>);
+    const Reader::Nested nested(reader, &internal::pretty_type<T>);
     return decode_fields<T>(reader, FieldTypes<T>{});
   }
 }
 
-}  // namespace internal
+}  // namespace wire
 
 template <Sendable T>
 void Writer::value(const T& value) {
-  internal::encode(*this, value);
+  wire::encode(*this, value);
 }
 
 template <Sendable T>
 T Reader::value() {
-  return internal::decode<T>(*this);
+  return wire::decode<T>(*this);
 }
 
 }  // namespace lp

@@ -14,7 +14,7 @@
 #include "lp/wire/codec.h"
 
 namespace lp {
-namespace internal {
+namespace wire {
 
 // Reads the rows or columns that a message announces. `fixed` and `most` are the type's own, or Eigen::Dynamic.
 inline Eigen::Index read_extent(Reader& reader, Eigen::Index fixed, Eigen::Index most) {
@@ -57,24 +57,24 @@ struct DenseCodec {
   }
 };
 
-}  // namespace internal
+}  // namespace wire
 
 template <class Scalar, int Rows, int Cols, int Options, int MaxRows, int MaxCols>
-  requires internal::WireItem<Scalar>
+  requires wire::WireItem<Scalar>
 struct Codec<Eigen::Matrix<Scalar, Rows, Cols, Options, MaxRows, MaxCols>>
-    : internal::DenseCodec<Eigen::Matrix<Scalar, Rows, Cols, Options, MaxRows, MaxCols>> {
+    : wire::DenseCodec<Eigen::Matrix<Scalar, Rows, Cols, Options, MaxRows, MaxCols>> {
 };
 
 template <class Scalar, int Rows, int Cols, int Options, int MaxRows, int MaxCols>
-  requires internal::WireItem<Scalar>
+  requires wire::WireItem<Scalar>
 struct Codec<Eigen::Array<Scalar, Rows, Cols, Options, MaxRows, MaxCols>>
-    : internal::DenseCodec<Eigen::Array<Scalar, Rows, Cols, Options, MaxRows, MaxCols>> {
+    : wire::DenseCodec<Eigen::Array<Scalar, Rows, Cols, Options, MaxRows, MaxCols>> {
 };
 
 // The format is compressed storage: rows, columns, number of coefficients, the start of each column, the row of each
 // coefficient, and the coefficients. Rows rise within a column. A matrix stored by rows exchanges rows and columns.
 template <class Scalar, int Options, class StorageIndex>
-  requires internal::Plain<Scalar>
+  requires wire::Plain<Scalar>
 struct Codec<Eigen::SparseMatrix<Scalar, Options, StorageIndex>> {
   using Matrix = Eigen::SparseMatrix<Scalar, Options, StorageIndex>;
 
@@ -94,8 +94,8 @@ struct Codec<Eigen::SparseMatrix<Scalar, Options, StorageIndex>> {
   }
 
   static Matrix decode(Reader& reader) {
-    const Eigen::Index rows = internal::read_extent(reader, Eigen::Dynamic, kMost);
-    const Eigen::Index cols = internal::read_extent(reader, Eigen::Dynamic, kMost);
+    const Eigen::Index rows = wire::read_extent(reader, Eigen::Dynamic, kMost);
+    const Eigen::Index cols = wire::read_extent(reader, Eigen::Dynamic, kMost);
     const auto count = reader.number<std::uint64_t>();
     const auto outer_size = static_cast<std::uint64_t>(Matrix::IsRowMajor ? rows : cols);
     const auto starts = reader.array(outer_size + 1, sizeof(StorageIndex));

@@ -11,7 +11,7 @@
 namespace lp {
 namespace {
 
-using internal::text_of;
+using wire::text_of;
 constexpr std::uint16_t kMagic = 0x706c;
 constexpr std::uint8_t kVersion = 1;
 constexpr std::size_t kLargestTable = 1 << 20;  // largest size in bytes of a hello, a refusal or an error

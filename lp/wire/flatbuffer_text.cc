@@ -2,8 +2,8 @@
 
 #include <flatbuffers/flatbuffers.h>
 
-namespace lp::internal {
+namespace lp::wire {
 
 std::string text_of(const flatbuffers::String* text) { return text == nullptr ? std::string() : text->str(); }
 
-}  // namespace lp::internal
+}  // namespace lp::wire

@@ -7,9 +7,9 @@ namespace flatbuffers {
 struct String;
 }
 
-namespace lp::internal {
+namespace lp::wire {
 
 // Returns a copy; empty if the sender has left the field out.
 std::string text_of(const flatbuffers::String* text);
 
-}  // namespace lp::internal
+}  // namespace lp::wire

@@ -11,7 +11,7 @@
 #include "lp/base/fields.h"
 #include "lp/wire/sendable.h"
 
-namespace lp::internal {
+namespace lp::wire {
 
 template <class T>
 std::size_t payload_bytes(const T& value) {
@@ -53,4 +53,4 @@ std::size_t payload_bytes(const T& value) {
   }
 }
 
-}  // namespace lp::internal
+}  // namespace lp::wire

@@ -13,7 +13,7 @@ namespace lp {
 template <class T>
 struct Codec;
 
-namespace internal {
+namespace wire {
 
 template <class T>
 concept HasCodec = requires {
@@ -140,18 +140,18 @@ constexpr void explain() {
   }
 }
 
-}  // namespace internal
+}  // namespace wire
 
 // Numbers, enums with a fixed underlying type, aggregates of Sendable fields, and types with a Codec. Pointers,
 // references, views, C arrays, functions, mutexes and long double are not Sendable.
 template <class T>
-concept Sendable = internal::sendable<T>();
+concept Sendable = wire::sendable<T>();
 
 // For a static_assert that gives the reason: returns true if T is Sendable, otherwise it does not compile and prints a
 // sentence.
 template <class T>
 constexpr bool check_sendable() {
-  internal::explain<T>();
+  wire::explain<T>();
   return true;
 }
 

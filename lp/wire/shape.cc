@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lp::internal {
+namespace lp::wire {
 
 void Describer::number(bool boolean, bool floating, bool is_signed, std::size_t size) {
   if (boolean) {
@@ -13,7 +13,7 @@ void Describer::number(bool boolean, bool floating, bool is_signed, std::size_t 
   }
 }
 
-void Describer::name(std::string_view kind, std::string_view pretty) { (text_ += kind) += pretty_argument(pretty); }
+void Describer::name(std::string_view kind, std::string_view pretty) { (text_ += kind) += internal::pretty_argument(pretty); }
 
 bool Describer::open(const void* type) {
   if (std::find(known_.begin(), known_.end(), type) != known_.end()) return false;
@@ -23,4 +23,4 @@ bool Describer::open(const void* type) {
 
 void Describer::close(const void* type) { std::erase(known_, type); }
 
-}  // namespace lp::internal
+}  // namespace lp::wire

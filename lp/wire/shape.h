@@ -17,7 +17,7 @@
 #include "lp/wire/codec.h"
 
 namespace lp {
-namespace internal {
+namespace wire {
 
 template <class T>
 inline constexpr char kTypeId = 0;  // its address identifies the type
@@ -32,7 +32,7 @@ class Describer {
     } else if constexpr (HasCodec<T>) {
       coded<T>();
     } else if constexpr (std::is_enum_v<T>) {
-      name("enum ", pretty_type<T>());
+      name("enum ", internal::pretty_type<T>());
       text_ += ':';
       type<std::underlying_type_t<T>>();
     } else {
@@ -47,7 +47,7 @@ class Describer {
     if constexpr (requires { Codec<T>::shape(); }) {
       text_ += Codec<T>::shape();
     } else {
-      name("", pretty_type<T>());
+      name("", internal::pretty_type<T>());
     }
     if constexpr (requires { typename Codec<T>::Parts; }) {
       if (!open(&kTypeId<T>)) return;
@@ -66,10 +66,10 @@ class Describer {
   // that contains itself ends.
   template <class T>
   void aggregate() {
-    name("", pretty_type<T>());
+    name("", internal::pretty_type<T>());
     if (!open(&kTypeId<T>)) return;
     text_ += '{';
-    fields(names_of_fields<T>().data(), FieldTypes<T>{});
+    fields(internal::names_of_fields<T>().data(), FieldTypes<T>{});
     text_ += '}';
   }
   template <class... F>
@@ -92,12 +92,12 @@ class Describer {
   std::vector<const void*> known_;
 };
 
-}  // namespace internal
+}  // namespace wire
 
 // Returns "app::Step{seed:u64,values:array<f32>}".
 template <Sendable T>
 std::string describe() {
-  internal::Describer describer;
+  wire::Describer describer;
   describer.type<T>();
   return describer.take();
 }

@@ -2,7 +2,7 @@
 
 #include <flatbuffers/flatbuffers.h>
 
-namespace lp::internal {
+namespace lp::wire {
 namespace {
 
 constexpr std::size_t kAlignment = 16;  // the verifier of FlatBuffers 2 accepts odd addresses; lp does not
@@ -27,4 +27,4 @@ Buffer read_table(Reader& reader, VerifyTable* verify) {
   return buffer;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::wire

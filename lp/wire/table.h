@@ -14,7 +14,7 @@ class Verifier;
 }  // namespace flatbuffers
 
 namespace lp {
-namespace internal {
+namespace wire {
 
 // Returns the root table of a finished FlatBuffer.
 const void* table_root(const Buffer& buffer);
@@ -23,7 +23,7 @@ const void* table_root(const Buffer& buffer);
 using VerifyTable = bool(const void* table, flatbuffers::Verifier& verifier);
 Buffer read_table(Reader& reader, VerifyTable* verify);
 
-}  // namespace internal
+}  // namespace wire
 
 // T is the class that flatc makes for a table. A Table without a value is false, and it travels, too.
 template <class T>
@@ -39,7 +39,7 @@ class Table {
             Buffer::copy_of({reinterpret_cast<const std::byte*>(finished.GetBufferPointer()), finished.GetSize()})) {}
 
   explicit operator bool() const { return !buffer_.empty(); }
-  const T* get() const { return buffer_.empty() ? nullptr : static_cast<const T*>(internal::table_root(buffer_)); }
+  const T* get() const { return buffer_.empty() ? nullptr : static_cast<const T*>(wire::table_root(buffer_)); }
   const T* operator->() const { return get(); }
   const T& operator*() const { return *get(); }
   const Buffer& buffer() const { return buffer_; }
@@ -59,7 +59,7 @@ struct Codec<Table<T>> {
     writer.array(table.buffer());
   }
   static Table<T> decode(Reader& reader) {
-    return Table<T>(internal::read_table(reader, [](const void* table, flatbuffers::Verifier& verifier) {
+    return Table<T>(wire::read_table(reader, [](const void* table, flatbuffers::Verifier& verifier) {
       return static_cast<const T*>(table)->Verify(verifier);
     }));
   }

@@ -10,7 +10,7 @@ using replay::Samples;
 // Plain values go into the body, whatever their number: a message has few frames, and large pieces need them.
 template <class T>
 void encode_plain(Writer& out, const std::vector<T>& values) {
-  static_assert(internal::Plain<T>);
+  static_assert(wire::Plain<T>);
   out.count(values.size());
   out.bytes(values.data(), values.size() * sizeof(T));
 }

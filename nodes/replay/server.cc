@@ -62,7 +62,7 @@ std::vector<Entry> entries_of(const InsertRequest& request, const std::vector<Ch
 
 // When the caller of the present handler gives up.
 Time caller_gives_up() {
-  const internal::CallContext* const frame = internal::current_call_context();
+  const rpc::CallContext* const frame = rpc::current_call_context();
   return frame == nullptr ? kNever : frame->deadline;
 }
 

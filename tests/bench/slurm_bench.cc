@@ -63,7 +63,7 @@ void measure_program(int hosts, int processes, std::vector<double>& ready, std::
   wait_for(run / "events.log", "\"text\":\"running\"");
   ready.push_back(seconds_since(begin));
   const Time stop = now();
-  internal::AdminClient client(run);
+  launch::AdminClient client(run);
   client.ask(R"({"ask":"stop","reason":"measured"})", after(kPatience));
   wait_for(run / "result.json", "\"success\":true");
   Event never;

@@ -119,10 +119,10 @@ Stranger::Stranger(const std::string& endpoint, const Papers& papers)
 }
 
 void Stranger::send(const Frames& frames) {
-  Buffer packet = Buffer::uninitialized(internal::packed_size(frames));
+  Buffer packet = Buffer::uninitialized(rpc::packed_size(frames));
   internal::pack(frames, packet.edit().data());
   send_frame(packet);
-  for (const Buffer& piece : internal::pieces(frames)) send_frame(piece);
+  for (const Buffer& piece : rpc::pieces(frames)) send_frame(piece);
 }
 
 void Stranger::send_frame(const Buffer& content) {
@@ -145,7 +145,7 @@ std::optional<Frames> Stranger::receive(Duration patience) {
   zmq::message_t message;
   if (!socket_.recv(message)) return std::nullopt;
   std::vector<Frames> received;
-  internal::Assembly().add(Buffer::copy_of({static_cast<const std::byte*>(message.data()), message.size()}), false,
+  rpc::Assembly().add(Buffer::copy_of({static_cast<const std::byte*>(message.data()), message.size()}), false,
                            received);
   return received.at(0);
 }

@@ -44,7 +44,7 @@ class Elastic : public testing::TestWithParam<LaunchType> {
     }
   }
   std::string start_again(const std::string& node) const {
-    internal::AdminClient client(directory_.path() / "run");
+    launch::AdminClient client(directory_.path() / "run");
     client.ask(R"({"ask":"restart","node":")" + node + "\"}", after(kPatience));
     return client.next(after(kPatience)).value_or("nothing");
   }
@@ -105,7 +105,7 @@ TEST_P(Elastic, TooFewMembersStopTheProgram) {
 
 TEST_P(Elastic, WhoHasNoRoomIsAbsentFromTheBeginning) {
   LaunchOptions small = options();
-  const std::uint64_t here = internal::capacity_here().memory;
+  const std::uint64_t here = launch::capacity_here().memory;
   small.placements = {{.group = "member", .memory = here / 3}};  // three fit
   TestRun run(make_elastic({}), small);
   const Seen seen = run.client(kWatcher).call<&Watcher::now>();
@@ -120,7 +120,7 @@ TEST_P(Elastic, WhoHasNoRoomIsAbsentFromTheBeginning) {
 
 TEST_P(Elastic, WhoHadNoRoomTakesThePlaceOfOneThatLeaves) {
   LaunchOptions small = options();
-  small.placements = {{.group = "member", .memory = internal::capacity_here().memory / 3}};
+  small.placements = {{.group = "member", .memory = launch::capacity_here().memory / 3}};
   TestRun run(make_elastic({}), small);
   const std::uint64_t epoch = run.client(kWatcher).call<&Watcher::now>().epoch;
   end(run, 0);
@@ -221,13 +221,13 @@ TEST(ElasticThreads, CutsGoOnWithoutANodeThatIsIgnored) {
 class ElasticPlaces : public testing::Test {
  protected:
   // Members in a range, and two other services, on hosts with these slots, and memory for this many processes.
-  internal::Placer places(Replicas members, const std::vector<int>& slots, std::uint64_t memory = 0) {
+  launch::Placer places(Replicas members, const std::vector<int>& slots, std::uint64_t memory = 0) {
     Program program("p");
     program.group<Member>({.name = "member", .replicas = members, .memory = memory}, index);
     program.group<Member>({.name = "other", .replicas = 2, .memory = memory}, index);
     plan_ = make_plan(program);
-    topology_ = internal::topology_of(plan_);
-    std::vector<internal::HostCapacity> hosts;
+    topology_ = launch::topology_of(plan_);
+    std::vector<launch::HostCapacity> hosts;
     for (const int some : slots) {
       hosts.push_back({.spec = {.name = std::string(1, static_cast<char>('a' + hosts.size())), .slots = some},
                        .memory = memory * static_cast<std::uint64_t>(some)});
@@ -236,22 +236,22 @@ class ElasticPlaces : public testing::Test {
   }
 
   Plan plan_;
-  internal::SupervisionGraph topology_;
+  launch::SupervisionGraph topology_;
 };
 
 TEST_F(ElasticPlaces, FewerSlotsThanTheMostAreEnough) {
-  internal::Placer hosts = places({1, 4}, {2, 2});
+  launch::Placer hosts = places({1, 4}, {2, 2});
   EXPECT_EQ(hosts.place(1, false), "");  // member/1: the last slot, after member/0 and both others
   EXPECT_EQ(
       hosts.place(2, false),
       "member/2 asks for 0 gpus, 0 of memory, and a has no slot, 0 gpus, 0 of memory left; b has no slot, 0 gpus, 0 "
       "of memory left");
-  EXPECT_EQ(hosts.of(2).host, internal::Assignment::kNowhere);
+  EXPECT_EQ(hosts.of(2).host, launch::Assignment::kNowhere);
   EXPECT_EQ(hosts.place(2, true), "");  // a required unit may exceed a host's slots
 }
 
 TEST_F(ElasticPlaces, APlaceThatIsGivenBackIsAnothersNext) {
-  internal::Placer hosts = places({1, 2}, {1, 2});
+  launch::Placer hosts = places({1, 2}, {1, 2});
   EXPECT_NE(hosts.place(1, false), "");
   hosts.release(0);
   EXPECT_EQ(hosts.place(1, false), "");
@@ -259,7 +259,7 @@ TEST_F(ElasticPlaces, APlaceThatIsGivenBackIsAnothersNext) {
 }
 
 TEST_F(ElasticPlaces, ALostHostHasNoRoom) {
-  internal::Placer hosts = places({1, 2}, {2, 2});
+  launch::Placer hosts = places({1, 2}, {2, 2});
   EXPECT_EQ(hosts.place(1, false), "");
   const std::size_t lost = hosts.of(1).host;
   hosts.lose(lost);
@@ -269,7 +269,7 @@ TEST_F(ElasticPlaces, ALostHostHasNoRoom) {
 }
 
 TEST_F(ElasticPlaces, AHostThatComesBackWithLessHasNoPlaceForWhatDoesNotFit) {
-  internal::Placer hosts = places({1, 1}, {1, 2}, 100);  // each of them needs this much memory
+  launch::Placer hosts = places({1, 1}, {1, 2}, 100);  // each of them needs this much memory
   const auto comes_back_with = [&](std::uint64_t memory) {
     hosts.lose(1);
     hosts.take_back(1, {.spec = {.name = "b", .slots = 2}, .memory = memory});
@@ -279,7 +279,7 @@ TEST_F(ElasticPlaces, AHostThatComesBackWithLessHasNoPlaceForWhatDoesNotFit) {
   EXPECT_EQ(hosts.of(2).host, 1u);
   comes_back_with(150);
   EXPECT_EQ(hosts.of(1).host, 1u);
-  EXPECT_EQ(hosts.of(2).host, internal::Assignment::kNowhere);
+  EXPECT_EQ(hosts.of(2).host, launch::Assignment::kNowhere);
   EXPECT_EQ(hosts.place(2, true),
             "other/1 asks for 0 gpus, 100 of memory, and a has 0 gpus, 0 of memory left; b has 0 gpus, 50 of memory "
             "left");

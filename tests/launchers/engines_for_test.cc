@@ -2,9 +2,9 @@
 
 namespace lp::test {
 
-const internal::Engines& test_engines() {
-  static const internal::Engines all = [] {
-    internal::Engines engines = internal::standard_engines();
+const launch::Engines& test_engines() {
+  static const launch::Engines all = [] {
+    launch::Engines engines = launch::standard_engines();
     engines.add(local_engine());
     return engines;
   }();

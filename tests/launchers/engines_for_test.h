@@ -10,7 +10,7 @@
 namespace lp::test {
 
 // Those of lp, and `local`.
-const internal::Engines& test_engines();
+const launch::Engines& test_engines();
 
 // The engines that need nothing but this host.
 inline constexpr std::array kEnginesHere{LaunchType::threads, LaunchType::processes, kLocal};

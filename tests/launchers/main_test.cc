@@ -128,7 +128,7 @@ TEST_F(MainTest, AKilledLauncherLeavesNothing) {
   for (const bool stop_a_node : {false, true}) {
     Subprocess program(arguments({with_processes(), "--mode=leaves a daemon", "--workers=4"}));
     ASSERT_TRUE(program.read_until("waiting"));
-    const auto processes = watch(internal::descendants(program.pid()));
+    const auto processes = watch(launch::descendants(program.pid()));
     EXPECT_GE(processes.size(), 7u);  // agent, counter, workers, daemon
     if (stop_a_node) kill(processes.back()->pid(), SIGSTOP);
     program.kill(SIGKILL);

@@ -187,7 +187,7 @@ TEST(ProcessRun, WhatANodeLeavesBehindIsKilledWithTheRun) {
   {
     TestRun run(make_counting(config), processes(config));
     const int worker = worker_pid(run);
-    for (const int process : internal::descendants(getpid())) {
+    for (const int process : launch::descendants(getpid())) {
       if (process != worker && command_line(process).find("--lp-node=worker/0") != std::string::npos)
         daemon.emplace(process);
     }
@@ -202,10 +202,10 @@ TEST(ProcessRun, ARunOfTheSameNameOutlivesAKilledAgent) {
   options.name = "twin";
   TestRun other(make_counting(config), options);
   const Watched counter(pid_of(other, "counter"));
-  const std::vector<pid_t> before = internal::descendants(getpid());
+  const std::vector<pid_t> before = launch::descendants(getpid());
   TestRun run(make_counting(config), options);
   AllWatched ended;
-  for (const pid_t process : internal::descendants(getpid())) {
+  for (const pid_t process : launch::descendants(getpid())) {
     if (std::find(before.begin(), before.end(), process) != before.end()) continue;
     ended.push_back(std::make_unique<Watched>(process));
     if (command_line(process).find("--lp-agent") != std::string::npos) kill(process, SIGKILL);
@@ -221,7 +221,7 @@ TEST(ProcessRun, AKilledAgentTakesItsNodesAlongAndIsTheCause) {
   const Config config{.mode = "waits"};
   TestRun run(make_counting(config), processes(config));
   const Watched counter(pid_of(run, "counter"));
-  for (const int process : internal::descendants(getpid())) {
+  for (const int process : launch::descendants(getpid())) {
     if (command_line(process).find("--lp-agent") != std::string::npos) kill(process, SIGKILL);
   }
   ASSERT_TRUE(run.wait_for(seconds(5)));

@@ -70,7 +70,7 @@ inline std::vector<int> marked(const std::string& mark) {
   std::vector<int> found;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
     const int process = std::atoi(entry.path().filename().c_str());
-    if (process > 0 && internal::has_mark(process, mark)) found.push_back(process);
+    if (process > 0 && launch::has_mark(process, mark)) found.push_back(process);
   }
   return found;
 }
@@ -82,7 +82,7 @@ inline std::vector<int> marked(const std::string& run, const std::string& host) 
     const int process = std::atoi(entry.path().filename().c_str());
     std::istringstream environment(contents("/proc/" + std::to_string(process) + "/environ"));
     for (std::string one; process > 0 && std::getline(environment, one, '\0');) {
-      if (one.starts_with(internal::run_mark(run)) && (host.empty() || one.ends_with("@" + host)))
+      if (one.starts_with(launch::run_mark(run)) && (host.empty() || one.ends_with("@" + host)))
         found.push_back(process);
     }
   }

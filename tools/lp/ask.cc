@@ -11,16 +11,16 @@ constexpr auto kPatience = std::chrono::seconds(10);
 constexpr auto kTimeToReach = std::chrono::seconds(20);  // for the command that leads to another host
 }  // namespace
 
-internal::AdminClient try_to_connect(const RunView& run) {
-  if (run.life != Life::elsewhere) return internal::AdminClient(run.place.directory);
+launch::AdminClient try_to_connect(const RunView& run) {
+  if (run.life != Life::elsewhere) return launch::AdminClient(run.place.directory);
   const std::vector<std::string> relay =
-      run.jobs == nullptr ? internal::relay_by_ssh(run.record)
-                          : run.jobs->command_beside(run.record, *run.job, internal::relay_flag(run.record));
-  return internal::AdminClient(relay, after(kTimeToReach));
+      run.jobs == nullptr ? launch::relay_by_ssh(run.record)
+                          : run.jobs->command_beside(run.record, *run.job, launch::relay_flag(run.record));
+  return launch::AdminClient(relay, after(kTimeToReach));
 }
 
-internal::AdminClient connect_to(const RunView& run) {
-  internal::AdminClient client = try_to_connect(run);
+launch::AdminClient connect_to(const RunView& run) {
+  launch::AdminClient client = try_to_connect(run);
   if (!client.open()) {
     const RunView now = view_of(run.place);
     const bool elsewhere = now.life == Life::elsewhere;
@@ -30,7 +30,7 @@ internal::AdminClient connect_to(const RunView& run) {
   return client;
 }
 
-JsonValue ask(internal::AdminClient& client, const std::string& request) {
+JsonValue ask(launch::AdminClient& client, const std::string& request) {
   const Time until = after(kPatience);
   client.ask(request, until);
   const auto line = client.next(until);
@@ -43,11 +43,11 @@ JsonValue ask(internal::AdminClient& client, const std::string& request) {
   return answer;
 }
 
-MeasureRecord measure(internal::AdminClient& client) {
+MeasureRecord measure(launch::AdminClient& client) {
   return from_json<MeasureRecord>(ask(client, R"({"ask":"measure"})"));
 }
 
-bool wait_between(internal::AdminClient& client, Duration duration) {
+bool wait_between(launch::AdminClient& client, Duration duration) {
   client.next(after(duration));  // a run sends nothing without a request
   return client.open();
 }

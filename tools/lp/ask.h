@@ -11,18 +11,18 @@
 namespace lp::tool {
 
 // Connects to the run on the host of its launcher. The client is not open when no launcher serves there.
-internal::AdminClient try_to_connect(const RunView& run);
+launch::AdminClient try_to_connect(const RunView& run);
 // Connects to the run. Throws Refusal(not_live), with the state of the run, when no launcher serves there.
-internal::AdminClient connect_to(const RunView& run);
+launch::AdminClient connect_to(const RunView& run);
 
 // The answer to a request. Throws Refusal: (failed) with the run's error, (timed_out) when it does not answer,
 // (not_live) when it ends instead.
-JsonValue ask(internal::AdminClient& client, const std::string& request);
+JsonValue ask(launch::AdminClient& client, const std::string& request);
 
 // The resources and the calls of the run at this moment. Throws Refusal as ask() does.
-MeasureRecord measure(internal::AdminClient& client);
+MeasureRecord measure(launch::AdminClient& client);
 
 // Waits for the duration. Returns false when the run has ended meanwhile.
-bool wait_between(internal::AdminClient& client, Duration duration);
+bool wait_between(launch::AdminClient& client, Duration duration);
 
 }  // namespace lp::tool

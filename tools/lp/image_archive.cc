@@ -28,7 +28,7 @@ constexpr const char* kLayerType = "application/vnd.oci.image.layer.v1.tar";
 
 std::string output_of(const std::vector<std::string>& command) {
   try {
-    return internal::run_or_throw(command, kPatience).text;
+    return launch::run_or_throw(command, kPatience).text;
   } catch (const Error& error) {
     throw Refusal(Exit::failed, error.text());
   }
@@ -197,8 +197,8 @@ std::vector<fs::path> libraries_of(const fs::path& binary) {
   refuse_other_machine(binary);
   // The output has lines like "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x...)",
   // "/lib64/ld-linux-x86-64.so.2 (0x...)" and "libx.so => not found".
-  const internal::Output output = internal::run({"ldd", binary.string()}, kPatience);
-  if (output.code == internal::Output::kNotStarted) throw Refusal(Exit::failed, output.errors);
+  const launch::Output output = internal::run({"ldd", binary.string()}, kPatience);
+  if (output.code == launch::Output::kNotStarted) throw Refusal(Exit::failed, output.errors);
   std::vector<fs::path> libraries;
   std::string missing;
   std::istringstream lines(output.text);

@@ -133,8 +133,8 @@ void LogReader::find_times() {
     std::filesystem::path path = path_;
     path.replace_extension(word);
     if (!same_file(open_file(path), part_)) continue;
-    const auto text = read_text(internal::times_path(path));
-    if (text.has_value()) times_ = internal::parse_times(*text);
+    const auto text = read_text(launch::times_path(path));
+    if (text.has_value()) times_ = launch::parse_times(*text);
     return;
   }
 }

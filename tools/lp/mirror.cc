@@ -25,9 +25,9 @@ struct FileRequest {
   std::uint64_t from = 0;
 };
 
-internal::FilePart ask_for(internal::AdminClient& client, const std::filesystem::path& file, std::uint64_t from) {
+launch::FilePart ask_for(launch::AdminClient& client, const std::filesystem::path& file, std::uint64_t from) {
   const FileRequest request{.name = file, .from = from};
-  return from_json<internal::FilePart>(ask(client, to_json(request)));
+  return from_json<launch::FilePart>(ask(client, to_json(request)));
 }
 
 // The bytes that the characters from U+0000 to U+00FF stand for.
@@ -48,7 +48,7 @@ std::filesystem::path part_of(const std::filesystem::path& log, const char* word
 
 }  // namespace
 
-Mirror::Mirror(internal::AdminClient client) : client_(std::move(client)) {
+Mirror::Mirror(launch::AdminClient client) : client_(std::move(client)) {
   std::string name = (std::filesystem::temp_directory_path() / "lp-logs-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) throw Refusal(Exit::failed, name + " cannot be made: is its disk full?");
   directory_ = name;
@@ -84,7 +84,7 @@ void Mirror::fetch_part(const std::filesystem::path& part, const std::filesystem
   if (id != ids_[part]) {
     const bool was_newest = id == ids_[newest];
     for (const auto& [from, to] :
-         {std::pair(newest, part), std::pair(internal::times_path(newest), internal::times_path(part))}) {
+         {std::pair(newest, part), std::pair(launch::times_path(newest), launch::times_path(part))}) {
       if (was_newest) {
         std::filesystem::rename(directory_ / from, directory_ / to, ignored);
       } else {
@@ -94,7 +94,7 @@ void Mirror::fetch_part(const std::filesystem::path& part, const std::filesystem
     if (was_newest) ids_[newest] = 0;
     ids_[part] = id;
   }
-  fetch_rest(internal::times_path(part));
+  fetch_rest(launch::times_path(part));
   fetch_rest(part);
 }
 

@@ -16,7 +16,7 @@ namespace lp::tool {
 class Mirror {
  public:
   // Throws Refusal(failed) when the directory cannot be made.
-  explicit Mirror(internal::AdminClient client);
+  explicit Mirror(launch::AdminClient client);
   ~Mirror();
   Mirror(const Mirror&) = delete;
   Mirror& operator=(const Mirror&) = delete;
@@ -36,7 +36,7 @@ class Mirror {
   void fetch_rest(const std::filesystem::path& file);
   std::uint64_t id_of(const std::filesystem::path& file);
 
-  internal::AdminClient client_;
+  launch::AdminClient client_;
   std::filesystem::path directory_;
   std::vector<std::filesystem::path> logs_;
   std::map<std::filesystem::path, std::uint64_t> ids_;  // by path: the ids of the parts that are here

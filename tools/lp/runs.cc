@@ -38,7 +38,7 @@ Life life_of_job(RunView& run) {
   try {
     run.job = run.jobs->look_at(run.record, run.place.directory);
   } catch (const Error& error) {
-    run.job = internal::JobState{.reason = error.text()};
+    run.job = launch::JobState{.reason = error.text()};
     return Life::elsewhere;
   }
   if (run.job->waits()) return Life::pending;
@@ -51,7 +51,7 @@ Life life_of_job(RunView& run) {
 Life life_of(RunView& run) {
   const bool ended = run.status.phase == Phase::ended && run.record.job.empty();  // a job may begin again
   if (run.result.has_value() || ended) return Life::ended;
-  if (internal::AdminClient client(run.place.directory); client.open()) {
+  if (launch::AdminClient client(run.place.directory); client.open()) {
     const Time until = after(kPatience);
     client.ask(R"({"ask":"status"})", until);
     const auto answer = client.next(until);
@@ -60,19 +60,19 @@ Life life_of(RunView& run) {
     if (answer.has_value() || client.open()) return Life::live;
   }
   if (run.jobs != nullptr) return life_of_job(run);
-  return run.record.host.empty() || run.record.host == internal::host_name() ? Life::lost : Life::elsewhere;
+  return run.record.host.empty() || run.record.host == launch::host_name() ? Life::lost : Life::elsewhere;
 }
 
 // The number of the job that was submitted.
 std::string job_of(const RunLocation& place) {
-  const std::string text = read_text(place.directory / internal::kJobNumber).value_or("");
+  const std::string text = read_text(place.directory / launch::kJobNumber).value_or("");
   return text.substr(0, text.find_first_of(" \n"));
 }
 
 // Null: the run has no job, or its engine is not one of lp's.
-const internal::Jobs* jobs_of(const RunRecord& record) {
-  const internal::Engine* engine = internal::engines().find(record.launch);
-  const internal::Jobs* jobs = engine == nullptr ? nullptr : engine->jobs();
+const launch::Jobs* jobs_of(const RunRecord& record) {
+  const launch::Engine* engine = launch::engines().find(record.launch);
+  const launch::Jobs* jobs = engine == nullptr ? nullptr : engine->jobs();
   return jobs == nullptr || jobs->name_of(record).empty() ? nullptr : jobs;
 }
 
@@ -91,7 +91,7 @@ std::string loss_of(const RunView& run) {
 
 std::vector<RunLocation> all_runs() {
   try {
-    return internal::all_runs();
+    return launch::all_runs();
   } catch (const Error& error) {
     throw Refusal(Exit::failed, error.text());
   }
@@ -99,7 +99,7 @@ std::vector<RunLocation> all_runs() {
 
 RunLocation find_run(const std::string& given) {
   try {
-    return internal::find_run(given);
+    return launch::find_run(given);
   } catch (const Error& error) {
     throw Refusal(Exit::unknown, error.text());
   }
@@ -125,7 +125,7 @@ std::optional<JsonValue> read_document(const std::filesystem::path& path) {
 
 RunView view_of(const RunLocation& place) {
   RunView run{.place = place};
-  if (!internal::is_run(place.directory)) throw Refusal(Exit::unknown, place.directory.string() + " holds no run");
+  if (!launch::is_run(place.directory)) throw Refusal(Exit::unknown, place.directory.string() + " holds no run");
   run.record = read_record<RunRecord>(place.directory / "run.json").value_or(RunRecord());
   if (run.record.job.empty()) run.record.job = job_of(place);  // the job has not begun yet
   run.jobs = jobs_of(run.record);

@@ -16,7 +16,7 @@
 
 namespace lp::tool {
 
-using internal::RunLocation;
+using launch::RunLocation;
 
 enum class Life : std::uint8_t {
   pending,    // its job waits to begin, or to begin again
@@ -32,8 +32,8 @@ struct RunView {
   RunRecord record{};
   RunStatus status{};
   std::optional<ResultRecord> result{};
-  const internal::Jobs* jobs = nullptr;     // those of its engine; null: the run has no job
-  std::optional<internal::JobState> job{};  // set where only the engine knows the state of the run
+  const launch::Jobs* jobs = nullptr;     // those of its engine; null: the run has no job
+  std::optional<launch::JobState> job{};  // set where only the engine knows the state of the run
   Life life = Life::lost;
 };
 

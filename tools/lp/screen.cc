@@ -63,6 +63,6 @@ bool Screen::draw(const std::string& text) {
   return write(picture);
 }
 
-std::string Screen::clean(std::string_view text) { return internal::printable_word(text); }
+std::string Screen::clean(std::string_view text) { return launch::printable_word(text); }
 
 }  // namespace lp::tool

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace lp::internal {
+namespace lp::rpc {
 
 void* aligned(void* room, std::size_t alignment) {
   const std::size_t beyond = reinterpret_cast<std::uintptr_t>(room) % alignment;
@@ -19,4 +19,4 @@ CopiedArguments::CopiedArguments(const ArgumentsOps& ops, const void* arguments)
   ops.copy(place_, arguments);
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -14,7 +14,7 @@ class Reader;
 class Writer;
 }  // namespace lp
 
-namespace lp::internal {
+namespace lp::rpc {
 
 template <std::size_t I, class T>
 struct Argument {
@@ -88,4 +88,4 @@ class CopiedArguments {
 // Returns the first place in `room` with this alignment.
 void* aligned(void* room, std::size_t alignment);
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

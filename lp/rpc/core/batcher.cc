@@ -6,7 +6,7 @@
 #include "lp/rpc/core/hub.h"
 #include "lp/rpc/core/service_instance.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 
 // A batch that runs in its service's turn.
@@ -96,4 +96,4 @@ void Batcher::close(const Error& error) {
   }
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -7,7 +7,7 @@
 
 #include "lp/rpc/core/call.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 class Batcher {
  public:
@@ -29,4 +29,4 @@ class Batcher {
   Timers::Id timer_ = 0;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

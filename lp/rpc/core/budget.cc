@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace lp::internal {
+namespace lp::rpc {
 
 void Budget::Share::give_back() noexcept {
   if (budget_ != nullptr) std::exchange(budget_, nullptr)->give_back(*account_, bytes_);
@@ -66,4 +66,4 @@ Bounds Bounds::of(std::size_t memory) {
   return {.service = std::clamp(memory / 128, 64 * kMiB, 512 * kMiB), .process = std::max(memory / 8, 256 * kMiB)};
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

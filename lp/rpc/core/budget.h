@@ -10,7 +10,7 @@
 
 #include "lp/base/function.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 class Budget {
  public:
@@ -90,4 +90,4 @@ struct Bounds {
   static Bounds of(std::size_t memory);
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

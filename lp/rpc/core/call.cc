@@ -12,7 +12,7 @@
 #include "lp/wire/reader.h"
 #include "lp/wire/writer.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 namespace {
 
@@ -369,4 +369,4 @@ CallScope scope_of_frame(const CallContext& frame) {
   return scope;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -15,7 +15,7 @@
 #include "lp/rpc/core/turn.h"
 #include "lp/wire/frames.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 class Connection;
 class Hub;
@@ -295,4 +295,4 @@ void send_lost(const ReplyTo& to, bool may_have_run) noexcept;
 // Returns the scope with which code that was attached in `frame` runs later.
 CallScope scope_of_frame(const CallContext& frame);
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

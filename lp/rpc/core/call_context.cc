@@ -6,7 +6,7 @@
 #include "lp/base/hash.h"
 #include "lp/rpc/core/service_instance.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 
 thread_local CallContext* t_frame = nullptr;
@@ -60,4 +60,4 @@ CallScope scope_for_call(const CallContext* frame, Duration timeout) {
   return scope;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -12,7 +12,7 @@
 
 namespace lp {
 
-namespace internal {
+namespace rpc {
 
 class ServiceInstance;
 
@@ -74,5 +74,5 @@ CallPath callers_of(const CallContext& frame);
 // when the path is longer than CallPath::kLimit.
 CallScope scope_for_call(const CallContext* frame, Duration timeout);
 
-}  // namespace internal
+}  // namespace rpc
 }  // namespace lp

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace lp::internal {
+namespace lp::rpc {
 
 template <class T>  // a pointer of some kind
 class CallSlots {
@@ -94,4 +94,4 @@ class CallSlots {
   std::uint64_t count_ = 0;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -10,7 +10,7 @@
 #include "lp/rpc/core/service_instance.h"
 #include "lp/wire/envelope.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 
 // The reply of a call with at least this many bytes is handled at once, because the bytes count until then.
@@ -371,4 +371,4 @@ void Connection::resume(std::unique_lock<std::mutex> lock) noexcept {
   call->node().resume(call);
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

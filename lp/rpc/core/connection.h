@@ -18,7 +18,7 @@
 #include "lp/rpc/link/link.h"
 #include "lp/wire/envelope.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 // Compares two secrets in a time that does not depend on which byte is wrong.
 bool equal_secrets(const std::string& a, const std::string& b);
@@ -139,4 +139,4 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::atomic<bool> holding_ = false;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

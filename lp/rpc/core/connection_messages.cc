@@ -15,7 +15,7 @@
 #include "lp/rpc/core/service_instance.h"
 #include "lp/wire/envelope.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 
 // The calls that wait may exceed the cache. While a reply is handled, the call of the reply after the next one is
@@ -264,4 +264,4 @@ void Connection::on_standings(const Frames& message) {
   call->note_obstacles(std::move(all));
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

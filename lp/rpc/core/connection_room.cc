@@ -14,7 +14,7 @@
 #include "lp/rpc/core/service_instance.h"
 #include "lp/wire/envelope.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 bool Connection::has_window(const Pending& call) const {
   if (call.size < Budget::kSmall || (call.awaited && link_->shares_memory())) return true;
@@ -140,4 +140,4 @@ void Connection::on_taken(std::size_t bytes) {
   end_one_way(sent_one_way);
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

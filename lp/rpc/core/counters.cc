@@ -17,7 +17,7 @@ Duration LatencyHistogram::quantile(double share) const {
   return Duration(std::int64_t{1} << bucket);
 }
 
-namespace internal {
+namespace rpc {
 
 CallStatistics CallCounters::statistics() const {
   CallStatistics result{.method = std::string(info_.name)};
@@ -56,5 +56,5 @@ std::vector<CallStatistics> EdgeCounters::statistics() const {
   return result;
 }
 
-}  // namespace internal
+}  // namespace rpc
 }  // namespace lp

@@ -38,7 +38,7 @@ struct CallStatistics {
   LatencyHistogram latency{};        // times of one call in CallCounters::kTimed
 };
 
-namespace internal {
+namespace rpc {
 
 struct MethodInfo;
 
@@ -124,5 +124,5 @@ class CallTimer {
   Time begin_{};
 };
 
-}  // namespace internal
+}  // namespace rpc
 }  // namespace lp

@@ -9,7 +9,7 @@
 
 namespace lp {
 
-std::uint64_t Edge::first_number(const internal::Hub& hub, const internal::ServiceInstance* caller) {
+std::uint64_t Edge::first_number(const rpc::Hub& hub, const rpc::ServiceInstance* caller) {
   // Each incarnation in each run counts in a range of its own. So a service does not take its calls for repetitions of
   // calls of others, also of those in a run that it was resumed from. An incarnation that is restored from a checkpoint
   // goes on in its old range.
@@ -18,8 +18,8 @@ std::uint64_t Edge::first_number(const internal::Hub& hub, const internal::Servi
   return (mix64(life) >> 33 << 32) + 1;
 }
 
-internal::Caller Edge::caller(const internal::MethodInfo& info, std::uint64_t number) {
-  internal::Caller caller;
+rpc::Caller Edge::caller(const rpc::MethodInfo& info, std::uint64_t number) {
+  rpc::Caller caller;
   if (caller_ != nullptr) {
     caller.node = caller_->id();
     caller.incarnation = caller_->incarnation();
@@ -33,7 +33,7 @@ bool Edge::shares_memory() const {
   return connection == nullptr || connection->link().shares_memory();
 }
 
-namespace internal {
+namespace rpc {
 namespace {
 
 // A call that runs on its caller's stack. Lives around the handler.
@@ -324,5 +324,5 @@ void send_call(Edge& edge, const MethodInfo& info, const CallOptions& options, v
   if (call->ready() && call->failed() && call->error().kind() != ErrorKind::stopped) throw Error(call->error());
 }
 
-}  // namespace internal
+}  // namespace rpc
 }  // namespace lp

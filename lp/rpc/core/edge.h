@@ -13,33 +13,33 @@
 #include "lp/rpc/core/service_instance.h"
 
 namespace lp {
-namespace internal {
+namespace rpc {
 
 // Whether calls to this node leave the process now.
 inline bool is_elsewhere(const Peer& peer) { return peer.hub().network() != nullptr && peer.local() == nullptr; }
 
-}  // namespace internal
+}  // namespace rpc
 
 class Edge {
  public:
   // `caller` is null for someone outside the graph.
-  Edge(internal::Hub& hub, internal::ServiceInstance* caller, NodeId callee)
+  Edge(rpc::Hub& hub, rpc::ServiceInstance* caller, NodeId callee)
       : hub_(hub), caller_(caller), peer_(hub.peer(callee)), next_(first_number(hub, caller)) {}
 
-  internal::Hub& hub() const { return hub_; }
-  internal::Peer& peer() const { return peer_; }
+  rpc::Hub& hub() const { return hub_; }
+  rpc::Peer& peer() const { return peer_; }
 
   // Whether a call leaves this process, or pretends to.
-  bool goes_as_bytes() const { return hub_.options().run.serialize || internal::is_elsewhere(peer_); }
+  bool goes_as_bytes() const { return hub_.options().run.serialize || rpc::is_elsewhere(peer_); }
 
   // Returns the caller of `info`. Each call of a `once` method has a number of its own; `number` is one that the
   // program gave.
-  internal::Caller caller(const internal::MethodInfo& info, std::uint64_t number);
+  rpc::Caller caller(const rpc::MethodInfo& info, std::uint64_t number);
 
   // The versions that this edge's clients have read of the callee's published values.
-  internal::VersionCache& versions() { return versions_; }
-  internal::EdgeCounters& counters() { return counters_; }
-  const internal::EdgeCounters& counters() const { return counters_; }
+  rpc::VersionCache& versions() { return versions_; }
+  rpc::EdgeCounters& counters() { return counters_; }
+  const rpc::EdgeCounters& counters() const { return counters_; }
   // Whether big arrays come from the callee without a copy.
   bool shares_memory() const;
 
@@ -48,17 +48,17 @@ class Edge {
   void set_next_number(std::uint64_t number) { next_.store(number); }
 
  private:
-  static std::uint64_t first_number(const internal::Hub& hub, const internal::ServiceInstance* caller);
+  static std::uint64_t first_number(const rpc::Hub& hub, const rpc::ServiceInstance* caller);
 
-  internal::Hub& hub_;
-  internal::ServiceInstance* const caller_;
-  internal::Peer& peer_;
+  rpc::Hub& hub_;
+  rpc::ServiceInstance* const caller_;
+  rpc::Peer& peer_;
   std::atomic<std::uint64_t> next_;
-  internal::VersionCache versions_;
-  internal::EdgeCounters counters_;
+  rpc::VersionCache versions_;
+  rpc::EdgeCounters counters_;
 };
 
-namespace internal {
+namespace rpc {
 
 // The options that a client sets for its calls.
 struct CallOptions {
@@ -92,5 +92,5 @@ bool call_directly(Edge& edge, const MethodInfo& info, CallOptions& options, voi
 // Starts the call without a reply. Throws `overloaded`, too.
 void send_call(Edge& edge, const MethodInfo& info, const CallOptions& options, void* arguments);
 
-}  // namespace internal
+}  // namespace rpc
 }  // namespace lp

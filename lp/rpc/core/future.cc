@@ -6,7 +6,7 @@
 #include "lp/rpc/core/service_instance.h"
 #include "lp/rpc/core/turn.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 constexpr int kInquiries = 8;  // the most that a call makes while somebody waits for it
 constexpr Duration kLeastPause = std::chrono::milliseconds(10);
@@ -244,4 +244,4 @@ bool StateBase::wait_until(Time time, Stage stage) {
   return false;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

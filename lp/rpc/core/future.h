@@ -37,7 +37,7 @@ class Future;
 template <class T>
 class Promise;
 
-namespace internal {
+namespace rpc {
 
 class Connection;
 class Continuation;
@@ -298,13 +298,13 @@ Error abandoned_promise();
 // Returns the same error for a call whose method may have run.
 Error with_may_have_run(const Error& error);
 
-}  // namespace internal
+}  // namespace rpc
 
 template <class T>
 class [[nodiscard]] Future {
  public:
   using value_type = T;
-  using promise_type = internal::CoroutinePromise<T>;
+  using promise_type = rpc::CoroutinePromise<T>;
 
   Future() = default;  // valid() is false
   Future(Future&& other) noexcept = default;
@@ -323,7 +323,7 @@ class [[nodiscard]] Future {
   }
 
   // Waits at most `timeout`. Returns nothing when the future is not ready then; it stays valid.
-  std::optional<internal::Stored<T>> get_for(Duration timeout) {
+  std::optional<rpc::Stored<T>> get_for(Duration timeout) {
     if (!wait_for(timeout)) return std::nullopt;
     if constexpr (std::is_void_v<T>) {
       std::exchange(state_, {})->template take<T>();
@@ -353,18 +353,18 @@ class [[nodiscard]] Future {
   auto operator co_await() && noexcept;
 
   // For lp's own code.
-  explicit Future(internal::Ref<internal::StateBase> state) : state_(std::move(state)) {}
-  const internal::Ref<internal::StateBase>& state() const { return state_; }
+  explicit Future(rpc::Ref<rpc::StateBase> state) : state_(std::move(state)) {}
+  const rpc::Ref<rpc::StateBase>& state() const { return state_; }
 
  private:
-  internal::Ref<internal::StateBase> state_;
+  rpc::Ref<rpc::StateBase> state_;
 };
 
 // The end that completes a Future. If it is destroyed without completing it, the future fails.
 template <class T>
 class Promise {
  public:
-  Promise() : state_(new internal::State<T>) {}
+  Promise() : state_(new rpc::State<T>) {}
   Promise(Promise&& other) noexcept = default;
   Promise& operator=(Promise&& other) noexcept {
     if (this != &other) {
@@ -381,7 +381,7 @@ class Promise {
   // Returns false when the future is destroyed, and with it all its continuations.
   bool wanted() const { return state_->shared(); }
 
-  void set_value(internal::Stored<T> value) { state_->template set<T>(std::move(value)); }
+  void set_value(rpc::Stored<T> value) { state_->template set<T>(std::move(value)); }
   void set_value() requires std::is_void_v<T> { state_->template set<T>({}); }
   void set_error(const Error& error) { state_->fail(error); }
   void set_exception(std::exception_ptr exception) { state_->fail(as_error(std::move(exception))); }
@@ -391,9 +391,9 @@ class Promise {
 
  private:
   void abandon() {
-    if (state_ && !state_->ready()) state_->fail(internal::abandoned_promise());
+    if (state_ && !state_->ready()) state_->fail(rpc::abandoned_promise());
   }
-  internal::Ref<internal::StateBase> state_;
+  rpc::Ref<rpc::StateBase> state_;
 };
 
 // Returns a future that is ready.
@@ -412,12 +412,12 @@ inline Future<void> ready() {
 // Returns a future that is ready when all are: with their values in the order given, or the first failure (in time),
 // which cancels the rest.
 template <class T>
-Future<std::vector<internal::Stored<T>>> when_all(std::vector<Future<T>> futures);
+Future<std::vector<rpc::Stored<T>>> when_all(std::vector<Future<T>> futures);
 
 // Returns a future that is ready with the first success: its position and value. It fails when all have failed, with
 // the last failure. The rest is cancelled.
 template <class T>
-Future<std::pair<std::size_t, internal::Stored<T>>> when_any(std::vector<Future<T>> futures);
+Future<std::pair<std::size_t, rpc::Stored<T>>> when_any(std::vector<Future<T>> futures);
 
 // Returns a future that is ready with the position of the first ready one, whether it has a value or an error. The
 // futures stay unchanged, and keep their owners.

@@ -4,7 +4,7 @@
 #include "lp/rpc/core/future.h"
 
 namespace lp {
-namespace internal {
+namespace rpc {
 
 template <class F>
 void on_ready_anywhere(StateBase& state, F f) {
@@ -106,37 +106,37 @@ class Awaiter {
   Future<T>& future_;
 };
 
-}  // namespace internal
+}  // namespace rpc
 
 template <class T>
 auto Future<T>::operator co_await() & noexcept {
-  return internal::Awaiter<T>(*this);
+  return rpc::Awaiter<T>(*this);
 }
 template <class T>
 template <bool kNamed>
 auto Future<T>::operator co_await() && noexcept {
   static_assert(kNamed, "lp: co_await takes a future that has a name: `auto later = ...; co_await later`");
-  return internal::Awaiter<T>(*this);
+  return rpc::Awaiter<T>(*this);
 }
 
 template <class T>
 template <class F>
 auto Future<T>::then(F f) && {
-  using Returned = decltype(internal::call_continuation(f, std::declval<Future<T>>()));
-  using R = typename internal::Unwrap<Returned>::type;
+  using Returned = decltype(rpc::call_continuation(f, std::declval<Future<T>>()));
+  using R = typename rpc::Unwrap<Returned>::type;
   Promise<R> promise;
   Future<R> result = promise.future();
-  internal::Ref<internal::StateBase> state = std::move(state_);
+  rpc::Ref<rpc::StateBase> state = std::move(state_);
   auto body = [state, f = std::move(f), promise = std::move(promise), to = result.state()]() mutable {
-    internal::run_into<R>(to,
-                          [&]() -> Returned { return internal::call_continuation(f, Future<T>(std::move(state))); });
-    if constexpr (internal::IsFuture<Returned>::value) promise.detach();
+    rpc::run_into<R>(to,
+                          [&]() -> Returned { return rpc::call_continuation(f, Future<T>(std::move(state))); });
+    if constexpr (rpc::IsFuture<Returned>::value) promise.detach();
   };
-  state->on_ready(std::make_unique<internal::PlainContinuation<decltype(body)>>(std::move(body)));
+  state->on_ready(std::make_unique<rpc::PlainContinuation<decltype(body)>>(std::move(body)));
   return result;
 }
 
-namespace internal {
+namespace rpc {
 
 // Gathers the results of when_all.
 template <class T>
@@ -190,23 +190,23 @@ void watch_all(const std::shared_ptr<Group>& group) {
   }
 }
 
-}  // namespace internal
+}  // namespace rpc
 
 template <class T>
-Future<std::vector<internal::Stored<T>>> when_all(std::vector<Future<T>> futures) {
-  if (futures.empty()) return ready(std::vector<internal::Stored<T>>());
-  const auto group = std::make_shared<internal::Gathering<T>>(std::move(futures));
+Future<std::vector<rpc::Stored<T>>> when_all(std::vector<Future<T>> futures) {
+  if (futures.empty()) return ready(std::vector<rpc::Stored<T>>());
+  const auto group = std::make_shared<rpc::Gathering<T>>(std::move(futures));
   auto result = group->promise.future();
-  internal::watch_all(group);
+  rpc::watch_all(group);
   return result;
 }
 
 template <class T>
-Future<std::pair<std::size_t, internal::Stored<T>>> when_any(std::vector<Future<T>> futures) {
+Future<std::pair<std::size_t, rpc::Stored<T>>> when_any(std::vector<Future<T>> futures) {
   if (futures.empty()) throw Error(ErrorKind::failed, "when_any of no futures has no result");
-  const auto group = std::make_shared<internal::Race<T>>(std::move(futures));
+  const auto group = std::make_shared<rpc::Race<T>>(std::move(futures));
   auto result = group->promise.future();
-  internal::watch_all(group);
+  rpc::watch_all(group);
   return result;
 }
 
@@ -220,7 +220,7 @@ Future<std::size_t> when_ready(std::span<const Future<T>* const> futures) {
   const auto first = std::make_shared<First>();
   auto result = first->promise.future();
   for (std::size_t i = 0; i < futures.size(); ++i) {
-    internal::on_ready_anywhere(*futures[i]->state(), [first, i] {
+    rpc::on_ready_anywhere(*futures[i]->state(), [first, i] {
       if (!first->found.exchange(true)) first->promise.set_value(i);
     });
   }

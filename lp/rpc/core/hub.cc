@@ -5,7 +5,7 @@
 
 #include "lp/base/memory_limit.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 const std::string kOutsideName = "outside";
 
@@ -17,7 +17,7 @@ constexpr std::size_t kMostWindow = std::size_t{16} << 20;
 
 Hub::Hub(Options options)
     : options_(std::move(options)),
-      bounds_(Bounds::of(options_.process.memory != 0 ? options_.process.memory : memory_here())),
+      bounds_(Bounds::of(options_.process.memory != 0 ? options_.process.memory : internal::memory_here())),
       window_(std::clamp(kWindows / std::max<std::size_t>(options_.nodes.size(), 1), kLeastWindow, kMostWindow)),
       incoming_(bounds_.service, bounds_.process),
       outgoing_(bounds_.service, bounds_.process) {
@@ -64,4 +64,4 @@ void Hub::close() {
 
 void Hub::abandon() { pool_.abandon(); }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -17,7 +17,7 @@
 #include "lp/rpc/core/peer.h"
 #include "lp/rpc/core/run_settings.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 class Hub {
  public:
@@ -89,4 +89,4 @@ class Hub {
   Timers timers_;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -42,7 +42,7 @@ struct MethodTraits {
   constexpr bool in_turn() const { return concurrent == 0 && !immediate; }
 };
 
-namespace internal {
+namespace rpc {
 
 template <auto M>
 concept Trait = requires {
@@ -155,32 +155,32 @@ struct Deadline : Wrapped<M> {
   }
 };
 
-}  // namespace internal
+}  // namespace rpc
 
 // lp may call the method again after its service was restarted in the middle. A const method is idempotent without this
 // trait, unless it returns a Stream. A method that must not run twice is not const.
 template <auto M>
-inline constexpr internal::Idempotent<M> idempotent{};
+inline constexpr rpc::Idempotent<M> idempotent{};
 // The method runs once for each call: lp retries it, and the service recognizes by caller and number the calls that it
 // has done already.
 template <auto M>
-inline constexpr internal::Once<M> once{};
+inline constexpr rpc::Once<M> once{};
 // The method runs beside the turn, at most kLimit calls at a time. kQueue more may wait, then callers get `overloaded`.
 template <auto M, int kLimit, int kQueue = 1024>
-inline constexpr internal::Concurrent<M, kLimit, kQueue> concurrent{};
+inline constexpr rpc::Concurrent<M, kLimit, kQueue> concurrent{};
 // The method runs beside the turn, in the thread of its caller, or in the thread that receives the call. So it has its
 // own lock, is short, and never waits; it may return a Future that others complete.
 template <auto M>
-inline constexpr internal::Immediate<M> immediate{};
+inline constexpr rpc::Immediate<M> immediate{};
 // For std::vector<R> m(std::vector<Item>): a caller sends one Item and gets one R. The handler gets kSize items, or
 // those that came within kWait of the first: lp::batched<&Model::predict, 64, 1_ms>.
 template <auto M, int kSize, auto kWait>
-inline constexpr internal::Batched<M, kSize, kWait> batched{};
+inline constexpr rpc::Batched<M, kSize, kWait> batched{};
 // Sets how long a call may take if the caller sets no limit: lp::deadline<&Server::step, 60_s>.
 template <auto M, auto kTime>
-inline constexpr internal::Deadline<M, kTime> deadline{};
+inline constexpr rpc::Deadline<M, kTime> deadline{};
 
-namespace internal {
+namespace rpc {
 
 template <class R>
 struct ReturnType {
@@ -313,9 +313,9 @@ constexpr std::uint64_t method_id(std::string_view name) {
   return fnv1a(type_name<Params>, fnv1a(type_name<Result>, fnv1a(name)));
 }
 
-}  // namespace internal
+}  // namespace rpc
 
-namespace internal {
+namespace rpc {
 
 // An index from methods to their entries, by overload resolution: it compiles in linear time.
 template <auto M>
@@ -333,15 +333,15 @@ struct EntryTable<> {
   static void find(std::nullptr_t*);  // no key is a null pointer
 };
 
-}  // namespace internal
+}  // namespace rpc
 
 template <auto... Entries>
 struct Methods {
   static constexpr std::size_t size = sizeof...(Entries);
 
   template <auto M>
-  static constexpr bool contains = requires(internal::MethodKey<M>* key) {
-    internal::EntryTable<Entries...>::find(key);
+  static constexpr bool contains = requires(rpc::MethodKey<M>* key) {
+    rpc::EntryTable<Entries...>::find(key);
   };
 
   // Calls visit.operator()<Entry>() for each entry.
@@ -349,10 +349,10 @@ struct Methods {
   static constexpr void for_each(Visit visit) {
     (visit.template operator()<Entries>(), ...);
   }
-  static consteval bool check() { return (internal::method_is_fine<Entries>() && ...); }
+  static consteval bool check() { return (rpc::method_is_fine<Entries>() && ...); }
 
   template <auto M>
-  using Types = decltype(internal::EntryTable<Entries...>::find(static_cast<internal::MethodKey<M>*>(nullptr)));
+  using Types = decltype(rpc::EntryTable<Entries...>::find(static_cast<rpc::MethodKey<M>*>(nullptr)));
 };
 
 // Lists the remote methods of S. Specialise it for a class that you cannot edit.
@@ -369,7 +369,7 @@ concept Service = requires {
   typename RemoteOf<S>::type;
 };
 
-namespace internal {
+namespace rpc {
 
 // The types of a method of S as its callers see them.
 template <class S, auto M>
@@ -406,5 +406,5 @@ struct Method : MethodInfo {
   void (*run_batch)(ServiceInstance& node, const Method& method, const std::vector<Call*>& calls) = nullptr;
 };
 
-}  // namespace internal
+}  // namespace rpc
 }  // namespace lp

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace lp::internal {
+namespace lp::rpc {
 
 class Peer;
 
@@ -30,4 +30,4 @@ class Network {
   virtual void close() = 0;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

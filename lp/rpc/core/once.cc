@@ -7,7 +7,7 @@
 #include "lp/wire/reader.h"
 #include "lp/wire/writer.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 
 // The part of the table that a checkpoint keeps.
@@ -128,4 +128,4 @@ void OnceTable::load(const Frames& saved) {
   callers_ = std::move(callers);
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

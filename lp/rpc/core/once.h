@@ -12,7 +12,7 @@
 #include "lp/rpc/core/call_context.h"
 #include "lp/wire/frames.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 class Call;
 struct Caller;
@@ -54,4 +54,4 @@ class OnceTable {
   std::map<std::uint64_t, Seen> callers_;  // by Caller::key
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -10,7 +10,7 @@
 #include "lp/rpc/core/network.h"
 #include "lp/rpc/core/service_instance.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 
 constexpr Duration kRedial = std::chrono::seconds(1);
@@ -324,4 +324,4 @@ Error Peer::late_error(const MethodInfo& info, const CallScope& scope, bool may_
                std::move(origin));
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -12,7 +12,7 @@
 #include "lp/rpc/core/budget.h"
 #include "lp/rpc/core/call.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 class Peer {
  public:
@@ -131,4 +131,4 @@ class Peer {
   std::unique_ptr<Error> closed_;  // set: every call fails with it
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

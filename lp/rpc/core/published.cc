@@ -7,7 +7,7 @@
 #include "lp/rpc/core/hub.h"
 #include "lp/rpc/core/service_instance.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 
 // Returns the name of the caller of the current handler.
@@ -76,4 +76,4 @@ void VersionCache::put(std::uint64_t publication, const Publication::Reading& re
   entries_.push_back(std::move(made));
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -26,7 +26,7 @@
 #include "lp/wire/codec.h"
 
 namespace lp {
-namespace internal {
+namespace rpc {
 
 // The name of a version: its number, and the Published object of one incarnation.
 struct VersionName {
@@ -64,7 +64,7 @@ class Publication {
   std::size_t prune_at_ = 16;
 };
 
-}  // namespace internal
+}  // namespace rpc
 
 // A version that a reader got. It stays unchanged and in memory as long as somebody has it.
 template <class T>
@@ -79,12 +79,12 @@ class Version {
   const T* operator->() const { return value_.get(); }
 
   // For lp's own code.
-  Version(const internal::VersionName& name, std::shared_ptr<const T> value) : name_(name), value_(std::move(value)) {}
-  const internal::VersionName& name() const { return name_; }
+  Version(const rpc::VersionName& name, std::shared_ptr<const T> value) : name_(name), value_(std::move(value)) {}
+  const rpc::VersionName& name() const { return name_; }
   const std::shared_ptr<const T>& value() const { return value_; }
 
  private:
-  internal::VersionName name_{};
+  rpc::VersionName name_{};
   std::shared_ptr<const T> value_{};
 };
 
@@ -100,13 +100,13 @@ class Published {
   std::uint64_t publish(T value) { return publication_.publish(std::make_shared<const T>(std::move(value))); }
 
   // Serves lp's reads. Throws Error::failed when nothing was published yet.
-  Version<T> operator()(const internal::VersionName& known) {
-    internal::Publication::Reading reading = publication_.read(known);
+  Version<T> operator()(const rpc::VersionName& known) {
+    rpc::Publication::Reading reading = publication_.read(known);
     return {reading.name, std::static_pointer_cast<const T>(std::move(reading.value))};
   }
 
  private:
-  internal::Publication publication_;
+  rpc::Publication publication_;
 };
 
 template <class T>
@@ -119,14 +119,14 @@ struct Codec<Version<T>> {
     out.value(*version);
   }
   static Version<T> decode(Reader& in) {
-    const auto name = in.value<internal::VersionName>();
+    const auto name = in.value<rpc::VersionName>();
     if (!in.value<bool>()) return {name, nullptr};
     return {name, std::make_shared<const T>(in.value<T>())};
   }
   using Parts = TypeList<T>;
 };
 
-namespace internal {
+namespace rpc {
 
 template <class S, class T>
 struct Signature<Published<T> S::*> {
@@ -156,5 +156,5 @@ class VersionCache {
   std::vector<Entry> entries_;
 };
 
-}  // namespace internal
+}  // namespace rpc
 }  // namespace lp

@@ -7,7 +7,7 @@
 #include "lp/rpc/core/hub.h"
 #include "lp/rpc/link/before_wait.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 bool ConcurrencyLimit::try_enter() {
   const std::lock_guard lock(mutex_);
@@ -223,4 +223,4 @@ WaitScope::~WaitScope() {
 
 bool WaitScope::stopped() const { return frame_ != nullptr && frame_->node->stopping(); }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

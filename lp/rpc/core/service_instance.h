@@ -18,7 +18,7 @@
 #include "lp/rpc/core/once.h"
 #include "lp/rpc/core/turn.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 class Batcher;
 class Hub;
@@ -139,4 +139,4 @@ class WaitScope {
   ServiceInstance::Wait wait_;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -7,7 +7,7 @@
 #include "lp/rpc/core/hub.h"
 #include "lp/rpc/core/service_instance.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 
 bool has(const Standings& all, std::uint32_t node) {
@@ -53,4 +53,4 @@ std::string text_of(const Standings& all, std::uint32_t caller, const Hub& hub) 
   return text + (circle ? ": they wait for one another, in a circle" : "");
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -7,7 +7,7 @@
 
 #include "lp/wire/envelope.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 class Hub;
 class ServiceInstance;
@@ -28,4 +28,4 @@ std::string work_text(const Standing& standing, const Hub& hub);
 // the first. The text reports a circle. It is empty when there are none.
 std::string text_of(const Standings& all, std::uint32_t caller, const Hub& hub);
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

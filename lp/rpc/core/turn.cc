@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace lp::internal {
+namespace lp::rpc {
 
 void TaskQueue::push(Task* task) {
   task->next_ = nullptr;
@@ -212,4 +212,4 @@ Error Turn::busy_in_chain() const {
       {.node = node_});
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -16,7 +16,7 @@
 #include "lp/base/scheduler.h"
 #include "lp/rpc/core/standing.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 // A task that runs in a turn. After run() or refuse(), exactly one of which is called, the task owns itself again.
 class Task {
@@ -140,4 +140,4 @@ struct Runnable {
   }
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

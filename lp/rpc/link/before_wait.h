@@ -5,7 +5,7 @@
 
 #include <utility>
 
-namespace lp::internal {
+namespace lp::rpc {
 
 class BeforeWait {
  public:
@@ -27,4 +27,4 @@ class BeforeWait {
   BeforeWait* const older_;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

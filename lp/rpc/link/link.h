@@ -7,7 +7,7 @@
 #include "lp/base/scheduler.h"
 #include "lp/wire/frames.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 class Link {
  public:
@@ -63,4 +63,4 @@ class Reading {
   Word* word_;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -7,7 +7,7 @@
 
 #include "lp/rpc/link/before_wait.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 class ReceiveRole {
  public:
@@ -56,4 +56,4 @@ class Receiving final : private BeforeWait {
   bool has_role_ = true;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -5,7 +5,7 @@
 
 #include "lp/rpc/link/before_wait.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 
 // The standby checks the receiver at these intervals, less and less often, and then sleeps until more comes for a busy
@@ -198,4 +198,4 @@ void Receivers::State::Duty::hand_over() noexcept {
   if (successor == Source::Successor::now) state.wake_standby();
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -10,7 +10,7 @@
 
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 class Receivers {
  public:
@@ -66,4 +66,4 @@ class Receivers {
   const std::shared_ptr<State> state_;  // shared with the threads
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-namespace lp::internal {
+namespace lp::rpc {
 
 bool Doorbell::take(std::uint32_t& lane) noexcept {
   const std::uint32_t next = (lane + 1) % kLanes;
@@ -30,4 +30,4 @@ bool Doorbell::take_of(std::uint32_t word, std::uint64_t among, std::uint32_t& l
   return bit != 0;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -9,7 +9,7 @@
 #include "lp/base/scheduler.h"
 #include "lp/rpc/link/receivers.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 struct Doorbell {
   static constexpr std::uint32_t kLanes = 4096;
@@ -43,4 +43,4 @@ struct Doorbell {
   bool take_of(std::uint32_t word, std::uint64_t among, std::uint32_t& lane) noexcept;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

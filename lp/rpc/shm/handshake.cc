@@ -11,7 +11,7 @@
 
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x316d736c;  // "lsm1"
@@ -153,4 +153,4 @@ Introduction receive_memory(const Descriptor& socket, bool dialed) {
   return introduction;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -9,7 +9,7 @@
 #include "lp/base/descriptor.h"
 #include "lp/rpc/shm/link.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 // Returns a socket that listens under `name` within this network namespace. Accepting from it does not block.
 Descriptor listen_locally(const std::string& name);
@@ -31,4 +31,4 @@ struct Introduction {
 // there, or is not as it should be.
 Introduction receive_memory(const Descriptor& socket, bool dialed);
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

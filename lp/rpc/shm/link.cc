@@ -5,7 +5,7 @@
 #include "lp/base/error.h"
 #include "lp/rpc/link/receivers.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 
 // Replies to quick calls wake a sleeping caller together, delayed by at most this time.
@@ -297,4 +297,4 @@ void ShmLink::take_back_locked(std::vector<Buffer>& returned) noexcept {
   }
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

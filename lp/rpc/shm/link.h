@@ -23,7 +23,7 @@
 #include "lp/rpc/shm/spin.h"
 #include "lp/rpc/shm/writer.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 // The memory of a process that its neighbour can see.
 struct Neighbour {
@@ -113,4 +113,4 @@ class ShmLink final : public Link, private SharedHeap::Lender {
   Spin spin_;  // used by the thread that reads
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace lp::internal {
+namespace lp::rpc {
 
 struct MessageHead {
   std::uint64_t body = 0;  // bytes
@@ -19,4 +19,4 @@ struct ArrayHead {
   std::uint64_t lease = 0;         // the sender keeps the array until this lease comes back
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -6,7 +6,7 @@
 #include "lp/base/error.h"
 #include "lp/rpc/link/link.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 [[noreturn]] void malformed(const char* what) {
   throw Error(ErrorKind::failed, std::string("malformed message: ") + what);
@@ -75,4 +75,4 @@ bool ShmReader::fill() {
   return true;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -12,7 +12,7 @@
 #include "lp/rpc/shm/ring.h"
 #include "lp/wire/frames.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 class ShmReader {
  public:
@@ -43,4 +43,4 @@ class ShmReader {
   std::size_t done_ = 0;              // bytes of the part that are read
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -2,7 +2,7 @@
 
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 // Leases that are given back wait until the taker comes by, up to these limits.
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 20;
@@ -52,4 +52,4 @@ bool ReleaseReader::release() noexcept {
   return ring_.giver_waits.load() && ring_.giver_waits.exchange(false);
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <deque>
 
-namespace lp::internal {
+namespace lp::rpc {
 
 struct ReleaseRing {
   static constexpr std::uint64_t kSize = 1024;
@@ -56,4 +56,4 @@ class ReleaseReader {
   std::atomic<std::uint64_t> at_ = 0;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

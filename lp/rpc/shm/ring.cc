@@ -5,7 +5,7 @@
 
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 constexpr std::size_t kNear = 4096;  // bytes that are written before it may be worth to start over
 }
@@ -88,4 +88,4 @@ bool RingReader::release() noexcept {
   return lane_.writer_waits.exchange(false);
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -11,7 +11,7 @@
 
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 struct ShmRing {
   // The reader's word. While a thread waits for just this lane, it is an Event's (scheduler.h). Otherwise it is one of
@@ -76,4 +76,4 @@ class RingReader {
   std::uint64_t released_ = 0;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -18,7 +18,7 @@
 #include "lp/rpc/shm/link.h"
 #include "lp/rpc/shm/spin.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 
 constexpr Duration kAnswer = std::chrono::seconds(3);  // a process takes this long to answer on a busy machine
@@ -439,4 +439,4 @@ void Shm::State::took_over() {
   for (std::uint32_t one = 0; one < open.size(); ++one) bell.mark(one);
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -10,7 +10,7 @@
 #include "lp/base/function.h"
 #include "lp/rpc/core/connection.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 class Shm {
  public:
@@ -39,4 +39,4 @@ class Shm {
   const std::shared_ptr<State> state_;  // shared with the threads that receive
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -8,7 +8,7 @@
 
 #include "lp/base/scheduler.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 class Spin {
  public:
@@ -72,4 +72,4 @@ class Spin {
   int pause_ = kLeastPause;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -7,7 +7,7 @@
 #include "lp/base/error.h"
 #include "lp/base/shared_heap.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 // Arrays on the heap are kept until they are read and given back. A reader without a waiting thread may leave this many
 // bytes unread.
@@ -114,4 +114,4 @@ Buffer ShmWriter::take_back(std::uint64_t lease) {
   return std::exchange(leased_[lease], {});
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -12,7 +12,7 @@
 #include "lp/rpc/shm/ring.h"
 #include "lp/wire/frames.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 class ShmWriter {
  public:
@@ -48,4 +48,4 @@ class ShmWriter {
   std::vector<ArrayHead> arrays_;    // arrays of the current message
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

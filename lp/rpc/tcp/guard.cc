@@ -21,7 +21,7 @@
 #include "lp/rpc/core/connection.h"
 #include "lp/rpc/core/curve.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 
 constexpr const char* kMonitor = "inproc://lp.monitor";
@@ -354,4 +354,4 @@ Time TcpGuard::State::decide() {
   return is_shut ? window + kWindow : kNever;
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -11,7 +11,7 @@
 #include "lp/base/function.h"
 #include "lp/rpc/tcp/router.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 class TcpGuard {
  public:
@@ -48,4 +48,4 @@ class TcpGuard {
   const std::unique_ptr<State> state_;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

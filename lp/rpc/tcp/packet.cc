@@ -8,7 +8,7 @@
 #include "lp/base/error.h"
 #include "lp/rpc/link/link.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 
 constexpr std::size_t kAlignment = 16;  // alignment of the parts within a packet: enough for any array
@@ -150,4 +150,4 @@ void Assembly::add_piece(Buffer piece) {
   expect_next();
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -8,7 +8,7 @@
 
 #include "lp/wire/frames.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 inline constexpr std::size_t kPacketBytes = 64 << 10;  // a packet with this many bytes takes no further message
 inline constexpr std::size_t kPieceBytes = 1 << 20;    // largest size of a piece or a packet
@@ -54,4 +54,4 @@ class Assembly {
   std::vector<std::size_t> sizes_;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -14,7 +14,7 @@
 #include "lp/base/scheduler.h"
 #include "lp/rpc/tcp/packet.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 
 constexpr const char* kUser = "lp";
@@ -214,4 +214,4 @@ bool Router::receive(Arrival& arrival) {
   }
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

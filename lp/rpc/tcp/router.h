@@ -11,7 +11,7 @@
 #include "lp/rpc/core/curve.h"
 #include "lp/wire/frames.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 class Router {
  public:
@@ -56,4 +56,4 @@ class Router {
   const std::unique_ptr<State> state_;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

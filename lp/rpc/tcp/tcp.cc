@@ -8,7 +8,7 @@
 #include "lp/base/secret.h"
 #include "lp/wire/envelope.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 
 constexpr std::size_t kArrivals = 64;           // arrivals taken from the socket at a time
@@ -470,4 +470,4 @@ void Tcp::end_reading() noexcept {
   }
 }
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -24,7 +24,7 @@
 #include "lp/rpc/tcp/packet.h"
 #include "lp/rpc/tcp/router.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 
 class Tcp : public std::enable_shared_from_this<Tcp>, private Receivers::Source {
  public:
@@ -155,4 +155,4 @@ class Tcp : public std::enable_shared_from_this<Tcp>, private Receivers::Source 
   bool only_ = false;    // meanwhile the receiver is not notified
 };
 
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -15,7 +15,7 @@
 #include "tests/launchers/programs_for_test.h"
 #include "tests/launchers/tools_for_test.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 using test::Config;
@@ -165,4 +165,4 @@ TEST_F(LiveTest, ANodeThatIsAThreadIsRestarted) {
 }
 
 }  // namespace
-}  // namespace lp::internal
+}  // namespace lp::launch

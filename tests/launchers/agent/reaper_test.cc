@@ -22,7 +22,7 @@ int agent_of(int launcher) {
 TEST_F(MainTest, ALauncherAndAnAgentKilledInOneMomentLeaveNothing) {
   Subprocess program(arguments({with_processes(), "--mode=leaves a daemon"}));
   ASSERT_TRUE(program.read_until("waiting"));
-  const AllWatched processes = watch(internal::descendants(program.pid()));
+  const AllWatched processes = watch(launch::descendants(program.pid()));
   EXPECT_EQ(processes.size(), 6u);  // agent, reaper, counter, workers, daemon
   const int agent = agent_of(program.pid());
   ASSERT_GT(agent, 0);
@@ -39,7 +39,7 @@ TEST_F(MainTest, NodesOfAKilledAgentEndAlsoWhenNeitherItsReaperNorItsLauncherCan
   const int agent = agent_of(program.pid());
   ASSERT_GT(agent, 0);
   AllWatched nodes;
-  for (const pid_t process : internal::descendants(agent)) {
+  for (const pid_t process : launch::descendants(agent)) {
     const bool node = has(command_line_of(process), "--lp-node=");
     if (node) nodes.push_back(std::make_unique<Watched>(process));
     kill(process, node ? SIGSTOP : SIGKILL);  // the node cannot end by itself; or the reaper

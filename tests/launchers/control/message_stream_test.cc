@@ -9,7 +9,7 @@
 
 #include "launchers/control/messages.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 using Bytes = std::vector<std::uint8_t>;
@@ -100,4 +100,4 @@ TEST_F(ControlSocketTest, BytesThatAreNoMessageAreSeen) {
 }
 
 }  // namespace
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -5,7 +5,7 @@
 #include "launchers/control/control_generated.h"
 #include "launchers/control/messages.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 NodeEvent sent(NodeEvent::What what) {
@@ -69,4 +69,4 @@ TEST(NodeEvents, AnEventOfAnUnknownKindIsRefused) {
 }
 
 }  // namespace
-}  // namespace lp::internal
+}  // namespace lp::launch

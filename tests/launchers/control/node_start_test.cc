@@ -5,7 +5,7 @@
 #include "launchers/control/control_generated.h"
 #include "launchers/control/messages.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 TEST(NodeStart, AProcessGetsEverySetting) {
@@ -52,4 +52,4 @@ TEST(NodeStart, AProcessGetsEverySetting) {
 }
 
 }  // namespace
-}  // namespace lp::internal
+}  // namespace lp::launch

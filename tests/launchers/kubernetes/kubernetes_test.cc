@@ -21,7 +21,7 @@ namespace {
 // The output of `--render` for the run below, as a person would have written it.
 std::string golden() { return contents(COUNTING_YAML); }
 
-internal::KubernetesRun run_of(const std::string& name) {
+launch::KubernetesRun run_of(const std::string& name) {
   return {.name = name,
           .image = "registry/counting:1",
           .flags = {"--launch=kubernetes", "--mode=it's done"},
@@ -41,13 +41,13 @@ TEST(ManifestsTest, AreThoseOfAPerson) {
   plan.groups[1].options.cpus = 1.5;
   plan.groups[1].options.gpus = 2;
   plan.groups[1].options.memory = std::uint64_t{100} << 20;
-  EXPECT_EQ(internal::manifests(run_of("counting-20260131-235959-7f3a"), plan, nullptr), golden());
+  EXPECT_EQ(launch::manifests(run_of("counting-20260131-235959-7f3a"), plan, nullptr), golden());
 }
 
 TEST(ManifestsTest, GiveEachPodItsOwnKeysAndNoOther) {
-  const internal::RunKeys keys = internal::make_run_keys(2);
-  const std::string text = internal::manifests(run_of("counting"), plan_of(1), &keys);
-  for (const internal::AcceptorKeys& agent : keys.agents) {
+  const launch::RunKeys keys = launch::make_run_keys(2);
+  const std::string text = launch::manifests(run_of("counting"), plan_of(1), &keys);
+  for (const launch::AcceptorKeys& agent : keys.agents) {
     EXPECT_TRUE(has(text, agent.own.secret_key));
     EXPECT_EQ(agent.others, std::vector{keys.coordinator.own.public_key});
   }
@@ -56,29 +56,29 @@ TEST(ManifestsTest, GiveEachPodItsOwnKeysAndNoOther) {
 }
 
 TEST(ManifestsTest, NamesFitWhatKubernetesTakes) {
-  EXPECT_EQ(internal::object_name("digits-20260131-235959-7f3a"), "digits-20260131-235959-7f3a");
-  EXPECT_EQ(internal::object_name("My_Program-7f3a"), "my-program-7f3a");
-  const std::string cut = internal::object_name(std::string(50, 'x') + "-20260131-235959-7f3a");
+  EXPECT_EQ(launch::object_name("digits-20260131-235959-7f3a"), "digits-20260131-235959-7f3a");
+  EXPECT_EQ(launch::object_name("My_Program-7f3a"), "my-program-7f3a");
+  const std::string cut = launch::object_name(std::string(50, 'x') + "-20260131-235959-7f3a");
   EXPECT_TRUE(cut.ends_with("-7f3a"));
   EXPECT_LE(cut.size() + 1 + 25, 63u);
-  EXPECT_EQ(internal::object_name("9lives"), "r9lives");
+  EXPECT_EQ(launch::object_name("9lives"), "r9lives");
 
   Program program("names");
   for (const std::string name : {"A_b", "a-b", "coordinator"}) program.add<Counter>({.name = name});
-  EXPECT_EQ(internal::pod_names(make_plan(program, {.serve_forever = true})),
+  EXPECT_EQ(launch::pod_names(make_plan(program, {.serve_forever = true})),
             (std::vector<std::string>{"a-b", "a-b-p1", "coordinator-p2"}));
 }
 
 TEST(ManifestsTest, WhatCannotBeIsSaid) {
-  const auto error_of = [](internal::KubernetesRun run) {
+  const auto error_of = [](launch::KubernetesRun run) {
     try {
-      internal::manifests(run, plan_of(1), nullptr);
+      launch::manifests(run, plan_of(1), nullptr);
     } catch (const Error& error) {
       return std::string(error.text());
     }
     return std::string();
   };
-  internal::KubernetesRun run = run_of("counting");
+  launch::KubernetesRun run = run_of("counting");
   run.node_selector = {"ssd"};
   EXPECT_TRUE(has(error_of(run), "this is not LABEL=VALUE")) << error_of(run);
   run = run_of("counting");

@@ -28,18 +28,18 @@ namespace {
 class PodsTest : public MainTest {
  protected:
   PodsTest() {
-    setenv(internal::kCoordinatorVariable, ("tcp://127.0.0.1:" + std::to_string(port_.number())).c_str(), 1);
-    setenv(internal::kAddressVariable, "127.0.0.1", 1);
+    setenv(launch::kCoordinatorVariable, ("tcp://127.0.0.1:" + std::to_string(port_.number())).c_str(), 1);
+    setenv(launch::kAddressVariable, "127.0.0.1", 1);
   }
   ~PodsTest() override {
-    for (const char* name : {internal::kCoordinatorVariable, internal::kAddressVariable, internal::kKeysVariable})
+    for (const char* name : {launch::kCoordinatorVariable, launch::kAddressVariable, launch::kKeysVariable})
       unsetenv(name);
   }
 
   // Keys for the pods of a program with this many workers.
   void make_keys(int workers) {
-    names_ = internal::pod_names(make_plan(make_counting({.workers = workers})));
-    internal::AcceptorKeys coordinator{.own = make_curve_keys()};
+    names_ = launch::pod_names(make_plan(make_counting({.workers = workers})));
+    launch::AcceptorKeys coordinator{.own = make_curve_keys()};
     for (const std::string& name : names_) {
       const CurveKeys own = make_curve_keys();
       coordinator.others.push_back(own.public_key);
@@ -47,12 +47,12 @@ class PodsTest : public MainTest {
     }
     write_keys("coordinator", coordinator);
   }
-  void write_keys(const std::string& pod, const internal::AcceptorKeys& keys) const {
-    std::ofstream(directory_ / (pod + ".keys")) << internal::to_text(keys);
+  void write_keys(const std::string& pod, const launch::AcceptorKeys& keys) const {
+    std::ofstream(directory_ / (pod + ".keys")) << launch::to_text(keys);
   }
 
   std::unique_ptr<Subprocess> start(const std::string& pod, const std::vector<std::string>& arguments) const {
-    setenv(internal::kKeysVariable, (directory_ / (pod + ".keys")).c_str(), 1);
+    setenv(launch::kKeysVariable, (directory_ / (pod + ".keys")).c_str(), 1);
     return std::make_unique<Subprocess>(arguments);
   }
   std::unique_ptr<Subprocess> start_coordinator(std::vector<std::string> flags) {
@@ -60,14 +60,14 @@ class PodsTest : public MainTest {
     return start("coordinator", arguments(std::move(flags)));
   }
   std::unique_ptr<Subprocess> start_agent(const std::string& pod) const {
-    return start(pod, {std::string(internal::kDialFlag) + mark(pod).substr(std::string("LP_RUN=").size())});
+    return start(pod, {std::string(launch::kDialFlag) + mark(pod).substr(std::string("LP_RUN=").size())});
   }
   void start_agents() {
     for (const std::string& name : names_) agents_.push_back(start_agent(name));
   }
 
   // The run is named after its directory.
-  static std::string mark(const std::string& pod) { return internal::run_mark("run1", pod); }
+  static std::string mark(const std::string& pod) { return launch::run_mark("run1", pod); }
   // Leaves out processes of other binaries, which may have a run of the same name on this host.
   std::vector<int> all_processes() const {
     std::vector<int> all;
@@ -164,7 +164,7 @@ TEST_F(PodsTest, ACoordinatorThatIsKilledLeavesNothingLongerThanTheGracePeriod) 
   program->kill(SIGKILL);
   expect_end_within(std::chrono::seconds(10), processes);
   for (const auto& agent : agents_) {  // not 0: they are started again
-    EXPECT_EQ(agent->wait().code, internal::kForsaken) << agent->err();
+    EXPECT_EQ(agent->wait().code, launch::kForsaken) << agent->err();
   }
 }
 

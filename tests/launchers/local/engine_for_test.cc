@@ -36,6 +36,6 @@ class LocalEngine final : public Engine, public AgentStarter {
 
 }  // namespace
 
-std::unique_ptr<internal::Engine> local_engine() { return std::make_unique<LocalEngine>(); }
+std::unique_ptr<launch::Engine> local_engine() { return std::make_unique<LocalEngine>(); }
 
 }  // namespace lp::test

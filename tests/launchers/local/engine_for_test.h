@@ -10,6 +10,6 @@ namespace lp::test {
 
 inline constexpr LaunchType kLocal("local");
 
-std::unique_ptr<internal::Engine> local_engine();
+std::unique_ptr<launch::Engine> local_engine();
 
 }  // namespace lp::test

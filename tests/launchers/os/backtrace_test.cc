@@ -8,7 +8,7 @@
 
 #include "tests/launchers/tools_for_test.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 std::string frame_of(std::uintptr_t address) {
@@ -57,4 +57,4 @@ TEST(BacktraceCode, IsReadBackAndNothingElseIs) {
 }
 
 }  // namespace
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -4,7 +4,7 @@
 
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 constexpr auto kLimit = std::chrono::minutes(1);
@@ -81,4 +81,4 @@ TEST(Command, IsSplitAtSpaces) {
 }
 
 }  // namespace
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -6,7 +6,7 @@
 #include "lp/base/array.h"
 #include "lp/base/shared_heap.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 TEST(Memory, OfAProcessIsAlsoWhatItSharesOfItsOwn) {
@@ -20,4 +20,4 @@ TEST(Memory, OfAProcessIsAlsoWhatItSharesOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace lp::internal
+}  // namespace lp::launch

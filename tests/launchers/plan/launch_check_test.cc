@@ -43,7 +43,7 @@ TEST(LaunchCheck, AHeartbeatIsMoreThanNothing) {
 TEST(LaunchCheck, AGraceIsNotNegative) {
   EXPECT_EQ(refusal({.grace = milliseconds(-5)}),
             "the options of the launch have a grace of -5 ms: it must be 0, to end nodes at once, or more");
-  EXPECT_NO_THROW(internal::check_options(make_counting({}), {.grace = seconds(0)}));
+  EXPECT_NO_THROW(launch::check_options(make_counting({}), {.grace = seconds(0)}));
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 namespace lp {
 namespace {
 
-using internal::LauncherChoice;
+using launch::LauncherChoice;
 
 class Nothing {
  public:
@@ -38,7 +38,7 @@ GroupPlacement launcher(const std::string& group, const std::string& name) {
 std::string refusal(LaunchType launch, const std::vector<GroupPlacement>& placements) {
   try {
     const Program built = program();
-    const LauncherChoice launchers(built, launch, placements, internal::engines());
+    const LauncherChoice launchers(built, launch, placements, launch::engines());
     static_cast<void>(launchers.of_processes(make_plan(built, {.together = launchers.together()})));
     return "none";
   } catch (const Error& error) {
@@ -47,12 +47,12 @@ std::string refusal(LaunchType launch, const std::vector<GroupPlacement>& placem
 }
 
 TEST(LauncherChoice, OneOfAllGroupsIsThatOfTheRun) {
-  const LauncherChoice flag(program(), LaunchType::ssh, {}, internal::engines());
+  const LauncherChoice flag(program(), LaunchType::ssh, {}, launch::engines());
   EXPECT_FALSE(flag.several());
   EXPECT_EQ(flag.of_run(), LaunchType::ssh);
   const std::vector<GroupPlacement> all{launcher("learner", "slurm"), launcher("buffer", "slurm"),
                                         launcher("actor", "slurm"), launcher("logger", "slurm")};
-  const LauncherChoice file(program(), LaunchType::threads, all, internal::engines());
+  const LauncherChoice file(program(), LaunchType::threads, all, launch::engines());
   EXPECT_FALSE(file.several());
   EXPECT_EQ(file.of_run(), LaunchType::slurm);
   EXPECT_EQ(file.text(), "slurm");
@@ -62,7 +62,7 @@ TEST(LauncherChoice, OneOfAllGroupsIsThatOfTheRun) {
 TEST(LauncherChoice, WithSeveralEachProcessHasItsOwn) {
   const std::vector<GroupPlacement> placements{launcher("buffer", "ssh"), launcher("actor", "slurm")};
   const Program built = program();
-  const LauncherChoice launchers(built, LaunchType::processes, placements, internal::engines());
+  const LauncherChoice launchers(built, LaunchType::processes, placements, launch::engines());
   EXPECT_TRUE(launchers.several());
   EXPECT_EQ(launchers.of_run(), LaunchType::processes);
   EXPECT_EQ(launchers.text(), "processes and ssh and slurm");
@@ -75,7 +75,7 @@ TEST(LauncherChoice, WithSeveralEachProcessHasItsOwn) {
 TEST(LauncherChoice, GroupsOfThreadsShareOneProcessHere) {
   const std::vector<GroupPlacement> placements{launcher("actor", "slurm")};
   const Program built = program();
-  const LauncherChoice launchers(built, LaunchType::threads, placements, internal::engines());
+  const LauncherChoice launchers(built, LaunchType::threads, placements, launch::engines());
   EXPECT_EQ(launchers.text(), "processes and slurm");
   const Plan plan = make_plan(built, {.together = launchers.together()});
   EXPECT_EQ(plan.processes, 4u);

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 using Lines = std::vector<std::string>;
@@ -85,4 +85,4 @@ TEST(LastWords, WhatEndsANodeItselfIsItsCauseWhateverASanitizerFindsLater) {
 }
 
 }  // namespace
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -10,7 +10,7 @@
 
 #include "tests/directory.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 class OutputTest : public testing::Test {
@@ -132,4 +132,4 @@ TEST_F(OutputTest, AStoppedTerminalHoldsNobodyAndLosesNothing) {
 }
 
 }  // namespace
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -4,7 +4,7 @@
 
 #include "lp/program/progress.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 TEST(ProgressLine, HasStepsAndValues) {
@@ -19,4 +19,4 @@ TEST(ProgressLine, NamesOfValuesReachTheTerminalWithoutControlCharacters) {
 }
 
 }  // namespace
-}  // namespace lp::internal
+}  // namespace lp::launch

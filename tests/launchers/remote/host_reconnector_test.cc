@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 using std::chrono::milliseconds;
@@ -57,4 +57,4 @@ TEST_F(RedialTest, AHostThatSaysNothingIsGivenUpAndDialedAgain) {
 }
 
 }  // namespace
-}  // namespace lp::internal
+}  // namespace lp::launch

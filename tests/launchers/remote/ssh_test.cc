@@ -139,10 +139,10 @@ TEST_F(SshTest, WhatNodesSaveThereComesHereAndGoesBackWhenTheyAreRestored) {
 TEST_F(SshTest, AnAgentThatIsKilledLeavesNoFiles) {
   const std::vector<HostSpec> one{{.name = "h1"}};
   const std::string ssh = hosts_.ssh().substr(6);
-  const auto agents = internal::start_agents_there(
+  const auto agents = launch::start_agents_there(
       one,
       [&](const HostSpec& host, const std::string& line) {
-        return internal::ssh_command(ssh, host.name, "export HOME=" + directory_.string() + "; " + line);
+        return launch::ssh_command(ssh, host.name, "export HOME=" + directory_.string() + "; " + line);
       },
       {.mark = "killed-" + directory_.filename().string()});
   EXPECT_FALSE(std::filesystem::is_empty(directory_ / ".cache/lp/runs"));
@@ -150,7 +150,7 @@ TEST_F(SshTest, AnAgentThatIsKilledLeavesNoFiles) {
   const AllWatched processes = watch(there);
   int agent = -1;
   for (const int process : there) {
-    if (!internal::descendants(process).empty()) agent = process;  // the other one is its reaper
+    if (!launch::descendants(process).empty()) agent = process;  // the other one is its reaper
   }
   ASSERT_GT(agent, 0);
   kill(agent, SIGKILL);
@@ -183,10 +183,10 @@ TEST_F(SshTest, AHostWhoseSshdIsKilledFailsTheProgramAndNothingIsLeft) {
   Subprocess program(on_hosts({"--mode=leaves a daemon", "--workers=5", "--grace=2"}));
   ASSERT_TRUE(program.read_until("waiting"));
   const auto processes = watch(all_processes());
-  const int ssh = one_with(internal::descendants(program.pid()), " -- h2 ");
+  const int ssh = one_with(launch::descendants(program.pid()), " -- h2 ");
   ASSERT_GT(ssh, 0);
   int killed = 0;
-  for (const int process : internal::descendants(ssh)) {
+  for (const int process : launch::descendants(ssh)) {
     if (contents("/proc/" + std::to_string(process) + "/comm") == "sshd\n") killed += kill(process, SIGKILL) == 0;
   }
   ASSERT_GT(killed, 0);
@@ -203,7 +203,7 @@ TEST_F(SshTest, NodesOfAHostThatIsCutOffStartAgainElsewhereAndEndThere) {
   const std::vector<int> cut_off = processes_on("h3");
   ASSERT_GT(one_with(cut_off, "--lp-node=worker/1"), 0);
   const AllWatched watched = watch(cut_off);
-  const int ssh = one_with(internal::descendants(program.pid()), " -- h3 ");
+  const int ssh = one_with(launch::descendants(program.pid()), " -- h3 ");
   ASSERT_GT(ssh, 0);
   kill(ssh, SIGSTOP);
   expect_end_within(std::chrono::seconds(10), watched);
@@ -218,7 +218,7 @@ TEST_F(SshTest, NodesThatNoOtherHostMayHaveWaitUntilTheirsIsThereAgain) {
                                configuration("groups:\n  counter:\n    hosts: [h1]\n  worker:\n    hosts: [h2]\n")}));
   ASSERT_TRUE(program.read_until("waiting"));
   hosts_.shut_down();
-  kill(one_with(internal::descendants(program.pid()), " -- h2 "), SIGKILL);
+  kill(one_with(launch::descendants(program.pid()), " -- h2 "), SIGKILL);
   EXPECT_TRUE(program.read_until("worker/0 waits: no host that is left can have it: worker/0 asks for "));
   EXPECT_TRUE(program.read_until("h2 has been lost"));
   hosts_.boot();
@@ -239,14 +239,14 @@ TEST_F(SshTest, AHostThatComesBackGivesWhatItHasThen) {
       on_hosts({"--mode=says that it waits", "--workers=1", "--restart", "--grace=2", configuration(file)}));
   ASSERT_TRUE(program.read_until("waiting"));
   hosts_.shut_down();
-  kill(one_with(internal::descendants(program.pid()), " -- h2 "), SIGKILL);
+  kill(one_with(launch::descendants(program.pid()), " -- h2 "), SIGKILL);
   EXPECT_TRUE(program.read_until("worker/0 waits: "));
   hosts_.boot("7,9");
   EXPECT_TRUE(program.read_until("host h2 is there again; it had 1 gpus, "));
   EXPECT_TRUE(program.read_until(", and has 2 gpus, "));
   EXPECT_TRUE(program.read_until("waiting", program.err().find("is there again")));
   const int worker = one_with(processes_on("h2"), "--lp-node=worker/0");
-  EXPECT_TRUE(internal::has_mark(worker, "CUDA_VISIBLE_DEVICES=7"));
+  EXPECT_TRUE(launch::has_mark(worker, "CUDA_VISIBLE_DEVICES=7"));
   program.kill(SIGINT);
   EXPECT_EQ(program.wait().code, 130) << program.err();
 }
@@ -258,7 +258,7 @@ TEST_F(SshTest, WhatDoesNotFitOnAHostThatComesBackWithLessIsRefused) {
       on_hosts({"--mode=says that it waits", "--workers=1", "--restart", "--grace=2", configuration(file)}));
   ASSERT_TRUE(program.read_until("waiting"));
   hosts_.shut_down();
-  kill(one_with(internal::descendants(program.pid()), " -- h2 "), SIGKILL);
+  kill(one_with(launch::descendants(program.pid()), " -- h2 "), SIGKILL);
   EXPECT_TRUE(program.read_until("worker/0 waits: "));
   hosts_.boot("4");
   EXPECT_EQ(program.wait().code, 1);
@@ -273,7 +273,7 @@ TEST_F(SshTest, ARunWhoseNodesWaitForAHostCanBeStopped) {
   Subprocess program(on_hosts({"--mode=says that it waits", "--workers=1", "--restart",
                                configuration("groups:\n  counter:\n    hosts: [h1]\n  worker:\n    hosts: [h2]\n")}));
   ASSERT_TRUE(program.read_until("waiting"));
-  kill(one_with(internal::descendants(program.pid()), " -- h2 "), SIGKILL);
+  kill(one_with(launch::descendants(program.pid()), " -- h2 "), SIGKILL);
   EXPECT_TRUE(program.read_until("worker/0 waits: "));
   program.kill(SIGINT);
   EXPECT_EQ(program.wait(std::chrono::seconds(5)).code, 130) << program.err();
@@ -294,7 +294,7 @@ TEST_F(SshTest, AMemberOfALostHostIsAbsentUntilThatIsThereAgain) {
   const std::vector<int> lost = processes_on("h3");
   ASSERT_GT(one_with(lost, "--lp-node=worker/1"), 0);
   hosts_.shut_down();
-  kill(one_with(internal::descendants(program.pid()), " -- h3 "), SIGKILL);
+  kill(one_with(launch::descendants(program.pid()), " -- h3 "), SIGKILL);
   EXPECT_TRUE(program.read_until("worker/1: has no place: "));
   EXPECT_TRUE(program.read_until("; the program goes on without it"));
   EXPECT_TRUE(has(contents(directory_ / "run1" / "events.log"), "\"left\""));
@@ -313,7 +313,7 @@ TEST_F(SshTest, MembersWithStateComeAndGoAndTheResultIsThatOfARunWithoutFailures
   ASSERT_TRUE(program.read_until("waiting at step 20\n"));
   wait_for_cut(20);
   hosts_.shut_down();
-  kill(one_with(internal::descendants(program.pid()), " -- h3 "), SIGKILL);
+  kill(one_with(launch::descendants(program.pid()), " -- h3 "), SIGKILL);
   ASSERT_TRUE(program.read_until("waiting at step 40\n"));
   wait_for_cut(40);
   hosts_.boot();
@@ -334,12 +334,12 @@ TEST_F(SshTest, MembersWithStateComeAndGoAndTheResultIsThatOfARunWithoutFailures
 }
 
 // A command that runs `line` on a host that does not have the program yet, and whose home is `home`.
-internal::CommandThere without_program(const SshHosts& hosts, const std::filesystem::path& home) {
+launch::CommandThere without_program(const SshHosts& hosts, const std::filesystem::path& home) {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe");
   return [=, ssh = hosts.ssh().substr(6)](const HostSpec& host, std::string line) {
     for (std::size_t at = 0; (at = line.find(program)) != std::string::npos;)
       line.replace(at, program.size(), "/none/prog");
-    return internal::ssh_command(ssh, host.name, "export HOME=" + home.string() + "; " + line);
+    return launch::ssh_command(ssh, host.name, "export HOME=" + home.string() + "; " + line);
   };
 }
 
@@ -354,19 +354,19 @@ std::vector<std::filesystem::path> copies_in(const std::filesystem::path& home) 
 TEST_F(SshTest, TheProgramIsCopiedWhereItIsMissingOrDifferent) {
   const auto command = without_program(hosts_, directory_);
   const std::vector<HostSpec> one{{.name = "h1"}};
-  { EXPECT_EQ(internal::start_agents_there(one, command, {.mark = "copy"}).size(), 1u); }
+  { EXPECT_EQ(launch::start_agents_there(one, command, {.mark = "copy"}).size(), 1u); }
   ASSERT_EQ(copies_in(directory_).size(), 1u);
   const auto copy = copies_in(directory_).front();
   EXPECT_EQ(std::filesystem::file_size(copy), std::filesystem::file_size("/proc/self/exe"));
   EXPECT_EQ(std::filesystem::status(copy).permissions(), std::filesystem::perms::owner_all);
   const auto written = std::filesystem::last_write_time(copy);
 
-  { EXPECT_EQ(internal::start_agents_there(one, command, {.mark = "copy"}).size(), 1u); }
+  { EXPECT_EQ(launch::start_agents_there(one, command, {.mark = "copy"}).size(), 1u); }
   EXPECT_EQ(std::filesystem::last_write_time(copy), written);  // it was not copied again
   EXPECT_TRUE(std::filesystem::is_empty(directory_ / ".cache/lp/runs"));
 
   std::filesystem::resize_file(copy, 1000);
-  { EXPECT_EQ(internal::start_agents_there(one, command, {.mark = "copy"}).size(), 1u); }
+  { EXPECT_EQ(launch::start_agents_there(one, command, {.mark = "copy"}).size(), 1u); }
   EXPECT_EQ(std::filesystem::file_size(copy), std::filesystem::file_size("/proc/self/exe"));
   EXPECT_EQ(copies_in(directory_).size(), 1u);
 }
@@ -374,10 +374,10 @@ TEST_F(SshTest, TheProgramIsCopiedWhereItIsMissingOrDifferent) {
 TEST_F(SshTest, AHostOfAnotherKindOfMachineIsSaidAndNothingIsCopied) {
   const auto command = without_program(hosts_, directory_);
   const auto another = [&](const HostSpec& host, const std::string& line) {
-    return command(host, "exec linux32 /bin/sh -c " + internal::shell_quote(line));
+    return command(host, "exec linux32 /bin/sh -c " + launch::shell_quote(line));
   };
   try {
-    internal::start_agents_there({{.name = "h1"}}, another, {.mark = "copy"});
+    launch::start_agents_there({{.name = "h1"}}, another, {.mark = "copy"});
     ADD_FAILURE() << "it should not start";
   } catch (const Error& error) {
     EXPECT_TRUE(has(error.text(), "h1: its agent could not be started: the program was built for ")) << error.text();
@@ -390,7 +390,7 @@ TEST_F(SshTest, AFullDiskThereIsSaid) {
   std::filesystem::create_directories(directory_ / ".cache");
   std::ofstream(directory_ / ".cache/lp") << "in the way";
   try {
-    internal::start_agents_there({{.name = "h1"}}, without_program(hosts_, directory_), {.mark = "copy"});
+    launch::start_agents_there({{.name = "h1"}}, without_program(hosts_, directory_), {.mark = "copy"});
     ADD_FAILURE() << "it should not start";
   } catch (const Error& error) {
     EXPECT_TRUE(has(error.text(), "h1: ")) << error.text();

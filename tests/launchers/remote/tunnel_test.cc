@@ -24,7 +24,7 @@
 namespace lp::test {
 namespace {
 
-using internal::Tunnel;
+using launch::Tunnel;
 
 // Two ends of a tunnel whose messages wait until the test passes them on.
 class TunnelTest : public testing::Test {
@@ -32,14 +32,14 @@ class TunnelTest : public testing::Test {
   struct End {
     explicit End(std::deque<Buffer>& the_sent)
         : sent(the_sent),
-          ends(internal::make_socket_pair()),
+          ends(launch::make_socket_pair()),
           stream(ends.ours),
           tunnel(Descriptor(ends.theirs), poller, 0, [this](Buffer message) { sent.push_back(std::move(message)); }) {}
 
     void handle() {
       std::array<Poller::Ready, 1> ready;
       while (poller.wait(ready, now()) > 0) {
-        if (tunnel.handle(ready[0])) sent.push_back(internal::tunnel_message(Tunnel::Kind::over));
+        if (tunnel.handle(ready[0])) sent.push_back(launch::tunnel_message(Tunnel::Kind::over));
       }
     }
     // Writes as much as fits now.
@@ -56,7 +56,7 @@ class TunnelTest : public testing::Test {
 
     std::deque<Buffer>& sent;
     Poller poller{};
-    internal::SocketPair ends;
+    launch::SocketPair ends;
     Descriptor stream;
     Tunnel tunnel;
   };
@@ -76,7 +76,7 @@ class TunnelTest : public testing::Test {
 
   static Buffer bytes(std::size_t count) {
     const std::string text(count, 'x');
-    return internal::tunnel_message(Tunnel::Kind::bytes, std::as_bytes(std::span(text)));
+    return launch::tunnel_message(Tunnel::Kind::bytes, std::as_bytes(std::span(text)));
   }
 
   std::deque<Buffer> from_left_, from_right_;
@@ -130,7 +130,7 @@ TEST_F(TunnelTest, AReaderThatIsSlowHoldsTheWriterAndLosesNothing) {
 
 TEST_F(TunnelTest, MoreThanThereIsRoomForAndWhatIsNoMessageIsRefused) {
   const auto refused = [&](Tunnel::Kind kind, std::string_view content) {
-    return !left_.tunnel.take(internal::tunnel_message(kind, std::as_bytes(std::span(content))).bytes());
+    return !left_.tunnel.take(launch::tunnel_message(kind, std::as_bytes(std::span(content))).bytes());
   };
   EXPECT_TRUE(refused(static_cast<Tunnel::Kind>(77), ""));
   EXPECT_TRUE(refused(Tunnel::Kind::room, "abc"));
@@ -144,25 +144,25 @@ TEST(ReceptionTest, WhoHasNoKeyOfTheRunGetsNothingAndTheAgentGetsIn) {
   const CurveKeys ours = make_curve_keys(), agents = make_curve_keys(), strangers = make_curve_keys();
   Poller arrivals;
   std::atomic<int> count = 0;
-  internal::AgentAcceptor reception({.address = "127.0.0.1", .keys = ours, .agents = {agents.public_key}},
+  launch::AgentAcceptor reception({.address = "127.0.0.1", .keys = ours, .agents = {agents.public_key}},
                                     [&](std::size_t agent, Descriptor) {
                                       EXPECT_EQ(agent, 0u);
                                       ++count;
                                       arrivals.wake();
                                     });
-  const auto greet = [&](internal::Router& router) {
+  const auto greet = [&](rpc::Router& router) {
     router.connect("c", reception.endpoint(), ours.public_key);
-    const Frames hello{.body = internal::tunnel_message(Tunnel::Kind::hello)};
+    const Frames hello{.body = launch::tunnel_message(Tunnel::Kind::hello)};
     router.send("c", std::span(&hello, 1), {});
   };
-  internal::Router stranger("", strangers);
+  rpc::Router stranger("", strangers);
   greet(stranger);
-  internal::Router agent("", agents);
+  rpc::Router agent("", agents);
   greet(agent);
   std::array<Poller::Ready, 1> ready;
   for (const Time end = after(std::chrono::seconds(20)); count == 0 && !passed(end);) arrivals.wait(ready, end);
   EXPECT_EQ(count, 1);
-  internal::Router::Arrival nothing;
+  rpc::Router::Arrival nothing;
   EXPECT_FALSE(stranger.receive(nothing));
 }
 
@@ -172,20 +172,20 @@ TEST(ReceptionTest, OfTwoWithTheKeyOfAnAgentTheFirstStaysUntilItIsLost) {
   Poller arrivals;
   std::array<Descriptor, 2> streams;
   std::atomic<std::size_t> count = 0;
-  internal::AgentAcceptor reception({.address = "127.0.0.1", .keys = ours, .agents = {agents.public_key}},
+  launch::AgentAcceptor reception({.address = "127.0.0.1", .keys = ours, .agents = {agents.public_key}},
                                     [&](std::size_t, Descriptor stream) {
                                       streams.at(count) = std::move(stream);
                                       ++count;
                                       arrivals.wake();
                                     });
-  const auto send = [&](internal::Router& router, Tunnel::Kind kind) {
-    const Frames message{.body = internal::tunnel_message(kind)};
+  const auto send = [&](rpc::Router& router, Tunnel::Kind kind) {
+    const Frames message{.body = launch::tunnel_message(kind)};
     router.send("c", std::span(&message, 1), {});
   };
   const Time end = after(std::chrono::seconds(20));
   std::array<Poller::Ready, 1> ready;
-  internal::Router first("", agents), second("", agents);
-  for (internal::Router* const router : {&first, &second}) {
+  rpc::Router first("", agents), second("", agents);
+  for (rpc::Router* const router : {&first, &second}) {
     router->connect("c", reception.endpoint(), ours.public_key);
     send(*router, Tunnel::Kind::hello);
     while (count == 0 && !passed(end)) arrivals.wait(ready, end);
@@ -193,10 +193,10 @@ TEST(ReceptionTest, OfTwoWithTheKeyOfAnAgentTheFirstStaysUntilItIsLost) {
   send(second, Tunnel::Kind::bytes);  // a rejected peer gets an answer
   Poller answers;
   answers.add(second.descriptor(), 0);
-  internal::Router::Arrival arrival;
+  rpc::Router::Arrival arrival;
   while (!second.receive(arrival) && !passed(end)) answers.wait(ready, end);
-  EXPECT_TRUE(internal::for_each_message(
-      arrival, [](auto message) { EXPECT_EQ(internal::kind_of(message), Tunnel::Kind::lost); }));
+  EXPECT_TRUE(launch::for_each_message(
+      arrival, [](auto message) { EXPECT_EQ(launch::kind_of(message), Tunnel::Kind::lost); }));
   EXPECT_EQ(count, 1u);
   streams[0] = Descriptor();
   while (count < 2 && !passed(end)) {
@@ -209,16 +209,16 @@ TEST(ReceptionTest, OfTwoWithTheKeyOfAnAgentTheFirstStaysUntilItIsLost) {
 TEST(ReceptionKeysTest, AreReadAsTheyWereWrittenAndWhatIsNoneIsNotShown) {
   const Directory directory;
   const std::string path = (directory.path() / "keys").string();
-  const internal::AcceptorKeys keys{.own = make_curve_keys(), .others = {make_curve_keys().public_key}};
-  std::ofstream(path) << internal::to_text(keys);
-  const internal::AcceptorKeys read = internal::read_keys(path);
+  const launch::AcceptorKeys keys{.own = make_curve_keys(), .others = {make_curve_keys().public_key}};
+  std::ofstream(path) << launch::to_text(keys);
+  const launch::AcceptorKeys read = launch::read_keys(path);
   EXPECT_EQ(read.own.public_key, keys.own.public_key);
   EXPECT_EQ(read.own.secret_key, keys.own.secret_key);
   EXPECT_EQ(read.others, keys.others);
   const auto error_of = [&](const std::string& text) {
     std::ofstream(path) << text;
     try {
-      internal::read_keys(path);
+      launch::read_keys(path);
     } catch (const Error& error) {
       return std::string(error.text());
     }
@@ -228,7 +228,7 @@ TEST(ReceptionKeysTest, AreReadAsTheyWereWrittenAndWhatIsNoneIsNotShown) {
   EXPECT_FALSE(has(error_of("almost a secret"), "almost"));
   EXPECT_TRUE(has(error_of(keys.own.public_key), "it has 1 keys"));
   std::filesystem::remove(path);
-  EXPECT_THROW(internal::read_keys(path), Error);
+  EXPECT_THROW(launch::read_keys(path), Error);
 }
 
 TEST(ReceptionKeysTest, OfManyHostsEachTakesItsOwnAndReadsToTheEnd) {
@@ -236,11 +236,11 @@ TEST(ReceptionKeysTest, OfManyHostsEachTakesItsOwnAndReadsToTheEnd) {
   std::vector<CurveKeys> keys;
   for (const std::string host : {"n1", "n11", "n2"}) {
     keys.push_back(make_curve_keys());
-    text += internal::to_text(internal::HostKeys{
+    text += launch::to_text(launch::HostKeys{
         .host = host, .name = host + "+1", .keys = {.own = keys.back(), .others = {keys.front().public_key}}});
   }
   std::istringstream lines(text + "\nthe program");
-  const internal::HostKeys own = internal::read_keys_of("n11", lines);
+  const launch::HostKeys own = launch::read_keys_of("n11", lines);
   EXPECT_EQ(own.name, "n11+1");
   EXPECT_EQ(own.keys.own.secret_key, keys[1].secret_key);
   EXPECT_EQ(own.keys.others, std::vector{keys[0].public_key});
@@ -250,7 +250,7 @@ TEST(ReceptionKeysTest, OfManyHostsEachTakesItsOwnAndReadsToTheEnd) {
   for (const std::string& none : {text + "\n", std::string("n3 n3 almost a secret\n\n"), std::string("n3")}) {
     std::istringstream others(none);
     try {
-      internal::read_keys_of("n3", others);
+      launch::read_keys_of("n3", others);
       ADD_FAILURE() << none;
     } catch (const Error& error) {
       EXPECT_FALSE(has(error.text(), "almost")) << error.text();

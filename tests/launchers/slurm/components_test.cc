@@ -13,7 +13,7 @@
 namespace lp::test {
 namespace {
 
-using internal::SlurmComponent;
+using launch::SlurmComponent;
 
 struct Actor {
   int act() { return 1; }
@@ -34,21 +34,21 @@ Program learning() {
 
 TEST(SlurmComponents, WhoNeedsGpusHasHostsOfItsOwn) {
   const Plan plan = plan_of(learning());
-  const auto components = internal::slurm_components(plan, {});
+  const auto components = launch::slurm_components(plan, {});
   ASSERT_EQ(components.size(), 2u);
   using Texts = std::vector<std::string>;
   EXPECT_EQ(components[0].needs, (Texts{"--ntasks=1", "--cpus-per-task=3", "--gpus-per-task=2"}));
   EXPECT_EQ(components[1].needs, (Texts{"--ntasks=2", "--cpus-per-task=2", "--mem-per-cpu=50M"}));
-  EXPECT_EQ(internal::component_of_processes(plan, components), (std::vector<std::size_t>{0, 1, 1}));
+  EXPECT_EQ(launch::component_of_processes(plan, components), (std::vector<std::size_t>{0, 1, 1}));
 }
 
 TEST(SlurmComponents, ProcessesOfOtherLaunchersAreInNone) {
   const Plan plan = plan_of(learning());
   const std::vector<LaunchType> launches{LaunchType::processes, LaunchType::slurm, LaunchType::slurm};
-  const auto components = internal::slurm_components(plan, {}, launches);
+  const auto components = launch::slurm_components(plan, {}, launches);
   ASSERT_EQ(components.size(), 1u);
   EXPECT_EQ(components[0].processes, (std::vector<std::size_t>{1, 2}));
-  EXPECT_EQ(internal::component_of_processes(plan, components), (std::vector<std::size_t>{0, 0, 0}));
+  EXPECT_EQ(launch::component_of_processes(plan, components), (std::vector<std::size_t>{0, 0, 0}));
 }
 
 TEST(SlurmComponents, EqualOptionsShareOne) {
@@ -58,7 +58,7 @@ TEST(SlurmComponents, EqualOptionsShareOne) {
   program.add<Actor>({.name = "learner"});
   program.add<Actor>({.name = "other"});
   program.add<Actor>({.name = "actor"});
-  const auto components = internal::slurm_components(plan_of(program), placements);
+  const auto components = launch::slurm_components(plan_of(program), placements);
   ASSERT_EQ(components.size(), 2u);
   EXPECT_EQ(components[0].options, std::vector<std::string>{"--partition=a"});
   EXPECT_EQ(components[0].processes, (std::vector<std::size_t>{0, 2}));
@@ -70,7 +70,7 @@ TEST(SlurmComponents, GroupsThatShareAProcessHaveTheSameOptions) {
       {.group = "actor", .file = "lp.yaml", .line = 3, .slurm = {"--partition=a"}},
       {.group = "logger", .file = "lp.yaml", .line = 5, .slurm = {"--partition=b"}}};
   try {
-    internal::slurm_components(plan_of(learning()), placements);
+    launch::slurm_components(plan_of(learning()), placements);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.text(),
@@ -81,7 +81,7 @@ TEST(SlurmComponents, GroupsThatShareAProcessHaveTheSameOptions) {
 TEST(SlurmComponents, WithoutKindsThereIsOne) {
   Program program("plain");
   program.group<Actor>({.name = "actor", .replicas = 3});
-  EXPECT_EQ(internal::slurm_components(plan_of(program), {}).size(), 1u);
+  EXPECT_EQ(launch::slurm_components(plan_of(program), {}).size(), 1u);
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ class SlurmCluster {
   ~SlurmCluster() {
     static_cast<void>(command("scancel --user=$(id -un)"));
     while (!daemons_.empty()) end(daemons_.rbegin()->first);
-    internal::kill_marked(mark());  // slurmstepd outlives its slurmd
+    launch::kill_marked(mark());  // slurmstepd outlives its slurmd
     unsetenv("SLURM_CONF");
   }
   SlurmCluster(const SlurmCluster&) = delete;
@@ -62,7 +62,7 @@ class SlurmCluster {
   std::vector<int> processes_on(const std::string& node) const { return own(marked("SLURMD_NODENAME=" + node)); }
   // Those of these processes that this Slurm has started; others have nodes of the same names.
   std::vector<int> own(std::vector<int> processes) const {
-    std::erase_if(processes, [this](int process) { return !internal::has_mark(process, mark()); });
+    std::erase_if(processes, [this](int process) { return !launch::has_mark(process, mark()); });
     return processes;
   }
 
@@ -85,7 +85,7 @@ class SlurmCluster {
       const int parent = parent_of(process);
       if (!contents("/proc/" + std::to_string(parent) + "/comm").starts_with("slurmstepd")) continue;
       all.push_back(parent);
-      const std::vector<int> below = internal::descendants(parent);
+      const std::vector<int> below = launch::descendants(parent);
       all.insert(all.end(), below.begin(), below.end());
     }
     for (const int process : all) kill(process, SIGSTOP);

@@ -4,7 +4,7 @@
 
 #include "tests/launchers/supervisor/coordinator_fixture.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 using std::chrono::milliseconds;
@@ -305,4 +305,4 @@ TEST_F(ElasticCutTest, WhoComesWhileAllGoBackGoesWithThem) {
 }
 
 }  // namespace
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -10,7 +10,7 @@
 #include "launchers/supervisor/coordinator.h"
 #include "tests/launchers/supervisor/fake_executor.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 // A server that two workers call; each is a unit of its own. Node ids: server 0, worker/0 1, worker/1 2.
 inline SupervisionGraph server_and_workers(FailurePolicy policy = stop_program()) {
@@ -86,4 +86,4 @@ class CoordinatorTest : public testing::Test {
   Time now_{};
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -7,7 +7,7 @@
 #include "lp/base/error.h"
 #include "tests/launchers/supervisor/coordinator_fixture.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 using std::chrono::milliseconds;
@@ -82,4 +82,4 @@ TEST_F(CoordinatorTest, WhoeverIsNotThereIsNotRestarted) {
 }
 
 }  // namespace
-}  // namespace lp::internal
+}  // namespace lp::launch

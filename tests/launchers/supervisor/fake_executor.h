@@ -10,7 +10,7 @@
 #include "launchers/supervisor/coordinator.h"
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::launch {
 
 struct FakeExecutor final : Executor {
   explicit FakeExecutor(const SupervisionGraph& topology) : topology_(topology) {}
@@ -86,4 +86,4 @@ struct FakeListener final : Coordinator::Listener {
   bool disk_full = false;
 };
 
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 using State = NodeStatus::State;
@@ -68,4 +68,4 @@ TEST_F(StallTest, WhereNoNodeRunsNobodyIsMissed) {
 }
 
 }  // namespace
-}  // namespace lp::internal
+}  // namespace lp::launch

@@ -15,8 +15,8 @@
 namespace lp {
 namespace {
 
-using internal::Connection;
-using internal::Hub;
+using rpc::Connection;
+using rpc::Hub;
 
 class Adder {
  public:
@@ -28,7 +28,7 @@ class Adder {
   int calls = 0;
 };
 
-class HeldLink final : public internal::Link {
+class HeldLink final : public rpc::Link {
  public:
   void send(Frames message) override { sent.push_back(std::move(message)); }
   Queued queued() const override { return waiting; }
@@ -71,9 +71,9 @@ class ConnectionTest : public testing::Test {
   Adder adder_;
   Side serving_;
   Side calling_;
-  const std::vector<internal::Method> methods_ =
+  const std::vector<rpc::Method> methods_ =
       internal::methods_of(internal::EntriesOf<Adder, RemoteOf<Adder>::type>::kAll);
-  internal::ServiceInstance core_{serving_.hub, 0, 1, methods_};
+  rpc::ServiceInstance core_{serving_.hub, 0, 1, methods_};
   Edge edge_{calling_.hub, nullptr, 0};
   const Client<Adder> client_{edge_};
 };
@@ -85,7 +85,7 @@ TEST_F(ConnectionTest, CallsAndRepliesAreTaken) {
 }
 
 TEST_F(ConnectionTest, WhatIsSentOneWayToWhoDoesNotTakeItIsBounded) {
-  for (const internal::Link::Queued waiting : {internal::Link::Queued{.messages = Connection::kCallLimit, .bytes = 0},
+  for (const rpc::Link::Queued waiting : {rpc::Link::Queued{.messages = Connection::kCallLimit, .bytes = 0},
                                                {.messages = 1, .bytes = Connection::kByteLimit}}) {
     calling_.link->waiting = waiting;
     try {

@@ -49,7 +49,7 @@ class Dial : public testing::Test {
   LocalRun serving_{program_, options()};
   LocalRun calling_{program_, options(), LocalRun::kNothingHere};
   const std::string name_ = "silent-" + std::to_string(getpid());
-  Descriptor listening_ = internal::listen_locally(name_);
+  Descriptor listening_ = rpc::listen_locally(name_);
 };
 
 TEST_F(Dial, ANeighbourThatDoesNotAnswerDelaysNoNewsOfOthers) {
@@ -58,9 +58,9 @@ TEST_F(Dial, ANeighbourThatDoesNotAnswerDelaysNoNewsOfOthers) {
   EXPECT_EQ(calling_.client(other_).call<&Adder::add>(3, 4), 7);
   EXPECT_FALSE(held.ready());
   // The dialer has introduced itself, and still waits for the answer.
-  const auto dialer = internal::accept_neighbour(listening_);
+  const auto dialer = rpc::accept_neighbour(listening_);
   ASSERT_TRUE(dialer.has_value());
-  const internal::Introduction introduction = internal::receive_memory(*dialer, /*dialed=*/true);
+  const rpc::Introduction introduction = rpc::receive_memory(*dialer, /*dialed=*/true);
   EXPECT_NE(introduction.lanes.data(), nullptr);
   char more = 0;
   EXPECT_EQ(recv(dialer->number(), &more, 1, MSG_DONTWAIT), -1);
@@ -89,30 +89,30 @@ TEST_F(Dial, ANodeThatHasGoneMeanwhileStaysGone) {
 // Malformed bytes end a connection, and calls use the next one.
 TEST_F(Dial, WhoSaidWhatIsNotUnderstoodIsDialedAgain) {
   const auto heap = SharedMemory::create("heap", 1 << 20);
-  const auto own_bell = SharedMemory::create("bell", sizeof(internal::Doorbell));
-  ::new (own_bell.data()) internal::Doorbell;
+  const auto own_bell = SharedMemory::create("bell", sizeof(rpc::Doorbell));
+  ::new (own_bell.data()) rpc::Doorbell;
   Poller poller;
   poller.add(listening_.number(), 0);
   std::array<Poller::Ready, 1> ready;
   tell();
-  using Said = std::function<void(internal::RingPair&)>;
+  using Said = std::function<void(rpc::RingPair&)>;
   const std::vector<Said> nonsense{[](auto& lanes) { lanes.to_dialer.written = std::uint64_t{1} << 40; },
                                    [](auto& lanes) { lanes.back_to_dialer.given = std::uint64_t{1} << 40; },
                                    [](auto& lanes) { lanes.back_to_dialer.given = 1; }};  // returns more than it had
   for (const Said& say : nonsense) {
     ASSERT_EQ(poller.wait(ready, after(std::chrono::seconds(20))), 1u);
-    const auto dialer = internal::accept_neighbour(listening_);
+    const auto dialer = rpc::accept_neighbour(listening_);
     ASSERT_TRUE(dialer.has_value());
     Poller introduced;
     introduced.add(dialer->number(), 0);
     ASSERT_EQ(introduced.wait(ready, after(std::chrono::seconds(20))), 1u);
-    internal::Introduction introduction = internal::receive_memory(*dialer, /*dialed=*/true);
-    internal::send_memory(dialer->number(), 0, nullptr, own_bell, heap);
+    rpc::Introduction introduction = rpc::receive_memory(*dialer, /*dialed=*/true);
+    rpc::send_memory(dialer->number(), 0, nullptr, own_bell, heap);
     const Future<int> held = calling_.client(silent_).async<&Adder::add>(1, 2);
-    say(*reinterpret_cast<internal::RingPair*>(introduction.lanes.data()));
+    say(*reinterpret_cast<rpc::RingPair*>(introduction.lanes.data()));
     // Waits until it looks, and hangs up.
     while (introduced.wait(ready, now()) == 0) {
-      reinterpret_cast<internal::Doorbell*>(introduction.neighbour.bell.data())->ring(introduction.lane);
+      reinterpret_cast<rpc::Doorbell*>(introduction.neighbour.bell.data())->ring(introduction.lane);
       introduced.wait(ready, after(std::chrono::milliseconds(10)));
     }
   }
@@ -121,20 +121,20 @@ TEST_F(Dial, WhoSaidWhatIsNotUnderstoodIsDialedAgain) {
 // A process that is stopped, or dies, in the middle of ringing has taken the sleeper's word but not woken it.
 TEST_F(Dial, ALostRingIsMadeUpFor) {
   const std::string there = serving_.runtime().endpoint();
-  const Descriptor socket = internal::connect_locally(there.substr(there.find("shm://") + 6));
-  const SharedMemory lanes = SharedMemory::create("lanes", sizeof(internal::RingPair));
-  auto* const pair = ::new (lanes.data()) internal::RingPair;
-  const SharedMemory own_bell = SharedMemory::create("bell", sizeof(internal::Doorbell));
-  ::new (own_bell.data()) internal::Doorbell;
+  const Descriptor socket = rpc::connect_locally(there.substr(there.find("shm://") + 6));
+  const SharedMemory lanes = SharedMemory::create("lanes", sizeof(rpc::RingPair));
+  auto* const pair = ::new (lanes.data()) rpc::RingPair;
+  const SharedMemory own_bell = SharedMemory::create("bell", sizeof(rpc::Doorbell));
+  ::new (own_bell.data()) rpc::Doorbell;
   const SharedMemory heap = SharedMemory::create("heap", 1 << 20);
-  internal::send_memory(socket.number(), 0, &lanes, own_bell, heap);
+  rpc::send_memory(socket.number(), 0, &lanes, own_bell, heap);
   Poller poller;
   poller.add(socket.number(), 0);
   std::array<Poller::Ready, 1> ready;
   ASSERT_EQ(poller.wait(ready, after(std::chrono::seconds(20))), 1u);
-  const internal::Introduction answer = internal::receive_memory(socket, /*dialed=*/false);
+  const rpc::Introduction answer = rpc::receive_memory(socket, /*dialed=*/false);
 
-  auto& bell = *reinterpret_cast<internal::Doorbell*>(answer.neighbour.bell.data());
+  auto& bell = *reinterpret_cast<rpc::Doorbell*>(answer.neighbour.bell.data());
   pair->to_dialed.written = std::uint64_t{1} << 40;  // a reader hangs up
   bell.asleep = 0;
   bell.mark(answer.lane);

@@ -15,7 +15,7 @@
 namespace lp {
 namespace {
 
-constexpr std::uint64_t kRemembered = internal::OnceTable::kRemembered;
+constexpr std::uint64_t kRemembered = rpc::OnceTable::kRemembered;
 
 class Service {
  public:

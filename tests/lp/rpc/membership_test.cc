@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 
 using News = Membership::News;
@@ -63,4 +63,4 @@ TEST(Membership, APromiseWhoseFutureIsGoneIsNotWanted) {
 }
 
 }  // namespace
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -26,7 +26,7 @@ class LogReaderTest : public testing::Test {
   }
 
   const Directory directory_;
-  internal::NodeLog log_{directory_.path() / "worker/1.log", 3 * 4096};
+  launch::NodeLog log_{directory_.path() / "worker/1.log", 3 * 4096};
   tool::LogReader reader_{directory_.path() / "worker/1.log"};
 };
 
@@ -96,7 +96,7 @@ TEST_F(LogReaderTest, LinesHaveTheTimeAtWhichTheyWereWritten) {
 }
 
 TEST_F(LogReaderTest, TheTimesOfALogAreBounded) {
-  internal::LogTimes times;
+  launch::LogTimes times;
   const std::filesystem::path part = directory_.path() / "a.log";
   for (int i = 0; i < 1000; ++i) times.note(part, static_cast<std::uint64_t>(i), 4096);
   EXPECT_LT(std::filesystem::file_size(directory_.path() / "a.times"), 4096U / 4);

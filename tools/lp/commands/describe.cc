@@ -84,7 +84,7 @@ std::string local_time(double seconds) {
 std::string command_text(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) {
-    text += (text.empty() ? "" : " ") + internal::shell_quote_if_needed(word);
+    text += (text.empty() ? "" : " ") + launch::shell_quote_if_needed(word);
   }
   return text;
 }
@@ -192,7 +192,7 @@ std::string cause_text(const RunView& run) {
   std::string rest = run.result->cause.text();
   for (std::size_t begin = 0; begin < rest.size();) {
     const std::size_t end = std::min(rest.find('\n', begin), rest.size());
-    text += internal::printable(std::string_view(rest).substr(begin, end - begin)) + "\n";
+    text += launch::printable(std::string_view(rest).substr(begin, end - begin)) + "\n";
     begin = end + 1;
   }
   return text;

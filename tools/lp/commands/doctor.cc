@@ -33,19 +33,19 @@ struct Finding {
 };
 using State = Finding::State;
 
-Finding processors(const internal::HostCapacity& here) {
+Finding processors(const launch::HostCapacity& here) {
   return {"cores", State::good,
           std::to_string(here.cores.size()) + " for this process, of " + std::to_string(sysconf(_SC_NPROCESSORS_ONLN)),
           ""};
 }
 
-Finding memory(const internal::HostCapacity& here) {
+Finding memory(const launch::HostCapacity& here) {
   const bool little = here.memory < kGiB;
   return {"memory", little ? State::bad : State::good, memory_text(here.memory) + " for this process and its container",
           little ? "give the container more memory" : ""};
 }
 
-Finding gpus(const internal::HostCapacity& here) {
+Finding gpus(const launch::HostCapacity& here) {
   const bool none = here.gpus.empty();
   return {"gpus", none ? State::missing : State::good, none ? "none" : std::to_string(here.gpus.size()),
           none ? "groups that ask for gpus need the NVIDIA driver: /dev/nvidia0" : ""};
@@ -77,7 +77,7 @@ Finding state_directory() {
   std::filesystem::path directory;
   const std::string fix = "set XDG_STATE_HOME to a directory of your own on a local disk";
   try {
-    directory = internal::default_run_directory("");
+    directory = launch::default_run_directory("");
     directory = directory.parent_path();
     std::error_code error;
     std::filesystem::create_directories(directory, error);
@@ -85,8 +85,8 @@ Finding state_directory() {
     if (mkdtemp(name.data()) == nullptr) return {"runs", State::bad, directory.string() + " cannot be written", fix};
     const std::string socket = [&] {
       try {
-        internal::EventLoop loop;
-        const internal::AdminServer server(name, loop, {.hear = [](auto, auto) {}, .gone = [](auto) {}});
+        launch::EventLoop loop;
+        const launch::AdminServer server(name, loop, {.hear = [](auto, auto) {}, .gone = [](auto) {}});
         return std::string();
       } catch (const Error& wrong) {
         return wrong.text();
@@ -108,7 +108,7 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 // Asks a program that an engine or a view needs for its version or its cluster.
 Finding tool(const std::string& name, const std::vector<std::string>& command, const std::string& fix,
              const std::string& silent = "") {
-  using internal::Output;
+  using launch::Output;
   const Output output = internal::run(command, kPatience);
   const std::string said = first_line(output.text + output.errors);  // `ssh -V` prints its version as an error
   if (output.code == Output::kNotStarted) return {name, State::missing, "not found", fix};
@@ -119,7 +119,7 @@ Finding tool(const std::string& name, const std::vector<std::string>& command, c
 }
 
 std::vector<Finding> examine() {
-  const internal::HostCapacity here = internal::capacity_here();
+  const launch::HostCapacity here = launch::capacity_here();
   std::vector<Finding> all = {processors(here), memory(here), gpus(here), shared_memory()};
   all.push_back(
       limit("open files", RLIMIT_NOFILE, 4096, "raise `ulimit -Hn`: a service has a connection for each caller"));
@@ -167,7 +167,7 @@ int doctor_command(const Arguments& arguments, Screen& screen) {
   }
   if (arguments.has("json")) {
     json.begin_object();
-    json.member("host", internal::host_name());
+    json.member("host", launch::host_name());
     json.member("good", good);
     json.member("findings", findings);
     json.end_object();

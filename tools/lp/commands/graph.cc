@@ -31,7 +31,7 @@ Plan plan_of_program(const std::string& binary, const Arguments& arguments) {
   command.insert(command.end(), arguments.words().begin() + 1, arguments.words().end());
   command.insert(command.end(), arguments.rest().begin(), arguments.rest().end());
   command.insert(command.end(), {"--dry-run", "--json"});
-  const internal::Output output = internal::run(command, kPatience);
+  const launch::Output output = internal::run(command, kPatience);
   if (output.code != 0) {
     throw Refusal(Exit::failed, binary + " --dry-run did not print its plan: is it a program of lp?");
   }
@@ -109,7 +109,7 @@ int graph_command(const Arguments& arguments, Screen& screen) {
     plan = plan_of(run.place);
     edges = edges_of(plan);
     if (run.life == Life::live || run.life == Life::elsewhere) {
-      internal::AdminClient client = connect_to(run);
+      launch::AdminClient client = connect_to(run);
       const MeasureRecord before = measure(client);
       const double seconds = arguments.seconds("interval", 1);
       if (wait_between(client, from_seconds(seconds))) {

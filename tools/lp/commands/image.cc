@@ -14,7 +14,7 @@ namespace {
 
 // Turns "Digits" into "digits:latest".
 std::string tag_of(const std::filesystem::path& binary) {
-  return internal::cluster_name(binary.filename()) + ":latest";
+  return launch::cluster_name(binary.filename()) + ":latest";
 }
 
 bool is_tag(const std::string& tag) {

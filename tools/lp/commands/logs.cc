@@ -133,7 +133,7 @@ class Logs {
         text_ += (screen_.colours() ? "\033[36m" + prefix + " | \033[0m" : prefix + " | ");
       }
       // The output of a node must not control the terminal.
-      text_ += screen_.is_terminal() ? internal::printable(line) : std::string(line);
+      text_ += screen_.is_terminal() ? launch::printable(line) : std::string(line);
       text_ += '\n';
     }
     if (text_.size() > kBatch) flush();
@@ -181,12 +181,12 @@ int logs_command(const Arguments& arguments, Screen& screen) {
   std::set<std::size_t> added;
   for (const PlanNode& node : plan.nodes) {  // the first node of a process gives its log the name
     if (!wanted[node.process] || !added.insert(node.process).second) continue;
-    const std::filesystem::path log = "logs" / internal::NodeOutput::log_name(node.name);
+    const std::filesystem::path log = "logs" / launch::NodeOutput::log_name(node.name);
     if (mirror.has_value()) mirror->add(log);
     logs.add(node.name, directory / log);
   }
   Changes changes(directory / "logs");
-  internal::AdminClient live = follow && here ? try_to_connect(run) : internal::AdminClient(run.place.directory);
+  launch::AdminClient live = follow && here ? try_to_connect(run) : launch::AdminClient(run.place.directory);
   const auto goes_on = [&] { return mirror.has_value() ? mirror->update() : live.open(); };
   bool more = goes_on() && follow;
   if (!logs.show_first(!more)) more = false;

@@ -72,18 +72,18 @@ std::string shown(const RunView& run, const Screen& screen, bool json) {
 
 // Asks the run, because its files here, if there are any, are a little behind or those of another host.
 void ask_there(RunView& run) {
-  internal::AdminClient client = try_to_connect(run);
+  launch::AdminClient client = try_to_connect(run);
   if (client.open()) run.status = from_json<RunStatus>(ask(client, R"({"ask":"status"})"));
 }
 
 int watch(RunView run, Screen& screen, bool json) {
-  internal::AdminClient client = try_to_connect(run);
+  launch::AdminClient client = try_to_connect(run);
   std::string before;
   for (Event never; !client.open() && run.job.has_value() && !run.job->ended(); client = try_to_connect(run)) {
     if (before != std::exchange(before, state_of(run) + outcome_of(run)) && !screen.draw(shown(run, screen, json))) {
       return code_of(Exit::done);
     }
-    never.wait(after(internal::kJobPeriod));
+    never.wait(after(launch::kJobPeriod));
     run = view_of(run.place);
   }
   client.ask(R"({"ask":"follow"})", after(kPatience));

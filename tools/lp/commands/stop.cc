@@ -51,7 +51,7 @@ std::string reason_of(const Arguments& arguments) {
 // Waits until the engine of a run reports its end. Returns how it ended; empty: it has not.
 std::string wait_for_engine(const RunLocation& place, double patience) {
   const Time until = after(from_seconds(patience));
-  for (Event never; !passed(until); never.wait(after(internal::kJobPeriod))) {
+  for (Event never; !passed(until); never.wait(after(launch::kJobPeriod))) {
     const RunView then = view_of(place);
     if (then.life == Life::ended || then.life == Life::lost) return sentence_of(then);
   }
@@ -99,7 +99,7 @@ int stop_command(const Arguments& arguments, Screen& screen) {
     show(screen, run, "there is nothing left to stop; " + sentence_of(run), json);
     return code_of(Exit::done);
   }
-  internal::AdminClient client = try_to_connect(run);
+  launch::AdminClient client = try_to_connect(run);
   if (!client.open() && run.job.has_value()) {
     const std::string done = stop_by_engine(run, arguments, patience);
     show(screen, view_of(run.place), done, json);
@@ -135,7 +135,7 @@ int stop_command(const Arguments& arguments, Screen& screen) {
 
 int restart_command(const Arguments& arguments, Screen& screen) {
   const RunView run = view_of(find_run(arguments.words()[0]));
-  internal::AdminClient client = connect_to(run);
+  launch::AdminClient client = connect_to(run);
   RestartRequest request;
   request.node = arguments.words()[1];
   static_cast<void>(find_nodes(plan_of(run.place), request.node));  // throws if there is no node of this name

@@ -109,7 +109,7 @@ int top_command(const Arguments& arguments, Screen& screen) {
   sort(none, by);
   const Duration period = from_seconds(arguments.seconds("interval", 1));
   RunView run = view_of(find_run(arguments.words()[0]));
-  internal::AdminClient client = connect_to(run);
+  launch::AdminClient client = connect_to(run);
   const bool once = arguments.has("once") || arguments.has("json") || !screen.is_terminal();
   try {
     MeasureRecord before = measure(client);

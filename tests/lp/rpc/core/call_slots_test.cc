@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 
 TEST(CallSlotsTest, NumbersGrowAndPlacesAreUsedAgain) {
@@ -86,4 +86,4 @@ TEST(CallSlotsTest, TakenByAPredicateTheOldestFirst) {
 }
 
 }  // namespace
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -22,11 +22,11 @@ TEST(LatencyHistogram, SaysBelowWhichPowerOfTwoAShareStayed) {
 }
 
 TEST(EdgeCounters, CountsEachMethodByItself) {
-  static constexpr internal::MethodInfo kPush{.name = "push"};
-  static constexpr internal::MethodInfo kPull{.name = "pull"};
-  internal::EdgeCounters counters;
+  static constexpr rpc::MethodInfo kPush{.name = "push"};
+  static constexpr rpc::MethodInfo kPull{.name = "pull"};
+  rpc::EdgeCounters counters;
   for (int i = 0; i < 20; ++i) {
-    internal::CallTimer timer(&counters.of(kPush));
+    rpc::CallTimer timer(&counters.of(kPush));
     timer.sent(100);
     timer.received(10);
     timer.end(/*failed=*/i % 4 == 0);

@@ -152,7 +152,7 @@ TEST(Futures, ACoroutineWhosePromiseIsDroppedEndsWithoutALeak) {
 }
 
 // Records when it ran.
-class Note final : public internal::Task {
+class Note final : public rpc::Task {
  public:
   Note(std::vector<int>& out, int number, std::uint64_t chain = 0) : Task(chain), out_(out), number_(number) {}
   void run() noexcept override {
@@ -170,7 +170,7 @@ class Note final : public internal::Task {
 };
 
 // Signals that the tasks before it have run.
-class Signal final : public internal::Task {
+class Signal final : public rpc::Task {
  public:
   explicit Signal(Event& event) : event_(event) {}
   void run() noexcept override {
@@ -187,7 +187,7 @@ TEST(Turns, QueuedTasksRunInOrderWhenTheTurnIsReleased) {
   Pool pool("test");
   std::vector<int> ran;
   Event all;
-  internal::Turn turn(pool, "node");
+  rpc::Turn turn(pool, "node");
   ASSERT_TRUE(turn.try_take(1));
   EXPECT_FALSE(turn.try_take(2));
   for (int i = 1; i <= 3; ++i) turn.post(new Note(ran, i));
@@ -203,7 +203,7 @@ TEST(Turns, QueuedTasksRunInOrderWhenTheTurnIsReleased) {
 TEST(Turns, AParkedHolderRefusesItsOwnChainAndNoOther) {
   Pool pool("test");
   std::vector<int> ran;
-  internal::Turn turn(pool, "node");
+  rpc::Turn turn(pool, "node");
   ASSERT_TRUE(turn.try_take(7));
   turn.post(new Note(ran, 1, 7));  // queued before the holder waits
   turn.park();

@@ -10,7 +10,7 @@
 
 #include "lp/rpc/link/before_wait.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 
 const Duration kPatience = std::chrono::seconds(20);
@@ -114,4 +114,4 @@ TEST_F(ReceiversTest, TheyEndWhenTheyAreClosedAlsoInTheMiddleOfAHandler) {
 }
 
 }  // namespace
-}  // namespace lp::internal
+}  // namespace lp::rpc

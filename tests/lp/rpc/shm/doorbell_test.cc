@@ -10,7 +10,7 @@
 #include <set>
 #include <vector>
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 
 TEST(BellTest, EachMarkIsTakenOnce) {
@@ -106,4 +106,4 @@ TEST(BellTest, NoMarkIsLostBesideOneThatIsTaken) {
 }
 
 }  // namespace
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -12,7 +12,7 @@
 
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 
 std::size_t descriptors() {
@@ -108,4 +108,4 @@ TEST_F(Handshake, ALaneThatNoBellHasIsRefused) {
 }
 
 }  // namespace
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -12,7 +12,7 @@
 #include "lp/rpc/shm/reader.h"
 #include "lp/rpc/shm/writer.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 
 constexpr std::size_t kRing = 4096;
@@ -174,4 +174,4 @@ TEST_F(ShmMessage, APositionBeyondTheRingIsRefused) {
 }
 
 }  // namespace
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -8,7 +8,7 @@
 
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 
 constexpr std::uint64_t kKiB = 1024;
@@ -91,4 +91,4 @@ TEST_F(Leases, AGiverThatClaimsMoreThanFitsIsRefused) {
 }
 
 }  // namespace
-}  // namespace lp::internal
+}  // namespace lp::rpc

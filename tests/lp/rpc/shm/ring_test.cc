@@ -10,7 +10,7 @@
 
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 
 constexpr std::size_t kRing = 1024;
@@ -165,4 +165,4 @@ TEST_F(LaneTest, NothingIsLostBetweenTwoThreads) {
 }
 
 }  // namespace
-}  // namespace lp::internal
+}  // namespace lp::rpc

@@ -9,7 +9,7 @@
 #include "lp/base/error.h"
 #include "lp/base/random.h"
 
-namespace lp::internal {
+namespace lp::rpc {
 namespace {
 
 Buffer some(std::size_t size, std::uint64_t seed) {
@@ -117,4 +117,4 @@ TEST(TcpPacket, RefusesRandomBytesOrTakesThem) {
 }
 
 }  // namespace
-}  // namespace lp::internal
+}  // namespace lp::rpc
