@@ -37,7 +37,7 @@ constexpr auto kOutputPatience =
 // The observer of a runtime without nodes, which has no events.
 class NullObserver final : public Runtime::Observer {
   void on_ready(NodeId, std::uint32_t) override {}
-  void on_finished(NodeId, std::uint32_t) override {}
+  void on_finished(NodeId, std::uint32_t, const std::vector<LastAnswer>&) override {}
   void on_failed(NodeId, std::uint32_t, const Error&) override {}
   void on_stop_requested(NodeId, const std::string&) override {}
   void on_progress(NodeId, const Progress&) override {}

@@ -64,9 +64,13 @@ class NodeProcess final : public Runtime::Observer {
     ready.endpoint = runtime_->endpoint();
     tell(std::move(ready));
   }
-  void on_finished(NodeId node, std::uint32_t) override {
+  void on_finished(NodeId node, std::uint32_t, const std::vector<LastAnswer>& answers) override {
     control::FinishedT finished;
     finished.node = node;
+    for (const LastAnswer& one : answers) {
+      finished.callees.push_back(one.callee);
+      finished.incarnations.push_back(one.incarnation);
+    }
     tell(std::move(finished));
   }
   void on_failed(NodeId node, std::uint32_t, const Error& error) override { fail(node, error); }

@@ -32,6 +32,17 @@ Error error_of(const control::Failed& failed) {
       text_of(failed.text()), std::move(origin));
 }
 
+std::vector<LastAnswer> answers_of(const control::Finished& finished, std::size_t nodes) {
+  std::vector<LastAnswer> answers;
+  const auto* const callees = finished.callees();
+  const auto* const incarnations = finished.incarnations();
+  if (callees == nullptr || incarnations == nullptr) return answers;
+  for (flatbuffers::uoffset_t i = 0; i < std::min(callees->size(), incarnations->size()); ++i) {
+    if (callees->Get(i) < nodes) answers.push_back({callees->Get(i), incarnations->Get(i)});
+  }
+  return answers;
+}
+
 }  // namespace
 
 ProcessExecutor::ProcessExecutor(const SupervisionGraph& topology, NodeStart start, Placer places,
@@ -410,7 +421,7 @@ void ProcessExecutor::handle_node(const control::Message& message) {
   } else if (const auto* ready = message.body_as_Ready(); ready != nullptr && known(ready->node())) {
     events_->on_ready(ready->node(), incarnation, text_of(ready->endpoint()));
   } else if (const auto* finished = message.body_as_Finished(); finished != nullptr && known(finished->node())) {
-    events_->on_finished(finished->node(), incarnation);
+    events_->on_finished(finished->node(), incarnation, answers_of(*finished, graph_.nodes.size()));
   } else if (const auto* failed = message.body_as_Failed(); failed != nullptr && known(failed->node())) {
     events_->on_failed(failed->node(), incarnation, error_of(*failed));
   } else if (const auto* stop = message.body_as_StopRequested(); stop != nullptr && known(stop->node())) {

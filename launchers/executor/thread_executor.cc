@@ -185,8 +185,8 @@ void ThreadExecutor::abandon(const std::string& why) {
 void ThreadExecutor::on_ready(NodeId node, std::uint32_t incarnation) {
   loop_.post([this, node, incarnation] { events_->on_ready(node, incarnation, std::string()); });
 }
-void ThreadExecutor::on_finished(NodeId node, std::uint32_t incarnation) {
-  loop_.post([this, node, incarnation] { events_->on_finished(node, incarnation); });
+void ThreadExecutor::on_finished(NodeId node, std::uint32_t incarnation, const std::vector<LastAnswer>& answers) {
+  loop_.post([this, node, incarnation, answers] { events_->on_finished(node, incarnation, answers); });
 }
 void ThreadExecutor::on_failed(NodeId node, std::uint32_t incarnation, const Error& error) {
   loop_.post([this, node, incarnation, error] { events_->on_failed(node, incarnation, error); });

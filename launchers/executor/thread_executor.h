@@ -41,7 +41,7 @@ class ThreadExecutor final : public Executor, public Runtime::Observer {
   void abandon(const std::string& why) override;
 
   void on_ready(NodeId node, std::uint32_t incarnation) override;
-  void on_finished(NodeId node, std::uint32_t incarnation) override;
+  void on_finished(NodeId node, std::uint32_t incarnation, const std::vector<LastAnswer>& answers) override;
   void on_failed(NodeId node, std::uint32_t incarnation, const Error& error) override;
   void on_stop_requested(NodeId node, const std::string& reason) override;
   void on_progress(NodeId node, const Progress& progress) override;

@@ -260,8 +260,12 @@ void Coordinator::on_ready(NodeId id, std::uint32_t incarnation, const std::stri
   if (phase_ == Phase::starting && not_ready_ == 0) set_phase(Phase::running);
 }
 
-void Coordinator::on_finished(NodeId node, std::uint32_t incarnation) {
-  if (!current(node, incarnation) || units_[graph_.nodes[node].unit].state != Unit::State::up) return;
+void Coordinator::on_finished(NodeId node, std::uint32_t incarnation, const std::vector<LastAnswer>& answers) {
+  const std::size_t unit = graph_.nodes[node].unit;
+  if (!current(node, incarnation) || units_[unit].state != Unit::State::up) return;
+  const bool stale = phase_ < Phase::stopping && std::any_of(answers.begin(), answers.end(),
+                                                             [this](const auto& one) { return has_gone_back(one); });
+  if (stale) return discard(unit);
   set_finished(node, true);
   note(RunEvent::Kind::finished, graph_.nodes[node].name, incarnation);
   end_if_done();

@@ -102,7 +102,7 @@ class Coordinator final : public ExecutorEvents {
 
   void on_spawned(std::size_t unit, std::uint32_t incarnation, int pid) override;
   void on_ready(NodeId node, std::uint32_t incarnation, const std::string& endpoint) override;
-  void on_finished(NodeId node, std::uint32_t incarnation) override;
+  void on_finished(NodeId node, std::uint32_t incarnation, const std::vector<LastAnswer>& answers) override;
   void on_failed(NodeId node, std::uint32_t incarnation, const Error& error) override;
   void on_stop_requested(NodeId node, std::uint32_t incarnation, const std::string& reason) override;
   void on_progress(NodeId node, std::uint32_t incarnation, const Progress& progress) override;
@@ -197,6 +197,7 @@ class Coordinator final : public ExecutorEvents {
   void discard(std::size_t unit);
   void discard_members();
   bool redo_finished();
+  bool has_gone_back(const LastAnswer& answer) const;
   bool members_go_back() const;
   void come(std::size_t unit);
   void restart_if_possible(std::size_t unit);

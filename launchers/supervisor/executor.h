@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "launchers/os/exit_status.h"
 #include "launchers/supervisor/supervision_graph.h"
@@ -14,6 +15,7 @@
 
 namespace lp {
 class Error;
+struct LastAnswer;
 struct PeerState;
 struct Progress;
 
@@ -27,7 +29,8 @@ class ExecutorEvents {
   virtual ~ExecutorEvents() = default;
   virtual void on_spawned(std::size_t unit, std::uint32_t incarnation, int pid) = 0;  // only where units are processes
   virtual void on_ready(NodeId node, std::uint32_t incarnation, const std::string& endpoint) = 0;
-  virtual void on_finished(NodeId node, std::uint32_t incarnation) = 0;  // run() has returned
+  // run() has returned. `answers`: for each node that has answered this one.
+  virtual void on_finished(NodeId node, std::uint32_t incarnation, const std::vector<LastAnswer>& answers) = 0;
   virtual void on_failed(NodeId node, std::uint32_t incarnation, const Error& error) = 0;
   virtual void on_stop_requested(NodeId node, std::uint32_t incarnation, const std::string& reason) = 0;
   virtual void on_progress(NodeId node, std::uint32_t incarnation, const Progress& progress) = 0;

@@ -146,18 +146,28 @@ void Context::State::run() noexcept {
   const internal::CallContextScope scope(frame);
   try {
     object->run(context);
-    tell([&](Runtime::Observer& observer) { observer.on_finished(core.id(), core.incarnation()); });
+    tell([&](Runtime::Observer& observer) { observer.on_finished(core.id(), core.incarnation(), answers()); });
   } catch (...) {
     const Error error = as_error(std::current_exception());
     const bool stopped = core.stopping() && error.kind() == ErrorKind::stopped;
     tell([&](Runtime::Observer& observer) {
       if (stopped) {
-        observer.on_finished(core.id(), core.incarnation());
+        observer.on_finished(core.id(), core.incarnation(), answers());
       } else {
         observer.on_failed(core.id(), core.incarnation(), error);
       }
     });
   }
+}
+
+std::vector<LastAnswer> Context::State::answers() {
+  std::vector<LastAnswer> all;
+  const std::lock_guard lock(mutex);
+  for (const auto& [name, edge] : edges) {
+    const std::uint32_t answered = edge->counters().answered();
+    if (answered != 0) all.push_back({edge->peer().id(), answered});
+  }
+  return all;
 }
 
 // Returns false when the node has saved this step already: the file on disk may be complete, and stays as it is.

@@ -48,8 +48,9 @@ class Runtime {
   class Observer {
    public:
     virtual ~Observer() = default;
-    virtual void on_ready(NodeId node, std::uint32_t incarnation) = 0;     // it is constructed and loaded, and serves
-    virtual void on_finished(NodeId node, std::uint32_t incarnation) = 0;  // run() returned
+    virtual void on_ready(NodeId node, std::uint32_t incarnation) = 0;  // it is constructed and loaded, and serves
+    // run() returned. `answers`: for each node that has answered this one.
+    virtual void on_finished(NodeId node, std::uint32_t incarnation, const std::vector<LastAnswer>& answers) = 0;
     virtual void on_failed(NodeId node, std::uint32_t incarnation,
                            const Error& error) = 0;  // in the constructor, load, run or save
     virtual void on_stop_requested(NodeId node, const std::string& reason) = 0;  // Context::stop_program was called

@@ -59,6 +59,7 @@ struct Context::State {
   void save(std::uint64_t step);
   void end_saving() noexcept;
   void save_at_end(std::uint64_t step);  // called by the holder of the turn
+  std::vector<LastAnswer> answers();
   bool stop_and_wait(Time until);
   template <class F>
   void tell(F f) {  // notifies the supervisor, unless the node was given up

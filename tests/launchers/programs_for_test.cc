@@ -15,6 +15,7 @@
 #include "lp/checkpoint/checkpoint.h"
 #include "tests/launchers/elastic_program.h"
 #include "tests/launchers/replicated_program.h"
+#include "tests/launchers/tally_program.h"
 
 namespace lp::test {
 namespace {
@@ -211,7 +212,8 @@ const Programs& programs() {
                                   .add<Config>("saving", make_saving)
                                   .add<Config>("replicated", make_replicated)
                                   .add<ElasticConfig>("elastic", make_elastic)
-                                  .add<ElasticConfig>("keeping", make_keeping);
+                                  .add<ElasticConfig>("keeping", make_keeping)
+                                  .add<TallyConfig>("tally", make_tally);
   return all;
 }
 

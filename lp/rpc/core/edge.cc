@@ -49,6 +49,7 @@ class DirectCall {
   // Runs the handler. Returns false when the service has ended in the middle, and the call must be made again in the
   // time that is left.
   bool invoke(void* arguments, void* slot);
+  std::uint32_t callee() const { return node_->incarnation(); }
   Duration left() const { return std::max(until(frame_.deadline), CallOptions::kNoTime); }
   // Throws `deadline` when the call took too long.
   void check_deadline() const;
@@ -279,10 +280,10 @@ bool call_directly(Edge& edge, const MethodInfo& info, CallOptions& options, voi
   try {
     done = direct.invoke(arguments, slot);
   } catch (...) {
-    counted.end(/*failed=*/true);
+    counted.end(/*failed=*/true, /*callee=*/0);
     throw;
   }
-  counted.end(/*failed=*/!done);
+  counted.end(/*failed=*/!done, direct.callee());
   if (done) {
     direct.check_deadline();
   } else {

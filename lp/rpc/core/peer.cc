@@ -198,6 +198,7 @@ void Peer::accept_bytes_at(ServiceInstance& core, Pending& call) noexcept {
                    .caller = call.caller(),
                    .reply = {}};
   call.leave();
+  call.incarnation = core.incarnation();
   call.counted.sent(call.frames.size());
   if (!call.one_way()) {
     message.reply.pending = held;

@@ -42,7 +42,7 @@ TEST_F(CoordinatorTest, WhoHadFinishedWithMembersWorksAgainWhenTheyGoBack) {
     make(topology);
     now_ = {};
     all_ready();
-    coordinator_->on_finished(2, 1);
+    coordinator_->on_finished(2, 1, {});
     if (exited) exit(2);
     commands();
     exit(0, {.signal = 9});
@@ -55,9 +55,38 @@ TEST_F(CoordinatorTest, WhoHadFinishedWithMembersWorksAgainWhenTheyGoBack) {
     pass(milliseconds(100));
     for (const NodeId node : {0u, 1u, 2u}) ready(node, 2);
     EXPECT_NE(commands().find("run worker\n"), std::string::npos);
-    coordinator_->on_finished(3, 1);
+    coordinator_->on_finished(3, 1, {});
     EXPECT_EQ(coordinator_->phase(), Phase::running);  // the other one is at work again
-    coordinator_->on_finished(2, 2);
+    coordinator_->on_finished(2, 2, {});
+    EXPECT_EQ(coordinator_->phase(), Phase::stopping);
+  }
+}
+
+// What it did with an incarnation that is gone is lost, also when it finishes after the new one has begun.
+TEST_F(CoordinatorTest, WhoFinishesWithAMemberThatWentBackAfterItsLastAnswerWorksAgain) {
+  for (const bool restored : {false, true}) {
+    make(saving_servers());
+    now_ = {};
+    all_ready();
+    exit(0, {.signal = 9});
+    exit(1, {.signal = 9});
+    if (restored) {
+      pass(milliseconds(100));
+      for (const NodeId server : {0U, 1U}) ready(server, 2);
+    }
+    commands();
+    coordinator_->on_finished(2, 1,
+                              {{.callee = 0, .incarnation = restored ? 2U : 1U}, {.callee = 1, .incarnation = 1}});
+    EXPECT_NE(commands().find("kill worker\n"), std::string::npos);
+    EXPECT_EQ(coordinator_->phase(), Phase::running);
+    exit(2, {.signal = 9});
+    EXPECT_NE(commands().find("start worker 2"), std::string::npos);
+    if (!restored) {
+      pass(milliseconds(100));
+      for (const NodeId server : {0U, 1U}) ready(server, 2);
+    }
+    ready(2, 2);
+    coordinator_->on_finished(2, 2, {{.callee = 0, .incarnation = 2}, {.callee = 1, .incarnation = 2}});
     EXPECT_EQ(coordinator_->phase(), Phase::stopping);
   }
 }
@@ -65,7 +94,7 @@ TEST_F(CoordinatorTest, WhoHadFinishedWithMembersWorksAgainWhenTheyGoBack) {
 TEST_F(CoordinatorTest, AReportOfWhatHasGoneBackIsMadeAgain) {
   make(saving_servers(), {.report = true});
   all_ready();
-  coordinator_->on_finished(2, 1);
+  coordinator_->on_finished(2, 1, {});
   EXPECT_EQ(coordinator_->phase(), Phase::reporting);
   EXPECT_EQ(listener_.reports, 1);
   exit(0, {.signal = 9});
@@ -74,7 +103,7 @@ TEST_F(CoordinatorTest, AReportOfWhatHasGoneBackIsMadeAgain) {
   exit(2, {.signal = 9});
   pass(milliseconds(100));
   for (const NodeId node : {0u, 1u, 2u}) ready(node, 2);
-  coordinator_->on_finished(2, 2);
+  coordinator_->on_finished(2, 2, {});
   EXPECT_EQ(coordinator_->phase(), Phase::reporting);
   EXPECT_EQ(listener_.reports, 1) << "the first has not ended";
   coordinator_->report_done("one server is at step 10 and another at step 20");
@@ -89,7 +118,7 @@ TEST_F(CoordinatorTest, AProgramThatANodeHasStoppedIsOverAlsoWhenServicesGoBack)
   make(saving_servers(), {.report = true});
   all_ready();
   coordinator_->on_stop_requested(2, 1, "enough");
-  coordinator_->on_finished(2, 1);
+  coordinator_->on_finished(2, 1, {});
   exit(0, {.signal = 9});
   EXPECT_EQ(coordinator_->phase(), Phase::reporting);
   coordinator_->report_done("disconnected");

@@ -97,9 +97,9 @@ TEST_F(CoordinatorTest, NodesOfOneProcessAreNotToldOfEachOther) {
 TEST_F(CoordinatorTest, EndsWhenEveryActiveNodeHasFinished) {
   make(server_and_workers());
   all_ready();
-  coordinator_->on_finished(1, 1);
+  coordinator_->on_finished(1, 1, {});
   EXPECT_EQ(commands(), "");
-  coordinator_->on_finished(2, 1);
+  coordinator_->on_finished(2, 1, {});
   EXPECT_EQ(commands(), "stop server\nstop worker/0\nstop worker/1\n");
   all_exit();
   EXPECT_EQ(coordinator_->phase(), Phase::ended);
@@ -113,7 +113,7 @@ TEST_F(CoordinatorTest, EndsWhenTheGroupThatEndsTheProgramHasFinished) {
   topology.nodes.push_back({.name = "learner", .group = 2, .unit = 3, .active = true});
   make(std::move(topology));
   all_ready();
-  coordinator_->on_finished(3, 1);
+  coordinator_->on_finished(3, 1, {});
   EXPECT_EQ(coordinator_->phase(), Phase::stopping);
 }
 
@@ -189,7 +189,7 @@ TEST_F(CoordinatorTest, ARestartedNodeIsANewIncarnationAndTheOldOneNoLongerCount
   pass(milliseconds(1));
   EXPECT_EQ(host_->take(), "start worker/0 2\ntell server: worker/0 2 down\ntell worker/0: server 1 at endpoint-0\n");
   ready(1, 1);
-  coordinator_->on_finished(1, 1);
+  coordinator_->on_finished(1, 1, {});
   EXPECT_EQ(commands(), "");
   ready(1, 2);
   EXPECT_EQ(commands(), "run worker/0\n");  // the server does not call it
@@ -227,7 +227,7 @@ TEST_F(CoordinatorTest, AnIgnoredFailureLetsTheProgramGoOn) {
   all_ready();
   exit(1, {.code = 1});
   EXPECT_EQ(coordinator_->phase(), Phase::running);
-  coordinator_->on_finished(2, 1);
+  coordinator_->on_finished(2, 1, {});
   exit(0);
   exit(2);
   EXPECT_TRUE(coordinator_->result().success);
@@ -387,7 +387,7 @@ TEST_F(CoordinatorTest, ARunThatIsStoppedFromOutsideIsNoSuccessAndSaysByWhom) {
 TEST_F(CoordinatorTest, ARunWhoseNodesAreKilledFromOutsideIsNoSuccessAlsoWhenItWasEnding) {
   make(server_and_workers());
   all_ready();
-  for (const NodeId worker : {1U, 2U}) coordinator_->on_finished(worker, 1);
+  for (const NodeId worker : {1U, 2U}) coordinator_->on_finished(worker, 1, {});
   ASSERT_EQ(coordinator_->phase(), Phase::stopping);
   coordinator_->stop("ann (lp stop)", "ann (lp stop)");
   coordinator_->kill("ann (lp stop)");
@@ -456,7 +456,7 @@ TEST_F(CoordinatorTest, AFailureOutsideTheNodesIsItsOwnReason) {
 TEST_F(CoordinatorTest, ANodeThatHadFinishedMayCrashWhileTheProgramStops) {
   make(server_and_workers());
   all_ready();
-  coordinator_->on_finished(1, 1);
+  coordinator_->on_finished(1, 1, {});
   coordinator_->stop("enough");
   exit(1, {.signal = 9});
   exit(0);
@@ -479,7 +479,7 @@ TEST_F(CoordinatorTest, ARestartThatSomebodyWantsCostsNoBudget) {
   EXPECT_EQ(coordinator_->restart_node("worker/1"), "worker/1 is restarted");
   EXPECT_EQ(commands(), "stop worker/1\n");
   EXPECT_THROW(coordinator_->restart_node("worker/1"), Error);  // it is ending already
-  coordinator_->on_finished(2, 1);                              // by the stop, which does not count as its work
+  coordinator_->on_finished(2, 1, {});                          // by the stop, which does not count as its work
   exit(2);
   EXPECT_TRUE(commands().starts_with("start worker/1 2\n"));
   EXPECT_EQ(coordinator_->status().nodes[2].restarts, 0);

@@ -90,6 +90,11 @@ class LocalRun : public Runtime::Observer {
     const std::lock_guard lock(mutex_);
     return failed_;
   }
+  // The answers with which the node has finished.
+  std::vector<LastAnswer> answers(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    return answers_[id(name)];
+  }
   std::string stop_reason() {
     const std::lock_guard lock(mutex_);
     return stop_reason_;
@@ -111,8 +116,11 @@ class LocalRun : public Runtime::Observer {
   void on_ready(NodeId, std::uint32_t) override {
     note([this] { ++ready_; });
   }
-  void on_finished(NodeId node, std::uint32_t) override {
-    note([&] { finished_.insert(node); });
+  void on_finished(NodeId node, std::uint32_t, const std::vector<LastAnswer>& answers) override {
+    note([&] {
+      finished_.insert(node);
+      answers_[node] = answers;
+    });
   }
   void on_failed(NodeId node, std::uint32_t, const Error& error) override {
     note([&] { failed_.emplace(program_.nodes()[node].name, error); });
@@ -142,6 +150,7 @@ class LocalRun : public Runtime::Observer {
   Event news_;
   std::size_t ready_ = 0;
   std::set<NodeId> finished_;
+  std::map<NodeId, std::vector<LastAnswer>> answers_;
   std::uint32_t incarnation_;
   std::map<std::string, Error> failed_;
   std::vector<std::uint64_t> saved_;

@@ -13,7 +13,7 @@ class Nobody final : public Runtime::Observer {
 
  private:
   void on_ready(NodeId, std::uint32_t) override { ready.set(); }
-  void on_finished(NodeId, std::uint32_t) override {}
+  void on_finished(NodeId, std::uint32_t, const std::vector<LastAnswer>&) override {}
   void on_failed(NodeId, std::uint32_t, const Error& error) override { ADD_FAILURE() << error.what(); }
   void on_stop_requested(NodeId, const std::string&) override {}
   void on_progress(NodeId, const Progress&) override {}
