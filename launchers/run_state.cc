@@ -36,13 +36,7 @@ constexpr auto kOutputPatience =
 
 // The observer of a runtime without nodes, which has no events.
 class NullObserver final : public Runtime::Observer {
-  void on_ready(NodeId, std::uint32_t) override {}
-  void on_finished(NodeId, std::uint32_t, const std::vector<LastAnswer>&) override {}
-  void on_failed(NodeId, std::uint32_t, const Error&) override {}
-  void on_stop_requested(NodeId, const std::string&) override {}
-  void on_progress(NodeId, const Progress&) override {}
-  void on_saved(NodeId, std::uint64_t) override {}
-  void on_not_saved(NodeId, std::uint64_t, const Error&) override {}
+  void on_event(NodeEvent) override {}
 };
 
 // `must`: a restore point is required.
@@ -144,11 +138,7 @@ std::vector<std::string> Run::State::units() const {
 }
 
 void Run::State::make_host() {
-  Runtime::Options runtime{.run = name, .seed = options.seed, .directory = options.directory};
-  runtime.serialize = options.serialize;
-  runtime.patient = !options.debug.empty();
-  runtime.deadline = options.deadline;
-  runtime.keep_checkpoints = options.keep_checkpoints;
+  RunSettings run = internal::settings_of(options, name);
   internal::Executor* host = nullptr;
   if (launchers_.of_run() == Launch::threads) {
     if (!options.debug.empty()) {
@@ -163,8 +153,7 @@ void Run::State::make_host() {
     }
     threads_ = std::make_unique<internal::ThreadExecutor>(
         graph_, internal::Placer(plan, graph_, {internal::capacity_here()}, {}), loop_);
-    runtime.program = built;
-    runtime_ = std::make_unique<Runtime>(program, std::move(runtime), *threads_);
+    runtime_ = std::make_unique<Runtime>(program, Runtime::Options{.run = std::move(run), .program = built}, *threads_);
     host = threads_.get();
   } else {
     output_ = std::make_unique<internal::NodeOutput>(
@@ -178,17 +167,16 @@ void Run::State::make_host() {
     if (options.path == Path::direct) {
       throw Error(ErrorKind::failed, "--path=direct: processes cannot call one another directly; use --launch=threads");
     }
-    runtime.network = true;
-    runtime.path = options.path;
-    runtime.shared_memory = options.shared_memory;
-    runtime.token = secret_text(32);
+    run.token = secret_text(32);
     internal::Agents agents = launchers_.of_run() == Launch::kubernetes
                                   ? await_agents()
                                   : internal::start_agents(plan, launchers_, options, mark_);
     step_ = std::move(agents.step);
+    ProcessSettings process;
     const bool all_here = std::all_of(agents.hosts.begin(), agents.hosts.end(),
                                       [](const auto& one) { return is_loopback(one.spec.address); });
-    if (options.curve || !all_here || acceptor_ != nullptr) runtime.keys = make_curve_keys();
+    if (options.curve || !all_here || acceptor_ != nullptr) process.keys = make_curve_keys();
+    run.outside_key = process.keys.public_key;
     internal::Placer places(plan, graph_, std::move(agents.hosts),
                             {.pin = options.pin,
                              .dedicated = acceptor_ != nullptr,
@@ -201,23 +189,11 @@ void Run::State::make_host() {
         internal::NodeStart{.fingerprint = program.fingerprint(),
                             .entry = options.entry.empty() ? program.name() : options.entry,
                             .configuration = options.configuration,
-                            .seed = options.seed,
-                            .run = name,
-                            .mark = mark_,
-                            .directory = options.directory.empty()
-                                             ? std::string()
-                                             : std::filesystem::absolute(options.directory).string(),
-                            .token = runtime.token,
-                            .patient = runtime.patient,
-                            .serialize = options.serialize,
-                            .deadline = options.deadline,
-                            .keep_checkpoints = options.keep_checkpoints,
-                            .path = options.path,
-                            .shared_memory = options.shared_memory,
-                            .outside_key = runtime.keys.public_key},
-        std::move(places), std::move(agents.links), std::move(agents.redial), loop_, *output_);
+                            .run = run},
+        mark_, std::move(places), std::move(agents.links), std::move(agents.redial), loop_, *output_);
     observer_ = std::make_unique<NullObserver>();
-    runtime_ = std::make_unique<Runtime>(program, std::move(runtime), *observer_);
+    runtime_ = std::make_unique<Runtime>(
+        program, Runtime::Options{.run = std::move(run), .process = std::move(process), .network = true}, *observer_);
     host = processes_.get();
   }
   coordinator_ = std::make_unique<internal::Coordinator>(

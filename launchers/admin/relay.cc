@@ -6,10 +6,10 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
-#include <sstream>
 
 #include "launchers/admin/admin_client.h"
 #include "launchers/control/process_roles.h"
+#include "launchers/os/command.h"
 #include "launchers/os/shell_quote.h"
 #include "launchers/record/run_directory.h"
 #include "lp/base/scheduler.h"
@@ -52,8 +52,7 @@ std::vector<std::string> relay_command(const RunRecord& record, const std::strin
   const std::string flag = std::string(kRelayFlag) + record.directory;
   std::vector<std::string> command;
   if (!record.kubectl.empty()) {
-    std::istringstream words(record.kubectl);
-    for (std::string word; words >> word;) command.push_back(word);
+    command = split_command(record.kubectl);
     // The program is the first process of its container, wherever its file is in the image.
     command.insert(command.end(), {"exec", "--stdin", host, "--", "/proc/1/exe", flag});
   } else if (!record.job.empty()) {

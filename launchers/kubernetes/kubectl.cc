@@ -1,5 +1,6 @@
 #include "launchers/kubernetes/kubectl.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -19,7 +20,6 @@
 #include "launchers/control/message_stream.h"
 #include "launchers/kubernetes/manifests.h"
 #include "launchers/os/exit_status.h"
-#include "launchers/os/shell_quote.h"
 #include "launchers/os/signals.h"
 #include "launchers/os/spawn.h"
 #include "launchers/record/run_directory.h"
@@ -47,19 +47,20 @@ constexpr int kTerminated = 128 + 15;  // the exit code of a program that Kubern
 // error, because the cluster keeps no order between the two streams.
 class Lines {
  public:
-  Lines(std::string command, bool json) : command_(std::move(command)), json_(json) {}
+  Lines(std::vector<std::string> command, bool json) : command_(std::move(command)), json_(json) {}
   ~Lines() { end(); }
   Lines(const Lines&) = delete;
   Lines& operator=(const Lines&) = delete;
 
-  bool open() const { return static_cast<bool>(stream_); }
+  bool is_open() const { return static_cast<bool>(stream_); }
   int fd() const { return stream_.number(); }
 
   void begin() {
     const SocketPair ends = make_socket_pair();
     stream_ = Descriptor(ends.ours);
     const Descriptor theirs(ends.theirs);
-    process_ = spawn_command({"/bin/sh", "-c", command_ + " </dev/null"}, theirs.number(), STDERR_FILENO);
+    const Descriptor nothing(open("/dev/null", O_RDONLY | O_CLOEXEC));
+    process_ = spawn_command(command_, {.input = nothing.number(), .output = theirs.number()});
     skip_ = passed_;
   }
   void end() {
@@ -99,7 +100,7 @@ class Lines {
     std::fwrite(line.data(), 1, line.size(), json_ ? stderr : stdout);
   }
 
-  const std::string command_;
+  const std::vector<std::string> command_;
   const bool json_;
   Descriptor stream_;
   pid_t process_ = -1;
@@ -108,6 +109,14 @@ class Lines {
   std::string text_;        // the beginning of an unfinished line
   std::string result_;      // the last line that looks like the result
 };
+
+std::vector<std::string> with_arguments(std::vector<std::string> command, const std::vector<std::string>& arguments) {
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return command;
+}
+
+// Selects the objects of a run.
+std::string selector(const std::string& run) { return std::string("--selector=") + kRunLabel + "=" + object_name(run); }
 
 // Returns true for a problem that will not end by itself.
 bool cannot_begin(const std::string& reason) {
@@ -145,17 +154,8 @@ struct Kubectl::Pod {
   bool over() const { return !code.empty() || phase == "Failed"; }  // an evicted pod may have no code
 };
 
-std::string Kubectl::ask(const std::string& arguments) const {
-  FILE* const pipe = popen((command_ + " " + arguments + " 2>&1 </dev/null").c_str(), "re");
-  if (pipe == nullptr) throw Error(ErrorKind::failed, "cannot start kubectl");
-  std::string said;
-  std::array<char, 4096> bytes;
-  while (const std::size_t got = std::fread(bytes.data(), 1, bytes.size(), pipe)) said.append(bytes.data(), got);
-  if (pclose(pipe) != 0) {
-    while (!said.empty() && said.back() == '\n') said.pop_back();
-    throw Error(ErrorKind::failed, "kubectl: " + (said.empty() ? "it failed" : said));
-  }
-  return said;
+std::string Kubectl::ask(const std::vector<std::string>& arguments, Duration limit) const {
+  return run_or_throw(with_arguments(command_, arguments), limit).text;
 }
 
 std::string CoordinatorState::end() const {
@@ -184,18 +184,18 @@ ResultRecord keep_result(const std::filesystem::path& directory, const Coordinat
   return from_json<ResultRecord>(JsonValue::parse(text));
 }
 
-void Kubectl::create(const std::string& file) const { ask("create -f " + shell_quote(file)); }
+void Kubectl::create(const std::string& file) const { ask({"create", "-f", file}); }
 
 void Kubectl::remove(const std::string& run) const {
-  const std::string all =
-      std::string("delete ") + kKinds + " --ignore-not-found --selector=" + kRunLabel + "=" + object_name(run);
+  const std::vector<std::string> all{"delete", kKinds, "--ignore-not-found", selector(run)};
   Duration longest = kTimeToTell;
   for (const Pod& pod : pods_of(run)) longest = std::max(longest, pod.time_to_end());
   try {
-    ask(all + " --timeout=" + std::to_string(std::chrono::duration_cast<std::chrono::seconds>(longest).count()) + "s");
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(longest).count();
+    ask(with_arguments(all, {"--timeout=" + std::to_string(seconds) + "s"}), longest + kAnswerLimit);
   } catch (const Error&) {
     // An unreachable kubelet does not report that its pods have ended. It ends them when it is reachable again.
-    ask(all + " --force --grace-period=0");
+    ask(with_arguments(all, {"--force", "--grace-period=0"}));
   }
 }
 
@@ -209,8 +209,7 @@ std::vector<Kubectl::Pod> Kubectl::pods_of(const std::string& run) const {
       "{.status.conditions[?(@.reason==\"Unschedulable\")].message}{\"\\t\"}"
       "{.spec.terminationGracePeriodSeconds}{\"\\t\"}{.metadata.deletionTimestamp}{\"\\t\"}"
       "{.status.containerStatuses[0].state.terminated.message}{\"\\n\"}{end}";
-  std::istringstream lines(ask("get pods --selector=" + std::string(kRunLabel) + "=" + object_name(run) +
-                               " -o jsonpath=" + shell_quote(kFields)));
+  std::istringstream lines(ask({"get", "pods", selector(run), "-o", std::string("jsonpath=") + kFields}));
   std::vector<Pod> pods;
   for (std::string line; std::getline(lines, line);) {
     std::istringstream fields(line);
@@ -262,7 +261,7 @@ std::pair<int, CoordinatorState> Kubectl::follow(const std::string& run, bool js
   Poller poller;
   poller.add(interrupts.fd(), 0);
   std::array<Poller::Ready, 2> ready;
-  Lines lines(command_ + " logs --follow " + pod_name, json);
+  Lines lines(with_arguments(command_, {"logs", "--follow", pod_name}), json);
   bool whole = false;  // the stream began after the program had ended, so it is complete
   bool stopped = false;
   Time late = kNever;  // the deadline for the output after the program's end, and for the end of a deleted coordinator
@@ -291,19 +290,19 @@ std::pair<int, CoordinatorState> Kubectl::follow(const std::string& run, bool js
     if (there && !stopped && cannot_begin(coordinator->waits)) {
       throw Error(ErrorKind::failed, "the program cannot begin in Kubernetes: it " + said[kCoordinator]);
     }
-    if (there && !lines.open() && !whole && (coordinator->phase == "Running" || !coordinator->code.empty())) {
+    if (there && !lines.is_open() && !whole && (coordinator->phase == "Running" || !coordinator->code.empty())) {
       lines.begin();
       poller.add(lines.fd(), 1);
       whole = over;
     }
     const bool ended = there ? over : answered >= asked;
-    if (ended && (!lines.open() || passed(late))) {
+    if (ended && (!lines.is_open() || passed(late))) {
       lines.finish();
       CoordinatorState state = state_of(coordinator);
       if (stopped && (!there || state.job.code == kTerminated)) return {kInterrupted, std::move(state)};
       return {there ? state.job.code : kFailed, std::move(state)};
     }
-    for (const Time next = after(kPeriod); !passed(next) && (lines.open() || !over);) {
+    for (const Time next = after(kPeriod); !passed(next) && (lines.is_open() || !over);) {
       const std::size_t count = poller.wait(ready, next);
       for (std::size_t i = 0; i < count; ++i) {
         if (ready[i].tag == 0 || lines.pass()) continue;
@@ -313,7 +312,7 @@ std::pair<int, CoordinatorState> Kubectl::follow(const std::string& run, bool js
       while (interrupts.take() != 0) {
         if (std::exchange(stopped, true)) return {kInterrupted, {}};
         std::fprintf(stderr, "lp: %s is stopped; once more, and it is removed at once\n", run.c_str());
-        ask("delete pod " + pod_name + " --wait=false");
+        ask({"delete", "pod", pod_name, "--wait=false"});
       }
     }
   }

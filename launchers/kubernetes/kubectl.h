@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "launchers/os/command.h"
 #include "launchers/record/job_state.h"
 #include "launchers/record/records.h"
 
@@ -30,8 +31,8 @@ ResultRecord keep_result(const std::filesystem::path& directory, const Coordinat
 
 class Kubectl {
  public:
-  // `words` is the command with its options: "kubectl --context=test".
-  explicit Kubectl(std::string words) : command_(std::move(words)) {}
+  // `command` is the command with its options: "kubectl --context=test".
+  explicit Kubectl(const std::string& command) : command_(split_command(command)) {}
 
   // Creates the objects of the manifests in the file. Throws Error with the cluster's message.
   void create(const std::string& file) const;
@@ -45,14 +46,16 @@ class Kubectl {
   CoordinatorState look_at(const std::string& run) const;
 
  private:
+  static constexpr auto kAnswerLimit = std::chrono::minutes(2);
   struct Pod;
   static std::string trouble_of(const Pod& pod);
   static CoordinatorState state_of(const std::optional<Pod>& coordinator);
-  std::string ask(const std::string& arguments) const;
+  // Returns the command's output. Throws Error with the cluster's message, or if the command takes longer than `limit`.
+  std::string ask(const std::vector<std::string>& arguments, Duration limit = kAnswerLimit) const;
   std::vector<Pod> pods_of(const std::string& run) const;
   std::optional<Pod> coordinator_of(const std::string& run) const;
 
-  std::string command_;
+  std::vector<std::string> command_;
 };
 
 }  // namespace lp::internal

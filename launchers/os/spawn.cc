@@ -211,9 +211,10 @@ pid_t spawn_agent(int control, const std::string& mark) {
                        {{control, kControlDescriptor}});
 }
 
-pid_t spawn_command(const std::vector<std::string>& command, int connection, int errors) {
-  return spawn_process(command.front().c_str(), command, changed_environment({}),
-                       {{connection, STDIN_FILENO}, {connection, STDOUT_FILENO}, {errors, STDERR_FILENO}});
+pid_t spawn_command(const std::vector<std::string>& command, const StandardStreams& streams) {
+  return spawn_process(
+      command.front().c_str(), command, changed_environment({}),
+      {{streams.input, STDIN_FILENO}, {streams.output, STDOUT_FILENO}, {streams.errors, STDERR_FILENO}});
 }
 
 void end_child(pid_t child, Duration patience) {

@@ -12,6 +12,7 @@
 #include "lp/base/scheduler.h"
 #include "lp/config/placement.h"
 #include "lp/rpc/core/path.h"
+#include "lp/rpc/core/run_settings.h"
 
 namespace lp {
 
@@ -65,5 +66,12 @@ struct LaunchOptions {
   // went back to a cut meanwhile, it is called again when their work is done again.
   std::function<void(Run&)> report{};
 };
+
+namespace internal {
+
+// The settings that all processes of the run `name` share. Its secrets are not made yet: token, and outside_key.
+RunSettings settings_of(const LaunchOptions& options, const std::string& name);
+
+}  // namespace internal
 
 }  // namespace lp

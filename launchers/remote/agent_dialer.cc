@@ -86,10 +86,11 @@ class AgentDialer {
     const SocketPair ends = make_socket_pair();
     const Descriptor theirs(ends.theirs);
     tunnel_.emplace(Descriptor(ends.ours), poller_, kStream, [this](Buffer message) { send(std::move(message)); });
-    // Set only now: the agent's warden ends all processes that were started with this variable.
+    // Set only now: the agent's reaper ends all processes that were started with this variable.
     putenv(mark_.data());
     const std::string program = std::filesystem::read_symlink("/proc/self/exe");
-    agent_ = spawn_command({program, "--lp-agent=" + std::to_string(lease_)}, theirs.number(), STDERR_FILENO);
+    agent_ = spawn_command({program, "--lp-agent=" + std::to_string(lease_)},
+                           {.input = theirs.number(), .output = theirs.number()});
   }
 
   // Waits for an event, and handles it.

@@ -69,9 +69,9 @@ const std::string& checked(const std::string& option) {
   return option;
 }
 
-std::string ask_sbatch(const std::filesystem::path& script) {
+Output ask_sbatch(const std::filesystem::path& script) {
   try {
-    return ask_slurm("sbatch", "--parsable " + shell_quote(script));
+    return ask_slurm({"sbatch", "--parsable", script.string()});
   } catch (const Error& error) {
     if (error.text().find("generic resource") == std::string::npos) throw;
     throw Error(ErrorKind::failed,
@@ -114,13 +114,12 @@ std::string batch_script(const SlurmJob& job, const Plan& plan, std::span<const 
 }
 
 std::string submit(const std::filesystem::path& script) {
-  const std::string said = ask_sbatch(script);
-  const std::size_t last = said.rfind('\n') + 1;                        // sbatch's warnings come before it
-  std::string number = said.substr(last, said.find(';', last) - last);  // the cluster's name follows it
+  const Output output = ask_sbatch(script);
+  std::string number = output.text.substr(0, output.text.find_first_of(";\n"));  // the cluster's name may follow it
   if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos) {
-    throw Error(ErrorKind::failed, "sbatch has said no job's number: " + said);
+    throw Error(ErrorKind::failed, "sbatch printed no job's number: " + output.text);
   }
-  std::fprintf(stderr, "%s", said.substr(0, last).c_str());
+  std::fputs(output.errors.c_str(), stderr);  // its warnings
   return number;
 }
 
@@ -137,7 +136,7 @@ std::vector<HostSpec> slurm_hosts(std::size_t components) {
     const std::string list = slurm_variable("SLURM_JOB_NODELIST" + suffix);
     const std::vector<int> tasks = read_counts(slurm_variable("SLURM_TASKS_PER_NODE" + suffix));
     std::size_t position = 0;
-    for (auto& fields : show_fields("node " + shell_quote(list))) {  // in the order of the list
+    for (auto& fields : show_fields("node", list)) {  // in the order of the list
       const std::string& name = fields["NodeName"];
       const bool again = std::any_of(hosts.begin(), hosts.end(), [&](const auto& one) { return one.name == name; });
       HostSpec host{

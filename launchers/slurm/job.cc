@@ -11,7 +11,6 @@
 #include <string_view>
 #include <utility>
 
-#include "launchers/os/shell_quote.h"
 #include "launchers/os/signals.h"
 #include "launchers/record/records.h"
 #include "launchers/record/run_directory.h"
@@ -33,7 +32,7 @@ void read_exit(const std::string& text, JobState& state) {
 JobState look_into_accounts(const std::string& job) {
   JobState state;
   try {
-    std::istringstream line(ask_slurm("sacct", "-nXP -o State,ExitCode -j " + shell_quote(job)));
+    std::istringstream line(ask_slurm({"sacct", "-nXP", "-o", "State,ExitCode", "-j", job}).text);
     std::string exit;
     if (std::getline(line, state.name, '|') && std::getline(line, exit)) read_exit(exit, state);
     state.name = state.name.substr(0, state.name.find(' '));  // "CANCELLED by 1000"
@@ -45,7 +44,7 @@ JobState look_into_accounts(const std::string& job) {
 // A job of several nodes may continue without one that has failed. The coordinator was on the node of the job's script.
 std::string lost_node(const std::string& script, const std::string& nodes) {
   if (script.empty() || nodes.empty() || nodes == "(null)") return {};
-  std::istringstream names(ask_slurm("scontrol", "show hostnames " + shell_quote(nodes)));
+  std::istringstream names(ask_slurm({"scontrol", "show", "hostnames", nodes}).text);
   for (std::string name; names >> name;) {
     if (name == script) return {};
   }
@@ -95,21 +94,11 @@ class Tail {
 
 }  // namespace
 
-std::string ask_slurm(const std::string& tool, const std::string& arguments) {
-  FILE* pipe = popen((tool + " " + arguments + " 2>&1 </dev/null").c_str(), "re");
-  if (pipe == nullptr) throw Error(ErrorKind::failed, "cannot start " + tool);
-  std::string said;
-  std::array<char, 4096> bytes;
-  while (const std::size_t got = std::fread(bytes.data(), 1, bytes.size(), pipe)) said.append(bytes.data(), got);
-  const int status = pclose(pipe);
-  while (!said.empty() && said.back() == '\n') said.pop_back();
-  if (status != 0) throw Error(ErrorKind::failed, tool + ": " + (said.empty() ? "it failed" : said));
-  return said;
-}
+Output ask_slurm(const std::vector<std::string>& command) { return run_or_throw(command, kPatience); }
 
-std::vector<std::map<std::string, std::string>> show_fields(const std::string& what) {
+std::vector<std::map<std::string, std::string>> show_fields(const std::string& kind, const std::string& names) {
   std::vector<std::map<std::string, std::string>> all;
-  std::istringstream lines(ask_slurm("scontrol", "--oneliner show " + what));
+  std::istringstream lines(ask_slurm({"scontrol", "--oneliner", "show", kind, names}).text);
   for (std::string line; std::getline(lines, line);) {
     std::map<std::string, std::string>& fields = all.emplace_back();
     std::istringstream words(line);
@@ -125,7 +114,7 @@ std::vector<std::map<std::string, std::string>> show_fields(const std::string& w
 JobState look_at(const std::string& job) {
   std::vector<std::map<std::string, std::string>> components;  // one, or those of a heterogeneous job
   try {
-    components = show_fields("job " + shell_quote(job));
+    components = show_fields("job", job);
   } catch (const Error& error) {
     if (error.text().find("Invalid job id") == std::string::npos) throw;
   }
@@ -139,7 +128,10 @@ JobState look_at(const std::string& job) {
 }
 
 void cancel(const std::string& job, bool force) {
-  ask_slurm("scancel", (force ? "" : "--batch --signal=TERM ") + shell_quote(job));
+  std::vector<std::string> command{"scancel"};
+  if (!force) command.insert(command.end(), {"--batch", "--signal=TERM"});
+  command.push_back(job);
+  ask_slurm(command);
 }
 
 int follow(const std::string& job, const std::filesystem::path& directory) {
@@ -206,7 +198,7 @@ void requeue(const std::filesystem::path& directory) {
   Event never;
   for (const Time end = after(kPatience);;) {
     try {
-      ask_slurm("scontrol", "requeue " + shell_quote(own_job()));
+      ask_slurm({"scontrol", "requeue", own_job()});
       break;
     } catch (const Error&) {  // slurmctld is busy, or starts again
       if (passed(end)) throw;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "launchers/os/command.h"
 #include "launchers/record/job_state.h"
 #include "lp/base/scheduler.h"
 
@@ -48,12 +49,12 @@ bool is_superseded(const std::filesystem::path& directory);
 // when Slurm refuses, or does not answer for two minutes.
 void requeue(const std::filesystem::path& directory);
 
-// Returns the output of a Slurm tool for these arguments, which are shell text. Throws Error with the tool's message
-// when it fails.
-std::string ask_slurm(const std::string& tool, const std::string& arguments);
+// Runs a tool of Slurm: {"scancel", "17"}. Throws Error with the tool's message when it fails, or when slurmctld does
+// not answer for two minutes.
+Output ask_slurm(const std::vector<std::string>& command);
 
-// The fields of each object that `scontrol show` prints: "JobState=RUNNING Reason=None" and so on. Throws Error as
-// ask_slurm does.
-std::vector<std::map<std::string, std::string>> show_fields(const std::string& what);
+// The fields of each object that `scontrol show` prints for a kind ("job") and its names: "JobState=RUNNING
+// Reason=None" and so on. Throws Error as ask_slurm does.
+std::vector<std::map<std::string, std::string>> show_fields(const std::string& kind, const std::string& names);
 
 }  // namespace lp::internal

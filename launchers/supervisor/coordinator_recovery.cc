@@ -39,8 +39,8 @@ FailurePolicy Coordinator::policy_of(std::size_t unit) const {
   return strictest;
 }
 
-void Coordinator::on_failed(NodeId node, std::uint32_t incarnation, const Error& error) {
-  if (!current(node, incarnation)) return;
+void Coordinator::handle(NodeId node, const NodeEvent::Failed& failed) {
+  const Error& error = failed.error;
   const std::size_t unit = graph_.nodes[node].unit;
   Cause cause = cause_of(unit, error.what());
   cause.node = graph_.nodes[node].name;
@@ -265,7 +265,8 @@ bool Coordinator::redo_finished() {
 }
 
 // Returns true if the callee has gone back to a cut since it gave this answer. The caller finished with what is gone.
-bool Coordinator::has_gone_back(const LastAnswer& answer) const {
+bool Coordinator::has_gone_back(const NodeEvent::Answer& answer) const {
+  if (answer.callee >= nodes_.size()) return false;
   const Node& callee = nodes_[answer.callee];
   const Unit& unit = units_[graph_.nodes[answer.callee].unit];
   if (!callee.member || callee.came) return false;

@@ -117,6 +117,16 @@ void SharedHeap::free(std::byte* memory, std::size_t size) noexcept {
   }
 }
 
+void SharedHeap::begin_sparing() noexcept {
+  ++sparing_;
+  const std::lock_guard lock(mutex_);
+  if (warm_ <= kKeptSparing) return;
+  for (const auto& [begin, size] : free_) {
+    if (begin < top_) memory_.forget(begin, std::min(size, top_ - begin));
+  }
+  warm_ = 0;
+}
+
 std::size_t SharedHeap::used() const {
   const std::lock_guard lock(mutex_);
   return used_;

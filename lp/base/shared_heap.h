@@ -46,23 +46,20 @@ class SharedHeap {
   void take_back() noexcept;
 
   // While one lives, the process is ahead of those that it sends to. It needs memory less soon than others may, so its
-  // free memory keeps few pages.
+  // free memory keeps few pages: it gives back those that it has, and then what is freed.
   class Sparing {
    public:
     Sparing() noexcept : heap_(current()) {
-      if (heap_ != nullptr) ++heap_->sparing_;
-    }
-    Sparing(Sparing&& other) noexcept : heap_(std::exchange(other.heap_, nullptr)) {}
-    Sparing& operator=(Sparing other) noexcept {
-      std::swap(heap_, other.heap_);
-      return *this;
+      if (heap_ != nullptr) heap_->begin_sparing();
     }
     ~Sparing() {
       if (heap_ != nullptr) --heap_->sparing_;
     }
+    Sparing(const Sparing&) = delete;
+    Sparing& operator=(const Sparing&) = delete;
 
    private:
-    SharedHeap* heap_;
+    SharedHeap* const heap_;
   };
 
   // Returns at least `size` bytes, page-aligned, or null when the heap is full.
@@ -91,6 +88,7 @@ class SharedHeap {
   std::set<std::pair<std::size_t, std::size_t>> by_size_;  // the same ranges: size and beginning
   void add_range(std::size_t begin, std::size_t size);
   void remove_range(std::map<std::size_t, std::size_t>::iterator range);
+  void begin_sparing() noexcept;
 
   std::atomic<int> sparing_ = 0;  // those that live
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the supervisor and the processes of a run tell each other about nodes that call each other. Values.
+// The present location of a node, as the supervisor sends it to all processes of a run. A value.
 
 #include <cstdint>
 #include <string>
@@ -18,12 +18,6 @@ struct PeerState {
   bool gone = false;  // the node is absent and will not return by itself: calls to it fail at once with `text`
   std::string text{};
   std::uint64_t epoch = 0;  // epoch of its group with this news: how often members have come or gone
-};
-
-// The newest incarnation of a node that has answered a call of another node.
-struct LastAnswer {
-  NodeId callee = 0;
-  std::uint32_t incarnation = 0;
 };
 
 }  // namespace lp

@@ -193,19 +193,19 @@ template <class T>
 StreamReader<T> start_stream(Edge& edge, const MethodInfo& info, const CallOptions& options, void* arguments) {
   const Outgoing outgoing = outgoing_call(edge, info, options);
   const Duration timeout = edge.hub().timeout(options.timeout, info);
+  CallOptions at_once = options;
+  at_once.at_once = true;  // the call waits for items only
   auto queue = std::make_shared<StreamQueue<T>>();
   Ref<StateBase> state;
   if (edge.goes_as_bytes()) {
     auto* call = new RemoteStream<T>(outgoing, queue);
     state = Ref<StateBase>(call);
     call->encode(arguments);
-    CallOptions at_once = options;
-    at_once.at_once = true;  // the call waits for items only
     start_as_bytes(*call, outgoing, at_once);
   } else {
     auto* call = new (*info.arguments) StreamCall<T>(outgoing, arguments, timeout, queue);
     state = Ref<StateBase>::share(call);
-    outgoing.peer.accept_local(*call, info);
+    start_here(Ref<Call>(call), outgoing, at_once);
   }
   return StreamReader<T>(std::move(queue),
                          {.call = state,

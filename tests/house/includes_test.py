@@ -10,7 +10,8 @@ PARTS = ["lp/base", "lp/wire", "lp/rpc", "lp/rpc/core", "lp/rpc/link", "lp/check
 LP = PARTS + ["lp"]
 RPC = ["lp/rpc", "lp/rpc/core", "lp/rpc/link"]
 NODES = ["nodes", "nodes/parameters", "nodes/collective"]
-PROGRAMS = ["programs", "programs/data", "programs/models", "programs/training", "programs/schemes"]
+PROGRAMS = ["programs", "programs/data", "programs/models", "programs/training", "programs/schemes",
+            "programs/environments", "programs/networks", "programs/agents"]
 
 # The rooms of launchers/: each may include those before it. Engines never include one another.
 ROOMS = ["launchers/" + room for room in
@@ -43,6 +44,9 @@ MAY_INCLUDE = {
     "programs/models": LP + NODES + ["programs/data"],
     "programs/training": LP + NODES + ["programs/data", "programs/models"],
     "programs/schemes": LP + NODES + ["programs/data", "programs/models", "programs/training"],
+    "programs/environments": LP,
+    "programs/networks": LP + NODES + ["programs/environments"],
+    "programs/agents": LP + NODES + ["programs/environments", "programs/networks"],
     "programs": LP + NODES + PROGRAMS,
     "examples": LP + NODES + PROGRAMS + ["launchers"],
     "tests": LP + NODES + PROGRAMS + ROOMS + ENGINES + ["lp/rpc/shm", "lp/rpc/tcp", "launchers", "examples", "tools"],

@@ -57,9 +57,9 @@ class TrainingRun {
   explicit TrainingRun(const Add& add, bool serialize = false, const std::filesystem::path& directory = {})
       : graph_(add(program_)) {
     Runtime::Options options;
-    options.seed = kSeed;
-    options.serialize = serialize;
-    options.directory = directory;
+    options.run.seed = kSeed;
+    options.run.serialize = serialize;
+    options.run.directory = directory;
     run_.emplace(program_, options);
   }
 

@@ -276,7 +276,7 @@ class Pending : public StateBase {
   std::atomic<bool> waits_here_ = false;  // the call has `leaving`
 
  public:
-  Budget::Share leaving{};  // room that it has until it leaves
+  Budget::Share leaving{};  // room that it has until it leaves, or begins in this process
 
  private:
   Ref<StateBase> take_served() noexcept { return Ref<StateBase>(served_.exchange(nullptr)); }

@@ -97,7 +97,7 @@ Connection::~Connection() { close(); }
 void Connection::greet() {
   const Hub::Options& options = hub_.options();
   link_->expect();  // expects the welcome: calls without a waiting thread wait for it, too
-  link_->send(hello_packet({.run = options.run, .token = options.token, .fingerprint = options.fingerprint}));
+  link_->send(hello_packet({.run = options.run.name, .token = options.run.token, .fingerprint = options.fingerprint}));
 }
 
 bool Connection::open() const { return phase_ != Phase::closed; }
@@ -411,7 +411,7 @@ void Connection::on_hello(const Frames& message) {
   const Hello hello = read_hello(message);
   const Hub::Options& options = hub_.options();
   std::string refusal;
-  if (!equal_secrets(hello.token, options.token) || hello.run != options.run) {
+  if (!equal_secrets(hello.token, options.run.token) || hello.run != options.run.name) {
     refusal = "this is another run: its secret does not fit";
   } else if (hello.fingerprint != options.fingerprint) {
     refusal = "this was built from another program or another version of it: use one binary for the whole run";

@@ -9,12 +9,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "lp/base/shared_heap.h"
 #include "lp/rpc/core/call.h"
 #include "lp/rpc/core/call_slots.h"
 #include "lp/rpc/link/link.h"
@@ -89,7 +87,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
     Pending* call;
     bool asked;
     bool granted;
-    std::optional<SharedHeap::Sparing> sparing{};  // while it has asked and waits
   };
   // These hold the lock. The one-way calls that they return in sent_one_way must be ended without the lock.
   void transmit(Pending& call, bool granted = false);

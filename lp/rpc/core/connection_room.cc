@@ -59,7 +59,6 @@ void Connection::ask(Asking& asking) {
   Pending& call = *asking.call;
   if (call.one_way()) add(call);
   asking.asked = true;
-  asking.sparing.emplace();
   if (!std::exchange(call.expected, true)) link_->expect();
   link_->send(
       ask_packet({.call = call.call, .bytes = call.size, .node = call.peer().id(), .incarnation = call.incarnation}));
@@ -102,7 +101,6 @@ void Connection::on_room(std::uint64_t number) {
       link_->send(signal_packet(PacketKind::cancel, {.call = number}));  // the call was lost, and goes another way
     } else {
       asking->granted = true;
-      asking->sparing.reset();
     }
     transmit_more(sent_one_way);
   }

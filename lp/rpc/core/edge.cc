@@ -4,6 +4,7 @@
 
 #include "lp/base/hash.h"
 #include "lp/base/message.h"
+#include "lp/base/shared_heap.h"
 #include "lp/rpc/core/connection.h"
 
 namespace lp {
@@ -12,7 +13,7 @@ std::uint64_t Edge::first_number(const internal::Hub& hub, const internal::Servi
   // Each incarnation in each run counts in a range of its own. So a service does not take its calls for repetitions of
   // calls of others, also of those in a run that it was resumed from. An incarnation that is restored from a checkpoint
   // goes on in its old range.
-  std::uint64_t life = fnv1a(hub.options().run);
+  std::uint64_t life = fnv1a(hub.options().run.name);
   if (caller != nullptr) life = hash_combine(hash_combine(life, caller->id()), caller->incarnation());
   return (mix64(life) >> 33 << 32) + 1;
 }
@@ -64,7 +65,7 @@ class DirectCall {
 
 DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeout) noexcept
     : node_(edge.peer().local()) {
-  if (node_ == nullptr || edge.hub().options().serialize || timeout <= CallOptions::kNoTime) return;
+  if (node_ == nullptr || edge.hub().options().run.serialize || timeout <= CallOptions::kNoTime) return;
   const Method* const method = node_->find(info.id);
   if (method == nullptr || !method->direct) return;
   caller_ = current_call_context();
@@ -169,33 +170,43 @@ Error overloaded(const Outgoing& call) {
       {.node = call.peer.hub().name(call.peer.id()), .method = std::string(call.info.name)});
 }
 
-// Takes room in the queue of a service of this process, or none.
-Budget::Share room_for(const Outgoing& call, const CallOptions& options, std::size_t bytes) {
-  Budget& budget = call.peer.hub().incoming();
-  Budget::Share share = budget.take(call.peer.queue(), bytes);
-  if (share || !may_wait(options)) return share;
+// Returns the room, or ends the call if there is none.
+Budget::Share room_or_overloaded(Budget::Share room, const Outgoing& outgoing, StateBase& call) {
+  if (!room) call.fail(overloaded(outgoing));
+  return room;
+}
+
+// Waits for room in the queue of a service of this process until the call's deadline.
+Budget::Share wait_for_room(const Outgoing& outgoing, std::size_t bytes) {
+  Peer& peer = outgoing.peer;
   Promise<Budget::Share> promise;
   Future<Budget::Share> granted = promise.future();
-  budget.ask(call.peer.queue(), bytes,
-             [promise = std::move(promise)](Budget::Share room) mutable { promise.set_value(std::move(room)); });
-  if (!granted.wait_for(until(call.scope.deadline))) throw Error(call.peer.late_error(call.info, call.scope, false));
+  peer.hub().incoming().ask(peer.queue(), bytes, [promise = std::move(promise)](Budget::Share room) mutable {
+    promise.set_value(std::move(room));
+  });
+  if (!granted.wait_for(until(outgoing.scope.deadline))) {
+    throw Error(peer.late_error(outgoing.info, outgoing.scope, /*may_have_run=*/false));
+  }
   return granted.get();
 }
 
-// Starts a call at a service of this process. Returns null when there is no room.
-Ref<StateBase> start_here(const Outgoing& outgoing, const CallOptions& options, void* arguments) {
-  const std::size_t bytes = options.awaited ? 0 : outgoing.info.arguments->bytes(arguments);
-  std::unique_ptr<Room> room;
-  if (bytes >= Budget::kSmall) {
-    Budget::Share share = room_for(outgoing, options, bytes);
-    if (!share) return {};
-    room = std::make_unique<Room>(std::move(share));
+// Takes room in the queue of a service of this process, or ends the call. Throws the error with which a wait for room
+// ended.
+Budget::Share room_here(const Outgoing& outgoing, const CallOptions& options, std::size_t bytes, StateBase& call) {
+  Budget::Share room = outgoing.peer.hub().incoming().take(outgoing.peer.queue(), bytes);
+  if (room || !may_wait(options)) return room_or_overloaded(std::move(room), outgoing, call);
+  try {
+    return wait_for_room(outgoing, bytes);
+  } catch (const Error& error) {
+    call.fail(error);
+    throw;
   }
-  Call* const call = outgoing.info.result->call(outgoing, arguments);
-  Ref<StateBase> state = Ref<StateBase>::share(call);
-  call->room = std::move(room);
-  outgoing.peer.accept_local(*call, outgoing.info);
-  return state;
+}
+
+void wait_to_leave(Pending& call) {
+  if (call.on_its_way()) return;
+  const SharedHeap::Sparing sparing;  // the caller is ahead of the service
+  call.wait_on_its_way();
 }
 
 // Is ready when nobody needs the arrays of this message any more that are in this process's memory.
@@ -229,18 +240,28 @@ void fall_back(Future<void>& arrays_gone, Duration waited) {
 
 }  // namespace
 
+bool start_here(Ref<Call> call, const Outgoing& outgoing, const CallOptions& options) {
+  const std::size_t bytes = options.awaited ? 0 : outgoing.info.arguments->bytes(call->arguments());
+  if (bytes >= Budget::kSmall) {
+    Budget::Share share = room_here(outgoing, options, bytes, *call);
+    if (!share) return false;
+    call->room = std::make_unique<Room>(std::move(share));
+  }
+  outgoing.peer.accept_local(*call.take(), outgoing.info);
+  return true;
+}
+
 void start_as_bytes(Pending& call, const Outgoing& outgoing, const CallOptions& options) {
   Peer& peer = outgoing.peer;
   const std::size_t bytes = call.frames.size();
   const bool counts = bytes >= Budget::kSmall && !options.awaited;
-  const bool waits = counts && may_wait(options);
+  const bool stays_here = !is_elsewhere(peer);
+  const bool waits = counts && !stays_here && may_wait(options);
   call.awaited = options.awaited;
   if (counts && !waits) {
-    call.leaving = peer.hub().outgoing().take(peer.leaving(), bytes);
-    if (!call.leaving) {
-      call.on_error(overloaded(outgoing));
-      return;
-    }
+    call.leaving = stays_here ? room_here(outgoing, options, bytes, call)
+                              : room_or_overloaded(peer.hub().outgoing().take(peer.leaving(), bytes), outgoing, call);
+    if (!call.leaving) return;
   }
   Future<void> arrays_gone;
   if (waits && bytes > peer.hub().window()) arrays_gone = watch_arrays(call.frames);
@@ -249,7 +270,7 @@ void start_as_bytes(Pending& call, const Outgoing& outgoing, const CallOptions& 
   if (!waits) return;
   const Time begin = now();
   try {
-    call.wait_on_its_way();
+    wait_to_leave(call);
   } catch (const Error& error) {
     call.cancel(error);
     throw;
@@ -265,11 +286,10 @@ Ref<StateBase> start_call(Edge& edge, const MethodInfo& info, const CallOptions&
     start_as_bytes(*call, outgoing, options);
     return Ref<StateBase>(call.take());
   }
-  Ref<StateBase> state = start_here(outgoing, options, arguments);
-  if (state) return state;
-  Ref<StateBase> refused(info.result->pending(outgoing, /*one_way=*/false));
-  refused->fail(overloaded(outgoing));
-  return refused;
+  Ref<Call> call(info.result->call(outgoing, arguments));
+  Ref<StateBase> state = Ref<StateBase>::share(call.get());
+  start_here(std::move(call), outgoing, options);
+  return state;
 }
 
 bool call_directly(Edge& edge, const MethodInfo& info, CallOptions& options, void* arguments, void* slot) {
@@ -296,7 +316,7 @@ bool call_directly(Edge& edge, const MethodInfo& info, CallOptions& options, voi
 void send_call(Edge& edge, const MethodInfo& info, const CallOptions& options, void* arguments) {
   const Outgoing outgoing = outgoing_call(edge, info, options);
   if (!edge.goes_as_bytes()) {
-    if (!start_here(outgoing, options, arguments)) throw overloaded(outgoing);
+    if (!start_here(Ref<Call>(info.result->call(outgoing, arguments)), outgoing, options)) throw overloaded(outgoing);
     return;
   }
   const Ref<Pending> call(info.result->pending(outgoing, /*one_way=*/true));

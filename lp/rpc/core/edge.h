@@ -13,6 +13,12 @@
 #include "lp/rpc/core/service_instance.h"
 
 namespace lp {
+namespace internal {
+
+// Whether calls to this node leave the process now.
+inline bool is_elsewhere(const Peer& peer) { return peer.hub().network() != nullptr && peer.local() == nullptr; }
+
+}  // namespace internal
 
 class Edge {
  public:
@@ -24,10 +30,7 @@ class Edge {
   internal::Peer& peer() const { return peer_; }
 
   // Whether a call leaves this process, or pretends to.
-  bool goes_as_bytes() const {
-    const internal::Hub::Options& options = hub_.options();
-    return options.serialize || (hub_.network() != nullptr && peer_.local() == nullptr);
-  }
+  bool goes_as_bytes() const { return hub_.options().run.serialize || internal::is_elsewhere(peer_); }
 
   // Returns the caller of `info`. Each call of a `once` method has a number of its own; `number` is one that the
   // program gave.
@@ -71,6 +74,10 @@ struct CallOptions {
 // Returns a call that `edge` makes now.
 Outgoing outgoing_call(Edge& edge, const MethodInfo& info, const CallOptions& options);
 
+// Queues a call at a service of this process. Takes over one reference. If there is no room for the arguments, it waits
+// for room if it may, and throws the Error with which that ended; otherwise the call ends with `overloaded`, and this
+// returns false.
+bool start_here(Ref<Call> call, const Outgoing& outgoing, const CallOptions& options);
 // Hands an encoded call over, and waits until it is on its way if it may wait.
 void start_as_bytes(Pending& call, const Outgoing& outgoing, const CallOptions& options);
 

@@ -197,6 +197,7 @@ void Peer::accept_bytes_at(ServiceInstance& core, Pending& call) noexcept {
                    .scope = call.scope(),
                    .caller = call.caller(),
                    .reply = {}};
+  if (call.leaving) message.room = std::make_unique<Room>(std::move(call.leaving));
   call.leave();
   call.incarnation = core.incarnation();
   call.counted.sent(call.frames.size());

@@ -38,7 +38,7 @@ class SshTest : public MainTest {
     return {};
   }
 
-  // Processes of the run on a host: agent, warden, nodes.
+  // Processes of the run on a host: agent, reaper, nodes.
   std::vector<int> processes_on(const std::string& host) const { return marked(run(), host); }
 
   std::vector<int> all_processes() const {
@@ -150,7 +150,7 @@ TEST_F(SshTest, AnAgentThatIsKilledLeavesNoFiles) {
   const AllWatched processes = watch(there);
   int agent = -1;
   for (const int process : there) {
-    if (!internal::descendants(process).empty()) agent = process;  // the other one is its warden
+    if (!internal::descendants(process).empty()) agent = process;  // the other one is its reaper
   }
   ASSERT_GT(agent, 0);
   kill(agent, SIGKILL);

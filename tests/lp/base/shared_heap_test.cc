@@ -173,6 +173,17 @@ TEST_F(SharedHeapTest, WhoIsAheadOfOthersKeepsLittleOfWhatItFrees) {
   EXPECT_GE(resident(), heap().used() + 64 * kMiB);
 }
 
+TEST_F(SharedHeapTest, WhoGetsAheadOfOthersGivesBackWhatItHasKept) {
+  std::vector<Buffer> buffers;
+  for (int i = 0; i < 4; ++i) buffers.push_back(Buffer::zeroed(32 * kMiB));
+  buffers.clear();
+  const Buffer used = Buffer::zeroed(32 * kMiB);
+  ASSERT_GE(resident(), heap().used() + 64 * kMiB);
+  const SharedHeap::Sparing sparing;
+  EXPECT_LE(resident(), heap().used() + 32 * kMiB);
+  EXPECT_TRUE(std::all_of(used.bytes().begin(), used.bytes().end(), [](std::byte one) { return one == std::byte(); }));
+}
+
 TEST_F(SharedHeapTest, ThreadsGiveBackWhatOthersTook) {
   const std::size_t before = heap().used();
   {

@@ -43,9 +43,10 @@ class Service {
     gate_.done.push_back(number);
     return number;
   }
+  Stream<int> listen(Bytes, int number) { co_yield number; }
   int ping() { return 1; }
   std::vector<int> done() { return gate_.done; }
-  using Remote = Methods<&Service::take, concurrent<&Service::ping, 8>, &Service::done>;
+  using Remote = Methods<&Service::take, &Service::listen, concurrent<&Service::ping, 8>, &Service::done>;
 
  private:
   Gate& gate_;
@@ -107,9 +108,9 @@ class Bounds : public ::testing::TestWithParam<Reach> {
   Program program_{"bounds"};
   const Handle<Service> service_ = program_.add<Service>({.name = "service"}, &gate_);
   const Handle<Relay> relay_ = program_.add<Relay>({.name = "relay"}, service_);
-  ReachedRun run_{program_, GetParam(), {.memory = 1}};
+  ReachedRun run_{program_, GetParam(), {.process = {.memory = 1}}};
 };
-INSTANTIATE_TEST_SUITE_P(Paths, Bounds, ::testing::Values(Reach::direct, Reach::shm, Reach::tcp), reach_name);
+INSTANTIATE_TEST_SUITE_P(Paths, Bounds, kEachPath, reach_name);
 
 TEST_P(Bounds, WhoSendsWaitsUntilThereIsRoom) {
   const Bytes bytes(8 * kMiB);
@@ -163,6 +164,20 @@ TEST_P(Bounds, AHandlerHearsThatThereIsNoRoom) {
   expect_bounded(calls, kSize, bounds());
   gate_.inside.wait();
   expect_all(calls);
+}
+
+TEST_P(Bounds, StreamsCountAsWell) {
+  const Bytes bytes(4 * kMiB);
+  const Future<int> first = client().async<&Service::take>(Bytes(), 0);
+  gate_.inside.wait();
+  std::vector<StreamReader<int>> readers;
+  const int calls = count_until(ErrorKind::overloaded, [&](int number) {
+    readers.push_back(client().stream<&Service::listen>(bytes, number));
+    if (readers.back().wait_for(Duration::zero())) readers.back().next();
+  });
+  expect_bounded(calls, bytes.size(), bounds());
+  gate_.open.set();
+  for (int number = 0; number < calls; ++number) EXPECT_EQ(readers.at(static_cast<std::size_t>(number)).next(), number);
 }
 
 TEST_P(Bounds, ACallThatIsLargerThanTheBoundPassesAlone) {

@@ -78,7 +78,7 @@ class Calls : public ::testing::TestWithParam<bool> {
  protected:
   Runtime::Options options() const {
     Runtime::Options options;
-    options.serialize = GetParam();
+    options.run.serialize = GetParam();
     return options;
   }
 };

@@ -39,7 +39,7 @@ class Feeds : public testing::TestWithParam<bool> {
   Feeds() : station_(program_.add<Station>({.name = "station"})), run_(program_, options()) {}
   static Runtime::Options options() {
     Runtime::Options options;
-    options.serialize = GetParam();
+    options.run.serialize = GetParam();
     return options;
   }
   Client<Station> station() { return run_.client(station_); }

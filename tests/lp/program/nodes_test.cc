@@ -125,7 +125,7 @@ TEST(Nodes, AHandleToAServiceIsAHandleToItsInterface) {
   const std::vector<Handle<Adder>> list{tens[0], tens[2]};
   const auto sum = program.add<Sum>({.name = "sum"}, GroupHandle<Adder>(tens), list);
   for (const bool bytes : {false, true}) {
-    LocalRun run(program, {.serialize = bytes});
+    LocalRun run(program, {.run = {.serialize = bytes}});
     EXPECT_EQ(run.client(sum).call<&Sum::sum>(1), (11 + 12 + 13) + (11 + 13));
   }
 }
@@ -300,7 +300,7 @@ TEST(Nodes, WhatIsLeftOfADeadlineTravels) {
   std::vector<Handle<Chain>> next;
   for (int i = 0; i < 6; ++i) next = {program.add<Chain>({.name = "link" + std::to_string(i)}, next)};
   for (const bool bytes : {false, true}) {
-    LocalRun run(program, {.serialize = bytes});
+    LocalRun run(program, {.run = {.serialize = bytes}});
     const auto client = run.client(next[0]);
     EXPECT_EQ(client.call<&Chain::depth>(), 5);
     // Without the caller's 50 ms the inner calls would have the run's minute, and this test its timeout.
@@ -328,12 +328,12 @@ TEST(Nodes, AFinishedNodeTellsWhichIncarnationHasAnsweredItLast) {
         go.wait();
       };
       program.function({.name = "writer"}, write, board, unused);
-      LocalRun run(program, {.serialize = bytes});
+      LocalRun run(program, {.run = {.serialize = bytes}});
       ASSERT_TRUE(written.wait(after(std::chrono::seconds(20))));
       run.restart({"board"});
       go.set();
       run.wait_finished();
-      const std::vector<LastAnswer> answers = run.answers("writer");
+      const std::vector<NodeEvent::Answer> answers = run.answers("writer");
       ASSERT_EQ(answers.size(), 1U);
       EXPECT_EQ(answers[0].callee, run.id("board"));
       EXPECT_EQ(answers[0].incarnation, 1U);
@@ -349,16 +349,10 @@ TEST(Nodes, AConstructorThatThrowsIsAFailureOfItsNode) {
   Program program("broken");
   program.add<Broken>({.name = "broken"});
   struct Failures : Runtime::Observer {
-    void on_ready(NodeId, std::uint32_t) override {}
-    void on_finished(NodeId, std::uint32_t, const std::vector<LastAnswer>&) override {}
-    void on_failed(NodeId, std::uint32_t, const Error& failure) override {
-      error = failure.what();
+    void on_event(NodeEvent event) override {
+      if (const auto* failed = std::get_if<NodeEvent::Failed>(&event.what)) error = failed->error.what();
       happened.set();
     }
-    void on_stop_requested(NodeId, const std::string&) override {}
-    void on_progress(NodeId, const Progress&) override {}
-    void on_saved(NodeId, std::uint64_t) override {}
-    void on_not_saved(NodeId, std::uint64_t, const Error&) override {}
     std::string error;
     Event happened;
   } failures;

@@ -60,7 +60,7 @@ class Group {
     };
     program_.function({.name = "worker", .replicas = count}, work, members, index);
     Runtime::Options runtime;
-    runtime.serialize = serialize;
+    runtime.run.serialize = serialize;
     run_.emplace(program_, runtime);
   }
   LocalRun& run() { return *run_; }

@@ -34,7 +34,7 @@ class LeafServerTest : public ::testing::TestWithParam<bool> {
     const auto nodes = program_.group<LeafServer>({.name = "leaf", .replicas = leaves}, context,
                                                   GroupHandle<ParameterService>(root), group, BadValues::refuse);
     Runtime::Options runtime;
-    runtime.serialize = GetParam();
+    runtime.run.serialize = GetParam();
     run_.emplace(program_, runtime);
     root_.emplace(run_->client(root));
     leaves_.emplace(run_->client(GroupHandle<ParameterService>(nodes)));

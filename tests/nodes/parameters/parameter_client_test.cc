@@ -41,7 +41,7 @@ class ParameterClientTest : public ::testing::TestWithParam<bool> {
     program_.define(servers, context, tensors_, options,
                     options.replicated ? servers : GroupHandle<ParameterServer>("server", 0));
     Runtime::Options runtime;
-    runtime.serialize = GetParam();
+    runtime.run.serialize = GetParam();
     run_.emplace(program_, runtime);
   }
   Clients<ParameterServer> servers() { return run_->client(GroupHandle<ParameterServer>("server", kServers)); }
@@ -431,7 +431,7 @@ TEST_P(ParameterClientTest, APushIsAcknowledgedOnlyWhenItsReplicaHasIt) {
   options.replicated = true;
   serve({dense(64)}, options);
   Event release;
-  run_->runtime().probe(run_->id("server/1"), [&release] { release.wait(); });  // it is in the middle of a handler
+  run_->probe("server/1", [&release] { release.wait(); });  // it is in the middle of a handler
   const Client<ParameterServer> primary = servers()[0];
   Push push;
   push.values = plain(Array<float>(key_count(tensors_[0].partition.ranges(0))));

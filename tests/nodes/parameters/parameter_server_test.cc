@@ -57,7 +57,7 @@ class ParameterServerTest : public ::testing::TestWithParam<bool> {
 
   Runtime::Options runtime() const {
     Runtime::Options options;
-    options.serialize = GetParam();
+    options.run.serialize = GetParam();
     return options;
   }
   Server serve(const ParameterServerOptions& options) const { return Server(runtime(), options); }
@@ -235,7 +235,7 @@ TEST_P(ParameterServerTest, GoesOnFromACut) {
       ::testing::TempDir() + "lp_parameter_server_" + (GetParam() ? "bytes" : "direct");
   std::filesystem::remove_all(directory);
   Runtime::Options options = runtime();
-  options.directory = directory;
+  options.run.directory = directory;
   ParameterServerOptions three = kThree;
   three.checkpoint_every = 2;
   {
@@ -253,7 +253,7 @@ TEST_P(ParameterServerTest, GoesOnFromACut) {
     EXPECT_EQ(train(server.client(), 4, {2, 1, 0}), expected(5));
   }
   const auto refused = [&](const ParameterServerOptions& server_options, std::uint64_t seed) {
-    options.seed = seed;
+    options.run.seed = seed;
     Server server(options, server_options);
     server.run.restart({"server"}, cut_directory(directory, 4));
     const auto failed = server.run.failed();
@@ -272,7 +272,7 @@ TEST_P(ParameterServerTest, ACutIsTakenWhenAllWorkersHaveLeft) {
   const std::filesystem::path directory = ::testing::TempDir() + "lp_all_left_" + (GetParam() ? "bytes" : "direct");
   std::filesystem::remove_all(directory);
   Runtime::Options options = runtime();
-  options.directory = directory;
+  options.run.directory = directory;
   Server server(options, {.shard = {.rule = Sum{}, .consistency = Softsync{}, .workers = 3}, .last_step = 6});
   for (std::uint64_t clock = 0; clock < 2; ++clock) {
     for (std::uint32_t worker = 0; worker < 3; ++worker) {

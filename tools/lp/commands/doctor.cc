@@ -8,13 +8,13 @@
 #include <fstream>
 
 #include "launchers/admin/admin_server.h"
+#include "launchers/os/command.h"
 #include "launchers/plan/hosts.h"
 #include "launchers/record/run_directory.h"
 #include "launchers/record/run_recorder.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "tools/lp/command.h"
-#include "tools/lp/program_output.h"
 #include "tools/lp/rates.h"
 #include "tools/lp/table.h"
 
@@ -107,14 +107,16 @@ Finding state_directory() {
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 // Asks a program that an engine or a view needs for its version or its cluster.
-Finding tool(const std::string& name, std::vector<std::string> command, const std::string& fix,
+Finding tool(const std::string& name, const std::vector<std::string>& command, const std::string& fix,
              const std::string& silent = "") {
-  const auto output = output_of(std::move(command), kPatience, /*errors=*/true);
-  if (!output.has_value() || output->code == 127) return {name, State::missing, "not found", fix};
-  if (output->code != 0) {
-    return {name, State::missing, output->code == 124 ? "does not answer" : first_line(output->text), silent};
+  using internal::Output;
+  const Output output = internal::run(command, kPatience);
+  const std::string said = first_line(output.text + output.errors);  // `ssh -V` prints its version as an error
+  if (output.code == Output::kNotStarted) return {name, State::missing, "not found", fix};
+  if (output.code != 0) {
+    return {name, State::missing, output.code == Output::kTimedOut ? "does not answer" : said, silent};
   }
-  return {name, State::good, first_line(output->text), ""};
+  return {name, State::good, said, ""};
 }
 
 std::vector<Finding> examine() {
