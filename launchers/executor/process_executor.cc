@@ -332,7 +332,7 @@ void ProcessExecutor::lose(std::size_t host, const std::string& why) {
   }
   there_.erase(host);
   if (!agents_[host]->dials()) places_.lose(host);
-  if (reconnector_ != nullptr && places_.host(host).spec.launch == Launch::ssh) reconnector_->dial(host);
+  if (reconnector_ != nullptr && places_.host(host).spec.comes_back) reconnector_->dial(host);
   const HostCapacity& lost = places_.host(host);
   const std::string name = lost.spec.name + (lost.machine.empty() ? "" : " on " + lost.machine);
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {

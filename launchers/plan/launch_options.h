@@ -20,9 +20,14 @@ namespace lp {
 enum class Show : std::uint8_t { lines, progress, none };
 
 class Run;
+namespace internal {
+class Engines;
+}
 
 struct LaunchOptions {
-  Launch launch = Launch::threads;
+  LaunchType launch = LaunchType::threads;
+  // The engines that `launch` and `placements` may name; null: those of lp (launchers/engines.h).
+  const internal::Engines* engines = nullptr;
   // For processes: the name of the program in the registry of become_node_if_asked, and its configuration as to_yaml
   // writes it.
   std::string entry{};

@@ -9,6 +9,10 @@
 #include "launchers/record/status.h"
 
 namespace lp {
+namespace internal {
+// The file of a submitted run that has the number of its job, from the submission on.
+inline constexpr const char* kJobNumber = "job";
+}  // namespace internal
 
 // run.json, which is written before anything starts.
 struct RunRecord {
@@ -20,6 +24,7 @@ struct RunRecord {
   std::string binary{};     // the path of the program's file on that host
   std::string directory{};  // the path of the run directory on that host
   std::string kubectl{};    // the command that reaches the run's cluster; empty: it runs in no cluster
+  std::string ssh{};        // the command that reaches the launcher's host; empty: ssh
   int pid = 0;
   double began = 0;
   std::uint64_t seed = 0;

@@ -140,7 +140,7 @@ std::vector<HostSpec> slurm_hosts(std::size_t components) {
       const std::string& name = fields["NodeName"];
       const bool again = std::any_of(hosts.begin(), hosts.end(), [&](const auto& one) { return one.name == name; });
       HostSpec host{
-          .name = again ? name + kComponent + std::to_string(i) : name, .component = i, .launch = Launch::slurm};
+          .name = again ? name + kComponent + std::to_string(i) : name, .component = i, .launch = LaunchType::slurm};
       host.address = address_of(fields["NodeAddr"]);
       if (position < tasks.size()) host.slots = std::max(1, tasks[position]);
       hosts.push_back(std::move(host));

@@ -7,11 +7,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <string_view>
 #include <utility>
 
-#include "launchers/os/signals.h"
+#include "launchers/engine/follow.h"
+#include "launchers/engine/jobs.h"
 #include "launchers/record/records.h"
 #include "launchers/record/run_directory.h"
 #include "lp/base/error.h"
@@ -21,7 +23,7 @@
 namespace lp::internal {
 namespace {
 
-constexpr auto kPatience = std::chrono::minutes(2);  // for a slurmctld that does not answer
+constexpr auto kSlurmTimeout = std::chrono::minutes(2);  // for a slurmctld that does not answer
 
 // Parses "0:15".
 void read_exit(const std::string& text, JobState& state) {
@@ -92,9 +94,40 @@ class Tail {
   std::streamoff offset_ = 0;
 };
 
+class FollowedSlurmJob final : public FollowedJob {
+ public:
+  FollowedSlurmJob(std::string job, std::filesystem::path directory)
+      : job_(std::move(job)),
+        directory_(std::move(directory)),
+        out_(directory_ / kJobOutput, stdout),
+        err_(directory_ / kJobErrors, stderr) {}
+
+  void ask() override { state_ = look_at(job_); }
+  std::optional<int> report(Poller&) override {
+    err_.print();
+    out_.print();
+    if (state_.ended()) return report_end(job_, state_, directory_);
+    if (state_.name != std::exchange(before_, state_.name)) say(job_, "is " + state_.name + state_.why());
+    return std::nullopt;
+  }
+  bool take_output(Poller&) override { return false; }  // its output is in files
+  void cancel() override {
+    say(job_, "is cancelled; once more, and it is left to itself");
+    lp::internal::cancel(job_, /*force=*/true);
+  }
+
+ private:
+  const std::string job_;
+  const std::filesystem::path directory_;
+  Tail out_;
+  Tail err_;
+  JobState state_;
+  std::string before_;
+};
+
 }  // namespace
 
-Output ask_slurm(const std::vector<std::string>& command) { return run_or_throw(command, kPatience); }
+Output ask_slurm(const std::vector<std::string>& command) { return run_or_throw(command, kSlurmTimeout); }
 
 std::vector<std::map<std::string, std::string>> show_fields(const std::string& kind, const std::string& names) {
   std::vector<std::map<std::string, std::string>> all;
@@ -134,34 +167,9 @@ void cancel(const std::string& job, bool force) {
   ask_slurm(command);
 }
 
-int follow(const std::string& job, const std::filesystem::path& directory) {
-  Tail out(directory / kJobOutput, stdout);
-  Tail err(directory / kJobErrors, stderr);
-  SignalPoller interrupts;
-  Poller poller;
-  poller.add(interrupts.fd(), 0);
-  std::array<Poller::Ready, 1> ready;
-  bool cancelled = false;
-  std::string before;
-  for (Time answered = now();;) {
-    try {
-      const JobState state = look_at(job);
-      answered = now();
-      err.print();
-      out.print();
-      if (state.ended()) return report_end(job, state, directory);
-      if (state.name != std::exchange(before, state.name)) say(job, "is " + state.name + state.why());
-    } catch (const Error&) {  // slurmctld is busy, or starts again
-      if (now() - answered > kPatience) throw;
-    }
-    poller.wait(ready, after(kJobPeriod));
-    while (const int signal = interrupts.take()) {
-      if (signal == SIGUSR2) continue;  // the signal is for the job
-      if (std::exchange(cancelled, true)) return 130;
-      say(job, "is cancelled; once more, and it is left to itself");
-      cancel(job, /*force=*/true);
-    }
-  }
+int follow_job(const std::string& job, const std::filesystem::path& directory) {
+  FollowedSlurmJob followed(job, directory);
+  return follow(followed);
 }
 
 std::string slurm_variable(const std::string& name) {
@@ -196,7 +204,7 @@ bool is_superseded(const std::filesystem::path& directory) {
 void requeue(const std::filesystem::path& directory) {
   signal(SIGTERM, SIG_IGN);  // Slurm ends the rest of the job, which is this process
   Event never;
-  for (const Time end = after(kPatience);;) {
+  for (const Time end = after(kSlurmTimeout);;) {
     try {
       ask_slurm({"scontrol", "requeue", own_job()});
       break;

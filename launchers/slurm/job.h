@@ -12,13 +12,10 @@
 
 namespace lp::internal {
 
-// Files below the directory of a run: the output of its job, the job's number, and the number of its earlier starts.
+// Files below the directory of a run: the output of its job. kJobNumber (records.h) has the job's number, and then
+// that of its start.
 constexpr const char* kJobOutput = "job.out";
 constexpr const char* kJobErrors = "job.err";
-constexpr const char* kJobNumber = "job";
-
-// between two queries of a job, because slurmctld cannot call us
-constexpr auto kJobPeriod = std::chrono::milliseconds(500);
 
 // Throws Error when Slurm does not answer.
 JobState look_at(const std::string& job);
@@ -27,9 +24,9 @@ JobState look_at(const std::string& job);
 // that has ended stays as it is. Throws Error when Slurm refuses.
 void cancel(const std::string& job, bool force);
 
-// Prints the job's output until it has ended, and returns its exit code. Another end, for example a time limit, is
-// reported. The first Ctrl-C cancels the job, and the second one stops following it.
-int follow(const std::string& job, const std::filesystem::path& directory);
+// Prints the job's output until it has ended, and returns its exit code (follow.h). Another end, for example a time
+// limit, is reported.
+int follow_job(const std::string& job, const std::filesystem::path& directory);
 
 // A variable that Slurm has set in the environment of this process; empty: it is not set.
 std::string slurm_variable(const std::string& name);

@@ -10,7 +10,6 @@
 
 #include "launchers/os/relaunch_command.h"
 #include "launchers/plan/earlier_run.h"
-#include "launchers/plan/placement.h"
 #include "launchers/record/run_directory.h"
 #include "launchers/record/run_recorder.h"
 #include "launchers/slurm/batch_script.h"
@@ -40,17 +39,16 @@ void take_back(const std::string& number) {
 }
 
 // Submits the job to Slurm. From then on the directory holds a run, which `lp` knows. Returns the job's number.
-std::string hand_over(const std::string& script, const Program& program, const Plan& plan,
-                      const LaunchOptions& options) {
-  const std::filesystem::path& directory = options.directory;
+std::string hand_over(const Launch& launch, const std::string& script) {
+  const std::filesystem::path& directory = launch.options.directory;
   {
     const Descriptor taken = make_run_directory(directory);  // the job locks it next
-    RunRecorder(directory).begin({.run = options.name,
-                                  .program = program.name(),
-                                  .launch = "slurm",
-                                  .seed = options.seed,
-                                  .resumed = options.resume.string()},
-                                 plan, resolved_configuration(options));
+    RunRecorder(directory).begin({.run = launch.name,
+                                  .program = launch.program->name(),
+                                  .launch = launch.launchers.text(),
+                                  .seed = launch.options.seed,
+                                  .resumed = launch.options.resume.string()},
+                                 launch.plan, resolved_configuration(launch.options));
   }
   std::string number;
   try {
@@ -67,9 +65,11 @@ std::string hand_over(const std::string& script, const Program& program, const P
 
 }  // namespace
 
-int submit_to_slurm(const LaunchFlags& flags, const Program& program, const LaunchOptions& options) {
+int submit_to_slurm(const Launch& launch) {
+  const LaunchFlags& flags = launch.flags;
+  const LaunchOptions& options = launch.options;
   const std::filesystem::path directory = std::filesystem::absolute(options.directory);
-  SlurmJob job{.name = options.name,
+  SlurmJob job{.name = launch.name,
                .command = relaunch_command(kForSubmitting),
                .configuration = flags.config.empty() ? std::string() : read_config_file(flags.config),
                .options = flags.slurm,
@@ -78,17 +78,16 @@ int submit_to_slurm(const LaunchFlags& flags, const Program& program, const Laun
                .directory = directory};
   job.command.push_back("--directory=" + directory.string());
   if (!options.resume.empty()) job.command.push_back("--resume=" + std::filesystem::absolute(options.resume).string());
-  const Plan plan = plan_here(program, options);
-  const std::string script = batch_script(job, plan, slurm_components(plan, options.placements));
+  const std::string script = batch_script(job, launch.plan, slurm_components(launch.plan, options.placements));
   if (flags.render) {
     std::printf("%s", script.c_str());
     return 0;
   }
-  const std::string number = hand_over(script, program, plan, options);
-  if (!flags.directory.empty()) register_run(options.name, directory);
-  std::fprintf(stderr, "lp: job %s runs %s; what it prints is in %s\n", number.c_str(), options.name.c_str(),
+  const std::string number = hand_over(launch, script);
+  if (!flags.directory.empty()) register_run(launch.name, directory);
+  std::fprintf(stderr, "lp: job %s runs %s; what it prints is in %s\n", number.c_str(), launch.name.c_str(),
                directory.c_str());
-  if (!flags.submit) return follow(number, directory);
+  if (!flags.submit) return follow_job(number, directory);
   std::printf("%s\n", number.c_str());
   return 0;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "lp/base/json.h"
@@ -27,6 +28,12 @@ std::size_t distance(std::string_view a, std::string_view b) {
     std::swap(last, row);
   }
   return last[b.size()];
+}
+
+std::string in_quotes(std::string_view text) {
+  JsonWriter json;
+  json.string(text);
+  return std::move(json).text();
 }
 
 }  // namespace
@@ -55,9 +62,9 @@ std::string did_you_mean(std::string_view given, std::span<const std::string> ca
 }
 
 std::string quote(std::string_view text) {
-  if (text.size() <= kLongestQuote) return to_json(text);
+  if (text.size() <= kLongestQuote) return in_quotes(text);
   const std::string_view head = text.substr(0, valid_utf8_prefix(text.substr(0, kLongestQuote)));
-  return to_json(head.empty() ? text.substr(0, kLongestQuote) : head) + "... (" + std::to_string(text.size()) +
+  return in_quotes(head.empty() ? text.substr(0, kLongestQuote) : head) + "... (" + std::to_string(text.size()) +
          " bytes)";
 }
 

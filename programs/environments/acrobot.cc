@@ -96,7 +96,7 @@ void Acrobot::reset(Random random, std::span<float> observation) {
   observe(state_, observation);
 }
 
-Outcome Acrobot::step(std::span<const float> action, std::span<float> observation) {
+StepResult Acrobot::step(std::span<const float> action, std::span<float> observation) {
   state_ = after(state_, static_cast<double>(action[0]) - 1);
   observe(state_, observation);
   const bool up = swung_up(state_);

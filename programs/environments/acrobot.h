@@ -28,7 +28,7 @@ class Acrobot final : public Environment {
   const EnvironmentSpec& spec() const override;
   void reset(Random random, std::span<float> observation) override;
   // The actions are the torques −1, 0 and 1. An observation has the cosine and sine of each angle, then the turns.
-  Outcome step(std::span<const float> action, std::span<float> observation) override;
+  StepResult step(std::span<const float> action, std::span<float> observation) override;
 
  private:
   State state_{};

@@ -58,7 +58,7 @@ void CartPole::reset(Random random, std::span<float> observation) {
   observe(state_, observation);
 }
 
-Outcome CartPole::step(std::span<const float> action, std::span<float> observation) {
+StepResult CartPole::step(std::span<const float> action, std::span<float> observation) {
   state_ = after(state_, action[0] == 1.0F);
   observe(state_, observation);
   return {.reward = 1, .terminated = fallen(state_)};

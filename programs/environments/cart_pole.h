@@ -28,7 +28,7 @@ class CartPole final : public Environment {
 
   const EnvironmentSpec& spec() const override;
   void reset(Random random, std::span<float> observation) override;
-  Outcome step(std::span<const float> action, std::span<float> observation) override;  // 0: left, 1: right
+  StepResult step(std::span<const float> action, std::span<float> observation) override;  // 0: left, 1: right
 
  private:
   State state_{};

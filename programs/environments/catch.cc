@@ -26,7 +26,7 @@ void Catch::reset(Random random, std::span<float> observation) {
   draw(observation);
 }
 
-Outcome Catch::step(std::span<const float> action, std::span<float> observation) {
+StepResult Catch::step(std::span<const float> action, std::span<float> observation) {
   paddle_ = std::clamp(paddle_ + static_cast<int>(action[0]) - 1, 0, kColumns - 1);
   ++ball_row_;
   draw(observation);

@@ -18,7 +18,7 @@ class Catch final : public Environment {
 
   const EnvironmentSpec& spec() const override;
   void reset(Random random, std::span<float> observation) override;
-  Outcome step(std::span<const float> action, std::span<float> observation) override;  // left, nothing, right
+  StepResult step(std::span<const float> action, std::span<float> observation) override;  // left, nothing, right
 
  private:
   void draw(std::span<float> board) const;

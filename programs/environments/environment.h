@@ -5,7 +5,7 @@
 //    public:
 //     const lp::EnvironmentSpec& spec() const override { return spec_; }
 //     void reset(lp::Random random, std::span<float> observation) override;
-//     lp::Outcome step(std::span<const float> action, std::span<float> observation) override;
+//     lp::StepResult step(std::span<const float> action, std::span<float> observation) override;
 //   };
 //
 // An Environment is one copy of the task. An EnvironmentBatch owns many and acts in all of them at once; it also
@@ -42,7 +42,7 @@ struct EnvironmentSpec {
   std::uint64_t most_steps = 0;  // an episode is truncated after so many steps
 };
 
-struct Outcome {
+struct StepResult {
   float reward = 0;
   bool terminated = false;  // the episode has ended by itself: no reward can follow
 };
@@ -58,7 +58,7 @@ class Environment {
   virtual void reset(Random random, std::span<float> observation) = 0;
 
   // Acts, and writes the next observation. The action lies in spec().action.
-  virtual Outcome step(std::span<const float> action, std::span<float> observation) = 0;
+  virtual StepResult step(std::span<const float> action, std::span<float> observation) = 0;
 };
 
 // Makes one copy. Nodes call it where they run.

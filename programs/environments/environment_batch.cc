@@ -105,7 +105,7 @@ std::span<const float> EnvironmentBatch::checked_action(std::size_t copy, const 
 
 void EnvironmentBatch::act(std::size_t copy, std::span<const float> action) {
   Copy& one = copies_[copy];
-  Outcome outcome;
+  StepResult outcome;
   try {
     outcome = one.environment->step(action, observation_of(copy));
   } catch (const Error&) {

@@ -43,7 +43,7 @@ void MountainCar::reset(Random random, std::span<float> observation) {
   observe(state_, observation);
 }
 
-Outcome MountainCar::step(std::span<const float> action, std::span<float> observation) {
+StepResult MountainCar::step(std::span<const float> action, std::span<float> observation) {
   state_ = after(state_, static_cast<double>(action[0]) - 1);
   observe(state_, observation);
   return {.reward = -1, .terminated = at_flag(state_)};

@@ -24,7 +24,7 @@ class MountainCar final : public Environment {
 
   const EnvironmentSpec& spec() const override;
   void reset(Random random, std::span<float> observation) override;
-  Outcome step(std::span<const float> action, std::span<float> observation) override;  // left, nothing, right
+  StepResult step(std::span<const float> action, std::span<float> observation) override;  // left, nothing, right
 
  private:
   State state_{};

@@ -50,7 +50,7 @@ void Pendulum::reset(Random random, std::span<float> observation) {
   observe(state_, observation);
 }
 
-Outcome Pendulum::step(std::span<const float> action, std::span<float> observation) {
+StepResult Pendulum::step(std::span<const float> action, std::span<float> observation) {
   const auto torque = static_cast<double>(action[0]);
   const double cost_now = cost(state_, torque);
   state_ = after(state_, torque);

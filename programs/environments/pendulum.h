@@ -25,7 +25,7 @@ class Pendulum final : public Environment {
   const EnvironmentSpec& spec() const override;
   void reset(Random random, std::span<float> observation) override;
   // The action is the torque. An observation has the cosine and sine of the angle, then the turn.
-  Outcome step(std::span<const float> action, std::span<float> observation) override;
+  StepResult step(std::span<const float> action, std::span<float> observation) override;
 
  private:
   State state_{};

@@ -9,6 +9,7 @@
 #include "lp/base/error.h"
 #include "tests/directory.h"
 #include "tests/launchers/elastic_program.h"
+#include "tests/launchers/engines_for_test.h"
 #include "tests/launchers/tools_for_test.h"
 
 namespace lp::test {
@@ -18,11 +19,12 @@ constexpr auto kPatience = std::chrono::seconds(30);
 
 const Handle<Watcher> kWatcher("watcher");
 
-class Elastic : public testing::TestWithParam<Launch> {
+class Elastic : public testing::TestWithParam<LaunchType> {
  protected:
   LaunchOptions options(const ElasticConfig& config = {}) const {
     LaunchOptions options = processes(config, "elastic");
     options.launch = GetParam();
+    options.engines = &test_engines();
     options.directory = directory_.path() / "run";
     return options;
   }
@@ -174,9 +176,8 @@ TEST_P(Elastic, CutsHoldTheMembersThatAreThere) {
   EXPECT_EQ(resumed.client(GroupHandle<Keeper>("keeper", 3)).all<&Keeper::value>(), (std::vector{30, 31, 32}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Launchers, Elastic, testing::Values(Launch::threads, Launch::processes), [](const auto& one) {
-  return std::string(one.param == Launch::threads ? "Threads" : "Processes");
-});
+INSTANTIATE_TEST_SUITE_P(Launchers, Elastic, testing::ValuesIn(kEnginesHere),
+                         [](const auto& one) { return test_name(one.param); });
 
 TEST(ElasticThreads, WhoIsCalledFromOutsideAloneIsKnownToBeGone) {
   Program program("alone");

@@ -49,7 +49,7 @@ inline Ended program(const std::string& flags, const std::string& before = "") {
 template <class Config>
 LaunchOptions processes(const Config& config, const std::string& entry = "program") {
   LaunchOptions options;
-  options.launch = Launch::processes;
+  options.launch = LaunchType::processes;
   options.entry = entry;
   options.configuration = to_yaml(config);
   return options;

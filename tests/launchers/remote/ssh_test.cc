@@ -11,7 +11,8 @@
 
 #include "launchers/os/shell_quote.h"
 #include "launchers/os/spawn.h"
-#include "launchers/remote/ssh_agents.h"
+#include "launchers/remote/remote_agents.h"
+#include "launchers/remote/ssh_command.h"
 #include "lp/base/error.h"
 #include "tests/launchers/main_fixture.h"
 #include "tests/launchers/remote/ssh_hosts.h"
@@ -138,13 +139,13 @@ TEST_F(SshTest, WhatNodesSaveThereComesHereAndGoesBackWhenTheyAreRestored) {
 
 TEST_F(SshTest, AnAgentThatIsKilledLeavesNoFiles) {
   const std::vector<HostSpec> one{{.name = "h1"}};
-  const auto ssh = internal::by_ssh(hosts_.ssh().substr(6));
-  const auto agents =
-      internal::start_agents_there(one,
-                                   [&](const HostSpec& host, const std::string& line) {
-                                     return ssh(host, "export HOME=" + directory_.string() + "; " + line);
-                                   },
-                                   {.mark = "killed-" + directory_.filename().string()});
+  const std::string ssh = hosts_.ssh().substr(6);
+  const auto agents = internal::start_agents_there(
+      one,
+      [&](const HostSpec& host, const std::string& line) {
+        return internal::ssh_command(ssh, host.name, "export HOME=" + directory_.string() + "; " + line);
+      },
+      {.mark = "killed-" + directory_.filename().string()});
   EXPECT_FALSE(std::filesystem::is_empty(directory_ / ".cache/lp/runs"));
   const std::vector<int> there = marked("killed-" + directory_.filename().string(), "h1");
   const AllWatched processes = watch(there);
@@ -336,10 +337,10 @@ TEST_F(SshTest, MembersWithStateComeAndGoAndTheResultIsThatOfARunWithoutFailures
 // A command that runs `line` on a host that does not have the program yet, and whose home is `home`.
 internal::CommandThere without_program(const SshHosts& hosts, const std::filesystem::path& home) {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe");
-  return [=, ssh = internal::by_ssh(hosts.ssh().substr(6))](const HostSpec& host, std::string line) {
+  return [=, ssh = hosts.ssh().substr(6)](const HostSpec& host, std::string line) {
     for (std::size_t at = 0; (at = line.find(program)) != std::string::npos;)
       line.replace(at, program.size(), "/none/prog");
-    return ssh(host, "export HOME=" + home.string() + "; " + line);
+    return internal::ssh_command(ssh, host.name, "export HOME=" + home.string() + "; " + line);
   };
 }
 

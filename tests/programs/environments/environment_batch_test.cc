@@ -33,7 +33,7 @@ class Counting final : public Environment {
     observation[0] = 0;
     observation[1] = draw_;
   }
-  Outcome step(std::span<const float> action, std::span<float> observation) override {
+  StepResult step(std::span<const float> action, std::span<float> observation) override {
     ++steps_;
     observation[0] = static_cast<float>(steps_);
     observation[1] = draw_;

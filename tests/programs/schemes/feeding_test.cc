@@ -199,9 +199,9 @@ TEST_P(Feeding, AWorkerThatIsGoneForGoodIsFedNoMoreWhereTheOthersGoOn) {
   EXPECT_GE(run.accuracy(), 0.9);
 }
 
-class FeedingLaunched : public testing::TestWithParam<Launch> {};
-INSTANTIATE_TEST_SUITE_P(Launches, FeedingLaunched, testing::Values(Launch::threads, Launch::processes),
-                         [](const auto& one) { return one.param == Launch::threads ? "Threads" : "Processes"; });
+class FeedingLaunched : public testing::TestWithParam<LaunchType> {};
+INSTANTIATE_TEST_SUITE_P(Launches, FeedingLaunched, testing::Values(LaunchType::threads, LaunchType::processes),
+                         [](const auto& one) { return one.param == LaunchType::threads ? "Threads" : "Processes"; });
 
 TEST_P(FeedingLaunched, NothingIsFedBeforeAllPlacesAreTakenAndFeedersAloneAskForTheData) {
   using State = NodeStatus::State;
