@@ -13,9 +13,9 @@
 namespace lp::test {
 namespace {
 
-class LateFinish : public testing::TestWithParam<Launch> {};
-INSTANTIATE_TEST_SUITE_P(Launches, LateFinish, testing::Values(Launch::threads, Launch::processes),
-                         [](const auto& one) { return one.param == Launch::threads ? "Threads" : "Processes"; });
+class LateFinish : public testing::TestWithParam<LaunchType> {};
+INSTANTIATE_TEST_SUITE_P(Launches, LateFinish, testing::Values(LaunchType::threads, LaunchType::processes),
+                         [](const auto& one) { return one.param == LaunchType::threads ? "Threads" : "Processes"; });
 
 // Waits until the second incarnation of a node serves.
 void wait_restarted(lp::Run& run, const std::string& name) {
