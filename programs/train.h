@@ -97,6 +97,7 @@ struct TrainConfig {
 
   // The sections for the given scheme, if one is given; else for all schemes.
   std::vector<HelpSection> help_sections(std::span<const std::string> given) const;
+  void check_given(std::span<const std::string> given) const;
 
   static constexpr auto fields = lp::fields(
       field("scheme", "how the workers train together; --list names them"),

@@ -12,7 +12,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "launchers/os/deadline_queue.h"

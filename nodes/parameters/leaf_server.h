@@ -10,11 +10,9 @@
 // A node: its handlers run in its turn. It saves no state: the servers above know which sums they have, and callers
 // repeat unanswered calls, leave() included.
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "lp/program/context.h"

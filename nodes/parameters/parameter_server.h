@@ -9,7 +9,6 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "lp/base/array.h"

@@ -5,7 +5,6 @@
 // Pure: no node, no time. Owned by a ParameterServer, whose turn is its lock.
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 

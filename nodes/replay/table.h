@@ -81,7 +81,7 @@ class Table {
     Entry entry{};
     std::uint64_t inserted = 0;  // order of the inserts
     std::uint32_t times_sampled = 0;
-    std::uint32_t generation = 0;  // of the items that this slot has had
+    std::uint32_t generation = 0;  // counts the items that this slot has had
     bool there = false;
   };
   struct Saved;  // the arrays of a checkpoint

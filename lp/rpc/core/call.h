@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "lp/base/error.h"
 #include "lp/rpc/core/budget.h"

@@ -13,7 +13,7 @@ namespace {
 
 struct Inside {
   Event event{};
-  std::optional<Error> error{};  // of the caller's call
+  std::optional<Error> error{};  // the end of the caller's call
 };
 
 class Absent {

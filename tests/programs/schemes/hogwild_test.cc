@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "launchers/test_run.h"
