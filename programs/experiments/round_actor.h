@@ -10,8 +10,8 @@
 #include "lp/program/node_type.h"
 #include "lp/rpc/client.h"
 #include "nodes/cut_schedule.h"
-#include "programs/agents/round_trainer.h"
 #include "programs/environments/environment_batch.h"
+#include "programs/experiments/round_trainer.h"
 
 namespace lp {
 

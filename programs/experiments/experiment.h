@@ -15,9 +15,9 @@
 #include "lp/program/program.h"
 #include "nodes/metrics.h"
 #include "programs/agents/agent.h"
-#include "programs/agents/parameter_source.h"
-#include "programs/agents/policy_evaluator.h"
 #include "programs/environments/environment.h"
+#include "programs/experiments/parameter_source.h"
+#include "programs/experiments/policy_evaluator.h"
 
 namespace lp {
 

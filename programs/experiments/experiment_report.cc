@@ -1,12 +1,12 @@
-#include "programs/agents/experiment_report.h"
+#include "programs/experiments/experiment_report.h"
 
 #include <cstdio>
 #include <memory>
 #include <vector>
 
 #include "lp/base/hash.h"
-#include "programs/agents/curve.h"
-#include "programs/agents/policy_evaluator.h"
+#include "programs/experiments/curve.h"
+#include "programs/experiments/policy_evaluator.h"
 
 namespace lp {
 namespace {

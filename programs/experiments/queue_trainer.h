@@ -14,8 +14,8 @@
 
 #include "lp/program/node_type.h"
 #include "nodes/mailbox.h"
-#include "programs/agents/segment_trainer.h"
 #include "programs/environments/environment_batch.h"
+#include "programs/experiments/segment_trainer.h"
 
 namespace lp {
 

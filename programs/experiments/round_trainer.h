@@ -16,7 +16,7 @@
 #include "lp/base/interval.h"
 #include "lp/program/node_type.h"
 #include "lp/rpc/core/future.h"
-#include "programs/agents/segment_trainer.h"
+#include "programs/experiments/segment_trainer.h"
 
 namespace lp {
 
@@ -46,7 +46,7 @@ class RoundTrainer final : public SegmentTrainer {
                          deadline<idempotent<&RoundTrainer::contribute>, kRoundTime>>;
 
  private:
-  std::uint64_t round() const { return counts_.updates; }
+  std::uint64_t round() const { return counts().updates; }
   std::vector<Segment> complete_round(Context& node);
   std::string missing() const;
 

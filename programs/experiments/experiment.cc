@@ -1,20 +1,22 @@
-#include "programs/agents/experiment.h"
+#include "programs/experiments/experiment.h"
 
 #include <string>
 #include <variant>
 
 #include "lp/base/error.h"
-#include "programs/agents/queue_trainer.h"
-#include "programs/agents/round_actor.h"
-#include "programs/agents/round_trainer.h"
+#include "programs/experiments/queue_trainer.h"
+#include "programs/experiments/replay_trainer.h"
+#include "programs/experiments/round_actor.h"
+#include "programs/experiments/round_trainer.h"
 
 namespace lp {
 namespace {
 
+void need(bool fits, const std::string& what) {
+  if (!fits) throw Error(ErrorKind::failed, "an experiment needs " + what);
+}
+
 void check(const Experiment& experiment) {
-  const auto need = [](bool fits, const std::string& what) {
-    if (!fits) throw Error(ErrorKind::failed, "an experiment needs " + what);
-  };
   need(static_cast<bool>(experiment.environment), "an environment");
   const bool learns =
       std::visit([](const auto& training) { return static_cast<bool>(training.learner); }, experiment.agent.training);
@@ -65,6 +67,23 @@ Handle<ParameterSource> add_training(Program& program, const Experiment& experim
   const auto learner = program.add<QueueTrainer>(learner_group(experiment), context, queue, metrics, options);
   program.colocate(learner, queue);  // segments then need one way through the network
   program.group<QueueActor>(actor_group(experiment), context, learner, queue, options);
+  return learner;
+}
+
+Handle<ParameterSource> add_training(Program& program, const Experiment& experiment, const Replayed& replayed,
+                                     const Handle<Metrics>& metrics) {
+  const double first = static_cast<double>(replayed.first_items);
+  const double samples = (static_cast<double>(experiment.steps) - first) * replayed.samples_per_insert;
+  need(samples >= static_cast<double>(replayed.batch), "more steps than the agent needs before it begins to learn");
+  const ReplayOptions options{.agent = experiment.agent,
+                              .environment = experiment.environment,
+                              .actors = experiment.actors,
+                              .updates = static_cast<std::uint64_t>(samples / static_cast<double>(replayed.batch)),
+                              .checkpoint_every = experiment.checkpoint_every};
+  const auto replay = program.add<replay::SavedServer>({.name = "replay", .on_failure = policy_of(experiment)}, context,
+                                                       transition_table(options));
+  const auto learner = program.add<ReplayTrainer>(learner_group(experiment), context, replay, metrics, options);
+  program.group<ReplayActor>(actor_group(experiment), context, learner, replay, options);
   return learner;
 }
 

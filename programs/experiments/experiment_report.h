@@ -7,8 +7,8 @@
 
 #include "lp/rpc/client.h"
 #include "nodes/metrics.h"
-#include "programs/agents/experiment.h"
-#include "programs/agents/parameter_source.h"
+#include "programs/experiments/experiment.h"
+#include "programs/experiments/parameter_source.h"
 
 namespace lp {
 

@@ -1,4 +1,4 @@
-#include "programs/agents/queue_trainer.h"
+#include "programs/experiments/queue_trainer.h"
 
 #include <utility>
 #include <variant>

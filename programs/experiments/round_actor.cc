@@ -1,4 +1,4 @@
-#include "programs/agents/round_actor.h"
+#include "programs/experiments/round_actor.h"
 
 #include <utility>
 

@@ -8,10 +8,10 @@
 #include <string>
 
 #include "lp/checkpoint/cut.h"
-#include "programs/agents/round_trainer.h"
 #include "programs/environments/cart_pole.h"
 #include "programs/environments/environments.h"
-#include "tests/programs/agents/experiment_run.h"
+#include "programs/experiments/round_trainer.h"
+#include "tests/programs/experiments/experiment_run.h"
 
 namespace lp {
 namespace {
@@ -84,7 +84,7 @@ TEST(PpoTest, ARunThatGoesBackToItsCutEndsWithTheSameBits) {
     const std::filesystem::path directory = ::testing::TempDir() + "lp_ppo_cut";
     std::filesystem::remove_all(directory);
     Runtime::Options options = experiment_options(kExperimentSeed, serialize);
-    options.directory = directory;
+    options.run.directory = directory;
     {
       ExperimentRun run(short_experiment(), options);
       run.run.wait_saved(10, 3);

@@ -1,4 +1,4 @@
-#include "programs/agents/round_trainer.h"
+#include "programs/experiments/round_trainer.h"
 
 #include <utility>
 #include <variant>

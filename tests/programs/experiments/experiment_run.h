@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "lp/lp.h"
-#include "programs/agents/experiment.h"
-#include "programs/agents/experiment_report.h"
+#include "programs/experiments/experiment.h"
+#include "programs/experiments/experiment_report.h"
 #include "tests/lp/program/local_run.h"
 
 namespace lp {
@@ -14,8 +14,8 @@ constexpr std::uint64_t kExperimentSeed = 5;
 
 inline Runtime::Options experiment_options(std::uint64_t seed = kExperimentSeed, bool serialize = false) {
   Runtime::Options options;
-  options.seed = seed;
-  options.serialize = serialize;
+  options.run.seed = seed;
+  options.run.serialize = serialize;
   return options;
 }
 

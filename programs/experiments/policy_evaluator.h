@@ -14,8 +14,8 @@
 #include "lp/rpc/client.h"
 #include "lp/rpc/core/method.h"
 #include "nodes/metrics.h"
-#include "programs/agents/parameter_source.h"
 #include "programs/environments/environment_batch.h"
+#include "programs/experiments/parameter_source.h"
 
 namespace lp {
 

@@ -1,4 +1,4 @@
-#include "programs/agents/policy_evaluator.h"
+#include "programs/experiments/policy_evaluator.h"
 
 #include <algorithm>
 #include <numeric>

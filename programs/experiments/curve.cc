@@ -1,4 +1,4 @@
-#include "programs/agents/curve.h"
+#include "programs/experiments/curve.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // Pictures of curves: every finite point is in its place, and names are escaped.
-#include "programs/agents/curve.h"
+#include "programs/experiments/curve.h"
 
 #include <gtest/gtest.h>
 

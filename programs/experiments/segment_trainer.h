@@ -3,7 +3,6 @@
 // part of the program's cuts. Owned by a node; handlers run in its turn, update() in its run().
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <span>
 
@@ -14,7 +13,7 @@
 #include "nodes/cut_schedule.h"
 #include "nodes/metrics.h"
 #include "programs/agents/agent.h"
-#include "programs/agents/parameter_source.h"
+#include "programs/experiments/parameter_source.h"
 
 namespace lp {
 
@@ -28,14 +27,12 @@ class SegmentTrainer : public ParameterSource {
   void load(const Checkpoint& in);
 
  protected:
-  bool over() const { return counts_.updates >= updates_; }
+  bool over() const { return counts().updates >= updates_; }
   // Learns from the segments, and then, in the node's turn, publishes the new parameters and calls `release`.
   void update(Context& node, std::span<const Segment> segments, Function<void()> release);
 
  private:
-  static constexpr std::size_t kRecent = 100;  // episodes
-
-  double progress() const { return static_cast<double>(counts_.updates) / static_cast<double>(updates_); }
+  double progress() const { return static_cast<double>(counts().updates) / static_cast<double>(updates_); }
   void count(std::span<const Segment> segments);
   void publish();
 
@@ -43,7 +40,6 @@ class SegmentTrainer : public ParameterSource {
   const std::unique_ptr<SegmentLearner> learner_;
   const std::uint64_t updates_;
   CutSchedule cuts_;
-  std::deque<double> recent_{};  // rewards of the last episodes
 };
 
 }  // namespace lp
