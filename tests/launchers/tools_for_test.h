@@ -50,7 +50,7 @@ inline Ended program(const std::string& flags, const std::string& before = "") {
 // Has a node of the run in `directory` restarted, as `lp restart` does. Returns the run's answer.
 inline std::string restart_node(const std::filesystem::path& directory, const std::string& node) {
   const Time end = after(std::chrono::seconds(30));
-  internal::AdminClient client(directory);
+  launch::AdminClient client(directory);
   client.ask(R"({"ask":"restart","node":")" + node + "\"}", end);
   return client.next(end).value_or("nothing");
 }

@@ -48,14 +48,14 @@ TEST(EdgeCounters, CountsEachMethodByItself) {
 }
 
 TEST(EdgeCounters, KnowTheNewestIncarnationThatHasAnswered) {
-  static constexpr internal::MethodInfo kPush{.name = "push"};
-  static constexpr internal::MethodInfo kPull{.name = "pull"};
-  internal::EdgeCounters counters;
+  static constexpr rpc::MethodInfo kPush{.name = "push"};
+  static constexpr rpc::MethodInfo kPull{.name = "pull"};
+  rpc::EdgeCounters counters;
   EXPECT_EQ(counters.answered(), 0U);
-  internal::CallTimer(&counters.of(kPush)).end(/*failed=*/false, /*callee=*/2);
-  internal::CallTimer(&counters.of(kPull)).end(/*failed=*/false, /*callee=*/1);
-  internal::CallTimer(&counters.of(kPull)).end(/*failed=*/true, /*callee=*/3);
-  internal::CallTimer(&counters.of(kPush)).end(/*failed=*/false, /*callee=*/0);  // one-way
+  rpc::CallTimer(&counters.of(kPush)).end(/*failed=*/false, /*callee=*/2);
+  rpc::CallTimer(&counters.of(kPull)).end(/*failed=*/false, /*callee=*/1);
+  rpc::CallTimer(&counters.of(kPull)).end(/*failed=*/true, /*callee=*/3);
+  rpc::CallTimer(&counters.of(kPush)).end(/*failed=*/false, /*callee=*/0);  // one-way
   EXPECT_EQ(counters.answered(), 2U);
 }
 
