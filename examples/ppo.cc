@@ -13,9 +13,9 @@
 
 #include "launchers/main.h"
 #include "lp/lp.h"
-#include "programs/agents/experiment.h"
-#include "programs/agents/experiment_report.h"
 #include "programs/environments/environments.h"
+#include "programs/experiments/experiment.h"
+#include "programs/experiments/experiment_report.h"
 
 struct Config {
   std::string environment = "cartpole";

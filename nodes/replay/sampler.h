@@ -9,6 +9,8 @@
 //     sampler.update_priorities(batch.keys(), priorities);
 //   }
 //
+// A sampler that asks ahead, or that has several servers, takes along the items of its requests when it ends.
+//
 // Owned by a learner; one thread at a time.
 
 #include <cstddef>

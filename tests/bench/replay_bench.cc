@@ -121,14 +121,22 @@ struct Row {
   double sample_share_of_memcpy = 0;
 };
 
-// The bytes a second of copies from memory that no cache has, as a learner's of its samples.
-double memcpy_bytes_a_second(std::uint64_t bytes) {
+enum class Copy : std::uint8_t { into_table, out_of_table };
+
+// The bytes a second of copies between a buffer that the cache has and as much memory as a table has.
+double memcpy_bytes_a_second(Copy copy, const Config& config) {
+  constexpr std::uint64_t kAtATime = 16;
+  const std::uint64_t bytes = config.bytes;
   const std::uint64_t items = items_in_table(bytes);
-  std::vector<char> from(items * bytes, 1);
-  std::vector<char> to(bytes);
+  std::vector<char> table(items * bytes, 1);
+  std::vector<char> buffer(bytes, 1);
   std::uint64_t next = 0;
-  const Rate rate = measure(0.3, 16, [&] {
-    for (int i = 0; i < 16; ++i) std::memcpy(to.data(), from.data() + (next++ * 7919 % items) * bytes, bytes);
+  const Rate rate = measure(config.seconds, kAtATime, [&] {
+    for (std::uint64_t i = 0; i < kAtATime; ++i) {
+      char* const item = table.data() + (next++ * 7919 % items) * bytes;
+      std::memcpy(copy == Copy::into_table ? item : buffer.data(), copy == Copy::into_table ? buffer.data() : item,
+                  bytes);
+    }
   });
   return static_cast<double>(rate.items * bytes) / rate.seconds;
 }
@@ -150,9 +158,9 @@ Row run_one(lp::LaunchType launch, const Config& config) {
           .drivers = config.drivers};
   row.inserts_a_second = items_a_second(drivers.all<&Driver::write>());
   row.samples_a_second = items_a_second(drivers.all<&Driver::sample>());
-  const double copied = memcpy_bytes_a_second(config.bytes);
-  row.insert_share_of_memcpy = row.inserts_a_second * static_cast<double>(config.bytes) / copied;
-  row.sample_share_of_memcpy = row.samples_a_second * static_cast<double>(config.bytes) / copied;
+  const auto bytes = static_cast<double>(config.bytes);
+  row.insert_share_of_memcpy = row.inserts_a_second * bytes / memcpy_bytes_a_second(Copy::into_table, config);
+  row.sample_share_of_memcpy = row.samples_a_second * bytes / memcpy_bytes_a_second(Copy::out_of_table, config);
   run.stop("measured");
   return row;
 }

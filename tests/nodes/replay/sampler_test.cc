@@ -145,7 +145,7 @@ TEST(ReplaySamplerTest, SixteenWritersAndSamplersLoseNothingAndTakeNothingTwice)
   static std::map<std::uint64_t, int> taken;
   taken.clear();
   Program program("crowd");
-  const auto replay = program.group<Server>({.name = "replay", .replicas = 2}, context,
+  const auto replay = program.group<Server>({.name = "replay", .replicas = 1}, context,
                                             ServerOptions{.tables = {queue_table("steps", test_columns(), 100)}});
   program.function(
       {.name = "writer", .replicas = kWriters},
