@@ -10,9 +10,9 @@ namespace {
 using Words = std::vector<std::string>;
 
 TEST(Relay, GoesByTheSshOfTheRun) {
-  RunRecord record{.host = "h1", .binary = "/home/ann/my program", .directory = "/runs/a"};
+  RunRecord record{.host = "h1", .binary = "/opt/my program", .directory = "/runs/a"};
   const Words options{"-T", "-oBatchMode=yes", "-oConnectTimeout=15", "--", "h1"};
-  const std::string line = "'/home/ann/my program' '--lp-relay=/runs/a'";
+  const std::string line = "'/opt/my program' '--lp-relay=/runs/a'";
   Words plain{"ssh"};
   plain.insert(plain.end(), options.begin(), options.end());
   plain.push_back(line);
