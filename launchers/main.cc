@@ -1,7 +1,6 @@
 #include "launchers/main.h"
 
 #include <fcntl.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,26 +10,21 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
 
-#include "launchers/kubernetes/pods.h"
-#include "launchers/kubernetes/submit.h"
 #include "launchers/os/crash_handler.h"
 #include "launchers/os/descriptor_limit.h"
 #include "launchers/os/foreground_terminal.h"
 #include "launchers/plan/earlier_run.h"
+#include "launchers/plan/launch.h"
 #include "launchers/plan/launch_flags.h"
-#include "launchers/plan/placement.h"
-#include "launchers/record/node_output.h"
 #include "launchers/record/run_directory.h"
-#include "launchers/slurm/allocation.h"
-#include "launchers/slurm/job.h"
-#include "launchers/slurm/submit.h"
-#include "launchers/start_agents.h"
-#include "launchers/tmux.h"
+#include "launchers/run/tmux.h"
 #include "lp/base/error.h"
+#include "lp/base/file.h"
 #include "lp/base/message.h"
 #include "lp/config/parse.h"
 #include "lp/draw/draw.h"
@@ -64,7 +58,7 @@ class ExitGuard {
     std::atexit([] {
       if (!running) return;
       const std::string cause = "a node called exit(), which ends all nodes of its process";
-      std::fprintf(stderr, "lp: the program failed: %s\n", cause.c_str());
+      log_line("the program failed: " + cause);
       if (json_output >= 0) write_all(json_output, failure_json("a node called exit()", cause));
       _exit(kFailed);
     });
@@ -161,36 +155,10 @@ void print_table(const Found& outcome) {
   }
 }
 
-LaunchOptions options_of(const LaunchFlags& flags, const std::string& program, Launch launch) {
-  LaunchOptions options{.launch = flags.launch, .seed = flags.seed, .resume = flags.resume};
-  options.hosts = read_hosts(flags.hosts);
-  options.ssh = flags.ssh;
-  options.heartbeat = from_seconds(flags.heartbeat);
-  options.grace = from_seconds(flags.grace);
-  options.name = new_run_name(program);
-  options.directory =
-      flags.directory.empty() ? default_run_directory(options.name) : std::filesystem::path(flags.directory);
-  const bool again = launch == Launch::slurm || in_pod();
-  // another start of the same run must find the name with which it was submitted
-  if (again && !flags.directory.empty()) {
-    options.name = std::filesystem::absolute(options.directory / "").lexically_normal().parent_path().filename();
-  }
-  options.show = flags.output;
-  options.all_to_error = flags.json;
-  options.handle_signals = true;
-  options.pin = flags.pin;
-  options.path = flags.path;
-  options.time_margin = from_seconds(flags.time_margin);
-  options.listen = flags.listen;
-  options.curve = flags.curve;
-  options.serve_forever = flags.serve;
-  options.debug = flags.debug;
-  return options;
-}
-
 // The two builds of a program must be equal; otherwise its processes will not find each other.
-void check_pure(const Program& first, const Program& second) {
-  if (first.fingerprint() == second.fingerprint()) return;
+void check_pure(const MainProgram& main, const Launch& launch) {
+  const Program again = main.programs.build(launch.options.entry, launch.options.configuration);
+  if (launch.program->fingerprint() == again.fingerprint()) return;
   throw Error(ErrorKind::failed,
               "make_program has built two different graphs from one configuration: it must not depend "
               "on anything else, such as time, random numbers or the environment");
@@ -217,87 +185,85 @@ int print_outcome(const Found& outcome, bool json) {
     print_table(outcome);
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    std::fprintf(stderr, "lp: the result could not be written to standard output\n");
+    log_line("the result could not be written to standard output");
     return outcome.result.success ? kFailed : outcome.result.exit_code();
   }
   if (!outcome.result.success) {
     const RunResult& result = outcome.result;
     const bool stopped = result.ending() == Ending::stopped;
-    std::fprintf(stderr, "lp: the program %s%s\n", stopped ? "was stopped " : "failed: ",
-                 (stopped ? stop_text(result.stopped_by, result.reason) : result.cause.text()).c_str());
+    log_line(stopped ? "the program was stopped " + stop_text(result.stopped_by, result.reason)
+                     : "the program failed: " + result.cause.text());
   }
   return outcome.result.exit_code();
 }
 
-int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<GroupPlacement>& placements) {
-  const std::string entry = flags.program.empty() ? main.names.front() : flags.program;
-  const bool elsewhere = (flags.launch == Launch::slurm && own_job().empty()) ||
-                         // engines that launch this program again elsewhere
-                         (flags.launch == Launch::kubernetes && !in_pod());
-  if (main.prepare && !elsewhere) main.prepare();
-  const std::string configuration = main.freeze();
-  Program program = main.programs.build(entry, configuration);
-  const LauncherChoice launchers(program, flags.launch, placements);
-  check_flags(flags, launchers);
-  const Launch launch = launchers.of_run();
-  LaunchOptions options = options_of(flags, program.name(), launch);
-  options.entry = entry;
-  options.configuration = configuration;
-  options.placements = placements;
-  if (flags.dry_run || !flags.graph.empty()) {
-    Plan plan = plan_here(program, options);
-    check_pure(program, main.programs.build(entry, configuration));
-    if (!flags.graph.empty()) {
-      write_graph(plan, flags.graph);
-      std::fprintf(stderr, "lp: the graph is drawn in %s\n", flags.graph.c_str());
-    }
-    if (flags.dry_run) {
-      if (launchers.has(Launch::ssh)) check_agents(plan, launchers, options);
-      plan.hosts = planned_hosts(plan, launchers, options);
-      std::printf("%s\n", (flags.json ? to_json(plan) : to_text(plan)).c_str());
-    }
-    return 0;
+// Draws or prints the plan as the flags require, and starts nothing.
+void show_plan(Launch& launch) {
+  const LaunchFlags& flags = launch.flags;
+  if (!flags.graph.empty()) {
+    write_graph(launch.plan, flags.graph);
+    log_line("the graph is drawn in " + flags.graph);
   }
-  if (launch == Launch::slurm && own_job().empty()) return submit_to_slurm(flags, program, options);
-  if (launch == Launch::kubernetes && !in_pod()) return submit_to_kubernetes(flags, program, options);
-  std::optional<SlurmAllocation> allocation;
-  if (launchers.has(Launch::slurm) && own_job().empty()) {
-    const Plan plan = plan_here(program, options);
-    check_agents(plan, launchers, options);
-    allocation.emplace(slurm_components(plan, placements, launchers.of_processes(plan)), flags.slurm);
-  }
+  if (!flags.dry_run) return;
+  launch.plan.hosts = planned_hosts(launch);
+  std::printf("%s\n", (flags.json ? to_json(launch.plan) : to_text(launch.plan)).c_str());
+}
+
+// Runs the launch in this process, which coordinates it. Returns the exit code.
+int run_here(const MainProgram& main, Launch launch) {
+  std::vector<std::unique_ptr<Reservation>> reserved;
+  for (const Engine* engine : launch.launchers.engines()) reserved.push_back(engine->reserve(launch));
   raise_descriptor_limit();
-  install_crash_handler(program.name());
+  install_crash_handler(launch.program->name());
   Found outcome;
-  outcome.launch = launchers.text();
-  bool begins_again = false;  // another start of the same job follows
+  outcome.launch = launch.launchers.text();
+  bool advanced = false;  // the run has completed a cut of its own
   if (main.report) {
-    options.report = [&](Run& run) {
+    launch.options.report = [&](Run& run) {
       outcome.fields = main.report(run);
       run.keep_report(report_json(outcome.fields));
     };
   }
   {
-    std::optional<ReservedOutput> reserved;
-    if (flags.json) reserved.emplace();
-    const ExitGuard guard(reserved.has_value() ? reserved->descriptor() : -1);
+    const LaunchFlags& flags = launch.flags;
+    std::optional<ReservedOutput> output;
+    if (flags.json) output.emplace();
+    const ExitGuard guard(output.has_value() ? output->descriptor() : -1);
     const Time begin = now();
     const ForegroundTerminal terminal(!flags.debug.empty());
-    Run run(std::move(program), std::move(options));
+    Run run(launch);
     if (!flags.directory.empty()) register_run(run.name(), run.directory());
-    if (flags.terminal == TerminalView::tmux) open_panes(run);
+    if (flags.terminal == TerminalView::tmux) open_panes(run.name(), run.directory(), run.processes());
     const std::uint64_t begin_cut = run.status().cut;
     outcome.result = wait_for_end(run);
-    // Without a cut of its own, the next start would get no further.
-    begins_again = flags.requeue && outcome.result.signal == SIGUSR2 && run.status().cut > begin_cut;
+    advanced = run.status().cut > begin_cut;
     outcome.seconds = to_seconds(now() - begin);
     const bool quiet = outcome.result.success && flags.output == Show::none;
-    if (!quiet) std::fprintf(stderr, "lp: the run's directory is %s\n", run.directory().c_str());
+    if (!quiet) log_line("the run's directory is " + run.directory().string());
   }
-  const int code = print_outcome(outcome, flags.json);
-  if (in_pod()) leave_result(flags.directory);
-  if (begins_again) requeue(flags.directory);
+  const int code = print_outcome(outcome, launch.flags.json);
+  if (const OwnJob* job = launch.engine().own_job()) job->finish(launch, outcome.result, advanced);
   return code;
+}
+
+int run_program(MainProgram& main, const LaunchFlags& flags, const CommandLine& line) {
+  const std::string entry = flags.program.empty() ? main.names.front() : flags.program;
+  // Where the program is launched again, it is prepared there.
+  if (main.prepare && !main.engines->of(flags.launch).submits()) main.prepare();
+  const std::string configuration = main.freeze();
+  Program program = main.programs.build(entry, configuration);
+  LaunchOptions options = options_of(flags, *main.engines, program.name());
+  options.entry = entry;
+  options.configuration = configuration;
+  options.placements = line.groups;
+  Launch launch(std::move(program), std::move(options), flags, line.given);
+  if (flags.dry_run || !flags.graph.empty()) {
+    check_pure(main, launch);
+    show_plan(launch);
+    return 0;
+  }
+  if (const auto code = launch.engine().submit(launch)) return *code;
+  return run_here(main, std::move(launch));
 }
 
 }  // namespace
@@ -317,17 +283,21 @@ int run_main(int argc, char** argv, MainProgram& main) {
       resumed = earlier_run(flags.resume);
       return configuration_of(resumed);
     };
-    const CommandLine line = parse(argc, argv, main.configuration, bind(flags), main.help, find_earlier);
+    const std::vector<std::string_view> launchers = main.engines->names();
+    const FieldType launcher = one_of(launchers);
+    Binding own = bind(flags);
+    own.replace_type("launch", launcher);
+    const CommandLine line = parse(argc, argv, main.configuration, own, main.help, find_earlier);
     if (!line.help.empty()) {
       std::printf("%s", line.help.c_str());
       if (main.names.size() > 1) std::printf("\nprograms: %s\n", join(main.names, ", ").c_str());
       return 0;
     }
     check_words(arguments);
+    if (main.check_given) main.check_given(line.given);
     flags.resume = resumed.string();
-    for (const std::string& change : line.changes)
-      std::fprintf(stderr, "lp: %s in %s\n", change.c_str(), flags.resume.c_str());
-    return run_program(main, flags, line.groups);
+    for (const std::string& change : line.changes) log_line(change + " in " + flags.resume);
+    return run_program(main, flags, line);
   } catch (const std::exception& error) {
     cause = error.what();
   } catch (...) {

@@ -22,6 +22,7 @@
 #include <utility>
 #include <vector>
 
+#include "launchers/engines.h"
 #include "launchers/plan/launch_flags.h"
 #include "launchers/programs.h"
 #include "launchers/run.h"
@@ -46,10 +47,13 @@ struct MainProgram {
   std::vector<std::string> names{};  // the programs' names; the first is the default
   Programs programs{};
   Binding configuration{};
-  HelpSections help{};                         // empty: all fields in one section
+  HelpSections help{};  // empty: all fields in one section
+  // refuses flags that say nothing to the others; empty: all are fine
+  std::function<void(std::span<const std::string> given)> check_given{};
   std::function<void()> prepare{};             // completes the configuration that was read; empty: it is complete
   std::function<std::string()> freeze{};       // returns the configuration as text
   std::function<ReportFields(Run&)> report{};  // empty: there is no report
+  const Engines* engines = nullptr;            // which --launch and the configuration may name
 };
 int run_main(int argc, char** argv, MainProgram& program);
 
@@ -94,10 +98,12 @@ consteval bool makes_program() {
   return std::is_invocable_r_v<Program, Make&, const Config&>;
 }
 
-template <class Config, class Report, class Prepare = std::nullptr_t>
-int run_main(int argc, char** argv, const NamedPrograms<Config>& programs, Report report, Prepare prepare = nullptr) {
+template <class Config, class Report, class Prepare>
+int run_main(int argc, char** argv, const NamedPrograms<Config>& programs, Report report, Prepare prepare,
+             const Engines& engines) {
   Config config{};
   MainProgram program;
+  program.engines = &engines;
   for (const auto& [name, make] : programs) {
     program.names.push_back(name);
     program.programs.add<Config>(name, make);
@@ -105,6 +111,9 @@ int run_main(int argc, char** argv, const NamedPrograms<Config>& programs, Repor
   program.configuration = bind(config);
   if constexpr (requires(std::span<const std::string> given) { config.help_sections(given); }) {
     program.help = [&config](std::span<const std::string> given) { return config.help_sections(given); };
+  }
+  if constexpr (requires(std::span<const std::string> given) { config.check_given(given); }) {
+    program.check_given = [&config](std::span<const std::string> given) { config.check_given(given); };
   }
   if constexpr (!std::is_same_v<Prepare, std::nullptr_t>) program.prepare = [&config, &prepare] { prepare(config); };
   program.freeze = [&config] { return to_yaml(config); };
@@ -126,16 +135,19 @@ int run_main(int argc, char** argv, const NamedPrograms<Config>& programs, Repor
 }  // namespace internal
 
 template <class Config, class Make, class Report = std::nullptr_t, class Prepare = std::nullptr_t>
-int main(int argc, char** argv, Make make_program, Report report = nullptr, Prepare prepare = nullptr) {
+int main(int argc, char** argv, Make make_program, Report report = nullptr, Prepare prepare = nullptr,
+         const internal::Engines& engines = internal::engines()) {
   if constexpr (internal::configuration_is_fine<Config>() && internal::makes_program<Config, Make>()) {
-    return internal::run_main<Config>(argc, argv, {{"program", make_program}}, std::move(report), std::move(prepare));
+    return internal::run_main<Config>(argc, argv, {{"program", make_program}}, std::move(report), std::move(prepare),
+                                      engines);
   }
 }
 
 template <class Config, class Report = std::nullptr_t>
-int main(int argc, char** argv, const NamedPrograms<Config>& programs, Report report = nullptr) {
+int main(int argc, char** argv, const NamedPrograms<Config>& programs, Report report = nullptr,
+         const internal::Engines& engines = internal::engines()) {
   if constexpr (internal::configuration_is_fine<Config>()) {
-    return internal::run_main<Config>(argc, argv, programs, std::move(report));
+    return internal::run_main<Config>(argc, argv, programs, std::move(report), nullptr, engines);
   }
 }
 

@@ -2,12 +2,29 @@
 
 #include <utility>
 
-#include "launchers/run_state.h"
+#include "launchers/engines.h"
+#include "launchers/run/run_state.h"
 
 namespace lp {
+namespace {
 
-Run::Run(Program program, LaunchOptions options)
-    : state_(std::make_unique<State>(*this, std::move(program), std::move(options))) {
+internal::Launch launch_of(Program program, LaunchOptions options) {
+  if (options.engines == nullptr) options.engines = &internal::engines();
+  return internal::Launch(std::move(program), std::move(options));
+}
+
+std::function<void()> report_of(const internal::Launch& launch, Run& run) {
+  if (!launch.options.report) return {};
+  return [report = launch.options.report, &run] { report(run); };
+}
+
+}  // namespace
+
+Run::Run(Program program, LaunchOptions options) : Run(launch_of(std::move(program), std::move(options))) {}
+
+Run::Run(internal::Launch launch) {
+  auto report = report_of(launch, *this);
+  state_ = std::make_unique<internal::RunState>(std::move(launch), std::move(report));
   state_->start();  // from now on others use this Run, for example a report
 }
 
@@ -15,7 +32,7 @@ Run::~Run() = default;
 
 const RunResult& Run::wait() {
   state_->wait_ended(kNever);
-  return state_->result;
+  return state_->result();
 }
 
 bool Run::wait_for(Duration duration) { return state_->wait_ended(after(duration)); }
@@ -31,10 +48,10 @@ void Run::kill() {
 
 void Run::keep_report(std::string json) { state_->keep_report(std::move(json)); }
 RunStatus Run::status() const { return state_->status(); }
-const std::string& Run::name() const { return state_->name; }
-const std::filesystem::path& Run::directory() const { return state_->options.directory; }
-const Program& Run::program() const { return state_->program; }
-std::uint64_t Run::seed() const { return state_->options.seed; }
+const std::string& Run::name() const { return state_->launch().name; }
+const std::filesystem::path& Run::directory() const { return state_->launch().options.directory; }
+const Program& Run::program() const { return *state_->launch().program; }
+std::uint64_t Run::seed() const { return state_->launch().options.seed; }
 std::vector<std::string> Run::processes() const { return state_->units(); }
 Runtime& Run::runtime() { return state_->runtime(); }
 

@@ -1,7 +1,7 @@
 #pragma once
 // A running program: the result of a launch.
 //
-//   lp::Run run(make_program(config), {.launch = lp::Launch::threads});
+//   lp::Run run(make_program(config), {.launch = lp::LaunchType::threads});
 //   double loss = run.client<Server>("server").call<&Server::loss>();
 //   run.stop("enough");
 //   if (!run.wait().success) std::cerr << run.wait().cause.text();
@@ -14,7 +14,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "launchers/plan/launch_options.h"
@@ -25,10 +24,17 @@
 
 namespace lp {
 
+namespace internal {
+class RunState;
+struct Launch;
+}  // namespace internal
+
 class Run {
  public:
   // Checks everything, and starts the program. Throws Error before anything has started when a check fails.
   Run(Program program, LaunchOptions options);
+  // Starts a launch that was checked.
+  explicit Run(internal::Launch launch);
   ~Run();
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
@@ -78,11 +84,7 @@ class Run {
 
  private:
   Runtime& runtime();
-  struct State;
-  std::unique_ptr<State> state_;
+  std::unique_ptr<internal::RunState> state_;
 };
-
-// Does the same as constructing a Run.
-inline Run launch(Program program, LaunchOptions options) { return Run(std::move(program), std::move(options)); }
 
 }  // namespace lp

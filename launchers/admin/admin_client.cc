@@ -66,7 +66,7 @@ AdminClient::AdminClient(const std::vector<std::string>& command, Time until) {
 }
 
 void AdminClient::Command::start(const std::vector<std::string>& words, int in_and_out, int errors) {
-  process_ = spawn_command(words, in_and_out, errors);
+  process_ = spawn_command(words, {.input = in_and_out, .output = in_and_out, .errors = errors});
   ended_ = Descriptor(pidfd_open(process_, 0));
   poller_.add(ended_.number(), 0);
 }

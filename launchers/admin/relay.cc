@@ -6,12 +6,12 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
-#include <sstream>
 
 #include "launchers/admin/admin_client.h"
 #include "launchers/control/process_roles.h"
 #include "launchers/os/shell_quote.h"
 #include "launchers/record/run_directory.h"
+#include "launchers/remote/ssh_command.h"
 #include "lp/base/scheduler.h"
 
 namespace lp::internal {
@@ -48,24 +48,10 @@ int run_relay(const std::filesystem::path& directory) {
   return 0;
 }
 
-std::vector<std::string> relay_command(const RunRecord& record, const std::string& host, bool heterogeneous) {
-  const std::string flag = std::string(kRelayFlag) + record.directory;
-  std::vector<std::string> command;
-  if (!record.kubectl.empty()) {
-    std::istringstream words(record.kubectl);
-    for (std::string word; words >> word;) command.push_back(word);
-    // The program is the first process of its container, wherever its file is in the image.
-    command.insert(command.end(), {"exec", "--stdin", host, "--", "/proc/1/exe", flag});
-  } else if (!record.job.empty()) {
-    command = {"srun",    "--jobid=" + record.job, "--overlap",    "--nodes=1", "--ntasks=1",
-               "--mem=0", "--nodelist=" + host,    "--unbuffered", "--quiet",   "--mpi=none"};
-    if (heterogeneous) command.emplace_back("--het-group=0");
-    command.insert(command.end(), {record.binary, flag});
-  } else {
-    command = {"ssh", "-T", "-oBatchMode=yes", "-oConnectTimeout=15", "--", host};
-    command.push_back(shell_quote(record.binary) + " " + shell_quote(flag));
-  }
-  return command;
+std::string relay_flag(const RunRecord& record) { return std::string(kRelayFlag) + record.directory; }
+
+std::vector<std::string> relay_by_ssh(const RunRecord& record) {
+  return ssh_command(record.ssh, record.host, shell_quote(record.binary) + " " + shell_quote(relay_flag(record)));
 }
 
 }  // namespace lp::internal

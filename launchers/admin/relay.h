@@ -18,8 +18,10 @@ inline constexpr std::string_view kRelayReady = "lp-relay: ready";  // the conne
 // exit code of the process. Call it before there are threads.
 int run_relay(const std::filesystem::path& directory);
 
-// The command that starts the relay from this host. `host` is the coordinator's host in the engine's terms.
-// `heterogeneous`: the coordinator is in the first component of its job.
-std::vector<std::string> relay_command(const RunRecord& record, const std::string& host, bool heterogeneous);
+// The flag with which the run's program becomes the relay, on the coordinator's host.
+std::string relay_flag(const RunRecord& record);
+
+// The command that starts the relay of a run that has no job, on the host of its launcher.
+std::vector<std::string> relay_by_ssh(const RunRecord& record);
 
 }  // namespace lp::internal

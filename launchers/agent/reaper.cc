@@ -5,12 +5,12 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <system_error>
 
 #include "launchers/os/pidfd.h"
 #include "launchers/os/spawn.h"
+#include "lp/base/message.h"
 #include "lp/base/scheduler.h"
 
 namespace lp::internal {
@@ -18,7 +18,7 @@ namespace {
 
 [[noreturn]] void guard(pid_t agent, const std::string& mark, const std::filesystem::path& directory) {
   setsid();
-  prctl(PR_SET_NAME, "lp-warden");
+  prctl(PR_SET_NAME, "lp-reaper");
   close_range(0, ~0U, 0);
   const int process = pidfd_open(agent, 0);
   if (process >= 0 && getppid() == agent) {
@@ -36,12 +36,12 @@ namespace {
 
 }  // namespace
 
-pid_t start_warden(const std::string& mark, const std::filesystem::path& directory) {
+pid_t start_reaper(const std::string& mark, const std::filesystem::path& directory) {
   const pid_t agent = getpid();
-  const pid_t warden = fork();
-  if (warden == 0) guard(agent, mark, directory);
-  if (warden < 0) std::fprintf(stderr, "lp agent: it has no warden, because fork failed: %s\n", std::strerror(errno));
-  return warden;
+  const pid_t reaper = fork();
+  if (reaper == 0) guard(agent, mark, directory);
+  if (reaper < 0) log_line(std::string("the agent has no reaper, because fork failed: ") + std::strerror(errno));
+  return reaper;
 }
 
 }  // namespace lp::internal

@@ -1,7 +1,7 @@
 #pragma once
-// The warden of an agent: a process that only waits for the agent to be killed. Then it kills the processes that the
+// The reaper of an agent: a process that only waits for the agent to be killed. Then it kills the processes that the
 // agent can no longer find, because nodes have started them in sessions of their own. The launcher does the same, but
-// somebody may kill it at the same moment, for example with `pkill -9` and the program's name. The warden has another
+// somebody may kill it at the same moment, for example with `pkill -9` and the program's name. The reaper has another
 // name.
 
 #include <sys/types.h>
@@ -11,9 +11,9 @@
 
 namespace lp::internal {
 
-// Starts the warden of this process, which has one thread. The warden kills processes with `mark` in their environment.
+// Starts the reaper of this process, which has one thread. The reaper kills processes with `mark` in their environment.
 // It also removes `directory`, the agent's own; empty: there is none. It has no open descriptors. Returns its pid, or
 // -1 when it could not be started; that is reported on standard error, and everything else works.
-pid_t start_warden(const std::string& mark, const std::filesystem::path& directory);
+pid_t start_reaper(const std::string& mark, const std::filesystem::path& directory);
 
 }  // namespace lp::internal

@@ -9,16 +9,16 @@
 #include <utility>
 
 #include "launchers/control/control_generated.h"
+#include "launchers/control/messages.h"
 #include "launchers/os/process_memory.h"
 #include "lp/rpc/core/counters.h"
+#include "lp/wire/flatbuffer_text.h"
 
 namespace lp::internal {
 namespace {
 
 constexpr std::size_t kMethods = 1000;  // the limit for a process, because a message may have 1 MiB
 constexpr std::size_t kLongestName = 128;
-
-std::string text_of(const flatbuffers::String* string) { return string == nullptr ? std::string() : string->str(); }
 
 MeasureRecord::Calls record_of(const CallStatistics& from) {
   MeasureRecord::Calls to{.caller = from.caller.substr(0, kLongestName),

@@ -8,6 +8,13 @@ namespace {
 constexpr flatbuffers::uoffset_t kDeepest = 16;
 constexpr flatbuffers::uoffset_t kMostTables = 1'000'000;
 
+// The verifier accepts a member of a union that it does not know, because a newer sender may know it. Here both ends
+// are one binary.
+template <class Union>
+bool is_known(Union type) {
+  return type > Union::NONE && type <= Union::MAX;
+}
+
 // For the alignment of a vector, the verifier checks only the four bytes of its length.
 bool is_aligned(const control::Measured& measured, std::span<const std::uint8_t> bytes) {
   if (measured.calls() == nullptr) return true;
@@ -31,10 +38,11 @@ const control::Message* unpack(std::span<const std::uint8_t> bytes) {
   flatbuffers::Verifier verifier(bytes.data(), bytes.size(), kDeepest, kMostTables);
   if (!control::VerifyMessageBuffer(verifier)) return nullptr;
   const control::Message* const message = control::GetMessage(bytes.data());
-  // The verifier accepts a body of an unknown kind, because a newer sender may know it. Here both ends are one binary.
-  const bool known = message->body_type() > control::Body::NONE && message->body_type() <= control::Body::MAX;
+  if (!is_known(message->body_type())) return nullptr;
+  if (const control::NodeEvent* event = message->body_as_NodeEvent())
+    return is_known(event->what_type()) ? message : nullptr;
   const control::Measured* const measured = message->body_as_Measured();
-  return known && (measured == nullptr || is_aligned(*measured, bytes)) ? message : nullptr;
+  return measured == nullptr || is_aligned(*measured, bytes) ? message : nullptr;
 }
 
 }  // namespace lp::internal

@@ -7,10 +7,12 @@
 #include "launchers/control/control_generated.h"
 #include "launchers/control/measurement.h"
 #include "launchers/control/messages.h"
+#include "launchers/control/node_events.h"
 #include "launchers/os/spawn.h"
 #include "lp/base/error.h"
 #include "lp/checkpoint/cut.h"
-#include "lp/program/runtime.h"
+#include "lp/program/peer_state.h"
+#include "lp/wire/flatbuffer_text.h"
 
 namespace lp::internal {
 namespace {
@@ -18,27 +20,14 @@ namespace {
 const std::string kNotStarted = "could not be started: ";
 const std::string kNoHost = "no host that is left can have it: ";
 
-std::string text_of(const flatbuffers::String* string) { return string == nullptr ? std::string() : string->str(); }
-
-Error error_of(const control::Failed& failed) {
-  ErrorOrigin origin{
-      .type = text_of(failed.type()), .node = text_of(failed.where()), .method = text_of(failed.method())};
-  if (failed.path() != nullptr) {
-    for (const auto* node : *failed.path()) origin.path.push_back(node->str());
-  }
-  origin.may_have_run = failed.may_have_run();
-  return Error(
-      static_cast<ErrorKind>(std::min<std::uint8_t>(failed.kind(), static_cast<std::uint8_t>(ErrorKind::stopped))),
-      text_of(failed.text()), std::move(origin));
-}
-
 }  // namespace
 
-ProcessExecutor::ProcessExecutor(const SupervisionGraph& topology, NodeStart start, Placer places,
+ProcessExecutor::ProcessExecutor(const SupervisionGraph& topology, NodeStart start, std::string mark, Placer places,
                                  std::vector<std::unique_ptr<AgentLink>> agents,
                                  std::unique_ptr<HostReconnector> redial, EventLoop& loop, NodeOutput& output)
     : graph_(topology),
       start_(std::move(start)),
+      mark_(std::move(mark)),
       places_(std::move(places)),
       agents_(std::move(agents)),
       reconnector_(std::move(redial)),
@@ -155,7 +144,7 @@ void ProcessExecutor::take_output(bool take) {
 }
 
 std::string ProcessExecutor::make_key(std::size_t unit) {
-  if (start_.outside_key.empty()) return {};
+  if (start_.run.outside_key.empty()) return {};
   keys_[unit] = make_curve_keys();
   return keys_[unit].public_key;
 }
@@ -200,42 +189,27 @@ void ProcessExecutor::start_there(std::size_t unit, const std::filesystem::path&
     return events_->on_news(graph_.units[unit].name + " waits: " + kNoHost + problem);
   }
   const Assignment& place = places_.of(unit);
-  control::StartT start;
-  start.fingerprint = start_.fingerprint;
-  start.entry = start_.entry;
-  start.configuration = start_.configuration;
-  start.seed = start_.seed;
-  start.run = start_.run;
   const std::string& directory = places_.host(place.host).directory;
-  start.sends_cuts = !start_.directory.empty() && !directory.empty();
-  start.directory = start.sends_cuts ? directory : start_.directory;
-  start.token = start_.token;
+  NodeStart start = start_;
+  start.nodes = graph_.units[unit].nodes;
+  start.process = {.listen = place.listen, .keys = std::exchange(keys_[unit], {})};
+  start.sends_cuts = !start.run.directory.empty() && !directory.empty();
+  if (start.sends_cuts) start.run.directory = directory;
   try {
     start.cut = start.sends_cuts && !cut.empty() ? send_cut(unit, cut) : cut.string();
   } catch (const Error& error) {
     return end(unit, kNotStarted + error.text());
   }
-  start.nodes = graph_.units[unit].nodes;
-  start.patient = start_.patient;
-  start.serialize = start_.serialize;
-  start.deadline = start_.deadline.count();
-  start.keep_checkpoints = start_.keep_checkpoints;
-  start.path = static_cast<std::uint8_t>(start_.path);
-  start.shared_memory = start_.shared_memory;
-  start.listen = place.listen;
-  start.public_key = std::move(keys_[unit].public_key);
-  start.secret_key = std::move(keys_[unit].secret_key);
-  start.outside_key = start_.outside_key;
   control::SpawnT spawn;
   spawn.name = graph_.units[unit].name;
   spawn.environment = place.environment;
-  spawn.environment.push_back(run_mark(start_.mark, host_of(unit)));
-  spawn.environment.push_back(node_mark(start_.mark, unit, incarnation));
+  spawn.environment.push_back(run_mark(mark_, host_of(unit)));
+  spawn.environment.push_back(node_mark(mark_, unit, incarnation));
   spawn.cores = place.cores;
   spawn.memory = place.memory;
   spawn.directory = place.directory;
   spawn.debugger = place.debugger;
-  spawn.start = pack(unit, incarnation, std::move(start));
+  spawn.start = pack(unit, incarnation, pack_start(start));
   if (spawn.start.size() + kSmallMessages > kLargeMessages) {
     return end(unit, kNotStarted + "its configuration has " + std::to_string(start_.configuration.size()) +
                          " bytes, which is too much; name a file in it instead");
@@ -260,10 +234,12 @@ std::string ProcessExecutor::send_cut(std::size_t unit, const std::filesystem::p
 void ProcessExecutor::keep(const control::Message& message, const control::Piece& piece) {
   if (message.incarnation() != units_[message.unit()].incarnation) return;
   try {
-    put_piece(cut_file(cut_directory(start_.directory, piece.step()), graph_.nodes[piece.node()].name), piece);
+    put_piece(cut_file(cut_directory(start_.run.directory, piece.step()), graph_.nodes[piece.node()].name), piece);
     if (piece.last()) kept_.insert({piece.node(), piece.step()});
   } catch (const Error& error) {
-    events_->on_not_saved(piece.node(), message.incarnation(), piece.step(), error);
+    events_->on_event({.node = piece.node(),
+                       .incarnation = message.incarnation(),
+                       .what = NodeEvent::NotSaved{piece.step(), error.what()}});
   }
 }
 
@@ -344,20 +320,20 @@ void ProcessExecutor::abandon(const std::string& why) {
     agent->kill();
     agent->close();
   }
-  kill_marked(run_mark(start_.mark));
+  kill_marked(run_mark(mark_));
   events_->on_lost(why + ", so its agent was killed");
 }
 
 void ProcessExecutor::lose(std::size_t host, const std::string& why) {
   if (!agents_[host]->remote()) {
     // The nodes got the parent-death signal, but the processes that they started did not.
-    kill_marked(run_mark(start_.mark));
+    kill_marked(run_mark(mark_));
     events_->on_lost("it ended (was it killed?), and all nodes of this host with it: " + why);
     return;
   }
   there_.erase(host);
   if (!agents_[host]->dials()) places_.lose(host);
-  if (reconnector_ != nullptr && places_.host(host).spec.launch == Launch::ssh) reconnector_->dial(host);
+  if (reconnector_ != nullptr && places_.host(host).spec.comes_back) reconnector_->dial(host);
   const HostCapacity& lost = places_.host(host);
   const std::string name = lost.spec.name + (lost.machine.empty() ? "" : " on " + lost.machine);
   for (std::size_t unit = 0; unit < units_.size(); ++unit) {
@@ -407,37 +383,21 @@ void ProcessExecutor::handle_node(const control::Message& message) {
   if (message.body_as_Stopping() != nullptr && incarnation == units_[message.unit()].incarnation) {
     units_[message.unit()].stop = Stop::heard;
     let_leave();
-  } else if (const auto* ready = message.body_as_Ready(); ready != nullptr && known(ready->node())) {
-    events_->on_ready(ready->node(), incarnation, text_of(ready->endpoint()));
-  } else if (const auto* finished = message.body_as_Finished(); finished != nullptr && known(finished->node())) {
-    events_->on_finished(finished->node(), incarnation);
-  } else if (const auto* failed = message.body_as_Failed(); failed != nullptr && known(failed->node())) {
-    events_->on_failed(failed->node(), incarnation, error_of(*failed));
-  } else if (const auto* stop = message.body_as_StopRequested(); stop != nullptr && known(stop->node())) {
-    events_->on_stop_requested(stop->node(), incarnation, text_of(stop->reason()));
-  } else if (const auto* made = message.body_as_ProgressMade(); made != nullptr && known(made->node())) {
-    Progress progress{.step = made->step(), .total = made->total()};
-    if (made->values() != nullptr) {
-      for (const auto* value : *made->values()) progress.values.emplace_back(text_of(value->name()), value->value());
-    }
-    events_->on_progress(made->node(), incarnation, progress);
   } else if (const auto* piece = message.body_as_Piece(); piece != nullptr && known(piece->node())) {
     keep(message, *piece);
-  } else if (const auto* saved = message.body_as_Saved(); saved != nullptr && known(saved->node())) {
-    const bool sent = !places_.host(places_.of(message.unit()).host).directory.empty();
-    if (!sent || kept_.erase({saved->node(), saved->step()}) > 0) {
-      events_->on_saved(saved->node(), incarnation, saved->step());
-    } else {  // the file could not be stored, which was reported already
-      may_save(saved->node());
-    }
-  } else if (const auto* not_saved = message.body_as_NotSaved(); not_saved != nullptr && known(not_saved->node())) {
-    events_->on_not_saved(not_saved->node(), incarnation, not_saved->step(),
-                          Error(ErrorKind::failed, text_of(not_saved->text())));
-  } else if (const auto* alive = message.body_as_Alive(); alive != nullptr && known(alive->node())) {
-    events_->on_alive(alive->node(), incarnation);
-  } else if (const auto* busy = message.body_as_Busy(); busy != nullptr && known(busy->node())) {
-    events_->on_busy(busy->node(), incarnation, text_of(busy->work()), Duration(busy->age()));
+  } else if (const auto* event = message.body_as_NodeEvent(); event != nullptr && known(event->node())) {
+    handle_event(unpack_event(*event, incarnation));
   }
+}
+
+void ProcessExecutor::handle_event(const NodeEvent& event) {
+  if (const auto* saved = std::get_if<NodeEvent::Saved>(&event.what)) {
+    const std::size_t unit = graph_.nodes[event.node].unit;
+    const bool sent = !places_.host(places_.of(unit).host).directory.empty();
+    // A file that could not be stored was reported already.
+    if (sent && kept_.erase({event.node, saved->step}) == 0) return may_save(event.node);
+  }
+  events_->on_event(event);
 }
 
 }  // namespace lp::internal

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "launchers/agent/agent_link.h"
+#include "launchers/control/node_start.h"
 #include "launchers/os/event_loop.h"
 #include "launchers/plan/placement.h"
 #include "launchers/record/node_output.h"
@@ -19,8 +20,8 @@
 #include "launchers/supervisor/executor.h"
 #include "launchers/supervisor/supervision_graph.h"
 #include "lp/base/descriptor.h"
+#include "lp/program/node_event.h"
 #include "lp/rpc/core/curve.h"
-#include "lp/rpc/core/path.h"
 
 namespace lp::control {
 struct Hello;
@@ -30,30 +31,12 @@ struct Piece;
 
 namespace lp::internal {
 
-// The settings that every process of a run receives.
-struct NodeStart {
-  std::uint64_t fingerprint = 0;
-  std::string entry{};
-  std::string configuration{};
-  std::uint64_t seed = 0;
-  std::string run{};
-  std::string mark{};  // marks the run's processes
-  std::string directory{};
-  std::string token{};
-  bool patient = false;
-  bool serialize = false;
-  Duration deadline{};
-  int keep_checkpoints = 0;
-  Path path = Path::nearest;
-  std::size_t shared_memory = 0;
-  std::string outside_key{};  // the public key of the launcher, which also calls nodes; empty: the run has no keys
-};
-
 class ProcessExecutor final : public Executor {
  public:
-  // Takes an agent for each host of `places`, and the object that redials lost hosts; null: lost hosts are not dialed.
-  // Throws Error when descriptors would run out.
-  ProcessExecutor(const SupervisionGraph& topology, NodeStart start, Placer places,
+  // Each process receives `start`, completed by what only it gets. `mark` marks the run's processes. Takes an agent for
+  // each host of `places`, and the object that redials lost hosts; null: lost hosts are not dialed. Throws Error when
+  // descriptors would run out.
+  ProcessExecutor(const SupervisionGraph& topology, NodeStart start, std::string mark, Placer places,
                   std::vector<std::unique_ptr<AgentLink>> agents, std::unique_ptr<HostReconnector> redial,
                   EventLoop& loop, NodeOutput& output);
   // Ends the agents and everything that runs below them.
@@ -108,6 +91,7 @@ class ProcessExecutor final : public Executor {
   bool give_up_waiting(std::size_t unit, const std::string& text);
   void handle(std::size_t host, std::span<const std::uint8_t> bytes);
   void handle_node(const control::Message& message);
+  void handle_event(const NodeEvent& event);
   std::string send_cut(std::size_t unit, const std::filesystem::path& cut);
   void keep(const control::Message& message, const control::Piece& piece);
   void let_leave();
@@ -117,6 +101,7 @@ class ProcessExecutor final : public Executor {
 
   const SupervisionGraph& graph_;
   const NodeStart start_;
+  const std::string mark_;
   Placer places_;
   std::vector<std::unique_ptr<AgentLink>> agents_;  // by host
   std::set<std::size_t> there_;                     // hosts whose agents have dialed and reported their resources
@@ -126,7 +111,7 @@ class ProcessExecutor final : public Executor {
   ExecutorEvents* events_ = nullptr;
   std::vector<Unit> units_;
   std::vector<CurveKeys> keys_;  // by unit, for units that have not started yet
-  // files from other hosts, by node and step, until on_saved reports them
+  // files from other hosts, by node and step, until the nodes' event Saved
   std::set<std::pair<NodeId, std::uint64_t>> kept_;
   bool takes_output_ = true;
 };

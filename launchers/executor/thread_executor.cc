@@ -107,7 +107,7 @@ void ThreadExecutor::start(std::size_t unit, std::uint32_t incarnation, const st
     try {
       runtime_->start(node, incarnation, graph_.nodes[node].member ? cut : std::filesystem::path());
     } catch (const Error& error) {  // no thread is left
-      on_failed(node, incarnation, error);
+      on_event({.node = node, .incarnation = incarnation, .what = NodeEvent::Failed{error}});
     }
   }
 }
@@ -150,16 +150,7 @@ void ThreadExecutor::end(Ending ending) {
   ender_->work.set();
 }
 
-void ThreadExecutor::probe(NodeId node) {
-  if (const auto work = runtime_->work(node)) {
-    loop_.post([this, node, incarnation = incarnation_of(node), work = *work] {
-      events_->on_busy(node, incarnation, work.text, work.age);
-    });
-  }
-  runtime_->probe(node, [this, node, incarnation = incarnation_of(node)] {
-    loop_.post([this, node, incarnation] { events_->on_alive(node, incarnation); });
-  });
-}
+void ThreadExecutor::probe(NodeId node) { runtime_->probe(node); }
 
 void ThreadExecutor::measure(std::span<const std::size_t> units) {
   std::map<std::string, std::size_t> unit_of;
@@ -182,27 +173,8 @@ void ThreadExecutor::abandon(const std::string& why) {
   }
 }
 
-void ThreadExecutor::on_ready(NodeId node, std::uint32_t incarnation) {
-  loop_.post([this, node, incarnation] { events_->on_ready(node, incarnation, std::string()); });
-}
-void ThreadExecutor::on_finished(NodeId node, std::uint32_t incarnation) {
-  loop_.post([this, node, incarnation] { events_->on_finished(node, incarnation); });
-}
-void ThreadExecutor::on_failed(NodeId node, std::uint32_t incarnation, const Error& error) {
-  loop_.post([this, node, incarnation, error] { events_->on_failed(node, incarnation, error); });
-}
-void ThreadExecutor::on_stop_requested(NodeId node, const std::string& reason) {
-  loop_.post([this, node, reason] { events_->on_stop_requested(node, incarnation_of(node), reason); });
-}
-void ThreadExecutor::on_progress(NodeId node, const Progress& progress) {
-  loop_.post([this, node, progress] { events_->on_progress(node, incarnation_of(node), progress); });
-}
-void ThreadExecutor::on_saved(NodeId node, std::uint64_t step) {
-  loop_.post([this, node, step] { events_->on_saved(node, incarnation_of(node), step); });
-}
-
-void ThreadExecutor::on_not_saved(NodeId node, std::uint64_t step, const Error& error) {
-  loop_.post([this, node, step, error] { events_->on_not_saved(node, incarnation_of(node), step, error); });
+void ThreadExecutor::on_event(NodeEvent event) {
+  loop_.post([this, event = std::move(event)] { events_->on_event(event); });
 }
 
 }  // namespace lp::internal

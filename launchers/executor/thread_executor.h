@@ -1,9 +1,8 @@
 #pragma once
-// Runs nodes as threads of this process, in one Runtime. The loop thread calls the host. Any thread may report events
-// of the runtime; they are posted to the loop.
+// Runs nodes as threads of this process, in one Runtime. The loop thread calls the executor. Any thread may report
+// events of the runtime; they are posted to the loop.
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "launchers/os/event_loop.h"
@@ -40,13 +39,7 @@ class ThreadExecutor final : public Executor, public Runtime::Observer {
   void measure(std::span<const std::size_t> units) override;
   void abandon(const std::string& why) override;
 
-  void on_ready(NodeId node, std::uint32_t incarnation) override;
-  void on_finished(NodeId node, std::uint32_t incarnation) override;
-  void on_failed(NodeId node, std::uint32_t incarnation, const Error& error) override;
-  void on_stop_requested(NodeId node, const std::string& reason) override;
-  void on_progress(NodeId node, const Progress& progress) override;
-  void on_saved(NodeId node, std::uint64_t step) override;
-  void on_not_saved(NodeId node, std::uint64_t step, const Error& error) override;
+  void on_event(NodeEvent event) override;
 
  private:
   // A unit that is stopping. The ender waits for its nodes one after the other.
@@ -60,7 +53,6 @@ class ThreadExecutor final : public Executor, public Runtime::Observer {
   struct Ender;
 
   void end(Ending ending);
-  std::uint32_t incarnation_of(NodeId node) const { return incarnations_[graph_.nodes[node].unit]; }
 
   const SupervisionGraph& graph_;
   Placer places_;

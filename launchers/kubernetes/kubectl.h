@@ -1,14 +1,15 @@
 #pragma once
-// Creates, follows and removes a run in Kubernetes from outside, through kubectl. One thread owns it.
+// Creates, watches and removes a run in Kubernetes from outside, through kubectl. One thread owns it.
 
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "launchers/os/command.h"
 #include "launchers/record/job_state.h"
 #include "launchers/record/records.h"
+#include "lp/base/scheduler.h"
 
 namespace lp::internal {
 
@@ -21,38 +22,58 @@ struct CoordinatorState {
   std::string end() const;  // how it ended, if it has left no result
 };
 
-constexpr int kInterrupted = 128 + 2;  // the exit code after Ctrl-C
+// The container of a pod of a run.
+struct ContainerState {
+  std::string host{};     // the name of its host in the run
+  std::string phase{};    // "Running"
+  std::string waits{};    // why it waits: "ImagePullBackOff"
+  std::string text{};     // the same reason at length
+  std::string ended{};    // how it ended: "Completed", "OOMKilled"
+  std::string code{};     // its exit code
+  std::string before{};   // how its predecessor ended
+  std::string place{};    // why no node has it
+  std::string grace{};    // the seconds that it may take to end when it is deleted
+  std::string deleted{};  // the deadline of its deletion; empty: it was not deleted
+  std::string result{};   // the result that it has left
+
+  bool is_coordinator() const;
+  Duration time_to_end() const;                                     // when it is deleted
+  bool over() const { return !code.empty() || phase == "Failed"; }  // an evicted pod may have no code
+  std::string trouble() const;                                      // its problem, for people; empty: there is none
+};
 
 // Stores the run's result in its directory on this host, because the cluster forgets it, unless a result is already
 // there. Returns the result. `reason`: why somebody ended the run; empty: nobody did.
 ResultRecord keep_result(const std::filesystem::path& directory, const CoordinatorState& state,
                          const std::string& reason);
 
+// The state that the coordinator's container shows; nothing: it is not in the cluster.
+CoordinatorState state_of(const std::optional<ContainerState>& coordinator);
+
 class Kubectl {
  public:
-  // `words` is the command with its options: "kubectl --context=test".
-  explicit Kubectl(std::string words) : command_(std::move(words)) {}
+  // `command` is the command with its options: "kubectl --context=test".
+  explicit Kubectl(const std::string& command) : command_(split_command(command)) {}
 
   // Creates the objects of the manifests in the file. Throws Error with the cluster's message.
   void create(const std::string& file) const;
   // Removes all objects of the run, and waits until they are gone.
   void remove(const std::string& run) const;
-  // Prints the program's output until it has ended, and reports problems of its pods. With `json` the last line goes to
-  // standard output, and all others go to standard error. The first Ctrl-C stops the program; the second one removes it
-  // at once. Returns the exit code, and the final state of the coordinator. Throws Error when the program cannot begin.
-  std::pair<int, CoordinatorState> follow(const std::string& run, bool json) const;
+  // Deletes the pod of the coordinator, which stops the program in order.
+  void stop(const std::string& run) const;
+  // The command that prints the program's output until its end.
+  std::vector<std::string> logs_command(const std::string& run) const;
+  // The containers of the run's pods. Throws Error when the cluster does not answer.
+  std::vector<ContainerState> containers_of(const std::string& run) const;
   // Throws Error when the cluster does not answer.
   CoordinatorState look_at(const std::string& run) const;
 
  private:
-  struct Pod;
-  static std::string trouble_of(const Pod& pod);
-  static CoordinatorState state_of(const std::optional<Pod>& coordinator);
-  std::string ask(const std::string& arguments) const;
-  std::vector<Pod> pods_of(const std::string& run) const;
-  std::optional<Pod> coordinator_of(const std::string& run) const;
+  static constexpr auto kAnswerLimit = std::chrono::minutes(2);
+  // Returns the command's output. Throws Error with the cluster's message, or if the command takes longer than `limit`.
+  std::string ask(const std::vector<std::string>& arguments, Duration limit = kAnswerLimit) const;
 
-  std::string command_;
+  std::vector<std::string> command_;
 };
 
 }  // namespace lp::internal

@@ -9,15 +9,18 @@
 #include <string_view>
 #include <vector>
 
+#include "launchers/engine/follow.h"
+#include "launchers/kubernetes/follow_pods.h"
 #include "launchers/kubernetes/kubectl.h"
 #include "launchers/kubernetes/manifests.h"
 #include "launchers/os/relaunch_command.h"
 #include "launchers/plan/earlier_run.h"
-#include "launchers/plan/placement.h"
 #include "launchers/record/run_directory.h"
 #include "launchers/record/run_recorder.h"
 #include "lp/base/descriptor.h"
 #include "lp/base/error.h"
+#include "lp/base/file.h"
+#include "lp/base/message.h"
 #include "lp/config/yaml.h"
 
 namespace lp::internal {
@@ -50,18 +53,18 @@ class PrivateFile {
 };
 
 // From then on the directory holds a run, which `lp` knows.
-Descriptor keep_record(const Program& program, const Plan& plan, const LaunchOptions& options,
-                       const std::string& kubectl) {
+Descriptor keep_record(const Launch& launch) {
+  const LaunchOptions& options = launch.options;
   Descriptor taken = make_run_directory(options.directory);
   RunRecorder(options.directory)
-      .begin({.run = options.name,
-              .program = program.name(),
-              .launch = "kubernetes",
-              .directory = directory_in_pod(options.name),
-              .kubectl = kubectl,
+      .begin({.run = launch.name,
+              .program = launch.program->name(),
+              .launch = launch.launchers.text(),
+              .directory = directory_in_pod(launch.name),
+              .kubectl = launch.flags.kubectl,
               .seed = options.seed,
               .resumed = options.resume.string()},
-             plan, resolved_configuration(options));
+             launch.plan, resolved_configuration(options));
   return taken;
 }
 
@@ -71,42 +74,43 @@ bool remove(const Kubectl& kubectl, const std::string& run) {
     kubectl.remove(run);
     return true;
   } catch (const Error& error) {
-    std::fprintf(stderr, "lp: what is left of %s must be removed with `lp stop`: %s\n", run.c_str(), error.what());
+    log_line("the rest of " + run + " must be removed with `lp stop`: " + error.what());
     return false;
   }
 }
 
 }  // namespace
 
-int submit_to_kubernetes(const LaunchFlags& flags, const Program& program, const LaunchOptions& options) {
+int submit_to_kubernetes(const Launch& launch) {
+  const LaunchFlags& flags = launch.flags;
+  const LaunchOptions& options = launch.options;
   const std::vector<std::string> command = relaunch_command(kForSubmitting);
-  KubernetesRun run{.name = options.name,
+  KubernetesRun run{.name = launch.name,
                     .image = flags.image,
                     .flags = {command.begin() + 1, command.end()},
                     .configuration = flags.config.empty() ? std::string() : read_config_file(flags.config),
                     .node_selector = flags.node_selector,
                     .tolerations = flags.tolerations,
                     .grace = static_cast<int>(std::ceil(flags.grace))};
-  const Plan plan = plan_here(program, options);
   if (flags.render) {
-    std::printf("%s", manifests(run, plan, nullptr).c_str());
+    std::printf("%s", manifests(run, launch.plan, nullptr).c_str());
     return 0;
   }
   const Kubectl kubectl(flags.kubectl);
-  const RunKeys keys = make_run_keys(plan.processes);
-  const std::string text = manifests(run, plan, &keys);
-  const Descriptor taken = keep_record(program, plan, options, flags.kubectl);
+  const RunKeys keys = make_run_keys(launch.plan.processes);
+  const std::string text = manifests(run, launch.plan, &keys);
+  const Descriptor taken = keep_record(launch);
   try {
     kubectl.create(PrivateFile(text).path());
-    if (!flags.directory.empty()) register_run(options.name, options.directory);
-    std::fprintf(stderr, "lp: %s runs in Kubernetes\n", object_name(run.name).c_str());
+    if (!flags.directory.empty()) register_run(launch.name, options.directory);
+    log_line(object_name(run.name) + " runs in Kubernetes");
     if (flags.submit) {
       std::printf("%s\n", object_name(run.name).c_str());
       return 0;
     }
-    const auto [code, state] = kubectl.follow(run.name, flags.json);
+    const auto [code, state] = follow_pods(kubectl, run.name, flags.json);
     const ResultRecord result = keep_result(options.directory, state, code == kInterrupted ? "Ctrl-C" : "");
-    if (state.result.empty() && !result.cause.what.empty()) std::fprintf(stderr, "lp: %s\n", result.cause.what.c_str());
+    if (state.result.empty() && !result.cause.what.empty()) log_line(result.cause.what);
     remove(kubectl, run.name);
     return state.job.name.empty() ? result.exit_code : code;  // `lp stop` may have been first
   } catch (const Error&) {

@@ -2,7 +2,6 @@
 
 #include <link.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <map>
@@ -10,15 +9,15 @@
 #include <string_view>
 #include <utility>
 
+#include "launchers/os/command.h"
 #include "launchers/os/crash_handler.h"
-#include "launchers/os/shell_quote.h"
 
 namespace lp::internal {
 namespace {
 
 constexpr std::string_view kCodeTitle = "its program is loaded at ";
 constexpr std::string_view kInFile = "[+0x";
-constexpr int kPatience = 10;  // seconds for addr2line
+constexpr auto kTimeForLines = std::chrono::seconds(10);
 
 std::string hex(std::uintptr_t number) {
   std::array<char, 32> text{};
@@ -59,15 +58,6 @@ std::map<std::uintptr_t, std::vector<std::string>> read_answer(std::istream& ans
       lines[address].push_back(std::move(found));
   }
   return lines;
-}
-
-std::string output_of(const std::string& command) {
-  std::string output;
-  FILE* const pipe = popen((command + " 2>/dev/null </dev/null").c_str(), "re");
-  if (pipe == nullptr) return output;
-  std::array<char, 4096> bytes{};
-  while (const std::size_t got = std::fread(bytes.data(), 1, bytes.size(), pipe)) output.append(bytes.data(), got);
-  return pclose(pipe) == 0 ? output : std::string();
 }
 
 }  // namespace
@@ -115,13 +105,15 @@ std::string frame_in_file(const std::string& frame, const ProgramCode& code) {
 }
 
 void add_source_lines(std::vector<std::string>& backtrace, const std::string& binary) {
-  std::string addresses;
+  std::vector<std::string> command{"addr2line", "-Cfia", "-e", binary};
+  const std::size_t without_addresses = command.size();
   for (const std::string& frame : backtrace) {
-    if (const std::string address = address_in_file(frame); !address.empty()) addresses += " " + address;
+    if (std::string address = address_in_file(frame); !address.empty()) command.push_back(std::move(address));
   }
-  if (addresses.empty()) return;
-  std::istringstream answer(
-      output_of("timeout " + std::to_string(kPatience) + " addr2line -Cfia -e " + shell_quote(binary) + addresses));
+  if (command.size() == without_addresses) return;
+  const Output output = run(command, kTimeForLines);
+  if (output.code != 0) return;
+  std::istringstream answer(output.text);
   const auto lines = read_answer(answer);
   std::vector<std::string> result;
   for (std::string& frame : backtrace) {

@@ -15,10 +15,17 @@
 #include <sstream>
 #include <system_error>
 
+#include "launchers/os/command.h"
 #include "launchers/os/shell_quote.h"
 #include "lp/base/error.h"
 
 namespace lp::internal {
+namespace {
+
+constexpr std::size_t kHashDigits = 64;  // SHA-256 has as many
+constexpr auto kHashLimit = std::chrono::minutes(1);
+
+}  // namespace
 
 Executable::Executable() : file_(open("/proc/self/exe", O_RDONLY | O_CLOEXEC)) {
   const auto fail = [](const std::string& what) {
@@ -37,10 +44,9 @@ Executable::Executable() : file_(open("/proc/self/exe", O_RDONLY | O_CLOEXEC)) {
   machine_ = here.machine;
   std::error_code ignored;
   path_ = std::filesystem::read_symlink("/proc/self/exe", ignored);
-  FILE* sum = popen(("sha256sum </proc/" + std::to_string(getpid()) + "/exe").c_str(), "re");
-  std::array<char, 65> digits{};
-  if (sum != nullptr && std::fgets(digits.data(), digits.size(), sum) != nullptr) hash_ = digits.data();
-  if (sum == nullptr || pclose(sum) != 0 || hash_.size() != 64) fail("sha256sum does not work here");
+  const Output sum = run({"sha256sum", "/proc/" + std::to_string(getpid()) + "/exe"}, kHashLimit);
+  hash_ = sum.text.substr(0, kHashDigits);
+  if (sum.code != 0 || hash_.size() != kHashDigits) fail("sha256sum does not work here: " + sum.errors);
 }
 
 std::string Executable::find(const std::string& otherwise) const {

@@ -11,18 +11,17 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
-#include <iterator>
 #include <map>
 #include <utility>
 
 #include "launchers/os/pidfd.h"
+#include "launchers/os/relaunch_command.h"
 #include "lp/base/descriptor.h"
 #include "lp/base/error.h"
 
@@ -204,16 +203,15 @@ pid_t spawn_process(const char* program, const std::vector<std::string>& argumen
 
 pid_t spawn_agent(int control, const std::string& mark) {
   // The name that the user typed, so that `ps` shows it.
-  std::ifstream file("/proc/self/cmdline");
-  std::string name;
-  std::getline(file, name, '\0');
-  return spawn_process(kThisBinary, {name.empty() ? "lp" : name, "--lp-agent"}, changed_environment({mark}),
-                       {{control, kControlDescriptor}});
+  const std::vector<std::string> words = own_command_line();
+  const std::string name = words.empty() || words[0].empty() ? "lp" : words[0];
+  return spawn_process(kThisBinary, {name, "--lp-agent"}, changed_environment({mark}), {{control, kControlDescriptor}});
 }
 
-pid_t spawn_command(const std::vector<std::string>& command, int connection, int errors) {
-  return spawn_process(command.front().c_str(), command, changed_environment({}),
-                       {{connection, STDIN_FILENO}, {connection, STDOUT_FILENO}, {errors, STDERR_FILENO}});
+pid_t spawn_command(const std::vector<std::string>& command, const StandardStreams& streams) {
+  return spawn_process(
+      command.front().c_str(), command, changed_environment({}),
+      {{streams.input, STDIN_FILENO}, {streams.output, STDOUT_FILENO}, {streams.errors, STDERR_FILENO}});
 }
 
 void end_child(pid_t child, Duration patience) {

@@ -5,7 +5,6 @@
 
 #include <sys/types.h>
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,10 +34,16 @@ pid_t fork_node(const NodeProcess& process);
 // Starts this binary again as the agent, with `mark` in its environment. Any thread may call it. Returns the pid.
 pid_t spawn_agent(int control, const std::string& mark);
 
-// Starts a command of the search path in a process group of its own. `connection` becomes its standard input and
-// output, `errors` its standard error. Any thread may call it. Returns the pid. Throws Error when the command cannot be
-// started.
-pid_t spawn_command(const std::vector<std::string>& command, int connection, int errors);
+// The descriptors of this process that become the standard input, output and error of a command.
+struct StandardStreams {
+  int input = 0;
+  int output = 1;
+  int errors = 2;
+};
+
+// Starts a command of the search path in a process group of its own, and returns at once (command.h waits for its end).
+// Any thread may call it. Returns the pid. Throws Error when the command cannot be started.
+pid_t spawn_command(const std::vector<std::string>& command, const StandardStreams& streams);
 
 // Waits for a child that is about to end by itself. After `patience`, which is long enough for an agent to kill its
 // remaining processes, it sends SIGTERM and then SIGKILL. Any thread.

@@ -36,7 +36,7 @@ bool is_name(const std::string& text) {
 }
 
 HostSpec read_host(const std::string& entry) {
-  HostSpec host{.launch = Launch::ssh};
+  HostSpec host;
   const std::size_t first = entry.find(':');
   host.name = entry.substr(0, first);
   if (!is_name(host.name)) refuse(entry, "this is no host name");

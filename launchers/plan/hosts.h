@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace lp {
+#include "launchers/engine/launch_type.h"
 
-enum class Launch : std::uint8_t { threads, processes, ssh, slurm, kubernetes };
+namespace lp {
 
 // A machine that runs nodes.
 struct HostSpec {
@@ -17,7 +17,8 @@ struct HostSpec {
   int slots = 1;
   std::string address{};      // the address at which its nodes listen; empty: the address by which it is reached
   std::size_t component = 0;  // the component of a heterogeneous Slurm job whose processes it takes
-  Launch launch = Launch::processes;  // the launcher of the groups whose processes it takes
+  LaunchType launch = LaunchType::processes;  // the launcher of the groups whose processes it takes
+  bool comes_back = false;                    // it is dialed again when it is lost
 };
 
 // Parses a list of "name", "name:slots" or "name:slots:address". Throws Error for a name that occurs twice and for a

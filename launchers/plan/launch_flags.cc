@@ -1,59 +1,79 @@
 #include "launchers/plan/launch_flags.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 
-#include "lp/base/enums.h"
+#include "launchers/record/run_directory.h"
 #include "lp/base/error.h"
+#include "lp/config/bind.h"
 
 namespace lp::internal {
 namespace {
 
-// A flag that has a meaning for some launchers only.
-struct Partial {
-  const char* flag;
-  bool given;
-  std::vector<Launch> launches;
-  bool alone = false;  // it has a meaning only where all groups have one of these launchers
-};
+// "--requeue", "--terminal=tmux".
+std::string given_text(const BoundField& field) {
+  const bool choice = field.type->kind == FieldType::Kind::choice;
+  return field.flag() + (choice ? "=" + field.type->print(field.value).front() : "");
+}
+
+void check_flag(const BoundField& field, const LauncherChoice& launchers, const Engines& engines) {
+  bool partial = false;
+  bool fits = false;
+  bool alone = false;
+  std::string fitting;
+  for (const auto& engine : engines.all()) {
+    for (const EngineFlag& flag : engine->flags()) {
+      if (flag.name != field.path) continue;
+      partial = true;
+      alone = launchers.several() && flag.alone;
+      fits = fits || launchers.has(engine->type());
+      fitting += (fitting.empty() ? "--launch=" : " or --launch=") + std::string(engine->type().name());
+    }
+  }
+  if (!partial || (fits && !alone)) return;
+  throw Error(ErrorKind::failed, given_text(field) + " says nothing to --launch=" + launchers.text() +
+                                     ": it goes with " + fitting + (alone ? " for all groups" : ""));
+}
 
 }  // namespace
 
-void check_flags(const LaunchFlags& flags, const LauncherChoice& launchers) {
-  const LaunchFlags none;
-  const std::vector<Launch> submitted{Launch::slurm, Launch::kubernetes};
-  for (const Partial& one : {
-           Partial{"--hosts", !flags.hosts.empty(), {Launch::ssh}},
-           {"--ssh", flags.ssh != none.ssh, {Launch::ssh}},
-           {"--slurm", !flags.slurm.empty(), {Launch::slurm}},
-           {"--time-margin", flags.time_margin != none.time_margin, {Launch::slurm}, true},
-           {"--requeue", flags.requeue, {Launch::slurm}, true},
-           {"--image", !flags.image.empty(), {Launch::kubernetes}},
-           {"--node-selector", !flags.node_selector.empty(), {Launch::kubernetes}},
-           {"--tolerations", !flags.tolerations.empty(), {Launch::kubernetes}},
-           {"--kubectl", flags.kubectl != none.kubectl, {Launch::kubernetes}},
-           {"--submit", flags.submit, submitted, true},
-           {"--render", flags.render, submitted, true},
-           {"--listen", flags.listen != none.listen, {Launch::processes}},
-           {"--curve", flags.curve, {Launch::processes, Launch::ssh, Launch::slurm, Launch::kubernetes}},
-           {"--resume", !flags.resume.empty(), {Launch::threads, Launch::processes, Launch::ssh, Launch::slurm}},
-           {"--debug", !flags.debug.empty(), {Launch::processes}, true},
-           {"--terminal=tmux", flags.terminal == TerminalView::tmux, {Launch::processes, Launch::ssh}},
-       }) {
-    const bool fits =
-        std::any_of(one.launches.begin(), one.launches.end(), [&](Launch launch) { return launchers.has(launch); });
-    if (!one.given || (fits && !(one.alone && launchers.several()))) continue;
-    std::string fitting;
-    for (const Launch launch : one.launches) {
-      fitting += (fitting.empty() ? "--launch=" : " or --launch=") + std::string(enum_name(launch));
-    }
-    throw Error(ErrorKind::failed, std::string(one.flag) + " says nothing to --launch=" + launchers.text() +
-                                       ": it goes with " + fitting +
-                                       (one.alone && launchers.several() ? " for all groups" : ""));
-  }
-  if (flags.requeue && flags.directory.empty()) {
-    throw Error(ErrorKind::failed,
-                "--requeue needs --directory, where any host that the job may have next finds the last cut");
+LaunchOptions options_of(const LaunchFlags& flags, const Engines& engines, const std::string& program) {
+  LaunchOptions options{.launch = engines.of(flags.launch).type(),
+                        .engines = &engines,
+                        .hosts = read_hosts(flags.hosts),
+                        .ssh = flags.ssh,
+                        .seed = flags.seed,
+                        .name = new_run_name(program),
+                        .resume = flags.resume,
+                        .heartbeat = from_seconds(flags.heartbeat),
+                        .grace = from_seconds(flags.grace),
+                        .time_margin = from_seconds(flags.time_margin),
+                        .show = flags.output,
+                        .all_to_error = flags.json,
+                        .handle_signals = true,
+                        .path = flags.path,
+                        .listen = flags.listen,
+                        .curve = flags.curve,
+                        .serve_forever = flags.serve,
+                        .pin = flags.pin,
+                        .debug = flags.debug};
+  options.directory =
+      flags.directory.empty() ? default_run_directory(options.name) : std::filesystem::path(flags.directory);
+  return options;
+}
+
+void check_flags(const LaunchFlags& flags, const LauncherChoice& launchers, const Engines& engines,
+                 std::span<const std::string> given) {
+  LaunchFlags values = flags;
+  LaunchFlags none;
+  const Binding own = bind(values);
+  const Binding defaults = bind(none);
+  for (std::size_t i = 0; i < own.fields().size(); ++i) {
+    const BoundField& field = own.fields()[i];
+    const bool is_default = field.type->print(field.value) == field.type->print(defaults.fields()[i].value);
+    if (!is_default || std::find(given.begin(), given.end(), field.path) != given.end())
+      check_flag(field, launchers, engines);
   }
 }
 

@@ -11,7 +11,8 @@
 #include "launchers/plan/hosts.h"
 #include "lp/base/scheduler.h"
 #include "lp/config/placement.h"
-#include "lp/rpc/core/path.h"
+#include "lp/rpc/core/run_settings.h"
+#include "lp/rpc/link/path.h"
 
 namespace lp {
 
@@ -19,9 +20,14 @@ namespace lp {
 enum class Show : std::uint8_t { lines, progress, none };
 
 class Run;
+namespace internal {
+class Engines;
+}
 
 struct LaunchOptions {
-  Launch launch = Launch::threads;
+  LaunchType launch = LaunchType::threads;
+  // The engines that `launch` and `placements` may name; null: those of lp (launchers/engines.h).
+  const internal::Engines* engines = nullptr;
   // For processes: the name of the program in the registry of become_node_if_asked, and its configuration as to_yaml
   // writes it.
   std::string entry{};
@@ -65,5 +71,12 @@ struct LaunchOptions {
   // went back to a cut meanwhile, it is called again when their work is done again.
   std::function<void(Run&)> report{};
 };
+
+namespace internal {
+
+// The settings that all processes of the run `name` share. Its secrets are not made yet: token, and outside_key.
+RunSettings settings_of(const LaunchOptions& options, const std::string& name);
+
+}  // namespace internal
 
 }  // namespace lp

@@ -1,38 +1,34 @@
 #include "launchers/plan/launcher_choice.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
-#include "lp/base/enums.h"
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 
 namespace lp::internal {
 namespace {
 
-constexpr std::array kLaunches{Launch::threads, Launch::processes, Launch::ssh, Launch::slurm, Launch::kubernetes};
+std::string name_of(const Engine& engine) { return std::string(engine.type().name()); }
 
-Launch read_launcher(const GroupPlacement& place) {
-  std::vector<std::string> names;
-  for (const Launch launch : kLaunches) {
-    names.emplace_back(enum_name(launch));
-    if (names.back() == *place.launcher) return launch;
+LaunchType read_launcher(const GroupPlacement& place, const Engines& engines) {
+  try {
+    return engines.of(*place.launcher).type();
+  } catch (const Error& error) {
+    throw Error(ErrorKind::failed, place.location() + ": group " + place.group + ": " + error.text());
   }
-  throw Error(ErrorKind::failed, place.location() + ": group " + place.group + ": there is no launcher " +
-                                     quote(*place.launcher) + did_you_mean(*place.launcher, names) + "; there are " +
-                                     join(names, ", "));
 }
 
 }  // namespace
 
-LauncherChoice::LauncherChoice(const Program& program, Launch launch, std::span<const GroupPlacement> placements)
-    : groups_(program.groups().size(), launch), together_(groups_.size()), of_run_(launch) {
+LauncherChoice::LauncherChoice(const Program& program, LaunchType launch, std::span<const GroupPlacement> placements,
+                               const Engines& engines)
+    : engines_(&engines), groups_(program.groups().size(), launch), together_(groups_.size()), of_run_(launch) {
   const auto name = [&](std::size_t group) { return program.groups()[group].options.name; };
   for (const GroupPlacement& place : placements) {
     if (!place.launcher.has_value()) continue;
-    const Launch its = read_launcher(place);
-    if (!place.slurm.empty() && its != Launch::slurm) {
+    const LaunchType its = read_launcher(place, engines);
+    if (!place.slurm.empty() && its != LaunchType::slurm) {
       throw Error(ErrorKind::failed, place.location() + ": group " + place.group +
                                          " has options of `slurm`, and its launcher is " + *place.launcher);
     }
@@ -44,36 +40,48 @@ LauncherChoice::LauncherChoice(const Program& program, Launch launch, std::span<
   for (std::size_t group = 0; group < groups_.size(); ++group) {
     if (groups_[group] == of_run_) continue;
     several_ = true;
-    const bool pods_first = of_run_ == Launch::kubernetes;
-    if (!pods_first && groups_[group] != Launch::kubernetes) continue;
-    throw Error(ErrorKind::failed, "group " + name(pods_first ? 0 : group) +
-                                       " has the launcher kubernetes, and group " + name(pods_first ? group : 0) +
-                                       " has " + std::string(enum_name(pods_first ? groups_[group] : of_run_)) +
-                                       ": pods are reached within their cluster only, so kubernetes has all groups of "
-                                       "a program or none");
+    const Engine& first = engines.of(of_run_);
+    const Engine& other = engines.of(groups_[group]);
+    const bool first_is_alone = !first.why_alone().empty();
+    if (!first_is_alone && other.why_alone().empty()) continue;
+    const Engine& alone = first_is_alone ? first : other;
+    const Engine& beside = first_is_alone ? other : first;
+    throw Error(ErrorKind::failed, "group " + name(first_is_alone ? 0 : group) + " has the launcher " + name_of(alone) +
+                                       ", and group " + name(first_is_alone ? group : 0) + " has " + name_of(beside) +
+                                       ": " + std::string(alone.why_alone()));
   }
   for (std::size_t group = 0; several_ && group < groups_.size(); ++group) {
-    if (groups_[group] != Launch::threads) continue;
-    groups_[group] = Launch::processes;
+    if (groups_[group] != LaunchType::threads) continue;
+    groups_[group] = LaunchType::processes;
     together_[group] = true;
   }
 }
 
-bool LauncherChoice::has(Launch launch) const {
+bool LauncherChoice::has(LaunchType launch) const {
   return groups_.empty() ? launch == of_run_ : std::find(groups_.begin(), groups_.end(), launch) != groups_.end();
 }
 
 std::string LauncherChoice::text() const {
   std::vector<std::string> names;
-  for (const Launch launch : kLaunches) {
-    if (has(launch)) names.emplace_back(enum_name(launch));
+  for (const std::string_view engine : engines_->names()) {
+    if (has(engines_->of(engine).type())) names.emplace_back(engine);
   }
   return join(names, " and ");
 }
 
-std::vector<Launch> LauncherChoice::of_processes(const Plan& plan) const {
+std::vector<const Engine*> LauncherChoice::engines() const {
+  std::vector<const Engine*> all;
+  for (const bool here : {false, true}) {
+    for (const auto& engine : engines_->all()) {
+      if (engine->on_this_host() == here && has(engine->type())) all.push_back(engine.get());
+    }
+  }
+  return all;
+}
+
+std::vector<LaunchType> LauncherChoice::of_processes(const Plan& plan) const {
   std::vector<std::optional<std::size_t>> first(plan.processes);  // the first group of each process
-  std::vector<Launch> launches(plan.processes, of_run());
+  std::vector<LaunchType> launches(plan.processes, of_run());
   for (const PlanNode& node : plan.nodes) {
     if (!first[node.process].has_value()) first[node.process] = node.group;
     const std::size_t other = *first[node.process];
@@ -81,8 +89,8 @@ std::vector<Launch> LauncherChoice::of_processes(const Plan& plan) const {
     if (groups_[node.group] == groups_[other]) continue;
     throw Error(ErrorKind::failed,
                 "groups " + plan.groups[other].options.name + " and " + plan.groups[node.group].options.name +
-                    " share a process, and have different launchers: " + std::string(enum_name(groups_[other])) +
-                    " and " + std::string(enum_name(groups_[node.group])));
+                    " share a process, and have different launchers: " + std::string(groups_[other].name()) + " and " +
+                    std::string(groups_[node.group].name()));
   }
   return launches;
 }

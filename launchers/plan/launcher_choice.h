@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "launchers/plan/hosts.h"
+#include "launchers/engine/engines.h"
 #include "lp/config/placement.h"
 #include "lp/program/plan.h"
 #include "lp/program/program.h"
@@ -17,26 +17,32 @@ namespace lp::internal {
 class LauncherChoice {
  public:
   // `launch` is the launcher of groups without one of their own. Throws Error for an unknown launcher, and for
-  // launchers that do not go together.
-  LauncherChoice(const Program& program, Launch launch, std::span<const GroupPlacement> placements);
+  // launchers that do not go together. The engines must outlive it.
+  LauncherChoice(const Program& program, LaunchType launch, std::span<const GroupPlacement> placements,
+                 const Engines& engines);
 
   bool several() const { return several_; }
-  bool has(Launch launch) const;
+  bool has(LaunchType launch) const;
   // By group. In a run of several launchers, groups of threads count as processes.
-  const std::vector<Launch>& of_groups() const { return groups_; }
+  const std::vector<LaunchType>& of_groups() const { return groups_; }
   // The launcher of the run as a whole: that of all groups, or `processes` if there are several.
-  Launch of_run() const { return several_ ? Launch::processes : of_run_; }
+  LaunchType of_run() const { return several_ ? LaunchType::processes : of_run_; }
+  const Engine& engine_of_run() const { return engines_->of(of_run()); }
+  // The engines that have groups. Those of other hosts come first, because this host is reached at the address that
+  // leads to them.
+  std::vector<const Engine*> engines() const;
   // Returns text like "slurm" or "processes and slurm".
   std::string text() const;
   // By group: true if it shares one process with the other groups for which it is true.
   const std::vector<bool>& together() const { return together_; }
   // By process of the plan. Throws Error when groups with different launchers share a process.
-  std::vector<Launch> of_processes(const Plan& plan) const;
+  std::vector<LaunchType> of_processes(const Plan& plan) const;
 
  private:
-  std::vector<Launch> groups_;
+  const Engines* engines_;
+  std::vector<LaunchType> groups_;
   std::vector<bool> together_;
-  Launch of_run_;
+  LaunchType of_run_;
   bool several_ = false;
 };
 

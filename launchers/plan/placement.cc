@@ -8,7 +8,6 @@
 #include <string>
 #include <utility>
 
-#include "lp/base/enums.h"
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 #include "lp/program/plan_check.h"
@@ -44,7 +43,7 @@ std::vector<std::vector<bool>> allowed_hosts(const Plan& plan, const std::vector
           if (names[at] != host) continue;
           allowed[group][at] = true;
           const std::string& launcher = plan.groups[group].launcher;
-          const std::string_view other = enum_name(hosts[at].spec.launch);
+          const std::string_view other = hosts[at].spec.launch.name();
           if (launcher.empty() || launcher == other) continue;
           throw Error(ErrorKind::failed, place.location() + ": group " + place.group + " has the launcher " + launcher +
                                              ", and its host " + host + " is one of " + std::string(other));
@@ -63,90 +62,7 @@ bool is_needed(const Plan& plan, const SupervisionGraph& topology, std::size_t u
   });
 }
 
-// A host with all that the program asks for.
-HostCapacity ample_host(const Plan& plan, HostSpec spec) {
-  HostCapacity host{.spec = std::move(spec)};
-  std::size_t gpus = 0;
-  double cpus = 0;
-  for (const PlanNode& node : plan.nodes) {
-    const GroupOptions& asked = plan.groups[node.group].options;
-    gpus += static_cast<std::size_t>(asked.gpus);
-    cpus += std::ceil(asked.cpus);
-    host.memory += asked.memory;
-  }
-  host.gpus.resize(gpus);
-  host.cores.resize(static_cast<std::size_t>(cpus));
-  return host;
-}
-
 }  // namespace
-
-std::vector<GroupOptions> placed_groups(const Program& program, std::span<const GroupPlacement> placements) {
-  std::vector<GroupOptions> groups;
-  std::vector<std::string> names;
-  for (const GroupSpec& group : program.groups()) {
-    groups.push_back(group.options);
-    names.push_back(group.options.name);
-  }
-  for (const GroupPlacement& place : placements) {
-    const auto at = std::find(names.begin(), names.end(), place.group);
-    if (at == names.end()) {
-      throw Error(ErrorKind::failed, place.location() + ": the program has no group " + quote(place.group) +
-                                         did_you_mean(place.group, names));
-    }
-    GroupOptions& group = groups[static_cast<std::size_t>(at - names.begin())];
-    if (place.cpus.has_value()) group.cpus = *place.cpus;
-    if (place.gpus.has_value()) group.gpus = *place.gpus;
-    if (place.memory.has_value()) group.memory = *place.memory;
-    if (place.environment.has_value()) group.environment = *place.environment;
-    if (place.heartbeat.has_value()) group.heartbeat = from_seconds(*place.heartbeat);
-    if (place.on_failure.has_value()) {
-      group.on_failure.action = static_cast<FailurePolicy::Action>(place.on_failure->action);
-      group.on_failure.budget = place.on_failure->budget;
-      if (place.on_failure->backoff.has_value()) group.on_failure.backoff = from_seconds(*place.on_failure->backoff);
-    }
-  }
-  return groups;
-}
-
-Plan plan_here(const Program& program, const LaunchOptions& options) {
-  const LauncherChoice launchers(program, options.launch, options.placements);
-  PlanOptions plan{.groups = placed_groups(program, options.placements),
-                   .serve_forever = options.serve_forever,
-                   .together = launchers.together()};
-  const HostCapacity here = capacity_here();
-  plan.host = {.gpus = static_cast<int>(here.gpus.size()), .memory = here.memory};
-  if (options.pin) plan.host.cpus = static_cast<double>(here.cores.size());
-  for (const Launch launch : launchers.of_groups()) {
-    plan.on_host.push_back(launch == Launch::threads || launch == Launch::processes);
-  }
-  Plan made = make_plan(program, plan);
-  for (std::size_t group = 0; launchers.several() && group < made.groups.size(); ++group) {
-    made.groups[group].launcher = enum_name(launchers.of_groups()[group]);
-  }
-  return made;
-}
-
-std::vector<std::string> planned_hosts(const Plan& plan, const LauncherChoice& launchers,
-                                       const LaunchOptions& options) {
-  if (!launchers.has(Launch::ssh)) return {};
-  std::vector<HostCapacity> hosts;
-  for (const HostSpec& spec : options.hosts) hosts.push_back(ample_host(plan, spec));
-  if (launchers.has(Launch::slurm)) hosts.push_back(ample_host(plan, {.launch = Launch::slurm}));
-  if (launchers.has(Launch::processes)) hosts.push_back(capacity_here());
-  const SupervisionGraph topology = topology_of(plan);
-  const Placer places(plan, topology, std::move(hosts),
-                      {.pin = options.pin,
-                       .launches = launchers.of_processes(plan),
-                       .debug = options.debug,
-                       .placements = options.placements});
-  std::vector<std::string> names;
-  for (std::size_t unit = 0; unit < plan.processes; ++unit) {
-    const std::size_t host = places.of(unit).host;
-    names.push_back(host == Assignment::kNowhere ? std::string() : places.host(host).spec.name);
-  }
-  return names;
-}
 
 Placer::Placer(const Plan& plan, const SupervisionGraph& topology, std::vector<HostCapacity> hosts,
                const Options& options)
@@ -249,7 +165,7 @@ Placer::Free Placer::all_of(const HostCapacity& host) {
 
 bool Placer::misses_host(std::size_t unit) const {
   for (std::size_t host = 0; host < free_.size(); ++host) {
-    if (free_[host].lost && needs_[unit].hosts[host] && hosts_[host].spec.launch == Launch::ssh) return true;
+    if (free_[host].lost && needs_[unit].hosts[host] && hosts_[host].spec.comes_back) return true;
   }
   return false;
 }

@@ -4,30 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "launchers/plan/hosts.h"
-#include "launchers/plan/launch_options.h"
-#include "launchers/plan/launcher_choice.h"
 #include "launchers/supervisor/supervision_graph.h"
 #include "lp/config/placement.h"
 #include "lp/program/plan.h"
 
 namespace lp::internal {
-
-// Returns the options of the program's groups after the placements of a configuration file. Throws Error for a group
-// that the program does not have, and for options that one host cannot fulfil.
-std::vector<GroupOptions> placed_groups(const Program& program, std::span<const GroupPlacement> placements);
-
-// The plan of a launch on this host. Throws Error with all problems.
-Plan plan_here(const Program& program, const LaunchOptions& options);
-
-// Where each process would go if each host of ssh has the resources that the program asks of it; the hosts are not
-// asked. By process. It is empty for a process whose engine decides, and for one that the program begins without.
-// Returns nothing where no group has the launcher ssh. Throws Error as Placer does.
-std::vector<std::string> planned_hosts(const Plan& plan, const LauncherChoice& launchers, const LaunchOptions& options);
 
 // The place of one process of a run: its host, and its share of that host's resources.
 struct Assignment {
@@ -53,7 +38,7 @@ class Placer {
     bool pin = false;
     // each unit has the host of its own number, and the engine has given that host what the unit needs
     bool dedicated = false;
-    std::vector<Launch> launches{};         // by unit: the launcher of the hosts that it may have; empty: any
+    std::vector<LaunchType> launches{};     // by unit: the launcher of the hosts that it may have; empty: any
     std::vector<std::size_t> components{};  // by unit: the component of the hosts that it may have; empty: any
     std::string debug{};                    // the node that runs under a debugger
     std::vector<GroupPlacement> placements{};

@@ -42,7 +42,8 @@ AgentStart::AgentStart(const HostSpec& host, const CommandThere& command, const 
     if (pipe2(errors.data(), O_CLOEXEC) != 0) {
       throw Error(ErrorKind::failed, std::string("pipe: ") + std::strerror(errno) + "; the limit may be `ulimit -n`");
     }
-    process_ = spawn_command(command(host, bootstrap_of(binary, options, host)), ends.theirs, errors[1]);
+    process_ = spawn_command(command(host, bootstrap_of(binary, options, host)),
+                             {.input = ends.theirs, .output = ends.theirs, .errors = errors[1]});
   } catch (const Error& error) {
     problem_ = error.text();
   }

@@ -13,7 +13,7 @@
 
 #include "launchers/control/message_stream.h"
 #include "launchers/os/executable.h"
-#include "launchers/remote/ssh_agents.h"
+#include "launchers/remote/remote_agents.h"
 
 namespace lp::internal {
 

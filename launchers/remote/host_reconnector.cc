@@ -4,12 +4,8 @@
 
 namespace lp::internal {
 
-HostReconnector::HostReconnector(std::vector<HostSpec> hosts, CommandThere command, RemoteOptions options,
-                                 Executable binary)
-    : hosts_(std::move(hosts)),
-      command_(std::move(command)),
-      options_(std::move(options)),
-      binary_(std::move(binary)) {}
+HostReconnector::HostReconnector(std::map<std::size_t, Host> hosts, RemoteOptions options, Executable binary)
+    : hosts_(std::move(hosts)), options_(std::move(options)), binary_(std::move(binary)) {}
 
 HostReconnector::~HostReconnector() {
   while (!starts_.empty()) take(starts_.begin()->first);
@@ -34,7 +30,8 @@ void HostReconnector::advance(Time now) {
 }
 
 void HostReconnector::start(std::size_t host) {
-  const auto& start = starts_[host] = std::make_unique<AgentStart>(hosts_[host], command_, binary_, options_);
+  const auto& [spec, command] = hosts_.at(host);
+  const auto& start = starts_[host] = std::make_unique<AgentStart>(spec, command, binary_, options_);
   alarms_.set(host, after(options_.patience));
   loop_->watch(start->fd(), [this, host](EventLoop::Ready) { look_at(host); });
   look_at(host);

@@ -6,22 +6,26 @@
 #include <cstddef>
 #include <map>
 #include <memory>
-#include <vector>
 
 #include "launchers/os/deadline_queue.h"
 #include "launchers/os/event_loop.h"
 #include "launchers/os/executable.h"
 #include "launchers/remote/agent_start.h"
-#include "launchers/remote/ssh_agents.h"
+#include "launchers/remote/remote_agents.h"
 #include "lp/base/function.h"
 
 namespace lp::internal {
 
 class HostReconnector {
  public:
-  // The arguments are those of start_agents_there(). Each attempt has the patience that all of its attempts have
-  // together there.
-  HostReconnector(std::vector<HostSpec> hosts, CommandThere command, RemoteOptions options, Executable binary);
+  struct Host {
+    HostSpec spec{};
+    CommandThere command{};  // leads to it
+  };
+
+  // The hosts that come back, by their numbers in the run. The other arguments are those of start_agents_there(), but
+  // each attempt has the patience that all of its attempts have together there.
+  HostReconnector(std::map<std::size_t, Host> hosts, RemoteOptions options, Executable binary);
   ~HostReconnector();
   HostReconnector(const HostReconnector&) = delete;
   HostReconnector& operator=(const HostReconnector&) = delete;
@@ -41,8 +45,7 @@ class HostReconnector {
   void look_at(std::size_t host);
   std::unique_ptr<AgentStart> take(std::size_t host);
 
-  const std::vector<HostSpec> hosts_;
-  const CommandThere command_;
+  const std::map<std::size_t, Host> hosts_;
   const RemoteOptions options_;
   const Executable binary_;
   EventLoop* loop_ = nullptr;

@@ -114,7 +114,7 @@ class Srun {
     connection_ = Descriptor(ends.ours);
     fcntl(ends.ours, F_SETFL, O_NONBLOCK);
     const Descriptor theirs(ends.theirs);
-    process_ = spawn_command(command, theirs.number(), STDERR_FILENO);
+    process_ = spawn_command(command, {.input = theirs.number(), .output = theirs.number()});
   }
   ~Srun() {
     connection_ = Descriptor();

@@ -8,24 +8,24 @@
 #include <memory>
 #include <vector>
 
-#include "launchers/remote/ssh_agents.h"
+#include "launchers/remote/agent_group.h"
 
 namespace lp::internal {
 
-class SlurmAgents {
+class SlurmAgents final : public AgentSource {
  public:
   // Waits until there is an agent on each host of slurm_hosts(). Throws Error when one cannot be started or is late;
   // then nothing is left running.
   SlurmAgents(const std::vector<HostSpec>& hosts, const RemoteOptions& options);
   // Ends the agents whose links have ended, and waits for them and for srun.
-  ~SlurmAgents();
+  ~SlurmAgents() override;
   SlurmAgents(const SlurmAgents&) = delete;
   SlurmAgents& operator=(const SlurmAgents&) = delete;
 
   // In the order of the hosts. Call it once.
   std::vector<RemoteAgent> take_agents();
   // The run is over: agents whose links end from now on end with it.
-  void finish();
+  void finish() override;
 
  private:
   struct State;

@@ -47,7 +47,7 @@ SlurmAllocation::SlurmAllocation(std::span<const SlurmComponent> components, con
     const SocketPair ends = make_socket_pair();
     connection_ = Descriptor(ends.ours);
     const Descriptor theirs(ends.theirs);
-    guard_ = spawn_command(command, theirs.number(), STDERR_FILENO);
+    guard_ = spawn_command(command, {.input = theirs.number(), .output = theirs.number()});
   }
   try {
     take_environment();

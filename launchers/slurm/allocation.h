@@ -11,18 +11,19 @@
 #include <string>
 #include <vector>
 
+#include "launchers/engine/engine.h"
 #include "launchers/slurm/components.h"
 #include "lp/base/descriptor.h"
 
 namespace lp::internal {
 
-class SlurmAllocation {
+class SlurmAllocation final : public Reservation {
  public:
   // Waits for the resources of the components as long as Slurm allows. `options` belong to every component. Throws
   // Error when Slurm grants no allocation. Slurm writes the allocation's number, the reason for waiting, and its end to
   // standard error.
   SlurmAllocation(std::span<const SlurmComponent> components, const std::vector<std::string>& options);
-  ~SlurmAllocation();
+  ~SlurmAllocation() override;
   SlurmAllocation(const SlurmAllocation&) = delete;
   SlurmAllocation& operator=(const SlurmAllocation&) = delete;
 

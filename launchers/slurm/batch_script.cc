@@ -4,14 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
-#include <charconv>
-#include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <fstream>
-#include <map>
 #include <sstream>
 #include <utility>
 
@@ -25,15 +18,6 @@ namespace {
 
 // with the component's number, it follows the name of a node that appears more than once
 constexpr char kComponent = '+';
-
-// A word that needs no quotes stays as it is.
-std::string plain_word(const std::string& text) {
-  constexpr std::string_view kOthers = "-_=./:,@+%";
-  const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [&](unsigned char one) {
-    return std::isalnum(one) != 0 || kOthers.find(static_cast<char>(one)) != std::string_view::npos;
-  });
-  return plain ? text : shell_quote(text);
-}
 
 // Parses "4(x2),2" into 4, 4, 2.
 std::vector<int> read_counts(const std::string& text) {
@@ -69,9 +53,9 @@ const std::string& checked(const std::string& option) {
   return option;
 }
 
-std::string ask_sbatch(const std::filesystem::path& script) {
+Output ask_sbatch(const std::filesystem::path& script) {
   try {
-    return ask_slurm("sbatch", "--parsable " + shell_quote(script));
+    return ask_slurm({"sbatch", "--parsable", script.string()});
   } catch (const Error& error) {
     if (error.text().find("generic resource") == std::string::npos) throw;
     throw Error(ErrorKind::failed,
@@ -85,7 +69,7 @@ std::string batch_script(const SlurmJob& job, const Plan& plan, std::span<const 
   std::ostringstream script;
   script << "#!/bin/bash\n# The run " << job.name << " of lp: " << plan.nodes.size() << " nodes in " << plan.processes
          << " processes.\n";
-  const auto option = [&](const std::string& text) { script << "#SBATCH " << plain_word(text) << "\n"; };
+  const auto option = [&](const std::string& text) { script << "#SBATCH " << shell_quote_if_needed(text) << "\n"; };
   option("--job-name=" + plan.program);
   option("--output=" + (job.directory / kJobOutput).string());
   option("--error=" + (job.directory / kJobErrors).string());
@@ -101,7 +85,7 @@ std::string batch_script(const SlurmJob& job, const Plan& plan, std::span<const 
     }
   }
   script << "\nexec";
-  for (const std::string& word : job.command) script << " \\\n  " << plain_word(word);
+  for (const std::string& word : job.command) script << " \\\n  " << shell_quote_if_needed(word);
   if (job.configuration.empty()) {
     script << "\n";
   } else {
@@ -114,13 +98,12 @@ std::string batch_script(const SlurmJob& job, const Plan& plan, std::span<const 
 }
 
 std::string submit(const std::filesystem::path& script) {
-  const std::string said = ask_sbatch(script);
-  const std::size_t last = said.rfind('\n') + 1;                        // sbatch's warnings come before it
-  std::string number = said.substr(last, said.find(';', last) - last);  // the cluster's name follows it
+  const Output output = ask_sbatch(script);
+  std::string number = output.text.substr(0, output.text.find_first_of(";\n"));  // the cluster's name may follow it
   if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos) {
-    throw Error(ErrorKind::failed, "sbatch has said no job's number: " + said);
+    throw Error(ErrorKind::failed, "sbatch printed no job's number: " + output.text);
   }
-  std::fprintf(stderr, "%s", said.substr(0, last).c_str());
+  std::fputs(output.errors.c_str(), stderr);  // its warnings
   return number;
 }
 
@@ -137,11 +120,11 @@ std::vector<HostSpec> slurm_hosts(std::size_t components) {
     const std::string list = slurm_variable("SLURM_JOB_NODELIST" + suffix);
     const std::vector<int> tasks = read_counts(slurm_variable("SLURM_TASKS_PER_NODE" + suffix));
     std::size_t position = 0;
-    for (auto& fields : show_fields("node " + shell_quote(list))) {  // in the order of the list
+    for (auto& fields : show_fields("node", list)) {  // in the order of the list
       const std::string& name = fields["NodeName"];
       const bool again = std::any_of(hosts.begin(), hosts.end(), [&](const auto& one) { return one.name == name; });
       HostSpec host{
-          .name = again ? name + kComponent + std::to_string(i) : name, .component = i, .launch = Launch::slurm};
+          .name = again ? name + kComponent + std::to_string(i) : name, .component = i, .launch = LaunchType::slurm};
       host.address = address_of(fields["NodeAddr"]);
       if (position < tasks.size()) host.slots = std::max(1, tasks[position]);
       hosts.push_back(std::move(host));

@@ -56,14 +56,14 @@ std::vector<std::string> options_for(const std::vector<std::size_t>& processes,
 }  // namespace
 
 std::vector<SlurmComponent> slurm_components(const Plan& plan, std::span<const GroupPlacement> placements,
-                                             std::span<const Launch> launches) {
+                                             std::span<const LaunchType> launches) {
   const std::vector<ProcessResources> needs = needs_of_processes(plan);
   const std::vector<std::vector<std::string>> own = options_of_processes(plan, placements);
   using Kind = std::pair<int, std::vector<std::string>>;  // the number of GPUs, and the options of its groups
   std::vector<Kind> kinds;
   std::vector<SlurmComponent> components;
   for (std::size_t process = 0; process < plan.processes; ++process) {
-    if (!launches.empty() && launches[process] != Launch::slurm) continue;
+    if (!launches.empty() && launches[process] != LaunchType::slurm) continue;
     const Kind kind{needs[process].gpus, own[process]};
     const auto at = static_cast<std::size_t>(std::find(kinds.begin(), kinds.end(), kind) - kinds.begin());
     if (at == kinds.size()) {

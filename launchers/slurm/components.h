@@ -23,7 +23,7 @@ struct SlurmComponent {
 // At least one component, in the order of the plan. Every process of Slurm is in one of them; with empty `launches` all
 // processes are Slurm's. Throws Error when groups that share a process have different options.
 std::vector<SlurmComponent> slurm_components(const Plan& plan, std::span<const GroupPlacement> placements,
-                                             std::span<const Launch> launches = {});
+                                             std::span<const LaunchType> launches = {});
 
 // By process of the plan: the number of its component; 0 for a process that is in none.
 std::vector<std::size_t> component_of_processes(const Plan& plan, std::span<const SlurmComponent> components);

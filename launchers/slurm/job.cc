@@ -2,27 +2,28 @@
 
 #include <signal.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 #include <sstream>
-#include <string_view>
 #include <utility>
 
-#include "launchers/os/shell_quote.h"
-#include "launchers/os/signals.h"
+#include "launchers/engine/follow.h"
+#include "launchers/engine/jobs.h"
 #include "launchers/record/records.h"
 #include "launchers/record/run_directory.h"
 #include "lp/base/error.h"
+#include "lp/base/file.h"
 #include "lp/base/json.h"
 #include "lp/base/json_value.h"
+#include "lp/base/message.h"
 
 namespace lp::internal {
 namespace {
 
-constexpr auto kPatience = std::chrono::minutes(2);  // for a slurmctld that does not answer
+constexpr auto kSlurmTimeout = std::chrono::minutes(2);  // for a slurmctld that does not answer
 
 // Parses "0:15".
 void read_exit(const std::string& text, JobState& state) {
@@ -33,7 +34,7 @@ void read_exit(const std::string& text, JobState& state) {
 JobState look_into_accounts(const std::string& job) {
   JobState state;
   try {
-    std::istringstream line(ask_slurm("sacct", "-nXP -o State,ExitCode -j " + shell_quote(job)));
+    std::istringstream line(ask_slurm({"sacct", "-nXP", "-o", "State,ExitCode", "-j", job}).text);
     std::string exit;
     if (std::getline(line, state.name, '|') && std::getline(line, exit)) read_exit(exit, state);
     state.name = state.name.substr(0, state.name.find(' '));  // "CANCELLED by 1000"
@@ -45,16 +46,14 @@ JobState look_into_accounts(const std::string& job) {
 // A job of several nodes may continue without one that has failed. The coordinator was on the node of the job's script.
 std::string lost_node(const std::string& script, const std::string& nodes) {
   if (script.empty() || nodes.empty() || nodes == "(null)") return {};
-  std::istringstream names(ask_slurm("scontrol", "show hostnames " + shell_quote(nodes)));
+  std::istringstream names(ask_slurm({"scontrol", "show", "hostnames", nodes}).text);
   for (std::string name; names >> name;) {
     if (name == script) return {};
   }
   return script;
 }
 
-void say(const std::string& job, const std::string& text) {
-  std::fprintf(stderr, "lp: job %s %s\n", job.c_str(), text.c_str());
-}
+void say(const std::string& job, const std::string& text) { log_line("job " + job + " " + text); }
 
 // Returns the exit code.
 int report_end(const std::string& job, const JobState& state, const std::filesystem::path& directory) {
@@ -93,23 +92,44 @@ class Tail {
   std::streamoff offset_ = 0;
 };
 
+class FollowedSlurmJob final : public FollowedJob {
+ public:
+  FollowedSlurmJob(std::string job, std::filesystem::path directory)
+      : job_(std::move(job)),
+        directory_(std::move(directory)),
+        out_(directory_ / kJobOutput, stdout),
+        err_(directory_ / kJobErrors, stderr) {}
+
+  void ask() override { state_ = look_at(job_); }
+  std::optional<int> report(Poller&) override {
+    err_.print();
+    out_.print();
+    if (state_.ended()) return report_end(job_, state_, directory_);
+    if (state_.name != std::exchange(before_, state_.name)) say(job_, "is " + state_.name + state_.why());
+    return std::nullopt;
+  }
+  bool take_output(Poller&) override { return false; }  // its output is in files
+  void cancel() override {
+    say(job_, "is cancelled; once more, and it is left to itself");
+    lp::internal::cancel(job_, /*force=*/true);
+  }
+
+ private:
+  const std::string job_;
+  const std::filesystem::path directory_;
+  Tail out_;
+  Tail err_;
+  JobState state_;
+  std::string before_;
+};
+
 }  // namespace
 
-std::string ask_slurm(const std::string& tool, const std::string& arguments) {
-  FILE* pipe = popen((tool + " " + arguments + " 2>&1 </dev/null").c_str(), "re");
-  if (pipe == nullptr) throw Error(ErrorKind::failed, "cannot start " + tool);
-  std::string said;
-  std::array<char, 4096> bytes;
-  while (const std::size_t got = std::fread(bytes.data(), 1, bytes.size(), pipe)) said.append(bytes.data(), got);
-  const int status = pclose(pipe);
-  while (!said.empty() && said.back() == '\n') said.pop_back();
-  if (status != 0) throw Error(ErrorKind::failed, tool + ": " + (said.empty() ? "it failed" : said));
-  return said;
-}
+Output ask_slurm(const std::vector<std::string>& command) { return run_or_throw(command, kSlurmTimeout); }
 
-std::vector<std::map<std::string, std::string>> show_fields(const std::string& what) {
+std::vector<std::map<std::string, std::string>> show_fields(const std::string& kind, const std::string& names) {
   std::vector<std::map<std::string, std::string>> all;
-  std::istringstream lines(ask_slurm("scontrol", "--oneliner show " + what));
+  std::istringstream lines(ask_slurm({"scontrol", "--oneliner", "show", kind, names}).text);
   for (std::string line; std::getline(lines, line);) {
     std::map<std::string, std::string>& fields = all.emplace_back();
     std::istringstream words(line);
@@ -125,7 +145,7 @@ std::vector<std::map<std::string, std::string>> show_fields(const std::string& w
 JobState look_at(const std::string& job) {
   std::vector<std::map<std::string, std::string>> components;  // one, or those of a heterogeneous job
   try {
-    components = show_fields("job " + shell_quote(job));
+    components = show_fields("job", job);
   } catch (const Error& error) {
     if (error.text().find("Invalid job id") == std::string::npos) throw;
   }
@@ -139,37 +159,15 @@ JobState look_at(const std::string& job) {
 }
 
 void cancel(const std::string& job, bool force) {
-  ask_slurm("scancel", (force ? "" : "--batch --signal=TERM ") + shell_quote(job));
+  std::vector<std::string> command{"scancel"};
+  if (!force) command.insert(command.end(), {"--batch", "--signal=TERM"});
+  command.push_back(job);
+  ask_slurm(command);
 }
 
-int follow(const std::string& job, const std::filesystem::path& directory) {
-  Tail out(directory / kJobOutput, stdout);
-  Tail err(directory / kJobErrors, stderr);
-  SignalPoller interrupts;
-  Poller poller;
-  poller.add(interrupts.fd(), 0);
-  std::array<Poller::Ready, 1> ready;
-  bool cancelled = false;
-  std::string before;
-  for (Time answered = now();;) {
-    try {
-      const JobState state = look_at(job);
-      answered = now();
-      err.print();
-      out.print();
-      if (state.ended()) return report_end(job, state, directory);
-      if (state.name != std::exchange(before, state.name)) say(job, "is " + state.name + state.why());
-    } catch (const Error&) {  // slurmctld is busy, or starts again
-      if (now() - answered > kPatience) throw;
-    }
-    poller.wait(ready, after(kJobPeriod));
-    while (const int signal = interrupts.take()) {
-      if (signal == SIGUSR2) continue;  // the signal is for the job
-      if (std::exchange(cancelled, true)) return 130;
-      say(job, "is cancelled; once more, and it is left to itself");
-      cancel(job, /*force=*/true);
-    }
-  }
+int follow_job(const std::string& job, const std::filesystem::path& directory) {
+  FollowedSlurmJob followed(job, directory);
+  return follow(followed);
 }
 
 std::string slurm_variable(const std::string& name) {
@@ -180,18 +178,14 @@ std::string slurm_variable(const std::string& name) {
 std::string own_job() { return slurm_variable("SLURM_JOB_ID"); }
 
 bool is_of_this_job(const std::filesystem::path& directory) {
-  std::ifstream file(directory / "run.json");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (text.empty()) return false;
-  const auto record = from_json<RunRecord>(JsonValue::parse(text));
-  if (record.launch != "slurm" || own_job().empty()) return false;
-  return record.job.empty() || (record.job == own_job() && own_start() > 0);
+  const auto record = read_record<RunRecord>(directory / "run.json");
+  if (!record.has_value()) return false;
+  if (record->launch != "slurm" || own_job().empty()) return false;
+  return record->job.empty() || (record->job == own_job() && own_start() > 0);
 }
 
 void claim_for_this_start(const std::filesystem::path& directory) {
-  std::string error;
-  const std::string text = own_job() + " " + std::to_string(own_start()) + "\n";
-  if (!write_file(directory / kJobNumber, text, error)) throw Error(ErrorKind::failed, error);
+  write_file(directory / kJobNumber, own_job() + " " + std::to_string(own_start()) + "\n");
 }
 
 bool is_superseded(const std::filesystem::path& directory) {
@@ -204,9 +198,9 @@ bool is_superseded(const std::filesystem::path& directory) {
 void requeue(const std::filesystem::path& directory) {
   signal(SIGTERM, SIG_IGN);  // Slurm ends the rest of the job, which is this process
   Event never;
-  for (const Time end = after(kPatience);;) {
+  for (const Time end = after(kSlurmTimeout);;) {
     try {
-      ask_slurm("scontrol", "requeue " + shell_quote(own_job()));
+      ask_slurm({"scontrol", "requeue", own_job()});
       break;
     } catch (const Error&) {  // slurmctld is busy, or starts again
       if (passed(end)) throw;

@@ -6,18 +6,16 @@
 #include <string>
 #include <vector>
 
+#include "launchers/os/command.h"
 #include "launchers/record/job_state.h"
 #include "lp/base/scheduler.h"
 
 namespace lp::internal {
 
-// Files below the directory of a run: the output of its job, the job's number, and the number of its earlier starts.
+// Files below the directory of a run: the output of its job. kJobNumber (records.h) has the job's number, and then
+// that of its start.
 constexpr const char* kJobOutput = "job.out";
 constexpr const char* kJobErrors = "job.err";
-constexpr const char* kJobNumber = "job";
-
-// between two queries of a job, because slurmctld cannot call us
-constexpr auto kJobPeriod = std::chrono::milliseconds(500);
 
 // Throws Error when Slurm does not answer.
 JobState look_at(const std::string& job);
@@ -26,9 +24,9 @@ JobState look_at(const std::string& job);
 // that has ended stays as it is. Throws Error when Slurm refuses.
 void cancel(const std::string& job, bool force);
 
-// Prints the job's output until it has ended, and returns its exit code. Another end, for example a time limit, is
-// reported. The first Ctrl-C cancels the job, and the second one stops following it.
-int follow(const std::string& job, const std::filesystem::path& directory);
+// Prints the job's output until it has ended, and returns its exit code (follow.h). Another end, for example a time
+// limit, is reported.
+int follow_job(const std::string& job, const std::filesystem::path& directory);
 
 // A variable that Slurm has set in the environment of this process; empty: it is not set.
 std::string slurm_variable(const std::string& name);
@@ -48,12 +46,12 @@ bool is_superseded(const std::filesystem::path& directory);
 // when Slurm refuses, or does not answer for two minutes.
 void requeue(const std::filesystem::path& directory);
 
-// Returns the output of a Slurm tool for these arguments, which are shell text. Throws Error with the tool's message
-// when it fails.
-std::string ask_slurm(const std::string& tool, const std::string& arguments);
+// Runs a tool of Slurm: {"scancel", "17"}. Throws Error with the tool's message when it fails, or when slurmctld does
+// not answer for two minutes.
+Output ask_slurm(const std::vector<std::string>& command);
 
-// The fields of each object that `scontrol show` prints: "JobState=RUNNING Reason=None" and so on. Throws Error as
-// ask_slurm does.
-std::vector<std::map<std::string, std::string>> show_fields(const std::string& what);
+// The fields of each object that `scontrol show` prints for a kind ("job") and its names: "JobState=RUNNING
+// Reason=None" and so on. Throws Error as ask_slurm does.
+std::vector<std::map<std::string, std::string>> show_fields(const std::string& kind, const std::string& names);
 
 }  // namespace lp::internal

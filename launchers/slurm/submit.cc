@@ -6,16 +6,16 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "launchers/os/relaunch_command.h"
 #include "launchers/plan/earlier_run.h"
-#include "launchers/plan/placement.h"
 #include "launchers/record/run_directory.h"
 #include "launchers/record/run_recorder.h"
 #include "launchers/slurm/batch_script.h"
 #include "launchers/slurm/job.h"
 #include "lp/base/error.h"
+#include "lp/base/file.h"
+#include "lp/base/message.h"
 #include "lp/config/yaml.h"
 
 namespace lp::internal {
@@ -24,39 +24,33 @@ namespace {
 constexpr std::array<std::string_view, 6> kForSubmitting{
     "--config=", "--directory=", "--resume=", "--submit", "--render", "--slurm="};
 
-void write(const std::filesystem::path& path, const std::string& text) {
-  std::string error;
-  if (!write_file(path, text, error)) throw Error(ErrorKind::failed, error);
-}
-
 // Cancels a job whose number could not be recorded.
 void take_back(const std::string& number) {
   try {
     cancel(number, /*force=*/true);
-    std::fprintf(stderr, "lp: job %s is cancelled\n", number.c_str());
+    log_line("job " + number + " is cancelled");
   } catch (const Error& error) {
-    std::fprintf(stderr, "lp: job %s must be cancelled by hand: %s\n", number.c_str(), error.what());
+    log_line("job " + number + " must be cancelled by hand: " + error.what());
   }
 }
 
 // Submits the job to Slurm. From then on the directory holds a run, which `lp` knows. Returns the job's number.
-std::string hand_over(const std::string& script, const Program& program, const Plan& plan,
-                      const LaunchOptions& options) {
-  const std::filesystem::path& directory = options.directory;
+std::string hand_over(const Launch& launch, const std::string& script) {
+  const std::filesystem::path& directory = launch.options.directory;
   {
     const Descriptor taken = make_run_directory(directory);  // the job locks it next
-    RunRecorder(directory).begin({.run = options.name,
-                                  .program = program.name(),
-                                  .launch = "slurm",
-                                  .seed = options.seed,
-                                  .resumed = options.resume.string()},
-                                 plan, resolved_configuration(options));
+    RunRecorder(directory).begin({.run = launch.name,
+                                  .program = launch.program->name(),
+                                  .launch = launch.launchers.text(),
+                                  .seed = launch.options.seed,
+                                  .resumed = launch.options.resume.string()},
+                                 launch.plan, resolved_configuration(launch.options));
   }
   std::string number;
   try {
-    write(directory / "job.sh", script);
+    write_file(directory / "job.sh", script);
     number = submit(directory / "job.sh");
-    write(directory / kJobNumber, number + "\n");
+    write_file(directory / kJobNumber, number + "\n");
     return number;
   } catch (const Error&) {
     if (!number.empty()) take_back(number);
@@ -67,9 +61,11 @@ std::string hand_over(const std::string& script, const Program& program, const P
 
 }  // namespace
 
-int submit_to_slurm(const LaunchFlags& flags, const Program& program, const LaunchOptions& options) {
+int submit_to_slurm(const Launch& launch) {
+  const LaunchFlags& flags = launch.flags;
+  const LaunchOptions& options = launch.options;
   const std::filesystem::path directory = std::filesystem::absolute(options.directory);
-  SlurmJob job{.name = options.name,
+  SlurmJob job{.name = launch.name,
                .command = relaunch_command(kForSubmitting),
                .configuration = flags.config.empty() ? std::string() : read_config_file(flags.config),
                .options = flags.slurm,
@@ -78,17 +74,15 @@ int submit_to_slurm(const LaunchFlags& flags, const Program& program, const Laun
                .directory = directory};
   job.command.push_back("--directory=" + directory.string());
   if (!options.resume.empty()) job.command.push_back("--resume=" + std::filesystem::absolute(options.resume).string());
-  const Plan plan = plan_here(program, options);
-  const std::string script = batch_script(job, plan, slurm_components(plan, options.placements));
+  const std::string script = batch_script(job, launch.plan, slurm_components(launch.plan, options.placements));
   if (flags.render) {
     std::printf("%s", script.c_str());
     return 0;
   }
-  const std::string number = hand_over(script, program, plan, options);
-  if (!flags.directory.empty()) register_run(options.name, directory);
-  std::fprintf(stderr, "lp: job %s runs %s; what it prints is in %s\n", number.c_str(), options.name.c_str(),
-               directory.c_str());
-  if (!flags.submit) return follow(number, directory);
+  const std::string number = hand_over(launch, script);
+  if (!flags.directory.empty()) register_run(launch.name, directory);
+  log_line("job " + number + " runs " + launch.name + "; its output is in " + directory.string());
+  if (!flags.submit) return follow_job(number, directory);
   std::printf("%s\n", number.c_str());
   return 0;
 }

@@ -48,11 +48,6 @@ bool Coordinator::is_up(const Unit& unit) {
   return unit.state == Unit::State::up || unit.state == Unit::State::failing || unit.state == Unit::State::discarded;
 }
 
-bool Coordinator::current(NodeId node, std::uint32_t incarnation) const {
-  const Unit& unit = units_[graph_.nodes[node].unit];
-  return unit.incarnation == incarnation && is_up(unit);
-}
-
 void Coordinator::start(RestorePoint cut, Time now) {
   now_ = now;
   cut_ = std::move(cut);
@@ -237,11 +232,17 @@ void Coordinator::on_spawned(std::size_t unit, std::uint32_t incarnation, int pi
   if (units_[unit].incarnation == incarnation) units_[unit].pid = pid;
 }
 
-void Coordinator::on_ready(NodeId id, std::uint32_t incarnation, const std::string& endpoint) {
-  if (!current(id, incarnation) || phase_ >= Phase::stopping) return;
+void Coordinator::on_event(const NodeEvent& event) {
+  const Unit& unit = units_[graph_.nodes[event.node].unit];
+  if (unit.incarnation != event.incarnation || !is_up(unit)) return;
+  std::visit([&](const auto& what) { handle(event.node, what); }, event.what);
+}
+
+void Coordinator::handle(NodeId id, const NodeEvent::Ready& ready) {
   const std::size_t unit = graph_.nodes[id].unit;
-  if (units_[unit].state != Unit::State::up) return;
-  nodes_[id].endpoint = endpoint;
+  if (phase_ >= Phase::stopping || units_[unit].state != Unit::State::up) return;
+  const std::uint32_t incarnation = units_[unit].incarnation;
+  nodes_[id].endpoint = ready.endpoint;
   const bool comes = nodes_[id].gone;
   set_gone(id, false);
   set_ready(id, true);
@@ -254,27 +255,32 @@ void Coordinator::on_ready(NodeId id, std::uint32_t incarnation, const std::stri
   if (std::all_of(fellows.begin(), fellows.end(), [&](NodeId fellow) { return nodes_[fellow].ready; })) {
     alarms_.cancel({Due::start, unit});
   }
-  on_alive(id, incarnation);
+  handle(id, NodeEvent::Alive{});
   run_if_possible(id);
   for (const NodeId caller : graph_.nodes[id].callers) run_if_possible(caller);
   if (phase_ == Phase::starting && not_ready_ == 0) set_phase(Phase::running);
 }
 
-void Coordinator::on_finished(NodeId node, std::uint32_t incarnation) {
-  if (!current(node, incarnation) || units_[graph_.nodes[node].unit].state != Unit::State::up) return;
+void Coordinator::handle(NodeId node, const NodeEvent::Finished& finished) {
+  const Unit& unit = units_[graph_.nodes[node].unit];
+  if (unit.state != Unit::State::up) return;
+  const auto& answers = finished.answers;
+  const auto has_gone = [this](const NodeEvent::Answer& answer) { return has_gone_back(answer); };
+  if (phase_ < Phase::stopping && std::any_of(answers.begin(), answers.end(), has_gone)) {
+    return discard(graph_.nodes[node].unit);
+  }
   set_finished(node, true);
-  note(RunEvent::Kind::finished, graph_.nodes[node].name, incarnation);
+  note(RunEvent::Kind::finished, graph_.nodes[node].name, unit.incarnation);
   end_if_done();
 }
 
-void Coordinator::on_progress(NodeId node, std::uint32_t incarnation, const Progress& progress) {
-  if (!current(node, incarnation)) return;
+void Coordinator::handle(NodeId node, const Progress& progress) {
   nodes_[node].progress = progress;
   if (!speaker_.has_value() || node < *speaker_) speaker_ = node;
 }
 
-void Coordinator::on_alive(NodeId id, std::uint32_t incarnation) {
-  if (!current(id, incarnation) || options_.patient || phase_ >= Phase::stopping) return;
+void Coordinator::handle(NodeId id, const NodeEvent::Alive&) {
+  if (options_.patient || phase_ >= Phase::stopping) return;
   nodes_[id].asked = false;
   nodes_[id].work.clear();
   const Duration own = graph_.groups[graph_.nodes[id].group].heartbeat;
@@ -282,10 +288,10 @@ void Coordinator::on_alive(NodeId id, std::uint32_t incarnation) {
   alarms_.set({Due::probe, id}, later(now_, heartbeat / kProbesPerHeartbeat));
 }
 
-void Coordinator::on_busy(NodeId id, std::uint32_t incarnation, const std::string& work, Duration age) {
-  if (!current(id, incarnation) || !nodes_[id].asked) return;
-  nodes_[id].work = work;
-  nodes_[id].work_begin = later(now_, -age);
+void Coordinator::handle(NodeId id, const NodeEvent::Busy& busy) {
+  if (!nodes_[id].asked) return;
+  nodes_[id].work = busy.work;
+  nodes_[id].work_begin = later(now_, -busy.age);
 }
 
 void Coordinator::probe(NodeId id, bool late) {
@@ -321,9 +327,8 @@ void Coordinator::on_measured(std::size_t unit, std::uint32_t incarnation, Measu
   if (units_[unit].incarnation == incarnation) listener_.on_measured(unit, std::move(part));
 }
 
-void Coordinator::on_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step) {
-  if (!current(node, incarnation)) return;
-  if (units_[graph_.nodes[node].unit].state == Unit::State::up) add_to_cut(node, step);
+void Coordinator::handle(NodeId node, const NodeEvent::Saved& saved) {
+  if (units_[graph_.nodes[node].unit].state == Unit::State::up) add_to_cut(node, saved.step);
   executor_.may_save(node);
 }
 
@@ -401,15 +406,14 @@ void Coordinator::give_up_cuts() {
   }
 }
 
-void Coordinator::on_not_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step, const Error& error) {
-  if (!current(node, incarnation)) return;
-  say_cuts_fail(graph_.nodes[node].name + " could not save its part of the cut of step " + std::to_string(step) +
-                ", and the cut before stays: " + error.text());
+void Coordinator::handle(NodeId node, const NodeEvent::NotSaved& not_saved) {
+  say_cuts_fail(graph_.nodes[node].name + " could not save its part of the cut of step " +
+                std::to_string(not_saved.step) + ", and the cut before stays: " + not_saved.text);
   constexpr std::size_t kRemembered = 1000;
-  lost_cuts_.insert(step);
+  lost_cuts_.insert(not_saved.step);
   if (lost_cuts_.size() > kRemembered) lost_cuts_.erase(lost_cuts_.begin());
-  saved_.erase(step);
-  listener_.on_cut_given_up(step);
+  saved_.erase(not_saved.step);
+  listener_.on_cut_given_up(not_saved.step);
 }
 
 RunStatus Coordinator::status() const {

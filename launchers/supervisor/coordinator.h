@@ -12,7 +12,6 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "launchers/os/deadline_queue.h"
@@ -20,8 +19,8 @@
 #include "launchers/record/status.h"
 #include "launchers/supervisor/executor.h"
 #include "launchers/supervisor/supervision_graph.h"
+#include "lp/program/node_event.h"
 #include "lp/program/peer_state.h"
-#include "lp/program/progress.h"
 
 namespace lp::internal {
 
@@ -101,15 +100,7 @@ class Coordinator final : public ExecutorEvents {
   std::string speaker() const { return speaker_.has_value() ? graph_.nodes[*speaker_].name : std::string(); }
 
   void on_spawned(std::size_t unit, std::uint32_t incarnation, int pid) override;
-  void on_ready(NodeId node, std::uint32_t incarnation, const std::string& endpoint) override;
-  void on_finished(NodeId node, std::uint32_t incarnation) override;
-  void on_failed(NodeId node, std::uint32_t incarnation, const Error& error) override;
-  void on_stop_requested(NodeId node, std::uint32_t incarnation, const std::string& reason) override;
-  void on_progress(NodeId node, std::uint32_t incarnation, const Progress& progress) override;
-  void on_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step) override;
-  void on_not_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step, const Error& error) override;
-  void on_alive(NodeId node, std::uint32_t incarnation) override;
-  void on_busy(NodeId node, std::uint32_t incarnation, const std::string& work, Duration age) override;
+  void on_event(const NodeEvent& event) override;
   void on_measured(std::size_t unit, std::uint32_t incarnation, Measurement part) override;
   void on_exited(std::size_t unit, std::uint32_t incarnation, const ExitStatus& status) override;
   void on_lost(const std::string& text) override;
@@ -154,7 +145,16 @@ class Coordinator final : public ExecutorEvents {
     auto operator<=>(const Key&) const = default;
   };
 
-  bool current(NodeId node, std::uint32_t incarnation) const;
+  // Handle an event of a node's present incarnation.
+  void handle(NodeId node, const NodeEvent::Ready& ready);
+  void handle(NodeId node, const NodeEvent::Finished& finished);
+  void handle(NodeId node, const NodeEvent::Failed& failed);
+  void handle(NodeId node, const NodeEvent::StopRequested& request);
+  void handle(NodeId node, const Progress& progress);
+  void handle(NodeId node, const NodeEvent::Saved& saved);
+  void handle(NodeId node, const NodeEvent::NotSaved& not_saved);
+  void handle(NodeId node, const NodeEvent::Alive&);
+  void handle(NodeId node, const NodeEvent::Busy& busy);
   static bool is_up(const Unit& unit);
   bool counts(NodeId node) const;  // the run waits for its run()
   void fire(const Key& key, bool late);
@@ -197,6 +197,7 @@ class Coordinator final : public ExecutorEvents {
   void discard(std::size_t unit);
   void discard_members();
   bool redo_finished();
+  bool has_gone_back(const NodeEvent::Answer& answer) const;
   bool members_go_back() const;
   void come(std::size_t unit);
   void restart_if_possible(std::size_t unit);

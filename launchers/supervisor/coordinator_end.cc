@@ -8,10 +8,9 @@
 
 namespace lp::internal {
 
-void Coordinator::on_stop_requested(NodeId node, std::uint32_t incarnation, const std::string& reason) {
-  if (!current(node, incarnation)) return;
+void Coordinator::handle(NodeId node, const NodeEvent::StopRequested& request) {
   end_asked_ = true;
-  finish(graph_.nodes[node].name + " stopped the program: " + reason);
+  finish(graph_.nodes[node].name + " stopped the program: " + request.reason);
 }
 
 void Coordinator::end_if_done() {

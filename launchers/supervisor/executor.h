@@ -13,29 +13,19 @@
 #include "lp/base/scheduler.h"
 
 namespace lp {
-class Error;
+struct NodeEvent;
 struct PeerState;
-struct Progress;
 
 namespace internal {
 
 struct Measurement;
 
-// Reports events of nodes. The receiver ignores events of an incarnation that is over.
+// Reports what happens to nodes and units. The receiver ignores events of an incarnation that is over.
 class ExecutorEvents {
  public:
   virtual ~ExecutorEvents() = default;
   virtual void on_spawned(std::size_t unit, std::uint32_t incarnation, int pid) = 0;  // only where units are processes
-  virtual void on_ready(NodeId node, std::uint32_t incarnation, const std::string& endpoint) = 0;
-  virtual void on_finished(NodeId node, std::uint32_t incarnation) = 0;  // run() has returned
-  virtual void on_failed(NodeId node, std::uint32_t incarnation, const Error& error) = 0;
-  virtual void on_stop_requested(NodeId node, std::uint32_t incarnation, const std::string& reason) = 0;
-  virtual void on_progress(NodeId node, std::uint32_t incarnation, const Progress& progress) = 0;
-  virtual void on_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step) = 0;
-  virtual void on_not_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step, const Error& error) = 0;
-  virtual void on_alive(NodeId node, std::uint32_t incarnation) = 0;  // the answer to a probe
-  // Comes before the answer where the probe waits for the service's turn: the work that has the turn, and its age.
-  virtual void on_busy(NodeId node, std::uint32_t incarnation, const std::string& work, Duration age) = 0;
+  virtual void on_event(const NodeEvent& event) = 0;
   virtual void on_measured(std::size_t unit, std::uint32_t incarnation,
                            // a part of the answer to measure(): the process's resources, or its calls
                            Measurement part) = 0;
@@ -55,7 +45,7 @@ class Executor {
   virtual std::string place(std::size_t unit, bool needed) = 0;
   // Frees the place of the unit for others, because the program continues without it.
   virtual void release(std::size_t unit) = 0;
-  // on_ready for each node, or on_failed, or on_exited follows. `cut` is the directory from which the nodes load;
+  // Ready or Failed follows for each node, or on_exited. `cut` is the directory from which the nodes load;
   // empty: none.
   virtual void start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) = 0;
   // Returns why the start of the unit is delayed; empty: it is not.
@@ -63,12 +53,12 @@ class Executor {
   // Sends updates to a unit about the nodes that its nodes call, and about the nodes that call them.
   virtual void update(std::size_t unit, std::span<const PeerState> peers) = 0;
   virtual void run(NodeId node) = 0;
-  // The event on_saved has been handled: the node may save again.
+  // The node's event Saved has been handled: the node may save again.
   virtual void may_save(NodeId node) = 0;
   // Asks the unit to stop; on_exited follows if it does. `run_ends`: all other units are stopped now, too.
   virtual void stop(std::size_t unit, const std::string& reason, bool run_ends) = 0;
   virtual void kill(std::size_t unit) = 0;  // on_exited follows soon
-  virtual void probe(NodeId node) = 0;
+  virtual void probe(NodeId node) = 0;      // Alive follows, and Busy before it where the probe waits
   // on_measured follows for each of these units: the resources of its process, if it has one of its own, and its calls.
   virtual void measure(std::span<const std::size_t> units) = 0;
   // Ends everything by force, because a kill had no effect. on_exited for each unit, or on_lost, follows.

@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -49,6 +48,8 @@ class Buffer {
   bool empty() const noexcept { return size_ == 0; }
   std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
   bool aligned_to(std::size_t alignment) const noexcept;
+  // Whether lp allocated the bytes in this process, so that nobody waits for their release.
+  bool owned() const noexcept { return block_ == nullptr || !block_->release; }
 
   // Returns another owner of the `size` bytes from `offset` on, which must be there.
   Buffer slice(std::size_t offset, std::size_t size) const noexcept;

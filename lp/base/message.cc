@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdio>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "lp/base/json.h"
@@ -27,6 +30,12 @@ std::size_t distance(std::string_view a, std::string_view b) {
     std::swap(last, row);
   }
   return last[b.size()];
+}
+
+std::string in_quotes(std::string_view text) {
+  JsonWriter json;
+  json.string(text);
+  return std::move(json).text();
 }
 
 }  // namespace
@@ -55,9 +64,9 @@ std::string did_you_mean(std::string_view given, std::span<const std::string> ca
 }
 
 std::string quote(std::string_view text) {
-  if (text.size() <= kLongestQuote) return to_json(text);
+  if (text.size() <= kLongestQuote) return in_quotes(text);
   const std::string_view head = text.substr(0, valid_utf8_prefix(text.substr(0, kLongestQuote)));
-  return to_json(head.empty() ? text.substr(0, kLongestQuote) : head) + "... (" + std::to_string(text.size()) +
+  return in_quotes(head.empty() ? text.substr(0, kLongestQuote) : head) + "... (" + std::to_string(text.size()) +
          " bytes)";
 }
 
@@ -66,6 +75,24 @@ std::string duration_text(std::chrono::nanoseconds duration) {
   const bool short_time = seconds < 1;
   constexpr double kParts = 1000;  // thousandths of the unit are shown
   return to_json(std::round((short_time ? seconds * 1000 : seconds) * kParts) / kParts) + (short_time ? " ms" : " s");
+}
+
+std::string memory_text(std::uint64_t bytes) {
+  constexpr std::string_view kUnits = "KMGT";
+  std::string unit;
+  double amount = static_cast<double>(bytes);
+  for (const char next : kUnits) {
+    if (amount < 1024) break;
+    amount /= 1024;
+    unit = next;
+  }
+  const double tenths = std::round(amount * 10) / 10;
+  return to_json(tenths) + unit;
+}
+
+void log_line(std::string_view text) {
+  const std::string line = std::string("lp: ").append(text).append("\n");
+  std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 }  // namespace lp

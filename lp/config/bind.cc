@@ -75,7 +75,9 @@ bool BoundField::in_range() const { return type->within(value, info.range); }
 std::size_t BoundField::assign(std::span<const std::string> texts) const {
   type->clear(value);
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    if (!type->parse(value, texts[i])) return i;
+    const bool known =
+        type->choices.empty() || std::find(type->choices.begin(), type->choices.end(), texts[i]) != type->choices.end();
+    if (!known || !type->parse(value, texts[i])) return i;
   }
   if (in_range()) return texts.size();
   std::size_t bad = 0;  // index of the first text whose value alone is out of range
@@ -85,6 +87,12 @@ std::size_t BoundField::assign(std::span<const std::string> texts) const {
     if (!in_range()) break;
   }
   return bad;
+}
+
+void Binding::replace_type(std::string_view path, const FieldType& type) {
+  for (BoundField& field : fields_) {
+    if (field.path == path) field.type = &type;
+  }
 }
 
 const BoundField* Binding::find(std::string_view path) const {

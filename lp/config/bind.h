@@ -97,6 +97,10 @@ class Binding {
   // Returns the paths one level below `section` ("" is the whole), for fields and for nested aggregates.
   std::vector<std::string> children(std::string_view section) const;
 
+  // Reads and prints the field of this path by another type, which must outlive the binding: for a string that has one
+  // of several names, which are known when the program runs.
+  void replace_type(std::string_view path, const internal::FieldType& type);
+
   template <Aggregate T>
   void add_fields(T& value, const std::string& prefix) {
     const std::span<const FieldInfo> table = internal::table_of<T>();

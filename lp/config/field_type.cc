@@ -161,6 +161,13 @@ const FieldType& type_of() {
 
 }  // namespace
 
+FieldType one_of(std::span<const std::string_view> names) {
+  FieldType type = PlainTypes<std::string>::one();
+  type.kind = FieldType::Kind::choice;
+  type.choices = names;
+  return type;
+}
+
 template <PlainValue T>
 const FieldType& PlainTypes<T>::one() {
   return type_of<T, One<T>>();

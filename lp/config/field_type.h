@@ -22,7 +22,7 @@ struct FieldType {
   Kind kind;
   Shape shape;
   Range limits;                               // the range of an integer type
-  std::span<const std::string_view> choices;  // the names of an enumeration's values
+  std::span<const std::string_view> choices;  // the names of an enumeration's values, or all values of a string
 
   // Sets the value, or appends it to a list. Returns false if the text is no such value, or is beyond the type's range.
   bool (*parse)(void* field, std::string_view text);
@@ -56,6 +56,9 @@ struct PlainTypes {
   static const FieldType& optional();  // for a std::optional<T>
   static const FieldType& list();      // for a std::vector<T>
 };
+
+// The type of a std::string that has one of these names. They must outlive it.
+FieldType one_of(std::span<const std::string_view> names);
 
 // T itself, or the type of the values in a list or an optional.
 template <class T>

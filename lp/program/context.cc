@@ -1,6 +1,5 @@
 #include "lp/program/context.h"
 
-#include <algorithm>
 #include <atomic>
 #include <memory>
 
@@ -72,9 +71,9 @@ const std::string& Context::name() const { return state_.spec.name; }
 int Context::index() const { return state_.spec.index; }
 int Context::replicas() const { return state_.runtime.program.group_of(state_.core.id()).size; }
 std::uint32_t Context::incarnation() const { return state_.core.incarnation(); }
-std::uint64_t Context::program_seed() const { return state_.runtime.options.seed; }
-std::uint64_t Context::seed() const { return hash_combine(state_.runtime.options.seed, fnv1a(name())); }
-Random Context::random(std::uint64_t step) const { return Random(state_.runtime.options.seed, name(), step); }
+std::uint64_t Context::program_seed() const { return state_.runtime.options.run.seed; }
+std::uint64_t Context::seed() const { return hash_combine(state_.runtime.options.run.seed, fnv1a(name())); }
+Random Context::random(std::uint64_t step) const { return Random(state_.runtime.options.run.seed, name(), step); }
 
 bool Context::stopping() const { return state_.core.stopping(); }
 
@@ -115,27 +114,23 @@ void Context::take_turn(Function<void()> f) {
   }
   const auto request = std::make_shared<TurnRequest>(std::move(f));
   turn.post(new TurnTask(state_.core, request));
-  const Duration timeout = state_.runtime.options.patient ? kForever : state_.runtime.options.deadline;
+  const Duration timeout = state_.runtime.options.run.patient ? kForever : state_.runtime.options.run.deadline;
   if (!request->wait(after(timeout)) && request->claim()) {
     throw Error(ErrorKind::deadline, "exclusive: the service's turn was not free in time", {.node = name()});
   }
   request->rethrow();
 }
 
-void Context::stop_program(const std::string& reason) {
-  state_.tell([&](Runtime::Observer& observer) { observer.on_stop_requested(state_.core.id(), reason); });
-}
+void Context::stop_program(const std::string& reason) { state_.report(NodeEvent::StopRequested{reason}); }
 
-void Context::report(const Progress& progress) {
-  state_.tell([&](Runtime::Observer& observer) { observer.on_progress(state_.core.id(), progress); });
-}
+void Context::report(const Progress& progress) { state_.report(progress); }
 
 void Context::checkpoint(std::uint64_t step) {
   if (!state_.spec.type->saves) {
     throw Error(ErrorKind::failed, "cut: this node has no save(lp::Checkpoint&) and load(const lp::Checkpoint&)",
                 {.node = name()});
   }
-  if (state_.runtime.options.directory.empty() || !state_.begins_cut(step)) return;
+  if (state_.runtime.options.run.directory.empty() || !state_.begins_cut(step)) return;
   if (has_turn()) {
     state_.save_at_end(step);
   } else {

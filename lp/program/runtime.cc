@@ -19,18 +19,7 @@ constexpr const char* kOnceEntry = "lp.once";
 constexpr const char* kNumbersEntry = "lp.numbers";
 
 internal::Hub::Options hub_options(const Program& program, const Runtime::Options& options) {
-  internal::Hub::Options out{.run = options.run,
-                             .token = options.token,
-                             .fingerprint = program.fingerprint(),
-                             .deadline = options.deadline,
-                             .patient = options.patient,
-                             .serialize = options.serialize,
-                             .path = options.path,
-                             .listen = options.listen,
-                             .keys = options.keys,
-                             .outside_key = options.outside_key,
-                             .shared_memory = options.shared_memory,
-                             .memory = options.memory};
+  internal::Hub::Options out{.run = options.run, .process = options.process, .fingerprint = program.fingerprint()};
   for (const NodeSpec& node : program.nodes()) out.nodes.push_back(node.name);
   return out;
 }
@@ -86,6 +75,10 @@ void Runtime::State::update_members(std::span<const PeerState> news) {
   for (const auto& [group, change] : changes) members[group].update(change.epoch, change.members);
 }
 
+std::string Runtime::State::endpoint() const {
+  return hub.network() == nullptr ? std::string() : hub.network()->endpoint();
+}
+
 void Runtime::State::close() {
   hub.close();
   for (internal::Membership& group : members) group.close();
@@ -109,12 +102,12 @@ struct Saving {
     while (state.saving.exchange(true)) state.may_save.wait();
   }
   ~Saving() {
-    if (!told) working.state.end_saving();
+    if (!reported) working.state.end_saving();
   }
   Saving(const Saving&) = delete;
   Saving& operator=(const Saving&) = delete;
   Working working;
-  bool told = false;  // the supervisor was notified: it decides when the next save may begin
+  bool reported = false;  // the supervisor was notified: it decides when the next save may begin
 };
 
 void Context::State::build(const std::filesystem::path& cut) noexcept {
@@ -134,10 +127,9 @@ void Context::State::build(const std::filesystem::path& cut) noexcept {
     }
     if (core.stopping()) return;
     runtime.hub.peer(core.id()).up_here(core);
-    tell([&](Runtime::Observer& observer) { observer.on_ready(core.id(), core.incarnation()); });
+    report(NodeEvent::Ready{runtime.endpoint()});
   } catch (...) {
-    const Error error = as_error(std::current_exception());
-    tell([&](Runtime::Observer& observer) { observer.on_failed(core.id(), core.incarnation(), error); });
+    report(NodeEvent::Failed{as_error(std::current_exception())});
   }
 }
 
@@ -146,18 +138,25 @@ void Context::State::run() noexcept {
   const internal::CallContextScope scope(frame);
   try {
     object->run(context);
-    tell([&](Runtime::Observer& observer) { observer.on_finished(core.id(), core.incarnation()); });
+    report(NodeEvent::Finished{answers()});
   } catch (...) {
     const Error error = as_error(std::current_exception());
-    const bool stopped = core.stopping() && error.kind() == ErrorKind::stopped;
-    tell([&](Runtime::Observer& observer) {
-      if (stopped) {
-        observer.on_finished(core.id(), core.incarnation());
-      } else {
-        observer.on_failed(core.id(), core.incarnation(), error);
-      }
-    });
+    if (core.stopping() && error.kind() == ErrorKind::stopped) {
+      report(NodeEvent::Finished{answers()});
+    } else {
+      report(NodeEvent::Failed{error});
+    }
   }
+}
+
+std::vector<NodeEvent::Answer> Context::State::answers() {
+  std::vector<NodeEvent::Answer> all;
+  const std::lock_guard lock(mutex);
+  for (const auto& [name, edge] : edges) {
+    const std::uint32_t answered = edge->counters().answered();
+    if (answered != 0) all.push_back({edge->peer().id(), answered});
+  }
+  return all;
 }
 
 // Returns false when the node has saved this step already: the file on disk may be complete, and stays as it is.
@@ -187,15 +186,11 @@ void Context::State::save(std::uint64_t step) {
   auto write = [slot = std::move(slot), step, checkpoint = std::move(checkpoint)] {
     State& self = slot->working.state;
     try {
-      const std::filesystem::path cut = cut_directory(self.runtime.options.directory, step);
+      const std::filesystem::path cut = cut_directory(self.runtime.options.run.directory, step);
       checkpoint.write(cut_file(cut, self.spec.name), self.spec.name, step);
-      self.tell([&](Runtime::Observer& observer) {
-        slot->told = true;
-        observer.on_saved(self.core.id(), step);
-      });
+      slot->reported = self.report(NodeEvent::Saved{step});
     } catch (...) {
-      const Error error = as_error(std::current_exception());
-      self.tell([&](Runtime::Observer& observer) { observer.on_not_saved(self.core.id(), step, error); });
+      self.report(NodeEvent::NotSaved{step, as_error(std::current_exception()).what()});
     }
   };
   runtime.hub.pool().run(std::move(write));
@@ -214,10 +209,26 @@ void Context::State::save_at_end(std::uint64_t step) {
     try {
       for (const std::uint64_t one : std::exchange(due, {})) save(one);
     } catch (...) {
-      const Error error = as_error(std::current_exception());
-      tell([&](Runtime::Observer& observer) { observer.on_failed(core.id(), core.incarnation(), error); });
+      report(NodeEvent::Failed{as_error(std::current_exception())});
     }
   });
+}
+
+void Context::State::probe() {
+  if (core.turn().parked()) {
+    report(NodeEvent::Alive{});
+    return;
+  }
+  if (const std::optional<Standing> standing = core.standing()) {
+    report(NodeEvent::Busy{.work = internal::work_text(*standing, runtime.hub), .age = standing->age});
+  }
+  core.turn().post_front(new Probe([this] { report(NodeEvent::Alive{}); }));
+}
+
+bool Context::State::report(NodeEvent::What what) {
+  if (abandoned.load()) return false;
+  runtime.observer.on_event({.node = core.id(), .incarnation = core.incarnation(), .what = std::move(what)});
+  return true;
 }
 
 bool Context::State::stop_and_wait(Time until) {
@@ -253,9 +264,7 @@ Runtime::~Runtime() {
   static_cast<void>(state_.release());
 }
 
-std::string Runtime::endpoint() const {
-  return state_->hub.network() == nullptr ? std::string() : state_->hub.network()->endpoint();
-}
+std::string Runtime::endpoint() const { return state_->endpoint(); }
 
 std::uint64_t Runtime::refused() const { return state_->hub.refused(); }
 
@@ -307,7 +316,7 @@ void Runtime::run(NodeId node) {
   try {
     state->thread = spawn(state->spec.name, [state] { state->run(); });
   } catch (const Error& error) {  // the system has no thread left
-    state->tell([&](Observer& observer) { observer.on_failed(node, state->core.incarnation(), error); });
+    state->report(NodeEvent::Failed{error});
   }
 }
 
@@ -344,22 +353,8 @@ void Runtime::may_save(NodeId node) {
 
 void Runtime::close() { state_->close(); }
 
-void Runtime::probe(NodeId node, Function<void()> alive) {
-  Context::State* const state = state_->find(node);
-  if (state == nullptr) return;
-  if (state->core.turn().parked()) {
-    alive();
-  } else {
-    state->core.turn().post_front(new Probe(std::move(alive)));
-  }
-}
-
-std::optional<Runtime::Work> Runtime::work(NodeId node) {
-  Context::State* const state = state_->find(node);
-  if (state == nullptr || state->core.turn().parked()) return std::nullopt;
-  const std::optional<Standing> standing = state->core.standing();
-  if (!standing.has_value()) return std::nullopt;
-  return Work{.text = internal::work_text(*standing, state_->hub), .age = standing->age};
+void Runtime::probe(NodeId node) {
+  if (Context::State* const state = state_->find(node); state != nullptr) state->probe();
 }
 
 std::vector<CallStatistics> Runtime::calls() const {

@@ -37,6 +37,7 @@ struct Runtime::State {
 
   internal::Membership* membership(const std::string& group, int size);  // null if the size is 0
   void update_members(std::span<const PeerState> news);
+  std::string endpoint() const;
   void close();
 
   Context::State* find(NodeId node) {
@@ -59,11 +60,11 @@ struct Context::State {
   void save(std::uint64_t step);
   void end_saving() noexcept;
   void save_at_end(std::uint64_t step);  // called by the holder of the turn
+  std::vector<NodeEvent::Answer> answers();
   bool stop_and_wait(Time until);
-  template <class F>
-  void tell(F f) {  // notifies the supervisor, unless the node was given up
-    if (!abandoned.load()) f(runtime.observer);
-  }
+  void probe();
+  // Notifies the supervisor, unless the node was given up. Then it returns false.
+  bool report(NodeEvent::What what);
 
   Runtime::State& runtime;
   const NodeSpec& spec;

@@ -19,10 +19,10 @@ std::pair<std::string, std::string> parts(const std::string& endpoint) {
 
 }  // namespace
 
-NearestNetwork::NearestNetwork(Hub& hub) : path_(hub.options().path), tcp_(Tcp::listen(hub)) {
+NearestNetwork::NearestNetwork(Hub& hub) : path_(hub.options().run.path), tcp_(Tcp::listen(hub)) {
   try {
     // Arrays that TCP brings go there too: into memory that was used before.
-    SharedHeap::use(hub.options().shared_memory);
+    SharedHeap::use(hub.options().run.shared_memory);
     if (path_ != Path::tcp) shm_ = std::make_unique<Shm>(hub);
   } catch (const Error&) {
     if (path_ != Path::shm) return;

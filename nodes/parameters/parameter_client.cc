@@ -362,6 +362,7 @@ std::uint64_t ParameterClient::pull_common(std::uint32_t tensor, std::span<float
     const Part& part = dense_[tensor][i];
     scatter(tensor, part, all[i].at(step), to);
     place(tensor, part.server).version = step;
+    place(tensor, part.server).clock = 0;
     traffic_.received += all[i].newest.size() * sizeof(float);
   }
   return step;
@@ -372,16 +373,47 @@ std::uint64_t ParameterClient::position() {
   for (std::uint32_t tensor = 0; tensor < tensors_.size(); ++tensor) {
     for (std::uint32_t shard = 0; shard < servers_.size(); ++shard) {
       Place& at = place(tensor, shard);
-      at.clock = 0;
-      if (tensors_[tensor].partition.ranges(shard).empty()) continue;
+      at.clock = at.version = 0;
+      if (!has_rows(tensor, shard)) continue;
       const auto ask = [&](const Client<ParameterService>& server) {
         return server.async<&ParameterService::position>(tensor, shard, options_.worker);
       };
-      at.clock = answer(ask(servers_[at.serves]), at, shard, ask).clock;
+      const WorkerPosition there = answer(ask(servers_[at.serves]), at, shard, ask);
+      at.clock = there.clock;
+      at.version = there.version;
       clock = std::min(clock, at.clock);
     }
   }
   return clock;
+}
+
+void ParameterClient::confirm(const Clients<ParameterService>& roots, std::uint32_t pusher) {
+  struct Asked {
+    std::uint32_t tensor;
+    std::uint32_t shard;
+    Future<WorkerPosition> position;
+  };
+  const auto ask = [pusher](std::uint32_t tensor, std::uint32_t shard) {
+    return [=](const Client<ParameterService>& server) {
+      return server.async<&ParameterService::position>(tensor, shard, pusher);
+    };
+  };
+  std::vector<Asked> asked;
+  for (std::uint32_t tensor = 0; tensor < tensors_.size(); ++tensor) {
+    for (std::uint32_t shard = 0; shard < servers_.size(); ++shard) {
+      if (has_rows(tensor, shard)) {
+        asked.push_back({tensor, shard, ask(tensor, shard)(roots[place(tensor, shard).serves])});
+      }
+    }
+  }
+  for (Asked& one : asked) {
+    Place& at = place(one.tensor, one.shard);
+    const WorkerPosition there = answer(std::move(one.position), at, one.shard, ask(one.tensor, one.shard));
+    if (there.clock >= at.clock && there.version >= at.version) continue;
+    throw Error(ErrorKind::disconnected, "a server was restarted, and has not all that worker " +
+                                             std::to_string(options_.worker) +
+                                             " has pushed: ask it where it is, and go on from there");
+  }
 }
 
 void ParameterClient::set_version(std::uint64_t version) {

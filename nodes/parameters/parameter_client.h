@@ -83,8 +83,13 @@ class ParameterClient {
   // restored.
   std::uint64_t pull_common(std::uint32_t tensor, std::span<float> to);
 
-  // The lowest clock for which a server needs a push of this worker.
+  // The lowest clock for which a server needs a push of this worker. The next push counts as computed from the present
+  // versions, until a pull.
   std::uint64_t position();
+  // Returns when the servers have all that this worker has pushed and read since it last asked where they are, by
+  // position() or a pull. `roots` are the servers themselves, also where `servers` are leaves. The roots know this
+  // worker, or the leaf above it, as worker `pusher`. Error::disconnected when a server was restarted and has less.
+  void confirm(const Clients<ParameterService>& roots, std::uint32_t pusher);
   // For a worker that keeps the parameters itself: its next push counts as computed from this version.
   void set_version(std::uint64_t version);
   // This worker pushes no more. Error::disconnected when a server is gone and has no replica.
@@ -137,6 +142,9 @@ class ParameterClient {
     std::vector<Part> parts{};
   };
 
+  bool has_rows(std::uint32_t tensor, std::uint32_t shard) const {
+    return !tensors_[tensor].partition.ranges(shard).empty();
+  }
   Place& place(std::uint32_t tensor, std::uint32_t shard) { return places_[tensor * servers_.size() + shard]; }
   const std::vector<Part>& cut_rows(std::uint32_t tensor, const Array<std::uint64_t>& keys);
   Sending prepare(std::uint32_t tensor, const std::vector<Part>& parts, std::uint64_t clock, std::span<float> to) const;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <variant>
 
 #include "lp/base/error.h"
 
@@ -198,7 +199,8 @@ Future<ShardVersions> ParameterServer::versions(std::uint32_t tensor, std::uint3
 Future<WorkerPosition> ParameterServer::position(std::uint32_t tensor, std::uint32_t shard,
                                                  std::uint32_t worker) const {
   const Shard& found = find(tensor, shard);
-  return ready(WorkerPosition{.version = found.version(), .clock = found.clock(worker)});
+  return ready(
+      WorkerPosition{.version = found.version(), .clock = found.clock(worker), .left = found.has_left(worker)});
 }
 
 ServerStatistics ParameterServer::statistics() const {
@@ -215,6 +217,9 @@ void ParameterServer::cut_when_due() {
   }
   if (step == kUnbounded) step = shards_[0]->version();  // it has no keys, and does the steps of the first tensor
   if (step == cut_at_) return;
+  // With backup workers, a server may do more updates than the last step, and another one does not.
+  const bool synchronous = std::holds_alternative<Synchronous>(options_.shard.consistency);
+  if (synchronous && options_.last_step != 0 && step > options_.last_step) return;
   const bool due = options_.checkpoint_every != 0 && step % options_.checkpoint_every == 0;
   const bool over = options_.last_step != 0 && (step == options_.last_step || shards_[0]->all_left());
   if (due || over) context_.checkpoint(cut_at_ = step);

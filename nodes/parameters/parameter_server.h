@@ -9,7 +9,6 @@
 #include <functional>
 #include <memory>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "lp/base/array.h"
@@ -56,6 +55,7 @@ std::uint64_t common_step(std::span<const ShardVersions> shards);
 struct WorkerPosition {
   std::uint64_t version = 0;  // the shard's version
   std::uint64_t clock = 0;    // the clock of the worker's next push
+  bool left = false;          // the worker has left, and has not pushed since
 };
 
 struct ServerStatistics {
@@ -96,8 +96,10 @@ struct ParameterServerOptions {
   ShardOptions shard{};     // for every tensor; `width` is replaced by the tensor's
   bool replicated = false;  // server k + 1 has a replica of the shards of server k
   std::uint64_t checkpoint_every =
-      0;                        // updates of every shard from one cut of the program to the next; 0: none is taken
-  std::uint64_t last_step = 0;  // a cut is also taken after this update, or when all workers have left; 0: neither
+      0;  // updates of every shard from one cut of the program to the next; 0: none is taken
+  // A cut is also taken after this update, or when all workers have left; 0: neither. In a synchronous training, no cut
+  // is taken later.
+  std::uint64_t last_step = 0;
 };
 
 class ParameterServer final : public ParameterService {

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "nodes/parameters/consistency.h"
-
 namespace lp {
 
 Future<std::uint64_t> BatchFeed::put(std::uint64_t step, std::optional<Dataset> batch) {
@@ -29,11 +27,6 @@ Future<std::optional<Dataset>> BatchFeed::take(std::uint64_t step) {
   return batch;
 }
 
-void BatchFeed::finish() {
-  done_ = true;
-  go_on();
-}
-
 // Answers the feeder and the taker, if it can.
 void BatchFeed::go_on() {
   if (taker_ && !waiting_.empty()) {
@@ -41,8 +34,8 @@ void BatchFeed::go_on() {
     taker_.reset();
     waiting_.pop_front();
   }
-  if (feeder_ && (done_ || (!ended_ && waiting_.size() < kRoom))) {
-    feeder_->set_value(done_ ? kUnbounded : next_);
+  if (feeder_ && !ended_ && waiting_.size() < kRoom) {
+    feeder_->set_value(next_);
     feeder_.reset();
   }
 }

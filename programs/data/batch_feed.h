@@ -21,13 +21,11 @@ class BatchFeed {
 
   // Puts the batch of this step, or nothing: the feed has ended before it. The batch is dropped unless it is wanted
   // next. The answer is the step that is wanted then, and comes when there is room for it; after the end, it comes when
-  // an earlier step is wanted or all is done. kUnbounded: all is done.
+  // an earlier step is wanted.
   Future<std::uint64_t> put(std::uint64_t step, std::optional<Dataset> batch);
   // Takes the batch of this step, when it is there, or nothing at the end. If the step does not follow the step that
   // was taken last, all waiting batches are dropped and the feed goes on from this step.
   Future<std::optional<Dataset>> take(std::uint64_t step);
-  // No more batches are wanted.
-  void finish();
 
   std::uint64_t fed() const { return fed_; }  // batches, without the dropped ones
 
@@ -37,7 +35,6 @@ class BatchFeed {
   std::deque<std::optional<Dataset>> waiting_{};
   std::uint64_t next_ = 0;  // the step to feed next
   bool ended_ = false;
-  bool done_ = false;
   std::uint64_t fed_ = 0;
   std::optional<Promise<std::uint64_t>> feeder_{};
   std::optional<Promise<std::optional<Dataset>>> taker_{};

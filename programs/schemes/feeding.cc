@@ -1,6 +1,7 @@
 #include "programs/schemes/feeding.h"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,12 +32,15 @@ Feeder::Feeder(Clients<TrainingWorker> workers, LearningTask task, ServerTrainin
 void Feeder::run(Context& node) {
   Sampler sampler(node, task_, training_, scheme_);
   const Client<TrainingWorker>& worker = workers_[static_cast<std::size_t>(node.index())];
-  try {
-    for (std::uint64_t step = 0; step != kUnbounded;) {
-      step = worker.call<&TrainingWorker::feed>(step, sampler.batch(step));
+  for (std::uint64_t step = 0;;) {
+    std::optional<Dataset> batch = sampler.batch(step);
+    const bool over = !batch.has_value();
+    try {
+      step = worker.call<&TrainingWorker::feed>(step, std::move(batch));
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::disconnected) return;  // there is nobody to feed any more
+      if (error.kind() != ErrorKind::deadline || !over) throw;
     }
-  } catch (const Error& error) {
-    if (error.kind() != ErrorKind::disconnected) throw;  // else there is nobody to feed any more
   }
 }
 

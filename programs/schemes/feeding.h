@@ -19,10 +19,10 @@ class Feeder {
  public:
   Feeder(Clients<TrainingWorker> workers, LearningTask task, ServerTraining training, Scheme scheme);
 
-  // Feeds the worker's share, batch by batch, then the end, until its worker is done or lost. It is a batch or two
-  // ahead of its worker, and waits for a slow worker. It takes the next step from the worker's answers and keeps no
-  // other state; so either may be restarted. Error::deadline when the worker takes nothing for
-  // TrainingWorker::kFeedTime.
+  // Feeds the worker's share, batch by batch, then the end, until the program stops or its worker is lost: a worker
+  // that is done works again when its servers go back. It is a batch or two ahead of its worker, and waits for a slow
+  // worker. It takes the next step from the worker's answers and keeps no other state; so either may be restarted.
+  // Error::deadline when the worker takes nothing for TrainingWorker::kFeedTime.
   void run(Context& node);
 
   using Remote = Methods<>;

@@ -81,10 +81,10 @@ TrainingGraph add_distributed_training(Program& program, const LearningTask& tas
   const auto servers = add_servers(program, task, training, scheme, /*pushers=*/1);
   const auto group = program.group<GradientReplica>(
       {.name = "replica", .replicas = training.workers, .on_failure = replica_failure}, task);
-  const auto client =
-      add_workers(program, {.name = "worker", .on_failure = restart_or_stop(training), .ends_program = true},
-                  GroupHandle<ParameterService>(servers), SchemeTensors{task, training, scheme},
-                  DistributedTask{task, group, distribute}, training, scheme);
+  const GroupHandle<ParameterService> services(servers);
+  const auto client = add_workers(
+      program, {.name = "worker", .on_failure = restart_or_stop(training), .ends_program = true}, services, services,
+      SchemeTensors{task, training, scheme}, DistributedTask{task, group, distribute}, training, scheme);
   return {servers, client};
 }
 

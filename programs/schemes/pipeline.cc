@@ -299,9 +299,10 @@ TrainingGraph add_pipeline_training(Program& program, const LearningTask& task, 
       .nodes = stages, .exchange = [](const ExchangeParts&, const Clients<PipelineStage>& all) {
         return std::make_unique<PipelineExchange>(all);
       }};
+  const GroupHandle<ParameterService> none(servers);
   const auto workers = program.group<TrainingWorker>(
-      {.name = "worker", .on_failure = policy, .ends_program = true}, GroupHandle<ParameterService>(servers),
-      std::vector<Tensor>(), PipelinedTask{task, stages, pipeline.micro_batches}, training, scheme);
+      {.name = "worker", .on_failure = policy, .ends_program = true}, none, none, std::vector<Tensor>(),
+      PipelinedTask{task, stages, pipeline.micro_batches}, training, scheme);
   return {servers, workers};
 }
 

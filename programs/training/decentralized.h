@@ -2,7 +2,6 @@
 // Workers without parameter servers, whose exchanges call other nodes: the part of the graph that such schemes share.
 // Values; pure functions.
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -63,9 +62,10 @@ TrainingGraph add_decentralized_workers(Program& program, const LearningTask& ta
                                         const BoundScheme<Nodes>& scheme) {
   if (training.workers < 1) throw Error(ErrorKind::failed, "a training without workers: give one at least");
   const GroupHandle<ParameterServer> servers("server", 0);
+  const GroupHandle<ParameterService> none(servers);
   const auto workers = program.group<TrainingWorker>(
       {.name = "worker", .replicas = training.workers, .on_failure = worker_policy(training), .ends_program = true},
-      GroupHandle<ParameterService>(servers), std::vector<Tensor>(), task, training, scheme);
+      none, none, std::vector<Tensor>(), task, training, scheme);
   return {servers, workers};
 }
 

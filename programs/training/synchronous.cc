@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <optional>
-#include <span>
 
 #include "lp/base/error.h"
 #include "programs/training/rows.h"
@@ -17,6 +16,7 @@ class SynchronousExchange final : public Exchange {
 
   std::uint64_t begin() override {
     if (exact_) return servers_.pull_common(0, flat(parameters_));
+    servers_.position();  // after a restart of the servers, its pushes that were lost do not count
     return servers_.wait(servers_.start_pull(0, 0, flat(parameters_))).newest;
   }
   const Eigen::VectorXf& parameters(std::uint64_t, const Rows&) override { return parameters_; }

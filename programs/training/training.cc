@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -140,7 +139,7 @@ TrainingGraph add_server_training(Program& program, const LearningTask& task, co
       .ends_program = true};
   const Above above = add_levels(program, training, scheme.levels, GroupHandle<Learner>(group.name, training.workers),
                                  {.services = servers});
-  return {servers, add_workers(program, group, above, tensors, task, training, scheme)};
+  return {servers, add_workers(program, group, above, servers, tensors, task, training, scheme)};
 }
 
 Parameters trained_parameters(const Clients<ParameterServer>& servers, const Clients<TrainingWorker>& workers,

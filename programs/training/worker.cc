@@ -21,6 +21,13 @@ constexpr int kMostAttempts = 12;  // 40 seconds
 
 constexpr Duration kReportEvery = std::chrono::milliseconds(100);
 
+// Returns the number by which the root servers know a worker: its own, or that of the node of a tree through which its
+// gradients come.
+std::uint32_t pusher(const Scheme& scheme, std::uint32_t worker) {
+  for (const int nodes : scheme.levels) worker %= static_cast<std::uint32_t>(nodes);
+  return worker;
+}
+
 // Counts a worker's work, and reports its progress from time to time.
 class Meter {
  public:
@@ -66,9 +73,10 @@ class Meter {
 
 }  // namespace
 
-TrainingWorker::TrainingWorker(Clients<ParameterService> servers, std::vector<Tensor> tensors, LearningTask task,
-                               ServerTraining training, Scheme scheme)
+TrainingWorker::TrainingWorker(Clients<ParameterService> servers, Clients<ParameterService> roots,
+                               std::vector<Tensor> tensors, LearningTask task, ServerTraining training, Scheme scheme)
     : servers_(std::move(servers)),
+      roots_(std::move(roots)),
       tensors_(std::move(tensors)),
       task_(std::move(task)),
       training_(training),
@@ -124,12 +132,10 @@ void TrainingWorker::run(Context& node) {
         pause = kFirstPause;
       }
       exchange->end();
+      client.confirm(roots_, pusher(scheme_, static_cast<std::uint32_t>(node.index())));
       publish();
       std::function<Parameters()> result = exchange->result();
-      node.exclusive([&] {
-        result_ = std::move(result);
-        feed_.finish();
-      });
+      node.exclusive([&] { result_ = std::move(result); });
       return;
     } catch (const Error& error) {
       // A server was restarted, alone or with all others: go on from where the servers are now.

@@ -35,8 +35,10 @@ struct WorkerStatistics {
 
 class TrainingWorker {
  public:
-  TrainingWorker(Clients<ParameterService> servers, std::vector<Tensor> tensors, LearningTask task,
-                 ServerTraining training, Scheme scheme);
+  // Exchanges gradients with `servers`. `roots` are the servers that have the parameters: the same ones, or the root of
+  // a tree whose leaves are `servers`.
+  TrainingWorker(Clients<ParameterService> servers, Clients<ParameterService> roots, std::vector<Tensor> tensors,
+                 LearningTask task, ServerTraining training, Scheme scheme);
   virtual ~TrainingWorker() = default;
 
   // Trains until all steps are done, or, with a task without data, until its feed ends. A step is a function of seed,
@@ -72,6 +74,7 @@ class TrainingWorker {
   std::optional<Dataset> fed_batch(Context& node, std::uint64_t step);
 
   Clients<ParameterService> servers_;
+  Clients<ParameterService> roots_;
   const std::vector<Tensor> tensors_;
   const LearningTask task_;
   const ServerTraining training_;
@@ -107,12 +110,12 @@ class SavedWorker final : public TrainingWorker {
 // Adds the workers of a training with servers; the arguments are those of the constructor.
 template <class Servers, class Task>
 GroupHandle<TrainingWorker> add_workers(Program& program, const GroupOptions& group, const Servers& servers,
-                                        const SchemeTensors& tensors, const Task& task, const ServerTraining& training,
-                                        const Scheme& scheme) {
+                                        const GroupHandle<ParameterService>& roots, const SchemeTensors& tensors,
+                                        const Task& task, const ServerTraining& training, const Scheme& scheme) {
   if (cuts_workers(training, scheme)) {
-    return program.group<SavedWorker>(group, servers, tensors, task, training, scheme);
+    return program.group<SavedWorker>(group, servers, roots, tensors, task, training, scheme);
   }
-  return program.group<TrainingWorker>(group, servers, tensors, task, training, scheme);
+  return program.group<TrainingWorker>(group, servers, roots, tensors, task, training, scheme);
 }
 
 // The tables that calls of this class need are compiled once, in worker.cc.

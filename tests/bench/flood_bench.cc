@@ -172,7 +172,7 @@ struct Result {
 };
 
 Figures measure(const Case& which, const Config& config) {
-  lp::Run run(make_program(config), {.launch = lp::Launch::processes,
+  lp::Run run(make_program(config), {.launch = lp::LaunchType::processes,
                                      .entry = "flood",
                                      .configuration = lp::to_yaml(config),
                                      .path = which.way,

@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <numeric>
 #include <vector>
 
 #include "launchers/programs.h"
@@ -152,12 +151,12 @@ int main(int argc, char** argv) {
   lp::JsonWriter json;
   json.begin_array();
   bool success = true;
-  for (const lp::Launch launch : {lp::Launch::threads, lp::Launch::processes}) {
+  for (const lp::LaunchType launch : {lp::LaunchType::threads, lp::LaunchType::processes}) {
     for (const bool sparse : {true, false}) {
       for (const auto& [servers, workers] : {std::pair(1, 1), {2, 1}, {1, 2}, {2, 4}}) {
         const Config config{servers, workers, sparse, sparse ? keys : dense};
         lp::LaunchOptions options{.launch = launch, .entry = "ps", .configuration = lp::to_yaml(config)};
-        Row row{.launch = launch == lp::Launch::threads ? "threads" : "processes",
+        Row row{.launch = launch == lp::LaunchType::threads ? "threads" : "processes",
                 .servers = servers,
                 .workers = workers,
                 .sparse = sparse};

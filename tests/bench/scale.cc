@@ -31,9 +31,9 @@ Program make_echoes(const ScaleConfig& config) {
   return program;
 }
 
-ScaleFigures measure_scale(Launch launch, int nodes) {
+ScaleFigures measure_scale(LaunchType launch, int nodes) {
   const ScaleConfig config{.nodes = nodes};
-  ScaleFigures figures{.launch = launch == Launch::threads ? "threads" : "processes", .nodes = nodes};
+  ScaleFigures figures{.launch = launch == LaunchType::threads ? "threads" : "processes", .nodes = nodes};
   LaunchOptions options{.launch = launch, .entry = "echoes", .configuration = to_yaml(config)};
   const double before = proportional_memory(getpid());
   const Time begin = now();
@@ -53,7 +53,7 @@ ScaleFigures measure_scale(Launch launch, int nodes) {
   for (int i = 0; i < nodes; ++i) figures.answers += answers[static_cast<std::size_t>(i)].get() == i ? 1 : 0;
   figures.call_seconds = seconds_since(call);
 
-  if (launch == Launch::threads) {
+  if (launch == LaunchType::threads) {
     figures.kilobytes = (proportional_memory(getpid()) - before) / nodes;
   } else {
     for (const NodeStatus& node : run.status().nodes) figures.kilobytes += proportional_memory(node.pid) / nodes;

@@ -35,6 +35,6 @@ struct ScaleFigures {
 Program make_echoes(const ScaleConfig& config);
 
 // Launches the program "echoes" with `nodes` nodes, measures, and stops it.
-ScaleFigures measure_scale(Launch launch, int nodes);
+ScaleFigures measure_scale(LaunchType launch, int nodes);
 
 }  // namespace lp::test

@@ -17,7 +17,8 @@ int main(int argc, char** argv) {
   bool success = true;
   lp::JsonWriter json;
   json.begin_array();
-  for (const auto& [launch, nodes] : {std::pair(lp::Launch::processes, processes), {lp::Launch::threads, threads}}) {
+  for (const auto& [launch, nodes] :
+       {std::pair(lp::LaunchType::processes, processes), {lp::LaunchType::threads, threads}}) {
     const ScaleFigures figures = measure_scale(launch, nodes);
     std::fprintf(stderr, "%-10s %6d %9.2f %9.2f %9.2f %11.0f %8d\n", figures.launch.c_str(), figures.nodes,
                  figures.ready_seconds, figures.call_seconds, figures.stop_seconds, figures.kilobytes, figures.answers);

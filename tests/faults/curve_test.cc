@@ -105,7 +105,7 @@ TEST_F(Curve, ListeningBeyondThisHostNeedsKeys) {
                                      {"::", "could not dial it"},
                                      {"here", "no address in numbers"}}) {
     Runtime::Options off_host = options({});
-    off_host.listen = address;
+    off_host.process.listen = address;
     try {
       const Runtime runtime(program_, off_host, nobody_);
       ADD_FAILURE() << address;
@@ -117,7 +117,7 @@ TEST_F(Curve, ListeningBeyondThisHostNeedsKeys) {
 
 TEST_F(Curve, AnAddressThatThisHostHasNotIsRefused) {
   Runtime::Options elsewhere = options(keys());
-  elsewhere.listen = "203.0.113.1";  // RFC 5737: an address that nobody has
+  elsewhere.process.listen = "203.0.113.1";  // RFC 5737: an address that nobody has
   try {
     const Runtime runtime(program_, elsewhere, nobody_);
     ADD_FAILURE();

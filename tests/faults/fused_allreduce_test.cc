@@ -21,7 +21,7 @@ const GroupHandle<Summing> kSumming("summing", 3);
 const Which kAll{0, 1, 2};
 const Which kOthers{0, 2};
 
-std::vector<Values> sums_in(Launch launch) {
+std::vector<Values> sums_in(LaunchType launch) {
   const Config config;
   LaunchOptions options = processes(config, "summing");
   options.launch = launch;
@@ -37,8 +37,8 @@ std::vector<Values> sums_in(Launch launch) {
 
 TEST(FusedAllreduce, HasTheSameBitsInThreadsAndInProcesses) {
   const std::vector<Values> expected = serial_sums(kAll, real);
-  EXPECT_TRUE(sums_in(Launch::threads) == expected);
-  EXPECT_TRUE(sums_in(Launch::processes) == expected);
+  EXPECT_TRUE(sums_in(LaunchType::threads) == expected);
+  EXPECT_TRUE(sums_in(LaunchType::processes) == expected);
 }
 
 TEST(FusedAllreduce, AProcessThatIsKilledIsNamedByAllOthersWhichGoOn) {

@@ -10,15 +10,15 @@
 namespace lp::test {
 namespace {
 
-void all_answer_and_stop(Launch launch, int nodes) {
+void all_answer_and_stop(LaunchType launch, int nodes) {
   const ScaleFigures figures = measure_scale(launch, nodes);
   EXPECT_EQ(figures.answers, nodes) << figures.cause;
   EXPECT_TRUE(figures.success) << figures.cause;
 }
 
-TEST(Scale, ManyProcessesAnswerAndStop) { all_answer_and_stop(Launch::processes, 40); }
-TEST(Scale, ThousandsOfThreadNodesAnswerAndStop) { all_answer_and_stop(Launch::threads, 3000); }
-TEST(ScaleLong, HundredsOfProcessesAnswerAndStop) { all_answer_and_stop(Launch::processes, 300); }
+TEST(Scale, ManyProcessesAnswerAndStop) { all_answer_and_stop(LaunchType::processes, 40); }
+TEST(Scale, ThousandsOfThreadNodesAnswerAndStop) { all_answer_and_stop(LaunchType::threads, 3000); }
+TEST(ScaleLong, HundredsOfProcessesAnswerAndStop) { all_answer_and_stop(LaunchType::processes, 300); }
 
 TEST(Scale, TheLimitOfDescriptorsIsNamed) {
   const Ended ended = program("--nodes=300 --launch=processes", "prlimit --nofile=256:256");

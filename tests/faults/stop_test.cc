@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(Stop, HandlerThatNeverReturns, testing::Values(true, fa
 
 TEST(Stop, ACallAfterTheEndSaysSo) {
   const Config config{.nodes = 1};
-  for (const Launch launch : {Launch::processes, Launch::threads}) {
+  for (const LaunchType launch : {LaunchType::processes, LaunchType::threads}) {
     LaunchOptions options = in_processes(config);
     options.launch = launch;
     TestRun run(make_services(config), options);

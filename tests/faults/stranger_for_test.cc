@@ -67,10 +67,10 @@ StrangerFixture::StrangerFixture(bool has_keys)
 }
 
 Runtime::Options StrangerFixture::options(const CurveKeys& keys) const {
-  Runtime::Options options{.run = "honest", .network = true, .path = Path::tcp};
-  options.keys = keys;
-  options.outside_key = client_keys_.public_key;
-  options.token = "secret";
+  Runtime::Options options{.run = {.name = "honest", .path = Path::tcp}, .network = true};
+  options.process.keys = keys;
+  options.run.outside_key = client_keys_.public_key;
+  options.run.token = "secret";
   return options;
 }
 

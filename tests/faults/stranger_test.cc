@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -97,7 +96,7 @@ TEST_P(Strangers, SayHelloWithAnotherSecretAndAreToldSo) {
 TEST_F(StrangersToASecret, AreAnotherRun) {
   Nobody observer;
   Runtime::Options other = options({});
-  other.token = "another secret";
+  other.run.token = "another secret";
   Runtime stranger(program_, other, observer);
   const std::vector<PeerState> peers{{.node = 0, .incarnation = 1, .endpoint = endpoint_}};
   stranger.update(peers);

@@ -124,11 +124,11 @@ class TwoHosts {
 
  private:
   Runtime::Options options(const std::string& address, const CurveKeys& keys) const {
-    Runtime::Options options{.run = "far", .network = true};
-    options.listen = address;
-    options.keys = keys;
-    options.outside_key = near_keys_.public_key;
-    options.token = "secret";
+    Runtime::Options options{.run = {.name = "far"}, .network = true};
+    options.process.listen = address;
+    options.process.keys = keys;
+    options.run.outside_key = near_keys_.public_key;
+    options.run.token = "secret";
     return options;
   }
 
@@ -207,7 +207,7 @@ TEST(TwoHosts, TakeNothingThatIsNotEncrypted) {
 TEST(TwoHosts, ShareNoMemory) {
   on_two_hosts([](const TwoHosts& hosts) {
     Runtime::Options wants_memory = hosts.options();
-    wants_memory.path = Path::shm;
+    wants_memory.run.path = Path::shm;
     Nobody nobody;
     Runtime near(hosts.program(), wants_memory, nobody);
     hosts.introduce(near);

@@ -6,10 +6,14 @@
 
 #include "launchers/control/control_generated.h"
 #include "launchers/control/messages.h"
+#include "launchers/control/node_events.h"
+#include "launchers/control/node_start.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const lp::control::Message* const message = lp::internal::unpack(std::span(data, size));
   if (message == nullptr) return 0;
+  if (const auto* event = message->body_as_NodeEvent()) lp::internal::unpack_event(*event, message->incarnation());
+  if (const auto* start = message->body_as_Start()) lp::internal::unpack_start(*start);
   lp::control::MessageT copy;
   message->UnPackTo(&copy);
   const auto again = lp::internal::pack_message(copy);

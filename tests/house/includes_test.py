@@ -9,13 +9,14 @@ import tree
 PARTS = ["lp/base", "lp/wire", "lp/rpc", "lp/rpc/core", "lp/rpc/link", "lp/checkpoint", "lp/program", "lp/draw", "lp/config"]
 LP = PARTS + ["lp"]
 RPC = ["lp/rpc", "lp/rpc/core", "lp/rpc/link"]
-NODES = ["nodes", "nodes/parameters", "nodes/collective"]
-PROGRAMS = ["programs", "programs/data", "programs/models", "programs/training", "programs/schemes"]
+NODES = ["nodes", "nodes/parameters", "nodes/collective", "nodes/replay"]
+PROGRAMS = ["programs", "programs/data", "programs/models", "programs/training", "programs/schemes",
+            "programs/environments", "programs/networks", "programs/agents", "programs/experiments"]
 
 # The rooms of launchers/: each may include those before it. Engines never include one another.
 ROOMS = ["launchers/" + room for room in
-         ["os", "record", "control", "supervisor", "plan", "agent", "remote", "executor", "admin"]]
-ENGINES = ["launchers/slurm", "launchers/kubernetes"]
+         ["os", "record", "control", "supervisor", "engine", "plan", "agent", "remote", "executor", "admin"]]
+ENGINES = ["launchers/" + engine for engine in ["threads", "processes", "ssh", "slurm", "kubernetes"]]
 
 # The folders that the files of a folder may include, beside their own folder. The longest prefix counts.
 MAY_INCLUDE = {
@@ -33,24 +34,30 @@ MAY_INCLUDE = {
     "lp/config": ["lp/base"],
     "nodes/parameters": LP,
     "nodes/collective": LP,
+    "nodes/replay": LP,
     "nodes": LP + NODES,
     **{room: LP + ROOMS[:number] for number, room in enumerate(ROOMS)},
     "launchers/remote": LP + ROOMS[:ROOMS.index("launchers/remote")] + ["lp/rpc/tcp"],  # a tunnel through a Router
     **{engine: LP + ROOMS for engine in ENGINES},
-    "launchers": LP + ROOMS + ENGINES,
-    "tools/lp/commands": LP + ROOMS + ENGINES + ["launchers", "tools"],
+    "launchers/run": LP + ROOMS,  # a run knows the interface of engines alone
+    "launchers": LP + ROOMS + ENGINES + ["launchers/run"],
+    "tools/lp/commands": LP + ROOMS + ["launchers", "tools", "launchers/kubernetes"],  # lp image is for pods
     "programs/data": LP + NODES,
     "programs/models": LP + NODES + ["programs/data"],
     "programs/training": LP + NODES + ["programs/data", "programs/models"],
     "programs/schemes": LP + NODES + ["programs/data", "programs/models", "programs/training"],
+    "programs/environments": LP,
+    "programs/networks": LP + NODES + ["programs/environments"],
+    "programs/agents": LP + NODES + ["programs/environments", "programs/networks"],
+    "programs/experiments": LP + NODES + ["programs/environments", "programs/networks", "programs/agents"],
     "programs": LP + NODES + PROGRAMS,
     "examples": LP + NODES + PROGRAMS + ["launchers"],
     "tests": LP + NODES + PROGRAMS + ROOMS + ENGINES + ["lp/rpc/shm", "lp/rpc/tcp", "launchers", "examples", "tools"],
-    "tools": LP + ROOMS + ENGINES + ["launchers"],
+    "tools": LP + ROOMS + ["launchers"],
 }
 
 MOST_ROOMS = 24
-HEAVY = re.compile(r"^(zmq\.hpp|zmq\.h|zmq_addon\.hpp|flatbuffers/|yaml-cpp/|boost/|nlohmann/)")
+HEAVY = re.compile(r"^(zmq\.hpp|zmq\.h|zmq_addon\.hpp|flatbuffers/|yaml-cpp/|boost/|zstd.h|nlohmann/)")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(["<])([^">]+)[">]', re.MULTILINE)
 
 
@@ -117,6 +124,12 @@ class Includes(unittest.TestCase):
             ("launchers/os/a.cc", '#include "launchers/record/b.h"'),
             ("launchers/agent/a.cc", '#include "launchers/b.h"'),
             ("launchers/slurm/a.cc", '#include "launchers/kubernetes/b.h"'),
+            ("launchers/ssh/a.cc", '#include "launchers/processes/b.h"'),
+            ("launchers/plan/a.cc", '#include "launchers/threads/b.h"'),
+            ("launchers/engine/a.cc", '#include "launchers/plan/b.h"'),
+            ("launchers/run/a.cc", '#include "launchers/slurm/b.h"'),
+            ("launchers/run/a.cc", '#include "launchers/b.h"'),
+            ("tools/lp/a.cc", '#include "launchers/slurm/b.h"'),
             ("examples/a.cc", '#include "launchers/slurm/b.h"'),
             ("nodes/a.h", '  #  include "launchers/b.h"'),
             ("launchers/a.cc", '#include "nodes/b.h"'),

@@ -3,12 +3,12 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include "launchers/admin/admin_client.h"
 #include "launchers/plan/placement.h"
 #include "launchers/test_run.h"
 #include "lp/base/error.h"
 #include "tests/directory.h"
 #include "tests/launchers/elastic_program.h"
+#include "tests/launchers/engines_for_test.h"
 #include "tests/launchers/tools_for_test.h"
 
 namespace lp::test {
@@ -18,11 +18,12 @@ constexpr auto kPatience = std::chrono::seconds(30);
 
 const Handle<Watcher> kWatcher("watcher");
 
-class Elastic : public testing::TestWithParam<Launch> {
+class Elastic : public testing::TestWithParam<LaunchType> {
  protected:
   LaunchOptions options(const ElasticConfig& config = {}) const {
     LaunchOptions options = processes(config, "elastic");
     options.launch = GetParam();
+    options.engines = &test_engines();
     options.directory = directory_.path() / "run";
     return options;
   }
@@ -41,11 +42,7 @@ class Elastic : public testing::TestWithParam<Launch> {
       run.client(Handle<Member>("member/" + std::to_string(member))).send<&Member::leave>();
     }
   }
-  std::string start_again(const std::string& node) const {
-    internal::AdminClient client(directory_.path() / "run");
-    client.ask(R"({"ask":"restart","node":")" + node + "\"}", after(kPatience));
-    return client.next(after(kPatience)).value_or("nothing");
-  }
+  std::string start_again(const std::string& node) const { return restart_node(directory_.path() / "run", node); }
 
   const Directory directory_;
 };
@@ -174,9 +171,8 @@ TEST_P(Elastic, CutsHoldTheMembersThatAreThere) {
   EXPECT_EQ(resumed.client(GroupHandle<Keeper>("keeper", 3)).all<&Keeper::value>(), (std::vector{30, 31, 32}));
 }
 
-INSTANTIATE_TEST_SUITE_P(Launchers, Elastic, testing::Values(Launch::threads, Launch::processes), [](const auto& one) {
-  return std::string(one.param == Launch::threads ? "Threads" : "Processes");
-});
+INSTANTIATE_TEST_SUITE_P(Launchers, Elastic, testing::ValuesIn(kEnginesHere),
+                         [](const auto& one) { return test_name(one.param); });
 
 TEST(ElasticThreads, WhoIsCalledFromOutsideAloneIsKnownToBeGone) {
   Program program("alone");

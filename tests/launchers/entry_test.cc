@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "launchers/main.h"
+#include "tests/launchers/engines_for_test.h"
 #include "tests/launchers/programs_for_test.h"
 #include "tests/launchers/replicated_program.h"
 
@@ -32,7 +33,7 @@ int launch_in_any_case(int argc, char** argv) {
   try {
     lp::Run run(
         lp::test::make_counting({}),
-        {.launch = lp::Launch::processes, .entry = "program", .configuration = lp::to_yaml(lp::test::Config{})});
+        {.launch = lp::LaunchType::processes, .entry = "program", .configuration = lp::to_yaml(lp::test::Config{})});
     return run.wait().exit_code();
   } catch (const lp::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
@@ -51,7 +52,7 @@ int main(int argc, char** argv) {
                                       {{"program", lp::test::make_counting},
                                        {"saving", lp::test::make_saving},
                                        {"replicated", lp::test::make_replicated}},
-                                      report);
+                                      report, lp::test::test_engines());
   }
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

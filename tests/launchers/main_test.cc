@@ -11,6 +11,7 @@
 #include <iterator>
 
 #include "launchers/os/spawn.h"
+#include "tests/launchers/engines_for_test.h"
 #include "tests/launchers/main_fixture.h"
 #include "tests/launchers/subprocess.h"
 #include "tests/launchers/watched.h"
@@ -21,8 +22,9 @@ namespace {
 using std::chrono::seconds;
 
 TEST_F(MainTest, WithJsonTheLastLineOfStandardOutputIsTheResult) {
-  for (const char* launch : {"threads", "processes"}) {
-    Subprocess program(arguments({std::string("--launch=") + launch, "--json", "--workers=3"}));
+  for (const LaunchType type : kEnginesHere) {
+    const std::string launch(type.name());
+    Subprocess program(arguments({"--launch=" + launch, "--json", "--workers=3"}));
     EXPECT_EQ(program.wait().code, 0) << program.err();
     EXPECT_TRUE(program.out().starts_with(std::string("{\"total\":15,\"list\":[3,5],\"launch\":\"") + launch +
                                           "\",\"seconds\":"))
@@ -76,8 +78,9 @@ TEST_F(MainTest, AClosedStandardOutputHarmsNobody) {
 }
 
 TEST_F(MainTest, CtrlCStopsInOrder) {
-  for (const char* launch : {"threads", "processes"}) {
-    Subprocess program(arguments({std::string("--launch=") + launch, "--mode=says that it waits"}));
+  for (const LaunchType type : kEnginesHere) {
+    const std::string launch(type.name());
+    Subprocess program(arguments({"--launch=" + launch, "--mode=says that it waits"}));
     ASSERT_TRUE(program.read_until("waiting"));
     program.kill(SIGINT);
     EXPECT_EQ(program.wait().code, 130);
@@ -86,8 +89,9 @@ TEST_F(MainTest, CtrlCStopsInOrder) {
 }
 
 TEST_F(MainTest, ASecondCtrlCEndsAtOnce) {
-  for (const char* launch : {"threads", "processes"}) {
-    Subprocess program(arguments({std::string("--launch=") + launch, "--mode=ignores the stop", "--grace=inf"}));
+  for (const LaunchType type : kEnginesHere) {
+    const std::string launch(type.name());
+    Subprocess program(arguments({"--launch=" + launch, "--mode=ignores the stop", "--grace=inf"}));
     ASSERT_TRUE(program.read_until("waiting"));
     const Time begin = now();
     program.kill(SIGINT);
@@ -163,15 +167,16 @@ TEST_F(MainTest, AStackOverflowOfAThreadSaysWhoseItIs) {
 #endif
 
 TEST_F(MainTest, AResultThatCannotBeKeptIsSaid) {
-  for (const char* launch : {"threads", "processes"}) {
-    Subprocess program(arguments({std::string("--launch=") + launch, "--mode=says that it waits"}));
+  for (const LaunchType type : kEnginesHere) {
+    const std::string launch(type.name());
+    Subprocess program(arguments({"--launch=" + launch, "--mode=says that it waits"}));
     ASSERT_TRUE(program.read_until("waiting"));
     const auto file = directory_ / ("run" + std::to_string(runs_)) / "result.json";
-    std::filesystem::create_directory(file.string() + ".new");  // the file is written there first
+    std::filesystem::create_directory(file);
     program.kill(SIGINT);
     EXPECT_EQ(program.wait().code, 130);
-    EXPECT_TRUE(has(program.err(),
-                    "lp: the result is not kept in the run's directory: " + file.string() + ": Is a directory\n"))
+    EXPECT_TRUE(has(program.err(), "lp: the result is not kept in the run's directory: cannot write " + file.string() +
+                                       ": Is a directory\n"))
         << program.err();
   }
 }
@@ -196,6 +201,7 @@ TEST_F(MainTest, AFlagThatSaysNothingToTheLauncherIsRefused) {
                                              "--launch=processes: it goes with "
                                              "--launch=ssh"),
                                    {{"--launch=slurm", "--listen=10.0.0.1"}, "--listen says nothing to --launch=slurm"},
+                                   {{"--kubectl=kubectl"}, "--kubectl says nothing to --launch=threads"},
                                    {{"--curve"}, "it goes with --launch=processes or --launch=ssh or --launch=slurm"},
                                    {{with_processes(), "--submit"}, "--submit says nothing to --launch=processes"}}) {
     Subprocess program(arguments(flags));

@@ -4,13 +4,15 @@
 
 #include <string>
 
+#include "tests/launchers/engines_for_test.h"
 #include "tests/launchers/main_fixture.h"
 
 namespace lp::test {
 namespace {
 
 TEST_F(MainTest, AResumedRunGoesOnFromTheLastCut) {
-  for (const std::string launch : {"threads", "processes"}) {
+  for (const LaunchType type : kEnginesHere) {
+    const std::string launch(type.name());
     const auto begun = (directory_ / ("begun-" + launch)).string();
     const auto resumed = (directory_ / ("resumed-" + launch)).string();
     const auto flags = [&](const char* steps, const std::string& directory) {

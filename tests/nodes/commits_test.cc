@@ -53,7 +53,7 @@ TEST(Commits, ComeBackFromACutThatHasThoseOfAllSlots) {
   {
     Program program("commits");
     const auto commits = run_of(program, 2);
-    LocalRun run(program, {.directory = directory.path()});
+    LocalRun run(program, {.run = {.directory = directory.path()}});
     const Client<Commits> client = run.client(commits);
     client.call<&Commits::put>(0U, 6U, state_of(6));
     EXPECT_FALSE(std::filesystem::exists(directory.path() / "checkpoints"));
@@ -68,7 +68,7 @@ TEST(Commits, ComeBackFromACutThatHasThoseOfAllSlots) {
   }
   Program program("commits");
   run_of(program, 3);
-  LocalRun run(program, {.directory = directory.path()});
+  LocalRun run(program, {.run = {.directory = directory.path()}});
   run.restart({"commits"}, cut_directory(directory.path(), 11));
   ASSERT_EQ(run.failed().count("commits"), 1U);
   EXPECT_NE(run.failed().at("commits").text().find("resume with as many as before"), std::string::npos);

@@ -66,7 +66,7 @@ TEST(SavedCounterTest, GoesOnFromTheCutOfTheLastMultiple) {
   const test::Directory directory;
   Program program("counting");
   const auto handle = program.add<SavedCounter>({.name = "counter"}, context, CutBy{.count = "steps", .every = 100});
-  LocalRun run(program, {.directory = directory.path()});
+  LocalRun run(program, {.run = {.directory = directory.path()}});
   const Client<Counter> client = run.client(handle);
   client.call<&Counter::add>(Counts{{"steps", 99}, {"episodes", 3}});
   client.call<&Counter::add>(Counts{{"steps", 206}});  // it passes 100, 200 and 300

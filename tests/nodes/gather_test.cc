@@ -128,7 +128,7 @@ TEST(SavedGatherTest, KnowsAfterARestartTheRoundOfItsCut) {
   const test::Directory directory;
   Program program("gathering");
   const auto handle = program.add<SavedNames>({.name = "gather"}, context, 2, std::uint64_t{10});
-  LocalRun run(program, {.directory = directory.path()});
+  LocalRun run(program, {.run = {.directory = directory.path()}});
   const Client<Names> client = run.client(Handle<Names>(handle));
   for (const std::uint64_t round : {9U, 10U, 11U}) {
     client.call<&Names::give>(0U, round, "a" + std::to_string(round));

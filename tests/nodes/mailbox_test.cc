@@ -62,7 +62,7 @@ TEST(SavedMailboxTest, HasAfterARestartTheMessagesOfTheCut) {
   const test::Directory directory;
   Program program("mail");
   const auto handle = program.add<SavedBox>({.name = "inbox"}, context, std::size_t{10});
-  LocalRun run(program, {.directory = directory.path()});
+  LocalRun run(program, {.run = {.directory = directory.path()}});
   const Client<SavedBox> box = run.client(handle);
   for (const char* text : {"a", "b", "c"}) box.call<&SavedBox::put>(text);
   EXPECT_EQ(box.call<&SavedBox::take>(), "a");

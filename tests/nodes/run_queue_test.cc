@@ -68,7 +68,7 @@ TEST_F(RunQueueTest, HandlersAndHeartbeatsAreAnsweredWhileItWorks) {
   ASSERT_TRUE(moment_.begun.wait(after(std::chrono::seconds(20))));
   EXPECT_EQ(client().call<&Worker::quick>(), 1);
   Event alive;
-  run_->runtime().probe(run_->id("worker"), [&alive] { alive.set(); });
+  run_->probe("worker", [&alive] { alive.set(); });
   EXPECT_TRUE(alive.wait(after(std::chrono::seconds(20))));
   EXPECT_FALSE(slow.ready());
   moment_.end.set();

@@ -80,7 +80,7 @@ TEST(SharedVector, ComesBackFromACutWithItsProgressAndIsCutAsItsUsersGetOn) {
   const std::function<std::vector<float>(std::uint64_t)> zeros = [](std::uint64_t) { return std::vector<float>(3); };
   const auto vector =
       program.add<SharedVector>({.name = "vector"}, context, zeros, 2U, CutSchedule{.every = 10, .last = 23});
-  LocalRun run(program, {.directory = directory.path()});
+  LocalRun run(program, {.run = {.directory = directory.path()}});
   const Client<SharedVector> client = run.client(vector);
   const auto train = [&](std::uint32_t user, std::uint64_t progress) {
     const SharedVectorPlace place = client.call<&SharedVector::place>();
@@ -114,7 +114,7 @@ TEST(SharedVector, WhatWasSavedOfAnotherModelOrForOtherWorkersIsRefused) {
       return std::vector<float>(size);
     };
     const auto vector = program.add<SharedVector>({.name = "vector"}, context, zeros, users, CutSchedule{.last = 1});
-    LocalRun run(program, {.directory = directory.path()});
+    LocalRun run(program, {.run = {.directory = directory.path()}});
     if (from_cut) {
       run.restart({"vector"}, cut_directory(directory.path(), 1));
       return run.failed().count("vector") == 0 ? std::string() : run.failed().at("vector").text();

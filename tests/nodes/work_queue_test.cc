@@ -107,7 +107,7 @@ TEST(WorkQueueTest, WhatNobodyCouldHaveDoneIsRefused) {
 
 TEST(WorkQueueTest, ARestartedQueueGivesAgainWhatWasNotDoneAtItsCut) {
   const test::Directory directory;
-  QueueRun queue({.checkpoint_every = 2}, {"a", "b", "c", "d"}, {.directory = directory.path()});
+  QueueRun queue({.checkpoint_every = 2}, {"a", "b", "c", "d"}, {.run = {.directory = directory.path()}});
   for (int i = 0; i < 2; ++i) queue.done(queue.take()->number);
   queue.run().wait_saved(2, 1);
   const auto c = queue.take();

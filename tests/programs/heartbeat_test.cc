@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -23,7 +22,7 @@ using test::TrainingRun;
 // Does the same call as a heartbeat.
 void expect_alive(LocalRun& run, const std::string& node) {
   const auto alive = std::make_shared<Event>();
-  run.runtime().probe(run.id(node), [alive] { alive->set(); });
+  run.probe(node, [alive] { alive->set(); });
   EXPECT_TRUE(alive->wait(after(std::chrono::seconds(20)))) << node;
 }
 
@@ -77,7 +76,7 @@ TEST(SlowGradient, MayTakeLongerThanACallWhoseMethodSaysNothing) {
   Program program("replica");
   const auto replica = program.add<GradientReplica>({.name = "replica"}, held_task(moment));
   Runtime::Options options;
-  options.deadline = std::chrono::milliseconds(20);
+  options.run.deadline = std::chrono::milliseconds(20);
   LocalRun run(program, options);
   const Dataset data = digits_task().data(test::kSeed);
   const Eigen::VectorXf parameters = digits_task().model()->initialize(test::kSeed);

@@ -55,7 +55,7 @@ Eigen::Map<const Eigen::VectorXf> vector_of(const Array<float>& values) {
 }
 
 // `look` is called when all workers are done.
-void train(Launch launch, const Config& config, const std::function<void(lp::Run&)>& look) {
+void train(LaunchType launch, const Config& config, const std::function<void(lp::Run&)>& look) {
   LaunchOptions options = processes(config, "training");
   options.launch = launch;
   options.report = look;
@@ -63,9 +63,9 @@ void train(Launch launch, const Config& config, const std::function<void(lp::Run
   EXPECT_TRUE(run.wait().success) << run.wait().cause.text();
 }
 
-class InEachLaunch : public testing::TestWithParam<Launch> {};
-INSTANTIATE_TEST_SUITE_P(Launches, InEachLaunch, testing::Values(Launch::threads, Launch::processes),
-                         [](const auto& one) { return one.param == Launch::threads ? "Threads" : "Processes"; });
+class InEachLaunch : public testing::TestWithParam<LaunchType> {};
+INSTANTIATE_TEST_SUITE_P(Launches, InEachLaunch, testing::Values(LaunchType::threads, LaunchType::processes),
+                         [](const auto& one) { return one.param == LaunchType::threads ? "Threads" : "Processes"; });
 
 // A gradient of staleness s subtracts 1 / max(s, 1) of its share of an update, which is one of ⌊workers / splits⌋.
 TEST_P(InEachLaunch, SoftsyncDividesEachGradientByItsStaleness) {
@@ -96,7 +96,7 @@ TEST_P(InEachLaunch, SoftsyncDividesEachGradientByItsStaleness) {
 
 // Without learning, the workers' values only move between them. (For threads see gossip_test.cc.)
 TEST(Processes, KeepTheSumsOfGossipsWeightsAndOfItsWeightedModels) {
-  train(Launch::processes, {.scheme = "gossip"}, [](lp::Run& run) {
+  train(LaunchType::processes, {.scheme = "gossip"}, [](lp::Run& run) {
     Eigen::VectorXf expected = Eigen::VectorXf::Zero(kParameters);
     for (const NodeStatus& node : run.status().nodes) {
       if (node.name.starts_with("worker/")) expected += parameters_of(node.pid);

@@ -42,7 +42,7 @@ Outcome train(const Add& add, std::uint64_t steps, const std::filesystem::path& 
   Program program("training");
   const TrainingGraph graph = add(program, digits_task(), training);
   LaunchOptions options;
-  options.launch = Launch::threads;
+  options.launch = LaunchType::threads;
   options.seed = kSeed;
   options.directory = directory;
   options.resume = resume;

@@ -14,7 +14,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "lp/lp.h"
@@ -57,9 +56,9 @@ class TrainingRun {
   explicit TrainingRun(const Add& add, bool serialize = false, const std::filesystem::path& directory = {})
       : graph_(add(program_)) {
     Runtime::Options options;
-    options.seed = kSeed;
-    options.serialize = serialize;
-    options.directory = directory;
+    options.run.seed = kSeed;
+    options.run.serialize = serialize;
+    options.run.directory = directory;
     run_.emplace(program_, options);
   }
 
@@ -91,6 +90,11 @@ class TrainingRun {
   TrainingGraph graph_;
   std::optional<LocalRun> run_;
 };
+
+inline std::size_t model_size() { return static_cast<std::size_t>(digits_task().model()->size()); }
+inline std::string hash_of_training(const TrainingRun::Add& add) {
+  return parameters_hash(TrainingRun(add).result().values);
+}
 
 // Counts the gradients that each model has begun and ended, and holds one model back.
 class Watch {

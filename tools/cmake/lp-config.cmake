@@ -6,5 +6,6 @@ find_dependency(yaml-cpp)
 find_dependency(Eigen3 3.4 NO_MODULE)
 find_dependency(PkgConfig)
 pkg_check_modules(ZeroMQ REQUIRED QUIET IMPORTED_TARGET libzmq)
+pkg_check_modules(Zstd REQUIRED QUIET IMPORTED_TARGET libzstd)
 
 include(${CMAKE_CURRENT_LIST_DIR}/lp-targets.cmake)

@@ -1,7 +1,6 @@
 #include "tools/lp/ask.h"
 
 #include "launchers/admin/relay.h"
-#include "launchers/kubernetes/manifests.h"
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 #include "tools/lp/refusal.h"
@@ -14,11 +13,10 @@ constexpr auto kTimeToReach = std::chrono::seconds(20);  // for the command that
 
 internal::AdminClient try_to_connect(const RunView& run) {
   if (run.life != Life::elsewhere) return internal::AdminClient(run.place.directory);
-  const std::string host = !run.record.kubectl.empty() ? internal::coordinator_pod(run.record.run)
-                           : run.job.has_value()       ? run.job->host
-                                                       : run.record.host;
-  return internal::AdminClient(internal::relay_command(run.record, host, run.job.has_value() && run.job->heterogeneous),
-                               after(kTimeToReach));
+  const std::vector<std::string> relay =
+      run.jobs == nullptr ? internal::relay_by_ssh(run.record)
+                          : run.jobs->command_beside(run.record, *run.job, internal::relay_flag(run.record));
+  return internal::AdminClient(relay, after(kTimeToReach));
 }
 
 internal::AdminClient connect_to(const RunView& run) {

@@ -3,17 +3,16 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <set>
 #include <sstream>
 
+#include "launchers/os/command.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "tools/lp/machine.h"
-#include "tools/lp/program_output.h"
 #include "tools/lp/refusal.h"
 
 namespace lp::tool {
@@ -27,11 +26,12 @@ constexpr const char* kManifestType = "application/vnd.oci.image.manifest.v1+jso
 constexpr const char* kConfigType = "application/vnd.oci.image.config.v1+json";
 constexpr const char* kLayerType = "application/vnd.oci.image.layer.v1.tar";
 
-std::string run(const std::vector<std::string>& command) {
-  const auto output = output_of(command, kPatience, /*errors=*/true);
-  if (!output.has_value()) throw Refusal(Exit::failed, "there is no " + command.front() + " on this machine");
-  if (output->code != 0) throw Refusal(Exit::failed, command.front() + ": " + output->text);
-  return output->text;
+std::string output_of(const std::vector<std::string>& command) {
+  try {
+    return internal::run_or_throw(command, kPatience).text;
+  } catch (const Error& error) {
+    throw Refusal(Exit::failed, error.text());
+  }
 }
 
 // The name of this kind of machine in OCI.
@@ -84,8 +84,8 @@ void add_text(const fs::path& root, const fs::path& to, const std::string& text)
 }
 
 void pack(const fs::path& directory, const fs::path& archive) {
-  run({"tar", "--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner", "--format=ustar",
-       "--directory=" + directory.string(), "--create", "--file=" + archive.string(), "."});
+  output_of({"tar", "--sort=name", "--mtime=@0", "--owner=0", "--group=0", "--numeric-owner", "--format=ustar",
+             "--directory=" + directory.string(), "--create", "--file=" + archive.string(), "."});
 }
 
 // A file among the blobs of an image, named after its hash.
@@ -97,7 +97,7 @@ struct Blob {
 };
 
 Blob add_blob(const fs::path& layout, const fs::path& file) {
-  Blob blob{.hash = run({"sha256sum", file.string()}).substr(0, 64), .size = fs::file_size(file)};
+  Blob blob{.hash = output_of({"sha256sum", file.string()}).substr(0, 64), .size = fs::file_size(file)};
   make_directories(layout, "blobs/sha256");
   fs::rename(file, layout / blob.path());
   fs::permissions(layout / blob.path(), fs::perms(0644));
@@ -197,11 +197,11 @@ std::vector<fs::path> libraries_of(const fs::path& binary) {
   refuse_other_machine(binary);
   // The output has lines like "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x...)",
   // "/lib64/ld-linux-x86-64.so.2 (0x...)" and "libx.so => not found".
-  const auto said = output_of({"ldd", binary.string()}, kPatience, /*errors=*/true);
-  if (!said.has_value()) throw Refusal(Exit::failed, "there is no ldd on this machine");
+  const internal::Output output = internal::run({"ldd", binary.string()}, kPatience);
+  if (output.code == internal::Output::kNotStarted) throw Refusal(Exit::failed, output.errors);
   std::vector<fs::path> libraries;
   std::string missing;
-  std::istringstream lines(said->text);
+  std::istringstream lines(output.text);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::string name, word;

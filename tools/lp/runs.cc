@@ -1,13 +1,9 @@
 #include "tools/lp/runs.h"
 
-#include <algorithm>
 #include <cctype>
-#include <system_error>
-#include <utility>
 
 #include "launchers/admin/admin_client.h"
-#include "launchers/kubernetes/kubectl.h"
-#include "launchers/kubernetes/manifests.h"
+#include "launchers/engines.h"
 #include "launchers/record/run_directory.h"
 #include "launchers/record/run_recorder.h"
 #include "lp/base/enums.h"
@@ -21,35 +17,34 @@ namespace lp::tool {
 namespace {
 
 constexpr auto kPatience = std::chrono::seconds(1);  // for an answer; after that the files are used
-constexpr std::uint64_t kLargestFile = std::uint64_t{64} << 20;
 
-// The state of a silent run's job in Slurm. A Slurm that does not answer either counts as if it was not asked.
-Life life_of_job(RunView& run) {
+template <class T>
+std::optional<T> read_record(const std::filesystem::path& path) {
+  const auto document = read_document(path);
+  if (!document.has_value()) return std::nullopt;
   try {
-    run.job = internal::look_at(run.record.job);
-  } catch (const Error&) {
-    return Life::elsewhere;
+    return from_json<T>(*document);
+  } catch (const Error& error) {
+    throw Refusal(Exit::failed, path.string() + ": " + error.text());
   }
-  if (run.job->waits()) return Life::pending;
-  return run.job->ended() ? Life::lost : Life::elsewhere;
 }
 
-// The state of a run in Kubernetes as the cluster reports it. The coordinator's result is stored here, because the
-// cluster forgets it.
-Life life_in_cluster(RunView& run) {
-  internal::CoordinatorState state;
+std::optional<ResultRecord> read_result(const RunLocation& place) {
+  return read_record<ResultRecord>(place.directory / "result.json");
+}
+
+// The state of a silent run's job as its engine reports it. An engine that does not answer leaves it open.
+Life life_of_job(RunView& run) {
   try {
-    state = internal::Kubectl(run.record.kubectl).look_at(run.record.run);
+    run.job = run.jobs->look_at(run.record, run.place.directory);
   } catch (const Error& error) {
     run.job = internal::JobState{.reason = error.text()};
     return Life::elsewhere;
   }
-  run.job = state.job;
   if (run.job->waits()) return Life::pending;
   if (!run.job->ended()) return Life::elsewhere;
-  if (state.result.empty()) return Life::lost;
-  run.result = internal::keep_result(run.place.directory, state, {});
-  return Life::ended;
+  run.result = read_result(run.place);  // the engine may have kept it
+  return run.result.has_value() ? Life::ended : Life::lost;
 }
 
 // Asks the run itself, because its files are a little behind.
@@ -64,20 +59,8 @@ Life life_of(RunView& run) {
     if (status.find("error") == nullptr) run.status = from_json<RunStatus>(status);
     if (answer.has_value() || client.open()) return Life::live;
   }
-  if (!run.record.kubectl.empty()) return life_in_cluster(run);
-  if (!run.record.job.empty()) return life_of_job(run);
+  if (run.jobs != nullptr) return life_of_job(run);
   return run.record.host.empty() || run.record.host == internal::host_name() ? Life::lost : Life::elsewhere;
-}
-
-template <class T>
-std::optional<T> read_record(const std::filesystem::path& path) {
-  const auto document = read_document(path);
-  if (!document.has_value()) return std::nullopt;
-  try {
-    return from_json<T>(*document);
-  } catch (const Error& error) {
-    throw Refusal(Exit::failed, path.string() + ": " + error.text());
-  }
 }
 
 // The number of the job that was submitted.
@@ -86,25 +69,20 @@ std::string job_of(const RunLocation& place) {
   return text.substr(0, text.find_first_of(" \n"));
 }
 
-bool in_cluster(const RunView& run) { return !run.record.kubectl.empty(); }
-
-std::string job_text(const RunView& run, const std::string& what) {
-  const std::string name =
-      in_cluster(run) ? "pod " + internal::coordinator_pod(run.record.run) : "job " + run.record.job;
-  return name + " " + what;
+// Null: the run has no job, or its engine is not one of lp's.
+const internal::Jobs* jobs_of(const RunRecord& record) {
+  const internal::Engine* engine = internal::engines().find(record.launch);
+  const internal::Jobs* jobs = engine == nullptr ? nullptr : engine->jobs();
+  return jobs == nullptr || jobs->name_of(record).empty() ? nullptr : jobs;
 }
 
-// The host of its launcher, in its engine's terms.
-std::string host_of(const RunView& run) {
-  return run.job.has_value() && !run.job->host.empty() ? run.job->host : run.record.host;
-}
+std::string job_text(const RunView& run, const std::string& what) { return run.jobs->name_of(run.record) + " " + what; }
 
 // Why a run without a result is unreachable.
 std::string loss_of(const RunView& run) {
   if (!run.job.has_value()) return "its launcher ended without a word, and its nodes with it";
   if (run.job->name.empty()) {
-    return job_text(run, std::string("is no longer known to ") + (in_cluster(run) ? "Kubernetes" : "Slurm") +
-                             ", and has left no result");
+    return job_text(run, "is no longer known to " + std::string(run.jobs->engine()) + ", and has left no result");
   }
   return job_text(run, "ended as " + run.job->name + run.job->why() + ", and has left no result");
 }
@@ -128,14 +106,10 @@ RunLocation find_run(const std::string& given) {
 }
 
 std::optional<std::string> read_text(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) return std::nullopt;
   try {
-    const Buffer bytes = read_file(path, kLargestFile);
-    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  } catch (const Error& wrong) {
-    if (!std::filesystem::exists(path, error)) return std::nullopt;
-    throw Refusal(Exit::failed, wrong.text());
+    return read_text_if_any(path, kLargestRecord);
+  } catch (const Error& error) {
+    throw Refusal(Exit::failed, error.text());
   }
 }
 
@@ -154,11 +128,12 @@ RunView view_of(const RunLocation& place) {
   if (!internal::is_run(place.directory)) throw Refusal(Exit::unknown, place.directory.string() + " holds no run");
   run.record = read_record<RunRecord>(place.directory / "run.json").value_or(RunRecord());
   if (run.record.job.empty()) run.record.job = job_of(place);  // the job has not begun yet
+  run.jobs = jobs_of(run.record);
   run.status = read_record<RunStatus>(place.directory / "status.json").value_or(RunStatus());
-  run.result = read_record<ResultRecord>(place.directory / "result.json");
+  run.result = read_result(place);
   run.life = life_of(run);
   if (run.life == Life::lost) {  // it may have ended during this check
-    run.result = read_record<ResultRecord>(place.directory / "result.json");
+    run.result = read_result(place);
     run.status = read_record<RunStatus>(place.directory / "status.json").value_or(RunStatus());
     run.life = life_of(run);
   }
@@ -170,7 +145,8 @@ std::string state_of(const RunView& run) {
     case Life::pending: return "pending";
     case Life::live: return std::string(enum_name(run.status.phase));
     case Life::lost: break;
-    case Life::elsewhere: return in_cluster(run) ? "in cluster" : "on " + host_of(run);
+    case Life::elsewhere:
+      return run.jobs == nullptr ? "on " + run.record.host : run.jobs->place_of(run.record, *run.job);
     case Life::ended: break;
   }
   if (run.life == Life::lost) {
@@ -191,9 +167,8 @@ std::string outcome_of(const RunView& run) {
     case Life::live: return {};
     case Life::lost: return loss_of(run);
     case Life::elsewhere:
-      if (in_cluster(run)) return run.job->name.empty() ? run.job->reason : job_text(run, "runs" + run.job->why());
-      return run.job.has_value() ? job_text(run, "runs; its coordinator is on " + host_of(run))
-                                 : "its launcher is on " + host_of(run);
+      if (run.jobs == nullptr) return "its launcher is on " + run.record.host;
+      return run.job->name.empty() ? run.job->reason : job_text(run, run.jobs->activity_of(run.record, *run.job));
     case Life::ended: break;
   }
   if (!run.result.has_value()) return "it has left no result";

@@ -6,13 +6,12 @@
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "launchers/engine/jobs.h"
 #include "launchers/record/records.h"
 #include "launchers/record/run_locations.h"
 #include "launchers/record/status.h"
-#include "launchers/slurm/job.h"
 #include "lp/base/json_value.h"
 
 namespace lp::tool {
@@ -33,7 +32,8 @@ struct RunView {
   RunRecord record{};
   RunStatus status{};
   std::optional<ResultRecord> result{};
-  std::optional<internal::JobState> job{};  // set where only Slurm knows the state of the run
+  const internal::Jobs* jobs = nullptr;     // those of its engine; null: the run has no job
+  std::optional<internal::JobState> job{};  // set where only the engine knows the state of the run
   Life life = Life::lost;
 };
 

@@ -261,6 +261,8 @@ void Call::add_obstacles(Standings& all) const {
   }
 }
 
+std::uint32_t Call::answerer() const noexcept { return node_ == nullptr ? 0 : node_->incarnation(); }
+
 void Call::watch_deadline() {
   if (!came_as_bytes()) timer_.watch(peer_->hub(), *this, scope_.deadline);
 }

@@ -13,7 +13,7 @@ std::uint64_t Edge::first_number(const internal::Hub& hub, const internal::Servi
   // Each incarnation in each run counts in a range of its own. So a service does not take its calls for repetitions of
   // calls of others, also of those in a run that it was resumed from. An incarnation that is restored from a checkpoint
   // goes on in its old range.
-  std::uint64_t life = fnv1a(hub.options().run);
+  std::uint64_t life = fnv1a(hub.options().run.name);
   if (caller != nullptr) life = hash_combine(hash_combine(life, caller->id()), caller->incarnation());
   return (mix64(life) >> 33 << 32) + 1;
 }
@@ -50,6 +50,7 @@ class DirectCall {
   // Runs the handler. Returns false when the service has ended in the middle, and the call must be made again in the
   // time that is left.
   bool invoke(void* arguments, void* slot);
+  std::uint32_t callee() const { return node_->incarnation(); }
   Duration left() const { return std::max(until(frame_.deadline), CallOptions::kNoTime); }
   // Throws `deadline` when the call took too long.
   void check_deadline() const;
@@ -64,7 +65,7 @@ class DirectCall {
 
 DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeout) noexcept
     : node_(edge.peer().local()) {
-  if (node_ == nullptr || edge.hub().options().serialize || timeout <= CallOptions::kNoTime) return;
+  if (node_ == nullptr || edge.hub().options().run.serialize || timeout <= CallOptions::kNoTime) return;
   const Method* const method = node_->find(info.id);
   if (method == nullptr || !method->direct) return;
   caller_ = current_call_context();
@@ -299,10 +300,10 @@ bool call_directly(Edge& edge, const MethodInfo& info, CallOptions& options, voi
   try {
     done = direct.invoke(arguments, slot);
   } catch (...) {
-    counted.end(/*failed=*/true);
+    counted.end(/*failed=*/true, /*callee=*/0);
     throw;
   }
-  counted.end(/*failed=*/!done);
+  counted.end(/*failed=*/!done, direct.callee());
   if (done) {
     direct.check_deadline();
   } else {

@@ -30,7 +30,7 @@ class Edge {
   internal::Peer& peer() const { return peer_; }
 
   // Whether a call leaves this process, or pretends to.
-  bool goes_as_bytes() const { return hub_.options().serialize || internal::is_elsewhere(peer_); }
+  bool goes_as_bytes() const { return hub_.options().run.serialize || internal::is_elsewhere(peer_); }
 
   // Returns the caller of `info`. Each call of a `once` method has a number of its own; `number` is one that the
   // program gave.

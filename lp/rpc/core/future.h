@@ -7,8 +7,8 @@
 //
 // A handler that returns a Future holds neither turn nor thread while it is not ready:
 //
-//   lp::Future<Params> pull(int version) {            // resolves when this version is there
-//     while (version_ < version) co_await ...
+//   lp::Future<Params> pull() {  // ready when another handler has called parameters_.set_value(...)
+//     return parameters_.future();
 //   }
 
 #include <atomic>
@@ -19,7 +19,6 @@
 #include <new>
 #include <optional>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>

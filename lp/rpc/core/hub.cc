@@ -17,7 +17,7 @@ constexpr std::size_t kMostWindow = std::size_t{16} << 20;
 
 Hub::Hub(Options options)
     : options_(std::move(options)),
-      bounds_(Bounds::of(options_.memory != 0 ? options_.memory : memory_here())),
+      bounds_(Bounds::of(options_.process.memory != 0 ? options_.process.memory : memory_here())),
       window_(std::clamp(kWindows / std::max<std::size_t>(options_.nodes.size(), 1), kLeastWindow, kMostWindow)),
       incoming_(bounds_.service, bounds_.process),
       outgoing_(bounds_.service, bounds_.process) {
@@ -51,9 +51,9 @@ bool Hub::admit(NodeId caller, std::uint32_t incarnation) noexcept {
 }
 
 Duration Hub::timeout(Duration said, const MethodInfo& info) const {
-  if (options_.patient) return kForever;
+  if (options_.run.patient) return kForever;
   if (said != Duration::zero()) return said;
-  return info.traits.deadline != Duration::zero() ? info.traits.deadline : options_.deadline;
+  return info.traits.deadline != Duration::zero() ? info.traits.deadline : options_.run.deadline;
 }
 
 void Hub::close() {

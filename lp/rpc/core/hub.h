@@ -12,29 +12,19 @@
 
 #include "lp/base/scheduler.h"
 #include "lp/rpc/core/budget.h"
-#include "lp/rpc/core/curve.h"
 #include "lp/rpc/core/future.h"
 #include "lp/rpc/core/network.h"
-#include "lp/rpc/core/path.h"
 #include "lp/rpc/core/peer.h"
+#include "lp/rpc/core/run_settings.h"
 
 namespace lp::internal {
 
 class Hub {
  public:
   struct Options {
-    std::string run{};              // name of the run, for messages
-    std::string token{};            // secret of the run
-    std::uint64_t fingerprint = 0;  // fingerprint of the program
-    Duration deadline = std::chrono::seconds(60);
-    bool patient = false;              // no deadline ends a call
-    bool serialize = false;            // local calls are encoded as bytes
-    Path path = Path::nearest;         // path to other nodes
-    std::string listen = "127.0.0.1";  // address of this process, for TCP
-    CurveKeys keys{};                  // keys of this process; empty: only loopback, and without encryption
-    std::string outside_key{};         // public key of callers outside the graph
-    std::size_t shared_memory = 0;     // bytes for big arrays, at most; 0: as much as the machine has memory
-    std::size_t memory = 0;            // bytes, of which calls may have a part (budget.h); 0: the machine's memory
+    RunSettings run{};
+    ProcessSettings process{};
+    std::uint64_t fingerprint = 0;     // fingerprint of the program
     std::vector<std::string> nodes{};  // names, by NodeId
   };
 
@@ -59,7 +49,7 @@ class Hub {
 
   // Sets the way to nodes in other processes. Call it once, before any node starts. Null: there are none.
   void join(std::unique_ptr<Network> network) { network_ = std::move(network); }
-  Network* network() { return network_.get(); }
+  Network* network() const { return network_.get(); }
 
   // Counts connections that were refused: strangers, garbage, messages before the hello.
   void count_refusal() { refused_.fetch_add(1, std::memory_order_relaxed); }

@@ -5,9 +5,6 @@
 //
 // The declaration stands after the methods that it names. A trait wraps a method or another trait. Pure compile time.
 
-#include <algorithm>
-#include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -111,6 +108,16 @@ struct Once : Wrapped<M> {
     return traits;
   }
 };
+template <auto M>
+struct Immediate : Wrapped<M> {
+  static constexpr MethodTraits traits() {
+    MethodTraits traits = traits_of<M>();
+    static_assert(traits_of<M>().concurrent == 0 && traits_of<M>().batch == 0,
+                  "lp: lp::immediate<method> is neither concurrent nor batched");
+    traits.immediate = true;
+    return traits;
+  }
+};
 template <auto M, int kLimit, int kQueue>
 struct Concurrent : Wrapped<M> {
   static_assert(kLimit > 0 && kQueue >= 0, "lp: lp::concurrent<method, limit, queue> takes a positive limit");
@@ -161,6 +168,10 @@ inline constexpr internal::Once<M> once{};
 // The method runs beside the turn, at most kLimit calls at a time. kQueue more may wait, then callers get `overloaded`.
 template <auto M, int kLimit, int kQueue = 1024>
 inline constexpr internal::Concurrent<M, kLimit, kQueue> concurrent{};
+// The method runs beside the turn, in the thread of its caller, or in the thread that receives the call. So it has its
+// own lock, is short, and never waits; it may return a Future that others complete.
+template <auto M>
+inline constexpr internal::Immediate<M> immediate{};
 // For std::vector<R> m(std::vector<Item>): a caller sends one Item and gets one R. The handler gets kSize items, or
 // those that came within kWait of the first: lp::batched<&Model::predict, 64, 1_ms>.
 template <auto M, int kSize, auto kWait>

@@ -38,7 +38,7 @@ constexpr Duration kInTurn = std::chrono::microseconds(500);
 struct Shm::State final : Receivers::Source {
   explicit State(Hub& the_hub)
       : hub(the_hub),
-        heap(SharedHeap::use(the_hub.options().shared_memory)),
+        heap(SharedHeap::use(the_hub.options().run.shared_memory)),
         listening(listen_locally(name)),
         bell_memory(std::make_shared<const SharedMemory>(SharedMemory::create("lp-bell", sizeof(Doorbell)))),
         bell(*::new (bell_memory->data()) Doorbell) {}

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "lp/base/error.h"
+#include "lp/base/message.h"
 #include "lp/base/secret.h"
 #include "lp/wire/envelope.h"
 
@@ -46,7 +47,7 @@ class Tcp::TcpLink final : public Link {
 namespace {
 
 // Returns the secret that a connecting process must present; ZeroMQ accepts no empty one.
-std::string secret_of(const Hub& hub) { return "lp " + hub.options().token; }
+std::string secret_of(const Hub& hub) { return "lp " + hub.options().run.token; }
 
 }  // namespace
 
@@ -76,7 +77,7 @@ class Tcp::AtSocket {
 
 Tcp::Tcp(Hub& hub)
     : hub_(hub),
-      router_(std::make_unique<Router>(secret_of(hub), hub.options().keys)),
+      router_(std::make_unique<Router>(secret_of(hub), hub.options().process.keys)),
       descriptor_(router_->descriptor()),
       prefix_(secret_prefix()),
       arrivals_(kArrivals) {
@@ -85,13 +86,13 @@ Tcp::Tcp(Hub& hub)
       TcpGuard::Notices{.refused = [this] { hub_.count_refusal(); },
                         .refuses_us = [this](const std::string& endpoint) { on_refusal(endpoint); },
                         .ended = [this](int descriptor) { on_end(descriptor); }});
-  const Hub::Options& options = hub.options();
-  if (!is_loopback(options.listen) && options.keys.secret_key.empty()) {
-    throw Error(ErrorKind::failed, "cannot listen on " + options.listen +
+  const ProcessSettings& process = hub.options().process;
+  if (!is_loopback(process.listen) && process.keys.secret_key.empty()) {
+    throw Error(ErrorKind::failed, "cannot listen on " + process.listen +
                                        ": beyond this host every process of a run needs a key of its own");
   }
-  if (!options.outside_key.empty()) allow(options.outside_key);
-  endpoint_ = router_->listen(options.listen);
+  if (const std::string& key = hub.options().run.outside_key; !key.empty()) allow(key);
+  endpoint_ = router_->listen(process.listen);
   reader_.share(descriptor_, 0);  // comes first: it wakes a thread that reads and waits, otherwise the receiver
   poller_.share(descriptor_, 0);
 }
@@ -398,7 +399,7 @@ void Tcp::on_refusal(const std::string& endpoint) {
     if (found != dialed_.end()) connection = found->second.connection;
   }
   if (connection != nullptr) {
-    const bool keys = !hub_.options().keys.secret_key.empty();
+    const bool keys = !hub_.options().process.keys.secret_key.empty();
     static_cast<void>(connection->on_message(
         refusal_packet(keys ? "the key of this process was revoked, as when another has taken its place"
                             : "this is another run: its secret does not fit")));
@@ -418,7 +419,7 @@ void Tcp::on_end(int descriptor) {
   if (ended == nullptr) return;
   if (ended->connection->link().full()) {
     hub_.count_refusal();
-    std::fprintf(stderr, "lp: a caller was dropped: it took none of the replies that waited for it\n");
+    log_line("a caller was dropped: it took none of the replies that waited for it");
   }
   ended->connection->close();
 }

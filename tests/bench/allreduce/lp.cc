@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
   if (argc > 1) config.ranks = std::atoi(argv[1]);
   if (argc > 2) config.largest = std::strtoull(argv[2], nullptr, 10);
   lp::LaunchOptions options{
-      .launch = lp::Launch::processes, .entry = "allreduce", .configuration = lp::to_yaml(config)};
+      .launch = lp::LaunchType::processes, .entry = "allreduce", .configuration = lp::to_yaml(config)};
   options.report = [](lp::Run& run) { print(run.client(lp::Handle<Worker>("worker/0")).call<&Worker::times>()); };
   lp::Run run(make_program(config), options);
   if (run.wait().success) return 0;

@@ -80,7 +80,7 @@ constexpr bool kHasPath = requires(Options options) {
 
 template <class Options>
 Options options_of(Path path, Size size) {
-  Options options{.launch = path == Path::direct ? Launch::threads : Launch::processes,
+  Options options{.launch = path == Path::direct ? LaunchType::threads : LaunchType::processes,
                   .entry = kProgram,
                   .configuration = to_yaml(size)};
   if constexpr (kHasPath<Options>) {

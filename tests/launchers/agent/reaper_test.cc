@@ -23,7 +23,7 @@ TEST_F(MainTest, ALauncherAndAnAgentKilledInOneMomentLeaveNothing) {
   Subprocess program(arguments({with_processes(), "--mode=leaves a daemon"}));
   ASSERT_TRUE(program.read_until("waiting"));
   const AllWatched processes = watch(internal::descendants(program.pid()));
-  EXPECT_EQ(processes.size(), 6u);  // agent, warden, counter, workers, daemon
+  EXPECT_EQ(processes.size(), 6u);  // agent, reaper, counter, workers, daemon
   const int agent = agent_of(program.pid());
   ASSERT_GT(agent, 0);
   program.kill(SIGSTOP);  // so that it cannot act
@@ -33,7 +33,7 @@ TEST_F(MainTest, ALauncherAndAnAgentKilledInOneMomentLeaveNothing) {
 }
 
 // The kernel ends them, by the parent-death signal, when no process can.
-TEST_F(MainTest, NodesOfAKilledAgentEndAlsoWhenNeitherItsWardenNorItsLauncherCanAct) {
+TEST_F(MainTest, NodesOfAKilledAgentEndAlsoWhenNeitherItsReaperNorItsLauncherCanAct) {
   Subprocess program(arguments({with_processes(), "--mode=says that it waits"}));
   ASSERT_TRUE(program.read_until("waiting"));
   const int agent = agent_of(program.pid());
@@ -42,7 +42,7 @@ TEST_F(MainTest, NodesOfAKilledAgentEndAlsoWhenNeitherItsWardenNorItsLauncherCan
   for (const pid_t process : internal::descendants(agent)) {
     const bool node = has(command_line_of(process), "--lp-node=");
     if (node) nodes.push_back(std::make_unique<Watched>(process));
-    kill(process, node ? SIGSTOP : SIGKILL);  // the node cannot end by itself; or the warden
+    kill(process, node ? SIGSTOP : SIGKILL);  // the node cannot end by itself; or the reaper
   }
   EXPECT_EQ(nodes.size(), 3u);  // counter, workers
   program.kill(SIGSTOP);

@@ -95,7 +95,7 @@ TEST_F(PodsTest, AProgramRunsInPodsAsItDoesHere) {
   EXPECT_TRUE(has(program->last_line(), "\"total\":15")) << program->last_line();
   EXPECT_TRUE(has(program->last_line(), "\"launch\":\"kubernetes\"")) << program->last_line();
   for (const auto& agent : agents_) EXPECT_EQ(agent->wait().code, 0) << agent->err();
-  expect_end_within(std::chrono::seconds(5), watch(all_processes()));  // the wardens
+  expect_end_within(std::chrono::seconds(5), watch(all_processes()));  // the reapers
 }
 
 TEST_F(PodsTest, APodThatIsKilledIsReplacedByAnotherWithItsKey) {
@@ -113,7 +113,7 @@ TEST_F(PodsTest, APodThatIsKilledIsReplacedByAnotherWithItsKey) {
   program->kill(SIGINT);
   EXPECT_EQ(program->wait().code, 130) << program->err();
   for (const auto& agent : agents_) EXPECT_EQ(agent->wait().code, 0) << agent->err();
-  expect_end_within(std::chrono::seconds(5), watch(all_processes()));  // the wardens
+  expect_end_within(std::chrono::seconds(5), watch(all_processes()));  // the reapers
 }
 
 TEST_F(PodsTest, AMemberOfAnElasticGroupComesWithItsPod) {
@@ -143,7 +143,7 @@ TEST_F(PodsTest, APodThatIsAskedToEndLeavesNothing) {
   const auto program = start_coordinator({"--mode=leaves a daemon", "--workers=1"});
   ASSERT_TRUE(program->read_until("waiting"));
   const auto processes = watch(marked(mark("worker-0")));
-  EXPECT_GE(processes.size(), 4u);  // agent, warden, node, daemon
+  EXPECT_GE(processes.size(), 4u);  // agent, reaper, node, daemon
   agents_[1]->kill(SIGTERM);
   EXPECT_EQ(program->wait().code, 1);
   EXPECT_TRUE(has(program->err(), "was lost with its host worker-0")) << program->err();

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "launchers/engines.h"
 #include "lp/base/error.h"
 #include "lp/lp.h"
 
@@ -34,10 +35,10 @@ GroupPlacement launcher(const std::string& group, const std::string& name) {
   return {.group = group, .file = "c.yaml", .line = 3, .launcher = name};
 }
 
-std::string refusal(Launch launch, const std::vector<GroupPlacement>& placements) {
+std::string refusal(LaunchType launch, const std::vector<GroupPlacement>& placements) {
   try {
     const Program built = program();
-    const LauncherChoice launchers(built, launch, placements);
+    const LauncherChoice launchers(built, launch, placements, internal::engines());
     static_cast<void>(launchers.of_processes(make_plan(built, {.together = launchers.together()})));
     return "none";
   } catch (const Error& error) {
@@ -46,60 +47,60 @@ std::string refusal(Launch launch, const std::vector<GroupPlacement>& placements
 }
 
 TEST(LauncherChoice, OneOfAllGroupsIsThatOfTheRun) {
-  const LauncherChoice flag(program(), Launch::ssh, {});
+  const LauncherChoice flag(program(), LaunchType::ssh, {}, internal::engines());
   EXPECT_FALSE(flag.several());
-  EXPECT_EQ(flag.of_run(), Launch::ssh);
+  EXPECT_EQ(flag.of_run(), LaunchType::ssh);
   const std::vector<GroupPlacement> all{launcher("learner", "slurm"), launcher("buffer", "slurm"),
                                         launcher("actor", "slurm"), launcher("logger", "slurm")};
-  const LauncherChoice file(program(), Launch::threads, all);
+  const LauncherChoice file(program(), LaunchType::threads, all, internal::engines());
   EXPECT_FALSE(file.several());
-  EXPECT_EQ(file.of_run(), Launch::slurm);
+  EXPECT_EQ(file.of_run(), LaunchType::slurm);
   EXPECT_EQ(file.text(), "slurm");
-  EXPECT_EQ(file.of_groups(), std::vector<Launch>(4, Launch::slurm));
+  EXPECT_EQ(file.of_groups(), std::vector<LaunchType>(4, LaunchType::slurm));
 }
 
 TEST(LauncherChoice, WithSeveralEachProcessHasItsOwn) {
   const std::vector<GroupPlacement> placements{launcher("buffer", "ssh"), launcher("actor", "slurm")};
   const Program built = program();
-  const LauncherChoice launchers(built, Launch::processes, placements);
+  const LauncherChoice launchers(built, LaunchType::processes, placements, internal::engines());
   EXPECT_TRUE(launchers.several());
-  EXPECT_EQ(launchers.of_run(), Launch::processes);
+  EXPECT_EQ(launchers.of_run(), LaunchType::processes);
   EXPECT_EQ(launchers.text(), "processes and ssh and slurm");
-  EXPECT_TRUE(launchers.has(Launch::slurm));
-  using L = Launch;
+  EXPECT_TRUE(launchers.has(LaunchType::slurm));
+  using L = LaunchType;
   EXPECT_EQ(launchers.of_processes(make_plan(built)),
-            (std::vector<Launch>{L::processes, L::ssh, L::ssh, L::slurm, L::slurm, L::slurm}));
+            (std::vector<LaunchType>{L::processes, L::ssh, L::ssh, L::slurm, L::slurm, L::slurm}));
 }
 
 TEST(LauncherChoice, GroupsOfThreadsShareOneProcessHere) {
   const std::vector<GroupPlacement> placements{launcher("actor", "slurm")};
   const Program built = program();
-  const LauncherChoice launchers(built, Launch::threads, placements);
+  const LauncherChoice launchers(built, LaunchType::threads, placements, internal::engines());
   EXPECT_EQ(launchers.text(), "processes and slurm");
   const Plan plan = make_plan(built, {.together = launchers.together()});
   EXPECT_EQ(plan.processes, 4u);
   for (const char* const node : {"learner", "buffer/0", "buffer/1", "logger"}) {
     EXPECT_EQ(plan.nodes[*built.find(node)].process, 0u) << node;
   }
-  using L = Launch;
-  EXPECT_EQ(launchers.of_processes(plan), (std::vector<Launch>{L::processes, L::slurm, L::slurm, L::slurm}));
+  using L = LaunchType;
+  EXPECT_EQ(launchers.of_processes(plan), (std::vector<LaunchType>{L::processes, L::slurm, L::slurm, L::slurm}));
 }
 
 TEST(LauncherChoice, WhatDoesNotGoTogetherIsRefused) {
-  EXPECT_EQ(refusal(Launch::processes, {launcher("actor", "slurn")}),
+  EXPECT_EQ(refusal(LaunchType::processes, {launcher("actor", "slurn")}),
             "c.yaml:3: group actor: there is no launcher \"slurn\"; did you mean slurm?; there are threads, processes, "
             "ssh, slurm, kubernetes");
   EXPECT_EQ(
-      refusal(Launch::slurm,
+      refusal(LaunchType::slurm,
               {{.group = "actor", .file = "c.yaml", .line = 3, .launcher = "processes", .slurm = {"--partition=gpu"}}}),
       "c.yaml:3: group actor has options of `slurm`, and its launcher is processes");
   const std::string pods =
       ": pods are reached within their cluster only, so kubernetes has all groups of a program or none";
-  EXPECT_EQ(refusal(Launch::processes, {launcher("actor", "kubernetes")}),
+  EXPECT_EQ(refusal(LaunchType::processes, {launcher("actor", "kubernetes")}),
             "group actor has the launcher kubernetes, and group learner has processes" + pods);
-  EXPECT_EQ(refusal(Launch::kubernetes, {launcher("actor", "ssh")}),
+  EXPECT_EQ(refusal(LaunchType::kubernetes, {launcher("actor", "ssh")}),
             "group learner has the launcher kubernetes, and group actor has ssh" + pods);
-  EXPECT_EQ(refusal(Launch::processes, {launcher("logger", "ssh")}),
+  EXPECT_EQ(refusal(LaunchType::processes, {launcher("logger", "ssh")}),
             "groups learner and logger share a process, and have different launchers: processes and ssh");
 }
 

@@ -26,7 +26,8 @@ class RedialTest : public testing::Test {
       const std::size_t dial = dials++;
       return dial < before.size() ? before[dial] : std::vector<std::string>{"/bin/sh", "-c", line};
     };
-    HostReconnector redial({{.name = "h0"}, {.name = "h1", .address = "127.0.0.1"}}, command, options, Executable());
+    HostReconnector redial({{0, {{.name = "h0"}, command}}, {1, {{.name = "h1", .address = "127.0.0.1"}, command}}},
+                           options, Executable());
     redial.attach(loop, [&](std::size_t host, RemoteAgent agent) {
       EXPECT_EQ(host, 1u);
       came = std::move(agent);

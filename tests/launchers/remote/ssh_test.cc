@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -11,7 +10,8 @@
 
 #include "launchers/os/shell_quote.h"
 #include "launchers/os/spawn.h"
-#include "launchers/remote/ssh_agents.h"
+#include "launchers/remote/remote_agents.h"
+#include "launchers/remote/ssh_command.h"
 #include "lp/base/error.h"
 #include "tests/launchers/main_fixture.h"
 #include "tests/launchers/remote/ssh_hosts.h"
@@ -38,7 +38,7 @@ class SshTest : public MainTest {
     return {};
   }
 
-  // Processes of the run on a host: agent, warden, nodes.
+  // Processes of the run on a host: agent, reaper, nodes.
   std::vector<int> processes_on(const std::string& host) const { return marked(run(), host); }
 
   std::vector<int> all_processes() const {
@@ -72,7 +72,7 @@ TEST_F(SshTest, AProgramRunsOnItsHostsAsItDoesHere) {
 }
 
 TEST_F(SshTest, EachHostHasItsShareAndAGroupTheHostsThatItIsGiven) {
-  Subprocess program(on_hosts({"--mode=says that it waits", "--workers=3",
+  Subprocess program(on_hosts({"--mode=meets the others and waits", "--workers=3",
                                configuration("groups:\n  counter:\n    hosts: [h3]\n  worker:\n    hosts: [h1, h2]\n")},
                               "h1:1,h2:2,h3"));
   ASSERT_TRUE(program.read_until("waiting"));
@@ -138,19 +138,19 @@ TEST_F(SshTest, WhatNodesSaveThereComesHereAndGoesBackWhenTheyAreRestored) {
 
 TEST_F(SshTest, AnAgentThatIsKilledLeavesNoFiles) {
   const std::vector<HostSpec> one{{.name = "h1"}};
-  const auto ssh = internal::by_ssh(hosts_.ssh().substr(6));
-  const auto agents =
-      internal::start_agents_there(one,
-                                   [&](const HostSpec& host, const std::string& line) {
-                                     return ssh(host, "export HOME=" + directory_.string() + "; " + line);
-                                   },
-                                   {.mark = "killed-" + directory_.filename().string()});
+  const std::string ssh = hosts_.ssh().substr(6);
+  const auto agents = internal::start_agents_there(
+      one,
+      [&](const HostSpec& host, const std::string& line) {
+        return internal::ssh_command(ssh, host.name, "export HOME=" + directory_.string() + "; " + line);
+      },
+      {.mark = "killed-" + directory_.filename().string()});
   EXPECT_FALSE(std::filesystem::is_empty(directory_ / ".cache/lp/runs"));
   const std::vector<int> there = marked("killed-" + directory_.filename().string(), "h1");
   const AllWatched processes = watch(there);
   int agent = -1;
   for (const int process : there) {
-    if (!internal::descendants(process).empty()) agent = process;  // the other one is its warden
+    if (!internal::descendants(process).empty()) agent = process;  // the other one is its reaper
   }
   ASSERT_GT(agent, 0);
   kill(agent, SIGKILL);
@@ -336,10 +336,10 @@ TEST_F(SshTest, MembersWithStateComeAndGoAndTheResultIsThatOfARunWithoutFailures
 // A command that runs `line` on a host that does not have the program yet, and whose home is `home`.
 internal::CommandThere without_program(const SshHosts& hosts, const std::filesystem::path& home) {
   const std::string program = std::filesystem::read_symlink("/proc/self/exe");
-  return [=, ssh = internal::by_ssh(hosts.ssh().substr(6))](const HostSpec& host, std::string line) {
+  return [=, ssh = hosts.ssh().substr(6)](const HostSpec& host, std::string line) {
     for (std::size_t at = 0; (at = line.find(program)) != std::string::npos;)
       line.replace(at, program.size(), "/none/prog");
-    return ssh(host, "export HOME=" + home.string() + "; " + line);
+    return internal::ssh_command(ssh, host.name, "export HOME=" + home.string() + "; " + line);
   };
 }
 

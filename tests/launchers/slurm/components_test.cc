@@ -44,7 +44,7 @@ TEST(SlurmComponents, WhoNeedsGpusHasHostsOfItsOwn) {
 
 TEST(SlurmComponents, ProcessesOfOtherLaunchersAreInNone) {
   const Plan plan = plan_of(learning());
-  const std::vector<Launch> launches{Launch::processes, Launch::slurm, Launch::slurm};
+  const std::vector<LaunchType> launches{LaunchType::processes, LaunchType::slurm, LaunchType::slurm};
   const auto components = internal::slurm_components(plan, {}, launches);
   ASSERT_EQ(components.size(), 1u);
   EXPECT_EQ(components[0].processes, (std::vector<std::size_t>{1, 2}));

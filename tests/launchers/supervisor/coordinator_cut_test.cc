@@ -21,9 +21,9 @@ SupervisionGraph saving_servers() {
 TEST_F(CoordinatorTest, MembersOfACutAreRestoredTogetherAndOthersRunOn) {
   make(saving_servers());
   all_ready();
-  coordinator_->on_saved(0, 1, 10);
-  coordinator_->on_saved(1, 1, 10);
-  coordinator_->on_saved(0, 1, 20);  // not complete
+  saved(0, 1, 10);
+  saved(1, 1, 10);
+  saved(0, 1, 20);  // not complete
   EXPECT_EQ(commands(), "may save server/0\nmay save server/1\nmay save server/0\n");
   exit(0, {.signal = 9});
   EXPECT_EQ(commands(), "kill server/1\ntell worker: server/0 1 down\ntell worker: server/1 1 down\n");
@@ -42,7 +42,7 @@ TEST_F(CoordinatorTest, WhoHadFinishedWithMembersWorksAgainWhenTheyGoBack) {
     make(topology);
     now_ = {};
     all_ready();
-    coordinator_->on_finished(2, 1);
+    finished(2, 1);
     if (exited) exit(2);
     commands();
     exit(0, {.signal = 9});
@@ -55,9 +55,36 @@ TEST_F(CoordinatorTest, WhoHadFinishedWithMembersWorksAgainWhenTheyGoBack) {
     pass(milliseconds(100));
     for (const NodeId node : {0u, 1u, 2u}) ready(node, 2);
     EXPECT_NE(commands().find("run worker\n"), std::string::npos);
-    coordinator_->on_finished(3, 1);
+    finished(3, 1);
     EXPECT_EQ(coordinator_->phase(), Phase::running);  // the other one is at work again
-    coordinator_->on_finished(2, 2);
+    finished(2, 2);
+    EXPECT_EQ(coordinator_->phase(), Phase::stopping);
+  }
+}
+
+// What it did with an incarnation that is gone is lost, also when it finishes after the new one has begun.
+TEST_F(CoordinatorTest, WhoFinishesWithAMemberThatWentBackAfterItsLastAnswerWorksAgain) {
+  for (const bool restored : {false, true}) {
+    make(saving_servers());
+    now_ = {};
+    all_ready();
+    exit(0, {.signal = 9});
+    exit(1, {.signal = 9});
+    const auto restore = [this] {
+      pass(milliseconds(100));
+      for (const NodeId server : {0U, 1U}) ready(server, 2);
+    };
+    if (restored) restore();
+    commands();
+    const std::uint32_t first = restored ? 2 : 1;
+    report(2, 1, NodeEvent::Finished{{{.callee = 0, .incarnation = first}, {.callee = 1, .incarnation = 1}}});
+    EXPECT_NE(commands().find("kill worker\n"), std::string::npos);
+    EXPECT_EQ(coordinator_->phase(), Phase::running);
+    exit(2, {.signal = 9});
+    EXPECT_NE(commands().find("start worker 2"), std::string::npos);
+    if (!restored) restore();
+    ready(2, 2);
+    report(2, 2, NodeEvent::Finished{{{.callee = 0, .incarnation = 2}, {.callee = 1, .incarnation = 2}}});
     EXPECT_EQ(coordinator_->phase(), Phase::stopping);
   }
 }
@@ -65,7 +92,7 @@ TEST_F(CoordinatorTest, WhoHadFinishedWithMembersWorksAgainWhenTheyGoBack) {
 TEST_F(CoordinatorTest, AReportOfWhatHasGoneBackIsMadeAgain) {
   make(saving_servers(), {.report = true});
   all_ready();
-  coordinator_->on_finished(2, 1);
+  finished(2, 1);
   EXPECT_EQ(coordinator_->phase(), Phase::reporting);
   EXPECT_EQ(listener_.reports, 1);
   exit(0, {.signal = 9});
@@ -74,7 +101,7 @@ TEST_F(CoordinatorTest, AReportOfWhatHasGoneBackIsMadeAgain) {
   exit(2, {.signal = 9});
   pass(milliseconds(100));
   for (const NodeId node : {0u, 1u, 2u}) ready(node, 2);
-  coordinator_->on_finished(2, 2);
+  finished(2, 2);
   EXPECT_EQ(coordinator_->phase(), Phase::reporting);
   EXPECT_EQ(listener_.reports, 1) << "the first has not ended";
   coordinator_->report_done("one server is at step 10 and another at step 20");
@@ -88,8 +115,8 @@ TEST_F(CoordinatorTest, AReportOfWhatHasGoneBackIsMadeAgain) {
 TEST_F(CoordinatorTest, AProgramThatANodeHasStoppedIsOverAlsoWhenServicesGoBack) {
   make(saving_servers(), {.report = true});
   all_ready();
-  coordinator_->on_stop_requested(2, 1, "enough");
-  coordinator_->on_finished(2, 1);
+  stop_requested(2, 1, "enough");
+  finished(2, 1);
   exit(0, {.signal = 9});
   EXPECT_EQ(coordinator_->phase(), Phase::reporting);
   coordinator_->report_done("disconnected");
@@ -99,7 +126,7 @@ TEST_F(CoordinatorTest, AProgramThatANodeHasStoppedIsOverAlsoWhenServicesGoBack)
 TEST_F(CoordinatorTest, WithoutACutMembersBeginAgain) {
   make(saving_servers());
   all_ready();
-  coordinator_->on_saved(0, 1, 10);
+  saved(0, 1, 10);
   exit(0, {.signal = 9});
   exit(1, {.signal = 9});
   host_->take();
@@ -110,15 +137,15 @@ TEST_F(CoordinatorTest, WithoutACutMembersBeginAgain) {
 TEST_F(CoordinatorTest, WhatAnEarlierIncarnationSavedDoesNotCount) {
   make(saving_servers());
   all_ready();
-  coordinator_->on_saved(0, 1, 10);
+  saved(0, 1, 10);
   exit(0, {.signal = 9});
   exit(1, {.signal = 9});
   pass(milliseconds(100));
   ready(0, 2);
   ready(1, 2);
-  coordinator_->on_saved(1, 2, 10);
+  saved(1, 2, 10);
   EXPECT_EQ(coordinator_->status().cut, 0u);
-  coordinator_->on_saved(0, 2, 10);
+  saved(0, 2, 10);
   EXPECT_EQ(coordinator_->status().cut, 10u);
 }
 
@@ -126,8 +153,8 @@ TEST_F(CoordinatorTest, ACutThatAMemberPassesByIsGivenUpAndPeopleAreToldOnce) {
   make(saving_servers());
   all_ready();
   for (const std::uint64_t step : {2U, 4U}) {
-    coordinator_->on_saved(0, 1, step);
-    coordinator_->on_saved(1, 1, step + 1);
+    saved(0, 1, step);
+    saved(1, 1, step + 1);
   }
   EXPECT_EQ(listener_.given_up, (std::vector<std::uint64_t>{2, 3, 4}));
   EXPECT_EQ(std::count(listener_.said.begin(), listener_.said.end(),
@@ -135,7 +162,7 @@ TEST_F(CoordinatorTest, ACutThatAMemberPassesByIsGivenUpAndPeopleAreToldOnce) {
                        "must cut at the same steps"),
             1);
   EXPECT_EQ(listener_.said.size(), 1U);
-  coordinator_->on_saved(0, 1, 5);  // one that both have
+  saved(0, 1, 5);  // one that both have
   EXPECT_EQ(coordinator_->status().cut, 5U);
 }
 
@@ -145,19 +172,19 @@ TEST_F(CoordinatorTest, ACutIsNotGivenUpForAMemberThatIsDoneWithout) {
   topology.nodes.push_back({.name = "server/2", .group = 0, .unit = 3, .member = true});
   make(topology);
   all_ready();
-  for (const std::uint64_t step : {3U, 5U}) coordinator_->on_saved(0, 1, step);
+  for (const std::uint64_t step : {3U, 5U}) saved(0, 1, step);
   exit(0, {.signal = 9});
-  for (const std::uint64_t step : {3U, 4U}) coordinator_->on_saved(1, 1, step);
+  for (const std::uint64_t step : {3U, 4U}) saved(1, 1, step);
   EXPECT_TRUE(listener_.given_up.empty());
-  coordinator_->on_saved(3, 1, 3);
+  saved(3, 1, 3);
   EXPECT_EQ(coordinator_->status().cut, 3U);
 }
 
 TEST_F(CoordinatorTest, AMemberThatIsAheadWithItsCutsIsWaitedFor) {
   make(saving_servers());
   all_ready();
-  for (const std::uint64_t step : {1U, 2U, 3U}) coordinator_->on_saved(0, 1, step);
-  for (const std::uint64_t step : {1U, 2U}) coordinator_->on_saved(1, 1, step);
+  for (const std::uint64_t step : {1U, 2U, 3U}) saved(0, 1, step);
+  for (const std::uint64_t step : {1U, 2U}) saved(1, 1, step);
   EXPECT_TRUE(listener_.given_up.empty());
   EXPECT_EQ(coordinator_->status().cut, 2U);
 }
@@ -165,33 +192,33 @@ TEST_F(CoordinatorTest, AMemberThatIsAheadWithItsCutsIsWaitedFor) {
 TEST_F(CoordinatorTest, ACutThatCannotBeKeptLeavesTheEarlierOne) {
   make(saving_servers());
   all_ready();
-  coordinator_->on_saved(0, 1, 10);
-  coordinator_->on_saved(1, 1, 10);
+  saved(0, 1, 10);
+  saved(1, 1, 10);
   listener_.disk_full = true;
-  coordinator_->on_saved(0, 1, 20);
-  coordinator_->on_saved(1, 1, 20);
+  saved(0, 1, 20);
+  saved(1, 1, 20);
   EXPECT_EQ(coordinator_->status().cut, 10u);
 }
 
 TEST_F(CoordinatorTest, AFullDiskIsSaidOnceAndNothingStaysOfItsCuts) {
   make(saving_servers());
   all_ready();
-  const Error full(ErrorKind::failed, "no space left on device");
-  coordinator_->on_saved(0, 1, 10);
-  coordinator_->on_not_saved(1, 1, 10, full);
-  for (const NodeId node : {0U, 1U}) coordinator_->on_not_saved(node, 1, 20, full);
-  coordinator_->on_not_saved(1, 1, 30, full);
-  coordinator_->on_saved(0, 1, 30);  // after the other's failure
+  const std::string full = "no space left on device";
+  saved(0, 1, 10);
+  not_saved(1, 1, 10, full);
+  for (const NodeId node : {0U, 1U}) not_saved(node, 1, 20, full);
+  not_saved(1, 1, 30, full);
+  saved(0, 1, 30);  // after the other's failure
   EXPECT_EQ(listener_.said, (std::vector<std::string>{
                                 "server/1 could not save its part of the cut of step 10, and the cut before stays: no "
                                 "space left on device; others that fail are not told, until one is complete"}));
   EXPECT_EQ(listener_.given_up, (std::vector<std::uint64_t>{10, 20, 20, 30, 30}));
   listener_.disk_full = true;  // for the manifest
-  for (const NodeId node : {0U, 1U}) coordinator_->on_saved(node, 1, 40);
+  for (const NodeId node : {0U, 1U}) saved(node, 1, 40);
   EXPECT_EQ(listener_.said.size(), 1U);
   EXPECT_EQ(listener_.given_up.back(), 40U);
   listener_.disk_full = false;
-  for (const NodeId node : {0U, 1U}) coordinator_->on_saved(node, 1, 50);
+  for (const NodeId node : {0U, 1U}) saved(node, 1, 50);
   EXPECT_EQ(listener_.said.back(), "the cut of step 50 is complete again");
   EXPECT_EQ(coordinator_->status().cut, 50U);
 }
@@ -199,11 +226,11 @@ TEST_F(CoordinatorTest, AFullDiskIsSaidOnceAndNothingStaysOfItsCuts) {
 TEST_F(CoordinatorTest, AStepThatCouldNotBeSavedIsSavedWhenItIsDoneAgain) {
   make(saving_servers());
   all_ready();
-  coordinator_->on_not_saved(0, 1, 10, Error(ErrorKind::failed, "no space left on device"));
+  not_saved(0, 1, 10, "no space left on device");
   for (const std::size_t unit : {0U, 1U}) exit(unit, {.signal = 9});
   pass(milliseconds(100));
   for (const NodeId node : {0U, 1U}) ready(node, 2);
-  for (const NodeId node : {0U, 1U}) coordinator_->on_saved(node, 2, 10);
+  for (const NodeId node : {0U, 1U}) saved(node, 2, 10);
   EXPECT_EQ(coordinator_->status().cut, 10U);
 }
 
@@ -227,7 +254,7 @@ class ElasticCutTest : public CoordinatorTest {
   }
   void save(std::uint64_t step, const std::vector<NodeId>& nodes) {
     for (const NodeId node : nodes) {
-      coordinator_->on_saved(node, coordinator_->status().nodes[node].incarnation, step);
+      saved(node, coordinator_->status().nodes[node].incarnation, step);
     }
     commands();
   }

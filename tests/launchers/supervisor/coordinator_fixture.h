@@ -34,8 +34,28 @@ class CoordinatorTest : public testing::Test {
     coordinator_->start(std::move(cut), now_);
     coordinator_->flush();
   }
+  void report(NodeId node, std::uint32_t incarnation, NodeEvent::What what) {
+    coordinator_->on_event({.node = node, .incarnation = incarnation, .what = std::move(what)});
+  }
   void ready(NodeId node, std::uint32_t incarnation = 1) {
-    coordinator_->on_ready(node, incarnation, "endpoint-" + std::to_string(node));
+    report(node, incarnation, NodeEvent::Ready{"endpoint-" + std::to_string(node)});
+  }
+  void finished(NodeId node, std::uint32_t incarnation) { report(node, incarnation, NodeEvent::Finished{}); }
+  void failed(NodeId node, std::uint32_t incarnation, const Error& error) {
+    report(node, incarnation, NodeEvent::Failed{error});
+  }
+  void stop_requested(NodeId node, std::uint32_t incarnation, const std::string& reason) {
+    report(node, incarnation, NodeEvent::StopRequested{reason});
+  }
+  void saved(NodeId node, std::uint32_t incarnation, std::uint64_t step) {
+    report(node, incarnation, NodeEvent::Saved{step});
+  }
+  void not_saved(NodeId node, std::uint32_t incarnation, std::uint64_t step, const std::string& text) {
+    report(node, incarnation, NodeEvent::NotSaved{step, text});
+  }
+  void alive(NodeId node, std::uint32_t incarnation) { report(node, incarnation, NodeEvent::Alive{}); }
+  void busy(NodeId node, std::uint32_t incarnation, const std::string& work, Duration age) {
+    report(node, incarnation, NodeEvent::Busy{work, age});
   }
   void all_ready() {
     start();

@@ -180,11 +180,11 @@ TEST_F(ElasticTest, AMemberThatKnowsItsFellowsHearsOfItself) {
 TEST_F(ElasticTest, TheProgramEndsWhenThoseWhoAreThereHaveFinished) {
   make(watcher_and_workers(1));
   all_ready();
-  coordinator_->on_finished(0, 1);
-  coordinator_->on_finished(1, 1);
+  finished(0, 1);
+  finished(1, 1);
   exit(2, {.signal = SIGKILL});
   EXPECT_EQ(coordinator_->phase(), Phase::running);
-  coordinator_->on_finished(3, 1);
+  finished(3, 1);
   EXPECT_EQ(coordinator_->phase(), Phase::stopping);
 }
 
@@ -194,9 +194,9 @@ TEST_F(ElasticTest, WhoComesBackIsWaitedForAgain) {
   exit(2, {.signal = SIGKILL});
   coordinator_->restart_node("worker/1");
   ready(2, 2);
-  for (const NodeId node : {0U, 1U, 3U}) coordinator_->on_finished(node, 1);
+  for (const NodeId node : {0U, 1U, 3U}) finished(node, 1);
   EXPECT_EQ(coordinator_->phase(), Phase::running);
-  coordinator_->on_finished(2, 2);
+  finished(2, 2);
   EXPECT_EQ(coordinator_->phase(), Phase::stopping);
 }
 

@@ -29,7 +29,7 @@ TEST_F(CoordinatorTest, TheKeyOfANodeIsRevokedAtOnceAndTheNextOneHasAnother) {
   make(server_and_workers(restart(1)));
   host_->keyed = true;
   all_ready();
-  coordinator_->on_failed(1, 1, Error(ErrorKind::failed, "oops"));
+  failed(1, 1, Error(ErrorKind::failed, "oops"));
   EXPECT_EQ(commands(), "stop worker/0\ntell server: worker/0 1 down\n");
   exit(1);
   EXPECT_EQ(commands(), "");
@@ -97,9 +97,9 @@ TEST_F(CoordinatorTest, NodesOfOneProcessAreNotToldOfEachOther) {
 TEST_F(CoordinatorTest, EndsWhenEveryActiveNodeHasFinished) {
   make(server_and_workers());
   all_ready();
-  coordinator_->on_finished(1, 1);
+  finished(1, 1);
   EXPECT_EQ(commands(), "");
-  coordinator_->on_finished(2, 1);
+  finished(2, 1);
   EXPECT_EQ(commands(), "stop server\nstop worker/0\nstop worker/1\n");
   all_exit();
   EXPECT_EQ(coordinator_->phase(), Phase::ended);
@@ -113,14 +113,14 @@ TEST_F(CoordinatorTest, EndsWhenTheGroupThatEndsTheProgramHasFinished) {
   topology.nodes.push_back({.name = "learner", .group = 2, .unit = 3, .active = true});
   make(std::move(topology));
   all_ready();
-  coordinator_->on_finished(3, 1);
+  finished(3, 1);
   EXPECT_EQ(coordinator_->phase(), Phase::stopping);
 }
 
 TEST_F(CoordinatorTest, TheReportIsMadeWhileServicesServe) {
   make(server_and_workers(), {.report = true});
   all_ready();
-  coordinator_->on_stop_requested(1, 1, "enough");
+  stop_requested(1, 1, "enough");
   EXPECT_EQ(coordinator_->phase(), Phase::reporting);
   EXPECT_EQ(commands(), "");
   coordinator_->report_done(std::nullopt);
@@ -133,7 +133,7 @@ TEST_F(CoordinatorTest, TheReportIsMadeWhileServicesServe) {
 TEST_F(CoordinatorTest, AReportThatFailsFailsTheRun) {
   make(server_and_workers(), {.report = true});
   all_ready();
-  coordinator_->on_stop_requested(1, 1, "enough");
+  stop_requested(1, 1, "enough");
   coordinator_->report_done("no such node");
   all_exit();
   EXPECT_FALSE(coordinator_->result().success);
@@ -158,11 +158,10 @@ TEST_F(CoordinatorTest, AKilledNodeStopsTheProgramAndIsTheCause) {
 TEST_F(CoordinatorTest, AnExceptionIsTheCauseAndTheExitStatusComesWithIt) {
   make(server_and_workers());
   all_ready();
-  coordinator_->on_failed(1, 1,
-                          Error(ErrorKind::failed, "no data", {.type = "std::runtime_error", .node = "worker/0"}));
+  failed(1, 1, Error(ErrorKind::failed, "no data", {.type = "std::runtime_error", .node = "worker/0"}));
   EXPECT_EQ(coordinator_->phase(), Phase::stopping);
   // Failures of other nodes due to the stop are no cause.
-  coordinator_->on_failed(2, 1, Error(ErrorKind::disconnected, "server is gone"));
+  failed(2, 1, Error(ErrorKind::disconnected, "server is gone"));
   exit(1, {.code = 1});
   exit(0);
   exit(2);
@@ -189,7 +188,7 @@ TEST_F(CoordinatorTest, ARestartedNodeIsANewIncarnationAndTheOldOneNoLongerCount
   pass(milliseconds(1));
   EXPECT_EQ(host_->take(), "start worker/0 2\ntell server: worker/0 2 down\ntell worker/0: server 1 at endpoint-0\n");
   ready(1, 1);
-  coordinator_->on_finished(1, 1);
+  finished(1, 1);
   EXPECT_EQ(commands(), "");
   ready(1, 2);
   EXPECT_EQ(commands(), "run worker/0\n");  // the server does not call it
@@ -203,31 +202,12 @@ TEST_F(CoordinatorTest, ClientsOfARestartingServiceAreToldThatItIsDown) {
   EXPECT_EQ(commands(), "tell worker/0: server 1 down\ntell worker/1: server 1 down\n");
 }
 
-TEST_F(CoordinatorTest, TheBackoffDoublesAndTheBudgetEnds) {
-  make(server_and_workers(restart(2, milliseconds(100))));
-  all_ready();
-  exit(1, {.signal = 9}, 1);
-  pass(milliseconds(100));
-  exit(1, {.signal = 9}, 2);
-  host_->take();
-  pass(milliseconds(199));
-  EXPECT_EQ(host_->take(), "");
-  pass(milliseconds(1));
-  EXPECT_EQ(host_->take().substr(0, 16), "start worker/0 3");
-  exit(1, {.signal = 9}, 3);
-  EXPECT_EQ(coordinator_->phase(), Phase::stopping);
-  exit(0);
-  exit(2);
-  EXPECT_EQ(coordinator_->result().cause.what,
-            "was killed by signal 9 (SIGKILL) before it was ready; its budget of 2 restarts is used up");
-}
-
 TEST_F(CoordinatorTest, AnIgnoredFailureLetsTheProgramGoOn) {
   make(server_and_workers(ignore()));
   all_ready();
   exit(1, {.code = 1});
   EXPECT_EQ(coordinator_->phase(), Phase::running);
-  coordinator_->on_finished(2, 1);
+  finished(2, 1);
   exit(0);
   exit(2);
   EXPECT_TRUE(coordinator_->result().success);
@@ -257,16 +237,16 @@ TEST_F(CoordinatorTest, AServiceThatDoesNotAnswerIsFoundWithinTheHeartbeat) {
   all_ready();
   pass(seconds(1));
   EXPECT_EQ(host_->take(), "probe server\nprobe worker/0\nprobe worker/1\n");
-  coordinator_->on_alive(1, 1);
-  coordinator_->on_alive(2, 1);
+  alive(1, 1);
+  alive(2, 1);
   pass(seconds(1));
-  coordinator_->on_alive(1, 1);
-  coordinator_->on_alive(2, 1);
+  alive(1, 1);
+  alive(2, 1);
   for (int i = 0; i < 4; ++i) {
     host_->take();
     pass(seconds(1));
-    coordinator_->on_alive(1, 1);
-    coordinator_->on_alive(2, 1);
+    alive(1, 1);
+    alive(2, 1);
   }
   EXPECT_EQ(host_->take(), "kill server\nstop worker/0\nstop worker/1\n");
   exit(0, {.signal = 9});
@@ -280,15 +260,15 @@ TEST_F(CoordinatorTest, WhatHangsIsNamedWithWhatItDoesInItsTurn) {
   make(server_and_workers(), {.heartbeat = seconds(6)});
   all_ready();
   pass(seconds(1));
-  coordinator_->on_busy(0, 1, "push(), called by worker/1", seconds(2));
-  coordinator_->on_alive(1, 1);
-  coordinator_->on_alive(2, 1);
+  busy(0, 1, "push(), called by worker/1", seconds(2));
+  alive(1, 1);
+  alive(2, 1);
   EXPECT_EQ(coordinator_->status().nodes[0].work, "push(), called by worker/1");
   EXPECT_EQ(coordinator_->status().nodes[0].work_seconds, 2);
   for (int i = 0; i < 5; ++i) {
     pass(seconds(1));
-    coordinator_->on_alive(1, 1);
-    coordinator_->on_alive(2, 1);
+    alive(1, 1);
+    alive(2, 1);
   }
   exit(0, {.signal = 9});
   exit(1);
@@ -302,8 +282,8 @@ TEST_F(CoordinatorTest, WhoAnswersAfterAllIsBusyNoMore) {
   make(server_and_workers(), {.heartbeat = seconds(6)});
   all_ready();
   pass(seconds(1));
-  coordinator_->on_busy(0, 1, "push(), called by worker/1", seconds(2));
-  coordinator_->on_alive(0, 1);
+  busy(0, 1, "push(), called by worker/1", seconds(2));
+  alive(0, 1);
   EXPECT_EQ(coordinator_->status().nodes[0].work, "");
 }
 
@@ -387,7 +367,7 @@ TEST_F(CoordinatorTest, ARunThatIsStoppedFromOutsideIsNoSuccessAndSaysByWhom) {
 TEST_F(CoordinatorTest, ARunWhoseNodesAreKilledFromOutsideIsNoSuccessAlsoWhenItWasEnding) {
   make(server_and_workers());
   all_ready();
-  for (const NodeId worker : {1U, 2U}) coordinator_->on_finished(worker, 1);
+  for (const NodeId worker : {1U, 2U}) finished(worker, 1);
   ASSERT_EQ(coordinator_->phase(), Phase::stopping);
   coordinator_->stop("ann (lp stop)", "ann (lp stop)");
   coordinator_->kill("ann (lp stop)");
@@ -456,7 +436,7 @@ TEST_F(CoordinatorTest, AFailureOutsideTheNodesIsItsOwnReason) {
 TEST_F(CoordinatorTest, ANodeThatHadFinishedMayCrashWhileTheProgramStops) {
   make(server_and_workers());
   all_ready();
-  coordinator_->on_finished(1, 1);
+  finished(1, 1);
   coordinator_->stop("enough");
   exit(1, {.signal = 9});
   exit(0);
@@ -471,55 +451,6 @@ TEST_F(CoordinatorTest, AGroupWhoseRunIsSwitchedOffOnlyServes) {
   for (NodeId node = 0; node < 3; ++node) ready(node);
   EXPECT_EQ(commands(), "tell worker/0: server 1 at endpoint-0\ntell worker/1: server 1 at endpoint-0\n");
   EXPECT_EQ(coordinator_->phase(), Phase::running);
-}
-
-TEST_F(CoordinatorTest, ARestartThatSomebodyWantsCostsNoBudget) {
-  make(server_and_workers());
-  all_ready();
-  EXPECT_EQ(coordinator_->restart_node("worker/1"), "worker/1 is restarted");
-  EXPECT_EQ(commands(), "stop worker/1\n");
-  EXPECT_THROW(coordinator_->restart_node("worker/1"), Error);  // it is ending already
-  coordinator_->on_finished(2, 1);                              // by the stop, which does not count as its work
-  exit(2);
-  EXPECT_TRUE(commands().starts_with("start worker/1 2\n"));
-  EXPECT_EQ(coordinator_->status().nodes[2].restarts, 0);
-  EXPECT_EQ(coordinator_->phase(), Phase::running);
-  ready(2, 2);
-  EXPECT_TRUE(commands().find("run worker/1\n") != std::string::npos);
-}
-
-TEST_F(CoordinatorTest, ANodeThatDoesNotEndForItsRestartIsKilled) {
-  make(server_and_workers(), {.grace = seconds(10)});
-  all_ready();
-  coordinator_->restart_node("server");
-  pass(seconds(9));
-  EXPECT_EQ(commands().find("kill server"), std::string::npos);
-  pass(seconds(2));
-  exit(0, {.signal = 9});
-  const std::string told = commands();
-  EXPECT_NE(told.find("start server 2\n"), std::string::npos) << told;
-  EXPECT_EQ(coordinator_->phase(), Phase::running);
-}
-
-TEST_F(CoordinatorTest, ANodeThatWaitsToBeRestartedIsStartedAtOnceWhenSomebodyWantsThat) {
-  make(server_and_workers(restart(3, seconds(5))));
-  all_ready();
-  exit(2, {.code = 1});
-  EXPECT_EQ(commands().find("start worker/1"), std::string::npos);
-  coordinator_->restart_node("worker/1");
-  EXPECT_NE(commands().find("start worker/1 2\n"), std::string::npos);
-  pass(seconds(6));
-  EXPECT_EQ(commands().find("start worker/1"), std::string::npos);
-}
-
-TEST_F(CoordinatorTest, WhoeverIsNotThereIsNotRestarted) {
-  make(server_and_workers(ignore()));
-  all_ready();
-  exit(2, {.code = 1});
-  EXPECT_THROW(coordinator_->restart_node("worker/1"), Error);  // given up
-  EXPECT_THROW(coordinator_->restart_node("worker/2"), Error);
-  coordinator_->stop("enough");
-  EXPECT_THROW(coordinator_->restart_node("worker/0"), Error);
 }
 
 TEST_F(CoordinatorTest, EventsTellWhatHappened) {

@@ -107,10 +107,10 @@ class AllocationsOfACall : public testing::TestWithParam<Path> {
     return program;
   }
   static Runtime::Options options() {
-    Runtime::Options options{.run = "allocations"};
+    Runtime::Options options{.run = {.name = "allocations"}};
     options.network = GetParam() != Path::direct;
-    options.path = GetParam();
-    options.token = "secret";
+    options.run.path = GetParam();
+    options.run.token = "secret";
     return options;
   }
   Client<Echo> echo() { return (GetParam() == Path::direct ? server_ : *client_).client(Handle<Echo>("echo")); }

@@ -100,7 +100,7 @@ class Bounds : public ::testing::TestWithParam<Reach> {
     std::iota(expected.begin(), expected.end(), 0);
     EXPECT_EQ(client().call<&Service::done>(), expected);
   }
-  // What waits to leave for the service has as much again.
+  // Calls that wait to leave for the service have as much room again.
   static std::size_t bounds() { return GetParam() == Reach::shm || GetParam() == Reach::tcp ? 2 : 1; }
   Client<Service> client() { return run_.client(service_); }
 
@@ -108,7 +108,7 @@ class Bounds : public ::testing::TestWithParam<Reach> {
   Program program_{"bounds"};
   const Handle<Service> service_ = program_.add<Service>({.name = "service"}, &gate_);
   const Handle<Relay> relay_ = program_.add<Relay>({.name = "relay"}, service_);
-  ReachedRun run_{program_, GetParam(), {.memory = 1}};
+  ReachedRun run_{program_, GetParam(), {.process = {.memory = 1}}};
 };
 INSTANTIATE_TEST_SUITE_P(Paths, Bounds, kEachPath, reach_name);
 

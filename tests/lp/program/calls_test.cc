@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -78,7 +77,7 @@ class Calls : public ::testing::TestWithParam<bool> {
  protected:
   Runtime::Options options() const {
     Runtime::Options options;
-    options.serialize = GetParam();
+    options.run.serialize = GetParam();
     return options;
   }
 };

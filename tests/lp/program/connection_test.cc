@@ -48,7 +48,7 @@ struct Side {
   void take(Side& from) {
     for (Frames& message : std::exchange(from.link->sent, {})) connection->on_message(std::move(message)).run();
   }
-  Hub hub{{.run = "test", .token = "secret", .serialize = true, .nodes = {"adder"}}};
+  Hub hub{{.run = {.name = "test", .token = "secret", .serialize = true}, .nodes = {"adder"}}};
   HeldLink* link = nullptr;
   std::shared_ptr<Connection> connection;
 };

@@ -30,10 +30,10 @@ class Dial : public testing::Test {
 
   static Runtime::Options options() {
     Runtime::Options options;
-    options.run = "test";
-    options.token = "secret";
+    options.run.name = "test";
+    options.run.token = "secret";
     options.network = true;
-    options.deadline = std::chrono::seconds(20);
+    options.run.deadline = std::chrono::seconds(20);
     return options;
   }
   void tell() {

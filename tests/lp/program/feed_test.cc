@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "lp/lp.h"
 #include "tests/lp/program/local_run.h"
@@ -39,7 +38,7 @@ class Feeds : public testing::TestWithParam<bool> {
   Feeds() : station_(program_.add<Station>({.name = "station"})), run_(program_, options()) {}
   static Runtime::Options options() {
     Runtime::Options options;
-    options.serialize = GetParam();
+    options.run.serialize = GetParam();
     return options;
   }
   Client<Station> station() { return run_.client(station_); }

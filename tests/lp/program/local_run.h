@@ -11,6 +11,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "lp/program/runtime.h"
@@ -56,6 +57,11 @@ class LocalRun : public Runtime::Observer {
     wait([&] { return ready_ + failed_.size() >= up; });
     for (const std::string& name : names) runtime_.run(id(name));
   }
+  // Calls `alive` in the node's answer to a probe, which holds the turn of its service.
+  void probe(const std::string& name, Function<void()> alive) {
+    note([&] { probes_.emplace(id(name), std::move(alive)); });
+    runtime_.probe(id(name));
+  }
   // From now on, nodes are not notified that their saves were handled.
   void hold_saves() { holds_saves_ = true; }
   // Waits until this many nodes have saved their part of the cut `step`.
@@ -90,6 +96,11 @@ class LocalRun : public Runtime::Observer {
     const std::lock_guard lock(mutex_);
     return failed_;
   }
+  // The answers with which the node has finished.
+  std::vector<NodeEvent::Answer> answers(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    return answers_[id(name)];
+  }
   std::string stop_reason() {
     const std::lock_guard lock(mutex_);
     return stop_reason_;
@@ -108,26 +119,39 @@ class LocalRun : public Runtime::Observer {
     }
   }
 
-  void on_ready(NodeId, std::uint32_t) override {
-    note([this] { ++ready_; });
+  void on_event(NodeEvent event) override {
+    std::visit([&](const auto& what) { handle(event.node, what); }, event.what);
   }
-  void on_finished(NodeId node, std::uint32_t) override {
-    note([&] { finished_.insert(node); });
-  }
-  void on_failed(NodeId node, std::uint32_t, const Error& error) override {
-    note([&] { failed_.emplace(program_.nodes()[node].name, error); });
-  }
-  void on_stop_requested(NodeId, const std::string& reason) override {
-    note([&] { stop_reason_ = reason; });
-  }
-  void on_progress(NodeId, const Progress&) override {}
-  void on_saved(NodeId node, std::uint64_t step) override {
-    note([&] { saved_.push_back(step); });
-    if (!holds_saves_) runtime().may_save(node);
-  }
-  void on_not_saved(NodeId, std::uint64_t, const Error& error) override { ADD_FAILURE() << error.what(); }
 
  private:
+  void handle(NodeId, const NodeEvent::Ready&) {
+    note([this] { ++ready_; });
+  }
+  void handle(NodeId node, const NodeEvent::Finished& finished) {
+    note([&] {
+      finished_.insert(node);
+      answers_[node] = finished.answers;
+    });
+  }
+  void handle(NodeId node, const NodeEvent::Failed& failed) {
+    note([&] { failed_.emplace(program_.nodes()[node].name, failed.error); });
+  }
+  void handle(NodeId, const NodeEvent::StopRequested& request) {
+    note([&] { stop_reason_ = request.reason; });
+  }
+  void handle(NodeId, const Progress&) {}
+  void handle(NodeId node, const NodeEvent::Saved& saved) {
+    note([&] { saved_.push_back(saved.step); });
+    if (!holds_saves_) runtime().may_save(node);
+  }
+  void handle(NodeId, const NodeEvent::NotSaved& not_saved) { ADD_FAILURE() << not_saved.text; }
+  void handle(NodeId node, const NodeEvent::Alive&) {
+    Function<void()> alive;
+    note([&] { alive = std::move(probes_.extract(node).mapped()); });
+    alive();
+  }
+  void handle(NodeId, const NodeEvent::Busy&) {}
+
   template <class F>
   void note(F f) {
     {
@@ -142,10 +166,12 @@ class LocalRun : public Runtime::Observer {
   Event news_;
   std::size_t ready_ = 0;
   std::set<NodeId> finished_;
+  std::map<NodeId, std::vector<NodeEvent::Answer>> answers_;
   std::uint32_t incarnation_;
   std::map<std::string, Error> failed_;
   std::vector<std::uint64_t> saved_;
   std::string stop_reason_;
+  std::map<NodeId, Function<void()>> probes_;
   std::atomic<bool> holds_saves_ = false;
   Runtime runtime_;  // last: it uses all of the above
 };

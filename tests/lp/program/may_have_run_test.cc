@@ -15,7 +15,7 @@ namespace {
 struct Inside {
   Event event{};
   std::atomic<int> begun = 0;    // handlers
-  std::optional<Error> error{};  // of the caller's call
+  std::optional<Error> error{};  // the end of the caller's call
 };
 
 class Absent {

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,10 +43,10 @@ class Network : public ::testing::Test {
 
   static Runtime::Options options(const std::string& token = "secret") {
     Runtime::Options options;
-    options.run = "test";
-    options.token = token;
+    options.run.name = "test";
+    options.run.token = token;
     options.network = true;
-    options.deadline = std::chrono::seconds(20);
+    options.run.deadline = std::chrono::seconds(20);
     return options;
   }
 
@@ -202,7 +201,7 @@ TEST(Fencing, AnIncarnationThatWasReplacedIsRefused) {
   const auto store = program.add<Store>({.name = "store"});
   const auto relay = program.add<Relay>({.name = "relay"}, store);
   Runtime::Options options;
-  options.run = "test";
+  options.run.name = "test";
   options.network = true;
   LocalRun serving(program, options, LocalRun::kNothingHere);
   serving.start_one("store", 1);

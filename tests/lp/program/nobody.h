@@ -12,13 +12,10 @@ class Nobody final : public Runtime::Observer {
   Event ready;  // a node is ready
 
  private:
-  void on_ready(NodeId, std::uint32_t) override { ready.set(); }
-  void on_finished(NodeId, std::uint32_t) override {}
-  void on_failed(NodeId, std::uint32_t, const Error& error) override { ADD_FAILURE() << error.what(); }
-  void on_stop_requested(NodeId, const std::string&) override {}
-  void on_progress(NodeId, const Progress&) override {}
-  void on_saved(NodeId, std::uint64_t) override {}
-  void on_not_saved(NodeId, std::uint64_t, const Error&) override {}
+  void on_event(NodeEvent event) override {
+    if (std::holds_alternative<NodeEvent::Ready>(event.what)) ready.set();
+    if (const auto* failed = std::get_if<NodeEvent::Failed>(&event.what)) ADD_FAILURE() << failed->error.what();
+  }
 };
 
 }  // namespace lp

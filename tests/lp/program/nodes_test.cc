@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <string>
 #include <vector>
 
@@ -125,7 +124,7 @@ TEST(Nodes, AHandleToAServiceIsAHandleToItsInterface) {
   const std::vector<Handle<Adder>> list{tens[0], tens[2]};
   const auto sum = program.add<Sum>({.name = "sum"}, GroupHandle<Adder>(tens), list);
   for (const bool bytes : {false, true}) {
-    LocalRun run(program, {.serialize = bytes});
+    LocalRun run(program, {.run = {.serialize = bytes}});
     EXPECT_EQ(run.client(sum).call<&Sum::sum>(1), (11 + 12 + 13) + (11 + 13));
   }
 }
@@ -300,12 +299,44 @@ TEST(Nodes, WhatIsLeftOfADeadlineTravels) {
   std::vector<Handle<Chain>> next;
   for (int i = 0; i < 6; ++i) next = {program.add<Chain>({.name = "link" + std::to_string(i)}, next)};
   for (const bool bytes : {false, true}) {
-    LocalRun run(program, {.serialize = bytes});
+    LocalRun run(program, {.run = {.serialize = bytes}});
     const auto client = run.client(next[0]);
     EXPECT_EQ(client.call<&Chain::depth>(), 5);
     // Without the caller's 50 ms the inner calls would have the run's minute, and this test its timeout.
     EXPECT_THROW(client.within(std::chrono::milliseconds(50)).call<&Chain::wait_hang>(), Error);
     EXPECT_EQ(client.call<&Chain::depth>(), 5);
+  }
+}
+
+// The supervisor learns which incarnations a node has finished with.
+TEST(Nodes, AFinishedNodeTellsWhichIncarnationHasAnsweredItLast) {
+  for (const bool bytes : {false, true}) {
+    for (const bool waits : {false, true}) {
+      Program program("answers");
+      const auto board = program.add<Board>({.name = "board"});
+      const auto unused = program.add<Board>({.name = "unused"});
+      Event written;
+      Event go;
+      const auto write = [&written, &go, waits](Client<Board> to, Client<Board>) {
+        if (waits) {
+          to.call<&Board::write>("before");
+        } else {
+          to.async<&Board::write>("before").get();
+        }
+        written.set();
+        go.wait();
+      };
+      program.function({.name = "writer"}, write, board, unused);
+      LocalRun run(program, {.run = {.serialize = bytes}});
+      ASSERT_TRUE(written.wait(after(std::chrono::seconds(20))));
+      run.restart({"board"});
+      go.set();
+      run.wait_finished();
+      const std::vector<NodeEvent::Answer> answers = run.answers("writer");
+      ASSERT_EQ(answers.size(), 1U);
+      EXPECT_EQ(answers[0].callee, run.id("board"));
+      EXPECT_EQ(answers[0].incarnation, 1U);
+    }
   }
 }
 
@@ -317,16 +348,10 @@ TEST(Nodes, AConstructorThatThrowsIsAFailureOfItsNode) {
   Program program("broken");
   program.add<Broken>({.name = "broken"});
   struct Failures : Runtime::Observer {
-    void on_ready(NodeId, std::uint32_t) override {}
-    void on_finished(NodeId, std::uint32_t) override {}
-    void on_failed(NodeId, std::uint32_t, const Error& failure) override {
-      error = failure.what();
+    void on_event(NodeEvent event) override {
+      if (const auto* failed = std::get_if<NodeEvent::Failed>(&event.what)) error = failed->error.what();
       happened.set();
     }
-    void on_stop_requested(NodeId, const std::string&) override {}
-    void on_progress(NodeId, const Progress&) override {}
-    void on_saved(NodeId, std::uint64_t) override {}
-    void on_not_saved(NodeId, std::uint64_t, const Error&) override {}
     std::string error;
     Event happened;
   } failures;

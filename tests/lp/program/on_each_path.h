@@ -24,12 +24,12 @@ class ReachedRun {
  public:
   ReachedRun(const Program& program, Reach reach, Runtime::Options options = {})
       : options_(std::move(options)), id_(*program.find("service")) {
-    options_.serialize = reach == Reach::bytes;
+    options_.run.serialize = reach == Reach::bytes;
     if (reach == Reach::shm || reach == Reach::tcp) {
-      options_.run = "test";
-      options_.token = "secret";
+      options_.run.name = "test";
+      options_.run.token = "secret";
       options_.network = true;
-      options_.path = reach == Reach::shm ? Path::shm : Path::tcp;
+      options_.run.path = reach == Reach::shm ? Path::shm : Path::tcp;
       calling_ = std::make_unique<LocalRun>(program, options_, LocalRun::kNothingHere);
     }
     serving_ = std::make_unique<LocalRun>(program, options_, LocalRun::kNothingHere);

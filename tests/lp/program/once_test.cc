@@ -68,7 +68,7 @@ class Once : public ::testing::Test {
   Program program_{"once"};
   const Handle<Service> service_ = program_.add<Service>({.name = "service"}, context);
   const Handle<Caller> caller_ = program_.add<Caller>({.name = "caller"}, context, service_);
-  LocalRun run_{program_, {.directory = directory_.path()}};
+  LocalRun run_{program_, {.run = {.directory = directory_.path()}}};
 };
 
 TEST_F(Once, RemembersAsManyAnswersAsItSaysAndRefusesWhatIsOlder) {

@@ -107,10 +107,10 @@ class PublishedTest : public testing::TestWithParam<Path> {
   }
 
   Runtime::Options options() const {
-    Runtime::Options options{.run = "published"};
+    Runtime::Options options{.run = {.name = "published"}};
     options.network = GetParam() != Path::direct;
-    options.path = GetParam();
-    options.token = "secret";
+    options.run.path = GetParam();
+    options.run.token = "secret";
     return options;
   }
   static void start(Runtime& runtime, Nobody& observer, NodeId node) {

@@ -57,7 +57,9 @@ class Service {
 
 class Restart : public ::testing::TestWithParam<bool> {
  protected:
-  Restart() { run_.emplace(program_, Runtime::Options{.directory = directory_.path(), .serialize = GetParam()}); }
+  Restart() {
+    run_.emplace(program_, Runtime::Options{.run = {.directory = directory_.path(), .serialize = GetParam()}});
+  }
   // Makes a call, and restarts the service in the middle of it.
   template <class F>
   void in_the_middle_of(F call) {

@@ -46,12 +46,12 @@ class ShmLinkTest : public testing::Test {
 
   static Runtime::Options options() {
     Runtime::Options options;
-    options.run = "test";
-    options.token = "secret";
+    options.run.name = "test";
+    options.run.token = "secret";
     options.network = true;
-    options.path = Path::shm;
-    options.shared_memory = std::size_t{256} << 20;  // each link maps its neighbour's whole heap
-    options.deadline = std::chrono::seconds(20);
+    options.run.path = Path::shm;
+    options.run.shared_memory = std::size_t{256} << 20;  // each link maps its neighbour's whole heap
+    options.run.deadline = std::chrono::seconds(20);
     return options;
   }
   std::unique_ptr<LocalRun> connected() {

@@ -39,12 +39,12 @@ std::string call(Path path, std::size_t shared_memory = 0) {
   Program program("limited");
   const Handle<Scaler> scaler = program.add<Scaler>({.name = "scaler"});
   Runtime::Options options;
-  options.run = "test";
-  options.token = "secret";
+  options.run.name = "test";
+  options.run.token = "secret";
   options.network = true;
-  options.path = path;
-  options.shared_memory = shared_memory;
-  options.deadline = std::chrono::seconds(20);
+  options.run.path = path;
+  options.run.shared_memory = shared_memory;
+  options.run.deadline = std::chrono::seconds(20);
   LocalRun serving(program, options);
   LocalRun calling(program, options, LocalRun::kNothingHere);
   const PeerState up{.node = 0, .incarnation = 1, .endpoint = serving.runtime().endpoint()};

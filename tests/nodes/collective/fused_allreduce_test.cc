@@ -29,7 +29,7 @@ class Workers {
   explicit Workers(int count, const SummingOptions& options = {}, bool serialize = false)
       : handles_(add_summing(program_, count, options)) {
     Runtime::Options runtime;
-    runtime.serialize = serialize;
+    runtime.run.serialize = serialize;
     run_.emplace(program_, runtime);
     all().all<&Summing::join>();
   }

@@ -28,7 +28,7 @@ class RoundsRun {
     if (!options.initial) options.initial = [](std::uint64_t) { return std::vector<float>{1, 2}; };
     const auto rounds = program_.add<FederatedServer>({.name = "rounds"}, context, options);
     Runtime::Options runtime;
-    runtime.directory = directory;
+    runtime.run.directory = directory;
     run_.emplace(program_, runtime);
     client_.emplace(run_->client(rounds));
   }

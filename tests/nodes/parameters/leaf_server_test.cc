@@ -34,7 +34,7 @@ class LeafServerTest : public ::testing::TestWithParam<bool> {
     const auto nodes = program_.group<LeafServer>({.name = "leaf", .replicas = leaves}, context,
                                                   GroupHandle<ParameterService>(root), group, BadValues::refuse);
     Runtime::Options runtime;
-    runtime.serialize = GetParam();
+    runtime.run.serialize = GetParam();
     run_.emplace(program_, runtime);
     root_.emplace(run_->client(root));
     leaves_.emplace(run_->client(GroupHandle<ParameterService>(nodes)));
@@ -220,6 +220,16 @@ TEST_P(LeafServerTest, WhoLeavesIsAnsweredWhenAllHaveLeft) {
   last.get();
   first.get();
   EXPECT_EQ(root()[0].call<&ParameterServer::pull>(Pull{.tensor = 0, .shard = 0}).slowest, kUnbounded);
+}
+
+// Learner 0 was answered, and has ended.
+TEST_P(LeafServerTest, ARestartedLeafWaitsForNoLearnerThatHadLeft) {
+  start(Asynchronous{}, 2);
+  Future<void> first = leave(0);
+  leave(1).get();
+  first.get();
+  run_->restart({"leaf/0"});
+  leave(1).get();
 }
 
 TEST_P(LeafServerTest, ARestartedLeafLosesNoPushAndCountsNoneTwice) {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <filesystem>
+#include <iterator>
 #include <limits>
 #include <span>
 #include <string>
@@ -55,7 +57,7 @@ class ParameterServerTest : public ::testing::TestWithParam<bool> {
 
   Runtime::Options runtime() const {
     Runtime::Options options;
-    options.serialize = GetParam();
+    options.run.serialize = GetParam();
     return options;
   }
   Server serve(const ParameterServerOptions& options) const { return Server(runtime(), options); }
@@ -233,7 +235,7 @@ TEST_P(ParameterServerTest, GoesOnFromACut) {
       ::testing::TempDir() + "lp_parameter_server_" + (GetParam() ? "bytes" : "direct");
   std::filesystem::remove_all(directory);
   Runtime::Options options = runtime();
-  options.directory = directory;
+  options.run.directory = directory;
   ParameterServerOptions three = kThree;
   three.checkpoint_every = 2;
   {
@@ -251,7 +253,7 @@ TEST_P(ParameterServerTest, GoesOnFromACut) {
     EXPECT_EQ(train(server.client(), 4, {2, 1, 0}), expected(5));
   }
   const auto refused = [&](const ParameterServerOptions& server_options, std::uint64_t seed) {
-    options.seed = seed;
+    options.run.seed = seed;
     Server server(options, server_options);
     server.run.restart({"server"}, cut_directory(directory, 4));
     const auto failed = server.run.failed();
@@ -270,7 +272,7 @@ TEST_P(ParameterServerTest, ACutIsTakenWhenAllWorkersHaveLeft) {
   const std::filesystem::path directory = ::testing::TempDir() + "lp_all_left_" + (GetParam() ? "bytes" : "direct");
   std::filesystem::remove_all(directory);
   Runtime::Options options = runtime();
-  options.directory = directory;
+  options.run.directory = directory;
   Server server(options, {.shard = {.rule = Sum{}, .consistency = Softsync{}, .workers = 3}, .last_step = 6});
   for (std::uint64_t clock = 0; clock < 2; ++clock) {
     for (std::uint32_t worker = 0; worker < 3; ++worker) {
@@ -281,6 +283,31 @@ TEST_P(ParameterServerTest, ACutIsTakenWhenAllWorkersHaveLeft) {
   }
   for (const std::uint32_t worker : {0U, 1U, 2U}) server.client().call<&ParameterServer::leave>(worker, 0);
   server.run.wait_saved(2, 1);
+  std::filesystem::remove_all(directory);
+}
+
+// With backup workers the servers do not make equally many updates after the last step, so that such a cut would never
+// be complete.
+TEST_P(ParameterServerTest, NoCutIsTakenAfterTheLastStepOfASynchronousTraining) {
+  const std::filesystem::path directory = ::testing::TempDir() + "lp_last_cut_" + (GetParam() ? "bytes" : "direct");
+  std::filesystem::remove_all(directory);
+  Runtime::Options options = runtime();
+  options.run.directory = directory;
+  {
+    Server server(options, {.shard = {.rule = Sum{}, .consistency = Synchronous{.backups = 1}, .workers = 2},
+                            .checkpoint_every = 1,
+                            .last_step = 2});
+    for (std::uint64_t clock = 0; clock < 4; ++clock) {
+      Push push = push_of(clock, 0);
+      push.stamp.version = clock;
+      EXPECT_EQ(server.client().call<&ParameterServer::push>(push).outcome, PushOutcome::accepted);
+    }
+    for (const std::uint32_t worker : {0U, 1U}) server.client().call<&ParameterServer::leave>(worker, 0);
+    server.run.wait_saved(2, 1);
+  }
+  const std::filesystem::path last = cut_directory(directory, 2);
+  const auto steps = std::filesystem::directory_iterator(last.parent_path());
+  EXPECT_EQ(std::distance(begin(steps), end(steps)), 2);
   std::filesystem::remove_all(directory);
 }
 

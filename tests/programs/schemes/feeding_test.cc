@@ -121,7 +121,7 @@ TEST(BatchFeed, GoesToWhereItsWorkerIs) {
   EXPECT_EQ(back.get()->examples(), 2);
 }
 
-TEST(BatchFeed, TheFeederHasToStayUntilAllIsDone) {
+TEST(BatchFeed, TheFeederHasToStayAfterTheEnd) {
   BatchFeed feed;
   feed.put(0, batch_of(1)).get();
   Future<std::uint64_t> end = feed.put(1, {});
@@ -134,9 +134,7 @@ TEST(BatchFeed, TheFeederHasToStayUntilAllIsDone) {
   EXPECT_EQ(back.get()->examples(), 2);
   end = feed.put(1, {});
   EXPECT_FALSE(feed.take(1).get().has_value());
-  feed.finish();
-  EXPECT_EQ(end.get(), kUnbounded);
-  EXPECT_EQ(feed.put(0, batch_of(1)).get(), kUnbounded);
+  EXPECT_TRUE(waits(end));  // the worker may still come back
 }
 
 // ---- the training
@@ -201,9 +199,9 @@ TEST_P(Feeding, AWorkerThatIsGoneForGoodIsFedNoMoreWhereTheOthersGoOn) {
   EXPECT_GE(run.accuracy(), 0.9);
 }
 
-class FeedingLaunched : public testing::TestWithParam<Launch> {};
-INSTANTIATE_TEST_SUITE_P(Launches, FeedingLaunched, testing::Values(Launch::threads, Launch::processes),
-                         [](const auto& one) { return one.param == Launch::threads ? "Threads" : "Processes"; });
+class FeedingLaunched : public testing::TestWithParam<LaunchType> {};
+INSTANTIATE_TEST_SUITE_P(Launches, FeedingLaunched, testing::Values(LaunchType::threads, LaunchType::processes),
+                         [](const auto& one) { return one.param == LaunchType::threads ? "Threads" : "Processes"; });
 
 TEST_P(FeedingLaunched, NothingIsFedBeforeAllPlacesAreTakenAndFeedersAloneAskForTheData) {
   using State = NodeStatus::State;

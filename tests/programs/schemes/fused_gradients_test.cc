@@ -81,7 +81,7 @@ TEST(FusedGradients, HaveTheBitsOfASumAtTheEndOfTheStep) {
   };
   program.function({.name = "worker", .replicas = kWorkers}, work, members);
   Runtime::Options options;
-  options.seed = test::kSeed;
+  options.run.seed = test::kSeed;
   LocalRun run(program, options);
   run.wait_finished();
   EXPECT_TRUE(run.failed().empty());

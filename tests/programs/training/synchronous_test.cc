@@ -29,8 +29,8 @@ const LearningTask kSmall = digits_task({64, 24, 10});
 
 Runtime::Options runtime_options(bool serialize = false) {
   Runtime::Options options;
-  options.seed = kSeed;
-  options.serialize = serialize;
+  options.run.seed = kSeed;
+  options.run.serialize = serialize;
   return options;
 }
 
@@ -98,7 +98,7 @@ TEST(SynchronousTraining, GivesTheSameBitsOnEveryPathAndEveryTime) {
   EXPECT_EQ(Training500(kSmall, training_of(3, 2)).hash(), hash);
   EXPECT_EQ(Training500(kSmall, training_of(3, 2), runtime_options(/*serialize=*/true)).hash(), hash);
   Runtime::Options other = runtime_options();
-  other.seed = kSeed + 1;
+  other.run.seed = kSeed + 1;
   EXPECT_NE(Training500(kSmall, training_of(3, 2), other).hash(), hash);
 }
 
@@ -193,7 +193,7 @@ TEST(SynchronousTraining, ServersThatGoBackToTheirCutChangeNothing) {
     const std::filesystem::path directory = ::testing::TempDir() + "lp_synchronous_cut";
     std::filesystem::remove_all(directory);
     Runtime::Options options = runtime_options(serialize);
-    options.directory = directory;
+    options.run.directory = directory;
     Gate gate;
     LearningTask task = kSmall;
     task.model = [&gate] { return std::make_unique<GatedMlp>(std::vector<Eigen::Index>{64, 24, 10}, gate); };

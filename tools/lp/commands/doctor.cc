@@ -5,16 +5,16 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
 
 #include "launchers/admin/admin_server.h"
+#include "launchers/os/command.h"
 #include "launchers/plan/hosts.h"
 #include "launchers/record/run_directory.h"
 #include "launchers/record/run_recorder.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
+#include "lp/base/message.h"
 #include "tools/lp/command.h"
-#include "tools/lp/program_output.h"
 #include "tools/lp/rates.h"
 #include "tools/lp/table.h"
 
@@ -41,8 +41,7 @@ Finding processors(const internal::HostCapacity& here) {
 
 Finding memory(const internal::HostCapacity& here) {
   const bool little = here.memory < kGiB;
-  return {"memory", little ? State::bad : State::good,
-          short_memory(here.memory) + " for this process and its container",
+  return {"memory", little ? State::bad : State::good, memory_text(here.memory) + " for this process and its container",
           little ? "give the container more memory" : ""};
 }
 
@@ -60,7 +59,7 @@ Finding shared_memory() {
   }
   const std::uint64_t bytes = std::uint64_t{status.f_blocks} * status.f_frsize;
   const bool small = bytes < kGiB;
-  return {"/dev/shm", small ? State::missing : State::good, short_memory(bytes),
+  return {"/dev/shm", small ? State::missing : State::good, memory_text(bytes),
           small ? "docker run --shm-size=2g, or an emptyDir of medium Memory in Kubernetes" : ""};
 }
 
@@ -97,7 +96,7 @@ Finding state_directory() {
     const auto space = std::filesystem::space(directory, error);
     if (!socket.empty()) return {"runs", State::bad, socket, fix};
     return {"runs", error || space.available < kGiB ? State::bad : State::good,
-            directory.string() + ", " + short_memory(space.available) + " free",
+            directory.string() + ", " + memory_text(space.available) + " free",
             space.available < kGiB ? "make room: checkpoints and logs go there" : ""};
   } catch (const Error& wrong) {
     return {"runs", State::bad, wrong.text(), fix};
@@ -107,14 +106,16 @@ Finding state_directory() {
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 // Asks a program that an engine or a view needs for its version or its cluster.
-Finding tool(const std::string& name, std::vector<std::string> command, const std::string& fix,
+Finding tool(const std::string& name, const std::vector<std::string>& command, const std::string& fix,
              const std::string& silent = "") {
-  const auto output = output_of(std::move(command), kPatience, /*errors=*/true);
-  if (!output.has_value() || output->code == 127) return {name, State::missing, "not found", fix};
-  if (output->code != 0) {
-    return {name, State::missing, output->code == 124 ? "does not answer" : first_line(output->text), silent};
+  using internal::Output;
+  const Output output = internal::run(command, kPatience);
+  const std::string said = first_line(output.text + output.errors);  // `ssh -V` prints its version as an error
+  if (output.code == Output::kNotStarted) return {name, State::missing, "not found", fix};
+  if (output.code != 0) {
+    return {name, State::missing, output.code == Output::kTimedOut ? "does not answer" : said, silent};
   }
-  return {name, State::good, first_line(output->text), ""};
+  return {name, State::good, said, ""};
 }
 
 std::vector<Finding> examine() {

@@ -5,13 +5,13 @@
 #include <map>
 #include <optional>
 
+#include "launchers/os/command.h"
 #include "lp/base/error.h"
 #include "lp/draw/draw.h"
 #include "tools/lp/ask.h"
 #include "tools/lp/command.h"
 #include "tools/lp/machine.h"
 #include "tools/lp/plan_file.h"
-#include "tools/lp/program_output.h"
 #include "tools/lp/rates.h"
 
 namespace lp::tool {
@@ -31,11 +31,11 @@ Plan plan_of_program(const std::string& binary, const Arguments& arguments) {
   command.insert(command.end(), arguments.words().begin() + 1, arguments.words().end());
   command.insert(command.end(), arguments.rest().begin(), arguments.rest().end());
   command.insert(command.end(), {"--dry-run", "--json"});
-  const auto output = output_of(std::move(command), kPatience, /*errors=*/false);
-  if (!output.has_value() || output->code != 0) {
-    throw Refusal(Exit::failed, binary + " --dry-run has not told its plan: is it a program of lp?");
+  const internal::Output output = internal::run(command, kPatience);
+  if (output.code != 0) {
+    throw Refusal(Exit::failed, binary + " --dry-run did not print its plan: is it a program of lp?");
   }
-  return parse_plan(output->text);
+  return parse_plan(output.text);
 }
 
 // Edges between groups, by their positions in the plan. The calls are unknown for a run that is not live.

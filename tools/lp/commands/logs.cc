@@ -171,7 +171,7 @@ int logs_command(const Arguments& arguments, Screen& screen) {
   }
   const bool follow = arguments.has("follow");
   const bool here = run.life != Life::elsewhere || std::filesystem::exists(run.place.directory / "status.json");
-  if (here && !run.record.kubectl.empty()) {
+  if (here && run.jobs != nullptr && run.jobs->keeps_files()) {
     throw Refusal(Exit::not_live, run.place.name + ": its logs are where its coordinator is, and that has ended; " +
                                       "the launch that follows a run shows what it prints");
   }

@@ -3,7 +3,6 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include "launchers/kubernetes/kubectl.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "tools/lp/ask.h"
@@ -43,8 +42,6 @@ void show(Screen& screen, const RunView& run, const std::string& text, bool json
   screen.write((json ? std::move(writer).text() : Screen::clean(run.place.name) + ": " + Screen::clean(text)) + "\n");
 }
 
-bool in_cluster(const RunView& run) { return !run.record.kubectl.empty(); }
-
 std::string stopper() { return user_name() + " (lp stop)"; }
 
 std::string reason_of(const Arguments& arguments) {
@@ -61,10 +58,11 @@ std::string wait_for_engine(const RunLocation& place, double patience) {
   return {};
 }
 
-// The objects of a run that has ended stay until they are removed: by a launch that follows it, or by us.
-void remove_from_cluster(const RunView& run) {
+// The engine keeps objects of a job that has ended until they are removed: by a launch that follows it, or by us.
+void remove_job(const RunView& run) {
+  if (run.jobs == nullptr) return;
   try {
-    internal::Kubectl(run.record.kubectl).remove(run.record.run);
+    run.jobs->remove(run.record);
   } catch (const Error& error) {
     throw Refusal(Exit::failed, error.text());
   }
@@ -72,22 +70,22 @@ void remove_from_cluster(const RunView& run) {
 
 // Ends an unreachable run through its engine. Returns how it ended.
 std::string stop_by_engine(const RunView& run, const Arguments& arguments, double patience) {
-  if (in_cluster(run)) {
-    remove_from_cluster(run);
-    const std::string why = arguments.has("reason") ? ": " + arguments.value("reason") : "";
-    static_cast<void>(internal::keep_result(run.place.directory, {}, stopper() + why));
-    return "its objects are removed from the cluster";
-  }
+  std::string end;
   try {
-    internal::cancel(run.record.job, arguments.has("force") || run.life == Life::pending);
+    end = run.jobs->cancel(run.record, run.place.directory,
+                           {.by = stopper(),
+                            .reason = arguments.has("reason") ? arguments.value("reason") : std::string(),
+                            .force = arguments.has("force") || run.life == Life::pending});
   } catch (const Error& error) {
     throw Refusal(Exit::failed, error.text());
   }
-  if (patience <= 0) return "job " + run.record.job + " is cancelled";
-  std::string end = wait_for_engine(run.place, patience);
+  const std::string job = run.jobs->name_of(run.record);
   if (!end.empty()) return end;
-  throw Refusal(Exit::timed_out, "job " + run.record.job + " has not ended after " + short_duration(patience) +
-                                     ": `lp stop --force` kills what is in it");
+  if (patience <= 0) return job + " is cancelled";
+  end = wait_for_engine(run.place, patience);
+  if (!end.empty()) return end;
+  throw Refusal(Exit::timed_out,
+                job + " has not ended after " + short_duration(patience) + ": `lp stop --force` kills what is in it");
 }
 
 }  // namespace
@@ -97,7 +95,7 @@ int stop_command(const Arguments& arguments, Screen& screen) {
   const double patience = arguments.seconds("timeout", 60);
   RunView run = view_of(find_run(arguments.words()[0]));
   if (run.life == Life::ended || run.life == Life::lost) {  // the run has already ended
-    if (in_cluster(run)) remove_from_cluster(run);
+    remove_job(run);
     show(screen, run, "there is nothing left to stop; " + sentence_of(run), json);
     return code_of(Exit::done);
   }
@@ -128,7 +126,7 @@ int stop_command(const Arguments& arguments, Screen& screen) {
     }
     if (run.job.has_value()) static_cast<void>(wait_for_engine(run.place, patience));
     run = view_of(run.place);
-    if (in_cluster(run)) remove_from_cluster(run);
+    remove_job(run);
     done = run.life == Life::elsewhere ? "it has ended; its result is on " + run.record.host : sentence_of(run);
   }
   show(screen, run, done, json);

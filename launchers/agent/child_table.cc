@@ -1,0 +1,36 @@
+#include "launchers/agent/child_table.h"
+
+#include <utility>
+
+namespace lp::internal {
+
+Child& ChildTable::add(std::unique_ptr<Child> child) {
+  Child& added = *child;
+  by_pid_[added.pid] = &added;
+  by_unit_[added.unit] = &added;
+  children_.emplace(added.serial, std::move(child));
+  return added;
+}
+
+void ChildTable::remove(const Child& child) {
+  by_pid_.erase(child.pid);
+  if (find_unit(child.unit, child.incarnation) == &child) by_unit_.erase(child.unit);
+  children_.erase(child.serial);
+}
+
+Child* ChildTable::find(std::uint64_t serial) const {
+  const auto at = children_.find(serial);
+  return at == children_.end() ? nullptr : at->second.get();
+}
+
+Child* ChildTable::find_process(pid_t pid) const {
+  const auto at = by_pid_.find(pid);
+  return at == by_pid_.end() ? nullptr : at->second;
+}
+
+Child* ChildTable::find_unit(std::size_t unit, std::uint32_t incarnation) const {
+  const auto at = by_unit_.find(unit);
+  return at != by_unit_.end() && at->second->incarnation == incarnation ? at->second : nullptr;
+}
+
+}  // namespace lp::internal

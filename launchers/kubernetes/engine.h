@@ -1,0 +1,12 @@
+#pragma once
+// The engine `kubernetes`: a program becomes pods.
+
+#include <memory>
+
+#include "launchers/engine/engine.h"
+
+namespace lp::internal {
+
+std::unique_ptr<Engine> kubernetes_engine();
+
+}  // namespace lp::internal

@@ -1,0 +1,84 @@
+#include "launchers/plan/launch_check.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launchers/control/process_roles.h"
+#include "launchers/os/relaunch_command.h"
+#include "launchers/plan/agent_starter.h"
+#include "lp/base/error.h"
+#include "lp/base/message.h"
+#include "lp/rpc/core/curve.h"
+
+namespace lp::internal {
+namespace {
+
+// The argument with which a launcher has started this process; empty: a person has started it.
+std::string argument_of_launcher() {
+  for (const std::string& word : own_command_line()) {
+    if (word == kAgentFlag) return word;
+    for (const std::string_view flag : {kNodeFlag, kAgentThereFlag, kDialFlag, kRelayFlag}) {
+      if (word.starts_with(flag)) return word;
+    }
+  }
+  return {};
+}
+
+void check_not_inside_run() {
+  const std::string argument = argument_of_launcher();
+  if (argument.empty()) return;
+  throw Error(ErrorKind::failed,
+              "this process, started with " + argument +
+                  ", is itself one of a run, and launches none: main() must end with what become_node_if_asked "
+                  "returns: `if (const auto code = lp::become_node_if_asked(argc, argv, programs)) return *code;`");
+}
+
+}  // namespace
+
+void check_launch(const Launch& launch) {
+  check_options(*launch.program, launch.options);
+  std::size_t hosts = 0;
+  for (const Engine* engine : launch.launchers.engines()) {
+    engine->check(launch);
+    if (engine->agents() != nullptr) hosts += engine->agents()->hosts(launch).size();
+  }
+  if (launch.engine().agents() == nullptr) return;
+  check_not_inside_run();
+  if (launch.options.path == Path::direct) {
+    throw Error(ErrorKind::failed, "--path=direct: processes cannot call one another directly; use --launch=threads");
+  }
+  check_path(launch.options.path, hosts);
+  static_cast<void>(is_loopback(launch.options.listen));  // throws for a malformed address
+}
+
+void check_path(Path path, std::size_t hosts) {
+  if (path != Path::shm || hosts <= 1) return;
+  throw Error(ErrorKind::failed, "--path=shm needs all nodes on one host, and there are several");
+}
+
+void check_not_debugged(const Launch& launch) {
+  if (launch.options.debug.empty()) return;
+  throw Error(ErrorKind::failed, "a node can be debugged only on this host: use --launch=processes");
+}
+
+void check_options(const Program& program, const LaunchOptions& options) {
+  std::vector<std::string> groups;
+  for (const GroupSpec& group : program.groups()) groups.push_back(group.options.name);
+  for (const std::string& name : options.idle) {
+    if (std::find(groups.begin(), groups.end(), name) != groups.end()) continue;
+    throw Error(ErrorKind::failed, "the options of the launch have " + quote(name) +
+                                       " idle, and the program has no such group" + did_you_mean(name, groups));
+  }
+  if (options.heartbeat <= Duration::zero()) {
+    throw Error(ErrorKind::failed, "the options of the launch have a heartbeat of " + duration_text(options.heartbeat) +
+                                       ": it must be more than 0, or every service would count as hanging");
+  }
+  if (options.grace < Duration::zero()) {
+    throw Error(ErrorKind::failed, "the options of the launch have a grace of " + duration_text(options.grace) +
+                                       ": it must be 0, to end nodes at once, or more");
+  }
+}
+
+}  // namespace lp::internal

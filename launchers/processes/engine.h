@@ -1,0 +1,12 @@
+#pragma once
+// The engine `processes`: agents and nodes are processes of this host.
+
+#include <memory>
+
+#include "launchers/engine/engine.h"
+
+namespace lp::internal {
+
+std::unique_ptr<Engine> processes_engine();
+
+}  // namespace lp::internal

@@ -1,0 +1,50 @@
+#include "launchers/run/cut_keeper.h"
+
+#include <algorithm>
+
+#include "lp/base/error.h"
+#include "lp/base/message.h"
+#include "lp/checkpoint/cut.h"
+
+namespace lp::internal {
+
+RestorePoint CutKeeper::latest(const std::filesystem::path& run, bool required) const {
+  std::vector<std::string> problems;
+  const auto cut = latest_cut(run, &problems);
+  if (!cut.has_value()) {
+    if (!required) return {};
+    std::string why;
+    for (const std::string& problem : problems) why += "\n  " + problem;
+    throw Error(ErrorKind::failed, "there is no complete cut in " + run.string() + " to resume from" + why);
+  }
+  if (cut->fingerprint != launch_.program->fingerprint()) {
+    throw Error(ErrorKind::failed, cut->directory.string() +
+                                       " was taken by a program with another graph or other types: " +
+                                       "resume it with the binary and the configuration that took it");
+  }
+  for (const std::string& problem : problems) {
+    log_line(problem + "; the run goes on from step " + std::to_string(cut->step));
+  }
+  RestorePoint point{cut->step, std::filesystem::absolute(cut->directory)};
+  std::set<std::string> names;
+  for (const CutMember& member : cut->members) names.insert(member.node);
+  for (NodeId node = 0; node < graph_.nodes.size(); ++node) {
+    if (names.contains(graph_.nodes[node].name)) point.members.insert(node);
+  }
+  return point;
+}
+
+RestorePoint CutKeeper::complete(std::uint64_t step, const std::set<NodeId>& members) {
+  const LaunchOptions& options = launch_.options;
+  std::vector<std::string> names;
+  for (const NodeId member : members) names.push_back(graph_.nodes[member].name);
+  const Cut cut = complete_cut(options.directory, step, launch_.program->name(), launch_.program->fingerprint(), names);
+  kept_.push_back(step);
+  if (kept_.size() > static_cast<std::size_t>(std::max(options.keep_checkpoints, 1))) kept_.erase(kept_.begin());
+  prune_cuts(options.directory, kept_);
+  return {step, std::filesystem::absolute(cut.directory), members};
+}
+
+void CutKeeper::give_up(std::uint64_t step) { remove_cut(launch_.options.directory, step); }
+
+}  // namespace lp::internal

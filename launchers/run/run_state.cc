@@ -1,0 +1,319 @@
+#include "launchers/run/run_state.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "launchers/control/measurement.h"
+#include "launchers/os/backtrace.h"
+#include "launchers/os/process_memory.h"
+#include "launchers/plan/earlier_run.h"
+#include "launchers/record/failure_output.h"
+#include "launchers/record/progress_line.h"
+#include "launchers/record/run_directory.h"
+#include "lp/base/error.h"
+#include "lp/base/json.h"
+
+namespace lp::internal {
+namespace {
+
+constexpr auto kLookPeriod = std::chrono::seconds(2);     // between two checks whether the job has begun again
+constexpr auto kReaderTimeout = std::chrono::seconds(1);  // for connected tools to read the rest
+constexpr auto kOutputTimeout = std::chrono::seconds(1);  // for a terminal that does not take the rest, after a failure
+
+std::string own_number(const Engine& engine) {
+  return engine.own_job() == nullptr ? std::string() : engine.own_job()->number();
+}
+
+}  // namespace
+
+RunState::RunState(Launch given, std::function<void()> report)
+    : launch_(std::move(given)),
+      run_report_(std::move(report)),
+      mark_(launch_.engine().new_mark(launch_.name)),
+      graph_(topology_of(launch_.plan)),
+      cuts_(launch_, graph_),
+      recorder_(launch_.options.directory),
+      stall_(launch_.options.heartbeat) {
+  const LaunchOptions& options = launch_.options;
+  if (!options.directory.empty()) take_directory();
+  if (begin_.path.empty() && !options.resume.empty()) begin_ = cuts_.latest(options.resume, /*required=*/true);
+  if (options.show != Show::none) {
+    terminal_ =
+        std::make_unique<Terminal>(Terminal::Options{.drained = [this] { loop_.post([this] { watch_output(); }); }});
+  }
+  if (options.handle_signals) {
+    signals_ = std::make_unique<SignalPoller>();
+    watch_signals();
+  }
+  nodes_ = launch_.engine().make_nodes(parts());
+  coordinator_ = std::make_unique<Coordinator>(graph_, coordinator_options(), nodes_->executor(), *this);
+  nodes_->attach(*coordinator_);
+  recorder_.begin({.run = launch_.name,
+                   .program = launch_.program->name(),
+                   .launch = launch_.launchers.text(),
+                   .job = own_number(launch_.engine()),
+                   .ssh = options.ssh,
+                   .seed = options.seed,
+                   .resumed = options.resume.string()},
+                  launch_.plan, resolved_configuration(options));
+  if (recorder_.writes()) open_to_others();
+}
+
+RunParts RunState::parts() {
+  return {.launch = launch_, .graph = graph_, .mark = mark_, .loop = loop_, .terminal = terminal_.get()};
+}
+
+Coordinator::Options RunState::coordinator_options() const {
+  const LaunchOptions& options = launch_.options;
+  return {.heartbeat = options.heartbeat,
+          .grace = options.grace,
+          .start = options.start,
+          .patient = !options.debug.empty(),
+          .report = static_cast<bool>(run_report_),
+          .idle = options.idle};
+}
+
+// A job that begins again continues in its directory.
+void RunState::take_directory() {
+  const std::filesystem::path& directory = launch_.options.directory;
+  const OwnJob* job = launch_.engine().own_job();
+  if (job == nullptr || !job->continues(directory)) {
+    taken_ = make_run_directory(directory);
+    return;
+  }
+  job->claim(directory);
+  taken_ = make_run_directory(directory, /*own=*/true, after(launch_.options.start));
+  begin_ = cuts_.latest(directory, /*required=*/false);
+  next_look_ = now();
+}
+
+void RunState::open_to_others() {
+  try {
+    admin_ = std::make_unique<RunApi>(launch_.options.directory, graph_, loop_, *coordinator_,
+                                      [this] { return current_status(); });
+  } catch (const Error& error) {
+    say("the lp command will see this run's files only: " + error.text());
+  }
+}
+
+void RunState::start() {
+  thread_ = spawn("run", [this] { serve(); });
+}
+
+RunState::~RunState() {
+  if (!thread_.joinable()) return;
+  post([](Coordinator& coordinator) { coordinator.stop("its Run has gone"); });
+  thread_ = Thread();
+}
+
+std::vector<std::string> RunState::units() const {
+  std::vector<std::string> names;
+  for (const auto& unit : graph_.units) names.push_back(unit.name);
+  return names;
+}
+
+void RunState::serve() {
+  next_stall_look_ = after(launch_.options.heartbeat);
+  coordinator_->start(begin_, now());
+  coordinator_->flush();
+  while (coordinator_->phase() != Phase::ended) {
+    loop_.wait(next());
+    coordinator_->set_time(now());
+    nodes_->advance(now());
+    if (loop_.dispatch()) status_writer_.changed();
+    coordinator_->advance(now());
+    coordinator_->flush();
+    if (admin_ != nullptr) admin_->advance(now());
+    watch_output();
+    watch_job();
+    watch_movement();
+    show_progress();
+    write_status(false);
+  }
+  end();
+}
+
+Time RunState::next() const {
+  return std::min({coordinator_->next(), recorder_.writes() ? status_writer_.next() : kNever, nodes_->next(),
+                   admin_ != nullptr ? admin_->next() : kNever, next_look_, next_stall_look_});
+}
+
+void RunState::end() {
+  report_.end(after(launch_.options.grace));
+  nodes_->finish();
+  result_ = coordinator_->result();
+  add_source_lines(result_.cause.backtrace, "/proc/" + std::to_string(getpid()) + "/exe");
+  write_status(true);
+  record_end();
+  if (admin_ != nullptr) admin_->finish(after(kReaderTimeout));
+  if (terminal_ != nullptr) {
+    terminal_->flush(result_.success ? kNever : after(kOutputTimeout));
+    terminal_.reset();
+  }
+  signals_.reset();
+  waiters_.change([this] {
+    last_status_ = current_status();
+    ended_ = true;
+  });
+}
+
+void RunState::record_end() {
+  std::string fault;
+  waiters_.change([&] {
+    fault = recorder_.end({.success = result_.success,
+                           .reason = result_.reason,
+                           .stopped_by = result_.stopped_by,
+                           .signal = result_.signal,
+                           .exit_code = result_.exit_code(),
+                           .cause = result_.cause},
+                          report_text_);
+  });
+  if (!fault.empty()) say("the result is not kept in the run's directory: " + fault);
+}
+
+void RunState::on_phase(Phase phase) {
+  status_writer_.changed();
+  if (phase == Phase::running) waiters_.change([this] { ready_ = true; });
+  if (phase == nodes_->closing_phase()) nodes_->runtime().close();
+}
+
+void RunState::on_cut_given_up(std::uint64_t step) {
+  try {
+    cuts_.give_up(step);
+  } catch (const Error& error) {
+    say(error.text());  // the directory takes room, but is no cut
+  }
+}
+
+void RunState::add_output(std::size_t unit, Cause& cause) { add_failure_output(nodes_->last_lines(unit), cause); }
+
+void RunState::say(const std::string& line) {
+  if (terminal_ != nullptr) terminal_->write(true, "lp: " + line + "\n");
+}
+
+void RunState::on_measured(std::size_t unit, Measurement part) {
+  stall_.on_measured(unit, part);
+  if (admin_ != nullptr) admin_->on_measured(unit, std::move(part));
+}
+
+void RunState::watch_signals() {
+  loop_.watch(signals_->fd(), [this](EventLoop::Ready) {
+    while (const int signal = signals_->take()) {
+      if (signal == SIGUSR2) {
+        coordinator_->stop_after_cut("its time is over", signal_name(signal), signal,
+                                     after(launch_.options.time_margin / 2));
+      } else if (++interrupted_ == 1) {
+        say("stopping; once more, and it ends at once");
+        coordinator_->stop(signal_name(signal), signal_name(signal), signal);
+      } else {
+        coordinator_->kill(signal_name(signal));
+      }
+    }
+  });
+}
+
+// The engine may have lost this host and begun the job again on others. Then this start ends and leaves the directory
+// to them.
+void RunState::watch_job() {
+  if (now() < next_look_) return;
+  next_look_ = after(kLookPeriod);
+  if (!launch_.engine().own_job()->is_superseded(launch_.options.directory)) return;
+  next_look_ = kNever;
+  coordinator_->fail({.what = "the job has begun again on another host"});
+  coordinator_->kill();
+}
+
+void RunState::watch_movement() {
+  if (now() < next_stall_look_) return;
+  next_stall_look_ = after(launch_.options.heartbeat);
+  const bool turned = stall_.look(current_status(), use_of(getpid()).cpu);
+  const std::string& text = stall_.text();
+  if (turned || !text.empty()) status_writer_.changed();
+  if (turned && !text.empty()) say(text);
+  if (turned) recorder_.event({.kind = text.empty() ? RunEvent::Kind::moved : RunEvent::Kind::stalled, .text = text});
+  coordinator_->measure();
+}
+
+// While the terminal takes no text, nodes that print wait, and none of them counts as hanging.
+void RunState::watch_output() {
+  if (terminal_ != nullptr) coordinator_->hold_heartbeats(nodes_->hold_output(terminal_->full()));
+}
+
+void RunState::show_progress() {
+  if (terminal_ != nullptr && status_writer_.has_changed()) {
+    terminal_->progress(progress_line(coordinator_->speaker(), coordinator_->shown_progress()));
+  }
+}
+
+void RunState::write_status(bool always) {
+  if (!recorder_.writes()) return;
+  status_writer_.write(always, [this] {
+    const std::string status = to_json(current_status());
+    recorder_.status(status);
+    if (admin_ != nullptr) admin_->publish(status);
+  });
+}
+
+RunStatus RunState::current_status() const {
+  RunStatus status = coordinator_->status();
+  status.run = launch_.name;
+  if (status.phase == Phase::running) status.stalled = stall_.text();
+  for (NodeId node = 0; node < status.nodes.size(); ++node) {
+    status.nodes[node].host = nodes_->host_of(graph_.nodes[node].unit);
+  }
+  return status;
+}
+
+void RunState::begin_report() {
+  report_.begin(run_report_, [this](const std::optional<std::string>& failure) {
+    post([failure](Coordinator& coordinator) { coordinator.report_done(failure); });
+  });
+}
+
+void RunState::keep_report(std::string json) {
+  waiters_.change([&] { report_text_ = std::move(json); });
+}
+
+void RunState::post(Function<void(Coordinator&)> task) {
+  loop_.post([this, task = std::move(task)]() mutable { task(*coordinator_); });
+}
+
+RunStatus RunState::status() {
+  struct Answer {
+    std::optional<RunStatus> status;
+  };
+  const auto answer = std::make_shared<Answer>();
+  loop_.post([this, answer] {
+    RunStatus status = current_status();
+    waiters_.change([&] { answer->status = std::move(status); });
+  });
+  RunStatus status;
+  waiters_.wait(
+      [&] {
+        if (!answer->status.has_value() && !ended_) return false;  // the loop may end before it answers
+        status = answer->status.value_or(last_status_);
+        return true;
+      },
+      kNever);
+  return status;
+}
+
+bool RunState::wait_ended(Time until) {
+  return waiters_.wait([this] { return ended_; }, until);
+}
+
+bool RunState::wait_ready(Time until) {
+  bool ready = false;
+  waiters_.wait(
+      [&] {
+        ready = ready_;
+        return ready_ || ended_;
+      },
+      until);
+  return ready;
+}
+
+}  // namespace lp::internal

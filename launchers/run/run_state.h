@@ -1,0 +1,110 @@
+#pragma once
+// A run: its nodes, coordinator, recorder and admin server, and the one loop that drives them.
+//
+// A Run owns it. Any thread may call its public functions.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "launchers/admin/run_api.h"
+#include "launchers/executor/run_nodes.h"
+#include "launchers/os/event_loop.h"
+#include "launchers/os/signals.h"
+#include "launchers/os/terminal.h"
+#include "launchers/plan/launch.h"
+#include "launchers/record/run_recorder.h"
+#include "launchers/run/cut_keeper.h"
+#include "launchers/run/report_thread.h"
+#include "launchers/run/status_writer.h"
+#include "launchers/run/waiters.h"
+#include "launchers/supervisor/coordinator.h"
+#include "launchers/supervisor/stall.h"
+#include "launchers/supervisor/supervision_graph.h"
+#include "lp/base/descriptor.h"
+
+namespace lp::internal {
+
+class RunState final : public Coordinator::Listener {
+ public:
+  // Starts the agents. `report` is called when the work is done; empty: there is no report.
+  RunState(Launch given, std::function<void()> report);
+  ~RunState() override;
+  RunState(const RunState&) = delete;
+  RunState& operator=(const RunState&) = delete;
+  // Starts the program. Called once.
+  void start();
+
+  const Launch& launch() const { return launch_; }
+  bool wait_ended(Time until);
+  bool wait_ready(Time until);
+  // Runs the task in the loop.
+  void post(Function<void(Coordinator&)> task);
+  RunStatus status();
+  const RunResult& result() const { return result_; }  // set once the run has ended
+  void keep_report(std::string json);
+  Runtime& runtime() { return nodes_->runtime(); }
+  std::vector<std::string> units() const;
+
+ private:
+  void on_phase(Phase phase) override;
+  void on_peers(std::span<const PeerState> peers) override { nodes_->update(peers); }
+  RestorePoint on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) override {
+    return cuts_.complete(step, members);
+  }
+  void on_cut_given_up(std::uint64_t step) override;
+  void add_output(std::size_t unit, Cause& cause) override;
+  void say(const std::string& line) override;
+  void on_measured(std::size_t unit, Measurement part) override;
+  void on_event(RunEvent event) override { recorder_.event(std::move(event)); }
+  void begin_report() override;
+
+  RunParts parts();
+  Coordinator::Options coordinator_options() const;
+  void take_directory();
+  void open_to_others();
+  void serve();
+  Time next() const;
+  void end();
+  void record_end();
+  void watch_signals();
+  void watch_job();
+  void watch_output();
+  void watch_movement();
+  void show_progress();
+  void write_status(bool always);
+  RunStatus current_status() const;
+
+  const Launch launch_;
+  const std::function<void()> run_report_;
+  const std::string mark_;  // marks the run's processes
+  const SupervisionGraph graph_;
+  Descriptor taken_;  // the lock of the run's directory
+  CutKeeper cuts_;
+  RestorePoint begin_;
+  RunRecorder recorder_;
+  EventLoop loop_;
+  std::unique_ptr<SignalPoller> signals_;
+  std::unique_ptr<Terminal> terminal_;
+  std::unique_ptr<RunNodes> nodes_;
+  std::unique_ptr<Coordinator> coordinator_;
+  std::unique_ptr<RunApi> admin_;  // null: the run cannot be reached from outside
+  ReportThread report_;
+  StatusWriter status_writer_;
+  Time next_look_ = kNever;  // when to check whether the job has begun again without us
+  Stall stall_;
+  Time next_stall_look_{};
+  int interrupted_ = 0;  // the number of interrupts
+  RunResult result_;
+
+  Waiters waiters_;  // has the lock of the members below
+  bool ended_ = false;
+  bool ready_ = false;
+  RunStatus last_status_;
+  std::string report_text_;  // JSON
+
+  Thread thread_;  // last, because it uses all members above
+};
+
+}  // namespace lp::internal

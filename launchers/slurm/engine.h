@@ -1,0 +1,12 @@
+#pragma once
+// The engine `slurm`: a program becomes a job of Slurm, or some of its groups run in an allocation.
+
+#include <memory>
+
+#include "launchers/engine/engine.h"
+
+namespace lp::internal {
+
+std::unique_ptr<Engine> slurm_engine();
+
+}  // namespace lp::internal

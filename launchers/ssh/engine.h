@@ -1,0 +1,12 @@
+#pragma once
+// The engine `ssh`: agents of other hosts, which ssh starts; their nodes are processes there.
+
+#include <memory>
+
+#include "launchers/engine/engine.h"
+
+namespace lp::internal {
+
+std::unique_ptr<Engine> ssh_engine();
+
+}  // namespace lp::internal

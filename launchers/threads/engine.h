@@ -1,0 +1,12 @@
+#pragma once
+// The engine `threads`: nodes are threads of the launching process, and call one another directly.
+
+#include <memory>
+
+#include "launchers/engine/engine.h"
+
+namespace lp::internal {
+
+std::unique_ptr<Engine> threads_engine();
+
+}  // namespace lp::internal

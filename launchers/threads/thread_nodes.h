@@ -1,0 +1,12 @@
+#pragma once
+// The nodes of a run as threads of this process, in one Runtime.
+
+#include <memory>
+
+#include "launchers/executor/run_nodes.h"
+
+namespace lp::internal {
+
+std::unique_ptr<RunNodes> make_thread_nodes(const RunParts& parts);
+
+}  // namespace lp::internal

@@ -1,0 +1,99 @@
+#include "nodes/replay/chunk.h"
+
+#include <cstring>
+#include <utility>
+
+namespace lp::replay {
+
+Chunk::Chunk(ChunkStore& store, ChunkData data, std::size_t row_bytes, std::size_t tables)
+    : store_(store),
+      key_(data.key),
+      steps_(data.steps),
+      row_bytes_(row_bytes),
+      compressed_(data.compressed),
+      size_(data.bytes.size()),
+      bytes_(data.bytes.buffer()),
+      uses_(tables) {
+  store_.in_memory_.fetch_add(size_, std::memory_order_relaxed);
+}
+
+Chunk::~Chunk() { store_.forget(*this); }
+
+Buffer Chunk::slice(std::size_t begin, std::size_t size) const {
+  if (!store_.spill_) return bytes_.slice(begin, size);
+  const std::lock_guard lock(store_.mutex_);
+  return bytes_.slice(begin, size);
+}
+
+void Chunk::copy(std::size_t begin, std::size_t size, std::byte* to) const {
+  if (store_.spill_) {
+    std::memcpy(to, slice(begin, size).data(), size);
+  } else {
+    std::memcpy(to, bytes_.data() + begin, size);
+  }
+}
+
+void Chunk::prefetch(std::size_t begin) const {
+  if (!store_.spill_ && begin < size_) __builtin_prefetch(bytes_.data() + begin);
+}
+
+ChunkStore::ChunkStore(std::size_t tables, std::uint64_t memory, const std::filesystem::path& directory)
+    : tables_(tables), memory_(memory) {
+  if (memory > 0) spill_.emplace(directory);
+}
+
+ChunkRef ChunkStore::add(ChunkData data, std::size_t row_bytes) {
+  // The memory of another process belongs to its maker, who needs it back.
+  if (!data.bytes.buffer().owned()) data.bytes = Array<std::uint8_t>(Buffer::copy_of(data.bytes.buffer().bytes()));
+  auto chunk = std::make_shared<Chunk>(*this, std::move(data), row_bytes, tables_);
+  if (chunk->key() == 0 && !spill_) return chunk;
+  const std::lock_guard lock(mutex_);
+  if (spill_) {
+    link(*chunk);
+    make_room();
+  }
+  if (chunk->key() != 0) by_key_[chunk->key()] = chunk;
+  return chunk;
+}
+
+ChunkRef ChunkStore::find(std::uint64_t key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = by_key_.find(key);
+  return found == by_key_.end() ? nullptr : found->second.lock();
+}
+
+void ChunkStore::make_room() {
+  while (oldest_ != nullptr && bytes_in_memory() > memory_) move_to_disk(*oldest_);
+}
+
+void ChunkStore::move_to_disk(Chunk& chunk) {
+  chunk.bytes_ = spill_->put(chunk.bytes_.bytes());
+  chunk.on_disk_ = true;
+  unlink(chunk);
+  in_memory_.fetch_sub(chunk.size(), std::memory_order_relaxed);
+  on_disk_.fetch_add(chunk.size(), std::memory_order_relaxed);
+}
+
+void ChunkStore::link(Chunk& chunk) {
+  chunk.older_ = newest_;
+  (newest_ == nullptr ? oldest_ : newest_->newer_) = &chunk;
+  newest_ = &chunk;
+}
+
+void ChunkStore::unlink(Chunk& chunk) {
+  (chunk.older_ == nullptr ? oldest_ : chunk.older_->newer_) = chunk.newer_;
+  (chunk.newer_ == nullptr ? newest_ : chunk.newer_->older_) = chunk.older_;
+}
+
+void ChunkStore::forget(Chunk& chunk) {
+  if (chunk.key() != 0 || spill_) {
+    const std::lock_guard lock(mutex_);
+    if (spill_ && !chunk.on_disk_) unlink(chunk);
+    const auto found = by_key_.find(chunk.key());
+    // A writer may have sent the chunk again when the last item had left it.
+    if (found != by_key_.end() && found->second.expired()) by_key_.erase(found);
+  }
+  (chunk.on_disk_ ? on_disk_ : in_memory_).fetch_sub(chunk.size(), std::memory_order_relaxed);
+}
+
+}  // namespace lp::replay

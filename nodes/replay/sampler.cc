@@ -1,0 +1,126 @@
+#include "nodes/replay/sampler.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "lp/base/error.h"
+#include "lp/base/message.h"
+#include "nodes/replay/table_place.h"
+
+namespace lp::replay {
+
+Sampler::Sampler(const Client<Server>& server, std::string table, SamplerOptions options)
+    : Sampler(Clients<Server>(std::vector<Client<Server>>{server}), std::move(table), options) {}
+
+Sampler::Sampler(const Clients<Server>& servers, std::string table, SamplerOptions options)
+    : table_(std::move(table)), options_(options) {
+  if (servers.empty()) throw Error(ErrorKind::failed, "a sampler needs a replay server");
+  for (const Client<Server>& client : servers) {
+    const TablePlace place = find_table(client, table_);
+    sources_.push_back({.client = client.within(options.timeout), .shard = place.shard, .table = place.number});
+    if (layout_ == nullptr) layout_ = std::make_shared<Layout>(place.columns);
+  }
+  waiting_ = Batch(layout_);
+}
+
+Batch Sampler::sample(std::size_t count) {
+  const Time until = after(options_.timeout);
+  while (waiting_.size() < count) {
+    ask(count - waiting_.size());
+    if (!take_reply(until)) fail_late(count - waiting_.size());
+  }
+  Batch batch = waiting_.take(count);
+  if (options_.ahead > 0) ask(count);
+  return batch;
+}
+
+// Makes sure that each server has a request. Together they ask for as many items as are missing.
+void Sampler::ask(std::size_t missing) {
+  const std::size_t share = (missing + sources_.size() - 1) / sources_.size();
+  for (Source& one : sources_) {
+    while (one.asked.size() < std::max<std::size_t>(1, options_.ahead)) {
+      one.asked.push_back(one.client.async<&Server::sample>(
+          SampleRequest{.table = one.table, .count = static_cast<std::uint32_t>(share)}));
+    }
+  }
+}
+
+// Returns false when no reply came in time.
+bool Sampler::take_reply(Time until) {
+  std::deque<Future<Samples>>& asked = sources_[next_ready(until)].asked;
+  Future<Samples> reply = std::move(asked.front());
+  asked.pop_front();
+  try {
+    std::optional<Samples> samples = reply.get_for(lp::until(until));
+    if (!samples) return false;
+    waiting_.append(std::move(*samples));
+    return true;
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::deadline) return false;
+    throw;
+  }
+}
+
+// The source whose first reply is there first; any when none comes in time. They have their turns, so that one that is
+// always ready does not keep the learner from the others.
+std::size_t Sampler::next_ready(Time until) {
+  if (sources_.size() == 1) return 0;
+  first_ = (first_ + 1) % sources_.size();
+  std::vector<const Future<Samples>*> first;
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    first.push_back(&sources_[(first_ + i) % sources_.size()].asked.front());
+  }
+  Future<std::size_t> ready = when_ready<Samples>(first);
+  return (first_ + ready.get_for(lp::until(until)).value_or(0)) % sources_.size();
+}
+
+std::uint64_t Sampler::update_priorities(std::span<const std::uint64_t> keys, std::span<const double> priorities) {
+  if (keys.size() != priorities.size()) {
+    throw Error(ErrorKind::failed, std::to_string(keys.size()) + " items get " + std::to_string(priorities.size()) +
+                                       " priorities: give one for each");
+  }
+  std::map<Source*, std::vector<PriorityUpdate>> updates;
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    updates[&source_of(keys[i])].push_back({.key = keys[i], .priority = priorities[i]});
+  }
+  std::uint64_t found = 0;
+  for (auto& [source, some] : updates) {
+    found += source->client.call<&Server::update_priorities>(source->table, std::move(some));
+  }
+  return found;
+}
+
+std::uint64_t Sampler::remove(std::span<const std::uint64_t> keys) {
+  std::map<Source*, std::vector<std::uint64_t>> by_source;
+  for (const std::uint64_t key : keys) by_source[&source_of(key)].push_back(key);
+  std::uint64_t found = 0;
+  for (auto& [source, some] : by_source) {
+    found += source->client.call<&Server::remove>(source->table, std::move(some));
+  }
+  return found;
+}
+
+std::vector<TableInfo> Sampler::info() const {
+  std::vector<TableInfo> all;
+  for (const Source& one : sources_) all.push_back(one.client.call<&Server::info>().tables[one.table]);
+  return all;
+}
+
+Sampler::Source& Sampler::source_of(std::uint64_t key) {
+  const std::uint32_t shard = shard_of(key);
+  const auto found =
+      std::find_if(sources_.begin(), sources_.end(), [shard](const Source& one) { return one.shard == shard; });
+  if (found != sources_.end()) return *found;
+  throw Error(ErrorKind::failed, "the key " + std::to_string(key) + " belongs to the replay server " +
+                                     std::to_string(shard) + ", which this sampler does not know");
+}
+
+void Sampler::fail_late(std::size_t missing) const {
+  std::string text = std::to_string(missing) + " samples are missing from the replay table " + quote(table_) +
+                     " after " + duration_text(options_.timeout);
+  for (const TableInfo& one : info()) text += "; it has " + one.state;
+  throw Error(ErrorKind::deadline, text);
+}
+
+}  // namespace lp::replay
