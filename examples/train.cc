@@ -5,6 +5,7 @@
 //   build/examples/train --scheme=ring --data=mine.csv --scale --save=mine.lpm
 //   build/examples/train --evaluate=mine.lpm --data=other.csv
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -228,6 +229,14 @@ void use_model(const UseConfig& config, bool json) {
   }
 }
 
+// Throws Error for a flag of the other command.
+void check_use(const UseConfig& config, const std::vector<std::string>& given) {
+  const std::string wrong = config.evaluate.empty() ? "json" : "predictions";
+  if (std::find(given.begin(), given.end(), wrong) == given.end()) return;
+  throw lp::Error(lp::ErrorKind::failed,
+                  "--" + wrong + " says nothing with --" + (config.evaluate.empty() ? "predict" : "evaluate"));
+}
+
 // train --evaluate=FILE and train --predict=FILE, which start no nodes. Returns the exit code.
 int use_model(int argc, char** argv) {
   try {
@@ -235,6 +244,7 @@ int use_model(int argc, char** argv) {
     UseFlags flags;
     const lp::CommandLine line = lp::parse(argc, argv, lp::bind(config), lp::bind(flags));
     if (line.help.empty()) {
+      check_use(config, line.given);
       use_model(config, flags.json);
     } else {
       std::printf("%s", line.help.c_str());

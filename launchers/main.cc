@@ -24,6 +24,7 @@
 #include "launchers/record/run_directory.h"
 #include "launchers/run/tmux.h"
 #include "lp/base/error.h"
+#include "lp/base/file.h"
 #include "lp/base/message.h"
 #include "lp/config/parse.h"
 #include "lp/draw/draw.h"
@@ -57,7 +58,7 @@ class ExitGuard {
     std::atexit([] {
       if (!running) return;
       const std::string cause = "a node called exit(), which ends all nodes of its process";
-      std::fprintf(stderr, "lp: the program failed: %s\n", cause.c_str());
+      log_line("the program failed: " + cause);
       if (json_output >= 0) write_all(json_output, failure_json("a node called exit()", cause));
       _exit(kFailed);
     });
@@ -184,14 +185,14 @@ int print_outcome(const Found& outcome, bool json) {
     print_table(outcome);
   }
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    std::fprintf(stderr, "lp: the result could not be written to standard output\n");
+    log_line("the result could not be written to standard output");
     return outcome.result.success ? kFailed : outcome.result.exit_code();
   }
   if (!outcome.result.success) {
     const RunResult& result = outcome.result;
     const bool stopped = result.ending() == Ending::stopped;
-    std::fprintf(stderr, "lp: the program %s%s\n", stopped ? "was stopped " : "failed: ",
-                 (stopped ? stop_text(result.stopped_by, result.reason) : result.cause.text()).c_str());
+    log_line(stopped ? "the program was stopped " + stop_text(result.stopped_by, result.reason)
+                     : "the program failed: " + result.cause.text());
   }
   return outcome.result.exit_code();
 }
@@ -201,7 +202,7 @@ void show_plan(Launch& launch) {
   const LaunchFlags& flags = launch.flags;
   if (!flags.graph.empty()) {
     write_graph(launch.plan, flags.graph);
-    std::fprintf(stderr, "lp: the graph is drawn in %s\n", flags.graph.c_str());
+    log_line("the graph is drawn in " + flags.graph);
   }
   if (!flags.dry_run) return;
   launch.plan.hosts = planned_hosts(launch);
@@ -238,14 +239,14 @@ int run_here(const MainProgram& main, Launch launch) {
     advanced = run.status().cut > begin_cut;
     outcome.seconds = to_seconds(now() - begin);
     const bool quiet = outcome.result.success && flags.output == Show::none;
-    if (!quiet) std::fprintf(stderr, "lp: the run's directory is %s\n", run.directory().c_str());
+    if (!quiet) log_line("the run's directory is " + run.directory().string());
   }
   const int code = print_outcome(outcome, launch.flags.json);
   if (const OwnJob* job = launch.engine().own_job()) job->finish(launch, outcome.result, advanced);
   return code;
 }
 
-int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<GroupPlacement>& placements) {
+int run_program(MainProgram& main, const LaunchFlags& flags, const CommandLine& line) {
   const std::string entry = flags.program.empty() ? main.names.front() : flags.program;
   // Where the program is launched again, it is prepared there.
   if (main.prepare && !main.engines->of(flags.launch).submits()) main.prepare();
@@ -254,8 +255,8 @@ int run_program(MainProgram& main, const LaunchFlags& flags, const std::vector<G
   LaunchOptions options = options_of(flags, *main.engines, program.name());
   options.entry = entry;
   options.configuration = configuration;
-  options.placements = placements;
-  Launch launch(std::move(program), std::move(options), flags);
+  options.placements = line.groups;
+  Launch launch(std::move(program), std::move(options), flags, line.given);
   if (flags.dry_run || !flags.graph.empty()) {
     check_pure(main, launch);
     show_plan(launch);
@@ -293,10 +294,10 @@ int run_main(int argc, char** argv, MainProgram& main) {
       return 0;
     }
     check_words(arguments);
+    if (main.check_given) main.check_given(line.given);
     flags.resume = resumed.string();
-    for (const std::string& change : line.changes)
-      std::fprintf(stderr, "lp: %s in %s\n", change.c_str(), flags.resume.c_str());
-    return run_program(main, flags, line.groups);
+    for (const std::string& change : line.changes) log_line(change + " in " + flags.resume);
+    return run_program(main, flags, line);
   } catch (const std::exception& error) {
     cause = error.what();
   } catch (...) {

@@ -47,7 +47,9 @@ struct MainProgram {
   std::vector<std::string> names{};  // the programs' names; the first is the default
   Programs programs{};
   Binding configuration{};
-  HelpSections help{};                         // empty: all fields in one section
+  HelpSections help{};  // empty: all fields in one section
+  // refuses flags that say nothing to the others; empty: all are fine
+  std::function<void(std::span<const std::string> given)> check_given{};
   std::function<void()> prepare{};             // completes the configuration that was read; empty: it is complete
   std::function<std::string()> freeze{};       // returns the configuration as text
   std::function<ReportFields(Run&)> report{};  // empty: there is no report
@@ -109,6 +111,9 @@ int run_main(int argc, char** argv, const NamedPrograms<Config>& programs, Repor
   program.configuration = bind(config);
   if constexpr (requires(std::span<const std::string> given) { config.help_sections(given); }) {
     program.help = [&config](std::span<const std::string> given) { return config.help_sections(given); };
+  }
+  if constexpr (requires(std::span<const std::string> given) { config.check_given(given); }) {
+    program.check_given = [&config](std::span<const std::string> given) { config.check_given(given); };
   }
   if constexpr (!std::is_same_v<Prepare, std::nullptr_t>) program.prepare = [&config, &prepare] { prepare(config); };
   program.freeze = [&config] { return to_yaml(config); };

@@ -5,7 +5,7 @@
 //   int main(int argc, char** argv) {
 //     const lp::Programs programs = lp::Programs().add<Config>("train", make_train).add("ring", make_ring);
 //     if (const auto code = lp::become_node_if_asked(argc, argv, programs)) return *code;
-//     ...  // may launch processes of these programs
+//     return run_tests();  // may launch processes of these programs
 //   }
 
 #include <optional>

@@ -38,7 +38,7 @@ void Checkpointer::run(Context& node) {
       node.exclusive([this] { save(); });
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::stopped) return;
-      if (error.kind() != ErrorKind::disconnected) std::fprintf(stderr, "lp checkpointer: %s\n", error.what());
+      if (error.kind() != ErrorKind::disconnected) log_line(std::string("no snapshot was taken: ") + error.what());
     }
   }
 }

@@ -3,7 +3,7 @@
 // not go on until a count is high enough waits for it here.
 //
 //   auto counter = program.add<lp::Counter>({.name = "counter"});
-//   ...
+//
 //   const lp::Counts counts = counter.call<&lp::Counter::add>(lp::Counts{{"episodes", 1}, {"steps", steps}});
 //
 // Nodes: their handlers run in their turn.

@@ -4,6 +4,7 @@
 // all-to-all.
 //
 //   auto sums = program.add<lp::Gather<double>>({.name = "sums"}, workers);
+//
 //   const std::vector<double> all = sums.call<&lp::Gather<double>::gather>(index, round, mine);  // in a worker: waits
 //
 //   // all-to-all

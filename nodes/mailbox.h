@@ -2,6 +2,7 @@
 // Messages for one node, from any node that has its handle. Each message is taken once, in the order of arrival.
 //
 //   auto inboxes = program.group<lp::Mailbox<Message>>({.name = "inbox", .replicas = n}, std::size_t{1000});
+//
 //   inboxes[to].call<&lp::Mailbox<Message>::put>(message);              // waits for room
 //   const auto next = inboxes[index].call<&lp::Mailbox<Message>::take>();  // waits for a message
 //

@@ -4,7 +4,7 @@
 //
 //   std::vector<Job> items = all_jobs(config);
 //   auto jobs = program.add<lp::WorkQueue<Job>>({.name = "jobs"}, lp::context, lp::WorkQueueOptions{}, items);
-//   ...
+//
 //   while (const auto leased = jobs.call<&lp::WorkQueue<Job>::take>()) {
 //     do_it(leased->item);
 //     jobs.call<&lp::WorkQueue<Job>::done>(leased->number, std::vector<Job>());

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -357,14 +356,19 @@ std::vector<HelpSection> TrainConfig::help_sections(std::span<const std::string>
   return out;
 }
 
-void check_flags(const TrainConfig& config, const NamedScheme& scheme) {
-  TrainConfig given = config;
+void TrainConfig::check_given(std::span<const std::string> given) const {
+  check_flags(*this, named_scheme(scheme), given);
+}
+
+void check_flags(const TrainConfig& config, const NamedScheme& scheme, std::span<const std::string> given) {
+  TrainConfig values = config;
   TrainConfig defaults;
-  const Binding fields = bind(given);
+  const Binding fields = bind(values);
   const Binding unset = bind(defaults);
   for (std::size_t i = 0; i < fields.fields().size(); ++i) {
     const BoundField& field = fields.fields()[i];
-    if (field.type->print(field.value) == unset.fields()[i].type->print(unset.fields()[i].value)) continue;
+    const bool is_default = field.type->print(field.value) == unset.fields()[i].type->print(unset.fields()[i].value);
+    if (is_default && std::find(given.begin(), given.end(), field.path) == given.end()) continue;
     if (field.path.starts_with("found.")) continue;  // set by the launcher
     if (!scheme.uses(field.path)) refuse(field, scheme);
     for (const Need& need : kNeeds) {

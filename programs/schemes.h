@@ -49,7 +49,8 @@ const NamedScheme& named_scheme(std::string_view name);
 // A line for each scheme.
 std::string list_of_schemes();
 
-// Error::failed for a field that is not at its default, but does not apply to this scheme or to these other values.
-void check_flags(const TrainConfig& config, const NamedScheme& scheme);
+// Throws Error::failed for a field that does not apply to this scheme or to these other values, if it is not at its
+// default, or is among `given`: the paths of the fields that a command line names.
+void check_flags(const TrainConfig& config, const NamedScheme& scheme, std::span<const std::string> given = {});
 
 }  // namespace lp

@@ -22,7 +22,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "launchers/admin/admin_server.h"
 #include "launchers/control/measurement.h"

@@ -36,6 +36,7 @@
 #include "launchers/os/descriptor_limit.h"
 #include "launchers/os/process_memory.h"
 #include "launchers/os/spawn.h"
+#include "lp/base/message.h"
 #include "lp/base/scheduler.h"
 #include "lp/checkpoint/cut.h"
 #include "lp/program/plan_check.h"
@@ -380,7 +381,7 @@ int run_agent_there(Duration lease) {
   const int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, kControlDescriptor + 1);
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (in < 0 || out < 0 || null < 0 || dup2(null, STDIN_FILENO) < 0 || dup2(null, STDOUT_FILENO) < 0) {
-    std::fprintf(stderr, "lp agent: %s\n", std::strerror(errno));
+    log_line(std::string("the agent cannot begin: ") + std::strerror(errno));
     return 1;
   }
   Agent agent(in, out, lease, reaper);

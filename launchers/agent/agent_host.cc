@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <sstream>
 #include <system_error>
@@ -11,6 +10,7 @@
 #include "launchers/control/control_generated.h"
 #include "launchers/control/process_roles.h"
 #include "launchers/plan/hosts.h"
+#include "lp/base/message.h"
 
 namespace lp::internal {
 namespace {
@@ -50,7 +50,7 @@ std::filesystem::path make_own_directory(const std::string& run) {
   std::filesystem::create_directories(parent, error);
   std::string name = parent / (run + "-XXXXXX");
   if (!error && mkdtemp(name.data()) != nullptr) return name;
-  std::fprintf(stderr, "lp agent: nodes on this host can save nothing: %s: %s\n", parent.c_str(), std::strerror(errno));
+  log_line("nodes on this host can save nothing: " + parent.string() + ": " + std::strerror(errno));
   return {};
 }
 

@@ -4,9 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
-#include <cerrno>
 #include <utility>
 
 #include "launchers/control/control_generated.h"

@@ -2,10 +2,10 @@
 
 #include <unistd.h>
 
-#include <cstdio>
 #include <utility>
 
 #include "launchers/os/pidfd.h"
+#include "lp/base/message.h"
 
 namespace lp::internal {
 namespace {
@@ -51,7 +51,7 @@ void LauncherLink::receive() {
 }
 
 void LauncherLink::close(const std::string& why) {
-  std::fprintf(stderr, "lp agent: I end, because %s\n", why.c_str());
+  log_line("the agent ends, because " + why);
   open_ = false;
 }
 

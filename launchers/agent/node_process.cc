@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -22,8 +21,10 @@
 #include "launchers/os/crash_handler.h"
 #include "launchers/os/event_loop.h"
 #include "lp/base/error.h"
+#include "lp/base/message.h"
 #include "lp/checkpoint/cut.h"
 #include "lp/program/runtime.h"
+#include "lp/wire/flatbuffer_text.h"
 
 namespace lp::internal {
 namespace {
@@ -118,7 +119,7 @@ class NodeProcess final : public Runtime::Observer {
   void handle(std::span<const std::uint8_t> bytes) {
     const control::Message* message = unpack(bytes);
     if (message == nullptr) {
-      std::fprintf(stderr, "lp: the agent sent what is no control message; this process ends\n");
+      log_line("the agent sent something that is no control message; this process ends");
       kill(0, SIGKILL);
     } else if (const auto* start = message->body_as_Start()) {
       unit_ = message->unit();

@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <utility>
 
 #include "lp/config/freeze.h"
 #include "lp/program/program.h"

@@ -5,12 +5,12 @@
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <system_error>
 
 #include "launchers/os/pidfd.h"
 #include "launchers/os/spawn.h"
+#include "lp/base/message.h"
 #include "lp/base/scheduler.h"
 
 namespace lp::internal {
@@ -40,7 +40,7 @@ pid_t start_reaper(const std::string& mark, const std::filesystem::path& directo
   const pid_t agent = getpid();
   const pid_t reaper = fork();
   if (reaper == 0) guard(agent, mark, directory);
-  if (reaper < 0) std::fprintf(stderr, "lp agent: it has no reaper, because fork failed: %s\n", std::strerror(errno));
+  if (reaper < 0) log_line(std::string("the agent has no reaper, because fork failed: ") + std::strerror(errno));
   return reaper;
 }
 

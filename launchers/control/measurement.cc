@@ -12,6 +12,7 @@
 #include "launchers/control/messages.h"
 #include "launchers/os/process_memory.h"
 #include "lp/rpc/core/counters.h"
+#include "lp/wire/flatbuffer_text.h"
 
 namespace lp::internal {
 namespace {

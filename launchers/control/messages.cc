@@ -45,6 +45,4 @@ const control::Message* unpack(std::span<const std::uint8_t> bytes) {
   return measured == nullptr || is_aligned(*measured, bytes) ? message : nullptr;
 }
 
-std::string text_of(const flatbuffers::String* text) { return text == nullptr ? std::string() : text->str(); }
-
 }  // namespace lp::internal

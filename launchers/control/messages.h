@@ -5,13 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <utility>
 #include <vector>
-
-namespace flatbuffers {
-struct String;
-}  // namespace flatbuffers
 
 namespace lp::control {
 struct Message;
@@ -24,9 +19,6 @@ std::vector<std::uint8_t> pack_message(const control::MessageT& message);
 
 // Returns the message, which points into `bytes`, or null when they hold no valid message.
 const control::Message* unpack(std::span<const std::uint8_t> bytes);
-
-// Returns an empty text for null.
-std::string text_of(const flatbuffers::String* text);
 
 // Packs a message about `unit`. `body` is one of the object types of control.fbs: SpawnT, KillT, ...
 template <class Body, class Message = control::MessageT>

@@ -4,6 +4,7 @@
 
 #include "launchers/control/control_generated.h"
 #include "launchers/control/messages.h"
+#include "lp/wire/flatbuffer_text.h"
 
 namespace lp::internal {
 namespace {

@@ -12,6 +12,7 @@
 #include "lp/base/error.h"
 #include "lp/checkpoint/cut.h"
 #include "lp/program/peer_state.h"
+#include "lp/wire/flatbuffer_text.h"
 
 namespace lp::internal {
 namespace {

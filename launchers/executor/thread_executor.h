@@ -3,7 +3,6 @@
 // events of the runtime; they are posted to the loop.
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "launchers/os/event_loop.h"

@@ -18,6 +18,7 @@
 #include "launchers/os/spawn.h"
 #include "lp/base/descriptor.h"
 #include "lp/base/error.h"
+#include "lp/base/message.h"
 #include "lp/base/scheduler.h"
 
 namespace lp::internal {
@@ -153,7 +154,7 @@ std::optional<ContainerState> FollowedPods::take_coordinator() {
   for (ContainerState& pod : containers_) {
     const std::string trouble = pod.trouble();
     if (!trouble.empty() && std::exchange(said_[pod.host], trouble) != trouble) {
-      std::fprintf(stderr, "lp: pod %s %s\n", pod.host.c_str(), trouble.c_str());
+      log_line("pod " + pod.host + " " + trouble);
     }
     if (pod.is_coordinator()) coordinator = std::move(pod);
   }
@@ -179,7 +180,7 @@ bool FollowedPods::take_output(Poller& poller) {
 
 void FollowedPods::cancel() {
   stopped_ = true;
-  std::fprintf(stderr, "lp: %s is stopped; once more, and it is removed at once\n", run_.c_str());
+  log_line(run_ + " is stopped; another Ctrl-C removes it at once");
   kubectl_.stop(run_);
 }
 

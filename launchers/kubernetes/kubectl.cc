@@ -1,11 +1,8 @@
 #include "launchers/kubernetes/kubectl.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -14,10 +11,12 @@
 #include "launchers/kubernetes/manifests.h"
 #include "launchers/os/exit_status.h"
 #include "launchers/os/signals.h"
-#include "launchers/record/run_directory.h"
+#include "launchers/record/records.h"
 #include "lp/base/error.h"
+#include "lp/base/file.h"
 #include "lp/base/json.h"
 #include "lp/base/json_value.h"
+#include "lp/base/message.h"
 #include "lp/base/scheduler.h"
 
 namespace lp::internal {
@@ -62,9 +61,7 @@ std::string CoordinatorState::end() const {
 ResultRecord keep_result(const std::filesystem::path& directory, const CoordinatorState& state,
                          const std::string& reason) {
   const std::filesystem::path path = directory / "result.json";
-  std::ifstream file(path);
-  const std::string there{std::istreambuf_iterator<char>(file), {}};
-  if (!there.empty()) return from_json<ResultRecord>(JsonValue::parse(there));
+  if (auto there = read_record<ResultRecord>(path)) return *std::move(there);
   std::string text = state.result;
   if (text.empty()) {
     ResultRecord record{.reason = reason, .stopped_by = reason, .exit_code = kInterrupted};
@@ -75,8 +72,11 @@ ResultRecord keep_result(const std::filesystem::path& directory, const Coordinat
     record.ended = static_cast<double>(wall_clock()) / 1e9;
     text = to_json(record);
   }
-  std::string error;
-  if (!write_file(path, text + "\n", error)) std::fprintf(stderr, "lp: %s\n", error.c_str());
+  try {
+    write_file(path, text + "\n");
+  } catch (const Error& error) {
+    log_line("the result is not kept: " + error.text());
+  }
   return from_json<ResultRecord>(JsonValue::parse(text));
 }
 

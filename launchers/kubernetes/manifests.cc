@@ -1,19 +1,20 @@
 #include "launchers/kubernetes/manifests.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
 #include <cstdint>
-#include <sstream>
-#include <string_view>
+#include <optional>
+
+#include <yaml-cpp/emitter.h>
+#include <yaml-cpp/emittermanip.h>
+#include <yaml-cpp/stlemitter.h>
 
 #include "launchers/control/process_roles.h"
 #include "launchers/kubernetes/pods.h"
 #include "launchers/plan/process_resources.h"
 #include "launchers/remote/agent_dialer.h"
 #include "lp/base/error.h"
-#include "lp/base/json.h"
 #include "lp/base/message.h"
 
 namespace lp::internal {
@@ -27,30 +28,46 @@ constexpr std::uint64_t kOfAgent = 64 * kMebibyte;  // the memory of the agent a
 constexpr int kRestarts = 100;  // restarts of an agent's pod; the program limits them by its own policies
 constexpr int kUser = 65532;    // "nobody" of images that have no users
 
-// A scalar of YAML, in quotes where it could be read as something else.
-std::string scalar(const std::string& text) {
-  constexpr std::string_view kOthers = "-_=./@";
-  const bool plain = !text.empty() &&
-                     (std::isalpha(static_cast<unsigned char>(text.front())) != 0 || text.starts_with("--")) &&
-                     std::all_of(text.begin(), text.end(), [&](unsigned char one) {
-                       return std::isalnum(one) != 0 || kOthers.find(static_cast<char>(one)) != std::string_view::npos;
-                     });
-  constexpr std::array<std::string_view, 8> kWords{"true", "false", "yes", "no", "on", "off", "null", "y"};
-  std::string lower = text;
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char one) { return static_cast<char>(std::tolower(one)); });
-  const bool word = lower == "n" || std::find(kWords.begin(), kWords.end(), lower) != kWords.end();
-  return plain && !word ? text : to_json(text);
+// Text that somebody has chosen. In quotes, it is text to every reader of YAML, also if it is "yes" or "1e3".
+struct Text {
+  const std::string& text;
+};
+YAML::Emitter& operator<<(YAML::Emitter& out, const Text& one) { return out << YAML::DoubleQuoted << one.text; }
+
+// The contents of a file: as a block of lines, if YAML keeps the text in one.
+struct Contents {
+  const std::string& text;
+};
+YAML::Emitter& operator<<(YAML::Emitter& out, const Contents& one) {
+  const std::string& text = one.text;
+  const bool is_printable =
+      std::all_of(text.begin(), text.end(), [](unsigned char byte) { return byte >= ' ' || byte == '\n'; });
+  const bool ends_once = text.ends_with('\n') && !text.ends_with("\n\n");
+  if (is_printable && ends_once && !text.starts_with(' ') && !text.starts_with('\n'))
+    out << YAML::Literal;
+  else
+    out << YAML::DoubleQuoted;
+  return out << text;
 }
 
-// The text as a block, in which each line begins with `margin`.
-std::string block(const std::string& text, const std::string& margin) {
-  const bool printable =
-      std::all_of(text.begin(), text.end(), [](unsigned char one) { return one >= ' ' || one == '\n'; });
-  if (!printable || text.empty() || text.front() == ' ' || text.front() == '\n') return to_json(text);
-  std::string result = text.back() == '\n' ? "|" : "|-";
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) result += "\n" + (line.empty() ? line : margin + line);
+struct Taint {
+  std::string key{};
+  std::optional<std::string> value{};
+  std::string effect{};  // empty: every effect
+};
+
+// Parses "gpu=yes:NoSchedule", "gpu:NoSchedule" or "gpu".
+Taint taint_of(const std::string& toleration) {
+  const std::size_t colon = toleration.find(':');
+  const std::string taint = toleration.substr(0, colon);
+  const std::size_t equals = taint.find('=');
+  if (taint.empty() || equals == 0) {
+    throw Error(ErrorKind::failed,
+                "--tolerations=" + quote(toleration) + ": this is not KEY, KEY:EFFECT or KEY=VALUE:EFFECT");
+  }
+  Taint result{.key = taint.substr(0, equals)};
+  if (equals != std::string::npos) result.value = taint.substr(equals + 1);
+  if (colon != std::string::npos) result.effect = toleration.substr(colon + 1);
   return result;
 }
 
@@ -60,15 +77,19 @@ class Manifests {
       : run_(run), plan_(plan), keys_(keys), name_(object_name(run.name)), pods_(pod_names(plan)) {}
 
   std::string write() {
-    out_ << "# The run " << run_.name << " of lp: " << plan_.nodes.size() << " nodes in " << plan_.processes
-         << " processes.\n";
+    out_ << YAML::Comment("The run " + run_.name + " of lp: " + std::to_string(plan_.nodes.size()) + " nodes in " +
+                          std::to_string(plan_.processes) + " processes.");
     begin("v1", "ServiceAccount", name_);  // without rights; no pod gets its token
-    out_ << "automountServiceAccountToken: false\n";
+    member("automountServiceAccountToken") << false;
+    end();
     write_service();
     write_secret();
     if (!run_.configuration.empty()) {
       begin("v1", "ConfigMap", name_);
-      out_ << "data:\n  config.yaml: " << block(run_.configuration, "    ") << "\n";
+      member("data") << YAML::BeginMap;
+      member("config.yaml") << Contents{run_.configuration};
+      out_ << YAML::EndMap;
+      end();
     }
     std::vector<std::string> flags = run_.flags;
     flags.push_back("--directory=" + directory_in_pod(run_.name));
@@ -78,131 +99,250 @@ class Manifests {
     for (std::size_t i = 0; i < pods_.size(); ++i) {
       write_job(pods_[i], {std::string(kDialFlag) + run_.name + "@" + pods_[i]}, needs[i]);
     }
-    return out_.str();
+    return std::string(out_.c_str(), out_.size()) + "\n";
   }
 
  private:
-  void begin(const std::string& version, const std::string& kind, const std::string& name) {
-    out_ << "---\napiVersion: " << version << "\nkind: " << kind << "\nmetadata:\n  name: " << name << "\n";
-    out_ << "  labels: {" << kRunLabel << ": " << name_ << "}\n";
+  // The value of a map's member; it follows.
+  YAML::Emitter& member(const char* key) { return out_ << YAML::Key << key << YAML::Value; }
+  YAML::Emitter& on_one_line() { return out_ << YAML::Flow << YAML::BeginMap; }
+  // {key: value}
+  void pair(const char* key, const std::string& value) {
+    on_one_line();
+    member(key) << Text{value};
+    out_ << YAML::EndMap;
+  }
+
+  void begin(const char* version, const char* kind, const std::string& name) {
+    out_ << YAML::BeginDoc << YAML::BeginMap;
+    member("apiVersion") << version;
+    member("kind") << kind;
+    member("metadata") << YAML::BeginMap;
+    member("name") << Text{name};
+    write_labels();
+    out_ << YAML::EndMap;
+  }
+  void end() { out_ << YAML::EndMap; }
+  void write_labels() {
+    member("labels");
+    pair(kRunLabel, name_);
   }
 
   // A Service without an address of its own: each pod has a DNS name below it, whether it is ready or not.
   void write_service() {
     begin("v1", "Service", name_);
-    out_ << "spec:\n  clusterIP: None\n  publishNotReadyAddresses: true\n  selector: {" << kRunLabel << ": " << name_
-         << "}\n  ports:\n  - {name: coordinator, port: " << kPort << "}\n";
+    member("spec") << YAML::BeginMap;
+    member("clusterIP") << "None";
+    member("publishNotReadyAddresses") << true;
+    member("selector");
+    pair(kRunLabel, name_);
+    member("ports") << YAML::BeginSeq;
+    on_one_line();
+    member("name") << "coordinator";
+    member("port") << kPort;
+    out_ << YAML::EndMap << YAML::EndSeq << YAML::EndMap;
+    end();
   }
 
   void write_secret() {
     begin("v1", "Secret", name_);
-    if (keys_ == nullptr)
-      out_ << "# Each pod gets the keys of its own name; they are made when the run is submitted.\n";
-    out_ << "stringData:\n";
+    if (keys_ == nullptr) {
+      out_ << YAML::Newline
+           << YAML::Comment("Each pod gets the keys of its own name; they are made when the run is submitted.");
+    }
+    member("stringData") << YAML::BeginMap;
     const auto entry = [&](const std::string& pod, const AcceptorKeys* keys) {
-      out_ << "  " << pod << ": " << (keys == nullptr ? "\"\"" : block(to_text(*keys), "    ")) << "\n";
+      const std::string text = keys == nullptr ? std::string() : to_text(*keys);
+      out_ << YAML::Key << Text{pod} << YAML::Value << Contents{text};
     };
     entry(kCoordinator, keys_ == nullptr ? nullptr : &keys_->coordinator);
     for (std::size_t i = 0; i < pods_.size(); ++i) entry(pods_[i], keys_ == nullptr ? nullptr : &keys_->agents[i]);
+    out_ << YAML::EndMap;
+    end();
   }
 
   // A coordinator that ends is not replaced, because its state has gone with it.
   void write_coordinator(const std::vector<std::string>& arguments) {
     begin("v1", "Pod", coordinator_pod(run_.name));
-    write_pod(kCoordinator, arguments, {}, "");
+    write_pod(kCoordinator, arguments, {});
+    end();
   }
 
   void write_job(const std::string& pod, const std::vector<std::string>& arguments, const ProcessResources& needs) {
     begin("batch/v1", "Job", name_ + "-" + pod);
-    out_ << "spec:\n  backoffLimit: " << kRestarts << "\n  template:\n    metadata:\n      labels: {" << kRunLabel
-         << ": " << name_ << "}\n";
-    write_pod(pod, arguments, needs, "    ");
+    member("spec") << YAML::BeginMap;
+    member("backoffLimit") << kRestarts;
+    member("template") << YAML::BeginMap;
+    member("metadata") << YAML::BeginMap;
+    write_labels();
+    out_ << YAML::EndMap;
+    write_pod(pod, arguments, needs);
+    out_ << YAML::EndMap << YAML::EndMap;
+    end();
   }
 
-  // The specification of a pod, in which each line begins with `margin`.
-  void write_pod(const std::string& pod, const std::vector<std::string>& arguments, const ProcessResources& needs,
-                 const std::string& margin) {
+  // The specification of a pod.
+  void write_pod(const std::string& pod, const std::vector<std::string>& arguments, const ProcessResources& needs) {
     const bool coordinator = pod == kCoordinator;
-    std::ostringstream out;
-    out << "spec:\n  hostname: " << pod << "\n  subdomain: " << name_
-        << "\n  restartPolicy: " << (coordinator ? "Never" : "OnFailure")
-        << "\n  terminationGracePeriodSeconds: " << run_.grace + 5 << "\n";
+    member("spec") << YAML::BeginMap;
+    member("hostname") << Text{pod};
+    member("subdomain") << Text{name_};
+    member("restartPolicy") << (coordinator ? "Never" : "OnFailure");
+    member("terminationGracePeriodSeconds") << run_.grace + 5;
     // A server-side dry run checks the account of a Pod, and does not find one that is made beside it.
-    if (!coordinator) out << "  serviceAccountName: " << name_ << "\n";
-    out << "  automountServiceAccountToken: false\n  enableServiceLinks: false\n";
-    write_place(out, coordinator);
-    out << "  securityContext:\n    runAsNonRoot: true\n    runAsUser: " << kUser << "\n    runAsGroup: " << kUser
-        << "\n    fsGroup: " << kUser
-        << "\n    seccompProfile: {type: RuntimeDefault}\n  containers:\n  - name: lp\n    image: "
-        << scalar(run_.image) << "\n    imagePullPolicy: IfNotPresent\n    args:\n";
-    for (const std::string& argument : arguments) out << "    - " << scalar(argument) << "\n";
-    out << "    env:\n    - {name: " << kKeysVariable << ", value: /etc/lp/keys}\n    - {name: " << kCoordinatorVariable
-        << ", value: \"tcp://coordinator." << name_ << ":" << kPort << "\"}\n    - {name: " << kAddressVariable
-        << ", valueFrom: {fieldRef: {fieldPath: status.podIP}}}\n";
-    if (!coordinator)
-      out << "    - {name: " << kMachineVariable << ", valueFrom: {fieldRef: {fieldPath: spec.nodeName}}}\n";
-    out << "    - {name: HOME, value: /tmp}\n";
-    write_needs(out, needs);
-    out << "    securityContext:\n      allowPrivilegeEscalation: false\n      readOnlyRootFilesystem: true\n"
-        << "      capabilities: {drop: [ALL]}\n    volumeMounts:\n"
-        << "    - {name: lp, mountPath: /etc/lp, readOnly: true}\n    - {name: scratch, mountPath: /tmp}\n"
-        << "  volumes:\n  - name: lp\n    projected:\n      defaultMode: 0440\n      sources:\n"
-        << "      - secret: {name: " << name_ << ", items: [{key: " << pod << ", path: keys}]}\n";
-    if (coordinator && !run_.configuration.empty()) out << "      - configMap: {name: " << name_ << "}\n";
-    out << "  - name: scratch\n    emptyDir: {}\n";
-    std::istringstream lines(out.str());
-    for (std::string line; std::getline(lines, line);) out_ << margin << line << "\n";
+    if (!coordinator) member("serviceAccountName") << Text{name_};
+    member("automountServiceAccountToken") << false;
+    member("enableServiceLinks") << false;
+    write_node_selector();
+    write_tolerations(coordinator);
+    member("securityContext") << YAML::BeginMap;
+    member("runAsNonRoot") << true;
+    for (const char* const id : {"runAsUser", "runAsGroup", "fsGroup"}) member(id) << kUser;
+    member("seccompProfile");
+    pair("type", "RuntimeDefault");
+    out_ << YAML::EndMap;
+    member("containers") << YAML::BeginSeq;
+    write_container(arguments, needs, coordinator);
+    out_ << YAML::EndSeq;
+    write_volumes(pod, coordinator);
+    out_ << YAML::EndMap;
   }
 
-  // Selects the cluster's nodes for the pod, and limits the time that it may stay on an unreachable node. The default
-  // of Kubernetes is five minutes. The agent ends its nodes after the grace period, so another pod may take its place
-  // then. The coordinator keeps the default, because it continues when only its kubelet has failed.
-  void write_place(std::ostringstream& out, bool coordinator) {
-    if (!run_.node_selector.empty()) out << "  nodeSelector:\n";
+  void write_container(const std::vector<std::string>& arguments, const ProcessResources& needs, bool coordinator) {
+    out_ << YAML::BeginMap;
+    member("name") << "lp";
+    member("image") << Text{run_.image};
+    member("imagePullPolicy") << "IfNotPresent";
+    member("args") << YAML::BeginSeq;
+    for (const std::string& argument : arguments) out_ << Text{argument};
+    out_ << YAML::EndSeq;
+    write_environment(coordinator);
+    write_needs(needs);
+    member("securityContext") << YAML::BeginMap;
+    member("allowPrivilegeEscalation") << false;
+    member("readOnlyRootFilesystem") << true;
+    member("capabilities") << YAML::Flow << YAML::BeginMap;
+    member("drop") << YAML::BeginSeq << "ALL" << YAML::EndSeq;
+    out_ << YAML::EndMap << YAML::EndMap;
+    member("volumeMounts") << YAML::BeginSeq;
+    on_one_line();
+    member("name") << "lp";
+    member("mountPath") << "/etc/lp";
+    member("readOnly") << true;
+    out_ << YAML::EndMap;
+    on_one_line();
+    member("name") << "scratch";
+    member("mountPath") << "/tmp";
+    out_ << YAML::EndMap << YAML::EndSeq << YAML::EndMap;
+  }
+
+  void write_environment(bool coordinator) {
+    const auto variable = [&](const char* name, const std::string& value) {
+      on_one_line();
+      member("name") << name;
+      member("value") << Text{value};
+      out_ << YAML::EndMap;
+    };
+    const auto field = [&](const char* name, const char* path) {
+      on_one_line();
+      member("name") << name;
+      member("valueFrom") << YAML::BeginMap;
+      member("fieldRef");
+      pair("fieldPath", path);
+      out_ << YAML::EndMap << YAML::EndMap;
+    };
+    member("env") << YAML::BeginSeq;
+    variable(kKeysVariable, "/etc/lp/keys");
+    variable(kCoordinatorVariable, "tcp://coordinator." + name_ + ":" + std::to_string(kPort));
+    field(kAddressVariable, "status.podIP");
+    if (!coordinator) field(kMachineVariable, "spec.nodeName");
+    variable("HOME", "/tmp");
+    out_ << YAML::EndSeq;
+  }
+
+  void write_volumes(const std::string& pod, bool coordinator) {
+    member("volumes") << YAML::BeginSeq << YAML::BeginMap;
+    member("name") << "lp";
+    member("projected") << YAML::BeginMap;
+    member("defaultMode") << "0440";
+    member("sources") << YAML::BeginSeq << YAML::BeginMap;
+    member("secret");
+    on_one_line();
+    member("name") << Text{name_};
+    member("items") << YAML::BeginSeq << YAML::BeginMap;
+    member("key") << Text{pod};
+    member("path") << "keys";
+    out_ << YAML::EndMap << YAML::EndSeq << YAML::EndMap << YAML::EndMap;
+    if (coordinator && !run_.configuration.empty()) {
+      out_ << YAML::BeginMap;
+      member("configMap");
+      pair("name", name_);
+      out_ << YAML::EndMap;
+    }
+    out_ << YAML::EndSeq << YAML::EndMap << YAML::EndMap << YAML::BeginMap;
+    member("name") << "scratch";
+    member("emptyDir") << YAML::Flow << YAML::BeginMap << YAML::EndMap;
+    out_ << YAML::EndMap << YAML::EndSeq;
+  }
+
+  // Selects the cluster's nodes for the pod.
+  void write_node_selector() {
+    if (run_.node_selector.empty()) return;
+    member("nodeSelector") << YAML::BeginMap;
     for (const std::string& one : run_.node_selector) {
-      const std::size_t at = one.find('=');
-      if (at == std::string::npos || at == 0) {
+      const std::size_t equals = one.find('=');
+      if (equals == std::string::npos || equals == 0) {
         throw Error(ErrorKind::failed, "--node-selector=" + quote(one) + ": this is not LABEL=VALUE");
       }
-      out << "    " << scalar(one.substr(0, at)) << ": " << scalar(one.substr(at + 1)) << "\n";
+      const std::string label = one.substr(0, equals), value = one.substr(equals + 1);
+      out_ << YAML::Key << Text{label} << YAML::Value << Text{value};
     }
-    if (!coordinator || !run_.tolerations.empty()) out << "  tolerations:\n";
-    for (const char* const taint : {"not-ready", "unreachable"}) {
-      if (coordinator) break;
-      out << "  - {key: node.kubernetes.io/" << taint
-          << ", operator: Exists, effect: NoExecute, tolerationSeconds: " << run_.grace << "}\n";
-    }
-    for (const std::string& one : run_.tolerations) {
-      const std::size_t colon = one.find(':');
-      const std::string taint = one.substr(0, colon);
-      const std::size_t at = taint.find('=');
-      if (taint.empty() || at == 0) {
-        throw Error(ErrorKind::failed,
-                    "--tolerations=" + quote(one) + ": this is not KEY, KEY:EFFECT or KEY=VALUE:EFFECT");
-      }
-      out << "  - {key: " << scalar(taint.substr(0, at));
-      if (at != std::string::npos) {
-        out << ", operator: Equal, value: " << scalar(taint.substr(at + 1));
-      } else {
-        out << ", operator: Exists";
-      }
-      if (colon != std::string::npos) out << ", effect: " << scalar(one.substr(colon + 1));
-      out << "}\n";
-    }
+    out_ << YAML::EndMap;
   }
 
-  void write_needs(std::ostringstream& out, const ProcessResources& needs) {
-    std::string limits;
-    if (needs.memory > 0) {
-      limits += "memory: " + std::to_string((needs.memory + kOfAgent + kMebibyte - 1) / kMebibyte) + "Mi";
+  // Limits the time that the pod may stay on an unreachable node. The default of Kubernetes is five minutes. The agent
+  // ends its nodes after the grace period, so another pod may take its place then. The coordinator keeps the default,
+  // because it continues when only its kubelet has failed.
+  void write_tolerations(bool coordinator) {
+    if (coordinator && run_.tolerations.empty()) return;
+    member("tolerations") << YAML::BeginSeq;
+    for (const char* const taint : {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}) {
+      if (coordinator) break;
+      on_one_line();
+      member("key") << taint;
+      member("operator") << "Exists";
+      member("effect") << "NoExecute";
+      member("tolerationSeconds") << run_.grace;
+      out_ << YAML::EndMap;
     }
-    if (needs.gpus > 0) limits += (limits.empty() ? "" : ", ") + ("nvidia.com/gpu: " + std::to_string(needs.gpus));
-    if (limits.empty() && needs.cpus <= 0) return;
-    out << "    resources:\n";
+    for (const std::string& one : run_.tolerations) {
+      const Taint taint = taint_of(one);
+      on_one_line();
+      member("key") << Text{taint.key};
+      member("operator") << (taint.value.has_value() ? "Equal" : "Exists");
+      if (taint.value.has_value()) member("value") << Text{*taint.value};
+      if (!taint.effect.empty()) member("effect") << Text{taint.effect};
+      out_ << YAML::EndMap;
+    }
+    out_ << YAML::EndSeq;
+  }
+
+  void write_needs(const ProcessResources& needs) {
+    if (needs.memory == 0 && needs.gpus <= 0 && needs.cpus <= 0) return;
+    member("resources") << YAML::BeginMap;
     if (needs.cpus > 0) {
-      out << "      requests: {cpu: " << static_cast<std::int64_t>(std::ceil(needs.cpus * 1000)) << "m}\n";
+      member("requests");
+      pair("cpu", std::to_string(static_cast<std::int64_t>(std::ceil(needs.cpus * 1000))) + "m");
     }
-    if (!limits.empty()) out << "      limits: {" << limits << "}\n";
+    if (needs.memory > 0 || needs.gpus > 0) {
+      member("limits");
+      on_one_line();
+      const std::uint64_t mebibytes = (needs.memory + kOfAgent + kMebibyte - 1) / kMebibyte;
+      if (needs.memory > 0) member("memory") << std::to_string(mebibytes) + "Mi";
+      if (needs.gpus > 0) member("nvidia.com/gpu") << needs.gpus;
+      out_ << YAML::EndMap;
+    }
+    out_ << YAML::EndMap;
   }
 
   const KubernetesRun& run_;
@@ -210,7 +350,7 @@ class Manifests {
   const RunKeys* keys_;
   const std::string name_;
   const std::vector<std::string> pods_;
-  std::ostringstream out_;
+  YAML::Emitter out_;
 };
 
 }  // namespace

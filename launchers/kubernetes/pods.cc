@@ -3,16 +3,15 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <set>
 
 #include "launchers/control/process_roles.h"
 #include "launchers/record/records.h"
 #include "launchers/remote/agent_dialer.h"
 #include "lp/base/error.h"
+#include "lp/base/file.h"
 #include "lp/base/json.h"
 #include "lp/base/json_value.h"
 
@@ -71,8 +70,7 @@ AgentAcceptor::Options acceptor_of_pod() {
 }
 
 void leave_result(const std::filesystem::path& directory) {
-  std::ifstream file(directory / "result.json");
-  std::string text{std::istreambuf_iterator<char>(file), {}};
+  std::string text = read_text_if_any(directory / "result.json", kLargestRecord).value_or("");
   if (text.size() > kLongestWord) {
     auto result = from_json<ResultRecord>(JsonValue::parse(text));  // without the program's report
     for (std::vector<std::string>* lines : {&result.cause.backtrace, &result.cause.last_lines}) {

@@ -19,6 +19,8 @@
 #include "launchers/record/run_recorder.h"
 #include "lp/base/descriptor.h"
 #include "lp/base/error.h"
+#include "lp/base/file.h"
+#include "lp/base/message.h"
 #include "lp/config/yaml.h"
 
 namespace lp::internal {
@@ -72,7 +74,7 @@ bool remove(const Kubectl& kubectl, const std::string& run) {
     kubectl.remove(run);
     return true;
   } catch (const Error& error) {
-    std::fprintf(stderr, "lp: what is left of %s must be removed with `lp stop`: %s\n", run.c_str(), error.what());
+    log_line("the rest of " + run + " must be removed with `lp stop`: " + error.what());
     return false;
   }
 }
@@ -101,14 +103,14 @@ int submit_to_kubernetes(const Launch& launch) {
   try {
     kubectl.create(PrivateFile(text).path());
     if (!flags.directory.empty()) register_run(launch.name, options.directory);
-    std::fprintf(stderr, "lp: %s runs in Kubernetes\n", object_name(run.name).c_str());
+    log_line(object_name(run.name) + " runs in Kubernetes");
     if (flags.submit) {
       std::printf("%s\n", object_name(run.name).c_str());
       return 0;
     }
     const auto [code, state] = follow_pods(kubectl, run.name, flags.json);
     const ResultRecord result = keep_result(options.directory, state, code == kInterrupted ? "Ctrl-C" : "");
-    if (state.result.empty() && !result.cause.what.empty()) std::fprintf(stderr, "lp: %s\n", result.cause.what.c_str());
+    if (state.result.empty() && !result.cause.what.empty()) log_line(result.cause.what);
     remove(kubectl, run.name);
     return state.job.name.empty() ? result.exit_code : code;  // `lp stop` may have been first
   } catch (const Error&) {

@@ -4,7 +4,6 @@
 //
 // Any thread may call post(). Only the thread that waits may call the rest.
 
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>

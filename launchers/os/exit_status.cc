@@ -1,7 +1,5 @@
 #include "launchers/os/exit_status.h"
 
-#include <cstring>
-
 namespace lp {
 
 std::string signal_name(int signal) {

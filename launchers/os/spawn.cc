@@ -11,18 +11,17 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
-#include <iterator>
 #include <map>
 #include <utility>
 
 #include "launchers/os/pidfd.h"
+#include "launchers/os/relaunch_command.h"
 #include "lp/base/descriptor.h"
 #include "lp/base/error.h"
 
@@ -204,11 +203,9 @@ pid_t spawn_process(const char* program, const std::vector<std::string>& argumen
 
 pid_t spawn_agent(int control, const std::string& mark) {
   // The name that the user typed, so that `ps` shows it.
-  std::ifstream file("/proc/self/cmdline");
-  std::string name;
-  std::getline(file, name, '\0');
-  return spawn_process(kThisBinary, {name.empty() ? "lp" : name, "--lp-agent"}, changed_environment({mark}),
-                       {{control, kControlDescriptor}});
+  const std::vector<std::string> words = own_command_line();
+  const std::string name = words.empty() || words[0].empty() ? "lp" : words[0];
+  return spawn_process(kThisBinary, {name, "--lp-agent"}, changed_environment({mark}), {{control, kControlDescriptor}});
 }
 
 pid_t spawn_command(const std::vector<std::string>& command, const StandardStreams& streams) {

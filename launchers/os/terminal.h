@@ -4,10 +4,8 @@
 //
 // Any thread may call it.
 
-#include <cstddef>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "lp/base/function.h"
 #include "lp/base/scheduler.h"

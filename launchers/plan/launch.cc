@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <utility>
 
 #include "launchers/plan/agent_starter.h"
@@ -66,13 +65,13 @@ Plan plan_of(const Program& program, const LaunchOptions& options, const Launche
 
 }  // namespace
 
-Launch::Launch(Program built, LaunchOptions given, LaunchFlags given_flags)
+Launch::Launch(Program built, LaunchOptions given, LaunchFlags given_flags, std::span<const std::string> named)
     : program(std::make_shared<const Program>(std::move(built))),
       flags(std::move(given_flags)),
       options(std::move(given)),
       launchers(*program, options.launch, options.placements, *options.engines),
       name(options.name.empty() ? new_run_name(program->name()) : options.name) {
-  check_flags(flags, launchers, *options.engines);
+  check_flags(flags, launchers, *options.engines, named);
   if (engine().names_run_by_directory() && !flags.directory.empty()) {
     name = std::filesystem::absolute(options.directory / "").lexically_normal().parent_path().filename();
   }

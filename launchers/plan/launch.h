@@ -3,6 +3,7 @@
 // anything starts. Then it goes down unchanged to the engine that submits it, and into the run. A value.
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,8 +17,9 @@ namespace lp::internal {
 
 struct Launch {
   // Throws Error, with all problems of the plan, for a launch that its engines cannot fulfil. `options` name the
-  // engines. `flags` are those of the command line, from which the options were made; without one there are none.
-  Launch(Program built, LaunchOptions given, LaunchFlags given_flags = {});
+  // engines. `flags` are those of the command line, from which the options were made, and `named` the paths of those
+  // that it names; without a command line there are none.
+  Launch(Program built, LaunchOptions given, LaunchFlags given_flags = {}, std::span<const std::string> named = {});
 
   // The engine of the run as a whole.
   const Engine& engine() const { return launchers.engine_of_run(); }

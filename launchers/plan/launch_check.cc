@@ -1,12 +1,12 @@
 #include "launchers/plan/launch_check.h"
 
 #include <algorithm>
-#include <fstream>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "launchers/control/process_roles.h"
+#include "launchers/os/relaunch_command.h"
 #include "launchers/plan/agent_starter.h"
 #include "lp/base/error.h"
 #include "lp/base/message.h"
@@ -17,10 +17,7 @@ namespace {
 
 // The argument with which a launcher has started this process; empty: a person has started it.
 std::string argument_of_launcher() {
-  std::ifstream line("/proc/self/cmdline");
-  std::string word;
-  std::getline(line, word, '\0');
-  while (std::getline(line, word, '\0')) {
+  for (const std::string& word : own_command_line()) {
     if (word == kAgentFlag) return word;
     for (const std::string_view flag : {kNodeFlag, kAgentThereFlag, kDialFlag, kRelayFlag}) {
       if (word.starts_with(flag)) return word;

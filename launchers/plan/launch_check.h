@@ -1,8 +1,6 @@
 #pragma once
 // Checks that refuse a launch before anything has started. Functions without state.
 
-#include <string>
-
 #include "launchers/plan/launch.h"
 
 namespace lp::internal {

@@ -1,5 +1,6 @@
 #include "launchers/plan/launch_flags.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <string_view>
 
@@ -62,15 +63,17 @@ LaunchOptions options_of(const LaunchFlags& flags, const Engines& engines, const
   return options;
 }
 
-void check_flags(const LaunchFlags& flags, const LauncherChoice& launchers, const Engines& engines) {
-  LaunchFlags given = flags;
+void check_flags(const LaunchFlags& flags, const LauncherChoice& launchers, const Engines& engines,
+                 std::span<const std::string> given) {
+  LaunchFlags values = flags;
   LaunchFlags none;
-  const Binding own = bind(given);
+  const Binding own = bind(values);
   const Binding defaults = bind(none);
   for (std::size_t i = 0; i < own.fields().size(); ++i) {
     const BoundField& field = own.fields()[i];
-    const bool is_given = field.type->print(field.value) != field.type->print(defaults.fields()[i].value);
-    if (is_given) check_flag(field, launchers, engines);
+    const bool is_default = field.type->print(field.value) == field.type->print(defaults.fields()[i].value);
+    if (!is_default || std::find(given.begin(), given.end(), field.path) != given.end())
+      check_flag(field, launchers, engines);
   }
 }
 

@@ -89,9 +89,11 @@ struct LaunchFlags {
 
 // The options of a run of this program that the flags ask for. Throws Error for malformed hosts.
 LaunchOptions options_of(const LaunchFlags& flags, const Engines& engines, const std::string& program);
-// Throws Error for a flag that has no meaning for the launchers of the program's groups. The error names the launchers
-// for which it has one.
-void check_flags(const LaunchFlags& flags, const LauncherChoice& launchers, const Engines& engines);
+// Throws Error for a flag that has no meaning for the launchers of the program's groups, if it is not at its default,
+// or is among `given`: the paths of the fields that the command line names. The error names the launchers for which it
+// has a meaning.
+void check_flags(const LaunchFlags& flags, const LauncherChoice& launchers, const Engines& engines,
+                 std::span<const std::string> given);
 // Throws Error for a flag of the command line with an empty value where that can only be a mistake, such as an unset
 // variable of a script.
 void check_words(std::span<const char* const> words);

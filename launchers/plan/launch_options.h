@@ -11,8 +11,8 @@
 #include "launchers/plan/hosts.h"
 #include "lp/base/scheduler.h"
 #include "lp/config/placement.h"
-#include "lp/rpc/core/path.h"
 #include "lp/rpc/core/run_settings.h"
+#include "lp/rpc/link/path.h"
 
 namespace lp {
 

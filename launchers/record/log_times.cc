@@ -10,6 +10,7 @@
 
 #include "launchers/record/run_directory.h"
 #include "lp/base/descriptor.h"
+#include "lp/base/file.h"
 #include "lp/base/scheduler.h"
 
 namespace lp::internal {

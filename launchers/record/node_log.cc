@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "launchers/record/run_directory.h"
+#include "lp/base/file.h"
 
 namespace lp::internal {
 namespace {

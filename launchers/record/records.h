@@ -3,10 +3,15 @@
 // events, and the result. Values that to_json and from_json know. Times are seconds since 1970.
 
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "launchers/record/status.h"
+#include "lp/base/file.h"
+#include "lp/base/json.h"
+#include "lp/base/json_value.h"
 
 namespace lp {
 namespace internal {
@@ -68,5 +73,16 @@ struct ResultRecord {
   double ended = 0;
   double seconds = 0;  // from the beginning of the run
 };
+
+inline constexpr std::uint64_t kLargestRecord = std::uint64_t{64} << 20;  // bytes of a file with a record
+
+// Returns the record in a file of a run's directory; nothing if there is no such file, or if it is empty. Throws Error
+// when the file cannot be read, or holds something else.
+template <class Record>
+std::optional<Record> read_record(const std::filesystem::path& file) {
+  const std::optional<std::string> text = read_text_if_any(file, kLargestRecord);
+  if (!text.has_value() || text->empty()) return std::nullopt;
+  return from_json<Record>(JsonValue::parse(*text));
+}
 
 }  // namespace lp

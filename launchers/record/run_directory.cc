@@ -14,6 +14,7 @@
 #include <ctime>
 
 #include "lp/base/error.h"
+#include "lp/base/file.h"
 #include "lp/base/scheduler.h"
 
 namespace lp::internal {
@@ -50,16 +51,6 @@ Descriptor lock(const std::filesystem::path& directory, Time until) {
 }
 
 }  // namespace
-
-bool write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
 
 std::string new_run_name(const std::string& program) {
   const auto seconds = static_cast<std::time_t>(wall_clock() / 1'000'000'000);
@@ -104,9 +95,12 @@ Descriptor make_run_directory(const std::filesystem::path& directory, bool own, 
     std::filesystem::create_directories(directory / part, error);
     if (error) refuse(directory, error.message());
   }
-  std::string why;
   const std::filesystem::path probe = directory / ".writable";
-  if (!write_file(probe, "x", why)) refuse(directory, why);
+  try {
+    write_file(probe, "x");
+  } catch (const Error& why) {
+    refuse(directory, why.text());
+  }
   std::filesystem::remove(probe, error);
   return taken;
 }
@@ -129,20 +123,6 @@ void register_run(const std::string& run, const std::filesystem::path& directory
 void forget_run(const std::filesystem::path& directory) {
   std::error_code ignored;
   for (const char* file : {"plan.json", "run.json", "job.sh"}) std::filesystem::remove(directory / file, ignored);
-}
-
-bool write_file(const std::filesystem::path& path, std::string_view text, std::string& error) {
-  const std::string temporary = path.string() + ".new";
-  const auto fail = [&](int fd) {
-    error = path.string() + ": " + std::strerror(errno);
-    if (fd >= 0) close(fd);
-    unlink(temporary.c_str());
-    return false;
-  };
-  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0 || !write_all(fd, text)) return fail(fd);
-  if (close(fd) != 0 || rename(temporary.c_str(), path.c_str()) != 0) return fail(-1);
-  return true;
 }
 
 }  // namespace lp::internal

@@ -1,9 +1,8 @@
 #pragma once
-// Chooses the directory of a run, and writes files so that a reader never sees half of one. Functions without state.
+// Chooses and makes the directory of a run. Functions without state.
 
 #include <filesystem>
 #include <string>
-#include <string_view>
 
 #include "lp/base/descriptor.h"
 #include "lp/base/scheduler.h"
@@ -27,14 +26,7 @@ void register_run(const std::string& run, const std::filesystem::path& directory
 // continues there; the call then waits until `until` for an earlier start to release it.
 Descriptor make_run_directory(const std::filesystem::path& directory, bool own = false, Time until = {});
 
-// Replaces the file so that a reader never sees half of it. Returns false when it cannot; `error` then holds the
-// reason, and the old file stays.
-bool write_file(const std::filesystem::path& path, std::string_view text, std::string& error);
-
 // Removes the files that describe a run that never began. The directory stays, because it may belong to another run.
 void forget_run(const std::filesystem::path& directory);
-
-// Writes the whole text. On failure returns false and leaves the reason in errno.
-bool write_all(int fd, std::string_view text);
 
 }  // namespace lp::internal

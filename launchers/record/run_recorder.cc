@@ -4,10 +4,12 @@
 
 #include <array>
 #include <cstdint>
-#include <fstream>
 #include <utility>
 
+#include "launchers/os/relaunch_command.h"
 #include "launchers/record/run_directory.h"
+#include "lp/base/error.h"
+#include "lp/base/file.h"
 #include "lp/base/json.h"
 #include "lp/base/scheduler.h"
 #include "lp/program/plan.h"
@@ -26,13 +28,6 @@ double wall_seconds() {
   return static_cast<double>(milliseconds) / 1000;
 }
 
-std::vector<std::string> relaunch_command() {
-  std::vector<std::string> words;
-  std::ifstream file("/proc/self/cmdline", std::ios::binary);
-  for (std::string word; std::getline(file, word, '\0');) words.push_back(word);
-  return words;
-}
-
 }  // namespace
 
 std::string host_name() {
@@ -46,9 +41,12 @@ RunRecorder::RunRecorder(const std::filesystem::path& directory)
       events_(directory_ / "events.log", kEventBytes) {}
 
 std::string RunRecorder::write(const char* name, std::string text) {
-  std::string error;
-  if (writes()) write_file(directory_ / name, text + "\n", error);
-  return error;
+  try {
+    if (writes()) write_file(directory_ / name, text + "\n");
+    return {};
+  } catch (const Error& error) {
+    return error.text();
+  }
 }
 
 void RunRecorder::begin(RunRecord record, const Plan& plan, const std::string& configuration) {
@@ -59,7 +57,7 @@ void RunRecorder::begin(RunRecord record, const Plan& plan, const std::string& c
   if (record.directory.empty()) record.directory = directory_;
   record.pid = getpid();
   record.began = began_;
-  record.command = relaunch_command();
+  record.command = own_command_line();
   write("run.json", to_json(record));
   if (!configuration.empty()) write(kConfigurationFile, configuration);
   write("plan.json", to_json(plan));

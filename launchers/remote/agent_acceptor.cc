@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdio>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,6 +12,7 @@
 #include "launchers/control/message_stream.h"
 #include "launchers/remote/tunnel.h"
 #include "lp/base/error.h"
+#include "lp/base/message.h"
 #include "lp/base/scheduler.h"
 #include "lp/rpc/tcp/guard.h"
 #include "lp/rpc/tcp/router.h"
@@ -168,7 +168,7 @@ void AgentAcceptor::State::welcome(const Router::Arrival& from) {
     send(from.id, tunnel_message(Tunnel::Kind::hello, std::as_bytes(std::span(&lease, 1))));
     arrived(permit->second, std::move(ours));
   } catch (const Error& error) {
-    std::fprintf(stderr, "lp: an agent that has dialed is not taken, and tries again: %s\n", error.what());
+    log_line(std::string("an agent that has dialed is not taken, and tries again: ") + error.what());
     guard.cut(from.descriptor);
   }
 }

@@ -23,6 +23,7 @@
 #include "launchers/os/spawn.h"
 #include "launchers/remote/tunnel.h"
 #include "lp/base/error.h"
+#include "lp/base/message.h"
 #include "lp/rpc/tcp/router.h"
 
 namespace lp::internal {
@@ -70,7 +71,7 @@ class AgentDialer {
     const Time end = after(dial_.patience);
     for (Time next{}; lease_ == 0 && !over_ && !interrupted_;) {
       if (passed(end)) {
-        std::fprintf(stderr, "lp agent: no coordinator of this run has answered at %s\n", dial_.coordinator.c_str());
+        log_line("the agent ends, because no coordinator of this run has answered at " + dial_.coordinator);
         return false;
       }
       if (passed(next)) {
@@ -207,7 +208,7 @@ int dial_as_asked(const std::string& who) {
     for (const char* variable : {kCoordinatorVariable, kKeysVariable}) unsetenv(variable);
     return dial_and_run_agent(dial);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "lp agent: %s\n", error.what());
+    log_line(std::string("the agent could not dial: ") + error.what());
     return 2;
   }
 }

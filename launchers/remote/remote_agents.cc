@@ -1,7 +1,5 @@
 #include "launchers/remote/remote_agents.h"
 
-#include <utility>
-
 #include "launchers/control/control_generated.h"
 #include "launchers/control/messages.h"
 #include "launchers/remote/agent_start.h"

@@ -1,9 +1,9 @@
 #include "launchers/run/cut_keeper.h"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "lp/base/error.h"
+#include "lp/base/message.h"
 #include "lp/checkpoint/cut.h"
 
 namespace lp::internal {
@@ -23,8 +23,7 @@ RestorePoint CutKeeper::latest(const std::filesystem::path& run, bool required) 
                                        "resume it with the binary and the configuration that took it");
   }
   for (const std::string& problem : problems) {
-    std::fprintf(stderr, "lp: %s; the run goes on from step %llu\n", problem.c_str(),
-                 static_cast<unsigned long long>(cut->step));
+    log_line(problem + "; the run goes on from step " + std::to_string(cut->step));
   }
   RestorePoint point{cut->step, std::filesystem::absolute(cut->directory)};
   std::set<std::string> names;

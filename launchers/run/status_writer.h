@@ -3,8 +3,6 @@
 //
 // The run owns it; its loop thread uses it.
 
-#include <string>
-
 #include "lp/base/function.h"
 #include "lp/base/scheduler.h"
 

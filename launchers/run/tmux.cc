@@ -1,6 +1,5 @@
 #include "launchers/run/tmux.h"
 
-#include <cstdio>
 #include <cstdlib>
 #include <vector>
 
@@ -8,6 +7,7 @@
 #include "launchers/os/shell_quote.h"
 #include "launchers/record/node_output.h"
 #include "lp/base/error.h"
+#include "lp/base/message.h"
 
 namespace lp::internal {
 namespace {
@@ -59,8 +59,8 @@ void open_panes(const std::string& run, const std::filesystem::path& directory,
     }
     ++count;
   }
-  std::fprintf(stderr, "lp: %s -t %s shows the nodes\n",
-               std::getenv("TMUX") == nullptr ? "tmux attach" : "tmux switch-client", session.c_str());
+  const std::string command = std::getenv("TMUX") == nullptr ? "tmux attach" : "tmux switch-client";
+  log_line(command + " -t " + session + " shows the nodes");
 }
 
 }  // namespace lp::internal

@@ -4,14 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
-#include <charconv>
-#include <cmath>
 #include <cstdio>
-#include <cstdlib>
-#include <fstream>
-#include <map>
 #include <sstream>
 #include <utility>
 
@@ -25,15 +18,6 @@ namespace {
 
 // with the component's number, it follows the name of a node that appears more than once
 constexpr char kComponent = '+';
-
-// A word that needs no quotes stays as it is.
-std::string plain_word(const std::string& text) {
-  constexpr std::string_view kOthers = "-_=./:,@+%";
-  const bool plain = !text.empty() && std::all_of(text.begin(), text.end(), [&](unsigned char one) {
-    return std::isalnum(one) != 0 || kOthers.find(static_cast<char>(one)) != std::string_view::npos;
-  });
-  return plain ? text : shell_quote(text);
-}
 
 // Parses "4(x2),2" into 4, 4, 2.
 std::vector<int> read_counts(const std::string& text) {
@@ -85,7 +69,7 @@ std::string batch_script(const SlurmJob& job, const Plan& plan, std::span<const 
   std::ostringstream script;
   script << "#!/bin/bash\n# The run " << job.name << " of lp: " << plan.nodes.size() << " nodes in " << plan.processes
          << " processes.\n";
-  const auto option = [&](const std::string& text) { script << "#SBATCH " << plain_word(text) << "\n"; };
+  const auto option = [&](const std::string& text) { script << "#SBATCH " << shell_quote_if_needed(text) << "\n"; };
   option("--job-name=" + plan.program);
   option("--output=" + (job.directory / kJobOutput).string());
   option("--error=" + (job.directory / kJobErrors).string());
@@ -101,7 +85,7 @@ std::string batch_script(const SlurmJob& job, const Plan& plan, std::span<const 
     }
   }
   script << "\nexec";
-  for (const std::string& word : job.command) script << " \\\n  " << plain_word(word);
+  for (const std::string& word : job.command) script << " \\\n  " << shell_quote_if_needed(word);
   if (job.configuration.empty()) {
     script << "\n";
   } else {

@@ -2,14 +2,12 @@
 
 #include <signal.h>
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
 #include <sstream>
-#include <string_view>
 #include <utility>
 
 #include "launchers/engine/follow.h"
@@ -17,8 +15,10 @@
 #include "launchers/record/records.h"
 #include "launchers/record/run_directory.h"
 #include "lp/base/error.h"
+#include "lp/base/file.h"
 #include "lp/base/json.h"
 #include "lp/base/json_value.h"
+#include "lp/base/message.h"
 
 namespace lp::internal {
 namespace {
@@ -53,9 +53,7 @@ std::string lost_node(const std::string& script, const std::string& nodes) {
   return script;
 }
 
-void say(const std::string& job, const std::string& text) {
-  std::fprintf(stderr, "lp: job %s %s\n", job.c_str(), text.c_str());
-}
+void say(const std::string& job, const std::string& text) { log_line("job " + job + " " + text); }
 
 // Returns the exit code.
 int report_end(const std::string& job, const JobState& state, const std::filesystem::path& directory) {
@@ -180,18 +178,14 @@ std::string slurm_variable(const std::string& name) {
 std::string own_job() { return slurm_variable("SLURM_JOB_ID"); }
 
 bool is_of_this_job(const std::filesystem::path& directory) {
-  std::ifstream file(directory / "run.json");
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (text.empty()) return false;
-  const auto record = from_json<RunRecord>(JsonValue::parse(text));
-  if (record.launch != "slurm" || own_job().empty()) return false;
-  return record.job.empty() || (record.job == own_job() && own_start() > 0);
+  const auto record = read_record<RunRecord>(directory / "run.json");
+  if (!record.has_value()) return false;
+  if (record->launch != "slurm" || own_job().empty()) return false;
+  return record->job.empty() || (record->job == own_job() && own_start() > 0);
 }
 
 void claim_for_this_start(const std::filesystem::path& directory) {
-  std::string error;
-  const std::string text = own_job() + " " + std::to_string(own_start()) + "\n";
-  if (!write_file(directory / kJobNumber, text, error)) throw Error(ErrorKind::failed, error);
+  write_file(directory / kJobNumber, own_job() + " " + std::to_string(own_start()) + "\n");
 }
 
 bool is_superseded(const std::filesystem::path& directory) {

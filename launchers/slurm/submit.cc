@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "launchers/os/relaunch_command.h"
 #include "launchers/plan/earlier_run.h"
@@ -15,6 +14,8 @@
 #include "launchers/slurm/batch_script.h"
 #include "launchers/slurm/job.h"
 #include "lp/base/error.h"
+#include "lp/base/file.h"
+#include "lp/base/message.h"
 #include "lp/config/yaml.h"
 
 namespace lp::internal {
@@ -23,18 +24,13 @@ namespace {
 constexpr std::array<std::string_view, 6> kForSubmitting{
     "--config=", "--directory=", "--resume=", "--submit", "--render", "--slurm="};
 
-void write(const std::filesystem::path& path, const std::string& text) {
-  std::string error;
-  if (!write_file(path, text, error)) throw Error(ErrorKind::failed, error);
-}
-
 // Cancels a job whose number could not be recorded.
 void take_back(const std::string& number) {
   try {
     cancel(number, /*force=*/true);
-    std::fprintf(stderr, "lp: job %s is cancelled\n", number.c_str());
+    log_line("job " + number + " is cancelled");
   } catch (const Error& error) {
-    std::fprintf(stderr, "lp: job %s must be cancelled by hand: %s\n", number.c_str(), error.what());
+    log_line("job " + number + " must be cancelled by hand: " + error.what());
   }
 }
 
@@ -52,9 +48,9 @@ std::string hand_over(const Launch& launch, const std::string& script) {
   }
   std::string number;
   try {
-    write(directory / "job.sh", script);
+    write_file(directory / "job.sh", script);
     number = submit(directory / "job.sh");
-    write(directory / kJobNumber, number + "\n");
+    write_file(directory / kJobNumber, number + "\n");
     return number;
   } catch (const Error&) {
     if (!number.empty()) take_back(number);
@@ -85,8 +81,7 @@ int submit_to_slurm(const Launch& launch) {
   }
   const std::string number = hand_over(launch, script);
   if (!flags.directory.empty()) register_run(launch.name, directory);
-  std::fprintf(stderr, "lp: job %s runs %s; what it prints is in %s\n", number.c_str(), launch.name.c_str(),
-               directory.c_str());
+  log_line("job " + number + " runs " + launch.name + "; its output is in " + directory.string());
   if (!flags.submit) return follow_job(number, directory);
   std::printf("%s\n", number.c_str());
   return 0;

@@ -1,7 +1,5 @@
 #include "launchers/threads/thread_nodes.h"
 
-#include <utility>
-
 #include "launchers/executor/thread_executor.h"
 
 namespace lp::internal {

@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <cstring>
 #include <span>
 #include <type_traits>
 #include <utility>

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
@@ -27,6 +26,7 @@ namespace {
 class Temporary {
  public:
   explicit Temporary(const std::filesystem::path& target) : target_(target) {
+    if (!target.has_filename()) fail("write", target, "it names no file");
     constexpr int kMostLeftovers = 1000;
     const std::string prefix = std::string(".").append(target.filename().string()).append(".tmp");
     for (int i = 0; fd_ < 0; ++i) {
@@ -43,18 +43,12 @@ class Temporary {
   Temporary& operator=(const Temporary&) = delete;
 
   void write(std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
-      if (written >= 0) {
-        bytes = bytes.subspan(static_cast<std::size_t>(written));
-      } else if (errno != EINTR) {
-        fail("write", target_, errno);
-      }
-    }
+    if (!write_all(fd_, {reinterpret_cast<const char*>(bytes.data()), bytes.size()})) fail("write", target_, errno);
   }
-
-  void publish() {
+  void sync() {
     if (::fsync(fd_) != 0) fail("write", target_, errno);
+  }
+  void publish() {
     if (::close(std::exchange(fd_, -1)) != 0) fail("write", target_, errno);
     if (std::rename(path_.c_str(), target_.c_str()) != 0) fail("write", target_, errno);
     done_ = true;
@@ -69,10 +63,26 @@ class Temporary {
 
 }  // namespace
 
+bool write_all(int fd, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(fd, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+void write_file(const std::filesystem::path& path, std::string_view text) {
+  Temporary temporary(path);
+  temporary.write(std::as_bytes(std::span(text)));
+  temporary.publish();
+}
+
 void write_file_durably(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts) {
-  if (!path.has_filename()) fail("write", path, "it names no file");
   Temporary temporary(path);
   for (const std::span<const std::byte> part : parts) temporary.write(part);
+  temporary.sync();
   temporary.publish();
   sync_directory(path.parent_path());
 }
@@ -135,6 +145,22 @@ Buffer read_file(const std::filesystem::path& path, std::uint64_t max_bytes) {
          "it has " + std::to_string(file.size()) + " bytes, and " + std::to_string(max_bytes) + " are allowed");
   }
   return file.read(0, file.size());
+}
+
+std::string read_text(const std::filesystem::path& path, std::uint64_t max_bytes) {
+  const Buffer bytes = read_file(path, max_bytes);
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::optional<std::string> read_text_if_any(const std::filesystem::path& path, std::uint64_t max_bytes) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return std::nullopt;
+  try {
+    return read_text(path, max_bytes);
+  } catch (const Error&) {
+    if (std::filesystem::exists(path, error)) throw;
+    return std::nullopt;  // it was removed meanwhile
+  }
 }
 
 }  // namespace lp

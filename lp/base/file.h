@@ -1,11 +1,12 @@
 #pragma once
-// Files that survive a crash: they are written whole or not at all, and read within bounds. Every function throws
-// Error(failed) with the file's name and the system's reason. Functions: any thread. An InputFile belongs to one thread
-// at a time.
+// Files that are written whole or not at all, and read within bounds. Functions throw Error(failed) with the file's
+// name and the system's reason, unless their comment names another way. Any thread may call them. An InputFile belongs
+// to one thread at a time.
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -14,9 +15,13 @@
 
 namespace lp {
 
-// Makes `path` hold `parts`, one after the other. When it returns, they are on the disk. Until the last moment, and if
-// it throws, the file that was there before stays as it was. It writes to a hidden temporary file in the same directory
-// (".NAME.tmp0"), which only a killed process leaves behind.
+// Makes `path` hold the text. A reader sees the old file or the new one, never half of one; if it throws, the old file
+// stays as it was. It writes to a hidden temporary file in the same directory (".NAME.tmp0"), which only a killed
+// process leaves behind.
+void write_file(const std::filesystem::path& path, std::string_view text);
+
+// Does the same with `parts`, one after the other, and survives a crash of the machine: when it returns, they are on
+// the disk.
 void write_file_durably(const std::filesystem::path& path, std::span<const std::span<const std::byte>> parts);
 void write_file_durably(const std::filesystem::path& path, std::string_view text);
 
@@ -44,5 +49,11 @@ class InputFile {
 
 // Reads a whole file of at most `max_bytes`.
 Buffer read_file(const std::filesystem::path& path, std::uint64_t max_bytes);
+std::string read_text(const std::filesystem::path& path, std::uint64_t max_bytes);
+// Returns nothing if there is no such file.
+std::optional<std::string> read_text_if_any(const std::filesystem::path& path, std::uint64_t max_bytes);
+
+// Writes the whole text to a descriptor. On failure it returns false and leaves the reason in errno.
+bool write_all(int fd, std::string_view text);
 
 }  // namespace lp

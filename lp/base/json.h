@@ -1,14 +1,14 @@
 #pragma once
 // Writes JSON (RFC 8259): results, plans and status. A JsonWriter belongs to one thread.
 //
-//   lp::to_json(value)                 an aggregate, a container, an optional, a number, a string ... as one line
+//   lp::to_json(value);                // an aggregate, a container, an optional, a number, a string ... as one line
 //
 //   lp::JsonWriter json;
 //   json.begin_object();
-//   json.member("steps", 500);         a key and a value
+//   json.member("steps", 500);         // a key and a value
 //   json.key("nodes");
 //   json.begin_array();
-//   ...
+//   json.string("worker/0");
 //   json.end_array();
 //   json.end_object();
 //   std::move(json).text();

@@ -1,7 +1,6 @@
 #include "lp/base/json_value.h"
 
 #include <algorithm>
-#include <array>
 
 #include "lp/base/error.h"
 #include "lp/base/message.h"

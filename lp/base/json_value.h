@@ -1,8 +1,8 @@
 #pragma once
 // Reads JSON (RFC 8259): the output of a JsonWriter, and any other text that claims to be JSON. Values; any thread.
 //
-//   const auto status = lp::from_json<RunStatus>(text);   an aggregate, a container, an optional, a number, a string
-//   ...
+//   const auto status = lp::from_json<RunStatus>(text);
+//   // an aggregate, a container, an optional, a number, a string ...
 //
 // A field that the text does not have keeps its default, and a member that the type does not have is skipped, so that
 // programs of different ages read one another. Everything else that does not fit throws Error(failed) with its place:

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdio>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -73,6 +75,24 @@ std::string duration_text(std::chrono::nanoseconds duration) {
   const bool short_time = seconds < 1;
   constexpr double kParts = 1000;  // thousandths of the unit are shown
   return to_json(std::round((short_time ? seconds * 1000 : seconds) * kParts) / kParts) + (short_time ? " ms" : " s");
+}
+
+std::string memory_text(std::uint64_t bytes) {
+  constexpr std::string_view kUnits = "KMGT";
+  std::string unit;
+  double amount = static_cast<double>(bytes);
+  for (const char next : kUnits) {
+    if (amount < 1024) break;
+    amount /= 1024;
+    unit = next;
+  }
+  const double tenths = std::round(amount * 10) / 10;
+  return to_json(tenths) + unit;
+}
+
+void log_line(std::string_view text) {
+  const std::string line = std::string("lp: ").append(text).append("\n");
+  std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 }  // namespace lp

@@ -1,7 +1,8 @@
 #pragma once
-// Parts of messages to people: names that were typed, text, durations. Pure functions.
+// Messages to people, and their parts: names that were typed, text, durations, sizes. Functions; any thread.
 
 #include <chrono>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,6 +23,13 @@ std::string quote(std::string_view text);
 
 // Returns "250 ms", "1.5 s", "60 s".
 std::string duration_text(std::chrono::nanoseconds duration);
+
+// Returns bytes as "512", "1.5K" or "3G": K, M, G and T are powers of 1024.
+std::string memory_text(std::uint64_t bytes);
+
+// Reports an event to the person at the terminal: writes the line "lp: TEXT" to standard error, in one piece, so that
+// lines of several threads and processes do not mix.
+void log_line(std::string_view text);
 
 // Returns "a, b, c".
 template <class Texts>

@@ -2,7 +2,7 @@
 // The number of nodes of a group: a fixed number, or the least and the most of an elastic group, whose members come and
 // go. A value; it copies.
 //
-//   {.name = "worker", .replicas = 4}         {.name = "worker", .replicas = {2, 8}}
+//   lp::GroupOptions fixed{.name = "worker", .replicas = 4}, elastic{.name = "worker", .replicas = {2, 8}};
 
 #include <optional>
 #include <string>

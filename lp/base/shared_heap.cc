@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <utility>
 
 namespace lp {
 namespace {

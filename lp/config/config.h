@@ -28,10 +28,13 @@
 //
 //   std::vector<lp::HelpSection> help_sections(std::span<const std::string> given) const;   // paths of fields
 //
+// It may also refuse flags that say nothing to the others, even if they are given with their defaults. It throws Error:
+//
+//   void check_given(std::span<const std::string> given) const;   // paths of the fields that the command line names
+//
 // Values only, no state: any thread may use them.
 
 #include <array>
-#include <cstddef>
 #include <limits>
 #include <string>
 #include <string_view>

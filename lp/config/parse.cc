@@ -8,6 +8,7 @@
 #include <set>
 #include <span>
 #include <sstream>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "lp/base/error.h"
 #include "lp/base/message.h"
 #include "lp/base/utf8.h"
+#include "lp/config/command_words.h"
 #include "lp/config/yaml.h"
 #include "lp/config/yaml_fields.h"
 
@@ -90,54 +92,58 @@ struct Given {
   std::string text;
 };
 
-// Collects the values that the command line gives to each flag, in order. Boost.Program_options would split it too. But
-// it takes the flag behind a flag without a value for the value, and knows neither the two spellings nor the nearest
-// name.
-class Arguments {
+// The flags of a program and lp's own, and the values that a command line gives to them.
+class KnownFlags {
  public:
-  Arguments(const Binding& program, const Binding& launch) : program_(program), launch_(launch) {}
+  KnownFlags(const Binding& program, const Binding& launch) {
+    for (const Binding* binding : {&program, &launch}) {
+      for (const BoundField& field : binding->fields()) add(field);
+    }
+  }
 
-  std::vector<Given> split(std::span<const char* const> words) const {
+  // The values, in the order of the command line.
+  std::vector<Given> read(std::span<const char* const> words) const {
+    const std::vector<std::string> texts(words.begin(), words.end());
+    internal::CommandWords line;
+    try {
+      line = internal::split_command_words(texts, syntax_);
+    } catch (const internal::FlagMistake& mistake) {  // every flag may have a value
+      fail(fields_[mistake.flag]->flag() + ": expected " + fields_[mistake.flag]->expected() + ", got nothing");
+    }
+    if (!line.words.empty()) refuse(line.words.front());
+    if (line.rest.has_value()) refuse("--");
     std::vector<Given> all;
-    std::set<const BoundField*> seen;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      const std::string_view word = words[i];
-      if (!word.starts_with("--")) refuse_stray(word);
-      const std::size_t equals = std::min(word.find('='), word.size());
-      const BoundField& field = find(word.substr(2, equals - 2));
-      if (!seen.insert(&field).second) fail(field.flag() + " is given twice");
-      if (equals < word.size()) {
-        all.push_back({&field, std::string(word.substr(equals + 1))});
-      } else if (field.type->kind == FieldType::Kind::boolean && field.type->shape == FieldType::Shape::one) {
-        all.push_back({&field, "true"});
-      } else if (i + 1 < words.size() && !std::string_view(words[i + 1]).starts_with("--")) {
-        all.push_back({&field, words[++i]});
-      } else {
-        fail(field.flag() + ": expected " + field.expected() + ", got nothing");
-      }
+    std::set<std::size_t> seen;
+    for (internal::GivenFlag& given : line.flags) {
+      const BoundField* const field = fields_[given.flag];
+      if (!seen.insert(given.flag).second) fail(field->flag() + " is given twice");
+      all.push_back({field, std::move(given.value).value_or("true")});
     }
     return all;
   }
 
  private:
-  const BoundField& find(std::string_view name) const {
-    if (const BoundField* field = program_.find(name)) return *field;
-    if (const BoundField* field = launch_.find(name)) return *field;
-    std::vector<std::string> names{"help"};
-    for (const Binding* binding : {&program_, &launch_}) {
-      for (const BoundField& field : binding->fields()) names.push_back(field.flag().substr(2));
+  void add(const BoundField& field) {
+    using Value = internal::FlagSyntax::Value;
+    const bool is_switch = field.type->kind == FieldType::Kind::boolean && field.type->shape == FieldType::Shape::one;
+    syntax_.push_back({.name = field.flag().substr(2), .value = is_switch ? Value::optional : Value::needed});
+    fields_.push_back(&field);
+  }
+
+  [[noreturn]] void refuse(const std::string& word) const {
+    if (!word.starts_with("--") || word == "--") {
+      fail("unexpected argument " + quote(word) +
+           ": a flag begins with --, and a bool flag takes its value with = (--flag=false)");
     }
-    const std::string near = did_you_mean(name, names, "--");
-    fail("unknown flag " + quote("--" + std::string(name)) + (near.empty() ? "; --help lists the flags" : near));
+    std::vector<std::string> names{"help"};
+    for (const internal::FlagSyntax& flag : syntax_) names.push_back(flag.name);
+    const std::string typed = word.substr(0, word.find('='));
+    const std::string near = did_you_mean(typed.substr(2), names, "--");
+    fail("unknown flag " + quote(typed) + (near.empty() ? "; --help lists the flags" : near));
   }
 
-  [[noreturn]] static void refuse_stray(std::string_view word) {
-    fail("unexpected argument " + quote(word) +
-         ": a flag begins with --, and a bool flag takes its value with = (--flag=false)");
-  }
-
-  const Binding& program_;
-  const Binding& launch_;
+  std::vector<internal::FlagSyntax> syntax_;
+  std::vector<const BoundField*> fields_;  // the field of each syntax
 };
 
 void assign_flag(const Given& given) {
@@ -243,7 +249,7 @@ std::vector<HelpSection> sections_for(std::span<const char* const> words, const 
   std::vector<std::string> paths;
   std::vector<std::pair<const BoundField*, std::vector<std::string>>> defaults;
   try {
-    for (const Given& given : Arguments(program, launch).split(others)) {
+    for (const Given& given : KnownFlags(program, launch).read(others)) {
       defaults.emplace_back(given.field, given.field->type->print(given.field->value));
       assign_flag(given);
       if (program.find(given.field->path) == given.field) paths.push_back(given.field->path);
@@ -266,10 +272,11 @@ CommandLine parse(int argc, const char* const* argv, const Binding& program, con
     const std::string name = argc > 0 ? std::filesystem::path(argv[0]).filename().string() : "program";
     const std::vector<HelpSection> shown =
         sections ? sections_for(words, program, launch, sections) : std::vector<HelpSection>{};
-    return {.help = help_text(name, program, launch, shown), .groups = {}, .changes = {}};
+    return {.help = help_text(name, program, launch, shown)};
   }
   CommandLine line;
-  const std::vector<Given> all = Arguments(program, launch).split(words);
+  const std::vector<Given> all = KnownFlags(program, launch).read(words);
+  for (const Given& given : all) line.given.push_back(given.field->path);
   const BoundField* config = launch.find("config");
   std::optional<ConfigFile> file;
   for (const Given& given : all) {

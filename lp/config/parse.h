@@ -4,7 +4,7 @@
 //   Config config;
 //   LaunchFlags flags;
 //   const lp::CommandLine line = lp::parse(argc, argv, lp::bind(config), lp::bind(flags));
-//   if (!line.help.empty()) { ... print it, end ... }
+//   if (!line.help.empty()) std::puts(line.help.c_str());
 //
 // Defaults < YAML (--config=file.yaml) < flags. A field learning_rate is the flag --learning-rate (or --learning_rate)
 // and the key learning_rate (or learning-rate); a field hidden of a nested aggregate model is --model.hidden. A flag's
@@ -26,9 +26,10 @@
 namespace lp {
 
 struct CommandLine {
-  std::string help;                    // the answer to --help, if it was given; the rest is then unspecified
-  std::vector<GroupPlacement> groups;  // not checked here: the program may lack such groups
-  std::vector<std::string> changes;    // a clause for each field that differs from the earlier run
+  std::string help{};                    // the answer to --help, if it was given; the rest is then unspecified
+  std::vector<std::string> given{};      // paths of the fields, the program's and lp's, that the words name
+  std::vector<GroupPlacement> groups{};  // not checked here: the program may lack such groups
+  std::vector<std::string> changes{};    // a clause for each field that differs from the earlier run
 };
 
 // Chooses the fields that --help shows. It is called after the other flags are read; `given` has the paths of the

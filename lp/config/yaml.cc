@@ -233,8 +233,7 @@ std::string read_standard_input() {
 
 std::string read_config_file(const std::string& path) {
   if (path == "-") return read_standard_input();
-  const Buffer text = read_file(path, kLargestYaml);
-  return {reinterpret_cast<const char*>(text.data()), text.size()};
+  return read_text(path, kLargestYaml);
 }
 
 }  // namespace lp

@@ -3,7 +3,6 @@
 
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "lp/config/bind.h"
 #include "lp/config/yaml.h"

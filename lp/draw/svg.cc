@@ -86,7 +86,7 @@ Label label_of(const PlanGroup& group) {
   std::vector<std::string> needs;
   if (group.options.cpus > 0) needs.push_back(to_json(group.options.cpus) + " cpu");
   if (group.options.gpus > 0) needs.push_back(std::to_string(group.options.gpus) + " gpu");
-  if (group.options.memory > 0) needs.push_back(internal::memory_text(group.options.memory));
+  if (group.options.memory > 0) needs.push_back(memory_text(group.options.memory));
   if (!needs.empty()) label.lines.push_back(join(needs, ", ") + (group.size > 1 ? " each" : ""));
   if (group.options.ends_program) label.lines.push_back("ends the program");
   return label;

@@ -1,6 +1,5 @@
 #include "lp/program/context.h"
 
-#include <algorithm>
 #include <atomic>
 #include <memory>
 

@@ -4,13 +4,10 @@
 // node's threads may use it.
 
 #include <cstdint>
-#include <exception>
-#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "lp/base/function.h"
 #include "lp/base/random.h"

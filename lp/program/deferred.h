@@ -2,10 +2,8 @@
 // Arguments of a node that are known only when it starts. A type with dereference(Context&) is deferred: the
 // constructor receives the result of that function. Values; they copy. Pure.
 
-#include <concepts>
 #include <cstdint>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 

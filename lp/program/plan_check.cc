@@ -1,7 +1,6 @@
 #include "lp/program/plan_check.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <string_view>
@@ -158,19 +157,6 @@ void check_host(const std::vector<HostNeed>& needs, const HostResources& host, P
 }
 
 }  // namespace
-
-std::string memory_text(std::uint64_t bytes) {
-  constexpr std::string_view kUnits = "KMGT";
-  std::string unit;
-  double amount = static_cast<double>(bytes);
-  for (const char next : kUnits) {
-    if (amount < 1024) break;
-    amount /= 1024;
-    unit = next;
-  }
-  const double tenths = std::round(amount * 10) / 10;
-  return to_json(tenths) + unit;
-}
 
 std::vector<std::size_t> processes_of(const Program& program, const std::vector<bool>& together) {
   std::set<std::size_t> joined;  // keys are NodeSpec::process, as those of `numbers`

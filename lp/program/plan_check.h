@@ -16,7 +16,4 @@ std::vector<std::string> problems_of(const Program& program, const std::vector<G
 // Returns the number of each node's process, as in PlanNode.
 std::vector<std::size_t> processes_of(const Program& program, const std::vector<bool>& together);
 
-// Formats bytes as "512M": a plain number, or one with K, M, G or T.
-std::string memory_text(std::uint64_t bytes);
-
 }  // namespace lp::internal

@@ -8,6 +8,7 @@
 
 #include "lp/base/enums.h"
 #include "lp/base/json.h"
+#include "lp/base/message.h"
 #include "lp/program/plan.h"
 #include "lp/program/plan_check.h"
 
@@ -70,7 +71,7 @@ std::vector<std::string> needs(const GroupOptions& options) {
   std::vector<std::string> needs;
   if (options.cpus > 0) needs.push_back(to_json(options.cpus) + (options.cpus == 1 ? " cpu" : " cpus"));
   if (options.gpus > 0) needs.push_back(counted(static_cast<std::size_t>(options.gpus), "gpu"));
-  if (options.memory > 0) needs.push_back(internal::memory_text(options.memory) + " of memory");
+  if (options.memory > 0) needs.push_back(memory_text(options.memory) + " of memory");
   return needs;
 }
 

@@ -8,7 +8,7 @@
 
 #include "lp/rpc/core/hub.h"
 #include "lp/rpc/core/network.h"
-#include "lp/rpc/core/path.h"
+#include "lp/rpc/link/path.h"
 
 namespace lp::internal {
 

@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "lp/wire/envelope_generated.h"
+#include "lp/wire/flatbuffer_text.h"
 
 namespace lp {
 namespace {
 
+using internal::text_of;
 constexpr std::uint16_t kMagic = 0x706c;
 constexpr std::uint8_t kVersion = 1;
 constexpr std::size_t kLargestTable = 1 << 20;  // largest size in bytes of a hello, a refusal or an error
@@ -61,8 +63,6 @@ Frames table_packet(const Head& head, const flatbuffers::FlatBufferBuilder& buil
   std::memcpy(out.data() + sizeof head, builder.GetBufferPointer(), builder.GetSize());
   return frames;
 }
-
-std::string text_of(const flatbuffers::String* text) { return text == nullptr ? std::string() : text->str(); }
 
 }  // namespace
 

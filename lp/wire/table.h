@@ -3,7 +3,6 @@
 // share the bytes; any thread may read.
 
 #include <cstddef>
-#include <cstdint>
 #include <type_traits>
 #include <utility>
 

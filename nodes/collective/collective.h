@@ -172,4 +172,10 @@ class Collective {
   CollectiveStatistics statistics_{};
 };
 
+// The values of a slice, without a copy.
+template <class T>
+Array<T> slice_of(const Array<T>& values, const Collective::Slice& slice) {
+  return Array<T>(values.buffer().slice(slice.begin * sizeof(T), slice.size * sizeof(T)));
+}
+
 }  // namespace lp

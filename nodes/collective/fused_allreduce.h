@@ -4,7 +4,7 @@
 //
 //   lp::FusedAllreduce sums(all, layers);  // an lp::Collective that has joined
 //   for (std::uint32_t layer = layers; layer-- > 0;) {
-//     ...                                  // the gradient of the layer: backpropagation has that of the last one first
+//     backpropagate(layer);                // makes the gradient of the layer; the last layer comes first
 //     sums.start(layer, gradient[layer]);  // returns at once
 //   }
 //   sums.wait();

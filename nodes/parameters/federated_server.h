@@ -10,7 +10,6 @@
 // A node: its handlers run in its turn. Its run() ends rounds whose time is over, and evaluates whether the target is
 // reached. It does so beside the handlers, since that may take long.
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>

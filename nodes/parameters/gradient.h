@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <vector>
 
 #include "lp/base/array.h"
 #include "nodes/parameters/compression.h"

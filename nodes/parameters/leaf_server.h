@@ -10,11 +10,9 @@
 // A node: its handlers run in its turn. It saves no state: the servers above know which sums they have, and callers
 // repeat unanswered calls, leave() included.
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
-#include <utility>
 #include <vector>
 
 #include "lp/program/context.h"
@@ -89,6 +87,8 @@ class LeafServer final : public ParameterService {
   Reply noticed(Future<Reply> reply);
   void call_back();
   void leave_above();
+  void ask_whether_all_left(std::uint32_t shard);
+  void answer_left();
 
   const Clients<ParameterService> above_;
   Clients<Learner> group_;

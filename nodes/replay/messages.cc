@@ -1,7 +1,6 @@
 #include "nodes/replay/messages.h"
 
 #include <cstring>
-#include <type_traits>
 
 namespace lp {
 namespace {

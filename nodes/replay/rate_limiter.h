@@ -12,7 +12,7 @@
 namespace lp::replay {
 
 // With I inserts, S samples and D removals so far:
-//   a sample may be taken when I − D ≥ min_size and I · samples_per_insert − (S + 1) ≥ min_difference;
+//   a sample may be taken when I − D ≥ min_size and I · samples_per_insert − (S + 1) ≥ min_difference,
 //   an item may be inserted when I + 1 − D ≤ min_size or (I + 1) · samples_per_insert − S ≤ max_difference.
 struct RateLimits {
   double samples_per_insert = 1;

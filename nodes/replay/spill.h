@@ -5,7 +5,6 @@
 // Owned by a ChunkStore, under its lock. The Buffers may outlive it, and belong to any thread.
 
 #include <cstddef>
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>

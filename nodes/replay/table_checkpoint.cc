@@ -24,7 +24,7 @@ struct Table::Saved {
   std::vector<double> priorities{};
   std::vector<std::uint32_t> times_sampled{};
   std::vector<std::uint32_t> pieces{};        // how many pieces an item has
-  std::vector<std::uint32_t> piece_chunks{};  // of each piece: the number of its chunk, its first step, its steps
+  std::vector<std::uint32_t> piece_chunks{};  // for each piece: the number of its chunk, its first step, its steps
   std::vector<std::uint32_t> piece_first{};
   std::vector<std::uint32_t> piece_steps{};
   std::vector<std::uint32_t> generations{};  // by slot

@@ -5,7 +5,6 @@
 // One thread at a time: it caches the order of the last epoch.
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace lp {

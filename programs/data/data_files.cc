@@ -5,7 +5,6 @@
 #include <cctype>
 #include <cmath>
 #include <cstddef>
-#include <cstring>
 #include <limits>
 #include <vector>
 

@@ -6,6 +6,8 @@
 //     const lp::EnvironmentSpec& spec() const override { return spec_; }
 //     void reset(lp::Random random, std::span<float> observation) override;
 //     lp::StepResult step(std::span<const float> action, std::span<float> observation) override;
+//    private:
+//     lp::EnvironmentSpec spec_{.name = "corridor"};
 //   };
 //
 // An Environment is one copy of the task. An EnvironmentBatch owns many and acts in all of them at once; it also

@@ -2,7 +2,6 @@
 
 #include <cstdio>
 #include <memory>
-#include <string_view>
 #include <vector>
 
 #include "lp/base/hash.h"

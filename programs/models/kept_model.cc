@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <span>
-#include <string_view>
 #include <utility>
 
 #include "lp/base/enums.h"

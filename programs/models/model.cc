@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
-#include <string_view>
 
 #include "lp/base/error.h"
 #include "lp/base/hash.h"

@@ -1,7 +1,6 @@
 #include "programs/schemes/asynchronous.h"
 
 #include <memory>
-#include <optional>
 
 #include "lp/base/error.h"
 #include "programs/training/rows.h"

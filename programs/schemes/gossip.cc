@@ -4,7 +4,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "lp/base/error.h"
 #include "lp/base/random.h"

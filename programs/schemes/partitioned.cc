@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <deque>
 #include <memory>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>

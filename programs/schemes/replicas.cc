@@ -1,7 +1,5 @@
 #include "programs/schemes/replicas.h"
 
-#include <utility>
-
 #include "nodes/commits.h"
 #include "programs/training/decentralized.h"
 #include "programs/training/gradient_guard.h"

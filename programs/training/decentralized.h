@@ -2,7 +2,6 @@
 // Workers without parameter servers, whose exchanges call other nodes: the part of the graph that such schemes share.
 // Values; pure functions.
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>

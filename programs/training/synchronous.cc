@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <optional>
-#include <span>
 
 #include "lp/base/error.h"
 #include "programs/training/rows.h"

@@ -82,7 +82,8 @@ class Keep(unittest.TestCase):
         (self.folder / "foreign.lpm").write_text("1,2,3\n" * 100)
         for flags, said in [(["--evaluate=foreign.lpm"], "does not begin as one does"), (["--predict=nowhere.lpm"], "No such file"),
                             (["--init=foreign.lpm"], "does not begin as one does"), (["--evaluate=a", "--predict=b"], "not to both"),
-                            (["--evaluate=a", "--workers=2"], "unknown flag"), (["--save=nowhere/digits.lpm"], "there is no directory")]:
+                            (["--evaluate=a", "--workers=2"], "unknown flag"), (["--predict=a", "--json"], "--json says nothing with --predict"),
+                            (["--evaluate=a", "--predictions="], "--predictions says nothing with --evaluate"), (["--save=nowhere/digits.lpm"], "there is no directory")]:
             with self.subTest(flags):
                 process = subprocess.run(launch.command("train", *flags), cwd=self.folder, timeout=launch.PATIENCE, stdin=subprocess.DEVNULL,
                                          text=True, capture_output=True, env={**os.environ, "XDG_STATE_HOME": str(self.folder)})

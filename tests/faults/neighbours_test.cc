@@ -5,7 +5,6 @@
 #include <signal.h>
 
 #include <map>
-#include <memory>
 #include <sstream>
 
 #include "launchers/test_run.h"

@@ -103,7 +103,7 @@ class Caller {
 
   Client<L> ledger_;
   const int index_;
-  const std::uint64_t kinds_;  // of calls
+  const std::uint64_t kinds_;  // kinds of calls
   const int log_;
   std::atomic<bool> finish_ = false;
   std::deque<Going> calls_;

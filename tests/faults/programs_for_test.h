@@ -44,7 +44,7 @@ class Ledger {
   std::vector<std::uint32_t> counts() const { return counts_; }
 
   static std::uint64_t answer(std::uint64_t number) { return number * 3 + 1; }
-  static constexpr std::uint64_t kItems = 3;  // of a stream
+  static constexpr std::uint64_t kItems = 3;  // length of a stream
 
   using Remote = Methods<&Ledger::plain, idempotent<&Ledger::again>, lp::once<&Ledger::once>, &Ledger::in_time,
                          &Ledger::note, &Ledger::items, idempotent<&Ledger::self>, idempotent<&Ledger::counts>>;

@@ -20,7 +20,7 @@ struct StormConfig {
 // This process's shared memory and descriptors.
 struct Usage {
   std::uint64_t descriptors = 0;
-  std::uint64_t mappings = 0;  // of shared memory
+  std::uint64_t mappings = 0;  // mapped regions of shared memory
   std::uint64_t heap = 0;      // bytes of arrays
 };
 Usage usage_now();

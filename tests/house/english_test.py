@@ -12,6 +12,7 @@ import tree
 LONGEST_LINE = 120
 
 SENTENCE = re.compile(r"\d+\. `")  # one that lp prints, quoted whole
+COMPILER = re.compile(r"\b(?:prints|shows): .*")  # words of a compiler, quoted in tests/mistakes
 
 # (what is wrong, pattern over one comment joined into one line)
 HABITS = [
@@ -53,7 +54,7 @@ def complaints(name, text):
             if len(line) > LONGEST_LINE and not line.startswith("|") and "](" not in line and not SENTENCE.match(line):
                 found.append(f"{name}:{number}: {len(line)} characters, {LONGEST_LINE} at most")
         return found
-    for number, words in comments(text):
+    for number, words in comments(COMPILER.sub("", text)):
         for wrong, pattern in HABITS:
             match = pattern.search(words)
             if match is not None:
@@ -65,7 +66,7 @@ class English(unittest.TestCase):
     def test_the_tree_reads_well(self):
         found = []
         for name, path in tree.files():
-            if name.endswith((".h", ".cc", ".md")) and not name.startswith("tests/"):
+            if name.endswith((".h", ".cc", ".md")):
                 found += complaints(name, path.read_text())
         self.assertEqual([], found)
 

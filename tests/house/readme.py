@@ -1,5 +1,6 @@
-"""The code blocks of pages. Usage: readme.py FOLDER writes their C++ programs there, and guide.cc with all fragments, and
-prints the paths of the programs."""
+"""The code blocks of pages, and the examples in the comments of headers. Usage: readme.py FOLDER writes the C++ programs of
+the pages there, guide.cc with all fragments of pages, and examples.cc with all examples of headers, and prints the paths of
+the programs."""
 
 import pathlib
 import re
@@ -8,6 +9,9 @@ import sys
 import tree
 
 FRAGMENT = re.compile(r"^@(\S+) (\d+)@$", re.MULTILINE)  # in guide.cc.in
+EXAMPLE = re.compile(r"(?:^ *//   .*\n)+", re.MULTILINE)  # in a comment of a header
+IS_CPP = re.compile(r"[;{]\s*(?://.*)?$|;\s*\}", re.MULTILINE)  # and no table, picture, YAML or JSON
+FOLDERS = ("lp/", "nodes/", "launchers/", "programs/", "tools/")
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -27,15 +31,33 @@ def programs():
             for page, number, body in cpp() if "int main(" in body]
 
 
+def fill(name, bodies):
+    """The text of the template NAME.in, where each line @FILE N@ becomes a body. All that are no programs must be there."""
+    template = pathlib.Path(__file__).with_name(name + ".in").read_text()
+    placed = {(page, int(number)) for page, number in FRAGMENT.findall(template)}
+    required = {key for key, body in bodies.items() if "int main(" not in body}
+    for page, number in sorted(required - placed) + sorted(placed - bodies.keys()):
+        sys.exit(f"tests/house/{name}.in and the files differ in C++ block {number} of {page}")
+    return FRAGMENT.sub(lambda at: bodies[at[1], int(at[2])], template)
+
+
 def guide():
     """The text of guide.cc, which contains every block that is no program."""
-    template = pathlib.Path(__file__).with_name("guide.cc.in").read_text()
-    bodies = {(page, number): body for page, number, body in cpp()}
-    placed = {(page, int(number)) for page, number in FRAGMENT.findall(template)}
-    for page, number in sorted({key for key, body in bodies.items() if "int main(" not in body} ^ placed):
-        if (page, number) not in bodies or (page, number) not in placed:
-            sys.exit(f"tests/house/guide.cc.in and the pages differ in C++ block {number} of {page}")
-    return FRAGMENT.sub(lambda at: bodies[at[1], int(at[2])], template)
+    return fill("guide.cc", {(page, number): body for page, number, body in cpp()})
+
+
+def examples_of(text):
+    """The C++ examples in the comments of a header."""
+    blocks = [re.sub(r"^ *//   ", "", block, flags=re.MULTILINE) for block in EXAMPLE.findall(text)]
+    return [block for block in blocks if IS_CPP.search(block)]
+
+
+def examples():
+    """The text of examples.cc, which contains every example of every header."""
+    headers = [name for name in sorted(tree.names())
+               if name.startswith(FOLDERS) and name.endswith(".h") and (tree.ROOT / name).is_file()]
+    return fill("examples.cc", {(name, number): body for name in headers
+                                for number, body in enumerate(examples_of((tree.ROOT / name).read_text()), 1)})
 
 
 def commands():
@@ -46,9 +68,9 @@ def commands():
 if __name__ == "__main__":
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for name, body in [("guide", guide()), *programs()]:
+    for name, body in [("guide", guide()), ("examples", examples()), *programs()]:
         path = folder / f"{name}.cc"
         if not path.exists() or path.read_text() != body:
             path.write_text(body)
-        if name != "guide":
+        if name not in ("guide", "examples"):
             print(path)

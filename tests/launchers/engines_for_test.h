@@ -3,7 +3,6 @@
 
 #include <array>
 #include <string>
-#include <string_view>
 
 #include "launchers/engines.h"
 #include "tests/launchers/local/engine_for_test.h"

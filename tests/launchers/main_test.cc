@@ -172,11 +172,11 @@ TEST_F(MainTest, AResultThatCannotBeKeptIsSaid) {
     Subprocess program(arguments({"--launch=" + launch, "--mode=says that it waits"}));
     ASSERT_TRUE(program.read_until("waiting"));
     const auto file = directory_ / ("run" + std::to_string(runs_)) / "result.json";
-    std::filesystem::create_directory(file.string() + ".new");  // the file is written there first
+    std::filesystem::create_directory(file);
     program.kill(SIGINT);
     EXPECT_EQ(program.wait().code, 130);
-    EXPECT_TRUE(has(program.err(),
-                    "lp: the result is not kept in the run's directory: " + file.string() + ": Is a directory\n"))
+    EXPECT_TRUE(has(program.err(), "lp: the result is not kept in the run's directory: cannot write " + file.string() +
+                                       ": Is a directory\n"))
         << program.err();
   }
 }
@@ -201,6 +201,7 @@ TEST_F(MainTest, AFlagThatSaysNothingToTheLauncherIsRefused) {
                                              "--launch=processes: it goes with "
                                              "--launch=ssh"),
                                    {{"--launch=slurm", "--listen=10.0.0.1"}, "--listen says nothing to --launch=slurm"},
+                                   {{"--kubectl=kubectl"}, "--kubectl says nothing to --launch=threads"},
                                    {{"--curve"}, "it goes with --launch=processes or --launch=ssh or --launch=slurm"},
                                    {{with_processes(), "--submit"}, "--submit says nothing to --launch=processes"}}) {
     Subprocess program(arguments(flags));

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// says: lp: every incarnation of a node gets a copy of its arguments
+// prints: lp: every incarnation of a node gets a copy of its arguments
 // shows: kNumber = 2
 
 #include <memory>

@@ -1,4 +1,4 @@
-// says: lp: the fields of this aggregate cannot be told apart: it has a C array
+// prints: lp: the fields of this aggregate cannot be told apart: it has a C array
 
 #include "tests/mistakes/common.h"
 

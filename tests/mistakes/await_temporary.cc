@@ -1,4 +1,4 @@
-// says: lp: co_await takes a future that has a name
+// prints: lp: co_await takes a future that has a name
 
 #include "tests/mistakes/common.h"
 

@@ -1,4 +1,4 @@
-// says: lp: a batched method takes one std::vector<Item> and returns a std::vector<Result>
+// prints: lp: a batched method takes one std::vector<Item> and returns a std::vector<Result>
 
 #include "tests/mistakes/common.h"
 

@@ -1,4 +1,4 @@
-// says: has no member named 'call'
+// prints: has no member named 'call'
 
 #include "tests/mistakes/common.h"
 

@@ -1,4 +1,4 @@
-// says: lp: this class is only declared so far
+// prints: lp: this class is only declared so far
 
 #include "tests/mistakes/common.h"
 

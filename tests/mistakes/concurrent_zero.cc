@@ -1,4 +1,4 @@
-// says: lp: lp::concurrent<method, limit, queue> takes a positive limit
+// prints: lp: lp::concurrent<method, limit, queue> takes a positive limit
 
 #include "tests/mistakes/common.h"
 

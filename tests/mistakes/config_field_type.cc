@@ -1,4 +1,4 @@
-// says: lp: a configuration cannot have a field of this type
+// prints: lp: a configuration cannot have a field of this type
 #include <map>
 
 #include "lp/config/bind.h"

@@ -1,4 +1,4 @@
-// says: lp: a field of this configuration has the name of a flag that every program has
+// prints: lp: a field of this configuration has the name of a flag that every program has
 // shows: curve
 #include "launchers/main.h"
 

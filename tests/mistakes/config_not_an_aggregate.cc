@@ -1,4 +1,4 @@
-// says: lp: a configuration is an aggregate
+// prints: lp: a configuration is an aggregate
 #include "launchers/main.h"
 
 struct Config {

@@ -1,4 +1,4 @@
-// says: lp: the table `fields` gives a range to a field that holds no numbers; see the name above
+// prints: lp: the table `fields` gives a range to a field that holds no numbers; see the name above
 #include "lp/config/bind.h"
 
 struct Config {

@@ -1,4 +1,4 @@
-// says: lp: the table `fields` names a field that this configuration does not have; see the name above
+// prints: lp: the table `fields` names a field that this configuration does not have; see the name above
 #include "lp/config/bind.h"
 
 struct Config {

@@ -1,4 +1,4 @@
-// says: lp: a nested aggregate has a table `fields` of its own: put help texts and ranges there
+// prints: lp: a nested aggregate has a table `fields` of its own: put help texts and ranges there
 #include "lp/config/bind.h"
 
 struct Model {

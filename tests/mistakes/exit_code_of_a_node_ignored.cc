@@ -1,4 +1,4 @@
-// says: ignoring return value of 'std::optional<int> lp::become_node_if_asked(
+// prints: ignoring return value of 'std::optional<int> lp::become_node_if_asked(
 
 #include "launchers/programs.h"
 

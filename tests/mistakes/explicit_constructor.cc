@@ -1,4 +1,4 @@
-// says: lp: an argument does not fit the method's parameter
+// prints: lp: an argument does not fit the method's parameter
 
 #include "tests/mistakes/common.h"
 

@@ -1,4 +1,4 @@
-// says: lp: one argument does not fit this node
+// prints: lp: one argument does not fit this node
 // shows: kNumber = 2
 // shows: Argument = const char*
 

@@ -1,4 +1,4 @@
-// says: lp: every incarnation of a node gets a copy of its function
+// prints: lp: every incarnation of a node gets a copy of its function
 
 #include <memory>
 

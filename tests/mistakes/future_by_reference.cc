@@ -1,4 +1,4 @@
-// says: lp: a handler that returns a Future or a Stream outlives its arguments
+// prints: lp: a handler that returns a Future or a Stream outlives its arguments
 
 #include "tests/mistakes/common.h"
 

@@ -1,4 +1,4 @@
-// says: lp: make_program is called with (const Config&), and returns an lp::Program
+// prints: lp: make_program is called with (const Config&), and returns an lp::Program
 #include "launchers/main.h"
 
 struct Config {

@@ -1,4 +1,4 @@
-// says: lp: this method is not in the service's lp::Methods<...>
+// prints: lp: this method is not in the service's lp::Methods<...>
 
 #include "tests/mistakes/common.h"
 

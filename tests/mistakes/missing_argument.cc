@@ -1,4 +1,4 @@
-// says: lp: no constructor of this node takes so many arguments
+// prints: lp: no constructor of this node takes so many arguments
 // shows: kGiven = 1; long unsigned int kTaken = 2
 
 #include "tests/mistakes/common.h"

@@ -1,8 +1,8 @@
 """Compiles a wrong program and checks the compiler's message. Usage: mistake.py FILE COMPILER OPTION...
 
-Lines `// says: TEXT` at the head of FILE: the first error must contain every TEXT. Lines `// shows: TEXT`: the output must
+Lines `// prints: TEXT` at the head of FILE: the first error must contain every TEXT. Lines `// shows: TEXT`: the output must
 contain it. All of the compiler's output must fit on a screen, because people read only the first one. A file without
-`says` must compile.
+`prints` must compile.
 """
 
 import pathlib
@@ -14,7 +14,7 @@ MAXIMUM_LINES = 25
 
 file, *compiler = sys.argv[1:]
 source = pathlib.Path(file).read_text()
-sentences = re.findall(r"^// says: (.*)$", source, re.MULTILINE)
+sentences = re.findall(r"^// prints: (.*)$", source, re.MULTILINE)
 shown = re.findall(r"^// shows: (.*)$", source, re.MULTILINE)
 result = subprocess.run([*compiler, "-fno-diagnostics-show-caret", file], capture_output=True, text=True,
                         env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"})

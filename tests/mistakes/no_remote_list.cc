@@ -1,4 +1,4 @@
-// says: lp: this class has no `using Remote = lp::Methods<...>;`
+// prints: lp: this class has no `using Remote = lp::Methods<...>;`
 
 #include "tests/mistakes/common.h"
 

@@ -1,4 +1,4 @@
-// says: 'pul' is not a member of 'Server'
+// prints: 'pul' is not a member of 'Server'
 
 #include "tests/mistakes/common.h"
 

@@ -1,5 +1,5 @@
 // lp/README.md explains these words of the compiler.
-// says: unable to deduce 'auto' from '& Both::f'
+// prints: unable to deduce 'auto' from '& Both::f'
 
 #include "tests/mistakes/common.h"
 

@@ -1,4 +1,4 @@
-// says: lp: a pointer cannot be sent
+// prints: lp: a pointer cannot be sent
 
 #include "tests/mistakes/common.h"
 

@@ -1,4 +1,4 @@
-// says: lp: this class has a `run` that is not public
+// prints: lp: this class has a `run` that is not public
 
 #include "tests/mistakes/common.h"
 

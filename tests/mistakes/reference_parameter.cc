@@ -1,4 +1,4 @@
-// says: lp: a remote method takes values; a non-const reference cannot cross a process: return the result
+// prints: lp: a remote method takes values; a non-const reference cannot cross a process: return the result
 
 #include "tests/mistakes/common.h"
 

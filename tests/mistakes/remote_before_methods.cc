@@ -1,5 +1,5 @@
 // lp/README.md explains these words of the compiler.
-// says: incomplete type 'Early' used in nested name specifier
+// prints: incomplete type 'Early' used in nested name specifier
 
 #include "tests/mistakes/common.h"
 

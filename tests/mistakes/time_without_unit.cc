@@ -1,4 +1,4 @@
-// says: lp: lp::deadline<method, time> takes a time with its unit, as 60_s
+// prints: lp: lp::deadline<method, time> takes a time with its unit, as 60_s
 
 #include "tests/mistakes/common.h"
 

@@ -1,4 +1,4 @@
-// says: lp: an argument does not fit the method's parameter
+// prints: lp: an argument does not fit the method's parameter
 // shows: kNumber = 1; Given = const char (&)[7]; Parameter = int
 
 #include "tests/mistakes/common.h"

@@ -1,4 +1,4 @@
-// says: lp: wrong number of arguments for this method
+// prints: lp: wrong number of arguments for this method
 
 #include "tests/mistakes/common.h"
 

@@ -1,4 +1,4 @@
-// says: lp: one argument does not fit this node
+// prints: lp: one argument does not fit this node
 // shows: kNumber = 1; Argument = lp::Client<Other>
 
 #include "tests/mistakes/common.h"

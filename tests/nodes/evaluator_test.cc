@@ -3,9 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-#include <vector>
-
 #include "lp/lp.h"
 #include "tests/nodes/parameters/two_servers.h"
 

@@ -2,7 +2,6 @@
 // changes no bit.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>

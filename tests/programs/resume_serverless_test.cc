@@ -1,7 +1,6 @@
 // A run that resumes another goes on from its saved state, in the schemes without servers, too.
 #include <gtest/gtest.h>
 
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>

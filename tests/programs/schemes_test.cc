@@ -1,15 +1,11 @@
 // The guarantees of each scheme while it trains: convergence, waiting, bytes, equal replicas.
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <numeric>
 #include <set>
 #include <string>
-#include <vector>
 
 #include "programs/data/batches.h"
 #include "programs/schemes/asynchronous.h"
@@ -29,15 +25,13 @@ namespace lp {
 namespace {
 
 using test::digits_task;
+using test::hash_of_training;
 using test::kSeed;
+using test::model_size;
 using test::training_of;
 using test::TrainingRun;
 using test::Watch;
 using test::watched_task;
-
-std::size_t model_size() { return static_cast<std::size_t>(digits_task().model()->size()); }
-
-std::string hash_of_training(const TrainingRun::Add& add) { return parameters_hash(TrainingRun(add).result().values); }
 
 // ---- every scheme learns: within 1 % (compressed: 2 %) of serial SGD with the same examples
 
@@ -365,162 +359,6 @@ TEST(Schemes, AnUpdateThatWouldNeverBeDoneIsRefusedWhenTheGraphIsBuilt) {
     Program program("training");
     EXPECT_THROW(add_softsync_training(program, digits_task(), training_of(4, 10), splits, leaves), Error) << splits;
   }
-}
-
-TEST(Tree, RowsAndReplicasAreRefusedWhenTheGraphIsBuilt) {
-  Scheme rows = asynchronous_scheme(training_of(4, 10));
-  rows.levels = {2};
-  Program program("training");
-  EXPECT_THROW(add_server_training(program, digits_task(), training_of(4, 10), rows), Error);
-  ServerTraining replicated = training_of(4, 10, 0.1F, 2);
-  replicated.replicated = true;
-  EXPECT_THROW(add_softsync_training(program, digits_task(), replicated, 1, 2), Error);
-}
-
-TEST(Tree, GoesOnWithoutAWorkerThatIsKilled) {
-  test::Watch watch;
-  watch.expect_workers(4);
-  TrainingRun run([&](Program& program) {
-    return add_softsync_training(program, test::watched_task(watch), training_of(4, 800), 1, 2);
-  });
-  EXPECT_TRUE(watch.wait_for_others(25));
-  test::kill_for_good(run.run(), {"worker/2"});
-  run.finish();
-  for (const std::size_t k : {0U, 1U, 3U}) {
-    EXPECT_EQ(run.workers()[k].call<&TrainingWorker::statistics>().steps, 200U);
-  }
-  EXPECT_EQ(run.statistics().applied, 400U);
-}
-
-// The gradient that brings the count to 0 is not finite.
-class BrokenOnce final : public test::TestMlp {
- public:
-  explicit BrokenOnce(std::atomic<int>& left) : left_(left) {}
-  double loss(const Eigen::VectorXf& parameters, const Dataset& batch, Eigen::VectorXf& gradient) const override {
-    const double loss = TestMlp::loss(parameters, batch, gradient);
-    if (--left_ == 0) gradient[0] = std::numeric_limits<float>::quiet_NaN();
-    return loss;
-  }
-
- private:
-  std::atomic<int>& left_;
-};
-
-TEST(Tree, OnlyTheWorkerOfABadGradientFailsAndIsNamed) {
-  std::atomic<int> left = 40;
-  LearningTask task = digits_task();
-  task.model = [&left] { return std::make_unique<BrokenOnce>(left); };
-  TrainingRun run([&](Program& program) { return add_softsync_training(program, task, training_of(4, 400), 1, 2); });
-  run.run().wait_failed(1);
-  const auto failed = run.run().failed();
-  ASSERT_EQ(failed.size(), 1U);
-  const auto& [name, error] = *failed.begin();
-  const std::string expected = "the gradient of worker " + name.substr(name.size() - 1) + " is not finite";
-  EXPECT_NE(error.text().find(expected), std::string::npos) << name << ": " << error.what();
-  test::kill_for_good(run.run(), {name});
-  run.run().wait_finished();
-  EXPECT_EQ(run.run().failed().size(), 1U);
-}
-
-TEST(Tree, TheRootGetsOnePushForEachLeaf) {
-  TrainingRun run(
-      [&](Program& program) { return add_softsync_training(program, digits_task(), training_of(6, 120), 1, 2); });
-  run.finish();
-  EXPECT_EQ(run.statistics().applied, 120U / 3);
-}
-
-// ---- BytePS
-
-TEST(CreditScheduler, TheMostUrgentThatWaitsGoesNextWithinTheCredit) {
-  CreditScheduler scheduler(10);
-  scheduler.add(3, 3, 4);
-  EXPECT_EQ(scheduler.next(), 3U);
-  scheduler.add(2, 2, 4);
-  EXPECT_EQ(scheduler.next(), 2U);
-  scheduler.add(1, 1, 4);
-  scheduler.add(0, 0, 4);
-  EXPECT_EQ(scheduler.next(), std::nullopt);  // 8 of 10 are used
-  EXPECT_EQ(scheduler.in_flight(), 8U);
-  scheduler.done(3);
-  EXPECT_EQ(scheduler.next(), 0U);  // overtakes 1, which has waited for longer
-  scheduler.done(2);
-  EXPECT_EQ(scheduler.next(), 1U);
-  scheduler.done(0);
-  scheduler.done(1);
-  EXPECT_TRUE(scheduler.idle());
-  EXPECT_THROW(scheduler.done(1), Error);
-  scheduler.add(7, 0, 100);  // larger than the credit, but alone
-  EXPECT_EQ(scheduler.next(), 7U);
-  EXPECT_EQ(scheduler.next(), std::nullopt);
-}
-
-// A server that records the partitions that arrive, in their order.
-class NotingServer final : public ParameterService {
- public:
-  Future<Reply> push(Push push) override {
-    pushed_.push_back(push.tensor);
-    return ready(Reply{.values = decode(push.values)});
-  }
-  Future<Reply> pull(Pull) override { return ready(Reply{}); }
-  Future<void> leave(std::uint32_t, std::uint32_t) override { return ready(); }
-  Future<ShardVersions> versions(std::uint32_t, std::uint32_t) override { return ready(ShardVersions{}); }
-  Future<WorkerPosition> position(std::uint32_t, std::uint32_t, std::uint32_t) const override {
-    return ready(WorkerPosition());
-  }
-  std::vector<std::uint32_t> pushed() const { return pushed_; }
-
-  using Remote = Methods<&NotingServer::push, &NotingServer::pull, &NotingServer::leave, &NotingServer::versions,
-                         &NotingServer::position, &NotingServer::pushed>;
-
- private:
-  std::vector<std::uint32_t> pushed_{};
-};
-
-TEST(Partitioned, WhatTheNextStepNeedsFirstTravelsFirst) {
-  Program program("partitions");
-  const auto server = program.add<NotingServer>({.name = "server"});
-  LocalRun run(program);
-  const ServerTraining training = training_of(1, 1);
-  const Scheme scheme = partitioned_scheme(training, {.bytes = 1000, .credit = 1000});
-  ParameterClient client(Clients<ParameterService>(std::vector<Client<ParameterService>>{run.client(server)}),
-                         scheme.tensors(digits_task(), training), {});
-  const auto model = digits_task().model();
-  const auto exchange = scheme.exchange({.servers = client, .model = *model, .training = training, .seed = kSeed});
-  exchange->push(exchange->begin(), {}, {.examples = 64, .gradient = Eigen::VectorXf::Ones(model->size())});
-  std::vector<std::uint32_t> expected((model_size() + 249) / 250);
-  std::iota(expected.begin(), expected.end(), 0U);  // the partitions of the first layer have the lowest numbers
-  EXPECT_EQ(run.client(server).call<&NotingServer::pushed>(), expected);
-}
-
-TEST(Partitioned, AWorkerSendsAndReceivesEachByteOnceAStepAndGetsTheBitsOfSynchronous) {
-  const ServerTraining training = training_of(3, 100, 0.1F, 2);
-  const auto add = [&](Program& program) {
-    return add_partitioned_training(program, digits_task(), training, {.bytes = 1000, .credit = 3000});
-  };
-  TrainingRun run(add);
-  const Parameters parameters = run.result();
-  for (const auto& worker : run.workers().all<&TrainingWorker::statistics>()) {
-    EXPECT_EQ(worker.bytes_sent, 100 * model_size() * sizeof(float));
-    EXPECT_EQ(worker.bytes_received, 100 * model_size() * sizeof(float));
-  }
-  // Both servers have their partitions of 250 parameters, in turn.
-  const std::uint64_t partitions = (model_size() + 249) / 250;
-  const auto servers = run.servers().all<&ParameterServer::statistics>();
-  EXPECT_EQ(servers[0].shards.updates, (partitions + 1) / 2 * 100);
-  EXPECT_EQ(servers[1].shards.updates, partitions / 2 * 100);
-  EXPECT_EQ(parameters_hash(parameters.values), hash_of_training([&](Program& program) {
-              return add_synchronous_training(program, digits_task(), training);
-            }));
-}
-
-TEST(Partitioned, ReplicasOfServersLeaveNoCutToRestartAWorkerFrom) {
-  ServerTraining training = training_of(2, 10, 0.1F, 2);
-  training.replicated = true;
-  Program alone("training");
-  add_partitioned_training(alone, digits_task(), training);
-  training.restarts = 1;
-  Program restarted("training");
-  EXPECT_THROW(add_partitioned_training(restarted, digits_task(), training), Error);
 }
 
 // ---- BigDL, CaffeOnSpark

@@ -62,6 +62,21 @@ TEST(Schemes, RefuseEveryFlagThatSaysNothingToThem) {
   }
 }
 
+TEST(Schemes, RefuseAFlagThatSaysNothingAlsoWithItsDefault) {
+  const auto refused = [](const TrainConfig& config, const std::vector<std::string>& given) -> std::string {
+    try {
+      config.check_given(given);
+    } catch (const Error& error) {
+      return error.text();
+    }
+    return "";
+  };
+  EXPECT_TRUE(refused({.scheme = "ring"}, {"scheme", "compression"}).starts_with("--compression says nothing to the"));
+  EXPECT_EQ(refused({}, {"momentum"}), "--momentum says something only with --rule=momentum");
+  EXPECT_EQ(refused({.scheme = "ring"}, {"scheme", "fusion_bytes", "workers"}), "");
+  EXPECT_EQ(refused({.scheme = "ring"}, {}), "");
+}
+
 TEST(Schemes, RefuseAFlagWhoseOtherFlagIsMissing) {
   EXPECT_EQ(refusal({.rule = RuleKind::adam, .momentum = 0.5F}), "--momentum says something only with --rule=momentum");
   EXPECT_EQ(refusal({.model = ModelKind::softmax, .hidden = {8}}), "--hidden says something only with --model=mlp");

@@ -14,7 +14,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "lp/lp.h"
@@ -91,6 +90,11 @@ class TrainingRun {
   TrainingGraph graph_;
   std::optional<LocalRun> run_;
 };
+
+inline std::size_t model_size() { return static_cast<std::size_t>(digits_task().model()->size()); }
+inline std::string hash_of_training(const TrainingRun::Add& add) {
+  return parameters_hash(TrainingRun(add).result().values);
+}
 
 // Counts the gradients that each model has begun and ended, and holds one model back.
 class Watch {

@@ -3,55 +3,55 @@
 #include <algorithm>
 #include <charconv>
 #include <system_error>
+#include <utility>
 
 #include "lp/base/message.h"
+#include "lp/config/command_words.h"
 #include "tools/lp/refusal.h"
 
 namespace lp::tool {
 namespace {
 
-std::string unknown_flag(const std::string& word, std::span<const Flag> flags) {
+std::vector<internal::FlagSyntax> syntax_of(std::span<const Flag> flags) {
+  using Value = internal::FlagSyntax::Value;
+  std::vector<internal::FlagSyntax> all;
+  for (const Flag& flag : flags) {
+    all.push_back({std::string(flag.name), flag.letter, flag.value.empty() ? Value::none : Value::needed});
+  }
+  return all;
+}
+
+internal::CommandWords split(std::span<const std::string> given, std::span<const Flag> flags) {
+  try {
+    return internal::split_command_words(given, syntax_of(flags));
+  } catch (const internal::FlagMistake& mistake) {
+    const std::string name = "--" + std::string(flags[mistake.flag].name);
+    throw Refusal(Exit::usage, mistake.lacks_value
+                                   ? name + " needs a value: " + name + "=" + std::string(flags[mistake.flag].value)
+                                   : name + " takes no value");
+  }
+}
+
+void refuse_unknown(std::span<const std::string> words, std::span<const Flag> flags) {
+  const auto unknown = std::find_if(words.begin(), words.end(),
+                                    [](const std::string& word) { return word.size() > 1 && word.starts_with('-'); });
+  if (unknown == words.end()) return;
   std::vector<std::string> names;
   for (const Flag& flag : flags) names.emplace_back(flag.name);
-  const std::string name = word.substr(word.find_first_not_of('-'));
-  return "there is no flag " + word + did_you_mean(name, names, "--");
+  const std::string typed = unknown->substr(0, unknown->find('='));
+  throw Refusal(Exit::usage, "there is no flag " + typed + did_you_mean(internal::flag_name(typed), names, "--"));
 }
 
 }  // namespace
 
 Arguments::Arguments(std::span<const std::string> given, std::span<const Flag> flags, bool passes) {
-  for (std::size_t i = 0; i < given.size(); ++i) {
-    const std::string& word = given[i];
-    if (word == "--") {
-      rest_.assign(given.begin() + static_cast<std::ptrdiff_t>(i) + 1, given.end());
-      return;
-    }
-    if (word.size() < 2 || word[0] != '-') {
-      words_.push_back(word);
-      continue;
-    }
-    const bool is_long = word[1] == '-';
-    const std::size_t equals = is_long ? word.find('=') : std::string::npos;
-    const std::string name =
-        is_long ? word.substr(2, equals == std::string::npos ? equals : equals - 2) : word.substr(1, 1);
-    const auto at = std::find_if(flags.begin(), flags.end(), [&](const Flag& flag) {
-      return is_long ? same_name(flag.name, name) : flag.letter == name[0];
-    });
-    const bool attached = !is_long && word.size() > 2;  // -n5
-    if (at == flags.end() || (attached && at->value.empty())) {
-      if (!passes) throw Refusal(Exit::usage, unknown_flag(word.substr(0, equals), flags));
-      words_.push_back(word);
-    } else if (at->value.empty()) {
-      if (equals != std::string::npos) throw Refusal(Exit::usage, "--" + std::string(at->name) + " takes no value");
-      values_[std::string(at->name)] = "";
-    } else if (equals != std::string::npos || attached) {
-      values_[std::string(at->name)] = word.substr(attached ? 2 : equals + 1);
-    } else if (i + 1 < given.size()) {
-      values_[std::string(at->name)] = given[++i];
-    } else {
-      throw Refusal(Exit::usage, word + " needs a value: --" + std::string(at->name) + "=" + std::string(at->value));
-    }
+  internal::CommandWords line = split(given, flags);
+  if (!passes) refuse_unknown(line.words, flags);
+  for (internal::GivenFlag& one : line.flags) {
+    values_[std::string(flags[one.flag].name)] = std::move(one.value).value_or("");
   }
+  words_ = std::move(line.words);
+  rest_ = std::move(line.rest).value_or(std::vector<std::string>());
 }
 
 std::string Arguments::value(std::string_view flag) const {

@@ -3,7 +3,6 @@
 #include <elf.h>
 #include <stdlib.h>
 
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <fstream>

@@ -11,6 +11,7 @@
 #include "launchers/admin/run_api.h"
 #include "launchers/record/log_times.h"
 #include "launchers/record/run_directory.h"
+#include "lp/base/file.h"
 #include "lp/base/json.h"
 #include "tools/lp/ask.h"
 #include "tools/lp/refusal.h"
@@ -107,7 +108,7 @@ void Mirror::fetch_rest(const std::filesystem::path& file) {
     const std::string bytes = bytes_of(ask_for(client_, file, size).bytes);
     if (bytes.empty()) return;
     const Descriptor out(open(here.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
-    if (!out || !internal::write_all(out.number(), bytes)) {
+    if (!out || !write_all(out.number(), bytes)) {
       throw Refusal(Exit::failed, here.string() + " cannot be written: is its disk full?");
     }
     size += bytes.size();

@@ -106,14 +106,6 @@ std::string short_number(double number) {
   return digits(number, kUnits[unit]);
 }
 
-std::string short_memory(std::uint64_t bytes) {
-  constexpr std::array kUnits = {"K", "M", "G", "T"};
-  double number = static_cast<double>(bytes) / 1024;
-  std::size_t unit = 0;
-  for (; number >= 999.5 && unit + 1 < kUnits.size(); ++unit) number /= 1024;
-  return digits(number, kUnits[unit]);
-}
-
 std::string short_time(Duration duration) {
   constexpr std::array kUnits = {"ns", "µs", "ms", "s"};
   if (duration <= Duration::zero()) return {};

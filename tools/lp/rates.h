@@ -54,8 +54,6 @@ void write_rate(JsonWriter& json, std::string_view name, const CallRate& rate);
 
 // "0", "7.5", "12k", "3.4M".
 std::string short_number(double number);
-// "640K", "1.3G".
-std::string short_memory(std::uint64_t bytes);
 // "16µs", "2ms", "1.1s"; empty for none.
 std::string short_time(Duration duration);
 

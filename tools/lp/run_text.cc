@@ -1,7 +1,6 @@
 #include "tools/lp/run_text.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "lp/base/enums.h"
 #include "lp/base/scheduler.h"

@@ -1,9 +1,6 @@
 #include "tools/lp/runs.h"
 
-#include <algorithm>
 #include <cctype>
-#include <system_error>
-#include <utility>
 
 #include "launchers/admin/admin_client.h"
 #include "launchers/engines.h"
@@ -20,7 +17,6 @@ namespace lp::tool {
 namespace {
 
 constexpr auto kPatience = std::chrono::seconds(1);  // for an answer; after that the files are used
-constexpr std::uint64_t kLargestFile = std::uint64_t{64} << 20;
 
 template <class T>
 std::optional<T> read_record(const std::filesystem::path& path) {
@@ -110,14 +106,10 @@ RunLocation find_run(const std::string& given) {
 }
 
 std::optional<std::string> read_text(const std::filesystem::path& path) {
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) return std::nullopt;
   try {
-    const Buffer bytes = read_file(path, kLargestFile);
-    return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  } catch (const Error& wrong) {
-    if (!std::filesystem::exists(path, error)) return std::nullopt;
-    throw Refusal(Exit::failed, wrong.text());
+    return read_text_if_any(path, kLargestRecord);
+  } catch (const Error& error) {
+    throw Refusal(Exit::failed, error.text());
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "launchers/record/node_output.h"
 #include "launchers/record/run_directory.h"
+#include "lp/base/file.h"
 
 namespace lp::tool {
 namespace {
@@ -42,7 +43,7 @@ std::size_t Screen::height() const {
   return window().ws_row > 0 ? window().ws_row : kUsual;
 }
 
-bool Screen::write(std::string_view text) { return internal::write_all(STDOUT_FILENO, text); }
+bool Screen::write(std::string_view text) { return write_all(STDOUT_FILENO, text); }
 
 bool Screen::draw(const std::string& text) {
   if (!terminal_) return write(text);

@@ -4,9 +4,7 @@
 // comes. Owned by the Hub; thread-safe.
 
 #include <cstddef>
-#include <cstdint>
 #include <list>
-#include <memory>
 #include <mutex>
 #include <utility>
 

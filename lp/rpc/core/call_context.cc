@@ -1,6 +1,5 @@
 #include "lp/rpc/core/call_context.h"
 
-#include <algorithm>
 #include <atomic>
 
 #include "lp/base/error.h"

@@ -16,22 +16,8 @@ namespace {
 // The reply of a call with at least this many bytes is handled at once, because the bytes count until then.
 constexpr std::size_t kBytesToExpect = 64 << 10;
 
-// The calls that wait may exceed the cache. While a reply is handled, the call of the reply after the next one is
-// fetched, together with the slot for its result, which lies behind it.
-constexpr std::size_t kAhead = 2;
-void prefetch(const Pending& call) {
-  constexpr std::size_t kLine = 64;
-  const char* const bytes = reinterpret_cast<const char*>(&call);
-  for (std::size_t at = 0; at < sizeof call + kLine; at += kLine) __builtin_prefetch(bytes + at, 1);
-}
-
 std::int64_t to_remaining(Time deadline) {
   return deadline == kNever ? std::numeric_limits<std::int64_t>::max() : until(deadline).count();
-}
-
-Time from_remaining(std::int64_t remaining) {
-  if (remaining == std::numeric_limits<std::int64_t>::max()) return kNever;
-  return after(Duration(std::max<std::int64_t>(remaining, 0)));
 }
 
 // Returns an error when no link accepts a part of the message.
@@ -110,6 +96,11 @@ bool Connection::start(Pending& call) {
     fail_refused(call);
     return true;
   }
+  if (call.claimed()) {  // its caller has given up
+    lock.unlock();
+    call.release();
+    return true;
+  }
   const std::size_t size = call.frames.size();
   if (const auto error = too_large(call.frames)) {
     lock.unlock();
@@ -159,6 +150,8 @@ void Connection::end_one_way(const std::vector<Pending*>& sent) {
 }
 
 void Connection::transmit(Pending& call, bool granted) {
+  call.leave();
+  if (call.claimed()) return;  // its caller gives up: cancel follows
   CallHead head{.call = call.one_way() && !granted ? 0 : call.call,
                 .method = call.info().id,
                 .remaining = to_remaining(call.scope().deadline),
@@ -175,7 +168,6 @@ void Connection::transmit(Pending& call, bool granted) {
   }
   call.counted.sent(call.frames.size());
   Frames frames = call.retries() ? call.frames : std::move(call.frames);
-  call.leave();
   link_->send(std::move(frames));
 }
 
@@ -219,6 +211,13 @@ void Connection::forget(Pending& call) {
 void Connection::grant(Pending& call, std::uint64_t items) {
   const std::lock_guard lock(mutex_);
   if (phase_ == Phase::open) link_->send(signal_packet(PacketKind::credit, {.call = call.call, .amount = items}));
+}
+
+void Connection::inquire(Pending& call) noexcept {
+  const std::lock_guard lock(mutex_);
+  Pending** const found = pending_.find(call.call);
+  if (phase_ != Phase::open || found == nullptr || *found != &call || !call.sent.load()) return;
+  link_->send(signal_packet(PacketKind::inquiry, {.call = call.call}));
 }
 
 void Connection::lose(Peer& peer) {
@@ -376,201 +375,6 @@ void Connection::resume(std::unique_lock<std::mutex> lock) noexcept {
   next_ = call;
   lock.unlock();
   call->node().resume(call);
-}
-
-Runnable Connection::on_message(Frames message) {
-  const PacketKind kind = read_kind(message);
-  const Phase phase = phase_;
-  if (phase == Phase::closed || phase == Phase::refused) return {};
-  switch (kind) {
-    case PacketKind::hello: on_hello(message); return {};
-    case PacketKind::welcome: on_welcome(); return {};
-    case PacketKind::refusal: on_refusal(read_refusal(message)); return {};
-    default: break;
-  }
-  if (phase != Phase::open) throw Error(ErrorKind::failed, "a message came before the hello");
-  switch (kind) {
-    case PacketKind::call: return on_call(std::move(message), /*one_way=*/false);
-    case PacketKind::send: return on_call(std::move(message), /*one_way=*/true);
-    case PacketKind::value:
-    case PacketKind::item:
-    case PacketKind::error: on_reply(kind, message); break;
-    case PacketKind::cancel:
-    case PacketKind::credit:
-    case PacketKind::room:
-    case PacketKind::taken:
-    case PacketKind::inquiry: on_signal(kind, message); break;
-    case PacketKind::standings: on_standings(message); break;
-    case PacketKind::ask: on_ask(message); break;
-    default: break;
-  }
-  return {};
-}
-
-void Connection::on_hello(const Frames& message) {
-  const Hello hello = read_hello(message);
-  const Hub::Options& options = hub_.options();
-  std::string refusal;
-  if (!equal_secrets(hello.token, options.run.token) || hello.run != options.run.name) {
-    refusal = "this is another run: its secret does not fit";
-  } else if (hello.fingerprint != options.fingerprint) {
-    refusal = "this was built from another program or another version of it: use one binary for the whole run";
-  }
-  if (!refusal.empty()) {
-    refused_ = true;
-    hub_.count_refusal();  // counted before the other side can know
-    link_->send(refusal_packet(refusal));
-    throw Error(ErrorKind::failed, refusal);
-  }
-  const std::lock_guard lock(mutex_);
-  if (phase_ == Phase::closed) return;
-  phase_ = Phase::open;
-  link_->send(welcome_packet());
-}
-
-void Connection::on_welcome() {
-  std::vector<Pending*> sent_one_way;
-  {
-    const std::lock_guard lock(mutex_);
-    if (phase_ != Phase::greeting) return;
-    phase_ = Phase::open;
-    link_->expect_no_more();
-    for (Pending* call : std::exchange(unsent_, {})) transmit_or_ask(*call, sent_one_way);
-  }
-  end_one_way(sent_one_way);
-}
-
-void Connection::on_refusal(std::string text) {
-  std::vector<Pending*> refused;
-  {
-    const std::lock_guard lock(mutex_);
-    if (phase_ != Phase::greeting && phase_ != Phase::open) return;
-    refused = end();
-    refusal_ = std::move(text);
-    phase_ = Phase::refused;
-  }
-  for (Pending* call : refused) fail_refused(*call);
-}
-
-void Connection::fail_refused(Pending& call) {
-  call.on_error(Error(ErrorKind::failed, "refused: " + refusal_,
-                      {.node = hub_.name(call.peer().id()),
-                       .method = std::string(call.info().name),
-                       .may_have_run = call.sent.load()}));
-  call.release();
-}
-
-Runnable Connection::on_call(Frames message, bool one_way) {
-  CallHead head;
-  CallScope scope;
-  std::size_t path_length = 0;
-  const std::size_t offset = read_call(message, head, scope.path.nodes, path_length);
-  scope.path.size = static_cast<std::uint8_t>(path_length);
-  for (const NodeId node : scope.path.span()) {
-    if (node >= hub_.size())
-      throw Error(ErrorKind::failed, "malformed message: a node of its call path does not exist");
-  }
-  scope.deadline = from_remaining(head.remaining);
-  scope.chain = head.chain;
-  if (head.node >= hub_.size()) throw Error(ErrorKind::failed, "malformed message: its node does not exist");
-  if (head.caller != Caller::kOutside && head.caller >= hub_.size()) {
-    throw Error(ErrorKind::failed, "malformed message: its caller does not exist");
-  }
-  std::unique_ptr<Room> room = room_of(message, head.call, one_way);
-  ReplyTo reply;
-  if (!one_way) reply = {.connection = shared_from_this(), .call = head.call};
-  const auto refused = [&](const Error& error) {
-    if (!one_way) this->reply(head.call, error);
-    return Runnable();
-  };
-
-  if (head.caller != Caller::kOutside && !hub_.admit(head.caller, head.caller_incarnation)) {
-    return refused(Error(ErrorKind::stopped, "this incarnation of the caller was replaced by a newer one",
-                         {.node = hub_.name(head.node)}));
-  }
-  ServiceInstance* const node = hub_.peer(head.node).local();
-  if (node == nullptr || node->stopping() || head.incarnation != node->incarnation()) {
-    return refused(Error(ErrorKind::disconnected, "this incarnation of the node is not here"));
-  }
-  const Method* const method = node->find(head.method);
-  if (method == nullptr) {
-    return refused(Error(ErrorKind::unimplemented, "the service has no method of this name and these types",
-                         {.node = node->name()}));
-  }
-  return node->accept(
-      *method, {.frames = std::move(message),
-                .offset = offset,
-                .scope = scope,
-                .caller = {.node = head.caller, .incarnation = head.caller_incarnation, .sequence = head.sequence},
-                .reply = std::move(reply),
-                .room = std::move(room)});
-}
-
-void Connection::on_reply(PacketKind kind, const Frames& message) {
-  ReplyHead head;
-  const std::size_t offset = read_reply(message, head);
-  std::optional<Error> error;
-  if (kind == PacketKind::error) error = read_error(message);
-  const bool lost = error && error->kind() == ErrorKind::disconnected && error->node().empty();
-  std::unique_lock losing(losing_, std::defer_lock);
-  if (lost) losing.lock();
-  Ref<StateBase> state;
-  Pending* call = nullptr;
-  std::vector<Pending*> sent_one_way;
-  {
-    const std::lock_guard lock(mutex_);
-    Pending** const found = pending_.find(head.call);
-    if (found == nullptr) return;  // its caller gave up
-    call = *found;
-    if (kind == PacketKind::item) {
-      state = Ref<StateBase>::share(call);
-    } else {
-      state = Ref<StateBase>(pending_.take(head.call));
-      forget(*call);
-      if (!asking_.empty() && std::erase_if(asking_, [&](const Asking& one) { return one.call == call; }) > 0) {
-        transmit_more(sent_one_way);  // the call was refused
-      }
-      if (Pending* const* soon = pending_.ahead(head.call, kAhead)) prefetch(**soon);
-    }
-  }
-  end_one_way(sent_one_way);
-  if (kind == PacketKind::item) {
-    call->on_item(message, offset);
-  } else if (kind == PacketKind::value) {
-    call->on_value(message, offset);
-  } else if (lost) {
-    call->peer().ending(call->incarnation);
-    state.take();
-    call->peer().lost(*call, error->may_have_run());
-  } else {
-    call->on_error(*error);
-  }
-}
-
-void Connection::on_signal(PacketKind kind, const Frames& message) {
-  ReplyHead head;
-  read_reply(message, head);
-  if (kind == PacketKind::room) return on_room(head.call);
-  if (kind == PacketKind::taken) return on_taken(head.amount);
-  if (kind == PacketKind::inquiry) return on_inquiry(head.call);
-  Ref<StateBase> state;
-  Budget::Share unused;  // given back outside the lock
-  {
-    const std::lock_guard lock(mutex_);
-    if (const auto asked = asked_.find(head.call); kind == PacketKind::cancel && asked != asked_.end()) {
-      unused = std::move(asked->second);
-      asked_.erase(asked);
-      --asks_;
-    }
-    const Ref<StateBase>* const found = served_.find(head.call);
-    if (found == nullptr) return;  // answered meanwhile
-    state = *found;
-  }
-  if (kind == PacketKind::cancel) {
-    state->cancel(Error(ErrorKind::stopped, "cancelled by the caller"));
-  } else {
-    state->grant(head.amount);
-  }
 }
 
 }  // namespace lp::internal

@@ -7,8 +7,8 @@
 //
 // A handler that returns a Future holds neither turn nor thread while it is not ready:
 //
-//   lp::Future<Params> pull(int version) {            // resolves when this version is there
-//     while (version_ < version) co_await ...
+//   lp::Future<Params> pull() {  // ready when another handler has called parameters_.set_value(...)
+//     return parameters_.future();
 //   }
 
 #include <atomic>
@@ -19,7 +19,6 @@
 #include <new>
 #include <optional>
 #include <span>
-#include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -91,6 +90,9 @@ class StateBase : public Recycled {
   bool shared() const noexcept { return references_.load(std::memory_order_relaxed) > 1; }
 
   bool ready() const noexcept { return phase_.load(std::memory_order_acquire) == kReady; }
+  // Whether it is complete, or a thread completes it now. Orders with the stores that may_have_run() reads: see
+  // cancel().
+  bool claimed() const noexcept { return phase_.load() != kPending; }
   // Like ready(), for polling: also asks the carrier to deliver without a waiting thread.
   bool poll() noexcept {
     if (ready()) return true;

@@ -5,9 +5,6 @@
 //
 // The declaration stands after the methods that it names. A trait wraps a method or another trait. Pure compile time.
 
-#include <algorithm>
-#include <array>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -4,7 +4,7 @@
 //
 //   class Server {
 //    public:
-//     void push(const Gradient& gradient) { ...; parameters.publish(std::move(next)); }
+//     void push(const Gradient& gradient) { parameters.publish(updated(gradient)); }
 //     lp::Published<lp::Array<float>> parameters;
 //     using Remote = lp::Methods<&Server::push, &Server::parameters>;
 //   };

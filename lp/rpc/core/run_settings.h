@@ -9,7 +9,7 @@
 
 #include "lp/base/scheduler.h"
 #include "lp/rpc/core/curve.h"
-#include "lp/rpc/core/path.h"
+#include "lp/rpc/link/path.h"
 
 namespace lp {
 

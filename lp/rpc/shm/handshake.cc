@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
-#include <span>
 
 #include "lp/base/error.h"
 

@@ -2,7 +2,6 @@
 // The format of a message in a lane: MessageHead, `arrays` times ArrayHead, the body, and the arrays that are not on a
 // heap. Nothing is aligned.
 
-#include <cstddef>
 #include <cstdint>
 
 namespace lp::internal {

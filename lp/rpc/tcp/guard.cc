@@ -6,11 +6,9 @@
 
 #include <array>
 #include <atomic>
-#include <cstdio>
 #include <cstring>
 #include <deque>
 #include <mutex>
-#include <span>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -18,6 +16,7 @@
 
 #include <zmq.hpp>
 
+#include "lp/base/message.h"
 #include "lp/base/scheduler.h"
 #include "lp/rpc/core/connection.h"
 #include "lp/rpc/core/curve.h"
@@ -33,7 +32,7 @@ constexpr std::size_t kMany = 8;       // as many strangers that left without a 
 constexpr Duration kWindow = std::chrono::milliseconds(100);  // the time over which failures are counted
 constexpr const char* kYes = "200";
 constexpr const char* kNo = "400";
-constexpr Duration kLogged = std::chrono::seconds(1);  // at most one line in this time
+constexpr Duration kLogPeriod = std::chrono::seconds(1);  // at most one line in this time
 constexpr int kEvents = ZMQ_EVENT_LISTENING | ZMQ_EVENT_ACCEPTED | ZMQ_EVENT_DISCONNECTED |
                         ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL |
                         ZMQ_EVENT_HANDSHAKE_FAILED_AUTH;
@@ -332,10 +331,10 @@ void TcpGuard::State::refuse(const std::string& why) {
 }
 
 void TcpGuard::State::log(const std::string& why) {
-  if (now() - logged < kLogged) return;
+  if (now() - logged < kLogPeriod) return;
   logged = now();
-  std::fprintf(stderr, "lp: refused %llu connection(s) to %s: one who connected %s\n",
-               static_cast<unsigned long long>(std::exchange(unlogged, 0)), endpoint.c_str(), why.c_str());
+  log_line("refused " + std::to_string(std::exchange(unlogged, 0)) + " connection(s) to " + endpoint +
+           ": one who connected " + why);
 }
 
 // Shuts or opens the door. Returns the time of the next check.

@@ -4,7 +4,6 @@
 // place while the last ones are on their way, and nobody can announce more at a time. Functions and values.
 
 #include <cstddef>
-#include <utility>
 #include <vector>
 
 #include "lp/wire/frames.h"

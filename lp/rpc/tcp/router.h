@@ -2,7 +2,6 @@
 // A ZeroMQ socket of kind ROUTER over TCP, for packets to and from any number of processes. Owned by Tcp; one thread at
 // a time.
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>

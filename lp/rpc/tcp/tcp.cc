@@ -4,6 +4,7 @@
 #include <span>
 
 #include "lp/base/error.h"
+#include "lp/base/message.h"
 #include "lp/base/secret.h"
 #include "lp/wire/envelope.h"
 
@@ -418,7 +419,7 @@ void Tcp::on_end(int descriptor) {
   if (ended == nullptr) return;
   if (ended->connection->link().full()) {
     hub_.count_refusal();
-    std::fprintf(stderr, "lp: a caller was dropped: it took none of the replies that waited for it\n");
+    log_line("a caller was dropped: it took none of the replies that waited for it");
   }
   ended->connection->close();
 }

@@ -1,8 +1,6 @@
 #pragma once
 // Lower bounds for every peer: a copy in memory, and a virtual call. Used by one thread.
 
-#include <vector>
-
 #include "tests/bench/rpc/session.h"
 
 namespace lp::bench {

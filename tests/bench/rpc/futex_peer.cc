@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <climits>
 #include <cstring>
 #include <new>
 

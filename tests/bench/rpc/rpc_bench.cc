@@ -2,7 +2,6 @@
 // with --json to standard error beside the JSON.
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <string_view>
 

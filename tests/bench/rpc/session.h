@@ -1,8 +1,6 @@
 #pragma once
 // One peer, running: services and callers in processes of their own, until the Session's end. Used by one thread.
 
-#include <memory>
-#include <string>
 #include <vector>
 
 #include "tests/bench/rpc/measure.h"

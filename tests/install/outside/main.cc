@@ -2,8 +2,6 @@
 
 #include "launchers/main.h"
 
-#include <cstdio>
-
 #include "lp/lp.h"
 
 namespace {

@@ -158,7 +158,7 @@ TEST_F(KubectlTest, WhatAKubeletHoldsThatCannotBeReachedIsRemovedByForce) {
   EXPECT_EQ(program.wait().code, 0) << program.err();
   const std::string selected = " --ignore-not-found --selector=lp/run=";
   EXPECT_TRUE(has(asked(), selected)) << asked();
-  EXPECT_TRUE(has(asked(), " --timeout=25s\n")) << asked();  // of that pod, and of its kubelet
+  EXPECT_TRUE(has(asked(), " --timeout=25s\n")) << asked();  // the time of that pod and of its kubelet
   EXPECT_TRUE(has(asked(), " --force --grace-period=0\n")) << asked();
   EXPECT_FALSE(has(program.err(), "must be removed")) << program.err();
 }

@@ -172,7 +172,7 @@ class SlurmCluster {
   static constexpr const char* kController = "slurmctld";
 
   const Directory directory_;
-  const int cpus_;  // of each node
+  const int cpus_;  // each node has as many
   const std::vector<ReservedPort> ports_;
   std::vector<std::string> nodes_;
   std::map<std::string, pid_t> daemons_;  // by the name of the node

@@ -202,25 +202,6 @@ TEST_F(CoordinatorTest, ClientsOfARestartingServiceAreToldThatItIsDown) {
   EXPECT_EQ(commands(), "tell worker/0: server 1 down\ntell worker/1: server 1 down\n");
 }
 
-TEST_F(CoordinatorTest, TheBackoffDoublesAndTheBudgetEnds) {
-  make(server_and_workers(restart(2, milliseconds(100))));
-  all_ready();
-  exit(1, {.signal = 9}, 1);
-  pass(milliseconds(100));
-  exit(1, {.signal = 9}, 2);
-  host_->take();
-  pass(milliseconds(199));
-  EXPECT_EQ(host_->take(), "");
-  pass(milliseconds(1));
-  EXPECT_EQ(host_->take().substr(0, 16), "start worker/0 3");
-  exit(1, {.signal = 9}, 3);
-  EXPECT_EQ(coordinator_->phase(), Phase::stopping);
-  exit(0);
-  exit(2);
-  EXPECT_EQ(coordinator_->result().cause.what,
-            "was killed by signal 9 (SIGKILL) before it was ready; its budget of 2 restarts is used up");
-}
-
 TEST_F(CoordinatorTest, AnIgnoredFailureLetsTheProgramGoOn) {
   make(server_and_workers(ignore()));
   all_ready();
@@ -470,55 +451,6 @@ TEST_F(CoordinatorTest, AGroupWhoseRunIsSwitchedOffOnlyServes) {
   for (NodeId node = 0; node < 3; ++node) ready(node);
   EXPECT_EQ(commands(), "tell worker/0: server 1 at endpoint-0\ntell worker/1: server 1 at endpoint-0\n");
   EXPECT_EQ(coordinator_->phase(), Phase::running);
-}
-
-TEST_F(CoordinatorTest, ARestartThatSomebodyWantsCostsNoBudget) {
-  make(server_and_workers());
-  all_ready();
-  EXPECT_EQ(coordinator_->restart_node("worker/1"), "worker/1 is restarted");
-  EXPECT_EQ(commands(), "stop worker/1\n");
-  EXPECT_THROW(coordinator_->restart_node("worker/1"), Error);  // it is ending already
-  finished(2, 1);                                               // by the stop, which does not count as its work
-  exit(2);
-  EXPECT_TRUE(commands().starts_with("start worker/1 2\n"));
-  EXPECT_EQ(coordinator_->status().nodes[2].restarts, 0);
-  EXPECT_EQ(coordinator_->phase(), Phase::running);
-  ready(2, 2);
-  EXPECT_TRUE(commands().find("run worker/1\n") != std::string::npos);
-}
-
-TEST_F(CoordinatorTest, ANodeThatDoesNotEndForItsRestartIsKilled) {
-  make(server_and_workers(), {.grace = seconds(10)});
-  all_ready();
-  coordinator_->restart_node("server");
-  pass(seconds(9));
-  EXPECT_EQ(commands().find("kill server"), std::string::npos);
-  pass(seconds(2));
-  exit(0, {.signal = 9});
-  const std::string told = commands();
-  EXPECT_NE(told.find("start server 2\n"), std::string::npos) << told;
-  EXPECT_EQ(coordinator_->phase(), Phase::running);
-}
-
-TEST_F(CoordinatorTest, ANodeThatWaitsToBeRestartedIsStartedAtOnceWhenSomebodyWantsThat) {
-  make(server_and_workers(restart(3, seconds(5))));
-  all_ready();
-  exit(2, {.code = 1});
-  EXPECT_EQ(commands().find("start worker/1"), std::string::npos);
-  coordinator_->restart_node("worker/1");
-  EXPECT_NE(commands().find("start worker/1 2\n"), std::string::npos);
-  pass(seconds(6));
-  EXPECT_EQ(commands().find("start worker/1"), std::string::npos);
-}
-
-TEST_F(CoordinatorTest, WhoeverIsNotThereIsNotRestarted) {
-  make(server_and_workers(ignore()));
-  all_ready();
-  exit(2, {.code = 1});
-  EXPECT_THROW(coordinator_->restart_node("worker/1"), Error);  // given up
-  EXPECT_THROW(coordinator_->restart_node("worker/2"), Error);
-  coordinator_->stop("enough");
-  EXPECT_THROW(coordinator_->restart_node("worker/0"), Error);
 }
 
 TEST_F(CoordinatorTest, EventsTellWhatHappened) {

@@ -10,7 +10,7 @@ using State = NodeStatus::State;
 // Two nodes, of which the first calls the other.
 class StallTest : public testing::Test {
  protected:
-  // What it says when the run stands still now, and did not before.
+  // Returns its report if the run stands still now, and did not before.
   std::string look(double computed = 0) {
     cpu_ += computed;
     MeasureRecord::Calls calls{

@@ -70,7 +70,7 @@ template <class Member>
 struct Only {
   Member member;
 };
-// What is hard to count behind something, and alone.
+// A member that is hard to count is counted behind another one, and alone.
 template <class Member>
 constexpr bool counted = field_count<With<Member>> == 3 && field_count<Only<Member>> == 1;
 struct Long {

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <csignal>
 #include <cstddef>
 #include <filesystem>
@@ -111,7 +110,7 @@ bool lose_fsync() {
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 
-// What the system has only in its memory takes the place of no file.
+// Bytes that the system has only in its memory never replace a file.
 TEST_F(Files, AFileIsReplacedByWhatIsOnTheDiskAlready) {
   write_file_durably(directory_ / "a", "the old text");
   const pid_t child = fork();

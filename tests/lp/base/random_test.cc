@@ -2,10 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 #include <random>
 #include <set>
 #include <vector>

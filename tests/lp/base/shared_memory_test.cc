@@ -1,4 +1,4 @@
-// Memory that processes pass to each other: what is accepted, and what is refused rather than crashing later.
+// Memory that processes pass to each other. Wrong memory is refused, so that no process crashes later.
 
 #include "lp/base/shared_memory.h"
 

@@ -39,6 +39,12 @@ TEST(Flags, EverySortOfFieldIsSet) {
   EXPECT_TRUE(parsed.flags.dry_run);
 }
 
+TEST(Flags, ThatAreGivenAreReportedAlsoWithTheirDefaults) {
+  EXPECT_EQ(parse_words({"--workers=4", "--model.hidden-size=9", "--dry_run"}).line.given,
+            (Strings{"workers", "model.hidden_size", "dry_run"}));
+  EXPECT_TRUE(parse_words({}).line.given.empty());
+}
+
 TEST(Flags, UnderscoresAndDashesAreOne) {
   const Parsed parsed = parse_words({"--dry_run=true", "--model.hidden_size=2", "--name=a_b=c_d"});
   EXPECT_TRUE(parsed.flags.dry_run);

@@ -100,7 +100,7 @@ class Bounds : public ::testing::TestWithParam<Reach> {
     std::iota(expected.begin(), expected.end(), 0);
     EXPECT_EQ(client().call<&Service::done>(), expected);
   }
-  // What waits to leave for the service has as much again.
+  // Calls that wait to leave for the service have as much room again.
   static std::size_t bounds() { return GetParam() == Reach::shm || GetParam() == Reach::tcp ? 2 : 1; }
   Client<Service> client() { return run_.client(service_); }
 

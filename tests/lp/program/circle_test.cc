@@ -1,4 +1,4 @@
-// Handlers that wait for one another end by their deadline, whose text tells who waits for whom.
+// Handlers that wait for one another end by their deadline, whose text names the handlers and their order.
 
 #include <gtest/gtest.h>
 

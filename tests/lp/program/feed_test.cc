@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "lp/lp.h"
 #include "tests/lp/program/local_run.h"

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-
 #include "lp/lp.h"
 #include "tests/lp/program/local_run.h"
 

@@ -4,10 +4,8 @@
 
 #include <chrono>
 #include <cmath>
-#include <deque>
 #include <functional>
 #include <limits>
-#include <list>
 #include <map>
 #include <mutex>
 #include <set>

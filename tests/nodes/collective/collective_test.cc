@@ -3,179 +3,27 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <limits>
 #include <map>
-#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include "lp/base/random.h"
 #include "lp/lp.h"
-#include "tests/lp/program/local_run.h"
+#include "tests/nodes/collective/collective_group.h"
 
 namespace lp {
 namespace {
 
-using Values = std::vector<float>;
-using Body = std::function<void(Collective&, std::uint32_t index)>;
-
-// Integers, so that a sum in any order is exact.
-Values whole(std::uint32_t member, std::size_t size) {
-  Values out(size);
-  for (std::size_t i = 0; i < size; ++i) out[i] = static_cast<float>((i * 7 + member * 13) % 1000);
-  return out;
-}
-Values real(std::uint32_t member, std::size_t size) {
-  Values out(size);
-  Random random(member, "values");
-  for (float& one : out) one = static_cast<float>(random.normal());
-  return out;
-}
-template <class Make>
-Values serial_sum(std::uint32_t members, std::size_t size, Make make) {
-  Values out = make(0, size);
-  for (std::uint32_t member = 1; member < members; ++member) {
-    const Values one = make(member, size);
-    for (std::size_t i = 0; i < size; ++i) out[i] += one[i];
-  }
-  return out;
-}
-
-// Members and their workers, each of which runs `body`.
-class Group {
- public:
-  Group(std::uint32_t size, Body body, CollectiveOptions options = {}, bool serialize = false) {
-    const auto count = static_cast<int>(size);
-    auto members = program_.group<CollectiveMember>({.name = "collective", .replicas = count}, context);
-    auto work = [body = std::move(body), options](const Clients<CollectiveMember>& all, int index) {
-      Collective collective(all, static_cast<std::uint32_t>(index), options);
-      body(collective, static_cast<std::uint32_t>(index));
-    };
-    program_.function({.name = "worker", .replicas = count}, work, members, index);
-    Runtime::Options runtime;
-    runtime.run.serialize = serialize;
-    run_.emplace(program_, runtime);
-  }
-  LocalRun& run() { return *run_; }
-  // Waits for the end.
-  void finish() {
-    run_->wait_finished();
-    for (const auto& [node, error] : run_->failed()) ADD_FAILURE() << node << ": " << error.what();
-  }
-  // Acts as a supervisor that does not restart the member.
-  void kill(std::uint32_t member) {
-    const NodeId node = run_->id("collective/" + std::to_string(member));
-    run_->runtime().stop(node, "it is killed");
-    EXPECT_TRUE(run_->runtime().join(node, after(std::chrono::seconds(20))));
-    const std::vector<PeerState> news{{.node = node, .incarnation = 2, .gone = true, .text = "it was killed"}};
-    run_->runtime().update(news);
-  }
-
- private:
-  Program program_{"collective"};
-  std::optional<LocalRun> run_;
-};
-
-struct Case {
-  Allreduce how = Allreduce::nearest;
-  std::uint32_t members = 2;
-  bool serialize = false;
-};
-
-std::string name_of(Allreduce how) {
-  switch (how) {
-    case Allreduce::direct: return "Direct";
-    case Allreduce::ring: return "Ring";
-    case Allreduce::halving: return "Halving";
-    default: return "Nearest";
-  }
-}
-
-// The value that member k gives at position i.
-template <class T>
-T given(std::uint32_t member, std::size_t i) {
-  const auto number = static_cast<std::int64_t>((i * 7 + member * 13) % 31) - 15;
-  // no float can hold it
-  if constexpr (sizeof(T) == 8) return static_cast<T>(number) + static_cast<T>(std::int64_t{1} << 40);
-  return static_cast<T>(number);
-}
-template <class T>
-void expect_reductions(Collective& all, std::uint32_t index, std::uint32_t members) {
-  for (const std::size_t size : {0U, 1U, 3U, 5000U}) {
-    for (const Reduction reduction : {Reduction::sum, Reduction::max, Reduction::min}) {
-      std::vector<T> values(size), expected(size);
-      for (std::size_t i = 0; i < size; ++i) {
-        values[i] = given<T>(index, i);
-        expected[i] = given<T>(0, i);
-        for (std::uint32_t member = 1; member < members; ++member) {
-          const T one = given<T>(member, i);
-          expected[i] = reduction == Reduction::sum   ? expected[i] + one
-                        : reduction == Reduction::max ? std::max(expected[i], one)
-                                                      : std::min(expected[i], one);
-        }
-      }
-      all.allreduce(values, reduction);
-      EXPECT_EQ(values, expected) << size << " " << static_cast<int>(reduction);
-    }
-  }
-}
-
-TEST(Reductions, OfEveryTypeAreTheSameInEveryRank) {
-  for (const bool serialize : {false, true}) {
-    constexpr std::uint32_t kMembers = 3;
-    Group group(
-        kMembers,
-        [](Collective& all, std::uint32_t index) {
-          all.join();
-          expect_reductions<float>(all, index, kMembers);
-          expect_reductions<double>(all, index, kMembers);
-          expect_reductions<std::int32_t>(all, index, kMembers);
-          expect_reductions<std::int64_t>(all, index, kMembers);
-        },
-        {}, serialize);
-    group.finish();
-  }
-}
-
-TEST(Reductions, KeepANaNAndWrapIntegersAround) {
-  Group group(2, [](Collective& all, std::uint32_t index) {
-    all.join();
-    std::vector<double> numbers{index == 0 ? std::nan("") : 1, index == 1 ? std::nan("") : 1};
-    all.allreduce(numbers, Reduction::max);
-    EXPECT_TRUE(std::isnan(numbers[0]) && std::isnan(numbers[1]));
-    std::vector<std::int32_t> most{std::numeric_limits<std::int32_t>::max()};
-    all.allreduce(most, Reduction::sum);
-    EXPECT_EQ(most[0], -2);
-  });
-  group.finish();
-}
-
-TEST(Reductions, OfDifferentKindsOrTypesAreRefused) {
-  std::atomic<int> refused = 0;
-  Group group(2, [&](Collective& all, std::uint32_t index) {
-    all.join();
-    try {
-      if (index == 0) {
-        std::vector<double> values(4);
-        all.allreduce(values, Reduction::max);
-      } else {
-        std::vector<std::int64_t> values(4);
-        all.allreduce(values, Reduction::max);
-      }
-    } catch (const Error& error) {
-      ++refused;
-    }
-  });
-  group.finish();
-  EXPECT_EQ(refused, 2);
-}
+using test::Case;
+using test::Group;
+using test::name_of;
+using test::real;
+using test::serial_sum;
+using test::Values;
+using test::whole;
 
 class EveryAllreduce : public testing::TestWithParam<Case> {};
 

@@ -24,7 +24,8 @@ class ReplayRun {
     run_.emplace(program_, std::move(runtime));
     clients_.emplace(run_->client(handle));
   }
-  explicit ReplayRun(TableOptions table, int servers = 1) : ReplayRun(ServerOptions{.tables = {std::move(table)}}, servers) {}
+  explicit ReplayRun(TableOptions table, int servers = 1)
+      : ReplayRun(ServerOptions{.tables = {std::move(table)}}, servers) {}
 
   LocalRun& run() { return *run_; }
   const Clients<S>& clients() const { return *clients_; }

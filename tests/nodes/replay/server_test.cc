@@ -210,7 +210,7 @@ std::vector<std::uint64_t> drain(Sampler& sampler) {
 TEST(ReplayServerTest, ARestartedServerHasExactlyTheItemsOfTheCut) {
   const test::Directory directory;
   ServerOptions options{.tables = {queue_table("steps", test_columns(), 100)}};
-  ReplayRun<SavedServer> replay(options, 1, {.directory = directory.path()});
+  ReplayRun<SavedServer> replay(options, 1, {.run = {.directory = directory.path()}});
   TrajectoryWriter writer(replay.client(), "steps", {.chunk_steps = 4});
   Sampler sampler(replay.client(), "steps");
   insert(writer, 0, 10);
@@ -246,7 +246,8 @@ TEST(ReplayServerTest, AServerBeginsWithItsNewestCheckpointFile) {
   EXPECT_FALSE(std::filesystem::exists(files[0]));
   EXPECT_TRUE(std::filesystem::exists(files[1]));
   EXPECT_EQ(Checkpoint::inspect(files[2]).node, "replay/0");
-  std::ofstream(directory.path() / ".replay@0-000000000004.checkpoint.tmp0") << "half a file";  // of a killed server
+  std::ofstream(directory.path() / ".replay@0-000000000004.checkpoint.tmp0")
+      << "half a file";  // a killed server leaves one
   ReplayRun again(options);
   Sampler sampler(again.client(), "steps");
   EXPECT_EQ(drain(sampler), (std::vector<std::uint64_t>{0, 1, 2}));

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <fstream>
 #include <functional>
-#include <numeric>
 #include <vector>
 
 #include "lp/base/error.h"

@@ -7,7 +7,6 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "lp/base/error.h"
 #include "programs/environments/cart_pole.h"

@@ -1,7 +1,6 @@
 #pragma once
 // An experiment that runs in this process, for tests.
 
-#include <string>
 #include <utility>
 
 #include "lp/lp.h"

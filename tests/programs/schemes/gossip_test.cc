@@ -8,7 +8,6 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "nodes/collective/gossip_member.h"

@@ -27,10 +27,9 @@ namespace {
 
 using test::digits_task;
 using test::kSeed;
+using test::model_size;
 using test::training_of;
 using test::TrainingRun;
-
-std::size_t model_size() { return static_cast<std::size_t>(digits_task().model()->size()); }
 
 constexpr std::uint64_t kHead = 18;  // values of a replica beside its vectors
 

@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <string>
-
 #include "nodes/shared_vector.h"
 #include "programs/training/synchronous.h"
 #include "tests/programs/training_run.h"

@@ -47,7 +47,6 @@ TEST(Rates, NumbersAreShort) {
   EXPECT_EQ(tool::short_number(999.4), "999");
   EXPECT_EQ(tool::short_number(999.6), "1.0k");
   EXPECT_EQ(tool::short_number(12'345'678), "12M");
-  EXPECT_EQ(tool::short_memory(3ULL << 30), "3.0G");
   EXPECT_EQ(tool::short_time(std::chrono::nanoseconds(32'768)), "33µs");
   EXPECT_EQ(tool::short_time({}), "");
 }

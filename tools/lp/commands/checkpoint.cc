@@ -1,6 +1,5 @@
 // lp checkpoint: lists the cuts of a run, shows their contents, and exports their numbers as files that NumPy reads.
 
-#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <span>

@@ -2,7 +2,6 @@
 // it.
 
 #include <algorithm>
-#include <cctype>
 #include <sstream>
 #include <string>
 

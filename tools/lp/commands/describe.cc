@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "launchers/os/shell_quote.h"
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
 #include "lp/base/message.h"
@@ -81,15 +82,9 @@ std::string local_time(double seconds) {
 
 // The command line with quotes, so that a shell accepts it again.
 std::string command_text(const std::vector<std::string>& words) {
-  constexpr std::string_view kPlain = "-_=./,:+%@";
   std::string text;
   for (const std::string& word : words) {
-    const bool plain = !word.empty() && std::all_of(word.begin(), word.end(), [&](char c) {
-      return std::isalnum(static_cast<unsigned char>(c)) != 0 || kPlain.find(c) != std::string_view::npos;
-    });
-    std::string quoted = "'";
-    for (const char c : word) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-    text += (text.empty() ? "" : " ") + (plain ? word : quoted + "'");
+    text += (text.empty() ? "" : " ") + internal::shell_quote_if_needed(word);
   }
   return text;
 }

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cstdlib>
-#include <fstream>
 
 #include "launchers/admin/admin_server.h"
 #include "launchers/os/command.h"
@@ -14,6 +13,7 @@
 #include "launchers/record/run_recorder.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
+#include "lp/base/message.h"
 #include "tools/lp/command.h"
 #include "tools/lp/rates.h"
 #include "tools/lp/table.h"
@@ -41,8 +41,7 @@ Finding processors(const internal::HostCapacity& here) {
 
 Finding memory(const internal::HostCapacity& here) {
   const bool little = here.memory < kGiB;
-  return {"memory", little ? State::bad : State::good,
-          short_memory(here.memory) + " for this process and its container",
+  return {"memory", little ? State::bad : State::good, memory_text(here.memory) + " for this process and its container",
           little ? "give the container more memory" : ""};
 }
 
@@ -60,7 +59,7 @@ Finding shared_memory() {
   }
   const std::uint64_t bytes = std::uint64_t{status.f_blocks} * status.f_frsize;
   const bool small = bytes < kGiB;
-  return {"/dev/shm", small ? State::missing : State::good, short_memory(bytes),
+  return {"/dev/shm", small ? State::missing : State::good, memory_text(bytes),
           small ? "docker run --shm-size=2g, or an emptyDir of medium Memory in Kubernetes" : ""};
 }
 
@@ -97,7 +96,7 @@ Finding state_directory() {
     const auto space = std::filesystem::space(directory, error);
     if (!socket.empty()) return {"runs", State::bad, socket, fix};
     return {"runs", error || space.available < kGiB ? State::bad : State::good,
-            directory.string() + ", " + short_memory(space.available) + " free",
+            directory.string() + ", " + memory_text(space.available) + " free",
             space.available < kGiB ? "make room: checkpoints and logs go there" : ""};
   } catch (const Error& wrong) {
     return {"runs", State::bad, wrong.text(), fix};

@@ -1,7 +1,5 @@
 // lp list: prints a line for each run.
 
-#include <algorithm>
-
 #include "lp/base/json.h"
 #include "tools/lp/command.h"
 #include "tools/lp/run_text.h"

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
-#include <algorithm>
 #include <system_error>
 
 #include "lp/base/descriptor.h"

@@ -5,6 +5,7 @@
 
 #include "lp/base/enums.h"
 #include "lp/base/json.h"
+#include "lp/base/message.h"
 #include "tools/lp/ask.h"
 #include "tools/lp/command.h"
 #include "tools/lp/rates.h"
@@ -23,9 +24,9 @@ std::string head_of(const RunView& run, const Rates& rates, std::size_t width) {
   std::string text = ": " + std::string(enum_name(run.status.phase)) + ", " + age_text(run) + " old, " +
                      ready_text(run.status) + " nodes ready";
   text = shortened(Screen::clean(run.place.name), width - std::min(width, columns_of(text)), Cut::middle) + text + "\n";
-  return text + "launcher: " + percent(rates.launcher_cpu) + " % cpu, " + short_memory(rates.launcher_memory) +
+  return text + "launcher: " + percent(rates.launcher_cpu) + " % cpu, " + memory_text(rates.launcher_memory) +
          "; all calls: " + short_number(rates.all.calls) + " calls/s, " + short_number(rates.all.errors) +
-         " errors/s, " + short_memory(static_cast<std::uint64_t>(rates.all.bytes)) + "B/s\n\n";
+         " errors/s, " + memory_text(static_cast<std::uint64_t>(rates.all.bytes)) + "B/s\n\n";
 }
 
 std::string text_of(const RunView& run, const Rates& rates, const Screen& screen) {
@@ -41,7 +42,7 @@ std::string text_of(const RunView& run, const Rates& rates, const Screen& screen
     std::vector<std::string> cells = {Screen::clean(node.name), std::string(enum_name(node.state))};
     if (hosts) cells.push_back(Screen::clean(node.host));
     cells.push_back(node.measured ? percent(node.cpu) : "");
-    cells.push_back(node.measured ? short_memory(node.memory) : "");
+    cells.push_back(node.measured ? memory_text(node.memory) : "");
     for (std::string cell : {short_number(node.in.calls), short_number(node.out.calls), p50(node.in), p99(node.in),
                              std::to_string(node.in.waiting)}) {
       cells.push_back(std::move(cell));

@@ -76,7 +76,7 @@ void aside_after(int looks) {
   if (looks % 1000 == 0) step_aside();
 }
 
-// Of two lanes of a word the second is marked while the first is taken, again and again; what is marked must be found
+// Two lanes share a word. The second lane is marked while the first is taken, again and again. Each mark must be found
 // before the next round.
 TEST(BellTest, NoMarkIsLostBesideOneThatIsTaken) {
   auto bell = std::make_unique<Doorbell>();

@@ -4,8 +4,6 @@
 
 #include <array>
 #include <cstring>
-#include <memory>
-#include <optional>
 #include <vector>
 
 #include "lp/base/error.h"

@@ -7,7 +7,6 @@ namespace lp {
 
 // By default lp takes the nearest way: on the caller's stack within a process, by shared memory within a host and
 // network namespace, otherwise by TCP. A test may ask for just one of them.
-// namespace, by TCP else. A test may ask for just one of them.
 enum class Path : std::uint8_t { nearest, direct, shm, tcp };
 
 }  // namespace lp
