@@ -21,7 +21,7 @@
 struct Config {
   std::string environment = "cartpole";
   int actors = 2;
-  std::uint64_t steps = 500'000;
+  std::uint64_t steps = 1'000'000;
   double goal = 0;
   int restarts = 0;
   std::uint64_t checkpoint_every = 200;
