@@ -211,10 +211,11 @@ bool StateBase::wait_until(Time time, Stage stage) {
     waiter_ = &event;
   }
   // When it takes long, what keeps it is asked for now and then, so that the error at the deadline can tell.
-  const Duration pause = is_call() ? std::max(until(limit) / kInquiries, kLeastPause) : kForever;
+  Time begin = about_now();
+  const Duration pause = is_call() ? std::max((limit - begin) / kInquiries, kLeastPause) : kForever;
   bool stopped = false;
-  for (bool in_time = false; !in_time;) {
-    const Time next = std::min(limit, after(pause));
+  for (bool in_time = false; !in_time; begin = about_now()) {
+    const Time next = std::min(limit, later(begin, pause));
     in_time = true;
     {
       const WaitScope wait(frame, event, this);
