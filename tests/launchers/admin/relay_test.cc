@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -26,4 +26,4 @@ TEST(Relay, GoesByTheSshOfTheRun) {
 }
 
 }  // namespace
-}  // namespace lp::internal
+}  // namespace lp::launch

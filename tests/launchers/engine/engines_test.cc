@@ -11,7 +11,7 @@ namespace lp::test {
 namespace {
 
 TEST(Engines, AreFoundByTheirNames) {
-  const internal::Engines& all = internal::engines();
+  const launch::Engines& all = launch::engines();
   using Names = std::vector<std::string_view>;
   EXPECT_EQ(all.names(), (Names{"threads", "processes", "ssh", "slurm", "kubernetes"}));
   for (const std::string_view name : all.names()) EXPECT_EQ(all.of(name).type().name(), name);
@@ -20,7 +20,7 @@ TEST(Engines, AreFoundByTheirNames) {
 
 TEST(Engines, AWrongNameIsRefusedWithTheNearest) {
   try {
-    static_cast<void>(internal::engines().of("threds"));
+    static_cast<void>(launch::engines().of("threds"));
     FAIL() << "it is known";
   } catch (const Error& error) {
     EXPECT_EQ(error.text(),
@@ -31,7 +31,7 @@ TEST(Engines, AWrongNameIsRefusedWithTheNearest) {
 
 TEST(Engines, ATableOfOnesOwnHasFurtherOnes) {
   EXPECT_EQ(test_engines().of(kLocal).type(), kLocal);
-  EXPECT_EQ(test_engines().all().size(), internal::engines().all().size() + 1);
+  EXPECT_EQ(test_engines().all().size(), launch::engines().all().size() + 1);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 #include "lp/base/error.h"
 
-namespace lp::internal {
+namespace lp::launch {
 namespace {
 
 // A job that has ended after `asks` answers. Ctrl-C comes while it runs, `interrupts` times.
@@ -58,4 +58,4 @@ TEST(Follow, TheFirstInterruptEndsTheJobAndTheSecondOneLeavesIt) {
 }
 
 }  // namespace
-}  // namespace lp::internal
+}  // namespace lp::launch
