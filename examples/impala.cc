@@ -21,7 +21,7 @@
 struct Config {
   std::string environment = "cartpole";
   int actors = 2;
-  std::uint64_t steps = 500'000;
+  std::uint64_t steps = 1'000'000;
   double goal = 0;
   int restarts = 0;
   std::uint64_t checkpoint_every = 200;
@@ -56,7 +56,9 @@ lp::Program make_program(const Config& config) {
 }
 
 lp::ExperimentResult report(lp::Run& run, const Config& config) {
-  return lp::report_experiment(run.client<lp::ParameterSource>("learner"), run.client<lp::Metrics>("metrics"),
+  return lp::report_experiment({.learner = run.client<lp::ParameterSource>("learner"),
+                                .evaluator = run.client<lp::PolicyEvaluator>("evaluator"),
+                                .metrics = run.client<lp::Metrics>("metrics")},
                                experiment_of(config), run.seed(), config.plot);
 }
 

@@ -55,7 +55,9 @@ lp::Program make_program(const Config& config) {
 }
 
 lp::ExperimentResult report(lp::Run& run, const Config& config) {
-  return lp::report_experiment(run.client<lp::ParameterSource>("learner"), run.client<lp::Metrics>("metrics"),
+  return lp::report_experiment({.learner = run.client<lp::ParameterSource>("learner"),
+                                .evaluator = run.client<lp::PolicyEvaluator>("evaluator"),
+                                .metrics = run.client<lp::Metrics>("metrics")},
                                experiment_of(config), run.seed(), config.plot);
 }
 

@@ -37,7 +37,8 @@ Batch Sampler::sample(std::size_t count) {
 
 // Makes sure that each server has a request. Together they ask for as many items as are missing.
 void Sampler::ask(std::size_t missing) {
-  const std::size_t share = (missing + sources_.size() - 1) / sources_.size();
+  const std::size_t share =
+      std::min<std::size_t>(SampleRequest::kMostItems, (missing + sources_.size() - 1) / sources_.size());
   for (Source& one : sources_) {
     while (one.asked.size() < std::max<std::size_t>(1, options_.ahead)) {
       one.asked.push_back(one.client.async<&Server::sample>(

@@ -19,6 +19,10 @@ using Eigen::Index;
 using Eigen::MatrixXf;
 using Eigen::VectorXf;
 
+// A transition's priority is the size of its derivative, at most 1, as that of a new transition, plus this much: so a
+// transition without an error is sampled again, too.
+constexpr float kLeastPriority = 0.01F;
+
 std::unique_ptr<Network> dueling_network(const DqnOptions& options, const EnvironmentSpec& spec) {
   need_choices(spec, "DQN");
   return options.network(spec.observation, spec.action.choices + 1);
@@ -81,7 +85,7 @@ class DqnLearner final : public TransitionLearner {
       const float difference = values_(action, i) - targets(i);
       loss += static_cast<double>(batch.weights(i) * huber(difference) / count);
       errors_(action, i) = batch.weights(i) * std::clamp(difference, -1.0F, 1.0F) / count;
-      priorities(i) = std::abs(difference);
+      priorities(i) = std::min(std::abs(difference), 1.0F) + kLeastPriority;
     }
     dueling_errors(errors_, output_errors_);
     network_->backward(parameters_, batch.observations, output_errors_, gradient_);

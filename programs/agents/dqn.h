@@ -18,9 +18,9 @@ struct DqnOptions {
   std::size_t batch = 64;
   std::uint64_t items = 50'000;      // room of the replay table
   std::uint64_t first_items = 1000;  // the learner begins when the table has so many
-  double samples_per_insert = 16;
+  double samples_per_insert = 32;
   double priority_exponent = 0.6;
-  NStep n_step{.steps = 3, .discount = 0.99F};
+  NStep n_step{.steps = 5, .discount = 0.99F};
   float rate = 1e-3F;                // Adam's; it falls to 0 over the training
   std::uint64_t target_every = 100;  // updates from one copy of the network, for targets, to the next
   float most_norm = 10;              // bounds the length of a gradient

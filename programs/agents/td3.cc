@@ -38,11 +38,14 @@ class ActionScale {
   VectorXf half_;
 };
 
+// Returns the spec if its actions are continuous.
+const EnvironmentSpec& continuous(const EnvironmentSpec& spec) {
+  if (!spec.action.discrete()) return spec;
+  throw Error(ErrorKind::failed, "TD3 needs continuous actions, but the environment \"" + spec.name + "\" has " +
+                                     std::to_string(spec.action.choices) + " choices: take another agent");
+}
+
 std::unique_ptr<Network> policy_network(const Td3Options& options, const EnvironmentSpec& spec) {
-  if (spec.action.discrete()) {
-    throw Error(ErrorKind::failed, "TD3 needs continuous actions, but the environment \"" + spec.name + "\" has " +
-                                       std::to_string(spec.action.choices) + " choices: take another agent");
-  }
   return options.policy(spec.observation, spec.action.size());
 }
 std::unique_ptr<Network> value_network(const Td3Options& options, const EnvironmentSpec& spec) {
@@ -202,17 +205,19 @@ class Td3Learner final : public TransitionLearner {
 Agent td3(const Td3Options& options) {
   if (options.delay == 0) throw Error(ErrorKind::failed, "TD3 improves its policy every 0 updates: give 1 or more");
   return {.name = "td3",
-          .policy = [options](const EnvironmentSpec& spec) { return std::make_unique<Td3Policy>(options, spec); },
+          .policy =
+              [options](const EnvironmentSpec& spec) { return std::make_unique<Td3Policy>(options, continuous(spec)); },
           .copies = options.copies,
           .steps = options.steps,
-          .training = Replayed{
-              .learner = [options](const EnvironmentSpec& spec,
-                                   std::uint64_t seed) { return std::make_unique<Td3Learner>(options, spec, seed); },
-              .batch = options.batch,
-              .items = options.items,
-              .first_items = options.first_items,
-              .samples_per_insert = options.samples_per_insert,
-              .n_step = {.steps = 1, .discount = options.discount}}};
+          .training = Replayed{.learner =
+                                   [options](const EnvironmentSpec& spec, std::uint64_t seed) {
+                                     return std::make_unique<Td3Learner>(options, continuous(spec), seed);
+                                   },
+                               .batch = options.batch,
+                               .items = options.items,
+                               .first_items = options.first_items,
+                               .samples_per_insert = options.samples_per_insert,
+                               .n_step = {.steps = 1, .discount = options.discount}}};
 }
 
 }  // namespace lp

@@ -13,13 +13,13 @@ namespace lp {
 
 struct Td3Options {
   MakeNetwork policy = dense_network({64, 64}, Unit::relu, 0.1F);
-  MakeNetwork value = dense_network({64, 64}, Unit::relu);  // of an observation with an action
+  MakeNetwork value = dense_network({64, 64}, Unit::relu);  // its inputs: an observation, then an action
   std::size_t copies = 4;                                   // environments of each actor
   std::size_t steps = 4;                                    // steps of each copy in a segment
   std::size_t batch = 128;
   std::uint64_t items = 100'000;     // room of the replay table
   std::uint64_t first_items = 1000;  // until then the actions are random, and nothing is learned
-  double samples_per_insert = 64;
+  double samples_per_insert = 128;
   float discount = 0.98F;
   float rate = 1e-3F;  // Adam's
   float noise = 0.1F;  // deviation of the noise of exploring actions, in halves of their range

@@ -35,7 +35,7 @@ struct Transitions {
   Eigen::VectorXf rewards{};
   Eigen::VectorXf discounts{};
   Eigen::MatrixXf next{};
-  Eigen::VectorXf weights{};  // of the losses
+  Eigen::VectorXf weights{};  // factors of the losses
 };
 
 // Joins the steps of an actor's segments, which follow one another, to transitions.

@@ -19,6 +19,14 @@ std::string hash_of(const Array<float>& parameters) {
   return text;
 }
 
+Learned result_of(const ExperimentNodes& nodes, const Experiment& experiment) {
+  if (experiment.evaluation.goal) {
+    Learned best = nodes.evaluator.call<&PolicyEvaluator::best>();
+    if (!best.parameters.empty()) return best;
+  }
+  return *nodes.learner.read<&ParameterSource::learned>();
+}
+
 void draw(const MetricSeries& series, const std::string& title, const std::filesystem::path& file) {
   std::vector<Curve> curves;
   for (const auto& [name, label] : {std::pair("reward", "acting, mean of 100 episodes"),
@@ -30,27 +38,26 @@ void draw(const MetricSeries& series, const std::string& title, const std::files
 
 }  // namespace
 
-ExperimentResult report_experiment(const Client<ParameterSource>& learner, const Client<Metrics>& metrics,
-                                   const Experiment& experiment, std::uint64_t seed,
+ExperimentResult report_experiment(const ExperimentNodes& nodes, const Experiment& experiment, std::uint64_t seed,
                                    const std::filesystem::path& curve) {
   constexpr std::size_t kEpisodes = 100;
-  const Version<Learned> learned = learner.read<&ParameterSource::learned>();
+  const Learned learned = result_of(nodes, experiment);
   EnvironmentBatch environments(experiment.environment, kEpisodes, seed);
   const std::unique_ptr<Policy> policy = experiment.agent.policy(environments.spec());
-  policy->set(*learned);
-  const PlayResult played = result_of(*learned, play(environments, *policy));
+  policy->set(learned);
+  const PlayResult played = result_of(learned, play(environments, *policy));
   const std::string& environment = environments.spec().name;
   std::printf("%s has learned from %llu steps of %s. 100 new episodes: mean reward %.1f, least %.1f, most %.1f\n",
-              experiment.agent.name.c_str(), static_cast<unsigned long long>(learned->steps), environment.c_str(),
+              experiment.agent.name.c_str(), static_cast<unsigned long long>(learned.steps), environment.c_str(),
               played.mean, played.least, played.most);
-  if (!curve.empty()) draw(metrics.call<&Metrics::all>(), experiment.agent.name + " on " + environment, curve);
+  if (!curve.empty()) draw(nodes.metrics.call<&Metrics::all>(), experiment.agent.name + " on " + environment, curve);
   return {.mean = played.mean,
           .least = played.least,
           .most = played.most,
           .episodes = played.episodes,
-          .steps = learned->steps,
-          .updates = learned->updates,
-          .parameters_hash = hash_of(learned->parameters)};
+          .steps = learned.steps,
+          .updates = learned.updates,
+          .parameters_hash = hash_of(learned.parameters)};
 }
 
 }  // namespace lp

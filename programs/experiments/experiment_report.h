@@ -22,10 +22,17 @@ struct ExperimentResult {
   std::string parameters_hash{};  // equal for the same bits
 };
 
-// Plays 100 episodes, which the seed decides, and prints the result. If `curve` is not empty, draws the rewards over
-// the steps into this SVG file. Errors as EnvironmentBatch::step and write_curves.
-ExperimentResult report_experiment(const Client<ParameterSource>& learner, const Client<Metrics>& metrics,
-                                   const Experiment& experiment, std::uint64_t seed,
+// The nodes of an experiment that know its result.
+struct ExperimentNodes {
+  Client<ParameterSource> learner;
+  Client<PolicyEvaluator> evaluator;
+  Client<Metrics> metrics;
+};
+
+// Plays 100 episodes, which the seed decides, by the learner's last policy, or, in an experiment with a goal, by the
+// one that was evaluated best. Prints the result. If `curve` is not empty, draws the rewards over the steps into this
+// SVG file. Errors as EnvironmentBatch::step and write_curves.
+ExperimentResult report_experiment(const ExperimentNodes& nodes, const Experiment& experiment, std::uint64_t seed,
                                    const std::filesystem::path& curve = {});
 
 }  // namespace lp

@@ -63,7 +63,13 @@ void PolicyEvaluator::run(Context& node) {
 bool PolicyEvaluator::evaluate(Context& node, const Learned& learned) {
   policy_->set(learned);
   const PlayResult result = result_of(learned, play(environments_, *policy_));
-  node.exclusive([&] { results_.push_back(result); });
+  node.exclusive([&] {
+    if (results_.empty() || result.mean > best_mean_) {
+      best_ = learned;
+      best_mean_ = result.mean;
+    }
+    results_.push_back(result);
+  });
   const MetricValues values{{"evaluation", result.mean}};
   metrics_.send<&Metrics::log>(learned.steps, values);
   node.report({.step = learned.steps, .values = values});

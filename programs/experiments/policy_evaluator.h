@@ -48,8 +48,10 @@ class PolicyEvaluator {
   void run(Context& node);
 
   std::vector<PlayResult> results() const { return results_; }  // one for each evaluation, in order
+  // The version with the best result, the first of equal ones. Without parameters before the first evaluation.
+  Learned best() const { return best_; }
 
-  using Remote = Methods<&PolicyEvaluator::results>;
+  using Remote = Methods<&PolicyEvaluator::results, &PolicyEvaluator::best>;
 
  private:
   bool evaluate(Context& node, const Learned& learned);
@@ -60,6 +62,8 @@ class PolicyEvaluator {
   EnvironmentBatch environments_;
   std::unique_ptr<Policy> policy_;
   std::vector<PlayResult> results_{};
+  Learned best_{};
+  double best_mean_ = 0;
 };
 
 // The tables that calls of this class need are compiled once, in policy_evaluator.cc.

@@ -76,7 +76,7 @@ DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeou
             .holds_turn = method->traits.in_turn(),
             .path = nullptr,
             .caller = caller_};
-  const Time begin = frame_.deadline == kNever ? about_now() : later(frame_.deadline, -timeout);  // no clock is read
+  const Time begin = frame_.deadline == kNever ? about_now() : frame_.deadline - timeout;  // no clock is read
   if (caller_ != nullptr) {
     if (caller_->deadline < frame_.deadline) {
       allowed_ = frame_.deadline == kNever ? until(caller_->deadline) : timeout - (frame_.deadline - caller_->deadline);
@@ -273,7 +273,7 @@ void start_as_bytes(Pending& call, const Outgoing& outgoing, const CallOptions& 
     wait_to_leave(call);
   } catch (const Error& error) {
     call.cancel(error);
-    throw;
+    throw call.sent.load() ? with_may_have_run(error) : error;
   }
   if (arrays_gone.valid()) fall_back(arrays_gone, now() - begin);
 }

@@ -41,7 +41,7 @@ class Bench {
   // The sampled item, and its number.
   std::pair<SampledItem, std::uint64_t> sample() {
     SampleBuilder builder(1);
-    table_.sample(builder);
+    table_.sample(1, builder);
     const Samples samples = builder.take();
     std::uint64_t number = 0;
     std::memcpy(&number, samples.small.data(), sizeof number);
@@ -151,6 +151,23 @@ TEST(ReplayTableTest, TheRemoverMakesRoom) {
   bench.insert(5, 3);
   EXPECT_EQ(bench.table().size(), 2U);
   EXPECT_EQ(bench.sample().second, 0U);
+}
+
+TEST(ReplayTableTest, SamplesStopWhereTheLimitsDo) {
+  TableOptions options = options_of(1000);
+  options.sampler = Fifo{};
+  options.limits = sample_to_insert(/*ratio=*/2, /*items=*/10, /*buffer=*/5);
+  for (const std::uint32_t max_times : {0U, 100U}) {
+    options.max_times_sampled = max_times;
+    Bench bench(options);
+    for (std::uint64_t i = 0; i < 40; ++i) bench.insert(1, i);
+    SampleBuilder builder(100);
+    bench.table().sample(100, builder);
+    EXPECT_EQ(builder.size(), 65U);  // 2 · 40 − 65 = 2 · 10 − 5
+    const Samples samples = builder.take();
+    EXPECT_EQ(samples.items.back().times_sampled, 65U);
+    EXPECT_EQ(bench.table().info().counts.samples, 65U);
+  }
 }
 
 TEST(ReplayTableTest, AChunkCountsOnceHoweverManyItemsReferToIt) {

@@ -76,6 +76,7 @@ TEST(PpoTest, AGoalEndsTheProgramEarly) {
   ASSERT_EQ(results.size(), 1U);
   EXPECT_GE(results[0].mean, 1);
   EXPECT_EQ(results[0].episodes, 3);
+  EXPECT_EQ(run.evaluator().call<&PolicyEvaluator::best>().steps, results[0].steps);
 }
 
 TEST(PpoTest, ARunThatGoesBackToItsCutEndsWithTheSameBits) {
