@@ -17,6 +17,7 @@
 namespace lp {
 namespace {
 
+using test::Body;
 using test::Case;
 using test::Group;
 using test::name_of;
