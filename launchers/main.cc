@@ -284,7 +284,7 @@ int run_main(int argc, char** argv, MainProgram& main) {
       return configuration_of(resumed);
     };
     const std::vector<std::string_view> launchers = main.engines->names();
-    const internal::FieldType launcher = one_of(launchers);
+    const internal::FieldType launcher = internal::one_of(launchers);
     Binding own = bind(flags);
     own.replace_type("launch", launcher);
     const CommandLine line = parse(argc, argv, main.configuration, own, main.help, find_earlier);
