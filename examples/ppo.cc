@@ -13,9 +13,9 @@
 
 #include "launchers/main.h"
 #include "lp/lp.h"
-#include "programs/agents/experiment.h"
-#include "programs/agents/experiment_report.h"
 #include "programs/environments/environments.h"
+#include "programs/experiments/experiment.h"
+#include "programs/experiments/experiment_report.h"
 
 struct Config {
   std::string environment = "cartpole";
@@ -55,7 +55,9 @@ lp::Program make_program(const Config& config) {
 }
 
 lp::ExperimentResult report(lp::Run& run, const Config& config) {
-  return lp::report_experiment(run.client<lp::ParameterSource>("learner"), run.client<lp::Metrics>("metrics"),
+  return lp::report_experiment({.learner = run.client<lp::ParameterSource>("learner"),
+                                .evaluator = run.client<lp::PolicyEvaluator>("evaluator"),
+                                .metrics = run.client<lp::Metrics>("metrics")},
                                experiment_of(config), run.seed(), config.plot);
 }
 

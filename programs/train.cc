@@ -54,15 +54,21 @@ Examples read_examples(const TrainConfig& config) {
   return out;
 }
 
-// The same, from shared memory if they are there.
-Examples examples_of(const TrainConfig& config) {
-  if (auto shared = shared_examples({.path = config.found.path, .key = config.found.key})) return *std::move(shared);
+// The same, which must be what the launcher has found, if it has looked.
+Examples read_the_same(const TrainConfig& config) {
   Examples out = read_examples(config);
   if (config.found.inputs != 0 &&
       (out.data.inputs() != config.found.inputs || out.data.classes != config.found.classes)) {
     throw Error(ErrorKind::failed, config.data + ": is not here what it is where the program was launched");
   }
   return out;
+}
+
+// The same, from shared memory where that is possible.
+Examples examples_of(const TrainConfig& config, HostExamples* host) {
+  if (auto shared = shared_examples({.path = config.found.path, .key = config.found.key})) return *std::move(shared);
+  if (host == nullptr || config.found.key.empty()) return read_the_same(config);
+  return host->take(config.found.key, [&config] { return read_the_same(config); });
 }
 
 FoundData found_in(const Examples& examples) {
@@ -72,12 +78,13 @@ FoundData found_in(const Examples& examples) {
 // The options for snapshots: files of models, each with the parameters of its time.
 struct Snapshots {
   TrainConfig config;
+  std::shared_ptr<HostExamples> host = std::make_shared<HostExamples>();
 
   CheckpointerOptions dereference(Context& node) const {
     return {.directory = config.snapshots,
             .period = from_seconds(config.snapshot_every),
             .size = [all = config] { return model_of(all)->size(); },
-            .beside = describe(kept_model(config, node.program_seed(), {}))};
+            .beside = describe(kept_model(config, node.program_seed(), {}, host.get()))};
   }
 };
 
@@ -134,8 +141,8 @@ SharedExamples prepare_training(TrainConfig& config) {
   return shared;
 }
 
-TrainingData data_of(const TrainConfig& config, std::uint64_t run_seed) {
-  Examples examples = examples_of(config);
+TrainingData data_of(const TrainConfig& config, std::uint64_t run_seed, HostExamples* host) {
+  Examples examples = examples_of(config, host);
   TrainingData out;
   if (config.test.empty()) {
     Split parts = split(examples.data, run_seed);
@@ -161,7 +168,7 @@ std::vector<Eigen::Index> units_of(const TrainConfig& config) {
     throw Error(ErrorKind::failed, "--sparse goes with --model=linear");
   }
   FoundData found = config.found;
-  if (found.inputs == 0) found = found_in(examples_of(config));
+  if (found.inputs == 0) found = found_in(examples_of(config, nullptr));
   std::vector<Eigen::Index> units{found.inputs};
   if (config.model == ModelKind::mlp) units.insert(units.end(), config.hidden.begin(), config.hidden.end());
   units.push_back(found.classes);
@@ -186,13 +193,16 @@ std::unique_ptr<Model> model_of(const TrainConfig& config) {
 }
 
 std::function<Judge(std::uint64_t seed)> judge_of(const TrainConfig& config) {
-  return loss_and_accuracy([config] { return model_of(config); },
-                           [config](std::uint64_t run_seed) { return data_of(config, run_seed).test; });
+  const auto data = [config, host = std::make_shared<HostExamples>()](std::uint64_t run_seed) {
+    return data_of(config, run_seed, host.get()).test;
+  };
+  return loss_and_accuracy([config] { return model_of(config); }, data);
 }
 
-KeptModel kept_model(const TrainConfig& config, std::uint64_t run_seed, const Parameters& parameters) {
+KeptModel kept_model(const TrainConfig& config, std::uint64_t run_seed, const Parameters& parameters,
+                     HostExamples* host) {
   const std::optional<KeptModel> first = first_model(config);
-  TrainingData data = data_of(config, run_seed);
+  TrainingData data = data_of(config, run_seed, host);
   return {.kind = config.model,
           .units = units_of(config),
           .activation = config.activation,
@@ -238,7 +248,8 @@ Program make_training(const TrainConfig& config) {
       .bad_values = config.bad_values,
       .compression = {.kind = static_cast<Compression>(config.compression), .share = config.share}};
   const LearningTask task{.model = [config] { return model_of(config); },
-                          .data = [config](std::uint64_t run_seed) { return data_of(config, run_seed).train; }};
+                          .data = [config, host = std::make_shared<HostExamples>()](
+                                      std::uint64_t run_seed) { return data_of(config, run_seed, host.get()).train; }};
   Program program(std::string("train"));
   scheme.add(program, task, training, config);
   add_observers(program, config);

@@ -15,6 +15,7 @@
 #include "lp/program/program.h"
 #include "nodes/evaluator.h"
 #include "programs/data/data.h"
+#include "programs/data/host_examples.h"
 #include "programs/data/shared_examples.h"
 #include "programs/models/kept_model.h"
 #include "programs/models/model.h"
@@ -171,9 +172,9 @@ struct TrainConfig {
 Program make_training(const TrainConfig& config);
 
 // Reads the data files for all nodes. The nodes on this host take the examples from the returned memory, which must
-// outlive the run; the nodes on other hosts read the files there. The launcher calls it before the program is made;
-// without it, every node reads the files. Error::failed when something is wrong with the files, or with `init` or
-// `save`.
+// outlive the run; on each other host one node reads the files there, for all nodes of that host. The launcher calls it
+// before the program is made; without it, every node reads the files. Error::failed when something is wrong with the
+// files, or with `init` or `save`.
 SharedExamples prepare_training(TrainConfig& config);
 
 // The examples for training and for testing, with features as the model takes them. The test examples are those of
@@ -183,7 +184,9 @@ struct TrainingData {
   Dataset test{};
   Scaling scaling{};
 };
-TrainingData data_of(const TrainConfig& config, std::uint64_t run_seed);
+// `host` shares the examples with the other nodes of a host that does not see the launcher's; null: it is the
+// launcher's host.
+TrainingData data_of(const TrainConfig& config, std::uint64_t run_seed, HostExamples* host = nullptr);
 
 // The model for the data, which starts from the model in `init`, if given, and its units: {inputs, hidden..., classes}.
 std::unique_ptr<Model> model_of(const TrainConfig& config);
@@ -193,7 +196,8 @@ std::vector<Eigen::Index> units_of(const TrainConfig& config);
 std::function<Judge(std::uint64_t seed)> judge_of(const TrainConfig& config);
 
 // The model to save from a training that has ended with these parameters.
-KeptModel kept_model(const TrainConfig& config, std::uint64_t run_seed, const Parameters& parameters);
+KeptModel kept_model(const TrainConfig& config, std::uint64_t run_seed, const Parameters& parameters,
+                     HostExamples* host = nullptr);
 
 // The rule, and its learning rate. Each rule learns the digits with its default rate.
 OptimizerRule rule_of(const TrainConfig& config);

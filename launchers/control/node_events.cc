@@ -17,7 +17,14 @@ control::ReadyT table_of(const NodeEvent::Ready& ready) {
   return table;
 }
 
-control::FinishedT table_of(const NodeEvent::Finished&) { return {}; }
+control::FinishedT table_of(const NodeEvent::Finished& finished) {
+  control::FinishedT table;
+  for (const NodeEvent::Answer& answer : finished.answers) {
+    table.callees.push_back(answer.callee);
+    table.incarnations.push_back(answer.incarnation);
+  }
+  return table;
+}
 
 control::FailedT table_of(const NodeEvent::Failed& failed) {
   const Error& error = failed.error;
@@ -72,6 +79,15 @@ control::BusyT table_of(const NodeEvent::Busy& busy) {
   return table;
 }
 
+NodeEvent::Finished value_of(const control::Finished& table) {
+  NodeEvent::Finished finished;
+  if (table.callees() == nullptr || table.incarnations() == nullptr) return finished;
+  for (flatbuffers::uoffset_t i = 0; i < std::min(table.callees()->size(), table.incarnations()->size()); ++i) {
+    finished.answers.push_back({table.callees()->Get(i), table.incarnations()->Get(i)});
+  }
+  return finished;
+}
+
 NodeEvent::Failed value_of(const control::Failed& failed) {
   constexpr auto kLastKind = static_cast<std::uint8_t>(ErrorKind::stopped);
   ErrorOrigin origin{.type = text_of(failed.type()),
@@ -109,7 +125,7 @@ NodeEvent::What what_of(const control::NodeEvent& message) {
       const control::Busy& table = *message.what_as_Busy();
       return NodeEvent::Busy{text_of(table.work()), Duration(table.age())};
     }
-    case control::Event::Finished:
+    case control::Event::Finished: return value_of(*message.what_as_Finished());
     case control::Event::NONE: break;  // unpack() refuses a message without an event
   }
   return NodeEvent::Finished{};

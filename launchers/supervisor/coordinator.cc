@@ -261,9 +261,14 @@ void Coordinator::handle(NodeId id, const NodeEvent::Ready& ready) {
   if (phase_ == Phase::starting && not_ready_ == 0) set_phase(Phase::running);
 }
 
-void Coordinator::handle(NodeId node, const NodeEvent::Finished&) {
+void Coordinator::handle(NodeId node, const NodeEvent::Finished& finished) {
   const Unit& unit = units_[graph_.nodes[node].unit];
   if (unit.state != Unit::State::up) return;
+  const auto& answers = finished.answers;
+  const auto has_gone = [this](const NodeEvent::Answer& answer) { return has_gone_back(answer); };
+  if (phase_ < Phase::stopping && std::any_of(answers.begin(), answers.end(), has_gone)) {
+    return discard(graph_.nodes[node].unit);
+  }
   set_finished(node, true);
   note(RunEvent::Kind::finished, graph_.nodes[node].name, unit.incarnation);
   end_if_done();

@@ -147,7 +147,7 @@ class Coordinator final : public ExecutorEvents {
 
   // Handle an event of a node's present incarnation.
   void handle(NodeId node, const NodeEvent::Ready& ready);
-  void handle(NodeId node, const NodeEvent::Finished&);
+  void handle(NodeId node, const NodeEvent::Finished& finished);
   void handle(NodeId node, const NodeEvent::Failed& failed);
   void handle(NodeId node, const NodeEvent::StopRequested& request);
   void handle(NodeId node, const Progress& progress);
@@ -197,6 +197,7 @@ class Coordinator final : public ExecutorEvents {
   void discard(std::size_t unit);
   void discard_members();
   bool redo_finished();
+  bool has_gone_back(const NodeEvent::Answer& answer) const;
   bool members_go_back() const;
   void come(std::size_t unit);
   void restart_if_possible(std::size_t unit);

@@ -241,8 +241,8 @@ void Coordinator::discard(std::size_t index) {
   kill_unit(index);
 }
 
-// The members go back to a time before these nodes had finished their work with them, so these nodes do it again.
-// Returns true if there are any.
+// The members go back to a time before these nodes had finished their work with them, so these nodes do it again, as
+// do nodes that finish later and had their last answer before. Returns true if there are any.
 bool Coordinator::redo_finished() {
   const auto worked_on_a_member = [&](NodeId id) {
     const auto& calls = graph_.nodes[id].calls;
@@ -262,6 +262,16 @@ bool Coordinator::redo_finished() {
     }
   }
   return any;
+}
+
+// Returns true if the callee has gone back to a cut since it gave this answer. The caller finished with what is gone.
+bool Coordinator::has_gone_back(const NodeEvent::Answer& answer) const {
+  if (answer.callee >= nodes_.size()) return false;
+  const Node& callee = nodes_[answer.callee];
+  const Unit& unit = units_[graph_.nodes[answer.callee].unit];
+  if (!callee.member || callee.came) return false;
+  return unit.incarnation != answer.incarnation || unit.state == Unit::State::discarded ||
+         unit.state == Unit::State::down;
 }
 
 bool Coordinator::members_go_back() const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "lp/base/error.h"
 #include "lp/base/scheduler.h"
@@ -17,8 +18,14 @@ struct NodeEvent {
   struct Ready {           // it is constructed and loaded, and serves
     std::string endpoint;  // the address at which other processes call it; empty: they cannot
   };
-  struct Finished {};  // run() returned
-  struct Failed {      // in the constructor, load, run or save
+  struct Answer {
+    NodeId callee = 0;
+    std::uint32_t incarnation = 0;  // the newest one that has answered this node
+  };
+  struct Finished {  // run() returned
+    std::vector<Answer> answers{};
+  };
+  struct Failed {  // in the constructor, load, run or save
     Error error;
   };
   struct StopRequested {  // Context::stop_program was called

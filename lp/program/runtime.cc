@@ -138,15 +138,25 @@ void Context::State::run() noexcept {
   const internal::CallContextScope scope(frame);
   try {
     object->run(context);
-    report(NodeEvent::Finished{});
+    report(NodeEvent::Finished{answers()});
   } catch (...) {
     const Error error = as_error(std::current_exception());
     if (core.stopping() && error.kind() == ErrorKind::stopped) {
-      report(NodeEvent::Finished{});
+      report(NodeEvent::Finished{answers()});
     } else {
       report(NodeEvent::Failed{error});
     }
   }
+}
+
+std::vector<NodeEvent::Answer> Context::State::answers() {
+  std::vector<NodeEvent::Answer> all;
+  const std::lock_guard lock(mutex);
+  for (const auto& [name, edge] : edges) {
+    const std::uint32_t answered = edge->counters().answered();
+    if (answered != 0) all.push_back({edge->peer().id(), answered});
+  }
+  return all;
 }
 
 // Returns false when the node has saved this step already: the file on disk may be complete, and stays as it is.

@@ -60,6 +60,7 @@ struct Context::State {
   void save(std::uint64_t step);
   void end_saving() noexcept;
   void save_at_end(std::uint64_t step);  // called by the holder of the turn
+  std::vector<NodeEvent::Answer> answers();
   bool stop_and_wait(Time until);
   void probe();
   // Notifies the supervisor, unless the node was given up. Then it returns false.

@@ -221,7 +221,26 @@ Future<void> LeafServer::leave(std::uint32_t learner, std::uint32_t shard) {
   waiting.emplace_back();
   Future<void> answered = waiting.back().future();
   learners_changed();
+  if (has_learners()) ask_whether_all_left(shard);
   return answered;
+}
+
+// The learners may have left before this leaf was restarted; then some of them were answered and do not come again.
+void LeafServer::ask_whether_all_left(std::uint32_t shard) {
+  const Future<void> asked =
+      above_[shard].async<&ParameterService::position>(0U, shard, index_).then([this](Future<WorkerPosition> position) {
+        try {
+          if (position.get().left) answer_left();
+        } catch (const Error&) {
+          // The servers are being restarted: then all learners leave again.
+        }
+      });
+}
+
+void LeafServer::answer_left() {
+  for (auto& [learner, waiting] : left_) {
+    for (Promise<void>& one : std::exchange(waiting, {})) one.set_value();
+  }
 }
 
 void LeafServer::leave_above() {
@@ -232,10 +251,7 @@ void LeafServer::leave_above() {
   const Future<void> left = when_all(std::move(leaving)).then([this](Future<std::vector<std::monostate>> all) {
     try {
       all.get();
-      if (has_learners()) return;
-      for (auto& [learner, waiting] : left_) {
-        for (Promise<void>& one : std::exchange(waiting, {})) one.set_value();
-      }
+      if (!has_learners()) answer_left();
     } catch (const Error& error) {
       for (auto& [learner, waiting] : left_) {
         for (Promise<void>& one : std::exchange(waiting, {})) one.set_error(error);

@@ -87,6 +87,8 @@ class LeafServer final : public ParameterService {
   Reply noticed(Future<Reply> reply);
   void call_back();
   void leave_above();
+  void ask_whether_all_left(std::uint32_t shard);
+  void answer_left();
 
   const Clients<ParameterService> above_;
   Clients<Learner> group_;

@@ -199,7 +199,8 @@ Future<ShardVersions> ParameterServer::versions(std::uint32_t tensor, std::uint3
 Future<WorkerPosition> ParameterServer::position(std::uint32_t tensor, std::uint32_t shard,
                                                  std::uint32_t worker) const {
   const Shard& found = find(tensor, shard);
-  return ready(WorkerPosition{.version = found.version(), .clock = found.clock(worker)});
+  return ready(
+      WorkerPosition{.version = found.version(), .clock = found.clock(worker), .left = found.has_left(worker)});
 }
 
 ServerStatistics ParameterServer::statistics() const {

@@ -55,6 +55,7 @@ std::uint64_t common_step(std::span<const ShardVersions> shards);
 struct WorkerPosition {
   std::uint64_t version = 0;  // the shard's version
   std::uint64_t clock = 0;    // the clock of the worker's next push
+  bool left = false;          // the worker has left, and has not pushed since
 };
 
 struct ServerStatistics {

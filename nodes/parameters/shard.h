@@ -72,6 +72,7 @@ class Shard {
 
   std::uint64_t version() const { return progress_.version; }
   std::uint64_t clock(std::uint32_t worker) const;
+  bool has_left(std::uint32_t worker) const { return worker < left_.size() && left_[worker]; }
   std::uint64_t slowest() const { return progress_.slowest; }
   bool all_left() const { return present_ == 0; }
   double loss() const { return loss_; }  // mean over the examples of the newest update

@@ -33,6 +33,10 @@ void Chunk::copy(std::size_t begin, std::size_t size, std::byte* to) const {
   }
 }
 
+void Chunk::prefetch(std::size_t begin) const {
+  if (!store_.spill_ && begin < size_) __builtin_prefetch(bytes_.data() + begin);
+}
+
 ChunkStore::ChunkStore(std::size_t tables, std::uint64_t memory, const std::filesystem::path& directory)
     : tables_(tables), memory_(memory) {
   if (memory > 0) spill_.emplace(directory);

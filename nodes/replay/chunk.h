@@ -39,6 +39,8 @@ class Chunk {
   Buffer bytes() const { return slice(0, size_); }
   Buffer slice(std::size_t begin, std::size_t size) const;
   void copy(std::size_t begin, std::size_t size, std::byte* to) const;
+  // Brings bytes in memory, if they may be read without a lock, to the caches: they are read soon.
+  void prefetch(std::size_t begin) const;
   // How many pieces of items of a table refer to the chunk; under that table's lock.
   std::uint32_t& uses(std::uint32_t table) { return uses_[table]; }
 

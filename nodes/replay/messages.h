@@ -47,8 +47,10 @@ struct InsertReply {
 };
 
 struct SampleRequest {
+  static constexpr std::uint32_t kMostItems = 1 << 16;
+
   std::uint32_t table = 0;
-  std::uint32_t count = 1;  // at most so many items
+  std::uint32_t count = 1;  // at most so many items, and at most kMostItems
 };
 
 struct SampledItem {

@@ -6,8 +6,11 @@
 
 namespace lp::replay {
 
+namespace {
+constexpr std::uint32_t kReserved = 1024;  // room for more items comes with them
+}
+
 void SampleBuilder::add(const SampledItem& item) {
-  constexpr std::uint32_t kReserved = 1024;
   if (samples_.items.empty()) {
     samples_.items.reserve(std::min(count_, kReserved));
     samples_.pieces.reserve(std::min(count_, kReserved));
@@ -41,7 +44,8 @@ Samples SampleBuilder::take() {
 std::byte* SampleBuilder::room(std::size_t bytes) {
   const std::size_t rounded = (bytes + 7) / 8 * 8;
   if (used_ + rounded > samples_.small.size()) {
-    const std::size_t left = count_ - std::min<std::size_t>(count_, samples_.items.size() - 1);
+    const std::size_t left =
+        std::min<std::size_t>(kReserved, count_ - std::min<std::size_t>(count_, samples_.items.size() - 1));
     Buffer larger = Buffer::uninitialized(std::max(used_ + rounded * left, 2 * used_ + rounded));
     std::byte* const memory = larger.edit().data();
     if (used_ > 0) std::memcpy(memory, small_, used_);

@@ -37,7 +37,8 @@ Batch Sampler::sample(std::size_t count) {
 
 // Makes sure that each server has a request. Together they ask for as many items as are missing.
 void Sampler::ask(std::size_t missing) {
-  const std::size_t share = (missing + sources_.size() - 1) / sources_.size();
+  const std::size_t share =
+      std::min<std::size_t>(SampleRequest::kMostItems, (missing + sources_.size() - 1) / sources_.size());
   for (Source& one : sources_) {
     while (one.asked.size() < std::max<std::size_t>(1, options_.ahead)) {
       one.asked.push_back(one.client.async<&Server::sample>(
@@ -62,13 +63,17 @@ bool Sampler::take_reply(Time until) {
   }
 }
 
-// The source whose first reply is there first; any when none comes in time.
+// The source whose first reply is there first; any when none comes in time. They have their turns, so that one that is
+// always ready does not keep the learner from the others.
 std::size_t Sampler::next_ready(Time until) {
   if (sources_.size() == 1) return 0;
+  first_ = (first_ + 1) % sources_.size();
   std::vector<const Future<Samples>*> first;
-  for (const Source& one : sources_) first.push_back(&one.asked.front());
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    first.push_back(&sources_[(first_ + i) % sources_.size()].asked.front());
+  }
   Future<std::size_t> ready = when_ready<Samples>(first);
-  return ready.get_for(lp::until(until)).value_or(0);
+  return (first_ + ready.get_for(lp::until(until)).value_or(0)) % sources_.size();
 }
 
 std::uint64_t Sampler::update_priorities(std::span<const std::uint64_t> keys, std::span<const double> priorities) {

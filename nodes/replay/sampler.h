@@ -9,6 +9,8 @@
 //     sampler.update_priorities(batch.keys(), priorities);
 //   }
 //
+// A sampler that asks ahead, or that has several servers, takes along the items of its requests when it ends.
+//
 // Owned by a learner; one thread at a time.
 
 #include <cstddef>
@@ -71,6 +73,7 @@ class Sampler {
   const SamplerOptions options_;
   std::deque<Source> sources_{};
   std::shared_ptr<const Layout> layout_{};  // shared by its batches
+  std::size_t first_ = 0;                   // the source whose turn it is
   Batch waiting_{};                         // items for the next batch
 };
 

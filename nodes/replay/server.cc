@@ -98,6 +98,10 @@ Future<InsertReply> Server::insert(InsertRequest request) {
 }
 
 Future<Samples> Server::sample(SampleRequest request) {
+  if (request.count > SampleRequest::kMostItems) {
+    fail(std::to_string(request.count) + " items are asked for in a sample, and " +
+         std::to_string(SampleRequest::kMostItems) + " are the most");
+  }
   return table(request.table).sample(request.count, caller_gives_up());
 }
 

@@ -141,7 +141,7 @@ InsertReply SharedTable::insert_now(std::vector<Entry>& entries) {
 
 Samples SharedTable::sample_now(std::uint32_t count) {
   SampleBuilder builder(count);
-  while (builder.size() < count && table_.can_sample()) table_.sample(builder);
+  table_.sample(count, builder);
   return builder.take();
 }
 

@@ -1,6 +1,7 @@
 #include "nodes/replay/table.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -87,8 +88,37 @@ void Table::insert(Entry entry) {
   if (extension_ != nullptr) extension_->on_insert(view(slot));
 }
 
-void Table::sample(SampleBuilder& to) {
-  const Selection selection = sampler_->select(random_);
+void Table::sample(std::uint32_t count, SampleBuilder& to) {
+  const bool selects_alone = options_.max_times_sampled > 0 || extension_ != nullptr;
+  for (std::uint32_t left = count; left > 0 && can_sample(); left = count - to.size()) {
+    if (selects_alone) {
+      sample_one(sampler_->select(random_), to);
+    } else {
+      sample_some(left, to);
+    }
+  }
+}
+
+// Nothing is removed, so items can be selected before the first one is read. Their memory, which no cache has in a
+// large table, comes for all of them at the same time.
+void Table::sample_some(std::uint32_t count, SampleBuilder& to) {
+  constexpr std::uint32_t kMost = 32;
+  std::array<Selection, kMost> selected;
+  std::uint32_t size = std::min(count, kMost);
+  while (!limiter_.can_sample(size)) --size;
+  for (std::uint32_t i = 0; i < size; ++i) {
+    selected[i] = sampler_->select(random_);
+    __builtin_prefetch(&slots_[selected[i].slot], /*rw=*/1);
+  }
+  for (std::uint32_t i = 0; i < size; ++i) __builtin_prefetch(slots_[selected[i].slot].entry.piece.chunk.get());
+  for (std::uint32_t i = 0; i < size; ++i) {
+    const Piece& piece = slots_[selected[i].slot].entry.piece;
+    piece.chunk->prefetch(piece.first * layout_.row_bytes());
+  }
+  for (std::uint32_t i = 0; i < size; ++i) sample_one(selected[i], to);
+}
+
+void Table::sample_one(const Selection& selection, SampleBuilder& to) {
   Item& item = slots_[selection.slot];
   ++item.times_sampled;
   limiter_.sampled();

@@ -64,8 +64,8 @@ class Table {
   // The remover makes room first. can_insert() must hold, and check_room() have passed.
   void insert(Entry entry);
   bool can_sample() const { return size_ > 0 && limiter_.can_sample(); }
-  // Adds a sample. can_sample() must hold.
-  void sample(SampleBuilder& to);
+  // Adds at most `count` samples: as many as the limits allow.
+  void sample(std::uint32_t count, SampleBuilder& to);
   // These return false when there is no such item any more.
   bool update(std::uint64_t key, double priority);
   bool remove(std::uint64_t key);
@@ -97,6 +97,8 @@ class Table {
   void put(std::uint32_t slot, Entry entry);
   void drop(std::uint32_t slot);
   void remove_slot(std::uint32_t slot);
+  void sample_one(const Selection& selection, SampleBuilder& to);
+  void sample_some(std::uint32_t count, SampleBuilder& to);
   std::uint64_t new_bytes(const Entry& entry) const;
   void use(Piece& piece, int change);
   void load_items(const Saved& saved, std::span<const ChunkRef> chunks);

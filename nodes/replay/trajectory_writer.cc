@@ -79,7 +79,9 @@ void TrajectoryWriter::add_item_to(const std::string& table, std::uint32_t steps
          std::to_string(options_.window));
   }
   pending_.push_back({.table = number_of(table), .steps = steps, .end = appended_, .priority = priority});
-  while (pending_.size() >= options_.batch && can_send()) send_batch();
+  while (!pending_.empty() && can_send() && (pending_.size() >= options_.batch || waiting_bytes() >= kMostBytes)) {
+    send_batch();
+  }
 }
 
 void TrajectoryWriter::end_episode() { episode_ = appended_; }
@@ -125,14 +127,23 @@ void TrajectoryWriter::close_chunk() {
   forget_old_chunks();
 }
 
+// The bytes of the steps from the first pending item on, as far as they are in chunks that are closed.
+std::uint64_t TrajectoryWriter::waiting_bytes() const {
+  return (appended_ - open_steps_ - (pending_.front().end - pending_.front().steps)) * layout_.row_bytes();
+}
+
 // Whether the first pending item has all its steps in chunks that are closed.
 bool TrajectoryWriter::can_send() const { return pending_.front().end <= appended_ - open_steps_; }
 
 // Sends the first pending items, when the batch before has arrived.
 void TrajectoryWriter::send_batch() {
   finish_batch();
-  const std::uint32_t table = pending_.front().table;
-  while (!pending_.empty() && sent_.size() < options_.batch && can_send() && pending_.front().table == table) {
+  const PendingItem first = pending_.front();
+  const auto belongs_to_batch = [&](const PendingItem& item) {
+    return sent_.size() < options_.batch && item.table == first.table &&
+           (item.end - first.end) * layout_.row_bytes() < kMostBytes;
+  };
+  while (!pending_.empty() && can_send() && belongs_to_batch(pending_.front())) {
     sent_.push_back(pending_.front());
     pending_.pop_front();
   }

@@ -34,13 +34,15 @@ namespace lp::replay {
 struct WriterOptions {
   std::uint32_t window = 64;       // an item has at most so many steps
   std::uint32_t chunk_steps = 64;  // steps of a chunk; it stays in memory as long as one of its steps is needed
-  std::uint32_t batch = 256;       // items that are sent together
+  std::uint32_t batch = 256;       // items that are sent together, or fewer that have kMostBytes
   bool compress = false;           // chunks by zstd, in the actor; samplers decompress them
   Duration timeout = std::chrono::seconds(60);  // the longest wait for room in a table
 };
 
 class TrajectoryWriter {
  public:
+  static constexpr std::uint64_t kMostBytes = std::uint64_t{4} << 20;  // size of the steps of a batch, about
+
   // Error::failed when the server has no such table, or an option is 0.
   TrajectoryWriter(const Client<Server>& server, std::string table, WriterOptions options = {});
   // Writes to one of the servers: actors with different indices spread over them.
@@ -100,6 +102,7 @@ class TrajectoryWriter {
 
   std::uint32_t number_of(const std::string& table);
   void close_chunk();
+  std::uint64_t waiting_bytes() const;
   bool can_send() const;
   void send_batch();
   void start();

@@ -4,21 +4,17 @@
 
 #include "lp/base/error.h"
 #include "programs/agents/categorical.h"
+#include "programs/agents/flat_parameters.h"
 
 namespace lp {
 namespace {
 
 class CategoricalPolicy final : public Policy {
  public:
-  explicit CategoricalPolicy(std::unique_ptr<Network> network) : network_(std::move(network)) {}
+  explicit CategoricalPolicy(std::unique_ptr<Network> network)
+      : network_(std::move(network)), parameters_(network_->size()) {}
 
-  void set(const Learned& learned) override {
-    if (learned.parameters.size() != static_cast<std::size_t>(network_->size())) {
-      throw Error(ErrorKind::failed, "a policy of " + std::to_string(network_->size()) + " parameters was given " +
-                                         std::to_string(learned.parameters.size()));
-    }
-    parameters_ = Eigen::Map<const Eigen::VectorXf>(learned.parameters.data(), network_->size());
-  }
+  void set(const Learned& learned) override { read_parameters(learned.parameters, parameters_); }
   void explore(const Eigen::MatrixXf& observations, Random& random, Choice& out) override {
     scores_ = network_->forward(parameters_, observations);
     log_softmax(scores_);
@@ -31,7 +27,7 @@ class CategoricalPolicy final : public Policy {
 
  private:
   const std::unique_ptr<Network> network_;
-  Eigen::VectorXf parameters_{};
+  Eigen::VectorXf parameters_;
   Eigen::MatrixXf scores_{};
 };
 

@@ -16,14 +16,14 @@ namespace lp {
 // A version of a learner's work: what it publishes for actors, evaluators and snapshots.
 struct Learned {
   std::uint64_t steps = 0;    // environment steps that it has learned from
-  std::uint64_t updates = 0;  // updates of the parameters so far
+  std::uint64_t updates = 0;  // changes of the parameters
   double progress = 0;        // the share of the training that is done, from 0 to 1: for schedules
   Array<float> parameters{};  // the policy's
 };
 
 struct Choice {
   Eigen::MatrixXf actions{};               // action size × copies
-  Eigen::RowVectorXf log_probabilities{};  // one for each action; 0 from a policy that has none
+  Eigen::RowVectorXf log_probabilities{};  // the actions'; 0 from a policy that has none
 };
 
 class Policy {

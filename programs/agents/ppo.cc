@@ -1,16 +1,16 @@
 #include "programs/agents/ppo.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <vector>
 
 #include "lp/base/error.h"
-#include "nodes/parameters/optimizer.h"
+#include "programs/agents/actor_critic.h"
 #include "programs/agents/categorical.h"
 #include "programs/agents/categorical_policy.h"
 #include "programs/agents/estimates.h"
 #include "programs/agents/ppo_loss.h"
-#include "programs/networks/clipping.h"
 
 namespace lp {
 namespace {
@@ -18,7 +18,6 @@ namespace {
 using Eigen::Index;
 using Eigen::MatrixXf;
 using Eigen::RowVectorXf;
-using Eigen::VectorXf;
 
 // Examples, one in a column.
 struct Examples {
@@ -55,22 +54,13 @@ void normalize(RowVectorXf& advantages) {
 class PpoLearner final : public SegmentLearner {
  public:
   PpoLearner(const PpoOptions& options, const EnvironmentSpec& spec, std::uint64_t seed)
-      : options_(options),
-        policy_(options.policy(spec.observation, spec.action.choices)),
-        value_(options.value(spec.observation, 1)),
-        parameters_(policy_->size() + value_->size()),
-        gradient_(parameters_.size()) {
-    parameters_ << policy_->initialize(seed), value_->initialize(seed + 1);
-  }
+      : options_(options), networks_(options.policy, options.value, spec, seed) {}
 
-  Array<float> policy() const override {
-    return Array<float>::copy_of({parameters_.data(), static_cast<std::size_t>(policy_->size())});
-  }
+  Array<float> policy() const override { return networks_.published(); }
 
   MetricValues learn(std::span<const Segment> segments, double progress, Random random) override {
     gather(segments);
     const auto left = static_cast<float>(1 - progress);
-    optimizer_.rule = Adam{.rate = options_.rate * left, .epsilon = 1e-5F};
     std::vector<Index> order(static_cast<std::size_t>(all_.actions.size()));
     std::iota(order.begin(), order.end(), Index{0});
     Sums sums;
@@ -78,7 +68,7 @@ class PpoLearner final : public SegmentLearner {
       random.shuffle(std::span(order));
       for (std::size_t at = 0; at < order.size(); at += options_.batch) {
         batch_.take(all_, std::span(order).subspan(at, std::min(options_.batch, order.size() - at)));
-        update(options_.clip * left, sums);
+        update(left, sums);
       }
     }
     return {{"policy_loss", sums.policy / sums.batches},
@@ -88,20 +78,8 @@ class PpoLearner final : public SegmentLearner {
             {"clipped", sums.clipped / sums.batches}};
   }
 
-  void save(Checkpoint& out) const override {
-    out.put("parameters", Array<float>::copy_of({parameters_.data(), static_cast<std::size_t>(parameters_.size())}));
-    out.put("optimizer", optimizer_);
-  }
-  void load(const Checkpoint& in) override {
-    const auto parameters = in.get<Array<float>>("parameters");
-    if (parameters.size() != static_cast<std::size_t>(parameters_.size())) {
-      throw Error(ErrorKind::failed, "a checkpoint of " + std::to_string(parameters.size()) +
-                                         " parameters is not of these networks, which have " +
-                                         std::to_string(parameters_.size()));
-    }
-    std::copy(parameters.begin(), parameters.end(), parameters_.data());
-    optimizer_ = in.get<Optimizer>("optimizer");
-  }
+  void save(Checkpoint& out) const override { networks_.save(out); }
+  void load(const Checkpoint& in) override { networks_.load(in); }
 
  private:
   struct Sums {
@@ -113,18 +91,15 @@ class PpoLearner final : public SegmentLearner {
     double clipped = 0;
   };
 
-  auto policy_parameters() const { return parameters_.head(policy_->size()); }
-  auto value_parameters() const { return parameters_.tail(value_->size()); }
-
   // Sets all_ to the examples of the segments, in their order.
   void gather(std::span<const Segment> segments) {
     Index count = 0;
     for (const Segment& one : segments) count += one.rewards.size();
-    all_.resize(policy_->inputs(), count);
+    all_.resize(networks_.policy().inputs(), count);
     Index at = 0;
     for (const Segment& one : segments) {
       const Index size = one.rewards.size();
-      const Trajectory trajectory = trajectory_of(one, *value_, value_parameters());
+      const Trajectory trajectory = trajectory_of(one, networks_.value(), networks_.value_parameters());
       const MatrixXf found = advantages(trajectory, options_.discount, options_.decay);
       all_.observations.middleCols(at, size) = one.observations.leftCols(size);
       all_.actions.segment(at, size) = one.actions;
@@ -135,26 +110,26 @@ class PpoLearner final : public SegmentLearner {
     }
   }
 
-  // One step by the gradient of batch_.
-  void update(float clip, Sums& sums) {
+  // One step by the gradient of batch_. `left` is the share of the training that is left.
+  void update(float left, Sums& sums) {
+    const auto count = static_cast<float>(batch_.actions.size());
     normalize(batch_.advantages);
-    logs_ = policy_->forward(policy_parameters(), batch_.observations);
+    logs_ = networks_.policy().forward(networks_.policy_parameters(), batch_.observations);
     log_softmax(logs_);
     const ClippedLoss loss =
-        clipped_loss(chosen(logs_, batch_.actions), batch_.log_probabilities, batch_.advantages, clip);
-    const auto count = static_cast<float>(logs_.cols());
+        clipped_loss(chosen(logs_, batch_.actions), batch_.log_probabilities, batch_.advantages, options_.clip * left);
     errors_.setZero(logs_.rows(), logs_.cols());
     add_errors(logs_, batch_.actions, loss.errors, -options_.entropy / count, errors_);
-    policy_->backward(policy_parameters(), batch_.observations, errors_, gradient_.head(policy_->size()));
+    networks_.policy().backward(networks_.policy_parameters(), batch_.observations, errors_,
+                                networks_.policy_gradient());
 
-    value_errors_ = value_->forward(value_parameters(), batch_.observations) - batch_.returns;
+    value_errors_ = networks_.value().forward(networks_.value_parameters(), batch_.observations) - batch_.returns;
     sums.value += static_cast<double>(value_errors_.squaredNorm() / count);
     value_errors_ /= count;  // half of the mean square
-    value_->backward(value_parameters(), batch_.observations, value_errors_, gradient_.tail(value_->size()));
+    networks_.value().backward(networks_.value_parameters(), batch_.observations, value_errors_,
+                               networks_.value_gradient());
 
-    clip_norm(gradient_, options_.most_norm);
-    const auto size = static_cast<std::size_t>(parameters_.size());
-    optimizer_.apply({parameters_.data(), size}, {gradient_.data(), size});
+    networks_.apply({.rate = options_.rate * left, .epsilon = 1e-5F}, options_.most_norm);
     ++sums.batches;
     sums.policy += static_cast<double>(loss.loss);
     sums.entropy += static_cast<double>(entropies(logs_).mean());
@@ -163,11 +138,7 @@ class PpoLearner final : public SegmentLearner {
   }
 
   const PpoOptions options_;
-  const std::unique_ptr<Network> policy_;
-  const std::unique_ptr<Network> value_;
-  VectorXf parameters_;  // the policy's, then the value's
-  VectorXf gradient_;
-  Optimizer optimizer_{};
+  ActorCritic networks_;
   // Memory of learn().
   Examples all_{};
   Examples batch_{};

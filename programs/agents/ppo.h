@@ -12,16 +12,16 @@ namespace lp {
 struct PpoOptions {
   MakeNetwork policy = dense_network({64, 64}, Unit::tanh, 0.01F);
   MakeNetwork value = dense_network({64, 64}, Unit::tanh);
-  std::size_t copies = 8;  // environments in each actor
-  std::size_t steps = 32;  // each copy does so many in a round
+  std::size_t copies = 8;  // environments of each actor
+  std::size_t steps = 32;  // steps of each copy in a round
   int epochs = 10;         // passes over a round's experience
   std::size_t batch = 128;
   float rate = 1e-3F;  // Adam's; it falls to 0 over the training
   float discount = 0.98F;
   float decay = 0.8F;      // λ of the advantages
-  float clip = 0.2F;       // bound of the ratio; it falls to 0 likewise
+  float clip = 0.2F;       // bounds the ratio; it falls to 0 likewise
   float entropy = 0;       // weight of the policy's entropy
-  float most_norm = 0.5F;  // a longer gradient is shortened to it
+  float most_norm = 0.5F;  // bounds the length of a gradient
 };
 
 // For environments with discrete actions. Error::failed, when the learner is made, for an option that does not fit.

@@ -6,11 +6,11 @@
 
 namespace lp {
 
-// A piece of the trajectories of some copies: the values that a return is computed from.
+// A piece of the trajectories of some copies.
 struct Trajectory {
   Eigen::MatrixXf rewards{};
-  Eigen::MatrixXf values{};       // one for each observation in which the agent acted
-  Eigen::MatrixXf next_values{};  // one for each observation that followed: 0 if the episode had ended by itself
+  Eigen::MatrixXf values{};       // the observations' in which the agent acted
+  Eigen::MatrixXf next_values{};  // the following observations': 0 if the episode had ended by itself
   Eigen::MatrixXf goes_on{};      // 1, or 0 where the episode ended or was truncated with this step
 };
 

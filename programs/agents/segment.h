@@ -18,12 +18,12 @@ namespace lp {
 struct Segment {
   Eigen::MatrixXf observations{};  // those acted in, then those that follow the last step
   Eigen::MatrixXf actions{};
-  Eigen::MatrixXf log_probabilities{};  // one for each action, by the policy that acted
+  Eigen::MatrixXf log_probabilities{};  // the actions', by the policy that acted
   Eigen::MatrixXf rewards{};
   std::vector<EpisodeEnd> ends{};       // by column
-  Eigen::MatrixXf last_observations{};  // one for each episode that ended, in the order of their columns
+  Eigen::MatrixXf last_observations{};  // at the ends of episodes, in the order of their columns
   std::vector<FinishedEpisode> finished{};
-  std::uint64_t updates = 0;  // updates of the parameters that acted
+  std::uint64_t updates = 0;  // those of the parameters that acted
 
   Eigen::Index copies() const { return rewards.rows(); }
   Eigen::Index steps() const { return rewards.cols(); }

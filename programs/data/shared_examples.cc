@@ -1,10 +1,12 @@
 #include "programs/data/shared_examples.h"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "lp/base/error.h"
@@ -26,7 +28,13 @@ std::size_t aligned(std::size_t at) { return (at + kAlignment - 1) / kAlignment 
 
 }  // namespace
 
-SharedExamples share(const Examples& examples) {
+SharedExamples share(const Examples& examples) { return share(examples, secret_text(kKeyBytes / 2)); }
+
+SharedExamples share(const Examples& examples, const std::string& key) {
+  if (key.size() != kKeyBytes) {
+    throw Error(ErrorKind::failed, "examples are shared under a key of " + std::to_string(kKeyBytes) +
+                                       " characters, not of " + std::to_string(key.size()));
+  }
   Writer writer;
   writer.value(examples);
   const Frames frames = writer.take();
@@ -39,15 +47,17 @@ SharedExamples share(const Examples& examples) {
   std::size_t size = begin;
   for (const Buffer& part : parts) size += aligned(part.size());
   SharedExamples out{SharedMemory::create("examples", size), {}};
-  out.place = {.path = out.memory.path(), .key = secret_text(kKeyBytes / 2)};
+  out.place = {.path = out.memory.path(), .key = key};
   std::byte* to = out.memory.data();
-  std::memcpy(to, out.place.key.data(), kKeyBytes);
   std::memcpy(to + kKeyBytes, head.data(), head.size() * sizeof head[0]);
   to += begin;
   for (const Buffer& part : parts) {
     if (!part.empty()) std::memcpy(to, part.data(), part.size());
     to += aligned(part.size());
   }
+  // Last, since others may look at the memory meanwhile.
+  std::atomic_thread_fence(std::memory_order_release);
+  std::memcpy(out.memory.data(), key.data(), kKeyBytes);
   return out;
 }
 
@@ -63,6 +73,7 @@ std::optional<Examples> shared_examples(const ExamplesPlace& place) {
       std::memcmp(memory.data(), place.key.data(), kKeyBytes) != 0) {
     return std::nullopt;
   }
+  std::atomic_thread_fence(std::memory_order_acquire);
   // Only the writer knows the key, so the rest can be trusted.
   const auto number = [&](std::size_t i) {
     std::uint64_t out = 0;

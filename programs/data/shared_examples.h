@@ -1,6 +1,7 @@
 #pragma once
-// Examples that one process has read from their files, and that other processes of its host take from its memory. So
-// files are read and parsed once on a host, and errors in them are reported before anything starts. Values; any thread.
+// Examples that one process has read from their files, and that other processes of its host take from its memory. The
+// launcher shares them with the nodes of its host, so that errors in the files are reported before anything starts; on
+// other hosts one of the nodes does (host_examples.h). Values; any thread.
 
 #include <optional>
 #include <string>
@@ -27,6 +28,8 @@ struct SharedExamples {
   ExamplesPlace place{};
 };
 SharedExamples share(const Examples& examples);
+// The same under a key that all who take them know already. It has 32 characters.
+SharedExamples share(const Examples& examples, const std::string& key);
 
 // The examples, or nothing when they are not there for this process, which may be on another host.
 std::optional<Examples> shared_examples(const ExamplesPlace& place);

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include "launchers/admin/admin_client.h"
 #include "launchers/plan/placement.h"
 #include "launchers/test_run.h"
 #include "lp/base/error.h"
@@ -43,11 +42,7 @@ class Elastic : public testing::TestWithParam<LaunchType> {
       run.client(Handle<Member>("member/" + std::to_string(member))).send<&Member::leave>();
     }
   }
-  std::string start_again(const std::string& node) const {
-    internal::AdminClient client(directory_.path() / "run");
-    client.ask(R"({"ask":"restart","node":")" + node + "\"}", after(kPatience));
-    return client.next(after(kPatience)).value_or("nothing");
-  }
+  std::string start_again(const std::string& node) const { return restart_node(directory_.path() / "run", node); }
 
   const Directory directory_;
 };

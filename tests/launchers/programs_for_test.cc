@@ -14,6 +14,7 @@
 #include "lp/checkpoint/checkpoint.h"
 #include "tests/launchers/elastic_program.h"
 #include "tests/launchers/replicated_program.h"
+#include "tests/launchers/tally_program.h"
 
 namespace lp::test {
 namespace {
@@ -52,7 +53,8 @@ class Worker {
     if (config_.mode == "says where it is") say_where_it_is();
     if (config_.mode == "prints") print();
     if (config_.mode == "says that it waits" || config_.mode == "waits" || config_.mode == "leaves a daemon" ||
-        config_.mode == "stops the program") {
+        config_.mode == "stops the program" || config_.mode == "meets the others and waits") {
+      if (config_.mode == "meets the others and waits") counter_.call<&Counter::meet>(config_.workers.most);
       counter_.call<&Counter::set_worker_pid>(getpid());
       if (config_.mode != "waits" && last) std::fprintf(stderr, "waiting\n");
       context.wait_for_stop();
@@ -171,6 +173,15 @@ class Driver {
 
 }  // namespace
 
+Future<void> Counter::meet(int workers) {
+  Future<void> met = met_.emplace_back().future();
+  if (static_cast<int>(met_.size()) >= workers) {
+    for (Promise<void>& one : met_) one.set_value();
+    met_.clear();
+  }
+  return met;
+}
+
 int Counter::recurse(int depth) const {
   volatile char room = 0;  // each call has its frame
   if (depth >= 0) room = static_cast<char>(recurse(std::max(depth + 1, 1)));
@@ -210,7 +221,8 @@ const Programs& programs() {
                                   .add<Config>("saving", make_saving)
                                   .add<Config>("replicated", make_replicated)
                                   .add<ElasticConfig>("elastic", make_elastic)
-                                  .add<ElasticConfig>("keeping", make_keeping);
+                                  .add<ElasticConfig>("keeping", make_keeping)
+                                  .add<TallyConfig>("tally", make_tally);
   return all;
 }
 

@@ -28,13 +28,16 @@ class Counter {
   int total() const { return total_; }
   void set_worker_pid(int pid) { pid_ = pid; }
   int worker_pid() const { return pid_; }
+  // Is ready when this many workers wait in it.
+  Future<void> meet(int workers);
   int recurse(int depth) const;  // without an end
-  using Remote =
-      Methods<&Counter::add, &Counter::total, &Counter::set_worker_pid, &Counter::worker_pid, &Counter::recurse>;
+  using Remote = Methods<&Counter::add, &Counter::total, &Counter::set_worker_pid, &Counter::worker_pid, &Counter::meet,
+                         &Counter::recurse>;
 
  private:
   int total_ = 0;
   int pid_ = 0;
+  std::vector<Promise<void>> met_{};
 };
 
 // workers ──▶ counter

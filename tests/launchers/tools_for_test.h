@@ -11,7 +11,9 @@
 #include <iterator>
 #include <string>
 
+#include "launchers/admin/admin_client.h"
 #include "launchers/run.h"
+#include "lp/base/scheduler.h"
 #include "lp/config/freeze.h"
 #include "tests/directory.h"
 
@@ -43,6 +45,14 @@ inline Ended command(const std::string& line) {
 inline Ended program(const std::string& flags, const std::string& before = "") {
   static const std::string self = std::filesystem::read_symlink("/proc/self/exe");
   return command("timeout -k 5 60 " + before + " '" + self + "' program " + flags);
+}
+
+// Has a node of the run in `directory` restarted, as `lp restart` does. Returns the run's answer.
+inline std::string restart_node(const std::filesystem::path& directory, const std::string& node) {
+  const Time end = after(std::chrono::seconds(30));
+  internal::AdminClient client(directory);
+  client.ask(R"({"ask":"restart","node":")" + node + "\"}", end);
+  return client.next(end).value_or("nothing");
 }
 
 // How to launch, as processes, the program that this binary's main() has under the name `entry`.

@@ -16,6 +16,9 @@ namespace lp::internal {
 
 namespace {
 
+// The time to a deadline for which the clock is read a second time, more exactly.
+constexpr Duration kNear = std::chrono::seconds(1);
+
 // At its deadline; `why` it has no reply.
 Error late_after(const Error& error, Duration allowed, const std::string& why) {
   return Error(error.kind(), error.text() + ": the call was allowed " + duration_text(allowed) + why, error.origin());
@@ -107,12 +110,12 @@ void Call::run_now() noexcept {
     release();
     return;
   }
+  const Time begin = about_now();
   if (method_->traits.in_turn()) {
     const CallPath& path = scope_.path;
-    node_->turn().begin_work(method_->name, path.size > 0 ? path.nodes[path.size - 1U] : Standing::kNobody,
-                             about_now());
+    node_->turn().begin_work(method_->name, path.size > 0 ? path.nodes[path.size - 1U] : Standing::kNobody, begin);
   }
-  if (passed(scope_.deadline)) {
+  if (scope_.deadline - begin < kNear && passed(scope_.deadline)) {
     fail(Error(ErrorKind::deadline, "its time was over before its turn came",
                {.node = node_->name(), .method = std::string(method_->name), .may_have_run = ran_}));
     release();
@@ -257,6 +260,8 @@ void Call::add_obstacles(Standings& all) const {
     add_obstacles_here(*peer_, all);
   }
 }
+
+std::uint32_t Call::answerer() const noexcept { return node_ == nullptr ? 0 : node_->incarnation(); }
 
 void Call::watch_deadline() {
   if (!came_as_bytes()) timer_.watch(peer_->hub(), *this, scope_.deadline);

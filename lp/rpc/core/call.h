@@ -125,14 +125,14 @@ class Call : public StateBase, public Task {
   void arrive(ServiceInstance& node, const Method& method) {
     node_ = &node;
     method_ = &method;
-    arrived_.store(true, std::memory_order_relaxed);
+    arrived_.store(true);
   }
 
   void run() noexcept final;
   void refuse(const Error& error) noexcept final;
   bool move_on() noexcept final;
 
-  bool wanted() const noexcept { return !ready(); }  // nobody has cancelled it
+  bool wanted() const noexcept { return !claimed(); }  // nobody has cancelled it
   // Returns false when the call repeats a `once` call: then the service's table keeps it, and answers it.
   bool begin_once();
   // Decodes the arguments, if they came as bytes. Throws Error.
@@ -159,14 +159,15 @@ class Call : public StateBase, public Task {
   std::optional<CallName> call_name() const override;
   bool is_call() const noexcept override { return !came_as_bytes(); }
   void add_obstacles(Standings& all) const override;
-  bool may_have_run() const noexcept override { return ran_ || arrived_.load(std::memory_order_relaxed); }
+  bool may_have_run() const noexcept override { return ran_ || arrived_.load(); }
   void watch_deadline() override;
-  void count() noexcept override { counted_.end(failed()); }
+  void count() noexcept override { counted_.end(failed(), answerer()); }
   void completed() noexcept override;
 
  private:
   const ArgumentsOps& ops() const { return *(came_as_bytes() ? method_ : info_)->arguments; }
   bool came_as_bytes() const { return peer_ == nullptr; }
+  std::uint32_t answerer() const noexcept;
   bool counts_once() const { return method_->traits.once && caller_.sequence != 0; }
   // Completes the call as `from` does, when `from` is ready.
   void follow(const Ref<StateBase>& from);
@@ -256,7 +257,7 @@ class Pending : public StateBase {
   void add_obstacles(Standings& all) const override;
   bool may_have_run() const noexcept override { return ran_ || sent.load(); }
   void watch_deadline() override;
-  void count() noexcept override { counted.end(failed() && !one_way_); }
+  void count() noexcept override { counted.end(failed() && !one_way_, one_way_ ? 0 : incarnation); }
   void completed() noexcept override;
   void cancelled() noexcept override;
 

@@ -96,6 +96,11 @@ bool Connection::start(Pending& call) {
     fail_refused(call);
     return true;
   }
+  if (call.claimed()) {  // its caller has given up
+    lock.unlock();
+    call.release();
+    return true;
+  }
   const std::size_t size = call.frames.size();
   if (const auto error = too_large(call.frames)) {
     lock.unlock();
@@ -145,6 +150,8 @@ void Connection::end_one_way(const std::vector<Pending*>& sent) {
 }
 
 void Connection::transmit(Pending& call, bool granted) {
+  call.leave();
+  if (call.claimed()) return;  // its caller gives up: cancel follows
   CallHead head{.call = call.one_way() && !granted ? 0 : call.call,
                 .method = call.info().id,
                 .remaining = to_remaining(call.scope().deadline),
@@ -161,7 +168,6 @@ void Connection::transmit(Pending& call, bool granted) {
   }
   call.counted.sent(call.frames.size());
   Frames frames = call.retries() ? call.frames : std::move(call.frames);
-  call.leave();
   link_->send(std::move(frames));
 }
 

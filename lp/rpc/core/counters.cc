@@ -56,5 +56,13 @@ std::vector<CallStatistics> EdgeCounters::statistics() const {
   return result;
 }
 
+std::uint32_t EdgeCounters::answered() const noexcept {
+  std::uint32_t newest = 0;
+  for (const CallCounters* one = first_.load(std::memory_order_acquire); one != nullptr; one = one->next_) {
+    newest = std::max(newest, one->answered_.load(std::memory_order_relaxed));
+  }
+  return newest;
+}
+
 }  // namespace internal
 }  // namespace lp

@@ -52,9 +52,14 @@ class CallCounters {
 
   // Counts the begin of a call. Returns true when its time is to be taken.
   bool begin() noexcept { return calls_.fetch_add(1, std::memory_order_relaxed) % kTimed == 0; }
-  void end(bool failed) noexcept {
+  // Counts the end of a call. `callee` is the incarnation that has answered it; 0: none.
+  void end(bool failed, std::uint32_t callee) noexcept {
     ended_.fetch_add(1, std::memory_order_relaxed);
-    if (failed) errors_.fetch_add(1, std::memory_order_relaxed);
+    if (failed) {
+      errors_.fetch_add(1, std::memory_order_relaxed);
+    } else if (callee != 0) {
+      answered_.store(callee, std::memory_order_relaxed);
+    }
   }
   void took(Duration time) noexcept {
     const auto bucket = static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(time.count())));
@@ -71,6 +76,7 @@ class CallCounters {
   std::atomic<std::uint64_t> calls_ = 0;
   std::atomic<std::uint64_t> ended_ = 0;
   std::atomic<std::uint64_t> errors_ = 0;
+  std::atomic<std::uint32_t> answered_ = 0;  // the incarnation of the callee that has answered last
   std::atomic<std::uint64_t> bytes_sent_ = 0;
   std::atomic<std::uint64_t> bytes_received_ = 0;
   std::array<std::atomic<std::uint64_t>, LatencyHistogram::kSize> latency_{};
@@ -93,6 +99,8 @@ class EdgeCounters {
   }
   // Returns the statistics without the names of the nodes.
   std::vector<CallStatistics> statistics() const;
+  // Returns the newest incarnation of the callee that has answered a call; 0: none has.
+  std::uint32_t answered() const noexcept;
 
  private:
   CallCounters& add(const MethodInfo& info);
@@ -113,9 +121,9 @@ class CallTimer {
   void received(std::size_t bytes) noexcept {
     if (counters_ != nullptr) counters_->received(bytes);
   }
-  void end(bool failed) noexcept {
+  void end(bool failed, std::uint32_t callee) noexcept {
     if (counters_ == nullptr) return;
-    counters_->end(failed);
+    counters_->end(failed, callee);
     if (begin_ != Time()) counters_->took(now() - begin_);
   }
 

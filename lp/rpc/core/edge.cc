@@ -50,6 +50,7 @@ class DirectCall {
   // Runs the handler. Returns false when the service has ended in the middle, and the call must be made again in the
   // time that is left.
   bool invoke(void* arguments, void* slot);
+  std::uint32_t callee() const { return node_->incarnation(); }
   Duration left() const { return std::max(until(frame_.deadline), CallOptions::kNoTime); }
   // Throws `deadline` when the call took too long.
   void check_deadline() const;
@@ -75,7 +76,7 @@ DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeou
             .holds_turn = method->traits.in_turn(),
             .path = nullptr,
             .caller = caller_};
-  const Time begin = frame_.deadline == kNever ? about_now() : later(frame_.deadline, -timeout);  // no clock is read
+  const Time begin = frame_.deadline == kNever ? about_now() : frame_.deadline - timeout;  // no clock is read
   if (caller_ != nullptr) {
     if (caller_->deadline < frame_.deadline) {
       allowed_ = frame_.deadline == kNever ? until(caller_->deadline) : timeout - (frame_.deadline - caller_->deadline);
@@ -272,7 +273,7 @@ void start_as_bytes(Pending& call, const Outgoing& outgoing, const CallOptions& 
     wait_to_leave(call);
   } catch (const Error& error) {
     call.cancel(error);
-    throw;
+    throw call.sent.load() ? with_may_have_run(error) : error;
   }
   if (arrays_gone.valid()) fall_back(arrays_gone, now() - begin);
 }
@@ -299,10 +300,10 @@ bool call_directly(Edge& edge, const MethodInfo& info, CallOptions& options, voi
   try {
     done = direct.invoke(arguments, slot);
   } catch (...) {
-    counted.end(/*failed=*/true);
+    counted.end(/*failed=*/true, /*callee=*/0);
     throw;
   }
-  counted.end(/*failed=*/!done);
+  counted.end(/*failed=*/!done, direct.callee());
   if (done) {
     direct.check_deadline();
   } else {

@@ -77,7 +77,7 @@ void StateBase::release() noexcept {
 
 bool StateBase::claim() noexcept {
   std::uint32_t expected = kPending;
-  return phase_.compare_exchange_strong(expected, kClaimed, std::memory_order_acq_rel);
+  return phase_.compare_exchange_strong(expected, kClaimed);
 }
 
 void StateBase::publish() noexcept {
@@ -113,9 +113,13 @@ void StateBase::publish_error(const Error& error) noexcept {
   publish();
 }
 
+// A call is marked as sent before its claim is read, and here it is claimed before that mark is read. So a call that
+// leaves in this moment either counts as one that may have run, or stays.
 void StateBase::cancel(const Error& error) noexcept {
   const Ref<StateBase> self = Ref<StateBase>::share(this);
-  if (fail(may_have_run() ? with_may_have_run(error) : error)) cancelled();
+  if (!claim()) return;
+  publish_error(may_have_run() ? with_may_have_run(error) : error);
+  cancelled();
 }
 
 void StateBase::note_obstacles(Standings all) {
@@ -207,10 +211,11 @@ bool StateBase::wait_until(Time time, Stage stage) {
     waiter_ = &event;
   }
   // When it takes long, what keeps it is asked for now and then, so that the error at the deadline can tell.
-  const Duration pause = is_call() ? std::max(until(limit) / kInquiries, kLeastPause) : kForever;
+  Time begin = about_now();
+  const Duration pause = is_call() ? std::max((limit - begin) / kInquiries, kLeastPause) : kForever;
   bool stopped = false;
-  for (bool in_time = false; !in_time;) {
-    const Time next = std::min(limit, after(pause));
+  for (bool in_time = false; !in_time; begin = about_now()) {
+    const Time next = std::min(limit, later(begin, pause));
     in_time = true;
     {
       const WaitScope wait(frame, event, this);
@@ -230,8 +235,16 @@ bool StateBase::wait_until(Time time, Stage stage) {
     return true;
   }
   if (has_come(stage)) return true;
-  const auto given_up = [this](const Error& error) { return may_have_run() ? with_may_have_run(error) : error; };
-  if (stopped) throw given_up(frame->node->stopped_error());
+  // A wait that ends before its call does leaves the call to run.
+  const auto given_up = [this](const Error& error) {
+    return is_call() || may_have_run() ? with_may_have_run(error) : error;
+  };
+  if (stopped) {
+    const Error error = frame->node->stopped_error();
+    if (is_call() && stage == Stage::ready && !may_have_run()) cancel(error);  // it must not leave later
+    if (ready()) return true;
+    throw given_up(error);
+  }
   if (own <= limit) {
     cancel(late());
     return true;

@@ -199,6 +199,8 @@ void Peer::accept_bytes_at(ServiceInstance& core, Pending& call) noexcept {
                    .reply = {}};
   if (call.leaving) message.room = std::make_unique<Room>(std::move(call.leaving));
   call.leave();
+  if (call.claimed()) return;  // its caller has given up
+  call.incarnation = core.incarnation();
   call.counted.sent(call.frames.size());
   if (!call.one_way()) {
     message.reply.pending = held;

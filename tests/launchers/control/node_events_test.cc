@@ -25,7 +25,12 @@ What sent_as(What what) {
 
 TEST(NodeEvents, EachArrivesAsItWasSent) {
   EXPECT_EQ(sent_as(NodeEvent::Ready{"tcp://127.0.0.1:7"}).endpoint, "tcp://127.0.0.1:7");
-  sent_as(NodeEvent::Finished{});
+  const auto finished =
+      sent_as(NodeEvent::Finished{{{.callee = 4, .incarnation = 2}, {.callee = 6, .incarnation = 1}}});
+  ASSERT_EQ(finished.answers.size(), 2U);
+  EXPECT_EQ(finished.answers[0].callee, 4U);
+  EXPECT_EQ(finished.answers[0].incarnation, 2U);
+  EXPECT_EQ(finished.answers[1].callee, 6U);
   sent_as(NodeEvent::Alive{});
   EXPECT_EQ(sent_as(NodeEvent::StopRequested{"enough"}).reason, "enough");
   EXPECT_EQ(sent_as(NodeEvent::Saved{10}).step, 10U);

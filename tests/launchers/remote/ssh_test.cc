@@ -72,7 +72,7 @@ TEST_F(SshTest, AProgramRunsOnItsHostsAsItDoesHere) {
 }
 
 TEST_F(SshTest, EachHostHasItsShareAndAGroupTheHostsThatItIsGiven) {
-  Subprocess program(on_hosts({"--mode=says that it waits", "--workers=3",
+  Subprocess program(on_hosts({"--mode=meets the others and waits", "--workers=3",
                                configuration("groups:\n  counter:\n    hosts: [h3]\n  worker:\n    hosts: [h1, h2]\n")},
                               "h1:1,h2:2,h3"));
   ASSERT_TRUE(program.read_until("waiting"));

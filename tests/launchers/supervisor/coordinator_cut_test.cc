@@ -62,6 +62,33 @@ TEST_F(CoordinatorTest, WhoHadFinishedWithMembersWorksAgainWhenTheyGoBack) {
   }
 }
 
+// What it did with an incarnation that is gone is lost, also when it finishes after the new one has begun.
+TEST_F(CoordinatorTest, WhoFinishesWithAMemberThatWentBackAfterItsLastAnswerWorksAgain) {
+  for (const bool restored : {false, true}) {
+    make(saving_servers());
+    now_ = {};
+    all_ready();
+    exit(0, {.signal = 9});
+    exit(1, {.signal = 9});
+    const auto restore = [this] {
+      pass(milliseconds(100));
+      for (const NodeId server : {0U, 1U}) ready(server, 2);
+    };
+    if (restored) restore();
+    commands();
+    const std::uint32_t first = restored ? 2 : 1;
+    report(2, 1, NodeEvent::Finished{{{.callee = 0, .incarnation = first}, {.callee = 1, .incarnation = 1}}});
+    EXPECT_NE(commands().find("kill worker\n"), std::string::npos);
+    EXPECT_EQ(coordinator_->phase(), Phase::running);
+    exit(2, {.signal = 9});
+    EXPECT_NE(commands().find("start worker 2"), std::string::npos);
+    if (!restored) restore();
+    ready(2, 2);
+    report(2, 2, NodeEvent::Finished{{{.callee = 0, .incarnation = 2}, {.callee = 1, .incarnation = 2}}});
+    EXPECT_EQ(coordinator_->phase(), Phase::stopping);
+  }
+}
+
 TEST_F(CoordinatorTest, AReportOfWhatHasGoneBackIsMadeAgain) {
   make(saving_servers(), {.report = true});
   all_ready();

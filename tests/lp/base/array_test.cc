@@ -32,6 +32,13 @@ TEST(Array, ACopySharesUntilOneIsEdited) {
   EXPECT_FALSE(a == b);
 }
 
+TEST(Array, BytesOfAnotherOwnerAreNotItsOwn) {
+  const std::vector<std::byte> bytes(10);
+  EXPECT_TRUE(Buffer().owned());
+  EXPECT_TRUE(Buffer::copy_of(bytes).slice(3, 4).owned());
+  EXPECT_FALSE(Buffer::wrap(bytes.data(), bytes.size(), [] {}).slice(3, 4).owned());
+}
+
 TEST(Array, EditingTheOnlyOwnerDoesNotCopy) {
   Array<int> a(10);
   const int* before = a.data();

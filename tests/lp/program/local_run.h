@@ -96,6 +96,11 @@ class LocalRun : public Runtime::Observer {
     const std::lock_guard lock(mutex_);
     return failed_;
   }
+  // The answers with which the node has finished.
+  std::vector<NodeEvent::Answer> answers(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    return answers_[id(name)];
+  }
   std::string stop_reason() {
     const std::lock_guard lock(mutex_);
     return stop_reason_;
@@ -122,8 +127,11 @@ class LocalRun : public Runtime::Observer {
   void handle(NodeId, const NodeEvent::Ready&) {
     note([this] { ++ready_; });
   }
-  void handle(NodeId node, const NodeEvent::Finished&) {
-    note([&] { finished_.insert(node); });
+  void handle(NodeId node, const NodeEvent::Finished& finished) {
+    note([&] {
+      finished_.insert(node);
+      answers_[node] = finished.answers;
+    });
   }
   void handle(NodeId node, const NodeEvent::Failed& failed) {
     note([&] { failed_.emplace(program_.nodes()[node].name, failed.error); });
@@ -158,6 +166,7 @@ class LocalRun : public Runtime::Observer {
   Event news_;
   std::size_t ready_ = 0;
   std::set<NodeId> finished_;
+  std::map<NodeId, std::vector<NodeEvent::Answer>> answers_;
   std::uint32_t incarnation_;
   std::map<std::string, Error> failed_;
   std::vector<std::uint64_t> saved_;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <optional>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace {
 
 struct Inside {
   Event event{};
+  std::atomic<int> begun = 0;    // handlers
   std::optional<Error> error{};  // the end of the caller's call
 };
 
@@ -26,6 +28,7 @@ class Service {
  public:
   Service(Client<Absent> absent, Inside* inside) : absent_(absent), inside_(*inside) {}
   Future<int> never() {
+    ++inside_.begun;
     waiting_.emplace_back();
     inside_.event.set();
     return waiting_.back().future();
@@ -39,8 +42,10 @@ class Service {
     inside_.event.set();
     return feed_.stream();
   }
+  int begun() const { return inside_.begun; }
   void call_absent() { absent_.within(std::chrono::milliseconds(1)).call<&Absent::method>(); }
-  using Remote = Methods<&Service::never, idempotent<&Service::again>, &Service::watch, &Service::call_absent>;
+  using Remote =
+      Methods<&Service::never, idempotent<&Service::again>, &Service::watch, &Service::begun, &Service::call_absent>;
 
  private:
   Client<Absent> absent_;
@@ -49,17 +54,20 @@ class Service {
   Feed<int> feed_;
 };
 
+enum class Calls { async, stream, held };  // held: the service is not up
+
 // Calls the service until it is stopped.
 class Caller {
  public:
-  Caller(Client<Service> service, bool streams, Inside* inside)
-      : service_(service), streams_(streams), inside_(*inside) {}
+  Caller(Client<Service> service, Calls calls, Inside* inside) : service_(service), calls_(calls), inside_(*inside) {}
   void run(Context&) {
     try {
-      if (streams_) {
+      if (calls_ == Calls::stream) {
         service_.stream<&Service::watch>().next();
       } else {
-        service_.async<&Service::never>().get();
+        Future<int> reply = service_.async<&Service::never>();
+        if (calls_ == Calls::held) inside_.event.set();
+        reply.get();
       }
     } catch (const Error& error) {
       inside_.error = error;
@@ -69,20 +77,20 @@ class Caller {
 
  private:
   Client<Service> service_;
-  const bool streams_;
+  const Calls calls_;
   Inside& inside_;
 };
 
 class MayHaveRun : public ::testing::TestWithParam<Reach> {
  protected:
-  ReachedRun& start(bool streams = false) {
+  ReachedRun& start(Calls calls = Calls::async) {
     const auto absent = program_.declare<Absent>({.name = "absent"});
     program_.define(absent);
     program_.define(service_, absent, &inside_);
-    program_.add<Caller>({.name = "caller"}, service_, streams, &inside_);
+    program_.add<Caller>({.name = "caller"}, service_, calls, &inside_);
     return run_.emplace(program_, GetParam());
   }
-  void stop_caller() {
+  void stop_caller(bool may_have_run = true) {
     LocalRun& calling = run_->calling();
     calling.start_one("caller", 1, /*others=*/&calling == &run_->serving() ? 1 : 0);
     calling.runtime().run(calling.id("caller"));
@@ -91,7 +99,7 @@ class MayHaveRun : public ::testing::TestWithParam<Reach> {
     ASSERT_TRUE(calling.runtime().join(calling.id("caller"), after(std::chrono::seconds(20))));
     ASSERT_TRUE(inside_.error.has_value());
     EXPECT_EQ(inside_.error->kind(), ErrorKind::stopped);
-    EXPECT_TRUE(inside_.error->may_have_run());
+    EXPECT_EQ(inside_.error->may_have_run(), may_have_run);
   }
   template <class F>
   static void expect_ran(ErrorKind kind, F f) {
@@ -123,8 +131,21 @@ TEST_P(MayHaveRun, WhenTheCallersNodeIsStopped) {
 }
 
 TEST_P(MayHaveRun, WhenTheNodeThatReadsAStreamIsStopped) {
-  start(/*streams=*/true);
+  start(Calls::stream);
   stop_caller();
+}
+
+// The call was held when its caller learned that it had not run. So it must not run when the service is up again.
+TEST_P(MayHaveRun, NotAfterTheCallersNodeIsStopped) {
+  const auto client = start(Calls::held).client(service_);
+  LocalRun& serving = run_->serving();
+  serving.runtime().stop(serving.id("service"), "it is restarted");
+  ASSERT_TRUE(serving.runtime().join(serving.id("service"), after(std::chrono::seconds(20))));
+  EXPECT_THROW(client.within(std::chrono::milliseconds(30)).call<&Service::begun>(), Error)
+      << "from now on calls are held";
+  stop_caller(/*may_have_run=*/false);
+  run_->restart();
+  EXPECT_EQ(client.call<&Service::begun>(), 0);
 }
 
 TEST_P(MayHaveRun, WhenTheRunEnds) {

@@ -308,6 +308,38 @@ TEST(Nodes, WhatIsLeftOfADeadlineTravels) {
   }
 }
 
+// The supervisor learns which incarnations a node has finished with.
+TEST(Nodes, AFinishedNodeTellsWhichIncarnationHasAnsweredItLast) {
+  for (const bool bytes : {false, true}) {
+    for (const bool waits : {false, true}) {
+      Program program("answers");
+      const auto board = program.add<Board>({.name = "board"});
+      const auto unused = program.add<Board>({.name = "unused"});
+      Event written;
+      Event go;
+      const auto write = [&written, &go, waits](Client<Board> to, Client<Board>) {
+        if (waits) {
+          to.call<&Board::write>("before");
+        } else {
+          to.async<&Board::write>("before").get();
+        }
+        written.set();
+        go.wait();
+      };
+      program.function({.name = "writer"}, write, board, unused);
+      LocalRun run(program, {.run = {.serialize = bytes}});
+      ASSERT_TRUE(written.wait(after(std::chrono::seconds(20))));
+      run.restart({"board"});
+      go.set();
+      run.wait_finished();
+      const std::vector<NodeEvent::Answer> answers = run.answers("writer");
+      ASSERT_EQ(answers.size(), 1U);
+      EXPECT_EQ(answers[0].callee, run.id("board"));
+      EXPECT_EQ(answers[0].incarnation, 1U);
+    }
+  }
+}
+
 TEST(Nodes, AConstructorThatThrowsIsAFailureOfItsNode) {
   class Broken {
    public:

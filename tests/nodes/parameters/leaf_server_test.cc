@@ -222,6 +222,16 @@ TEST_P(LeafServerTest, WhoLeavesIsAnsweredWhenAllHaveLeft) {
   EXPECT_EQ(root()[0].call<&ParameterServer::pull>(Pull{.tensor = 0, .shard = 0}).slowest, kUnbounded);
 }
 
+// Learner 0 was answered, and has ended.
+TEST_P(LeafServerTest, ARestartedLeafWaitsForNoLearnerThatHadLeft) {
+  start(Asynchronous{}, 2);
+  Future<void> first = leave(0);
+  leave(1).get();
+  first.get();
+  run_->restart({"leaf/0"});
+  leave(1).get();
+}
+
 TEST_P(LeafServerTest, ARestartedLeafLosesNoPushAndCountsNoneTwice) {
   start(Asynchronous{}, 2);
   for (std::uint64_t step = 0; step < 3; ++step) {

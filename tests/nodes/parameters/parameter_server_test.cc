@@ -292,7 +292,7 @@ TEST_P(ParameterServerTest, NoCutIsTakenAfterTheLastStepOfASynchronousTraining) 
   const std::filesystem::path directory = ::testing::TempDir() + "lp_last_cut_" + (GetParam() ? "bytes" : "direct");
   std::filesystem::remove_all(directory);
   Runtime::Options options = runtime();
-  options.directory = directory;
+  options.run.directory = directory;
   {
     Server server(options, {.shard = {.rule = Sum{}, .consistency = Synchronous{.backups = 1}, .workers = 2},
                             .checkpoint_every = 1,

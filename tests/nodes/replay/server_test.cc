@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lp/checkpoint/cut.h"
+#include "lp/checkpoint/values.h"
 #include "tests/directory.h"
 #include "tests/nodes/replay/replay_run.h"
 
@@ -210,7 +211,7 @@ std::vector<std::uint64_t> drain(Sampler& sampler) {
 TEST(ReplayServerTest, ARestartedServerHasExactlyTheItemsOfTheCut) {
   const test::Directory directory;
   ServerOptions options{.tables = {queue_table("steps", test_columns(), 100)}};
-  ReplayRun<SavedServer> replay(options, 1, {.directory = directory.path()});
+  ReplayRun<SavedServer> replay(options, 1, {.run = {.directory = directory.path()}});
   TrajectoryWriter writer(replay.client(), "steps", {.chunk_steps = 4});
   Sampler sampler(replay.client(), "steps");
   insert(writer, 0, 10);
@@ -246,11 +247,45 @@ TEST(ReplayServerTest, AServerBeginsWithItsNewestCheckpointFile) {
   EXPECT_FALSE(std::filesystem::exists(files[0]));
   EXPECT_TRUE(std::filesystem::exists(files[1]));
   EXPECT_EQ(Checkpoint::inspect(files[2]).node, "replay/0");
+  EXPECT_EQ(to_csv(numbers_of(Checkpoint::read(files[2]), "steps/priorities")), "0\n1\n2\n");  // as `lp` shows them
   std::ofstream(directory.path() / ".replay@0-000000000004.checkpoint.tmp0")
       << "half a file";  // a killed server leaves one
   ReplayRun again(options);
   Sampler sampler(again.client(), "steps");
   EXPECT_EQ(drain(sampler), (std::vector<std::uint64_t>{0, 1, 2}));
+}
+
+TEST(ReplayServerTest, ASampleOfTooManyItemsIsRefused) {
+  ReplayRun replay(fifo_table());
+  const SampleRequest request{.table = 0, .count = SampleRequest::kMostItems + 1};
+  EXPECT_EQ(error_of([&] { replay.client().call<&Server::sample>(request); }).kind(), ErrorKind::failed);
+}
+
+// As between processes: steps that are copied into the body of the reply, steps that are frames of their own, and more
+// of those than a message has frames.
+TEST(ReplayServerTest, StepsOfEverySizeTravelAsBytes) {
+  for (const bool compress : {false, true}) {
+    for (const std::uint32_t size : {1U, 200U, 3000U}) {
+      Runtime::Options runtime;
+      runtime.run.serialize = true;
+      TableOptions options = queue_table("steps", {column<float>("values", size)}, 1000);
+      ReplayRun replay(ServerOptions{.tables = {options}}, 1, std::move(runtime));
+      TrajectoryWriter writer(replay.client(), "steps", {.chunk_steps = 3, .compress = compress});
+      for (int i = 0; i < 400; ++i) {
+        writer.append(std::vector<float>(size, static_cast<float>(i)));
+        writer.add_item(i == 0 ? 1 : 2);
+      }
+      writer.flush();
+      Sampler sampler(replay.client(), "steps");
+      const Batch batch = sampler.sample(400);
+      for (std::size_t i = 0; i < 400; ++i) {
+        const auto values = batch.get<float>(i, i == 0 ? 0 : 1, "values");
+        EXPECT_EQ(values.size(), size);
+        EXPECT_EQ(values.front(), static_cast<float>(i));
+        EXPECT_EQ(values.back(), static_cast<float>(i));
+      }
+    }
+  }
 }
 
 TEST(ReplayServerTest, ACheckpointOfAnotherTableIsRefused) {

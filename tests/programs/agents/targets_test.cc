@@ -5,11 +5,9 @@
 #include <cmath>
 #include <vector>
 
-#include "lp/base/error.h"
 #include "lp/base/random.h"
 #include "programs/agents/categorical.h"
 #include "programs/agents/ppo_loss.h"
-#include "programs/agents/priorities.h"
 #include "programs/agents/q_values.h"
 #include "programs/agents/returns.h"
 #include "programs/agents/td3_targets.h"
@@ -155,16 +153,6 @@ TEST(QValuesTest, HuberIsQuadraticNearZeroAndThenLinear) {
   EXPECT_FLOAT_EQ(huber(-0.5F), 0.125F);
   EXPECT_FLOAT_EQ(huber(1), 0.5F);
   EXPECT_FLOAT_EQ(huber(-3), 2.5F);
-}
-
-TEST(PrioritiesTest, WeightsUndoTheProbabilitiesUpToTheLargest) {
-  const VectorXf probabilities = row({0.5F, 0.25F, 0.125F}).transpose();
-  expect_near(importance_weights(probabilities, 8, 1), row({0.25F, 0.5F, 1}).transpose());
-  expect_near(importance_weights(probabilities, 8, 0.5), row({0.5F, std::sqrt(0.5F), 1}).transpose());
-  expect_near(importance_weights(probabilities, 8, 0), row({1, 1, 1}).transpose());
-  for (const float wrong : {0.0F, -1.0F, std::nanf("")}) {
-    EXPECT_THROW(importance_weights(VectorXf::Constant(1, wrong), 8, 1), Error);
-  }
 }
 
 TEST(Td3TargetsTest, TakeTheSmallerValueAndBoundTheNoise) {

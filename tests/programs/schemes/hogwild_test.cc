@@ -7,10 +7,13 @@
 #include <set>
 #include <vector>
 
+#include "launchers/test_run.h"
 #include "lp/base/random.h"
 #include "nodes/shared_vector.h"
 #include "programs/models/linear.h"
 #include "programs/models/serial.h"
+#include "tests/directory.h"
+#include "tests/launchers/tools_for_test.h"
 #include "tests/programs/training_run.h"
 
 namespace lp {
@@ -125,7 +128,31 @@ TEST(HogwildFailures, AWorkerThatIsRestartedGoesOnAndOneThatIsKilledTakesNothing
   }
 }
 
-// Its users change the memory of a vector that is no more until they hear of it.
+// Its users change the memory of a vector that is no more until they notice, and those that had finished with it work
+// again.
+TEST(HogwildFailures, AVectorThatIsRestartedHasAllUpdatesInTheEnd) {
+  for (const std::uint64_t steps : {200, 500}) {  // 500 is all of a worker's
+    const test::Directory directory;
+    test::Watch watch;
+    watch.expect_workers(3);
+    watch.hold_one_at(100);
+    Program program("training");
+    const TrainingGraph graph = add_hogwild_training(program, test::watched_task(watch), training_of(3, 1500));
+    Parameters learned;
+    TestRun run(std::move(program), {.directory = directory.path() / "run", .report = [&](lp::Run& ended) {
+                                       learned = trained_parameters(ended.client(graph.servers),
+                                                                    ended.client(graph.workers), 0);
+                                     }});
+    EXPECT_TRUE(watch.wait_for_others(steps));
+    EXPECT_TRUE(test::restart_node(directory.path() / "run", "vector").find("is restarted") != std::string::npos);
+    watch.release();
+    EXPECT_TRUE(run.wait().success) << run.wait().cause.text();
+    EXPECT_EQ(learned.step, 1500U);
+    const auto model = digits_task().model();
+    EXPECT_GE(evaluate(*model, learned.values, split(digits(), run.seed()).test).accuracy, 0.9);
+  }
+}
+
 TEST(HogwildFailures, ARuleWithAStateIsRefused) {
   Program program("training");
   ServerTraining training = training_of(2, 10);

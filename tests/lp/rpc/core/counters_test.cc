@@ -29,7 +29,7 @@ TEST(EdgeCounters, CountsEachMethodByItself) {
     internal::CallTimer timer(&counters.of(kPush));
     timer.sent(100);
     timer.received(10);
-    timer.end(/*failed=*/i % 4 == 0);
+    timer.end(/*failed=*/i % 4 == 0, /*callee=*/1);
   }
   counters.of(kPull).begin();
   counters.of(kPull).took(microseconds(3));
@@ -45,6 +45,18 @@ TEST(EdgeCounters, CountsEachMethodByItself) {
       EXPECT_EQ(one.latency.quantile(0.5), Duration(4096));
     }
   }
+}
+
+TEST(EdgeCounters, KnowTheNewestIncarnationThatHasAnswered) {
+  static constexpr internal::MethodInfo kPush{.name = "push"};
+  static constexpr internal::MethodInfo kPull{.name = "pull"};
+  internal::EdgeCounters counters;
+  EXPECT_EQ(counters.answered(), 0U);
+  internal::CallTimer(&counters.of(kPush)).end(/*failed=*/false, /*callee=*/2);
+  internal::CallTimer(&counters.of(kPull)).end(/*failed=*/false, /*callee=*/1);
+  internal::CallTimer(&counters.of(kPull)).end(/*failed=*/true, /*callee=*/3);
+  internal::CallTimer(&counters.of(kPush)).end(/*failed=*/false, /*callee=*/0);  // one-way
+  EXPECT_EQ(counters.answered(), 2U);
 }
 
 }  // namespace

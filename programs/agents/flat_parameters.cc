@@ -1,0 +1,24 @@
+#include "programs/agents/flat_parameters.h"
+
+#include <algorithm>
+#include <string>
+
+#include "lp/base/error.h"
+
+namespace lp {
+
+std::span<float> span_of(Eigen::VectorXf& values) { return {values.data(), static_cast<std::size_t>(values.size())}; }
+
+Array<float> array_of(const Eigen::Ref<const Eigen::VectorXf>& values) {
+  return Array<float>::copy_of({values.data(), static_cast<std::size_t>(values.size())});
+}
+
+void read_parameters(const Array<float>& array, Eigen::VectorXf& values) {
+  if (array.size() != static_cast<std::size_t>(values.size())) {
+    throw Error(ErrorKind::failed, "networks of " + std::to_string(values.size()) + " parameters were given " +
+                                       std::to_string(array.size()) + ": they are those of other networks");
+  }
+  std::copy(array.begin(), array.end(), values.data());
+}
+
+}  // namespace lp

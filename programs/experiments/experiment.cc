@@ -1,0 +1,104 @@
+#include "programs/experiments/experiment.h"
+
+#include <string>
+#include <variant>
+
+#include "lp/base/error.h"
+#include "programs/experiments/queue_trainer.h"
+#include "programs/experiments/replay_trainer.h"
+#include "programs/experiments/round_actor.h"
+#include "programs/experiments/round_trainer.h"
+
+namespace lp {
+namespace {
+
+void need(bool fits, const std::string& what) {
+  if (!fits) throw Error(ErrorKind::failed, "an experiment needs " + what);
+}
+
+void check(const Experiment& experiment) {
+  need(static_cast<bool>(experiment.environment), "an environment");
+  const bool learns =
+      std::visit([](const auto& training) { return static_cast<bool>(training.learner); }, experiment.agent.training);
+  need(experiment.agent.policy && learns, "an agent with a policy and a learner");
+  need(experiment.agent.copies > 0 && experiment.agent.steps > 0, "an agent with 1 copy and 1 step at least");
+  need(experiment.actors > 0, "1 actor at least, not " + std::to_string(experiment.actors));
+  need(experiment.steps > 0, "1 step at least");
+  need(experiment.evaluation.episodes > 0 && experiment.evaluation.period > Duration::zero(),
+       "1 episode at least and a period above 0 for its evaluation");
+}
+
+FailurePolicy policy_of(const Experiment& experiment) {
+  return experiment.restarts > 0 ? restart(experiment.restarts) : stop_program();
+}
+GroupOptions learner_group(const Experiment& experiment) {
+  return {.name = "learner", .on_failure = policy_of(experiment), .ends_program = true};
+}
+GroupOptions actor_group(const Experiment& experiment) {
+  return {.name = "actor", .replicas = experiment.actors, .on_failure = policy_of(experiment)};
+}
+
+// The updates of a learner that takes so many segments for each.
+std::uint64_t updates_of(const Experiment& experiment, std::size_t segments) {
+  const std::uint64_t steps = segments * experiment.agent.copies * experiment.agent.steps;
+  return (experiment.steps + steps - 1) / steps;
+}
+
+// The nodes that act and learn; returns the learner.
+Handle<ParameterSource> add_training(Program& program, const Experiment& experiment, const Rounds&,
+                                     const Handle<Metrics>& metrics) {
+  const RoundOptions options{.agent = experiment.agent,
+                             .environment = experiment.environment,
+                             .actors = experiment.actors,
+                             .rounds = updates_of(experiment, static_cast<std::size_t>(experiment.actors)),
+                             .checkpoint_every = experiment.checkpoint_every};
+  const auto learner = program.add<RoundTrainer>(learner_group(experiment), context, metrics, options);
+  program.group<RoundActor>(actor_group(experiment), context, learner, options);
+  return learner;
+}
+
+Handle<ParameterSource> add_training(Program& program, const Experiment& experiment, const Queued& queued,
+                                     const Handle<Metrics>& metrics) {
+  const QueueOptions options{.agent = experiment.agent,
+                             .environment = experiment.environment,
+                             .updates = updates_of(experiment, queued.batch),
+                             .checkpoint_every = experiment.checkpoint_every};
+  const auto queue = program.add<SegmentQueue>({.name = "queue", .on_failure = policy_of(experiment)}, queued.room);
+  const auto learner = program.add<QueueTrainer>(learner_group(experiment), context, queue, metrics, options);
+  program.colocate(learner, queue);  // segments then need one way through the network
+  program.group<QueueActor>(actor_group(experiment), context, learner, queue, options);
+  return learner;
+}
+
+Handle<ParameterSource> add_training(Program& program, const Experiment& experiment, const Replayed& replayed,
+                                     const Handle<Metrics>& metrics) {
+  const double first = static_cast<double>(replayed.first_items);
+  const double samples = (static_cast<double>(experiment.steps) - first) * replayed.samples_per_insert;
+  need(samples >= static_cast<double>(replayed.batch), "more steps than the agent needs before it begins to learn");
+  const ReplayOptions options{.agent = experiment.agent,
+                              .environment = experiment.environment,
+                              .actors = experiment.actors,
+                              .updates = static_cast<std::uint64_t>(samples / static_cast<double>(replayed.batch)),
+                              .checkpoint_every = experiment.checkpoint_every};
+  const auto replay = program.add<replay::SavedServer>({.name = "replay", .on_failure = policy_of(experiment)}, context,
+                                                       transition_table(options));
+  const auto learner = program.add<ReplayTrainer>(learner_group(experiment), context, replay, metrics, options);
+  program.group<ReplayActor>(actor_group(experiment), context, learner, replay, options);
+  return learner;
+}
+
+}  // namespace
+
+ExperimentGraph add_experiment(Program& program, const Experiment& experiment) {
+  check(experiment);
+  const auto metrics = program.add<Metrics>({.name = "metrics", .on_failure = policy_of(experiment)});
+  const auto learner =
+      std::visit([&](const auto& training) { return add_training(program, experiment, training, metrics); },
+                 experiment.agent.training);
+  const auto evaluator =
+      program.add<PolicyEvaluator>({.name = "evaluator", .on_failure = policy_of(experiment)}, context, learner,
+                                   metrics, experiment.agent.policy, experiment.environment, experiment.evaluation);
+  return {learner, evaluator, metrics};
+}
+
+}  // namespace lp

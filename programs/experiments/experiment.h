@@ -1,0 +1,43 @@
+#pragma once
+// A distributed program of an agent and an environment: actors, a learner that they take parameters from, an evaluator
+// that plays beside them, and the metrics of both.
+//
+//     actor/0 ─┬─▶ learner ─▶ metrics
+//     actor/1 ─┘      ▲          ▲
+//                 evaluator ─────┘
+//
+//   lp::add_experiment(program, {.agent = lp::ppo(), .environment = [] { return lp::make_environment("cartpole"); }});
+//
+// Values; a pure function.
+
+#include <cstdint>
+
+#include "lp/program/program.h"
+#include "nodes/metrics.h"
+#include "programs/agents/agent.h"
+#include "programs/environments/environment.h"
+#include "programs/experiments/parameter_source.h"
+#include "programs/experiments/policy_evaluator.h"
+
+namespace lp {
+
+struct Experiment {
+  Agent agent{};
+  MakeEnvironment environment{};
+  int actors = 2;
+  std::uint64_t steps = 100'000;        // environment steps of all actors; then the program ends
+  PlayOptions evaluation{};             // with a goal, the program ends as soon as it is reached
+  std::uint64_t checkpoint_every = 50;  // rounds from one cut to the next; 0: one at the end
+  int restarts = 0;                     // how often each failed node is restarted; then the program stops
+};
+
+struct ExperimentGraph {
+  Handle<ParameterSource> learner;    // "learner"
+  Handle<PolicyEvaluator> evaluator;  // "evaluator"
+  Handle<Metrics> metrics;            // "metrics": "reward", "evaluation" and the agent's losses by environment steps
+};
+
+// Error::failed when an option does not fit.
+ExperimentGraph add_experiment(Program& program, const Experiment& experiment);
+
+}  // namespace lp

@@ -1,0 +1,63 @@
+#include "programs/experiments/experiment_report.h"
+
+#include <cstdio>
+#include <memory>
+#include <vector>
+
+#include "lp/base/hash.h"
+#include "programs/experiments/curve.h"
+#include "programs/experiments/policy_evaluator.h"
+
+namespace lp {
+namespace {
+
+std::string hash_of(const Array<float>& parameters) {
+  const std::span<const std::byte> bytes = parameters.buffer().bytes();
+  const std::uint64_t hash = fnv1a({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return text;
+}
+
+Learned result_of(const ExperimentNodes& nodes, const Experiment& experiment) {
+  if (experiment.evaluation.goal) {
+    Learned best = nodes.evaluator.call<&PolicyEvaluator::best>();
+    if (!best.parameters.empty()) return best;
+  }
+  return *nodes.learner.read<&ParameterSource::learned>();
+}
+
+void draw(const MetricSeries& series, const std::string& title, const std::filesystem::path& file) {
+  std::vector<Curve> curves;
+  for (const auto& [name, label] : {std::pair("reward", "acting, mean of 100 episodes"),
+                                    std::pair("evaluation", "best actions, mean of an evaluation")}) {
+    if (const auto found = series.find(name); found != series.end()) curves.push_back({label, found->second});
+  }
+  write_curves(file, title, curves);
+}
+
+}  // namespace
+
+ExperimentResult report_experiment(const ExperimentNodes& nodes, const Experiment& experiment, std::uint64_t seed,
+                                   const std::filesystem::path& curve) {
+  constexpr std::size_t kEpisodes = 100;
+  const Learned learned = result_of(nodes, experiment);
+  EnvironmentBatch environments(experiment.environment, kEpisodes, seed);
+  const std::unique_ptr<Policy> policy = experiment.agent.policy(environments.spec());
+  policy->set(learned);
+  const PlayResult played = result_of(learned, play(environments, *policy));
+  const std::string& environment = environments.spec().name;
+  std::printf("%s has learned from %llu steps of %s. 100 new episodes: mean reward %.1f, least %.1f, most %.1f\n",
+              experiment.agent.name.c_str(), static_cast<unsigned long long>(learned.steps), environment.c_str(),
+              played.mean, played.least, played.most);
+  if (!curve.empty()) draw(nodes.metrics.call<&Metrics::all>(), experiment.agent.name + " on " + environment, curve);
+  return {.mean = played.mean,
+          .least = played.least,
+          .most = played.most,
+          .episodes = played.episodes,
+          .steps = learned.steps,
+          .updates = learned.updates,
+          .parameters_hash = hash_of(learned.parameters)};
+}
+
+}  // namespace lp

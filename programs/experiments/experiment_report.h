@@ -1,0 +1,38 @@
+#pragma once
+// The result of an experiment that has ended: how good the learned policy is, and how it became so. One thread.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "lp/rpc/client.h"
+#include "nodes/metrics.h"
+#include "programs/experiments/experiment.h"
+#include "programs/experiments/parameter_source.h"
+
+namespace lp {
+
+struct ExperimentResult {
+  double mean = 0;  // mean reward of 100 new episodes, played by the best actions of the learned policy
+  double least = 0;
+  double most = 0;
+  int episodes = 0;
+  std::uint64_t steps = 0;  // environment steps that the policy has learned from
+  std::uint64_t updates = 0;
+  std::string parameters_hash{};  // equal for the same bits
+};
+
+// The nodes of an experiment that know its result.
+struct ExperimentNodes {
+  Client<ParameterSource> learner;
+  Client<PolicyEvaluator> evaluator;
+  Client<Metrics> metrics;
+};
+
+// Plays 100 episodes, which the seed decides, by the learner's last policy, or, in an experiment with a goal, by the
+// one that was evaluated best. Prints the result. If `curve` is not empty, draws the rewards over the steps into this
+// SVG file. Errors as EnvironmentBatch::step and write_curves.
+ExperimentResult report_experiment(const ExperimentNodes& nodes, const Experiment& experiment, std::uint64_t seed,
+                                   const std::filesystem::path& curve = {});
+
+}  // namespace lp

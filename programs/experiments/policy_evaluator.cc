@@ -1,0 +1,84 @@
+#include "programs/experiments/policy_evaluator.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "lp/base/error.h"
+
+namespace lp {
+
+std::vector<double> play(EnvironmentBatch& environments, Policy& policy) {
+  environments.reset();
+  std::vector<std::optional<double>> rewards(environments.copies());
+  Eigen::MatrixXf actions;
+  for (std::size_t left = rewards.size(); left > 0;) {
+    policy.exploit(environments.observations(), actions);
+    environments.step(actions);
+    for (const FinishedEpisode& one : environments.finished()) {
+      if (rewards[one.copy]) continue;  // the copy plays on while others are in their first episode
+      rewards[one.copy] = one.reward;
+      --left;
+    }
+  }
+  std::vector<double> out;
+  for (const std::optional<double>& one : rewards) out.push_back(*one);
+  return out;
+}
+
+PlayResult result_of(const Learned& learned, const std::vector<double>& rewards) {
+  return {.steps = learned.steps,
+          .episodes = static_cast<int>(rewards.size()),
+          .mean = std::accumulate(rewards.begin(), rewards.end(), 0.0) / static_cast<double>(rewards.size()),
+          .least = *std::min_element(rewards.begin(), rewards.end()),
+          .most = *std::max_element(rewards.begin(), rewards.end())};
+}
+
+PolicyEvaluator::PolicyEvaluator(Context& node, Client<ParameterSource> learner, Client<Metrics> metrics,
+                                 const MakePolicy& policy, const MakeEnvironment& environment, PlayOptions options)
+    : learner_(std::move(learner)),
+      metrics_(std::move(metrics)),
+      options_(options),
+      environments_(environment, static_cast<std::size_t>(std::max(options.episodes, 0)), node.seed()),
+      policy_(policy(environments_.spec())) {}
+
+void PolicyEvaluator::run(Context& node) {
+  std::optional<std::uint64_t> played;  // the updates of the version before
+  do {
+    Version<Learned> learned;
+    try {
+      learned = learner_.read<&ParameterSource::learned>();
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::disconnected) throw;
+      continue;
+    }
+    if (played == learned->updates) continue;
+    played = learned->updates;
+    if (evaluate(node, *learned)) return;
+  } while (node.wait_for(options_.period));
+}
+
+// Returns whether the goal is reached.
+bool PolicyEvaluator::evaluate(Context& node, const Learned& learned) {
+  policy_->set(learned);
+  const PlayResult result = result_of(learned, play(environments_, *policy_));
+  node.exclusive([&] {
+    if (results_.empty() || result.mean > best_mean_) {
+      best_ = learned;
+      best_mean_ = result.mean;
+    }
+    results_.push_back(result);
+  });
+  const MetricValues values{{"evaluation", result.mean}};
+  metrics_.send<&Metrics::log>(learned.steps, values);
+  node.report({.step = learned.steps, .values = values});
+  if (!options_.goal || result.mean < *options_.goal) return false;
+  node.stop_program("after " + std::to_string(learned.steps) + " steps the mean reward of " +
+                    std::to_string(result.episodes) + " episodes is " + std::to_string(result.mean));
+  return true;
+}
+
+template const NodeType& internal::node_type<PolicyEvaluator>();
+
+}  // namespace lp

@@ -1,0 +1,38 @@
+#pragma once
+// Counts what a learner's actors have done. A value; owned by the learner's node, in its turn.
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+
+#include "lp/checkpoint/checkpoint.h"
+#include "programs/environments/environment_batch.h"
+
+namespace lp {
+
+struct TrainingCounts {
+  std::uint64_t steps = 0;     // environment steps that the learner knows of
+  std::uint64_t episodes = 0;  // that ended in them
+  std::uint64_t updates = 0;   // calls of learn()
+  double recent_reward = 0;    // mean over the last 100 of these episodes
+};
+
+class TrainingCounter {
+ public:
+  const TrainingCounts& counts() const { return counts_; }
+
+  void add_steps(std::uint64_t steps, std::span<const FinishedEpisode> finished);
+  void add_update() { ++counts_.updates; }
+
+  void save(Checkpoint& out) const;
+  void load(const Checkpoint& in);
+
+ private:
+  static constexpr std::size_t kRecent = 100;  // episodes
+
+  TrainingCounts counts_{};
+  std::deque<double> recent_{};  // rewards of the last episodes
+};
+
+}  // namespace lp

@@ -1,0 +1,41 @@
+"""Agents learn by acting, in threads and in processes, and draw their curves. Usage: learning_test.py FOLDER"""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+import launch
+
+
+class Learning(unittest.TestCase):
+    def test_ppo_has_the_same_bits_in_threads_and_in_processes(self):
+        flags = ["--steps=8000", "--seed=3"]
+        results = [launch.result("ppo", f"--launch={how}", *flags) for how in ["threads", "processes"]]
+        self.assertEqual(1, len({result["parameters_hash"] for result in results}))
+        self.assertEqual(8192, results[0]["steps"])
+        self.assertGreater(results[0]["mean"], 50)
+
+    def test_every_agent_acts_in_processes_and_draws_its_curve(self):
+        for name, flags in [("ppo", []), ("impala", ["--environment=catch"]), ("dqn", ["--environment=catch"]), ("td3", [])]:
+            with self.subTest(name), tempfile.TemporaryDirectory() as folder:
+                picture = pathlib.Path(folder, "curve.svg")
+                result = launch.result(name, "--launch=processes", "--steps=3000", f"--plot={picture}", *flags)
+                self.assertEqual(100, result["episodes"])
+                self.assertGreater(result["updates"], 0)
+                xml.etree.ElementTree.fromstring(picture.read_text())
+
+    def test_what_does_not_fit_is_named(self):
+        for name, environment, sentence in [("ppo", "pendulum", "has continuous ones: take another agent"),
+                                            ("td3", "cartpole", "TD3 needs continuous actions"),
+                                            ("dqn", "cartpool", "choose one of acrobot, cartpole")]:
+            with self.subTest(name):
+                process = launch.run(name, f"--environment={environment}")
+                self.assertNotEqual(0, process.returncode)
+                self.assertIn(sentence, process.stderr)
+
+
+if __name__ == "__main__":
+    launch.FOLDER = pathlib.Path(sys.argv.pop(1))
+    unittest.main()
