@@ -33,7 +33,6 @@ struct ErrorOrigin {
 
 class Error : public std::exception {
  public:
-  using Kind = ErrorKind;
   static constexpr std::size_t kLongestText = std::size_t{1} << 16;  // bytes
 
   // A text that is longer than kLongestText is cut off.

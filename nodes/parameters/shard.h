@@ -101,7 +101,6 @@ class Shard {
   };
 
   std::vector<SlotRun> runs_of(const KeySet& keys, std::vector<std::uint32_t>& missing) const;
-  [[noreturn]] void refuse_key(std::uint64_t key) const;
   Array<float> checked(const Push& push, std::size_t rows) const;
   void insert(const KeySet& keys, const std::vector<std::uint32_t>& missing);
   void update_while_complete();

@@ -344,11 +344,6 @@ struct Methods {
     rpc::EntryTable<Entries...>::find(key);
   };
 
-  // Calls visit.operator()<Entry>() for each entry.
-  template <class Visit>
-  static constexpr void for_each(Visit visit) {
-    (visit.template operator()<Entries>(), ...);
-  }
   static consteval bool check() { return (rpc::method_is_fine<Entries>() && ...); }
 
   template <auto M>

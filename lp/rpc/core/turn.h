@@ -33,7 +33,6 @@ class Task {
   virtual bool move_on() noexcept { return false; }
 
   std::uint64_t chain() const { return chain_; }
-  void set_chain(std::uint64_t chain) { chain_ = chain; }
 
  private:
   friend class TaskQueue;

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <yaml-cpp/yaml.h>
+
 #include "launchers/kubernetes/manifests.h"
 #include "launchers/kubernetes/pods.h"
 #include "lp/base/error.h"
@@ -44,6 +46,24 @@ TEST(ManifestsTest, AreThoseOfAPerson) {
   EXPECT_EQ(launch::manifests(run_of("counting-20260131-235959-7f3a"), plan, nullptr), golden());
 }
 
+TEST(ManifestsTest, KeepTextsThatYamlCouldTakeForSomethingElse) {
+  internal::KubernetesRun run = run_of("counting");
+  run.flags = {"yes", "1e3", "0440", "~", "a: b # c", "{", "\"quoted\"", "two\nlines", " ", ""};
+  run.configuration = " begins with a space\n";
+  const std::vector<YAML::Node> objects = YAML::LoadAll(internal::manifests(run, plan_of(1), nullptr));
+  for (const YAML::Node& object : objects) {
+    const std::string kind = object["kind"].as<std::string>();
+    if (kind == "ConfigMap") EXPECT_EQ(object["data"]["config.yaml"].as<std::string>(), run.configuration);
+    if (kind != "Pod") continue;
+    const YAML::Node arguments = object["spec"]["containers"][0]["args"];
+    for (std::size_t i = 0; i < run.flags.size(); ++i) {
+      EXPECT_EQ(arguments[i].as<std::string>(), run.flags[i]);
+      EXPECT_EQ(arguments[i].Tag(), "!") << run.flags[i];  // it is in quotes
+    }
+  }
+  EXPECT_EQ(objects.size(), 7U);
+}
+
 TEST(ManifestsTest, GiveEachPodItsOwnKeysAndNoOther) {
   const launch::RunKeys keys = launch::make_run_keys(2);
   const std::string text = launch::manifests(run_of("counting"), plan_of(1), &keys);
@@ -52,7 +72,7 @@ TEST(ManifestsTest, GiveEachPodItsOwnKeysAndNoOther) {
     EXPECT_EQ(agent.others, std::vector{keys.coordinator.own.public_key});
   }
   EXPECT_EQ(keys.coordinator.others, (std::vector{keys.agents[0].own.public_key, keys.agents[1].own.public_key}));
-  EXPECT_TRUE(has(text, "items: [{key: worker-0, path: keys}]"));
+  EXPECT_TRUE(has(text, R"(items: [{key: "worker-0", path: keys}])"));
 }
 
 TEST(ManifestsTest, NamesFitWhatKubernetesTakes) {
@@ -115,9 +135,9 @@ TEST_F(KubectlTest, ARunIsCreatedFollowedAndRemoved) {
   EXPECT_TRUE(has(program.err(), "pod worker-0 was OOMKilled")) << program.err();
   EXPECT_TRUE(has(asked(), "\ndelete job,pod,service,secret,configmap,serviceaccount --ignore-not-found")) << asked();
   const std::string manifests = contents(directory_ / "created");
-  EXPECT_TRUE(has(manifests, "- --json\n")) << manifests;
+  EXPECT_TRUE(has(manifests, "- \"--json\"\n")) << manifests;
   EXPECT_FALSE(has(manifests, "kubectl")) << manifests;
-  const std::string key = manifests.substr(manifests.find("worker-0: |") + 16, 40);
+  const std::string key = manifests.substr(manifests.find("worker-0\": |") + 17, 40);
   EXPECT_FALSE(has(program.err() + program.out() + asked(), key));
 }
 
