@@ -47,10 +47,10 @@ TEST(ManifestsTest, AreThoseOfAPerson) {
 }
 
 TEST(ManifestsTest, KeepTextsThatYamlCouldTakeForSomethingElse) {
-  internal::KubernetesRun run = run_of("counting");
+  launch::KubernetesRun run = run_of("counting");
   run.flags = {"yes", "1e3", "0440", "~", "a: b # c", "{", "\"quoted\"", "two\nlines", " ", ""};
   run.configuration = " begins with a space\n";
-  const std::vector<YAML::Node> objects = YAML::LoadAll(internal::manifests(run, plan_of(1), nullptr));
+  const std::vector<YAML::Node> objects = YAML::LoadAll(launch::manifests(run, plan_of(1), nullptr));
   for (const YAML::Node& object : objects) {
     const std::string kind = object["kind"].as<std::string>();
     if (kind == "ConfigMap") EXPECT_EQ(object["data"]["config.yaml"].as<std::string>(), run.configuration);
