@@ -139,7 +139,7 @@ int main(int argc, char** argv, Make make_program, Report report = nullptr, Prep
          const launch::Engines& engines = launch::engines()) {
   if constexpr (launch::configuration_is_fine<Config>() && launch::makes_program<Config, Make>()) {
     return launch::run_main<Config>(argc, argv, {{"program", make_program}}, std::move(report), std::move(prepare),
-                                      engines);
+                                    engines);
   }
 }
 

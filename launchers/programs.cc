@@ -53,8 +53,8 @@ std::optional<int> become_node_if_asked(int argc, char** argv, const Programs& p
     }
     fcntl(launch::kControlDescriptor, F_SETFD, FD_CLOEXEC);
     return agent ? launch::run_agent(launch::kControlDescriptor)
-                 : launch::run_node(launch::kControlDescriptor,
-                                      std::string(argument.substr(launch::kNodeFlag.size())), programs);
+                 : launch::run_node(launch::kControlDescriptor, std::string(argument.substr(launch::kNodeFlag.size())),
+                                    programs);
   }
   return std::nullopt;
 }

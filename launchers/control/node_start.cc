@@ -56,15 +56,15 @@ control::StartT pack_start(const NodeStart& start) {
 }
 
 NodeStart unpack_start(const control::Start& message) {
-  NodeStart start{
-      .fingerprint = message.fingerprint(),
-      .entry = wire::text_of(message.entry()),
-      .configuration = wire::text_of(message.configuration()),
-      .run = unpack_run(*message.run()),
-      .process = {.listen = wire::text_of(message.listen()),
-                  .keys = {.public_key = wire::text_of(message.public_key()), .secret_key = wire::text_of(message.secret_key())}},
-      .cut = wire::text_of(message.cut()),
-      .sends_cuts = message.sends_cuts()};
+  NodeStart start{.fingerprint = message.fingerprint(),
+                  .entry = wire::text_of(message.entry()),
+                  .configuration = wire::text_of(message.configuration()),
+                  .run = unpack_run(*message.run()),
+                  .process = {.listen = wire::text_of(message.listen()),
+                              .keys = {.public_key = wire::text_of(message.public_key()),
+                                       .secret_key = wire::text_of(message.secret_key())}},
+                  .cut = wire::text_of(message.cut()),
+                  .sends_cuts = message.sends_cuts()};
   if (message.nodes() != nullptr) start.nodes.assign(message.nodes()->begin(), message.nodes()->end());
   return start;
 }

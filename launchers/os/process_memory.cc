@@ -39,8 +39,8 @@ long out_of_memory_kills() {
   const std::string old = all + "/memory";
   // A container may see its own group of version 1 as the uppermost one.
   for (const std::string& file :
-       {all + internal::own_control_group() + "/memory.events", old + internal::own_control_group("memory") + "/memory.oom_control",
-        old + "/memory.oom_control"}) {
+       {all + internal::own_control_group() + "/memory.events",
+        old + internal::own_control_group("memory") + "/memory.oom_control", old + "/memory.oom_control"}) {
     std::ifstream events(file);
     std::string name;
     long count = 0;

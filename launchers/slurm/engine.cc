@@ -69,9 +69,7 @@ class SlurmOwnJob final : public OwnJob {
   std::string number() const override { return launch::own_job(); }
   bool continues(const std::filesystem::path& directory) const override { return is_of_this_job(directory); }
   void claim(const std::filesystem::path& directory) const override { claim_for_this_start(directory); }
-  bool is_superseded(const std::filesystem::path& directory) const override {
-    return launch::is_superseded(directory);
-  }
+  bool is_superseded(const std::filesystem::path& directory) const override { return launch::is_superseded(directory); }
   // Without a cut of its own, the next start would get no further.
   void finish(const Launch& launch, const RunResult& result, bool advanced) const override {
     if (launch.flags.requeue && result.signal == SIGUSR2 && advanced) requeue(launch.flags.directory);

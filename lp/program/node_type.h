@@ -37,9 +37,9 @@ class NodeObject {
 };
 
 struct NodeType {
-  std::string_view name{};  // name of the class
-  bool active = false;      // the class has run()
-  bool saves = false;       // the class has save() and load(): its nodes are members of the program's cuts
+  std::string_view name{};             // name of the class
+  bool active = false;                 // the class has run()
+  bool saves = false;                  // the class has save() and load(): its nodes are members of the program's cuts
   std::vector<rpc::Method> methods{};  // sorted by id
 };
 

@@ -377,9 +377,7 @@ std::vector<CallStatistics> Runtime::calls() const {
   return all;
 }
 
-rpc::Membership* Runtime::membership(const std::string& group, int size) {
-  return state_->membership(group, size);
-}
+rpc::Membership* Runtime::membership(const std::string& group, int size) { return state_->membership(group, size); }
 
 Edge& Runtime::outside_edge(const std::string& node, const internal::Interface& service) {
   const NodeId id = state_->program.check_node(node, service);

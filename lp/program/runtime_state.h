@@ -33,7 +33,7 @@ struct Runtime::State {
   std::vector<std::string> endpoints;          // by node: endpoints of nodes elsewhere
   std::vector<std::string> keys;               // by node: public keys of nodes elsewhere
   std::vector<std::unique_ptr<Edge>> outside;  // by node
-  std::deque<rpc::Membership> members;    // by group
+  std::deque<rpc::Membership> members;         // by group
 
   rpc::Membership* membership(const std::string& group, int size);  // null if the size is 0
   void update_members(std::span<const PeerState> news);

@@ -108,8 +108,7 @@ class Client {
       static_assert(!rpc::ReturnType<typename Types::Raw>::stream,
                     "lp: this method returns a Stream: client.stream<&S::method>(...)");
       auto arguments = rpc::MakeArguments<typename Types::Params>::from(std::forward<Args>(args)...);
-      return rpc::call_and_wait<typename Types::Result>(*edge_, rpc::kMethodInfo<Types>, options_,
-                                                             &arguments);
+      return rpc::call_and_wait<typename Types::Result>(*edge_, rpc::kMethodInfo<Types>, options_, &arguments);
     }
   }
 
@@ -121,8 +120,7 @@ class Client {
       static_assert(!rpc::ReturnType<typename Types::Raw>::stream,
                     "lp: this method returns a Stream: client.stream<&S::method>(...)");
       auto arguments = rpc::MakeArguments<typename Types::Params>::from(std::forward<Args>(args)...);
-      return Future<typename Types::Result>(
-          rpc::start_call(*edge_, rpc::kMethodInfo<Types>, options_, &arguments));
+      return Future<typename Types::Result>(rpc::start_call(*edge_, rpc::kMethodInfo<Types>, options_, &arguments));
     }
   }
 
@@ -190,7 +188,7 @@ class Client {
 
 // True when client.call<M>(args...) compiles. For tests and for constraints of your own.
 template <class S, auto M, class... Args>
-concept Accepts = Service<S> && RemoteOf<S>::type::template contains<M>&&
-    rpc::kArgumentsFit<typename rpc::TypesOf<S, M>::Params, Args...>;
+concept Accepts = Service<S> &&
+    RemoteOf<S>::type::template contains<M>&& rpc::kArgumentsFit<typename rpc::TypesOf<S, M>::Params, Args...>;
 
 }  // namespace lp

@@ -57,8 +57,8 @@ struct ArgumentsFunctions<ArgumentList<std::index_sequence<I...>, P...>> {
   }
   static void copy(void* room, const void* arguments) { ::new (room) Params(*static_cast<const Params*>(arguments)); }
   static std::size_t bytes([[maybe_unused]] const void* arguments) {
-    return (wire::payload_bytes(static_cast<const Argument<I, P>&>(*static_cast<const Params*>(arguments)).value) + ... +
-            std::size_t{0});
+    return (wire::payload_bytes(static_cast<const Argument<I, P>&>(*static_cast<const Params*>(arguments)).value) +
+            ... + std::size_t{0});
   }
   static void destroy(void* arguments) { static_cast<Params*>(arguments)->~Params(); }
 };

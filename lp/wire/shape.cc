@@ -13,7 +13,9 @@ void Describer::number(bool boolean, bool floating, bool is_signed, std::size_t 
   }
 }
 
-void Describer::name(std::string_view kind, std::string_view pretty) { (text_ += kind) += internal::pretty_argument(pretty); }
+void Describer::name(std::string_view kind, std::string_view pretty) {
+  (text_ += kind) += internal::pretty_argument(pretty);
+}
 
 bool Describer::open(const void* type) {
   if (std::find(known_.begin(), known_.end(), type) != known_.end()) return false;

@@ -146,7 +146,7 @@ std::optional<Frames> Stranger::receive(Duration patience) {
   if (!socket_.recv(message)) return std::nullopt;
   std::vector<Frames> received;
   rpc::Assembly().add(Buffer::copy_of({static_cast<const std::byte*>(message.data()), message.size()}), false,
-                           received);
+                      received);
   return received.at(0);
 }
 

@@ -44,13 +44,13 @@ class LogReader {
   void give(std::string_view line, Take& take) const;
 
   const std::filesystem::path path_;
-  Descriptor part_;                       // the part that is being read
-  bool at_note_ = false;                  // the reader is at the note with which the log begins all parts but the first
-  std::string note_;                      // the bytes of the note so far
-  std::uint64_t offset_ = 0;              // the position in the part
+  Descriptor part_;                     // the part that is being read
+  bool at_note_ = false;                // the reader is at the note with which the log begins all parts but the first
+  std::string note_;                    // the bytes of the note so far
+  std::uint64_t offset_ = 0;            // the position in the part
   std::vector<launch::LogTime> times_;  // the times of the part
-  double last_written_ = 0;               // when the part was last written
-  LogLine now_;                           // has the times of the text that is being read
+  double last_written_ = 0;             // when the part was last written
+  LogLine now_;                         // has the times of the text that is being read
   launch::LineCutter lines_;
 };
 

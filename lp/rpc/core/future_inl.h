@@ -128,8 +128,7 @@ auto Future<T>::then(F f) && {
   Future<R> result = promise.future();
   rpc::Ref<rpc::StateBase> state = std::move(state_);
   auto body = [state, f = std::move(f), promise = std::move(promise), to = result.state()]() mutable {
-    rpc::run_into<R>(to,
-                          [&]() -> Returned { return rpc::call_continuation(f, Future<T>(std::move(state))); });
+    rpc::run_into<R>(to, [&]() -> Returned { return rpc::call_continuation(f, Future<T>(std::move(state))); });
     if constexpr (rpc::IsFuture<Returned>::value) promise.detach();
   };
   state->on_ready(std::make_unique<rpc::PlainContinuation<decltype(body)>>(std::move(body)));

@@ -145,11 +145,11 @@ TEST(ReceptionTest, WhoHasNoKeyOfTheRunGetsNothingAndTheAgentGetsIn) {
   Poller arrivals;
   std::atomic<int> count = 0;
   launch::AgentAcceptor reception({.address = "127.0.0.1", .keys = ours, .agents = {agents.public_key}},
-                                    [&](std::size_t agent, Descriptor) {
-                                      EXPECT_EQ(agent, 0u);
-                                      ++count;
-                                      arrivals.wake();
-                                    });
+                                  [&](std::size_t agent, Descriptor) {
+                                    EXPECT_EQ(agent, 0u);
+                                    ++count;
+                                    arrivals.wake();
+                                  });
   const auto greet = [&](rpc::Router& router) {
     router.connect("c", reception.endpoint(), ours.public_key);
     const Frames hello{.body = launch::tunnel_message(Tunnel::Kind::hello)};
@@ -173,11 +173,11 @@ TEST(ReceptionTest, OfTwoWithTheKeyOfAnAgentTheFirstStaysUntilItIsLost) {
   std::array<Descriptor, 2> streams;
   std::atomic<std::size_t> count = 0;
   launch::AgentAcceptor reception({.address = "127.0.0.1", .keys = ours, .agents = {agents.public_key}},
-                                    [&](std::size_t, Descriptor stream) {
-                                      streams.at(count) = std::move(stream);
-                                      ++count;
-                                      arrivals.wake();
-                                    });
+                                  [&](std::size_t, Descriptor stream) {
+                                    streams.at(count) = std::move(stream);
+                                    ++count;
+                                    arrivals.wake();
+                                  });
   const auto send = [&](rpc::Router& router, Tunnel::Kind kind) {
     const Frames message{.body = launch::tunnel_message(kind)};
     router.send("c", std::span(&message, 1), {});
@@ -195,8 +195,8 @@ TEST(ReceptionTest, OfTwoWithTheKeyOfAnAgentTheFirstStaysUntilItIsLost) {
   answers.add(second.descriptor(), 0);
   rpc::Router::Arrival arrival;
   while (!second.receive(arrival) && !passed(end)) answers.wait(ready, end);
-  EXPECT_TRUE(launch::for_each_message(
-      arrival, [](auto message) { EXPECT_EQ(launch::kind_of(message), Tunnel::Kind::lost); }));
+  EXPECT_TRUE(
+      launch::for_each_message(arrival, [](auto message) { EXPECT_EQ(launch::kind_of(message), Tunnel::Kind::lost); }));
   EXPECT_EQ(count, 1u);
   streams[0] = Descriptor();
   while (count < 2 && !passed(end)) {

@@ -86,7 +86,7 @@ TEST_F(ConnectionTest, CallsAndRepliesAreTaken) {
 
 TEST_F(ConnectionTest, WhatIsSentOneWayToWhoDoesNotTakeItIsBounded) {
   for (const rpc::Link::Queued waiting : {rpc::Link::Queued{.messages = Connection::kCallLimit, .bytes = 0},
-                                               {.messages = 1, .bytes = Connection::kByteLimit}}) {
+                                          {.messages = 1, .bytes = Connection::kByteLimit}}) {
     calling_.link->waiting = waiting;
     try {
       client_.send<&Adder::add>(1, 2);

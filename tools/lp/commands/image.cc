@@ -13,9 +13,7 @@ namespace lp::tool {
 namespace {
 
 // Turns "Digits" into "digits:latest".
-std::string tag_of(const std::filesystem::path& binary) {
-  return launch::cluster_name(binary.filename()) + ":latest";
-}
+std::string tag_of(const std::filesystem::path& binary) { return launch::cluster_name(binary.filename()) + ":latest"; }
 
 bool is_tag(const std::string& tag) {
   const std::size_t colon = tag.rfind(':');
