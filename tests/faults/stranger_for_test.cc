@@ -120,7 +120,7 @@ Stranger::Stranger(const std::string& endpoint, const Papers& papers)
 
 void Stranger::send(const Frames& frames) {
   Buffer packet = Buffer::uninitialized(rpc::packed_size(frames));
-  internal::pack(frames, packet.edit().data());
+  rpc::pack(frames, packet.edit().data());
   send_frame(packet);
   for (const Buffer& piece : rpc::pieces(frames)) send_frame(piece);
 }

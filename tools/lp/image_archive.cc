@@ -197,7 +197,7 @@ std::vector<fs::path> libraries_of(const fs::path& binary) {
   refuse_other_machine(binary);
   // The output has lines like "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x...)",
   // "/lib64/ld-linux-x86-64.so.2 (0x...)" and "libx.so => not found".
-  const launch::Output output = internal::run({"ldd", binary.string()}, kPatience);
+  const launch::Output output = launch::run({"ldd", binary.string()}, kPatience);
   if (output.code == launch::Output::kNotStarted) throw Refusal(Exit::failed, output.errors);
   std::vector<fs::path> libraries;
   std::string missing;

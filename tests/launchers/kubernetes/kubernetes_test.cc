@@ -53,7 +53,9 @@ TEST(ManifestsTest, KeepTextsThatYamlCouldTakeForSomethingElse) {
   const std::vector<YAML::Node> objects = YAML::LoadAll(launch::manifests(run, plan_of(1), nullptr));
   for (const YAML::Node& object : objects) {
     const std::string kind = object["kind"].as<std::string>();
-    if (kind == "ConfigMap") EXPECT_EQ(object["data"]["config.yaml"].as<std::string>(), run.configuration);
+    if (kind == "ConfigMap") {
+      EXPECT_EQ(object["data"]["config.yaml"].as<std::string>(), run.configuration);
+    }
     if (kind != "Pod") continue;
     const YAML::Node arguments = object["spec"]["containers"][0]["args"];
     for (std::size_t i = 0; i < run.flags.size(); ++i) {

@@ -11,7 +11,7 @@
 namespace lp::test {
 namespace {
 
-using namespace internal;
+using namespace launch;
 
 class LocalEngine final : public Engine, public AgentStarter {
  public:

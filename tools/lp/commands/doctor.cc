@@ -109,7 +109,7 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 Finding tool(const std::string& name, const std::vector<std::string>& command, const std::string& fix,
              const std::string& silent = "") {
   using launch::Output;
-  const Output output = internal::run(command, kPatience);
+  const Output output = launch::run(command, kPatience);
   const std::string said = first_line(output.text + output.errors);  // `ssh -V` prints its version as an error
   if (output.code == Output::kNotStarted) return {name, State::missing, "not found", fix};
   if (output.code != 0) {

@@ -31,7 +31,7 @@ Plan plan_of_program(const std::string& binary, const Arguments& arguments) {
   command.insert(command.end(), arguments.words().begin() + 1, arguments.words().end());
   command.insert(command.end(), arguments.rest().begin(), arguments.rest().end());
   command.insert(command.end(), {"--dry-run", "--json"});
-  const launch::Output output = internal::run(command, kPatience);
+  const launch::Output output = launch::run(command, kPatience);
   if (output.code != 0) {
     throw Refusal(Exit::failed, binary + " --dry-run did not print its plan: is it a program of lp?");
   }
