@@ -63,8 +63,11 @@ void add(const po::option& option, std::span<const FlagSyntax> flags, CommandWor
   GivenFlag given{.flag = find(flags, option.string_key)};
   const bool is_next_word = option.original_tokens.size() > 1;
   if (is_next_word && option.value.front().starts_with("--")) throw FlagMistake{given.flag, /*lacks_value=*/true};
-  if (!option.value.empty()) given.value = option.value.front();
+  // Boost.Program_options lets an optional value be the next word, too.
+  const bool is_stray = is_next_word && flags[given.flag].value == Value::optional;
+  if (!option.value.empty() && !is_stray) given.value = option.value.front();
   all.flags.push_back(std::move(given));
+  if (is_stray) all.words.push_back(option.value.front());
 }
 
 }  // namespace
