@@ -36,6 +36,8 @@ struct ShardProgress {
 // together.
 struct Synchronous {
   std::uint32_t backups = 0;
+  // The number of updates; later pushes are dropped, too. A worker sends one when it is behind at another server alone.
+  std::uint64_t steps = kUnbounded;
 
   std::uint32_t needed(std::uint32_t workers, std::uint32_t present) const {
     // As many of the workers that have not left may have died unnoticed.

@@ -105,7 +105,8 @@ Future<Reply> ParameterServer::push(Push push) {
 Future<Reply> ParameterServer::answer(const Push& push, PushOutcome outcome) {
   const Shard& shard = find(push.tensor, push.shard);
   if (push.pull && outcome != PushOutcome::ahead) {
-    return read_when_allowed(shard, shard.clock_after(push.stamp), push.keys, outcome);
+    const std::uint64_t clock = outcome == PushOutcome::dropped ? 0 : shard.clock_after(push.stamp);
+    return read_when_allowed(shard, clock, push.keys, outcome);
   }
   return ready(Reply{.outcome = outcome, .version = shard.version(), .slowest = shard.slowest(), .loss = shard.loss()});
 }

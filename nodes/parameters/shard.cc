@@ -142,8 +142,11 @@ PushOutcome Shard::push(const Push& push) {
     return PushOutcome::duplicate;
   }
   const std::uint64_t round = with(options_.consistency, [&](const auto& one) { return one.round(stamp, progress_); });
-  if (round < progress_.version) {
-    set_clock(stamp.worker, stamp.clock + 1);
+  const auto* const synchronous = std::get_if<Synchronous>(&options_.consistency);
+  const bool is_over = synchronous != nullptr && round >= synchronous->steps;
+  if (is_over || round < progress_.version) {
+    // A push after the last step may come again, and is no duplicate then: no update follows for which that one waits.
+    set_clock(stamp.worker, is_over ? stamp.clock : stamp.clock + 1);
     ++statistics_.dropped;
     return PushOutcome::dropped;
   }

@@ -47,7 +47,7 @@ class SynchronousExchange final : public Exchange {
 }  // namespace
 
 Scheme synchronous_scheme(const ServerTraining& training, std::uint32_t backups) {
-  return {.consistency = Synchronous{.backups = backups},
+  return {.consistency = Synchronous{.backups = backups, .steps = backups > 0 ? training.steps : kUnbounded},
           .rule = training.rule,
           .loses_workers = backups > 0,
           .exchange = [exact = backups == 0](const ExchangeParts& parts) {

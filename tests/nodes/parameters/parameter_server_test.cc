@@ -311,6 +311,21 @@ TEST_P(ParameterServerTest, NoCutIsTakenAfterTheLastStepOfASynchronousTraining) 
   std::filesystem::remove_all(directory);
 }
 
+// A worker that is behind at another server alone sends it, and waits for the reply.
+TEST_P(ParameterServerTest, APushAfterTheLastStepIsAnsweredAtOnce) {
+  Server server(runtime(),
+                {.shard = {.rule = Sum{}, .consistency = Synchronous{.backups = 1, .steps = 1}, .workers = 2}});
+  server.client().call<&ParameterServer::push>(push_of(0, 0));
+  Push push = push_of(1, 1);
+  push.stamp.version = 1;
+  push.pull = true;
+  for (int i = 0; i < 2; ++i) {
+    const Reply reply = server.client().call<&ParameterServer::push>(push);
+    EXPECT_EQ(reply.outcome, PushOutcome::dropped);
+    EXPECT_EQ(reply.version, 1U);
+  }
+}
+
 TEST_P(ParameterServerTest, AShardMayBeEmpty) {
   Program program("empty");
   const auto handle =

@@ -58,6 +58,14 @@ TEST(SynchronousShard, AnUpdateTakesTheFirstGradientsAndDropsTheLateOnes) {
   EXPECT_EQ(shard.statistics().updates, 2U);
 }
 
+TEST(SynchronousShard, APushAfterTheLastStepIsDroppedAlsoWhenItComesAgain) {
+  Shard shard = counter(Synchronous{.backups = 1, .steps = 1}, 2);
+  EXPECT_EQ(shard.push(push_of(0, 0, 0, 1)), PushOutcome::accepted);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(shard.push(push_of(1, 1, 1, 10)), PushOutcome::dropped);
+  EXPECT_EQ(shard.version(), 1U);
+  EXPECT_EQ(value_of(shard), 1);
+}
+
 TEST(SynchronousShard, WhoIsBehindWaitsNeitherForThoseThatLeftNorForOneThatDied) {
   Shard shard = counter(Synchronous{.backups = 1}, 4);
   shard.leave(0);
