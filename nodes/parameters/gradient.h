@@ -53,11 +53,12 @@ enum class PushOutcome : std::uint8_t {
 
 struct Reply {
   PushOutcome outcome = PushOutcome::accepted;
-  std::uint64_t version = 0;    // the shard's version
-  std::uint64_t slowest = 0;    // the lowest clock of its workers: the values include all earlier pushes
-  Array<std::uint64_t> keys{};  // pull of a range of a sparse tensor: the keys of the values
-  Array<float> values{};        // set by a pull
-  double loss = 0;              // mean over the examples of the newest update
+  std::uint64_t version = 0;      // the shard's version
+  std::uint64_t slowest = 0;      // the lowest clock of its workers: the values include all earlier pushes
+  Array<std::uint64_t> keys{};    // pull of a range of a sparse tensor: the keys of the values
+  Array<float> values{};          // set by a pull
+  double loss = 0;                // mean over the examples of the newest update
+  std::uint32_t incarnation = 0;  // of the server whose shard this is, counted from 1; 0: not known
 };
 
 }  // namespace lp

@@ -302,10 +302,10 @@ void ParameterClient::take(Sent& sent) {
     at.known.clear();
     return send(sent);
   }
-  if (sent.answer->outcome == PushOutcome::ahead) {
+  const bool restarted = at.incarnation != 0 && sent.answer->incarnation != at.incarnation;
+  if (sent.answer->outcome == PushOutcome::ahead || restarted) {
     throw Error(ErrorKind::disconnected,
-                "a server is behind what it was read at, since it was restarted: ask it where "
-                "it is, and go on from there");
+                "a server was restarted since it was read, and may be behind: ask it where it is, and go on from there");
   }
 }
 
@@ -361,8 +361,11 @@ std::uint64_t ParameterClient::pull_common(std::uint32_t tensor, std::span<float
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Part& part = dense_[tensor][i];
     scatter(tensor, part, all[i].at(step), to);
-    place(tensor, part.server).version = step;
-    place(tensor, part.server).clock = 0;
+    Place& at = place(tensor, part.server);
+    at.version = step;
+    at.clock = 0;
+    // A replica goes on where its primary was; it does not go back.
+    at.incarnation = options_.replicated ? 0 : all[i].incarnation;
     traffic_.received += all[i].newest.size() * sizeof(float);
   }
   return step;
@@ -374,6 +377,7 @@ std::uint64_t ParameterClient::position() {
     for (std::uint32_t shard = 0; shard < servers_.size(); ++shard) {
       Place& at = place(tensor, shard);
       at.clock = at.version = 0;
+      at.incarnation = 0;
       if (!has_rows(tensor, shard)) continue;
       const auto ask = [&](const Client<ParameterService>& server) {
         return server.async<&ParameterService::position>(tensor, shard, options_.worker);

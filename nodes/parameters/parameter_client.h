@@ -81,6 +81,8 @@ class ParameterClient {
   // Pulls the newest version of a dense tensor that all shards of a synchronous group have, and returns its number. The
   // next push counts as computed from it. Error::disconnected when they have none in common, as while they are being
   // restored.
+  // A server that is restarted after it makes wait() fail with Error::disconnected, unless servers are replicated: the
+  // others may have gone back too, behind a push that they have answered.
   std::uint64_t pull_common(std::uint32_t tensor, std::span<float> to);
 
   // The lowest clock for which a server needs a push of this worker. The next push counts as computed from the present
@@ -133,6 +135,7 @@ class ParameterClient {
     std::uint32_t serves = 0;         // which server
     std::uint64_t version = 0;        // the version that was read last
     std::uint64_t clock = 0;          // the clock after the last push
+    std::uint32_t incarnation = 0;    // of the server at the last pull_common; 0: any
     std::set<std::uint64_t> known{};  // hashes of lists that it was sent
     Array<float> sent{};              // values of the last push
     ErrorFeedback feedback;

@@ -108,7 +108,11 @@ Future<Reply> ParameterServer::answer(const Push& push, PushOutcome outcome) {
     const std::uint64_t clock = outcome == PushOutcome::dropped ? 0 : shard.clock_after(push.stamp);
     return read_when_allowed(shard, clock, push.keys, outcome);
   }
-  return ready(Reply{.outcome = outcome, .version = shard.version(), .slowest = shard.slowest(), .loss = shard.loss()});
+  return ready(Reply{.outcome = outcome,
+                     .version = shard.version(),
+                     .slowest = shard.slowest(),
+                     .loss = shard.loss(),
+                     .incarnation = context_.incarnation()});
 }
 
 // A duplicate goes to the replica, too, after the push that it repeats: that push may not have arrived there yet.
@@ -149,6 +153,7 @@ Future<Reply> ParameterServer::read_when_allowed(const Shard& shard, std::uint64
 Reply ParameterServer::read(const Shard& shard, const KeySet& keys, PushOutcome outcome) {
   Reply reply = shard.read(keys);
   reply.outcome = outcome;
+  reply.incarnation = context_.incarnation();
   statistics_.bytes_sent += reply.values.size() * sizeof(float) + reply.keys.size() * sizeof(std::uint64_t);
   return reply;
 }
@@ -185,7 +190,7 @@ void ParameterServer::replicate_leave(std::uint32_t worker) {
 
 Future<ShardVersions> ParameterServer::versions(std::uint32_t tensor, std::uint32_t number) {
   const Shard& shard = find(tensor, number);
-  ShardVersions out{.step = shard.version(), .previous = shard.previous()};
+  ShardVersions out{.step = shard.version(), .previous = shard.previous(), .incarnation = context_.incarnation()};
   if (shard.index().dense()) {
     out.ranges.assign(shard.index().ranges().begin(), shard.index().ranges().end());
     out.newest = shard.values();
