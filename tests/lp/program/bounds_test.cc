@@ -63,6 +63,7 @@ class Relay {
         service_.send<&Service::take>(bytes, number);
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::overloaded) throw;
+        service_.send<&Service::take>(Bytes(), number);  // a small call passes, and none of those before it
         return number;
       }
     }
@@ -163,7 +164,7 @@ TEST_P(Bounds, AHandlerHearsThatThereIsNoRoom) {
   const int calls = run_.client(relay_).call<&Relay::flood>(kSize);
   expect_bounded(calls, kSize, bounds());
   gate_.inside.wait();
-  expect_all(calls);
+  expect_all(calls + 1);
 }
 
 TEST_P(Bounds, StreamsCountAsWell) {

@@ -16,6 +16,8 @@ struct Inside {
   Event event{};
   std::atomic<int> begun = 0;    // handlers
   std::optional<Error> error{};  // the end of the caller's call
+  Event lost{};                  // the caller's call has failed
+  Event stopped{};               // the caller was asked to stop
 };
 
 class Absent {
@@ -43,18 +45,29 @@ class Service {
     return feed_.stream();
   }
   int begun() const { return inside_.begun; }
+  void begin_absent() { held_ = absent_.async<&Absent::method>(); }
+  void await_absent() {
+    try {
+      held_.get();
+    } catch (const Error& error) {
+      inside_.error = error;
+      inside_.event.set();
+      throw;
+    }
+  }
   void call_absent() { absent_.within(std::chrono::milliseconds(1)).call<&Absent::method>(); }
-  using Remote =
-      Methods<&Service::never, idempotent<&Service::again>, &Service::watch, &Service::begun, &Service::call_absent>;
+  using Remote = Methods<&Service::never, idempotent<&Service::again>, &Service::watch, &Service::begun,
+                         &Service::call_absent, &Service::begin_absent, &Service::await_absent>;
 
  private:
   Client<Absent> absent_;
   Inside& inside_;
   std::vector<Promise<int>> waiting_;
+  Future<void> held_;
   Feed<int> feed_;
 };
 
-enum class Calls { async, stream, held };  // held: the service is not up
+enum class Calls { async, stream, held, lost };  // held: the service is not up; lost: it ends before the call does
 
 // Calls the service until it is stopped.
 class Caller {
@@ -67,6 +80,7 @@ class Caller {
       } else {
         Future<int> reply = service_.async<&Service::never>();
         if (calls_ == Calls::held) inside_.event.set();
+        if (calls_ == Calls::lost) wait_until_stopped(reply);
         reply.get();
       }
     } catch (const Error& error) {
@@ -76,6 +90,12 @@ class Caller {
   }
 
  private:
+  void wait_until_stopped(Future<int>& reply) {
+    EXPECT_TRUE(reply.wait_for(std::chrono::seconds(20))) << "it is lost";
+    inside_.lost.set();
+    inside_.stopped.wait();
+  }
+
   Client<Service> service_;
   const Calls calls_;
   Inside& inside_;
@@ -120,14 +140,47 @@ class MayHaveRun : public ::testing::TestWithParam<Reach> {
 INSTANTIATE_TEST_SUITE_P(Paths, MayHaveRun, kEachPath, reach_name);
 
 TEST_P(MayHaveRun, WhenAStreamEndsWithItsDeadline) {
-  auto reader = start().client(service_).within(std::chrono::milliseconds(30)).stream<&Service::watch>();
-  inside_.event.wait();
-  expect_ran(ErrorKind::deadline, [&] { reader.next(); });
+  const auto client = start().client(service_).within(std::chrono::milliseconds(30));
+  std::vector<StreamReader<int>> readers;
+  do {
+    readers.push_back(client.stream<&Service::watch>());
+  } while (!inside_.event.wait(after(std::chrono::seconds(1))));  // the handler began in time
+  expect_ran(ErrorKind::deadline, [&] { readers.back().next(); });
 }
 
 TEST_P(MayHaveRun, WhenTheCallersNodeIsStopped) {
   start();
   stop_caller();
+}
+
+TEST_P(MayHaveRun, WhenTheCallersNodeIsStoppedAfterItsCallWasLost) {
+  start(Calls::lost);
+  LocalRun& calling = run_->calling();
+  LocalRun& serving = run_->serving();
+  calling.start_one("caller", 1, /*others=*/&calling == &serving ? 1 : 0);
+  calling.runtime().run(calling.id("caller"));
+  inside_.event.wait();
+  serving.runtime().stop(serving.id("service"), "it ends");
+  ASSERT_TRUE(serving.runtime().join(serving.id("service"), after(std::chrono::seconds(20))));
+  ASSERT_TRUE(inside_.lost.wait(after(std::chrono::seconds(20))));
+  calling.runtime().stop(calling.id("caller"), "enough");
+  inside_.stopped.set();
+  ASSERT_TRUE(calling.runtime().join(calling.id("caller"), after(std::chrono::seconds(20))));
+  ASSERT_TRUE(inside_.error.has_value());
+  EXPECT_EQ(inside_.error->kind(), ErrorKind::stopped);
+  EXPECT_TRUE(inside_.error->may_have_run());
+}
+
+// The call stays, and runs when its service is up.
+TEST_P(MayHaveRun, WhenAHandlersTimeEndsBeforeThatOfTheCallForWhichItWaits) {
+  const auto client = start().client(service_);
+  do {
+    client.call<&Service::begin_absent>();
+    EXPECT_THROW(client.within(std::chrono::milliseconds(50)).call<&Service::await_absent>(), Error);
+  } while (!inside_.event.wait(after(std::chrono::seconds(1))));  // the handler began in time
+  ASSERT_TRUE(inside_.error.has_value());
+  EXPECT_EQ(inside_.error->kind(), ErrorKind::deadline) << inside_.error->what();
+  EXPECT_TRUE(inside_.error->may_have_run()) << inside_.error->what();
 }
 
 TEST_P(MayHaveRun, WhenTheNodeThatReadsAStreamIsStopped) {

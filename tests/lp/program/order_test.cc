@@ -13,12 +13,13 @@
 namespace lp {
 namespace {
 
-constexpr int kCalls = 200;
+constexpr int kCalls = 40000;
 
 struct Log {
   std::mutex mutex;
   std::vector<int> numbers{};  // executed by later incarnations
   Event inside{};              // the first handler of the first incarnation is inside, and stays there
+  Event again{};               // a later incarnation has begun with the calls that waited for it
 };
 
 class Service {
@@ -31,6 +32,7 @@ class Service {
       never.future().get();
     }
     const std::lock_guard lock(log_.mutex);
+    if (log_.numbers.empty()) log_.again.set();
     log_.numbers.push_back(number);
     return number;
   }
@@ -55,10 +57,11 @@ TEST_P(Order, IsKeptAroundARestart) {
   {
     const Thread caller = spawn("caller", [&] {
       for (int number = 0; number < kCalls; ++number) {
+        if (number == kCalls * 3 / 4) log.again.wait();  // most of those before are still on their way
         replies.push_back(client.async<&Service::note>(number));
         if (number == kCalls / 2) half.set();
       }
-      client.call<&Service::note>(kCalls);  // it must not run on its caller's stack before those
+      client.call<&Service::note>(kCalls);
     });
     log.inside.wait();
     half.wait();

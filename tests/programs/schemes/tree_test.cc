@@ -28,6 +28,18 @@ TEST(Tree, RowsAndReplicasAreRefusedWhenTheGraphIsBuilt) {
   EXPECT_THROW(add_softsync_training(program, digits_task(), replicated, 1, 2), Error);
 }
 
+TEST(Tree, LeavesAreRestartedAsOftenAsServersAndWorkers) {
+  ServerTraining training = training_of(4, 10);
+  training.restarts = 3;
+  Program program("training");
+  add_softsync_training(program, digits_task(), training, 1, 2);
+  ASSERT_EQ(program.groups().size(), 3U);
+  for (const GroupSpec& group : program.groups()) {
+    EXPECT_EQ(group.options.on_failure.action, FailurePolicy::Action::restart) << group.options.name;
+    EXPECT_EQ(group.options.on_failure.budget, 3) << group.options.name;
+  }
+}
+
 TEST(Tree, GoesOnWithoutAWorkerThatIsKilled) {
   test::Watch watch;
   watch.expect_workers(4);
