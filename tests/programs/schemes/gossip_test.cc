@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "nodes/collective/gossip_member.h"
@@ -182,13 +183,85 @@ TEST(GossipFailures, WhatCannotBeSentKeepsItsWeight) {
   EXPECT_EQ(models[0].weight, 1);
 }
 
+// The receiver may have the weight: if its sender took it back, it could count twice. The receiver is in another
+// runtime, like another process, and is lost when the model has left for it.
+TEST(GossipFailures, WhatMayHaveArrivedTakesItsWeightAlong) {
+  Program program("training");
+  add_gossip_training(program, digits_task(), training_of(2, 1), 1);
+  Runtime::Options options{.network = true};
+  options.run.name = "test";
+  options.run.token = "secret";
+  options.run.seed = kSeed;
+  LocalRun there(program, options, LocalRun::kNothingHere);
+  there.start_one("gossip/1", 1);
+  Event held_back;
+  Event done;
+  there.probe("gossip/1", [&] {  // in its turn
+    held_back.set();
+    done.wait();
+  });
+  held_back.wait();
+  LocalRun here(program, options, LocalRun::kNothingHere);
+  PeerState receiver{.node = here.id("gossip/1"), .incarnation = 1, .endpoint = there.runtime().endpoint()};
+  here.runtime().update(std::span(&receiver, 1));
+  std::size_t others = 0;
+  for (const char* const node : {"gossip/0", "commits", "worker/0"}) here.start_one(node, 1, others++);
+  here.runtime().run(here.id("worker/0"));
+
+  const auto has_left = [&] {
+    const std::vector<CallStatistics> calls = here.runtime().calls();
+    return std::any_of(calls.begin(), calls.end(),
+                       [](const CallStatistics& one) { return one.method == "put" && one.bytes_sent > 0; });
+  };
+  Event later;
+  for (const Time end = after(std::chrono::seconds(20)); !has_left() && !passed(end);) {
+    later.wait(after(std::chrono::milliseconds(1)));
+  }
+  EXPECT_TRUE(has_left());
+  receiver.endpoint = {};
+  receiver.gone = true;
+  here.runtime().update(std::span(&receiver, 1));
+  here.wait_ended(1);
+  EXPECT_EQ(here.client(GroupHandle<GossipMember>("gossip", 2))[0].call<&GossipMember::held>().weight, 0.5);
+  done.set();
+}
+
+// Each worker waits in the middle of its training until the gate is open.
+struct Gate {
+  static constexpr int kStep = 25;
+
+  Event all_there{};
+  std::atomic<int> there = 0;
+  std::atomic<bool> open = false;
+};
+class GatedMlp final : public test::TestMlp {
+ public:
+  GatedMlp(Gate& gate, int workers) : gate_(gate), workers_(workers) {}
+  double loss(const Eigen::VectorXf& parameters, const Dataset& batch, Eigen::VectorXf& gradient) const override {
+    if (step_++ == Gate::kStep) {
+      if (++gate_.there == workers_) gate_.all_there.set();
+      gate_.open.wait(false);
+    }
+    return TestMlp::loss(parameters, batch, gradient);
+  }
+
+ private:
+  Gate& gate_;
+  const int workers_;
+  mutable int step_ = 0;
+};
+
 TEST(GossipFailures, AWorkerThatIsRestartedTakesTheFirstModelThatItIsSent) {
-  test::Watch watch;
-  watch.expect_workers(3);
+  Gate gate;
+  LearningTask task = digits_task();
+  task.model = [&gate] { return std::make_unique<GatedMlp>(gate, 3); };
   ServerTraining training = training_of(3, 900);
   training.checkpoint_every = 0;  // it has not committed anything
-  TrainingRun run([&](Program& p) { return add_gossip_training(p, test::watched_task(watch), training, 0.5); });
-  EXPECT_TRUE(watch.wait_for_others(25));
+  TrainingRun run([&](Program& p) { return add_gossip_training(p, task, training, 0.5); });
+  EXPECT_TRUE(gate.all_there.wait(after(std::chrono::seconds(20))));
+  run.run().runtime().stop(run.run().id("worker/1"), "it is restarted");  // so that it does not end its training
+  gate.open = true;
+  gate.open.notify_all();
   run.run().restart({"worker/1", "gossip/1"});
   run.finish();
   double weights = 0;
