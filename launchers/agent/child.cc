@@ -73,7 +73,7 @@ Child::~Child() {
 std::unique_ptr<Child> start_child(const control::Message& message, const control::Spawn& spawn,
                                    const std::string& obstacle) {
   auto child = std::make_unique<Child>();
-  child->unit = message.unit();
+  child->process = message.process();
   child->incarnation = message.incarnation();
   child->name = spawn.name()->str();
   child->memory = spawn.memory();

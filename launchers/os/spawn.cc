@@ -234,8 +234,8 @@ std::string run_mark(const std::string& run, const std::string& host) {
   return "LP_RUN=" + run + (host.empty() ? "" : "@" + host);
 }
 
-std::string node_mark(const std::string& run, std::size_t unit, std::uint32_t incarnation) {
-  return "LP_NODE=" + run + ":" + std::to_string(unit) + ":" + std::to_string(incarnation);
+std::string node_mark(const std::string& run, std::size_t process, std::uint32_t incarnation) {
+  return "LP_NODE=" + run + ":" + std::to_string(process) + ":" + std::to_string(incarnation);
 }
 
 std::vector<pid_t> descendants(pid_t ancestor) {

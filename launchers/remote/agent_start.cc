@@ -19,7 +19,7 @@ namespace lp::launch {
 namespace {
 
 constexpr std::size_t kLongestGreeting = std::size_t{1} << 16;  // a login may print text before our greeting
-constexpr std::size_t kKept = 2000;                             // bytes of standard error
+constexpr std::size_t kMostErrorText = 2000;                    // bytes of standard error
 constexpr std::string_view kReady = "lp-agent: ready";
 
 // The shell line of the host. It finds the program, or takes it from standard input, and becomes its agent.
@@ -76,8 +76,8 @@ void AgentStart::give_up(const std::string& why) {
 std::string AgentStart::problem() {
   if (problem_.empty()) return {};
   read_errors();
-  while (!said_.empty() && (said_.back() == '\n' || said_.back() == '\r')) said_.pop_back();
-  return host_.name + ": " + problem_ + (said_.empty() ? "" : ": " + said_);
+  while (!error_text_.empty() && (error_text_.back() == '\n' || error_text_.back() == '\r')) error_text_.pop_back();
+  return host_.name + ": " + problem_ + (error_text_.empty() ? "" : ": " + error_text_);
 }
 
 RemoteAgent AgentStart::finish() {
@@ -128,9 +128,9 @@ void AgentStart::read_errors() {
   std::array<char, 4096> bytes;
   ssize_t got = 0;
   while (errors_ >= 0 && (got = read(errors_, bytes.data(), bytes.size())) > 0) {
-    said_.append(bytes.data(), static_cast<std::size_t>(got));
+    error_text_.append(bytes.data(), static_cast<std::size_t>(got));
   }
-  if (said_.size() > kKept) said_.erase(0, said_.size() - kKept);
+  if (error_text_.size() > kMostErrorText) error_text_.erase(0, error_text_.size() - kMostErrorText);
 }
 
 }  // namespace lp::launch

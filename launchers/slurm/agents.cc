@@ -29,7 +29,7 @@
 namespace lp::launch {
 namespace {
 
-constexpr auto kTimeToEnd = std::chrono::seconds(2);        // for srun, when all reachable agents have ended
+constexpr auto kSrunEndTimeout = std::chrono::seconds(2);   // for srun, when all reachable agents have ended
 constexpr std::string_view kEnded = "lp-agent: ended on ";  // the node's name follows on the same line
 constexpr std::string_view kReady = "lp-agent: ready";
 constexpr std::string_view kNoProgram = "lp-agent: there is no program on ";  // the node's name follows here, too
@@ -118,7 +118,7 @@ class Srun {
   }
   ~Srun() {
     connection_ = Descriptor();
-    end_child(process_, kTimeToEnd);
+    end_child(process_, kSrunEndTimeout);
   }
   Srun(const Srun&) = delete;
   Srun& operator=(const Srun&) = delete;
