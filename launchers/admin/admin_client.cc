@@ -41,7 +41,8 @@ Descriptor connect_to_run(const std::filesystem::path& directory) {
 AdminClient::AdminClient(const std::vector<std::string>& command, Time until) {
   std::array<int, 2> errors{-1, -1};
   if (pipe2(errors.data(), O_CLOEXEC) != 0) {
-    throw Error(ErrorKind::failed, std::string("pipe: ") + std::strerror(errno) + "; the limit may be `ulimit -n`");
+    throw Error(ErrorKind::failed,
+                std::string("no pipe could be made: ") + std::strerror(errno) + "; the limit may be `ulimit -n`");
   }
   const Descriptor error_pipe(errors[0]);
   fcntl(error_pipe.number(), F_SETFL, O_NONBLOCK);

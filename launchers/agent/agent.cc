@@ -122,7 +122,7 @@ class Agent {
   // Handles a message of the launcher.
   void handle(std::span<const std::uint8_t> bytes) {
     const control::Message* message = unpack(bytes);
-    if (message == nullptr) return launcher_.close("my launcher sent what is no control message");
+    if (message == nullptr) return launcher_.close("its launcher sent something that is no control message");
     if (const auto* spawn = message->body_as_Spawn()) return start(*message, *spawn);
     if (const auto* piece = message->body_as_Piece()) return take_piece(*message, *piece);
     if (message->body_as_Beat() != nullptr) return launcher_.send(bytes);

@@ -124,7 +124,7 @@ void AgentAcceptor::State::serve() {
 void AgentAcceptor::State::receive() {
   rpc::Router::Arrival arrival;
   while (router.receive(arrival)) {
-    guard.heard(arrival.descriptor);
+    guard.on_packet(arrival.descriptor);
     const bool understood = for_each_message(arrival, [&](auto message) { handle(arrival, message); });
     if (!understood) cut(arrival);
   }

@@ -40,7 +40,8 @@ AgentStart::AgentStart(const HostSpec& host, const CommandThere& command, const 
   std::array<int, 2> errors{-1, -1};
   try {
     if (pipe2(errors.data(), O_CLOEXEC) != 0) {
-      throw Error(ErrorKind::failed, std::string("pipe: ") + std::strerror(errno) + "; the limit may be `ulimit -n`");
+      throw Error(ErrorKind::failed,
+                  std::string("no pipe could be made: ") + std::strerror(errno) + "; the limit may be `ulimit -n`");
     }
     process_ = spawn_command(command(host, bootstrap_of(binary, options, host)),
                              {.input = ends.theirs, .output = ends.theirs, .errors = errors[1]});

@@ -206,7 +206,7 @@ void RunState::watch_signals() {
         coordinator_->stop_after_cut("its time is over", signal_name(signal), signal,
                                      after(launch_.options.time_margin / 2));
       } else if (++interrupted_ == 1) {
-        log("stopping; once more, and it ends at once");
+        log("the program stops; another signal ends it at once");
         coordinator_->stop(signal_name(signal), signal_name(signal), signal);
       } else {
         coordinator_->kill(signal_name(signal));

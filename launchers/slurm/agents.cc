@@ -209,8 +209,8 @@ struct SlurmAgents::State {
   void await();
   void arrive(std::size_t host, Descriptor stream);
   void greet();
-  void hear(std::size_t host);
-  void hear_srun(std::size_t srun);
+  void read_agent(std::size_t host);
+  void read_srun(std::size_t srun);
   [[noreturn]] void fail(const std::string& why) const;
 
   const std::vector<HostSpec> hosts;
@@ -287,9 +287,9 @@ void SlurmAgents::State::await() {
     if (count == 0 && passed(deadline)) fail("no agent was there in time");
     for (std::size_t i = 0; i < count; ++i) {
       if (ready[i].tag < hosts.size()) {
-        hear(ready[i].tag);
+        read_agent(ready[i].tag);
       } else {
-        hear_srun(ready[i].tag - hosts.size());
+        read_srun(ready[i].tag - hosts.size());
       }
     }
   }
@@ -298,7 +298,7 @@ void SlurmAgents::State::await() {
   arrivals.clear();
 }
 
-void SlurmAgents::State::hear_srun(std::size_t index) {
+void SlurmAgents::State::read_srun(std::size_t index) {
   Srun& srun = *sruns[index];
   const bool goes_on = srun.advance();
   if (!srun.lost().empty()) fail("the agent on " + srun.lost() + " could not be started");
@@ -332,7 +332,7 @@ void SlurmAgents::State::greet() {
   }
 }
 
-void SlurmAgents::State::hear(std::size_t host) {
+void SlurmAgents::State::read_agent(std::size_t host) {
   Agent& agent = agents[host];
   std::string fault;
   const bool open =

@@ -36,7 +36,7 @@ std::optional<ResultRecord> read_result(const RunLocation& place) {
 // The state of a silent run's job as its engine reports it. An engine that does not answer leaves it open.
 Life life_of_job(RunView& run) {
   try {
-    run.job = run.jobs->look_at(run.record, run.place.directory);
+    run.job = run.jobs->poll(run.record, run.place.directory);
   } catch (const Error& error) {
     run.job = launch::JobState{.reason = error.text()};
     return Life::elsewhere;

@@ -150,7 +150,7 @@ void TcpGuard::greeted(int descriptor) {
   if (found != state_->accepted.end() && !std::exchange(found->second.greeted, true)) --state_->strangers;
 }
 
-void TcpGuard::heard(int descriptor) {
+void TcpGuard::on_packet(int descriptor) {
   const std::lock_guard lock(state_->mutex);
   const auto found = state_->accepted.find(descriptor);
   if (found != state_->accepted.end()) found->second.heard = true;

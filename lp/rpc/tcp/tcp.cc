@@ -377,7 +377,7 @@ std::shared_ptr<Tcp::Remote> Tcp::remote(const Router::Arrival& arrival) {
     const std::shared_ptr<Outbox> outbox = link->outbox();
     const auto connection = std::make_shared<Connection>(process_, std::move(link));
     outbox->connection = connection;
-    guard_->heard(arrival.descriptor);
+    guard_->on_packet(arrival.descriptor);
     remote = std::make_shared<Remote>(
         Remote{.id = arrival.id, .connection = connection, .descriptor = arrival.descriptor, .permit = arrival.permit});
   }
