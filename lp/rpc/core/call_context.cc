@@ -27,6 +27,7 @@ CallPath path_through(const CallContext& frame) {
 }  // namespace
 
 CallContext* current_call_context() noexcept { return t_frame; }
+Time call_deadline() noexcept { return t_frame == nullptr ? kNever : t_frame->deadline; }
 
 CallContextScope::CallContextScope(CallContext& frame) noexcept : outer_(t_frame) { t_frame = &frame; }
 CallContextScope::~CallContextScope() { t_frame = outer_; }
