@@ -5,6 +5,8 @@
 //      └────────────────────┘ parameters
 //                      evaluator ──────┘
 //
+// With --inference_servers=1 the actors hold no policy: a server chooses the actions of all (SEED).
+//
 //   build/examples/impala --environment=catch --launch=processes --plot=catch.svg
 
 #include "programs/agents/impala.h"
@@ -21,6 +23,7 @@
 struct Config {
   std::string environment = "cartpole";
   int actors = 2;
+  int inference_servers = 0;
   std::uint64_t steps = 1'000'000;
   double goal = 0;
   int restarts = 0;
@@ -30,6 +33,7 @@ struct Config {
   static constexpr auto fields = lp::fields(
       lp::field("environment", "acrobot, cartpole, catch or mountaincar"),
       lp::field("actors", "nodes that act", lp::range(1, 64)),
+      lp::field("inference_servers", "nodes that actors ask for actions; 0: each has a policy", lp::range(0, 16)),
       lp::field("steps", "of all copies of the environment", lp::at_least(1), lp::changeable),
       lp::field("goal", "a mean reward of 100 episodes that ends the training; 0: none", lp::changeable),
       lp::field("restarts", "how often a node that fails is started again, before the program stops", lp::non_negative,
@@ -42,6 +46,7 @@ lp::Experiment experiment_of(const Config& config) {
   lp::Experiment experiment{.agent = lp::impala(),
                             .environment = [name = config.environment] { return lp::make_environment(name); },
                             .actors = config.actors,
+                            .inference_servers = config.inference_servers,
                             .steps = config.steps,
                             .checkpoint_every = config.checkpoint_every,
                             .restarts = config.restarts};

@@ -6,6 +6,11 @@
 //     actor/1 ─┘      ▲          ▲
 //                 evaluator ─────┘
 //
+// With inference servers, actors hold no policy, and ask for their actions (policy_server.h):
+//
+//     actor/0 ─┬─▶ policy_server/0 ─▶ learner
+//     actor/1 ─┘
+//
 //   lp::add_experiment(program, {.agent = lp::ppo(), .environment = [] { return lp::make_environment("cartpole"); }});
 //
 // Values; a pure function.
@@ -25,6 +30,7 @@ struct Experiment {
   Agent agent{};
   MakeEnvironment environment{};
   int actors = 2;
+  int inference_servers = 0;            // that actors ask for their actions; 0: every actor has a policy of its own
   std::uint64_t steps = 100'000;        // environment steps of all actors; then the program ends
   PlayOptions evaluation{};             // with a goal, the program ends as soon as it is reached
   std::uint64_t checkpoint_every = 50;  // rounds from one cut to the next; 0: one at the end
