@@ -5,9 +5,10 @@
 //   const lp::Balancer<Digits> servers(group);  // an lp::Clients<Digits>
 //   const auto answer = servers.within(std::chrono::milliseconds(20)).call<&Digits::ask>(image, 0U);
 //
-// A request that its replica refuses with `overloaded`, or that is lost with its replica, goes to another one, and to
-// each at most once. So call only methods that may run again, and that lp does not send again itself: with lp::once and
-// lp::idempotent a call waits for the restart of its own replica.
+// A request that is lost with its replica goes to another one, and to each at most once. One that its replica refuses
+// with `overloaded` goes to another one only if that has refused nothing lately: when all have too much to do, requests
+// that are repeated would be more work for all. So call only methods that may run again, and that lp does not send
+// again itself: with lp::once and lp::idempotent a call waits for the restart of its own replica.
 //
 // A value: copies, such as that of within(), count together. Any thread of its node may use it; outside a node the
 // continuations of async() run in the threads that bring the replies.
@@ -88,22 +89,30 @@ class Balancer {
       const Client<S>& client = state_->clients[*replica_];
       return end_ ? client.within(until(*end_)) : client;
     }
-    void answered() { leave(false); }
+    void answered() { leave(LeastOutstanding::End::answered); }
     // Goes on to another replica, or throws the error.
     void failed(const Error& error) {
-      leave(error.kind() == ErrorKind::deadline);
-      const bool again = error.kind() == ErrorKind::overloaded || error.kind() == ErrorKind::disconnected;
-      if (!again || !choose()) throw Error(error);
+      leave(end_by(error.kind()));
+      const bool refused = error.kind() == ErrorKind::overloaded;
+      if ((!refused && error.kind() != ErrorKind::disconnected) || !choose(refused)) throw Error(error);
     }
 
    private:
-    bool choose() {
+    static LeastOutstanding::End end_by(ErrorKind kind) {
+      switch (kind) {
+        case ErrorKind::overloaded: return LeastOutstanding::End::refused;
+        case ErrorKind::deadline: return LeastOutstanding::End::late;
+        case ErrorKind::disconnected: return LeastOutstanding::End::lost;
+        default: return LeastOutstanding::End::answered;
+      }
+    }
+    bool choose(bool only_good = false) {
       replica_ = state_->load.choose(
-          tried_, [this](std::size_t one) { return state_->clients[one].up(); }, now());
+          tried_, [this](std::size_t one) { return state_->clients[one].up(); }, now(), only_good);
       if (replica_) tried_[*replica_] = true;
       return replica_.has_value();
     }
-    void leave(bool late) { state_->load.done(*std::exchange(replica_, std::nullopt), late, now()); }
+    void leave(LeastOutstanding::End end) { state_->load.done(*std::exchange(replica_, std::nullopt), end, now()); }
 
     std::shared_ptr<State> state_;
     std::vector<bool> tried_;

@@ -1,5 +1,6 @@
 #include "nodes/serving/least_outstanding.h"
 
+#include <algorithm>
 #include <tuple>
 
 #include "lp/base/error.h"
@@ -11,7 +12,8 @@ LeastOutstanding::LeastOutstanding(std::size_t replicas) : replicas_(replicas) {
 }
 
 std::optional<std::size_t> LeastOutstanding::choose(const std::vector<bool>& tried,
-                                                    const std::function<bool(std::size_t)>& up, Time now) {
+                                                    const std::function<bool(std::size_t)>& up, Time now,
+                                                    bool only_good) {
   const std::lock_guard lock(mutex_);
   std::optional<std::size_t> best;
   std::tuple<bool, std::size_t> least;
@@ -19,7 +21,7 @@ std::optional<std::size_t> LeastOutstanding::choose(const std::vector<bool>& tri
     const std::size_t at = (next_ + i) % replicas_.size();
     if (tried[at]) continue;
     const std::tuple load{now < replicas_[at].avoided_until || !up(at), replicas_[at].outstanding};
-    if (best && load >= least) continue;
+    if ((only_good && std::get<0>(load)) || (best && load >= least)) continue;
     best = at;
     least = load;
   }
@@ -29,10 +31,12 @@ std::optional<std::size_t> LeastOutstanding::choose(const std::vector<bool>& tri
   return best;
 }
 
-void LeastOutstanding::done(std::size_t replica, bool late, Time now) {
+void LeastOutstanding::done(std::size_t replica, End end, Time now) {
   const std::lock_guard lock(mutex_);
   --replicas_[replica].outstanding;
-  replicas_[replica].avoided_until = late ? later(now, kPause) : Time::min();
+  Time& avoided = replicas_[replica].avoided_until;
+  if (end == End::refused) avoided = std::max(avoided, later(now, kAfterRefusal));
+  if (end == End::late) avoided = std::max(avoided, later(now, kAfterLate));
 }
 
 std::vector<std::size_t> LeastOutstanding::outstanding() const {

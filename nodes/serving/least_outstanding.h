@@ -1,6 +1,7 @@
 #pragma once
 // Chooses the replica for a request: of those that are up, the one with the fewest requests under way. A replica that
-// let a request's time pass is left alone for a while, because it may hang. Owned by a Balancer; thread-safe.
+// refused a request, or let its time pass, is avoided for a while: it has few requests under way because it takes few,
+// or it hangs. Owned by a Balancer; thread-safe.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,17 +16,21 @@ namespace lp {
 
 class LeastOutstanding {
  public:
-  static constexpr auto kPause = std::chrono::seconds(1);  // for a replica that let a request's time pass
+  enum class End { answered, refused, late, lost };
+
+  // How long a replica is avoided after such an end.
+  static constexpr Duration kAfterRefusal = std::chrono::milliseconds(10);
+  static constexpr Duration kAfterLate = std::chrono::seconds(1);
 
   // Error::failed for no replicas.
   explicit LeastOutstanding(std::size_t replicas);
 
   // Counts a request at the returned replica; done() must follow. Replicas in `tried` are left out; nothing when all
-  // are. Without a replica that is up, it chooses among the others. Among equal replicas each has its turn.
+  // are. Without a replica that is up and not avoided it chooses among the others, or if `only_good` it returns
+  // nothing. Among equal replicas each has its turn.
   std::optional<std::size_t> choose(const std::vector<bool>& tried, const std::function<bool(std::size_t)>& up,
-                                    Time now);
-  // The request ended, and its time had passed if `late`.
-  void done(std::size_t replica, bool late, Time now);
+                                    Time now, bool only_good = false);
+  void done(std::size_t replica, End end, Time now);
 
   std::vector<std::size_t> outstanding() const;  // by replica
 

@@ -24,7 +24,7 @@ TEST(LeastOutstanding, ChoosesTheReplicaWithTheFewestRequestsAndGivesEqualOnesTh
   LeastOutstanding load(3);
   const std::vector<bool> untried(3);
   for (const std::size_t expected : {0U, 1U, 2U, 0U}) EXPECT_EQ(load.choose(untried, kAllUp, now()), expected);
-  load.done(2, false, now());
+  load.done(2, LeastOutstanding::End::answered, now());
   EXPECT_EQ(load.choose(untried, kAllUp, now()), 2U);
   EXPECT_EQ(load.outstanding(), (std::vector<std::size_t>{2, 1, 1}));
 }
@@ -42,9 +42,24 @@ TEST(LeastOutstanding, LeavesAReplicaAloneForAWhileThatLetARequestsTimePass) {
   const std::vector<bool> untried(2);
   const Time begin = now();
   EXPECT_EQ(load.choose(untried, kAllUp, begin), 0U);
-  load.done(0, true, begin);
+  load.done(0, LeastOutstanding::End::late, begin);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(load.choose(untried, kAllUp, begin), 1U);
-  EXPECT_EQ(load.choose(untried, kAllUp, begin + LeastOutstanding::kPause), 0U);
+  EXPECT_EQ(load.choose(untried, kAllUp, begin + LeastOutstanding::kAfterLate), 0U);
+}
+
+// A replica that refuses at once has nothing under way, and would otherwise get everything.
+TEST(LeastOutstanding, AvoidsAReplicaThatRefusesAndTriesAgainOnlyWhereNobodyDoes) {
+  LeastOutstanding load(2);
+  const std::vector<bool> untried(2);
+  const Time begin = now();
+  EXPECT_EQ(load.choose(untried, kAllUp, begin), 0U);
+  load.done(0, LeastOutstanding::End::refused, begin);
+  EXPECT_EQ(load.choose({true, false}, kAllUp, begin, /*only_good=*/true), 1U);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(load.choose(untried, kAllUp, begin), 1U);
+  load.done(1, LeastOutstanding::End::refused, begin);
+  EXPECT_EQ(load.choose({true, false}, kAllUp, begin, /*only_good=*/true), std::nullopt);
+  EXPECT_EQ(load.choose(untried, kAllUp, begin), 0U);
+  EXPECT_EQ(load.choose({false, true}, kAllUp, begin + LeastOutstanding::kAfterRefusal, /*only_good=*/true), 0U);
 }
 
 TEST(LeastOutstanding, RefusesNoReplicas) { EXPECT_THROW(LeastOutstanding(0), Error); }
