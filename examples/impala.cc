@@ -28,6 +28,7 @@ struct Config {
   double goal = 0;
   int restarts = 0;
   std::uint64_t checkpoint_every = 200;
+  std::string snapshots{};
   std::string plot{};
 
   static constexpr auto fields = lp::fields(
@@ -39,6 +40,7 @@ struct Config {
       lp::field("restarts", "how often a node that fails is started again, before the program stops", lp::non_negative,
                 lp::changeable),
       lp::field("checkpoint_every", "updates from one checkpoint to the next; 0: one at the end", lp::changeable),
+      lp::field("snapshots", "directory for files with the policy, one a minute"),
       lp::field("plot", "SVG file for the rewards over the steps"));
 };
 
@@ -50,6 +52,7 @@ lp::Experiment experiment_of(const Config& config) {
                             .steps = config.steps,
                             .checkpoint_every = config.checkpoint_every,
                             .restarts = config.restarts};
+  if (!config.snapshots.empty()) experiment.snapshots = lp::SnapshotOptions{.directory = config.snapshots};
   if (config.goal != 0) experiment.evaluation.goal = config.goal;
   return experiment;
 }

@@ -5,6 +5,7 @@
 
 #include "lp/base/error.h"
 #include "programs/experiments/policy_server.h"
+#include "programs/experiments/policy_snapshots.h"
 #include "programs/experiments/queue_trainer.h"
 #include "programs/experiments/replay_trainer.h"
 #include "programs/experiments/round_actor.h"
@@ -116,6 +117,10 @@ ExperimentGraph add_experiment(Program& program, const Experiment& experiment) {
   const auto evaluator =
       program.add<PolicyEvaluator>({.name = "evaluator", .on_failure = policy_of(experiment)}, context, learner,
                                    metrics, experiment.agent.policy, experiment.environment, experiment.evaluation);
+  if (experiment.snapshots) {
+    program.add<PolicySnapshots>({.name = "snapshots", .on_failure = policy_of(experiment)}, learner,
+                                 *experiment.snapshots);
+  }
   return {learner, evaluator, metrics};
 }
 

@@ -16,9 +16,11 @@
 // Values; a pure function.
 
 #include <cstdint>
+#include <optional>
 
 #include "lp/program/program.h"
 #include "nodes/metrics.h"
+#include "nodes/snapshot_files.h"
 #include "programs/agents/agent.h"
 #include "programs/environments/environment.h"
 #include "programs/experiments/parameter_source.h"
@@ -34,7 +36,8 @@ struct Experiment {
   std::uint64_t steps = 100'000;        // environment steps of all actors; then the program ends
   PlayOptions evaluation{};             // with a goal, the program ends as soon as it is reached
   std::uint64_t checkpoint_every = 50;  // rounds from one cut to the next; 0: one at the end
-  int restarts = 0;                     // how often each failed node is restarted; then the program stops
+  std::optional<SnapshotOptions> snapshots{};  // files with the policy, beside the cuts
+  int restarts = 0;                            // how often each failed node is restarted; then the program stops
 };
 
 struct ExperimentGraph {
