@@ -40,7 +40,7 @@ struct Config {
       lp::field("plot", "SVG file for the answers a second over the requests under way"));
 };
 
-struct Row {                    // of one load
+struct Row {                    // the result of one load
   std::uint64_t under_way = 0;  // requests; 0: three times as many a second as were answered before
   double answers = 0;           // a second
   double p50 = 0;               // milliseconds
@@ -49,7 +49,7 @@ struct Row {                    // of one load
   double late = 0;     // share that got no answer in time
   double correct = 0;  // share of the answers
 };
-struct Part {  // of one client
+struct Part {  // one client of a load
   lp::LoadReport report{};
   std::uint64_t correct = 0;
 };

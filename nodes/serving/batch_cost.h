@@ -17,7 +17,7 @@ class BatchCost {
 
  private:
   static constexpr double kKept = 0.9;    // weight of a batch, compared with the one after it
-  static constexpr double kGain = 0.25;   // of the newest deviation
+  static constexpr double kGain = 0.25;   // weight of the newest deviation
   static constexpr double kMargin = 2.0;  // mean deviations
 
   double line(double size) const;

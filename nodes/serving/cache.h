@@ -30,7 +30,7 @@ struct CacheStatistics {
   std::uint64_t hits = 0;    // answers that were there
   std::uint64_t waits = 0;   // callers that waited for one
   std::uint64_t calls = 0;   // calls of the method
-  std::uint64_t errors = 0;  // of these
+  std::uint64_t errors = 0;  // calls that failed
   std::size_t answers = 0;   // that are there
 };
 

@@ -39,8 +39,10 @@ struct LoadReport {
   std::vector<float> milliseconds{};  // the times of those that were answered
 
   std::uint64_t asked() const { return answered + refused + late + failed; }
-  double rate() const { return seconds > 0 ? static_cast<double>(answered) / seconds : 0; }  // answers a second
-  double share(std::uint64_t count) const;                                                   // of those asked
+  // Answers a second.
+  double rate() const { return seconds > 0 ? static_cast<double>(answered) / seconds : 0; }
+  // The count as a share of all requests.
+  double share(std::uint64_t count) const;
   // Milliseconds that this share of the answers (0 to 1) took at most; 0 without answers.
   double quantile(double share) const;
   // Adds the report of another client that sent at the same time.

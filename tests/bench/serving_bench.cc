@@ -3,7 +3,8 @@
 //
 //   serving_bench [--quick]    prints tables on standard error and JSON on standard output
 //
-// The server, with a dense layer of 1536 x 1536, is a process of its own; this process sends the requests.
+// The server finds the nearest of many vectors, which it reads from memory once for each batch. It is a process of its
+// own; this process sends the requests.
 
 #include <algorithm>
 #include <cstdio>
@@ -16,17 +17,21 @@
 #include "launchers/programs.h"
 #include "launchers/test_run.h"
 #include "lp/base/json.h"
+#include "lp/base/random.h"
+#include "lp/wire/eigen.h"
 #include "nodes/serving/balancer.h"
 #include "nodes/serving/load.h"
 #include "nodes/serving/published_server.h"
 
 namespace {
 
-constexpr Eigen::Index kSize = 1536;
+constexpr Eigen::Index kVectors = 1 << 18;
+constexpr Eigen::Index kWidth = 32;
+constexpr Eigen::Index kBlock = 512;  // vectors that fit into a core's cache
 
 struct Config {
   int batch = 1;
-  static constexpr int kMilliseconds = 50;  // that a request has under too much load
+  static constexpr int kMilliseconds = 200;  // that a request has under too much load
 };
 
 // Publishes the one version there is.
@@ -37,27 +42,51 @@ class Weights {
   using Remote = lp::Methods<&Weights::seed>;
 };
 
-using Service = lp::InferenceServer<float, float>;
-using Server = lp::PublishedServer<&Weights::seed, float, float>;
+using Request = Eigen::VectorXf;
+using Reply = std::int64_t;
+using Service = lp::InferenceServer<Request, Reply>;
+using Server = lp::PublishedServer<&Weights::seed, Request, Reply>;
 
-Server::Model dense_layer(const lp::Version<std::uint64_t>& version) {
-  const Eigen::MatrixXf weights = Eigen::MatrixXf::Constant(kSize, kSize, 1.0F / kSize);
-  const auto answer = [weights](const std::vector<float>& requests) {
-    Eigen::MatrixXf batch(kSize, static_cast<Eigen::Index>(requests.size()));
-    for (std::size_t i = 0; i < requests.size(); ++i) batch.col(static_cast<Eigen::Index>(i)).setConstant(requests[i]);
-    const Eigen::MatrixXf outputs = weights * batch;
-    std::vector<float> replies;
-    for (Eigen::Index i = 0; i < outputs.cols(); ++i) replies.push_back(outputs.col(i).maxCoeff());
-    return replies;
-  };
-  return {.version = version.number(), .answer = answer};
+Eigen::MatrixXf random_matrix(Eigen::Index rows, Eigen::Index columns, std::uint64_t seed) {
+  lp::Random random(seed, "vectors");
+  return Eigen::MatrixXf::NullaryExpr(rows, columns, [&] { return static_cast<float>(2 * random.uniform() - 1); });
+}
+
+// The vector with the largest product with each request.
+std::vector<Reply> nearest(const std::vector<Eigen::MatrixXf>& blocks, const std::vector<Request>& requests) {
+  const auto size = static_cast<Eigen::Index>(requests.size());
+  Eigen::MatrixXf batch(kWidth, size);
+  for (Eigen::Index i = 0; i < size; ++i) batch.col(i) = requests[static_cast<std::size_t>(i)];
+  std::vector<Reply> best(requests.size());
+  std::vector<float> most(requests.size(), -1e9F);
+  Eigen::MatrixXf products;
+  for (std::size_t block = 0; block < blocks.size(); ++block) {
+    products.noalias() = blocks[block] * batch;
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+      Eigen::Index at = 0;
+      const float product = products.col(static_cast<Eigen::Index>(i)).maxCoeff(&at);
+      if (product <= most[i]) continue;
+      most[i] = product;
+      best[i] = static_cast<Reply>(block) * kBlock + at;
+    }
+  }
+  return best;
+}
+
+Server::Model model_of(const lp::Version<std::uint64_t>& version) {
+  std::vector<Eigen::MatrixXf> blocks;
+  for (Eigen::Index block = 0; block < kVectors / kBlock; ++block) {
+    blocks.push_back(random_matrix(kBlock, kWidth, *version + static_cast<std::uint64_t>(block)));
+  }
+  return {.version = version.number(),
+          .answer = [blocks](const std::vector<Request>& requests) { return nearest(blocks, requests); }};
 }
 
 lp::Program make_program(const Config& config) {
   lp::Program program("serving");
   const auto weights = program.add<Weights>({.name = "weights"});
   const lp::ServingOptions serving{.batch = {.most = static_cast<std::size_t>(config.batch)}};
-  program.add<Server>({.name = "server"}, weights, dense_layer, serving);
+  program.add<Server>({.name = "server"}, weights, model_of, serving);
   return program;
 }
 
@@ -103,8 +132,11 @@ class Measured {
   Row drive(const lp::RequestLoad& load, const lp::Client<Server>& server) {
     const lp::ServingStatistics before = server_.call<&Service::statistics>();
     const lp::LoadReport report = lp::drive_load(
-        load, [&](std::uint64_t number) { return server.async<&Service::ask>(static_cast<float>(number % 100), 0U); },
-        [](std::uint64_t, const lp::Answer<float>&) {});
+        load,
+        [&](std::uint64_t number) {
+          return server.async<&Service::ask>(requests_.col(static_cast<Eigen::Index>(number % 256)), 0U);
+        },
+        [](std::uint64_t, const lp::Answer<Reply>&) {});
     const lp::ServingStatistics after = server_.call<&Service::statistics>();
     const auto batches = static_cast<double>(std::max<std::uint64_t>(after.batches - before.batches, 1));
     return {.batch = batch_,
@@ -117,6 +149,7 @@ class Measured {
             .late = report.share(report.late + report.failed)};
   }
 
+  const Eigen::MatrixXf requests_ = random_matrix(kWidth, 256, 7);
   const int batch_;
   const double seconds_;
   lp::TestRun run_;

@@ -64,7 +64,7 @@ TEST(LeastOutstanding, AvoidsAReplicaThatRefusesAndTriesAgainOnlyWhereNobodyDoes
 
 TEST(LeastOutstanding, RefusesNoReplicas) { EXPECT_THROW(LeastOutstanding(0), Error); }
 
-// What its replicas do, by number; the test's.
+// How the replicas behave, by number. Owned by the test.
 struct Script {
   std::atomic<bool> refuses[2] = {false, false};
   std::atomic<bool> holds[2] = {false, false};

@@ -41,8 +41,7 @@ TEST(PolicySnapshotsTest, ASavedPolicyPlaysAsWellAsTheLearners) {
 
 TEST(PolicySnapshotsTest, SavesByItselfAndKeepsTheNewestFiles) {
   const test::Directory directory;
-  ExperimentRun run(experiment_with(directory.path(), std::chrono::milliseconds(1)));
-  run.result();
+  ExperimentRun(experiment_with(directory.path(), std::chrono::milliseconds(1))).result();
   std::size_t files = 0;
   for (const auto& one : std::filesystem::directory_iterator(directory.path())) {
     EXPECT_GT(load_policy(one.path()).parameters.size(), 0U);
