@@ -47,6 +47,7 @@ struct Row {                    // the result of one load
   double p99 = 0;
   double shed = 0;     // share of the requests that got `overloaded`
   double late = 0;     // share that got no answer in time
+  double failed = 0;   // share that got another error
   double correct = 0;  // share of the answers
 };
 struct Part {  // one client of a load
@@ -164,7 +165,7 @@ class Asker {
 
 lp::Program make_program(const Config& config) {
   lp::Program program("inference");
-  const auto trainer = program.add<Trainer>({.name = "trainer"}, lp::context);
+  const auto trainer = program.add<Trainer>({.name = "trainer", .on_failure = lp::restart(3)}, lp::context);
   const lp::ServingOptions serving{.batch = {.most = static_cast<std::size_t>(config.batch)}};
   const lp::GroupOptions servers{.name = "server", .replicas = config.replicas, .on_failure = lp::restart(3)};
   const lp::GroupHandle<Service> group = program.group<Server>(servers, trainer, model_by, serving);

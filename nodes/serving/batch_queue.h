@@ -69,7 +69,8 @@ class BatchQueue {
     const Time done = later(now, cost_.estimate(std::min(waiting_.size(), options_.most)));
     while (!waiting_.empty() && batch.items.size() < options_.most) {
       Waiting& first = waiting_.front();
-      const bool late = first.deadline < (first.probe ? now : done);
+      const Time answered = first.probe ? now : done;
+      const bool late = answered > first.deadline;
       (late ? batch.late : batch.items).push_back(std::move(first.item));
       waiting_.pop_front();
     }

@@ -91,9 +91,10 @@ class InferenceServer {
   // Batches that begin from now on are computed by this model. Any thread.
   void take_over(Model model) {
     Refusals refusals;
+    ModelRef other = std::make_shared<const Model>(std::move(model));
     {
       const std::lock_guard lock(mutex_);
-      model_ = std::make_shared<const Model>(std::move(model));
+      model_.swap(other);  // the old one ends outside the lock
       counter_.all().version = model_->version;
       ++counter_.all().versions;
       for (Asked& one : std::exchange(held_, {})) admit(std::move(one), refusals);

@@ -14,7 +14,9 @@
 //   const auto servers = program.group<Digits>({.name = "server", .replicas = 2}, trainer, make, lp::ServingOptions{});
 //
 // The server looks for a newer version every `period`, and as soon as a request demands one. It makes the model of the
-// new version while it serves by the old one. While the publisher is away, it serves on by the version that it has.
+// new version while it serves by the old one. A model that keeps its Version holds it at the publisher, where the
+// number of old versions is bounded; one that has copied its values does not. While the publisher is away, it serves on
+// by the version that it has.
 //
 // A node: run() takes versions over, and a thread beside it computes. A restarted server begins with the newest
 // version.
@@ -60,8 +62,8 @@ class PublishedServer final : public InferenceServer<Request, Reply> {
     const Thread computes = spawn_in_node(node.name() + " batches", [this] {
       try {
         this->serve();
-      } catch (const Error&) {
-        // the node was asked to stop
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::stopped) throw;
       }
     });
     for (rpc::VersionName known; !node.stopping(); this->wait_for_demand(period_)) follow(known);
