@@ -109,8 +109,8 @@ class KubernetesEngine final : public Engine, public AgentStarter {
   AgentGroup start(const Launch& launch, const AgentStartOptions& options) const override;
 
  private:
-  const KubernetesJobs jobs_;
-  const CoordinatorPod own_job_;
+  const KubernetesJobs jobs_{};
+  const CoordinatorPod own_job_{};
 };
 
 std::optional<int> KubernetesEngine::submit(const Launch& launch) const {

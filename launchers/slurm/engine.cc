@@ -104,8 +104,8 @@ class SlurmEngine final : public Engine, public AgentStarter {
   AgentGroup start(const Launch& launch, const AgentStartOptions& options) const override;
 
  private:
-  const SlurmJobs jobs_;
-  const SlurmOwnJob own_job_;
+  const SlurmJobs jobs_{};
+  const SlurmOwnJob own_job_{};
 };
 
 void SlurmEngine::check(const Launch& launch) const {

@@ -34,7 +34,7 @@ replay::ServerOptions transition_table(const ReplayOptions& options) {
       .max_items = replayed.items};
   if (replayed.priority_exponent > 0) table.sampler = replay::Prioritized{.exponent = replayed.priority_exponent};
   // Inserts come in segments, and samples in batches: neither may be refused as a whole.
-  const auto segment = static_cast<double>(options.agent.copies * options.agent.steps * options.actors);
+  const auto segment = static_cast<double>(options.agent.copies * options.agent.steps) * options.actors;
   const double buffer = 2 * (static_cast<double>(replayed.batch) + replayed.samples_per_insert * segment);
   table.limits = replay::sample_to_insert(replayed.samples_per_insert, replayed.first_items, buffer);
   replay::ServerOptions server;

@@ -112,9 +112,16 @@ class Measured {
     drive({.length = lp::from_seconds(seconds / 2), .under_way = 2 * static_cast<std::size_t>(batch)}, server_);
   }
 
-  // As many requests as fill two batches.
+  // As many requests as fill two batches: the median of three runs.
   Row full() {
-    return drive({.length = lp::from_seconds(seconds_), .under_way = 2 * static_cast<std::size_t>(batch_)}, server_);
+    std::vector<Row> rows;
+    for (int run = 0; run < 3; ++run) {
+      rows.push_back(
+          drive({.length = lp::from_seconds(seconds_), .under_way = 2 * static_cast<std::size_t>(batch_)}, server_));
+    }
+    std::sort(rows.begin(), rows.end(),
+              [](const Row& one, const Row& other) { return one.answers_a_second < other.answers_a_second; });
+    return rows[1];
   }
   // So many times as many as `capacity` a second.
   Row loaded(double times, double capacity) {
