@@ -154,7 +154,7 @@ class InferenceServer {
     if (held_.size() >= options_.batch.room) refuse_without_room(options_.batch.room);
     held_.push_back(std::move(asked));
     demands_ = !wake(demand_);
-    wake(wake_);
+    if (held_.size() == 1) wake(wake_);  // so that it is given up in time
   }
   void admit(Asked&& asked, Refusals& refusals) {
     try {
