@@ -77,7 +77,7 @@ void ReplayTrainer::sampled(const replay::Batch& batch) {
 }
 
 void ReplayTrainer::run(Context& node) {
-  replay::Sampler sampler(replay_, kTable, {.timeout = kPatience});
+  replay::Sampler sampler(replay_, kTable, {.timeout = kTransitionTimeout});
   Eigen::VectorXf priorities;
   std::vector<double> sent;
   while (counter_.counts().updates < updates_) {
@@ -130,7 +130,7 @@ ReplayActor::ReplayActor(Context& node, Client<ReplayTrainer> learner, const Cli
       acting_(make_acting(learner_, servers, options.agent.policy, environments_.spec())) {}
 
 void ReplayActor::run(Context& node) {
-  replay::TrajectoryWriter writer(replay_, kTable, {.window = 1, .timeout = ReplayTrainer::kPatience});
+  replay::TrajectoryWriter writer(replay_, kTable, {.window = 1, .timeout = ReplayTrainer::kTransitionTimeout});
   TransitionJoiner joiner(options_.n_step, environments_.copies());
   for (std::uint64_t segments = 0; !node.stopping(); ++segments) {
     Random random = node.random(segments * 1024 + node.incarnation());
