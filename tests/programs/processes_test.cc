@@ -150,7 +150,10 @@ Program make_training(const Config& config) {
 }
 
 const Programs& programs() {
-  static const Programs all = Programs().add<Config>("training", make_training).add<Config>("feeding", make_feeding);
+  static const Programs all = Programs()
+                                  .add<Config>("training", make_training)
+                                  .add<Config>("feeding", make_feeding)
+                                  .add<ServingConfig>("serving", make_serving);
   return all;
 }
 

@@ -27,6 +27,7 @@ CallPath path_through(const CallContext& context) {
 }  // namespace
 
 CallContext* current_call_context() noexcept { return t_context; }
+Time call_deadline() noexcept { return t_context == nullptr ? kNever : t_context->deadline; }
 
 CallContextScope::CallContextScope(CallContext& context) noexcept : outer_(t_context) { t_context = &context; }
 CallContextScope::~CallContextScope() { t_context = outer_; }

@@ -51,6 +51,8 @@ struct CallContext {
 
 // The context of this thread; null outside all nodes.
 CallContext* current_call_context() noexcept;
+// When the caller of the present handler gives up; kNever outside handlers.
+Time call_deadline() noexcept;
 
 // Makes `context` current while it lives.
 class CallContextScope {

@@ -284,6 +284,11 @@ std::shared_ptr<Connection> Peer::connection() const {
   return connection_;
 }
 
+bool Peer::up() const {
+  const std::lock_guard lock(mutex_);
+  return closed_ == nullptr && ((up_ != nullptr && !up_->stopping()) || reachable());
+}
+
 bool Peer::reachable() const { return connection_ != nullptr && connection_->open() && incarnation_ > ended_; }
 
 void Peer::ending(std::uint32_t incarnation) noexcept {

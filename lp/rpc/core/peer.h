@@ -29,6 +29,9 @@ class Peer {
   // stays valid until the run ends.
   ServiceInstance* local() const noexcept { return local_.load(std::memory_order_acquire); }
 
+  // Whether a call would go to the node now; else it would be held, or refused.
+  bool up() const;
+
   // The calls that queue at the node, if it is here, and the calls that wait to leave for it.
   Budget::Account& queue() { return queue_; }
   Budget::Account& leaving() { return leaving_; }
