@@ -1,0 +1,36 @@
+#include "programs/evolution/evolution.h"
+
+#include <string>
+
+#include "lp/base/error.h"
+#include "programs/evolution/evolution_worker.h"
+
+namespace lp {
+namespace {
+
+void check(const Evolution& evolution) {
+  const auto need = [](bool fits, const std::string& what) {
+    if (!fits) throw Error(ErrorKind::failed, "an evolution needs " + what);
+  };
+  const EvolutionOptions& search = evolution.search;
+  need(search.method.search && search.method.sampler, "a method with a search and a sampler");
+  need(static_cast<bool>(search.objective), "an objective");
+  need(search.evaluations > 0, "1 evaluation at least");
+  need(search.lease > Duration::zero() && search.patience > Duration::zero(), "a lease and a patience above 0");
+}
+
+}  // namespace
+
+EvolutionGraph add_evolution(Program& program, const Evolution& evolution) {
+  check(evolution);
+  const FailurePolicy on_failure = evolution.restarts > 0 ? restart(evolution.restarts) : stop_program();
+  const auto metrics = program.add<Metrics>({.name = "metrics", .on_failure = on_failure});
+  const auto learner =
+      program.declare<EvolutionLearner>({.name = "learner", .on_failure = on_failure, .ends_program = true});
+  const GroupHandle<EvolutionMember> workers = program.group<EvolutionWorker>(
+      {.name = "worker", .replicas = evolution.workers, .on_failure = on_failure}, context, learner, evolution.search);
+  program.define(learner, context, metrics, workers, evolution.search);
+  return {learner, metrics};
+}
+
+}  // namespace lp
