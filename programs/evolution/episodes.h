@@ -13,7 +13,7 @@ namespace lp {
 
 struct EpisodeOptions {
   MakeEnvironment environment{};
-  MakeNetwork network = dense_network({16}, Unit::tanh);
+  MakeNetwork network = dense_network({16}, Unit::tanh, 0.01F);
   std::size_t episodes = 1;  // in each evaluation
   bool normalize = true;     // observations, by the mean and deviation of all that were seen
 };

@@ -63,6 +63,32 @@ TEST(EvolutionTest, AGoalEndsTheSearch) {
   EXPECT_LT(run.state().generations, 1000U);
 }
 
+// The best value of a function in five dimensions.
+double best_of(const std::string& function, const EvolutionStrategyOptions& options, std::uint64_t seed) {
+  EvolutionRun run({.search = {.method = evolution_strategy(options),
+                               .objective = function_objective(function, 5),
+                               .noise = {.kind = NoiseKind::counter},
+                               .evaluations = 150'000,
+                               .goal = -1e-6}},
+                   evolution_run_options(/*serialize=*/false, seed));
+  run.result();
+  return *run.state().best;
+}
+
+void expect_optima(std::uint64_t seed) {
+  EXPECT_GE(best_of("sphere", {.pairs = 20, .sigma = 0.5F, .adam = {.rate = 0.3F}, .shrink = 0.97F}, seed), -1e-6);
+  EXPECT_GE(best_of("ackley", {.pairs = 30, .sigma = 4, .adam = {.rate = 1.5F}, .shrink = 0.97F}, seed), -1e-6);
+  EXPECT_GE(best_of("rastrigin", {.pairs = 50, .sigma = 1.5F, .adam = {.rate = 0.3F}, .shrink = 0.985F}, seed), -1e-6);
+  EXPECT_GE(best_of("rosenbrock", {.pairs = 20, .sigma = 0.05F, .adam = {.rate = 0.05F}, .shrink = 0.998F}, seed),
+            -1e-6);
+}
+
+TEST(EvolutionTest, AnEvolutionStrategyReachesTheOptimaOfTheFunctions) { expect_optima(kEvolutionSeed); }
+
+TEST(EvolutionLong, AnEvolutionStrategyReachesTheOptimaWithFiveSeeds) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) expect_optima(seed);
+}
+
 TEST(EvolutionTest, ARunThatGoesBackToItsCutEndsWithTheSameBits) {
   const std::vector<float> expected = EvolutionRun(short_evolution()).result();
   for (const bool serialize : {false, true}) {
