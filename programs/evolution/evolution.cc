@@ -19,16 +19,23 @@ void check(const Evolution& evolution) {
   need(search.lease > Duration::zero() && search.patience > Duration::zero(), "a lease and a patience above 0");
 }
 
+FailurePolicy policy_of(const Evolution& evolution, const FailurePolicy& without_restarts) {
+  return evolution.restarts > 0 ? restart(evolution.restarts) : without_restarts;
+}
+
 }  // namespace
 
 EvolutionGraph add_evolution(Program& program, const Evolution& evolution) {
   check(evolution);
-  const FailurePolicy on_failure = evolution.restarts > 0 ? restart(evolution.restarts) : stop_program();
+  const FailurePolicy on_failure = policy_of(evolution, stop_program());
   const auto metrics = program.add<Metrics>({.name = "metrics", .on_failure = on_failure});
   const auto learner =
       program.declare<EvolutionLearner>({.name = "learner", .on_failure = on_failure, .ends_program = true});
-  const GroupHandle<EvolutionMember> workers = program.group<EvolutionWorker>(
-      {.name = "worker", .replicas = evolution.workers, .on_failure = on_failure}, context, learner, evolution.search);
+  const GroupOptions group{.name = "worker",
+                           .replicas = evolution.workers,
+                           .on_failure = policy_of(evolution, evolution.workers.elastic() ? ignore() : stop_program())};
+  const GroupHandle<EvolutionMember> workers =
+      program.group<EvolutionWorker>(group, context, learner, evolution.search);
   program.define(learner, context, metrics, workers, evolution.search);
   return {learner, metrics};
 }

@@ -21,7 +21,7 @@ namespace lp {
 struct Evolution {
   EvolutionOptions search{};
   Replicas workers = 2;  // {2, 8}: the search goes on with two of eight, and uses all that are there
-  int restarts = 0;      // how often each failed node is restarted
+  int restarts = 0;      // how often each failed node is restarted; then the program stops, or loses an elastic worker
 };
 
 struct EvolutionGraph {
