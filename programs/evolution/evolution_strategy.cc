@@ -97,7 +97,9 @@ class MirroredSampler final : public Sampler {
   void set(const Distribution& distribution) override { distribution_ = distribution; }
   std::size_t points() const override { return 2; }
   void point(std::uint64_t index, std::size_t number, std::span<float> out) override {
-    const std::span<const float> noise = noise_.at(index, out.size(), room_);
+    if (index != index_ || out.size() != of_index_.size()) of_index_ = noise_.at(index, out.size(), room_);
+    index_ = index;
+    const std::span<const float> noise = of_index_;
     const float step = number == 0 ? distribution_.sigma : -distribution_.sigma;
     for (std::size_t i = 0; i < out.size(); ++i) out[i] = distribution_.centre[i] + step * noise[i];
   }
@@ -105,6 +107,8 @@ class MirroredSampler final : public Sampler {
  private:
   const Noise& noise_;
   Distribution distribution_{};
+  std::uint64_t index_ = 0;
+  std::span<const float> of_index_{};  // empty before the first point
   std::vector<float> room_{};
 };
 

@@ -43,7 +43,7 @@ Array<float> noise_table(std::uint64_t seed, std::size_t size);
 std::unique_ptr<Noise> table_noise(std::uint64_t seed, Array<float> table);
 
 // The stream of a counter-based generator for each index: Philox4x32-10 (Salmon et al., "Parallel random numbers: as
-// easy as 1, 2, 3", SC 2011).
+// easy as 1, 2, 3", SC 2011), made normal by the method of Box and Muller. The same numbers on every processor.
 std::unique_ptr<Noise> counter_noise(std::uint64_t seed);
 
 // The noise of this kind; the table is that of a table_noise.

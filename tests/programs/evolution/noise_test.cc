@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "lp/base/error.h"
+#include "lp/base/hash.h"
+#include "lp/base/random.h"
 
 namespace lp {
 namespace {
@@ -39,6 +42,27 @@ TEST(NoiseTest, NumbersOfBothKindsAreNormal) {
   std::vector<float> first;  // the first numbers of many indices
   for (std::uint64_t i = 0; i < kSize; ++i) first.push_back(numbers(*counter_noise(kSeed), i, 1)[0]);
   EXPECT_LT(distance_from_normal(first), bound);
+}
+
+// Philox itself is tested against known answers in tests/lp/base/random_test.cc.
+TEST(NoiseTest, TheCountersNumbersAreThoseOfPhiloxByBoxAndMuller) {
+  constexpr std::uint64_t kIndex = (std::uint64_t{3} << 32) + 11;
+  const std::uint64_t key = mix64(fnv1a("noise")) ^ kSeed;
+  std::vector<std::uint32_t> words;
+  for (std::uint32_t counter = 16; counter < 32; ++counter) {  // the second block
+    for (const std::uint32_t word : internal::philox(
+             {counter, 0, 11, 3}, {static_cast<std::uint32_t>(key), static_cast<std::uint32_t>(key >> 32)})) {
+      words.push_back(word);
+    }
+  }
+  const std::vector<float> found = numbers(*counter_noise(kSeed), kIndex, 128);
+  for (std::size_t i = 0; i < 32; ++i) {
+    const double radius = std::sqrt(-2 * std::log((std::floor(words[i] / 256.0) + 0.5) / 0x1p24));
+    const std::uint32_t angle = words[32 + i];
+    const double quarters = (angle >> 30) + (((angle >> 8) & 0x3FFFFF) + 0.5) / 0x1p22 - 0.5;
+    EXPECT_NEAR(found[64 + i], radius * std::cos(quarters * std::numbers::pi / 2), 2e-6);
+    EXPECT_NEAR(found[96 + i], radius * std::sin(quarters * std::numbers::pi / 2), 2e-6);
+  }
 }
 
 TEST(NoiseTest, TheSameSeedAndIndexGiveTheSameNumbersAndOthersDoNot) {
