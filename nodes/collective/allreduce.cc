@@ -181,7 +181,8 @@ template <class T>
 void Collective::allreduce(std::span<T> values, Reduction reduction) {
   check_joined();
   if (ranks_ == 1) return;
-  constexpr std::size_t kFloats = sizeof(T) / sizeof(float);
+  constexpr std::size_t kBytes = sizeof(T);
+  constexpr std::size_t kFloats = kBytes / sizeof(float);
   const auto kind = hash_combine(static_cast<std::uint64_t>(reduction), fnv1a(type_name<T>));
   const Operation operation = begin(Operation::Kind::allreduce, values.size(), kind);
   statistics_.steps += 2;

@@ -58,7 +58,7 @@ struct Reply {
   Array<std::uint64_t> keys{};    // pull of a range of a sparse tensor: the keys of the values
   Array<float> values{};          // set by a pull
   double loss = 0;                // mean over the examples of the newest update
-  std::uint32_t incarnation = 0;  // of the server whose shard this is, counted from 1; 0: not known
+  std::uint32_t incarnation = 0;  // that of the server whose shard this is, from 1; 0: unknown
 };
 
 }  // namespace lp

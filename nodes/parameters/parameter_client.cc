@@ -304,8 +304,9 @@ void ParameterClient::take(Sent& sent) {
   }
   const bool restarted = at.incarnation != 0 && sent.answer->incarnation != at.incarnation;
   if (sent.answer->outcome == PushOutcome::ahead || restarted) {
-    throw Error(ErrorKind::disconnected,
-                "a server was restarted since it was read, and may be behind: ask it where it is, and go on from there");
+    throw Error(
+        ErrorKind::disconnected,
+        "a server was restarted since it was read, and may be behind: ask it where it is, and go on from there");
   }
 }
 

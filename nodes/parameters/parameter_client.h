@@ -135,7 +135,7 @@ class ParameterClient {
     std::uint32_t serves = 0;         // which server
     std::uint64_t version = 0;        // the version that was read last
     std::uint64_t clock = 0;          // the clock after the last push
-    std::uint32_t incarnation = 0;    // of the server at the last pull_common; 0: any
+    std::uint32_t incarnation = 0;    // the one that pull_common() read last; 0: any
     std::set<std::uint64_t> known{};  // hashes of lists that it was sent
     Array<float> sent{};              // values of the last push
     ErrorFeedback feedback;

@@ -42,7 +42,7 @@ struct ShardVersions {
   Array<std::uint64_t> keys{};     // sparse: the same
   Array<float> newest{};
   Array<float> previous{};
-  std::uint32_t incarnation = 0;  // of the server, counted from 1
+  std::uint32_t incarnation = 0;  // that of the server, from 1
 
   // The values of a step that common_step() gave.
   const Array<float>& at(std::uint64_t wanted) const { return wanted == step ? newest : previous; }

@@ -15,8 +15,11 @@ const EnvironmentSpec& Catch::spec() const {
 
 void Catch::draw(std::span<float> board) const {
   std::fill(board.begin(), board.end(), 0.0F);
-  board[static_cast<std::size_t>(ball_row_ * kColumns + ball_column_)] = 1;
-  board[static_cast<std::size_t>((kRows - 1) * kColumns + paddle_)] = 1;
+  const auto at = [&](int row, int column) -> float& {
+    return board[static_cast<std::size_t>(row) * kColumns + static_cast<std::size_t>(column)];
+  };
+  at(ball_row_, ball_column_) = 1;
+  at(kRows - 1, paddle_) = 1;
 }
 
 void Catch::reset(Random random, std::span<float> observation) {

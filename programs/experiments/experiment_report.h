@@ -29,6 +29,14 @@ struct ExperimentNodes {
   Client<Metrics> metrics;
 };
 
+// The nodes of the experiment in an lp::Run.
+template <class Run>
+ExperimentNodes experiment_nodes(Run& run) {
+  return {.learner = run.template client<ParameterSource>("learner"),
+          .evaluator = run.template client<PolicyEvaluator>("evaluator"),
+          .metrics = run.template client<Metrics>("metrics")};
+}
+
 // Plays 100 episodes, which the seed decides, by the learner's last policy, or, in an experiment with a goal, by the
 // one that was evaluated best. Prints the result. If `curve` is not empty, draws the rewards over the steps into this
 // SVG file. Errors as EnvironmentBatch::step and write_curves.

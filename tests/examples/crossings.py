@@ -21,7 +21,7 @@ SCHEMES = {
     "outer_product": (8000, []),
     "bounded_delay": (6000, []),
     "stale_synchronous": (8000, []),
-    "softsync": (10000, []),
+    "softsync": (30000, []),
     "tree": (8000, []),
     "partitioned": (8000, []),
     "sliced": (4000, []),

@@ -8,6 +8,9 @@ function(lp_options target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # g++ 12 reports false errors about "literal" + std::string (GCC PR105651).
     target_compile_options(${target} PRIVATE -Wno-restrict $<$<BOOL:${LP_SANITIZE}>:-Wno-stringop-overflow>)
+  else()
+    # clang counts names that a using directive brings, such as lp::index, as shadowed. g++ checks the others.
+    target_compile_options(${target} PRIVATE -Wno-shadow)
   endif()
   if(LP_SANITIZE)
     target_compile_options(${target} PUBLIC -fsanitize=${LP_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

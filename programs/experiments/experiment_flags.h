@@ -1,0 +1,57 @@
+#pragma once
+// The configuration of a program that trains an agent: the flags that such programs have in common. A value.
+//
+//   struct Defaults {
+//     static constexpr const char* kEnvironment = "cartpole";
+//     static constexpr const char* kEnvironments = "acrobot or cartpole";
+//     static constexpr int kActors = 2;
+//     static constexpr std::uint64_t kSteps = 100'000;
+//     static constexpr std::uint64_t kCheckpointEvery = 50;
+//   };
+//   using Config = lp::ExperimentFlags<Defaults>;
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "lp/config/config.h"
+#include "programs/environments/environments.h"
+#include "programs/experiments/experiment.h"
+
+namespace lp {
+
+template <class Defaults>
+struct ExperimentFlags {
+  std::string environment = Defaults::kEnvironment;
+  int actors = Defaults::kActors;
+  std::uint64_t steps = Defaults::kSteps;
+  double goal = 0;
+  int restarts = 0;
+  std::uint64_t checkpoint_every = Defaults::kCheckpointEvery;
+  std::string plot{};
+
+  static constexpr auto fields = lp::fields(
+      field("environment", Defaults::kEnvironments), field("actors", "nodes that act", range(1, 64)),
+      field("steps", "of all copies of the environment", at_least(1), changeable),
+      field("goal", "a mean reward of 100 episodes that ends the training; 0: none", changeable),
+      field("restarts", "how often a node that fails is started again, before the program stops", non_negative,
+            changeable),
+      field("checkpoint_every", "the learner's rounds or updates from one checkpoint to the next; 0: one at the end",
+            changeable),
+      field("plot", "SVG file for the rewards over the steps"));
+};
+
+// The experiment that these flags ask for.
+template <class Defaults>
+Experiment experiment_of(const ExperimentFlags<Defaults>& flags, Agent agent) {
+  Experiment experiment{.agent = std::move(agent),
+                        .environment = [name = flags.environment] { return make_environment(name); },
+                        .actors = flags.actors,
+                        .steps = flags.steps,
+                        .checkpoint_every = flags.checkpoint_every,
+                        .restarts = flags.restarts};
+  if (flags.goal != 0) experiment.evaluation.goal = flags.goal;
+  return experiment;
+}
+
+}  // namespace lp
