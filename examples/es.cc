@@ -48,7 +48,7 @@ struct Config {
   static constexpr auto fields = lp::fields(
       lp::field("environment", "acrobot, cartpole, catch, mountaincar or pendulum: learns a policy for it"),
       lp::field("function", "ackley, rastrigin, rosenbrock or sphere: minimizes it, instead of an environment"),
-      lp::field("dimensions", "of the function", lp::range(1, 2048)),
+      lp::field("dimensions", "of the function", lp::range(1, 10'000'000)),
       lp::field("method", "an evolution strategy by gradients, or CMA-ES"),
       lp::field("noise", "read from a table, or computed by a counter-based generator"),
       lp::field("workers", "nodes that evaluate; 2..8: as many of eight as there are, two at least", lp::range(1, 64)),

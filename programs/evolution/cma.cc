@@ -192,7 +192,7 @@ class Cma final : public Search {
   MatrixXd covariance_{};    // C
   MatrixXd root_{};          // C^½, by columns; also the shape that is published
   MatrixXd inverse_root_{};  // C^−½
-  double condition_ = 1;     // of C
+  double condition_ = 1;     // the condition of C
   std::vector<float> room_{};
 };
 

@@ -18,7 +18,7 @@ struct CmaOptions {
   std::size_t population = 0;  // points of a generation; 0: 4 + ⌊3 ln n⌋. More of them search more globally
 };
 
-constexpr std::size_t kMostCmaDimensions = 2048;  // the decomposition takes n³ operations
+constexpr std::size_t kMostCmaDimensions = 512;  // each generation decomposes C, in about 10 n³ operations
 
 // Error::failed for an option that does not fit. The search throws it for too many dimensions.
 SearchMethod cma(const CmaOptions& options = {});

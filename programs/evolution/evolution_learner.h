@@ -38,7 +38,7 @@ struct EvolutionOptions {
   std::uint64_t evaluations = 100'000;  // counts points; then the search ends with its generation
   std::optional<double> goal{};         // a point with this value, or a better one, ends the search
   std::uint64_t checkpoint_every = 10;  // generations from one cut to the next; 0: one at the end
-  // A trial that a worker has for so long is given to another, too.
+  // When a worker has its trials for longer than so long for each, others get them, too.
   Duration lease = std::chrono::seconds(10);
   // The search fails when workers have trials, and for so long neither a result comes nor a worker asks.
   Duration patience = std::chrono::minutes(5);

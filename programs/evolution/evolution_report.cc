@@ -24,12 +24,12 @@ void draw(const MetricSeries& series, const std::string& title, const std::files
 EvolutionResult report_evolution(const Client<EvolutionLearner>& learner, const Client<Metrics>& metrics,
                                  const std::string& title, const std::filesystem::path& curve) {
   const EvolutionState state = learner.call<&EvolutionLearner::state>();
-  const EvolutionResult result{.best = state.best.value_or(0),
-                               .generations = state.generations,
-                               .evaluations = state.evaluations,
-                               .steps = learner.call<&EvolutionLearner::counts>().steps,
-                               .stale = state.stale,
-                               .parameters_hash = hash_of(learner.read<&EvolutionLearner::learned>()->parameters)};
+  EvolutionResult result{.best = state.best.value_or(0),
+                         .generations = state.generations,
+                         .evaluations = state.evaluations,
+                         .steps = learner.call<&EvolutionLearner::counts>().steps,
+                         .stale = state.stale,
+                         .parameters_hash = hash_of(learner.read<&EvolutionLearner::learned>()->parameters)};
   std::printf("%s: best value %.6g after %llu points in %llu generations; %llu results came too late\n", title.c_str(),
               result.best, static_cast<unsigned long long>(result.evaluations),
               static_cast<unsigned long long>(result.generations), static_cast<unsigned long long>(result.stale));

@@ -17,7 +17,7 @@ struct EvolutionResult {
   std::uint64_t evaluations = 0;  // counts points
   std::uint64_t steps = 0;        // work, as in Evaluation
   std::uint64_t stale = 0;        // results that came too late, or twice
-  std::string parameters_hash{};  // of the last generation's centre: equal for the same bits
+  std::string parameters_hash{};  // the last centre's: equal for the same bits
 };
 
 // Prints the result. If `curve` is not empty, draws the values over the steps into this SVG file. Errors as

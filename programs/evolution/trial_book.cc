@@ -22,17 +22,18 @@ void TrialBook::begin() {
 
 TrialRange TrialBook::give(std::uint32_t worker, std::size_t workers) {
   if (complete()) return {};
+  const std::size_t left = open_ ? trials_ - results_ : trials_ - next_;
   TrialRange range;
-  if (const std::optional<TrialRange> again = next_again()) {
-    range = *again;
-  } else {
-    const std::size_t left = open_ ? trials_ - results_ : trials_ - next_;
-    if (left == 0) return {};
+  if (left > 0) {
     const std::size_t share = std::max<std::size_t>(left / (2 * std::max<std::size_t>(workers, 1)), 1);
     range = {.first = next_, .count = static_cast<std::uint32_t>(share)};
     next_ += range.count;
+  } else if (const std::optional<TrialRange> again = next_again()) {
+    range = *again;
+  } else {
+    return {};
   }
-  given_.push_back({.worker = worker, .range = range, .until = after(lease_)});
+  given_.push_back({.worker = worker, .range = range, .until = after(lease_ * range.count)});
   return range;
 }
 

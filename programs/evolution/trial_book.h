@@ -25,15 +25,15 @@ struct TrialRange {
 
 class TrialBook {
  public:
-  // A worker that has a trial for longer than `lease` is not waited for: others get its trials, too.
+  // A worker that has trials for longer than `lease` for each is not waited for: others get them, too.
   TrialBook(std::size_t trials, bool open, Duration lease);
 
   // Begins a generation without results.
   void begin();
 
-  // Gives this worker some of the trials that nobody has, fewer the fewer are left, so that all workers end at about
-  // the same time (guided self-scheduling: Polychronopoulos and Kuck, IEEE Trans. Computers 36(12), 1987). None: they
-  // are all given, or complete.
+  // Gives this worker some of the trials that nobody had, fewer the fewer are left, so that all workers end at about
+  // the same time (guided self-scheduling: Polychronopoulos and Kuck, IEEE Trans. Computers 36(12), 1987); after those,
+  // the trials that were taken back, one by one. None: somebody has each of them, or the generation is complete.
   TrialRange give(std::uint32_t worker, std::size_t workers);
   // The worker has failed, or asks for other trials: those that it has are given again.
   void take_back(std::uint32_t worker);
@@ -67,7 +67,7 @@ class TrialBook {
   std::vector<std::optional<Trial>> by_number_{};
   std::size_t results_ = 0;
   std::uint32_t next_ = 0;           // trials from here on were never given
-  std::vector<TrialRange> again_{};  // to be given before those
+  std::vector<TrialRange> again_{};  // to be given after those
   std::vector<Given> given_{};
 };
 

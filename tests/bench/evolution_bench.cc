@@ -26,7 +26,7 @@ namespace {
 
 struct Config {
   int workers = 1;
-  std::uint64_t parameters = 0;  // of a sphere; 0: CartPole
+  std::uint64_t parameters = 0;  // the dimensions of a sphere; 0: CartPole
   lp::NoiseKind noise = lp::NoiseKind::table;
   std::uint64_t generations = 10;
   int pairs = 64;
@@ -56,8 +56,8 @@ struct Row {
   double points_a_second = 0;
   double steps_a_second = 0;
   double efficiency = 0;          // points a second, divided by those of one worker times the workers
-  double bytes_a_point = 0;       // of orders and results, both ways
-  double bytes_a_generation = 0;  // of the centre, which is read in place, by worker and generation
+  double bytes_a_point = 0;       // for orders and results, both ways
+  double bytes_a_generation = 0;  // the centre, which is read in place, for each worker
   double calls_a_generation = 0;  // for orders, of all workers
 };
 

@@ -151,7 +151,7 @@ TEST(CmaTest, OptionsThatDoNotFitAreRefused) {
   EXPECT_EQ(refusal({.sigma = std::numeric_limits<double>::quiet_NaN()}), "CMA-ES needs a sigma above 0");
   EXPECT_EQ(refusal({.population = 3}),
             "CMA-ES needs 4 points in a generation at least, not 3; 0: as many as are usual");
-  EXPECT_EQ(refusal({}, 3000), "CMA-ES searches up to 2048 parameters, not 3000: take an evolution strategy");
+  EXPECT_EQ(refusal({}, 3000), "CMA-ES searches up to 512 parameters, not 3000: take an evolution strategy");
 }
 
 }  // namespace
