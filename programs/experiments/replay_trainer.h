@@ -41,7 +41,7 @@ class ReplayTrainer final : public ParameterSource {
   ReplayTrainer(Context& node, Client<replay::SavedServer> replay, Client<Metrics> metrics,
                 const ReplayOptions& options);
 
-  // Learns until all updates are done. Error::deadline when too few transitions come in kPatience.
+  // Learns until all updates are done. Error::deadline when too few transitions come in kTransitionTimeout.
   void run(Context& node);
 
   // Called by an actor after each segment.
@@ -52,7 +52,7 @@ class ReplayTrainer final : public ParameterSource {
   void save(Checkpoint& out) const;
   void load(const Checkpoint& in);
 
-  static constexpr auto kPatience = std::chrono::minutes(10);
+  static constexpr auto kTransitionTimeout = std::chrono::minutes(10);
 
   using Remote = Methods<&ParameterSource::counts, &ParameterSource::learned, &ReplayTrainer::played>;
 
