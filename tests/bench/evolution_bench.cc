@@ -56,7 +56,7 @@ struct Row {
   std::string noise{};
   double points_a_second = 0;
   double steps_a_second = 0;
-  double efficiency = 0;          // of two workers: 1 if neither waits for the other; 0: not measured
+  double efficiency = 0;          // 1: neither of two workers waits for the other; 0: not measured
   double bytes_a_point = 0;       // for orders and results, both ways
   double bytes_a_generation = 0;  // the centre, which is read in place, for each worker
   double calls_a_generation = 0;  // for orders, of all workers
