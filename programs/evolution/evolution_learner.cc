@@ -138,11 +138,11 @@ void EvolutionLearner::improve(Context& node, const std::vector<Trial>& trials) 
     publish();
     book_.begin();
     serve_waiting();
+    values.insert(
+        values.begin(),
+        {{"reward", counts().recent_reward}, {"best", *state_.best}, {"stale", static_cast<double>(state_.stale)}});
   });
   if (cuts_.due(generation())) node.checkpoint(generation());
-  values.insert(
-      values.begin(),
-      {{"reward", counts().recent_reward}, {"best", *state_.best}, {"stale", static_cast<double>(state_.stale)}});
   metrics_.send<&Metrics::log>(counts().steps, values);
   node.report({.step = generation(), .total = generations_, .values = values});
 }
