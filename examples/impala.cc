@@ -5,6 +5,8 @@
 //      └────────────────────┘ parameters
 //                      evaluator ──────┘
 //
+// With --inference_servers=1 the actors hold no policy: a server chooses the actions of all (SEED).
+//
 //   build/examples/impala --environment=catch --launch=processes --plot=catch.svg
 
 #include "programs/agents/impala.h"

@@ -52,7 +52,7 @@ const std::string& Run::name() const { return state_->launch().name; }
 const std::filesystem::path& Run::directory() const { return state_->launch().options.directory; }
 const Program& Run::program() const { return *state_->launch().program; }
 std::uint64_t Run::seed() const { return state_->launch().options.seed; }
-std::vector<std::string> Run::processes() const { return state_->units(); }
+std::vector<std::string> Run::processes() const { return state_->processes(); }
 Runtime& Run::runtime() { return state_->runtime(); }
 
 }  // namespace lp

@@ -25,8 +25,8 @@ class TestRun : public Run {
  public:
   // Returns when every node serves. Throws Error with the cause when that does not happen within a minute.
   explicit TestRun(Program program, LaunchOptions options = {}) : Run(std::move(program), std::move(options)) {
-    constexpr auto kPatience = std::chrono::minutes(1);
-    if (wait_ready(kPatience)) return;
+    constexpr auto kReadyTimeout = std::chrono::minutes(1);
+    if (wait_ready(kReadyTimeout)) return;
     kill();
     throw Error(ErrorKind::failed, "the program did not start: " + wait().cause.text());
   }

@@ -5,7 +5,6 @@
 // A node: its run() saves, and its handlers run in its turn.
 
 #include <cstdint>
-#include <deque>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -19,13 +18,14 @@
 #include "lp/rpc/core/method.h"
 #include "nodes/parameters/parameter_server.h"
 #include "nodes/parameters/parameters.h"
+#include "nodes/snapshot_files.h"
 
 namespace lp {
 
 struct CheckpointerOptions {
-  std::filesystem::path directory{};          // on the node's host; created if it does not exist
-  Duration period = std::chrono::minutes(1);  // the time between two files
-  int keep = 5;  // how many of its newest files are kept; it removes only files that it wrote before
+  std::filesystem::path directory{};  // these three as in SnapshotOptions
+  Duration period = std::chrono::minutes(1);
+  int keep = 5;
   std::function<Eigen::Index()> size{};  // the number of parameters; called once, on the node's host
   Checkpoint beside{};                   // entries that each file holds beside the parameters
 };
@@ -47,13 +47,10 @@ class Checkpointer {
   using Remote = Methods<idempotent<&Checkpointer::save>>;
 
  private:
-  void remove_old();
-
   const Clients<ParameterServer> servers_;
   const CheckpointerOptions options_;
+  SnapshotFiles files_;
   Eigen::Index size_ = 0;
-  std::uint64_t saved_ = 0;                      // the step of the newest file
-  std::deque<std::filesystem::path> written_{};  // the files that this node wrote and has not removed
 };
 
 // Reads the parameters from such a file. Error::failed when the file is missing or damaged, when it holds something

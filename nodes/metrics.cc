@@ -8,7 +8,7 @@ namespace lp {
 
 Metrics::Metrics(MetricsOptions options) : options_(options) {
   if (options_.points >= 2 && options_.series >= 1) return;
-  throw Error(ErrorKind::failed, "metrics of " + std::to_string(options_.series) + " series with " +
+  throw Error(ErrorKind::failed, "metrics would have " + std::to_string(options_.series) + " series with " +
                                      std::to_string(options_.points) +
                                      " points each: give 1 series or more, with 2 points or more");
 }

@@ -16,15 +16,15 @@ constexpr std::size_t kSecret = 64;  // bytes, a cache line
 std::size_t progress_bytes(std::uint32_t users) {
   return (users * sizeof(std::uint64_t) + Buffer::kAlignment - 1) / Buffer::kAlignment * Buffer::kAlignment;
 }
-std::size_t bytes_of(const SharedVectorPlace& place) {
-  return kSecret + progress_bytes(place.users) + place.size * sizeof(float);
+std::size_t bytes_of(const SharedVectorLocation& location) {
+  return kSecret + progress_bytes(location.users) + location.size * sizeof(float);
 }
 
-SharedMemory opened(const SharedVectorPlace& place) {
+SharedMemory opened(const SharedVectorLocation& location) {
   try {
-    SharedMemory memory = SharedMemory::open(place.path, SharedMemory::Access::write, bytes_of(place));
-    if (place.secret.size() == kSecret && memory.size() == bytes_of(place) &&
-        std::memcmp(memory.data(), place.secret.data(), kSecret) == 0) {
+    SharedMemory memory = SharedMemory::open(location.path, SharedMemory::Access::write, bytes_of(location));
+    if (location.secret.size() == kSecret && memory.size() == bytes_of(location) &&
+        std::memcmp(memory.data(), location.secret.data(), kSecret) == 0) {
       return memory;
     }
   } catch (const Error&) {  // reported below
@@ -34,22 +34,23 @@ SharedMemory opened(const SharedVectorPlace& place) {
               "on one host, in one container");
 }
 
-SharedMemory made(const SharedVectorPlace& place) {
-  SharedMemory memory = SharedMemory::create("lp-vector", bytes_of(place));
-  std::memcpy(memory.data(), place.secret.data(), kSecret);
+SharedMemory made(const SharedVectorLocation& location) {
+  SharedMemory memory = SharedMemory::create("lp-vector", bytes_of(location));
+  std::memcpy(memory.data(), location.secret.data(), kSecret);
   return memory;
 }
 
 }  // namespace
 
-SharedVectorView::SharedVectorView(const SharedVectorPlace& place) : SharedVectorView(opened(place), place) {}
+SharedVectorView::SharedVectorView(const SharedVectorLocation& location)
+    : SharedVectorView(opened(location), location) {}
 
-SharedVectorView::SharedVectorView(SharedMemory memory, const SharedVectorPlace& place)
+SharedVectorView::SharedVectorView(SharedMemory memory, const SharedVectorLocation& location)
     : memory_(std::move(memory)),
-      users_(place.users),
-      size_(place.size),
+      users_(location.users),
+      size_(location.size),
       progress_(reinterpret_cast<std::uint64_t*>(memory_.data() + kSecret)),
-      values_(reinterpret_cast<float*>(memory_.data() + kSecret + progress_bytes(place.users))) {}
+      values_(reinterpret_cast<float*>(memory_.data() + kSecret + progress_bytes(location.users))) {}
 
 void SharedVectorView::read(std::size_t begin, std::span<float> to) const {
   if (begin > size_ || to.size() > size_ - begin) {
@@ -83,9 +84,9 @@ SharedVector::SharedVector(Context& context, const std::vector<float>& initial, 
                            CutSchedule schedule)
     : context_(context),
       schedule_(schedule),
-      place_{.secret = secret_text(kSecret / 2), .users = users, .size = initial.size()},
-      view_(made(place_), place_) {
-  place_.path = view_.memory_.path();
+      location_{.secret = secret_text(kSecret / 2), .users = users, .size = initial.size()},
+      view_(made(location_), location_) {
+  location_.path = view_.memory_.path();
   for (std::size_t i = 0; i < initial.size(); ++i) view_.set(i, initial[i]);
 }
 
@@ -97,12 +98,12 @@ Array<float> SharedVector::values() const {
 
 std::uint64_t SharedVector::updates() const {
   std::uint64_t sum = 0;
-  for (std::uint32_t user = 0; user < place_.users; ++user) sum += view_.progress(user);
+  for (std::uint32_t user = 0; user < location_.users; ++user) sum += view_.progress(user);
   return sum;
 }
 
-void SharedVector::cut_when_due(const SharedVectorPlace& place) {
-  if (place.secret != place_.secret) {
+void SharedVector::cut_when_due(const SharedVectorLocation& location) {
+  if (location.secret != location_.secret) {
     throw Error(ErrorKind::disconnected,
                 "a shared vector was restarted, and what was changed since is in no cut: ask for its place, and go on "
                 "from its progress");
@@ -112,7 +113,7 @@ void SharedVector::cut_when_due(const SharedVectorPlace& place) {
 
 void SharedVector::save(Checkpoint& out) const {
   std::vector<std::uint64_t> progress;
-  for (std::uint32_t user = 0; user < place_.users; ++user) progress.push_back(view_.progress(user));
+  for (std::uint32_t user = 0; user < location_.users; ++user) progress.push_back(view_.progress(user));
   out.put("progress", progress);
   out.put("values", values());  // after the progress, because none of the changes that it counts may be missing
 }
@@ -120,13 +121,13 @@ void SharedVector::save(Checkpoint& out) const {
 void SharedVector::load(const Checkpoint& in) {
   const auto progress = in.get<std::vector<std::uint64_t>>("progress");
   const auto saved = in.get<Array<float>>("values");
-  if (progress.size() != place_.users || saved.size() != view_.size()) {
+  if (progress.size() != location_.users || saved.size() != view_.size()) {
     throw Error(ErrorKind::failed, "what was saved is a vector of " + std::to_string(saved.size()) + " values with " +
                                        std::to_string(progress.size()) + " users, not of " +
-                                       std::to_string(view_.size()) + " with " + std::to_string(place_.users) +
+                                       std::to_string(view_.size()) + " with " + std::to_string(location_.users) +
                                        ": resume with the same model and as many workers");
   }
-  for (std::uint32_t user = 0; user < place_.users; ++user) view_.set_progress(user, progress[user]);
+  for (std::uint32_t user = 0; user < location_.users; ++user) view_.set_progress(user, progress[user]);
   for (std::size_t i = 0; i < saved.size(); ++i) view_.set(i, saved[i]);
   schedule_.cut = updates();
 }

@@ -25,7 +25,7 @@
 namespace lp {
 
 // Where the memory of a vector is.
-struct SharedVectorPlace {
+struct SharedVectorLocation {
   std::string path{};
   std::string secret{};  // the memory begins with it
   std::uint32_t users = 0;
@@ -35,7 +35,7 @@ struct SharedVectorPlace {
 class SharedVectorView {
  public:
   // Error::failed when the memory is not on this host.
-  explicit SharedVectorView(const SharedVectorPlace& place);
+  explicit SharedVectorView(const SharedVectorLocation& location);
 
   std::size_t size() const { return size_; }
   float get(std::size_t i) const { return std::atomic_ref(values_[i]).load(std::memory_order_relaxed); }
@@ -52,7 +52,7 @@ class SharedVectorView {
 
  private:
   friend class SharedVector;
-  SharedVectorView(SharedMemory memory, const SharedVectorPlace& place);
+  SharedVectorView(SharedMemory memory, const SharedVectorLocation& location);
   void check(std::uint32_t user) const;
   void set(std::size_t i, float value) const { std::atomic_ref(values_[i]).store(value, std::memory_order_relaxed); }
 
@@ -69,20 +69,20 @@ class SharedVector {
   SharedVector(Context& context, const std::function<std::vector<float>(std::uint64_t seed)>& initial,
                std::uint32_t users, CutSchedule schedule);
 
-  SharedVectorPlace place() const { return place_; }
+  SharedVectorLocation location() const { return location_; }
   // The present values.
   Array<float> values() const;
   // The progress of all users together.
   std::uint64_t updates() const;
-  // Takes a cut, if one is due. Users call it when they have made progress in the memory of this place.
-  // Error::disconnected when the vector was restarted, and is in another place: users ask for it, and go on from there.
-  void cut_when_due(const SharedVectorPlace& place);
+  // Takes a cut, if one is due. Users call it when they have made progress in this memory.
+  // Error::disconnected when the vector was restarted, and is elsewhere: users ask for it, and go on from there.
+  void cut_when_due(const SharedVectorLocation& location);
 
   void save(Checkpoint& out) const;
   // Error::failed when the saved vector has another size or other users.
   void load(const Checkpoint& in);
 
-  using Remote = Methods<idempotent<&SharedVector::place>, idempotent<&SharedVector::values>,
+  using Remote = Methods<idempotent<&SharedVector::location>, idempotent<&SharedVector::values>,
                          idempotent<&SharedVector::updates>, idempotent<&SharedVector::cut_when_due>>;
 
  private:
@@ -90,7 +90,7 @@ class SharedVector {
 
   Context& context_;
   CutSchedule schedule_;
-  SharedVectorPlace place_;
+  SharedVectorLocation location_;
   SharedVectorView view_;
 };
 

@@ -135,8 +135,8 @@ SharedExamples prepare_training(TrainConfig& config) {
   }
   SharedExamples shared = share(examples);
   config.found = found;
-  config.found.path = shared.place.path;
-  config.found.key = shared.place.key;
+  config.found.path = shared.location.path;
+  config.found.key = shared.location.key;
   model_of(config);  // throws if `init` does not fit
   return shared;
 }

@@ -32,7 +32,7 @@ enum class GradientCompression : std::uint8_t { none, one_bit, top_k, random_k, 
 struct FoundData {
   std::int64_t inputs = 0;  // 0: the launcher has not looked
   int classes = 0;
-  std::string path{};  // path and key of an ExamplesPlace
+  std::string path{};  // path and key of an ExamplesLocation
   std::string key{};
 
   static constexpr auto fields =

@@ -21,7 +21,7 @@
 
 namespace lp::launch {
 namespace {
-constexpr auto kTimeToEnd = std::chrono::seconds(2);  // for a command whose connection has ended
+constexpr auto kCommandEndTimeout = std::chrono::seconds(2);  // for a command whose connection has ended
 }
 
 Descriptor connect_to_run(const std::filesystem::path& directory) {
@@ -41,10 +41,11 @@ Descriptor connect_to_run(const std::filesystem::path& directory) {
 AdminClient::AdminClient(const std::vector<std::string>& command, Time until) {
   std::array<int, 2> errors{-1, -1};
   if (pipe2(errors.data(), O_CLOEXEC) != 0) {
-    throw Error(ErrorKind::failed, std::string("pipe: ") + std::strerror(errno) + "; the limit may be `ulimit -n`");
+    throw Error(ErrorKind::failed,
+                std::string("no pipe could be made: ") + std::strerror(errno) + "; the limit may be `ulimit -n`");
   }
-  const Descriptor said(errors[0]);
-  fcntl(said.number(), F_SETFL, O_NONBLOCK);
+  const Descriptor error_pipe(errors[0]);
+  fcntl(error_pipe.number(), F_SETFL, O_NONBLOCK);
   {
     const Descriptor to_say(errors[1]);
     const SocketPair ends = make_socket_pair();
@@ -57,7 +58,7 @@ AdminClient::AdminClient(const std::vector<std::string>& command, Time until) {
     if (*line == kRelayReady) return;
   }
   std::array<char, 2000> bytes;
-  const ssize_t got = read(said.number(), bytes.data(), bytes.size());
+  const ssize_t got = read(error_pipe.number(), bytes.data(), bytes.size());
   trouble_.assign(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   while (!trouble_.empty() && trouble_.back() == '\n') trouble_.pop_back();
   if (trouble_.empty()) trouble_ = open() ? "it does not answer in time" : "it has ended";
@@ -76,7 +77,7 @@ AdminClient::Command::~Command() {
   if (process_ == 0) return;
   std::array<Poller::Ready, 1> ready;
   for (const int signal : {SIGTERM, SIGKILL}) {  // SIGTERM comes first, because a killed srun leaves its step behind
-    if (poller_.wait(ready, after(kTimeToEnd)) == 0) kill(process_, signal);
+    if (poller_.wait(ready, after(kCommandEndTimeout)) == 0) kill(process_, signal);
   }
   waitpid(process_, nullptr, 0);
 }

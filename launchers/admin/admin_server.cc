@@ -128,7 +128,7 @@ void AdminServer::serve(Client client) {
       serve(client);
     });
   }
-  handlers_.hear(client, line);
+  handlers_.on_line(client, line);
 }
 
 void AdminServer::send(Client client, std::string_view line) {

@@ -28,7 +28,7 @@ class AdminServer {
 
   using Client = std::uint64_t;
   struct Handlers {
-    Function<void(Client, std::string_view line)> hear{};
+    Function<void(Client, std::string_view line)> on_line{};
     Function<void(Client)> gone{};
   };
 

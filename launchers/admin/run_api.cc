@@ -18,7 +18,7 @@ namespace lp::launch {
 namespace {
 
 constexpr std::size_t kLongestPart = std::size_t{1} << 17;  // bytes of a file in one answer
-constexpr auto kPatience = std::chrono::seconds(1);         // for processes to report what they use
+constexpr auto kMeasureTimeout = std::chrono::seconds(1);   // for processes to report what they use
 
 enum class Ask : std::uint8_t { status, follow, measure, stop, restart, file };
 
@@ -55,7 +55,7 @@ RunApi::RunApi(const std::filesystem::path& directory, const SupervisionGraph& t
       coordinator_(coordinator),
       status_(std::move(status)),
       server_(directory, loop,
-              {.hear = [this](Client client, std::string_view line) { hear(client, line); },
+              {.on_line = [this](Client client, std::string_view line) { handle(client, line); },
                .gone = [this](Client client) { forget(client); }}) {}
 
 void RunApi::forget(Client client) {
@@ -71,7 +71,7 @@ void RunApi::publish(std::string_view status) {
   }
 }
 
-void RunApi::hear(Client client, std::string_view line) {
+void RunApi::handle(Client client, std::string_view line) {
   Request request;
   try {
     const JsonValue value = JsonValue::parse(line);
@@ -124,14 +124,14 @@ void RunApi::measure(Client client) {
   measurers_.insert(client);
   if (measurers_.size() > 1) return;  // a measurement is on its way, and its answer serves all clients
   measured_.clear();
-  for (const std::size_t unit : coordinator_.measure()) measured_[unit];
-  measures_until_ = after(kPatience);
+  for (const std::size_t process : coordinator_.measure()) measured_[process];
+  measures_until_ = after(kMeasureTimeout);
   answer_if_complete();
 }
 
-void RunApi::on_measured(std::size_t unit, Measurement part) {
+void RunApi::on_measured(std::size_t process, Measurement part) {
   if (measurers_.empty()) return;
-  Measurement& all = measured_[unit];
+  Measurement& all = measured_[process];
   if (part.use.has_value()) all.use = part.use;
   if (part.calls.has_value()) all.calls = std::move(part.calls);
   all.left_out += part.left_out;
@@ -143,8 +143,8 @@ void RunApi::advance(Time now) {
 }
 
 void RunApi::answer_if_complete() {
-  if (measures_until_ == kNever) return;  // not all units have been asked yet
-  for (const auto& [unit, measurement] : measured_) {
+  if (measures_until_ == kNever) return;  // not all processes have been asked yet
+  for (const auto& [process, measurement] : measured_) {
     if (!measurement.use.has_value() || !measurement.calls.has_value()) return;
   }
   answer_measurers();
@@ -158,17 +158,17 @@ void RunApi::answer_measurers() {
   const ProcessUse own = use_of(getpid());
   const std::string host = host_name();
   record.launcher = {.host = host, .pid = getpid(), .cpu = own.cpu, .memory = own.memory};
-  for (auto& [unit, measurement] : measured_) {
-    MeasureRecord::Process& process = record.processes.emplace_back();
-    for (const NodeId node : graph_.units[unit].nodes) {
-      process.nodes.push_back(graph_.nodes[node].name);
-      process.host = record.status.nodes[node].host.empty() ? host : record.status.nodes[node].host;
-      process.pid = record.status.nodes[node].pid;
-      process.incarnation = record.status.nodes[node].incarnation;
+  for (auto& [process, measurement] : measured_) {
+    MeasureRecord::Process& entry = record.processes.emplace_back();
+    for (const NodeId node : graph_.processes[process].nodes) {
+      entry.nodes.push_back(graph_.nodes[node].name);
+      entry.host = record.status.nodes[node].host.empty() ? host : record.status.nodes[node].host;
+      entry.pid = record.status.nodes[node].pid;
+      entry.incarnation = record.status.nodes[node].incarnation;
     }
     if (measurement.use.has_value()) {
-      process.cpu = measurement.use->cpu;
-      process.memory = measurement.use->memory;
+      entry.cpu = measurement.use->cpu;
+      entry.memory = measurement.use->memory;
     }
     if (measurement.calls.has_value()) {
       std::move(measurement.calls->begin(), measurement.calls->end(), std::back_inserter(record.calls));

@@ -46,8 +46,8 @@ class RunApi {
   // Sends the changed status to the clients that follow it.
   void publish(std::string_view status);
   // Takes a part of the answer to Coordinator::measure().
-  void on_measured(std::size_t unit, Measurement part);
-  // When advance() is due: then the answer goes out without the units that have not answered.
+  void on_measured(std::size_t process, Measurement part);
+  // When advance() is due: then the answer goes out without the processes that have not answered.
   Time next() const { return measures_until_; }
   void advance(Time now);
   // The run has ended, and its result is written.
@@ -56,7 +56,7 @@ class RunApi {
  private:
   using Client = AdminServer::Client;
 
-  void hear(Client client, std::string_view line);
+  void handle(Client client, std::string_view line);
   FilePart part_of(const std::string& name, std::uint64_t from) const;
   std::string stop(const std::string& reason, const std::string& given_by, bool force);
 
@@ -71,7 +71,7 @@ class RunApi {
   Function<RunStatus()> status_;
   std::set<Client> followers_;
   std::set<Client> measurers_;                   // clients that wait for an answer
-  std::map<std::size_t, Measurement> measured_;  // the answers of units so far
+  std::map<std::size_t, Measurement> measured_;  // the answers of processes so far
   Time measures_until_ = kNever;  // then the answer holds the parts that have come; kNever: nothing is measured
   AdminServer server_;
 };

@@ -122,13 +122,14 @@ class Agent {
   // Handles a message of the launcher.
   void handle(std::span<const std::uint8_t> bytes) {
     const control::Message* message = unpack(bytes);
-    if (message == nullptr) return launcher_.close("my launcher sent what is no control message");
+    if (message == nullptr) return launcher_.close("its launcher sent something that is no control message");
     if (const auto* spawn = message->body_as_Spawn()) return start(*message, *spawn);
     if (const auto* piece = message->body_as_Piece()) return take_piece(*message, *piece);
     if (message->body_as_Beat() != nullptr) return launcher_.send(bytes);
     if (const auto* flow = message->body_as_Flow()) {
       paused_ = flow->paused();
-    } else if (Child* child = children_.find_unit(message->unit(), message->incarnation())) {  // else it has ended
+    } else if (Child* child =
+                   children_.find_process(message->process(), message->incarnation())) {  // else it has ended
       handle(*child, *message, bytes);
     }
   }
@@ -157,20 +158,20 @@ class Agent {
     poller_.change(child.control->fd(), tag_of(child, Source::control), child.control->pending() > 0, !held_);
   }
 
-  // Stores a piece of a file that the next process of a unit will load.
+  // Stores a piece of a file that the next incarnation of a process loads.
   void take_piece(const control::Message& message, const control::Piece& piece) {
     if (directory_.empty() || piece.name() == nullptr) return;
     try {
-      const std::filesystem::path restore = restore_directory(directory_, message.unit(), message.incarnation());
+      const std::filesystem::path restore = restore_directory(directory_, message.process(), message.incarnation());
       std::filesystem::create_directories(restore);
       put_piece(cut_file(restore, piece.name()->str()), piece);
     } catch (const std::exception& error) {
-      not_restored_[message.unit()] = error.what();
+      not_restored_[message.process()] = error.what();
     }
   }
 
   void start(const control::Message& message, const control::Spawn& spawn) {
-    std::unique_ptr<Child> child = start_child(message, spawn, std::exchange(not_restored_[message.unit()], {}));
+    std::unique_ptr<Child> child = start_child(message, spawn, std::exchange(not_restored_[message.process()], {}));
     child->serial = next_serial_++;
     if (child->pid < 0) return report_exit(*child, {});
     control::SpawnedT spawned;
@@ -200,7 +201,7 @@ class Agent {
   // Forwards a node's message to the launcher, if the node speaks only for itself.
   void pass(Child& child, std::span<const std::uint8_t> bytes) {
     const control::Message* message = unpack(bytes);
-    if (message == nullptr || message->unit() != child.unit || message->incarnation() != child.incarnation ||
+    if (message == nullptr || message->process() != child.process || message->incarnation() != child.incarnation ||
         message->body_type() < control::Body::Piece) {
       child.fault = "was ended by its agent: it sent what is no control message of a node";
       return;
@@ -235,7 +236,7 @@ class Agent {
     for (;;) {
       siginfo_t info{};
       if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) return;
-      if (Child* const child = children_.find_process(info.si_pid)) {
+      if (Child* const child = children_.find_pid(info.si_pid)) {
         end(*child);
       } else {
         waitpid(info.si_pid, nullptr, WNOHANG);  // a grandchild that we adopted
@@ -246,7 +247,7 @@ class Agent {
   // Finishes the end of a node's process: reads its last output, and kills its process group and its orphans.
   void end(Child& child) {
     kill(-child.pid, SIGKILL);
-    kill_orphans(child.mark, [this](pid_t process) { return children_.find_process(process) != nullptr; });
+    kill_orphans(child.mark, [this](pid_t process) { return children_.find_pid(process) != nullptr; });
     if (child.control != nullptr) receive(child);
     pass_output(child, child.out, false, kMostLastOutput);
     pass_output(child, child.err, true, kMostLastOutput);
@@ -325,7 +326,7 @@ class Agent {
 
   template <class Body>
   void send(const Child& child, Body body) {
-    launcher_.send(pack(child.unit, child.incarnation, std::move(body)));
+    launcher_.send(pack(child.process, child.incarnation, std::move(body)));
   }
 
   // Kills and reaps every process below this one.
@@ -352,7 +353,7 @@ class Agent {
   long memory_kills_;
   Time next_memory_ = kNever;        // when to measure the memory of processes with a limit
   std::filesystem::path directory_;  // receives the files that nodes save; empty: they use the launcher's directory
-  std::map<std::size_t, std::string> not_restored_;  // the reason, by unit
+  std::map<std::size_t, std::string> not_restored_;  // the reason, by process
   std::uint64_t next_serial_ = kFirstSerial;
   ChildTable children_;
 };

@@ -14,8 +14,8 @@
 namespace lp::launch {
 namespace {
 
-constexpr std::size_t kKept = 2000;  // bytes that are kept of the messages of ssh or srun
-constexpr int kBeats = 5;            // per lease
+constexpr std::size_t kMostErrorText = 2000;  // bytes that are kept of the messages of ssh or srun
+constexpr int kBeatsPerLease = 5;             // per lease
 
 std::string trimmed(std::string text) {
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
@@ -38,7 +38,7 @@ void AgentLink::attach(EventLoop& loop, Events events) {
   loop_ = &loop;
   events_ = std::move(events);
   if (control_ != nullptr) watch();
-  if (options_.errors >= 0) loop.watch(options_.errors, [this](EventLoop::Ready) { hear_errors(); });
+  if (options_.errors >= 0) loop.watch(options_.errors, [this](EventLoop::Ready) { read_errors(); });
 }
 
 void AgentLink::connect(std::unique_ptr<MessageStream> control) {
@@ -50,11 +50,11 @@ void AgentLink::connect(std::unique_ptr<MessageStream> control) {
 void AgentLink::watch() {
   loop_->watch(control_->fd(), [this](EventLoop::Ready ready) {
     if (ready.writable) control_->flush();
-    if (ready.readable) hear();
+    if (ready.readable) receive();
     if (control_ != nullptr) loop_->want_writable(control_->fd(), control_->pending() > 0);
   });
-  heard_ = now();
-  if (options_.lease.has_value()) next_beat_ = heard_;
+  received_ = now();
+  if (options_.lease.has_value()) next_beat_ = received_;
 }
 
 void AgentLink::send(std::span<const std::uint8_t> message) {
@@ -87,35 +87,35 @@ Time AgentLink::next() const { return next_beat_; }
 
 void AgentLink::advance(Time now) {
   if (control_ == nullptr || now < next_beat_) return;
-  if (now - heard_ > *options_.lease)
+  if (now - received_ > *options_.lease)
     return lose("it has not answered for " +
-                std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now - heard_).count()) + " s");
-  next_beat_ = now + *options_.lease / kBeats;
+                std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now - received_).count()) + " s");
+  next_beat_ = now + *options_.lease / kBeatsPerLease;
   send(pack(0, 0, control::BeatT()));
 }
 
-void AgentLink::hear() {
+void AgentLink::receive() {
   std::string fault;
   const bool open = control_->receive(
       [this](std::span<const std::uint8_t> message) {
-        heard_ = now();
-        events_.hear(message);
+        received_ = now();
+        events_.on_message(message);
       },
       fault);
   if (open || control_ == nullptr) return;
-  if (options_.errors >= 0) hear_errors();
+  if (options_.errors >= 0) read_errors();
   if (control_ == nullptr) return;
-  const std::string said = trimmed(said_);
-  lose(!fault.empty() ? fault : !said.empty() ? said : "the connection ended");
+  const std::string text = trimmed(error_text_);
+  lose(!fault.empty() ? fault : !text.empty() ? text : "the connection ended");
 }
 
-void AgentLink::hear_errors() {
+void AgentLink::read_errors() {
   std::array<char, 4096> bytes;
   ssize_t got = 0;
   while ((got = read(options_.errors, bytes.data(), bytes.size())) > 0)
-    said_.append(bytes.data(), static_cast<std::size_t>(got));
+    error_text_.append(bytes.data(), static_cast<std::size_t>(got));
   if (got == 0 && loop_ != nullptr) loop_->unwatch(options_.errors);
-  if (said_.size() > kKept) said_.erase(0, said_.size() - kKept);
+  if (error_text_.size() > kMostErrorText) error_text_.erase(0, error_text_.size() - kMostErrorText);
 }
 
 void AgentLink::lose(const std::string& why) {

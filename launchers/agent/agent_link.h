@@ -30,7 +30,7 @@ class AgentLink {
     bool dials = false;               // the agent has not dialed yet: connect() follows, perhaps several times
   };
   struct Events {
-    Function<void(std::span<const std::uint8_t> message)> hear{};
+    Function<void(std::span<const std::uint8_t> message)> on_message{};
     Function<void(const std::string& why)> lost{};  // no node runs there any more, or will soon; the link is closed
   };
 
@@ -63,16 +63,16 @@ class AgentLink {
 
  private:
   void watch();
-  void hear();
-  void hear_errors();
+  void receive();
+  void read_errors();
   void lose(const std::string& why);
 
   Options options_;
   EventLoop* loop_ = nullptr;
   Events events_;
   std::unique_ptr<MessageStream> control_;
-  std::string said_;  // the end of the text that came on `errors`
-  Time heard_{};
+  std::string error_text_;  // the end of the text that came on `errors`
+  Time received_{};
   Time next_beat_ = kNever;
 };
 

@@ -29,7 +29,7 @@ struct Pipe {
 Pipe make_pipe() {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-    throw Error(ErrorKind::failed, std::string("pipe: ") + std::strerror(errno) +
+    throw Error(ErrorKind::failed, std::string("no pipe could be made: ") + std::strerror(errno) +
                                        (errno == EMFILE ? "; the limit is `ulimit -n`: raise it" : ""));
   }
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
@@ -73,7 +73,7 @@ Child::~Child() {
 std::unique_ptr<Child> start_child(const control::Message& message, const control::Spawn& spawn,
                                    const std::string& obstacle) {
   auto child = std::make_unique<Child>();
-  child->unit = message.unit();
+  child->process = message.process();
   child->incarnation = message.incarnation();
   child->name = spawn.name()->str();
   child->memory = spawn.memory();

@@ -23,7 +23,7 @@ struct Child {
   Child& operator=(const Child&) = delete;
 
   std::uint64_t serial = 0;  // the agent's number for it
-  std::size_t unit = 0;
+  std::size_t process = 0;
   std::uint32_t incarnation = 0;
   std::string name{};
   std::string mark{};        // a variable in its environment and in that of all that it starts

@@ -18,8 +18,8 @@ class ChildTable {
 
   // Return null when there is none.
   Child* find(std::uint64_t serial) const;
-  Child* find_process(pid_t pid) const;
-  Child* find_unit(std::size_t unit, std::uint32_t incarnation) const;
+  Child* find_pid(pid_t pid) const;
+  Child* find_process(std::size_t process, std::uint32_t incarnation) const;
 
   bool empty() const { return children_.empty(); }
   const std::unordered_map<std::uint64_t, std::unique_ptr<Child>>& all() const { return children_; }  // by serial

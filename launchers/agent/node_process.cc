@@ -82,7 +82,7 @@ class NodeProcess final : public Runtime::Observer {
     try {
       const std::filesystem::path file = cut_file(cut_directory(start_.run.directory, step), name);
       auto pieces =
-          pieces_of(file, {.unit = unit_, .incarnation = incarnation_, .node = node, .name = name, .step = step});
+          pieces_of(file, {.process = unit_, .incarnation = incarnation_, .node = node, .name = name, .step = step});
       std::error_code ignored;
       std::filesystem::remove(file, ignored);
       loop_.post([this, pieces = std::move(pieces)]() mutable { control_.send_all(std::move(pieces)); });
@@ -122,7 +122,7 @@ class NodeProcess final : public Runtime::Observer {
       log_line("the agent sent something that is no control message; this process ends");
       kill(0, SIGKILL);
     } else if (const auto* start = message->body_as_Start()) {
-      unit_ = message->unit();
+      unit_ = message->process();
       incarnation_ = message->incarnation();
       start_ = unpack_start(*start);
       begin();

@@ -43,9 +43,9 @@ class File {
 
 }  // namespace
 
-std::filesystem::path restore_directory(const std::filesystem::path& agents, std::size_t unit,
+std::filesystem::path restore_directory(const std::filesystem::path& agents, std::size_t process,
                                         std::uint32_t incarnation) {
-  return agents / ("restore-" + std::to_string(unit) + "-" + std::to_string(incarnation));
+  return agents / ("restore-" + std::to_string(process) + "-" + std::to_string(incarnation));
 }
 
 Function<std::vector<std::uint8_t>()> pieces_of(const std::filesystem::path& path, const CutPart& part) {
@@ -63,7 +63,7 @@ Function<std::vector<std::uint8_t>()> pieces_of(const std::filesystem::path& pat
     offset += piece.bytes.size();
     done = got <= 0 || offset >= file->size();
     piece.last = done;
-    return pack(part.unit, part.incarnation, std::move(piece));
+    return pack(part.process, part.incarnation, std::move(piece));
   };
 }
 

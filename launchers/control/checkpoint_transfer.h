@@ -18,15 +18,15 @@ namespace lp::launch {
 
 // Names the file that the pieces belong to.
 struct CutPart {
-  std::size_t unit = 0;
+  std::size_t process = 0;
   std::uint32_t incarnation = 0;
   std::uint32_t node = 0;
   std::string name{};  // the node's name
   std::uint64_t step = 0;
 };
 
-// The directory, below the agent's own, that receives the parts for a unit's new process to load.
-std::filesystem::path restore_directory(const std::filesystem::path& agents, std::size_t unit,
+// The directory, below the agent's own, that receives the parts for a process's next incarnation to load.
+std::filesystem::path restore_directory(const std::filesystem::path& agents, std::size_t process,
                                         std::uint32_t incarnation);
 
 // Returns the messages of the file one by one, and then an empty one; for MessageStream::send_all. A file that is

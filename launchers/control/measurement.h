@@ -60,7 +60,7 @@ struct ProcessUse {
 };
 ProcessUse use_of(pid_t process);
 
-// A part of an answer: the resources of a unit's process, or the calls of its nodes.
+// A part of an answer: the resources of a process, or the calls of its nodes.
 struct Measurement {
   std::optional<ProcessUse> use{};
   std::optional<std::vector<MeasureRecord::Calls>> calls{};

@@ -34,7 +34,7 @@ class Jobs {
   virtual std::string name_of(const RunRecord& run) const = 0;
   // Asks the engine. The result of a job that has ended is put into the run's directory, if the engine has kept it.
   // Throws Error when the engine does not answer.
-  virtual JobState look_at(const RunRecord& run, const std::filesystem::path& directory) const = 0;
+  virtual JobState poll(const RunRecord& run, const std::filesystem::path& directory) const = 0;
   // Where the coordinator is: "on n1", "in cluster".
   virtual std::string place_of(const RunRecord& run, const JobState& state) const = 0;
   // Describes a job that has begun: "runs; its coordinator is on n1".

@@ -1,5 +1,5 @@
 #pragma once
-// Runs nodes as processes below the agents of their hosts, and knows which agent has which unit.
+// Runs nodes as processes below the agents of their hosts, and knows which agent has which process.
 //
 // The loop thread of a run owns and uses it. Any thread may call the constructor.
 
@@ -36,81 +36,81 @@ class ProcessExecutor final : public Executor {
   // Each process receives `start`, completed by what only it gets. `mark` marks the run's processes. Takes an agent for
   // each host of `places`, and the object that redials lost hosts; null: lost hosts are not dialed. Throws Error when
   // descriptors would run out.
-  ProcessExecutor(const SupervisionGraph& topology, NodeStart start, std::string mark, Placer places,
+  ProcessExecutor(const SupervisionGraph& topology, NodeStart start, std::string mark, Placer placer,
                   std::vector<std::unique_ptr<AgentLink>> agents, std::unique_ptr<HostReconnector> redial,
                   EventLoop& loop, NodeOutput& output);
   // Ends the agents and everything that runs below them.
   ~ProcessExecutor() override;
 
   void attach(ExecutorEvents& events);
-  // Connects the agent of a host, which has dialed. The units that wait for it start.
+  // Connects the agent of a host, which has dialed. The processes that wait for it start.
   void connect(std::size_t host, Descriptor stream);
-  // Returns the host of the unit, or its last one; empty: this host, or none.
-  std::string host_of(std::size_t unit) const;
+  // Returns the host of the process, or its last one; empty: this host, or none.
+  std::string host_of(std::size_t process) const;
   // Returns when advance() is due.
   Time next() const;
   void advance(Time now);
   // Sets whether the nodes' output is read. While it is not, nodes that print wait.
   void take_output(bool take);
 
-  std::string make_key(std::size_t unit) override;
-  std::string place(std::size_t unit, bool needed) override;
-  void release(std::size_t unit) override { places_.release(unit); }
-  std::string delay(std::size_t unit) override;
-  void start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) override;
-  void update(std::size_t unit, std::span<const PeerState> peers) override;
+  std::string make_key(std::size_t process) override;
+  std::string place(std::size_t process, bool needed) override;
+  void release(std::size_t process) override { placer_.release(process); }
+  std::string delay(std::size_t process) override;
+  void start(std::size_t process, std::uint32_t incarnation, const std::filesystem::path& cut) override;
+  void update(std::size_t process, std::span<const PeerState> peers) override;
   void run(NodeId node) override;
   void may_save(NodeId node) override;
-  void stop(std::size_t unit, const std::string& reason, bool run_ends) override;
-  void kill(std::size_t unit) override;
+  void stop(std::size_t process, const std::string& reason, bool run_ends) override;
+  void kill(std::size_t process) override;
   void probe(NodeId node) override;
-  void measure(std::span<const std::size_t> units) override;
+  void measure(std::span<const std::size_t> processes) override;
   void abandon(const std::string& why) override;
 
  private:
   enum class Stop : std::uint8_t { no, asked, heard, may_leave };
-  struct Unit {
+  struct Process {
     std::uint32_t incarnation = 0;
     bool up = false;  // its agent was asked to start it, and has not reported its end
     Stop stop = Stop::no;
-    // For a unit that waits for its agent, or for a host that it may have: the cut from which it loads, and the
+    // For a process that waits for its agent, or for a host that it may have: the cut from which it loads, and the
     // messages that it will get.
     std::optional<std::filesystem::path> cut{};
     std::vector<std::vector<std::uint8_t>> held{};
   };
 
   template <class Body>
-  void tell(std::size_t unit, Body body);
+  void send(std::size_t process, Body body);
   void attach(std::size_t host);
-  void say_flow(std::size_t host);
-  void welcome(std::size_t host, const control::Hello& hello);
+  void send_flow(std::size_t host);
+  void on_hello(std::size_t host, const control::Hello& hello);
   void take_back(std::size_t host, RemoteAgent agent);
-  bool may_wait(std::size_t unit) const;
-  void start_waiting(std::size_t unit);
-  void start_there(std::size_t unit, const std::filesystem::path& cut);
-  bool give_up_waiting(std::size_t unit, const std::string& text);
+  bool may_wait(std::size_t process) const;
+  void start_waiting(std::size_t process);
+  void start_there(std::size_t process, const std::filesystem::path& cut);
+  bool give_up_waiting(std::size_t process, const std::string& text);
   void handle(std::size_t host, std::span<const std::uint8_t> bytes);
   void handle_node(const control::Message& message);
   void handle_event(const NodeEvent& event);
-  std::string send_cut(std::size_t unit, const std::filesystem::path& cut);
+  std::string send_cut(std::size_t process, const std::filesystem::path& cut);
   void keep(const control::Message& message, const control::Piece& piece);
   void let_leave();
   void lose(std::size_t host, const std::string& why);
-  // Reports that `unit` has ended or could not be started; on_exited follows.
-  void end(std::size_t unit, const std::string& text);
+  // Reports that `process` has ended or could not be started; on_exited follows.
+  void end(std::size_t process, const std::string& text);
 
   const SupervisionGraph& graph_;
   const NodeStart start_;
   const std::string mark_;
-  Placer places_;
+  Placer placer_;
   std::vector<std::unique_ptr<AgentLink>> agents_;  // by host
   std::set<std::size_t> there_;                     // hosts whose agents have dialed and reported their resources
   const std::unique_ptr<HostReconnector> reconnector_;
   EventLoop& loop_;
   NodeOutput& output_;
   ExecutorEvents* events_ = nullptr;
-  std::vector<Unit> units_;
-  std::vector<CurveKeys> keys_;  // by unit, for units that have not started yet
+  std::vector<Process> processes_;
+  std::vector<CurveKeys> keys_;  // by process, for processes that have not started yet
   // files from other hosts, by node and step, until the nodes' event Saved
   std::set<std::pair<NodeId, std::uint64_t>> kept_;
   bool takes_output_ = true;

@@ -88,9 +88,9 @@ class ProcessNodes final : public RunNodes {
   void update(std::span<const PeerState> peers) override { runtime_->update(peers); }
   Phase closing_phase() const override { return Phase::stopping; }
   void finish() override;
-  std::string host_of(std::size_t unit) const override;
+  std::string host_of(std::size_t process) const override;
   bool hold_output(bool hold) override;
-  std::vector<std::string> last_lines(std::size_t unit) const override { return output_.last_lines(unit); }
+  std::vector<std::string> last_lines(std::size_t process) const override { return output_.last_lines(process); }
   Time next() const override { return executor_->next(); }
   void advance(Time now) override { executor_->advance(now); }
 
@@ -104,12 +104,12 @@ class ProcessNodes final : public RunNodes {
   std::vector<Agents::Source> sources_;
   std::unique_ptr<ProcessExecutor> executor_;
   std::unique_ptr<Runtime> runtime_;
-  std::vector<std::string> last_hosts_;  // by unit, when the executor has gone
+  std::vector<std::string> last_hosts_;  // by process, when the executor has gone
 };
 
-std::vector<std::string> unit_names(const SupervisionGraph& graph) {
+std::vector<std::string> process_names(const SupervisionGraph& graph) {
   std::vector<std::string> names;
-  for (const auto& unit : graph.units) names.push_back(unit.name);
+  for (const auto& process : graph.processes) names.push_back(process.name);
   return names;
 }
 
@@ -123,7 +123,7 @@ NodeOutput::Options output_options(const LaunchOptions& options) {
 ProcessNodes::ProcessNodes(const RunParts& parts)
     : graph_(parts.graph),
       loop_(parts.loop),
-      output_(unit_names(parts.graph), output_options(parts.launch.options), parts.terminal) {
+      output_(process_names(parts.graph), output_options(parts.launch.options), parts.terminal) {
   const Launch& launch = parts.launch;
   const LaunchOptions& options = launch.options;
   const RemoteOptions remote{
@@ -137,7 +137,7 @@ ProcessNodes::ProcessNodes(const RunParts& parts)
   run.token = secret_text(32);
   if (options.curve || !all_here || agents.dedicated) process.keys = make_curve_keys();
   run.outside_key = process.keys.public_key;
-  Placer places(launch.plan, parts.graph, std::move(agents.hosts),
+  Placer placer(launch.plan, parts.graph, std::move(agents.hosts),
                 {.pin = options.pin,
                  .dedicated = agents.dedicated,
                  .launches = launch.launchers.of_processes(launch.plan),
@@ -155,7 +155,7 @@ ProcessNodes::ProcessNodes(const RunParts& parts)
                 .entry = options.entry.empty() ? launch.program->name() : options.entry,
                 .configuration = options.configuration,
                 .run = run},
-      parts.mark, std::move(places), std::move(agents.links), std::move(reconnector), loop_, output_);
+      parts.mark, std::move(placer), std::move(agents.links), std::move(reconnector), loop_, output_);
   runtime_ = std::make_unique<Runtime>(
       *launch.program, Runtime::Options{.run = std::move(run), .process = std::move(process), .network = true},
       observer_);
@@ -173,15 +173,16 @@ void ProcessNodes::attach_sources() {
 }
 
 void ProcessNodes::finish() {
-  for (std::size_t unit = 0; unit < graph_.units.size(); ++unit) last_hosts_.push_back(executor_->host_of(unit));
+  for (std::size_t process = 0; process < graph_.processes.size(); ++process)
+    last_hosts_.push_back(executor_->host_of(process));
   for (const Agents::Source& source : sources_) source.engine->finish();
   executor_.reset();  // ends all processes that its nodes have left behind
   loop_.close();      // drops the streams of agents that have just dialed: a source waits for their end
   sources_.clear();
 }
 
-std::string ProcessNodes::host_of(std::size_t unit) const {
-  return executor_ != nullptr ? executor_->host_of(unit) : last_hosts_[unit];
+std::string ProcessNodes::host_of(std::size_t process) const {
+  return executor_ != nullptr ? executor_->host_of(process) : last_hosts_[process];
 }
 
 bool ProcessNodes::hold_output(bool hold) {

@@ -43,11 +43,11 @@ class RunNodes {
   // The run has ended: ends everything that the nodes have left behind, and closes the loop.
   virtual void finish() = 0;
 
-  // The host of the unit, or its last one; empty: this host, or none.
+  // The host of the process, or its last one; empty: this host, or none.
   virtual std::string host_of(std::size_t) const { return {}; }
   // While output is held, nodes that print wait. Returns true if nodes wait now.
   virtual bool hold_output(bool) { return false; }
-  // The last lines that the unit has printed on standard error.
+  // The last lines that the process has printed on standard error.
   virtual std::vector<std::string> last_lines(std::size_t) const { return {}; }
   // When advance() is due.
   virtual Time next() const { return kNever; }

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 #include "launchers/control/measurement.h"
@@ -11,15 +12,15 @@
 
 namespace lp::launch {
 namespace {
-constexpr auto kTimeToEnd = std::chrono::seconds(1);  // for a node that is killed without an earlier stop
+constexpr auto kKillTimeout = std::chrono::seconds(1);  // for a node that is killed without an earlier stop
 // the ender waits so long for one node before it checks the others
-constexpr auto kSlice = std::chrono::milliseconds(5);
+constexpr auto kJoinPeriod = std::chrono::milliseconds(5);
 }  // namespace
 
 struct ThreadExecutor::Ender {
   std::mutex mutex;
   std::vector<Ending> added;
-  std::vector<std::pair<std::size_t, Time>> deadlines;  // new deadlines, by unit
+  std::vector<std::pair<std::size_t, Time>> deadlines;  // new deadlines, by process
   bool closing = false;
   Event work;
   Function<void(const Ending&)> ended;  // the ender's thread calls it
@@ -31,9 +32,9 @@ struct ThreadExecutor::Ender {
         const std::lock_guard lock(mutex);
         std::move(added.begin(), added.end(), std::back_inserter(endings));
         added.clear();
-        for (const auto& [unit, deadline] : deadlines) {
+        for (const auto& [process, deadline] : deadlines) {
           for (Ending& ending : endings) {
-            if (ending.unit == unit) ending.deadline = std::min(ending.deadline, deadline);
+            if (ending.process == process) ending.deadline = std::min(ending.deadline, deadline);
           }
         }
         deadlines.clear();
@@ -44,7 +45,7 @@ struct ThreadExecutor::Ender {
       if (endings.empty()) {
         work.wait();
       } else if (endings.size() == before) {
-        runtime.join(endings.front().nodes.front(), std::min(after(kSlice), endings.front().deadline));
+        runtime.join(endings.front().nodes.front(), std::min(after(kJoinPeriod), endings.front().deadline));
         std::rotate(endings.begin(), endings.begin() + 1, endings.end());
       }
     }
@@ -66,12 +67,12 @@ struct ThreadExecutor::Ender {
   }
 };
 
-ThreadExecutor::ThreadExecutor(const SupervisionGraph& topology, Placer places, EventLoop& loop)
+ThreadExecutor::ThreadExecutor(const SupervisionGraph& topology, Placer placer, EventLoop& loop)
     : graph_(topology),
-      places_(std::move(places)),
+      placer_(std::move(placer)),
       loop_(loop),
-      incarnations_(topology.units.size()),
-      stopping_(topology.units.size()),
+      incarnations_(topology.processes.size()),
+      stopping_(topology.processes.size()),
       ender_(std::make_shared<Ender>()) {}
 
 ThreadExecutor::~ThreadExecutor() { close(); }
@@ -82,7 +83,7 @@ bool ThreadExecutor::close() {
     ender_->closing = true;
   }
   ender_->work.set();
-  if (!thread_.join_until(after(kTimeToEnd))) {
+  if (!thread_.join_until(after(kKillTimeout))) {
     thread_.abandon();
     left_behind_ = true;
   }
@@ -93,17 +94,17 @@ void ThreadExecutor::attach(Runtime& runtime, ExecutorEvents& events) {
   runtime_ = &runtime;
   events_ = &events;
   ender_->ended = [this](const Ending& ending) {
-    loop_.post([this, unit = ending.unit, incarnation = ending.incarnation, abandoned = ending.abandoned] {
-      events_->on_exited(unit, incarnation, {.abandoned = abandoned});
+    loop_.post([this, process = ending.process, incarnation = ending.incarnation, abandoned = ending.abandoned] {
+      events_->on_exited(process, incarnation, {.abandoned = abandoned});
     });
   };
   thread_ = spawn("ender", [ender = ender_, &runtime] { ender->serve(runtime); });
 }
 
-void ThreadExecutor::start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) {
-  incarnations_[unit] = incarnation;
-  stopping_[unit] = false;
-  for (const NodeId node : graph_.units[unit].nodes) {
+void ThreadExecutor::start(std::size_t process, std::uint32_t incarnation, const std::filesystem::path& cut) {
+  incarnations_[process] = incarnation;
+  stopping_[process] = false;
+  for (const NodeId node : graph_.processes[process].nodes) {
     try {
       runtime_->start(node, incarnation, graph_.nodes[node].member ? cut : std::filesystem::path());
     } catch (const Error& error) {  // no thread is left
@@ -124,20 +125,20 @@ void ThreadExecutor::run(NodeId node) { runtime_->run(node); }
 
 void ThreadExecutor::may_save(NodeId node) { runtime_->may_save(node); }
 
-void ThreadExecutor::stop(std::size_t unit, const std::string& reason, bool run_ends) {
+void ThreadExecutor::stop(std::size_t process, const std::string& reason, bool run_ends) {
   if (run_ends) runtime_->end_run();
-  if (stopping_[unit]) return;
-  stopping_[unit] = true;
-  for (const NodeId node : graph_.units[unit].nodes) runtime_->stop(node, reason);
-  end({.unit = unit, .incarnation = incarnations_[unit], .nodes = graph_.units[unit].nodes});
+  if (stopping_[process]) return;
+  stopping_[process] = true;
+  for (const NodeId node : graph_.processes[process].nodes) runtime_->stop(node, reason);
+  end({.process = process, .incarnation = incarnations_[process], .nodes = graph_.processes[process].nodes});
 }
 
-void ThreadExecutor::kill(std::size_t unit) {
-  const Time deadline = stopping_[unit] ? now() : after(kTimeToEnd);
-  stop(unit, "it is replaced", false);
+void ThreadExecutor::kill(std::size_t process) {
+  const Time deadline = stopping_[process] ? now() : after(kKillTimeout);
+  stop(process, "it is replaced", false);
   {
     const std::lock_guard lock(ender_->mutex);
-    ender_->deadlines.emplace_back(unit, deadline);
+    ender_->deadlines.emplace_back(process, deadline);
   }
   ender_->work.set();
 }
@@ -152,24 +153,25 @@ void ThreadExecutor::end(Ending ending) {
 
 void ThreadExecutor::probe(NodeId node) { runtime_->probe(node); }
 
-void ThreadExecutor::measure(std::span<const std::size_t> units) {
-  std::map<std::string, std::size_t> unit_of;
+void ThreadExecutor::measure(std::span<const std::size_t> processes) {
+  std::map<std::string, std::size_t> process_of;
   std::map<std::size_t, std::vector<CallStatistics>> calls;
-  for (const SupervisionGraph::Node& node : graph_.nodes) unit_of.emplace(node.name, node.unit);
+  for (const SupervisionGraph::Node& node : graph_.nodes) process_of.emplace(node.name, node.process);
   for (CallStatistics& one : runtime_->calls()) {
-    if (const auto at = unit_of.find(one.caller); at != unit_of.end()) calls[at->second].push_back(std::move(one));
+    if (const auto at = process_of.find(one.caller); at != process_of.end())
+      calls[at->second].push_back(std::move(one));
   }
-  for (const std::size_t unit : units) {
-    Measurement measurement = measurement_of(std::move(calls[unit]));
+  for (const std::size_t process : processes) {
+    Measurement measurement = measurement_of(std::move(calls[process]));
     measurement.use.emplace();  // the resources of a single thread are unknown
-    events_->on_measured(unit, incarnations_[unit], std::move(measurement));
+    events_->on_measured(process, incarnations_[process], std::move(measurement));
   }
 }
 
 void ThreadExecutor::abandon(const std::string& why) {
-  for (std::size_t unit = 0; unit < stopping_.size(); ++unit) {
-    if (!stopping_[unit]) continue;
-    events_->on_exited(unit, incarnations_[unit], {.abandoned = true, .text = why});
+  for (std::size_t process = 0; process < stopping_.size(); ++process) {
+    if (!stopping_[process]) continue;
+    events_->on_exited(process, incarnations_[process], {.abandoned = true, .text = why});
   }
 }
 

@@ -16,7 +16,7 @@ namespace lp::launch {
 
 class ThreadExecutor final : public Executor, public Runtime::Observer {
  public:
-  ThreadExecutor(const SupervisionGraph& topology, Placer places, EventLoop& loop);
+  ThreadExecutor(const SupervisionGraph& topology, Placer placer, EventLoop& loop);
   ~ThreadExecutor() override;
 
   // Call it first. Both objects must outlive this one.
@@ -26,25 +26,25 @@ class ThreadExecutor final : public Executor, public Runtime::Observer {
   bool close();
 
   std::string make_key(std::size_t) override { return {}; }
-  std::string place(std::size_t unit, bool needed) override { return places_.place(unit, needed); }
-  void release(std::size_t unit) override { places_.release(unit); }
+  std::string place(std::size_t process, bool needed) override { return placer_.place(process, needed); }
+  void release(std::size_t process) override { placer_.release(process); }
   std::string delay(std::size_t) override { return {}; }
-  void start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) override;
-  void update(std::size_t unit, std::span<const PeerState> peers) override;
+  void start(std::size_t process, std::uint32_t incarnation, const std::filesystem::path& cut) override;
+  void update(std::size_t process, std::span<const PeerState> peers) override;
   void run(NodeId node) override;
   void may_save(NodeId node) override;
-  void stop(std::size_t unit, const std::string& reason, bool run_ends) override;
-  void kill(std::size_t unit) override;
+  void stop(std::size_t process, const std::string& reason, bool run_ends) override;
+  void kill(std::size_t process) override;
   void probe(NodeId node) override;
-  void measure(std::span<const std::size_t> units) override;
+  void measure(std::span<const std::size_t> processes) override;
   void abandon(const std::string& why) override;
 
   void on_event(NodeEvent event) override;
 
  private:
-  // A unit that is stopping. The ender waits for its nodes one after the other.
+  // A process that is stopping. The ender waits for its nodes one after the other.
   struct Ending {
-    std::size_t unit = 0;
+    std::size_t process = 0;
     std::uint32_t incarnation = 0;
     std::vector<NodeId> nodes{};
     Time deadline = kNever;  // afterwards its nodes are abandoned
@@ -55,12 +55,12 @@ class ThreadExecutor final : public Executor, public Runtime::Observer {
   void end(Ending ending);
 
   const SupervisionGraph& graph_;
-  Placer places_;
+  Placer placer_;
   EventLoop& loop_;
   Runtime* runtime_ = nullptr;
   ExecutorEvents* events_ = nullptr;
-  std::vector<std::uint32_t> incarnations_;  // by unit; 0: the unit does not run
-  std::vector<bool> stopping_;               // by unit
+  std::vector<std::uint32_t> incarnations_;  // by process; 0: the process does not run
+  std::vector<bool> stopping_;               // by process
   bool left_behind_ = false;
   std::shared_ptr<Ender> ender_;  // shared with its thread, which may stay behind in a destructor that never ends
   Thread thread_;

@@ -24,7 +24,7 @@ class KubernetesJobs final : public Jobs {
   std::string name_of(const RunRecord& run) const override {
     return run.kubectl.empty() ? "" : "pod " + coordinator_pod(run.run);
   }
-  JobState look_at(const RunRecord& run, const std::filesystem::path& directory) const override;
+  JobState poll(const RunRecord& run, const std::filesystem::path& directory) const override;
   std::string place_of(const RunRecord&, const JobState&) const override { return "in cluster"; }
   std::string activity_of(const RunRecord&, const JobState& state) const override { return "runs" + state.why(); }
   bool keeps_files() const override { return true; }
@@ -36,8 +36,8 @@ class KubernetesJobs final : public Jobs {
 };
 
 // The cluster forgets the result of the coordinator.
-JobState KubernetesJobs::look_at(const RunRecord& run, const std::filesystem::path& directory) const {
-  CoordinatorState state = Kubectl(run.kubectl).look_at(run.run);
+JobState KubernetesJobs::poll(const RunRecord& run, const std::filesystem::path& directory) const {
+  CoordinatorState state = Kubectl(run.kubectl).poll(run.run);
   if (state.job.ended() && !state.result.empty()) static_cast<void>(keep_result(directory, state, {}));
   return std::move(state.job);
 }
@@ -109,8 +109,8 @@ class KubernetesEngine final : public Engine, public AgentStarter {
   AgentGroup start(const Launch& launch, const AgentStartOptions& options) const override;
 
  private:
-  const KubernetesJobs jobs_;
-  const CoordinatorPod own_job_;
+  const KubernetesJobs jobs_{};
+  const CoordinatorPod own_job_{};
 };
 
 std::optional<int> KubernetesEngine::submit(const Launch& launch) const {

@@ -141,7 +141,7 @@ CoordinatorState state_of(const std::optional<ContainerState>& coordinator) {
   return state;
 }
 
-CoordinatorState Kubectl::look_at(const std::string& run) const {
+CoordinatorState Kubectl::poll(const std::string& run) const {
   for (ContainerState& pod : containers_of(run)) {
     if (pod.is_coordinator()) return state_of(std::move(pod));
   }

@@ -66,7 +66,7 @@ class Kubectl {
   // The containers of the run's pods. Throws Error when the cluster does not answer.
   std::vector<ContainerState> containers_of(const std::string& run) const;
   // Throws Error when the cluster does not answer.
-  CoordinatorState look_at(const std::string& run) const;
+  CoordinatorState poll(const std::string& run) const;
 
  private:
   static constexpr auto kAnswerLimit = std::chrono::minutes(2);

@@ -27,7 +27,7 @@ class Stream {
   explicit Stream(std::string& to) : to_(to) {
     std::array<int, 2> ends{};
     if (pipe2(ends.data(), O_CLOEXEC) != 0)
-      throw Error(ErrorKind::failed, std::string("pipe: ") + std::strerror(errno));
+      throw Error(ErrorKind::failed, std::string("no pipe could be made: ") + std::strerror(errno));
     ours_ = Descriptor(ends[0]);
     theirs_ = Descriptor(ends[1]);
     fcntl(ours_.number(), F_SETFL, O_NONBLOCK);

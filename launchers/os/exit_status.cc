@@ -1,5 +1,7 @@
 #include "launchers/os/exit_status.h"
 
+#include <cstring>
+
 namespace lp {
 
 std::string signal_name(int signal) {

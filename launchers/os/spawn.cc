@@ -141,7 +141,8 @@ pid_t parent_of(pid_t process) {
 pid_t fork_node(const NodeProcess& process) {
   std::array<int, 2> report{};
   if (pipe2(report.data(), O_CLOEXEC) != 0) {
-    throw Error(ErrorKind::failed, std::string("pipe: ") + std::strerror(errno) + "; the limit may be `ulimit -n`");
+    throw Error(ErrorKind::failed,
+                std::string("no pipe could be made: ") + std::strerror(errno) + "; the limit may be `ulimit -n`");
   }
   const std::vector<std::string> environment = changed_environment(process.environment);
   const std::vector<char*> argv = pointers(process.arguments);
@@ -234,8 +235,8 @@ std::string run_mark(const std::string& run, const std::string& host) {
   return "LP_RUN=" + run + (host.empty() ? "" : "@" + host);
 }
 
-std::string node_mark(const std::string& run, std::size_t unit, std::uint32_t incarnation) {
-  return "LP_NODE=" + run + ":" + std::to_string(unit) + ":" + std::to_string(incarnation);
+std::string node_mark(const std::string& run, std::size_t process, std::uint32_t incarnation) {
+  return "LP_NODE=" + run + ":" + std::to_string(process) + ":" + std::to_string(incarnation);
 }
 
 std::vector<pid_t> descendants(pid_t ancestor) {

@@ -54,7 +54,7 @@ void end_child(pid_t child, Duration patience = std::chrono::seconds(6));
 // run's name and a suffix, because runs in different directories may have the same name. In pods, which share nothing,
 // it is the name alone.
 std::string run_mark(const std::string& run, const std::string& host = {});
-std::string node_mark(const std::string& run, std::size_t unit, std::uint32_t incarnation);  // "LP_NODE=..."
+std::string node_mark(const std::string& run, std::size_t process, std::uint32_t incarnation);  // "LP_NODE=..."
 
 // All descendants of `ancestor`: its children, their children and so on.
 std::vector<pid_t> descendants(pid_t ancestor);

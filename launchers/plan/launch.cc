@@ -97,8 +97,8 @@ std::vector<std::string> planned_hosts(const Launch& launch) {
                        .debug = launch.options.debug,
                        .placements = launch.options.placements});
   std::vector<std::string> names;
-  for (std::size_t unit = 0; unit < launch.plan.processes; ++unit) {
-    const std::size_t host = places.of(unit).host;
+  for (std::size_t process = 0; process < launch.plan.processes; ++process) {
+    const std::size_t host = places.of(process).host;
     names.push_back(host == Assignment::kNowhere ? std::string() : places.host(host).spec.name);
   }
   return names;

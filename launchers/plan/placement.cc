@@ -54,10 +54,10 @@ std::vector<std::vector<bool>> allowed_hosts(const Plan& plan, const std::vector
   return allowed;
 }
 
-// Returns true if the program cannot begin without the unit. For an elastic group these are its first nodes.
-bool is_needed(const Plan& plan, const SupervisionGraph& topology, std::size_t unit) {
-  const auto& nodes = topology.units[unit].nodes;
-  return !topology.units[unit].elastic || std::any_of(nodes.begin(), nodes.end(), [&](NodeId node) {
+// Returns true if the program cannot begin without the process. For an elastic group these are its first nodes.
+bool is_needed(const Plan& plan, const SupervisionGraph& topology, std::size_t process) {
+  const auto& nodes = topology.processes[process].nodes;
+  return !topology.processes[process].elastic || std::any_of(nodes.begin(), nodes.end(), [&](NodeId node) {
     return plan.nodes[node].index < plan.groups[plan.nodes[node].group].options.replicas.least;
   });
 }
@@ -69,16 +69,16 @@ Placer::Placer(const Plan& plan, const SupervisionGraph& topology, std::vector<H
     : graph_(topology),
       pin_(options.pin),
       hosts_(std::move(hosts)),
-      needs_(topology.units.size()),
-      places_(topology.units.size()),
-      environments_(topology.units.size()) {
+      needs_(topology.processes.size()),
+      places_(topology.processes.size()),
+      environments_(topology.processes.size()) {
   for (const HostCapacity& host : hosts_) free_.push_back(all_of(host));
   const std::vector<std::vector<bool>> allowed = allowed_hosts(plan, hosts_, options.placements);
   std::string problems;
-  for (std::size_t unit = 0; unit < places_.size(); ++unit) {
-    Need& need = needs_[unit];
+  for (std::size_t process = 0; process < places_.size(); ++process) {
+    Need& need = needs_[process];
     need.hosts.assign(hosts_.size(), true);
-    for (const NodeId node : topology.units[unit].nodes) {
+    for (const NodeId node : topology.processes[process].nodes) {
       const std::size_t group = topology.nodes[node].group;
       const GroupOptions& asked = plan.groups[group].options;
       need.cpus += asked.cpus;
@@ -86,25 +86,25 @@ Placer::Placer(const Plan& plan, const SupervisionGraph& topology, std::vector<H
       need.memory += asked.memory;
       for (std::size_t host = 0; host < hosts_.size(); ++host)
         need.hosts[host] = need.hosts[host] && allowed[group][host];
-      for (const auto& [name, value] : asked.environment) environments_[unit][name] = value;
+      for (const auto& [name, value] : asked.environment) environments_[process][name] = value;
     }
     for (std::size_t host = 0; host < hosts_.size(); ++host) {
       const HostSpec& spec = hosts_[host].spec;
-      const bool its_launcher = options.launches.empty() || spec.launch == options.launches[unit];
-      const bool its_component = options.components.empty() || spec.component == options.components[unit];
+      const bool its_launcher = options.launches.empty() || spec.launch == options.launches[process];
+      const bool its_component = options.components.empty() || spec.component == options.components[process];
       need.hosts[host] = need.hosts[host] && its_launcher && its_component;
     }
     if (options.dedicated) {
       need.hosts.assign(hosts_.size(), false);
-      need.hosts[unit] = true;
+      need.hosts[process] = true;
       need.gpus = 0;
       need.memory = 0;
     }
-    places_[unit].memory = need.memory;
+    places_[process].memory = need.memory;
   }
-  for (std::size_t unit = 0; unit < places_.size(); ++unit) {
-    if (!is_needed(plan, topology, unit)) continue;
-    if (const std::string problem = put(unit, /*needed=*/true); !problem.empty()) problems += "\n  " + problem;
+  for (std::size_t process = 0; process < places_.size(); ++process) {
+    if (!is_needed(plan, topology, process)) continue;
+    if (const std::string problem = put(process, /*needed=*/true); !problem.empty()) problems += "\n  " + problem;
   }
   if (!problems.empty()) throw Error(ErrorKind::failed, "the program does not fit on its hosts:" + problems);
   for (const GroupPlacement& place : options.placements) set_directory(place);
@@ -114,21 +114,21 @@ Placer::Placer(const Plan& plan, const SupervisionGraph& topology, std::vector<H
     if (node == topology.nodes.end()) {
       throw Error(ErrorKind::failed, "there is no node " + quote(options.debug) + " to debug");
     }
-    places_[node->unit].debugger = {"gdb", "-q", "-ex", "run", "--args"};
+    places_[node->process].debugger = {"gdb", "-q", "-ex", "run", "--args"};
   }
 }
 
 void Placer::set_directory(const GroupPlacement& place) {
   if (!place.directory.has_value()) return;
-  for (std::size_t unit = 0; unit < places_.size(); ++unit) {
-    for (const NodeId node : graph_.units[unit].nodes) {
-      if (graph_.groups[graph_.nodes[node].group].name == place.group) places_[unit].directory = *place.directory;
+  for (std::size_t process = 0; process < places_.size(); ++process) {
+    for (const NodeId node : graph_.processes[process].nodes) {
+      if (graph_.groups[graph_.nodes[node].group].name == place.group) places_[process].directory = *place.directory;
     }
   }
 }
 
-void Placer::meet(std::size_t host, const std::string& address, const std::string& directory,
-                  const std::string& machine) {
+void Placer::connected(std::size_t host, const std::string& address, const std::string& directory,
+                       const std::string& machine) {
   hosts_[host].spec.address = address;
   hosts_[host].directory = directory;
   hosts_[host].machine = machine;
@@ -141,16 +141,16 @@ void Placer::meet(std::size_t host, const std::string& address, const std::strin
 void Placer::lose(std::size_t host) { free_[host].lost = true; }
 
 void Placer::take_back(std::size_t host, HostCapacity capacity) {
-  std::vector<std::size_t> units;
-  for (std::size_t unit = 0; unit < places_.size(); ++unit) {
-    if (places_[unit].host != host) continue;
-    units.push_back(unit);
-    release(unit);
+  std::vector<std::size_t> processes;
+  for (std::size_t process = 0; process < places_.size(); ++process) {
+    if (places_[process].host != host) continue;
+    processes.push_back(process);
+    release(process);
   }
   hosts_[host] = std::move(capacity);
   free_[host] = all_of(hosts_[host]);
-  for (const std::size_t unit : units) {
-    if (fits(needs_[unit], host, /*needed=*/true)) seat(unit, host);
+  for (const std::size_t process : processes) {
+    if (fits(needs_[process], host, /*needed=*/true)) assign(process, host);
   }
 }
 
@@ -163,32 +163,32 @@ Placer::Free Placer::all_of(const HostCapacity& host) {
   return {.cores = host.cores, .gpus = host.gpus, .memory = host.memory};
 }
 
-bool Placer::misses_host(std::size_t unit) const {
+bool Placer::misses_host(std::size_t process) const {
   for (std::size_t host = 0; host < free_.size(); ++host) {
-    if (free_[host].lost && needs_[unit].hosts[host] && hosts_[host].spec.comes_back) return true;
+    if (free_[host].lost && needs_[process].hosts[host] && hosts_[host].spec.comes_back) return true;
   }
   return false;
 }
 
-std::string Placer::place(std::size_t unit, bool needed) {
-  if (places_[unit].host != Assignment::kNowhere && !free_[places_[unit].host].lost) return {};
-  release(unit);
-  return put(unit, needed);
+std::string Placer::place(std::size_t process, bool needed) {
+  if (places_[process].host != Assignment::kNowhere && !free_[places_[process].host].lost) return {};
+  release(process);
+  return put(process, needed);
 }
 
-void Placer::release(std::size_t unit) {
-  Assignment& place = places_[unit];
+void Placer::release(std::size_t process) {
+  Assignment& place = places_[process];
   if (place.host == Assignment::kNowhere) return;
   Free& free = free_[std::exchange(place.host, Assignment::kNowhere)];
-  free.units -= 1;
-  free.memory += needs_[unit].memory;
+  free.processes -= 1;
+  free.memory += needs_[process].memory;
   for (std::string& gpu : std::exchange(place.gpus, {})) free.gpus.push_back(std::move(gpu));
   for (const unsigned core : std::exchange(place.cores, {})) free.cores.push_back(core);
 }
 
 bool Placer::fits(const Need& need, std::size_t host, bool needed) const {
   const Free& free = free_[host];
-  return need.hosts[host] && !free.lost && (needed || free.units < hosts_[host].spec.slots) &&
+  return need.hosts[host] && !free.lost && (needed || free.processes < hosts_[host].spec.slots) &&
          free.gpus.size() >= static_cast<std::size_t>(need.gpus) && free.memory >= need.memory &&
          (!pin_ || free.cores.size() >= cores_of(need));
 }
@@ -197,31 +197,31 @@ std::size_t Placer::cores_of(const Need& need) {
   return need.cpus < 1 ? 0 : static_cast<std::size_t>(std::ceil(need.cpus));
 }
 
-// Assigns the unit to the best host. Returns why that is impossible, or an empty string on success.
-std::string Placer::put(std::size_t unit, bool needed) {
-  const Need& need = needs_[unit];
+// Assigns the process to the best host. Returns why that is impossible, or an empty string on success.
+std::string Placer::put(std::size_t process, bool needed) {
+  const Need& need = needs_[process];
   std::optional<std::size_t> best;
   const auto load = [&](std::size_t host) {
-    return static_cast<double>(free_[host].units) / static_cast<double>(hosts_[host].spec.slots);
+    return static_cast<double>(free_[host].processes) / static_cast<double>(hosts_[host].spec.slots);
   };
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
     if (fits(need, host, needed) && (!best.has_value() || load(host) < load(*best))) best = host;
   }
-  if (!best.has_value()) return shortage(unit, needed);
-  seat(unit, *best);
+  if (!best.has_value()) return shortage(process, needed);
+  assign(process, *best);
   return {};
 }
 
-// Gives the unit its share of the host, in which it fits.
-void Placer::seat(std::size_t unit, std::size_t host) {
-  const Need& need = needs_[unit];
+// Gives the process its share of the host, in which it fits.
+void Placer::assign(std::size_t process, std::size_t host) {
+  const Need& need = needs_[process];
   Free& free = free_[host];
-  Assignment& place = places_[unit];
+  Assignment& place = places_[process];
   place.host = host;
   place.listen = hosts_[host].spec.address;
-  free.units += 1;
+  free.processes += 1;
   free.memory -= need.memory;
-  std::map<std::string, std::string> environment = environments_[unit];
+  std::map<std::string, std::string> environment = environments_[process];
   // Without this, Eigen and BLAS use every core in every process.
   environment.try_emplace("OMP_NUM_THREADS", std::to_string(std::max(1, static_cast<int>(need.cpus))));
   if (need.gpus > 0) {
@@ -233,19 +233,19 @@ void Placer::seat(std::size_t unit, std::size_t host) {
   for (const auto& [name, value] : environment) place.environment.push_back(name + "=" + value);
 }
 
-// Describes the needs of the unit, and what is left on each host that it may have.
-std::string Placer::shortage(std::size_t unit, bool needed) const {
-  const Need& need = needs_[unit];
+// Describes the needs of the process, and what is left on each host that it may have.
+std::string Placer::shortage(std::size_t process, bool needed) const {
+  const Need& need = needs_[process];
   std::string left;
   for (std::size_t host = 0; host < hosts_.size(); ++host) {
     if (!need.hosts[host]) continue;
     const Free& free = free_[host];
     left += (left.empty() ? "" : "; ") + hosts_[host].spec.name + " has " +
             (free.lost ? "been lost"
-                       : (needed || free.units < hosts_[host].spec.slots ? "" : "no slot, ") +
+                       : (needed || free.processes < hosts_[host].spec.slots ? "" : "no slot, ") +
                              list(free.cores.size(), free.gpus.size(), free.memory) + " left");
   }
-  return graph_.units[unit].name + " asks for " +
+  return graph_.processes[process].name + " asks for " +
          list(cores_of(need), static_cast<std::size_t>(need.gpus), need.memory) + ", and " +
          (left.empty() ? "there is no host that all of its groups may have" : left);
 }

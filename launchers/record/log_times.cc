@@ -15,7 +15,7 @@
 
 namespace lp::launch {
 namespace {
-constexpr double kPeriod = 1;        // seconds between two lines
+constexpr double kLinePeriod = 1;    // seconds between two lines
 constexpr std::uint64_t kShare = 8;  // the file has at most one kShare-th of the size of its log
 }  // namespace
 
@@ -26,7 +26,7 @@ std::filesystem::path times_path(const std::filesystem::path& part) {
 
 void LogTimes::note(const std::filesystem::path& part, std::uint64_t offset, std::uint64_t limit) {
   const double time = std::floor(static_cast<double>(wall_clock()) / 1e6) / 1e3;
-  if ((time >= last_ && time - last_ < kPeriod) || written_ > limit / kShare) return;
+  if ((time >= last_ && time - last_ < kLinePeriod) || written_ > limit / kShare) return;
   last_ = time;
   std::array<char, 64> line{};
   const int size =

@@ -90,40 +90,42 @@ void LineCutter::finish(Function<void(std::string_view)> take) {
   if (!rest_.empty()) take(std::exchange(rest_, {}));
 }
 
-NodeOutput::NodeOutput(std::vector<std::string> units, Options options, Terminal* terminal)
+NodeOutput::NodeOutput(std::vector<std::string> processes, Options options, Terminal* terminal)
     : options_(std::move(options)), terminal_(terminal) {
-  units_.reserve(units.size());
-  for (std::string& name : units) {
+  processes_.reserve(processes.size());
+  for (std::string& name : processes) {
     width_ = std::max(width_, std::min(name.size(), kWidest));
     NodeLog log(options_.logs / log_name(name), options_.log_bytes);
-    units_.push_back({.name = std::move(name), .log = std::move(log), .cutters = {}, .last = {}});
+    processes_.push_back({.name = std::move(name), .log = std::move(log), .cutters = {}, .last = {}});
   }
 }
 
-std::filesystem::path NodeOutput::log_name(const std::string& unit) { return unit.substr(0, unit.find(',')) + ".log"; }
+std::filesystem::path NodeOutput::log_name(const std::string& process) {
+  return process.substr(0, process.find(',')) + ".log";
+}
 
-void NodeOutput::begin(std::size_t unit) { units_[unit].last.clear(); }
+void NodeOutput::begin(std::size_t process) { processes_[process].last.clear(); }
 
-void NodeOutput::take(std::size_t unit, bool error, std::string_view bytes) {
+void NodeOutput::take(std::size_t process, bool error, std::string_view bytes) {
   if (!options_.logs.empty()) {
     std::string fault;
-    if (!units_[unit].log.write(bytes, fault) && !fault.empty() && !std::exchange(log_failed_, true) &&
+    if (!processes_[process].log.write(bytes, fault) && !fault.empty() && !std::exchange(log_failed_, true) &&
         terminal_ != nullptr) {
       terminal_->write(true, "lp: logs are lost from here on, and the program goes on: " + fault + "\n");
     }
   }
-  units_[unit].cutters[error].feed(bytes, [&](std::string_view line) { show(unit, error, line); });
+  processes_[process].cutters[error].feed(bytes, [&](std::string_view line) { show(process, error, line); });
 }
 
-void NodeOutput::finish(std::size_t unit) {
+void NodeOutput::finish(std::size_t process) {
   for (const bool error : {false, true}) {
-    units_[unit].cutters[error].finish([&](std::string_view line) { show(unit, error, line); });
+    processes_[process].cutters[error].finish([&](std::string_view line) { show(process, error, line); });
   }
 }
 
-void NodeOutput::show(std::size_t unit, bool error, std::string_view line) {
+void NodeOutput::show(std::size_t process, bool error, std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
-  Unit& from = units_[unit];
+  Process& from = processes_[process];
   const std::string text = printable(line);
   if (error) {
     from.last.push_back(text);
@@ -135,13 +137,13 @@ void NodeOutput::show(std::size_t unit, bool error, std::string_view line) {
   prefix.resize(std::max(prefix.size(), width_), ' ');
   prefix += " | ";
   if (terminal_->colours(error)) {
-    prefix = "\033[" + std::string(kColours[unit % kColours.size()]) + "m" + prefix + "\033[0m";
+    prefix = "\033[" + std::string(kColours[process % kColours.size()]) + "m" + prefix + "\033[0m";
   }
   terminal_->write(error, prefix + text + "\n");
 }
 
-std::vector<std::string> NodeOutput::last_lines(std::size_t unit) const {
-  return {units_[unit].last.begin(), units_[unit].last.end()};
+std::vector<std::string> NodeOutput::last_lines(std::size_t process) const {
+  return {processes_[process].last.begin(), processes_[process].last.end()};
 }
 
 }  // namespace lp::launch

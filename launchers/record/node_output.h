@@ -38,30 +38,30 @@ class NodeOutput {
     bool all_to_error = false;     // print to standard error alone, because standard output is for a result
   };
 
-  // `units` are the names that stand in front of lines. `terminal` may be null.
-  NodeOutput(std::vector<std::string> units, Options options, Terminal* terminal);
+  // `processes` are the names that stand in front of lines. `terminal` may be null.
+  NodeOutput(std::vector<std::string> processes, Options options, Terminal* terminal);
 
-  void begin(std::size_t unit);  // a process of the unit starts, so the last lines of the earlier process are forgotten
-  void take(std::size_t unit, bool error, std::string_view bytes);
-  void finish(std::size_t unit);  // a process of the unit has ended, so a rest without a line end becomes a line
+  void begin(std::size_t process);  // it starts, so the last lines of its earlier incarnation are forgotten
+  void take(std::size_t process, bool error, std::string_view bytes);
+  void finish(std::size_t process);  // it has ended, so a rest without a line end becomes a line
 
-  // Returns the last lines that the unit wrote to standard error, oldest first.
-  std::vector<std::string> last_lines(std::size_t unit) const;
-  // Returns "unit/0.log" below the logs' directory.
-  static std::filesystem::path log_name(const std::string& unit);
+  // Returns the last lines that the process wrote to standard error, oldest first.
+  std::vector<std::string> last_lines(std::size_t process) const;
+  // Returns "process/0.log" below the logs' directory.
+  static std::filesystem::path log_name(const std::string& process);
 
  private:
-  struct Unit {
+  struct Process {
     std::string name;
     NodeLog log;
     LineCutter cutters[2];
     std::deque<std::string> last;
   };
-  void show(std::size_t unit, bool error, std::string_view line);
+  void show(std::size_t process, bool error, std::string_view line);
 
   Options options_;
   Terminal* terminal_;
-  std::vector<Unit> units_;
+  std::vector<Process> processes_;
   std::size_t width_ = 0;  // the length of the longest name
   bool log_failed_ = false;
 };

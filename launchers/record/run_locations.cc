@@ -69,9 +69,9 @@ RunLocation find_run(const std::string& given) {
   if (fitting.size() == 1) return fitting.front();
   if (fitting.empty()) throw Error(ErrorKind::failed, "there is no run " + quote(given) + nearest(given, runs));
   std::string text = quote(given) + " may be any of " + std::to_string(fitting.size()) + " runs:";
-  constexpr std::size_t kShown = 10;
-  for (std::size_t i = 0; i < std::min(fitting.size(), kShown); ++i) text += "\n  " + fitting[i].name;
-  if (fitting.size() > kShown) text += "\n  ...";
+  constexpr std::size_t kMostShownRuns = 10;
+  for (std::size_t i = 0; i < std::min(fitting.size(), kMostShownRuns); ++i) text += "\n  " + fitting[i].name;
+  if (fitting.size() > kMostShownRuns) text += "\n  ...";
   throw Error(ErrorKind::failed, text);
 }
 

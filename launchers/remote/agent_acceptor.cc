@@ -20,7 +20,7 @@
 namespace lp::launch {
 namespace {
 
-constexpr auto kTimeToEnd = std::chrono::seconds(6);  // for agents that kill their remaining processes
+constexpr auto kAgentEndTimeout = std::chrono::seconds(6);  // for agents that kill their remaining processes
 constexpr std::uint64_t kRouter = 0;
 
 }  // namespace
@@ -58,8 +58,8 @@ struct AgentAcceptor::State {
 
   void serve();
   void receive();
-  void hear(const rpc::Router::Arrival& from, std::span<const std::byte> message);
-  void welcome(const rpc::Router::Arrival& from);
+  void handle(const rpc::Router::Arrival& from, std::span<const std::byte> message);
+  void accept(const rpc::Router::Arrival& from);
   void cut(const rpc::Router::Arrival& from);
   Guests::iterator guest_of(const std::string& id);
   void send(const std::string& id, Buffer message);
@@ -85,7 +85,7 @@ struct AgentAcceptor::State {
 
 AgentAcceptor::AgentAcceptor(Options options, Arrived arrived)
     : state_(std::make_unique<State>(std::move(options), std::move(arrived))) {
-  state_->thread = spawn("reception", [state = state_.get()] { state->serve(); });
+  state_->thread = spawn("acceptor", [state = state_.get()] { state->serve(); });
 }
 
 AgentAcceptor::~AgentAcceptor() {
@@ -105,7 +105,7 @@ void AgentAcceptor::State::serve() {
     forget_ended();
     std::erase_if(guests,
                   [](const auto& one) { return one.second.tunnel->ended_here() && one.second.tunnel->ended_there(); });
-    if (closing && end == kNever) end = after(kTimeToEnd);
+    if (closing && end == kNever) end = after(kAgentEndTimeout);
     const bool all_lost = std::all_of(guests.begin(), guests.end(), [](const auto& one) { return one.second.lost; });
     if (closing && (all_lost || passed(end))) return;
     if (router.readable()) continue;  // the messages sent above have consumed its event
@@ -124,16 +124,16 @@ void AgentAcceptor::State::serve() {
 void AgentAcceptor::State::receive() {
   rpc::Router::Arrival arrival;
   while (router.receive(arrival)) {
-    guard.heard(arrival.descriptor);
-    const bool understood = for_each_message(arrival, [&](auto message) { hear(arrival, message); });
+    guard.on_packet(arrival.descriptor);
+    const bool understood = for_each_message(arrival, [&](auto message) { handle(arrival, message); });
     if (!understood) cut(arrival);
   }
 }
 
-void AgentAcceptor::State::hear(const rpc::Router::Arrival& from, std::span<const std::byte> message) {
+void AgentAcceptor::State::handle(const rpc::Router::Arrival& from, std::span<const std::byte> message) {
   const auto guest = guest_of(from.id);
   if (guest == guests.end()) {
-    if (kind_of(message) == Tunnel::Kind::hello) return welcome(from);
+    if (kind_of(message) == Tunnel::Kind::hello) return accept(from);
     return send(from.id, tunnel_message(last()));  // its connection ended meanwhile: it shall dial again
   }
   if (!guest->second.tunnel->take(message)) cut(from);
@@ -145,7 +145,7 @@ void AgentAcceptor::State::cut(const rpc::Router::Arrival& from) {
   guard.cut(from.descriptor);
 }
 
-void AgentAcceptor::State::welcome(const rpc::Router::Arrival& from) {
+void AgentAcceptor::State::accept(const rpc::Router::Arrival& from) {
   const auto permit = permits.find(from.permit);
   if (permit == permits.end()) return;
   if (closing || finished) return send(from.id, tunnel_message(Tunnel::Kind::over));
@@ -178,7 +178,7 @@ AgentAcceptor::State::Guests::iterator AgentAcceptor::State::guest_of(const std:
 }
 
 void AgentAcceptor::State::send(const std::string& id, Buffer message) {
-  const Frames frames{.body = std::move(message)};
+  const Message frames{.body = std::move(message)};
   router.send(id, std::span(&frames, 1), {});
 }
 

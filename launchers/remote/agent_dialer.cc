@@ -29,9 +29,9 @@
 namespace lp::launch {
 namespace {
 
-constexpr const char* kCoordinator = "c";              // the coordinator's name in our router
-constexpr auto kPeriod = std::chrono::seconds(1);      // between two greetings without an answer
-constexpr auto kTimeToPart = std::chrono::seconds(2);  // for the message to the coordinator that the agent has ended
+constexpr const char* kCoordinator = "c";               // the coordinator's name in our router
+constexpr auto kHelloPeriod = std::chrono::seconds(1);  // between two greetings without an answer
+constexpr auto kTimeToPart = std::chrono::seconds(2);   // for the message to the coordinator that the agent has ended
 constexpr std::size_t kLongestKeys = std::size_t{16} << 20;  // bytes
 constexpr std::size_t kKeyText = 40;
 
@@ -76,7 +76,7 @@ class AgentDialer {
       }
       if (passed(next)) {
         send(tunnel_message(Tunnel::Kind::hello));
-        next = after(kPeriod);
+        next = after(kHelloPeriod);
       }
       step(std::min(next, end));
     }
@@ -108,10 +108,10 @@ class AgentDialer {
 
   void receive() {
     rpc::Router::Arrival arrival;
-    while (router_.receive(arrival)) for_each_message(arrival, [this](auto message) { hear(message); });
+    while (router_.receive(arrival)) for_each_message(arrival, [this](auto message) { handle(message); });
   }
 
-  void hear(std::span<const std::byte> message) {
+  void handle(std::span<const std::byte> message) {
     if (kind_of(message) == Tunnel::Kind::hello && message.size() == 1 + sizeof lease_) {
       std::memcpy(&lease_, message.data() + 1, sizeof lease_);
     }
@@ -120,7 +120,7 @@ class AgentDialer {
   }
 
   void send(Buffer message) {
-    const Frames frames{.body = std::move(message)};
+    const Message frames{.body = std::move(message)};
     router_.send(kCoordinator, std::span(&frames, 1), {});
   }
 

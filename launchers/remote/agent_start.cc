@@ -19,7 +19,7 @@ namespace lp::launch {
 namespace {
 
 constexpr std::size_t kLongestGreeting = std::size_t{1} << 16;  // a login may print text before our greeting
-constexpr std::size_t kKept = 2000;                             // bytes of standard error
+constexpr std::size_t kMostErrorText = 2000;                    // bytes of standard error
 constexpr std::string_view kReady = "lp-agent: ready";
 
 // The shell line of the host. It finds the program, or takes it from standard input, and becomes its agent.
@@ -40,7 +40,8 @@ AgentStart::AgentStart(const HostSpec& host, const CommandThere& command, const 
   std::array<int, 2> errors{-1, -1};
   try {
     if (pipe2(errors.data(), O_CLOEXEC) != 0) {
-      throw Error(ErrorKind::failed, std::string("pipe: ") + std::strerror(errno) + "; the limit may be `ulimit -n`");
+      throw Error(ErrorKind::failed,
+                  std::string("no pipe could be made: ") + std::strerror(errno) + "; the limit may be `ulimit -n`");
     }
     process_ = spawn_command(command(host, bootstrap_of(binary, options, host)),
                              {.input = ends.theirs, .output = ends.theirs, .errors = errors[1]});
@@ -76,8 +77,8 @@ void AgentStart::give_up(const std::string& why) {
 std::string AgentStart::problem() {
   if (problem_.empty()) return {};
   read_errors();
-  while (!said_.empty() && (said_.back() == '\n' || said_.back() == '\r')) said_.pop_back();
-  return host_.name + ": " + problem_ + (said_.empty() ? "" : ": " + said_);
+  while (!error_text_.empty() && (error_text_.back() == '\n' || error_text_.back() == '\r')) error_text_.pop_back();
+  return host_.name + ": " + problem_ + (error_text_.empty() ? "" : ": " + error_text_);
 }
 
 RemoteAgent AgentStart::finish() {
@@ -128,9 +129,9 @@ void AgentStart::read_errors() {
   std::array<char, 4096> bytes;
   ssize_t got = 0;
   while (errors_ >= 0 && (got = read(errors_, bytes.data(), bytes.size())) > 0) {
-    said_.append(bytes.data(), static_cast<std::size_t>(got));
+    error_text_.append(bytes.data(), static_cast<std::size_t>(got));
   }
-  if (said_.size() > kKept) said_.erase(0, said_.size() - kKept);
+  if (error_text_.size() > kMostErrorText) error_text_.erase(0, error_text_.size() - kMostErrorText);
 }
 
 }  // namespace lp::launch

@@ -56,7 +56,7 @@ class AgentStart {
   std::size_t greeting_ = 0;  // bytes that have come
   std::string line_;
   std::size_t sent_ = 0;  // bytes of the binary that were sent
-  std::string said_;
+  std::string error_text_;
   std::string problem_;
   HostCapacity capacity_;
 };

@@ -33,11 +33,11 @@ void HostReconnector::start(std::size_t host) {
   const auto& [spec, command] = hosts_.at(host);
   const auto& start = starts_[host] = std::make_unique<AgentStart>(spec, command, binary_, options_);
   alarms_.set(host, after(options_.patience));
-  loop_->watch(start->fd(), [this, host](EventLoop::Ready) { look_at(host); });
-  look_at(host);
+  loop_->watch(start->fd(), [this, host](EventLoop::Ready) { check(host); });
+  check(host);
 }
 
-void HostReconnector::look_at(std::size_t host) {
+void HostReconnector::check(std::size_t host) {
   AgentStart& start = *starts_[host];
   start.advance();
   if (start.pending()) return loop_->want_writable(start.fd(), start.wants_to_write());

@@ -42,7 +42,7 @@ class HostReconnector {
 
  private:
   void start(std::size_t host);
-  void look_at(std::size_t host);
+  void check(std::size_t host);
   std::unique_ptr<AgentStart> take(std::size_t host);
 
   const std::map<std::size_t, Host> hosts_;

@@ -81,14 +81,14 @@ void Tunnel::write() {
     // The reader is gone: read() finds the end.
     const std::size_t gone = took < 0 ? inbox_.size() - written_ : static_cast<std::size_t>(took);
     written_ += gone;
-    told_ += gone;
+    unacknowledged_ += gone;
   }
   if (written_ == inbox_.size() || written_ >= kWindow) {
     inbox_.erase(inbox_.begin(), inbox_.begin() + static_cast<std::ptrdiff_t>(written_));
     written_ = 0;
   }
-  if (told_ >= kWindow / 2) {
-    const auto room = static_cast<std::uint32_t>(std::exchange(told_, 0));
+  if (unacknowledged_ >= kWindow / 2) {
+    const auto room = static_cast<std::uint32_t>(std::exchange(unacknowledged_, 0));
     send_(tunnel_message(Kind::room, std::as_bytes(std::span(&room, 1))));
   }
   if (ended_there_ && stream_ && !unwritten()) shutdown(stream_.number(), SHUT_WR);
@@ -100,7 +100,7 @@ bool Tunnel::take(std::span<const std::byte> message) {
     case Kind::hello: return true;  // a repeated greeting
     case Kind::bytes:
       if (!stream_) return true;  // the stream has ended
-      if (ended_there_ || inbox_.size() - written_ + told_ + content.size() > kWindow) return false;
+      if (ended_there_ || inbox_.size() - written_ + unacknowledged_ + content.size() > kWindow) return false;
       inbox_.insert(inbox_.end(), content.begin(), content.end());
       break;
     case Kind::room: {
@@ -121,13 +121,13 @@ bool Tunnel::take(std::span<const std::byte> message) {
 }
 
 bool for_each_message(rpc::Router::Arrival& arrival, Function<void(std::span<const std::byte>)> take) {
-  std::vector<Frames> messages;
+  std::vector<Message> messages;
   try {
     rpc::Assembly().add(std::move(arrival.content), /*pieces_allowed=*/false, messages);
   } catch (const Error&) {
     return false;
   }
-  for (const Frames& message : messages) {
+  for (const Message& message : messages) {
     if (message.body.empty() || !message.arrays.empty()) return false;
     take(message.body.bytes());
   }

@@ -58,7 +58,7 @@ class Tunnel {
   std::size_t room_;                // bytes that the other side has room for
   std::vector<std::byte> inbox_{};  // bytes for the stream
   std::size_t written_ = 0;         // bytes of the inbox that were written
-  std::size_t told_ = 0;            // bytes that were written since the other side last got room
+  std::size_t unacknowledged_ = 0;  // bytes that were written since the other side last got room
   bool ended_there_ = false;
 };
 

@@ -19,8 +19,8 @@
 namespace lp::launch {
 namespace {
 
-constexpr auto kLookPeriod = std::chrono::seconds(2);     // between two checks whether the job has begun again
-constexpr auto kReaderTimeout = std::chrono::seconds(1);  // for connected tools to read the rest
+constexpr auto kJobCheckPeriod = std::chrono::seconds(2);  // between two checks whether the job has begun again
+constexpr auto kReaderTimeout = std::chrono::seconds(1);   // for connected tools to read the rest
 constexpr auto kOutputTimeout = std::chrono::seconds(1);  // for a terminal that does not take the rest, after a failure
 
 std::string own_number(const Engine& engine) {
@@ -87,7 +87,7 @@ void RunState::take_directory() {
   job->claim(directory);
   taken_ = make_run_directory(directory, /*own=*/true, after(launch_.options.start));
   begin_ = cuts_.latest(directory, /*required=*/false);
-  next_look_ = now();
+  next_job_check_ = now();
 }
 
 void RunState::open_to_others() {
@@ -95,7 +95,7 @@ void RunState::open_to_others() {
     admin_ = std::make_unique<RunApi>(launch_.options.directory, graph_, loop_, *coordinator_,
                                       [this] { return current_status(); });
   } catch (const Error& error) {
-    say("the lp command will see this run's files only: " + error.text());
+    log("the lp command will see this run's files only: " + error.text());
   }
 }
 
@@ -109,14 +109,14 @@ RunState::~RunState() {
   thread_ = Thread();
 }
 
-std::vector<std::string> RunState::units() const {
+std::vector<std::string> RunState::processes() const {
   std::vector<std::string> names;
-  for (const auto& unit : graph_.units) names.push_back(unit.name);
+  for (const auto& process : graph_.processes) names.push_back(process.name);
   return names;
 }
 
 void RunState::serve() {
-  next_stall_look_ = after(launch_.options.heartbeat);
+  next_stall_check_ = after(launch_.options.heartbeat);
   coordinator_->start(begin_, now());
   coordinator_->flush();
   while (coordinator_->phase() != Phase::ended) {
@@ -138,7 +138,7 @@ void RunState::serve() {
 
 Time RunState::next() const {
   return std::min({coordinator_->next(), recorder_.writes() ? status_writer_.next() : kNever, nodes_->next(),
-                   admin_ != nullptr ? admin_->next() : kNever, next_look_, next_stall_look_});
+                   admin_ != nullptr ? admin_->next() : kNever, next_job_check_, next_stall_check_});
 }
 
 void RunState::end() {
@@ -171,7 +171,7 @@ void RunState::record_end() {
                            .cause = result_.cause},
                           report_text_);
   });
-  if (!fault.empty()) say("the result is not kept in the run's directory: " + fault);
+  if (!fault.empty()) log("the result is not kept in the run's directory: " + fault);
 }
 
 void RunState::on_phase(Phase phase) {
@@ -184,19 +184,19 @@ void RunState::on_cut_given_up(std::uint64_t step) {
   try {
     cuts_.give_up(step);
   } catch (const Error& error) {
-    say(error.text());  // the directory takes room, but is no cut
+    log(error.text());  // the directory takes room, but is no cut
   }
 }
 
-void RunState::add_output(std::size_t unit, Cause& cause) { add_failure_output(nodes_->last_lines(unit), cause); }
+void RunState::add_output(std::size_t process, Cause& cause) { add_failure_output(nodes_->last_lines(process), cause); }
 
-void RunState::say(const std::string& line) {
+void RunState::log(const std::string& line) {
   if (terminal_ != nullptr) terminal_->write(true, "lp: " + line + "\n");
 }
 
-void RunState::on_measured(std::size_t unit, Measurement part) {
-  stall_.on_measured(unit, part);
-  if (admin_ != nullptr) admin_->on_measured(unit, std::move(part));
+void RunState::on_measured(std::size_t process, Measurement part) {
+  stall_.on_measured(process, part);
+  if (admin_ != nullptr) admin_->on_measured(process, std::move(part));
 }
 
 void RunState::watch_signals() {
@@ -206,7 +206,7 @@ void RunState::watch_signals() {
         coordinator_->stop_after_cut("its time is over", signal_name(signal), signal,
                                      after(launch_.options.time_margin / 2));
       } else if (++interrupted_ == 1) {
-        say("stopping; once more, and it ends at once");
+        log("the program stops; another signal ends it at once");
         coordinator_->stop(signal_name(signal), signal_name(signal), signal);
       } else {
         coordinator_->kill(signal_name(signal));
@@ -218,21 +218,21 @@ void RunState::watch_signals() {
 // The engine may have lost this host and begun the job again on others. Then this start ends and leaves the directory
 // to them.
 void RunState::watch_job() {
-  if (now() < next_look_) return;
-  next_look_ = after(kLookPeriod);
+  if (now() < next_job_check_) return;
+  next_job_check_ = after(kJobCheckPeriod);
   if (!launch_.engine().own_job()->is_superseded(launch_.options.directory)) return;
-  next_look_ = kNever;
+  next_job_check_ = kNever;
   coordinator_->fail({.what = "the job has begun again on another host"});
   coordinator_->kill();
 }
 
 void RunState::watch_movement() {
-  if (now() < next_stall_look_) return;
-  next_stall_look_ = after(launch_.options.heartbeat);
-  const bool turned = stall_.look(current_status(), use_of(getpid()).cpu);
+  if (now() < next_stall_check_) return;
+  next_stall_check_ = after(launch_.options.heartbeat);
+  const bool turned = stall_.update(current_status(), use_of(getpid()).cpu);
   const std::string& text = stall_.text();
   if (turned || !text.empty()) status_writer_.changed();
-  if (turned && !text.empty()) say(text);
+  if (turned && !text.empty()) log(text);
   if (turned) recorder_.event({.kind = text.empty() ? RunEvent::Kind::moved : RunEvent::Kind::stalled, .text = text});
   coordinator_->measure();
 }
@@ -262,7 +262,7 @@ RunStatus RunState::current_status() const {
   status.run = launch_.name;
   if (status.phase == Phase::running) status.stalled = stall_.text();
   for (NodeId node = 0; node < status.nodes.size(); ++node) {
-    status.nodes[node].host = nodes_->host_of(graph_.nodes[node].unit);
+    status.nodes[node].host = nodes_->host_of(graph_.nodes[node].process);
   }
   return status;
 }

@@ -45,7 +45,7 @@ class RunState final : public Coordinator::Listener {
   const RunResult& result() const { return result_; }  // set once the run has ended
   void keep_report(std::string json);
   Runtime& runtime() { return nodes_->runtime(); }
-  std::vector<std::string> units() const;
+  std::vector<std::string> processes() const;
 
  private:
   void on_phase(Phase phase) override;
@@ -54,9 +54,9 @@ class RunState final : public Coordinator::Listener {
     return cuts_.complete(step, members);
   }
   void on_cut_given_up(std::uint64_t step) override;
-  void add_output(std::size_t unit, Cause& cause) override;
-  void say(const std::string& line) override;
-  void on_measured(std::size_t unit, Measurement part) override;
+  void add_output(std::size_t process, Cause& cause) override;
+  void log(const std::string& line) override;
+  void on_measured(std::size_t process, Measurement part) override;
   void on_event(RunEvent event) override { recorder_.event(std::move(event)); }
   void begin_report() override;
 
@@ -92,9 +92,9 @@ class RunState final : public Coordinator::Listener {
   std::unique_ptr<RunApi> admin_;  // null: the run cannot be reached from outside
   ReportThread report_;
   StatusWriter status_writer_;
-  Time next_look_ = kNever;  // when to check whether the job has begun again without us
+  Time next_job_check_ = kNever;  // when to check whether the job has begun again without us
   Stall stall_;
-  Time next_stall_look_{};
+  Time next_stall_check_{};
   int interrupted_ = 0;  // the number of interrupts
   RunResult result_;
 

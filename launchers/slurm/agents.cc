@@ -29,7 +29,7 @@
 namespace lp::launch {
 namespace {
 
-constexpr auto kTimeToEnd = std::chrono::seconds(2);        // for srun, when all reachable agents have ended
+constexpr auto kSrunEndTimeout = std::chrono::seconds(2);   // for srun, when all reachable agents have ended
 constexpr std::string_view kEnded = "lp-agent: ended on ";  // the node's name follows on the same line
 constexpr std::string_view kReady = "lp-agent: ready";
 constexpr std::string_view kNoProgram = "lp-agent: there is no program on ";  // the node's name follows here, too
@@ -118,7 +118,7 @@ class Srun {
   }
   ~Srun() {
     connection_ = Descriptor();
-    end_child(process_, kTimeToEnd);
+    end_child(process_, kSrunEndTimeout);
   }
   Srun(const Srun&) = delete;
   Srun& operator=(const Srun&) = delete;
@@ -209,8 +209,8 @@ struct SlurmAgents::State {
   void await();
   void arrive(std::size_t host, Descriptor stream);
   void greet();
-  void hear(std::size_t host);
-  void hear_srun(std::size_t srun);
+  void read_agent(std::size_t host);
+  void read_srun(std::size_t srun);
   [[noreturn]] void fail(const std::string& why) const;
 
   const std::vector<HostSpec> hosts;
@@ -287,9 +287,9 @@ void SlurmAgents::State::await() {
     if (count == 0 && passed(deadline)) fail("no agent was there in time");
     for (std::size_t i = 0; i < count; ++i) {
       if (ready[i].tag < hosts.size()) {
-        hear(ready[i].tag);
+        read_agent(ready[i].tag);
       } else {
-        hear_srun(ready[i].tag - hosts.size());
+        read_srun(ready[i].tag - hosts.size());
       }
     }
   }
@@ -298,7 +298,7 @@ void SlurmAgents::State::await() {
   arrivals.clear();
 }
 
-void SlurmAgents::State::hear_srun(std::size_t index) {
+void SlurmAgents::State::read_srun(std::size_t index) {
   Srun& srun = *sruns[index];
   const bool goes_on = srun.advance();
   if (!srun.lost().empty()) fail("the agent on " + srun.lost() + " could not be started");
@@ -332,7 +332,7 @@ void SlurmAgents::State::greet() {
   }
 }
 
-void SlurmAgents::State::hear(std::size_t host) {
+void SlurmAgents::State::read_agent(std::size_t host) {
   Agent& agent = agents[host];
   std::string fault;
   const bool open =

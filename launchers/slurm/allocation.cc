@@ -29,7 +29,7 @@ exec 3<&- </dev/null >/dev/null
 trap 'sleep 3; kill $salloc; sleep 3; kill -9 $salloc; exit 1' TERM
 wait $salloc)";
 constexpr std::string_view kOfSlurm = "SLURM_";
-constexpr auto kTimeToEnd = std::chrono::seconds(10);  // for salloc to give the allocation back
+constexpr auto kReleaseTimeout = std::chrono::seconds(10);  // for salloc to give the allocation back
 
 }  // namespace
 
@@ -52,14 +52,14 @@ SlurmAllocation::SlurmAllocation(std::span<const SlurmComponent> components, con
   try {
     take_environment();
   } catch (const Error&) {
-    end_child(guard_, kTimeToEnd);
+    end_child(guard_, kReleaseTimeout);
     throw;
   }
 }
 
 SlurmAllocation::~SlurmAllocation() {
   connection_ = Descriptor();
-  end_child(guard_, kTimeToEnd);
+  end_child(guard_, kReleaseTimeout);
 }
 
 // Each variable ends with a zero byte; an empty text follows the last one.

@@ -23,9 +23,7 @@ class SlurmJobs final : public Jobs {
  public:
   std::string_view engine() const override { return "Slurm"; }
   std::string name_of(const RunRecord& run) const override { return run.job.empty() ? "" : "job " + run.job; }
-  JobState look_at(const RunRecord& run, const std::filesystem::path&) const override {
-    return launch::look_at(run.job);
-  }
+  JobState poll(const RunRecord& run, const std::filesystem::path&) const override { return poll_job(run.job); }
   std::string place_of(const RunRecord& run, const JobState& state) const override {
     return "on " + host_of(run, state);
   }
@@ -104,8 +102,8 @@ class SlurmEngine final : public Engine, public AgentStarter {
   AgentGroup start(const Launch& launch, const AgentStartOptions& options) const override;
 
  private:
-  const SlurmJobs jobs_;
-  const SlurmOwnJob own_job_;
+  const SlurmJobs jobs_{};
+  const SlurmOwnJob own_job_{};
 };
 
 void SlurmEngine::check(const Launch& launch) const {

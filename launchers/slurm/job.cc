@@ -31,7 +31,7 @@ void read_exit(const std::string& text, JobState& state) {
 }
 
 // The state of a job that slurmctld has forgotten, if this cluster has accounting.
-JobState look_into_accounts(const std::string& job) {
+JobState poll_accounting(const std::string& job) {
   JobState state;
   try {
     std::istringstream line(ask_slurm({"sacct", "-nXP", "-o", "State,ExitCode", "-j", job}).text);
@@ -53,15 +53,16 @@ std::string lost_node(const std::string& script, const std::string& nodes) {
   return script;
 }
 
-void say(const std::string& job, const std::string& text) { log_line("job " + job + " " + text); }
+void log_job(const std::string& job, const std::string& text) { log_line("job " + job + " " + text); }
 
 // Returns the exit code.
 int report_end(const std::string& job, const JobState& state, const std::filesystem::path& directory) {
   if (!std::filesystem::exists(directory / kJobOutput)) {
-    say(job, "has left what it printed in " + directory.string() + " of its first node, which is not seen from here");
+    log_job(job,
+            "has left what it printed in " + directory.string() + " of its first node, which is not seen from here");
   }
   if (state.name == "COMPLETED" || (state.name == "FAILED" && state.code > 0)) return state.code;
-  say(job, state.name.empty() ? "is no longer known to Slurm" : "ended as " + state.name + state.why());
+  log_job(job, state.name.empty() ? "is no longer known to Slurm" : "ended as " + state.name + state.why());
   return state.signal > 0 ? 128 + state.signal : 1;
 }
 
@@ -100,17 +101,17 @@ class FollowedSlurmJob final : public FollowedJob {
         out_(directory_ / kJobOutput, stdout),
         err_(directory_ / kJobErrors, stderr) {}
 
-  void ask() override { state_ = look_at(job_); }
+  void ask() override { state_ = poll_job(job_); }
   std::optional<int> report(Poller&) override {
     err_.print();
     out_.print();
     if (state_.ended()) return report_end(job_, state_, directory_);
-    if (state_.name != std::exchange(before_, state_.name)) say(job_, "is " + state_.name + state_.why());
+    if (state_.name != std::exchange(before_, state_.name)) log_job(job_, "is " + state_.name + state_.why());
     return std::nullopt;
   }
   bool take_output(Poller&) override { return false; }  // its output is in files
   void cancel() override {
-    say(job_, "is cancelled; once more, and it is left to itself");
+    log_job(job_, "is cancelled; another Ctrl-C leaves it to itself");
     lp::launch::cancel(job_, /*force=*/true);
   }
 
@@ -142,14 +143,14 @@ std::vector<std::map<std::string, std::string>> show_fields(const std::string& k
   return all;
 }
 
-JobState look_at(const std::string& job) {
+JobState poll_job(const std::string& job) {
   std::vector<std::map<std::string, std::string>> components;  // one, or those of a heterogeneous job
   try {
     components = show_fields("job", job);
   } catch (const Error& error) {
     if (error.text().find("Invalid job id") == std::string::npos) throw;
   }
-  if (components.empty()) return look_into_accounts(job);
+  if (components.empty()) return poll_accounting(job);
   auto& fields = components.front();
   JobState state{.name = fields["JobState"], .reason = fields["Reason"], .host = fields["BatchHost"]};
   state.heterogeneous = fields.contains("HetJobId");

@@ -18,7 +18,7 @@ constexpr const char* kJobOutput = "job.out";
 constexpr const char* kJobErrors = "job.err";
 
 // Throws Error when Slurm does not answer.
-JobState look_at(const std::string& job);
+JobState poll_job(const std::string& job);
 
 // Ends a job. Its program gets SIGTERM and stops in order; with `force`, Slurm ends all processes of the job. A job
 // that has ended stays as it is. Throws Error when Slurm refuses.

@@ -14,17 +14,17 @@ namespace {
 // the heartbeat.
 constexpr int kProbesPerHeartbeat = 6;
 // When an alarm goes off later than this, this process itself was stopped, and there may be unread answers.
-constexpr auto kLate = std::chrono::seconds(1);
-constexpr auto kLasting = std::chrono::seconds(1);  // work that is worth telling
+constexpr auto kLateAlarm = std::chrono::seconds(1);
+constexpr auto kLeastShownWork = std::chrono::seconds(1);  // work that is worth telling
 }  // namespace
 
-Coordinator::Coordinator(const SupervisionGraph& topology, Options options, Executor& host, Listener& listener)
+Coordinator::Coordinator(const SupervisionGraph& topology, Options options, Executor& executor, Listener& listener)
     : graph_(topology),
       options_(std::move(options)),
-      executor_(host),
+      executor_(executor),
       listener_(listener),
       nodes_(topology.nodes.size()),
-      units_(topology.units.size()),
+      processes_(topology.processes.size()),
       was_ready_(nodes_.size()),
       not_ready_(nodes_.size()),
       left_(topology.groups.size()),
@@ -44,23 +44,25 @@ bool Coordinator::counts(NodeId node) const {
   return what.active && !options_.idle.contains(graph_.groups[what.group].name);
 }
 
-bool Coordinator::is_up(const Unit& unit) {
-  return unit.state == Unit::State::up || unit.state == Unit::State::failing || unit.state == Unit::State::discarded;
+bool Coordinator::is_up(const Process& process) {
+  return process.state == Process::State::up || process.state == Process::State::failing ||
+         process.state == Process::State::discarded;
 }
 
 void Coordinator::start(RestorePoint cut, Time now) {
   now_ = now;
   cut_ = std::move(cut);
   listener_.on_phase(phase_);
-  for (std::size_t unit = 0; unit < units_.size(); ++unit) units_[unit].key = executor_.make_key(unit);
-  keyed_ = !units_.empty() && !units_.front().key.empty();
-  begin_units();
-  if (units_.empty()) finish("the program has no nodes");
+  for (std::size_t process = 0; process < processes_.size(); ++process)
+    processes_[process].key = executor_.make_key(process);
+  keyed_ = !processes_.empty() && !processes_.front().key.empty();
+  begin_processes();
+  if (processes_.empty()) finish("the program has no nodes");
 }
 
 void Coordinator::advance(Time now) {
   now_ = now;
-  const bool late = alarms_.next() != kNever && now - alarms_.next() > kLate;
+  const bool late = alarms_.next() != kNever && now - alarms_.next() > kLateAlarm;
   while (const auto key = alarms_.take(now)) fire(*key, late || lenient_);
 }
 
@@ -74,20 +76,22 @@ void Coordinator::fire(const Key& key, bool late) {
     case Due::probe: return probe(static_cast<NodeId>(key.index), late);
     case Due::start:
       return begin_failure(key.index, cause_of(key.index, "was not ready in time: " + why_late(key.index)), false);
-    case Due::kill: return kill_unit(key.index);
-    case Due::force: return executor_.abandon(graph_.units[key.index].name + " does not end, even when it is killed");
-    case Due::restart: units_[key.index].backoff = false; return restart_if_possible(key.index);
+    case Due::kill: return kill_process(key.index);
+    case Due::force:
+      return executor_.abandon(graph_.processes[key.index].name + " does not end, even when it is killed");
+    case Due::restart: processes_[key.index].backoff = false; return restart_if_possible(key.index);
     case Due::grace: return end_grace();
     case Due::cut: return stop(last_cut_->reason + "; there was no cut in time", last_cut_->by, last_cut_->signal);
   }
 }
 
 void Coordinator::flush() {
-  for (const auto& [unit, peers] : std::exchange(news_, {})) {
-    if (!is_up(units_[unit]) || phase_ >= Phase::stopping) continue;  // its start will deliver the news, if it starts
+  for (const auto& [process, peers] : std::exchange(news_, {})) {
+    if (!is_up(processes_[process]) || phase_ >= Phase::stopping)
+      continue;  // its start will deliver the news, if it starts
     std::vector<PeerState> list;
     for (const auto& [node, state] : peers) list.push_back(state);
-    executor_.update(unit, list);
+    executor_.update(process, list);
   }
   if (!outside_news_.empty()) {
     std::vector<PeerState> list;
@@ -115,19 +119,19 @@ void Coordinator::note(RunEvent::Kind kind, const std::string& node, std::uint32
   listener_.on_event({.kind = kind, .node = node, .incarnation = incarnation, .text = std::move(text)});
 }
 
-void Coordinator::start_unit(std::size_t index) {
-  Unit& unit = units_[index];
-  const bool comes = unit.state == Unit::State::absent;
+void Coordinator::start_process(std::size_t index) {
+  Process& process = processes_[index];
+  const bool comes = process.state == Process::State::absent;
   bool restored = !comes;
-  ++unit.incarnation;
-  unit.state = Unit::State::up;
-  unit.cause.reset();
-  unit.no_room = false;
-  if (unit.key.empty()) unit.key = executor_.make_key(index);
+  ++process.incarnation;
+  process.state = Process::State::up;
+  process.cause.reset();
+  process.no_room = false;
+  if (process.key.empty()) process.key = executor_.make_key(index);
   ++up_;
   news_.erase(index);
-  note(RunEvent::Kind::starting, graph_.units[index].name, unit.incarnation);
-  for (const NodeId id : graph_.units[index].nodes) {
+  note(RunEvent::Kind::starting, graph_.processes[index].name, process.incarnation);
+  for (const NodeId id : graph_.processes[index].nodes) {
     Node& node = nodes_[id];
     node.running = false;
     node.asked = false;
@@ -138,9 +142,9 @@ void Coordinator::start_unit(std::size_t index) {
     node.saved.reset();
     restored = restored && (!node.member || cut_.members.contains(id));
     set_finished(id, false);
-    if (unit.incarnation > 1) tell_neighbours(id);
+    if (process.incarnation > 1) update_neighbours(id);
     for (const NodeId callee : graph_.nodes[id].calls) {
-      const bool elsewhere = graph_.nodes[callee].unit != index;
+      const bool elsewhere = graph_.nodes[callee].process != index;
       if ((elsewhere && nodes_[callee].ready) || epochs_[graph_.nodes[callee].group] > 0) {
         news_[index][callee] = peer_state(callee);
       }
@@ -148,47 +152,47 @@ void Coordinator::start_unit(std::size_t index) {
     // The node must refuse messages that earlier incarnations of its callers still send, and it must know its callers'
     // keys.
     for (const NodeId caller : graph_.nodes[id].callers) {
-      const std::size_t other = graph_.nodes[caller].unit;
-      if (other != index && (keyed_ || units_[other].incarnation > 1)) {
+      const std::size_t other = graph_.nodes[caller].process;
+      if (other != index && (keyed_ || processes_[other].incarnation > 1)) {
         news_[index].try_emplace(caller, replaced_state(caller));
       }
     }
   }
   if (!options_.patient) alarms_.set({Due::start, index}, later(now_, options_.start));
-  executor_.start(index, unit.incarnation,
-                  graph_.units[index].member && restored ? cut_.path : std::filesystem::path());
+  executor_.start(index, process.incarnation,
+                  graph_.processes[index].member && restored ? cut_.path : std::filesystem::path());
 }
 
 // The state for a node that is called by this one and need not reach it.
 PeerState Coordinator::replaced_state(NodeId node) const {
-  const Unit& unit = units_[graph_.nodes[node].unit];
-  return {.node = node, .incarnation = unit.incarnation, .key = unit.key};
+  const Process& process = processes_[graph_.nodes[node].process];
+  return {.node = node, .incarnation = process.incarnation, .key = process.key};
 }
 
 PeerState Coordinator::peer_state(NodeId node) const {
-  const Unit& unit = units_[graph_.nodes[node].unit];
+  const Process& process = processes_[graph_.nodes[node].process];
   return {.node = node,
-          .incarnation = unit.incarnation,
+          .incarnation = process.incarnation,
           .endpoint = nodes_[node].ready ? nodes_[node].endpoint : std::string(),
-          .key = unit.key,
+          .key = process.key,
           .gone = nodes_[node].gone,
           .text = nodes_[node].gone ? nodes_[node].text : std::string(),
           .epoch = epochs_[graph_.nodes[node].group]};
 }
 
-void Coordinator::tell_neighbours(NodeId node) {
-  const SupervisionGraph::Node& place = graph_.nodes[node];
+void Coordinator::update_neighbours(NodeId node) {
+  const SupervisionGraph::Node& spec = graph_.nodes[node];
   const PeerState state = peer_state(node);
   if ((keyed_ || state.incarnation > 1) && !nodes_[node].ready) {
-    for (const NodeId callee : place.calls) {
-      if (graph_.nodes[callee].unit != place.unit) {
-        news_[graph_.nodes[callee].unit][node] = replaced_state(node);
+    for (const NodeId callee : spec.calls) {
+      if (graph_.nodes[callee].process != spec.process) {
+        news_[graph_.nodes[callee].process][node] = replaced_state(node);
       }
     }
   }
-  for (const NodeId caller : place.callers) {
-    const std::size_t unit = graph_.nodes[caller].unit;
-    if (unit != place.unit || state.epoch > 0) news_[unit][node] = state;
+  for (const NodeId caller : spec.callers) {
+    const std::size_t process = graph_.nodes[caller].process;
+    if (process != spec.process || state.epoch > 0) news_[process][node] = state;
   }
   outside_news_[node] = state;
 }
@@ -202,7 +206,7 @@ void Coordinator::set_ready(NodeId id, bool ready) {
     --not_ready_;
   }
   for (const NodeId caller : graph_.nodes[id].callers) nodes_[caller].awaited += ready ? -1UL : 1UL;
-  tell_neighbours(id);
+  update_neighbours(id);
 }
 
 void Coordinator::set_finished(NodeId node, bool finished) {
@@ -228,20 +232,20 @@ void Coordinator::run_if_possible(NodeId id) {
   to_run_.push_back(id);
 }
 
-void Coordinator::on_spawned(std::size_t unit, std::uint32_t incarnation, int pid) {
-  if (units_[unit].incarnation == incarnation) units_[unit].pid = pid;
+void Coordinator::on_spawned(std::size_t process, std::uint32_t incarnation, int pid) {
+  if (processes_[process].incarnation == incarnation) processes_[process].pid = pid;
 }
 
 void Coordinator::on_event(const NodeEvent& event) {
-  const Unit& unit = units_[graph_.nodes[event.node].unit];
-  if (unit.incarnation != event.incarnation || !is_up(unit)) return;
+  const Process& process = processes_[graph_.nodes[event.node].process];
+  if (process.incarnation != event.incarnation || !is_up(process)) return;
   std::visit([&](const auto& what) { handle(event.node, what); }, event.what);
 }
 
 void Coordinator::handle(NodeId id, const NodeEvent::Ready& ready) {
-  const std::size_t unit = graph_.nodes[id].unit;
-  if (phase_ >= Phase::stopping || units_[unit].state != Unit::State::up) return;
-  const std::uint32_t incarnation = units_[unit].incarnation;
+  const std::size_t process = graph_.nodes[id].process;
+  if (phase_ >= Phase::stopping || processes_[process].state != Process::State::up) return;
+  const std::uint32_t incarnation = processes_[process].incarnation;
   nodes_[id].endpoint = ready.endpoint;
   const bool comes = nodes_[id].gone;
   set_gone(id, false);
@@ -249,11 +253,11 @@ void Coordinator::handle(NodeId id, const NodeEvent::Ready& ready) {
   note(RunEvent::Kind::ready, graph_.nodes[id].name, incarnation);
   if (comes) {
     note(RunEvent::Kind::came, graph_.nodes[id].name, incarnation, "the program goes on with it");
-    listener_.say(graph_.nodes[id].name + " is there; the program goes on with it");
+    listener_.log(graph_.nodes[id].name + " is there; the program goes on with it");
   }
-  const auto& fellows = graph_.units[unit].nodes;
+  const auto& fellows = graph_.processes[process].nodes;
   if (std::all_of(fellows.begin(), fellows.end(), [&](NodeId fellow) { return nodes_[fellow].ready; })) {
-    alarms_.cancel({Due::start, unit});
+    alarms_.cancel({Due::start, process});
   }
   handle(id, NodeEvent::Alive{});
   run_if_possible(id);
@@ -262,15 +266,15 @@ void Coordinator::handle(NodeId id, const NodeEvent::Ready& ready) {
 }
 
 void Coordinator::handle(NodeId node, const NodeEvent::Finished& finished) {
-  const Unit& unit = units_[graph_.nodes[node].unit];
-  if (unit.state != Unit::State::up) return;
+  const Process& process = processes_[graph_.nodes[node].process];
+  if (process.state != Process::State::up) return;
   const auto& answers = finished.answers;
   const auto has_gone = [this](const NodeEvent::Answer& answer) { return has_gone_back(answer); };
   if (phase_ < Phase::stopping && std::any_of(answers.begin(), answers.end(), has_gone)) {
-    return discard(graph_.nodes[node].unit);
+    return discard(graph_.nodes[node].process);
   }
   set_finished(node, true);
-  note(RunEvent::Kind::finished, graph_.nodes[node].name, unit.incarnation);
+  note(RunEvent::Kind::finished, graph_.nodes[node].name, process.incarnation);
   end_if_done();
 }
 
@@ -297,18 +301,18 @@ void Coordinator::handle(NodeId id, const NodeEvent::Busy& busy) {
 void Coordinator::probe(NodeId id, bool late) {
   Node& node = nodes_[id];
   if (!node.ready) return;
-  const SupervisionGraph::Node& place = graph_.nodes[id];
-  const Duration own = graph_.groups[place.group].heartbeat;
+  const SupervisionGraph::Node& spec = graph_.nodes[id];
+  const Duration own = graph_.groups[spec.group].heartbeat;
   const Duration heartbeat = own > Duration::zero() ? own : options_.heartbeat;
   if (node.asked && !late) {
     std::string what = "hangs: its service has not answered within the heartbeat of " + duration_text(heartbeat);
     if (!node.work.empty()) {
       what += "; it has been in " + node.work + ", for " + duration_text(now_ - node.work_begin);
     }
-    Cause cause = cause_of(place.unit, std::move(what));
-    cause.node = place.name;
+    Cause cause = cause_of(spec.process, std::move(what));
+    cause.node = spec.name;
     cause.hanging = true;
-    return begin_failure(place.unit, std::move(cause), false);
+    return begin_failure(spec.process, std::move(cause), false);
   }
   alarms_.set({Due::probe, id}, later(now_, heartbeat - heartbeat / kProbesPerHeartbeat));
   if (!std::exchange(node.asked, true)) executor_.probe(id);
@@ -316,19 +320,19 @@ void Coordinator::probe(NodeId id, bool late) {
 
 std::vector<std::size_t> Coordinator::measure() {
   std::vector<std::size_t> up;
-  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
-    if (units_[unit].state == Unit::State::up) up.push_back(unit);
+  for (std::size_t process = 0; process < processes_.size(); ++process) {
+    if (processes_[process].state == Process::State::up) up.push_back(process);
   }
   executor_.measure(up);
   return up;
 }
 
-void Coordinator::on_measured(std::size_t unit, std::uint32_t incarnation, Measurement part) {
-  if (units_[unit].incarnation == incarnation) listener_.on_measured(unit, std::move(part));
+void Coordinator::on_measured(std::size_t process, std::uint32_t incarnation, Measurement part) {
+  if (processes_[process].incarnation == incarnation) listener_.on_measured(process, std::move(part));
 }
 
 void Coordinator::handle(NodeId node, const NodeEvent::Saved& saved) {
-  if (units_[graph_.nodes[node].unit].state == Unit::State::up) add_to_cut(node, saved.step);
+  if (processes_[graph_.nodes[node].process].state == Process::State::up) add_to_cut(node, saved.step);
   executor_.may_save(node);
 }
 
@@ -366,21 +370,21 @@ void Coordinator::complete_cut() {
     cut_ = listener_.on_cut_saved(step, members);
   } catch (const Error& error) {
     listener_.on_cut_given_up(step);
-    return say_cuts_fail(name + " is not kept, and the one before it stays: " + error.text());
+    return log_failed_cut(name + " is not kept, and the one before it stays: " + error.text());
   }
   lost_cuts_.erase(lost_cuts_.begin(), lost_cuts_.upper_bound(step));
   note(RunEvent::Kind::cut, {}, 0, name + " is complete");
-  if (std::exchange(cuts_fail_, false)) listener_.say(name + " is complete again");
+  if (std::exchange(cuts_fail_, false)) listener_.log(name + " is complete again");
   if (last_cut_.has_value()) {
     stop(last_cut_->reason + "; it was cut at step " + std::to_string(step), last_cut_->by, last_cut_->signal);
   }
 }
 
 // A full disk fails each cut for each member, so it is reported once.
-void Coordinator::say_cuts_fail(const std::string& text) {
+void Coordinator::log_failed_cut(const std::string& text) {
   if (std::exchange(cuts_fail_, true)) return;
   note(RunEvent::Kind::cut_failed, {}, 0, text);
-  listener_.say(text + "; others that fail are not told, until one is complete");
+  listener_.log(text + "; others that fail are not told, until one is complete");
 }
 
 // The steps of a node only grow: it will never save a step that it has passed.
@@ -397,7 +401,7 @@ void Coordinator::give_up_cuts() {
       continue;
     }
     if (!std::exchange(gave_up_cuts_, true)) {
-      listener_.say("the cut of step " + std::to_string(step) + " is given up, since " + graph_.nodes[passed_by].name +
+      listener_.log("the cut of step " + std::to_string(step) + " is given up, since " + graph_.nodes[passed_by].name +
                     " has cut step " + std::to_string(*nodes_[passed_by].saved) +
                     " and not this one: nodes that save must cut at the same steps");
     }
@@ -407,8 +411,8 @@ void Coordinator::give_up_cuts() {
 }
 
 void Coordinator::handle(NodeId node, const NodeEvent::NotSaved& not_saved) {
-  say_cuts_fail(graph_.nodes[node].name + " could not save its part of the cut of step " +
-                std::to_string(not_saved.step) + ", and the cut before stays: " + not_saved.text);
+  log_failed_cut(graph_.nodes[node].name + " could not save its part of the cut of step " +
+                 std::to_string(not_saved.step) + ", and the cut before stays: " + not_saved.text);
   constexpr std::size_t kRemembered = 1000;
   lost_cuts_.insert(not_saved.step);
   if (lost_cuts_.size() > kRemembered) lost_cuts_.erase(lost_cuts_.begin());
@@ -421,27 +425,27 @@ RunStatus Coordinator::status() const {
   using State = NodeStatus::State;
   for (NodeId id = 0; id < nodes_.size(); ++id) {
     const Node& node = nodes_[id];
-    const Unit& unit = units_[graph_.nodes[id].unit];
-    const bool failing = unit.state == Unit::State::failing || unit.state == Unit::State::discarded;
-    const State state = unit.state == Unit::State::absent              ? State::absent
-                        : unit.state == Unit::State::up && node.gone   ? State::starting
-                        : node.gone || failing                         ? State::failed
-                        : node.finished                                ? State::finished
-                        : unit.state == Unit::State::ended             ? State::ended
-                        : unit.state == Unit::State::up && !node.ready ? State::starting
-                        : !node.ready                                  ? State::waiting
-                        : node.running                                 ? State::running
-                                                                       : State::ready;
+    const Process& process = processes_[graph_.nodes[id].process];
+    const bool failing = process.state == Process::State::failing || process.state == Process::State::discarded;
+    const State state = process.state == Process::State::absent              ? State::absent
+                        : process.state == Process::State::up && node.gone   ? State::starting
+                        : node.gone || failing                               ? State::failed
+                        : node.finished                                      ? State::finished
+                        : process.state == Process::State::ended             ? State::ended
+                        : process.state == Process::State::up && !node.ready ? State::starting
+                        : !node.ready                                        ? State::waiting
+                        : node.running                                       ? State::running
+                                                                             : State::ready;
     status.nodes.push_back({.name = graph_.nodes[id].name,
                             .state = state,
-                            .incarnation = unit.incarnation,
-                            .restarts = unit.restarts,
-                            .pid = is_up(unit) ? unit.pid : 0,
+                            .incarnation = process.incarnation,
+                            .restarts = process.restarts,
+                            .pid = is_up(process) ? process.pid : 0,
                             .step = node.progress.step,
                             .total = node.progress.total,
                             .values = {node.progress.values.begin(), node.progress.values.end()},
                             .text = node.text});
-    if (const Duration age = now_ - node.work_begin; !node.work.empty() && age >= kLasting) {
+    if (const Duration age = now_ - node.work_begin; !node.work.empty() && age >= kLeastShownWork) {
       status.nodes.back().work = node.work;
       status.nodes.back().work_seconds = to_seconds(age);
     }

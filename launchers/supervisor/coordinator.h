@@ -1,7 +1,7 @@
 #pragma once
 // Decides what happens in a run: which nodes start, run and restart, which updates each of them gets, and when the run
-// is over. A state machine without threads, clocks or files: it receives events and the time, and gives commands to a
-// Host. README.md has the rules.
+// is over. A state machine without threads, clocks or files: it receives events and the time, and gives commands to an
+// Executor. README.md has the rules.
 //
 // The loop thread of a run owns and uses it.
 
@@ -35,7 +35,7 @@ class Coordinator final : public ExecutorEvents {
  public:
   struct Options {
     Duration heartbeat = std::chrono::seconds(30);  // a service that does not answer for so long has failed
-    Duration grace = std::chrono::seconds(10);      // the time to end after a stop; then the unit is killed
+    Duration grace = std::chrono::seconds(10);      // the time to end after a stop; then the process is killed
     Duration start = std::chrono::minutes(5);       // the time to be constructed and loaded
     bool patient = false;                           // a person debugs: nothing counts as hanging
     bool report = false;                            // wait for report_done() when the work is done
@@ -51,14 +51,14 @@ class Coordinator final : public ExecutorEvents {
     virtual void on_peers(std::span<const PeerState> peers) = 0;  // for clients outside the graph
     // All present members have saved this step. Throws Error when the cut cannot be kept.
     virtual RestorePoint on_cut_saved(std::uint64_t step, const std::set<NodeId>& members) = 0;
-    virtual void on_cut_given_up(std::uint64_t step) = 0;              // it will never be complete
-    virtual void add_output(std::size_t unit, Cause& cause) = 0;       // adds the last output of its process
-    virtual void say(const std::string& line) = 0;                     // shows the line to people
-    virtual void on_measured(std::size_t unit, Measurement part) = 0;  // the answer to measure()
-    virtual void on_event(RunEvent event) = 0;                         // its time is not set
+    virtual void on_cut_given_up(std::uint64_t step) = 0;                 // it will never be complete
+    virtual void add_output(std::size_t process, Cause& cause) = 0;       // adds the last output of its process
+    virtual void log(const std::string& line) = 0;                        // shows the line to people
+    virtual void on_measured(std::size_t process, Measurement part) = 0;  // the answer to measure()
+    virtual void on_event(RunEvent event) = 0;                            // its time is not set
   };
 
-  Coordinator(const SupervisionGraph& topology, Options options, Executor& host, Listener& listener);
+  Coordinator(const SupervisionGraph& topology, Options options, Executor& executor, Listener& listener);
 
   void start(RestorePoint cut, Time now);
   // Ends the run in order at the request of somebody outside. The first reason counts. `by` names that person, or the
@@ -73,8 +73,8 @@ class Coordinator final : public ExecutorEvents {
   // is. An elastic group's member that was given up comes back. Returns a description of what happens. Throws Error
   // when there is no such node, or none to restart.
   std::string restart_node(const std::string& name);
-  // Requests measurements from the units that are up and returns those units. Listener::on_measured follows, unless a
-  // unit is busy ending.
+  // Requests measurements from the processes that are up and returns those processes. Listener::on_measured follows,
+  // unless a process is busy ending.
   std::vector<std::size_t> measure();
   // The report is complete, or has failed.
   void report_done(const std::optional<std::string>& failure);
@@ -99,13 +99,13 @@ class Coordinator final : public ExecutorEvents {
   Progress shown_progress() const { return speaker_.has_value() ? nodes_[*speaker_].progress : Progress(); }
   std::string speaker() const { return speaker_.has_value() ? graph_.nodes[*speaker_].name : std::string(); }
 
-  void on_spawned(std::size_t unit, std::uint32_t incarnation, int pid) override;
+  void on_spawned(std::size_t process, std::uint32_t incarnation, int pid) override;
   void on_event(const NodeEvent& event) override;
-  void on_measured(std::size_t unit, std::uint32_t incarnation, Measurement part) override;
-  void on_exited(std::size_t unit, std::uint32_t incarnation, const ExitStatus& status) override;
+  void on_measured(std::size_t process, std::uint32_t incarnation, Measurement part) override;
+  void on_exited(std::size_t process, std::uint32_t incarnation, const ExitStatus& status) override;
   void on_lost(const std::string& text) override;
   void on_room() override;
-  void on_news(const std::string& text) override { listener_.say(text); }
+  void on_news(const std::string& text) override { listener_.log(text); }
 
  private:
   struct Node {
@@ -125,8 +125,8 @@ class Coordinator final : public ExecutorEvents {
     std::optional<std::uint64_t> saved{};        // the last step
     std::string text{};                          // the text of its last failure
   };
-  struct Unit {
-    // absent: a unit of elastic groups without which the program continues; it may come back.
+  struct Process {
+    // absent: a process of elastic groups without which the program continues; it may come back.
     enum class State : std::uint8_t { waiting, up, failing, discarded, down, absent, ended };
     State state = State::waiting;
     std::uint32_t incarnation = 0;
@@ -137,7 +137,7 @@ class Coordinator final : public ExecutorEvents {
     bool no_room = false;          // absent: it comes when there is a place for it
     std::optional<Cause> cause{};  // failing: the reason
   };
-  // The purpose of an alarm. A probe is for a node, the others are for a unit.
+  // The purpose of an alarm. A probe is for a node, the others are for a process.
   enum class Due : std::uint8_t { probe, start, kill, force, restart, grace, cut };
   struct Key {
     Due due;
@@ -155,54 +155,54 @@ class Coordinator final : public ExecutorEvents {
   void handle(NodeId node, const NodeEvent::NotSaved& not_saved);
   void handle(NodeId node, const NodeEvent::Alive&);
   void handle(NodeId node, const NodeEvent::Busy& busy);
-  static bool is_up(const Unit& unit);
+  static bool is_up(const Process& process);
   bool counts(NodeId node) const;  // the run waits for its run()
   void fire(const Key& key, bool late);
   std::string why_late(std::size_t index) const;
   void set_phase(Phase phase);
   void note(RunEvent::Kind kind, const std::string& node, std::uint32_t incarnation, std::string text = {});
 
-  void start_unit(std::size_t unit);
+  void start_process(std::size_t process);
   void run_if_possible(NodeId node);
   void set_ready(NodeId node, bool ready);
   void set_finished(NodeId node, bool finished);
   void wait_for(NodeId node, bool wait);
-  void tell_neighbours(NodeId node);
+  void update_neighbours(NodeId node);
   PeerState peer_state(NodeId node) const;
   PeerState replaced_state(NodeId node) const;
   void probe(NodeId node, bool late);
-  void cancel_alarms(std::size_t unit);
+  void cancel_alarms(std::size_t process);
 
   // coordinator_members.cc
   void set_gone(NodeId node, bool gone);
   std::size_t members_there(std::size_t group, std::size_t but) const;
-  std::string too_few(std::size_t unit) const;
-  std::string place(std::size_t unit);
-  void begin_units();
-  void start_where_there_is_room(std::size_t unit);
-  void give_up(std::size_t unit, const Cause& cause);
+  std::string too_few(std::size_t process) const;
+  std::string place(std::size_t process);
+  void begin_processes();
+  void start_where_there_is_room(std::size_t process);
+  void give_up(std::size_t process, const Cause& cause);
 
   // coordinator_recovery.cc
-  void begin_failure(std::size_t unit, Cause cause, bool obeys);
-  void unready(std::size_t unit);
+  void begin_failure(std::size_t process, Cause cause, bool can_end);
+  void unready(std::size_t process);
   void add_to_cut(NodeId node, std::uint64_t step);
-  void say_cuts_fail(const std::string& text);
+  void log_failed_cut(const std::string& text);
   bool is_awaited(NodeId node, std::uint64_t step, const std::set<NodeId>& saved) const;
   void complete_cut();
   void give_up_cuts();
-  void kill_unit(std::size_t unit);
-  void decide(std::size_t unit, const Cause& cause);
-  void restart(std::size_t unit, const FailurePolicy& policy, Cause cause);
-  std::string origin_of(std::size_t unit) const;
-  void discard(std::size_t unit);
+  void kill_process(std::size_t process);
+  void decide(std::size_t process, const Cause& cause);
+  void restart(std::size_t process, const FailurePolicy& policy, Cause cause);
+  std::string origin_of(std::size_t process) const;
+  void discard(std::size_t process);
   void discard_members();
   bool redo_finished();
   bool has_gone_back(const NodeEvent::Answer& answer) const;
   bool members_go_back() const;
-  void come(std::size_t unit);
-  void restart_if_possible(std::size_t unit);
-  FailurePolicy policy_of(std::size_t unit) const;
-  Cause cause_of(std::size_t unit, std::string what) const;
+  void come(std::size_t process);
+  void restart_if_possible(std::size_t process);
+  FailurePolicy policy_of(std::size_t process) const;
+  Cause cause_of(std::size_t process, std::string what) const;
 
   // coordinator_end.cc
   void end_if_done();
@@ -219,17 +219,17 @@ class Coordinator final : public ExecutorEvents {
   Time now_{};
   Phase phase_ = Phase::starting;
   std::vector<Node> nodes_;
-  std::vector<Unit> units_;
+  std::vector<Process> processes_;
   std::vector<bool> was_ready_;
   std::size_t not_ready_;              // nodes that have never been ready
-  std::size_t up_ = 0;                 // units whose process, or thread, runs
+  std::size_t up_ = 0;                 // processes that run
   std::vector<std::size_t> left_;      // by group: nodes whose run() must still return
   std::vector<bool> waited_for_;       // by group: there was any such node
   std::vector<std::uint64_t> epochs_;  // by group: the number of times that members have come or gone
   std::size_t all_left_ = 0;           // the sum over all groups
   std::size_t succeeded_ = 0;          // nodes whose run() has returned
   DeadlineQueue<Key> alarms_;
-  std::map<std::size_t, std::map<NodeId, PeerState>> news_;  // by unit, until flush()
+  std::map<std::size_t, std::map<NodeId, PeerState>> news_;  // by process, until flush()
   std::map<NodeId, PeerState> outside_news_;
   RestorePoint cut_;
   std::map<std::uint64_t, std::set<NodeId>> saved_;  // the nodes that have saved, by step
@@ -248,12 +248,12 @@ class Coordinator final : public ExecutorEvents {
     int signal;
   };
   std::optional<LastCut> last_cut_;     // the run stops after the next cut
-  std::optional<std::size_t> culprit_;  // the unit of the cause, until it has ended
+  std::optional<std::size_t> culprit_;  // the process of the cause, until it has ended
   std::optional<Cause> abandoned_;      // an abandoned thread
   bool forced_ = false;                 // somebody asked for an end by force
   std::optional<Cause> ignored_;        // the first failure that its policy ignores
   bool lenient_ = false;
-  bool keyed_ = false;             // the units have keys
+  bool keyed_ = false;             // the processes have keys
   std::optional<NodeId> speaker_;  // the node whose progress is shown
 };
 

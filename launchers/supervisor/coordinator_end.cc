@@ -67,7 +67,7 @@ void Coordinator::stop_after_cut(const std::string& reason, const std::string& b
   if (phase_ >= Phase::stopping || last_cut_.has_value()) return;
   last_cut_ = {reason, by, signal};
   alarms_.set({Due::cut, 0}, until);
-  listener_.say(reason + ": it stops after its next cut");
+  listener_.log(reason + ": it stops after its next cut");
 }
 
 void Coordinator::kill(const std::string& by) {
@@ -77,10 +77,10 @@ void Coordinator::kill(const std::string& by) {
     result_.reason += "; its nodes were killed";
   }
   if (phase_ != Phase::stopping) begin_stop();
-  for (std::size_t unit = 0; unit < units_.size(); ++unit) {
-    if (!is_up(units_[unit])) continue;
-    if (units_[unit].state == Unit::State::up) units_[unit].state = Unit::State::discarded;
-    kill_unit(unit);
+  for (std::size_t process = 0; process < processes_.size(); ++process) {
+    if (!is_up(processes_[process])) continue;
+    if (processes_[process].state == Process::State::up) processes_[process].state = Process::State::discarded;
+    kill_process(process);
   }
 }
 
@@ -95,14 +95,14 @@ void Coordinator::fail(Cause cause) {
 void Coordinator::begin_stop() {
   set_phase(Phase::stopping);
   to_run_.clear();
-  for (std::size_t index = 0; index < units_.size(); ++index) {
-    Unit& unit = units_[index];
-    if (unit.state == Unit::State::up) {
+  for (std::size_t index = 0; index < processes_.size(); ++index) {
+    Process& process = processes_[index];
+    if (process.state == Process::State::up) {
       cancel_alarms(index);
       executor_.stop(index, result_.reason, true);
-    } else if (!is_up(unit)) {
+    } else if (!is_up(process)) {
       alarms_.cancel({Due::restart, index});
-      if (unit.state != Unit::State::absent) unit.state = Unit::State::ended;
+      if (process.state != Process::State::absent) process.state = Process::State::ended;
     }
   }
   alarms_.set({Due::grace, 0}, later(now_, options_.grace));
@@ -110,14 +110,14 @@ void Coordinator::begin_stop() {
 }
 
 void Coordinator::end_grace() {
-  for (std::size_t index = 0; index < units_.size(); ++index) {
-    if (units_[index].state != Unit::State::up) continue;
+  for (std::size_t index = 0; index < processes_.size(); ++index) {
+    if (processes_[index].state != Process::State::up) continue;
     Cause cause = cause_of(index, "did not end within the grace period of " + duration_text(options_.grace) +
                                       " after the stop, and was ended by force");
     culprit_ = failed_ ? culprit_ : std::optional(index);
     fail(std::move(cause));
-    units_[index].state = Unit::State::discarded;
-    kill_unit(index);
+    processes_[index].state = Process::State::discarded;
+    kill_process(index);
   }
 }
 
@@ -133,11 +133,11 @@ void Coordinator::on_lost(const std::string& text) {
   if (phase_ == Phase::ended) return;
   // also when all wait to be restarted, which no longer happens
   const bool has_work = phase_ < Phase::stopping || up_ > 0;
-  for (std::size_t index = 0; index < units_.size(); ++index) {
-    if (!is_up(units_[index])) continue;
+  for (std::size_t index = 0; index < processes_.size(); ++index) {
+    if (!is_up(processes_[index])) continue;
     cancel_alarms(index);
     unready(index);
-    units_[index].state = Unit::State::ended;
+    processes_[index].state = Process::State::ended;
   }
   up_ = 0;
   if (has_work) fail({.node = "agent", .what = text});

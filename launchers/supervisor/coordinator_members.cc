@@ -18,71 +18,74 @@ void Coordinator::set_gone(NodeId id, bool gone) {
   }
   if (counts(id) && !node.finished) wait_for(id, !gone);
   ++epochs_[graph_.nodes[id].group];
-  tell_neighbours(id);
+  update_neighbours(id);
   for (const NodeId caller : graph_.nodes[id].callers) {
     nodes_[caller].awaited += gone ? -1UL : 1UL;
     run_if_possible(caller);
   }
 }
 
-// The number of present members without those of the unit `but`. Members that are about to start or have done their
+// The number of present members without those of the process `but`. Members that are about to start or have done their
 // work count.
 std::size_t Coordinator::members_there(std::size_t group, std::size_t but) const {
   const auto& nodes = graph_.groups[group].nodes;
   return static_cast<std::size_t>(std::count_if(nodes.begin(), nodes.end(), [&](NodeId id) {
-    const std::size_t unit = graph_.nodes[id].unit;
-    return unit != but && (nodes_[id].finished || is_up(units_[unit]) || units_[unit].state == Unit::State::down);
+    const std::size_t process = graph_.nodes[id].process;
+    return process != but &&
+           (nodes_[id].finished || is_up(processes_[process]) || processes_[process].state == Process::State::down);
   }));
 }
 
-// Begins all units for which there is room.
-void Coordinator::begin_units() {
-  for (std::size_t unit = 0; unit < units_.size() && phase_ < Phase::stopping; ++unit) start_where_there_is_room(unit);
+// Begins all processes for which there is room.
+void Coordinator::begin_processes() {
+  for (std::size_t process = 0; process < processes_.size() && phase_ < Phase::stopping; ++process)
+    start_where_there_is_room(process);
   for (const SupervisionGraph::Group& group : graph_.groups) {
-    const auto absent = [&](NodeId id) { return units_[graph_.nodes[id].unit].state == Unit::State::absent; };
+    const auto absent = [&](NodeId id) { return processes_[graph_.nodes[id].process].state == Process::State::absent; };
     const auto first = std::find_if(group.nodes.begin(), group.nodes.end(), absent);
     if (first == group.nodes.end()) continue;
     const auto there = std::count_if(group.nodes.begin(), group.nodes.end(), std::not_fn(absent));
-    listener_.say("group " + group.name + " begins with " + std::to_string(there) + " of " + group.replicas +
+    listener_.log("group " + group.name + " begins with " + std::to_string(there) + " of " + group.replicas +
                   " members: " + nodes_[*first].text);
   }
 }
 
-// Assigns a place to the unit, which belongs to elastic groups. Returns why that is impossible; empty: it has a place.
+// Assigns a place to the process, which belongs to elastic groups. Returns why that is impossible; empty: it has a
+// place.
 std::string Coordinator::place(std::size_t index) { return executor_.place(index, /*needed=*/!too_few(index).empty()); }
 
 void Coordinator::start_where_there_is_room(std::size_t index) {
-  const std::string shortage = graph_.units[index].elastic ? place(index) : std::string();
-  if (shortage.empty()) return start_unit(index);
-  units_[index].no_room = true;
+  const std::string shortage = graph_.processes[index].elastic ? place(index) : std::string();
+  if (shortage.empty()) return start_process(index);
+  processes_[index].no_room = true;
   give_up(index, cause_of(index, "has no place: " + shortage));
 }
 
 void Coordinator::on_room() {
-  for (std::size_t index = 0; index < units_.size() && phase_ < Phase::stopping; ++index) {
-    const Unit& unit = units_[index];
-    if (unit.state != Unit::State::absent || !unit.no_room) continue;
+  for (std::size_t index = 0; index < processes_.size() && phase_ < Phase::stopping; ++index) {
+    const Process& process = processes_[index];
+    if (process.state != Process::State::absent || !process.no_room) continue;
     if (place(index).empty()) come(index);
   }
 }
 
-// Starts the unit, which was absent. If members are going back to a cut, it goes with them.
+// Starts the process, which was absent. If members are going back to a cut, it goes with them.
 void Coordinator::come(std::size_t index) {
-  if (!graph_.units[index].member || !members_go_back()) return start_unit(index);
-  units_[index].state = Unit::State::down;
+  if (!graph_.processes[index].member || !members_go_back()) return start_process(index);
+  processes_[index].state = Process::State::down;
   restart_if_possible(index);
 }
 
-// The program continues without the unit.
+// The program continues without the process.
 void Coordinator::give_up(std::size_t index, const Cause& cause) {
-  Unit& unit = units_[index];
-  const bool elastic = graph_.units[index].elastic;
-  unit.state = elastic ? Unit::State::absent : Unit::State::ended;
+  Process& process = processes_[index];
+  const bool elastic = graph_.processes[index].elastic;
+  process.state = elastic ? Process::State::absent : Process::State::ended;
   note(elastic ? RunEvent::Kind::left : RunEvent::Kind::ignored, cause.node, cause.incarnation,
        (elastic ? cause.what + "; " : "") + "the program goes on without it");
-  if (unit.incarnation > 0) listener_.say(cause.node + ": " + cause.what + "; the program goes on without it");
-  if (!unit.no_room && !ignored_.has_value()) ignored_ = cause;
-  for (const NodeId node : graph_.units[index].nodes) {
+  if (process.incarnation > 0) listener_.log(cause.node + ": " + cause.what + "; the program goes on without it");
+  if (!process.no_room && !ignored_.has_value()) ignored_ = cause;
+  for (const NodeId node : graph_.processes[index].nodes) {
     nodes_[node].member = false;  // no cut waits for it, or fails because it is absent
     for (auto one = saved_.begin(); one != saved_.end();) {
       one->second.erase(node);
@@ -93,7 +96,7 @@ void Coordinator::give_up(std::size_t index, const Cause& cause) {
   }
   if (elastic) {
     executor_.release(index);
-    if (!unit.no_room) on_room();
+    if (!process.no_room) on_room();
     if (const std::string shortage = too_few(index); !shortage.empty()) {
       Cause stops = cause;
       stops.what += "; " + shortage;
@@ -101,17 +104,17 @@ void Coordinator::give_up(std::size_t index, const Cause& cause) {
     }
   }
   if (phase_ == Phase::starting && not_ready_ == 0) set_phase(Phase::running);
-  if (graph_.units[index].member) {
+  if (graph_.processes[index].member) {
     complete_cut();
     restart_if_possible(index);
   }
   end_if_done();
 }
 
-// Returns "group worker has 1 member left and needs 2" if a group of the unit has too few members without it; empty:
+// Returns "group worker has 1 member left and needs 2" if a group of the process has too few members without it; empty:
 // enough are left.
 std::string Coordinator::too_few(std::size_t index) const {
-  for (const NodeId id : graph_.units[index].nodes) {
+  for (const NodeId id : graph_.processes[index].nodes) {
     const SupervisionGraph::Group& group = graph_.groups[graph_.nodes[id].group];
     const std::size_t there = members_there(graph_.nodes[id].group, index);
     if (there >= group.least) continue;

@@ -8,13 +8,13 @@
 namespace lp::launch {
 namespace {
 
-constexpr double kIdle = 0.02;      // the part of one processor that all processes together may use
-constexpr std::size_t kShown = 10;  // the number of nodes in the message
+constexpr double kIdleShare = 0.02;          // the part of one processor that all processes together may use
+constexpr std::size_t kMostShownNodes = 10;  // the number of nodes in the message
 
 }  // namespace
 
-void Stall::on_measured(std::size_t unit, const Measurement& part) {
-  Measurement& all = parts_[unit];
+void Stall::on_measured(std::size_t process, const Measurement& part) {
+  Measurement& all = parts_[process];
   if (part.use.has_value()) all.use = part.use;
   if (part.calls.has_value()) all.calls = part.calls;
 }
@@ -24,7 +24,7 @@ Stall::Picture Stall::picture_of(const RunStatus& status) const {
   for (const NodeStatus& node : status.nodes) {
     picture.nodes.emplace_back(node.state, node.incarnation, node.step, node.values);
   }
-  for (const auto& [unit, part] : parts_) {
+  for (const auto& [process, part] : parts_) {
     if (!part.calls.has_value()) continue;
     for (const MeasureRecord::Calls& calls : *part.calls) {
       picture.calls += calls.calls;
@@ -36,14 +36,14 @@ Stall::Picture Stall::picture_of(const RunStatus& status) const {
 
 double Stall::computed() const {
   double seconds = 0;
-  for (const auto& [unit, part] : parts_) seconds += part.use.has_value() ? part.use->cpu : 0;
+  for (const auto& [process, part] : parts_) seconds += part.use.has_value() ? part.use->cpu : 0;
   return seconds;
 }
 
 // Returns text like "worker/0 for 2 calls of server.pull; worker/1 in its run()".
 std::string Stall::waits(const RunStatus& status) const {
   std::map<std::string, std::vector<std::string>> waiting;  // by node
-  for (const auto& [unit, part] : parts_) {
+  for (const auto& [process, part] : parts_) {
     if (!part.calls.has_value()) continue;
     for (const MeasureRecord::Calls& calls : *part.calls) {
       if (calls.calls <= calls.ended) continue;
@@ -60,18 +60,18 @@ std::string Stall::waits(const RunStatus& status) const {
       all.push_back(node.name + " in its run()");
     }
   }
-  const std::size_t more = all.size() - std::min(all.size(), kShown);
+  const std::size_t more = all.size() - std::min(all.size(), kMostShownNodes);
   all.resize(all.size() - more);
   return join(all, "; ") + (more == 0 ? "" : "; and " + std::to_string(more) + " more");
 }
 
-bool Stall::look(const RunStatus& status, double cpu) {
+bool Stall::update(const RunStatus& status, double cpu) {
   cpu += computed();
   Picture picture = picture_of(status);
   const bool runs = std::any_of(status.nodes.begin(), status.nodes.end(),
                                 [](const NodeStatus& node) { return node.state == NodeStatus::State::running; });
   const bool still =
-      status.phase == Phase::running && runs && picture == last_ && cpu - last_cpu_ < kIdle * to_seconds(period_);
+      status.phase == Phase::running && runs && picture == last_ && cpu - last_cpu_ < kIdleShare * to_seconds(period_);
   last_ = std::move(picture);
   last_cpu_ = cpu;
   const bool stood = !text_.empty();

@@ -23,13 +23,13 @@ class Stall {
   // `period`: between two looks; a run that has not moved in two of them stands still.
   explicit Stall(Duration period) : period_(period) {}
 
-  // Takes a part of the measurement that was requested since the last check. For a unit that does not answer, its last
-  // part counts.
-  void on_measured(std::size_t unit, const Measurement& part);
+  // Takes a part of the measurement that was requested since the last check. For a process that does not answer, its
+  // last part counts.
+  void on_measured(std::size_t process, const Measurement& part);
   // Returns true when the run stands still now and did not before, or moves again. After a pause that ended by itself
   // it takes twice as long to notice the next one, because a program may have such pauses. `cpu` is the processor time
   // of this process in seconds, including nodes that are its threads.
-  bool look(const RunStatus& status, double cpu);
+  bool update(const RunStatus& status, double cpu);
   // A sentence while the run stands still; else empty.
   const std::string& text() const { return text_; }
 
@@ -47,7 +47,7 @@ class Stall {
   std::string waits(const RunStatus& status) const;
 
   const Duration period_;
-  std::map<std::size_t, Measurement> parts_;  // by unit
+  std::map<std::size_t, Measurement> parts_;  // by process
   Picture last_;
   double last_cpu_ = 0;
   std::uint64_t still_ = 0;     // successive checks that have found nothing new

@@ -9,12 +9,12 @@ void SupervisionGraph::complete() {
     Node& node = nodes[id];
     groups[node.group].nodes.push_back(id);
     for (const NodeId callee : node.calls) nodes[callee].callers.push_back(id);
-    if (node.unit >= units.size()) units.resize(node.unit + 1);
-    Unit& unit = units[node.unit];
-    unit.nodes.push_back(id);
-    unit.name += (unit.name.empty() ? "" : ",") + node.name;
-    unit.member = unit.member || node.member;
-    unit.elastic = (unit.elastic || unit.nodes.size() == 1) && groups[node.group].least > 0;
+    if (node.process >= processes.size()) processes.resize(node.process + 1);
+    Process& process = processes[node.process];
+    process.nodes.push_back(id);
+    process.name += (process.name.empty() ? "" : ",") + node.name;
+    process.member = process.member || node.member;
+    process.elastic = (process.elastic || process.nodes.size() == 1) && groups[node.group].least > 0;
   }
 }
 
@@ -32,7 +32,7 @@ SupervisionGraph topology_of(const Plan& plan) {
   for (const PlanNode& node : plan.nodes) {
     topology.nodes.push_back({.name = node.name,
                               .group = node.group,
-                              .unit = node.process,
+                              .process = node.process,
                               .active = plan.groups[node.group].active,
                               .member = plan.groups[node.group].saves,
                               .calls = node.calls});

@@ -20,7 +20,7 @@ struct SupervisionGraph {
   struct Node {
     std::string name{};
     std::size_t group = 0;
-    std::size_t unit = 0;
+    std::size_t process = 0;
     bool active = false;            // has run()
     bool member = false;            // a member of the program's cuts: has save() and load()
     std::vector<NodeId> calls{};    // the nodes to which it has edges
@@ -36,7 +36,7 @@ struct SupervisionGraph {
     std::vector<NodeId> nodes{};
   };
   // The nodes of one process, which live and die together.
-  struct Unit {
+  struct Process {
     std::string name{};  // its nodes' names, joined by commas
     std::vector<NodeId> nodes{};
     bool member = false;
@@ -45,9 +45,9 @@ struct SupervisionGraph {
 
   std::vector<Node> nodes{};
   std::vector<Group> groups{};
-  std::vector<Unit> units{};
+  std::vector<Process> processes{};
 
-  // Computes `callers`, the groups' nodes and the units' names, `member` and `elastic` from the rest.
+  // Computes `callers`, the groups' nodes and the processes' names, `member` and `elastic` from the rest.
   void complete();
 };
 

@@ -1,6 +1,7 @@
 #include "lp/base/array.h"
 
 #include <cstdint>
+#include <cstring>
 #include <new>
 
 #include "lp/base/recycle.h"

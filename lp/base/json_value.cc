@@ -204,9 +204,9 @@ const JsonValue* JsonValue::find(std::string_view key) const {
 
 namespace internal {
 
-void refuse_json(const JsonPlace& place, const JsonValue& value, std::string_view expected) {
+void refuse_json(const JsonPath& path, const JsonValue& value, std::string_view expected) {
   std::string where;
-  for (const JsonPlace* at = &place; at->outer != nullptr; at = at->outer) {
+  for (const JsonPath* at = &path; at->outer != nullptr; at = at->outer) {
     const std::string part = at->key.empty() ? "[" + std::to_string(at->index) + "]" : std::string(at->key);
     where = part + (where.empty() || where.front() == '[' ? "" : ".") + where;
   }

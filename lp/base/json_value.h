@@ -49,19 +49,19 @@ class JsonValue {
 
 namespace internal {
 
-// The place of a value in a document: a list from the inside to the outside, on the stack.
-struct JsonPlace {
-  const JsonPlace* outer = nullptr;
+// The path of a value in a document: a list from the inside to the outside, on the stack.
+struct JsonPath {
+  const JsonPath* outer = nullptr;
   std::string_view key{};
   std::size_t index = 0;  // used if there is no key
 };
-[[noreturn]] void refuse_json(const JsonPlace& place, const JsonValue& value, std::string_view expected);
+[[noreturn]] void refuse_json(const JsonPath& path, const JsonValue& value, std::string_view expected);
 
 template <class T>
-void read_json(const JsonValue& value, const JsonPlace& place, T& out);
+void read_json(const JsonValue& value, const JsonPath& path, T& out);
 
 template <class E>
-void read_json_name(const JsonValue& value, const JsonPlace& place, E& out) {
+void read_json_name(const JsonValue& value, const JsonPath& path, E& out) {
   std::string known;
   for (std::size_t i = 0; i < kEnumerators<E>.count; ++i) {
     const std::string_view name = kEnumerators<E>.names[i];
@@ -71,11 +71,11 @@ void read_json_name(const JsonValue& value, const JsonPlace& place, E& out) {
     }
     known += (known.empty() ? "" : ", ") + std::string(name);
   }
-  refuse_json(place, value, "one of " + known);
+  refuse_json(path, value, "one of " + known);
 }
 
 template <class Number>
-void read_json_number(const JsonValue& value, const JsonPlace& place, Number& out) {
+void read_json_number(const JsonValue& value, const JsonPath& path, Number& out) {
   const std::string& text = value.text();
   if (std::floating_point<Number> && value.kind() == JsonValue::Kind::null) {
     out = std::numeric_limits<Number>::quiet_NaN();
@@ -83,23 +83,23 @@ void read_json_number(const JsonValue& value, const JsonPlace& place, Number& ou
   }
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
   if (value.kind() != JsonValue::Kind::number || error != std::errc() || end != text.data() + text.size()) {
-    refuse_json(place, value, std::floating_point<Number> ? "a number" : "an integer of its range");
+    refuse_json(path, value, std::floating_point<Number> ? "a number" : "an integer of its range");
   }
 }
 
 template <class T>
-void read_json(const JsonValue& value, const JsonPlace& place, T& out) {
+void read_json(const JsonValue& value, const JsonPath& path, T& out) {
   using Kind = JsonValue::Kind;
   const auto expect = [&](Kind kind, std::string_view what) {
-    if (value.kind() != kind) refuse_json(place, value, what);
+    if (value.kind() != kind) refuse_json(path, value, what);
   };
   if constexpr (std::is_same_v<T, bool>) {
     expect(Kind::boolean, "true or false");
     out = value.boolean();
   } else if constexpr (NamedEnum<T>) {
-    read_json_name(value, place, out);
+    read_json_name(value, path, out);
   } else if constexpr (std::is_arithmetic_v<T>) {
-    read_json_number(value, place, out);
+    read_json_number(value, path, out);
   } else if constexpr (std::is_same_v<T, std::string>) {
     expect(Kind::string, "a string");
     out = value.text();
@@ -109,25 +109,25 @@ void read_json(const JsonValue& value, const JsonPlace& place, T& out) {
     expect(Kind::object, "an object");
     out.clear();
     for (std::size_t i = 0; i < value.items().size(); ++i) {
-      read_json(value.items()[i], {&place, value.keys()[i]}, out[value.keys()[i]]);
+      read_json(value.items()[i], {&path, value.keys()[i]}, out[value.keys()[i]]);
     }
   } else if constexpr (requires { out.emplace_back(); }) {
     expect(Kind::array, "an array");
     out.clear();
     for (std::size_t i = 0; i < value.items().size(); ++i) {
-      read_json(value.items()[i], {&place, {}, i}, out.emplace_back());
+      read_json(value.items()[i], {&path, {}, i}, out.emplace_back());
     }
   } else if constexpr (requires { out.emplace(), out.reset(); }) {
     if (value.kind() == Kind::null) {
       out.reset();
     } else {
-      read_json(value, place, out.emplace());
+      read_json(value, path, out.emplace());
     }
   } else {
     static_assert(Aggregate<T>, "lp: JSON has no form for this type; read an aggregate, a container or a scalar");
     expect(Kind::object, "an object");
     for_each_field(out, [&](std::string_view name, auto& field) {
-      if (const JsonValue* member = value.find(name)) read_json(*member, {&place, name}, field);
+      if (const JsonValue* member = value.find(name)) read_json(*member, {&path, name}, field);
     });
   }
 }

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kPage = 4096;
 // Free memory keeps its pages up to this size, or up to the size of the memory in use: a fresh page costs more than the
 // copy into it.
-constexpr std::size_t kKept = std::size_t{256} << 20;
+constexpr std::size_t kMostKept = std::size_t{256} << 20;
 constexpr std::size_t kKeptSparing = std::size_t{16} << 20;
 
 std::atomic<SharedHeap*> g_heap = nullptr;
@@ -88,7 +88,7 @@ void SharedHeap::free(std::byte* memory, std::size_t size) noexcept {
   std::size_t begin = offset_of(memory);
   std::unique_lock lock(mutex_);
   used_ -= size;
-  const std::size_t most = sparing_ > 0 ? kKeptSparing : std::max(kKept, used_);
+  const std::size_t most = sparing_ > 0 ? kKeptSparing : std::max(kMostKept, used_);
   const std::size_t kept = std::min(size, most - std::min(most, warm_));
   warm_ += kept;
   if (kept < size) {  // which takes long

@@ -5,13 +5,13 @@
 namespace lp {
 namespace {
 
-constexpr std::string_view kFramesType = "frames";
+constexpr std::string_view kMessageType = "frames";
 
 [[noreturn]] void fail(std::string text) { throw Error(ErrorKind::failed, std::move(text)); }
 
-std::uint64_t bytes_of(const Frames& frames) {
-  std::uint64_t bytes = frames.body.size();
-  for (const Buffer& array : frames.arrays) bytes += array.size();
+std::uint64_t bytes_of(const Message& message) {
+  std::uint64_t bytes = message.body.size();
+  for (const Buffer& array : message.arrays) bytes += array.size();
   return bytes;
 }
 
@@ -28,20 +28,20 @@ std::string difference(const std::string& type, const std::string& other) {
 
 }  // namespace
 
-void Checkpoint::put_frames(std::string name, Frames frames) {
-  insert(std::move(name), {std::string(kFramesType), std::move(frames)});
+void Checkpoint::put_message(std::string name, Message message) {
+  insert(std::move(name), {std::string(kMessageType), std::move(message)});
 }
 
-Frames Checkpoint::get_frames(std::string_view name) const { return find(name, std::string(kFramesType)).frames; }
+Message Checkpoint::get_message(std::string_view name) const { return find(name, std::string(kMessageType)).message; }
 
-const Frames& Checkpoint::stored(std::string_view name) const { return find(name).frames; }
+const Message& Checkpoint::stored(std::string_view name) const { return find(name).message; }
 
 const std::string& Checkpoint::type(std::string_view name) const { return find(name).type; }
 
 std::vector<CheckpointEntry> Checkpoint::entries() const {
   std::vector<CheckpointEntry> entries;
   entries.reserve(entries_.size());
-  for (const auto& [name, entry] : entries_) entries.push_back({name, entry.type, bytes_of(entry.frames)});
+  for (const auto& [name, entry] : entries_) entries.push_back({name, entry.type, bytes_of(entry.message)});
   return entries;
 }
 

@@ -18,7 +18,7 @@
 
 #include "lp/base/error.h"
 #include "lp/wire/codec.h"
-#include "lp/wire/frames.h"
+#include "lp/wire/message.h"
 #include "lp/wire/shape.h"
 
 namespace lp {
@@ -53,9 +53,9 @@ class Checkpoint {
   // another type.
   template <Sendable T>
   T get(std::string_view name) const {
-    const Frames& frames = find(name, describe<T>()).frames;
+    const Message& message = find(name, describe<T>()).message;
     try {
-      Reader reader(frames.body.bytes(), frames.arrays);
+      Reader reader(message.body.bytes(), message.arrays);
       T value = reader.value<T>();
       reader.finish();
       return value;
@@ -65,14 +65,14 @@ class Checkpoint {
   }
 
   // Store bytes whose form only their owner knows, such as lp's own tables.
-  void put_frames(std::string name, Frames frames);
-  Frames get_frames(std::string_view name) const;
+  void put_message(std::string name, Message message);
+  Message get_message(std::string_view name) const;
 
   bool has(std::string_view name) const { return entries_.find(name) != entries_.end(); }
   bool empty() const { return entries_.empty(); }
   std::vector<CheckpointEntry> entries() const;  // sorted by name
   // Returns an entry as it is stored, whatever its type.
-  const Frames& stored(std::string_view name) const;
+  const Message& stored(std::string_view name) const;
   const std::string& type(std::string_view name) const;
 
   // The node and the step of a checkpoint that was read.
@@ -93,7 +93,7 @@ class Checkpoint {
  private:
   struct Entry {
     std::string type{};
-    Frames frames{};
+    Message message{};
   };
 
   void insert(std::string name, Entry entry);

@@ -143,9 +143,9 @@ void Checkpoint::write(const Path& file, std::string_view node, std::uint64_t st
   std::vector<flatbuffers::Offset<fb::CheckpointEntry>> entries;
   std::vector<fb::Section> arrays;
   for (const auto& [name, entry] : entries_) {
-    const fb::Section body = parts.add(entry.frames.body.bytes());
+    const fb::Section body = parts.add(entry.message.body.bytes());
     arrays.clear();
-    for (const Buffer& array : entry.frames.arrays) arrays.push_back(parts.add(array.bytes()));
+    for (const Buffer& array : entry.message.arrays) arrays.push_back(parts.add(array.bytes()));
     if (builder.GetSize() + name.size() + entry.type.size() + arrays.size() * sizeof(fb::Section) > kLargestIndex) {
       throw Error(ErrorKind::failed, "cannot write the checkpoint " + file.string() +
                                          ": it has too many arrays; put many small ones together in one");
@@ -201,9 +201,9 @@ Checkpoint Checkpoint::parse(const Buffer& bytes, const Path& file) {
   };
   for (const fb::CheckpointEntry* in : *index.entries()) {
     name = in->name()->str();
-    Entry entry{.type = in->type()->str(), .frames = {.body = take(*in->body())}};
+    Entry entry{.type = in->type()->str(), .message = {.body = take(*in->body())}};
     if (in->arrays() != nullptr) {
-      for (const fb::Section* array : *in->arrays()) entry.frames.arrays.push_back(take(*array));
+      for (const fb::Section* array : *in->arrays()) entry.message.arrays.push_back(take(*array));
     }
     if (name.empty() || !checkpoint.entries_.emplace(name, std::move(entry)).second) {
       refuse(file, "its index names \"" + name + "\" twice, or not at all");

@@ -62,7 +62,7 @@ std::uint64_t extent(Reader& reader) {
 }  // namespace
 
 StoredNumbers numbers_of(const Checkpoint& checkpoint, std::string_view name) {
-  const Frames& frames = checkpoint.stored(name);
+  const Message& message = checkpoint.stored(name);
   const std::string& text = checkpoint.type(name);
   const Type type = split(text);
   const Scalar* scalar = scalar_of(type.scalar);
@@ -71,7 +71,7 @@ StoredNumbers numbers_of(const Checkpoint& checkpoint, std::string_view name) {
     throw Error(ErrorKind::failed,
                 "checkpoint: \"" + std::string(name) + "\" is no number, array or matrix but " + text);
   }
-  Reader reader(frames.body.bytes(), frames.arrays);
+  Reader reader(message.body.bytes(), message.arrays);
   std::uint64_t rows = 1;
   std::uint64_t columns = 1;
   if (matrix) {

@@ -174,17 +174,17 @@ void assign_file(const ConfigFile& file, const Binding& program, const Binding& 
   for (const YamlNode& member : root.items) {
     const bool is_reserved = std::find(kReserved.begin(), kReserved.end(), member.key) != kReserved.end();
     if (is_reserved || program.find(member.key) != nullptr || launch.find(member.key) == nullptr) continue;
-    refuse(member.key_place, name,
+    refuse(member.key_location, name,
            quote(member.key) + " is one of lp's own flags: in a file it stands under `launch:`");
   }
   assign_yaml(program, root, name, kReserved);
   const YamlNode* own = root.find("launch");
   if (own == nullptr || own->kind == YamlNode::Kind::null) return;
   if (own->kind != YamlNode::Kind::map) {
-    refuse(own->place, name, "launch: expected a map of lp's own flags, got " + describe(*own));
+    refuse(own->location, name, "launch: expected a map of lp's own flags, got " + describe(*own));
   }
   if (const YamlNode* config = own->find("config")) {
-    refuse(config->key_place, name, "launch: a file cannot name another one");
+    refuse(config->key_location, name, "launch: a file cannot name another one");
   }
   assign_yaml(launch, *own, name);
 }

@@ -36,7 +36,7 @@ struct RestartKeys {
 
 std::uint64_t read_memory(const YamlNode& node, const std::string& file) {
   const auto fail = [&] {
-    refuse(node.place, file,
+    refuse(node.location, file,
            "memory: expected bytes, with K, M, G or T for powers of 1024 (512M), got " + describe(node));
   };
   constexpr std::string_view kSuffixes = "KMGT";
@@ -55,14 +55,15 @@ std::uint64_t read_memory(const YamlNode& node, const std::string& file) {
 
 std::map<std::string, std::string> read_environment(const YamlNode& node, const std::string& file) {
   if (node.kind != YamlNode::Kind::map)
-    refuse(node.place, file, "environment: expected NAME: value lines, got " + describe(node));
+    refuse(node.location, file, "environment: expected NAME: value lines, got " + describe(node));
   std::map<std::string, std::string> environment;
   for (const YamlNode& variable : node.items) {
     const bool bad_name =
         variable.key.empty() || variable.key.find_first_of(std::string_view("=\0", 2)) != std::string::npos;
-    if (bad_name) refuse(variable.key_place, file, "environment: a name is empty or has '=' or a zero byte in it");
+    if (bad_name) refuse(variable.key_location, file, "environment: a name is empty or has '=' or a zero byte in it");
     if (variable.kind != YamlNode::Kind::scalar || variable.text.find('\0') != std::string::npos) {
-      refuse(variable.place, file, "environment: " + variable.key + ": expected a string, got " + describe(variable));
+      refuse(variable.location, file,
+             "environment: " + variable.key + ": expected a string, got " + describe(variable));
     }
     environment[variable.key] = variable.text;
   }
@@ -75,7 +76,7 @@ GroupPlacement::OnFailure read_on_failure(const YamlNode& node, const std::strin
   if (node.kind == YamlNode::Kind::scalar && node.text == "ignore") return {.action = Action::ignore};
   const bool is_restart = node.kind == YamlNode::Kind::map && node.items.size() == 1 && node.items[0].key == "restart";
   if (!is_restart) {
-    refuse(node.place, file,
+    refuse(node.location, file,
            "on_failure: expected stop, ignore, {restart: 3} or {restart: {budget: 3, backoff: 0.5}}, got " +
                describe(node));
   }
@@ -83,11 +84,11 @@ GroupPlacement::OnFailure read_on_failure(const YamlNode& node, const std::strin
   RestartKeys keys;
   if (restart.kind == YamlNode::Kind::map) {
     assign_yaml(bind(keys), restart, file);
-    if (keys.budget == 0) refuse(restart.place, file, "on_failure: restart: `budget` is missing");
+    if (keys.budget == 0) refuse(restart.location, file, "on_failure: restart: `budget` is missing");
   } else {
     YamlNode budget = restart;
     budget.key = "budget";
-    YamlNode map{.kind = YamlNode::Kind::map, .place = restart.place};
+    YamlNode map{.kind = YamlNode::Kind::map, .location = restart.location};
     map.items.push_back(std::move(budget));
     assign_yaml(bind(keys), map, file);
   }
@@ -96,13 +97,13 @@ GroupPlacement::OnFailure read_on_failure(const YamlNode& node, const std::strin
 
 GroupPlacement read_group(const YamlNode& node, const std::string& file) {
   if (node.kind != YamlNode::Kind::map)
-    refuse(node.place, file, "the group " + node.key + ": expected a map, got " + describe(node));
+    refuse(node.location, file, "the group " + node.key + ": expected a map, got " + describe(node));
   static const std::array<std::string, 3> kOthers{"memory", "environment", "on_failure"};
   PlainKeys keys;
   assign_yaml(bind(keys), node, file, kOthers);
   GroupPlacement placement{.group = node.key,
                            .file = file,
-                           .line = node.key_place.line,
+                           .line = node.key_location.line,
                            .launcher = std::move(keys.launcher),
                            .hosts = std::move(keys.hosts),
                            .slurm = std::move(keys.slurm),
@@ -122,7 +123,8 @@ GroupPlacement read_group(const YamlNode& node, const std::string& file) {
 std::vector<GroupPlacement> read_placements(const YamlNode& groups, const std::string& file) {
   if (groups.kind == YamlNode::Kind::null) return {};
   if (groups.kind != YamlNode::Kind::map) {
-    refuse(groups.place, file, "groups: expected the name of a group and what is said of it, got " + describe(groups));
+    refuse(groups.location, file,
+           "groups: expected the name of a group and what is said of it, got " + describe(groups));
   }
   std::vector<GroupPlacement> placements;
   placements.reserve(groups.items.size());

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <set>
 #include <sstream>
 
@@ -20,7 +19,7 @@
 namespace lp {
 namespace {
 
-YamlPlace place_of(const YAML::Mark& mark) { return {mark.line + 1, mark.column + 1}; }
+YamlLocation location_of(const YAML::Mark& mark) { return {mark.line + 1, mark.column + 1}; }
 
 // Checks base64 (RFC 4648, section 4), because yaml-cpp's decoder reads outside its table when a byte is not ASCII, and
 // drops incomplete groups.
@@ -80,18 +79,18 @@ class TreeBuilder : public YAML::EventHandler {
     std::set<std::string> keys{};
     bool has_key = false;  // in a map: `key` waits for its value
     std::string key{};
-    YamlPlace key_place{};
+    YamlLocation key_location{};
   };
 
   [[noreturn]] void refuse(const YAML::Mark& mark, const std::string& what) const {
-    lp::refuse(place_of(mark), file_, what);
+    lp::refuse(location_of(mark), file_, what);
   }
 
   YamlNode node(const YAML::Mark& mark, YAML::anchor_t anchor, YamlNode::Kind kind) const {
     if (anchor != 0) refuse(mark, "anchors are not supported");
     YamlNode made;
     made.kind = kind;
-    made.place = place_of(mark);
+    made.location = location_of(mark);
     return made;
   }
 
@@ -126,7 +125,7 @@ class TreeBuilder : public YAML::EventHandler {
       parent.node.items.push_back(std::move(added));
     } else if (parent.has_key) {
       added.key = std::move(parent.key);
-      added.key_place = parent.key_place;
+      added.key_location = parent.key_location;
       parent.has_key = false;
       parent.node.items.push_back(std::move(added));
     } else {
@@ -135,13 +134,13 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void add_key(Open& map, YamlNode& scalar) const {
-    if (scalar.kind != YamlNode::Kind::scalar) lp::refuse(scalar.place, file_, "a key must be a plain word");
-    if (scalar.text == "<<") lp::refuse(scalar.place, file_, "merge keys are not supported");
+    if (scalar.kind != YamlNode::Kind::scalar) lp::refuse(scalar.location, file_, "a key must be a plain word");
+    if (scalar.text == "<<") lp::refuse(scalar.location, file_, "merge keys are not supported");
     if (!map.keys.insert(scalar.text).second) {
-      lp::refuse(scalar.place, file_, "the key " + quote(scalar.text) + " stands here twice");
+      lp::refuse(scalar.location, file_, "the key " + quote(scalar.text) + " stands here twice");
     }
     map.key = std::move(scalar.text);
-    map.key_place = scalar.place;
+    map.key_location = scalar.location;
     map.has_key = true;
   }
 
@@ -168,9 +167,9 @@ void check_characters(std::string_view text, const std::string& file) {
 
 }  // namespace
 
-void refuse(YamlPlace place, const std::string& file, const std::string& what) {
+void refuse(YamlLocation location, const std::string& file, const std::string& what) {
   throw Error(ErrorKind::failed,
-              file + ":" + std::to_string(place.line) + ":" + std::to_string(place.column) + ": " + what);
+              file + ":" + std::to_string(location.line) + ":" + std::to_string(location.column) + ": " + what);
 }
 
 const YamlNode* YamlNode::find(std::string_view name) const {
@@ -204,12 +203,12 @@ YamlNode parse_yaml(std::string_view text, const std::string& file) {
     TreeBuilder more(file);
     if (parser.HandleNextDocument(more)) throw Error(ErrorKind::failed, file + ": holds more than one YAML document");
   } catch (const YAML::Exception& error) {
-    refuse(place_of(error.mark), file, "not YAML: " + error.msg);
+    refuse(location_of(error.mark), file, "not YAML: " + error.msg);
   }
   YamlNode root = std::move(tree).take();
   if (root.kind == YamlNode::Kind::null) root.kind = YamlNode::Kind::map;
   if (root.kind != YamlNode::Kind::map) {
-    refuse(root.place, file, "expected `key: value` lines, got " + describe(root));
+    refuse(root.location, file, "expected `key: value` lines, got " + describe(root));
   }
   return root;
 }

@@ -15,7 +15,7 @@ namespace lp {
 inline constexpr std::size_t kLargestYaml = std::size_t{1} << 20;  // bytes
 inline constexpr int kDeepestYaml = 16;                            // depth of nested maps and lists
 
-struct YamlPlace {
+struct YamlLocation {
   int line = 1;
   int column = 1;
 };
@@ -24,11 +24,11 @@ struct YamlNode {
   enum class Kind { null, scalar, list, map };
 
   Kind kind = Kind::null;
-  YamlPlace place{};
+  YamlLocation location{};
   std::string text{};      // scalar: its bytes
   bool is_string = false;  // scalar: it is in quotes, a block, or !!binary, and never a number
   std::string key{};       // member of a map: its key
-  YamlPlace key_place{};
+  YamlLocation key_location{};
   std::vector<YamlNode> items{};  // list: its elements; map: its members, in order, each key once
 
   // Returns the member of a map, where dashes in its key count as underscores; null if there is none.
@@ -36,7 +36,7 @@ struct YamlNode {
 };
 
 // Throws the Error (failed) "file:line:column: what".
-[[noreturn]] void refuse(YamlPlace place, const std::string& file, const std::string& what);
+[[noreturn]] void refuse(YamlLocation location, const std::string& file, const std::string& what);
 
 // Returns "a map", "an empty value", "\"64\" in quotes": for messages.
 std::string describe(const YamlNode& node);

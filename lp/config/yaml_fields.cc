@@ -41,20 +41,20 @@ class Assignment {
       if (const BoundField* field = binding_.find(path)) return assign_field(*field, member);
       if (!binding_.children(path).empty()) {
         if (member.kind != YamlNode::Kind::map) {
-          refuse(member.place, file_, path + ": expected a map, got " + describe(member));
+          refuse(member.location, file_, path + ": expected a map, got " + describe(member));
         }
         return assign_members(member, path, {});
       }
     }
-    if (binding_.find(path) != nullptr) refuse(member.key_place, file_, path + ": in a file a dot is a nested map");
+    if (binding_.find(path) != nullptr) refuse(member.key_location, file_, path + ": in a file a dot is a nested map");
     std::vector<std::string> names = binding_.children(section);
     names.insert(names.end(), others.begin(), others.end());
     for (const BoundField& field : binding_.fields()) names.push_back(field.path);
-    refuse(member.key_place, file_, "unknown key " + quote(path) + did_you_mean(path, names));
+    refuse(member.key_location, file_, "unknown key " + quote(path) + did_you_mean(path, names));
   }
 
   void see(const std::string& path, const YamlNode& member) {
-    if (!seen_.insert(path).second) refuse(member.key_place, file_, path + " is given twice");
+    if (!seen_.insert(path).second) refuse(member.key_location, file_, path + " is given twice");
   }
 
   void assign_field(const BoundField& field, const YamlNode& node) {
@@ -79,7 +79,7 @@ class Assignment {
   }
 
   [[noreturn]] void refuse_value(const BoundField& field, const YamlNode& node) const {
-    refuse(node.place, file_, field.path + ": expected " + field.expected() + ", got " + describe(node));
+    refuse(node.location, file_, field.path + ": expected " + field.expected() + ", got " + describe(node));
   }
 
   const Binding& binding_;

@@ -48,8 +48,8 @@ class TurnTask final : public rpc::Task {
       : Task(rpc::new_chain()), core_(core), request_(std::move(request)) {}
   void run() noexcept override {
     if (request_->claim()) {
-      rpc::CallContext frame{.node = &core_, .chain = chain(), .holds_turn = true};
-      const rpc::CallContextScope scope(frame);
+      rpc::CallContext call_context{.node = &core_, .chain = chain(), .holds_turn = true};
+      const rpc::CallContextScope scope(call_context);
       core_.turn().begin_work(kExclusive, Standing::kNobody, about_now());
       request_->run();
     }
@@ -80,8 +80,8 @@ bool Context::stopping() const { return state_.core.stopping(); }
 bool Context::wait_for(Duration duration) const {
   Event event;
   const Time end = after(duration);
-  rpc::CallContext frame{.node = &state_.core};
-  const rpc::WaitScope wait(&frame, event);
+  rpc::CallContext call_context{.node = &state_.core};
+  const rpc::WaitScope wait(&call_context, event);
   while (!wait.stopped()) {
     if (!event.wait(end)) return true;
   }
@@ -91,8 +91,8 @@ bool Context::wait_for(Duration duration) const {
 void Context::wait_for_stop() const { wait_for(kForever); }
 
 bool Context::has_turn() const {
-  const rpc::CallContext* const frame = rpc::current_call_context();
-  return frame != nullptr && frame->node == &state_.core && frame->holds_turn;
+  const rpc::CallContext* const call_context = rpc::current_call_context();
+  return call_context != nullptr && call_context->node == &state_.core && call_context->holds_turn;
 }
 
 void Context::take_turn(Function<void()> f) {
@@ -101,13 +101,13 @@ void Context::take_turn(Function<void()> f) {
     return;
   }
   rpc::Turn& turn = state_.core.turn();
-  if (rpc::CallContext frame{.node = &state_.core, .chain = rpc::new_chain(), .holds_turn = true};
-      turn.try_take(frame.chain)) {
+  if (rpc::CallContext call_context{.node = &state_.core, .chain = rpc::new_chain(), .holds_turn = true};
+      turn.try_take(call_context.chain)) {
     struct Release {
       rpc::Turn& turn;
       ~Release() { turn.release(); }
     } release{turn};
-    const rpc::CallContextScope scope(frame);
+    const rpc::CallContextScope scope(call_context);
     turn.begin_work(kExclusive, Standing::kNobody, about_now());
     f();
     return;
@@ -142,7 +142,7 @@ Edge& Context::edge(const std::string& node, const internal::Interface& service)
   const NodeId id = state_.runtime.program.check_node(node, service);
   const std::lock_guard lock(state_.mutex);
   std::unique_ptr<Edge>& edge = state_.edges[node];
-  if (edge == nullptr) edge = std::make_unique<Edge>(state_.runtime.hub, &state_.core, id);
+  if (edge == nullptr) edge = std::make_unique<Edge>(state_.runtime.process, &state_.core, id);
   return *edge;
 }
 

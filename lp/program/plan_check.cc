@@ -97,7 +97,7 @@ void check_processes(const Program& program, const std::vector<GroupOptions>& gr
     std::size_t group = 0;
   };
   std::map<std::pair<std::size_t, std::string>, Setting> settings;  // by process and variable
-  std::set<std::string> said;
+  std::set<std::string> reported;
   for (std::size_t i = 0; const std::size_t process : processes_of(program, together)) {
     const NodeSpec& node = program.nodes()[i++];
     for (const auto& [variable, value] : groups[node.group].environment) {
@@ -105,7 +105,7 @@ void check_processes(const Program& program, const std::vector<GroupOptions>& gr
       if (first.value == value) continue;
       std::string text = "'" + groups[first.group].name + "' and '" + groups[node.group].name +
                          "' share a process, and differ in the environment variable " + quote(variable);
-      if (said.insert(text).second) problems.push_back(std::move(text));
+      if (reported.insert(text).second) problems.push_back(std::move(text));
     }
   }
 }

@@ -12,14 +12,14 @@
 namespace lp {
 namespace {
 
-constexpr auto kLastWait = std::chrono::seconds(1);  // waits for threads that do not end, before they are abandoned
+constexpr auto kJoinTimeout = std::chrono::seconds(1);  // for threads that do not end; then they are abandoned
 
 // Names of lp's own entries in a checkpoint.
 constexpr const char* kOnceEntry = "lp.once";
 constexpr const char* kNumbersEntry = "lp.numbers";
 
-rpc::Hub::Options hub_options(const Program& program, const Runtime::Options& options) {
-  rpc::Hub::Options out{.run = options.run, .process = options.process, .fingerprint = program.fingerprint()};
+rpc::LocalProcess::Options process_options(const Program& program, const Runtime::Options& options) {
+  rpc::LocalProcess::Options out{.run = options.run, .own = options.process, .fingerprint = program.fingerprint()};
   for (const NodeSpec& node : program.nodes()) out.nodes.push_back(node.name);
   return out;
 }
@@ -44,12 +44,12 @@ Runtime::State::State(const Program& the_program, Options the_options, Observer&
     : program(the_program),
       options(std::move(the_options)),
       observer(the_observer),
-      hub(hub_options(program, options)),
+      process(process_options(program, options)),
       current(program.nodes().size()),
       endpoints(program.nodes().size()),
       keys(program.nodes().size()),
       outside(program.nodes().size()) {
-  if (options.network) hub.join(std::make_unique<rpc::NearestNetwork>(hub));
+  if (options.network) process.join(std::make_unique<rpc::NearestNetwork>(process));
   for (const GroupSpec& group : program.groups()) members.emplace_back(static_cast<std::size_t>(group.size));
 }
 
@@ -76,11 +76,11 @@ void Runtime::State::update_members(std::span<const PeerState> news) {
 }
 
 std::string Runtime::State::endpoint() const {
-  return hub.network() == nullptr ? std::string() : hub.network()->endpoint();
+  return process.network() == nullptr ? std::string() : process.network()->endpoint();
 }
 
 void Runtime::State::close() {
-  hub.close();
+  process.close();
   for (rpc::Membership& group : members) group.close();
 }
 
@@ -112,21 +112,21 @@ struct Saving {
 
 void Context::State::build(const std::filesystem::path& cut) noexcept {
   try {
-    rpc::CallContext frame{.node = &core};
-    const rpc::CallContextScope scope(frame);
+    rpc::CallContext call_context{.node = &core};
+    const rpc::CallContextScope scope(call_context);
     object = spec.build(context);
     core.set_object(object->service());
     if (!cut.empty() && spec.type->saves) {
       const Checkpoint checkpoint = Checkpoint::read(cut_file(cut, spec.name));
       object->load(checkpoint);
-      core.once().load(checkpoint.get_frames(kOnceEntry));
+      core.once().load(checkpoint.get_message(kOnceEntry));
       last_cut = checkpoint.step();
       for (const auto& [node, number] : checkpoint.get<std::map<std::string, std::uint64_t>>(kNumbersEntry)) {
         context.edge(node, internal::Interface()).set_next_number(number);
       }
     }
     if (core.stopping()) return;
-    runtime.hub.peer(core.id()).up_here(core);
+    runtime.process.peer(core.id()).up_here(core);
     report(NodeEvent::Ready{runtime.endpoint()});
   } catch (...) {
     report(NodeEvent::Failed{as_error(std::current_exception())});
@@ -134,8 +134,8 @@ void Context::State::build(const std::filesystem::path& cut) noexcept {
 }
 
 void Context::State::run() noexcept {
-  rpc::CallContext frame{.node = &core};
-  const rpc::CallContextScope scope(frame);
+  rpc::CallContext call_context{.node = &core};
+  const rpc::CallContextScope scope(call_context);
   try {
     object->run(context);
     report(NodeEvent::Finished{answers()});
@@ -175,7 +175,7 @@ void Context::State::save(std::uint64_t step) {
   auto slot = std::make_unique<Saving>(*this);
   Checkpoint checkpoint;
   object->save(checkpoint);
-  checkpoint.put_frames(kOnceEntry, core.once().save());
+  checkpoint.put_message(kOnceEntry, core.once().save());
   std::map<std::string, std::uint64_t> numbers;
   {
     const std::lock_guard lock(mutex);
@@ -193,7 +193,7 @@ void Context::State::save(std::uint64_t step) {
       self.report(NodeEvent::NotSaved{step, as_error(std::current_exception()).what()});
     }
   };
-  runtime.hub.pool().run(std::move(write));
+  runtime.process.pool().run(std::move(write));
 }
 
 void Context::State::end_saving() noexcept {
@@ -204,8 +204,8 @@ void Context::State::end_saving() noexcept {
 void Context::State::save_at_end(std::uint64_t step) {
   due.push_back(step);
   core.turn().at_end([this] {
-    rpc::CallContext frame{.node = &core, .holds_turn = true};
-    const rpc::CallContextScope scope(frame);
+    rpc::CallContext call_context{.node = &core, .holds_turn = true};
+    const rpc::CallContextScope scope(call_context);
     try {
       for (const std::uint64_t one : std::exchange(due, {})) save(one);
     } catch (...) {
@@ -220,7 +220,7 @@ void Context::State::probe() {
     return;
   }
   if (const std::optional<Standing> standing = core.standing()) {
-    report(NodeEvent::Busy{.work = rpc::work_text(*standing, runtime.hub), .age = standing->age});
+    report(NodeEvent::Busy{.work = rpc::work_text(*standing, runtime.process), .age = standing->age});
   }
   core.turn().post_front(new Probe([this] { report(NodeEvent::Alive{}); }));
 }
@@ -237,7 +237,7 @@ bool Context::State::stop_and_wait(Time until) {
     if (!quiet.wait(until)) return false;
   }
   if (!core.wait_idle(until)) return false;
-  runtime.hub.peer(core.id()).down_here(core);
+  runtime.process.peer(core.id()).down_here(core);
   core.set_object(nullptr);
   object.reset();
   return true;
@@ -250,7 +250,7 @@ Runtime::~Runtime() {
   bool all_ended = true;
   for (NodeId node = 0; node < state_->current.size(); ++node) stop(node, "the program is shutting down");
   state_->close();
-  const Time end = after(kLastWait);
+  const Time end = after(kJoinTimeout);
   for (NodeId node = 0; node < state_->current.size(); ++node) {
     if (!join(node, end)) {
       abandon(node);
@@ -260,18 +260,18 @@ Runtime::~Runtime() {
   for (const auto& incarnation : state_->incarnations) all_ended = all_ended && !incarnation->abandoned.load();
   if (all_ended) return;
   // Threads still use the state: it is kept.
-  state_->hub.abandon();
+  state_->process.abandon();
   static_cast<void>(state_.release());
 }
 
 std::string Runtime::endpoint() const { return state_->endpoint(); }
 
-std::uint64_t Runtime::refused() const { return state_->hub.refused(); }
+std::uint64_t Runtime::refused() const { return state_->process.refused(); }
 
 void Runtime::update(std::span<const PeerState> peers) {
-  rpc::Network* const network = state_->hub.network();
+  rpc::Network* const network = state_->process.network();
   for (const PeerState& news : peers) {
-    rpc::Peer& peer = state_->hub.peer(news.node);
+    rpc::Peer& peer = state_->process.peer(news.node);
     std::string old;
     std::string old_key;
     bool in_use = false;
@@ -279,7 +279,7 @@ void Runtime::update(std::span<const PeerState> peers) {
     {
       const std::lock_guard lock(state_->mutex);
       if (state_->current[news.node] != nullptr) continue;  // the node is in this process
-      state_->hub.admit(news.node, news.incarnation);       // older incarnations may not call any more
+      state_->process.admit(news.node, news.incarnation);   // older incarnations may not call any more
       old = std::exchange(state_->endpoints[news.node], news.gone ? std::string() : news.endpoint);
       in_use = std::find(state_->endpoints.begin(), state_->endpoints.end(), old) != state_->endpoints.end();
       old_key = std::exchange(state_->keys[news.node], news.key);
@@ -307,7 +307,7 @@ void Runtime::start(NodeId node, std::uint32_t incarnation, const std::filesyste
     started = state_->incarnations.back().get();
     state_->current[node] = started;
   }
-  state_->hub.pool().run([working = std::make_unique<Working>(*started), cut] { working->state.build(cut); });
+  state_->process.pool().run([working = std::make_unique<Working>(*started), cut] { working->state.build(cut); });
 }
 
 void Runtime::run(NodeId node) {
@@ -324,7 +324,7 @@ void Runtime::stop(NodeId node, const std::string& reason) {
   if (Context::State* const state = state_->find(node); state != nullptr) state->core.stop(reason);
 }
 
-void Runtime::end_run() { state_->hub.end_run(); }
+void Runtime::end_run() { state_->process.end_run(); }
 
 bool Runtime::join(NodeId node, Time until) {
   Context::State* const state = state_->find(node);
@@ -343,7 +343,7 @@ void Runtime::abandon(NodeId node) {
   }
   if (state == nullptr) return;
   state->abandoned = true;
-  state_->hub.peer(node).down_here(state->core);
+  state_->process.peer(node).down_here(state->core);
   state->thread.abandon();
 }
 
@@ -372,7 +372,7 @@ std::vector<CallStatistics> Runtime::calls() const {
     for (const auto& [callee, edge] : incarnation->edges) add(incarnation->spec.name, callee, *edge);
   }
   for (NodeId callee = 0; callee < state_->outside.size(); ++callee) {
-    if (const auto& edge = state_->outside[callee]; edge != nullptr) add("", state_->hub.name(callee), *edge);
+    if (const auto& edge = state_->outside[callee]; edge != nullptr) add("", state_->process.name(callee), *edge);
   }
   return all;
 }
@@ -383,7 +383,7 @@ Edge& Runtime::outside_edge(const std::string& node, const internal::Interface& 
   const NodeId id = state_->program.check_node(node, service);
   const std::lock_guard lock(state_->mutex);
   std::unique_ptr<Edge>& edge = state_->outside[id];
-  if (edge == nullptr) edge = std::make_unique<Edge>(state_->hub, nullptr, id);
+  if (edge == nullptr) edge = std::make_unique<Edge>(state_->process, nullptr, id);
   return *edge;
 }
 

@@ -14,7 +14,7 @@
 
 #include "lp/program/program.h"
 #include "lp/program/runtime.h"
-#include "lp/rpc/core/hub.h"
+#include "lp/rpc/core/local_process.h"
 #include "lp/rpc/core/service_instance.h"
 #include "lp/rpc/membership.h"
 
@@ -26,8 +26,8 @@ struct Runtime::State {
   const Program& program;
   const Options options;
   Observer& observer;
-  std::deque<std::unique_ptr<Context::State>> incarnations;  // all that were started; the hub's threads use them
-  rpc::Hub hub;
+  std::deque<std::unique_ptr<Context::State>> incarnations;  // all that were started; the process's threads use them
+  rpc::LocalProcess process;
   std::mutex mutex;
   std::vector<Context::State*> current;        // by node; null when the node is not here
   std::vector<std::string> endpoints;          // by node: endpoints of nodes elsewhere
@@ -51,7 +51,7 @@ struct Context::State {
   State(Runtime::State& the_runtime, NodeId node, std::uint32_t incarnation)
       : runtime(the_runtime),
         spec(the_runtime.program.nodes()[node]),
-        core(the_runtime.hub, node, incarnation, spec.type->methods),
+        core(the_runtime.process, node, incarnation, spec.type->methods),
         context(*this) {}
 
   void build(const std::filesystem::path& cut) noexcept;

@@ -100,6 +100,9 @@ class Client {
     requires(std::derived_from<D, S> && !std::same_as<D, S>)
   Client(const Client<D>& other) : edge_(other.edge_), options_(other.options_) {}
 
+  // Whether the node serves now, as far as this process knows. A call to a node that is not up waits for it.
+  bool up() const { return edge_->peer().up(); }
+
   // Calls and waits. Throws Error.
   template <auto M, class... Args>
   auto call(Args&&... args) const {

@@ -1,6 +1,5 @@
 #include "lp/rpc/membership.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 

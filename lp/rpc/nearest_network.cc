@@ -1,7 +1,7 @@
 #include "lp/rpc/nearest_network.h"
 
 #include "lp/base/shared_heap.h"
-#include "lp/rpc/core/hub.h"
+#include "lp/rpc/core/local_process.h"
 #include "lp/rpc/shm/shm.h"
 #include "lp/rpc/tcp/tcp.h"
 
@@ -19,11 +19,11 @@ std::pair<std::string, std::string> parts(const std::string& endpoint) {
 
 }  // namespace
 
-NearestNetwork::NearestNetwork(Hub& hub) : path_(hub.options().run.path), tcp_(Tcp::listen(hub)) {
+NearestNetwork::NearestNetwork(LocalProcess& process) : path_(process.options().run.path), tcp_(Tcp::listen(process)) {
   try {
     // Arrays that TCP brings go there too: into memory that was used before.
-    SharedHeap::use(hub.options().run.shared_memory);
-    if (path_ != Path::tcp) shm_ = std::make_unique<Shm>(hub);
+    SharedHeap::use(process.options().run.shared_memory);
+    if (path_ != Path::tcp) shm_ = std::make_unique<Shm>(process);
   } catch (const Error&) {
     if (path_ != Path::shm) return;
     tcp_->close();

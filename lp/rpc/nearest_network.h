@@ -1,12 +1,12 @@
 #pragma once
 // The nearest way to each process of a run: shared memory within a host and network namespace, otherwise TCP. Owned by
-// the Hub; thread-safe.
+// the LocalProcess; thread-safe.
 
 #include <cstdint>
 #include <memory>
 #include <string>
 
-#include "lp/rpc/core/hub.h"
+#include "lp/rpc/core/local_process.h"
 #include "lp/rpc/core/network.h"
 #include "lp/rpc/link/path.h"
 
@@ -18,7 +18,7 @@ class Tcp;
 class NearestNetwork final : public Network {
  public:
   // Throws Error::failed.
-  explicit NearestNetwork(Hub& hub);
+  explicit NearestNetwork(LocalProcess& process);
   ~NearestNetwork() override;
   NearestNetwork(const NearestNetwork&) = delete;
   NearestNetwork& operator=(const NearestNetwork&) = delete;

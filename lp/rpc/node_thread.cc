@@ -10,8 +10,8 @@ Thread spawn_in_node(std::string name, Function<void()> body) {
   const rpc::CallContext* const here = rpc::current_call_context();
   if (here == nullptr) return spawn(std::move(name), std::move(body));
   return spawn(std::move(name), [node = here->node, body = std::move(body)]() mutable {
-    rpc::CallContext frame{.node = node};
-    const rpc::CallContextScope scope(frame);
+    rpc::CallContext context{.node = node};
+    const rpc::CallContextScope scope(context);
     body();
   });
 }

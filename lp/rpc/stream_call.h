@@ -89,12 +89,12 @@ class StreamCall final : public Call, public StreamSink<T> {
       if (call_->ready()) {
         handler_.destroy();
       } else {
-        CallContext frame{.node = &call_->node(),
-                          .deadline = after(call_->timeout_),
-                          .chain = call_->scope().chain,
-                          .holds_turn = true,
-                          .path = &call_->scope().path};
-        const CallContextScope scope(frame);
+        CallContext context{.node = &call_->node(),
+                            .deadline = after(call_->timeout_),
+                            .chain = call_->scope().chain,
+                            .holds_turn = true,
+                            .path = &call_->scope().path};
+        const CallContextScope scope(context);
         handler_.resume();
       }
       delete this;
@@ -145,11 +145,11 @@ class RemoteStream final : public Pending {
   RemoteStream(const Outgoing& outgoing, std::shared_ptr<StreamQueue<T>> queue)
       : Pending(kResultOps<void>, outgoing, /*one_way=*/false), queue_(std::move(queue)) {}
 
-  void on_item(const Frames& message, std::size_t offset) noexcept override {
-    counted.received(message.size());
+  void on_item(const Message& reply, std::size_t offset) noexcept override {
+    counted.received(reply.size());
     try {
       Slot<T> item;
-      decode_value<T>(item, message, offset);
+      decode_value<T>(item, reply, offset);
       queue_->put(std::move(item.get()));
     } catch (...) {
       fail(as_error(std::current_exception()));
@@ -192,7 +192,7 @@ class RemoteStream final : public Pending {
 template <class T>
 StreamReader<T> start_stream(Edge& edge, const MethodInfo& info, const CallOptions& options, void* arguments) {
   const Outgoing outgoing = outgoing_call(edge, info, options);
-  const Duration timeout = edge.hub().timeout(options.timeout, info);
+  const Duration timeout = edge.process().timeout(options.timeout, info);
   CallOptions at_once = options;
   at_once.at_once = true;  // the call waits for items only
   auto queue = std::make_shared<StreamQueue<T>>();

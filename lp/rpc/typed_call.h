@@ -80,15 +80,15 @@ template <class Params>
 inline constexpr ArgumentsOps kArgumentsOps = arguments_ops<Params>();
 
 template <class R>
-Frames encode_value(const Stored<R>& value) {
+Message encode_value(const Stored<R>& value) {
   Writer writer(reply_front());
   if constexpr (!std::is_void_v<R>) writer.value(value);
   return writer.take();
 }
 
 template <class R>
-void decode_value(Slot<Stored<R>>& out, const Frames& frames, std::size_t offset) {
-  Reader reader(frames.body.bytes().subspan(offset), frames.arrays);
+void decode_value(Slot<Stored<R>>& out, const Message& message, std::size_t offset) {
+  Reader reader(message.body.bytes().subspan(offset), message.arrays);
   if constexpr (std::is_void_v<R>) {
     out.emplace();
   } else {
@@ -99,9 +99,9 @@ void decode_value(Slot<Stored<R>>& out, const Frames& frames, std::size_t offset
 
 template <class R>
 struct ResultFunctions {
-  static void encode(StateBase& state, Frames& out) { out = encode_value<R>(state.value<R>()); }
-  static void decode(StateBase& state, const Frames& frames, std::size_t offset) {
-    decode_value<R>(state.slot<R>(), frames, offset);
+  static void encode(StateBase& state, Message& out) { out = encode_value<R>(state.value<R>()); }
+  static void decode(StateBase& state, const Message& message, std::size_t offset) {
+    decode_value<R>(state.slot<R>(), message, offset);
   }
   static void move(StateBase& from, StateBase& to) { to.slot<R>().emplace(std::move(from.value<R>())); }
   static Call* call(const Outgoing& call, void* arguments);

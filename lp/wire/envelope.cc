@@ -30,10 +30,10 @@ fb::Prefix prefix(PacketKind kind, std::size_t arrays, std::size_t path = 0) {
 
 // Copies a head out, because messages come at any address.
 template <class Head>
-Head read_head(const Frames& frames) {
-  if (frames.body.size() < sizeof(Head)) malformed("it is shorter than its head");
+Head read_head(const Message& message) {
+  if (message.body.size() < sizeof(Head)) malformed("it is shorter than its head");
   Head head;
-  std::memcpy(&head, frames.body.data(), sizeof head);
+  std::memcpy(&head, message.body.data(), sizeof head);
   return head;
 }
 
@@ -41,10 +41,10 @@ Head read_head(const Frames& frames) {
 template <class Table>
 class TableIn {
  public:
-  TableIn(const Frames& frames, std::size_t offset) {
-    if (frames.body.size() <= offset) malformed("it has no content");
-    if (frames.body.size() > kLargestTable) malformed("its table is larger than 1 MiB");
-    bytes_ = Buffer::copy_of(frames.body.bytes().subspan(offset));
+  TableIn(const Message& message, std::size_t offset) {
+    if (message.body.size() <= offset) malformed("it has no content");
+    if (message.body.size() > kLargestTable) malformed("its table is larger than 1 MiB");
+    bytes_ = Buffer::copy_of(message.body.bytes().subspan(offset));
     flatbuffers::Verifier verifier(reinterpret_cast<const std::uint8_t*>(bytes_.data()), bytes_.size(), 16, 4096);
     if (!verifier.VerifyBuffer<Table>(nullptr)) malformed("its table does not verify");
   }
@@ -55,13 +55,13 @@ class TableIn {
 };
 
 template <class Head>
-Frames table_packet(const Head& head, const flatbuffers::FlatBufferBuilder& builder) {
-  Frames frames;
-  frames.body = Buffer::uninitialized(sizeof head + builder.GetSize());
-  const auto out = frames.body.edit();
+Message table_packet(const Head& head, const flatbuffers::FlatBufferBuilder& builder) {
+  Message message;
+  message.body = Buffer::uninitialized(sizeof head + builder.GetSize());
+  const auto out = message.body.edit();
   std::memcpy(out.data(), &head, sizeof head);
   std::memcpy(out.data() + sizeof head, builder.GetBufferPointer(), builder.GetSize());
-  return frames;
+  return message;
 }
 
 }  // namespace
@@ -69,37 +69,37 @@ Frames table_packet(const Head& head, const flatbuffers::FlatBufferBuilder& buil
 std::size_t call_front(std::size_t path_length) { return sizeof(fb::CallHead) + path_length * sizeof(std::uint32_t); }
 std::size_t reply_front() { return sizeof(fb::ReplyHead); }
 
-void write_call(Frames& frames, PacketKind kind, const CallHead& head, std::span<const std::uint32_t> path) {
-  const fb::CallHead out(prefix(kind, frames.arrays.size(), path.size()), head.call, head.method, head.remaining,
+void write_call(Message& message, PacketKind kind, const CallHead& head, std::span<const std::uint32_t> path) {
+  const fb::CallHead out(prefix(kind, message.arrays.size(), path.size()), head.call, head.method, head.remaining,
                          head.sequence, head.chain, head.node, head.incarnation, head.caller, head.caller_incarnation);
-  const auto body = frames.body.edit();
+  const auto body = message.body.edit();
   std::memcpy(body.data(), &out, sizeof out);
   if (!path.empty()) std::memcpy(body.data() + sizeof out, path.data(), path.size_bytes());
 }
 
-void write_reply(Frames& frames, PacketKind kind, const ReplyHead& head) {
-  const fb::ReplyHead out(prefix(kind, frames.arrays.size()), head.call, head.amount);
-  std::memcpy(frames.body.edit().data(), &out, sizeof out);
+void write_reply(Message& message, PacketKind kind, const ReplyHead& head) {
+  const fb::ReplyHead out(prefix(kind, message.arrays.size()), head.call, head.amount);
+  std::memcpy(message.body.edit().data(), &out, sizeof out);
 }
 
-Frames hello_packet(const Hello& hello) {
+Message hello_packet(const Hello& hello) {
   flatbuffers::FlatBufferBuilder builder;
   builder.Finish(fb::CreateHelloDirect(builder, hello.run.c_str(), hello.token.c_str(), hello.fingerprint));
   return table_packet(prefix(PacketKind::hello, 0), builder);
 }
 
-Frames welcome_packet() {
+Message welcome_packet() {
   const fb::Prefix head = prefix(PacketKind::welcome, 0);
   return {.body = Buffer::copy_of(std::as_bytes(std::span(&head, 1)))};
 }
 
-Frames refusal_packet(const std::string& text) {
+Message refusal_packet(const std::string& text) {
   flatbuffers::FlatBufferBuilder builder;
   builder.Finish(fb::CreateRefusalDirect(builder, text.c_str()));
   return table_packet(prefix(PacketKind::refusal, 0), builder);
 }
 
-Frames error_packet(std::uint64_t call, const Error& error) {
+Message error_packet(std::uint64_t call, const Error& error) {
   flatbuffers::FlatBufferBuilder builder;
   std::vector<flatbuffers::Offset<flatbuffers::String>> path;
   for (const std::string& node : error.path()) path.push_back(builder.CreateString(node));
@@ -111,17 +111,17 @@ Frames error_packet(std::uint64_t call, const Error& error) {
   return table_packet(fb::ReplyHead(prefix(PacketKind::error, 0), call, 0), builder);
 }
 
-Frames signal_packet(PacketKind kind, const ReplyHead& head) {
+Message signal_packet(PacketKind kind, const ReplyHead& head) {
   const fb::ReplyHead out(prefix(kind, 0), head.call, head.amount);
   return {.body = Buffer::copy_of(std::as_bytes(std::span(&out, 1)))};
 }
 
-Frames ask_packet(const AskHead& head) {
+Message ask_packet(const AskHead& head) {
   const fb::AskHead out(prefix(PacketKind::ask, 0), head.call, head.bytes, head.node, head.incarnation);
   return {.body = Buffer::copy_of(std::as_bytes(std::span(&out, 1)))};
 }
 
-Frames standings_packet(std::uint64_t call, const Standings& all) {
+Message standings_packet(std::uint64_t call, const Standings& all) {
   flatbuffers::FlatBufferBuilder builder;
   std::vector<flatbuffers::Offset<fb::Standing>> list;
   for (const Standing& one : all) {
@@ -132,15 +132,15 @@ Frames standings_packet(std::uint64_t call, const Standings& all) {
   return table_packet(fb::ReplyHead(prefix(PacketKind::standings, 0), call, 0), builder);
 }
 
-PacketKind read_kind(const Frames& frames) {
-  const auto head = read_head<fb::Prefix>(frames);
+PacketKind read_kind(const Message& message) {
+  const auto head = read_head<fb::Prefix>(message);
   if (head.magic() != kMagic) malformed("it does not begin as lp's messages do");
   if (head.version() != kVersion) {
     malformed("its format is version " + std::to_string(head.version()) + ", this is " + std::to_string(kVersion));
   }
-  if (head.arrays() != frames.arrays.size()) {
+  if (head.arrays() != message.arrays.size()) {
     malformed("it announces " + std::to_string(head.arrays()) + " arrays and has " +
-              std::to_string(frames.arrays.size()));
+              std::to_string(message.arrays.size()));
   }
   const std::uint8_t kind = head.kind();
   if (kind < static_cast<std::uint8_t>(PacketKind::hello) || kind > static_cast<std::uint8_t>(PacketKind::standings)) {
@@ -149,13 +149,13 @@ PacketKind read_kind(const Frames& frames) {
   return static_cast<PacketKind>(kind);
 }
 
-std::size_t read_call(const Frames& frames, CallHead& head, std::span<std::uint32_t> path, std::size_t& path_length) {
-  const auto in = read_head<fb::CallHead>(frames);
+std::size_t read_call(const Message& message, CallHead& head, std::span<std::uint32_t> path, std::size_t& path_length) {
+  const auto in = read_head<fb::CallHead>(message);
   path_length = in.prefix().path();
   if (path_length > path.size()) malformed("its call path is too long");
   const std::size_t front = call_front(path_length);
-  if (frames.body.size() < front) malformed("it ends in its call path");
-  if (path_length > 0) std::memcpy(path.data(), frames.body.data() + sizeof in, path_length * sizeof path[0]);
+  if (message.body.size() < front) malformed("it ends in its call path");
+  if (path_length > 0) std::memcpy(path.data(), message.body.data() + sizeof in, path_length * sizeof path[0]);
   head = {.call = in.call(),
           .method = in.method(),
           .remaining = in.remaining(),
@@ -168,29 +168,29 @@ std::size_t read_call(const Frames& frames, CallHead& head, std::span<std::uint3
   return front;
 }
 
-std::size_t read_reply(const Frames& frames, ReplyHead& head) {
-  const auto in = read_head<fb::ReplyHead>(frames);
+std::size_t read_reply(const Message& message, ReplyHead& head) {
+  const auto in = read_head<fb::ReplyHead>(message);
   head = {.call = in.call(), .amount = in.amount()};
   return sizeof in;
 }
 
-AskHead read_ask(const Frames& frames) {
-  const auto in = read_head<fb::AskHead>(frames);
+AskHead read_ask(const Message& message) {
+  const auto in = read_head<fb::AskHead>(message);
   return {.call = in.call(), .bytes = in.bytes(), .node = in.node(), .incarnation = in.incarnation()};
 }
 
-Hello read_hello(const Frames& frames) {
-  const TableIn<fb::Hello> table(frames, sizeof(fb::Prefix));
+Hello read_hello(const Message& message) {
+  const TableIn<fb::Hello> table(message, sizeof(fb::Prefix));
   return {.run = text_of(table->run()), .token = text_of(table->token()), .fingerprint = table->fingerprint()};
 }
 
-std::string read_refusal(const Frames& frames) {
-  const TableIn<fb::Refusal> table(frames, sizeof(fb::Prefix));
+std::string read_refusal(const Message& message) {
+  const TableIn<fb::Refusal> table(message, sizeof(fb::Prefix));
   return text_of(table->text());
 }
 
-Error read_error(const Frames& frames) {
-  const TableIn<fb::Failure> table(frames, sizeof(fb::ReplyHead));
+Error read_error(const Message& message) {
+  const TableIn<fb::Failure> table(message, sizeof(fb::ReplyHead));
   if (table->kind() > static_cast<std::uint8_t>(ErrorKind::stopped)) malformed("an error of unknown kind");
   ErrorOrigin origin{.type = text_of(table->type()),
                      .node = text_of(table->node()),
@@ -203,8 +203,8 @@ Error read_error(const Frames& frames) {
   return Error(static_cast<ErrorKind>(table->kind()), text_of(table->text()), std::move(origin));
 }
 
-Standings read_standings(const Frames& frames) {
-  const TableIn<fb::Standings> table(frames, sizeof(fb::ReplyHead));
+Standings read_standings(const Message& message) {
+  const TableIn<fb::Standings> table(message, sizeof(fb::ReplyHead));
   Standings all;
   if (table->all() == nullptr) return all;
   if (table->all()->size() > kMostStandings) malformed("it tells of more nodes than any may");

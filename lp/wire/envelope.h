@@ -10,7 +10,7 @@
 
 #include "lp/base/error.h"
 #include "lp/base/scheduler.h"
-#include "lp/wire/frames.h"
+#include "lp/wire/message.h"
 
 namespace lp {
 
@@ -85,26 +85,26 @@ std::size_t call_front(std::size_t path_length);
 std::size_t reply_front();
 
 // Fills the blank bytes in front of the body.
-void write_call(Frames& frames, PacketKind kind, const CallHead& head, std::span<const std::uint32_t> path);
-void write_reply(Frames& frames, PacketKind kind, const ReplyHead& head);
+void write_call(Message& message, PacketKind kind, const CallHead& head, std::span<const std::uint32_t> path);
+void write_reply(Message& message, PacketKind kind, const ReplyHead& head);
 
-Frames hello_packet(const Hello& hello);
-Frames welcome_packet();
-Frames refusal_packet(const std::string& text);
-Frames error_packet(std::uint64_t call, const Error& error);
-Frames signal_packet(PacketKind kind, const ReplyHead& head);  // cancel, credit, room, taken, inquiry
-Frames standings_packet(std::uint64_t call, const Standings& all);
-Frames ask_packet(const AskHead& head);
+Message hello_packet(const Hello& hello);
+Message welcome_packet();
+Message refusal_packet(const std::string& text);
+Message error_packet(std::uint64_t call, const Error& error);
+Message signal_packet(PacketKind kind, const ReplyHead& head);  // cancel, credit, room, taken, inquiry
+Message standings_packet(std::uint64_t call, const Standings& all);
+Message ask_packet(const AskHead& head);
 
 // Checks the prefix, and that its number of frames came.
-PacketKind read_kind(const Frames& frames);
+PacketKind read_kind(const Message& message);
 // Fills `path` with the callers and returns the offset of the arguments. A path longer than `path` is refused.
-std::size_t read_call(const Frames& frames, CallHead& head, std::span<std::uint32_t> path, std::size_t& path_length);
-std::size_t read_reply(const Frames& frames, ReplyHead& head);
-AskHead read_ask(const Frames& frames);
-Hello read_hello(const Frames& frames);
-std::string read_refusal(const Frames& frames);
-Error read_error(const Frames& frames);
-Standings read_standings(const Frames& frames);
+std::size_t read_call(const Message& message, CallHead& head, std::span<std::uint32_t> path, std::size_t& path_length);
+std::size_t read_reply(const Message& message, ReplyHead& head);
+AskHead read_ask(const Message& message);
+Hello read_hello(const Message& message);
+std::string read_refusal(const Message& message);
+Error read_error(const Message& message);
+Standings read_standings(const Message& message);
 
 }  // namespace lp

@@ -12,7 +12,7 @@
 
 #include "lp/base/array.h"
 #include "lp/base/names.h"
-#include "lp/wire/frames.h"
+#include "lp/wire/message.h"
 #include "lp/wire/sendable.h"
 
 namespace lp {

@@ -12,7 +12,7 @@ Writer::Writer(std::size_t front) {
   if (front > 0) std::memset(room(front), 0, front);
 }
 
-Frames Writer::take() {
+Message Writer::take() {
   body_.shrink(written());
   at_ = end_ = nullptr;
   return {std::exchange(body_, {}), std::exchange(arrays_, {})};

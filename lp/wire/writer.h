@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "lp/base/array.h"
-#include "lp/wire/frames.h"
+#include "lp/wire/message.h"
 #include "lp/wire/sendable.h"
 
 namespace lp {
@@ -28,7 +28,7 @@ class Writer {
   void value(const T& value);
 
   // Returns the written message. The Writer is spent.
-  Frames take();
+  Message take();
 
   // Codecs consist of the functions from here on.
   template <class T>

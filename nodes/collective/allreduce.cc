@@ -114,7 +114,7 @@ class Collective::Tensors {
   }
 
  private:
-  struct Place {
+  struct Cursor {
     std::size_t tensor = 0;
     std::size_t offset = 0;
 
@@ -138,8 +138,8 @@ class Collective::Tensors {
   std::span<const Array<float>> arrays_;  // the same; empty: the tensors are in memory that cannot be shared
   std::size_t left_ = 0;
   std::uint64_t sizes_ = 0;
-  Place read_{};
-  Place written_{};
+  Cursor read_{};
+  Cursor written_{};
 };
 
 void Collective::allreduce(std::span<const std::span<float>> given) {

@@ -206,7 +206,9 @@ Array<float> Collective::sum_of_all(const Operation& operation, const Array<floa
 }
 
 void Collective::check_joined() const {
-  if (session_.number == 0) throw Error(ErrorKind::failed, "a collective operation before join(): call that first");
+  if (session_.number == 0) {
+    throw Error(ErrorKind::failed, "a collective operation was called before join(): call join() first");
+  }
 }
 
 Collective::Slice Collective::slice(std::uint32_t rank, std::size_t size) const {
@@ -239,7 +241,8 @@ std::vector<Array<float>> Collective::all_gather(Array<float> values) {
 Array<float> Collective::broadcast(Array<float> values, std::uint32_t root) {
   check_joined();
   if (root >= ranks_) {
-    throw Error(ErrorKind::failed, "a broadcast from rank " + std::to_string(root) + " of " + std::to_string(ranks_) +
+    throw Error(ErrorKind::failed, "a broadcast begins at rank " + std::to_string(root) + " of " +
+                                       std::to_string(ranks_) +
                                        ": ranks count from 0, and a session may have fewer than there are members");
   }
   const Operation operation = begin(Operation::Kind::broadcast, 0);

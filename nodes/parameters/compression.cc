@@ -27,7 +27,7 @@ float clipped(float value, float clip) { return clip > 0 ? std::clamp(value, -cl
 
 // Each reconstruction value is the mean of the values that it stands for.
 Encoded one_bit(std::span<const float> values, std::uint32_t column) {
-  if (column == 0) throw Error(ErrorKind::failed, "1-bit compression in columns of 0 values; give 1 or more");
+  if (column == 0) throw Error(ErrorKind::failed, "1-bit compression would have columns of 0 values; give 1 or more");
   const std::size_t count = columns(values.size(), column);
   Encoded out{.compression = Compression::one_bit, .size = values.size(), .column = column};
   out.values = Array<float>(2 * count);
@@ -130,7 +130,7 @@ void multiply(const Encoded& factors, std::span<float> to) {
 
 [[noreturn]] void malformed(const Encoded& encoded) {
   throw Error(ErrorKind::failed, "a compressed gradient of " + std::to_string(encoded.size) +
-                                     " values whose parts do not fit: " + std::to_string(encoded.values.size()) +
+                                     " values has parts that do not fit: " + std::to_string(encoded.values.size()) +
                                      " values, " + std::to_string(encoded.indices.size()) + " indices, " +
                                      std::to_string(encoded.bits.size()) + " words of bits, " +
                                      std::to_string(encoded.levels.size()) + " levels");

@@ -45,7 +45,7 @@ void LeafServer::watch_learners() {
 }
 
 void LeafServer::learners_changed() {
-  for (const auto& [place, sums] : sums_) push_complete(place);
+  for (const auto& [key, sums] : sums_) push_complete(key);
   if (!has_learners()) leave_above();
 }
 
@@ -64,8 +64,8 @@ Future<Reply> LeafServer::push(Push push) {
   }
   Array<float> values = decode(push.values);
   if (must_clip(bad_values_, values.span(), "the gradient of worker " + std::to_string(learner))) clip(values.edit());
-  const Place place{push.tensor, push.shard};
-  Sums& sums = sums_[place];
+  const TensorShard key{push.tensor, push.shard};
+  Sums& sums = sums_[key];
   if (sums.size() >= Shard::kMostWaiting && !sums.contains(clock)) {
     throw Error(ErrorKind::overloaded, std::to_string(sums.size()) + " sums of leaf server " + std::to_string(index_) +
                                            " wait for the slowest of its learners");
@@ -80,7 +80,7 @@ Future<Reply> LeafServer::push(Push push) {
   sum.gradients.try_emplace(learner, Gradient{std::move(push), std::move(values)});
   sum.waiting.emplace_back();
   Future<Reply> answered = sum.waiting.back().future();
-  push_complete(place);
+  push_complete(key);
   return answered;
 }
 
@@ -89,17 +89,17 @@ bool LeafServer::has_all(const Sum& sum) const {
                      [&](std::uint32_t one) { return !is_there(one) || sum.gradients.contains(one); });
 }
 
-void LeafServer::push_complete(const Place& place) {
-  const Sums& sums = sums_[place];
+void LeafServer::push_complete(const TensorShard& key) {
+  const Sums& sums = sums_[key];
   for (const auto& [clock, sum] : sums) {
-    if (!sum.pushed && has_all(sum)) push_sum(place, clock);
+    if (!sum.pushed && has_all(sum)) push_sum(key, clock);
   }
-  if (stands_still(sums)) ask_position(place);
+  if (stands_still(sums)) ask_position(key);
 }
 
 // Pushes the sum as one gradient. It adds in the order of the learners, and is as old as the oldest of their gradients.
-void LeafServer::push_sum(const Place& place, std::uint64_t clock) {
-  const Sum& sum = sums_[place][clock];
+void LeafServer::push_sum(const TensorShard& key, std::uint64_t clock) {
+  const Sum& sum = sums_[key][clock];
   Push pushed = sum.gradients.begin()->second.push;
   Array<float> values = sum.gradients.begin()->second.values;
   const std::span<float> to = values.edit();
@@ -113,7 +113,7 @@ void LeafServer::push_sum(const Place& place, std::uint64_t clock) {
   }
   pushed.stamp.worker = index_;
   pushed.values = plain(std::move(values));
-  answer(place, clock, above_[place.shard].async<&ParameterService::push>(std::move(pushed)));
+  answer(key, clock, above_[key.shard].async<&ParameterService::push>(std::move(pushed)));
 }
 
 // Returns whether every present learner waits, but for sums of different clocks. Then one of them repeats a push that
@@ -128,48 +128,48 @@ bool LeafServer::stands_still(const Sums& sums) const {
                      [&](std::uint32_t one) { return !is_there(one) || waits(one); });
 }
 
-void LeafServer::ask_position(const Place& place) {
-  if (!asked_.insert(place).second) return;
-  const Future<void> asked = above_[place.shard]
-                                 .async<&ParameterService::position>(place.tensor, place.shard, index_)
-                                 .then([this, place](Future<WorkerPosition> position) {
-                                   asked_.erase(place);
-                                   sort_out(place, std::move(position));
+void LeafServer::ask_position(const TensorShard& key) {
+  if (!asked_.insert(key).second) return;
+  const Future<void> asked = above_[key.shard]
+                                 .async<&ParameterService::position>(key.tensor, key.shard, index_)
+                                 .then([this, key](Future<WorkerPosition> position) {
+                                   asked_.erase(key);
+                                   sort_out(key, std::move(position));
                                  });
 }
 
 // Handles the sums after the servers above have returned the clock that they want next.
-void LeafServer::sort_out(const Place& place, Future<WorkerPosition> position) {
+void LeafServer::sort_out(const TensorShard& key, Future<WorkerPosition> position) {
   try {
     const std::uint64_t wanted = position.get().clock;
-    for (const auto& [clock, sum] : sums_[place]) {
+    for (const auto& [clock, sum] : sums_[key]) {
       if (sum.pushed || clock == wanted) continue;
-      answer(place, clock, clock < wanted ? repeat(place, clock) : ready(Reply{.outcome = PushOutcome::ahead}));
+      answer(key, clock, clock < wanted ? repeat(key, clock) : ready(Reply{.outcome = PushOutcome::ahead}));
     }
   } catch (const Error& error) {
-    for (const auto& [clock, sum] : sums_[place]) {
+    for (const auto& [clock, sum] : sums_[key]) {
       Promise<Reply> failed;
       failed.set_error(error);
-      if (!sum.pushed) answer(place, clock, failed.future());
+      if (!sum.pushed) answer(key, clock, failed.future());
     }
   }
 }
 
 // Answers a sum that the servers above have already.
-Future<Reply> LeafServer::repeat(const Place& place, std::uint64_t clock) {
-  return above_[place.shard]
+Future<Reply> LeafServer::repeat(const TensorShard& key, std::uint64_t clock) {
+  return above_[key.shard]
       .async<&ParameterService::pull>(
-          Pull{.tensor = place.tensor, .shard = place.shard, .worker = index_, .clock = clock + 1})
+          Pull{.tensor = key.tensor, .shard = key.shard, .worker = index_, .clock = clock + 1})
       .then([](Reply reply) {
         if (reply.outcome == PushOutcome::accepted) reply.outcome = PushOutcome::duplicate;
         return reply;
       });
 }
 
-void LeafServer::answer(const Place& place, std::uint64_t clock, Future<Reply> with) {
-  sums_[place][clock].pushed = true;
-  const Future<void> answered = std::move(with).then([this, place, clock](Future<Reply> reply) {
-    const auto sums = sums_.find(place);
+void LeafServer::answer(const TensorShard& key, std::uint64_t clock, Future<Reply> with) {
+  sums_[key][clock].pushed = true;
+  const Future<void> answered = std::move(with).then([this, key, clock](Future<Reply> reply) {
+    const auto sums = sums_.find(key);
     auto sum = sums->second.extract(clock);
     if (sums->second.empty()) sums_.erase(sums);
     try {

@@ -63,11 +63,11 @@ class LeafServer final : public ParameterService {
     std::vector<Promise<Reply>> waiting{};
     bool pushed = false;
   };
-  struct Place {
+  struct TensorShard {
     std::uint32_t tensor = 0;
     std::uint32_t shard = 0;
 
-    friend auto operator<=>(const Place&, const Place&) = default;
+    friend auto operator<=>(const TensorShard&, const TensorShard&) = default;
   };
   using Sums = std::map<std::uint64_t, Sum>;  // by clock
 
@@ -77,13 +77,13 @@ class LeafServer final : public ParameterService {
   bool is_there(std::uint32_t learner) const { return there_.contains(learner) && !left_.contains(learner); }
   bool has_learners() const;
   bool has_all(const Sum& sum) const;
-  void push_complete(const Place& place);
-  void push_sum(const Place& place, std::uint64_t clock);
+  void push_complete(const TensorShard& key);
+  void push_sum(const TensorShard& key, std::uint64_t clock);
   bool stands_still(const Sums& sums) const;
-  void ask_position(const Place& place);
-  void sort_out(const Place& place, Future<WorkerPosition> position);
-  Future<Reply> repeat(const Place& place, std::uint64_t clock);
-  void answer(const Place& place, std::uint64_t clock, Future<Reply> with);
+  void ask_position(const TensorShard& key);
+  void sort_out(const TensorShard& key, Future<WorkerPosition> position);
+  Future<Reply> repeat(const TensorShard& key, std::uint64_t clock);
+  void answer(const TensorShard& key, std::uint64_t clock, Future<Reply> with);
   Reply noticed(Future<Reply> reply);
   void call_back();
   void leave_above();
@@ -96,8 +96,8 @@ class LeafServer final : public ParameterService {
   std::set<std::uint32_t> there_{};     // the learners that are present, by the membership of the group
   const std::uint32_t index_;
   const BadValues bad_values_;
-  std::map<Place, Sums> sums_{};                                // the sums that are not answered yet
-  std::set<Place> asked_{};                                     // the places for which position() is being called above
+  std::map<TensorShard, Sums> sums_{};                          // the sums that are not answered yet
+  std::set<TensorShard> asked_{};                               // the shards for which position() is being called above
   std::map<std::uint32_t, std::vector<Promise<void>>> left_{};  // learners that wait for the others to leave
 };
 

@@ -26,7 +26,7 @@ constexpr bool has_second(const OptimizerRule& rule) {
 void Optimizer::apply(std::span<float> parameters, std::span<const float> gradient) {
   const std::size_t n = parameters.size();
   if (gradient.size() != n) {
-    throw Error(ErrorKind::failed, "a gradient of " + std::to_string(gradient.size()) + " values for " +
+    throw Error(ErrorKind::failed, "a gradient has " + std::to_string(gradient.size()) + " values for " +
                                        std::to_string(n) + " parameters");
   }
   const std::size_t state = std::max(first.size(), second.size());

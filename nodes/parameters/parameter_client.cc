@@ -25,7 +25,7 @@ ParameterClient::ParameterClient(Clients<ParameterService> servers, std::vector<
   for (std::uint32_t tensor = 0; tensor < tensors_.size(); ++tensor) {
     for (std::uint32_t shard = 0; shard < servers_.size(); ++shard) {
       const std::uint64_t seed = hash_combine(hash_combine(options_.seed, tensor), shard);
-      places_.push_back({.serves = shard, .feedback = ErrorFeedback(options_.compression, seed)});
+      shards_.push_back({.serves = shard, .feedback = ErrorFeedback(options_.compression, seed)});
     }
   }
   for (std::uint32_t shard = 0; shard < servers_.size(); ++shard) {
@@ -90,7 +90,7 @@ Array<float> ParameterClient::gather(std::uint32_t tensor, const Part& part, std
   const std::size_t width = tensors_[tensor].width;
   std::size_t rows = 0;
   for (const Piece& piece : part.pieces) rows += piece.count;
-  Array<float>& out = place(tensor, part.server).sent;
+  Array<float>& out = shard_state(tensor, part.server).sent;
   if (out.size() != rows * width) out = Array<float>::uninitialized(rows * width);
   float* to = out.edit().data();
   for (const Piece& piece : part.pieces) to = std::copy_n(values.data() + piece.at * width, piece.count * width, to);
@@ -170,7 +170,7 @@ ParameterClient::Request ParameterClient::start_push(std::uint32_t tensor, std::
   Sending sending = prepare(tensor, dense_[tensor], clock, to);
   for (Sent& sent : sending.parts) {
     const Array<float> values = gather(tensor, sent.part, gradient);
-    ErrorFeedback& feedback = place(tensor, sent.part.server).feedback;
+    ErrorFeedback& feedback = shard_state(tensor, sent.part.server).feedback;
     send_push(sent, examples, !to.empty(),
               options_.compression.any() ? feedback.encode(values.span(), clock) : plain(values), loss);
   }
@@ -223,7 +223,7 @@ void ParameterClient::send_push(Sent& sent, std::uint32_t examples, bool pull, E
   Push& push = sent.push;
   push.tensor = sent.pull.tensor;
   push.shard = sent.part.server;
-  Place& at = place(push.tensor, push.shard);
+  ShardState& at = shard_state(push.tensor, push.shard);
   push.stamp = {.worker = options_.worker, .clock = sent.pull.clock, .version = at.version, .previous = at.clock};
   at.clock = push.stamp.clock + 1;
   push.examples = examples;
@@ -235,7 +235,7 @@ void ParameterClient::send_push(Sent& sent, std::uint32_t examples, bool pull, E
 }
 
 void ParameterClient::send(Sent& sent) {
-  Place& at = place(sent.pull.tensor, sent.part.server);
+  ShardState& at = shard_state(sent.pull.tensor, sent.part.server);
   KeySet& keys = sent.pushes ? sent.push.keys : sent.pull.keys;
   keys.list = keys.hash != 0 && at.known.contains(keys.hash) ? Array<std::uint64_t>() : sent.part.keys;
   if (keys.hash != 0) {
@@ -268,7 +268,8 @@ ParameterClient::Sent& ParameterClient::first_ready(Sent& wanted) {
 
 // Returns whether a request that failed at the server `asked` can be sent to the replica. If so, the replica serves the
 // shard from now on.
-bool ParameterClient::turn_to_replica(Place& at, std::uint32_t shard, std::uint32_t asked, const Error& error) const {
+bool ParameterClient::turn_to_replica(ShardState& at, std::uint32_t shard, std::uint32_t asked,
+                                      const Error& error) const {
   const auto replica = static_cast<std::uint32_t>((shard + 1) % servers_.size());
   if (error.kind() != ErrorKind::disconnected || !options_.replicated || asked == replica) return false;
   if (at.serves != replica) at.known.clear();
@@ -278,7 +279,7 @@ bool ParameterClient::turn_to_replica(Place& at, std::uint32_t shard, std::uint3
 
 // Returns the result of ask(server). `first` is the pending result of the server that serves the shard.
 template <class Result, class Ask>
-Result ParameterClient::answer(Future<Result> first, Place& at, std::uint32_t shard, const Ask& ask) const {
+Result ParameterClient::answer(Future<Result> first, ShardState& at, std::uint32_t shard, const Ask& ask) const {
   const std::uint32_t asked = at.serves;
   try {
     return first.get();
@@ -290,7 +291,7 @@ Result ParameterClient::answer(Future<Result> first, Place& at, std::uint32_t sh
 
 // Takes a reply that is there. The request may have to be sent again.
 void ParameterClient::take(Sent& sent) {
-  Place& at = place(sent.pull.tensor, sent.part.server);
+  ShardState& at = shard_state(sent.pull.tensor, sent.part.server);
   try {
     sent.answer = sent.reply.get();
   } catch (const Error& error) {
@@ -337,7 +338,7 @@ Arrival ParameterClient::finish(Sending& sending) {
     arrival.slowest = std::min(arrival.slowest, reply.slowest);
     if (sending.to.empty()) continue;
     traffic_.received += reply.values.size() * sizeof(float);
-    place(sending.tensor, sent.part.server).version = reply.version;
+    shard_state(sending.tensor, sent.part.server).version = reply.version;
     scatter(sending.tensor, sent.part, reply.values, sending.to);
   }
   return arrival;
@@ -351,18 +352,18 @@ std::uint64_t ParameterClient::pull_common(std::uint32_t tensor, std::span<float
   };
   std::vector<Future<ShardVersions>> futures;
   for (const Part& part : dense_[tensor]) {
-    futures.push_back(ask(part.server)(servers_[place(tensor, part.server).serves]));
+    futures.push_back(ask(part.server)(servers_[shard_state(tensor, part.server).serves]));
   }
   std::vector<ShardVersions> all;
   for (std::size_t i = 0; i < futures.size(); ++i) {
     const std::uint32_t shard = dense_[tensor][i].server;
-    all.push_back(answer(std::move(futures[i]), place(tensor, shard), shard, ask(shard)));
+    all.push_back(answer(std::move(futures[i]), shard_state(tensor, shard), shard, ask(shard)));
   }
   const std::uint64_t step = common_step(all);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Part& part = dense_[tensor][i];
     scatter(tensor, part, all[i].at(step), to);
-    Place& at = place(tensor, part.server);
+    ShardState& at = shard_state(tensor, part.server);
     at.version = step;
     at.clock = 0;
     // A replica goes on where its primary was; it does not go back.
@@ -376,7 +377,7 @@ std::uint64_t ParameterClient::position() {
   std::uint64_t clock = kUnbounded;
   for (std::uint32_t tensor = 0; tensor < tensors_.size(); ++tensor) {
     for (std::uint32_t shard = 0; shard < servers_.size(); ++shard) {
-      Place& at = place(tensor, shard);
+      ShardState& at = shard_state(tensor, shard);
       at.clock = at.version = 0;
       at.incarnation = 0;
       if (!has_rows(tensor, shard)) continue;
@@ -407,12 +408,12 @@ void ParameterClient::confirm(const Clients<ParameterService>& roots, std::uint3
   for (std::uint32_t tensor = 0; tensor < tensors_.size(); ++tensor) {
     for (std::uint32_t shard = 0; shard < servers_.size(); ++shard) {
       if (has_rows(tensor, shard)) {
-        asked.push_back({tensor, shard, ask(tensor, shard)(roots[place(tensor, shard).serves])});
+        asked.push_back({tensor, shard, ask(tensor, shard)(roots[shard_state(tensor, shard).serves])});
       }
     }
   }
   for (Asked& one : asked) {
-    Place& at = place(one.tensor, one.shard);
+    ShardState& at = shard_state(one.tensor, one.shard);
     const WorkerPosition there = answer(std::move(one.position), at, one.shard, ask(one.tensor, one.shard));
     if (there.clock >= at.clock && there.version >= at.version) continue;
     throw Error(ErrorKind::disconnected, "a server was restarted, and has not all that worker " +
@@ -422,22 +423,22 @@ void ParameterClient::confirm(const Clients<ParameterService>& roots, std::uint3
 }
 
 void ParameterClient::set_version(std::uint64_t version) {
-  for (Place& at : places_) at.version = version;
+  for (ShardState& at : shards_) at.version = version;
 }
 
 std::vector<Array<float>> ParameterClient::residuals() const {
   std::vector<Array<float>> out;
-  for (const Place& at : places_) out.push_back(Array<float>::copy_of(at.feedback.residual()));
+  for (const ShardState& at : shards_) out.push_back(Array<float>::copy_of(at.feedback.residual()));
   return out;
 }
 
 void ParameterClient::restore(std::span<const Array<float>> residuals) {
-  if (residuals.size() != places_.size()) {
+  if (residuals.size() != shards_.size()) {
     throw Error(ErrorKind::failed, "what compression has left is of " + std::to_string(residuals.size()) +
-                                       " shards, but there are " + std::to_string(places_.size()) +
+                                       " shards, but there are " + std::to_string(shards_.size()) +
                                        ": resume with the servers that it was saved with");
   }
-  for (std::size_t i = 0; i < places_.size(); ++i) places_[i].feedback.restore(residuals[i].span());
+  for (std::size_t i = 0; i < shards_.size(); ++i) shards_[i].feedback.restore(residuals[i].span());
 }
 
 void ParameterClient::leave() {
@@ -448,10 +449,10 @@ void ParameterClient::leave() {
   };
   std::vector<Future<void>> futures;
   for (std::uint32_t shard = 0; shard < servers_.size(); ++shard) {
-    futures.push_back(ask(shard)(servers_[place(0, shard).serves]));
+    futures.push_back(ask(shard)(servers_[shard_state(0, shard).serves]));
   }
   for (std::uint32_t shard = 0; shard < servers_.size(); ++shard) {
-    answer(std::move(futures[shard]), place(0, shard), shard, ask(shard));
+    answer(std::move(futures[shard]), shard_state(0, shard), shard, ask(shard));
   }
 }
 

@@ -131,7 +131,7 @@ class ParameterClient {
     std::vector<Sent> parts{};
     std::span<float> to{};
   };
-  struct Place {                      // A shard as this worker knows it.
+  struct ShardState {                 // A shard as this worker knows it.
     std::uint32_t serves = 0;         // which server
     std::uint64_t version = 0;        // the version that was read last
     std::uint64_t clock = 0;          // the clock after the last push
@@ -148,7 +148,9 @@ class ParameterClient {
   bool has_rows(std::uint32_t tensor, std::uint32_t shard) const {
     return !tensors_[tensor].partition.ranges(shard).empty();
   }
-  Place& place(std::uint32_t tensor, std::uint32_t shard) { return places_[tensor * servers_.size() + shard]; }
+  ShardState& shard_state(std::uint32_t tensor, std::uint32_t shard) {
+    return shards_[tensor * servers_.size() + shard];
+  }
   const std::vector<Part>& cut_rows(std::uint32_t tensor, const Array<std::uint64_t>& keys);
   Sending prepare(std::uint32_t tensor, const std::vector<Part>& parts, std::uint64_t clock, std::span<float> to) const;
   Request keep(Sending sending);
@@ -158,9 +160,9 @@ class ParameterClient {
   void await(Sent& sent);
   Sent& first_ready(Sent& wanted);
   void take(Sent& sent);
-  bool turn_to_replica(Place& at, std::uint32_t shard, std::uint32_t asked, const Error& error) const;
+  bool turn_to_replica(ShardState& at, std::uint32_t shard, std::uint32_t asked, const Error& error) const;
   template <class Result, class Ask>
-  Result answer(Future<Result> first, Place& at, std::uint32_t shard, const Ask& ask) const;
+  Result answer(Future<Result> first, ShardState& at, std::uint32_t shard, const Ask& ask) const;
   void scatter(std::uint32_t tensor, const Part& part, const Array<float>& values, std::span<float> to) const;
   Array<float> gather(std::uint32_t tensor, const Part& part, std::span<const float> values);
   std::span<const float> accepted(std::span<const float> gradient);
@@ -170,7 +172,7 @@ class ParameterClient {
   ParameterClientOptions options_;
   std::vector<std::vector<Part>> dense_;       // by tensor
   std::vector<RowCut> rows_;                   // by tensor
-  std::vector<Place> places_;                  // by tensor and shard
+  std::vector<ShardState> shards_;             // by tensor and shard
   std::map<std::uint64_t, Sending> requests_;  // the requests that nobody has waited for yet
   std::uint64_t last_request_ = 0;
   std::vector<float> changed_{};  // a gradient after filter or clipping

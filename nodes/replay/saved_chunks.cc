@@ -34,7 +34,7 @@ class Packer {
     std::memcpy(pack_.edit().data() + used_, bytes.data(), bytes.size());
     used_ += bytes.size();
   }
-  Frames take() {
+  Message take() {
     end_pack();
     return std::move(frames_);
   }
@@ -45,7 +45,7 @@ class Packer {
     used_ = 0;
   }
 
-  Frames frames_{};
+  Message frames_{};
   Buffer pack_{};
   std::size_t used_ = 0;
 };
@@ -101,7 +101,7 @@ void save_chunks(Checkpoint& out, std::span<const ChunkRef> chunks) {
   out.put(kSteps, steps);
   out.put(kCompressed, compressed);
   out.put(kSizes, sizes);
-  out.put_frames(kData, data.take());
+  out.put_message(kData, data.take());
 }
 
 std::vector<ChunkRef> load_chunks(const Checkpoint& in, ChunkStore& store) {
@@ -110,7 +110,7 @@ std::vector<ChunkRef> load_chunks(const Checkpoint& in, ChunkStore& store) {
   const auto steps = in.get<Array<std::uint32_t>>(kSteps);
   const auto compressed = in.get<Array<std::uint8_t>>(kCompressed);
   const auto sizes = in.get<Array<std::uint64_t>>(kSizes);
-  const Frames data = in.get_frames(kData);
+  const Message data = in.get_message(kData);
   const std::size_t size = keys.size();
   if (row_bytes.size() != size || steps.size() != size || compressed.size() != size || sizes.size() != size) {
     fail_damaged();

@@ -60,12 +60,6 @@ std::vector<Entry> entries_of(const InsertRequest& request, const std::vector<Ch
   return entries;
 }
 
-// When the caller of the present handler gives up.
-Time caller_gives_up() {
-  const rpc::CallContext* const frame = rpc::current_call_context();
-  return frame == nullptr ? kNever : frame->deadline;
-}
-
 }  // namespace
 
 Server::Server(Context& context, ServerOptions options)
@@ -94,7 +88,7 @@ Future<InsertReply> Server::insert(InsertRequest request) {
     chunks.push_back(store_.find(key));
     if (chunks.back() == nullptr) return ready(InsertReply{.accepted = 0, .missing = true});
   }
-  return to.insert(entries_of(request, chunks, to.layout().row_bytes()), caller_gives_up());
+  return to.insert(entries_of(request, chunks, to.layout().row_bytes()), rpc::call_deadline());
 }
 
 Future<Samples> Server::sample(SampleRequest request) {
@@ -102,7 +96,7 @@ Future<Samples> Server::sample(SampleRequest request) {
     fail(std::to_string(request.count) + " items are asked for in a sample, and " +
          std::to_string(SampleRequest::kMostItems) + " are the most");
   }
-  return table(request.table).sample(request.count, caller_gives_up());
+  return table(request.table).sample(request.count, rpc::call_deadline());
 }
 
 std::uint64_t Server::update_priorities(std::uint32_t number, const std::vector<PriorityUpdate>& updates) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -55,6 +56,8 @@ struct Queued {
   MakeSegmentLearner learner{};
   std::size_t batch = 1;  // segments that it learns from at a time
   std::size_t room = 4;   // for segments that wait; a full queue lets actors wait
+  // The learner drops segments whose policy is more updates older than its own. Without a number it learns from all.
+  std::optional<std::uint64_t> most_age{};
 };
 
 // Learns from transitions that a replay table holds.

@@ -87,7 +87,8 @@ Agent impala(const ImpalaOptions& options) {
                                    return std::make_unique<ImpalaLearner>(options, spec, seed);
                                  },
                              .batch = options.batch,
-                             .room = options.room}};
+                             .room = options.room,
+                             .most_age = options.most_age}};
 }
 
 }  // namespace lp

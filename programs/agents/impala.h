@@ -4,6 +4,8 @@
 // 2018). A value.
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 
 #include "programs/agents/agent.h"
 #include "programs/agents/vtrace.h"
@@ -14,10 +16,11 @@ namespace lp {
 struct ImpalaOptions {
   MakeNetwork policy = dense_network({64, 64}, Unit::tanh, 0.01F);
   MakeNetwork value = dense_network({64, 64}, Unit::tanh);
-  std::size_t copies = 8;  // environments of each actor
-  std::size_t steps = 20;  // steps of each copy in a segment
-  std::size_t batch = 1;   // segments that it learns from at a time
-  std::size_t room = 2;    // segments that wait in the queue
+  std::size_t copies = 8;                   // environments of each actor
+  std::size_t steps = 20;                   // steps of each copy in a segment
+  std::size_t batch = 1;                    // segments that it learns from at a time
+  std::size_t room = 2;                     // segments that wait in the queue
+  std::optional<std::uint64_t> most_age{};  // see Queued
   VtraceOptions vtrace{};
   float rate = 2e-3F;      // Adam's; it falls to 0 over the training
   float entropy = 0.01F;   // weight of the policy's entropy

@@ -37,7 +37,7 @@ SharedExamples share(const Examples& examples, const std::string& key) {
   }
   Writer writer;
   writer.value(examples);
-  const Frames frames = writer.take();
+  const Message frames = writer.take();
   std::vector<Buffer> parts{frames.body};
   parts.insert(parts.end(), frames.arrays.begin(), frames.arrays.end());
   std::vector<std::uint64_t> head{parts.size()};
@@ -47,7 +47,7 @@ SharedExamples share(const Examples& examples, const std::string& key) {
   std::size_t size = begin;
   for (const Buffer& part : parts) size += aligned(part.size());
   SharedExamples out{SharedMemory::create("examples", size), {}};
-  out.place = {.path = out.memory.path(), .key = key};
+  out.location = {.path = out.memory.path(), .key = key};
   std::byte* to = out.memory.data();
   std::memcpy(to + kKeyBytes, head.data(), head.size() * sizeof head[0]);
   to += begin;
@@ -61,16 +61,16 @@ SharedExamples share(const Examples& examples, const std::string& key) {
   return out;
 }
 
-std::optional<Examples> shared_examples(const ExamplesPlace& place) {
-  if (place.path.empty()) return std::nullopt;
+std::optional<Examples> shared_examples(const ExamplesLocation& location) {
+  if (location.path.empty()) return std::nullopt;
   SharedMemory memory;
   try {
-    memory = SharedMemory::open(place.path, SharedMemory::Access::read, std::numeric_limits<std::size_t>::max());
+    memory = SharedMemory::open(location.path, SharedMemory::Access::read, std::numeric_limits<std::size_t>::max());
   } catch (const Error&) {
     return std::nullopt;
   }
-  if (place.key.size() != kKeyBytes || memory.size() < kKeyBytes ||
-      std::memcmp(memory.data(), place.key.data(), kKeyBytes) != 0) {
+  if (location.key.size() != kKeyBytes || memory.size() < kKeyBytes ||
+      std::memcmp(memory.data(), location.key.data(), kKeyBytes) != 0) {
     return std::nullopt;
   }
   std::atomic_thread_fence(std::memory_order_acquire);

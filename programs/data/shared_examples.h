@@ -17,7 +17,7 @@ struct Examples {
 };
 
 // Where the shared examples are: a path of this host, and a key, since on another host the path may be something else.
-struct ExamplesPlace {
+struct ExamplesLocation {
   std::string path{};  // empty: nowhere
   std::string key{};
 };
@@ -25,13 +25,13 @@ struct ExamplesPlace {
 // The memory must live as long as others may take the examples from it.
 struct SharedExamples {
   SharedMemory memory{};
-  ExamplesPlace place{};
+  ExamplesLocation location{};
 };
 SharedExamples share(const Examples& examples);
 // The same under a key that all who take them know already. It has 32 characters.
 SharedExamples share(const Examples& examples, const std::string& key);
 
 // The examples, or nothing when they are not there for this process, which may be on another host.
-std::optional<Examples> shared_examples(const ExamplesPlace& place);
+std::optional<Examples> shared_examples(const ExamplesLocation& location);
 
 }  // namespace lp

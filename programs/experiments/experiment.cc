@@ -4,6 +4,8 @@
 #include <variant>
 
 #include "lp/base/error.h"
+#include "programs/experiments/policy_server.h"
+#include "programs/experiments/policy_snapshots.h"
 #include "programs/experiments/queue_trainer.h"
 #include "programs/experiments/replay_trainer.h"
 #include "programs/experiments/round_actor.h"
@@ -24,6 +26,7 @@ void check(const Experiment& experiment) {
   need(experiment.agent.copies > 0 && experiment.agent.steps > 0, "an agent with 1 copy and 1 step at least");
   need(experiment.actors > 0, "1 actor at least, not " + std::to_string(experiment.actors));
   need(experiment.steps > 0, "1 step at least");
+  need(experiment.inference_servers >= 0, "0 inference servers at least");
   need(experiment.evaluation.episodes > 0 && experiment.evaluation.period > Duration::zero(),
        "1 episode at least and a period above 0 for its evaluation");
 }
@@ -44,6 +47,19 @@ std::uint64_t updates_of(const Experiment& experiment, std::size_t segments) {
   return (experiment.steps + steps - 1) / steps;
 }
 
+// The servers that actors ask; a group of none if they ask nobody.
+GroupHandle<PolicyService> add_policy_servers(Program& program, const Experiment& experiment,
+                                              const Handle<ParameterSource>& learner) {
+  const int servers = experiment.inference_servers;
+  if (servers == 0) return GroupHandle<PolicyServer>("policy_server", 0);
+  const ServingOptions options{
+      .batch = {.most = static_cast<std::size_t>((experiment.actors + servers - 1) / servers), .wait = 1_ms},
+      .patience = 60_s};
+  return program.group<PolicyServer>(
+      {.name = "policy_server", .replicas = servers, .on_failure = policy_of(experiment)}, learner,
+      exploring(experiment.agent.policy, experiment.environment), options);
+}
+
 // The nodes that act and learn; returns the learner.
 Handle<ParameterSource> add_training(Program& program, const Experiment& experiment, const Rounds&,
                                      const Handle<Metrics>& metrics) {
@@ -53,7 +69,8 @@ Handle<ParameterSource> add_training(Program& program, const Experiment& experim
                              .rounds = updates_of(experiment, static_cast<std::size_t>(experiment.actors)),
                              .checkpoint_every = experiment.checkpoint_every};
   const auto learner = program.add<RoundTrainer>(learner_group(experiment), context, metrics, options);
-  program.group<RoundActor>(actor_group(experiment), context, learner, options);
+  program.group<RoundActor>(actor_group(experiment), context, learner, add_policy_servers(program, experiment, learner),
+                            options);
   return learner;
 }
 
@@ -66,7 +83,8 @@ Handle<ParameterSource> add_training(Program& program, const Experiment& experim
   const auto queue = program.add<SegmentQueue>({.name = "queue", .on_failure = policy_of(experiment)}, queued.room);
   const auto learner = program.add<QueueTrainer>(learner_group(experiment), context, queue, metrics, options);
   program.colocate(learner, queue);  // segments then need one way through the network
-  program.group<QueueActor>(actor_group(experiment), context, learner, queue, options);
+  program.group<QueueActor>(actor_group(experiment), context, learner, add_policy_servers(program, experiment, learner),
+                            queue, options);
   return learner;
 }
 
@@ -83,7 +101,8 @@ Handle<ParameterSource> add_training(Program& program, const Experiment& experim
   const auto replay = program.add<replay::SavedServer>({.name = "replay", .on_failure = policy_of(experiment)}, context,
                                                        transition_table(options));
   const auto learner = program.add<ReplayTrainer>(learner_group(experiment), context, replay, metrics, options);
-  program.group<ReplayActor>(actor_group(experiment), context, learner, replay, options);
+  program.group<ReplayActor>(actor_group(experiment), context, learner,
+                             add_policy_servers(program, experiment, learner), replay, options);
   return learner;
 }
 
@@ -98,6 +117,10 @@ ExperimentGraph add_experiment(Program& program, const Experiment& experiment) {
   const auto evaluator =
       program.add<PolicyEvaluator>({.name = "evaluator", .on_failure = policy_of(experiment)}, context, learner,
                                    metrics, experiment.agent.policy, experiment.environment, experiment.evaluation);
+  if (experiment.snapshots) {
+    program.add<PolicySnapshots>({.name = "snapshots", .on_failure = policy_of(experiment)}, learner,
+                                 *experiment.snapshots);
+  }
   return {learner, evaluator, metrics};
 }
 

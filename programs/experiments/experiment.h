@@ -6,14 +6,21 @@
 //     actor/1 ─┘      ▲          ▲
 //                 evaluator ─────┘
 //
+// With inference servers, actors hold no policy, and ask for their actions (policy_server.h):
+//
+//     actor/0 ─┬─▶ policy_server/0 ─▶ learner
+//     actor/1 ─┘
+//
 //   lp::add_experiment(program, {.agent = lp::ppo(), .environment = [] { return lp::make_environment("cartpole"); }});
 //
 // Values; a pure function.
 
 #include <cstdint>
+#include <optional>
 
 #include "lp/program/program.h"
 #include "nodes/metrics.h"
+#include "nodes/snapshot_files.h"
 #include "programs/agents/agent.h"
 #include "programs/environments/environment.h"
 #include "programs/experiments/parameter_source.h"
@@ -25,10 +32,12 @@ struct Experiment {
   Agent agent{};
   MakeEnvironment environment{};
   int actors = 2;
+  int inference_servers = 0;            // that actors ask for their actions; 0: every actor has a policy of its own
   std::uint64_t steps = 100'000;        // environment steps of all actors; then the program ends
   PlayOptions evaluation{};             // with a goal, the program ends as soon as it is reached
   std::uint64_t checkpoint_every = 50;  // rounds from one cut to the next; 0: one at the end
-  int restarts = 0;                     // how often each failed node is restarted; then the program stops
+  std::optional<SnapshotOptions> snapshots{};  // files with the policy, beside the cuts
+  int restarts = 0;                            // how often each failed node is restarted; then the program stops
 };
 
 struct ExperimentGraph {

@@ -24,20 +24,24 @@ template <class Defaults>
 struct ExperimentFlags {
   std::string environment = Defaults::kEnvironment;
   int actors = Defaults::kActors;
+  int inference_servers = 0;
   std::uint64_t steps = Defaults::kSteps;
   double goal = 0;
   int restarts = 0;
   std::uint64_t checkpoint_every = Defaults::kCheckpointEvery;
+  std::string snapshots{};
   std::string plot{};
 
   static constexpr auto fields = lp::fields(
       field("environment", Defaults::kEnvironments), field("actors", "nodes that act", range(1, 64)),
+      field("inference_servers", "nodes that actors ask for their actions; 0: each actor has a policy", range(0, 16)),
       field("steps", "of all copies of the environment", at_least(1), changeable),
       field("goal", "a mean reward of 100 episodes that ends the training; 0: none", changeable),
       field("restarts", "how often a node that fails is started again, before the program stops", non_negative,
             changeable),
       field("checkpoint_every", "the learner's rounds or updates from one checkpoint to the next; 0: one at the end",
             changeable),
+      field("snapshots", "directory for files with the policy, one a minute"),
       field("plot", "SVG file for the rewards over the steps"));
 };
 
@@ -47,9 +51,11 @@ Experiment experiment_of(const ExperimentFlags<Defaults>& flags, Agent agent) {
   Experiment experiment{.agent = std::move(agent),
                         .environment = [name = flags.environment] { return make_environment(name); },
                         .actors = flags.actors,
+                        .inference_servers = flags.inference_servers,
                         .steps = flags.steps,
                         .checkpoint_every = flags.checkpoint_every,
                         .restarts = flags.restarts};
+  if (!flags.snapshots.empty()) experiment.snapshots = SnapshotOptions{.directory = flags.snapshots};
   if (flags.goal != 0) experiment.evaluation.goal = flags.goal;
   return experiment;
 }

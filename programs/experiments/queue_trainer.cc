@@ -15,38 +15,41 @@ QueueTrainer::QueueTrainer(Context& node, Client<SegmentQueue> queue, Client<Met
           std::get<Queued>(options.agent.training).learner(options.environment()->spec(), node.program_seed()),
           options.updates, options.checkpoint_every),
       queue_(std::move(queue)),
-      batch_(std::get<Queued>(options.agent.training).batch) {}
+      options_(std::get<Queued>(options.agent.training)) {}
 
 void QueueTrainer::run(Context& node) {
   std::vector<Segment> segments;
   while (!over()) {
     segments.clear();
-    while (segments.size() < batch_) segments.push_back(queue_.call<&SegmentQueue::take>());
+    while (segments.size() < options_.batch) {
+      Segment segment = queue_.call<&SegmentQueue::take>();
+      if (too_old(segment)) {
+        node.exclusive([this] { counter_.add_stale(); });
+      } else {
+        segments.push_back(std::move(segment));
+      }
+    }
     update(node, segments, [] {});
   }
 }
 
-QueueActor::QueueActor(Context& node, Client<ParameterSource> learner, Client<SegmentQueue> queue,
-                       const QueueOptions& options)
-    : learner_(std::move(learner)),
-      queue_(std::move(queue)),
+// After a restart the learner has fewer updates than some segments know of.
+bool QueueTrainer::too_old(const Segment& segment) const {
+  const std::uint64_t updates = counts().updates;
+  return options_.most_age && segment.updates < updates && updates - segment.updates > *options_.most_age;
+}
+
+QueueActor::QueueActor(Context& node, Client<ParameterSource> learner, const Clients<PolicyService>& servers,
+                       Client<SegmentQueue> queue, const QueueOptions& options)
+    : queue_(std::move(queue)),
       steps_(options.agent.steps),
       environments_(options.environment, options.agent.copies, node.seed() + node.incarnation()),
-      policy_(options.agent.policy(environments_.spec())) {}
+      acting_(make_acting(learner, servers, options.agent.policy, environments_.spec())) {}
 
 void QueueActor::run(Context& node) {
-  Version<Learned> learned = learner_.read<&ParameterSource::learned>();
   for (std::uint64_t segments = 0; !node.stopping(); ++segments) {
-    policy_->set(*learned);
     Random random = node.random(segments * 1024 + node.incarnation());
-    Segment segment = act_out(environments_, *policy_, random, steps_);
-    segment.updates = learned->updates;
-    queue_.call<&SegmentQueue::put>(std::move(segment));
-    try {
-      learned = learner_.read<&ParameterSource::learned>();
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::disconnected) throw;
-    }
+    queue_.call<&SegmentQueue::put>(acting_->act(environments_, random, steps_, 0));
   }
 }
 

@@ -15,6 +15,7 @@
 #include "lp/program/node_type.h"
 #include "nodes/mailbox.h"
 #include "programs/environments/environment_batch.h"
+#include "programs/experiments/acting.h"
 #include "programs/experiments/segment_trainer.h"
 
 namespace lp {
@@ -32,30 +33,34 @@ class QueueTrainer final : public SegmentTrainer {
  public:
   QueueTrainer(Context& node, Client<SegmentQueue> queue, Client<Metrics> metrics, const QueueOptions& options);
 
-  // Learns until all updates are done. Error::deadline when no segment comes for Mailbox::kLongestWait.
+  // Learns until all updates are done. Segments by a policy that is older than Queued::most_age are dropped and
+  // counted. Error::deadline when no segment comes for Mailbox::kLongestWait.
   void run(Context& node);
 
   using Remote = ParameterSource::Remote;
 
  private:
+  bool too_old(const Segment& segment) const;
+
   const Client<SegmentQueue> queue_;
-  const std::size_t batch_;
+  const Queued options_;
 };
 
 class QueueActor {
  public:
-  QueueActor(Context& node, Client<ParameterSource> learner, Client<SegmentQueue> queue, const QueueOptions& options);
+  // Asks the servers for its actions; without servers it has a policy of its own.
+  QueueActor(Context& node, Client<ParameterSource> learner, const Clients<PolicyService>& servers,
+             Client<SegmentQueue> queue, const QueueOptions& options);
 
   // Acts until the program ends. While the learner is being restored, it acts by the parameters that it has. Errors as
   // EnvironmentBatch::step.
   void run(Context& node);
 
  private:
-  const Client<ParameterSource> learner_;
   const Client<SegmentQueue> queue_;
   const std::size_t steps_;
   EnvironmentBatch environments_;
-  const std::unique_ptr<Policy> policy_;
+  const std::unique_ptr<Acting> acting_;
 };
 
 // The tables that calls of these classes need are compiled once, in queue_trainer.cc.

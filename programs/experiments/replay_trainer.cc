@@ -34,7 +34,7 @@ replay::ServerOptions transition_table(const ReplayOptions& options) {
       .max_items = replayed.items};
   if (replayed.priority_exponent > 0) table.sampler = replay::Prioritized{.exponent = replayed.priority_exponent};
   // Inserts come in segments, and samples in batches: neither may be refused as a whole.
-  const auto segment = static_cast<double>(options.agent.copies * options.agent.steps * options.actors);
+  const auto segment = static_cast<double>(options.agent.copies * options.agent.steps) * options.actors;
   const double buffer = 2 * (static_cast<double>(replayed.batch) + replayed.samples_per_insert * segment);
   table.limits = replay::sample_to_insert(replayed.samples_per_insert, replayed.first_items, buffer);
   replay::ServerOptions server;
@@ -77,7 +77,7 @@ void ReplayTrainer::sampled(const replay::Batch& batch) {
 }
 
 void ReplayTrainer::run(Context& node) {
-  replay::Sampler sampler(replay_, kTable, {.timeout = kPatience});
+  replay::Sampler sampler(replay_, kTable, {.timeout = kTransitionTimeout});
   Eigen::VectorXf priorities;
   std::vector<double> sent;
   while (counter_.counts().updates < updates_) {
@@ -120,34 +120,27 @@ void ReplayTrainer::load(const Checkpoint& in) {
   publish();
 }
 
-ReplayActor::ReplayActor(Context& node, Client<ReplayTrainer> learner, Client<replay::Server> replay,
-                         const ReplayOptions& options)
+ReplayActor::ReplayActor(Context& node, Client<ReplayTrainer> learner, const Clients<PolicyService>& servers,
+                         Client<replay::Server> replay, const ReplayOptions& options)
     : learner_(std::move(learner)),
       replay_(std::move(replay)),
       options_(std::get<Replayed>(options.agent.training)),
       steps_(options.agent.steps),
       environments_(options.environment, options.agent.copies, node.seed() + node.incarnation()),
-      policy_(options.agent.policy(environments_.spec())) {}
+      acting_(make_acting(learner_, servers, options.agent.policy, environments_.spec())) {}
 
 void ReplayActor::run(Context& node) {
-  replay::TrajectoryWriter writer(replay_, kTable, {.window = 1, .timeout = ReplayTrainer::kPatience});
+  replay::TrajectoryWriter writer(replay_, kTable, {.window = 1, .timeout = ReplayTrainer::kTransitionTimeout});
   TransitionJoiner joiner(options_.n_step, environments_.copies());
-  Version<Learned> learned = learner_.read<&ParameterSource::learned>();
   for (std::uint64_t segments = 0; !node.stopping(); ++segments) {
-    policy_->set(*learned);
     Random random = node.random(segments * 1024 + node.incarnation());
-    const Segment segment = act_out(environments_, *policy_, random, steps_);
+    const Segment segment = acting_->act(environments_, random, steps_, 0);
     joiner.add(segment, [&](const Transition& one) {
       writer.append(one.observation, one.action, one.reward, one.discount, one.next);
       writer.add_item(1);
     });
     writer.flush();
     learner_.send<&ReplayTrainer::played>(segment.size(), segment.finished);
-    try {
-      learned = learner_.read<&ParameterSource::learned>();
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::disconnected) throw;
-    }
   }
 }
 

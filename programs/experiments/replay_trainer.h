@@ -21,6 +21,7 @@
 #include "nodes/replay/server.h"
 #include "programs/agents/agent.h"
 #include "programs/environments/environment_batch.h"
+#include "programs/experiments/acting.h"
 #include "programs/experiments/parameter_source.h"
 
 namespace lp {
@@ -41,7 +42,7 @@ class ReplayTrainer final : public ParameterSource {
   ReplayTrainer(Context& node, Client<replay::SavedServer> replay, Client<Metrics> metrics,
                 const ReplayOptions& options);
 
-  // Learns until all updates are done. Error::deadline when too few transitions come in kPatience.
+  // Learns until all updates are done. Error::deadline when too few transitions come in kTransitionTimeout.
   void run(Context& node);
 
   // Called by an actor after each segment.
@@ -52,7 +53,7 @@ class ReplayTrainer final : public ParameterSource {
   void save(Checkpoint& out) const;
   void load(const Checkpoint& in);
 
-  static constexpr auto kPatience = std::chrono::minutes(10);
+  static constexpr auto kTransitionTimeout = std::chrono::minutes(10);
 
   using Remote = Methods<&ParameterSource::counts, &ParameterSource::learned, &ReplayTrainer::played>;
 
@@ -73,8 +74,9 @@ class ReplayTrainer final : public ParameterSource {
 
 class ReplayActor {
  public:
-  ReplayActor(Context& node, Client<ReplayTrainer> learner, Client<replay::Server> replay,
-              const ReplayOptions& options);
+  // Asks the servers for its actions; without servers it has a policy of its own.
+  ReplayActor(Context& node, Client<ReplayTrainer> learner, const Clients<PolicyService>& servers,
+              Client<replay::Server> replay, const ReplayOptions& options);
 
   // Acts until the program ends. While the learner is being restored, it acts by the parameters that it has. Errors as
   // EnvironmentBatch::step.
@@ -86,7 +88,7 @@ class ReplayActor {
   const Replayed options_;
   const std::size_t steps_;
   EnvironmentBatch environments_;
-  const std::unique_ptr<Policy> policy_;
+  const std::unique_ptr<Acting> acting_;
 };
 
 // The tables that calls of this class need are compiled once, in replay_trainer.cc.

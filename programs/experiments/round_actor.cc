@@ -4,21 +4,19 @@
 
 namespace lp {
 
-RoundActor::RoundActor(Context& node, Client<RoundTrainer> learner, const RoundOptions& options)
+RoundActor::RoundActor(Context& node, Client<RoundTrainer> learner, const Clients<PolicyService>& servers,
+                       const RoundOptions& options)
     : learner_(std::move(learner)),
       steps_(options.agent.steps),
       cuts_{.every = options.checkpoint_every, .last = options.rounds},
       environments_(options.environment, options.agent.copies, node.seed()),
-      policy_(options.agent.policy(environments_.spec())) {}
+      acting_(make_acting(learner_, servers, options.agent.policy, environments_.spec())) {}
 
 void RoundActor::run(Context& node) {
   const auto index = static_cast<std::uint32_t>(node.index());
   for (bool another = true; another;) {
-    const Version<Learned> learned = learner_.read<&RoundTrainer::learned>();
-    policy_->set(*learned);
     Random random = node.random(round_);
-    Segment segment = act_out(environments_, *policy_, random, steps_);
-    segment.updates = learned->updates;
+    Segment segment = acting_->act(environments_, random, steps_, round_);  // a round makes one update
     another = learner_.call<&RoundTrainer::contribute>(index, round_, std::move(segment));
     ++round_;
     if (cuts_.due(round_)) node.checkpoint(round_);

@@ -11,13 +11,16 @@
 #include "lp/rpc/client.h"
 #include "nodes/cut_schedule.h"
 #include "programs/environments/environment_batch.h"
+#include "programs/experiments/acting.h"
 #include "programs/experiments/round_trainer.h"
 
 namespace lp {
 
 class RoundActor {
  public:
-  RoundActor(Context& node, Client<RoundTrainer> learner, const RoundOptions& options);
+  // Asks the servers for its actions; without servers it has a policy of its own.
+  RoundActor(Context& node, Client<RoundTrainer> learner, const Clients<PolicyService>& servers,
+             const RoundOptions& options);
 
   // Acts until all rounds are done. Errors as EnvironmentBatch::step.
   void run(Context& node);
@@ -30,7 +33,7 @@ class RoundActor {
   const std::size_t steps_;
   CutSchedule cuts_;
   EnvironmentBatch environments_;
-  std::unique_ptr<Policy> policy_;
+  const std::unique_ptr<Acting> acting_;
   std::uint64_t round_ = 0;
 };
 

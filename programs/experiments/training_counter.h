@@ -16,6 +16,7 @@ struct TrainingCounts {
   std::uint64_t episodes = 0;  // that ended in them
   std::uint64_t updates = 0;   // calls of learn()
   double recent_reward = 0;    // mean over the last 100 of these episodes
+  std::uint64_t stale = 0;     // segments that were dropped: a policy acted in them that was older than allowed
 };
 
 class TrainingCounter {
@@ -24,6 +25,7 @@ class TrainingCounter {
 
   void add_steps(std::uint64_t steps, std::span<const FinishedEpisode> finished);
   void add_update() { ++counts_.updates; }
+  void add_stale() { ++counts_.stale; }
 
   void save(Checkpoint& out) const;
   void load(const Checkpoint& in);

@@ -99,7 +99,7 @@ std::vector<std::uint32_t> client_examples(const Dataset& data, WorkerRank clien
 
 TrainingGraph add_federated_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                      const Federated& federated) {
-  if (federated.epochs == 0) throw Error(ErrorKind::failed, "a round of 0 epochs: give 1 or more");
+  if (federated.epochs == 0) throw Error(ErrorKind::failed, "a round would have 0 epochs: give 1 or more");
   const auto rounds =
       program.add<FederatedServer>({.name = "rounds", .on_failure = restart_or_stop(training)}, context,
                                    RoundsOptions{.members = static_cast<std::uint32_t>(training.workers),

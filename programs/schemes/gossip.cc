@@ -117,12 +117,12 @@ class GossipExchange final : public Exchange {
 
 }  // namespace
 
-std::optional<std::uint32_t> gossip_partner(std::uint64_t seed, const WorkerRank& place, std::uint64_t step,
+std::optional<std::uint32_t> gossip_partner(std::uint64_t seed, const WorkerRank& rank, std::uint64_t step,
                                             double probability) {
-  Random random(seed, "gossip/" + std::to_string(place.worker), step);
-  if (place.workers < 2 || random.uniform() >= probability) return std::nullopt;
-  const auto other = static_cast<std::uint32_t>(random.below(place.workers - 1));
-  return other + (other >= place.worker ? 1 : 0);
+  Random random(seed, "gossip/" + std::to_string(rank.worker), step);
+  if (rank.workers < 2 || random.uniform() >= probability) return std::nullopt;
+  const auto other = static_cast<std::uint32_t>(random.below(rank.workers - 1));
+  return other + (other >= rank.worker ? 1 : 0);
 }
 
 TrainingGraph add_gossip_training(Program& program, const LearningTask& task, const ServerTraining& training,

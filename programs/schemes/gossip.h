@@ -31,7 +31,7 @@ TrainingGraph add_gossip_training(Program& program, const LearningTask& task, co
                                   double probability = 0.1);
 
 // To whom a worker sends its model after a step: with the probability, to any of the others.
-std::optional<std::uint32_t> gossip_partner(std::uint64_t seed, const WorkerRank& place, std::uint64_t step,
+std::optional<std::uint32_t> gossip_partner(std::uint64_t seed, const WorkerRank& rank, std::uint64_t step,
                                             double probability);
 
 }  // namespace lp

@@ -28,8 +28,8 @@ class HogwildExchange final : public Exchange {
         guard_(parts.training.bad_values, parts.worker) {}
 
   std::uint64_t begin() override {
-    place_ = vector_.call<&SharedVector::place>();
-    view_.emplace(place_);
+    location_ = vector_.call<&SharedVector::location>();
+    view_.emplace(location_);
     if (view_->size() != size_) {
       throw Error(ErrorKind::failed, "the shared vector has " + std::to_string(view_->size()) +
                                          " parameters, this worker's model " + std::to_string(size_));
@@ -51,10 +51,11 @@ class HogwildExchange final : public Exchange {
       if (values[i] != 0) view_->add(rows.empty() ? i : rows[i / width_] * width_ + i % width_, -rate * values[i]);
     }
     view_->set_progress(worker_, step + 1);
-    if (checkpoint_every_ > 0 && (step + 1) % checkpoint_every_ == 0) vector_.call<&SharedVector::cut_when_due>(place_);
+    if (checkpoint_every_ > 0 && (step + 1) % checkpoint_every_ == 0)
+      vector_.call<&SharedVector::cut_when_due>(location_);
     return step + 1;
   }
-  void end() override { vector_.call<&SharedVector::cut_when_due>(place_); }
+  void end() override { vector_.call<&SharedVector::cut_when_due>(location_); }
   // The vector, which others may still change when this worker has ended.
   std::function<Parameters()> result() const override {
     return [vector = vector_] {
@@ -74,8 +75,8 @@ class HogwildExchange final : public Exchange {
   const float rate_;
   const std::uint64_t checkpoint_every_;
   GradientGuard guard_;
-  SharedVectorPlace place_{};
-  std::optional<SharedVectorView> view_{};  // view of place_
+  SharedVectorLocation location_{};
+  std::optional<SharedVectorView> view_{};  // view of location_
   Eigen::VectorXf parameters_{};
 };
 

@@ -114,7 +114,7 @@ class OuterProductExchange final : public Exchange {
 TrainingGraph add_outer_product_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                          const OuterProducts& products) {
   if (!(products.epoch_share > 0 && products.epoch_share <= 1)) {
-    throw Error(ErrorKind::failed, "an epoch that ends after a share of " + std::to_string(products.epoch_share) +
+    throw Error(ErrorKind::failed, "an epoch would end after a share of " + std::to_string(products.epoch_share) +
                                        " of its batches: give more than 0, and 1 at most");
   }
   if (training.compression.any()) {

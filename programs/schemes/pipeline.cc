@@ -285,7 +285,7 @@ TrainingGraph add_pipeline_training(Program& program, const LearningTask& task, 
   if (pipeline.stages < 1 || pipeline.units.size() < static_cast<std::size_t>(pipeline.stages) + 1 ||
       pipeline.micro_batches == 0) {
     throw Error(ErrorKind::failed,
-                "a pipeline of " + std::to_string(pipeline.stages) + " stages for " +
+                "a pipeline has " + std::to_string(pipeline.stages) + " stages for " +
                     std::to_string(pipeline.units.size()) + " layers of units, and " +
                     std::to_string(pipeline.micro_batches) +
                     " micro-batches: give one of each at least, and fewer stages than layers of units");

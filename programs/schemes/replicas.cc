@@ -52,7 +52,7 @@ class ReplicaExchange final : public Exchange {
     all_.finish(committed_);
   }
   std::optional<Position> position() const override {
-    return Position{.batch = replica_.batches, .place = {.worker = all_.rank(), .workers = all_.ranks()}};
+    return Position{.batch = replica_.batches, .rank = {.worker = all_.rank(), .workers = all_.ranks()}};
   }
   Traffic traffic() const override {
     return {.sent = all_.statistics().bytes_sent, .received = all_.statistics().bytes_received};

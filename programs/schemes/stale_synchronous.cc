@@ -72,7 +72,7 @@ class StaleSynchronousExchange final : public Exchange {
     } else if (std::holds_alternative<Sgd>(rule_)) {  // has no state, which would be that of other rows
       optimizer_.apply_part(used, 0, flat(mean));
     } else {
-      throw Error(ErrorKind::failed, "stale synchronous training of a sparse model: give the rule Sgd");
+      throw Error(ErrorKind::failed, "stale synchronous training of a sparse model needs the rule Sgd");
     }
     for (std::size_t i = 0; i < changes.size(); ++i) changes[i] = changed[i] - values_[i];
   }

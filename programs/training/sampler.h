@@ -33,7 +33,7 @@ class Sampler {
   std::uint64_t training_step(std::uint64_t step, const std::optional<Position>& now = {}) const;
 
  private:
-  WorkerRank place_;
+  WorkerRank rank_;
   bool turns_;
   std::uint64_t training_steps_;
   std::uint64_t steps_;

@@ -45,7 +45,7 @@ Above add_levels(Program& program, const ServerTraining& training, const std::ve
 void check(const ServerTraining& training, const Scheme& scheme) {
   for (int below = training.workers; const int nodes : scheme.levels) {
     if (nodes < 1 || nodes > below) {
-      throw Error(ErrorKind::failed, "a tree with " + std::to_string(nodes) + " leaves for " + std::to_string(below) +
+      throw Error(ErrorKind::failed, "a tree has " + std::to_string(nodes) + " leaves for " + std::to_string(below) +
                                          " workers: give at least one, and fewer leaves");
     }
     below = nodes;
@@ -65,7 +65,7 @@ void check(const ServerTraining& training, const Scheme& scheme) {
         "none: leave out the replicas, or the restarts");
   }
   if (training.workers >= 1 && training.servers >= 1) return;
-  throw Error(ErrorKind::failed, "a training with " + std::to_string(training.workers) + " workers and " +
+  throw Error(ErrorKind::failed, "a training has " + std::to_string(training.workers) + " workers and " +
                                      std::to_string(training.servers) + " servers: give one of each at least");
 }
 

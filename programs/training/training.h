@@ -71,7 +71,7 @@ struct WorkerRank {
 // remaining workers. Where they take turns, it takes one batch each, from this one on.
 struct Position {
   std::uint64_t batch = 0;
-  WorkerRank place{};
+  WorkerRank rank{};
 };
 
 // A worker's result for its part of a batch, all of it summed over the examples.

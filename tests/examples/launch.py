@@ -35,6 +35,10 @@ def result(name, *flags):
     return json.loads(process.stdout.splitlines()[-1])
 
 
+class Ended(AssertionError):
+    """The example has ended too early."""
+
+
 class Launch:
     """A running example; for a `with` statement, at whose end all its processes and files are gone."""
 
@@ -74,7 +78,7 @@ class Launch:
         seen = len(self.shown)
         while not any(int(shown) >= step for shown in re.findall(r"step (\d+)/", self.shown[seen:])):
             if not self._read(end):
-                raise AssertionError(f"it ended before step {step}:\n{self.shown}")
+                raise Ended(f"it ended before step {step}:\n{self.shown}")
 
     def has(self, name):
         return self._find(name) is not None
@@ -84,7 +88,7 @@ class Launch:
         end = time.monotonic() + PATIENCE
         while (process := self._find(name)) is None:
             if not self._read(end):
-                raise AssertionError(f"no process is {name}:\n{self.shown}")
+                raise Ended(f"no process is {name}:\n{self.shown}")
         os.kill(process, number)
 
     def _find(self, name):

@@ -28,6 +28,7 @@ from crossings import BITS, ENDS, GOES_ON, OPTIONS, REFUSED, RESUMED, SCHEMES, U
 
 STRENGTH = [BITS, UPDATES, GOES_ON, ENDS, REFUSED]
 SAMPLE = 16  # cells
+ATTEMPTS = 5  # to disturb a training before its end
 PAUSE = 0.1  # seconds for which a node is stopped
 LOSS_OF_ACCURACY = 0.03  # the most that a disturbed run may lose
 SETTINGS = argparse.Namespace()
@@ -77,12 +78,24 @@ def disturb(run, node, event, step):
         run.signal(node, signal.SIGCONT)
     else:
         told = subprocess.run([SETTINGS.lp, "restart", run.directory, node], capture_output=True, text=True, timeout=launch.PATIENCE)
+        if told.returncode != 0 and "the program stops" in told.stderr:
+            raise launch.Ended(told.stderr)
         if told.returncode != 0:
             raise AssertionError(f"lp restart {node} ended with {told.returncode}: {told.stderr}")
 
 
 def measure(cell, node, step):
-    """The claim that a run with a disturbance at this step fulfils, and its sentence."""
+    """The claim that a run with a disturbance at this step fulfils, and its sentence. On a machine that is busy with other
+    work, a training may be over before it is disturbed; then another one is."""
+    for _ in range(ATTEMPTS - 1):
+        try:
+            return attempt(cell, node, step)
+        except launch.Ended:
+            pass
+    return attempt(cell, node, step)
+
+
+def attempt(cell, node, step):
     expected = undisturbed(cell.scheme, cell.option)
     if "accuracy" not in expected:
         return REFUSED, sentence_of(expected)
@@ -93,6 +106,8 @@ def measure(cell, node, step):
     with launch.Launch("train", *flags) as run:
         disturb(run, node, cell.event, step)
         code = run.wait()
+        if code != 0 and "while the program stopped" in run.shown:
+            raise launch.Ended(run.shown)
         result = run.last_line()
         if "accuracy" not in result:
             assert code != 0, run.shown

@@ -18,11 +18,11 @@ class Curve : public StrangerFixture {
  protected:
   Curve() : StrangerFixture(true) {}
 
-  Frames hello() const {
+  Message hello() const {
     return hello_packet({.run = "honest", .token = "secret", .fingerprint = program_.fingerprint()});
   }
   Papers papers(const CurveKeys& keys) const { return {.keys = keys, .server_key = server_keys_.public_key}; }
-  static bool is_welcome(const std::optional<Frames>& reply) {
+  static bool is_welcome(const std::optional<Message>& reply) {
     return reply.has_value() && read_kind(*reply) == PacketKind::welcome;
   }
 };

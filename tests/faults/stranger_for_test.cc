@@ -118,7 +118,7 @@ Stranger::Stranger(const std::string& endpoint, const Papers& papers)
   socket_.connect(endpoint);
 }
 
-void Stranger::send(const Frames& frames) {
+void Stranger::send(const Message& frames) {
   Buffer packet = Buffer::uninitialized(rpc::packed_size(frames));
   rpc::pack(frames, packet.edit().data());
   send_frame(packet);
@@ -139,12 +139,12 @@ bool Stranger::hears(int wanted) {
   return event == wanted;
 }
 
-std::optional<Frames> Stranger::receive(Duration patience) {
+std::optional<Message> Stranger::receive(Duration patience) {
   socket_.set(zmq::sockopt::rcvtimeo,
               static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(patience).count()));
   zmq::message_t message;
   if (!socket_.recv(message)) return std::nullopt;
-  std::vector<Frames> received;
+  std::vector<Message> received;
   rpc::Assembly().add(Buffer::copy_of({static_cast<const std::byte*>(message.data()), message.size()}), false,
                       received);
   return received.at(0);

@@ -60,13 +60,13 @@ struct Papers {
 class Stranger {
  public:
   Stranger(const std::string& endpoint, const Papers& papers);
-  void send(const Frames& frames);
+  void send(const Message& frames);
   void send_frame(const Buffer& content);
   // Returns whether within 5 s the other side refuses this connection, or ends it.
   bool is_refused() { return hears(ZMQ_EVENT_HANDSHAKE_FAILED_AUTH); }
   bool is_cut() { return hears(ZMQ_EVENT_DISCONNECTED); }
   // The next message; nothing if none arrives within `patience`.
-  std::optional<Frames> receive(Duration patience = std::chrono::seconds(5));
+  std::optional<Message> receive(Duration patience = std::chrono::seconds(5));
 
  private:
   bool hears(int event);

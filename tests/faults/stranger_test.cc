@@ -112,7 +112,7 @@ TEST_F(StrangersToASecret, AreAnotherRun) {
 
 TEST_P(Strangers, CallWithoutAHello) {
   Stranger peer(endpoint_, papers());
-  Frames call{.body = Buffer::zeroed(call_front(0))};
+  Message call{.body = Buffer::zeroed(call_front(0))};
   write_call(call, PacketKind::call, {.call = 1, .node = 0, .incarnation = 1}, {});
   peer.send(call);
   peer.send({.body = Buffer::zeroed(3)});
@@ -130,7 +130,7 @@ TEST_P(Strangers, SendMalformedCalls) {
     Stranger peer(endpoint_, papers());
     peer.send(hello_packet({.run = "honest", .token = "secret", .fingerprint = program_.fingerprint()}));
     ASSERT_TRUE(peer.receive().has_value());
-    Frames call{.body = Buffer::zeroed(call_front(0) + random.below(100))};
+    Message call{.body = Buffer::zeroed(call_front(0) + random.below(100))};
     write_call(call, static_cast<PacketKind>(4 + random.below(7)),
                {.call = random(),
                 .method = random(),

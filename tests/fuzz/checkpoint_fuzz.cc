@@ -38,7 +38,7 @@ void read(const lp::Buffer& bytes) {
       attempt([&] { lp::to_csv(lp::numbers_of(checkpoint, entry.name)); });
       attempt([&] { checkpoint.get<lp::Array<float>>(entry.name); });
       attempt([&] { checkpoint.get<std::map<std::string, std::vector<double>>>(entry.name); });
-      attempt([&] { checkpoint.get_frames(entry.name); });
+      attempt([&] { checkpoint.get_message(entry.name); });
     }
     if (total > bytes.size()) std::abort();  // no byte is read twice
   });

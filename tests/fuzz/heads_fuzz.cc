@@ -9,7 +9,7 @@
 #include "lp/wire/envelope.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  lp::Frames message;
+  lp::Message message;
   message.body = lp::Buffer::copy_of(std::as_bytes(std::span(data, size)));
   try {
     lp::CallHead call;

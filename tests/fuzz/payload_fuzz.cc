@@ -21,8 +21,8 @@ using Input = std::span<const std::byte>;
 template <class T>
 void read(Input body, std::span<const lp::Buffer> arrays) {
   try {
-    const lp::Frames frames = lp::encoded(lp::decoded<T>(body, arrays));
-    const lp::Frames again = lp::encoded(lp::decoded<T>(frames));
+    const lp::Message frames = lp::encoded(lp::decoded<T>(body, arrays));
+    const lp::Message again = lp::encoded(lp::decoded<T>(frames));
     if (again.body.size() != frames.body.size()) std::abort();
   } catch (const lp::Error&) {
   }

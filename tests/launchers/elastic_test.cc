@@ -242,7 +242,7 @@ TEST_F(ElasticPlaces, FewerSlotsThanTheMostAreEnough) {
       "member/2 asks for 0 gpus, 0 of memory, and a has no slot, 0 gpus, 0 of memory left; b has no slot, 0 gpus, 0 "
       "of memory left");
   EXPECT_EQ(hosts.of(2).host, launch::Assignment::kNowhere);
-  EXPECT_EQ(hosts.place(2, true), "");  // a required unit may exceed a host's slots
+  EXPECT_EQ(hosts.place(2, true), "");  // a required process may exceed a host's slots
 }
 
 TEST_F(ElasticPlaces, APlaceThatIsGivenBackIsAnothersNext) {

@@ -30,7 +30,7 @@ class VectorRun {
     run_.emplace(program_);
     client_.emplace(run_->client(vector));
   }
-  SharedVectorPlace place() { return client_->call<&SharedVector::place>(); }
+  SharedVectorLocation place() { return client_->call<&SharedVector::location>(); }
   std::vector<float> values() {
     const Array<float> values = client_->call<&SharedVector::values>();
     return {values.begin(), values.end()};
@@ -59,7 +59,7 @@ TEST(SharedVector, NoChangeIsLost) {
   constexpr std::size_t kThreads = 4;
   constexpr int kChanges = 2'000'000;  // long enough that threads run at the same time
   VectorRun run(std::vector<float>(5, 0.0F));
-  const SharedVectorPlace place = run.place();
+  const SharedVectorLocation place = run.place();
   {
     std::latch all_here(kThreads);
     std::vector<Thread> threads;
@@ -83,7 +83,7 @@ TEST(SharedVector, ComesBackFromACutWithItsProgressAndIsCutAsItsUsersGetOn) {
   LocalRun run(program, {.run = {.directory = directory.path()}});
   const Client<SharedVector> client = run.client(vector);
   const auto train = [&](std::uint32_t user, std::uint64_t progress) {
-    const SharedVectorPlace place = client.call<&SharedVector::place>();
+    const SharedVectorLocation place = client.call<&SharedVector::location>();
     const SharedVectorView view(place);
     view.add(1, static_cast<float>(progress - view.progress(user)));
     view.set_progress(user, progress);
@@ -94,12 +94,12 @@ TEST(SharedVector, ComesBackFromACutWithItsProgressAndIsCutAsItsUsersGetOn) {
   train(1, 3);
   run.wait_saved(12, 1);
   train(0, 18);  // nine more than at the cut
-  const SharedVectorPlace before = client.call<&SharedVector::place>();
+  const SharedVectorLocation before = client.call<&SharedVector::location>();
   run.restart({"vector"}, cut_directory(directory.path(), 12));
   EXPECT_THROW(client.call<&SharedVector::cut_when_due>(before), Error);  // its users are still in the memory before
   EXPECT_EQ(client.call<&SharedVector::updates>(), 12U);
   EXPECT_EQ(client.call<&SharedVector::values>()[1], 12);
-  const SharedVectorView view(client.call<&SharedVector::place>());
+  const SharedVectorView view(client.call<&SharedVector::location>());
   EXPECT_EQ(view.progress(0), 9U);
   EXPECT_EQ(view.progress(1), 3U);
   train(1, 14);
@@ -119,7 +119,7 @@ TEST(SharedVector, WhatWasSavedOfAnotherModelOrForOtherWorkersIsRefused) {
       run.restart({"vector"}, cut_directory(directory.path(), 1));
       return run.failed().count("vector") == 0 ? std::string() : run.failed().at("vector").text();
     }
-    const SharedVectorPlace place = run.client(vector).call<&SharedVector::place>();
+    const SharedVectorLocation place = run.client(vector).call<&SharedVector::location>();
     SharedVectorView(place).set_progress(0, 1);
     run.client(vector).call<&SharedVector::cut_when_due>(place);
     run.wait_saved(1, 1);
@@ -139,7 +139,7 @@ TEST(SharedVector, WhatIsNotThereIsRefused) {
   EXPECT_THROW(view.progress(2), Error);
   EXPECT_THROW(view.set_progress(2, 1), Error);
   for (const bool elsewhere : {false, true}) {
-    SharedVectorPlace place = run.place();
+    SharedVectorLocation place = run.place();
     if (elsewhere) {
       place.path = "/proc/self/fd/1000000";
     } else {

@@ -121,7 +121,7 @@ TEST_P(InEachLaunch, HogwildLosesNoUpdate) {
     const auto vector = run.client(Handle<SharedVector>("vector"));
     const Array<float> values = vector.call<&SharedVector::values>();
     for (const float value : values) EXPECT_EQ(value, -kHogwildSteps);
-    const SharedVectorView view(vector.call<&SharedVector::place>());
+    const SharedVectorView view(vector.call<&SharedVector::location>());
     for (std::uint32_t worker = 0; worker < kWorkers; ++worker) {
       EXPECT_EQ(view.progress(worker), std::uint64_t{kHogwildSteps / kWorkers});
     }
@@ -150,7 +150,10 @@ Program make_training(const Config& config) {
 }
 
 const Programs& programs() {
-  static const Programs all = Programs().add<Config>("training", make_training).add<Config>("feeding", make_feeding);
+  static const Programs all = Programs()
+                                  .add<Config>("training", make_training)
+                                  .add<Config>("feeding", make_feeding)
+                                  .add<ServingConfig>("serving", make_serving);
   return all;
 }
 

@@ -24,6 +24,13 @@ Program make_training(const Config& config);
 // Fed training, one of whose nodes is held when it starts: see feeding_test.cc.
 Program make_feeding(const Config& config);
 
+struct ServingConfig {
+  int replicas = 2;
+};
+
+// Servers of numbers, whose versions change all the time: see serving_test.cc.
+Program make_serving(const ServingConfig& config);
+
 const Programs& programs();
 
 }  // namespace lp::test

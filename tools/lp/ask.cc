@@ -7,7 +7,7 @@
 
 namespace lp::tool {
 namespace {
-constexpr auto kPatience = std::chrono::seconds(10);
+constexpr auto kAnswerTimeout = std::chrono::seconds(10);
 constexpr auto kTimeToReach = std::chrono::seconds(20);  // for the command that leads to another host
 }  // namespace
 
@@ -31,11 +31,12 @@ launch::AdminClient connect_to(const RunView& run) {
 }
 
 JsonValue ask(launch::AdminClient& client, const std::string& request) {
-  const Time until = after(kPatience);
+  const Time until = after(kAnswerTimeout);
   client.ask(request, until);
   const auto line = client.next(until);
   if (!line.has_value() && client.open()) {
-    throw Refusal(Exit::timed_out, "the run does not answer within " + duration_text(kPatience) + ": is it stopped?");
+    throw Refusal(Exit::timed_out,
+                  "the run does not answer within " + duration_text(kAnswerTimeout) + ": is it stopped?");
   }
   if (!line.has_value()) throw Refusal(Exit::not_live, "the run has ended meanwhile");
   JsonValue answer = JsonValue::parse(*line);

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto kPatience = std::chrono::minutes(5);  // for tar and similar tools
+constexpr auto kToolTimeout = std::chrono::minutes(5);  // for tar and similar tools
 constexpr const char* kUser = "65532:65532";
 constexpr const char* kManifestType = "application/vnd.oci.image.manifest.v1+json";
 constexpr const char* kConfigType = "application/vnd.oci.image.config.v1+json";
@@ -28,7 +28,7 @@ constexpr const char* kLayerType = "application/vnd.oci.image.layer.v1.tar";
 
 std::string output_of(const std::vector<std::string>& command) {
   try {
-    return launch::run_or_throw(command, kPatience).text;
+    return launch::run_or_throw(command, kToolTimeout).text;
   } catch (const Error& error) {
     throw Refusal(Exit::failed, error.text());
   }
@@ -197,7 +197,7 @@ std::vector<fs::path> libraries_of(const fs::path& binary) {
   refuse_other_machine(binary);
   // The output has lines like "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x...)",
   // "/lib64/ld-linux-x86-64.so.2 (0x...)" and "libx.so => not found".
-  const launch::Output output = launch::run({"ldd", binary.string()}, kPatience);
+  const launch::Output output = launch::run({"ldd", binary.string()}, kToolTimeout);
   if (output.code == launch::Output::kNotStarted) throw Refusal(Exit::failed, output.errors);
   std::vector<fs::path> libraries;
   std::string missing;

@@ -45,7 +45,7 @@ void LogReader::read(Take take) {
     read_part(take);  // no more text comes into this part
     Descriptor previous = open_part(path_, "previous");
     if (previous && !same_file(previous, part_) && !same_file(open_part(path_, "first"), part_)) {
-      tell_gap(newest, take);
+      report_gap(newest, take);
       read_next_part(std::move(previous), take);
     }
     read_next_part(std::move(newest), take);
@@ -71,7 +71,7 @@ void LogReader::begin(Take& take) {
     part_ = std::move(first);
     read_part(take);
     if (previous) {
-      tell_gap(newest, take);
+      report_gap(newest, take);
       read_next_part(std::move(previous), take);
     }
     read_next_part(std::move(newest), take);
@@ -82,7 +82,7 @@ void LogReader::begin(Take& take) {
 }
 
 // The note at the beginning of the newest part has the number of bytes that were dropped before the previous part.
-void LogReader::tell_gap(const Descriptor& newest, Take& take) {
+void LogReader::report_gap(const Descriptor& newest, Take& take) {
   std::array<char, kLongestNote> bytes;
   const ssize_t got = pread(newest.number(), bytes.data(), bytes.size(), 0);
   const std::string_view text(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));

@@ -36,7 +36,7 @@ class LogReader {
 
  private:
   void begin(Take& take);
-  void tell_gap(const Descriptor& newest, Take& take);
+  void report_gap(const Descriptor& newest, Take& take);
   void read_next_part(Descriptor part, Take& take);
   void read_part(Take& take);
   void find_times();

@@ -16,7 +16,7 @@
 namespace lp::tool {
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(1);  // for an answer; after that the files are used
+constexpr auto kAnswerTimeout = std::chrono::seconds(1);  // for an answer; after that the files are used
 
 template <class T>
 std::optional<T> read_record(const std::filesystem::path& path) {
@@ -36,7 +36,7 @@ std::optional<ResultRecord> read_result(const RunLocation& place) {
 // The state of a silent run's job as its engine reports it. An engine that does not answer leaves it open.
 Life life_of_job(RunView& run) {
   try {
-    run.job = run.jobs->look_at(run.record, run.place.directory);
+    run.job = run.jobs->poll(run.record, run.place.directory);
   } catch (const Error& error) {
     run.job = launch::JobState{.reason = error.text()};
     return Life::elsewhere;
@@ -52,7 +52,7 @@ Life life_of(RunView& run) {
   const bool ended = run.status.phase == Phase::ended && run.record.job.empty();  // a job may begin again
   if (run.result.has_value() || ended) return Life::ended;
   if (launch::AdminClient client(run.place.directory); client.open()) {
-    const Time until = after(kPatience);
+    const Time until = after(kAnswerTimeout);
     client.ask(R"({"ask":"status"})", until);
     const auto answer = client.next(until);
     const JsonValue status = JsonValue::parse(answer.value_or("{\"error\":\"it does not answer\"}"));

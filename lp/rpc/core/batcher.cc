@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "lp/rpc/core/hub.h"
+#include "lp/rpc/core/local_process.h"
 #include "lp/rpc/core/service_instance.h"
 
 namespace lp::rpc {
@@ -16,7 +16,7 @@ class BatchTask final : public Task {
       : node_(node), method_(method), calls_(std::move(calls)) {}
 
   void run() noexcept override {
-    CallContext frame{.node = &node_, .deadline = Time::min(), .chain = new_chain(), .holds_turn = true};
+    CallContext context{.node = &node_, .deadline = Time::min(), .chain = new_chain(), .holds_turn = true};
     std::vector<Call*> wanted;
     for (Call*& call : calls_) {
       if (!call->wanted()) continue;
@@ -24,12 +24,12 @@ class BatchTask final : public Task {
         call = nullptr;
         continue;
       }
-      frame.deadline = std::max(frame.deadline, call->scope().deadline);
+      context.deadline = std::max(context.deadline, call->scope().deadline);
       wanted.push_back(call);
     }
     if (!wanted.empty()) {
       node_.turn().begin_work(method_.name, Standing::kNobody, about_now());
-      const CallContextScope scope(frame);
+      const CallContextScope scope(context);
       method_.run_batch(node_, method_, wanted);
     }
     for (Call* call : calls_) {
@@ -61,9 +61,9 @@ void Batcher::add(Call* call) {
     if (waiting_.size() >= static_cast<std::size_t>(method_.traits.batch)) {
       full = std::exchange(waiting_, {});
       ++round_;
-      if (timer_ != 0) node_.hub().timers().cancel(std::exchange(timer_, 0));
+      if (timer_ != 0) node_.process().timers().cancel(std::exchange(timer_, 0));
     } else if (waiting_.size() == 1) {
-      timer_ = node_.hub().timers().at(after(method_.traits.batch_wait), [this, round = round_] { flush(round); });
+      timer_ = node_.process().timers().at(after(method_.traits.batch_wait), [this, round = round_] { flush(round); });
     }
   }
   if (!full.empty()) post(std::move(full));
@@ -89,7 +89,7 @@ void Batcher::close(const Error& error) {
     const std::lock_guard lock(mutex_);
     calls = std::exchange(waiting_, {});
     ++round_;
-    if (timer_ != 0) node_.hub().timers().cancel(std::exchange(timer_, 0));
+    if (timer_ != 0) node_.process().timers().cancel(std::exchange(timer_, 0));
   }
   for (Call* call : calls) {
     if (!call->move_on()) call->refuse(error);

@@ -53,7 +53,7 @@ void Budget::give_back(Account& account, std::size_t bytes) noexcept {
       }
     }
   }
-  for (auto& [tell, share] : granted) tell(std::move(share));
+  for (auto& [notify, share] : granted) notify(std::move(share));
 }
 
 std::size_t Budget::used() const {

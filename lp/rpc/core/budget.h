@@ -1,7 +1,7 @@
 #pragma once
 // Bounds the bytes of calls that wait in the queue of each service or wait to leave for it. There is a bound for each
 // service and one for all services of the process. A call that finds no room asks for it, and gets it when its turn
-// comes. Owned by the Hub; thread-safe.
+// comes. Owned by the LocalProcess; thread-safe.
 
 #include <cstddef>
 #include <list>

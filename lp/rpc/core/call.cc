@@ -5,7 +5,7 @@
 
 #include "lp/base/message.h"
 #include "lp/rpc/core/connection.h"
-#include "lp/rpc/core/hub.h"
+#include "lp/rpc/core/local_process.h"
 #include "lp/rpc/core/peer.h"
 #include "lp/rpc/core/service_instance.h"
 #include "lp/wire/envelope.h"
@@ -31,14 +31,14 @@ void add_obstacles_here(const Peer& peer, Standings& all) {
 
 }  // namespace
 
-void DeadlineTimer::watch(Hub& hub, StateBase& state, Time deadline) {
+void DeadlineTimer::watch(LocalProcess& process, StateBase& state, Time deadline) {
   if (deadline == kNever || id_.load() != 0) return;
-  id_ = hub.timers().at(deadline, [held = Ref<StateBase>::share(&state)] { held->expire(); });
-  if (state.ready()) cancel(hub);
+  id_ = process.timers().at(deadline, [held = Ref<StateBase>::share(&state)] { held->expire(); });
+  if (state.ready()) cancel(process);
 }
 
-void DeadlineTimer::cancel(Hub& hub) noexcept {
-  if (const Timers::Id id = id_.exchange(0); id != 0) hub.timers().cancel(id);
+void DeadlineTimer::cancel(LocalProcess& process) noexcept {
+  if (const Timers::Id id = id_.exchange(0); id != 0) process.timers().cancel(id);
 }
 
 Call::Call(const ResultOps& result, const Outgoing& call, void* arguments, void* end)
@@ -63,7 +63,7 @@ Call::Call(const ResultOps& result, ServiceInstance& node, const Method& method,
       node_(&node),
       scope_(message.scope),
       caller_(message.caller),
-      frames_(std::move(message.frames)),
+      message_(std::move(message.message)),
       offset_(message.offset),
       reply_(std::move(message.reply)) {
   room = std::move(message.room);
@@ -122,13 +122,13 @@ void Call::run_now() noexcept {
     return;
   }
   if (!begin_once()) return;
-  CallContext frame{.node = node_,
-                    .deadline = scope_.deadline,
-                    .chain = scope_.chain,
-                    .holds_turn = method_->traits.in_turn(),
-                    .path = &scope_.path};
+  CallContext context{.node = node_,
+                      .deadline = scope_.deadline,
+                      .chain = scope_.chain,
+                      .holds_turn = method_->traits.in_turn(),
+                      .path = &scope_.path};
   {
-    const CallContextScope scope(frame);
+    const CallContextScope scope(context);
     try {
       prepare();
       invoke();
@@ -144,11 +144,11 @@ bool Call::begin_once() { return !counts_once() || node_->once().begin(*this); }
 void Call::prepare() {
   room.reset();
   if (!came_as_bytes()) return;
-  Reader reader(frames_.body.bytes().subspan(offset_), frames_.arrays);
+  Reader reader(message_.body.bytes().subspan(offset_), message_.arrays);
   ops().decode(arguments_, reader);
   has_arguments_ = true;
   reader.finish();
-  frames_ = {};
+  message_ = {};
 }
 
 void Call::invoke() {
@@ -173,7 +173,7 @@ void Call::invoke() {
 void Call::done() noexcept {
   if (counts_once()) {
     Outcome outcome;
-    result_.encode(*this, outcome.frames);
+    result_.encode(*this, outcome.message);
     node_->once().finish(caller_, std::move(outcome));
   }
   // The side that gave up first has claimed the state; then nobody reads the slot.
@@ -192,7 +192,7 @@ void Call::follow(const Ref<StateBase>& from) {
 }
 
 void Call::settle(const Error& error) noexcept {
-  if (counts_once()) node_->once().finish(caller_, {.frames = {}, .error = error});
+  if (counts_once()) node_->once().finish(caller_, {.message = {}, .error = error});
   if (error.kind() == ErrorKind::stopped && node_->stopping()) {
     fail_lost();
   } else {
@@ -222,7 +222,7 @@ bool Call::move_on() noexcept {
   return true;
 }
 
-void Call::answer(const Frames& reply) noexcept {
+void Call::answer(const Message& reply) noexcept {
   if (!claim()) return;
   try {
     result_.decode(*this, reply, reply_front());
@@ -239,7 +239,7 @@ void Call::refuse(const Error& error) noexcept {
     ErrorOrigin origin = error.origin();
     origin.may_have_run = origin.may_have_run || ran_;
     origin.method = method_->name;
-    origin.path = node_->hub().names(scope_.path);
+    origin.path = node_->process().names(scope_.path);
     fail(Error(error.kind(), error.text(), std::move(origin)));
   }
   release();
@@ -247,7 +247,7 @@ void Call::refuse(const Error& error) noexcept {
 
 Error Call::late() const {
   return late_after(peer_->late_error(*info_, scope_, may_have_run()), scope_.allowed,
-                    text_of(obstacles_at_deadline(caller_.node), caller_.node, peer_->hub()));
+                    text_of(obstacles_at_deadline(caller_.node), caller_.node, peer_->process()));
 }
 std::optional<CallName> Call::call_name() const {
   if (came_as_bytes()) return std::nullopt;
@@ -264,21 +264,21 @@ void Call::add_obstacles(Standings& all) const {
 std::uint32_t Call::answerer() const noexcept { return node_ == nullptr ? 0 : node_->incarnation(); }
 
 void Call::watch_deadline() {
-  if (!came_as_bytes()) timer_.watch(peer_->hub(), *this, scope_.deadline);
+  if (!came_as_bytes()) timer_.watch(peer_->process(), *this, scope_.deadline);
 }
 
 void Call::completed() noexcept {
   if (!came_as_bytes()) {
-    timer_.cancel(peer_->hub());
+    timer_.cancel(peer_->process());
   } else if (lost_) {
     send_lost(reply_, began_);
   } else if (failed()) {
     send_error(reply_, error());
   } else {
     try {
-      Frames frames;
-      result_.encode(*this, frames);
-      send_value(reply_, std::move(frames));
+      Message message;
+      result_.encode(*this, message);
+      send_value(reply_, std::move(message));
     } catch (...) {
       send_error(reply_, node_->failure(*method_, scope_, std::current_exception()));
     }
@@ -291,8 +291,8 @@ Room::~Room() {
 
 void Pending::wait_here(Budget& outgoing, Budget::Account& account) {
   delayed = true;
-  if (awaited || frames.size() < Budget::kSmall) return;
-  if (!leaving) leaving = outgoing.take(account, frames.size());
+  if (awaited || message.size() < Budget::kSmall) return;
+  if (!leaving) leaving = outgoing.take(account, message.size());
   if (!leaving) return;
   waits_here_ = true;
   wake();
@@ -307,16 +307,16 @@ void Pending::leave() {
 void Pending::encode(const void* arguments) {
   Writer writer(call_front(scope_.path.size));
   info_.arguments->encode(arguments, writer);
-  frames = writer.take();
+  message = writer.take();
 }
 
 std::size_t Pending::front(const CallPath& path) { return call_front(path.size); }
 
-void Pending::on_value(const Frames& message, std::size_t offset) noexcept {
+void Pending::on_value(const Message& reply, std::size_t offset) noexcept {
   if (!claim()) return;
-  counted.received(message.size());
+  counted.received(reply.size());
   try {
-    result_.decode(*this, message, offset);
+    result_.decode(*this, reply, offset);
     publish();
   } catch (...) {
     publish_error(as_error(std::current_exception()));
@@ -330,7 +330,7 @@ void Pending::want() noexcept {
 }
 Error Pending::late() const {
   return late_after(peer_.late_error(info_, scope_, may_have_run()), scope_.allowed,
-                    text_of(obstacles_at_deadline(caller_.node), caller_.node, peer_.hub()));
+                    text_of(obstacles_at_deadline(caller_.node), caller_.node, peer_.process()));
 }
 std::optional<CallName> Pending::call_name() const {
   return CallName{.callee = peer_.id(), .method = std::string(info_.name)};
@@ -349,7 +349,7 @@ void Pending::add_obstacles(Standings& all) const {
     add_noted(all);
   }
 }
-void Pending::watch_deadline() { timer_.watch(peer_.hub(), *this, scope_.deadline); }
+void Pending::watch_deadline() { timer_.watch(peer_.process(), *this, scope_.deadline); }
 void Pending::on_served(StateBase& served) noexcept {
   served.retain();
   Ref<StateBase> former(served_.exchange(&served));
@@ -362,15 +362,15 @@ void Pending::cancel_served() noexcept {
 }
 void Pending::completed() noexcept {
   cancel_served();
-  timer_.cancel(peer_.hub());
+  timer_.cancel(peer_.process());
 }
 void Pending::cancelled() noexcept { peer_.forget(*this); }
 
-CallScope scope_of_frame(const CallContext& frame) {
+CallScope scope_of_context(const CallContext& context) {
   CallScope scope;
-  scope.deadline = frame.deadline;
-  scope.chain = frame.chain != 0 ? frame.chain : new_chain();
-  scope.path = callers_of(frame);
+  scope.deadline = context.deadline;
+  scope.chain = context.chain != 0 ? context.chain : new_chain();
+  scope.path = callers_of(context);
   return scope;
 }
 

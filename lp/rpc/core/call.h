@@ -13,12 +13,12 @@
 #include "lp/rpc/core/future.h"
 #include "lp/rpc/core/method.h"
 #include "lp/rpc/core/turn.h"
-#include "lp/wire/frames.h"
+#include "lp/wire/message.h"
 
 namespace lp::rpc {
 
 class Connection;
-class Hub;
+class LocalProcess;
 class Peer;
 class Pending;
 
@@ -64,7 +64,7 @@ class Room {
 
 // A call that came as bytes.
 struct Incoming {
-  Frames frames{};
+  Message message{};
   std::size_t offset = 0;  // offset of the arguments in the body
   CallScope scope{};
   Caller caller{};
@@ -84,8 +84,8 @@ struct Outgoing {
 
 // The operations on a result of one type in the slot of a state, and factories of calls that have such a slot.
 struct ResultOps {
-  void (*encode)(StateBase& state, Frames& out);                               // leaves reply_front() blank bytes
-  void (*decode)(StateBase& state, const Frames& frames, std::size_t offset);  // throws Error
+  void (*encode)(StateBase& state, Message& out);                                // leaves reply_front() blank bytes
+  void (*decode)(StateBase& state, const Message& message, std::size_t offset);  // throws Error
   void (*move)(StateBase& from, StateBase& to);
   Call* (*call)(const Outgoing& call, void* arguments);  // moves the arguments out of `arguments`
   Call* (*receive)(ServiceInstance& node, const Method& method, Incoming&& message);
@@ -95,8 +95,8 @@ struct ResultOps {
 // Ends a state at its deadline when no thread waits for it. Part of the state.
 class DeadlineTimer {
  public:
-  void watch(Hub& hub, StateBase& state, Time deadline);
-  void cancel(Hub& hub) noexcept;
+  void watch(LocalProcess& process, StateBase& state, Time deadline);
+  void cancel(LocalProcess& process) noexcept;
 
  private:
   std::atomic<Timers::Id> id_ = 0;
@@ -147,7 +147,7 @@ class Call : public StateBase, public Task {
   // Ends a call whose handler failed.
   void settle(const Error& error) noexcept;
   // Completes the call as an earlier attempt at it was completed.
-  void answer(const Frames& reply) noexcept;
+  void answer(const Message& reply) noexcept;
 
  protected:
   void run_now() noexcept;
@@ -188,7 +188,7 @@ class Call : public StateBase, public Task {
   DeadlineTimer timer_;
   CallTimer counted_{nullptr};
   // For a call that came as bytes:
-  Frames frames_;
+  Message message_;
   std::size_t offset_ = 0;
   ReplyTo reply_;
   bool lost_ = false;   // the node ended first
@@ -208,9 +208,9 @@ class Pending : public StateBase {
         ran_(outgoing.may_have_run),
         scope_(outgoing.scope) {}
 
-  virtual void on_value(const Frames& message, std::size_t offset) noexcept;
-  virtual void on_item(const Frames&, std::size_t) noexcept {}  // an item of a stream
-  virtual void on_served(StateBase& served) noexcept;           // this process serves the call
+  virtual void on_value(const Message& reply, std::size_t offset) noexcept;
+  virtual void on_item(const Message&, std::size_t) noexcept {}  // an item of a stream
+  virtual void on_served(StateBase& served) noexcept;            // this process serves the call
   void on_error(const Error& error) noexcept { fail(ran_ ? with_may_have_run(error) : error); }
   // Notes that an attempt was lost in the middle.
   void ran() noexcept { ran_ = true; }
@@ -222,7 +222,7 @@ class Pending : public StateBase {
   bool one_way() const { return one_way_; }
   bool retries() const { return info_.traits.idempotent || info_.traits.once; }
 
-  void encode(const void* arguments);  // encodes into `frames`
+  void encode(const void* arguments);  // encodes into `message`
   // Notes that the call is held here. Its maker need not wait for that, if there is room among the calls that wait to
   // leave.
   void wait_here(Budget& outgoing, Budget::Account& account);
@@ -234,8 +234,8 @@ class Pending : public StateBase {
   static std::size_t front(const CallPath& path);
 
   CallTimer counted;
-  Frames frames{};                   // kept for another attempt
-  std::size_t size = 0;              // size of `frames`
+  Message message{};                 // kept for another attempt
+  std::size_t size = 0;              // size of `message`
   std::uint64_t call = 0;            // number on the connection that carries the call
   std::uint64_t order = 0;           // position among the calls of this process to its callee
   std::uint32_t incarnation = 0;     // incarnation of the callee that the call goes to
@@ -286,14 +286,14 @@ class Pending : public StateBase {
 void track_served(const ReplyTo& to, StateBase& call);
 
 // Sends a reply: to the connection, or to the pending call of this process.
-void send_value(const ReplyTo& to, Frames frames) noexcept;
-void send_item(const ReplyTo& to, Frames frames) noexcept;
+void send_value(const ReplyTo& to, Message message) noexcept;
+void send_item(const ReplyTo& to, Message message) noexcept;
 void send_error(const ReplyTo& to, const Error& error) noexcept;
 // Notifies the caller's peer that the node ended first: the peer knows whether to try again. An Error without a node
 // means this.
 void send_lost(const ReplyTo& to, bool may_have_run) noexcept;
 
-// Returns the scope with which code that was attached in `frame` runs later.
-CallScope scope_of_frame(const CallContext& frame);
+// Returns the scope with which code that was attached in `context` runs later.
+CallScope scope_of_context(const CallContext& context);
 
 }  // namespace lp::rpc

@@ -9,27 +9,28 @@
 namespace lp::rpc {
 namespace {
 
-thread_local CallContext* t_frame = nullptr;
+thread_local CallContext* t_context = nullptr;
 
-// Returns the path of a call that `frame` makes.
-CallPath path_through(const CallContext& frame) {
-  CallPath path = callers_of(frame);
+// Returns the path of a call that `context` makes.
+CallPath path_through(const CallContext& context) {
+  CallPath path = callers_of(context);
   if (path.size == CallPath::kLimit) {
     throw Error(ErrorKind::failed,
                 "a chain of calls is longer than " + std::to_string(CallPath::kLimit) +
                     " nodes, and no more are allowed: send, or answer from a later call, instead of calling on",
-                {.node = frame.node->name()});
+                {.node = context.node->name()});
   }
-  path.nodes[path.size++] = frame.node->id();
+  path.nodes[path.size++] = context.node->id();
   return path;
 }
 
 }  // namespace
 
-CallContext* current_call_context() noexcept { return t_frame; }
+CallContext* current_call_context() noexcept { return t_context; }
+Time call_deadline() noexcept { return t_context == nullptr ? kNever : t_context->deadline; }
 
-CallContextScope::CallContextScope(CallContext& frame) noexcept : outer_(t_frame) { t_frame = &frame; }
-CallContextScope::~CallContextScope() { t_frame = outer_; }
+CallContextScope::CallContextScope(CallContext& context) noexcept : outer_(t_context) { t_context = &context; }
+CallContextScope::~CallContextScope() { t_context = outer_; }
 
 std::uint64_t new_chain() noexcept {
   static std::atomic<std::uint64_t> threads{0};
@@ -38,25 +39,26 @@ std::uint64_t new_chain() noexcept {
   return next += 2;
 }
 
-CallPath callers_of(const CallContext& frame) {
-  if (frame.caller != nullptr) return path_through(*frame.caller);
-  return frame.path != nullptr ? *frame.path : CallPath();
+CallPath callers_of(const CallContext& context) {
+  if (context.caller != nullptr) return path_through(*context.caller);
+  return context.path != nullptr ? *context.path : CallPath();
 }
 
-CallScope scope_for_call(const CallContext* frame, Duration timeout) {
+CallScope scope_for_call(const CallContext* context, Duration timeout) {
   CallScope scope;
   scope.deadline = after(timeout);
   scope.allowed = timeout;
-  if (frame == nullptr || frame->node == nullptr) {
+  if (context == nullptr || context->node == nullptr) {
     scope.chain = new_chain();
     return scope;
   }
-  if (frame->deadline < scope.deadline) {
-    scope.allowed = scope.deadline == kNever ? until(frame->deadline) : timeout - (scope.deadline - frame->deadline);
-    scope.deadline = frame->deadline;
+  if (context->deadline < scope.deadline) {
+    scope.allowed =
+        scope.deadline == kNever ? until(context->deadline) : timeout - (scope.deadline - context->deadline);
+    scope.deadline = context->deadline;
   }
-  scope.chain = frame->chain != 0 ? frame->chain : new_chain();
-  scope.path = path_through(*frame);
+  scope.chain = context->chain != 0 ? context->chain : new_chain();
+  scope.path = path_through(*context);
   return scope;
 }
 

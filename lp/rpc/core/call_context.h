@@ -46,16 +46,18 @@ struct CallContext {
   std::uint64_t chain = 0;          // 0 in run(): each call from there begins a chain
   bool holds_turn = false;
   const CallPath* path = nullptr;       // the callers that are not in this thread; may be null
-  const CallContext* caller = nullptr;  // the frame that called directly, in this thread
+  const CallContext* caller = nullptr;  // the context that called directly, in this thread
 };
 
-// The frame of this thread; null outside all nodes.
+// The context of this thread; null outside all nodes.
 CallContext* current_call_context() noexcept;
+// When the caller of the present handler gives up; kNever outside handlers.
+Time call_deadline() noexcept;
 
-// Makes `frame` current while it lives.
+// Makes `context` current while it lives.
 class CallContextScope {
  public:
-  explicit CallContextScope(CallContext& frame) noexcept;
+  explicit CallContextScope(CallContext& context) noexcept;
   ~CallContextScope();
   CallContextScope(const CallContextScope&) = delete;
   CallContextScope& operator=(const CallContextScope&) = delete;
@@ -67,12 +69,12 @@ class CallContextScope {
 // Returns a number that no other chain of this process has, nor, in all likelihood, any other chain of this run.
 std::uint64_t new_chain() noexcept;
 
-// Returns the nodes whose calls led to `frame`, without its own.
-CallPath callers_of(const CallContext& frame);
+// Returns the nodes whose calls led to `context`, without its own.
+CallPath callers_of(const CallContext& context);
 
-// Returns the scope of a call that `frame` (may be null) makes, with at most `timeout` from now. Throws Error::failed
+// Returns the scope of a call that `context` (may be null) makes, with at most `timeout` from now. Throws Error::failed
 // when the path is longer than CallPath::kLimit.
-CallScope scope_for_call(const CallContext* frame, Duration timeout);
+CallScope scope_for_call(const CallContext* context, Duration timeout);
 
 }  // namespace rpc
 }  // namespace lp

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "lp/rpc/core/hub.h"
+#include "lp/rpc/core/local_process.h"
 #include "lp/rpc/core/peer.h"
 #include "lp/rpc/core/service_instance.h"
 #include "lp/wire/envelope.h"
@@ -21,9 +21,9 @@ std::int64_t to_remaining(Time deadline) {
 }
 
 // Returns an error when no link accepts a part of the message.
-std::optional<Error> too_large(const Frames& frames) {
-  std::size_t largest = frames.body.size();
-  for (const Buffer& array : frames.arrays) largest = std::max(largest, array.size());
+std::optional<Error> too_large(const Message& message) {
+  std::size_t largest = message.body.size();
+  for (const Buffer& array : message.arrays) largest = std::max(largest, array.size());
   if (largest <= Link::kLargestFrame) return std::nullopt;
   return Error(ErrorKind::failed, "a value of " + std::to_string(largest) +
                                       " bytes is too large to be sent: 8 GiB is the limit; send it in parts");
@@ -45,19 +45,19 @@ void track_served(const ReplyTo& to, StateBase& call) {
   }
 }
 
-void send_value(const ReplyTo& to, Frames frames) noexcept {
+void send_value(const ReplyTo& to, Message message) noexcept {
   if (to.connection != nullptr) {
-    to.connection->reply(PacketKind::value, to.call, std::move(frames));
+    to.connection->reply(PacketKind::value, to.call, std::move(message));
   } else if (to.pending) {
-    to.pending->on_value(frames, reply_front());
+    to.pending->on_value(message, reply_front());
   }
 }
 
-void send_item(const ReplyTo& to, Frames frames) noexcept {
+void send_item(const ReplyTo& to, Message message) noexcept {
   if (to.connection != nullptr) {
-    to.connection->reply(PacketKind::item, to.call, std::move(frames));
+    to.connection->reply(PacketKind::item, to.call, std::move(message));
   } else if (to.pending) {
-    to.pending->on_item(frames, reply_front());
+    to.pending->on_item(message, reply_front());
   }
 }
 
@@ -81,7 +81,7 @@ void send_lost(const ReplyTo& to, bool may_have_run) noexcept {
 Connection::~Connection() { close(); }
 
 void Connection::greet() {
-  const Hub::Options& options = hub_.options();
+  const LocalProcess::Options& options = process_.options();
   link_->expect();  // expects the welcome: calls without a waiting thread wait for it, too
   link_->send(hello_packet({.run = options.run.name, .token = options.run.token, .fingerprint = options.fingerprint}));
 }
@@ -101,10 +101,10 @@ bool Connection::start(Pending& call) {
     call.release();
     return true;
   }
-  const std::size_t size = call.frames.size();
-  if (const auto error = too_large(call.frames)) {
+  const std::size_t size = call.message.size();
+  if (const auto error = too_large(call.message)) {
     lock.unlock();
-    ErrorOrigin origin{.node = hub_.name(call.peer().id()), .method = std::string(call.info().name)};
+    ErrorOrigin origin{.node = process_.name(call.peer().id()), .method = std::string(call.info().name)};
     call.on_error(Error(error->kind(), error->text(), std::move(origin)));
     call.release();
     return true;
@@ -115,7 +115,7 @@ bool Connection::start(Pending& call) {
     lock.unlock();
     call.on_error(Error(ErrorKind::overloaded,
                         "too much is on its way already (65,536 calls or 4 GiB): wait before you call again",
-                        {.node = hub_.name(call.peer().id()), .method = std::string(call.info().name)}));
+                        {.node = process_.name(call.peer().id()), .method = std::string(call.info().name)}));
     call.release();
     return true;
   }
@@ -161,14 +161,14 @@ void Connection::transmit(Pending& call, bool granted) {
                 .incarnation = call.incarnation,
                 .caller = call.caller().node,
                 .caller_incarnation = call.caller().incarnation};
-  write_call(call.frames, call.one_way() ? PacketKind::send : PacketKind::call, head, call.scope().path.span());
+  write_call(call.message, call.one_way() ? PacketKind::send : PacketKind::call, head, call.scope().path.span());
   if (!granted && call.size >= Budget::kSmall) {
     window_used_ += call.size;
     call.in_window = !call.one_way();  // a one-way call stays in the window until the callee reports it
   }
-  call.counted.sent(call.frames.size());
-  Frames frames = call.retries() ? call.frames : std::move(call.frames);
-  link_->send(std::move(frames));
+  call.counted.sent(call.message.size());
+  Message message = call.retries() ? call.message : std::move(call.message);
+  link_->send(std::move(message));
 }
 
 void Connection::cancel(Pending& call) {
@@ -185,10 +185,10 @@ void Connection::cancel(Pending& call) {
       pending_.take(call.call);
       forget(call);
     }
-    const bool told = unsent == unsent_.end() && (asking == asking_.end() || asking->asked);
+    const bool known_there = unsent == unsent_.end() && (asking == asking_.end() || asking->asked);
     if (unsent != unsent_.end()) unsent_.erase(unsent);
     if (asking != asking_.end()) asking_.erase(asking);
-    if (told && phase_ == Phase::open) link_->send(signal_packet(PacketKind::cancel, {.call = call.call}));
+    if (known_there && phase_ == Phase::open) link_->send(signal_packet(PacketKind::cancel, {.call = call.call}));
     if (phase_ == Phase::open) transmit_more(sent_one_way);
   }
   end_one_way(sent_one_way);
@@ -301,7 +301,7 @@ void Connection::sever() {
 }
 
 void Connection::refuse() {
-  if (!std::exchange(refused_, true)) hub_.count_refusal();
+  if (!std::exchange(refused_, true)) process_.count_refusal();
   close();
 }
 
@@ -311,27 +311,27 @@ void Connection::serve(std::uint64_t call, Ref<StateBase> state) {
   if (phase_ == Phase::open) replaced = served_.put(call, std::move(state));
 }
 
-void Connection::reply(PacketKind kind, std::uint64_t call, Frames frames) {
-  if (const auto error = too_large(frames)) return reply(call, *error);
-  write_reply(frames, kind, {.call = call});
+void Connection::reply(PacketKind kind, std::uint64_t call, Message message) {
+  if (const auto error = too_large(message)) return reply(call, *error);
+  write_reply(message, kind, {.call = call});
   Ref<StateBase> served;  // released outside the lock
   const std::lock_guard lock(mutex_);
   if (phase_ != Phase::open) return;
   if (kind == PacketKind::value) served = served_.take(call);
-  link_->send(std::move(frames));
+  link_->send(std::move(message));
 }
 
 void Connection::reply(std::uint64_t call, const Error& error) {
-  Frames frames = error_packet(call, error);
+  Message message = error_packet(call, error);
   Ref<StateBase> served;
   const std::lock_guard lock(mutex_);
   if (phase_ != Phase::open) return;
   served = served_.take(call);
-  link_->send(std::move(frames));
+  link_->send(std::move(message));
 }
 
 void Connection::reply_lost(std::uint64_t call, bool may_have_run) {
-  if (!hub_.run_ends()) {
+  if (!process_.run_ends()) {
     return reply(call, Error(ErrorKind::disconnected, "the node ended", {.may_have_run = may_have_run}));
   }
   Ref<StateBase> served;

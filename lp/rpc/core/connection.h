@@ -28,7 +28,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   static constexpr std::size_t kCallLimit = CallSlots<Pending*>::kLimit;  // largest number of calls without a reply
   static constexpr std::size_t kByteLimit = std::size_t{4} << 30;         // largest number of their bytes
 
-  Connection(Hub& hub, std::unique_ptr<Link> link) : hub_(hub), link_(std::move(link)) {}
+  Connection(LocalProcess& process, std::unique_ptr<Link> link) : process_(process), link_(std::move(link)) {}
   ~Connection();
 
   // Sends the hello, with which the dialing side begins. Calls wait for the welcome.
@@ -50,7 +50,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // The callee's side.
   void serve(std::uint64_t call, Ref<StateBase> state);
-  void reply(PacketKind kind, std::uint64_t call, Frames frames);
+  void reply(PacketKind kind, std::uint64_t call, Message message);
   void reply(std::uint64_t call, const Error& error);
   // Replies that the callee ended first. When the run ends, no reply follows: the caller is stopped itself.
   void reply_lost(std::uint64_t call, bool may_have_run);
@@ -68,7 +68,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // Takes the next message, in the order of arrival, in a thread of the link. Returns a handler that has its turn, for
   // the link to run. Throws Error when the message is malformed, and the link should be dropped.
-  [[nodiscard]] Runnable on_message(Frames message);
+  [[nodiscard]] Runnable on_message(Message message);
   // Ends the connection with its link: every call is lost.
   void close();
   // Notes that the other side has ended. Calls that were sent stay until the supervisor reports whether the node is
@@ -99,22 +99,22 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::vector<Pending*> take_unsent_one_way();
   std::vector<Pending*> end();  // returns the calls that were still going on
   void forget(Pending& call);   // the call is no longer in pending_
-  Runnable on_call(Frames message, bool one_way);
-  void on_reply(PacketKind kind, const Frames& message);
-  void on_signal(PacketKind kind, const Frames& message);
+  Runnable on_call(Message message, bool one_way);
+  void on_reply(PacketKind kind, const Message& message);
+  void on_signal(PacketKind kind, const Message& message);
   void on_inquiry(std::uint64_t call);
-  void on_standings(const Frames& message);
-  void on_ask(const Frames& message);
+  void on_standings(const Message& message);
+  void on_ask(const Message& message);
   void on_room(std::uint64_t call);
   void on_taken(std::size_t bytes);
   void grant(std::uint64_t call, Budget::Share share);
-  std::unique_ptr<Room> room_of(const Frames& message, std::uint64_t call, bool one_way);
-  void on_hello(const Frames& message);
+  std::unique_ptr<Room> room_of(const Message& message, std::uint64_t call, bool one_way);
+  void on_hello(const Message& message);
   void on_welcome();
   void on_refusal(std::string text);
   void fail_refused(Pending& call);  // called without the lock
 
-  Hub& hub_;
+  LocalProcess& process_;
   const std::unique_ptr<Link> link_;
   // A thread that loses calls holds this lock until their peers know. Calls for the next incarnation are held there
   // before a way to it is open, so that no later call comes before them. Locked before mutex_.

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "lp/rpc/core/connection.h"
-#include "lp/rpc/core/hub.h"
+#include "lp/rpc/core/local_process.h"
 #include "lp/rpc/core/peer.h"
 #include "lp/rpc/core/service_instance.h"
 #include "lp/wire/envelope.h"
@@ -34,7 +34,7 @@ Time from_remaining(std::int64_t remaining) {
 
 }  // namespace
 
-Runnable Connection::on_message(Frames message) {
+Runnable Connection::on_message(Message message) {
   const PacketKind kind = read_kind(message);
   const Phase phase = phase_;
   if (phase == Phase::closed || phase == Phase::refused) return {};
@@ -63,9 +63,9 @@ Runnable Connection::on_message(Frames message) {
   return {};
 }
 
-void Connection::on_hello(const Frames& message) {
+void Connection::on_hello(const Message& message) {
   const Hello hello = read_hello(message);
-  const Hub::Options& options = hub_.options();
+  const LocalProcess::Options& options = process_.options();
   std::string refusal;
   if (!equal_secrets(hello.token, options.run.token) || hello.run != options.run.name) {
     refusal = "this is another run: its secret does not fit";
@@ -74,7 +74,7 @@ void Connection::on_hello(const Frames& message) {
   }
   if (!refusal.empty()) {
     refused_ = true;
-    hub_.count_refusal();  // counted before the other side can know
+    process_.count_refusal();  // counted before the other side can know
     link_->send(refusal_packet(refusal));
     throw Error(ErrorKind::failed, refusal);
   }
@@ -110,26 +110,26 @@ void Connection::on_refusal(std::string text) {
 
 void Connection::fail_refused(Pending& call) {
   call.on_error(Error(ErrorKind::failed, "refused: " + refusal_,
-                      {.node = hub_.name(call.peer().id()),
+                      {.node = process_.name(call.peer().id()),
                        .method = std::string(call.info().name),
                        .may_have_run = call.sent.load()}));
   call.release();
 }
 
-Runnable Connection::on_call(Frames message, bool one_way) {
+Runnable Connection::on_call(Message message, bool one_way) {
   CallHead head;
   CallScope scope;
   std::size_t path_length = 0;
   const std::size_t offset = read_call(message, head, scope.path.nodes, path_length);
   scope.path.size = static_cast<std::uint8_t>(path_length);
   for (const NodeId node : scope.path.span()) {
-    if (node >= hub_.size())
+    if (node >= process_.size())
       throw Error(ErrorKind::failed, "malformed message: a node of its call path does not exist");
   }
   scope.deadline = from_remaining(head.remaining);
   scope.chain = head.chain;
-  if (head.node >= hub_.size()) throw Error(ErrorKind::failed, "malformed message: its node does not exist");
-  if (head.caller != Caller::kOutside && head.caller >= hub_.size()) {
+  if (head.node >= process_.size()) throw Error(ErrorKind::failed, "malformed message: its node does not exist");
+  if (head.caller != Caller::kOutside && head.caller >= process_.size()) {
     throw Error(ErrorKind::failed, "malformed message: its caller does not exist");
   }
   std::unique_ptr<Room> room = room_of(message, head.call, one_way);
@@ -140,11 +140,11 @@ Runnable Connection::on_call(Frames message, bool one_way) {
     return Runnable();
   };
 
-  if (head.caller != Caller::kOutside && !hub_.admit(head.caller, head.caller_incarnation)) {
+  if (head.caller != Caller::kOutside && !process_.admit(head.caller, head.caller_incarnation)) {
     return refused(Error(ErrorKind::stopped, "this incarnation of the caller was replaced by a newer one",
-                         {.node = hub_.name(head.node)}));
+                         {.node = process_.name(head.node)}));
   }
-  ServiceInstance* const node = hub_.peer(head.node).local();
+  ServiceInstance* const node = process_.peer(head.node).local();
   if (node == nullptr || node->stopping() || head.incarnation != node->incarnation()) {
     return refused(Error(ErrorKind::disconnected, "this incarnation of the node is not here"));
   }
@@ -154,7 +154,7 @@ Runnable Connection::on_call(Frames message, bool one_way) {
                          {.node = node->name()}));
   }
   return node->accept(
-      *method, {.frames = std::move(message),
+      *method, {.message = std::move(message),
                 .offset = offset,
                 .scope = scope,
                 .caller = {.node = head.caller, .incarnation = head.caller_incarnation, .sequence = head.sequence},
@@ -162,7 +162,7 @@ Runnable Connection::on_call(Frames message, bool one_way) {
                 .room = std::move(room)});
 }
 
-void Connection::on_reply(PacketKind kind, const Frames& message) {
+void Connection::on_reply(PacketKind kind, const Message& message) {
   ReplyHead head;
   const std::size_t offset = read_reply(message, head);
   std::optional<Error> error;
@@ -203,7 +203,7 @@ void Connection::on_reply(PacketKind kind, const Frames& message) {
   }
 }
 
-void Connection::on_signal(PacketKind kind, const Frames& message) {
+void Connection::on_signal(PacketKind kind, const Message& message) {
   ReplyHead head;
   read_reply(message, head);
   if (kind == PacketKind::room) return on_room(head.call);
@@ -240,17 +240,17 @@ void Connection::on_inquiry(std::uint64_t call) {
   Standings all;
   state->add_obstacles(all);
   if (all.empty()) return;
-  Frames answer = standings_packet(call, all);
+  Message answer = standings_packet(call, all);
   const std::lock_guard lock(mutex_);
   if (phase_ == Phase::open) link_->send(std::move(answer));
 }
 
-void Connection::on_standings(const Frames& message) {
+void Connection::on_standings(const Message& message) {
   ReplyHead head;
   read_reply(message, head);
   Standings all = read_standings(message);
   for (const Standing& one : all) {
-    if (one.node >= hub_.size()) throw Error(ErrorKind::failed, "malformed message: a node of it does not exist");
+    if (one.node >= process_.size()) throw Error(ErrorKind::failed, "malformed message: a node of it does not exist");
   }
   Ref<StateBase> state;  // released outside the lock
   Pending* call = nullptr;

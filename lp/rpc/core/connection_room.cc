@@ -9,7 +9,7 @@
 #include "lp/base/error.h"
 #include "lp/rpc/core/budget.h"
 #include "lp/rpc/core/connection.h"
-#include "lp/rpc/core/hub.h"
+#include "lp/rpc/core/local_process.h"
 #include "lp/rpc/core/peer.h"
 #include "lp/rpc/core/service_instance.h"
 #include "lp/wire/envelope.h"
@@ -18,7 +18,7 @@ namespace lp::rpc {
 
 bool Connection::has_window(const Pending& call) const {
   if (call.size < Budget::kSmall || (call.awaited && link_->shares_memory())) return true;
-  return window_used_ + call.size <= hub_.window();
+  return window_used_ + call.size <= process_.window();
 }
 
 void Connection::transmit_or_ask(Pending& call, std::vector<Pending*>& sent_one_way) {
@@ -65,10 +65,10 @@ void Connection::ask(Asking& asking) {
 }
 
 // Handles a request of the other side: it has a large call, or many calls, for a service of this process.
-void Connection::on_ask(const Frames& message) {
+void Connection::on_ask(const Message& message) {
   const AskHead head = read_ask(message);
-  if (head.node >= hub_.size()) throw Error(ErrorKind::failed, "malformed message: its node does not exist");
-  Peer& peer = hub_.peer(head.node);
+  if (head.node >= process_.size()) throw Error(ErrorKind::failed, "malformed message: its node does not exist");
+  Peer& peer = process_.peer(head.node);
   ServiceInstance* const node = peer.local();
   if (node == nullptr || node->stopping() || head.incarnation != node->incarnation()) {
     return reply(head.call, Error(ErrorKind::disconnected, "this incarnation of the node is not here"));
@@ -78,7 +78,7 @@ void Connection::on_ask(const Frames& message) {
     if (asked_.size() >= kCallLimit) throw Error(ErrorKind::failed, "malformed message: it asks for too much");
     if (asked_.try_emplace(head.call).second) ++asks_;
   }
-  hub_.incoming().ask(peer.queue(), head.bytes, [weak = weak_from_this(), call = head.call](Budget::Share share) {
+  process_.incoming().ask(peer.queue(), head.bytes, [weak = weak_from_this(), call = head.call](Budget::Share share) {
     if (const auto self = weak.lock()) self->grant(call, std::move(share));
   });
 }
@@ -108,7 +108,7 @@ void Connection::on_room(std::uint64_t number) {
 }
 
 // Returns the room of a call that came, which it has until it begins.
-std::unique_ptr<Room> Connection::room_of(const Frames& message, std::uint64_t call, bool one_way) {
+std::unique_ptr<Room> Connection::room_of(const Message& message, std::uint64_t call, bool one_way) {
   if (asks_.load(std::memory_order_relaxed) != 0 && call != 0) {
     const std::lock_guard lock(mutex_);
     if (const auto asked = asked_.find(call); asked != asked_.end()) {
@@ -126,7 +126,7 @@ std::unique_ptr<Room> Connection::room_of(const Frames& message, std::uint64_t c
 void Connection::taken(std::size_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
   taken_ += bytes;
-  if (taken_ < hub_.window() / 4 || phase_ != Phase::open) return;
+  if (taken_ < process_.window() / 4 || phase_ != Phase::open) return;
   link_->send(signal_packet(PacketKind::taken, {.amount = std::exchange(taken_, 0)}));
 }
 

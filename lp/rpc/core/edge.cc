@@ -9,11 +9,11 @@
 
 namespace lp {
 
-std::uint64_t Edge::first_number(const rpc::Hub& hub, const rpc::ServiceInstance* caller) {
+std::uint64_t Edge::first_number(const rpc::LocalProcess& process, const rpc::ServiceInstance* caller) {
   // Each incarnation in each run counts in a range of its own. So a service does not take its calls for repetitions of
   // calls of others, also of those in a run that it was resumed from. An incarnation that is restored from a checkpoint
   // goes on in its old range.
-  std::uint64_t life = fnv1a(hub.options().run.name);
+  std::uint64_t life = fnv1a(process.options().run.name);
   if (caller != nullptr) life = hash_combine(hash_combine(life, caller->id()), caller->incarnation());
   return (mix64(life) >> 33 << 32) + 1;
 }
@@ -51,7 +51,7 @@ class DirectCall {
   // time that is left.
   bool invoke(void* arguments, void* slot);
   std::uint32_t callee() const { return node_->incarnation(); }
-  Duration left() const { return std::max(until(frame_.deadline), CallOptions::kNoTime); }
+  Duration left() const { return std::max(until(context_.deadline), CallOptions::kNoTime); }
   // Throws `deadline` when the call took too long.
   void check_deadline() const;
 
@@ -59,33 +59,34 @@ class DirectCall {
   ServiceInstance* node_;
   const Method* method_ = nullptr;
   Duration allowed_{};
-  CallContext frame_{};
+  CallContext context_{};
   CallContext* caller_ = nullptr;
 };
 
 DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeout) noexcept
     : node_(edge.peer().local()) {
-  if (node_ == nullptr || edge.hub().options().run.serialize || timeout <= CallOptions::kNoTime) return;
+  if (node_ == nullptr || edge.process().options().run.serialize || timeout <= CallOptions::kNoTime) return;
   const Method* const method = node_->find(info.id);
   if (method == nullptr || !method->direct) return;
   caller_ = current_call_context();
   allowed_ = timeout;
-  frame_ = {.node = node_,
-            .deadline = after(timeout),
-            .chain = caller_ != nullptr && caller_->chain != 0 ? caller_->chain : new_chain(),
-            .holds_turn = method->traits.in_turn(),
-            .path = nullptr,
-            .caller = caller_};
-  const Time begin = frame_.deadline == kNever ? about_now() : frame_.deadline - timeout;  // no clock is read
+  context_ = {.node = node_,
+              .deadline = after(timeout),
+              .chain = caller_ != nullptr && caller_->chain != 0 ? caller_->chain : new_chain(),
+              .holds_turn = method->traits.in_turn(),
+              .path = nullptr,
+              .caller = caller_};
+  const Time begin = context_.deadline == kNever ? about_now() : context_.deadline - timeout;  // no clock is read
   if (caller_ != nullptr) {
-    if (caller_->deadline < frame_.deadline) {
-      allowed_ = frame_.deadline == kNever ? until(caller_->deadline) : timeout - (frame_.deadline - caller_->deadline);
-      frame_.deadline = caller_->deadline;
+    if (caller_->deadline < context_.deadline) {
+      allowed_ =
+          context_.deadline == kNever ? until(caller_->deadline) : timeout - (context_.deadline - caller_->deadline);
+      context_.deadline = caller_->deadline;
     }
     if (caller_->node->stopping()) return;  // the queued way reports that
   }
-  if (frame_.holds_turn) {
-    if (!node_->turn().try_take(frame_.chain)) return;
+  if (context_.holds_turn) {
+    if (!node_->turn().try_take(context_.chain)) return;
   } else {
     node_->began();
     ConcurrencyLimit* const gate = node_->gate(*method);
@@ -95,7 +96,7 @@ DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeou
     }
   }
   method_ = method;
-  if (frame_.holds_turn) {
+  if (context_.holds_turn) {
     node_->turn().begin_work(method->name, caller_ != nullptr ? caller_->node->id() : Standing::kNobody, begin);
   }
   if (caller_ != nullptr && caller_->holds_turn) caller_->node->turn().park();
@@ -104,7 +105,7 @@ DirectCall::DirectCall(const Edge& edge, const MethodInfo& info, Duration timeou
 DirectCall::~DirectCall() {
   if (method_ == nullptr) return;
   if (caller_ != nullptr && caller_->holds_turn) caller_->node->turn().unpark();
-  if (frame_.holds_turn) {
+  if (context_.holds_turn) {
     node_->turn().release();
   } else {
     if (ConcurrencyLimit* const gate = node_->gate(*method_); gate != nullptr) {
@@ -115,7 +116,7 @@ DirectCall::~DirectCall() {
 }
 
 bool DirectCall::invoke(void* arguments, void* slot) {
-  const CallContextScope scope(frame_);
+  const CallContextScope scope(context_);
   const bool again = method_->traits.idempotent && method_->arguments->copy != nullptr;
   try {
     if (again) {
@@ -127,18 +128,18 @@ bool DirectCall::invoke(void* arguments, void* slot) {
     return true;
   } catch (...) {
     CallScope through;
-    through.path = callers_of(frame_);
+    through.path = callers_of(context_);
     const Error error = node_->failure(*method_, through, std::current_exception());
     if (error.kind() != ErrorKind::stopped || !node_->stopping()) throw error;
     if (again) return false;
-    throw node_->hub().peer(node_->id()).lost_error(*method_, through);
+    throw node_->process().peer(node_->id()).lost_error(*method_, through);
   }
 }
 
 void DirectCall::check_deadline() const {
-  if (!passed(frame_.deadline)) return;
+  if (!passed(context_.deadline)) return;
   throw Error(ErrorKind::deadline,
-              "the reply came too late: the call took " + duration_text(allowed_ + (now() - frame_.deadline)) +
+              "the reply came too late: the call took " + duration_text(allowed_ + (now() - context_.deadline)) +
                   " and was allowed " + duration_text(allowed_),
               {.node = node_->name(), .method = std::string(method_->name), .may_have_run = true});
 }
@@ -148,7 +149,7 @@ void DirectCall::check_deadline() const {
 Outgoing outgoing_call(Edge& edge, const MethodInfo& info, const CallOptions& options) {
   return {.peer = edge.peer(),
           .info = info,
-          .scope = scope_for_call(current_call_context(), edge.hub().timeout(options.timeout, info)),
+          .scope = scope_for_call(current_call_context(), edge.process().timeout(options.timeout, info)),
           .caller = edge.caller(info, options.number),
           .counters = &edge.counters().of(info),
           .may_have_run = options.may_have_run};
@@ -158,8 +159,8 @@ namespace {
 
 // run(), and code outside the graph, may wait. A handler may not: the calls before this one may wait for that handler.
 bool may_wait(const CallOptions& options) {
-  const CallContext* const frame = current_call_context();
-  return !options.at_once && (frame == nullptr || (frame->chain == 0 && !frame->holds_turn));
+  const CallContext* const context = current_call_context();
+  return !options.at_once && (context == nullptr || (context->chain == 0 && !context->holds_turn));
 }
 
 Error overloaded(const Outgoing& call) {
@@ -167,7 +168,7 @@ Error overloaded(const Outgoing& call) {
       ErrorKind::overloaded,
       "there is no room for this call, so many bytes wait already: wait for replies, or call from run(), where "
       "a call waits for room",
-      {.node = call.peer.hub().name(call.peer.id()), .method = std::string(call.info.name)});
+      {.node = call.peer.process().name(call.peer.id()), .method = std::string(call.info.name)});
 }
 
 // Returns the room, or ends the call if there is none.
@@ -181,7 +182,7 @@ Budget::Share wait_for_room(const Outgoing& outgoing, std::size_t bytes) {
   Peer& peer = outgoing.peer;
   Promise<Budget::Share> promise;
   Future<Budget::Share> granted = promise.future();
-  peer.hub().incoming().ask(peer.queue(), bytes, [promise = std::move(promise)](Budget::Share room) mutable {
+  peer.process().incoming().ask(peer.queue(), bytes, [promise = std::move(promise)](Budget::Share room) mutable {
     promise.set_value(std::move(room));
   });
   if (!granted.wait_for(until(outgoing.scope.deadline))) {
@@ -193,7 +194,7 @@ Budget::Share wait_for_room(const Outgoing& outgoing, std::size_t bytes) {
 // Takes room in the queue of a service of this process, or ends the call. Throws the error with which a wait for room
 // ended.
 Budget::Share room_here(const Outgoing& outgoing, const CallOptions& options, std::size_t bytes, StateBase& call) {
-  Budget::Share room = outgoing.peer.hub().incoming().take(outgoing.peer.queue(), bytes);
+  Budget::Share room = outgoing.peer.process().incoming().take(outgoing.peer.queue(), bytes);
   if (room || !may_wait(options)) return room_or_overloaded(std::move(room), outgoing, call);
   try {
     return wait_for_room(outgoing, bytes);
@@ -210,13 +211,13 @@ void wait_to_leave(Pending& call) {
 }
 
 // Is ready when nobody needs the arrays of this message any more that are in this process's memory.
-Future<void> watch_arrays(Frames& frames) {
+Future<void> watch_arrays(Message& message) {
   auto gone = std::shared_ptr<Promise<void>>(new Promise<void>(), [](Promise<void>* promise) {
     promise->set_value();
     delete promise;
   });
   Future<void> future = gone->future();
-  for (Buffer& array : frames.arrays) {
+  for (Buffer& array : message.arrays) {
     const std::byte* const data = array.data();
     const std::size_t size = array.size();
     array = Buffer::wrap(data, size, [held = std::move(array), gone]() mutable {
@@ -253,18 +254,19 @@ bool start_here(Ref<Call> call, const Outgoing& outgoing, const CallOptions& opt
 
 void start_as_bytes(Pending& call, const Outgoing& outgoing, const CallOptions& options) {
   Peer& peer = outgoing.peer;
-  const std::size_t bytes = call.frames.size();
+  const std::size_t bytes = call.message.size();
   const bool counts = bytes >= Budget::kSmall && !options.awaited;
   const bool stays_here = !is_elsewhere(peer);
   const bool waits = counts && !stays_here && may_wait(options);
   call.awaited = options.awaited;
   if (counts && !waits) {
-    call.leaving = stays_here ? room_here(outgoing, options, bytes, call)
-                              : room_or_overloaded(peer.hub().outgoing().take(peer.leaving(), bytes), outgoing, call);
+    call.leaving = stays_here
+                       ? room_here(outgoing, options, bytes, call)
+                       : room_or_overloaded(peer.process().outgoing().take(peer.leaving(), bytes), outgoing, call);
     if (!call.leaving) return;
   }
   Future<void> arrays_gone;
-  if (waits && bytes > peer.hub().window()) arrays_gone = watch_arrays(call.frames);
+  if (waits && bytes > peer.process().window()) arrays_gone = watch_arrays(call.message);
   call.retain();
   peer.send(call);
   if (!waits) return;
@@ -293,7 +295,7 @@ Ref<StateBase> start_call(Edge& edge, const MethodInfo& info, const CallOptions&
 }
 
 bool call_directly(Edge& edge, const MethodInfo& info, CallOptions& options, void* arguments, void* slot) {
-  DirectCall direct(edge, info, edge.hub().timeout(options.timeout, info));
+  DirectCall direct(edge, info, edge.process().timeout(options.timeout, info));
   if (!direct) return false;
   CallTimer counted(&edge.counters().of(info));
   bool done = false;

@@ -7,7 +7,7 @@
 
 #include "lp/rpc/core/call.h"
 #include "lp/rpc/core/call_context.h"
-#include "lp/rpc/core/hub.h"
+#include "lp/rpc/core/local_process.h"
 #include "lp/rpc/core/peer.h"
 #include "lp/rpc/core/published.h"
 #include "lp/rpc/core/service_instance.h"
@@ -16,21 +16,21 @@ namespace lp {
 namespace rpc {
 
 // Whether calls to this node leave the process now.
-inline bool is_elsewhere(const Peer& peer) { return peer.hub().network() != nullptr && peer.local() == nullptr; }
+inline bool is_elsewhere(const Peer& peer) { return peer.process().network() != nullptr && peer.local() == nullptr; }
 
 }  // namespace rpc
 
 class Edge {
  public:
   // `caller` is null for someone outside the graph.
-  Edge(rpc::Hub& hub, rpc::ServiceInstance* caller, NodeId callee)
-      : hub_(hub), caller_(caller), peer_(hub.peer(callee)), next_(first_number(hub, caller)) {}
+  Edge(rpc::LocalProcess& process, rpc::ServiceInstance* caller, NodeId callee)
+      : process_(process), caller_(caller), peer_(process.peer(callee)), next_(first_number(process, caller)) {}
 
-  rpc::Hub& hub() const { return hub_; }
+  rpc::LocalProcess& process() const { return process_; }
   rpc::Peer& peer() const { return peer_; }
 
   // Whether a call leaves this process, or pretends to.
-  bool goes_as_bytes() const { return hub_.options().run.serialize || rpc::is_elsewhere(peer_); }
+  bool goes_as_bytes() const { return process_.options().run.serialize || rpc::is_elsewhere(peer_); }
 
   // Returns the caller of `info`. Each call of a `once` method has a number of its own; `number` is one that the
   // program gave.
@@ -48,9 +48,9 @@ class Edge {
   void set_next_number(std::uint64_t number) { next_.store(number); }
 
  private:
-  static std::uint64_t first_number(const rpc::Hub& hub, const rpc::ServiceInstance* caller);
+  static std::uint64_t first_number(const rpc::LocalProcess& process, const rpc::ServiceInstance* caller);
 
-  rpc::Hub& hub_;
+  rpc::LocalProcess& process_;
   rpc::ServiceInstance* const caller_;
   rpc::Peer& peer_;
   std::atomic<std::uint64_t> next_;

@@ -20,12 +20,12 @@ class ContinuationTask final : public Task {
 
   void run() noexcept override {
     {
-      CallContext frame{.node = continuation_->node_,
-                        .deadline = continuation_->scope_.deadline,
-                        .chain = continuation_->scope_.chain,
-                        .holds_turn = true,
-                        .path = &continuation_->scope_.path};
-      const CallContextScope scope(frame);
+      CallContext context{.node = continuation_->node_,
+                          .deadline = continuation_->scope_.deadline,
+                          .chain = continuation_->scope_.chain,
+                          .holds_turn = true,
+                          .path = &continuation_->scope_.path};
+      const CallContextScope scope(context);
       continuation_->node_->turn().begin_work(kThen, Standing::kNobody, about_now());
       continuation_->run();
     }
@@ -38,10 +38,10 @@ class ContinuationTask final : public Task {
 };
 
 Continuation::Continuation() {
-  const CallContext* frame = current_call_context();
-  if (frame == nullptr) return;
-  node_ = frame->node;
-  scope_ = scope_of_frame(*frame);
+  const CallContext* context = current_call_context();
+  if (context == nullptr) return;
+  node_ = context->node;
+  scope_ = scope_of_context(*context);
 }
 
 void Continuation::dispatch(std::unique_ptr<Continuation> continuation) noexcept {
@@ -177,10 +177,10 @@ void StateBase::wait() {
 
 // When two nodes are asked to stop, the callee may have left first. Its caller gets the error of the stop all the same.
 void StateBase::prefer_stop() const {
-  const CallContext* const frame = current_call_context();
-  if (frame == nullptr || !frame->node->stopping() || !failed()) return;
+  const CallContext* const context = current_call_context();
+  if (context == nullptr || !context->node->stopping() || !failed()) return;
   if (error().kind() == ErrorKind::disconnected || error().kind() == ErrorKind::stopped)
-    throw error().may_have_run() ? with_may_have_run(frame->node->stopped_error()) : frame->node->stopped_error();
+    throw error().may_have_run() ? with_may_have_run(context->node->stopped_error()) : context->node->stopped_error();
 }
 
 void StateBase::wait_on_its_way() {
@@ -197,9 +197,9 @@ bool StateBase::wait_until(Time time, Stage stage) {
     prefer_stop();
     return true;
   }
-  CallContext* const frame = current_call_context();
+  CallContext* const context = current_call_context();
   const Time own = deadline();
-  const Time given = frame == nullptr ? kNever : frame->deadline;
+  const Time given = context == nullptr ? kNever : context->deadline;
   const Time limit = std::min({time, own, given});
   const std::shared_ptr<Connection> connection = carrier();
   const Reading reading(connection == nullptr ? nullptr : &connection->link());
@@ -218,7 +218,7 @@ bool StateBase::wait_until(Time time, Stage stage) {
     const Time next = std::min(limit, later(begin, pause));
     in_time = true;
     {
-      const WaitScope wait(frame, event, this);
+      const WaitScope wait(context, event, this);
       while (!has_come(stage) && in_time && !(stopped = wait.stopped())) {
         in_time = reading.read() ? !passed(next) : event.wait(next);
       }
@@ -240,7 +240,7 @@ bool StateBase::wait_until(Time time, Stage stage) {
     return is_call() || may_have_run() ? with_may_have_run(error) : error;
   };
   if (stopped) {
-    const Error error = frame->node->stopped_error();
+    const Error error = context->node->stopped_error();
     if (is_call() && stage == Stage::ready && !may_have_run()) cancel(error);  // it must not leave later
     if (ready()) return true;
     throw given_up(error);
@@ -252,7 +252,7 @@ bool StateBase::wait_until(Time time, Stage stage) {
   if (given <= limit) {
     throw given_up(Error(ErrorKind::deadline,
                          "the handler that waits here has used the time of the call that it serves",
-                         {.node = frame->node->name()}));
+                         {.node = context->node->name()}));
   }
   return false;
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The way to the other processes of a run. The core dials through it and knows no transport by name. Owned by the Hub;
-// thread-safe.
+// The way to the other processes of a run. The core dials through it and knows no transport by name. Owned by the
+// LocalProcess; thread-safe.
 
 #include <cstdint>
 #include <string>

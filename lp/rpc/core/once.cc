@@ -76,12 +76,12 @@ void OnceTable::settle(Call& call, const Outcome& outcome) {
   if (outcome.error) {
     call.fail(*outcome.error);
   } else {
-    call.answer(outcome.frames);
+    call.answer(outcome.message);
   }
   call.release();
 }
 
-Frames OnceTable::save() const {
+Message OnceTable::save() const {
   const std::lock_guard lock(mutex_);
   Writer writer;
   writer.value(std::uint64_t{callers_.size()});
@@ -95,8 +95,8 @@ Frames OnceTable::save() const {
                                    .text = entry.outcome.error->text(),
                                    .origin = entry.outcome.error->origin()};
       } else {
-        outcome.body = Array<std::byte>(entry.outcome.frames.body);
-        for (const Buffer& array : entry.outcome.frames.arrays) outcome.arrays.emplace_back(array);
+        outcome.body = Array<std::byte>(entry.outcome.message.body);
+        for (const Buffer& array : entry.outcome.message.arrays) outcome.arrays.emplace_back(array);
       }
       saved.outcomes.push_back(std::move(outcome));
     }
@@ -105,7 +105,7 @@ Frames OnceTable::save() const {
   return writer.take();
 }
 
-void OnceTable::load(const Frames& saved) {
+void OnceTable::load(const Message& saved) {
   Reader reader(saved.body.bytes(), saved.arrays);
   std::map<std::uint64_t, Seen> callers;
   for (auto left = reader.value<std::uint64_t>(); left > 0; --left) {
@@ -118,8 +118,8 @@ void OnceTable::load(const Frames& saved) {
       if (outcome.error) {
         entry.outcome.error.emplace(outcome.error->kind, outcome.error->text, std::move(outcome.error->origin));
       } else {
-        entry.outcome.frames.body = outcome.body.buffer();
-        for (const Array<std::byte>& array : outcome.arrays) entry.outcome.frames.arrays.push_back(array.buffer());
+        entry.outcome.message.body = outcome.body.buffer();
+        for (const Array<std::byte>& array : outcome.arrays) entry.outcome.message.arrays.push_back(array.buffer());
       }
     }
   }

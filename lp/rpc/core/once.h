@@ -10,7 +10,7 @@
 
 #include "lp/base/error.h"
 #include "lp/rpc/core/call_context.h"
-#include "lp/wire/frames.h"
+#include "lp/wire/message.h"
 
 namespace lp::rpc {
 
@@ -19,7 +19,7 @@ struct Caller;
 
 // The end of a call.
 struct Outcome {
-  Frames frames{};  // with reply_front() blank bytes
+  Message message{};  // with reply_front() blank bytes
   std::optional<Error> error{};
 };
 
@@ -34,8 +34,8 @@ class OnceTable {
   void finish(const Caller& caller, Outcome outcome);
 
   // Save the answered calls for a checkpoint, and restore them.
-  Frames save() const;
-  void load(const Frames& saved);
+  Message save() const;
+  void load(const Message& saved);
 
  private:
   struct Entry {

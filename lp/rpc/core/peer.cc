@@ -6,7 +6,7 @@
 
 #include "lp/rpc/core/connection.h"
 #include "lp/rpc/core/edge.h"
-#include "lp/rpc/core/hub.h"
+#include "lp/rpc/core/local_process.h"
 #include "lp/rpc/core/network.h"
 #include "lp/rpc/core/service_instance.h"
 
@@ -44,7 +44,7 @@ void Peer::up_elsewhere(std::uint32_t incarnation, const std::string& endpoint, 
     incarnation_ = incarnation;
   }
   if (old != nullptr) old->lose(*this);
-  if (Network* const network = hub_.network(); network != nullptr) network->dial(endpoint, key, *this, incarnation);
+  if (Network* const network = process_.network(); network != nullptr) network->dial(endpoint, key, *this, incarnation);
 }
 
 bool Peer::lost_its_way() const { return connection_ != nullptr && !connection_->open() && incarnation_ > ended_; }
@@ -52,7 +52,7 @@ bool Peer::lost_its_way() const { return connection_ != nullptr && !connection_-
 // If the node is gone, news of that come soon. Otherwise a malformed message ended the connection.
 void Peer::redial_later() {
   if (!lost_its_way() || std::exchange(redials_, true)) return;
-  hub_.timers().at(after(kRedial), [this, incarnation = incarnation_] { redial(incarnation); });
+  process_.timers().at(after(kRedial), [this, incarnation = incarnation_] { redial(incarnation); });
 }
 
 void Peer::redial(std::uint32_t incarnation) {
@@ -65,7 +65,7 @@ void Peer::redial(std::uint32_t incarnation) {
     endpoint = endpoint_;
     key = key_;
   }
-  hub_.network()->dial(endpoint, key, *this, incarnation);
+  process_.network()->dial(endpoint, key, *this, incarnation);
 }
 
 void Peer::connected(std::uint32_t incarnation, std::shared_ptr<Connection> connection) {
@@ -109,7 +109,7 @@ void Peer::gone(const std::string& text) {
 }
 
 Error Peer::gone_error(const std::string& text) const {
-  return Error(ErrorKind::disconnected, text, {.node = hub_.name(id_)});
+  return Error(ErrorKind::disconnected, text, {.node = process_.name(id_)});
 }
 
 void Peer::close(const Error& error) { end(std::unique_lock(mutex_), error); }
@@ -192,7 +192,7 @@ void Peer::accept_bytes_at(ServiceInstance& core, Pending& call) noexcept {
     call.on_error(unimplemented(call.info()));
     return;
   }
-  Incoming message{.frames = call.frames,
+  Incoming message{.message = call.message,
                    .offset = Pending::front(call.scope().path),
                    .scope = call.scope(),
                    .caller = call.caller(),
@@ -201,11 +201,12 @@ void Peer::accept_bytes_at(ServiceInstance& core, Pending& call) noexcept {
   call.leave();
   if (call.claimed()) return;  // its caller has given up
   call.incarnation = core.incarnation();
-  call.counted.sent(call.frames.size());
+  call.counted.sent(call.message.size());
   if (!call.one_way()) {
     message.reply.pending = held;
   }
-  if (const Runnable handler = core.accept(*method, std::move(message))) hub_.pool().run([handler] { handler.run(); });
+  if (const Runnable handler = core.accept(*method, std::move(message)))
+    process_.pool().run([handler] { handler.run(); });
 }
 
 void Peer::hold_or_fail(Held held) noexcept {
@@ -217,12 +218,12 @@ void Peer::hold_or_fail(Held held) noexcept {
   }
   if (held.pending != nullptr) {
     held.pending->wanted = true;  // the thread that waits for it may read another connection
-    held.pending->wait_here(hub_.outgoing(), leaving_);
+    held.pending->wait_here(process_.outgoing(), leaving_);
   }
   if (held_.size() >= kHeldLimit) {
     lock.unlock();
     return fail(held, Error(ErrorKind::overloaded, std::to_string(kHeldLimit) + " calls wait for the node to come up",
-                            {.node = hub_.name(id_), .method = std::string(held.info->name)}));
+                            {.node = process_.name(id_), .method = std::string(held.info->name)}));
   }
   keep(held);
   redial_later();
@@ -283,6 +284,11 @@ std::shared_ptr<Connection> Peer::connection() const {
   return connection_;
 }
 
+bool Peer::up() const {
+  const std::lock_guard lock(mutex_);
+  return closed_ == nullptr && ((up_ != nullptr && !up_->stopping()) || reachable());
+}
+
 bool Peer::reachable() const { return connection_ != nullptr && connection_->open() && incarnation_ > ended_; }
 
 void Peer::ending(std::uint32_t incarnation) noexcept {
@@ -305,18 +311,18 @@ Error Peer::lost_error(const MethodInfo& info, const CallScope& scope) const {
   ErrorOrigin origin = place(info, scope);
   origin.may_have_run = true;
   const std::lock_guard lock(mutex_);
-  const bool stopped = hub_.run_ends() || (closed_ != nullptr && closed_->kind() == ErrorKind::stopped);
+  const bool stopped = process_.run_ends() || (closed_ != nullptr && closed_->kind() == ErrorKind::stopped);
   return Error(stopped ? ErrorKind::stopped : ErrorKind::disconnected, "the node ended before it replied",
                std::move(origin));
 }
 
 ErrorOrigin Peer::place(const MethodInfo& info, const CallScope& scope) const {
-  return {.node = hub_.name(id_), .method = std::string(info.name), .path = hub_.names(scope.path)};
+  return {.node = process_.name(id_), .method = std::string(info.name), .path = process_.names(scope.path)};
 }
 
 Error Peer::unimplemented(const MethodInfo& info) const {
   return Error(ErrorKind::unimplemented, "the service has no method of this name and these types",
-               {.node = hub_.name(id_), .method = std::string(info.name)});
+               {.node = process_.name(id_), .method = std::string(info.name)});
 }
 
 Error Peer::late_error(const MethodInfo& info, const CallScope& scope, bool may_have_run) const {

@@ -1,6 +1,6 @@
 #pragma once
 // One node of the program as its callers see it: here, in another process, or not up at the moment. Calls to a node
-// that is not up are held for its next incarnation. Owned by the Hub; thread-safe.
+// that is not up are held for its next incarnation. Owned by the LocalProcess; thread-safe.
 
 #include <atomic>
 #include <cstdint>
@@ -18,16 +18,19 @@ class Peer {
  public:
   static constexpr std::size_t kHeldLimit = 1 << 16;  // calls that wait for the next incarnation
 
-  Peer(Hub& hub, NodeId id) : hub_(hub), id_(id) {}
+  Peer(LocalProcess& process, NodeId id) : process_(process), id_(id) {}
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
 
-  Hub& hub() const { return hub_; }
+  LocalProcess& process() const { return process_; }
   NodeId id() const { return id_; }
 
   // Returns the node's core when it serves in this process now and no call is held for it, otherwise null. The core
   // stays valid until the run ends.
   ServiceInstance* local() const noexcept { return local_.load(std::memory_order_acquire); }
+
+  // Whether a call would go to the node now; else it would be held, or refused.
+  bool up() const;
 
   // The calls that queue at the node, if it is here, and the calls that wait to leave for it.
   Budget::Account& queue() { return queue_; }
@@ -111,7 +114,7 @@ class Peer {
   ErrorOrigin place(const MethodInfo& info, const CallScope& scope) const;
   Error unimplemented(const MethodInfo& info) const;
 
-  Hub& hub_;
+  LocalProcess& process_;
   const NodeId id_;
   Budget::Account queue_;
   Budget::Account leaving_;

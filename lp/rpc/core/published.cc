@@ -4,7 +4,7 @@
 #include <set>
 
 #include "lp/rpc/core/call_context.h"
-#include "lp/rpc/core/hub.h"
+#include "lp/rpc/core/local_process.h"
 #include "lp/rpc/core/service_instance.h"
 
 namespace lp::rpc {
@@ -12,10 +12,10 @@ namespace {
 
 // Returns the name of the caller of the current handler.
 std::string caller_here() {
-  const CallContext* const frame = current_call_context();
-  if (frame == nullptr) return "this process";
-  const CallPath path = callers_of(*frame);
-  return path.size == 0 ? "somebody outside the program" : frame->node->hub().name(path.nodes[path.size - 1]);
+  const CallContext* const context = current_call_context();
+  if (context == nullptr) return "this process";
+  const CallPath path = callers_of(*context);
+  return path.size == 0 ? "somebody outside the program" : context->node->process().name(path.nodes[path.size - 1]);
 }
 
 }  // namespace

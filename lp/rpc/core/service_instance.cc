@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "lp/rpc/core/batcher.h"
-#include "lp/rpc/core/hub.h"
+#include "lp/rpc/core/local_process.h"
 #include "lp/rpc/link/before_wait.h"
 
 namespace lp::rpc {
@@ -39,12 +39,13 @@ TaskQueue ConcurrencyLimit::clear() {
   return std::exchange(waiting_, TaskQueue());
 }
 
-ServiceInstance::ServiceInstance(Hub& hub, NodeId id, std::uint32_t incarnation, std::span<const Method> methods)
-    : hub_(hub),
+ServiceInstance::ServiceInstance(LocalProcess& process, NodeId id, std::uint32_t incarnation,
+                                 std::span<const Method> methods)
+    : process_(process),
       id_(id),
       incarnation_(incarnation),
       methods_(methods),
-      turn_(hub.pool(), hub.name(id)),
+      turn_(process.pool(), process.name(id)),
       gates_(methods.size()),
       batchers_(methods.size()) {
   for (std::size_t i = 0; i < methods.size(); ++i) {
@@ -56,7 +57,7 @@ ServiceInstance::ServiceInstance(Hub& hub, NodeId id, std::uint32_t incarnation,
 
 ServiceInstance::~ServiceInstance() = default;
 
-const std::string& ServiceInstance::name() const { return hub_.name(id_); }
+const std::string& ServiceInstance::name() const { return process_.name(id_); }
 
 const Method* ServiceInstance::find(std::uint64_t method) const noexcept {
   const auto found = std::lower_bound(methods_.begin(), methods_.end(), method,
@@ -120,7 +121,7 @@ void ServiceInstance::run_concurrently(ConcurrencyLimit& gate, Task* task) {
     ended();
   };
   try {
-    hub_.pool().run(serve);
+    process_.pool().run(serve);
   } catch (const Error& error) {
     for (Task* next = task; next != nullptr; next = gate.leave()) next->refuse(error);
     ended();
@@ -181,7 +182,7 @@ Error ServiceInstance::failure(const Method& method, const CallScope& scope, std
   ErrorOrigin origin = error.origin();
   origin.node = name();
   origin.method = method.name;
-  origin.path = hub_.names(scope.path);
+  origin.path = process_.names(scope.path);
   return Error(error.kind(), error.text(), std::move(origin));
 }
 
@@ -193,15 +194,15 @@ Ref<StateBase> ServiceInstance::awaited() const {
   return {};
 }
 
-WaitScope::WaitScope(CallContext* frame, Event& event, StateBase* awaited)
-    : frame_(frame),
+WaitScope::WaitScope(CallContext* context, Event& event, StateBase* awaited)
+    : context_(context),
       wait_{.event = &event,
-            .awaited = frame != nullptr && frame->holds_turn ? awaited : nullptr,
+            .awaited = context != nullptr && context->holds_turn ? awaited : nullptr,
             .next = nullptr,
             .place = nullptr} {
   BeforeWait::hand_over_all();
-  if (frame_ == nullptr) return;
-  ServiceInstance& node = *frame_->node;
+  if (context_ == nullptr) return;
+  ServiceInstance& node = *context_->node;
   {
     const std::lock_guard lock(node.mutex_);
     wait_.next = node.waits_;
@@ -209,18 +210,18 @@ WaitScope::WaitScope(CallContext* frame, Event& event, StateBase* awaited)
     if (wait_.next != nullptr) wait_.next->place = &wait_.next;
     node.waits_ = &wait_;
   }
-  if (frame_->holds_turn) node.turn_.park();
+  if (context_->holds_turn) node.turn_.park();
 }
 
 WaitScope::~WaitScope() {
-  if (frame_ == nullptr) return;
-  ServiceInstance& node = *frame_->node;
-  if (frame_->holds_turn) node.turn_.unpark();
+  if (context_ == nullptr) return;
+  ServiceInstance& node = *context_->node;
+  if (context_->holds_turn) node.turn_.unpark();
   const std::lock_guard lock(node.mutex_);
   *wait_.place = wait_.next;
   if (wait_.next != nullptr) wait_.next->place = wait_.place;
 }
 
-bool WaitScope::stopped() const { return frame_ != nullptr && frame_->node->stopping(); }
+bool WaitScope::stopped() const { return context_ != nullptr && context_->node->stopping(); }
 
 }  // namespace lp::rpc

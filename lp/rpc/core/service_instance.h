@@ -21,7 +21,7 @@
 namespace lp::rpc {
 
 class Batcher;
-class Hub;
+class LocalProcess;
 
 // Bounds how many calls of a concurrent method run at a time.
 class ConcurrencyLimit {
@@ -45,12 +45,12 @@ class ConcurrencyLimit {
 
 class ServiceInstance {
  public:
-  ServiceInstance(Hub& hub, NodeId id, std::uint32_t incarnation, std::span<const Method> methods);
+  ServiceInstance(LocalProcess& process, NodeId id, std::uint32_t incarnation, std::span<const Method> methods);
   ~ServiceInstance();
   ServiceInstance(const ServiceInstance&) = delete;
   ServiceInstance& operator=(const ServiceInstance&) = delete;
 
-  Hub& hub() const { return hub_; }
+  LocalProcess& process() const { return process_; }
   NodeId id() const { return id_; }
   std::uint32_t incarnation() const { return incarnation_; }
   const std::string& name() const;
@@ -106,7 +106,7 @@ class ServiceInstance {
     Wait** place;
   };
 
-  Hub& hub_;
+  LocalProcess& process_;
   const NodeId id_;
   const std::uint32_t incarnation_;
   const std::span<const Method> methods_;  // sorted by id
@@ -128,14 +128,14 @@ class ServiceInstance {
 class WaitScope {
  public:
   // `awaited`: the call or promise that will set the event; null: something else will.
-  WaitScope(CallContext* frame, Event& event, StateBase* awaited = nullptr);
+  WaitScope(CallContext* context, Event& event, StateBase* awaited = nullptr);
   ~WaitScope();
   WaitScope(const WaitScope&) = delete;
   WaitScope& operator=(const WaitScope&) = delete;
   bool stopped() const;
 
  private:
-  CallContext* frame_;
+  CallContext* context_;
   ServiceInstance::Wait wait_;
 };
 

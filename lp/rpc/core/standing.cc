@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "lp/base/message.h"
-#include "lp/rpc/core/hub.h"
+#include "lp/rpc/core/local_process.h"
 #include "lp/rpc/core/service_instance.h"
 
 namespace lp::rpc {
@@ -36,19 +36,21 @@ void add_standings(const Standings& more, Standings& all) {
   }
 }
 
-std::string work_text(const Standing& standing, const Hub& hub) {
-  return standing.work + "()" + (standing.caller < hub.size() ? ", called by " + hub.name(standing.caller) : "");
+std::string work_text(const Standing& standing, const LocalProcess& process) {
+  return standing.work + "()" +
+         (standing.caller < process.size() ? ", called by " + process.name(standing.caller) : "");
 }
 
-std::string text_of(const Standings& all, std::uint32_t caller, const Hub& hub) {
+std::string text_of(const Standings& all, std::uint32_t caller, const LocalProcess& process) {
   std::string text;
   for (const Standing& one : all) {
-    const bool called = one.caller < hub.size();
-    text += "; " + hub.name(one.node) + " has been in " + work_text(one, hub) + (called ? ", for " : " for ") +
+    const bool called = one.caller < process.size();
+    text += "; " + process.name(one.node) + " has been in " + work_text(one, process) + (called ? ", for " : " for ") +
             duration_text(one.age);
-    if (one.awaited < hub.size()) text += ", and waits there for " + hub.name(one.awaited) + "." + one.method + "()";
+    if (one.awaited < process.size())
+      text += ", and waits there for " + process.name(one.awaited) + "." + one.method + "()";
   }
-  if (all.empty() || all.back().awaited >= hub.size()) return text;
+  if (all.empty() || all.back().awaited >= process.size()) return text;
   const bool circle = all.back().awaited == caller || has(all, all.back().awaited);
   return text + (circle ? ": they wait for one another, in a circle" : "");
 }

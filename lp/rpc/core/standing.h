@@ -9,7 +9,7 @@
 
 namespace lp::rpc {
 
-class Hub;
+class LocalProcess;
 class ServiceInstance;
 
 // A call, for people.
@@ -23,9 +23,9 @@ void add_standings(const ServiceInstance& node, Standings& all);
 void add_standings(const Standings& more, Standings& all);
 
 // "pull(), called by worker/1".
-std::string work_text(const Standing& standing, const Hub& hub);
+std::string work_text(const Standing& standing, const LocalProcess& process);
 // "; a has been in f(), called by x, for 3 s, and waits there for b.g(); ..." `caller`: the node whose call waits for
 // the first. The text reports a circle. It is empty when there are none.
-std::string text_of(const Standings& all, std::uint32_t caller, const Hub& hub);
+std::string text_of(const Standings& all, std::uint32_t caller, const LocalProcess& process);
 
 }  // namespace lp::rpc

@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "lp/base/scheduler.h"
-#include "lp/wire/frames.h"
+#include "lp/wire/message.h"
 
 namespace lp::rpc {
 
@@ -16,7 +16,7 @@ class Link {
 
   virtual ~Link() = default;
   // Queues a message. It arrives in order, or never when the other side is gone.
-  virtual void send(Frames message) = 0;
+  virtual void send(Message message) = 0;
   // The messages that were sent and have not left, because the other side does not take them.
   struct Queued {
     std::size_t messages = 0;

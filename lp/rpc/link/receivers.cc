@@ -10,13 +10,13 @@ namespace {
 
 // The standby checks the receiver at these intervals, less and less often, and then sleeps until more comes for a busy
 // one.
-constexpr Duration kFirstLook = std::chrono::microseconds(200);
-constexpr Duration kLongestLook = std::chrono::microseconds(1600);
-constexpr int kLooks = 12;
+constexpr Duration kFirstCheck = std::chrono::microseconds(200);
+constexpr Duration kLongestCheck = std::chrono::microseconds(1600);
+constexpr int kChecks = 12;
 // A handler that has worked for kLong keeps its thread, and the standby takes over. The same holds for a handler that
 // is silent for kSilent: it neither works nor announces a wait, so it sleeps in a system call. A handler without a core
 // is no reason to use more cores.
-constexpr Duration kLong = kFirstLook / 2;
+constexpr Duration kLong = kFirstCheck / 2;
 constexpr Duration kSilent = std::chrono::milliseconds(5);
 // A process that is stopped while it wakes another leaves a sleeping one. So the standby polls at this interval.
 constexpr Duration kLostWake = std::chrono::seconds(1);
@@ -62,7 +62,7 @@ struct Receivers::State : std::enable_shared_from_this<State> {
   void serve(Role role, std::uint64_t number);
   void receive_until_replaced(Source& source, std::uint64_t number);
   std::uint64_t stand_by();
-  bool look_after(Duration look, Duration& silent);
+  bool check_receiver(Duration check, Duration& silent);
   void wake_standby() noexcept {
     post.standby = 2;
     unpark(post.standby);
@@ -126,14 +126,14 @@ std::uint64_t Receivers::State::stand_by() {
       park(post.standby, 1, after(quiet));
       quiet = std::min(2 * quiet, kMostLostWake);
     }
-    Duration look = kFirstLook;
+    Duration check = kFirstCheck;
     Duration silent{};
-    for (int looks = 0; looks < kLooks && !closing; ++looks) {
+    for (int checks = 0; checks < kChecks && !closing; ++checks) {
       std::uint64_t seen = post.receiver.load();
-      if (look_after(look, silent) && post.receiver.compare_exchange_strong(seen, ((seen >> 1) + 1) << 1)) {
+      if (check_receiver(check, silent) && post.receiver.compare_exchange_strong(seen, ((seen >> 1) + 1) << 1)) {
         return (seen >> 1) + 1;
       }
-      look = std::min(2 * look, kLongestLook);
+      check = std::min(2 * check, kLongestCheck);
     }
   }
   return 0;
@@ -141,18 +141,18 @@ std::uint64_t Receivers::State::stand_by() {
 
 // Returns true when another thread must take the receiver's place. `silent` is how long the receiver has been neither
 // working nor waiting.
-bool Receivers::State::look_after(Duration look, Duration& silent) {
+bool Receivers::State::check_receiver(Duration check, Duration& silent) {
   const std::uint64_t seen = post.receiver.load();
   const std::uint64_t beat = beats.load();
   const Duration before = worked(clock);
   const auto waits = [&] { return waiting.load() == seen >> 1; };
   post.standby = 0;
-  if (!waits()) park(post.standby, 0, after(look));
+  if (!waits()) park(post.standby, 0, after(check));
   if ((seen & 1) == 0 || post.receiver.load() != seen || (!waits() && beats.load() != beat)) {
     silent = Duration::zero();
     return false;
   }
-  silent += look;
+  silent += check;
   if (waits() || worked(clock) - before >= kLong) return true;
   if (silent < kSilent) return false;
   if (!runnable(clock)) return true;

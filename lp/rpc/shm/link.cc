@@ -139,7 +139,7 @@ ShmLink::~ShmLink() {
   returns_->detach();
 }
 
-void ShmLink::send(Frames message) {
+void ShmLink::send(Message message) {
   if (taker_.any()) take_back();
   bool ring = false;
   {
@@ -226,7 +226,7 @@ std::size_t ShmLink::receive_some(std::size_t most, bool& more) {
   try {
     do {
       maintain();
-      Frames message;
+      Message message;
       more = !broken_ && reader_.next(message);
       if (reader_.release()) ring_there();
       if (!more) break;

@@ -50,7 +50,7 @@ class ShmLink final : public Link, private SharedHeap::Lender {
           std::shared_ptr<const SharedMemory> bell, std::uint32_t here, std::uint32_t there);
   ~ShmLink() override;
 
-  void send(Frames message) override;
+  void send(Message message) override;
   Queued queued() const override;
   bool full() const noexcept override { return full_.load(std::memory_order_relaxed); }
   bool shares_memory() const noexcept override { return true; }

@@ -13,7 +13,7 @@ namespace {
 }
 }  // namespace
 
-bool ShmReader::next(Frames& message) {
+bool ShmReader::next(Message& message) {
   for (;;) {
     switch (stage_) {
       case Stage::head:

@@ -10,7 +10,7 @@
 #include "lp/base/shared_memory.h"
 #include "lp/rpc/shm/message.h"
 #include "lp/rpc/shm/ring.h"
-#include "lp/wire/frames.h"
+#include "lp/wire/message.h"
 
 namespace lp::rpc {
 
@@ -21,7 +21,7 @@ class ShmReader {
       : lane_(lane), heap_size_(heap_size), map_(std::move(map)) {}
 
   // Returns the next message, once all of it is there. Throws Error(failed) for a malformed message.
-  bool next(Frames& message);
+  bool next(Message& message);
   // Called after next. Returns true when the writer waits for room that there is now.
   bool release() noexcept { return lane_.release(); }
 
@@ -36,7 +36,7 @@ class ShmReader {
   Function<Buffer(const ArrayHead&)> map_;
   Stage stage_ = Stage::head;
   MessageHead head_;
-  Frames message_;
+  Message message_;
   std::vector<std::byte> table_;
   std::vector<std::size_t> in_line_;  // indices of message_.arrays
   std::size_t part_ = 0;              // 0: the body; then the arrays of in_line_

@@ -11,8 +11,8 @@ constexpr std::size_t kNear = 4096;  // bytes that are written before it may be 
 }
 
 void RingWriter::start_over() noexcept {
-  if (at_ < next_look_) return;
-  next_look_ = at_ + kNear;
+  if (at_ < next_poll_) return;
+  next_poll_ = at_ + kNear;
   read_ = lane_.read.load(std::memory_order_acquire);
   if (read_ != at_) return;
   origin_ = at_;

@@ -52,7 +52,7 @@ class RingWriter {
   std::uint64_t at_ = 0;
   std::uint64_t origin_ = 0;
   std::uint64_t read_ = 0;  // the reader's position when it was last read
-  std::uint64_t next_look_ = 0;
+  std::uint64_t next_poll_ = 0;
 };
 
 class RingReader {

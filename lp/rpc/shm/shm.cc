@@ -12,7 +12,7 @@
 
 #include "lp/base/secret.h"
 #include "lp/base/shared_heap.h"
-#include "lp/rpc/core/hub.h"
+#include "lp/rpc/core/local_process.h"
 #include "lp/rpc/link/receivers.h"
 #include "lp/rpc/shm/handshake.h"
 #include "lp/rpc/shm/link.h"
@@ -25,7 +25,7 @@ constexpr Duration kAnswer = std::chrono::seconds(3);  // a process takes this l
 constexpr Duration kNoDescriptors = std::chrono::milliseconds(100);  // wait before the next attempt
 // Connections that have not been introduced yet. When there are more, the oldest one must have introduced itself by
 // now, or it is dropped.
-constexpr std::size_t kUnknown = 64;
+constexpr std::size_t kMostUnknown = 64;
 // A process that is stopped while it rings wakes nobody. So the receiver polls at this interval.
 constexpr Duration kLostWake = std::chrono::seconds(1);
 constexpr Duration kMostLostWake = std::chrono::seconds(16);  // the interval after a long time without messages
@@ -36,9 +36,9 @@ constexpr Duration kInTurn = std::chrono::microseconds(500);
 }  // namespace
 
 struct Shm::State final : Receivers::Source {
-  explicit State(Hub& the_hub)
-      : hub(the_hub),
-        heap(SharedHeap::use(the_hub.options().run.shared_memory)),
+  explicit State(LocalProcess& the_process)
+      : process(the_process),
+        heap(SharedHeap::use(the_process.options().run.shared_memory)),
         listening(listen_locally(name)),
         bell_memory(std::make_shared<const SharedMemory>(SharedMemory::create("lp-bell", sizeof(Doorbell)))),
         bell(*::new (bell_memory->data()) Doorbell) {}
@@ -68,7 +68,7 @@ struct Shm::State final : Receivers::Source {
 
   static constexpr std::uint64_t kListening = 1;  // tags of the poller: this one, one of `open`, or one of `unknown`
 
-  Hub& hub;
+  LocalProcess& process;
   SharedHeap& heap;
   const std::string name = secret_text(16);
   const Descriptor listening;
@@ -90,7 +90,7 @@ struct Shm::State final : Receivers::Source {
 
   void serve();
   bool accept();
-  bool meet(std::uint64_t tag);
+  bool admit(std::uint64_t tag);
   void introduce(const std::string& to, Reserved place);
   bool answered(std::uint64_t tag);
   void end_dial(std::uint64_t tag, const Error& error);
@@ -110,9 +110,9 @@ struct Shm::State final : Receivers::Source {
   void took_over() override;
 };
 
-Shm::Shm(Hub& hub) : state_(std::make_shared<State>(hub)) {
+Shm::Shm(LocalProcess& process) : state_(std::make_shared<State>(process)) {
   state_->receivers =
-      std::make_unique<Receivers>(hub.pool(), state_->bell.post, std::weak_ptr<Receivers::Source>(state_));
+      std::make_unique<Receivers>(process.pool(), state_->bell.post, std::weak_ptr<Receivers::Source>(state_));
   try {
     state_->poller.add(state_->listening.number(), State::kListening);
     state_->thread = spawn("shm", [state = state_.get()] { state->serve(); });
@@ -201,7 +201,7 @@ void Shm::State::serve() {
       const std::uint64_t tag = ready[i].tag;
       if (tag != kListening) {
         // After the introduction, only the end of the connection follows.
-        if (!meet(tag) && !answered(tag)) end(tag, /*by_us=*/false);
+        if (!admit(tag) && !answered(tag)) end(tag, /*by_us=*/false);
       } else if (!accept()) {
         poller.remove(listening.number());  // others wait, or use TCP
         listens = false;
@@ -216,7 +216,7 @@ bool Shm::State::accept() {
     while (std::optional<Descriptor> accepted = accept_neighbour(listening)) {
       unknown.emplace_back(next_tag++, std::move(*accepted));
       poller.add(unknown.back().second.number(), unknown.back().first);
-      if (unknown.size() > kUnknown) meet(unknown.front().first);
+      if (unknown.size() > kMostUnknown) admit(unknown.front().first);
     }
   } catch (const Error&) {
     return false;
@@ -224,8 +224,8 @@ bool Shm::State::accept() {
   return true;
 }
 
-// Meets a process that has connected. Returns false when the tag is none of `unknown`.
-bool Shm::State::meet(std::uint64_t tag) {
+// Admits a process that has connected. Returns false when the tag is none of `unknown`.
+bool Shm::State::admit(std::uint64_t tag) {
   Descriptor socket;
   for (auto one = unknown.begin(); one != unknown.end(); ++one) {
     if (one->first != tag) continue;
@@ -246,7 +246,7 @@ bool Shm::State::meet(std::uint64_t tag) {
     const auto connection = join(ShmLink::Side::dialed, place, std::move(introduction), std::move(socket), "");
     send_memory(number, place.lane, nullptr, *bell_memory, heap.memory());
   } catch (const std::exception&) {
-    hub.count_refusal();
+    process.count_refusal();
     end(place.tag);
   }
   return true;
@@ -355,7 +355,7 @@ std::shared_ptr<Connection> Shm::State::join(ShmLink::Side side, Reserved place,
                                         std::make_shared<Neighbour>(std::move(introduction.neighbour)), bell_memory,
                                         place.lane, introduction.lane);
   ShmLink* const its = link.get();
-  auto connection = std::make_shared<Connection>(hub, std::move(link));
+  auto connection = std::make_shared<Connection>(process, std::move(link));
   its->attach(*connection);
   const int number = socket.number();
   {

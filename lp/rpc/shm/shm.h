@@ -15,7 +15,7 @@ namespace lp::rpc {
 class Shm {
  public:
   // Throws Error::failed when the system offers no shared memory.
-  explicit Shm(Hub& hub);
+  explicit Shm(LocalProcess& process);
   ~Shm();
   Shm(const Shm&) = delete;
   Shm& operator=(const Shm&) = delete;

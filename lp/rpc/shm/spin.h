@@ -22,9 +22,9 @@ class Spin {
     }
     begin_ = now();
     Time last = begin_;
-    int looks = kLooks;
+    int polls = kPolls;
     do {
-      for (int i = 0; i < looks; ++i) {
+      for (int i = 0; i < polls; ++i) {
         if (ready()) {
           learn(/*soon=*/true);
           pause_ = kLeastPause;
@@ -39,7 +39,7 @@ class Spin {
         pause_ = std::min(2 * pause_, kMostPause);
         return ready();
       }
-      looks = time - last > kShared ? kLooksBetween : kLooks;
+      polls = time - last > kShared ? kPollsBetween : kPolls;
       last = time;
     } while (last - begin_ < budget_);
     gave_up_ = true;
@@ -61,8 +61,8 @@ class Spin {
   static constexpr Duration kMost = std::chrono::microseconds(200);   // more than two sides that sleep need
   static constexpr Duration kShared = std::chrono::microseconds(4);   // time since the last poll: others had the core
   static constexpr Duration kTaken = std::chrono::microseconds(500);  // time since the last poll: others need the core
-  static constexpr int kLooks = 32;
-  static constexpr int kLooksBetween = 2;  // polls in between when others need the core
+  static constexpr int kPolls = 32;
+  static constexpr int kPollsBetween = 2;  // polls in between when others need the core
   static constexpr int kLeastPause = 16;   // waits without a poll
   static constexpr int kMostPause = 512;   // the limit is low because threads move between cores
   Duration budget_ = kMost;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kMostKept = std::size_t{4} << 20;
 }  // namespace
 
-void ShmWriter::send(const Frames& message) {
+void ShmWriter::send(const Message& message) {
   const MessageHead head{.body = message.body.size(), .arrays = message.arrays.size()};
   if (queue_.empty()) lane_.start_over();
   if (kept_ >= kMostKept / 2 && lane_.all_read()) kept_ = 0;

@@ -10,7 +10,7 @@
 #include "lp/rpc/link/link.h"
 #include "lp/rpc/shm/message.h"
 #include "lp/rpc/shm/ring.h"
-#include "lp/wire/frames.h"
+#include "lp/wire/message.h"
 
 namespace lp::rpc {
 
@@ -19,7 +19,7 @@ class ShmWriter {
   explicit ShmWriter(RingWriter lane) : lane_(lane) {}
 
   // Writes a message, or queues the part that has no room now. wake must follow, at once or after other messages.
-  void send(const Frames& message);
+  void send(const Message& message);
   // Goes on when the reader has made room. wake must follow.
   void go_on(std::vector<Buffer>& written);
   // Notifies the reader of the written bytes. Returns true when it must be rung.

@@ -27,8 +27,8 @@ namespace {
 constexpr const char* kMonitor = "inproc://lp.monitor";
 constexpr const char* kAuthentication = "inproc://zeromq.zap.01";  // RFC 27, ZAP
 constexpr std::size_t kStrangers = 64;                             // largest number of connections without a greeting
-constexpr std::size_t kFailures = 64;  // failures of strangers within kWindow that shut the door
-constexpr std::size_t kMany = 8;       // as many strangers that left without a reason are worth a line
+constexpr std::size_t kFailures = 64;         // failures of strangers within kWindow that shut the door
+constexpr std::size_t kStrangersPerLine = 8;  // as many strangers that left without a reason are worth a line
 constexpr Duration kWindow = std::chrono::milliseconds(100);  // the time over which failures are counted
 constexpr const char* kYes = "200";
 constexpr const char* kNo = "400";
@@ -121,7 +121,7 @@ struct TcpGuard::State {
   bool answer();
   bool answer_key(const Request& request);
   void reply(const Request& request, const char* code, const std::string& user);
-  bool hear();
+  bool receive();
   void on_event(std::uint16_t event, std::int32_t value, const std::string& address);
   void on_disconnected(int descriptor);
   void refuse(const std::string& why);
@@ -150,7 +150,7 @@ void TcpGuard::greeted(int descriptor) {
   if (found != state_->accepted.end() && !std::exchange(found->second.greeted, true)) --state_->strangers;
 }
 
-void TcpGuard::heard(int descriptor) {
+void TcpGuard::on_packet(int descriptor) {
   const std::lock_guard lock(state_->mutex);
   const auto found = state_->accepted.find(descriptor);
   if (found != state_->accepted.end()) found->second.heard = true;
@@ -191,7 +191,7 @@ void TcpGuard::State::serve() {
   std::array<Poller::Ready, 2> ready;
   while (!closing) {
     do {
-      while (hear()) {
+      while (receive()) {
       }
     } while (answer());
     std::erase_if(unanswered, [this](const Request& one) { return answer_key(one); });
@@ -210,7 +210,7 @@ bool TcpGuard::State::answer() {
       frames.push_back(frame.to_string());
     }
     // Handle the earlier events, such as that the connection was accepted: only now are they sure to be there.
-    while (hear()) {
+    while (receive()) {
     }
     // The frames are: the asker's name and an empty frame; version, number, domain, address, identity, mechanism; name
     // and password, or a key.
@@ -257,7 +257,7 @@ void TcpGuard::State::reply(const Request& request, const char* code, const std:
   }
 }
 
-bool TcpGuard::State::hear() {
+bool TcpGuard::State::receive() {
   try {
     zmq::message_t head;
     zmq::message_t address;
@@ -320,7 +320,7 @@ void TcpGuard::State::on_disconnected(int descriptor) {
   // ZeroMQ gives no reason for the end of some connections, such as one that announced a message of 2^60 bytes. A few
   // may be processes of this run that were ended themselves.
   notices.refused();
-  if (++unlogged >= kMany) log("left before it had said who it is");
+  if (++unlogged >= kStrangersPerLine) log("left before it had said who it is");
 }
 
 void TcpGuard::State::refuse(const std::string& why) {

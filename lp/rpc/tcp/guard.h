@@ -39,7 +39,7 @@ class TcpGuard {
   void close();
 
   // Notes that a whole packet came from the connection: the code that refuses the packet counts it.
-  void heard(int descriptor);
+  void on_packet(int descriptor);
   // Notes that the connection no longer belongs to a stranger.
   void greeted(int descriptor);
 

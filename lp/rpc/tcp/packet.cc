@@ -24,11 +24,11 @@ std::byte* put(std::byte* to, const Buffer& part) {
   return to + aligned(part.size());
 }
 
-Buffer& part(Frames& message, std::size_t i) { return i == 0 ? message.body : message.arrays[i - 1]; }
+Buffer& part(Message& message, std::size_t i) { return i == 0 ? message.body : message.arrays[i - 1]; }
 
 }  // namespace
 
-std::size_t packed_size(const Frames& message) {
+std::size_t packed_size(const Message& message) {
   SmallParts small;
   std::size_t size = head_size(1 + message.arrays.size());
   if (small(message.body.size())) size += aligned(message.body.size());
@@ -38,7 +38,7 @@ std::size_t packed_size(const Frames& message) {
   return size;
 }
 
-std::byte* pack(const Frames& message, std::byte* to) {
+std::byte* pack(const Message& message, std::byte* to) {
   const std::size_t parts = 1 + message.arrays.size();
   const auto write_number = [at = to](std::size_t number) mutable {
     const Number out = number;
@@ -58,7 +58,7 @@ std::byte* pack(const Frames& message, std::byte* to) {
   return to;
 }
 
-std::vector<Buffer> pieces(const Frames& message) {
+std::vector<Buffer> pieces(const Message& message) {
   std::vector<Buffer> result;
   SmallParts small;
   const auto cut = [&](const Buffer& part) {
@@ -72,7 +72,7 @@ std::vector<Buffer> pieces(const Frames& message) {
   return result;
 }
 
-void Assembly::add(Buffer content, bool pieces_allowed, std::vector<Frames>& messages) {
+void Assembly::add(Buffer content, bool pieces_allowed, std::vector<Message>& messages) {
   if (large_.empty()) {
     add_packet(content, pieces_allowed, messages);
   } else {
@@ -84,7 +84,7 @@ void Assembly::add(Buffer content, bool pieces_allowed, std::vector<Frames>& mes
   }
 }
 
-void Assembly::add_packet(const Buffer& packet, bool pieces_allowed, std::vector<Frames>& messages) {
+void Assembly::add_packet(const Buffer& packet, bool pieces_allowed, std::vector<Message>& messages) {
   std::size_t at = 0;
   const auto read = [&](std::size_t place) {
     Number number = 0;
@@ -99,7 +99,7 @@ void Assembly::add_packet(const Buffer& packet, bool pieces_allowed, std::vector
     for (std::size_t i = 0; i < count; ++i) sizes_.push_back(read(1 + i));
     SmallParts small;
     std::size_t from = at + head_size(count);
-    Frames message;
+    Message message;
     message.arrays.resize(count - 1);
     std::vector<std::size_t> large;
     for (std::size_t i = 0; i < count; ++i) {

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "lp/wire/frames.h"
+#include "lp/wire/message.h"
 
 namespace lp::rpc {
 
@@ -28,25 +28,25 @@ class SmallParts {
 };
 
 // Returns the bytes that the message takes in a packet.
-std::size_t packed_size(const Frames& message);
+std::size_t packed_size(const Message& message);
 // Writes these bytes, and returns their end.
-std::byte* pack(const Frames& message, std::byte* to);
+std::byte* pack(const Message& message, std::byte* to);
 // Returns the pieces that follow the packet; such a message is the last in its packet.
-std::vector<Buffer> pieces(const Frames& message);
+std::vector<Buffer> pieces(const Message& message);
 
 // Reassembles messages from the packets and pieces of one sender. One thread at a time.
 class Assembly {
  public:
   // Takes the content of a message of ZeroMQ, and adds the messages that it completes to `messages`. Throws
   // Error(failed) when the content is malformed, and when it needs pieces although `pieces_allowed` is false.
-  void add(Buffer content, bool pieces_allowed, std::vector<Frames>& messages);
+  void add(Buffer content, bool pieces_allowed, std::vector<Message>& messages);
 
  private:
-  void add_packet(const Buffer& packet, bool pieces_allowed, std::vector<Frames>& messages);
+  void add_packet(const Buffer& packet, bool pieces_allowed, std::vector<Message>& messages);
   void add_piece(Buffer piece);
   void expect_next();
 
-  Frames message_;  // the message whose pieces come
+  Message message_;  // the message whose pieces come
   // The parts that come in pieces; the first `done_` of them are complete. Empty: a packet comes next.
   std::vector<std::size_t> large_;
   std::size_t done_ = 0;

@@ -65,9 +65,9 @@ std::uint64_t permit_of(zmq::message_t& message) {
 // libzmq allocates memory for each incoming piece, and frees it. Memory that malloc keeps needs no new pages from the
 // kernel, which cost more than all the rest.
 void keep_pieces() {
-  constexpr int kKept = 16 << 20;  // bytes in an arena
-  static_cast<void>(mallopt(M_MMAP_THRESHOLD, kKept));
-  static_cast<void>(mallopt(M_TRIM_THRESHOLD, kKept));
+  constexpr int kArenaBytes = 16 << 20;  // bytes in an arena
+  static_cast<void>(mallopt(M_MMAP_THRESHOLD, kArenaBytes));
+  static_cast<void>(mallopt(M_TRIM_THRESHOLD, kArenaBytes));
 }
 
 }  // namespace
@@ -155,7 +155,7 @@ void Router::monitor(const char* endpoint, int events) {
 int Router::descriptor() const { return state_->socket.get(zmq::sockopt::fd); }
 bool Router::readable() { return (state_->socket.get(zmq::sockopt::events) & ZMQ_POLLIN) != 0; }
 
-void Router::send(const std::string& id, std::span<const Frames> messages, Function<void()> sent) {
+void Router::send(const std::string& id, std::span<const Message> messages, Function<void()> sent) {
   const auto send_one = [&](Buffer content, bool last) {
     zmq::message_t message = to_zmq(std::move(content), last ? std::move(sent) : Function<void()>());
     state_->socket.send(zmq::buffer(id), zmq::send_flags::sndmore);
@@ -173,7 +173,7 @@ void Router::send(const std::string& id, std::span<const Frames> messages, Funct
       } while (count < messages.size() && size < kPacketBytes && following.empty());
       Buffer packet = Buffer::uninitialized(size);
       std::byte* to = packet.edit().data();
-      for (const Frames& message : messages.first(count)) to = pack(message, to);
+      for (const Message& message : messages.first(count)) to = pack(message, to);
       messages = messages.subspan(count);
       send_one(std::move(packet), messages.empty() && following.empty());
       for (std::size_t i = 0; i < following.size(); ++i) {

@@ -9,7 +9,7 @@
 
 #include "lp/base/function.h"
 #include "lp/rpc/core/curve.h"
-#include "lp/wire/frames.h"
+#include "lp/wire/message.h"
 
 namespace lp::rpc {
 
@@ -36,7 +36,7 @@ class Router {
 
   // Sends messages, in order; when nobody is there they are dropped. Any thread may call `sent` when the last message
   // has left or was dropped, perhaps from within this or another call of this class.
-  void send(const std::string& id, std::span<const Frames> messages, Function<void()> sent);
+  void send(const std::string& id, std::span<const Message> messages, Function<void()> sent);
 
   struct Arrival {
     std::string id{};          // id of the sender

@@ -27,7 +27,7 @@ class Tcp::TcpLink final : public Link {
  public:
   TcpLink(std::shared_ptr<Tcp> tcp, const std::string& id)
       : tcp_(std::move(tcp)), outbox_(std::make_shared<Outbox>(id)) {}
-  void send(Frames message) override { tcp_->send(outbox_, std::move(message)); }
+  void send(Message message) override { tcp_->send(outbox_, std::move(message)); }
   bool full() const noexcept override { return outbox_->full.load(std::memory_order_relaxed); }
   const std::shared_ptr<Outbox>& outbox() const { return outbox_; }
   Queued queued() const override {
@@ -47,7 +47,7 @@ class Tcp::TcpLink final : public Link {
 namespace {
 
 // Returns the secret that a connecting process must present; ZeroMQ accepts no empty one.
-std::string secret_of(const Hub& hub) { return "lp " + hub.options().run.token; }
+std::string secret_of(const LocalProcess& process) { return "lp " + process.options().run.token; }
 
 }  // namespace
 
@@ -75,32 +75,32 @@ class Tcp::AtSocket {
   const Tcp* const outer_;
 };
 
-Tcp::Tcp(Hub& hub)
-    : hub_(hub),
-      router_(std::make_unique<Router>(secret_of(hub), hub.options().process.keys)),
+Tcp::Tcp(LocalProcess& process)
+    : process_(process),
+      router_(std::make_unique<Router>(secret_of(process), process.options().own.keys)),
       descriptor_(router_->descriptor()),
       prefix_(secret_prefix()),
       arrivals_(kArrivals) {
   guard_ = std::make_unique<TcpGuard>(
-      *router_, secret_of(hub),
-      TcpGuard::Notices{.refused = [this] { hub_.count_refusal(); },
+      *router_, secret_of(process),
+      TcpGuard::Notices{.refused = [this] { process_.count_refusal(); },
                         .refuses_us = [this](const std::string& endpoint) { on_refusal(endpoint); },
                         .ended = [this](int descriptor) { on_end(descriptor); }});
-  const ProcessSettings& process = hub.options().process;
-  if (!is_loopback(process.listen) && process.keys.secret_key.empty()) {
-    throw Error(ErrorKind::failed, "cannot listen on " + process.listen +
-                                       ": beyond this host every process of a run needs a key of its own");
+  const ProcessSettings& own = process.options().own;
+  if (!is_loopback(own.listen) && own.keys.secret_key.empty()) {
+    throw Error(ErrorKind::failed,
+                "cannot listen on " + own.listen + ": beyond this host every process of a run needs a key of its own");
   }
-  if (const std::string& key = hub.options().run.outside_key; !key.empty()) allow(key);
-  endpoint_ = router_->listen(process.listen);
+  if (const std::string& key = process.options().run.outside_key; !key.empty()) allow(key);
+  endpoint_ = router_->listen(own.listen);
   reader_.share(descriptor_, 0);  // comes first: it wakes a thread that reads and waits, otherwise the receiver
   poller_.share(descriptor_, 0);
 }
 
-std::shared_ptr<Tcp> Tcp::listen(Hub& hub) {
-  std::shared_ptr<Tcp> tcp(new Tcp(hub));
+std::shared_ptr<Tcp> Tcp::listen(LocalProcess& process) {
+  std::shared_ptr<Tcp> tcp(new Tcp(process));
   const std::shared_ptr<Receivers::Source> source(tcp, tcp.get());
-  tcp->receivers_ = std::make_unique<Receivers>(hub.pool(), tcp->post_, source);
+  tcp->receivers_ = std::make_unique<Receivers>(process.pool(), tcp->post_, source);
   return tcp;
 }
 
@@ -123,7 +123,7 @@ std::shared_ptr<Connection> Tcp::dial(const std::string& endpoint, const std::st
     const std::lock_guard lock(table_);
     ++dials_;
     id = prefix_ + std::string(reinterpret_cast<const char*>(&dials_), sizeof dials_);
-    connection = std::make_shared<Connection>(hub_, std::make_unique<TcpLink>(shared_from_this(), id));
+    connection = std::make_shared<Connection>(process_, std::make_unique<TcpLink>(shared_from_this(), id));
     if (closing_) {
       connection->close();
       return connection;
@@ -133,7 +133,7 @@ std::shared_ptr<Connection> Tcp::dial(const std::string& endpoint, const std::st
   }
   if (const AtSocket socket(*this); socket) {
     socket->connect(id, endpoint, key);
-    look();
+    poll();
   }
   connection->greet();
   return connection;
@@ -151,7 +151,7 @@ void Tcp::hang_up(const std::string& endpoint) {
   }
   if (const AtSocket socket(*this); socket) {
     socket->disconnect(endpoint);
-    look();
+    poll();
   }
   dialed.connection->close();
 }
@@ -192,7 +192,7 @@ void Tcp::close() {
   for (auto& [id, remote] : remotes) remote->connection->close();
 }
 
-void Tcp::send(const std::shared_ptr<Outbox>& outbox, Frames message) {
+void Tcp::send(const std::shared_ptr<Outbox>& outbox, Message message) {
   {
     const std::lock_guard lock(outboxes_);
     outbox->waiting += message.size();
@@ -215,8 +215,8 @@ void Tcp::sent(const std::shared_ptr<Outbox>& outbox) {
 }
 
 // The caller holds outboxes_. This runs in another thread, because the caller may hold locks of the connection.
-void Tcp::tell_drained(const Outbox& outbox) {
-  hub_.timers().at(now(), [weak = outbox.connection] {
+void Tcp::notify_drained(const Outbox& outbox) {
+  process_.timers().at(now(), [weak = outbox.connection] {
     if (const auto connection = weak.lock()) connection->drained();
   });
 }
@@ -251,23 +251,23 @@ void Tcp::send_listed() {
       outbox->listed = false;
       outbox->sending = true;
       outbox->waiting = 0;
-      if (outbox->full.exchange(false)) tell_drained(*outbox);
+      if (outbox->full.exchange(false)) notify_drained(*outbox);
       messages_to_send_.swap(outbox->messages);
     }
     if (router_ != nullptr) router_->send(outbox->id, messages_to_send_, [this, outbox] { sent(outbox); });
     messages_to_send_.clear();
   }
   leaving_.clear();
-  if (router_ != nullptr) look();
+  if (router_ != nullptr) poll();
 }
 
 // The caller holds socket_, which was used: a message may have come that the descriptor no longer signals.
-void Tcp::look() {
+void Tcp::poll() {
   has_ = router_->readable() ? Has::more : Has::nothing;
-  if (has_ == Has::more) look_again();
+  if (has_ == Has::more) poll_again();
 }
 
-void Tcp::look_again() noexcept {
+void Tcp::poll_again() noexcept {
   if (role_.ask_again()) return;
   if (reading_) {
     reader_word_ = Event::kSet;
@@ -290,7 +290,7 @@ Tcp::Received Tcp::receive_one(Handlers handlers) {
   Receiving<Tcp> receiving(role_, *this);
   Received result;
   Runnable handler;
-  Frames message;
+  Message message;
   if (take(message)) {
     result.any = true;
     Receivers::before_handler(/*more=*/false);  // this thread goes on
@@ -315,12 +315,12 @@ Tcp::Received Tcp::receive_one(Handlers handlers) {
     Receivers::before_handler(/*more=*/true);
     handler.run();
   } else {
-    hub_.pool().run([handler] { handler.run(); });
+    process_.pool().run([handler] { handler.run(); });
   }
   return result;
 }
 
-bool Tcp::take(Frames& message) {
+bool Tcp::take(Message& message) {
   while (handled_ == messages_.size()) {
     messages_.clear();
     handled_ = 0;
@@ -339,7 +339,7 @@ bool Tcp::fetch() {
   if (const AtSocket socket(*this); socket) {
     // A poll in vain costs as much as a short message. If the descriptor fired and the last time it fired for a single
     // message, ask for one only.
-    const std::size_t most = has == Has::told && alone_ ? 1 : arrivals_.size();
+    const std::size_t most = has == Has::fired && alone_ ? 1 : arrivals_.size();
     std::size_t bytes = 0;
     bool more = true;
     while (more && arrived_ < most && bytes < kArrivalBytes) {
@@ -347,7 +347,7 @@ bool Tcp::fetch() {
       if (more) bytes += arrivals_[arrived_++].content.size();
     }
     has_ = more ? Has::more : Has::nothing;
-    alone_ = has == Has::told && arrived_ == 1;
+    alone_ = has == Has::fired && arrived_ == 1;
   }
   return arrived_ > 0;
 }
@@ -375,9 +375,9 @@ std::shared_ptr<Tcp::Remote> Tcp::remote(const Router::Arrival& arrival) {
   if (remote == nullptr) {
     auto link = std::make_unique<TcpLink>(shared_from_this(), arrival.id);
     const std::shared_ptr<Outbox> outbox = link->outbox();
-    const auto connection = std::make_shared<Connection>(hub_, std::move(link));
+    const auto connection = std::make_shared<Connection>(process_, std::move(link));
     outbox->connection = connection;
-    guard_->heard(arrival.descriptor);
+    guard_->on_packet(arrival.descriptor);
     remote = std::make_shared<Remote>(
         Remote{.id = arrival.id, .connection = connection, .descriptor = arrival.descriptor, .permit = arrival.permit});
   }
@@ -399,7 +399,7 @@ void Tcp::on_refusal(const std::string& endpoint) {
     if (found != dialed_.end()) connection = found->second.connection;
   }
   if (connection != nullptr) {
-    const bool keys = !hub_.options().process.keys.secret_key.empty();
+    const bool keys = !process_.options().own.keys.secret_key.empty();
     static_cast<void>(connection->on_message(
         refusal_packet(keys ? "the key of this process was revoked, as when another has taken its place"
                             : "this is another run: its secret does not fit")));
@@ -418,7 +418,7 @@ void Tcp::on_end(int descriptor) {
   }
   if (ended == nullptr) return;
   if (ended->connection->link().full()) {
-    hub_.count_refusal();
+    process_.count_refusal();
     log_line("a caller was dropped: it took none of the replies that waited for it");
   }
   ended->connection->close();
@@ -427,7 +427,7 @@ void Tcp::on_end(int descriptor) {
 void Tcp::wait() {
   Poller::Ready ready;
   poller_.wait(std::span(&ready, 1), kNever);
-  has_ = Has::told;
+  has_ = Has::fired;
 }
 
 // A thread that reads while it waits for a reply handles the incoming messages itself.
@@ -445,7 +445,7 @@ Word* Tcp::begin_reading() noexcept {
 }
 
 bool Tcp::read() {
-  if (waited_) has_ = Has::told;
+  if (waited_) has_ = Has::fired;
   bool any = false;
   Received received{.rest = true};
   while ((received.rest || received.again) && role_.enter()) {
@@ -466,7 +466,7 @@ void Tcp::end_reading() noexcept {
   if (unread) {
     wake();
   } else if (waited || has_ == Has::more) {
-    if (const AtSocket socket(*this); socket) look();
+    if (const AtSocket socket(*this); socket) poll();
   }
 }
 

@@ -17,7 +17,7 @@
 
 #include "lp/base/scheduler.h"
 #include "lp/rpc/core/connection.h"
-#include "lp/rpc/core/hub.h"
+#include "lp/rpc/core/local_process.h"
 #include "lp/rpc/link/receive_role.h"
 #include "lp/rpc/link/receivers.h"
 #include "lp/rpc/tcp/guard.h"
@@ -28,9 +28,9 @@ namespace lp::rpc {
 
 class Tcp : public std::enable_shared_from_this<Tcp>, private Receivers::Source {
  public:
-  // Listens on a free port of the hub's address. Throws Error::failed, also when that is not loopback and there are no
-  // keys.
-  static std::shared_ptr<Tcp> listen(Hub& hub);
+  // Listens on a free port of the process's address. Throws Error::failed, also when that is not loopback and there are
+  // no keys.
+  static std::shared_ptr<Tcp> listen(LocalProcess& process);
   ~Tcp() override;
   Tcp(const Tcp&) = delete;
   Tcp& operator=(const Tcp&) = delete;
@@ -54,7 +54,7 @@ class Tcp : public std::enable_shared_from_this<Tcp>, private Receivers::Source 
   struct Outbox {
     explicit Outbox(std::string the_id) : id(std::move(the_id)) {}
     const std::string id;
-    std::vector<Frames> messages{};
+    std::vector<Message> messages{};
     bool sending = false;                    // something is on its way
     bool listed = false;                     // the outbox is in to_send_
     std::size_t waiting = 0;                 // bytes of the messages
@@ -76,10 +76,10 @@ class Tcp : public std::enable_shared_from_this<Tcp>, private Receivers::Source 
     bool rest = false;   // there is more
   };
 
-  explicit Tcp(Hub& hub);
-  void send(const std::shared_ptr<Outbox>& outbox, Frames message);
+  explicit Tcp(LocalProcess& process);
+  void send(const std::shared_ptr<Outbox>& outbox, Message message);
   void sent(const std::shared_ptr<Outbox>& outbox);
-  void tell_drained(const Outbox& outbox);
+  void notify_drained(const Outbox& outbox);
 
   // For a thread that waits for a reply, one at a time: reader_ gets the news of the socket.
   Word* begin_reading() noexcept;
@@ -91,7 +91,7 @@ class Tcp : public std::enable_shared_from_this<Tcp>, private Receivers::Source 
   void wake() noexcept override { poller_.wake(); }
   Successor successor() const noexcept override;
   Received receive_one(Handlers handlers);
-  bool take(Frames& message);
+  bool take(Message& message);
   bool fetch();
   void open(Router::Arrival& arrival);
   std::shared_ptr<Remote> remote(const Router::Arrival& arrival);
@@ -99,20 +99,20 @@ class Tcp : public std::enable_shared_from_this<Tcp>, private Receivers::Source 
   void on_refusal(const std::string& endpoint);
   void on_end(int descriptor);
   friend class Receiving<Tcp>;
-  void role_given_up() noexcept { look_again(); }
+  void role_given_up() noexcept { poll_again(); }
 
   void list(const std::shared_ptr<Outbox>& outbox);
   void flush();
   void send_listed();
-  void look();
-  void look_again() noexcept;
+  void poll();
+  void poll_again() noexcept;
 
-  Hub& hub_;
+  LocalProcess& process_;
   std::mutex socket_;  // guards router_
   std::unique_ptr<Router> router_;
   const int descriptor_;  // descriptor of router_
-  // Whether router_ has input. nothing: wait for its descriptor. told: the descriptor fired. more: poll it again.
-  enum class Has : std::uint8_t { nothing, told, more };
+  // Whether router_ has input. nothing: wait for its descriptor. fired: the descriptor did. more: poll it again.
+  enum class Has : std::uint8_t { nothing, fired, more };
   std::atomic<Has> has_ = Has::more;
   std::atomic<bool> alone_ = false;  // true while messages arrive one at a time (request-reply traffic)
   std::unique_ptr<TcpGuard> guard_;
@@ -126,7 +126,7 @@ class Tcp : public std::enable_shared_from_this<Tcp>, private Receivers::Source 
   std::vector<std::shared_ptr<Outbox>> to_send_;
   std::atomic<bool> listed_ = false;
   std::vector<std::shared_ptr<Outbox>> leaving_;  // guarded by socket_
-  std::vector<Frames> messages_to_send_;          // guarded by socket_
+  std::vector<Message> messages_to_send_;         // guarded by socket_
 
   std::mutex table_;
   std::unordered_map<std::string, std::shared_ptr<Remote>> remotes_;  // by id
@@ -143,7 +143,7 @@ class Tcp : public std::enable_shared_from_this<Tcp>, private Receivers::Source 
   std::vector<Router::Arrival> arrivals_;
   std::size_t arrived_ = 0;
   std::size_t opened_ = 0;
-  std::vector<Frames> messages_;  // messages of the arrival that was opened last
+  std::vector<Message> messages_;  // messages of the arrival that was opened last
   std::size_t handled_ = 0;
   std::weak_ptr<Remote> sender_;  // sender of messages_; weak, because its link keeps this object alive
 

@@ -152,7 +152,7 @@ TEST(ReceptionTest, WhoHasNoKeyOfTheRunGetsNothingAndTheAgentGetsIn) {
                                   });
   const auto greet = [&](rpc::Router& router) {
     router.connect("c", reception.endpoint(), ours.public_key);
-    const Frames hello{.body = launch::tunnel_message(Tunnel::Kind::hello)};
+    const Message hello{.body = launch::tunnel_message(Tunnel::Kind::hello)};
     router.send("c", std::span(&hello, 1), {});
   };
   rpc::Router stranger("", strangers);
@@ -179,7 +179,7 @@ TEST(ReceptionTest, OfTwoWithTheKeyOfAnAgentTheFirstStaysUntilItIsLost) {
                                     arrivals.wake();
                                   });
   const auto send = [&](rpc::Router& router, Tunnel::Kind kind) {
-    const Frames message{.body = launch::tunnel_message(kind)};
+    const Message message{.body = launch::tunnel_message(kind)};
     router.send("c", std::span(&message, 1), {});
   };
   const Time end = after(std::chrono::seconds(20));

@@ -245,7 +245,7 @@ TEST_F(SlurmTest, AJobWhoseNumberCannotBeKeptIsTakenBack) {
   EXPECT_EQ(program.wait().code, 2);
   EXPECT_TRUE(has(program.err(), "job 1 is cancelled")) << program.err();
   EXPECT_TRUE(has(program.err(), (directory_ / "run1" / "job").string() + ": ")) << program.err();
-  while (!launch::look_at("1").ended()) {  // as COMPLETING
+  while (!launch::poll_job("1").ended()) {  // as COMPLETING
   }
   EXPECT_TRUE(all_processes().empty());
 }
@@ -363,7 +363,7 @@ TEST_F(SlurmctldLong, AJobThatLivesIsNotEndedByWhoIsCutOffFromIt) {
   wait_for_looks("n3", 1);
   cluster_.continue_slurmctld();
   wait_for_looks("n3", 1);
-  EXPECT_EQ(launch::look_at("1").name, "RUNNING");
+  EXPECT_EQ(launch::poll_job("1").name, "RUNNING");
   for (const auto& process : others) EXPECT_FALSE(process->ends_within(Duration{})) << command_line_of(process->pid());
   program.kill(SIGINT);
   EXPECT_NE(program.wait().code, 0);
@@ -427,7 +427,7 @@ TEST_F(SlurmctldLong, AJobThatHasBegunAgainIsLeftAloneByWhoWatchedItsFirstStart)
   ASSERT_TRUE(program.read_until("is PENDING (BeginTime)"));
   ASSERT_TRUE(program.read_until("waiting", program.err().find("(BeginTime)")));
   expect_end_within(std::chrono::seconds(15), watchers);  // as long as three looks
-  EXPECT_EQ(launch::look_at("1").name, "RUNNING");
+  EXPECT_EQ(launch::poll_job("1").name, "RUNNING");
   program.kill(SIGINT);
   EXPECT_NE(program.wait().code, 0);
   EXPECT_TRUE(has(program.err(), "ended as CANCELLED")) << program.err();

@@ -12,9 +12,9 @@ using std::chrono::milliseconds;
 SupervisionGraph saving_servers() {
   SupervisionGraph topology;
   topology.groups = {{.name = "server", .on_failure = restart(3)}, {.name = "worker", .on_failure = restart(3)}};
-  topology.nodes = {{.name = "server/0", .group = 0, .unit = 0, .member = true},
-                    {.name = "server/1", .group = 0, .unit = 1, .member = true},
-                    {.name = "worker", .group = 1, .unit = 2, .active = true, .calls = {0, 1}}};
+  topology.nodes = {{.name = "server/0", .group = 0, .process = 0, .member = true},
+                    {.name = "server/1", .group = 0, .process = 1, .member = true},
+                    {.name = "worker", .group = 1, .process = 2, .active = true, .calls = {0, 1}}};
   return topology;
 }
 
@@ -28,7 +28,7 @@ TEST_F(CoordinatorTest, MembersOfACutAreRestoredTogetherAndOthersRunOn) {
   exit(0, {.signal = 9});
   EXPECT_EQ(commands(), "kill server/1\ntell worker: server/0 1 down\ntell worker: server/1 1 down\n");
   pass(milliseconds(100));
-  EXPECT_EQ(host_->take(), "");  // the other one is still there
+  EXPECT_EQ(executor_->take(), "");  // the other one is still there
   exit(1, {.signal = 9});
   EXPECT_EQ(commands().substr(0, 58), "start server/0 2 from cut-10\nstart server/1 2 from cut-10\n");
   EXPECT_EQ(coordinator_->status().nodes[1].restarts, 0);
@@ -38,7 +38,7 @@ TEST_F(CoordinatorTest, MembersOfACutAreRestoredTogetherAndOthersRunOn) {
 TEST_F(CoordinatorTest, WhoHadFinishedWithMembersWorksAgainWhenTheyGoBack) {
   for (const bool exited : {false, true}) {
     SupervisionGraph topology = saving_servers();
-    topology.nodes.push_back({.name = "other", .group = 1, .unit = 3, .active = true, .calls = {0, 1}});
+    topology.nodes.push_back({.name = "other", .group = 1, .process = 3, .active = true, .calls = {0, 1}});
     make(topology);
     now_ = {};
     all_ready();
@@ -108,7 +108,7 @@ TEST_F(CoordinatorTest, AReportOfWhatHasGoneBackIsMadeAgain) {
   EXPECT_EQ(listener_.reports, 2);
   coordinator_->report_done(std::nullopt);
   EXPECT_EQ(coordinator_->phase(), Phase::stopping);
-  for (const std::size_t unit : {0u, 1u, 2u}) exit(unit, {}, 2);
+  for (const std::size_t process : {0u, 1u, 2u}) exit(process, {}, 2);
   EXPECT_TRUE(coordinator_->result().success) << coordinator_->result().cause.text();
 }
 
@@ -129,9 +129,9 @@ TEST_F(CoordinatorTest, WithoutACutMembersBeginAgain) {
   saved(0, 1, 10);
   exit(0, {.signal = 9});
   exit(1, {.signal = 9});
-  host_->take();
+  executor_->take();
   pass(milliseconds(100));
-  EXPECT_EQ(host_->take().substr(0, 34), "start server/0 2\nstart server/1 2\n");
+  EXPECT_EQ(executor_->take().substr(0, 34), "start server/0 2\nstart server/1 2\n");
 }
 
 TEST_F(CoordinatorTest, WhatAnEarlierIncarnationSavedDoesNotCount) {
@@ -157,11 +157,11 @@ TEST_F(CoordinatorTest, ACutThatAMemberPassesByIsGivenUpAndPeopleAreToldOnce) {
     saved(1, 1, step + 1);
   }
   EXPECT_EQ(listener_.given_up, (std::vector<std::uint64_t>{2, 3, 4}));
-  EXPECT_EQ(std::count(listener_.said.begin(), listener_.said.end(),
+  EXPECT_EQ(std::count(listener_.logged.begin(), listener_.logged.end(),
                        "the cut of step 2 is given up, since server/1 has cut step 3 and not this one: nodes that save "
                        "must cut at the same steps"),
             1);
-  EXPECT_EQ(listener_.said.size(), 1U);
+  EXPECT_EQ(listener_.logged.size(), 1U);
   saved(0, 1, 5);  // one that both have
   EXPECT_EQ(coordinator_->status().cut, 5U);
 }
@@ -169,7 +169,7 @@ TEST_F(CoordinatorTest, ACutThatAMemberPassesByIsGivenUpAndPeopleAreToldOnce) {
 TEST_F(CoordinatorTest, ACutIsNotGivenUpForAMemberThatIsDoneWithout) {
   SupervisionGraph topology = saving_servers();
   topology.groups[0].on_failure = ignore();
-  topology.nodes.push_back({.name = "server/2", .group = 0, .unit = 3, .member = true});
+  topology.nodes.push_back({.name = "server/2", .group = 0, .process = 3, .member = true});
   make(topology);
   all_ready();
   for (const std::uint64_t step : {3U, 5U}) saved(0, 1, step);
@@ -209,17 +209,18 @@ TEST_F(CoordinatorTest, AFullDiskIsSaidOnceAndNothingStaysOfItsCuts) {
   for (const NodeId node : {0U, 1U}) not_saved(node, 1, 20, full);
   not_saved(1, 1, 30, full);
   saved(0, 1, 30);  // after the other's failure
-  EXPECT_EQ(listener_.said, (std::vector<std::string>{
-                                "server/1 could not save its part of the cut of step 10, and the cut before stays: no "
+  EXPECT_EQ(
+      listener_.logged,
+      (std::vector<std::string>{"server/1 could not save its part of the cut of step 10, and the cut before stays: no "
                                 "space left on device; others that fail are not told, until one is complete"}));
   EXPECT_EQ(listener_.given_up, (std::vector<std::uint64_t>{10, 20, 20, 30, 30}));
   listener_.disk_full = true;  // for the manifest
   for (const NodeId node : {0U, 1U}) saved(node, 1, 40);
-  EXPECT_EQ(listener_.said.size(), 1U);
+  EXPECT_EQ(listener_.logged.size(), 1U);
   EXPECT_EQ(listener_.given_up.back(), 40U);
   listener_.disk_full = false;
   for (const NodeId node : {0U, 1U}) saved(node, 1, 50);
-  EXPECT_EQ(listener_.said.back(), "the cut of step 50 is complete again");
+  EXPECT_EQ(listener_.logged.back(), "the cut of step 50 is complete again");
   EXPECT_EQ(coordinator_->status().cut, 50U);
 }
 
@@ -227,7 +228,7 @@ TEST_F(CoordinatorTest, AStepThatCouldNotBeSavedIsSavedWhenItIsDoneAgain) {
   make(saving_servers());
   all_ready();
   not_saved(0, 1, 10, "no space left on device");
-  for (const std::size_t unit : {0U, 1U}) exit(unit, {.signal = 9});
+  for (const std::size_t process : {0U, 1U}) exit(process, {.signal = 9});
   pass(milliseconds(100));
   for (const NodeId node : {0U, 1U}) ready(node, 2);
   for (const NodeId node : {0U, 1U}) saved(node, 2, 10);
@@ -247,7 +248,7 @@ class ElasticCutTest : public CoordinatorTest {
     SupervisionGraph topology;
     topology.groups = {{.name = "server", .on_failure = policy, .replicas = "1..3", .least = 1}};
     for (const NodeId node : {0U, 1U, 2U}) {
-      topology.nodes.push_back({.name = "server/" + std::to_string(node), .group = 0, .unit = node, .member = true});
+      topology.nodes.push_back({.name = "server/" + std::to_string(node), .group = 0, .process = node, .member = true});
     }
     make(topology);
     all_ready();
@@ -300,7 +301,7 @@ TEST_F(ElasticCutTest, WhoIsNotInTheCutStartsFromNothingWhenAllGoBackToIt) {
   ready(2, 2);
   coordinator_->restart_node("server/0");
   EXPECT_EQ(commands(), "start server/2 2\nkill server/0\nkill server/1\nkill server/2\n");
-  for (const std::size_t unit : {0u, 1u}) exit(unit, {.signal = 9});
+  for (const std::size_t process : {0u, 1u}) exit(process, {.signal = 9});
   exit(2, {.signal = 9}, 2);
   EXPECT_EQ(commands(), "start server/0 2 from cut-10\nstart server/1 2 from cut-10\nstart server/2 3\n");
 }
@@ -309,12 +310,12 @@ TEST_F(ElasticCutTest, WhoHasNoPlaceIsLeftOutWhenAllGoBack) {
   begin(restart(1));
   save(10, {0, 1, 2});
   exit(0, {.signal = 9});
-  for (const std::size_t unit : {1u, 2u}) exit(unit, {.signal = 9});
-  host_->slots = 2;
-  host_->release(0);  // with its host
+  for (const std::size_t process : {1u, 2u}) exit(process, {.signal = 9});
+  executor_->slots = 2;
+  executor_->release(0);  // with its host
   commands();
   pass(milliseconds(100));
-  EXPECT_EQ(host_->take(), "start server/1 2 from cut-10\nstart server/2 2 from cut-10\n");
+  EXPECT_EQ(executor_->take(), "start server/1 2 from cut-10\nstart server/2 2 from cut-10\n");
   EXPECT_EQ(coordinator_->status().nodes[0].state, NodeStatus::State::absent);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// A coordinator whose host and listener only record their calls, for tests that report events of its nodes. One thread.
+// A coordinator whose executor and listener only record their calls, for tests that report events of its nodes. One
+// thread.
 
 #include <gtest/gtest.h>
 
@@ -12,13 +13,13 @@
 
 namespace lp::launch {
 
-// A server that two workers call; each is a unit of its own. Node ids: server 0, worker/0 1, worker/1 2.
+// A server that two workers call; each is a process of its own. Node ids: server 0, worker/0 1, worker/1 2.
 inline SupervisionGraph server_and_workers(FailurePolicy policy = stop_program()) {
   SupervisionGraph topology;
   topology.groups = {{.name = "server", .on_failure = policy}, {.name = "worker", .on_failure = policy}};
-  topology.nodes = {{.name = "server", .group = 0, .unit = 0},
-                    {.name = "worker/0", .group = 1, .unit = 1, .active = true, .calls = {0}},
-                    {.name = "worker/1", .group = 1, .unit = 2, .active = true, .calls = {0}}};
+  topology.nodes = {{.name = "server", .group = 0, .process = 0},
+                    {.name = "worker/0", .group = 1, .process = 1, .active = true, .calls = {0}},
+                    {.name = "worker/1", .group = 1, .process = 2, .active = true, .calls = {0}}};
   return topology;
 }
 
@@ -27,8 +28,8 @@ class CoordinatorTest : public testing::Test {
   void make(SupervisionGraph topology, Coordinator::Options options = {}) {
     topology_ = std::move(topology);
     topology_.complete();
-    host_.emplace(topology_);
-    coordinator_.emplace(topology_, std::move(options), *host_, listener_);
+    executor_.emplace(topology_);
+    coordinator_.emplace(topology_, std::move(options), *executor_, listener_);
   }
   void start(RestorePoint cut = {}) {
     coordinator_->start(std::move(cut), now_);
@@ -61,7 +62,7 @@ class CoordinatorTest : public testing::Test {
     start();
     for (NodeId node = 0; node < topology_.nodes.size(); ++node) ready(node);
     coordinator_->flush();
-    host_->take();
+    executor_->take();
   }
   void pass(Duration time) {
     now_ += time;
@@ -70,18 +71,18 @@ class CoordinatorTest : public testing::Test {
   }
   std::string commands() {
     coordinator_->flush();
-    return host_->take();
+    return executor_->take();
   }
-  void exit(std::size_t unit, ExitStatus status = {}, std::uint32_t incarnation = 1) {
-    coordinator_->on_exited(unit, incarnation, status);
+  void exit(std::size_t process, ExitStatus status = {}, std::uint32_t incarnation = 1) {
+    coordinator_->on_exited(process, incarnation, status);
   }
   void all_exit() {
-    for (std::size_t unit = 0; unit < topology_.units.size(); ++unit) exit(unit);
+    for (std::size_t process = 0; process < topology_.processes.size(); ++process) exit(process);
   }
 
   SupervisionGraph topology_;
   FakeListener listener_;
-  std::optional<FakeExecutor> host_;
+  std::optional<FakeExecutor> executor_;
   std::optional<Coordinator> coordinator_;
   Time now_{};
 };

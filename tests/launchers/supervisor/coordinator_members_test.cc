@@ -13,16 +13,16 @@ namespace {
 using std::chrono::milliseconds;
 using State = NodeStatus::State;
 
-// A watcher that calls three workers, of which `least` must be there. Node and unit ids: watcher 0, worker/0 1, ...
+// A watcher that calls three workers, of which `least` must be there. Node and process ids: watcher 0, worker/0 1, ...
 SupervisionGraph watcher_and_workers(std::size_t least, FailurePolicy policy = restart(0)) {
   SupervisionGraph topology;
   topology.groups = {
       {.name = "watcher"},
       {.name = "worker", .on_failure = policy, .replicas = std::to_string(least) + "..3", .least = least}};
-  topology.nodes = {{.name = "watcher", .group = 0, .unit = 0, .active = true, .calls = {1, 2, 3}},
-                    {.name = "worker/0", .group = 1, .unit = 1, .active = true},
-                    {.name = "worker/1", .group = 1, .unit = 2, .active = true},
-                    {.name = "worker/2", .group = 1, .unit = 3, .active = true}};
+  topology.nodes = {{.name = "watcher", .group = 0, .process = 0, .active = true, .calls = {1, 2, 3}},
+                    {.name = "worker/0", .group = 1, .process = 1, .active = true},
+                    {.name = "worker/1", .group = 1, .process = 2, .active = true},
+                    {.name = "worker/2", .group = 1, .process = 3, .active = true}};
   return topology;
 }
 
@@ -40,7 +40,7 @@ TEST_F(ElasticTest, AMemberThatIsGivenUpLeavesAndItsCallersAreTold) {
   all_ready();
   exit(2, {.signal = SIGKILL});
   EXPECT_EQ(commands(), "tell watcher: worker/1 1 gone\n");
-  EXPECT_EQ(host_->epoch, 1u);
+  EXPECT_EQ(executor_->epoch, 1u);
   EXPECT_EQ(state(2), State::absent);
   EXPECT_EQ(last_event(),
             "worker/1 left: was killed by signal 9 (SIGKILL); its budget of 0 restarts is used up; the program goes on "
@@ -54,7 +54,7 @@ TEST_F(ElasticTest, AMemberThatIsRestartedStaysAMember) {
   exit(2, {.signal = SIGKILL});
   pass(milliseconds(100));
   ready(2, 2);
-  EXPECT_EQ(host_->epoch, 0u);
+  EXPECT_EQ(executor_->epoch, 0u);
   EXPECT_EQ(coordinator_->phase(), Phase::running);
 }
 
@@ -89,20 +89,20 @@ TEST_F(ElasticTest, AMemberThatWasGivenUpComesBackWhenItIsReady) {
   EXPECT_EQ(coordinator_->restart_node("worker/1"), "worker/1 is restarted");
   EXPECT_EQ(commands(), "start worker/1 2\ntell watcher: worker/1 2 gone\n");
   EXPECT_EQ(state(2), State::starting);
-  EXPECT_EQ(host_->epoch, 1u);
+  EXPECT_EQ(executor_->epoch, 1u);
   ready(2, 2);
   EXPECT_EQ(commands(), "tell watcher: worker/1 2 at endpoint-2\nrun worker/1\n");
-  EXPECT_EQ(host_->epoch, 2u);
+  EXPECT_EQ(executor_->epoch, 2u);
   EXPECT_EQ(state(2), State::running);
   EXPECT_EQ(last_event(), "worker/1 came: the program goes on with it");
 }
 
 TEST_F(ElasticTest, ThoseWithoutASlotAreAbsentAndNotWaitedFor) {
   make(watcher_and_workers(1));
-  host_->slots = 2;
+  executor_->slots = 2;
   start();
   EXPECT_EQ(commands(), "start watcher 1\nstart worker/0 1\nstart worker/1 1\ntell watcher: worker/2 0 gone\n");
-  EXPECT_EQ(listener_.said,
+  EXPECT_EQ(listener_.logged,
             std::vector<std::string>{"group worker begins with 2 of 1..3 members: has no place: all slots are in use"});
   for (const NodeId node : {0U, 1U, 2U}) ready(node);
   EXPECT_EQ(coordinator_->phase(), Phase::running);
@@ -112,14 +112,14 @@ TEST_F(ElasticTest, ThoseWithoutASlotAreAbsentAndNotWaitedFor) {
 
 TEST_F(ElasticTest, WhoIsNeededGetsAPlaceInAnyCase) {
   make(watcher_and_workers(3));
-  host_->slots = 1;
+  executor_->slots = 1;
   all_ready();
   EXPECT_EQ(coordinator_->phase(), Phase::running);
 }
 
 TEST_F(ElasticTest, WhoHadNoPlaceTakesThatOfOneThatLeaves) {
   make(watcher_and_workers(2));
-  host_->slots = 2;
+  executor_->slots = 2;
   start();
   for (const NodeId node : {0U, 1U, 2U}) ready(node);
   commands();
@@ -128,16 +128,16 @@ TEST_F(ElasticTest, WhoHadNoPlaceTakesThatOfOneThatLeaves) {
   EXPECT_EQ(coordinator_->phase(), Phase::running);
   ready(3);
   EXPECT_EQ(commands(), "tell watcher: worker/2 1 at endpoint-3\nrun worker/2\n");
-  EXPECT_EQ(host_->epoch, 3u);
+  EXPECT_EQ(executor_->epoch, 3u);
   EXPECT_THROW(coordinator_->restart_node("worker/0"), Error);  // its slot is taken
 }
 
 TEST_F(ElasticTest, WhoHadNoPlaceComesWhenThereIsRoom) {
   make(watcher_and_workers(1));
-  host_->slots = 1;
+  executor_->slots = 1;
   start();
   commands();
-  host_->slots = 2;
+  executor_->slots = 2;
   coordinator_->on_room();
   EXPECT_EQ(commands(), "start worker/1 1\n");
   coordinator_->on_room();
@@ -153,7 +153,7 @@ TEST_F(ElasticTest, ACallerThatIsRestartedIsToldOfAll) {
   exit(0, {.signal = SIGKILL});
   commands();
   pass(milliseconds(100));
-  EXPECT_EQ(host_->take(),
+  EXPECT_EQ(executor_->take(),
             "start watcher 2\ntell watcher: worker/0 1 at endpoint-1\ntell watcher: worker/1 1 gone\n"
             "tell watcher: worker/2 1 at endpoint-3\ntell worker/0: watcher 2 down\n"
             "tell worker/2: watcher 2 down\n");
@@ -162,8 +162,8 @@ TEST_F(ElasticTest, ACallerThatIsRestartedIsToldOfAll) {
 TEST_F(ElasticTest, AMemberThatKnowsItsFellowsHearsOfItself) {
   SupervisionGraph topology;
   topology.groups = {{.name = "worker", .on_failure = restart(0), .replicas = "1..2", .least = 1}};
-  topology.nodes = {{.name = "worker/0", .group = 0, .unit = 0, .active = true, .calls = {0, 1}},
-                    {.name = "worker/1", .group = 0, .unit = 1, .active = true, .calls = {0, 1}}};
+  topology.nodes = {{.name = "worker/0", .group = 0, .process = 0, .active = true, .calls = {0, 1}},
+                    {.name = "worker/1", .group = 0, .process = 1, .active = true, .calls = {0, 1}}};
   make(std::move(topology));
   all_ready();
   exit(1, {.signal = SIGKILL});
@@ -203,9 +203,9 @@ TEST_F(ElasticTest, WhoComesBackIsWaitedForAgain) {
 TEST_F(ElasticTest, WhatSharesItsProcessWithOthersIsNotGivenUp) {
   SupervisionGraph topology = watcher_and_workers(1);
   topology.groups[0].on_failure = restart(0);
-  topology.nodes[1].unit = 0;
-  topology.nodes[2].unit = 1;
-  topology.nodes[3].unit = 2;
+  topology.nodes[1].process = 0;
+  topology.nodes[2].process = 1;
+  topology.nodes[3].process = 2;
   make(std::move(topology));
   all_ready();
   exit(0, {.signal = SIGKILL});

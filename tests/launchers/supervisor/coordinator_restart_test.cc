@@ -19,11 +19,11 @@ TEST_F(CoordinatorTest, TheBackoffDoublesAndTheBudgetEnds) {
   exit(1, {.signal = 9}, 1);
   pass(milliseconds(100));
   exit(1, {.signal = 9}, 2);
-  host_->take();
+  executor_->take();
   pass(milliseconds(199));
-  EXPECT_EQ(host_->take(), "");
+  EXPECT_EQ(executor_->take(), "");
   pass(milliseconds(1));
-  EXPECT_EQ(host_->take().substr(0, 16), "start worker/0 3");
+  EXPECT_EQ(executor_->take().substr(0, 16), "start worker/0 3");
   exit(1, {.signal = 9}, 3);
   EXPECT_EQ(coordinator_->phase(), Phase::stopping);
   exit(0);

@@ -15,7 +15,7 @@ using std::chrono::seconds;
 
 TEST_F(CoordinatorTest, ANodeKnowsTheKeysOfItsCallersBeforeTheyAreThere) {
   make(server_and_workers());
-  host_->keyed = true;
+  executor_->keyed = true;
   start();
   EXPECT_EQ(commands(),
             "start server 1\nstart worker/0 1\nstart worker/1 1\n"
@@ -27,14 +27,14 @@ TEST_F(CoordinatorTest, ANodeKnowsTheKeysOfItsCallersBeforeTheyAreThere) {
 
 TEST_F(CoordinatorTest, TheKeyOfANodeIsRevokedAtOnceAndTheNextOneHasAnother) {
   make(server_and_workers(restart(1)));
-  host_->keyed = true;
+  executor_->keyed = true;
   all_ready();
   failed(1, 1, Error(ErrorKind::failed, "oops"));
   EXPECT_EQ(commands(), "stop worker/0\ntell server: worker/0 1 down\n");
   exit(1);
   EXPECT_EQ(commands(), "");
   pass(milliseconds(100));
-  EXPECT_EQ(host_->take(),
+  EXPECT_EQ(executor_->take(),
             "start worker/0 2\ntell server: worker/0 2 down with key-4\n"
             "tell worker/0: server 1 at endpoint-0 with key-1\n");
 }
@@ -57,7 +57,7 @@ TEST_F(CoordinatorTest, WhyANodeIsNotReadyInTimeIsSaid) {
   for (const auto& [delay, why] : {std::pair("", "its constructor or load() takes too long"),
                                    {"its host has not come up", "its host has not come up"}}) {
     make(server_and_workers(), {.start = seconds(60)});
-    host_->delayed = delay;
+    executor_->delayed = delay;
     start();
     ready(0);
     ready(1);
@@ -72,11 +72,11 @@ TEST_F(CoordinatorTest, WhyANodeIsNotReadyInTimeIsSaid) {
 TEST_F(CoordinatorTest, NodesThatCallEachOtherStart) {
   SupervisionGraph topology;
   topology.groups = {{.name = "a"}, {.name = "b"}};
-  topology.nodes = {{.name = "a", .group = 0, .unit = 0, .active = true, .calls = {1}},
-                    {.name = "b", .group = 1, .unit = 1, .active = true, .calls = {0}}};
+  topology.nodes = {{.name = "a", .group = 0, .process = 0, .active = true, .calls = {1}},
+                    {.name = "b", .group = 1, .process = 1, .active = true, .calls = {0}}};
   make(std::move(topology));
   start();
-  host_->take();
+  executor_->take();
   ready(0);
   ready(1);
   EXPECT_EQ(commands(), "tell a: b 1 at endpoint-1\ntell b: a 1 at endpoint-0\nrun b\nrun a\n");
@@ -84,8 +84,8 @@ TEST_F(CoordinatorTest, NodesThatCallEachOtherStart) {
 
 TEST_F(CoordinatorTest, NodesOfOneProcessAreNotToldOfEachOther) {
   SupervisionGraph topology = server_and_workers();
-  topology.nodes[1].unit = 0;
-  topology.nodes[2].unit = 1;
+  topology.nodes[1].process = 0;
+  topology.nodes[2].process = 1;
   make(std::move(topology));
   start();
   EXPECT_EQ(commands(), "start server,worker/0 1\nstart worker/1 1\n");
@@ -110,7 +110,7 @@ TEST_F(CoordinatorTest, EndsWhenEveryActiveNodeHasFinished) {
 TEST_F(CoordinatorTest, EndsWhenTheGroupThatEndsTheProgramHasFinished) {
   SupervisionGraph topology = server_and_workers();
   topology.groups.push_back({.name = "learner", .ends_program = true});
-  topology.nodes.push_back({.name = "learner", .group = 2, .unit = 3, .active = true});
+  topology.nodes.push_back({.name = "learner", .group = 2, .process = 3, .active = true});
   make(std::move(topology));
   all_ready();
   finished(3, 1);
@@ -184,9 +184,10 @@ TEST_F(CoordinatorTest, ARestartedNodeIsANewIncarnationAndTheOldOneNoLongerCount
   all_ready();
   exit(1, {.signal = 9});
   pass(milliseconds(99));
-  EXPECT_EQ(host_->take(), "");
+  EXPECT_EQ(executor_->take(), "");
   pass(milliseconds(1));
-  EXPECT_EQ(host_->take(), "start worker/0 2\ntell server: worker/0 2 down\ntell worker/0: server 1 at endpoint-0\n");
+  EXPECT_EQ(executor_->take(),
+            "start worker/0 2\ntell server: worker/0 2 down\ntell worker/0: server 1 at endpoint-0\n");
   ready(1, 1);
   finished(1, 1);
   EXPECT_EQ(commands(), "");
@@ -227,7 +228,7 @@ TEST_F(CoordinatorTest, AClientOfAnIgnoredServiceIsToldThatItIsGone) {
   make(server_and_workers(ignore()));
   start();
   ready(1);
-  host_->take();
+  executor_->take();
   exit(0, {.code = 1});
   EXPECT_EQ(commands(), "tell worker/0: server 1 gone\ntell worker/1: server 1 gone\nrun worker/0\n");
 }
@@ -236,19 +237,19 @@ TEST_F(CoordinatorTest, AServiceThatDoesNotAnswerIsFoundWithinTheHeartbeat) {
   make(server_and_workers(), {.heartbeat = seconds(6)});
   all_ready();
   pass(seconds(1));
-  EXPECT_EQ(host_->take(), "probe server\nprobe worker/0\nprobe worker/1\n");
+  EXPECT_EQ(executor_->take(), "probe server\nprobe worker/0\nprobe worker/1\n");
   alive(1, 1);
   alive(2, 1);
   pass(seconds(1));
   alive(1, 1);
   alive(2, 1);
   for (int i = 0; i < 4; ++i) {
-    host_->take();
+    executor_->take();
     pass(seconds(1));
     alive(1, 1);
     alive(2, 1);
   }
-  EXPECT_EQ(host_->take(), "kill server\nstop worker/0\nstop worker/1\n");
+  EXPECT_EQ(executor_->take(), "kill server\nstop worker/0\nstop worker/1\n");
   exit(0, {.signal = 9});
   exit(1);
   exit(2);
@@ -332,9 +333,9 @@ TEST_F(CoordinatorTest, WhatDoesNotEndInTheGracePeriodIsEndedByForce) {
   exit(1);
   exit(2);
   pass(seconds(3));
-  EXPECT_EQ(host_->take(), "kill server\n");
+  EXPECT_EQ(executor_->take(), "kill server\n");
   pass(seconds(5));
-  EXPECT_EQ(host_->take(), "abandon\n");
+  EXPECT_EQ(executor_->take(), "abandon\n");
   exit(0, {.signal = 9});
   EXPECT_FALSE(coordinator_->result().success);
   EXPECT_EQ(coordinator_->result().cause.node, "server");
@@ -344,10 +345,10 @@ TEST_F(CoordinatorTest, KillEndsEverythingAtOnce) {
   make(server_and_workers());
   all_ready();
   coordinator_->stop("SIGINT", "SIGINT", 2);
-  host_->take();
+  executor_->take();
   coordinator_->kill();
   EXPECT_EQ(commands(), "kill server\nkill worker/0\nkill worker/1\n");
-  for (std::size_t unit = 0; unit < 3; ++unit) exit(unit, {.signal = 9});
+  for (std::size_t process = 0; process < 3; ++process) exit(process, {.signal = 9});
   EXPECT_EQ(coordinator_->phase(), Phase::ended);
   EXPECT_EQ(coordinator_->result().exit_code(), 130);
 }
@@ -372,7 +373,7 @@ TEST_F(CoordinatorTest, ARunWhoseNodesAreKilledFromOutsideIsNoSuccessAlsoWhenItW
   coordinator_->stop("ann (lp stop)", "ann (lp stop)");
   coordinator_->kill("ann (lp stop)");
   coordinator_->kill("ann (lp stop)");
-  for (std::size_t unit = 0; unit < 3; ++unit) exit(unit, {.signal = 9});
+  for (std::size_t process = 0; process < 3; ++process) exit(process, {.signal = 9});
   EXPECT_EQ(coordinator_->result().ending(), Ending::stopped);
   EXPECT_EQ(coordinator_->result().reason, "every node has finished; its nodes were killed");
   EXPECT_EQ(coordinator_->result().stopped_by, "ann (lp stop)");
@@ -409,7 +410,7 @@ TEST_F(CoordinatorTest, ALostHostEndsTheRun) {
 TEST_F(CoordinatorTest, AHostThatIsLostWhileEveryNodeWaitsToBeRestartedEndsTheRun) {
   make(server_and_workers(restart(1000)));
   all_ready();
-  for (std::size_t unit = 0; unit < 3; ++unit) exit(unit, {.signal = 9});
+  for (std::size_t process = 0; process < 3; ++process) exit(process, {.signal = 9});
   ASSERT_EQ(coordinator_->phase(), Phase::running);
   coordinator_->on_lost("the agent was killed");
   EXPECT_EQ(coordinator_->phase(), Phase::ended);
@@ -447,7 +448,7 @@ TEST_F(CoordinatorTest, ANodeThatHadFinishedMayCrashWhileTheProgramStops) {
 TEST_F(CoordinatorTest, AGroupWhoseRunIsSwitchedOffOnlyServes) {
   make(server_and_workers(), {.idle = {"worker"}});
   start();
-  host_->take();
+  executor_->take();
   for (NodeId node = 0; node < 3; ++node) ready(node);
   EXPECT_EQ(commands(), "tell worker/0: server 1 at endpoint-0\ntell worker/1: server 1 at endpoint-0\n");
   EXPECT_EQ(coordinator_->phase(), Phase::running);
@@ -459,7 +460,7 @@ TEST_F(CoordinatorTest, EventsTellWhatHappened) {
   exit(2, {.code = 3});
   pass(seconds(1));
   coordinator_->stop("enough");
-  for (const std::size_t unit : {0UL, 1UL}) exit(unit);
+  for (const std::size_t process : {0UL, 1UL}) exit(process);
   exit(2, {}, 2);
   std::string text;
   for (const RunEvent& event : listener_.events) {

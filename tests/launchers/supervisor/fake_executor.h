@@ -1,5 +1,5 @@
 #pragma once
-// A Host that only records its commands, and a Listener that only records its notifications.
+// An Executor that only records its commands, and a Listener that only records its notifications.
 
 #include <algorithm>
 #include <set>
@@ -16,21 +16,21 @@ struct FakeExecutor final : Executor {
   explicit FakeExecutor(const SupervisionGraph& topology) : topology_(topology) {}
 
   std::string make_key(std::size_t) override { return keyed ? "key-" + std::to_string(++keys_) : std::string(); }
-  std::string place(std::size_t unit, bool needed) override {
-    const bool has = placed_.contains(unit);
+  std::string place(std::size_t process, bool needed) override {
+    const bool has = placed_.contains(process);
     if (!has && !needed && placed_.size() >= slots) return "all slots are in use";
-    placed_.insert(unit);
+    placed_.insert(process);
     return {};
   }
-  void release(std::size_t unit) override { placed_.erase(unit); }
+  void release(std::size_t process) override { placed_.erase(process); }
   std::string delay(std::size_t) override { return delayed; }
-  void start(std::size_t unit, std::uint32_t incarnation, const std::filesystem::path& cut) override {
-    note("start " + name(unit) + " " + std::to_string(incarnation) + (cut.empty() ? "" : " from " + cut.string()));
+  void start(std::size_t process, std::uint32_t incarnation, const std::filesystem::path& cut) override {
+    note("start " + name(process) + " " + std::to_string(incarnation) + (cut.empty() ? "" : " from " + cut.string()));
   }
-  void update(std::size_t unit, std::span<const PeerState> peers) override {
+  void update(std::size_t process, std::span<const PeerState> peers) override {
     for (const PeerState& peer : peers) {
       epoch = std::max(epoch, peer.epoch);
-      note("tell " + name(unit) + ": " + topology_.nodes[peer.node].name + " " + std::to_string(peer.incarnation) +
+      note("tell " + name(process) + ": " + topology_.nodes[peer.node].name + " " + std::to_string(peer.incarnation) +
            (peer.gone               ? " gone"
             : peer.endpoint.empty() ? " down"
                                     : " at " + peer.endpoint) +
@@ -39,22 +39,22 @@ struct FakeExecutor final : Executor {
   }
   void run(NodeId node) override { note("run " + topology_.nodes[node].name); }
   void may_save(NodeId node) override { note("may save " + topology_.nodes[node].name); }
-  void stop(std::size_t unit, const std::string&, bool) override { note("stop " + name(unit)); }
-  void kill(std::size_t unit) override { note("kill " + name(unit)); }
+  void stop(std::size_t process, const std::string&, bool) override { note("stop " + name(process)); }
+  void kill(std::size_t process) override { note("kill " + name(process)); }
   void probe(NodeId node) override { note("probe " + topology_.nodes[node].name); }
-  void measure(std::span<const std::size_t> units) override { note("measure " + std::to_string(units.size())); }
+  void measure(std::span<const std::size_t> processes) override { note("measure " + std::to_string(processes.size())); }
   void abandon(const std::string&) override { note("abandon"); }
 
-  bool keyed = false;       // units have keys
-  std::string delayed{};    // why units wait
-  std::size_t slots = 9;    // for units of elastic groups
+  bool keyed = false;       // processes have keys
+  std::string delayed{};    // why processes wait
+  std::size_t slots = 9;    // for processes of elastic groups
   std::uint64_t epoch = 0;  // the newest that was announced
 
   // The commands since the last call, one in each line.
   std::string take() { return std::exchange(log_, {}); }
 
  private:
-  const std::string& name(std::size_t unit) const { return topology_.units[unit].name; }
+  const std::string& name(std::size_t process) const { return topology_.processes[process].name; }
   void note(const std::string& line) { log_ += line + "\n"; }
 
   const SupervisionGraph& topology_;
@@ -73,12 +73,12 @@ struct FakeListener final : Coordinator::Listener {
   }
   void on_cut_given_up(std::uint64_t step) override { given_up.push_back(step); }
   void add_output(std::size_t, Cause& cause) override { cause.last_lines = {"last words"}; }
-  void say(const std::string& line) override { said.push_back(line); }
+  void log(const std::string& line) override { logged.push_back(line); }
   void on_measured(std::size_t, Measurement) override {}
   void on_event(RunEvent event) override { events.push_back(std::move(event)); }
 
   std::vector<Phase> phases;
-  std::vector<std::string> said;
+  std::vector<std::string> logged;
   std::vector<RunEvent> events;
   std::vector<std::uint64_t> given_up;
   std::size_t told = 0;

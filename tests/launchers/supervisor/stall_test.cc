@@ -11,12 +11,12 @@ using State = NodeStatus::State;
 class StallTest : public testing::Test {
  protected:
   // Returns its report if the run stands still now, and did not before.
-  std::string look(double computed = 0) {
+  std::string update(double computed = 0) {
     cpu_ += computed;
     MeasureRecord::Calls calls{
         .caller = "worker/0", .callee = "server", .method = "pull", .calls = calls_, .ended = ended_};
     stall_.on_measured(0, {.use = ProcessUse{.cpu = cpu_}, .calls = std::vector{calls}});
-    turned_ = stall_.look(status_, 0);
+    turned_ = stall_.update(status_, 0);
     return turned_ ? stall_.text() : std::string();
   }
 
@@ -32,15 +32,15 @@ class StallTest : public testing::Test {
 };
 
 TEST_F(StallTest, WhoWaitsForWhatIsSaidOnceWhenNothingMoves) {
-  EXPECT_EQ(look(), "");
-  EXPECT_EQ(look(), "");
-  EXPECT_EQ(look(),
+  EXPECT_EQ(update(), "");
+  EXPECT_EQ(update(), "");
+  EXPECT_EQ(update(),
             "nothing has moved for 60 s, and these wait: worker/0 for 2 calls of server.pull; worker/1 in its "
             "run()");
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(look(), "");
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(update(), "");
   EXPECT_TRUE(stall_.text().starts_with("nothing has moved for 360 s, and these wait: ")) << stall_.text();
   ++ended_;
-  EXPECT_EQ(look(), "");
+  EXPECT_EQ(update(), "");
   EXPECT_TRUE(turned_);
   EXPECT_EQ(stall_.text(), "");
 }
@@ -49,22 +49,22 @@ TEST_F(StallTest, ACallThatEndsAProgressAndWorkAreMovement) {
   for (int i = 0; i < 10; ++i) {
     if (i % 3 == 0) ++ended_, ++calls_;
     if (i % 3 == 1) ++status_.nodes[0].step;
-    EXPECT_EQ(look(i % 3 == 2 ? 5.0 : 0.0), "");
+    EXPECT_EQ(update(i % 3 == 2 ? 5.0 : 0.0), "");
   }
 }
 
 TEST_F(StallTest, AProgramWithPausesIsToldAfterLongerAndLonger) {
-  for (int i = 0; i < 2; ++i) look();
-  EXPECT_NE(look(), "");
+  for (int i = 0; i < 2; ++i) update();
+  EXPECT_NE(update(), "");
   ++status_.nodes[0].step;
-  EXPECT_EQ(look(), "");
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(look(), "");
-  EXPECT_TRUE(look().starts_with("nothing has moved for 120 s, "));
+  EXPECT_EQ(update(), "");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(update(), "");
+  EXPECT_TRUE(update().starts_with("nothing has moved for 120 s, "));
 }
 
 TEST_F(StallTest, WhereNoNodeRunsNobodyIsMissed) {
   for (NodeStatus& node : status_.nodes) node.state = State::ready;
-  for (int i = 0; i < 10; ++i) EXPECT_EQ(look(), "");
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(update(), "");
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ Checkpoint example() {
   checkpoint.put("bias", counting(10));
   checkpoint.put("step", Step{7, {0.5, 0.25}});
   checkpoint.put("names", std::map<std::string, std::vector<int>>{{"a", {1, 2}}, {"b", {}}});
-  checkpoint.put_frames("table", {Buffer::copy_of(std::as_bytes(std::span("table"))), {Buffer::zeroed(100), {}}});
+  checkpoint.put_message("table", {Buffer::copy_of(std::as_bytes(std::span("table"))), {Buffer::zeroed(100), {}}});
   return checkpoint;
 }
 
@@ -59,7 +59,7 @@ void expect_example(const Checkpoint& checkpoint) {
   EXPECT_EQ(checkpoint.get<Array<float>>("bias"), counting(10));
   EXPECT_EQ(checkpoint.get<Step>("step"), (Step{7, {0.5, 0.25}}));
   EXPECT_EQ((checkpoint.get<std::map<std::string, std::vector<int>>>("names").at("a")), (std::vector<int>{1, 2}));
-  const Frames table = checkpoint.get_frames("table");
+  const Message table = checkpoint.get_message("table");
   EXPECT_EQ(std::memcmp(table.body.data(), "table", 6), 0);
   ASSERT_EQ(table.arrays.size(), 2u);
   EXPECT_EQ(table.arrays[0].size(), 100u);
@@ -104,7 +104,7 @@ TEST_F(Checkpoints, MistakesAreNamed) {
             "checkpoint: there is no \"biases\"; there is \"bias\", \"names\", \"step\", \"table\", \"weights\"");
   EXPECT_EQ(error_of([&] { checkpoint.get<Array<double>>("bias"); }),
             "checkpoint: \"bias\" was saved as array<f32> and is wanted as array<f64>");
-  EXPECT_EQ(error_of([&] { checkpoint.get_frames("bias"); }),
+  EXPECT_EQ(error_of([&] { checkpoint.get_message("bias"); }),
             "checkpoint: \"bias\" was saved as array<f32> and is wanted as frames");
   EXPECT_EQ(error_of([&] { Checkpoint().get<int>("x"); }), "checkpoint: there is no \"x\"; it is empty");
 }

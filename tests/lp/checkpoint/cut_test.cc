@@ -9,7 +9,6 @@
 
 #include "lp/base/error.h"
 #include "lp/base/file.h"
-#include "lp/checkpoint/cut_text.h"
 #include "tests/directory.h"
 
 namespace lp {
@@ -222,26 +221,6 @@ TEST_F(Cuts, ADirectoryThatCannotBeMadeIsNamed) {
   EXPECT_EQ(
       error_of([&] { cut_directory(run_ / "file", 1); }),
       "cannot make the directory " + (run_ / "file/checkpoints/step-000000000001").string() + ": Not a directory");
-}
-
-TEST_F(Cuts, ListsForPeopleAndTools) {
-  EXPECT_EQ(cuts_to_text(run_), "no complete cut in " + run_.string() + "\n");
-  take(100);
-  path(200);
-  const std::string cut = path(100).string();
-  EXPECT_EQ(cuts_to_text(run_), "step 100 of digits  (" + cut +
-                                    ")\n"
-                                    "    server/0  value  string  23\n"
-                                    "    server/1  value  string  23\n"
-                                    "    table     value  string  20\n"
-                                    "not a cut: " +
-                                    path(200).string() + ": incomplete: it has no MANIFEST\n");
-  const std::string json = cuts_to_json(run_);
-  EXPECT_EQ(json.substr(0, 10), "{\"cuts\":[{");
-  EXPECT_NE(json.find("{\"node\":\"table\",\"file\":\"" + cut + "/table.checkpoint\",\"size\":"), std::string::npos);
-  EXPECT_NE(json.find("\"entries\":[{\"name\":\"value\",\"type\":\"string\",\"bytes\":20}]"), std::string::npos)
-      << json;
-  EXPECT_NE(json.find("],\"problems\":[\"" + path(200).string()), std::string::npos);
 }
 
 }  // namespace

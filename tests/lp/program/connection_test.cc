@@ -10,13 +10,13 @@
 
 #include "lp/lp.h"
 #include "lp/program/node_type.h"
-#include "lp/rpc/core/hub.h"
+#include "lp/rpc/core/local_process.h"
 
 namespace lp {
 namespace {
 
 using rpc::Connection;
-using rpc::Hub;
+using rpc::LocalProcess;
 
 class Adder {
  public:
@@ -30,10 +30,10 @@ class Adder {
 
 class HeldLink final : public rpc::Link {
  public:
-  void send(Frames message) override { sent.push_back(std::move(message)); }
+  void send(Message message) override { sent.push_back(std::move(message)); }
   Queued queued() const override { return waiting; }
   bool full() const noexcept override { return waiting.bytes > kFull; }
-  std::vector<Frames> sent;
+  std::vector<Message> sent;
   Queued waiting;
 };
 
@@ -42,13 +42,13 @@ struct Side {
   Side() {
     auto made = std::make_unique<HeldLink>();
     link = made.get();
-    connection = std::make_shared<Connection>(hub, std::move(made));
+    connection = std::make_shared<Connection>(process, std::move(made));
   }
   // Gives it what the other side has sent.
   void take(Side& from) {
-    for (Frames& message : std::exchange(from.link->sent, {})) connection->on_message(std::move(message)).run();
+    for (Message& message : std::exchange(from.link->sent, {})) connection->on_message(std::move(message)).run();
   }
-  Hub hub{{.run = {.name = "test", .token = "secret", .serialize = true}, .nodes = {"adder"}}};
+  LocalProcess process{{.run = {.name = "test", .token = "secret", .serialize = true}, .nodes = {"adder"}}};
   HeldLink* link = nullptr;
   std::shared_ptr<Connection> connection;
 };
@@ -57,13 +57,13 @@ class ConnectionTest : public testing::Test {
  protected:
   ConnectionTest() {
     core_.set_object(&adder_);
-    serving_.hub.peer(0).up_here(core_);
-    calling_.hub.peer(0).up_elsewhere(1, "");
-    calling_.hub.peer(0).connected(1, calling_.connection);
+    serving_.process.peer(0).up_here(core_);
+    calling_.process.peer(0).up_elsewhere(1, "");
+    calling_.process.peer(0).connected(1, calling_.connection);
     calling_.connection->greet();
     exchange();
   }
-  ~ConnectionTest() override { calling_.hub.close(); }  // before the edge goes, as a runtime does: calls end
+  ~ConnectionTest() override { calling_.process.close(); }  // before the edge goes, as a runtime does: calls end
   void exchange() {
     serving_.take(calling_);
     calling_.take(serving_);
@@ -73,8 +73,8 @@ class ConnectionTest : public testing::Test {
   Side calling_;
   const std::vector<rpc::Method> methods_ =
       internal::methods_of(internal::EntriesOf<Adder, RemoteOf<Adder>::type>::kAll);
-  rpc::ServiceInstance core_{serving_.hub, 0, 1, methods_};
-  Edge edge_{calling_.hub, nullptr, 0};
+  rpc::ServiceInstance core_{serving_.process, 0, 1, methods_};
+  Edge edge_{calling_.process, nullptr, 0};
   const Client<Adder> client_{edge_};
 };
 

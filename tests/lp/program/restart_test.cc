@@ -115,6 +115,16 @@ TEST_P(Restart, APlainCallIsNotAndSaysThatItMayHaveRun) {
   });
 }
 
+TEST_P(Restart, AClientSeesWhetherItsServiceIsUp) {
+  const Client<Service> client = run_->client(service_);
+  EXPECT_TRUE(client.up());
+  run_->runtime().stop(run_->id("service"), "the test");
+  EXPECT_TRUE(run_->runtime().join(run_->id("service"), after(std::chrono::seconds(20))));
+  EXPECT_FALSE(client.up());
+  run_->start_one("service", 2, 1);
+  EXPECT_TRUE(client.up());
+}
+
 TEST_P(Restart, AnErrorThatIsRememberedInACutIsTheSameAfterIt) {
   const auto client = run_->client(service_);
   const auto error_of_call = [&] {

@@ -137,7 +137,7 @@ TEST(Codec, AggregatesFieldByField) {
 
 TEST(Codec, EverythingKeepsItsBytes) {
   for (const std::size_t size : {0u, 4u, 5000u}) {
-    const Frames frames = encoded(everything::sample(size));
+    const Message frames = encoded(everything::sample(size));
     EXPECT_TRUE(same_bytes(frames, encoded(decoded<Everything>(frames)))) << size;
   }
 }
@@ -182,7 +182,7 @@ TEST(Codec, AValuelessVariantIsRefused) {
 
 TEST(Codec, ArraysAreSharedNotCopied) {
   const Array<float> array = Array<float>(10000);
-  const Frames frames = encoded(array);
+  const Message frames = encoded(array);
   ASSERT_EQ(frames.arrays.size(), 1u);
   EXPECT_EQ(static_cast<const void*>(frames.arrays[0].data()), array.data());
   EXPECT_EQ(frames.body.size(), 8u);  // the count
@@ -205,7 +205,7 @@ TEST(Codec, ArraysAreFramesFromFourKibibytesOn) {
 TEST(Codec, OnlySoManyArraysAreFrames) {
   std::vector<std::vector<double>> values(kMaxArrayFrames + 10, std::vector<double>(600));
   for (std::size_t i = 0; i < values.size(); ++i) values[i][7] = static_cast<double>(i);
-  const Frames frames = encoded(values);
+  const Message frames = encoded(values);
   EXPECT_EQ(frames.arrays.size(), kMaxArrayFrames);
   EXPECT_EQ(decoded<decltype(values)>(frames), values);
 }
@@ -213,7 +213,7 @@ TEST(Codec, OnlySoManyArraysAreFrames) {
 TEST(Codec, AMisalignedFrameIsCopied) {
   std::vector<double> values(1000);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i);
-  Frames frames = encoded(values);
+  Message frames = encoded(values);
   for (const std::size_t offset : {0u, 1u, 4u, 8u}) {
     Buffer moved = Buffer::uninitialized(frames.arrays[0].size() + offset);
     std::memcpy(moved.edit().data() + offset, frames.arrays[0].data(), frames.arrays[0].size());
@@ -230,7 +230,7 @@ TEST(Codec, AFrontIsLeftBlank) {
   Writer writer(16);
   writer.value(std::uint8_t{7});
   EXPECT_EQ(writer.written(), 17u);
-  const Frames frames = writer.take();
+  const Message frames = writer.take();
   ASSERT_EQ(frames.body.size(), 17u);
   EXPECT_EQ(frames.body.bytes()[15], std::byte{0});
   EXPECT_EQ(decoded<std::uint8_t>(frames.body.bytes().subspan(16)), 7);

@@ -50,7 +50,7 @@ void expect_refused(std::int64_t rows, std::int64_t cols) {
   writer.number(rows);
   writer.number(cols);
   for (int i = 0; i < 4; ++i) writer.number(1.0f);
-  const Frames frames = writer.take();
+  const Message frames = writer.take();
   EXPECT_THROW(decoded<Matrix>(frames), Error) << rows << " x " << cols;
 }
 
@@ -98,8 +98,8 @@ TEST(Eigen, Sparse) {
 }
 
 // A 3 x 2 matrix with two coefficients.
-Frames sparse(std::int64_t rows, std::int64_t cols, std::uint64_t count, std::vector<int> starts,
-              std::vector<int> inner) {
+Message sparse(std::int64_t rows, std::int64_t cols, std::uint64_t count, std::vector<int> starts,
+               std::vector<int> inner) {
   Writer writer;
   writer.number(rows);
   writer.number(cols);

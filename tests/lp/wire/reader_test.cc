@@ -18,7 +18,7 @@ using everything::Tree;
 
 // A body of numbers, each in the width of its type.
 template <class... T>
-Frames body(T... numbers) {
+Message body(T... numbers) {
   Writer writer;
   (writer.number(numbers), ...);
   return writer.take();
@@ -27,7 +27,7 @@ Frames body(T... numbers) {
 constexpr std::uint64_t kHuge = std::uint64_t{1} << 60;
 
 template <class T>
-void expect_refused(const Frames& frames, std::string_view because) {
+void expect_refused(const Message& frames, std::string_view because) {
   try {
     decoded<T>(frames);
     ADD_FAILURE() << type_name<T> << " was read";
@@ -52,7 +52,7 @@ TEST(Reader, SaysWhatIsWrongAndWhere) {
 
 TEST(Reader, AMessageThatEndsAnywhereIsRefused) {
   for (const std::size_t size : {4u, 5000u}) {
-    const Frames frames = encoded(everything::sample(size));
+    const Message frames = encoded(everything::sample(size));
     for (std::size_t length = 0; length < frames.body.size(); ++length) {
       const Buffer part = Buffer::copy_of(frames.body.bytes().first(length));  // so that a sanitizer sees the end
       EXPECT_THROW(decoded<Everything>(part.bytes(), frames.arrays), Error) << length;
@@ -66,7 +66,7 @@ TEST(Reader, AMessageThatEndsAnywhereIsRefused) {
 // No flip may crash; most are other values.
 TEST(Reader, AnyByteMayBeWrong) {
   for (const std::size_t size : {4u, 1500u}) {
-    const Frames frames = encoded(everything::sample(size));
+    const Message frames = encoded(everything::sample(size));
     for (std::size_t i = 0; i < frames.body.size(); ++i) {
       for (const int flip : {0x01, 0x80, 0xff}) {
         Buffer wrong = frames.body;
@@ -96,14 +96,14 @@ TEST(Reader, ClaimsOfMoreThanThereIsAreRefused) {
 }
 
 TEST(Reader, FramesMustHaveTheSizeThatIsAnnounced) {
-  Frames frames = encoded(Array<double>(1000));
+  Message frames = encoded(Array<double>(1000));
   frames.arrays[0] = frames.arrays[0].slice(0, 7992);
   expect_refused<Array<double>>(frames, "has 7992 bytes where 8000 are announced");
 }
 
 TEST(Reader, WhatIsLeftOverIsRefused) {
   expect_refused<int>(body(1, std::uint8_t{2}), "1 bytes left over");
-  Frames frames = encoded(1);
+  Message frames = encoded(1);
   frames.arrays.push_back(Buffer::zeroed(10));
   expect_refused<int>(frames, "1 array frames are left over");
 }
@@ -132,7 +132,7 @@ TEST(Reader, ReadsSeveralValuesInOrder) {
   Writer writer;
   writer.value(1);
   writer.value(std::string("two"));
-  const Frames frames = writer.take();
+  const Message frames = writer.take();
   Reader reader(frames.body.bytes(), frames.arrays);
   EXPECT_EQ(reader.value<int>(), 1);
   EXPECT_EQ(reader.value<std::string>(), "two");

@@ -9,7 +9,7 @@
 namespace lp {
 
 template <class T>
-Frames encoded(const T& value) {
+Message encoded(const T& value) {
   Writer writer;
   writer.value(value);
   return writer.take();
@@ -24,7 +24,7 @@ T decoded(std::span<const std::byte> body, std::span<const Buffer> arrays = {}) 
 }
 
 template <class T>
-T decoded(const Frames& frames) {
+T decoded(const Message& frames) {
   return decoded<T>(frames.body.bytes(), frames.arrays);
 }
 
@@ -37,7 +37,7 @@ inline bool same_bytes(const Buffer& a, const Buffer& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size()) == 0);
 }
 
-inline bool same_bytes(const Frames& a, const Frames& b) {
+inline bool same_bytes(const Message& a, const Message& b) {
   if (!same_bytes(a.body, b.body) || a.arrays.size() != b.arrays.size()) return false;
   for (std::size_t i = 0; i < a.arrays.size(); ++i) {
     if (!same_bytes(a.arrays[i], b.arrays[i])) return false;

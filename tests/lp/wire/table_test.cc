@@ -27,7 +27,7 @@ TEST(Table, TravelsSmallAndBig) {
 TEST(Table, NoneTravelsToo) { EXPECT_FALSE(round_trip(Table<Row>())); }
 
 TEST(Table, IsAlignedHoweverItArrives) {
-  const Frames frames = encoded(make_row("label", std::vector<float>(5000, 2)));
+  const Message frames = encoded(make_row("label", std::vector<float>(5000, 2)));
   Buffer moved = Buffer::uninitialized(frames.arrays[0].size() + 1);
   std::memcpy(moved.edit().data() + 1, frames.arrays[0].data(), frames.arrays[0].size());
   const std::vector<Buffer> arrays{moved.slice(1, frames.arrays[0].size())};
@@ -37,7 +37,7 @@ TEST(Table, IsAlignedHoweverItArrives) {
 }
 
 TEST(Table, MalformedTablesAreRefused) {
-  const Frames frames = encoded(make_row("label", {1, 2, 3}));
+  const Message frames = encoded(make_row("label", {1, 2, 3}));
   int refused = 0;
   for (std::size_t i = 8; i < frames.body.size(); ++i) {
     Buffer wrong = frames.body;

@@ -17,7 +17,7 @@ TEST(SharedExamples, AreThoseThatWereShared) {
   examples.data = parse_csv({"1,2,b\n3,4,a\n", "f"});
   examples.test = sparsified(digits());
   const SharedExamples shared = share(examples);
-  const Examples taken = shared_examples(shared.place).value();
+  const Examples taken = shared_examples(shared.location).value();
   EXPECT_EQ(taken.data.features, examples.data.features);
   EXPECT_EQ(taken.data.labels, examples.data.labels);
   EXPECT_EQ(taken.data.names, examples.data.names);
@@ -29,14 +29,14 @@ TEST(SharedExamples, AreThoseThatWereShared) {
 TEST(SharedExamples, AreNotThereOnAnotherHost) {
   SharedExamples shared = share({});
   EXPECT_FALSE(shared_examples({}));
-  EXPECT_FALSE(shared_examples({.path = "/proc/1/fd/9999", .key = shared.place.key}));
-  EXPECT_FALSE(shared_examples({.path = "/dev/null", .key = shared.place.key}));
-  EXPECT_FALSE(shared_examples({.path = share({}).place.path, .key = shared.place.key}));
-  const ExamplesPlace other{.path = shared.place.path, .key = std::string(32, '0')};
+  EXPECT_FALSE(shared_examples({.path = "/proc/1/fd/9999", .key = shared.location.key}));
+  EXPECT_FALSE(shared_examples({.path = "/dev/null", .key = shared.location.key}));
+  EXPECT_FALSE(shared_examples({.path = share({}).location.path, .key = shared.location.key}));
+  const ExamplesLocation other{.path = shared.location.path, .key = std::string(32, '0')};
   EXPECT_FALSE(shared_examples(other));
-  const ExamplesPlace place = shared.place;
+  const ExamplesLocation location = shared.location;
   shared = {};
-  EXPECT_FALSE(shared_examples(place));
+  EXPECT_FALSE(shared_examples(location));
 }
 
 TEST(Preparation, ReadsTheFilesOnce) {

@@ -112,7 +112,7 @@ TEST(HogwildFailures, AWorkerThatIsRestartedGoesOnAndOneThatIsKilledTakesNothing
     TrainingRun run(
         [&](Program& p) { return add_hogwild_training(p, test::watched_task(watch), training_of(3, 1500)); });
     EXPECT_TRUE(watch.wait_for_others(25));
-    const SharedVectorView view(run.run().client(Handle<SharedVector>("vector")).call<&SharedVector::place>());
+    const SharedVectorView view(run.run().client(Handle<SharedVector>("vector")).call<&SharedVector::location>());
     std::uint64_t before = 0;
     if (for_good) {
       test::kill_for_good(run.run(), {"worker/1"});

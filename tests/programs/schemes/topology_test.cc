@@ -44,7 +44,7 @@ TEST(Topology, GroupsThatShareMemoryAreHogwild) {
   TrainingRun run(in_groups(training_of(100), {.worker_groups = 4, .shared_memory = true}));
   run.finish();
   EXPECT_EQ(run.servers().size(), 0U);
-  const SharedVectorView view(run.run().client(Handle<SharedVector>("vector")).call<&SharedVector::place>());
+  const SharedVectorView view(run.run().client(Handle<SharedVector>("vector")).call<&SharedVector::location>());
   for (std::uint32_t worker = 0; worker < 4; ++worker) EXPECT_EQ(view.progress(worker), 25U);
 }
 

@@ -21,7 +21,7 @@
 namespace lp::tool {
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(5);  // for an engine to answer
+constexpr auto kEngineTimeout = std::chrono::seconds(5);  // for an engine to answer
 constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
 
 struct Finding {
@@ -86,7 +86,7 @@ Finding state_directory() {
     const std::string socket = [&] {
       try {
         launch::EventLoop loop;
-        const launch::AdminServer server(name, loop, {.hear = [](auto, auto) {}, .gone = [](auto) {}});
+        const launch::AdminServer server(name, loop, {.on_line = [](auto, auto) {}, .gone = [](auto) {}});
         return std::string();
       } catch (const Error& wrong) {
         return wrong.text();
@@ -109,7 +109,7 @@ std::string first_line(const std::string& text) { return text.substr(0, text.fin
 Finding tool(const std::string& name, const std::vector<std::string>& command, const std::string& fix,
              const std::string& silent = "") {
   using launch::Output;
-  const Output output = launch::run(command, kPatience);
+  const Output output = launch::run(command, kEngineTimeout);
   const std::string said = first_line(output.text + output.errors);  // `ssh -V` prints its version as an error
   if (output.code == Output::kNotStarted) return {name, State::missing, "not found", fix};
   if (output.code != 0) {

@@ -17,7 +17,7 @@
 namespace lp::tool {
 namespace {
 
-constexpr auto kPatience = std::chrono::minutes(1);  // for a program to print its plan
+constexpr auto kPlanTimeout = std::chrono::minutes(1);  // for a program to print its plan
 
 // A file that can be executed is a program. Every other word names a run.
 bool is_program(const std::string& word) {
@@ -31,7 +31,7 @@ Plan plan_of_program(const std::string& binary, const Arguments& arguments) {
   command.insert(command.end(), arguments.words().begin() + 1, arguments.words().end());
   command.insert(command.end(), arguments.rest().begin(), arguments.rest().end());
   command.insert(command.end(), {"--dry-run", "--json"});
-  const launch::Output output = launch::run(command, kPatience);
+  const launch::Output output = launch::run(command, kPlanTimeout);
   if (output.code != 0) {
     throw Refusal(Exit::failed, binary + " --dry-run did not print its plan: is it a program of lp?");
   }

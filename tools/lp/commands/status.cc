@@ -16,7 +16,7 @@
 namespace lp::tool {
 namespace {
 
-constexpr auto kPatience = std::chrono::seconds(10);  // for a live run to accept a request
+constexpr auto kRequestTimeout = std::chrono::seconds(10);  // for a live run to accept a request
 
 // The values that the node has reported: "loss 0.31 accuracy 0.9".
 std::string values_text(const NodeStatus& node) {
@@ -86,7 +86,7 @@ int watch(RunView run, Screen& screen, bool json) {
     never.wait(after(launch::kJobPeriod));
     run = view_of(run.place);
   }
-  client.ask(R"({"ask":"follow"})", after(kPatience));
+  client.ask(R"({"ask":"follow"})", after(kRequestTimeout));
   while (const auto line = client.next(kNever)) {
     const JsonValue value = JsonValue::parse(*line);
     if (const JsonValue* error = value.find("error")) throw Refusal(Exit::failed, error->text());

@@ -30,10 +30,10 @@ bool equal(const Buffer& a, const Buffer& b) {
 class ShmMessage : public ::testing::Test {
  protected:
   // The arriving messages, until there are no more; the writer goes on whenever there is room.
-  std::vector<Frames> arrived() {
-    std::vector<Frames> all;
+  std::vector<Message> arrived() {
+    std::vector<Message> all;
     for (;;) {
-      Frames message;
+      Message message;
       const bool got = reader_.next(message);
       if (got) all.push_back(std::move(message));
       const bool room = reader_.release();
@@ -51,7 +51,7 @@ class ShmMessage : public ::testing::Test {
   template <class... Parts>
   void expect_malformed(const Parts&... parts) {
     (write(&parts, sizeof parts), ...);
-    Frames message;
+    Message message;
     EXPECT_THROW(reader_.next(message), Error);
   }
 
@@ -69,9 +69,9 @@ class ShmMessage : public ::testing::Test {
 
 TEST_F(ShmMessage, SmallOnesComeInOrder) {
   for (int i = 0; i < 100; ++i) {
-    Frames message{.body = filled(static_cast<std::size_t>(i), i), .arrays = {filled(100, i), Buffer()}};
+    Message message{.body = filled(static_cast<std::size_t>(i), i), .arrays = {filled(100, i), Buffer()}};
     writer_.send(message);
-    const std::vector<Frames> got = arrived();
+    const std::vector<Message> got = arrived();
     ASSERT_EQ(got.size(), 1u);
     EXPECT_TRUE(equal(got[0].body, message.body));
     ASSERT_EQ(got[0].arrays.size(), 2u);
@@ -81,13 +81,13 @@ TEST_F(ShmMessage, SmallOnesComeInOrder) {
 }
 
 TEST_F(ShmMessage, OneThatIsLargerThanTheRingComesInPiecesAndOthersWaitBehindIt) {
-  std::vector<Frames> sent;
+  std::vector<Message> sent;
   for (int i = 0; i < 20; ++i) {
     sent.push_back({.body = filled(i % 3 == 0 ? 10'000 : 10, i), .arrays = {filled(i % 5 == 0 ? 20'000 : 0, i)}});
     writer_.send(sent.back());
   }
   EXPECT_GT(writer_.queued().messages, 0u);
-  const std::vector<Frames> got = arrived();
+  const std::vector<Message> got = arrived();
   ASSERT_EQ(got.size(), sent.size());
   for (std::size_t i = 0; i < got.size(); ++i) {
     EXPECT_TRUE(equal(got[i].body, sent[i].body)) << i;
@@ -99,12 +99,12 @@ TEST_F(ShmMessage, OneThatIsLargerThanTheRingComesInPiecesAndOthersWaitBehindIt)
 TEST_F(ShmMessage, ABigArrayStaysWhereItIsUntilItIsGivenBack) {
   const std::size_t before = heap_.used();
   {
-    Frames message{.body = filled(10, 1), .arrays = {filled(1 << 20, 2)}};
+    Message message{.body = filled(10, 1), .arrays = {filled(1 << 20, 2)}};
     const std::byte* const place = message.arrays[0].data();
     writer_.send(message);
     message = {};
     EXPECT_GT(heap_.used(), before) << "the writer keeps it";
-    const std::vector<Frames> got = arrived();
+    const std::vector<Message> got = arrived();
     EXPECT_EQ(got.at(0).arrays.at(0).data(), place);
     EXPECT_TRUE(equal(got[0].arrays[0], filled(1 << 20, 2)));
   }
@@ -114,9 +114,9 @@ TEST_F(ShmMessage, ABigArrayStaysWhereItIsUntilItIsGivenBack) {
 
 TEST_F(ShmMessage, WhenTheHeapIsFullArraysGoThroughTheLane) {
   const Buffer all = Buffer::uninitialized(kHeap - heap_.used());
-  const Frames message{.body = filled(10, 1), .arrays = {filled(1 << 20, 2)}};
+  const Message message{.body = filled(10, 1), .arrays = {filled(1 << 20, 2)}};
   writer_.send(message);
-  const std::vector<Frames> got = arrived();
+  const std::vector<Message> got = arrived();
   EXPECT_TRUE(mapped_.empty());
   EXPECT_TRUE(equal(got.at(0).arrays.at(0), message.arrays[0]));
 }
@@ -147,7 +147,7 @@ TEST_F(ShmMessage, AHalfMessageWaitsForItsRest) {
   write("ab", 2);
   EXPECT_TRUE(arrived().empty());
   write("cd", 2);
-  const std::vector<Frames> got = arrived();
+  const std::vector<Message> got = arrived();
   ASSERT_EQ(got.size(), 1u);
   EXPECT_EQ(std::memcmp(got[0].body.data(), "abcd", 4), 0);
 }
@@ -169,7 +169,7 @@ TEST_F(ShmMessage, AnArrayWhoseEndOverflowsIsRefused) {
 }
 TEST_F(ShmMessage, APositionBeyondTheRingIsRefused) {
   lane_.written = kRing + 1;
-  Frames message;
+  Message message;
   EXPECT_THROW(reader_.next(message), Error);
 }
 

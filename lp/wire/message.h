@@ -19,7 +19,7 @@ inline bool is_frame(std::size_t array_bytes, std::size_t frames_before) {
 // The largest depth of nested values (a list in a map in a struct is three deep), so that no message overflows a stack.
 inline constexpr int kMaxNesting = 200;
 
-struct Frames {
+struct Message {
   Buffer body{};
   std::vector<Buffer> arrays{};  // in the order in which the body refers to them
 

@@ -1,4 +1,4 @@
-#include "lp/rpc/core/hub.h"
+#include "lp/rpc/core/local_process.h"
 
 #include <algorithm>
 #include <utility>
@@ -15,9 +15,9 @@ constexpr std::size_t kLeastWindow = std::size_t{64} << 10;
 constexpr std::size_t kMostWindow = std::size_t{16} << 20;
 }  // namespace
 
-Hub::Hub(Options options)
+LocalProcess::LocalProcess(Options options)
     : options_(std::move(options)),
-      bounds_(Bounds::of(options_.process.memory != 0 ? options_.process.memory : internal::memory_here())),
+      bounds_(Bounds::of(options_.own.memory != 0 ? options_.own.memory : internal::memory_here())),
       window_(std::clamp(kWindows / std::max<std::size_t>(options_.nodes.size(), 1), kLeastWindow, kMostWindow)),
       incoming_(bounds_.service, bounds_.process),
       outgoing_(bounds_.service, bounds_.process) {
@@ -27,22 +27,22 @@ Hub::Hub(Options options)
   }
 }
 
-Hub::~Hub() {
+LocalProcess::~LocalProcess() {
   close();
   pool_.drain(kNever);  // threads that still receive use all members
 }
 
-const std::string& Hub::name(NodeId node) const {
+const std::string& LocalProcess::name(NodeId node) const {
   return node < options_.nodes.size() ? options_.nodes[node] : kOutsideName;
 }
 
-std::vector<std::string> Hub::names(const CallPath& path) const {
+std::vector<std::string> LocalProcess::names(const CallPath& path) const {
   std::vector<std::string> names;
   for (const NodeId node : path.span()) names.push_back(name(node));
   return names;
 }
 
-bool Hub::admit(NodeId caller, std::uint32_t incarnation) noexcept {
+bool LocalProcess::admit(NodeId caller, std::uint32_t incarnation) noexcept {
   std::atomic<std::uint32_t>& newest = callers_[caller];
   std::uint32_t seen = newest.load(std::memory_order_relaxed);
   while (seen < incarnation && !newest.compare_exchange_weak(seen, incarnation, std::memory_order_relaxed)) {
@@ -50,18 +50,18 @@ bool Hub::admit(NodeId caller, std::uint32_t incarnation) noexcept {
   return seen <= incarnation;
 }
 
-Duration Hub::timeout(Duration said, const MethodInfo& info) const {
+Duration LocalProcess::timeout(Duration given, const MethodInfo& info) const {
   if (options_.run.patient) return kForever;
-  if (said != Duration::zero()) return said;
+  if (given != Duration::zero()) return given;
   return info.traits.deadline != Duration::zero() ? info.traits.deadline : options_.run.deadline;
 }
 
-void Hub::close() {
+void LocalProcess::close() {
   const Error error(ErrorKind::stopped, "the program is shutting down");
   for (Peer& peer : peers_) peer.close(error);
   if (network_ != nullptr) network_->close();
 }
 
-void Hub::abandon() { pool_.abandon(); }
+void LocalProcess::abandon() { pool_.abandon(); }
 
 }  // namespace lp::rpc

@@ -19,19 +19,19 @@
 
 namespace lp::rpc {
 
-class Hub {
+class LocalProcess {
  public:
   struct Options {
     RunSettings run{};
-    ProcessSettings process{};
+    ProcessSettings own{};
     std::uint64_t fingerprint = 0;     // fingerprint of the program
     std::vector<std::string> nodes{};  // names, by NodeId
   };
 
-  explicit Hub(Options options);
-  ~Hub();
-  Hub(const Hub&) = delete;
-  Hub& operator=(const Hub&) = delete;
+  explicit LocalProcess(Options options);
+  ~LocalProcess();
+  LocalProcess(const LocalProcess&) = delete;
+  LocalProcess& operator=(const LocalProcess&) = delete;
 
   const Options& options() const { return options_; }
   Pool& pool() { return pool_; }
@@ -60,7 +60,7 @@ class Hub {
 
   // Returns how long a call may take: the caller's limit, else the method's, else the run's. 0 means that the caller
   // set none.
-  Duration timeout(Duration said, const MethodInfo& info) const;
+  Duration timeout(Duration given, const MethodInfo& info) const;
 
   // Notes that the run ends: from now on a call that its callee leaves without a reply is not lost, but ends with the
   // stop.

@@ -1,0 +1,41 @@
+#include "programs/experiments/policy_snapshots.h"
+
+#include <utility>
+
+#include "lp/base/error.h"
+#include "lp/base/message.h"
+
+namespace lp {
+namespace {
+
+constexpr const char* kEntry = "policy";
+
+}  // namespace
+
+PolicySnapshots::PolicySnapshots(Client<ParameterSource> learner, const SnapshotOptions& options)
+    : learner_(std::move(learner)), files_(options) {}
+
+void PolicySnapshots::run(Context& node) {
+  while (node.wait_for(files_.options().period)) {
+    try {
+      node.exclusive([this] { save(); });
+    } catch (const Error& error) {
+      if (error.kind() == ErrorKind::stopped) return;
+      if (error.kind() != ErrorKind::disconnected) log_line(std::string("no snapshot was taken: ") + error.what());
+    }
+  }
+}
+
+std::string PolicySnapshots::save() {
+  const Version<Learned> learned = learner_.read<&ParameterSource::learned>();
+  if (const auto newest = files_.newest(learned->steps)) return *newest;
+  Checkpoint out;
+  out.put(kEntry, *learned);
+  return files_.write(out, "policy", "snapshots", learned->steps);
+}
+
+Learned load_policy(const std::filesystem::path& file) { return Checkpoint::read(file).get<Learned>(kEntry); }
+
+template const NodeType& internal::node_type<PolicySnapshots>();
+
+}  // namespace lp

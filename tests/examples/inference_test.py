@@ -1,0 +1,61 @@
+"""Servers answer in batches while the network changes and servers die. Usage: inference_test.py FOLDER"""
+
+import pathlib
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+import launch
+
+LOADS = [2, 8, 32, 128, 0]  # requests under way of two clients; 0: three times as many as were answered before
+
+
+class Inference(unittest.TestCase):
+    def check(self, result):
+        rows = result["rows"]
+        self.assertEqual(LOADS, [row["under_way"] for row in rows])
+        for row in rows:
+            self.assertGreater(row["answers"], 0)
+            self.assertEqual(0, row["failed"])
+        for row in rows[:-1]:
+            self.assertEqual((0, 0), (row["shed"], row["late"]))
+        self.assertGreater(rows[-1]["correct"], 0.8)  # it has learned meanwhile
+        self.assertGreater(min(result["versions"]), 1)
+
+    def test_it_answers_in_threads_and_in_processes_and_draws(self):
+        for how in ["threads", "processes"]:
+            with self.subTest(how), tempfile.TemporaryDirectory() as folder:
+                picture = pathlib.Path(folder, "curve.svg")
+                result = launch.result("inference", f"--launch={how}", f"--plot={picture}")
+                self.check(result)
+                xml.etree.ElementTree.fromstring(picture.read_text())
+
+    def test_no_request_is_lost_when_a_server_and_the_trainer_are_killed(self):
+        with launch.Launch("inference", "--launch=processes", "--seconds=1") as run:
+            run.wait_for_step(1)
+            run.signal("server/0")
+            run.wait_for_step(2)
+            run.signal("trainer")
+            run.wait_for_step(3)
+            run.signal("server/1")
+            result = run.result()
+        self.assertEqual(LOADS, [row["under_way"] for row in result["rows"]])
+        for row in result["rows"]:
+            self.assertGreater(row["answers"], 0)
+            self.assertEqual(0, row["failed"])
+
+    def test_actors_learn_on_when_the_server_of_their_policy_is_killed(self):
+        with launch.Launch("impala", "--environment=catch", "--launch=processes", "--inference_servers=1",
+                           "--restarts=5", "--steps=400000") as run:
+            for step in [100, 500, 1000]:
+                run.wait_for_step(step)
+                run.signal("policy_server/0")
+            result = run.result()
+        self.assertEqual(2500, result["updates"])
+        self.assertGreater(result["mean"], 0.9)
+
+
+if __name__ == "__main__":
+    launch.FOLDER = pathlib.Path(sys.argv.pop(1))
+    unittest.main()
