@@ -1,9 +1,11 @@
 #include "programs/agents/flat_parameters.h"
 
 #include <algorithm>
-#include <string>
+#include <cstdint>
+#include <cstdio>
 
 #include "lp/base/error.h"
+#include "lp/base/hash.h"
 
 namespace lp {
 
@@ -19,6 +21,14 @@ void read_parameters(const Array<float>& array, Eigen::VectorXf& values) {
                                        std::to_string(array.size()) + ": they are those of other networks");
   }
   std::copy(array.begin(), array.end(), values.data());
+}
+
+std::string hash_of(const Array<float>& parameters) {
+  const std::span<const std::byte> bytes = parameters.buffer().bytes();
+  const std::uint64_t hash = fnv1a({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return text;
 }
 
 }  // namespace lp

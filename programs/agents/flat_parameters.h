@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 
 #include <Eigen/Core>
 
@@ -16,5 +17,8 @@ Array<float> array_of(const Eigen::Ref<const Eigen::VectorXf>& values);
 
 // Copies the array into `values`. Error::failed when their sizes differ.
 void read_parameters(const Array<float>& array, Eigen::VectorXf& values);
+
+// Sixteen hexadecimal digits, equal for the same bits.
+std::string hash_of(const Array<float>& parameters);
 
 }  // namespace lp

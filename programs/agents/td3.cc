@@ -6,6 +6,7 @@
 
 #include "lp/base/error.h"
 #include "nodes/parameters/optimizer.h"
+#include "programs/agents/action_scale.h"
 #include "programs/agents/flat_parameters.h"
 
 namespace lp {
@@ -15,28 +16,6 @@ using Eigen::Index;
 using Eigen::MatrixXf;
 using Eigen::RowVectorXf;
 using Eigen::VectorXf;
-
-// Between an environment's actions and those of the networks, which lie between −1 and 1.
-class ActionScale {
- public:
-  explicit ActionScale(const ActionSpace& space) : middle_(space.size()), half_(space.size()) {
-    for (Index i = 0; i < middle_.size(); ++i) {
-      const auto at = static_cast<std::size_t>(i);
-      middle_(i) = (space.high[at] + space.low[at]) / 2;
-      half_(i) = (space.high[at] - space.low[at]) / 2;
-    }
-  }
-  auto from_unit(const MatrixXf& actions) const {
-    return (actions.array().colwise() * half_.array()).colwise() + middle_.array();
-  }
-  auto to_unit(const MatrixXf& actions) const {
-    return (actions.array().colwise() - middle_.array()).colwise() / half_.array();
-  }
-
- private:
-  VectorXf middle_;
-  VectorXf half_;
-};
 
 // Returns the spec if its actions are continuous.
 const EnvironmentSpec& continuous(const EnvironmentSpec& spec) {

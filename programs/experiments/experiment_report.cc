@@ -4,20 +4,12 @@
 #include <memory>
 #include <vector>
 
-#include "lp/base/hash.h"
+#include "programs/agents/flat_parameters.h"
 #include "programs/experiments/curve.h"
 #include "programs/experiments/policy_evaluator.h"
 
 namespace lp {
 namespace {
-
-std::string hash_of(const Array<float>& parameters) {
-  const std::span<const std::byte> bytes = parameters.buffer().bytes();
-  const std::uint64_t hash = fnv1a({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-  char text[17];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
-  return text;
-}
 
 Learned result_of(const ExperimentNodes& nodes, const Experiment& experiment) {
   if (experiment.evaluation.goal) {

@@ -11,7 +11,7 @@ LP = PARTS + ["lp"]
 RPC = ["lp/rpc", "lp/rpc/core", "lp/rpc/link"]
 NODES = ["nodes", "nodes/parameters", "nodes/collective", "nodes/replay"]
 PROGRAMS = ["programs", "programs/data", "programs/models", "programs/training", "programs/schemes",
-            "programs/environments", "programs/networks", "programs/agents", "programs/experiments"]
+            "programs/environments", "programs/networks", "programs/agents", "programs/experiments", "programs/evolution"]
 
 # The rooms of launchers/: each may include those before it. Engines never include one another.
 ROOMS = ["launchers/" + room for room in
@@ -50,6 +50,7 @@ MAY_INCLUDE = {
     "programs/networks": LP + NODES + ["programs/environments"],
     "programs/agents": LP + NODES + ["programs/environments", "programs/networks"],
     "programs/experiments": LP + NODES + ["programs/environments", "programs/networks", "programs/agents"],
+    "programs/evolution": LP + NODES + ["programs/environments", "programs/networks", "programs/agents", "programs/experiments"],
     "programs": LP + NODES + PROGRAMS,
     "examples": LP + NODES + PROGRAMS + ["launchers"],
     "tests": LP + NODES + PROGRAMS + ROOMS + ENGINES + ["lp/rpc/shm", "lp/rpc/tcp", "launchers", "examples", "tools"],

@@ -1,0 +1,141 @@
+// Searches by evolution: workers evaluate points around a centre, and a learner moves it. The points are policies for
+// an environment, or those of a function.
+//
+//   worker/0 ─┬─▶ learner ─▶ metrics
+//   worker/1 ─┘      ▲          ▲
+//                evaluator ─────┘         (for an environment)
+//
+//   build/examples/es --environment=acrobot --launch=processes --plot=acrobot.svg
+//   build/examples/es --function=rosenbrock --method=cma --workers=2..8
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "launchers/main.h"
+#include "lp/lp.h"
+#include "programs/environments/environments.h"
+#include "programs/evolution/cma.h"
+#include "programs/evolution/episodes.h"
+#include "programs/evolution/evolution.h"
+#include "programs/evolution/evolution_report.h"
+#include "programs/evolution/evolution_strategy.h"
+#include "programs/evolution/functions.h"
+#include "programs/experiments/experiment_report.h"
+
+enum class Method : std::uint8_t { es, cma };
+
+struct Config {
+  std::string environment = "cartpole";
+  std::string function{};
+  int dimensions = 10;
+  Method method = Method::es;
+  lp::NoiseKind noise = lp::NoiseKind::table;
+  lp::Replicas workers = 2;
+  std::uint64_t evaluations = 10'000;
+  std::optional<double> goal{};
+  int pairs = 32;
+  double sigma = 0;
+  double rate = 0;
+  double shrink = 0;
+  double weight_decay = 0;
+  int episodes = 1;
+  bool synchronous = true;
+  int restarts = 0;
+  std::uint64_t checkpoint_every = 10;
+  std::string plot{};
+
+  static constexpr auto fields = lp::fields(
+      lp::field("environment", "acrobot, cartpole, catch, mountaincar or pendulum: learns a policy for it"),
+      lp::field("function", "ackley, rastrigin, rosenbrock or sphere: minimizes it, instead of an environment"),
+      lp::field("dimensions", "of the function", lp::range(1, 10'000'000)),
+      lp::field("method", "an evolution strategy by gradients, or CMA-ES"),
+      lp::field("noise", "read from a table, or computed by a counter-based generator"),
+      lp::field("workers", "nodes that evaluate; 2..8: as many of eight as there are, two at least", lp::range(1, 64)),
+      lp::field("evaluations", "of points; then the search ends", lp::at_least(1), lp::changeable),
+      lp::field("goal", "a mean reward of 100 episodes, or a value of the function, that ends the search",
+                lp::changeable),
+      lp::field("pairs", "of mirrored points in a generation; twice as many points with cma", lp::range(2, 100'000)),
+      lp::field("sigma", "the first step size; 0: one that fits the task", lp::non_negative),
+      lp::field("rate", "of Adam, in an evolution strategy; 0: one that fits the task", lp::non_negative),
+      lp::field("shrink", "multiplies sigma and rate after each generation; 0: one that fits", lp::range(0, 1)),
+      lp::field("weight_decay", "pulls the parameters towards 0", lp::non_negative),
+      lp::field("episodes", "in each evaluation", lp::range(1, 1000)),
+      lp::field("synchronous", "whether a generation waits for all of its points: then a seed decides every bit"),
+      lp::field("restarts", "how often a node that fails is started again, before the program stops", lp::non_negative,
+                lp::changeable),
+      lp::field("checkpoint_every", "generations from one checkpoint to the next; 0: one at the end", lp::changeable),
+      lp::field("plot", "SVG file for the values over the steps"));
+
+  bool acts() const { return function.empty(); }
+};
+
+lp::EpisodeOptions episodes_of(const Config& config) {
+  return {.environment = [name = config.environment] { return lp::make_environment(name); },
+          .episodes = static_cast<std::size_t>(config.episodes)};
+}
+
+lp::SearchMethod method_of(const Config& config) {
+  const auto pairs = static_cast<std::size_t>(config.pairs);
+  const auto or_else = [](double given, double fitting) { return given != 0 ? given : fitting; };
+  const bool acts = config.acts();
+  if (config.method == Method::cma) {
+    return lp::cma({.sigma = or_else(config.sigma, acts ? 0.5 : 1), .population = 2 * pairs});
+  }
+  return lp::evolution_strategy({.pairs = pairs,
+                                 .sigma = static_cast<float>(or_else(config.sigma, acts ? 0.1 : 1)),
+                                 .adam = {.rate = static_cast<float>(or_else(config.rate, acts ? 0.05 : 0.3))},
+                                 .weight_decay = static_cast<float>(config.weight_decay),
+                                 .shrink = static_cast<float>(or_else(config.shrink, acts ? 1 : 0.985))});
+}
+
+lp::Evolution evolution_of(const Config& config) {
+  lp::Evolution out{.search = {.method = method_of(config),
+                               .noise = {.kind = config.noise},
+                               .synchronous = config.synchronous,
+                               .evaluations = config.evaluations,
+                               .checkpoint_every = config.checkpoint_every},
+                    .workers = config.workers,
+                    .restarts = config.restarts};
+  if (config.acts()) {
+    out.search.objective = lp::episode_objective(episodes_of(config));
+  } else {
+    out.search.objective = lp::function_objective(config.function, static_cast<std::size_t>(config.dimensions));
+    if (config.goal) out.search.goal = -*config.goal;
+  }
+  return out;
+}
+
+lp::Program make_program(const Config& config) {
+  lp::Program program("es");
+  const auto graph = lp::add_evolution(program, evolution_of(config));
+  if (config.acts()) {
+    const lp::EpisodeOptions episodes = episodes_of(config);
+    program.add<lp::PolicyEvaluator>({.name = "evaluator", .on_failure = lp::restart(config.restarts)}, lp::context,
+                                     graph.learner, graph.metrics, lp::episode_policy(episodes), episodes.environment,
+                                     lp::PlayOptions{.goal = config.goal});
+  }
+  return program;
+}
+
+struct Result {
+  double mean = 0;  // reward of 100 new episodes; of a function, the value of the best point
+  lp::EvolutionResult search{};
+};
+
+Result report(lp::Run& run, const Config& config) {
+  const auto learner = run.client<lp::EvolutionLearner>("learner");
+  const auto metrics = run.client<lp::Metrics>("metrics");
+  const std::string title =
+      (config.method == Method::es ? "es on " : "cma on ") + (config.acts() ? config.environment : config.function);
+  const lp::EvolutionResult search = lp::report_evolution(learner, metrics, title, config.plot);
+  if (!config.acts()) return {.mean = -search.best, .search = search};
+  const lp::EpisodeOptions episodes = episodes_of(config);
+  const lp::Experiment experiment{.agent = {.name = "the policy", .policy = lp::episode_policy(episodes)},
+                                  .environment = episodes.environment,
+                                  .evaluation = {.goal = config.goal}};
+  const auto evaluator = run.client<lp::PolicyEvaluator>("evaluator");
+  return {.mean = lp::report_experiment({learner, evaluator, metrics}, experiment, run.seed()).mean, .search = search};
+}
+
+int main(int argc, char** argv) { return lp::main<Config>(argc, argv, make_program, report); }

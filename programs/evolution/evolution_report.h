@@ -1,0 +1,28 @@
+#pragma once
+// The result of a search by evolution that has ended. One thread.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "lp/rpc/client.h"
+#include "nodes/metrics.h"
+#include "programs/evolution/evolution_learner.h"
+
+namespace lp {
+
+struct EvolutionResult {
+  double best = 0;  // the best value of a point; more is better
+  std::uint64_t generations = 0;
+  std::uint64_t evaluations = 0;  // counts points
+  std::uint64_t steps = 0;        // work, as in Evaluation
+  std::uint64_t stale = 0;        // results that came too late, or twice
+  std::string parameters_hash{};  // the last centre's: equal for the same bits
+};
+
+// Prints the result. If `curve` is not empty, draws the values over the steps into this SVG file. Errors as
+// write_curves.
+EvolutionResult report_evolution(const Client<EvolutionLearner>& learner, const Client<Metrics>& metrics,
+                                 const std::string& title, const std::filesystem::path& curve = {});
+
+}  // namespace lp

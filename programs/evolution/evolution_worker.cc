@@ -1,0 +1,96 @@
+#include "programs/evolution/evolution_worker.h"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <string>
+#include <utility>
+
+#include "lp/base/error.h"
+
+namespace lp {
+namespace {
+
+// Names a trial among those of all generations.
+std::uint64_t name_of(std::uint64_t generation, std::uint32_t number) { return generation << 32 | number; }
+
+}  // namespace
+
+EvolutionWorker::EvolutionWorker(Context& node, Client<EvolutionLearner> learner, const EvolutionOptions& options)
+    : learner_(std::move(learner)),
+      kind_(options.noise.kind),
+      seed_(node.program_seed()),
+      method_(options.method),
+      objective_(options.objective(seed_)) {}
+
+void EvolutionWorker::run(Context& node) {
+  noise_ = make_noise(kind_, seed_, *learner_.read<&EvolutionLearner::noise>());
+  sampler_ = method_.sampler(*noise_);
+  const auto index = static_cast<std::uint32_t>(node.index());
+  TrialReport report;
+  while (!node.stopping()) {
+    const TrialOrder order = learner_.call<&EvolutionLearner::work>(index, std::exchange(report, {}));
+    if (order.over) return;
+    if (order.range.count > 0 && read(order.generation)) report = done(order);
+  }
+}
+
+// Returns whether the learner is still in this generation.
+bool EvolutionWorker::read(std::uint64_t generation) {
+  if (population_.number() == 0 || population_->generation != generation) {
+    try {
+      population_ = learner_.read<&EvolutionLearner::population>();
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::disconnected) throw;
+      return false;  // it is being restored
+    }
+    sampler_->set(population_->distribution);
+    parameters_.resize(objective_->size() + population_->scale.size());
+    std::copy(population_->scale.begin(), population_->scale.end(),
+              parameters_.end() - static_cast<std::ptrdiff_t>(population_->scale.size()));
+  }
+  return population_->generation == generation;
+}
+
+TrialReport EvolutionWorker::done(const TrialOrder& order) {
+  TrialReport out{.generation = order.generation, .first = order.range.first};
+  for (std::uint32_t i = 0; i < order.range.count; ++i) {
+    out.trials.push_back(evaluate(order.generation, order.range.first + i));
+  }
+  return out;
+}
+
+Trial EvolutionWorker::evaluate(std::uint64_t generation, std::uint32_t number) {
+  const std::size_t size = objective_->size();
+  Trial trial{.index = noise_->index(name_of(generation, number), size)};
+  for (std::size_t i = 0; i < sampler_->points(); ++i) {
+    sampler_->point(trial.index, i, std::span(parameters_).first(size));
+    const Evaluation one = checked(generation, number, i);
+    trial.values.push_back(one.value);
+    trial.steps += one.steps;
+    trial.episodes += one.episodes;
+    trial.observations.merge(one.observations);
+  }
+  return trial;
+}
+
+Evaluation EvolutionWorker::checked(std::uint64_t generation, std::uint32_t number, std::size_t point) {
+  const auto fail = [&](const std::string& problem) {
+    throw Error(ErrorKind::failed, "the objective \"" + objective_->name() + "\", generation " +
+                                       std::to_string(generation) + ", trial " + std::to_string(number) + ", point " +
+                                       std::to_string(point) + ": " + problem);
+  };
+  Evaluation out;
+  try {
+    out = objective_->evaluate(parameters_, name_of(generation, number));
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::stopped) throw;
+    fail(error.text());
+  } catch (const std::exception& error) {
+    fail(std::string("it threw: ") + error.what());
+  }
+  if (!std::isfinite(out.value)) fail("its value is " + std::to_string(out.value));
+  return out;
+}
+
+}  // namespace lp
