@@ -68,9 +68,9 @@ class Cacher<kMethod, rpc::ArgumentList<std::index_sequence<I...>, P...>> {
   static std::string key_of(const P&... arguments) {
     Writer writer;
     (writer.value(arguments), ...);
-    const Frames frames = writer.take();
-    std::string key = text_of(frames.body);
-    for (const Buffer& array : frames.arrays) key += std::to_string(array.bytes().size()) + ':' + text_of(array);
+    const Message message = writer.take();
+    std::string key = text_of(message.body);
+    for (const Buffer& array : message.arrays) key += std::to_string(array.bytes().size()) + ':' + text_of(array);
     return key;
   }
   static std::string text_of(const Buffer& buffer) {
