@@ -27,6 +27,7 @@ void Peer::up_here(ServiceInstance& core) {
 
 void Peer::down_here(ServiceInstance& core) {
   const std::lock_guard lock(mutex_);
+  ended_here_ = std::max(ended_here_, core.incarnation());
   if (up_ != &core) return;
   up_ = nullptr;
   local_.store(nullptr, std::memory_order_release);
@@ -246,13 +247,25 @@ void Peer::flush(std::unique_lock<std::mutex> lock) noexcept {
     if (!way_now) break;
     held_.pop_front();
     lock.unlock();
-    const bool delivered = deliver(way_now, first);
+    const bool lost = has_lost_its_caller(first);
+    if (lost) fail(first, Error(ErrorKind::stopped, "the caller has ended", place(*first.info, first.scope())));
+    const bool delivered = lost || deliver(way_now, first);
     lock.lock();
     if (!delivered) keep(first);  // the connection has closed
   }
   flushing_ = false;
   // From now on calls may run on their caller's stack: no call is before them.
   if (held_.empty() && up_ != nullptr) local_.store(up_, std::memory_order_release);
+}
+
+bool Peer::has_lost_its_caller(const Held& held) const {
+  const Caller& caller = held.caller();
+  return caller.node != Caller::kOutside && process_.peer(caller.node).has_ended(caller.incarnation);
+}
+
+bool Peer::has_ended(std::uint32_t incarnation) const {
+  const std::lock_guard lock(mutex_);
+  return incarnation <= ended_here_;
 }
 
 void Peer::forget(Pending& call) noexcept {

@@ -80,6 +80,7 @@ class Peer {
     const MethodInfo* info = nullptr;
 
     const CallScope& scope() const { return call != nullptr ? call->scope() : pending->scope(); }
+    const Caller& caller() const { return call != nullptr ? call->caller() : pending->caller(); }
     std::uint64_t& order() const { return call != nullptr ? call->order : pending->order; }
   };
   // The way that a call can take now. Without one the call is held.
@@ -108,6 +109,10 @@ class Peer {
   void accept_at(ServiceInstance& core, Call& call, const MethodInfo& info) noexcept;
   void accept_bytes_at(ServiceInstance& core, Pending& call) noexcept;
   void hold_or_fail(Held held) noexcept;
+  // Whether the incarnation that made this call was here and has ended. Its next incarnation makes its own calls: a
+  // call that is delivered for the dead one would change the service behind its back.
+  bool has_lost_its_caller(const Held& held) const;
+  bool has_ended(std::uint32_t incarnation) const;
   // Delivers the held calls, in order, for as long as there is a way. A thread that finds another one delivering leaves
   // it to that one.
   void flush(std::unique_lock<std::mutex> lock) noexcept;
@@ -122,9 +127,10 @@ class Peer {
   mutable std::mutex mutex_;
   ServiceInstance* up_ = nullptr;  // value of local_ now, or when no call is held
   std::uint32_t incarnation_ = 0;
-  std::uint32_t ended_ = 0;  // the incarnation that announced its own end
-  std::string endpoint_;     // endpoint of the node elsewhere
-  std::string key_;          // public key of its process
+  std::uint32_t ended_ = 0;       // the incarnation that announced its own end
+  std::uint32_t ended_here_ = 0;  // the last incarnation that was here and has ended
+  std::string endpoint_;          // endpoint of the node elsewhere
+  std::string key_;               // public key of its process
   std::shared_ptr<Connection> connection_;
   bool redials_ = false;  // a redial is scheduled
   // The calls that are held, in the order in which they were made, and the calls that are made meanwhile.

@@ -2,9 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lp/checkpoint/cut.h"
@@ -100,6 +103,54 @@ TEST_P(Restart, AConstStreamIsNotBegunAgain) {
     }
     EXPECT_EQ(read, std::vector{7});
   });
+}
+
+// A call counts for the incarnation of its caller that made it.
+struct Attempts {
+  Event first;
+  std::atomic<int> by_the_dead = 0;
+  std::atomic<int> by_the_living = 0;
+};
+class Noting {
+ public:
+  Noting(Context& context, Attempts* attempts) : context_(context), attempts_(*attempts) {}
+  void note(std::uint32_t caller) {
+    if (context_.incarnation() > 1) {
+      ++(caller > 1 ? attempts_.by_the_living : attempts_.by_the_dead);
+      return;
+    }
+    Promise<void> never;
+    attempts_.first.set();
+    never.future().get();
+  }
+  using Remote = Methods<idempotent<&Noting::note>>;
+
+ private:
+  Context& context_;
+  Attempts& attempts_;
+};
+class Caller {
+ public:
+  explicit Caller(Client<Noting> service) : service_(std::move(service)) {}
+  void run(Context& context) { service_.call<&Noting::note>(context.incarnation()); }
+
+ private:
+  const Client<Noting> service_;
+};
+
+TEST(RestartTogether, ACallOfACallerThatHasEndedIsNotMadeAgain) {
+  for (const bool serialize : {false, true}) {
+    Attempts attempts;
+    Program program("restart");
+    const auto service = program.add<Noting>({.name = "service"}, context, &attempts);
+    program.add<Caller>({.name = "caller"}, service);
+    LocalRun run(program, {.run = {.serialize = serialize}});
+    attempts.first.wait();
+    run.restart({"service", "caller"});
+    run.wait_finished();
+    EXPECT_EQ(attempts.by_the_dead, 0) << serialize;
+    EXPECT_EQ(attempts.by_the_living, 1) << serialize;
+  }
 }
 
 TEST_P(Restart, APlainCallIsNotAndSaysThatItMayHaveRun) {
