@@ -26,7 +26,7 @@
 #include "launchers/agent/child.h"
 #include "launchers/agent/child_table.h"
 #include "launchers/agent/launcher_link.h"
-#include "launchers/agent/process_tree.h"
+#include "launchers/agent/orphans.h"
 #include "launchers/agent/reaper.h"
 #include "launchers/control/checkpoint_transfer.h"
 #include "launchers/control/control_generated.h"

@@ -6,7 +6,7 @@
 #include "launchers/executor/process_nodes.h"
 #include "launchers/kubernetes/kubectl.h"
 #include "launchers/kubernetes/manifests.h"
-#include "launchers/kubernetes/pods.h"
+#include "launchers/kubernetes/pod_environment.h"
 #include "launchers/kubernetes/submit.h"
 #include "launchers/os/command.h"
 #include "launchers/plan/launch.h"

@@ -11,7 +11,7 @@
 #include <yaml-cpp/stlemitter.h>
 
 #include "launchers/control/process_roles.h"
-#include "launchers/kubernetes/pods.h"
+#include "launchers/kubernetes/pod_environment.h"
 #include "launchers/plan/process_resources.h"
 #include "launchers/remote/agent_dialer.h"
 #include "lp/base/error.h"

@@ -1,5 +1,5 @@
 #pragma once
-// Assigns to each process of a run its host, environment, cores and GPUs.
+// Assigns to each process of a run its host, the address that it listens on, its environment, cores, memory and GPUs.
 
 #include <cstddef>
 #include <cstdint>

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "lp/base/array.h"
-#include "nodes/parameters/gradient.h"
+#include "nodes/parameters/messages.h"
 
 namespace lp {
 

@@ -19,7 +19,7 @@
 #include "lp/rpc/clients.h"
 #include "lp/rpc/core/future.h"
 #include "nodes/parameters/compression.h"
-#include "nodes/parameters/gradient.h"
+#include "nodes/parameters/messages.h"
 #include "nodes/parameters/parameter_server.h"
 
 namespace lp {

@@ -18,8 +18,8 @@
 #include "lp/rpc/clients.h"
 #include "lp/rpc/core/future.h"
 #include "lp/rpc/core/method.h"
-#include "nodes/parameters/gradient.h"
 #include "nodes/parameters/key_lists.h"
+#include "nodes/parameters/messages.h"
 #include "nodes/parameters/partition.h"
 #include "nodes/parameters/shard.h"
 

@@ -12,8 +12,8 @@
 #include "lp/checkpoint/checkpoint.h"
 #include "nodes/parameters/bad_values.h"
 #include "nodes/parameters/consistency.h"
-#include "nodes/parameters/gradient.h"
 #include "nodes/parameters/key_index.h"
+#include "nodes/parameters/messages.h"
 #include "nodes/parameters/optimizer.h"
 
 namespace lp {

@@ -11,7 +11,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "launchers/kubernetes/manifests.h"
-#include "launchers/kubernetes/pods.h"
+#include "launchers/kubernetes/pod_environment.h"
 #include "lp/base/error.h"
 #include "tests/launchers/main_fixture.h"
 #include "tests/launchers/programs_for_test.h"

@@ -4,7 +4,7 @@
 #include <cctype>
 #include <filesystem>
 
-#include "launchers/kubernetes/pods.h"
+#include "launchers/kubernetes/pod_environment.h"
 #include "lp/base/message.h"
 #include "tools/lp/command.h"
 #include "tools/lp/image_archive.h"

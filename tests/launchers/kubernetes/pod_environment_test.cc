@@ -1,7 +1,7 @@
 // The processes of pods, without Kubernetes: a coordinator that agents dial, the end of one of them, and the check that
 // nothing is left.
 
-#include "launchers/kubernetes/pods.h"
+#include "launchers/kubernetes/pod_environment.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "launchers/agent/process_tree.h"
+#include "launchers/agent/orphans.h"
 
 #include <signal.h>
 #include <sys/signalfd.h>

@@ -1,4 +1,4 @@
-#include "launchers/kubernetes/pods.h"
+#include "launchers/kubernetes/pod_environment.h"
 
 #include <algorithm>
 #include <cctype>

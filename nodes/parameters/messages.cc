@@ -1,4 +1,4 @@
-#include "nodes/parameters/gradient.h"
+#include "nodes/parameters/messages.h"
 
 #include <array>
 #include <cstddef>
