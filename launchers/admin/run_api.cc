@@ -48,10 +48,10 @@ void append_character(std::string& text, unsigned char byte) {
 
 }  // namespace
 
-RunApi::RunApi(const std::filesystem::path& directory, const SupervisionGraph& topology, EventLoop& loop,
+RunApi::RunApi(const std::filesystem::path& directory, const SupervisionGraph& graph, EventLoop& loop,
                Coordinator& coordinator, Function<RunStatus()> status)
     : directory_(std::filesystem::absolute(directory)),
-      graph_(topology),
+      graph_(graph),
       coordinator_(coordinator),
       status_(std::move(status)),
       server_(directory, loop,

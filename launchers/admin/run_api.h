@@ -40,7 +40,7 @@ struct FilePart {
 class RunApi {
  public:
   // Throws Error when there can be no socket.
-  RunApi(const std::filesystem::path& directory, const SupervisionGraph& topology, EventLoop& loop,
+  RunApi(const std::filesystem::path& directory, const SupervisionGraph& graph, EventLoop& loop,
          Coordinator& coordinator, Function<RunStatus()> status);
 
   // Sends the changed status to the clients that follow it.

@@ -22,10 +22,10 @@ const std::string kNoHost = "no host that is left can have it: ";
 
 }  // namespace
 
-ProcessExecutor::ProcessExecutor(const SupervisionGraph& topology, NodeStart start, std::string mark, Placer placer,
+ProcessExecutor::ProcessExecutor(const SupervisionGraph& graph, NodeStart start, std::string mark, Placer placer,
                                  std::vector<std::unique_ptr<AgentLink>> agents,
                                  std::unique_ptr<HostReconnector> redial, EventLoop& loop, NodeOutput& output)
-    : graph_(topology),
+    : graph_(graph),
       start_(std::move(start)),
       mark_(std::move(mark)),
       placer_(std::move(placer)),
@@ -33,8 +33,8 @@ ProcessExecutor::ProcessExecutor(const SupervisionGraph& topology, NodeStart sta
       reconnector_(std::move(redial)),
       loop_(loop),
       output_(output),
-      processes_(topology.processes.size()),
-      keys_(topology.processes.size()) {}
+      processes_(graph.processes.size()),
+      keys_(graph.processes.size()) {}
 
 ProcessExecutor::~ProcessExecutor() {
   for (const auto& agent : agents_) agent->close();  // closes all links before it waits for one

@@ -36,7 +36,7 @@ class ProcessExecutor final : public Executor {
   // Each process receives `start`, completed by what only it gets. `mark` marks the run's processes. Takes an agent for
   // each host of `places`, and the object that redials lost hosts; null: lost hosts are not dialed. Throws Error when
   // descriptors would run out.
-  ProcessExecutor(const SupervisionGraph& topology, NodeStart start, std::string mark, Placer placer,
+  ProcessExecutor(const SupervisionGraph& graph, NodeStart start, std::string mark, Placer placer,
                   std::vector<std::unique_ptr<AgentLink>> agents, std::unique_ptr<HostReconnector> redial,
                   EventLoop& loop, NodeOutput& output);
   // Ends the agents and everything that runs below them.

@@ -67,12 +67,12 @@ struct ThreadExecutor::Ender {
   }
 };
 
-ThreadExecutor::ThreadExecutor(const SupervisionGraph& topology, Placer placer, EventLoop& loop)
-    : graph_(topology),
+ThreadExecutor::ThreadExecutor(const SupervisionGraph& graph, Placer placer, EventLoop& loop)
+    : graph_(graph),
       placer_(std::move(placer)),
       loop_(loop),
-      incarnations_(topology.processes.size()),
-      stopping_(topology.processes.size()),
+      incarnations_(graph.processes.size()),
+      stopping_(graph.processes.size()),
       ender_(std::make_shared<Ender>()) {}
 
 ThreadExecutor::~ThreadExecutor() { close(); }

@@ -16,7 +16,7 @@ namespace lp::launch {
 
 class ThreadExecutor final : public Executor, public Runtime::Observer {
  public:
-  ThreadExecutor(const SupervisionGraph& topology, Placer placer, EventLoop& loop);
+  ThreadExecutor(const SupervisionGraph& graph, Placer placer, EventLoop& loop);
   ~ThreadExecutor() override;
 
   // Call it first. Both objects must outlive this one.

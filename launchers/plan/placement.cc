@@ -55,31 +55,30 @@ std::vector<std::vector<bool>> allowed_hosts(const Plan& plan, const std::vector
 }
 
 // Returns true if the program cannot begin without the process. For an elastic group these are its first nodes.
-bool is_needed(const Plan& plan, const SupervisionGraph& topology, std::size_t process) {
-  const auto& nodes = topology.processes[process].nodes;
-  return !topology.processes[process].elastic || std::any_of(nodes.begin(), nodes.end(), [&](NodeId node) {
+bool is_needed(const Plan& plan, const SupervisionGraph& graph, std::size_t process) {
+  const auto& nodes = graph.processes[process].nodes;
+  return !graph.processes[process].elastic || std::any_of(nodes.begin(), nodes.end(), [&](NodeId node) {
     return plan.nodes[node].index < plan.groups[plan.nodes[node].group].options.replicas.least;
   });
 }
 
 }  // namespace
 
-Placer::Placer(const Plan& plan, const SupervisionGraph& topology, std::vector<HostCapacity> hosts,
-               const Options& options)
-    : graph_(topology),
+Placer::Placer(const Plan& plan, const SupervisionGraph& graph, std::vector<HostCapacity> hosts, const Options& options)
+    : graph_(graph),
       pin_(options.pin),
       hosts_(std::move(hosts)),
-      needs_(topology.processes.size()),
-      places_(topology.processes.size()),
-      environments_(topology.processes.size()) {
+      needs_(graph.processes.size()),
+      places_(graph.processes.size()),
+      environments_(graph.processes.size()) {
   for (const HostCapacity& host : hosts_) free_.push_back(all_of(host));
   const std::vector<std::vector<bool>> allowed = allowed_hosts(plan, hosts_, options.placements);
   std::string problems;
   for (std::size_t process = 0; process < places_.size(); ++process) {
     Need& need = needs_[process];
     need.hosts.assign(hosts_.size(), true);
-    for (const NodeId node : topology.processes[process].nodes) {
-      const std::size_t group = topology.nodes[node].group;
+    for (const NodeId node : graph.processes[process].nodes) {
+      const std::size_t group = graph.nodes[node].group;
       const GroupOptions& asked = plan.groups[group].options;
       need.cpus += asked.cpus;
       need.gpus += asked.gpus;
@@ -103,15 +102,15 @@ Placer::Placer(const Plan& plan, const SupervisionGraph& topology, std::vector<H
     places_[process].memory = need.memory;
   }
   for (std::size_t process = 0; process < places_.size(); ++process) {
-    if (!is_needed(plan, topology, process)) continue;
+    if (!is_needed(plan, graph, process)) continue;
     if (const std::string problem = put(process, /*needed=*/true); !problem.empty()) problems += "\n  " + problem;
   }
   if (!problems.empty()) throw Error(ErrorKind::failed, "the program does not fit on its hosts:" + problems);
   for (const GroupPlacement& place : options.placements) set_directory(place);
   if (!options.debug.empty()) {
-    const auto node = std::find_if(topology.nodes.begin(), topology.nodes.end(),
+    const auto node = std::find_if(graph.nodes.begin(), graph.nodes.end(),
                                    [&](const SupervisionGraph::Node& one) { return one.name == options.debug; });
-    if (node == topology.nodes.end()) {
+    if (node == graph.nodes.end()) {
       throw Error(ErrorKind::failed, "there is no node " + quote(options.debug) + " to debug");
     }
     places_[node->process].debugger = {"gdb", "-q", "-ex", "run", "--args"};

@@ -45,7 +45,7 @@ class Placer {
   };
 
   // Throws Error, with the sum, for processes that do not fit, for an unknown host, and for an unknown node to debug.
-  Placer(const Plan& plan, const SupervisionGraph& topology, std::vector<HostCapacity> hosts, const Options& options);
+  Placer(const Plan& plan, const SupervisionGraph& graph, std::vector<HostCapacity> hosts, const Options& options);
 
   const Assignment& of(std::size_t process) const { return places_[process]; }
   const HostCapacity& host(std::size_t index) const { return hosts_[index]; }

@@ -18,18 +18,18 @@ constexpr auto kLateAlarm = std::chrono::seconds(1);
 constexpr auto kLeastShownWork = std::chrono::seconds(1);  // work that is worth telling
 }  // namespace
 
-Coordinator::Coordinator(const SupervisionGraph& topology, Options options, Executor& executor, Listener& listener)
-    : graph_(topology),
+Coordinator::Coordinator(const SupervisionGraph& graph, Options options, Executor& executor, Listener& listener)
+    : graph_(graph),
       options_(std::move(options)),
       executor_(executor),
       listener_(listener),
-      nodes_(topology.nodes.size()),
-      processes_(topology.processes.size()),
+      nodes_(graph.nodes.size()),
+      processes_(graph.processes.size()),
       was_ready_(nodes_.size()),
       not_ready_(nodes_.size()),
-      left_(topology.groups.size()),
-      waited_for_(topology.groups.size()),
-      epochs_(topology.groups.size()) {
+      left_(graph.groups.size()),
+      waited_for_(graph.groups.size()),
+      epochs_(graph.groups.size()) {
   for (NodeId node = 0; node < nodes_.size(); ++node) {
     nodes_[node].awaited = graph_.nodes[node].calls.size();
     if (!counts(node)) continue;

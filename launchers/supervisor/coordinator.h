@@ -58,7 +58,7 @@ class Coordinator final : public ExecutorEvents {
     virtual void on_event(RunEvent event) = 0;                            // its time is not set
   };
 
-  Coordinator(const SupervisionGraph& topology, Options options, Executor& executor, Listener& listener);
+  Coordinator(const SupervisionGraph& graph, Options options, Executor& executor, Listener& listener);
 
   void start(RestorePoint cut, Time now);
   // Ends the run in order at the request of somebody outside. The first reason counts. `by` names that person, or the

@@ -19,26 +19,26 @@ void SupervisionGraph::complete() {
 }
 
 SupervisionGraph topology_of(const Plan& plan) {
-  SupervisionGraph topology;
+  SupervisionGraph graph;
   for (const PlanGroup& group : plan.groups) {
-    topology.groups.push_back({.name = group.options.name,
-                               .on_failure = group.options.on_failure,
-                               .ends_program = group.options.ends_program,
-                               .heartbeat = group.options.heartbeat});
+    graph.groups.push_back({.name = group.options.name,
+                            .on_failure = group.options.on_failure,
+                            .ends_program = group.options.ends_program,
+                            .heartbeat = group.options.heartbeat});
     const Replicas& replicas = group.options.replicas;
-    topology.groups.back().replicas = to_string(replicas);
-    if (replicas.elastic()) topology.groups.back().least = static_cast<std::size_t>(replicas.least);
+    graph.groups.back().replicas = to_string(replicas);
+    if (replicas.elastic()) graph.groups.back().least = static_cast<std::size_t>(replicas.least);
   }
   for (const PlanNode& node : plan.nodes) {
-    topology.nodes.push_back({.name = node.name,
-                              .group = node.group,
-                              .process = node.process,
-                              .active = plan.groups[node.group].active,
-                              .member = plan.groups[node.group].saves,
-                              .calls = node.calls});
+    graph.nodes.push_back({.name = node.name,
+                           .group = node.group,
+                           .process = node.process,
+                           .active = plan.groups[node.group].active,
+                           .member = plan.groups[node.group].saves,
+                           .calls = node.calls});
   }
-  topology.complete();
-  return topology;
+  graph.complete();
+  return graph;
 }
 
 }  // namespace lp::launch

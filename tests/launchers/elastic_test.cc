@@ -221,17 +221,17 @@ class ElasticPlaces : public testing::Test {
     program.group<Member>({.name = "member", .replicas = members, .memory = memory}, index);
     program.group<Member>({.name = "other", .replicas = 2, .memory = memory}, index);
     plan_ = make_plan(program);
-    topology_ = launch::topology_of(plan_);
+    graph_ = launch::topology_of(plan_);
     std::vector<launch::HostCapacity> hosts;
     for (const int some : slots) {
       hosts.push_back({.spec = {.name = std::string(1, static_cast<char>('a' + hosts.size())), .slots = some},
                        .memory = memory * static_cast<std::uint64_t>(some)});
     }
-    return {plan_, topology_, hosts, {}};
+    return {plan_, graph_, hosts, {}};
   }
 
   Plan plan_;
-  launch::SupervisionGraph topology_;
+  launch::SupervisionGraph graph_;
 };
 
 TEST_F(ElasticPlaces, FewerSlotsThanTheMostAreEnough) {

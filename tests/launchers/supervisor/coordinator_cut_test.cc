@@ -10,12 +10,12 @@ namespace {
 using std::chrono::milliseconds;
 
 SupervisionGraph saving_servers() {
-  SupervisionGraph topology;
-  topology.groups = {{.name = "server", .on_failure = restart(3)}, {.name = "worker", .on_failure = restart(3)}};
-  topology.nodes = {{.name = "server/0", .group = 0, .process = 0, .member = true},
-                    {.name = "server/1", .group = 0, .process = 1, .member = true},
-                    {.name = "worker", .group = 1, .process = 2, .active = true, .calls = {0, 1}}};
-  return topology;
+  SupervisionGraph graph;
+  graph.groups = {{.name = "server", .on_failure = restart(3)}, {.name = "worker", .on_failure = restart(3)}};
+  graph.nodes = {{.name = "server/0", .group = 0, .process = 0, .member = true},
+                 {.name = "server/1", .group = 0, .process = 1, .member = true},
+                 {.name = "worker", .group = 1, .process = 2, .active = true, .calls = {0, 1}}};
+  return graph;
 }
 
 TEST_F(CoordinatorTest, MembersOfACutAreRestoredTogetherAndOthersRunOn) {
@@ -37,9 +37,9 @@ TEST_F(CoordinatorTest, MembersOfACutAreRestoredTogetherAndOthersRunOn) {
 
 TEST_F(CoordinatorTest, WhoHadFinishedWithMembersWorksAgainWhenTheyGoBack) {
   for (const bool exited : {false, true}) {
-    SupervisionGraph topology = saving_servers();
-    topology.nodes.push_back({.name = "other", .group = 1, .process = 3, .active = true, .calls = {0, 1}});
-    make(topology);
+    SupervisionGraph graph = saving_servers();
+    graph.nodes.push_back({.name = "other", .group = 1, .process = 3, .active = true, .calls = {0, 1}});
+    make(graph);
     now_ = {};
     all_ready();
     finished(2, 1);
@@ -167,10 +167,10 @@ TEST_F(CoordinatorTest, ACutThatAMemberPassesByIsGivenUpAndPeopleAreToldOnce) {
 }
 
 TEST_F(CoordinatorTest, ACutIsNotGivenUpForAMemberThatIsDoneWithout) {
-  SupervisionGraph topology = saving_servers();
-  topology.groups[0].on_failure = ignore();
-  topology.nodes.push_back({.name = "server/2", .group = 0, .process = 3, .member = true});
-  make(topology);
+  SupervisionGraph graph = saving_servers();
+  graph.groups[0].on_failure = ignore();
+  graph.nodes.push_back({.name = "server/2", .group = 0, .process = 3, .member = true});
+  make(graph);
   all_ready();
   for (const std::uint64_t step : {3U, 5U}) saved(0, 1, step);
   exit(0, {.signal = 9});
@@ -245,12 +245,12 @@ TEST_F(CoordinatorTest, AResumedRunStartsFromItsCut) {
 class ElasticCutTest : public CoordinatorTest {
  protected:
   void begin(FailurePolicy policy = restart(0)) {
-    SupervisionGraph topology;
-    topology.groups = {{.name = "server", .on_failure = policy, .replicas = "1..3", .least = 1}};
+    SupervisionGraph graph;
+    graph.groups = {{.name = "server", .on_failure = policy, .replicas = "1..3", .least = 1}};
     for (const NodeId node : {0U, 1U, 2U}) {
-      topology.nodes.push_back({.name = "server/" + std::to_string(node), .group = 0, .process = node, .member = true});
+      graph.nodes.push_back({.name = "server/" + std::to_string(node), .group = 0, .process = node, .member = true});
     }
-    make(topology);
+    make(graph);
     all_ready();
   }
   void save(std::uint64_t step, const std::vector<NodeId>& nodes) {

@@ -15,21 +15,21 @@ namespace lp::launch {
 
 // A server that two workers call; each is a process of its own. Node ids: server 0, worker/0 1, worker/1 2.
 inline SupervisionGraph server_and_workers(FailurePolicy policy = stop_program()) {
-  SupervisionGraph topology;
-  topology.groups = {{.name = "server", .on_failure = policy}, {.name = "worker", .on_failure = policy}};
-  topology.nodes = {{.name = "server", .group = 0, .process = 0},
-                    {.name = "worker/0", .group = 1, .process = 1, .active = true, .calls = {0}},
-                    {.name = "worker/1", .group = 1, .process = 2, .active = true, .calls = {0}}};
-  return topology;
+  SupervisionGraph graph;
+  graph.groups = {{.name = "server", .on_failure = policy}, {.name = "worker", .on_failure = policy}};
+  graph.nodes = {{.name = "server", .group = 0, .process = 0},
+                 {.name = "worker/0", .group = 1, .process = 1, .active = true, .calls = {0}},
+                 {.name = "worker/1", .group = 1, .process = 2, .active = true, .calls = {0}}};
+  return graph;
 }
 
 class CoordinatorTest : public testing::Test {
  protected:
-  void make(SupervisionGraph topology, Coordinator::Options options = {}) {
-    topology_ = std::move(topology);
-    topology_.complete();
-    executor_.emplace(topology_);
-    coordinator_.emplace(topology_, std::move(options), *executor_, listener_);
+  void make(SupervisionGraph graph, Coordinator::Options options = {}) {
+    graph_ = std::move(graph);
+    graph_.complete();
+    executor_.emplace(graph_);
+    coordinator_.emplace(graph_, std::move(options), *executor_, listener_);
   }
   void start(RestorePoint cut = {}) {
     coordinator_->start(std::move(cut), now_);
@@ -60,7 +60,7 @@ class CoordinatorTest : public testing::Test {
   }
   void all_ready() {
     start();
-    for (NodeId node = 0; node < topology_.nodes.size(); ++node) ready(node);
+    for (NodeId node = 0; node < graph_.nodes.size(); ++node) ready(node);
     coordinator_->flush();
     executor_->take();
   }
@@ -77,10 +77,10 @@ class CoordinatorTest : public testing::Test {
     coordinator_->on_exited(process, incarnation, status);
   }
   void all_exit() {
-    for (std::size_t process = 0; process < topology_.processes.size(); ++process) exit(process);
+    for (std::size_t process = 0; process < graph_.processes.size(); ++process) exit(process);
   }
 
-  SupervisionGraph topology_;
+  SupervisionGraph graph_;
   FakeListener listener_;
   std::optional<FakeExecutor> executor_;
   std::optional<Coordinator> coordinator_;

@@ -15,15 +15,14 @@ using State = NodeStatus::State;
 
 // A watcher that calls three workers, of which `least` must be there. Node and process ids: watcher 0, worker/0 1, ...
 SupervisionGraph watcher_and_workers(std::size_t least, FailurePolicy policy = restart(0)) {
-  SupervisionGraph topology;
-  topology.groups = {
-      {.name = "watcher"},
-      {.name = "worker", .on_failure = policy, .replicas = std::to_string(least) + "..3", .least = least}};
-  topology.nodes = {{.name = "watcher", .group = 0, .process = 0, .active = true, .calls = {1, 2, 3}},
-                    {.name = "worker/0", .group = 1, .process = 1, .active = true},
-                    {.name = "worker/1", .group = 1, .process = 2, .active = true},
-                    {.name = "worker/2", .group = 1, .process = 3, .active = true}};
-  return topology;
+  SupervisionGraph graph;
+  graph.groups = {{.name = "watcher"},
+                  {.name = "worker", .on_failure = policy, .replicas = std::to_string(least) + "..3", .least = least}};
+  graph.nodes = {{.name = "watcher", .group = 0, .process = 0, .active = true, .calls = {1, 2, 3}},
+                 {.name = "worker/0", .group = 1, .process = 1, .active = true},
+                 {.name = "worker/1", .group = 1, .process = 2, .active = true},
+                 {.name = "worker/2", .group = 1, .process = 3, .active = true}};
+  return graph;
 }
 
 class ElasticTest : public CoordinatorTest {
@@ -145,9 +144,9 @@ TEST_F(ElasticTest, WhoHadNoPlaceComesWhenThereIsRoom) {
 }
 
 TEST_F(ElasticTest, ACallerThatIsRestartedIsToldOfAll) {
-  SupervisionGraph topology = watcher_and_workers(1);
-  topology.groups[0].on_failure = restart(1);
-  make(std::move(topology));
+  SupervisionGraph graph = watcher_and_workers(1);
+  graph.groups[0].on_failure = restart(1);
+  make(std::move(graph));
   all_ready();
   exit(2, {.signal = SIGKILL});
   exit(0, {.signal = SIGKILL});
@@ -160,11 +159,11 @@ TEST_F(ElasticTest, ACallerThatIsRestartedIsToldOfAll) {
 }
 
 TEST_F(ElasticTest, AMemberThatKnowsItsFellowsHearsOfItself) {
-  SupervisionGraph topology;
-  topology.groups = {{.name = "worker", .on_failure = restart(0), .replicas = "1..2", .least = 1}};
-  topology.nodes = {{.name = "worker/0", .group = 0, .process = 0, .active = true, .calls = {0, 1}},
-                    {.name = "worker/1", .group = 0, .process = 1, .active = true, .calls = {0, 1}}};
-  make(std::move(topology));
+  SupervisionGraph graph;
+  graph.groups = {{.name = "worker", .on_failure = restart(0), .replicas = "1..2", .least = 1}};
+  graph.nodes = {{.name = "worker/0", .group = 0, .process = 0, .active = true, .calls = {0, 1}},
+                 {.name = "worker/1", .group = 0, .process = 1, .active = true, .calls = {0, 1}}};
+  make(std::move(graph));
   all_ready();
   exit(1, {.signal = SIGKILL});
   commands();
@@ -201,12 +200,12 @@ TEST_F(ElasticTest, WhoComesBackIsWaitedForAgain) {
 }
 
 TEST_F(ElasticTest, WhatSharesItsProcessWithOthersIsNotGivenUp) {
-  SupervisionGraph topology = watcher_and_workers(1);
-  topology.groups[0].on_failure = restart(0);
-  topology.nodes[1].process = 0;
-  topology.nodes[2].process = 1;
-  topology.nodes[3].process = 2;
-  make(std::move(topology));
+  SupervisionGraph graph = watcher_and_workers(1);
+  graph.groups[0].on_failure = restart(0);
+  graph.nodes[1].process = 0;
+  graph.nodes[2].process = 1;
+  graph.nodes[3].process = 2;
+  make(std::move(graph));
   all_ready();
   exit(0, {.signal = SIGKILL});
   EXPECT_EQ(coordinator_->phase(), Phase::stopping);

@@ -70,11 +70,11 @@ TEST_F(CoordinatorTest, WhyANodeIsNotReadyInTimeIsSaid) {
 }
 
 TEST_F(CoordinatorTest, NodesThatCallEachOtherStart) {
-  SupervisionGraph topology;
-  topology.groups = {{.name = "a"}, {.name = "b"}};
-  topology.nodes = {{.name = "a", .group = 0, .process = 0, .active = true, .calls = {1}},
-                    {.name = "b", .group = 1, .process = 1, .active = true, .calls = {0}}};
-  make(std::move(topology));
+  SupervisionGraph graph;
+  graph.groups = {{.name = "a"}, {.name = "b"}};
+  graph.nodes = {{.name = "a", .group = 0, .process = 0, .active = true, .calls = {1}},
+                 {.name = "b", .group = 1, .process = 1, .active = true, .calls = {0}}};
+  make(std::move(graph));
   start();
   executor_->take();
   ready(0);
@@ -83,10 +83,10 @@ TEST_F(CoordinatorTest, NodesThatCallEachOtherStart) {
 }
 
 TEST_F(CoordinatorTest, NodesOfOneProcessAreNotToldOfEachOther) {
-  SupervisionGraph topology = server_and_workers();
-  topology.nodes[1].process = 0;
-  topology.nodes[2].process = 1;
-  make(std::move(topology));
+  SupervisionGraph graph = server_and_workers();
+  graph.nodes[1].process = 0;
+  graph.nodes[2].process = 1;
+  make(std::move(graph));
   start();
   EXPECT_EQ(commands(), "start server,worker/0 1\nstart worker/1 1\n");
   ready(0);
@@ -108,10 +108,10 @@ TEST_F(CoordinatorTest, EndsWhenEveryActiveNodeHasFinished) {
 }
 
 TEST_F(CoordinatorTest, EndsWhenTheGroupThatEndsTheProgramHasFinished) {
-  SupervisionGraph topology = server_and_workers();
-  topology.groups.push_back({.name = "learner", .ends_program = true});
-  topology.nodes.push_back({.name = "learner", .group = 2, .process = 3, .active = true});
-  make(std::move(topology));
+  SupervisionGraph graph = server_and_workers();
+  graph.groups.push_back({.name = "learner", .ends_program = true});
+  graph.nodes.push_back({.name = "learner", .group = 2, .process = 3, .active = true});
+  make(std::move(graph));
   all_ready();
   finished(3, 1);
   EXPECT_EQ(coordinator_->phase(), Phase::stopping);

@@ -13,7 +13,7 @@
 namespace lp::launch {
 
 struct FakeExecutor final : Executor {
-  explicit FakeExecutor(const SupervisionGraph& topology) : topology_(topology) {}
+  explicit FakeExecutor(const SupervisionGraph& graph) : graph_(graph) {}
 
   std::string make_key(std::size_t) override { return keyed ? "key-" + std::to_string(++keys_) : std::string(); }
   std::string place(std::size_t process, bool needed) override {
@@ -30,18 +30,18 @@ struct FakeExecutor final : Executor {
   void update(std::size_t process, std::span<const PeerState> peers) override {
     for (const PeerState& peer : peers) {
       epoch = std::max(epoch, peer.epoch);
-      note("tell " + name(process) + ": " + topology_.nodes[peer.node].name + " " + std::to_string(peer.incarnation) +
+      note("tell " + name(process) + ": " + graph_.nodes[peer.node].name + " " + std::to_string(peer.incarnation) +
            (peer.gone               ? " gone"
             : peer.endpoint.empty() ? " down"
                                     : " at " + peer.endpoint) +
            (peer.key.empty() ? "" : " with " + peer.key));
     }
   }
-  void run(NodeId node) override { note("run " + topology_.nodes[node].name); }
-  void may_save(NodeId node) override { note("may save " + topology_.nodes[node].name); }
+  void run(NodeId node) override { note("run " + graph_.nodes[node].name); }
+  void may_save(NodeId node) override { note("may save " + graph_.nodes[node].name); }
   void stop(std::size_t process, const std::string&, bool) override { note("stop " + name(process)); }
   void kill(std::size_t process) override { note("kill " + name(process)); }
-  void probe(NodeId node) override { note("probe " + topology_.nodes[node].name); }
+  void probe(NodeId node) override { note("probe " + graph_.nodes[node].name); }
   void measure(std::span<const std::size_t> processes) override { note("measure " + std::to_string(processes.size())); }
   void abandon(const std::string&) override { note("abandon"); }
 
@@ -54,10 +54,10 @@ struct FakeExecutor final : Executor {
   std::string take() { return std::exchange(log_, {}); }
 
  private:
-  const std::string& name(std::size_t process) const { return topology_.processes[process].name; }
+  const std::string& name(std::size_t process) const { return graph_.processes[process].name; }
   void note(const std::string& line) { log_ += line + "\n"; }
 
-  const SupervisionGraph& topology_;
+  const SupervisionGraph& graph_;
   std::string log_;
   int keys_ = 0;
   std::set<std::size_t> placed_;
