@@ -183,7 +183,7 @@ class Call : public StateBase, public Task {
   // For a call from this process:
   Peer* peer_ = nullptr;
   const MethodInfo* info_ = nullptr;
-  bool ran_ = false;                   // an earlier attempt may have run
+  std::atomic<bool> ran_ = false;      // an earlier attempt may have run
   std::atomic<bool> arrived_ = false;  // the call is at its callee
   DeadlineTimer timer_;
   CallTimer counted_{nullptr};
@@ -270,7 +270,7 @@ class Pending : public StateBase {
   const MethodInfo& info_;
   Caller caller_;
   bool one_way_;
-  bool ran_;  // an earlier attempt may have run
+  std::atomic<bool> ran_;  // an earlier attempt may have run
   CallScope scope_;
   std::atomic<bool> waits_here_ = false;  // the call has `leaving`
 
