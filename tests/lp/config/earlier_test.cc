@@ -71,7 +71,7 @@ TEST(EarlierValues, GiveWayToFlagsOfFieldsThatMayChange) {
   const Resumed run = resume({"--steps=80", "--seed=6", "--workers=2", "--resume=X"}, kEarlier);
   EXPECT_EQ(run.config.steps, 80);
   EXPECT_EQ(run.flags.seed, 6U);
-  EXPECT_EQ(run.line.changes, (std::vector<std::string>{"--steps is 80, but was 50", "--seed is 6, and was 5"}));
+  EXPECT_EQ(run.line.changes, (std::vector<std::string>{"--steps is 80, but was 50", "--seed is 6, but was 5"}));
 }
 
 TEST(EarlierValues, OfOtherFieldsCannotChange) {
