@@ -24,8 +24,8 @@ struct Config {
   int in_flight = 16;
 
   static constexpr auto fields =
-      lp::fields(lp::field("clients", "how many send images", lp::range(1, 1000)),
-                 lp::field("in_flight", "images that a client waits for at a time", lp::at_least(1)));
+      lp::fields(lp::field("clients", "nodes that send images", lp::range(1, 1000)),
+                 lp::field("in_flight", "images for which a client waits at a time", lp::at_least(1)));
 };
 
 struct Result {

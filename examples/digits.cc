@@ -36,12 +36,12 @@ struct Config {
       lp::field("workers", "nodes that compute gradients", lp::range(1, 1024)),
       lp::field("servers", "nodes that hold a part of the parameters each", lp::range(1, 1024)),
       lp::field("steps", "batches to train on", lp::changeable),
-      lp::field("batch", "images of a batch, over all workers", lp::at_least(1)),
+      lp::field("batch", "images in a batch, all workers together", lp::at_least(1)),
       lp::field("rate", "learning rate", lp::positive, lp::changeable),
-      lp::field("hidden", "units of each hidden layer; none: softmax regression", lp::at_least(1)),
-      lp::field("restarts", "how often a node that fails is started again, before the program stops", lp::non_negative,
+      lp::field("hidden", "units of each hidden layer; without any: softmax regression", lp::at_least(1)),
+      lp::field("restarts", "how often a failed node is restarted before the program stops", lp::non_negative,
                 lp::changeable),
-      lp::field("checkpoint_every", "steps from one checkpoint to the next; 0: one at the end", lp::changeable),
+      lp::field("checkpoint_every", "steps from one checkpoint to the next; 0: only one at the end", lp::changeable),
       lp::field("images", "IDX file of images, as MNIST's, instead of the built-in digits"),
       lp::field("labels", "IDX file of their labels"), lp::field("libsvm", "libsvm file, instead of either"));
 };
@@ -63,7 +63,7 @@ std::unique_ptr<lp::Model> model_of(const Config& config) {
 
 lp::Program make_program(const Config& config) {
   if (config.images.empty() != config.labels.empty()) {
-    throw lp::Error(lp::ErrorKind::failed, "--images and --labels go together");
+    throw lp::Error(lp::ErrorKind::failed, "give both --images and --labels, or neither");
   }
   lp::Program program("digits");
   lp::add_synchronous_training(program,

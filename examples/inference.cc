@@ -21,7 +21,7 @@
 #include "nodes/serving/load.h"
 #include "nodes/serving/published_server.h"
 #include "programs/data/batches.h"
-#include "programs/experiments/curve.h"
+#include "programs/experiments/curve_plot.h"
 #include "programs/models/mlp.h"
 
 struct Config {
@@ -32,12 +32,13 @@ struct Config {
   int milliseconds = 20;
   std::string plot{};
 
-  static constexpr auto fields = lp::fields(
-      lp::field("replicas", "servers", lp::range(1, 64)), lp::field("clients", "nodes that ask", lp::range(1, 64)),
-      lp::field("batch", "the most requests that a server answers at once", lp::range(1, 1024)),
-      lp::field("seconds", "of each load", lp::at_least(0.05)),
-      lp::field("milliseconds", "that each request has, under too much load", lp::range(1, 10'000)),
-      lp::field("plot", "SVG file for the answers a second over the requests under way"));
+  static constexpr auto fields =
+      lp::fields(lp::field("replicas", "nodes that answer", lp::range(1, 64)),
+                 lp::field("clients", "nodes that send requests", lp::range(1, 64)),
+                 lp::field("batch", "the most requests that a server puts into one batch", lp::range(1, 1024)),
+                 lp::field("seconds", "how long each load is measured", lp::at_least(0.05)),
+                 lp::field("milliseconds", "deadline of each request when the load is too high", lp::range(1, 10'000)),
+                 lp::field("plot", "draw answers per second over waiting requests into this SVG file"));
 };
 
 struct Row {                    // the result of one load
@@ -195,7 +196,7 @@ Result report(lp::Run& run, const Config& config) {
     result.mean_batch.push_back(server.mean_batch());
     result.versions.push_back(server.versions);
   }
-  if (!config.plot.empty()) lp::write_curves(config.plot, "inference: answers a second by requests under way", {curve});
+  if (!config.plot.empty()) lp::write_curves(config.plot, "inference: answers per second by waiting requests", {curve});
   return result;
 }
 

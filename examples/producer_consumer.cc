@@ -19,10 +19,11 @@ struct Config {
   std::int64_t items = 1000;
   std::size_t room = 10;
 
-  static constexpr auto fields = lp::fields(lp::field("producers", "how many put numbers in", lp::range(1, 1000)),
-                                            lp::field("consumers", "how many take numbers out", lp::range(1, 1000)),
-                                            lp::field("items", "numbers from each producer", lp::non_negative),
-                                            lp::field("room", "places in the queue", lp::at_least(1)));
+  static constexpr auto fields =
+      lp::fields(lp::field("producers", "nodes that put numbers into the queue", lp::range(1, 1000)),
+                 lp::field("consumers", "nodes that take numbers out of it", lp::range(1, 1000)),
+                 lp::field("items", "numbers from each producer", lp::non_negative),
+                 lp::field("room", "numbers that the queue holds at most", lp::at_least(1)));
 };
 
 // A call that has to wait gets a Future: it holds neither the queue's turn nor a thread until there is room or an item.

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
+#include <exception>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -94,7 +96,7 @@ void keep(Write write) {
   try {
     write();
   } catch (const lp::Error& error) {
-    std::fprintf(stderr, "not kept: %s\n", error.what());
+    std::fprintf(stderr, "the model could not be saved: %s\n", error.what());
   }
 }
 
@@ -128,7 +130,7 @@ std::string save(const lp::KeptModel& model, const std::string& file, const lp::
   } catch (const lp::Error& error) {
     const std::string other = run.directory() / "model.lpm";
     lp::write_model(model, other);
-    throw lp::Error(lp::ErrorKind::failed, std::string(error.what()) + "; the model is kept in " + other);
+    throw lp::Error(lp::ErrorKind::failed, std::string(error.what()) + "; the model is saved in " + other);
   }
 }
 
@@ -136,7 +138,7 @@ void hint_at_scaling(const lp::TrainingData& data) {
   constexpr float kLarge = 20;  // beyond it, a unit's sum is where the activation is flat
   if (!data.scaling.empty() || data.train.features.size() == 0) return;
   if (const float largest = data.train.features.cwiseAbs().maxCoeff(); largest > kLarge) {
-    std::fprintf(stderr, "there are features as large as %g: --scale may help the training\n",
+    std::fprintf(stderr, "some features are as large as %g: --scale may help the training\n",
                  static_cast<double>(largest));
   }
 }
@@ -182,18 +184,19 @@ struct UseConfig {
   std::string predictions{};
 
   static constexpr auto fields = lp::fields(
-      lp::field("evaluate", "a model that was kept with --save: its loss and accuracy on the data"),
-      lp::field("predict", "a model that was kept with --save: the class of each example of the data, a line each"),
-      lp::field("data", "as of a training; to predict, CSV may have no labels"),
-      lp::field("sparse", "linear: the data is kept sparse"),
-      lp::field("predictions", "predict: a file for the lines, instead of standard output"));
+      lp::field("evaluate", "print the loss and accuracy of this model, saved with --save, on the data"),
+      lp::field("predict",
+                "print the class that this model, saved with --save, predicts for each example: one line each"),
+      lp::field("data", "as for a training; --predict also takes CSV without labels"),
+      lp::field("sparse", "linear: keep the data sparse"),
+      lp::field("predictions", "with --predict: write the lines into this file instead of standard output"));
 };
 struct UseFlags {
   std::string config{};
   bool json = false;
 
   static constexpr auto fields = lp::fields(lp::field("config", "YAML file with values for these flags"),
-                                            lp::field("json", "evaluate: print the result as one line of JSON"));
+                                            lp::field("json", "with --evaluate: print the result as one line of JSON"));
 };
 struct UseResult {
   double accuracy = 0;
@@ -203,7 +206,7 @@ struct UseResult {
 
 void use_model(const UseConfig& config, bool json) {
   if (config.evaluate.empty() == config.predict.empty()) {
-    throw lp::Error(lp::ErrorKind::failed, "give the model to --evaluate or to --predict, and not to both");
+    throw lp::Error(lp::ErrorKind::failed, "give --evaluate or --predict, not both");
   }
   const lp::Storage storage = config.sparse ? lp::Storage::sparse : lp::Storage::dense;
   if (!config.predict.empty()) {
@@ -234,7 +237,7 @@ void check_use(const UseConfig& config, const std::vector<std::string>& given) {
   const std::string wrong = config.evaluate.empty() ? "json" : "predictions";
   if (std::find(given.begin(), given.end(), wrong) == given.end()) return;
   throw lp::Error(lp::ErrorKind::failed,
-                  "--" + wrong + " says nothing with --" + (config.evaluate.empty() ? "predict" : "evaluate"));
+                  "--" + wrong + " has no effect with --" + (config.evaluate.empty() ? "predict" : "evaluate"));
 }
 
 // train --evaluate=FILE and train --predict=FILE, which start no nodes. Returns the exit code.

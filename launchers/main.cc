@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <filesystem>
 #include <iostream>
 #include <memory>
@@ -25,7 +26,7 @@
 #include "launchers/run/tmux.h"
 #include "lp/base/error.h"
 #include "lp/base/file.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "lp/config/parse.h"
 #include "lp/draw/draw.h"
 #include "lp/program/plan.h"
@@ -160,8 +161,8 @@ void check_pure(const MainProgram& main, const Launch& launch) {
   const Program again = main.programs.build(launch.options.entry, launch.options.configuration);
   if (launch.program->fingerprint() == again.fingerprint()) return;
   throw Error(ErrorKind::failed,
-              "make_program has built two different graphs from one configuration: it must not depend "
-              "on anything else, such as time, random numbers or the environment");
+              "make_program built two different graphs from one configuration: it must depend only on its "
+              "configuration, not on time, random numbers or the environment");
 }
 
 // Waits for the end of `run`. The kernel delivers Ctrl-C to the main thread first, so this waits in a system call that
@@ -202,7 +203,7 @@ void show_plan(Launch& launch) {
   const LaunchFlags& flags = launch.flags;
   if (!flags.graph.empty()) {
     write_graph(launch.plan, flags.graph);
-    log_line("the graph is drawn in " + flags.graph);
+    log_line("the graph was drawn into " + flags.graph);
   }
   if (!flags.dry_run) return;
   launch.plan.hosts = planned_hosts(launch);
@@ -239,7 +240,7 @@ int run_here(const MainProgram& main, Launch launch) {
     advanced = run.status().cut > begin_cut;
     outcome.seconds = to_seconds(now() - begin);
     const bool quiet = outcome.result.success && flags.output == Show::none;
-    if (!quiet) log_line("the run's directory is " + run.directory().string());
+    if (!quiet) log_line("the run directory is " + run.directory().string());
   }
   const int code = print_outcome(outcome, launch.flags.json);
   if (const OwnJob* job = launch.engine().own_job()) job->finish(launch, outcome.result, advanced);

@@ -22,7 +22,7 @@
 #include <utility>
 #include <vector>
 
-#include "launchers/engines.h"
+#include "launchers/all_engines.h"
 #include "launchers/plan/launch_flags.h"
 #include "launchers/programs.h"
 #include "launchers/run.h"

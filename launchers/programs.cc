@@ -6,6 +6,7 @@
 
 #include <charconv>
 #include <cstdio>
+#include <string>
 #include <string_view>
 #include <system_error>
 
@@ -47,7 +48,7 @@ std::optional<int> become_node_if_asked(int argc, char** argv, const Programs& p
     const bool agent = argument == launch::kAgentFlag;
     if (!agent && !argument.starts_with(launch::kNodeFlag)) continue;
     if (!is_control_connection(launch::kControlDescriptor)) {
-      std::fprintf(stderr, "%s: %s is for the processes that a launcher starts: start the program without it\n",
+      std::fprintf(stderr, "%s: %s is only for processes that a launcher starts: start the program without it\n",
                    argv[0], agent ? "--lp-agent" : "--lp-node");
       return 2;
     }

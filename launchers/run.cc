@@ -1,8 +1,9 @@
 #include "launchers/run.h"
 
+#include <functional>
 #include <utility>
 
-#include "launchers/engines.h"
+#include "launchers/all_engines.h"
 #include "launchers/run/run_state.h"
 
 namespace lp {

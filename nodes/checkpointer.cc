@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 
 namespace lp {
 namespace {
@@ -30,7 +30,7 @@ void Checkpointer::run(Context& node) {
       node.exclusive([this] { save(); });
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::stopped) return;
-      if (error.kind() != ErrorKind::disconnected) log_line(std::string("no snapshot was taken: ") + error.what());
+      if (error.kind() != ErrorKind::disconnected) log_line(std::string("no snapshot was written: ") + error.what());
     }
   }
 }

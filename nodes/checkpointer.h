@@ -4,7 +4,6 @@
 //
 // A node: its run() saves, and its handlers run in its turn.
 
-#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>

@@ -19,7 +19,7 @@ Commits::Commits(Context& node, std::uint32_t slots, CutSchedule schedule)
 void Commits::check(std::uint32_t slot) const {
   if (slot < states_.size()) return;
   throw Error(ErrorKind::failed,
-              "state " + std::to_string(slot) + " of " + std::to_string(states_.size()) + ": they count from 0");
+              "state " + std::to_string(slot) + " of " + std::to_string(states_.size()) + ": states count from 0");
 }
 
 std::uint64_t Commits::updates() const { return std::accumulate(updates_.begin(), updates_.end(), std::uint64_t{0}); }
@@ -45,9 +45,9 @@ void Commits::save(Checkpoint& out) const {
 void Commits::load(const Checkpoint& in) {
   const auto saved = in.get<std::vector<std::uint64_t>>("updates");
   if (saved.size() != updates_.size()) {
-    throw Error(ErrorKind::failed, "what was saved are the states of " + std::to_string(saved.size()) +
+    throw Error(ErrorKind::failed, "the checkpoint has the states of " + std::to_string(saved.size()) +
                                        " workers, but there are " + std::to_string(states_.size()) +
-                                       ": resume with as many as before");
+                                       ": resume with the same number of workers");
   }
   updates_ = saved;
   for (std::size_t slot = 0; slot < states_.size(); ++slot) states_[slot] = in.get<Array<float>>(entry_of(slot));

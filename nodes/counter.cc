@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 
 namespace lp {
 
@@ -22,9 +22,9 @@ Counts Counter::add(const Counts& increments) {
     }
   }
   if (names > kMostNames) {
-    throw Error(ErrorKind::failed, "there would be " + std::to_string(names) + " counts; a counter has up to " +
+    throw Error(ErrorKind::failed, "this would make " + std::to_string(names) + " counts, but a counter can have " +
                                        std::to_string(kMostNames) +
-                                       ": a name should say what is counted, not when or by whom");
+                                       ": the name of a count should say what is counted, not when or by which node");
   }
   for (const auto& [name, increment] : increments) counts_[name] += increment;
   const auto waits = std::partition(waiting_.begin(), waiting_.end(),
@@ -47,8 +47,8 @@ std::int64_t Counter::count(const std::string& name) const {
 
 SavedCounter::SavedCounter(Context& context, CutBy cuts) : context_(context), cuts_(std::move(cuts)) {
   if (cuts_.every <= 0) {
-    throw Error(ErrorKind::failed,
-                "cuts every " + std::to_string(cuts_.every) + " of " + quote(cuts_.count) + ": give a number above 0");
+    throw Error(ErrorKind::failed, "a counter would save a checkpoint every " + std::to_string(cuts_.every) + " of " +
+                                       quote(cuts_.count) + ": give a number above 0");
   }
 }
 

@@ -1,9 +1,10 @@
 #include "nodes/evaluator.h"
 
+#include <string>
 #include <utility>
 
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "nodes/parameters/parameters.h"
 
 namespace lp {

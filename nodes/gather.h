@@ -53,7 +53,7 @@ class Gather {
   void give(std::uint32_t member, std::uint64_t round, T part) {
     if (member >= members_) {
       throw Error(ErrorKind::failed, "member " + std::to_string(member) + " of " + std::to_string(members_) +
-                                         " gives a part: they count from 0");
+                                         " gives a part: members count from 0");
     }
     Round& found = find(round);
     if (found.complete()) return;
@@ -118,13 +118,14 @@ class Gather {
   Round& find(std::uint64_t number) {
     if (const auto found = rounds_.find(number); found != rounds_.end()) return found->second;
     if (number < over_) {
-      throw Error(ErrorKind::failed, "round " + std::to_string(number) + " is over, and forgotten: rounds from " +
+      throw Error(ErrorKind::failed, "round " + std::to_string(number) +
+                                         " is over, and its parts are dropped: only rounds from " +
                                          std::to_string(over_) + " on are kept");
     }
     if (rounds_.size() >= kRounds) {
       throw Error(ErrorKind::failed, "round " + std::to_string(number) + " begins while round " +
                                          std::to_string(rounds_.begin()->first) +
-                                         " is kept, and so are the others since: members are too far apart");
+                                         " is not complete: a member is too far ahead of the others");
     }
     return rounds_[number] = {.parts = std::vector<std::optional<T>>(members_), .missing = members_, .waiting = {}};
   }
@@ -150,7 +151,8 @@ class SavedGather final : public Gather<T> {
   // Error::failed when `every` is 0.
   SavedGather(Context& context, int members, std::uint64_t every)
       : Gather<T>(members), context_(context), every_(every) {
-    if (every == 0) throw Error(ErrorKind::failed, "cuts every 0 rounds: give a number above 0");
+    if (every == 0)
+      throw Error(ErrorKind::failed, "a gather would save a checkpoint every 0 rounds: give a number above 0");
   }
   void save(Checkpoint& out) const { this->save_rounds(out); }
   void load(const Checkpoint& in) { this->load_rounds(in); }

@@ -29,7 +29,7 @@ class Mailbox {
 
   // Error::failed when there is no room for a message.
   explicit Mailbox(std::size_t room) : room_(room) {
-    if (room == 0) throw Error(ErrorKind::failed, "a mailbox with room for no message: give it room for one");
+    if (room == 0) throw Error(ErrorKind::failed, "a mailbox has no room for messages: give it room for at least one");
   }
 
   // Ready when there is room for the message.

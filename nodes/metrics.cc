@@ -10,16 +10,17 @@ Metrics::Metrics(MetricsOptions options) : options_(options) {
   if (options_.points >= 2 && options_.series >= 1) return;
   throw Error(ErrorKind::failed, "metrics would have " + std::to_string(options_.series) + " series with " +
                                      std::to_string(options_.points) +
-                                     " points each: give 1 series or more, with 2 points or more");
+                                     " points each: give at least 1 series, with at least 2 points");
 }
 
 void Metrics::log(std::uint64_t step, const MetricValues& values) {
   std::size_t all = series_.size();
   for (const auto& [name, value] : values) all += series_.contains(name) ? 0 : 1;
   if (all > options_.series) {
-    throw Error(ErrorKind::overloaded, "there would be " + std::to_string(all) + " series; there may be " +
-                                           std::to_string(options_.series) +
-                                           ": a name should say what a value is, and the step when it was");
+    throw Error(ErrorKind::overloaded,
+                "this would make " + std::to_string(all) + " series, but metrics can have " +
+                    std::to_string(options_.series) +
+                    ": the name of a series should say what the value is; the step should say when it was measured");
   }
   const double seconds = to_seconds(now() - began_);
   for (const auto& [name, value] : values) add(series_[name], {.step = step, .seconds = seconds, .value = value});

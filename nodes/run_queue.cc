@@ -16,7 +16,7 @@ void RunQueue::run(Context& node) {
 
 void RunQueue::put(Work work) {
   if (waiting_.size() >= kRoom) {
-    throw Error(ErrorKind::overloaded, std::to_string(kRoom) + " pieces of work wait already: wait for their results");
+    throw Error(ErrorKind::overloaded, std::to_string(kRoom) + " tasks wait already: wait for their results");
   }
   waiting_.push_back(std::move(work));
   hand_over();

@@ -63,7 +63,7 @@ void SharedVectorView::read(std::size_t begin, std::span<float> to) const {
 void SharedVectorView::check(std::uint32_t user) const {
   if (user < users_) return;
   throw Error(ErrorKind::failed, "user " + std::to_string(user) + " of a shared vector that has " +
-                                     std::to_string(users_) + " users: they count from 0");
+                                     std::to_string(users_) + " users: users count from 0");
 }
 
 std::uint64_t SharedVectorView::progress(std::uint32_t user) const {
@@ -105,8 +105,8 @@ std::uint64_t SharedVector::updates() const {
 void SharedVector::cut_when_due(const SharedVectorLocation& location) {
   if (location.secret != location_.secret) {
     throw Error(ErrorKind::disconnected,
-                "a shared vector was restarted, and what was changed since is in no cut: ask for its place, and go on "
-                "from its progress");
+                "a shared vector was restarted, and later changes are in no checkpoint: ask for its location, and "
+                "continue from its progress");
   }
   if (schedule_.due(updates())) context_.checkpoint(schedule_.cut);
 }
@@ -122,10 +122,10 @@ void SharedVector::load(const Checkpoint& in) {
   const auto progress = in.get<std::vector<std::uint64_t>>("progress");
   const auto saved = in.get<Array<float>>("values");
   if (progress.size() != location_.users || saved.size() != view_.size()) {
-    throw Error(ErrorKind::failed, "what was saved is a vector of " + std::to_string(saved.size()) + " values with " +
+    throw Error(ErrorKind::failed, "the checkpoint has a vector of " + std::to_string(saved.size()) + " values with " +
                                        std::to_string(progress.size()) + " users, not of " +
                                        std::to_string(view_.size()) + " with " + std::to_string(location_.users) +
-                                       ": resume with the same model and as many workers");
+                                       ": resume with the same model and the same number of workers");
   }
   for (std::uint32_t user = 0; user < location_.users; ++user) view_.set_progress(user, progress[user]);
   for (std::size_t i = 0; i < saved.size(); ++i) view_.set(i, saved[i]);

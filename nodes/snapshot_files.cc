@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 
 namespace lp {
 
@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 SnapshotFiles::SnapshotFiles(SnapshotOptions options) : options_(std::move(options)) {
   if (options_.directory.empty() || options_.keep < 1 || options_.period <= Duration::zero()) {
     throw Error(ErrorKind::failed, "snapshots need a directory, a period above 0, not " +
-                                       duration_text(options_.period) + ", and 1 file to keep or more, not " +
+                                       duration_text(options_.period) + ", and at least 1 file to keep, not " +
                                        std::to_string(options_.keep));
   }
   std::error_code error;

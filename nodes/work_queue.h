@@ -70,7 +70,9 @@ class WorkQueue {
   // Ready when there is room for the item.
   Future<void> put(T item) {
     if (finished_ >= options_.producers) {
-      throw Error(ErrorKind::failed, "a put after all producers have finished, or of more than WorkQueueOptions tell");
+      throw Error(ErrorKind::failed,
+                  "an item was put after all producers had finished: does WorkQueueOptions have the right number of "
+                  "producers?");
     }
     putting_.push_back({.item = std::move(item), .done = {}});
     Future<void> done = putting_.back().done.future();
@@ -93,7 +95,8 @@ class WorkQueue {
   // Error::failed when no such item was ever leased, Error::overloaded when there is no room for `more`.
   bool done(std::uint64_t number, std::vector<T> more) {
     if (number == 0 || number >= next_) {
-      throw Error(ErrorKind::failed, "item " + std::to_string(number) + " is done, and was never there");
+      throw Error(ErrorKind::failed,
+                  "item " + std::to_string(number) + " is reported as done, but was never in the queue");
     }
     const auto found = items_.find(number);
     if (found == items_.end()) return false;
@@ -152,9 +155,9 @@ class WorkQueue {
 
   void check_room(std::size_t items) const {
     if (items <= options_.most_items) return;
-    throw Error(ErrorKind::overloaded, std::to_string(items) + " items would wait to be done, and there is room for " +
+    throw Error(ErrorKind::overloaded, std::to_string(items) + " items would wait to be done, but there is room for " +
                                            std::to_string(options_.most_items) +
-                                           ": give WorkQueueOptions::most_items more");
+                                           ": raise WorkQueueOptions::most_items");
   }
   void add(T item) {
     items_[next_] = {.item = std::move(item), .attempt = 0, .until = kNever};

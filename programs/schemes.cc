@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <iterator>
 #include <utility>
 #include <vector>
 
 #include "lp/base/error.h"
-#include "lp/base/message.h"
 #include "lp/base/scheduler.h"
+#include "lp/base/text.h"
 #include "lp/config/bind.h"
 #include "programs/schemes/asynchronous.h"
 #include "programs/schemes/bounded_delay.h"
@@ -29,7 +30,6 @@
 #include "programs/schemes/topology.h"
 #include "programs/schemes/tree_aggregate.h"
 #include "programs/schemes/work_units.h"
-#include "programs/training/evaluation.h"
 #include "programs/training/synchronous.h"
 
 namespace lp {
@@ -64,13 +64,13 @@ const NamedScheme kSchemes[] = {
                const TrainConfig&) { add_synchronous_training(program, task, training); }},
     {.name = "in_graph",
      .system = "TensorFlow, in-graph replicas",
-     .summary = "the same, but one client issues every step, and replicas compute for it",
+     .summary = "like synchronous, but one client starts every step, and replicas compute for it",
      .parts = kAtServers,
      .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
                const TrainConfig&) { add_in_graph_training(program, task, training); }},
     {.name = "feeding",
      .system = "TensorFlowOnSpark",
-     .summary = "synchronous; feeders have the data and push batches into the workers",
+     .summary = "synchronous; feeders read the data and send batches to the workers",
      .parts = kAtServers,
      .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
                const TrainConfig&) { add_fed_training(program, task, training, synchronous_scheme(training)); }},
@@ -83,14 +83,14 @@ const NamedScheme kSchemes[] = {
                const TrainConfig& config) { add_synchronous_training(program, task, training, config.backups); }},
     {.name = "work_units",
      .system = "DistBelief Sandblaster",
-     .summary = "a coordinator hands out --work-units of a batch, and backup copies of those that are not back",
+     .summary = "a coordinator assigns --work-units of a batch, and later copies of units that are not done",
      .parts = kAtServers,
      .own = {"work_units"},
      .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
                const TrainConfig& config) { add_work_unit_training(program, task, training, config.work_units); }},
     {.name = "asynchronous",
      .system = "DistBelief Downpour; TensorFlow, asynchronous",
-     .summary = "a gradient is applied when it comes; --fetch-every, --push-every",
+     .summary = "each gradient is applied as soon as it arrives; --fetch-every, --push-every",
      .parts = kAtServers,
      .own = {"fetch_every", "push_every"},
      .add =
@@ -144,7 +144,7 @@ const NamedScheme kSchemes[] = {
          }},
     {.name = "partitioned",
      .system = "BytePS",
-     .summary = "servers sum partitions of gradients, the most urgent first; workers update",
+     .summary = "servers sum partitions of gradients, the most urgent first; workers update the parameters",
      .parts = kWorkers | kServers | kReplicas | kCuts | kCompression,
      .own = {"partition_bytes", "credit_bytes"},
      .add =
@@ -160,13 +160,13 @@ const NamedScheme kSchemes[] = {
                const TrainConfig&) { add_sliced_training(program, task, training); }},
     {.name = "one_bit",
      .system = "CNTK 1-bit SGD",
-     .summary = "synchronous, one bit a value, with error feedback",
+     .summary = "synchronous, one bit for each value, with error feedback",
      .parts = kAtServers & ~kCompression,
      .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
                const TrainConfig&) { add_one_bit_training(program, task, training); }},
     {.name = "ring",
      .system = "Horovod",
-     .summary = "no servers: a ring allreduce sums the gradients; workers that fail are done without",
+     .summary = "no servers: a ring allreduce sums the gradients; the training continues without workers that fail",
      .parts = kWorkers | kCuts,
      .own = {"fusion_bytes"},
      .add =
@@ -176,7 +176,7 @@ const NamedScheme kSchemes[] = {
          }},
     {.name = "local_sgd",
      .system = "SparkNet; Multiverso, model averaging",
-     .summary = "each worker trains its own model; every --average-every steps all take the mean",
+     .summary = "each worker trains its own model; every --average-every steps, all take the mean of the models",
      .parts = kWorkers | kCuts,
      .own = {"average_every"},
      .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
@@ -205,7 +205,7 @@ const NamedScheme kSchemes[] = {
                const TrainConfig&) { add_hogwild_training(program, task, training); }},
     {.name = "pipeline",
      .system = "GPipe; DistBelief, model parallel",
-     .summary = "the layers of an mlp on --stages nodes, with --micro-batches of a batch in flight",
+     .summary = "the layers of an mlp are split over --stages nodes, with --micro-batches of a batch in flight",
      .parts = kCuts,
      .own = {"stages", "micro_batches"},
      .add =
@@ -218,8 +218,8 @@ const NamedScheme kSchemes[] = {
          }},
     {.name = "topology",
      .system = "SINGA",
-     .summary =
-         "--worker-groups decide: one is synchronous, one for each worker Downpour, with --shared-memory Hogwild",
+     .summary = "--worker-groups decides: one group is synchronous; one for each worker is Downpour, or Hogwild with "
+                "--shared-memory",
      .parts = kAtServers,
      .own = {"worker_groups", "shared_memory"},
      .add =
@@ -229,7 +229,7 @@ const NamedScheme kSchemes[] = {
          }},
     {.name = "federated",
      .system = "Federated averaging (McMahan et al.)",
-     .summary = "clients with examples of their own train for --epochs, a --fraction of them in each round",
+     .summary = "in each round, a --fraction of the clients trains for --epochs on its own examples",
      .parts = kWorkers | kCuts,
      .own = {"fraction", "epochs", "label_shards", "patience", "target"},
      .add =
@@ -243,8 +243,8 @@ const NamedScheme kSchemes[] = {
          }},
     {.name = "gossip",
      .system = "GoSGD",
-     .summary =
-         "each worker trains its own model, and sends it with --probability to a random other, who takes the mean",
+     .summary = "each worker trains its own model; with --probability it sends it to a random other worker, which "
+                "takes the mean",
      .parts = kWorkers | kCuts,
      .own = {"probability"},
      .add = [](Program& program, const LearningTask& task, const ServerTraining& training,
@@ -277,9 +277,9 @@ constexpr Need kNeeds[] = {
   const bool looks = std::any_of(sections.begin(), sections.end(), [&](const FlagSection& one) {
     return one.part == kLooks && std::find(one.fields.begin(), one.fields.end(), field.path) != one.fields.end();
   });
-  throw Error(ErrorKind::failed, field.flag() + " says nothing to the scheme " + std::string(scheme.name) +
-                                     (looks ? ", where no server has the parameters that are learned" : "") +
-                                     ": it is for " + join(names, ", "));
+  throw Error(ErrorKind::failed, field.flag() + " has no effect with the scheme " + std::string(scheme.name) +
+                                     (looks ? ", in which no server holds the parameters" : "") + ": it is only for " +
+                                     join(names, ", "));
 }
 
 }  // namespace
@@ -293,9 +293,9 @@ std::span<const FlagSection> flag_sections() {
       {.title = "workers", .part = kWorkers, .fields = {"workers"}},
       {.title = "parameter servers", .part = kServers, .fields = {"servers"}},
       {.title = "checkpoints", .part = kCuts, .fields = {"checkpoint_every"}},
-      {.title = "servers that fail", .part = kReplicas, .fields = {"replicated"}},
-      {.title = "gradients in fewer bytes", .part = kCompression, .fields = {"compression", "share"}},
-      {.title = "looks at the model while it is trained",
+      {.title = "failed servers", .part = kReplicas, .fields = {"replicated"}},
+      {.title = "compression of gradients", .part = kCompression, .fields = {"compression", "share"}},
+      {.title = "evaluations during the training",
        .part = kLooks,
        .fields = {"evaluate_every", "target", "curves", "snapshots", "snapshot_every"}},
   };
@@ -343,7 +343,8 @@ std::vector<HelpSection> TrainConfig::help_sections(std::span<const std::string>
     out.push_back({std::string(section.title), {section.fields.begin(), section.fields.end()}});
     shown.insert(shown.end(), section.fields.begin(), section.fields.end());
   }
-  HelpSection own{one ? "the scheme " + std::string(chosen.name) : "single schemes; --scheme=NAME --help has one's"};
+  HelpSection own{one ? "the scheme " + std::string(chosen.name)
+                      : "single schemes; --scheme=NAME --help shows those of one scheme"};
   for (const NamedScheme& other : kSchemes) {
     if (one && other.name != chosen.name) continue;
     for (const std::string_view field : other.own) {
@@ -373,11 +374,12 @@ void check_flags(const TrainConfig& config, const NamedScheme& scheme, std::span
     if (!scheme.uses(field.path)) refuse(field, scheme);
     for (const Need& need : kNeeds) {
       if (need.field == field.path && !need.met(config)) {
-        throw Error(ErrorKind::failed, field.flag() + " says something only with " + std::string(need.text));
+        throw Error(ErrorKind::failed, field.flag() + " has an effect only with " + std::string(need.text));
       }
     }
     if (config.shared_memory && !named_scheme("hogwild").uses(field.path) && !scheme.owns(field.path)) {
-      throw Error(ErrorKind::failed, field.flag() + " says nothing with --shared-memory: no server has the parameters");
+      throw Error(ErrorKind::failed,
+                  field.flag() + " has no effect with --shared-memory: no server holds the parameters");
     }
   }
 }

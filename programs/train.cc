@@ -59,7 +59,7 @@ Examples read_the_same(const TrainConfig& config) {
   Examples out = read_examples(config);
   if (config.found.inputs != 0 &&
       (out.data.inputs() != config.found.inputs || out.data.classes != config.found.classes)) {
-    throw Error(ErrorKind::failed, config.data + ": is not here what it is where the program was launched");
+    throw Error(ErrorKind::failed, config.data + ": differs from the file on the host where the program was launched");
   }
   return out;
 }
@@ -92,14 +92,16 @@ struct Snapshots {
 void add_observers(Program& program, const TrainConfig& config) {
   const bool looks = config.evaluate_every > 0;
   if (!looks && config.target > 0 && program.find("rounds") == std::nullopt) {
-    throw Error(ErrorKind::failed, "--target needs looks at the test accuracy: give --evaluate-every=SECONDS");
+    throw Error(ErrorKind::failed,
+                "--target needs the test accuracy during the training: give --evaluate-every=SECONDS");
   }
   if (!looks && !config.curves.empty()) {
-    throw Error(ErrorKind::failed, "--curves needs looks at the test accuracy: give --evaluate-every=SECONDS");
+    throw Error(ErrorKind::failed,
+                "--curves needs the test accuracy during the training: give --evaluate-every=SECONDS");
   }
   if (!looks && config.snapshots.empty()) return;
   if (program.find_group("server") == nullptr) {
-    throw Error(ErrorKind::failed, "no server has the parameters that are learned: leave out what looks at them");
+    throw Error(ErrorKind::failed, "no server holds the parameters: leave out evaluations and snapshots");
   }
   const auto servers = program.group_handle<ParameterServer>("server");
   if (looks) {
@@ -128,10 +130,10 @@ SharedExamples prepare_training(TrainConfig& config) {
   const FoundData found = found_in(examples);
   // In a resumed run, the launcher has set these before.
   if (config.found.inputs != 0 && (config.found.inputs != found.inputs || config.found.classes != found.classes)) {
-    throw Error(ErrorKind::failed, "--data has " + std::to_string(found.inputs) + " inputs and " +
-                                       std::to_string(found.classes) + " classes, but the run that is resumed had " +
-                                       std::to_string(config.found.inputs) + " and " +
-                                       std::to_string(config.found.classes) + ": give the same data");
+    throw Error(ErrorKind::failed,
+                "--data has " + std::to_string(found.inputs) + " inputs and " + std::to_string(found.classes) +
+                    " classes, but the data of the run to resume had " + std::to_string(config.found.inputs) + " and " +
+                    std::to_string(config.found.classes) + ": give the same data");
   }
   SharedExamples shared = share(examples);
   config.found = found;
@@ -152,7 +154,7 @@ TrainingData data_of(const TrainConfig& config, std::uint64_t run_seed, HostExam
   }
   if (const std::optional<KeptModel> first = first_model(config)) {
     if (config.scale && first->scaling.empty()) {
-      throw Error(ErrorKind::failed, config.init + ": was trained on features as they are: leave out --scale");
+      throw Error(ErrorKind::failed, config.init + ": was trained on features that were not scaled: leave out --scale");
     }
     out.scaling = first->scaling;
   } else if (config.scale) {
@@ -182,11 +184,11 @@ std::unique_ptr<Model> model_of(const TrainConfig& config) {
   if (!first) return model;
   if (first->kind != config.model || first->units != units) {
     throw Error(ErrorKind::failed, config.init + ": is " + to_string(first->kind, first->units) +
-                                       ", but this training is of " + to_string(config.model, units) +
+                                       ", but this training learns " + to_string(config.model, units) +
                                        ": give the same --model and --hidden");
   }
   if (config.model == ModelKind::mlp && first->activation != config.activation) {
-    throw Error(ErrorKind::failed, config.init + ": has another activation: give --activation=" +
+    throw Error(ErrorKind::failed, config.init + ": has a different activation: give --activation=" +
                                        std::string(enum_name(first->activation)));
   }
   return starting_from(std::move(model), std::move(first->parameters));

@@ -11,6 +11,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
+#include <utility>
 
 #include "launchers/admin/admin_server.h"
 #include "launchers/admin/relay.h"
@@ -61,7 +63,7 @@ AdminClient::AdminClient(const std::vector<std::string>& command, Time until) {
   const ssize_t got = read(error_pipe.number(), bytes.data(), bytes.size());
   trouble_.assign(bytes.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
   while (!trouble_.empty() && trouble_.back() == '\n') trouble_.pop_back();
-  if (trouble_.empty()) trouble_ = open() ? "it does not answer in time" : "it has ended";
+  if (trouble_.empty()) trouble_ = open() ? "the command did not answer in time" : "the command has ended";
   trouble_ = command.front() + ": " + trouble_;
   socket_ = Descriptor();
 }

@@ -53,7 +53,7 @@ AdminServer::AdminServer(const std::filesystem::path& directory, EventLoop& loop
       handlers_(std::move(handlers)),
       listener_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
       spare_(open("/dev/null", O_RDONLY | O_CLOEXEC)) {
-  if (!listener_) fail(path_, "no socket");
+  if (!listener_) fail(path_, "cannot make the admin socket");
   Descriptor opened;
   const std::string name = live_address(directory, opened);
   sockaddr_un address{};
@@ -64,7 +64,7 @@ AdminServer::AdminServer(const std::filesystem::path& directory, EventLoop& loop
   unlink(path_.c_str());
   if (bind(listener_.number(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       listen(listener_.number(), kWaiting) != 0) {
-    fail(path_, "no control socket there");
+    fail(path_, "cannot make the admin socket");
   }
   loop_.watch(listener_.number(), [this](EventLoop::Ready) { accept_all(); });
 }
@@ -83,9 +83,9 @@ void AdminServer::accept_all() {
     }
     if (!socket) return;
     if (const bool ours = is_ours(socket.number()); !ours || clients_.size() >= kClients) {
-      const std::string why =
-          refusal(ours ? "this run serves " + std::to_string(kClients) + " others at the moment: end some, or try again"
-                       : "this run belongs to another user");
+      const std::string why = refusal(ours ? "this run serves " + std::to_string(kClients) +
+                                                 " other clients: end some of them, or try again later"
+                                           : "this run belongs to another user");
       [[maybe_unused]] const auto sent = ::send(socket.number(), why.data(), why.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
       continue;
     }
@@ -116,7 +116,7 @@ void AdminServer::serve(Client client) {
     end = from.inbox.find('\n');
   }
   if (std::min(end, from.inbox.size()) > kLongestRequest) {
-    return refuse(client, "a request has at most " + std::to_string(kLongestRequest) + " bytes");
+    return refuse(client, "a request may have at most " + std::to_string(kLongestRequest) + " bytes");
   }
   if (end == std::string::npos) return;
   const std::string line = from.inbox.substr(0, end);
@@ -135,7 +135,7 @@ void AdminServer::send(Client client, std::string_view line) {
   const auto at = clients_.find(client);
   if (at == clients_.end()) return;
   Connection& to = at->second;
-  if (to.outbox.size() > kOutbox) return refuse(client, "you read too slowly");
+  if (to.outbox.size() > kOutbox) return refuse(client, "the client does not read its answers fast enough");
   to.outbox += line;
   to.outbox += '\n';
   flush(client);

@@ -31,7 +31,7 @@ bool pass(int from, int to) {
 int run_relay(const std::filesystem::path& directory) {
   const Descriptor socket = connect_to_run(directory);
   if (!socket) {
-    std::fprintf(stderr, "no run can be reached in %s\n", directory.c_str());
+    std::fprintf(stderr, "no running program can be reached through the run directory %s\n", directory.c_str());
     return 1;
   }
   if (!write_all(STDOUT_FILENO, std::string(kRelayReady) + "\n")) return 1;

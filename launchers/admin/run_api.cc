@@ -7,12 +7,13 @@
 #include <cstdint>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "launchers/record/run_recorder.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "lp/base/json_value.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 
 namespace lp::launch {
 namespace {
@@ -78,7 +79,7 @@ void RunApi::handle(Client client, std::string_view line) {
     request = from_json<Request>(value);
     if (value.find("ask") == nullptr) throw Error(ErrorKind::failed, "`ask` is missing");
   } catch (const Error& error) {
-    return server_.refuse(client, "this is no request: " + error.text());
+    return server_.refuse(client, "this is not a request: " + error.text());
   }
   try {
     switch (request.ask) {
@@ -97,7 +98,7 @@ void RunApi::handle(Client client, std::string_view line) {
 FilePart RunApi::part_of(const std::string& name, std::uint64_t from) const {
   const std::filesystem::path path = std::filesystem::path(name).lexically_normal();
   if (path.is_absolute() || path.empty() || *path.begin() == "..") {
-    throw Error(ErrorKind::failed, quote(name) + " is no file of this run");
+    throw Error(ErrorKind::failed, quote(name) + " is not a file of this run");
   }
   const Descriptor file(open((directory_ / path).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
@@ -115,8 +116,8 @@ std::string RunApi::stop(const std::string& reason, const std::string& given_by,
   const std::string by = given_by.empty() ? "somebody" : given_by;
   coordinator_.stop(reason.empty() ? by + " stopped it" : reason, by);
   if (force) coordinator_.kill(by);
-  if (!stops_already) return force ? "it is ended by force" : "it stops";
-  return (force ? "it is ended by force; it was stopping already: " : "it was stopping already: ") +
+  if (!stops_already) return force ? "its nodes are killed" : "it stops";
+  return (force ? "its nodes are killed; it was stopping already: " : "it was stopping already: ") +
          coordinator_.result().reason;
 }
 

@@ -7,11 +7,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -19,27 +21,27 @@
 #include <set>
 #include <span>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "launchers/agent/agent_guard.h"
 #include "launchers/agent/agent_host.h"
 #include "launchers/agent/child.h"
 #include "launchers/agent/child_table.h"
 #include "launchers/agent/launcher_link.h"
-#include "launchers/agent/orphans.h"
-#include "launchers/agent/reaper.h"
+#include "launchers/agent/leftovers.h"
 #include "launchers/control/checkpoint_transfer.h"
 #include "launchers/control/control_generated.h"
+#include "launchers/control/control_messages.h"
 #include "launchers/control/measurement.h"
-#include "launchers/control/messages.h"
 #include "launchers/control/process_roles.h"
 #include "launchers/os/descriptor_limit.h"
 #include "launchers/os/process_memory.h"
 #include "launchers/os/spawn.h"
-#include "lp/base/message.h"
 #include "lp/base/scheduler.h"
+#include "lp/base/text.h"
 #include "lp/checkpoint/cut.h"
-#include "lp/program/plan_check.h"
 
 namespace lp::launch {
 namespace {
@@ -64,9 +66,9 @@ std::uint64_t tag_of(const Child& child, Source source) {
 class Agent {
  public:
   // Without a lease, only the end of the connection counts as the launcher's end.
-  Agent(int in, int out, std::optional<Duration> lease, pid_t reaper)
+  Agent(int in, int out, std::optional<Duration> lease, pid_t guard)
       : launcher_(in, out, lease, poller_, [this](auto bytes) { handle(bytes); }),
-        reaper_(reaper),
+        guard_(guard),
         memory_kills_(out_of_memory_kills()) {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     raise_descriptor_limit();
@@ -122,7 +124,7 @@ class Agent {
   // Handles a message of the launcher.
   void handle(std::span<const std::uint8_t> bytes) {
     const control::Message* message = unpack(bytes);
-    if (message == nullptr) return launcher_.close("its launcher sent something that is no control message");
+    if (message == nullptr) return launcher_.close("its launcher sent something that is not a control message");
     if (const auto* spawn = message->body_as_Spawn()) return start(*message, *spawn);
     if (const auto* piece = message->body_as_Piece()) return take_piece(*message, *piece);
     if (message->body_as_Beat() != nullptr) return launcher_.send(bytes);
@@ -194,7 +196,7 @@ class Agent {
     if (open && child.fault.empty()) return;
     poller_.remove(child.control->fd());
     child.control.reset();
-    if (!fault.empty()) child.fault = "was ended by its agent: " + fault;
+    if (!fault.empty()) child.fault = "was killed by its agent: " + fault;
     if (!child.fault.empty()) kill(-child.pid, SIGKILL);
   }
 
@@ -203,7 +205,7 @@ class Agent {
     const control::Message* message = unpack(bytes);
     if (message == nullptr || message->process() != child.process || message->incarnation() != child.incarnation ||
         message->body_type() < control::Body::Piece) {
-      child.fault = "was ended by its agent: it sent what is no control message of a node";
+      child.fault = "was killed by its agent: it sent something that is not a control message of a node";
       return;
     }
     launcher_.send(bytes);
@@ -244,10 +246,9 @@ class Agent {
     }
   }
 
-  // Finishes the end of a node's process: reads its last output, and kills its process group and its orphans.
+  // Finishes the end of a node's process: kills what it leaves behind, and reads its last output.
   void end(Child& child) {
-    kill(-child.pid, SIGKILL);
-    kill_orphans(child.mark, [this](pid_t process) { return children_.find_pid(process) != nullptr; });
+    kill_leftovers(child.pid, child.mark, [this](pid_t process) { return children_.find_pid(process) != nullptr; });
     if (child.control != nullptr) receive(child);
     pass_output(child, child.out, false, kMostLastOutput);
     pass_output(child, child.err, true, kMostLastOutput);
@@ -291,7 +292,7 @@ class Agent {
       next_memory_ = after(kMemoryPeriod);
       const std::uint64_t used = own_memory_of(child->pid);
       if (used <= child->memory) continue;
-      child->fault = "was ended by its agent: it used " + memory_text(used) + " of memory, and its " + "`memory` is " +
+      child->fault = "was killed by its agent: it used " + memory_text(used) + " of memory, and its " + "`memory` is " +
                      memory_text(child->memory);
       kill(-child->pid, SIGKILL);
     }
@@ -336,16 +337,16 @@ class Agent {
       kill(-child->pid, SIGKILL);
       killed.insert(child->pid);
     }
-    if (reaper_ > 0) {
-      kill(reaper_, SIGKILL);
-      killed.insert(reaper_);
+    if (guard_ > 0) {
+      kill(guard_, SIGKILL);
+      killed.insert(guard_);
     }
     end_descendants(std::move(killed), signals_);
   }
 
   Poller poller_;
   LauncherLink launcher_;
-  const pid_t reaper_;
+  const pid_t guard_;
   int signals_ = -1;
   bool paused_ = false;  // the launcher has asked for a pause
   bool muted_ = false;   // no output is read
@@ -366,8 +367,8 @@ int run_agent(int control) {
   close_range(kControlDescriptor + 1, ~0U, 0);
   fcntl(control, F_SETFD, FD_CLOEXEC);
   const char* run = std::getenv("LP_RUN");
-  const pid_t reaper = run == nullptr ? -1 : start_reaper(run_mark(run), {});
-  Agent agent(control, control, std::nullopt, reaper);
+  const pid_t guard = run == nullptr ? -1 : start_agent_guard(run_mark(run), {});
+  Agent agent(control, control, std::nullopt, guard);
   agent.serve();
   return 0;
 }
@@ -377,7 +378,7 @@ int run_agent_there(Duration lease) {
   close_range(STDERR_FILENO + 1, ~0U, 0);
   const char* run = std::getenv("LP_RUN");
   const std::filesystem::path directory = make_own_directory(run == nullptr ? "run" : run);
-  const pid_t reaper = run == nullptr ? -1 : start_reaper(run_mark(run), directory);
+  const pid_t guard = run == nullptr ? -1 : start_agent_guard(run_mark(run), directory);
   const int in = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, kControlDescriptor + 1);
   const int out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, kControlDescriptor + 1);
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -385,7 +386,7 @@ int run_agent_there(Duration lease) {
     log_line(std::string("the agent cannot begin: ") + std::strerror(errno));
     return 1;
   }
-  Agent agent(in, out, lease, reaper);
+  Agent agent(in, out, lease, guard);
   agent.send_hello(directory);
   const bool in_order = agent.serve();
   std::error_code ignored;

@@ -3,30 +3,17 @@
 #include <stdlib.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
-#include <sstream>
 #include <system_error>
 
 #include "launchers/control/control_generated.h"
 #include "launchers/control/process_roles.h"
 #include "launchers/plan/hosts.h"
-#include "lp/base/message.h"
+#include "launchers/plan/listen_address.h"
+#include "lp/base/text.h"
 
 namespace lp::launch {
-namespace {
-
-// Kubernetes sets the address as the manifest asks for it. sshd sets the client's address and port and this host's,
-// or UNKNOWN behind a proxy.
-std::string address_of_connection() {
-  if (const char* address = std::getenv(kAddressVariable); address != nullptr) return address;
-  const char* connection = std::getenv("SSH_CONNECTION");
-  std::istringstream words(connection == nullptr ? "" : connection);
-  std::string word;
-  for (int i = 0; i < 3; ++i) words >> word;
-  return words && word != "UNKNOWN" ? word : std::string();
-}
-
-}  // namespace
 
 control::HelloT hello_of_this_host(const std::filesystem::path& directory) {
   const HostCapacity here = capacity_here();
@@ -35,7 +22,7 @@ control::HelloT hello_of_this_host(const std::filesystem::path& directory) {
   hello.gpus = here.gpus;
   hello.memory = here.memory;
   hello.directory = directory;
-  hello.address = address_of_connection();
+  hello.address = connected_address();
   if (const char* machine = std::getenv(kMachineVariable); machine != nullptr) hello.machine = machine;
   return hello;
 }
@@ -50,7 +37,7 @@ std::filesystem::path make_own_directory(const std::string& run) {
   std::filesystem::create_directories(parent, error);
   std::string name = parent / (run + "-XXXXXX");
   if (!error && mkdtemp(name.data()) != nullptr) return name;
-  log_line("nodes on this host can save nothing: " + parent.string() + ": " + std::strerror(errno));
+  log_line("nodes on this host cannot save checkpoints: cannot use " + parent.string() + ": " + std::strerror(errno));
   return {};
 }
 

@@ -6,9 +6,10 @@
 
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "launchers/control/control_generated.h"
-#include "launchers/control/messages.h"
+#include "launchers/control/control_messages.h"
 #include "launchers/os/spawn.h"
 
 namespace lp::launch {
@@ -42,7 +43,7 @@ void AgentLink::attach(EventLoop& loop, Events events) {
 }
 
 void AgentLink::connect(std::unique_ptr<MessageStream> control) {
-  if (open()) lose("it was started again");
+  if (open()) lose("it was restarted");
   control_ = std::move(control);
   watch();
 }

@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "launchers/control/message_stream.h"
 #include "launchers/os/event_loop.h"

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "launchers/control/control_generated.h"
-#include "launchers/control/messages.h"
+#include "launchers/control/control_messages.h"
 #include "launchers/os/spawn.h"
 #include "lp/base/error.h"
 

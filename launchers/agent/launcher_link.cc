@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "launchers/os/pidfd.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 
 namespace lp::launch {
 namespace {
@@ -47,7 +47,7 @@ void LauncherLink::receive() {
   std::string fault;
   received_ = now();
   open_ = stream_.receive([this](auto bytes) { handle_(bytes); }, fault) && open_;
-  if (!fault.empty()) close("its launcher broke the protocol: " + fault);
+  if (!fault.empty()) close("its launcher sent a wrong message: " + fault);
 }
 
 void LauncherLink::close(const std::string& why) {
@@ -57,7 +57,7 @@ void LauncherLink::close(const std::string& why) {
 
 void LauncherLink::advance() {
   watch_writable();
-  if (open_ && now() >= lease_end()) close("its launcher has sent nothing for its whole lease");
+  if (open_ && now() >= lease_end()) close("it has heard nothing from its launcher for too long");
 }
 
 void LauncherLink::watch_writable() {

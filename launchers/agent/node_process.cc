@@ -3,25 +3,30 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
+#include <system_error>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "launchers/agent/program_registry.h"
 #include "launchers/control/checkpoint_transfer.h"
 #include "launchers/control/control_generated.h"
+#include "launchers/control/control_messages.h"
 #include "launchers/control/measurement.h"
 #include "launchers/control/message_stream.h"
-#include "launchers/control/messages.h"
 #include "launchers/control/node_events.h"
 #include "launchers/control/node_start.h"
 #include "launchers/os/crash_handler.h"
 #include "launchers/os/event_loop.h"
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "lp/checkpoint/cut.h"
 #include "lp/program/runtime.h"
 #include "lp/wire/flatbuffer_text.h"
@@ -119,7 +124,7 @@ class NodeProcess final : public Runtime::Observer {
   void handle(std::span<const std::uint8_t> bytes) {
     const control::Message* message = unpack(bytes);
     if (message == nullptr) {
-      log_line("the agent sent something that is no control message; this process ends");
+      log_line("the agent sent something that is not a control message: this process ends");
       kill(0, SIGKILL);
     } else if (const auto* start = message->body_as_Start()) {
       unit_ = message->process();
@@ -154,11 +159,10 @@ class NodeProcess final : public Runtime::Observer {
     try {
       program_.emplace(programs_.build(start_.entry, start_.configuration));
       if (program_->fingerprint() != start_.fingerprint) {
-        throw Error(
-            ErrorKind::failed,
-            "this process has built another graph than its launcher: either make_program is not a pure function of "
-            "its configuration, or the program '" +
-                start_.entry + "' is not the one that was launched");
+        throw Error(ErrorKind::failed,
+                    "this process has built a different graph than its launcher: either make_program depends on more "
+                    "than its configuration, or the program '" +
+                        start_.entry + "' is not the one that was launched");
       }
       runtime_ = std::make_unique<Runtime>(
           *program_, Runtime::Options{.run = start_.run, .process = start_.process, .network = true}, *this);

@@ -1,5 +1,7 @@
 #include "launchers/agent/program_registry.h"
 
+#include <utility>
+
 #include "lp/base/error.h"
 
 namespace lp {

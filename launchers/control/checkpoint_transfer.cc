@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "launchers/control/control_generated.h"
-#include "launchers/control/messages.h"
+#include "launchers/control/control_messages.h"
 #include "lp/base/error.h"
 
 namespace lp::launch {
@@ -70,7 +70,7 @@ Function<std::vector<std::uint8_t>()> pieces_of(const std::filesystem::path& pat
 void put_piece(const std::filesystem::path& path, const control::Piece& piece) {
   const std::filesystem::path growing = path.string() + ".new";
   const File file(growing, O_WRONLY | O_CREAT | (piece.offset() == 0 ? O_TRUNC : 0));
-  if (file.size() != piece.offset()) throw Error(ErrorKind::failed, path.string() + ": a piece of it is missing");
+  if (file.size() != piece.offset()) throw Error(ErrorKind::failed, path.string() + ": a part of it is missing");
   if (piece.bytes() != nullptr) {
     const std::uint8_t* next = piece.bytes()->data();
     for (std::size_t left = piece.bytes()->size(); left > 0;) {

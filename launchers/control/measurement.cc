@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "launchers/control/control_generated.h"
-#include "launchers/control/messages.h"
+#include "launchers/control/control_messages.h"
 #include "launchers/os/process_memory.h"
 #include "lp/rpc/core/counters.h"
 #include "lp/wire/flatbuffer_text.h"

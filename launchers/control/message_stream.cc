@@ -127,7 +127,8 @@ bool MessageStream::receive(Function<void(std::span<const std::uint8_t>)> take, 
 SocketPair make_socket_pair() {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    throw Error(ErrorKind::failed, std::string("no socket for a control connection: ") + std::strerror(errno) +
+    throw Error(ErrorKind::failed, std::string("cannot make a socket for a control connection: ") +
+                                       std::strerror(errno) +
                                        (errno == EMFILE ? "; the limit is `ulimit -n`: raise it" : ""));
   }
   return {ends[0], ends[1]};

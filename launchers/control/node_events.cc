@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <memory>
 #include <utility>
+#include <variant>
 
 #include "launchers/control/control_generated.h"
-#include "launchers/control/messages.h"
+#include "launchers/control/control_messages.h"
 #include "lp/wire/flatbuffer_text.h"
 
 namespace lp::launch {

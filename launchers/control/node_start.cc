@@ -3,7 +3,7 @@
 #include <memory>
 
 #include "launchers/control/control_generated.h"
-#include "launchers/control/messages.h"
+#include "launchers/control/control_messages.h"
 #include "lp/wire/flatbuffer_text.h"
 
 namespace lp::launch {

@@ -1,6 +1,6 @@
 #pragma once
 // An engine runs the nodes of a program somewhere: as threads, as processes of this host, of others, of a job. Each has
-// a folder of its own and a line in launchers/engines.cc; everything else knows this interface only.
+// a folder of its own and a line in launchers/all_engines.cc; everything else knows this interface only.
 //
 // An engine has no state. Engines (engines.h) owns it; any thread may use it, except for reserve().
 

@@ -1,6 +1,6 @@
 #pragma once
-// The engines that a launch may name, in the order in which people read of them. launchers/engines.cc has the table of
-// lp.
+// The engines that a launch may name, in the order in which people read of them. launchers/all_engines.cc has the table
+// of lp.
 //
 // Its maker owns it. Any thread may read it.
 

@@ -1,8 +1,8 @@
 #pragma once
 // The name of an engine: how --launch, `launcher` of a group and LaunchOptions say where nodes run. A value.
 //
-// It is a name and not an enumeration, so that a new engine needs nothing but its line in launchers/engines.cc. A name
-// that no engine has is refused when a launch is made, with the nearest one.
+// It is a name and not an enumeration, so that a new engine needs nothing but its line in launchers/all_engines.cc. A
+// name that no engine has is refused when a launch is made, with the nearest one.
 
 #include <string_view>
 

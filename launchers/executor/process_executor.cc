@@ -1,12 +1,14 @@
 #include "launchers/executor/process_executor.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
+#include <variant>
 
 #include "launchers/control/checkpoint_transfer.h"
 #include "launchers/control/control_generated.h"
+#include "launchers/control/control_messages.h"
 #include "launchers/control/measurement.h"
-#include "launchers/control/messages.h"
 #include "launchers/control/node_events.h"
 #include "launchers/os/spawn.h"
 #include "lp/base/error.h"
@@ -18,7 +20,7 @@ namespace lp::launch {
 namespace {
 
 const std::string kNotStarted = "could not be started: ";
-const std::string kNoHost = "no host that is left can have it: ";
+const std::string kNoHost = "no remaining host has room for it: ";
 
 }  // namespace
 
@@ -110,7 +112,7 @@ void ProcessExecutor::take_back(std::size_t host, RemoteAgent agent) {
   if (agent.capacity.spec.address.empty()) agent.capacity.spec.address = placer_.host(host).spec.address;
   placer_.take_back(host, std::move(agent.capacity));
   const std::string has = placer_.capacity_text(host);
-  events_->on_news("host " + placer_.host(host).spec.name + " is there again" +
+  events_->on_news("host " + placer_.host(host).spec.name + " is connected again" +
                    (has == had ? "" : "; it had " + had + ", and has " + has));
   for (std::size_t process = 0; process < processes_.size(); ++process) {
     if (!processes_[process].cut.has_value()) continue;
@@ -156,7 +158,7 @@ std::string ProcessExecutor::place(std::size_t process, bool needed) {
   if (!shortage.empty()) return needed && may_wait(process) ? std::string() : shortage;
   const std::size_t host = placer_.of(process).host;
   if (!needed && agents_[host]->dials() && !there_.contains(host)) {
-    shortage = placer_.host(host).spec.name + " is not there yet";
+    shortage = placer_.host(host).spec.name + " is not connected yet";
   }
   return shortage;
 }
@@ -169,7 +171,7 @@ bool ProcessExecutor::may_wait(std::size_t process) const {
 std::string ProcessExecutor::delay(std::size_t process) {
   if (!processes_[process].cut.has_value()) return {};
   const std::string shortage = placer_.place(process, /*needed=*/true);
-  return shortage.empty() ? "its host has not come up" : kNoHost + shortage;
+  return shortage.empty() ? "its host could not be connected" : kNoHost + shortage;
 }
 
 void ProcessExecutor::start(std::size_t process, std::uint32_t incarnation, const std::filesystem::path& cut) {
@@ -216,7 +218,7 @@ void ProcessExecutor::start_there(std::size_t process, const std::filesystem::pa
   spawn.start = pack(process, incarnation, pack_start(start));
   if (spawn.start.size() + kSmallMessages > kLargeMessages) {
     return end(process, kNotStarted + "its configuration has " + std::to_string(start_.configuration.size()) +
-                            " bytes, which is too much; name a file in it instead");
+                            " bytes, which is too much: put large values into a file, and give its name");
   }
   send(process, std::move(spawn));
 }
@@ -332,7 +334,7 @@ void ProcessExecutor::lose(std::size_t host, const std::string& why) {
   if (!agents_[host]->remote()) {
     // The nodes got the parent-death signal, but the processes that they started did not.
     kill_marked(run_mark(mark_));
-    events_->on_lost("it ended (was it killed?), and all nodes of this host with it: " + why);
+    events_->on_lost("it ended (was it killed?), and so did all nodes of this host: " + why);
     return;
   }
   there_.erase(host);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,14 +15,14 @@
 #include "launchers/agent/agent_link.h"
 #include "launchers/control/node_start.h"
 #include "launchers/os/event_loop.h"
-#include "launchers/plan/placement.h"
+#include "launchers/plan/placer.h"
 #include "launchers/record/node_output.h"
 #include "launchers/remote/host_reconnector.h"
 #include "launchers/supervisor/executor.h"
 #include "launchers/supervisor/supervision_graph.h"
 #include "lp/base/descriptor.h"
 #include "lp/program/node_event.h"
-#include "lp/rpc/core/curve.h"
+#include "lp/rpc/core/curve_keys.h"
 
 namespace lp::control {
 struct Hello;

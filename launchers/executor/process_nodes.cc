@@ -1,12 +1,17 @@
 #include "launchers/executor/process_nodes.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "launchers/executor/process_executor.h"
 #include "launchers/os/descriptor_limit.h"
 #include "launchers/plan/launch_check.h"
+#include "launchers/plan/listen_address.h"
 #include "launchers/record/node_output.h"
 #include "launchers/remote/agent_group.h"
 #include "launchers/remote/host_reconnector.h"
@@ -43,7 +48,7 @@ struct Agents {
     for (RemoteAgent& agent : group.agents) {
       if (agent.capacity.spec.comes_back) come_back[hosts.size()] = {agent.capacity.spec, group.command};
       hosts.push_back(std::move(agent.capacity));
-      if (hosts.back().spec.address.empty()) hosts.back().spec.address = listen;
+      hosts.back().spec.address = listen_address(hosts.back().spec, listen);
       links.push_back(std::move(agent.link));
     }
     if (group.source != nullptr) sources.push_back({std::move(group.source), first});
@@ -51,20 +56,6 @@ struct Agents {
     dedicated = dedicated || group.dedicated;
   }
 };
-
-// Refuses hosts whose nodes listen at loopback, because other hosts cannot reach them.
-void check_addresses(const std::vector<HostCapacity>& hosts) {
-  const auto find = [&](bool loopback) {
-    return std::find_if(hosts.begin(), hosts.end(),
-                        [&](const HostCapacity& one) { return is_loopback(one.spec.address) == loopback; });
-  };
-  const auto near = find(true);
-  const auto far = find(false);
-  if (near == hosts.end() || far == hosts.end()) return;
-  throw Error(ErrorKind::failed, "nodes of " + near->spec.name + " listen at " + near->spec.address +
-                                     ", where those of " + far->spec.name + ", at " + far->spec.address +
-                                     ", do not reach them: give --hosts its address, as NAME:SLOTS:ADDRESS");
-}
 
 Agents start_agents(const Launch& launch, const RemoteOptions& remote, const Executable& binary) {
   raise_descriptor_limit();
@@ -74,7 +65,7 @@ Agents start_agents(const Launch& launch, const RemoteOptions& remote, const Exe
                launch.options.listen);
   }
   check_path(launch.options.path, agents.hosts.size());
-  check_addresses(agents.hosts);
+  check_listen_addresses(agents.hosts);
   return agents;
 }
 

@@ -1,10 +1,13 @@
 #include "launchers/executor/thread_executor.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
+#include <string>
 #include <utility>
 
 #include "launchers/control/measurement.h"

@@ -2,11 +2,14 @@
 // Runs nodes as threads of this process, in one Runtime. The loop thread calls the executor. Any thread may report
 // events of the runtime; they are posted to the loop.
 
+#include <filesystem>
 #include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "launchers/os/event_loop.h"
-#include "launchers/plan/placement.h"
+#include "launchers/plan/placer.h"
 #include "launchers/supervisor/executor.h"
 #include "launchers/supervisor/supervision_graph.h"
 #include "lp/base/scheduler.h"

@@ -1,14 +1,18 @@
 #include "launchers/kubernetes/engine.h"
 
+#include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "launchers/executor/process_nodes.h"
 #include "launchers/kubernetes/kubectl.h"
 #include "launchers/kubernetes/manifests.h"
 #include "launchers/kubernetes/pod_environment.h"
 #include "launchers/kubernetes/submit.h"
-#include "launchers/os/command.h"
+#include "launchers/os/run_command.h"
 #include "launchers/plan/launch.h"
 #include "launchers/plan/launch_check.h"
 #include "launchers/remote/agent_acceptor.h"
@@ -93,7 +97,8 @@ class KubernetesEngine final : public Engine, public AgentStarter {
             {"curve"}};
   }
   std::string_view why_alone() const override {
-    return "pods are reached within their cluster only, so kubernetes has all groups of a program or none";
+    return "pods can be reached only within their cluster: give the launcher kubernetes to all groups of a program, or "
+           "to none";
   }
   void check(const Launch& launch) const override { check_not_debugged(launch); }
   bool submits() const override { return !in_pod(); }

@@ -18,8 +18,8 @@
 #include "launchers/os/spawn.h"
 #include "lp/base/descriptor.h"
 #include "lp/base/error.h"
-#include "lp/base/message.h"
 #include "lp/base/scheduler.h"
+#include "lp/base/text.h"
 
 namespace lp::launch {
 namespace {
@@ -163,7 +163,8 @@ std::optional<ContainerState> FollowedPods::take_coordinator() {
 
 void FollowedPods::begin_output(const ContainerState& coordinator, Poller& poller) {
   if (!stopped_ && cannot_begin(coordinator.waits)) {
-    throw Error(ErrorKind::failed, "the program cannot begin in Kubernetes: it " + coordinator.trouble());
+    throw Error(ErrorKind::failed,
+                "the program cannot start in Kubernetes: the coordinator's pod " + coordinator.trouble());
   }
   if (lines_.is_open() || whole_ || (coordinator.phase != "Running" && coordinator.code.empty())) return;
   lines_.begin();

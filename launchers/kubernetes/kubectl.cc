@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <optional>
 #include <sstream>
 #include <utility>
@@ -16,8 +15,8 @@
 #include "lp/base/file.h"
 #include "lp/base/json.h"
 #include "lp/base/json_value.h"
-#include "lp/base/message.h"
 #include "lp/base/scheduler.h"
+#include "lp/base/text.h"
 
 namespace lp::launch {
 namespace {
@@ -54,7 +53,8 @@ std::string Kubectl::ask(const std::vector<std::string>& arguments, Duration lim
 }
 
 std::string CoordinatorState::end() const {
-  if (job.name.empty()) return "its coordinator's pod is not in the cluster any more: it was deleted, or lost its node";
+  if (job.name.empty())
+    return "the pod of its coordinator is no longer in the cluster: it was deleted, or its node was lost";
   return "its coordinator ended with exit code " + std::to_string(job.code) + job.why();
 }
 
@@ -75,7 +75,7 @@ ResultRecord keep_result(const std::filesystem::path& directory, const Coordinat
   try {
     write_file(path, text + "\n");
   } catch (const Error& error) {
-    log_line("the result is not kept: " + error.text());
+    log_line("the result cannot be saved in the run directory: " + error.text());
   }
   return from_json<ResultRecord>(JsonValue::parse(text));
 }
@@ -119,7 +119,8 @@ std::vector<ContainerState> Kubectl::containers_of(const std::string& run) const
 }
 
 std::string ContainerState::trouble() const {
-  if (ended == kOutOfMemory || before == kOutOfMemory) return "was OOMKilled: it took more memory than it may";
+  if (ended == kOutOfMemory || before == kOutOfMemory)
+    return "was killed because it used more memory than its limit (OOMKilled)";
   if (!place.empty()) return "waits for a node: " + place;
   if (waits.empty() || waits == "ContainerCreating" || waits == "PodInitializing") return {};
   return "waits: " + waits + (text.empty() ? "" : ": " + text);
@@ -134,7 +135,7 @@ CoordinatorState state_of(const std::optional<ContainerState>& coordinator) {
   if (coordinator->over()) {
     state.job.name = state.job.code == 0 ? "COMPLETED" : "FAILED";
     if (state.job.reason.empty() && state.job.code > 128)
-      state.job.reason = "was ended by " + signal_name(state.job.code - 128);
+      state.job.reason = "was killed by " + signal_name(state.job.code - 128);
   } else {
     state.job.name = coordinator->phase == "Running" ? "RUNNING" : "PENDING";
   }

@@ -12,10 +12,11 @@
 
 #include "launchers/control/process_roles.h"
 #include "launchers/kubernetes/pod_environment.h"
+#include "launchers/kubernetes/pod_recreation.h"
 #include "launchers/plan/process_resources.h"
 #include "launchers/remote/agent_dialer.h"
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 
 namespace lp::launch {
 namespace {
@@ -25,8 +26,7 @@ constexpr const char* kCoordinator = "coordinator";
 constexpr std::size_t kLongestName = 36;  // with a pod's name it makes the name of a Job, of 63 characters at most
 constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
 constexpr std::uint64_t kOfAgent = 64 * kMebibyte;  // the memory of the agent and its dialer, beside that of the nodes
-constexpr int kRestarts = 100;  // restarts of an agent's pod; the program limits them by its own policies
-constexpr int kUser = 65532;    // "nobody" of images that have no users
+constexpr int kUser = 65532;                        // "nobody" of images that have no users
 
 // Text that somebody has chosen. In quotes, it is text to every reader of YAML, also if it is "yes" or "1e3".
 struct Text {
@@ -63,7 +63,7 @@ Taint taint_of(const std::string& toleration) {
   const std::size_t equals = taint.find('=');
   if (taint.empty() || equals == 0) {
     throw Error(ErrorKind::failed,
-                "--tolerations=" + quote(toleration) + ": this is not KEY, KEY:EFFECT or KEY=VALUE:EFFECT");
+                "--tolerations=" + quote(toleration) + ": expected KEY, KEY:EFFECT or KEY=VALUE:EFFECT");
   }
   Taint result{.key = taint.substr(0, equals)};
   if (equals != std::string::npos) result.value = taint.substr(equals + 1);
@@ -94,10 +94,11 @@ class Manifests {
     std::vector<std::string> flags = run_.flags;
     flags.push_back("--directory=" + directory_in_pod(run_.name));
     if (!run_.configuration.empty()) flags.emplace_back("--config=/etc/lp/config.yaml");
-    write_coordinator(flags);
+    write_process(kCoordinator, recreation_of_coordinator(), flags, {});
     const std::vector<ProcessResources> needs = needs_of_processes(plan_);
     for (std::size_t i = 0; i < pods_.size(); ++i) {
-      write_job(pods_[i], {std::string(kDialFlag) + run_.name + "@" + pods_[i]}, needs[i]);
+      write_process(pods_[i], recreation_of_agent(run_.grace), {std::string(kDialFlag) + run_.name + "@" + pods_[i]},
+                    needs[i]);
     }
     return std::string(out_.c_str(), out_.size()) + "\n";
   }
@@ -161,40 +162,41 @@ class Manifests {
     end();
   }
 
-  // A coordinator that ends is not replaced, because its state has gone with it.
-  void write_coordinator(const std::vector<std::string>& arguments) {
-    begin("v1", "Pod", coordinator_pod(run_.name));
-    write_pod(kCoordinator, arguments, {});
-    end();
-  }
-
-  void write_job(const std::string& pod, const std::vector<std::string>& arguments, const ProcessResources& needs) {
+  // A pod by itself, or a Job that creates it.
+  void write_process(const std::string& pod, const PodRecreation& recreation, const std::vector<std::string>& arguments,
+                     const ProcessResources& needs) {
+    if (!recreation.by_job) {
+      begin("v1", "Pod", name_ + "-" + pod);
+      write_pod(pod, recreation, arguments, needs);
+      return end();
+    }
     begin("batch/v1", "Job", name_ + "-" + pod);
     member("spec") << YAML::BeginMap;
-    member("backoffLimit") << kRestarts;
+    member("backoffLimit") << recreation.most_pods;
     member("template") << YAML::BeginMap;
     member("metadata") << YAML::BeginMap;
     write_labels();
     out_ << YAML::EndMap;
-    write_pod(pod, arguments, needs);
+    write_pod(pod, recreation, arguments, needs);
     out_ << YAML::EndMap << YAML::EndMap;
     end();
   }
 
   // The specification of a pod.
-  void write_pod(const std::string& pod, const std::vector<std::string>& arguments, const ProcessResources& needs) {
+  void write_pod(const std::string& pod, const PodRecreation& recreation, const std::vector<std::string>& arguments,
+                 const ProcessResources& needs) {
     const bool coordinator = pod == kCoordinator;
     member("spec") << YAML::BeginMap;
     member("hostname") << Text{pod};
     member("subdomain") << Text{name_};
-    member("restartPolicy") << (coordinator ? "Never" : "OnFailure");
+    member("restartPolicy") << recreation.container_policy;
     member("terminationGracePeriodSeconds") << run_.grace + 5;
     // A server-side dry run checks the account of a Pod, and does not find one that is made beside it.
     if (!coordinator) member("serviceAccountName") << Text{name_};
     member("automountServiceAccountToken") << false;
     member("enableServiceLinks") << false;
     write_node_selector();
-    write_tolerations(coordinator);
+    write_tolerations(recreation.seconds_lost);
     member("securityContext") << YAML::BeginMap;
     member("runAsNonRoot") << true;
     for (const char* const id : {"runAsUser", "runAsGroup", "fsGroup"}) member(id) << kUser;
@@ -292,7 +294,7 @@ class Manifests {
     for (const std::string& one : run_.node_selector) {
       const std::size_t equals = one.find('=');
       if (equals == std::string::npos || equals == 0) {
-        throw Error(ErrorKind::failed, "--node-selector=" + quote(one) + ": this is not LABEL=VALUE");
+        throw Error(ErrorKind::failed, "--node-selector=" + quote(one) + ": expected LABEL=VALUE");
       }
       const std::string label = one.substr(0, equals), value = one.substr(equals + 1);
       out_ << YAML::Key << Text{label} << YAML::Value << Text{value};
@@ -300,19 +302,17 @@ class Manifests {
     out_ << YAML::EndMap;
   }
 
-  // Limits the time that the pod may stay on an unreachable node. The default of Kubernetes is five minutes. The agent
-  // ends its nodes after the grace period, so another pod may take its place then. The coordinator keeps the default,
-  // because it continues when only its kubelet has failed.
-  void write_tolerations(bool coordinator) {
-    if (coordinator && run_.tolerations.empty()) return;
+  // Limits the time that the pod may stay on a lost cluster node, and allows the taints that the user has given.
+  void write_tolerations(std::optional<int> seconds_lost) {
+    if (!seconds_lost.has_value() && run_.tolerations.empty()) return;
     member("tolerations") << YAML::BeginSeq;
     for (const char* const taint : {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}) {
-      if (coordinator) break;
+      if (!seconds_lost.has_value()) break;
       on_one_line();
       member("key") << taint;
       member("operator") << "Exists";
       member("effect") << "NoExecute";
-      member("tolerationSeconds") << run_.grace;
+      member("tolerationSeconds") << *seconds_lost;
       out_ << YAML::EndMap;
     }
     for (const std::string& one : run_.tolerations) {
@@ -366,9 +366,9 @@ RunKeys make_run_keys(std::size_t agents) {
 
 std::string manifests(const KubernetesRun& run, const Plan& plan, const RunKeys* keys) {
   if (run.image.empty()) {
-    throw Error(ErrorKind::failed,
-                "--launch=kubernetes needs --image: which has the program as its entry point, and "
-                "which `lp image` makes");
+    throw Error(
+        ErrorKind::failed,
+        "--launch=kubernetes needs --image=NAME: an image whose entry point is the program; `lp image` makes one");
   }
   return Manifests(run, plan, keys).write();
 }

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <fstream>
 #include <set>
+#include <system_error>
+#include <utility>
 
 #include "launchers/control/process_roles.h"
 #include "launchers/record/records.h"

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "launchers/engine/follow.h"
@@ -20,7 +21,7 @@
 #include "lp/base/descriptor.h"
 #include "lp/base/error.h"
 #include "lp/base/file.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "lp/config/yaml.h"
 
 namespace lp::launch {
@@ -35,7 +36,7 @@ class PrivateFile {
   explicit PrivateFile(const std::string& text)
       : path_((std::filesystem::temp_directory_path() / "lp-run-XXXXXX").string()), file_(mkstemp(path_.data())) {
     if (!file_ || !write_all(file_.number(), text)) {
-      throw Error(ErrorKind::failed, "the manifests cannot be written below " +
+      throw Error(ErrorKind::failed, "the manifests cannot be written into a file in " +
                                          std::filesystem::temp_directory_path().string() + ": is its disk full?");
     }
   }
@@ -74,7 +75,7 @@ bool remove(const Kubectl& kubectl, const std::string& run) {
     kubectl.remove(run);
     return true;
   } catch (const Error& error) {
-    log_line("the rest of " + run + " must be removed with `lp stop`: " + error.what());
+    log_line("the objects of " + run + " could not all be removed; remove them with `lp stop`: " + error.what());
     return false;
   }
 }

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <utility>
 
-#include "launchers/os/command.h"
 #include "launchers/os/crash_handler.h"
+#include "launchers/os/run_command.h"
 
 namespace lp::launch {
 namespace {

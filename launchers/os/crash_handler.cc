@@ -41,8 +41,8 @@ void put_limit() {
   if (child > 0) {
     waitpid(child, nullptr, 0);
   } else if (errno == EAGAIN) {
-    put("no thread or process can be started here: the limit is `ulimit -u`, /proc/sys/kernel/threads-max or the "
-        "container's pids.max: raise it, or run fewer nodes per host\n");
+    put("no thread or process can be started here: raise the limit, which is `ulimit -u`, /proc/sys/kernel/threads-max "
+        "or the container's pids.max, or run fewer nodes on a host\n");
   }
 }
 
@@ -62,7 +62,7 @@ void put_title() {
 
 void on_sanitizer_death() {
   put_title();
-  put("was stopped by a sanitizer, whose report stands above\n");
+  put("was stopped by a sanitizer; its report is above\n");
 }
 
 // The stack pointer at the moment of the signal; 0: unknown.

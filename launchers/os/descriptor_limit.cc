@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <iterator>
 #include <string>
+#include <system_error>
 
 #include "lp/base/error.h"
 
@@ -34,7 +35,7 @@ void check_descriptors(std::size_t processes, std::uint64_t limit) {
   const std::size_t need = open + processes * kPerProcess + kBesides;
   if (need <= limit) return;
   throw Error(ErrorKind::failed, "the run needs " + std::to_string(need) + " open files for its " +
-                                     std::to_string(processes) + " node processes, and `ulimit -n` allows " +
+                                     std::to_string(processes) + " node processes, but `ulimit -n` allows " +
                                      std::to_string(limit) + ": raise it with `ulimit -n " + std::to_string(need) +
                                      "` (or `ulimit -Hn` as root, or LimitNOFILE= of the service), or colocate nodes");
 }

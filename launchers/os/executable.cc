@@ -15,7 +15,7 @@
 #include <sstream>
 #include <system_error>
 
-#include "launchers/os/command.h"
+#include "launchers/os/run_command.h"
 #include "launchers/os/shell_quote.h"
 #include "lp/base/error.h"
 

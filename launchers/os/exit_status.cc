@@ -11,8 +11,8 @@ std::string signal_name(int signal) {
 
 std::string describe(const ExitStatus& status) {
   if (!status.text.empty()) return status.text;
-  if (status.abandoned) return "did not end, and its thread was abandoned";
-  if (status.out_of_memory) return "was killed by the kernel, because memory ran out (OOMKilled)";
+  if (status.abandoned) return "did not end; its thread was abandoned";
+  if (status.out_of_memory) return "was killed by the kernel because memory ran out (OOMKilled)";
   if (status.signal != 0) {
     return "was killed by signal " + std::to_string(status.signal) + " (" + signal_name(status.signal) + ")" +
            (status.core ? ", core dumped" : "");

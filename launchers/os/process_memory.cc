@@ -3,7 +3,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
+#include <string>
 #include <system_error>
 
 #include "lp/base/memory_limit.h"

@@ -34,7 +34,7 @@ struct SignalPoller::Before {
 SignalPoller::SignalPoller() {
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) {
-    throw Error(ErrorKind::failed, std::string("no pipe for signals: ") + std::strerror(errno));
+    throw Error(ErrorKind::failed, std::string("cannot make a pipe for signals: ") + std::strerror(errno));
   }
   int none = -1;
   if (!signal_pipe.compare_exchange_strong(none, ends[1])) {

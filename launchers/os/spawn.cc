@@ -18,6 +18,7 @@
 #include <fstream>
 #include <initializer_list>
 #include <map>
+#include <system_error>
 #include <utility>
 
 #include "launchers/os/pidfd.h"

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <deque>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 namespace lp::launch {

@@ -27,8 +27,9 @@ std::optional<EarlierValues> configuration_of(const std::filesystem::path& run) 
   const std::filesystem::path file = run / kConfigurationFile;
   if (std::filesystem::exists(file, ignored)) return EarlierValues{read_config_file(file), file};
   if (!std::filesystem::exists(run / "checkpoints", ignored)) return std::nullopt;
-  throw Error(ErrorKind::failed, run.string() + " has no " + kConfigurationFile +
-                                     ", so nothing says with which configuration its cuts were made");
+  throw Error(ErrorKind::failed,
+              run.string() + " has no " + kConfigurationFile +
+                  ", so the configuration of its checkpoints is unknown; give another run to --resume");
 }
 
 }  // namespace lp::launch

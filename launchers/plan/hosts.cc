@@ -13,11 +13,13 @@
 #include <cstdlib>
 #include <limits>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
 #include "lp/base/descriptor.h"
 #include "lp/base/error.h"
 #include "lp/base/memory_limit.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 
 namespace lp {
 namespace {
@@ -39,13 +41,13 @@ HostSpec read_host(const std::string& entry) {
   HostSpec host;
   const std::size_t first = entry.find(':');
   host.name = entry.substr(0, first);
-  if (!is_name(host.name)) refuse(entry, "this is no host name");
+  if (!is_name(host.name)) refuse(entry, "this is not a host name");
   if (first == std::string::npos) return host;
   const std::size_t second = entry.find(':', first + 1);
   const std::string slots = entry.substr(first + 1, second == std::string::npos ? second : second - first - 1);
   const auto [rest, error] = std::from_chars(slots.data(), slots.data() + slots.size(), host.slots);
   if (error != std::errc{} || rest != slots.data() + slots.size() || host.slots < 1) {
-    refuse(entry, "slots are a number of 1 or more");
+    refuse(entry, "the number of slots must be 1 or more");
   }
   if (second != std::string::npos) host.address = entry.substr(second + 1);
   return host;
@@ -59,7 +61,7 @@ std::vector<HostSpec> read_hosts(const std::vector<std::string>& list) {
     HostSpec host = read_host(entry);
     const bool twice =
         std::any_of(hosts.begin(), hosts.end(), [&](const HostSpec& one) { return one.name == host.name; });
-    if (twice) refuse(entry, "this host stands there twice");
+    if (twice) refuse(entry, "this host is given twice");
     hosts.push_back(std::move(host));
   }
   return hosts;

@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <utility>
 
 #include "launchers/plan/agent_starter.h"
 #include "launchers/plan/launch_check.h"
-#include "launchers/plan/placement.h"
+#include "launchers/plan/placer.h"
 #include "launchers/record/run_directory.h"
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 
 namespace lp::launch {
 namespace {

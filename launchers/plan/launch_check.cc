@@ -9,8 +9,8 @@
 #include "launchers/os/relaunch_command.h"
 #include "launchers/plan/agent_starter.h"
 #include "lp/base/error.h"
-#include "lp/base/message.h"
-#include "lp/rpc/core/curve.h"
+#include "lp/base/text.h"
+#include "lp/rpc/core/curve_keys.h"
 
 namespace lp::launch {
 namespace {
@@ -29,10 +29,11 @@ std::string argument_of_launcher() {
 void check_not_inside_run() {
   const std::string argument = argument_of_launcher();
   if (argument.empty()) return;
-  throw Error(ErrorKind::failed,
-              "this process, started with " + argument +
-                  ", is itself one of a run, and launches none: main() must end with what become_node_if_asked "
-                  "returns: `if (const auto code = lp::become_node_if_asked(argc, argv, programs)) return *code;`");
+  throw Error(
+      ErrorKind::failed,
+      "this process, started with " + argument +
+          ", is a process of a run, and cannot launch another run: main() must return what become_node_if_asked "
+          "returns: `if (const auto code = lp::become_node_if_asked(argc, argv, programs)) return *code;`");
 }
 
 }  // namespace
@@ -55,7 +56,7 @@ void check_launch(const Launch& launch) {
 
 void check_path(Path path, std::size_t hosts) {
   if (path != Path::shm || hosts <= 1) return;
-  throw Error(ErrorKind::failed, "--path=shm needs all nodes on one host, and there are several");
+  throw Error(ErrorKind::failed, "--path=shm needs all nodes on one host, but the run has several hosts");
 }
 
 void check_not_debugged(const Launch& launch) {
@@ -68,16 +69,16 @@ void check_options(const Program& program, const LaunchOptions& options) {
   for (const GroupSpec& group : program.groups()) groups.push_back(group.options.name);
   for (const std::string& name : options.idle) {
     if (std::find(groups.begin(), groups.end(), name) != groups.end()) continue;
-    throw Error(ErrorKind::failed, "the options of the launch have " + quote(name) +
-                                       " idle, and the program has no such group" + did_you_mean(name, groups));
+    throw Error(ErrorKind::failed, "LaunchOptions::idle has " + quote(name) + ", but the program has no such group" +
+                                       did_you_mean(name, groups));
   }
   if (options.heartbeat <= Duration::zero()) {
-    throw Error(ErrorKind::failed, "the options of the launch have a heartbeat of " + duration_text(options.heartbeat) +
-                                       ": it must be more than 0, or every service would count as hanging");
+    throw Error(ErrorKind::failed, "LaunchOptions::heartbeat is " + duration_text(options.heartbeat) +
+                                       ": it must be above 0, or every service would count as hanging");
   }
   if (options.grace < Duration::zero()) {
-    throw Error(ErrorKind::failed, "the options of the launch have a grace of " + duration_text(options.grace) +
-                                       ": it must be 0, to end nodes at once, or more");
+    throw Error(ErrorKind::failed, "LaunchOptions::grace is " + duration_text(options.grace) +
+                                       ": it must be 0, to kill nodes at once, or more");
   }
 }
 

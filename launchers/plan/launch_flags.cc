@@ -32,8 +32,8 @@ void check_flag(const BoundField& field, const LauncherChoice& launchers, const 
     }
   }
   if (!partial || (fits && !alone)) return;
-  throw Error(ErrorKind::failed, given_text(field) + " says nothing to --launch=" + launchers.text() +
-                                     ": it goes with " + fitting + (alone ? " for all groups" : ""));
+  throw Error(ErrorKind::failed, given_text(field) + " has no effect with --launch=" + launchers.text() +
+                                     ": it needs " + fitting + (alone ? " for all groups" : ""));
 }
 
 }  // namespace
@@ -83,8 +83,8 @@ void check_words(std::span<const char* const> words) {
     const bool empty_word_follows = i + 1 < words.size() && std::string_view(words[i + 1]).empty();
     if (word != "--resume=" && !(word == "--resume" && empty_word_follows)) continue;
     throw Error(ErrorKind::failed,
-                "--resume= names no run: give the directory of the run to go on from, or leave "
-                "the flag out to start afresh");
+                "--resume= names no run: give the name or the directory of a run, or leave the flag out to start from "
+                "the beginning");
   }
 }
 

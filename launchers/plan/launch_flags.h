@@ -48,43 +48,49 @@ struct LaunchFlags {
 
   static constexpr auto fields = lp::fields(
       lp::field("config", "YAML file with values for these flags, and with `groups`"),
-      lp::field(
-          "launch",
-          "how nodes run: as threads or processes of this host; as processes of `hosts`, by ssh, of a slurm job, or "
-          "of pods in kubernetes; `launcher` of a group in the YAML file wins"),
-      lp::field("hosts", "for ssh: NAME, NAME:SLOTS or NAME:SLOTS:ADDRESS of each; 4 slots take twice as many as 2"),
+      lp::field("launch",
+                "where nodes run: as threads or processes of this host, on `hosts` by ssh, in a slurm job, or in "
+                "kubernetes pods; `launcher` of a group in the YAML file has priority"),
+      lp::field("hosts",
+                "for ssh: each is NAME, NAME:SLOTS or NAME:SLOTS:ADDRESS; a host with 4 slots gets twice as many nodes "
+                "as one with 2"),
       lp::field("ssh", "the command that reaches a host, with its options"),
-      lp::field("slurm", "options of sbatch for the job, beside those that the plan needs: --partition=long,--time=60"),
+      lp::field("slurm",
+                "options of sbatch for the job, added to those that the plan needs: --partition=long,--time=60"),
       lp::field("time_margin",
-                "for slurm: seconds before the job's time limit, from which on the run stops after its next cut",
+                "for slurm: this many seconds before the job's time limit, the run stops after its next checkpoint",
                 lp::positive),
-      lp::field("requeue",
-                "for slurm: after its time limit and when a host fails, the job begins again, from the last cut"),
-      lp::field("image", "for kubernetes: has the program as its entry point; lp image makes one"),
-      lp::field("node_selector", "for kubernetes: LABEL=VALUE of the nodes that may have pods"),
-      lp::field("tolerations",
-                "for kubernetes: taints of nodes that may have pods: KEY, KEY:EFFECT or KEY=VALUE:EFFECT"),
+      lp::field(
+          "requeue",
+          "for slurm: after its time limit and when a host fails, the job starts again, from the last checkpoint"),
+      lp::field("image", "for kubernetes: an image whose entry point is the program; `lp image` makes one"),
+      lp::field("node_selector", "for kubernetes: pods run only on cluster nodes with this LABEL=VALUE"),
+      lp::field("tolerations", "for kubernetes: taints that the pods tolerate: KEY, KEY:EFFECT or KEY=VALUE:EFFECT"),
       lp::field("kubectl", "the command that reaches the cluster, with its options: kubectl --context=C --namespace=N"),
       lp::field("submit", "give the job to Slurm or Kubernetes, print its number or name, and do not wait for it"),
       lp::field("render", "print the job's script or manifests, and submit nothing"),
-      lp::field("program", "which of the binary's programs; the first, if not given"),
-      lp::field("seed", "of the whole program", lp::changeable),
+      lp::field("program", "which of the binary's programs to run; without it, the first"),
+      lp::field("seed", "seed of all random numbers of the program", lp::changeable),
       lp::field("dry_run", "print the plan, as JSON with --json, and start nothing"),
       lp::field("graph", "draw the program into this file, .dot or .svg, and start nothing"),
-      lp::field("json", "print the result as one line of JSON on standard output, everything else on standard error"),
-      lp::field("output", "what the terminal shows: what nodes print, only how far they are, or nothing"),
-      lp::field("directory", "of the run: plan, status, logs, checkpoints; below ~/.local/state/lp/runs, if not given"),
+      lp::field("json",
+                "print the result as one line of JSON on standard output, and everything else on standard error"),
+      lp::field("output", "what the terminal shows: the output of the nodes, only their progress, or nothing"),
+      lp::field(
+          "directory",
+          "run directory, with plan, status, logs and checkpoints; without it, a new one below ~/.local/state/lp/runs"),
       lp::field("resume",
-                "go on from the last complete cut of this run, with its configuration: its name, last, or directory"),
-      lp::field("heartbeat", "seconds in which a service must answer, or it counts as hanging", lp::positive),
-      lp::field("grace", "seconds to end after a stop, before force is used", lp::non_negative),
+                "continue this run from its last complete checkpoint, with its configuration: its name, `last`, or its "
+                "directory"),
+      lp::field("heartbeat", "a service that does not answer within this many seconds counts as hanging", lp::positive),
+      lp::field("grace", "seconds that nodes have to end after a stop, before they are killed", lp::non_negative),
       lp::field("terminal", "tmux: a pane for each node, following its log"),
-      lp::field("debug", "run this node under gdb in this terminal; nothing counts as hanging"),
-      lp::field("pin", "nodes with `cpus` of one or more get processors of their own"),
-      lp::field("path", "the one path that calls take; nearest: each the shortest that there is"),
-      lp::field("listen", "address of this host where nodes are reached; beyond loopback all traffic is encrypted"),
+      lp::field("debug", "run this node under gdb in this terminal; no node counts as hanging then"),
+      lp::field("pin", "nodes with `cpus` of one or more get their own processors"),
+      lp::field("path", "the path of all calls; nearest: each call takes the shortest path that exists"),
+      lp::field("listen", "address of this host at which nodes listen; all traffic beyond loopback is encrypted"),
       lp::field("curve", "encrypt and authenticate TCP on loopback too"),
-      lp::field("serve", "a program without any run() is meant: it ends with Ctrl-C"));
+      lp::field("serve", "allow a program in which no node has run(): it serves until Ctrl-C"));
 };
 
 // The options of a run of this program that the flags ask for. Throws Error for malformed hosts.

@@ -10,7 +10,7 @@
 
 #include "launchers/plan/hosts.h"
 #include "lp/base/scheduler.h"
-#include "lp/config/placement.h"
+#include "lp/config/group_placement.h"
 #include "lp/rpc/core/run_settings.h"
 #include "lp/rpc/link/path.h"
 
@@ -26,7 +26,7 @@ class Engines;
 
 struct LaunchOptions {
   LaunchType launch = LaunchType::threads;
-  // The engines that `launch` and `placements` may name; null: those of lp (launchers/engines.h).
+  // The engines that `launch` and `placements` may name; null: those of lp (launchers/all_engines.h).
   const launch::Engines* engines = nullptr;
   // For processes: the name of the program in the registry of become_node_if_asked, and its configuration as to_yaml
   // writes it.

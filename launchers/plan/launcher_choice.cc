@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 
 namespace lp::launch {
 namespace {
@@ -30,7 +31,7 @@ LauncherChoice::LauncherChoice(const Program& program, LaunchType launch, std::s
     const LaunchType its = read_launcher(place, engines);
     if (!place.slurm.empty() && its != LaunchType::slurm) {
       throw Error(ErrorKind::failed, place.location() + ": group " + place.group +
-                                         " has options of `slurm`, and its launcher is " + *place.launcher);
+                                         " has options of `slurm`, but its launcher is " + *place.launcher);
     }
     for (std::size_t group = 0; group < groups_.size(); ++group) {
       if (name(group) == place.group) groups_[group] = its;
@@ -89,7 +90,7 @@ std::vector<LaunchType> LauncherChoice::of_processes(const Plan& plan) const {
     if (groups_[node.group] == groups_[other]) continue;
     throw Error(ErrorKind::failed,
                 "groups " + plan.groups[other].options.name + " and " + plan.groups[node.group].options.name +
-                    " share a process, and have different launchers: " + std::string(groups_[other].name()) + " and " +
+                    " share a process, but have different launchers: " + std::string(groups_[other].name()) + " and " +
                     std::string(groups_[node.group].name()));
   }
   return launches;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "launchers/engine/engines.h"
-#include "lp/config/placement.h"
+#include "lp/config/group_placement.h"
 #include "lp/program/plan.h"
 #include "lp/program/program.h"
 

@@ -1,14 +1,13 @@
 #include "launchers/processes/engine.h"
 
-#include <string>
+#include <utility>
+#include <vector>
 
 #include "launchers/executor/process_nodes.h"
 #include "launchers/os/descriptor_limit.h"
 #include "launchers/plan/launch.h"
+#include "launchers/plan/listen_address.h"
 #include "launchers/remote/agent_group.h"
-#include "lp/base/error.h"
-#include "lp/base/message.h"
-#include "lp/rpc/core/curve.h"
 
 namespace lp::launch {
 namespace {
@@ -28,20 +27,10 @@ class ProcessesEngine final : public Engine, public AgentStarter {
   AgentGroup start(const Launch& launch, const AgentStartOptions& options) const override;
 };
 
-// The address of this host at which nodes on `others` reach its nodes.
-std::string address_here(std::span<const HostCapacity> others, const std::string& listen) {
-  if (others.empty() || !is_loopback(listen)) return listen;
-  const HostSpec& other = others.front().spec;
-  std::string address = address_towards(other.address);
-  if (!address.empty()) return address;
-  throw Error(ErrorKind::failed, "there is no way from this host to " + other.name + ", whose address is " +
-                                     quote(other.address) + ": name one of this host's with --listen");
-}
-
 AgentGroup ProcessesEngine::start(const Launch& launch, const AgentStartOptions& options) const {
   check_descriptors(launch.plan.processes, raise_descriptor_limit());
   RemoteAgent agent{.link = nullptr, .capacity = capacity_here()};
-  agent.capacity.spec.address = address_here(options.others, launch.options.listen);
+  agent.capacity.spec.address = own_listen_address(options.others, launch.options.listen);
   agent.link = start_agent_here(options.remote.mark);
   AgentGroup group;
   group.agents.push_back(std::move(agent));

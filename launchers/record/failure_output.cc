@@ -1,6 +1,7 @@
 #include "launchers/record/failure_output.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 #include <utility>
 
 #include "launchers/record/run_directory.h"
@@ -64,9 +65,9 @@ bool NodeLog::write(std::string_view bytes, std::string& error) {
     if (done && size_ >= part_) {
       turn_over();
       const std::string dropped =
-          parts_ > 2 ? std::to_string((parts_ - 2) * part_) + " bytes in between were dropped; " : std::string();
+          parts_ > 2 ? std::to_string((parts_ - 2) * part_) + " bytes before this line were dropped; " : std::string();
       const std::string note =
-          "[lp: " + dropped + "the log began in " + with_word(path_, "first").filename().string() + "]\n";
+          "[lp: " + dropped + "the log begins in " + with_word(path_, "first").filename().string() + "]\n";
       done = open() && write_all(fd_, note);
       if (done) size_ += note.size();
     }

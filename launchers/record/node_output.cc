@@ -111,7 +111,7 @@ void NodeOutput::take(std::size_t process, bool error, std::string_view bytes) {
     std::string fault;
     if (!processes_[process].log.write(bytes, fault) && !fault.empty() && !std::exchange(log_failed_, true) &&
         terminal_ != nullptr) {
-      terminal_->write(true, "lp: logs are lost from here on, and the program goes on: " + fault + "\n");
+      terminal_->write(true, "lp: logs are lost from now on, but the program continues: " + fault + "\n");
     }
   }
   processes_[process].cutters[error].feed(bytes, [&](std::string_view line) { show(process, error, line); });

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <system_error>
 
 #include "lp/base/error.h"
 #include "lp/base/file.h"
@@ -42,8 +43,8 @@ Descriptor lock(const std::filesystem::path& directory, Time until) {
   if (!file) refuse(directory, std::strerror(errno));
   for (Event never; flock(file.number(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;) {
     if (passed(until)) {
-      throw Error(ErrorKind::failed,
-                  "another launch uses the run directory " + directory.string() + " now: choose another --directory");
+      throw Error(ErrorKind::failed, "another launch is using the run directory " + directory.string() +
+                                         ": choose another one with --directory");
     }
     never.wait(after(kLockPeriod));
   }
@@ -75,8 +76,9 @@ std::filesystem::path default_run_directory(const std::string& run) {
   }
   const char* home = std::getenv("HOME");
   if (home == nullptr || *home == 0) {
-    throw Error(ErrorKind::failed,
-                "neither XDG_STATE_HOME nor HOME says where the run's directory goes: give --directory");
+    throw Error(
+        ErrorKind::failed,
+        "there is no place for the run directory, because neither XDG_STATE_HOME nor HOME is set: give --directory");
   }
   return std::filesystem::path(home) / ".local/state/lp/runs" / run;
 }
@@ -89,7 +91,8 @@ Descriptor make_run_directory(const std::filesystem::path& directory, bool own, 
   if (!own && std::filesystem::exists(directory / "plan.json", error)) {
     throw Error(
         ErrorKind::failed,
-        directory.string() + " holds another run already: choose another --directory, or go on from it with --resume");
+        directory.string() +
+            " already holds another run: choose another one with --directory, or continue that run with --resume");
   }
   for (const char* part : {"logs", "checkpoints"}) {
     std::filesystem::create_directories(directory / part, error);

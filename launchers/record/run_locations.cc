@@ -6,7 +6,7 @@
 
 #include "launchers/record/run_directory.h"
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 
 namespace lp::launch {
 namespace {
@@ -26,7 +26,7 @@ std::string nearest(const std::string& given, const std::vector<RunLocation>& ru
       return "; did you mean " + run.name + "?";
     }
   }
-  return runs.empty() ? "; there is none yet" : "; `lp list` shows those that there are";
+  return runs.empty() ? "; there is no run yet" : "; `lp list` shows all runs";
 }
 
 }  // namespace
@@ -56,7 +56,7 @@ RunLocation find_run(const std::string& given) {
   if (given.find('/') != std::string::npos) {
     std::filesystem::path directory = std::filesystem::path(given).lexically_normal();
     if (!directory.has_filename()) directory = directory.parent_path();
-    if (!is_run(directory)) throw Error(ErrorKind::failed, given + " is no directory of a run: it has no plan.json");
+    if (!is_run(directory)) throw Error(ErrorKind::failed, given + " is not a run directory: it has no plan.json");
     return {directory.filename().string(), directory};
   }
   const std::vector<RunLocation> runs = all_runs();
@@ -68,7 +68,7 @@ RunLocation find_run(const std::string& given) {
   }
   if (fitting.size() == 1) return fitting.front();
   if (fitting.empty()) throw Error(ErrorKind::failed, "there is no run " + quote(given) + nearest(given, runs));
-  std::string text = quote(given) + " may be any of " + std::to_string(fitting.size()) + " runs:";
+  std::string text = quote(given) + " fits " + std::to_string(fitting.size()) + " runs; give more of the name:";
   constexpr std::size_t kMostShownRuns = 10;
   for (std::size_t i = 0; i < std::min(fitting.size(), kMostShownRuns); ++i) text += "\n  " + fitting[i].name;
   if (fitting.size() > kMostShownRuns) text += "\n  ...";

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <system_error>
 #include <utility>
 
 #include "launchers/os/relaunch_command.h"

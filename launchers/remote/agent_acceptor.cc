@@ -6,14 +6,15 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "launchers/control/message_stream.h"
 #include "launchers/remote/tunnel.h"
 #include "lp/base/error.h"
-#include "lp/base/message.h"
 #include "lp/base/scheduler.h"
+#include "lp/base/text.h"
 #include "lp/rpc/tcp/guard.h"
 #include "lp/rpc/tcp/router.h"
 
@@ -168,7 +169,7 @@ void AgentAcceptor::State::accept(const rpc::Router::Arrival& from) {
     send(from.id, tunnel_message(Tunnel::Kind::hello, std::as_bytes(std::span(&lease, 1))));
     arrived(permit->second, std::move(ours));
   } catch (const Error& error) {
-    log_line(std::string("an agent that has dialed is not taken, and tries again: ") + error.what());
+    log_line(std::string("an agent could not be accepted, and will try again: ") + error.what());
     guard.cut(from.descriptor);
   }
 }

@@ -6,14 +6,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
-#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <optional>
+#include <span>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 #include "launchers/agent/agent.h"
@@ -23,7 +27,7 @@
 #include "launchers/os/spawn.h"
 #include "launchers/remote/tunnel.h"
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "lp/rpc/tcp/router.h"
 
 namespace lp::launch {
@@ -71,7 +75,7 @@ class AgentDialer {
     const Time end = after(dial_.patience);
     for (Time next{}; lease_ == 0 && !over_ && !interrupted_;) {
       if (passed(end)) {
-        log_line("the agent ends, because no coordinator of this run has answered at " + dial_.coordinator);
+        log_line("the agent ends, because no coordinator of this run answered at " + dial_.coordinator);
         return false;
       }
       if (passed(next)) {
@@ -87,7 +91,7 @@ class AgentDialer {
     const SocketPair ends = make_socket_pair();
     const Descriptor theirs(ends.theirs);
     tunnel_.emplace(Descriptor(ends.ours), poller_, kStream, [this](Buffer message) { send(std::move(message)); });
-    // Set only now: the agent's reaper ends all processes that were started with this variable.
+    // Set only now: the agent's guard ends all processes that were started with this variable.
     putenv(mark_.data());
     const std::string program = std::filesystem::read_symlink("/proc/self/exe");
     agent_ = spawn_command({program, "--lp-agent=" + std::to_string(lease_)},
@@ -137,14 +141,16 @@ class AgentDialer {
 };
 
 [[noreturn]] void refuse(const std::string& path, const std::string& why) {
-  throw Error(ErrorKind::failed, path + ": " + why + "; the keys of a process are its public and its secret one, and " +
-                                     "the public ones of those whom it talks to");
+  throw Error(ErrorKind::failed, path + ": " + why +
+                                     "; expected the public key and the secret key of this process, then " +
+                                     "the public keys of the processes that it connects to");
 }
 
 AcceptorKeys keys_of_words(std::istream& text, const std::string& source) {
   std::vector<std::string> words;
   for (std::string word; text >> word;) {
-    if (word.size() != kKeyText) refuse(source, "this is no key");  // and the error does not show the word
+    if (word.size() != kKeyText)
+      refuse(source, "it has something that is not a key");  // and the error does not show the word
     words.push_back(std::move(word));
   }
   if (words.size() < 3) refuse(source, "it has " + std::to_string(words.size()) + " keys");
@@ -157,7 +163,7 @@ AcceptorKeys read_keys(const std::string& path) {
   std::error_code error;
   const auto size = std::filesystem::file_size(path, error);
   std::ifstream file(path);
-  if (error || !file) refuse(path, "there are no keys");
+  if (error || !file) refuse(path, "the keys cannot be read");
   if (size > kLongestKeys) refuse(path, "it has " + std::to_string(size) + " bytes");
   return keys_of_words(file, path);
 }
@@ -194,8 +200,7 @@ int dial_and_run_agent(const DialOptions& dial) { return AgentDialer(dial).serve
 int dial_as_asked(const std::string& who) {
   try {
     const std::size_t at = who.find('@');
-    if (at == std::string::npos)
-      throw Error(ErrorKind::failed, std::string(kDialFlag) + who + ": this is not RUN@HOST");
+    if (at == std::string::npos) throw Error(ErrorKind::failed, std::string(kDialFlag) + who + ": expected RUN@HOST");
     DialOptions dial{
         .coordinator = handed_over(kCoordinatorVariable), .run = who.substr(0, at), .host = who.substr(at + 1)};
     if (const std::string path = handed_over(kKeysVariable); path != kKeysFromInput) {
@@ -215,7 +220,9 @@ int dial_as_asked(const std::string& who) {
 
 std::string handed_over(const char* variable) {
   const char* const value = std::getenv(variable);
-  if (value == nullptr) throw Error(ErrorKind::failed, std::string(variable) + " is not set; an engine sets it");
+  if (value == nullptr)
+    throw Error(ErrorKind::failed,
+                std::string(variable) + " is not set: this flag is only for agents that a launcher starts");
   return value;
 }
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "lp/base/scheduler.h"
-#include "lp/rpc/core/curve.h"
+#include "lp/rpc/core/curve_keys.h"
 
 namespace lp::launch {
 

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -97,7 +98,7 @@ void AgentStart::read_greeting() {
     got = read(fd(), &one, 1);
     if (got < 0 && errno == EAGAIN) return;
     if (got <= 0 || ++greeting_ > kLongestGreeting) {
-      problem_ = got <= 0 ? "its agent could not be started" : "its login prints without end";
+      problem_ = got <= 0 ? "its agent could not be started" : "its login prints too much text before the agent starts";
       return;
     }
     if (one != '\n') {
@@ -121,7 +122,7 @@ void AgentStart::take_hello(std::span<const std::uint8_t> bytes) {
     capacity_ = std::move(*capacity);
     state_ = State::there;
   } else {
-    problem_ = "what runs there is no agent of lp";
+    problem_ = "the process there is not an agent of lp";
   }
 }
 

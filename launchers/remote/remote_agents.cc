@@ -1,7 +1,8 @@
 #include "launchers/remote/remote_agents.h"
 
 #include "launchers/control/control_generated.h"
-#include "launchers/control/messages.h"
+#include "launchers/control/control_messages.h"
+#include "launchers/plan/listen_address.h"
 #include "launchers/remote/agent_start.h"
 #include "lp/base/error.h"
 
@@ -17,7 +18,7 @@ std::optional<HostCapacity> capacity_of(const HostSpec& host, std::span<const st
   if (hello->gpus() != nullptr) {
     for (const auto* gpu : *hello->gpus()) capacity.gpus.push_back(gpu->str());
   }
-  if (host.address.empty() && hello->address() != nullptr) capacity.spec.address = hello->address()->str();
+  if (hello->address() != nullptr) capacity.spec.address = listen_address(host, hello->address()->str());
   return capacity;
 }
 
@@ -38,14 +39,14 @@ std::vector<RemoteAgent> start_agents_there(const std::vector<HostSpec>& hosts, 
     }
     if (!any) break;
     if (poller.wait(ready, deadline) == 0 && now() >= deadline) {
-      for (const auto& start : starts) start->give_up("its agent was not there in time");
+      for (const auto& start : starts) start->give_up("its agent did not start in time");
     }
   }
   std::string problems;
   for (const auto& start : starts) {
     if (const std::string problem = start->problem(); !problem.empty()) problems += "\n  " + problem;
   }
-  if (!problems.empty()) throw Error(ErrorKind::failed, "not every host can be used:" + problems);
+  if (!problems.empty()) throw Error(ErrorKind::failed, "some hosts cannot be used:" + problems);
   std::vector<RemoteAgent> agents;
   for (const auto& start : starts) agents.push_back(start->finish());
   return agents;

@@ -1,6 +1,6 @@
 #include "launchers/remote/ssh_command.h"
 
-#include "launchers/os/command.h"
+#include "launchers/os/run_command.h"
 
 namespace lp::launch {
 

@@ -1,9 +1,10 @@
 #include "launchers/run/cut_keeper.h"
 
 #include <algorithm>
+#include <string>
 
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "lp/checkpoint/cut.h"
 
 namespace lp::launch {
@@ -15,15 +16,15 @@ RestorePoint CutKeeper::latest(const std::filesystem::path& run, bool required) 
     if (!required) return {};
     std::string why;
     for (const std::string& problem : problems) why += "\n  " + problem;
-    throw Error(ErrorKind::failed, "there is no complete cut in " + run.string() + " to resume from" + why);
+    throw Error(ErrorKind::failed, "there is no complete checkpoint in " + run.string() + why);
   }
   if (cut->fingerprint != launch_.program->fingerprint()) {
     throw Error(ErrorKind::failed, cut->directory.string() +
-                                       " was taken by a program with another graph or other types: " +
-                                       "resume it with the binary and the configuration that took it");
+                                       " belongs to a program with a different graph or different types: " +
+                                       "resume it with the same binary and the same configuration");
   }
   for (const std::string& problem : problems) {
-    log_line(problem + "; the run goes on from step " + std::to_string(cut->step));
+    log_line(problem + "; the run continues from step " + std::to_string(cut->step));
   }
   RestorePoint point{cut->step, std::filesystem::absolute(cut->directory)};
   std::set<std::string> names;

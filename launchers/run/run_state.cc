@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "launchers/control/measurement.h"
@@ -95,7 +97,7 @@ void RunState::open_to_others() {
     admin_ = std::make_unique<RunApi>(launch_.options.directory, graph_, loop_, *coordinator_,
                                       [this] { return current_status(); });
   } catch (const Error& error) {
-    log("the lp command will see this run's files only: " + error.text());
+    log("the lp command can read only the files of this run: " + error.text());
   }
 }
 
@@ -105,7 +107,7 @@ void RunState::start() {
 
 RunState::~RunState() {
   if (!thread_.joinable()) return;
-  post([](Coordinator& coordinator) { coordinator.stop("its Run has gone"); });
+  post([](Coordinator& coordinator) { coordinator.stop("its lp::Run was destroyed"); });
   thread_ = Thread();
 }
 
@@ -171,7 +173,7 @@ void RunState::record_end() {
                            .cause = result_.cause},
                           report_text_);
   });
-  if (!fault.empty()) log("the result is not kept in the run's directory: " + fault);
+  if (!fault.empty()) log("the result cannot be saved in the run directory: " + fault);
 }
 
 void RunState::on_phase(Phase phase) {
@@ -203,7 +205,7 @@ void RunState::watch_signals() {
   loop_.watch(signals_->fd(), [this](EventLoop::Ready) {
     while (const int signal = signals_->take()) {
       if (signal == SIGUSR2) {
-        coordinator_->stop_after_cut("its time is over", signal_name(signal), signal,
+        coordinator_->stop_after_cut("its time limit is near", signal_name(signal), signal,
                                      after(launch_.options.time_margin / 2));
       } else if (++interrupted_ == 1) {
         log("the program stops; another signal ends it at once");
@@ -222,7 +224,7 @@ void RunState::watch_job() {
   next_job_check_ = after(kJobCheckPeriod);
   if (!launch_.engine().own_job()->is_superseded(launch_.options.directory)) return;
   next_job_check_ = kNever;
-  coordinator_->fail({.what = "the job has begun again on another host"});
+  coordinator_->fail({.what = "the job was started again on another host"});
   coordinator_->kill();
 }
 

@@ -5,7 +5,10 @@
 
 #include <functional>
 #include <memory>
+#include <set>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "launchers/admin/run_api.h"

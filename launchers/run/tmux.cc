@@ -3,11 +3,11 @@
 #include <cstdlib>
 #include <vector>
 
-#include "launchers/os/command.h"
+#include "launchers/os/run_command.h"
 #include "launchers/os/shell_quote.h"
 #include "launchers/record/node_output.h"
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 
 namespace lp::launch {
 namespace {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <sstream>
@@ -24,7 +23,7 @@
 #include "launchers/slurm/batch_script.h"
 #include "launchers/slurm/job.h"
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 
 namespace lp::launch {
 namespace {
@@ -69,7 +68,7 @@ std::string address_for(const std::vector<HostSpec>& hosts) {
   std::string address = address_towards(host.address);
   if (!address.empty()) return address;
   throw Error(ErrorKind::failed,
-              "there is no way from this host to " + host.name + ", whose address is " + quote(host.address));
+              "this host has no route to " + host.name + ", whose address is " + quote(host.address));
 }
 
 std::vector<CurveKeys> make_keys(std::size_t count) {
@@ -284,7 +283,7 @@ void SlurmAgents::State::await() {
   while (missing > 0) {
     greet();
     const std::size_t count = poller.wait(ready, deadline);
-    if (count == 0 && passed(deadline)) fail("no agent was there in time");
+    if (count == 0 && passed(deadline)) fail("some agents did not start in time");
     for (std::size_t i = 0; i < count; ++i) {
       if (ready[i].tag < hosts.size()) {
         read_agent(ready[i].tag);
@@ -306,7 +305,7 @@ void SlurmAgents::State::read_srun(std::size_t index) {
   if (goes_on) return poller.change(srun.fd(), hosts.size() + index, srun.wants_to_write());
   poller.remove(srun.fd());
   for (const Agent& agent : agents) {
-    if (agent.srun == index && !agent.capacity.has_value()) fail("srun has ended before there was an agent");
+    if (agent.srun == index && !agent.capacity.has_value()) fail("srun ended before the agent started");
   }
 }
 
@@ -351,7 +350,7 @@ void SlurmAgents::State::fail(const std::string& why) const {
   for (std::size_t host = 0; host < hosts.size(); ++host) {
     if (!agents[host].capacity.has_value()) names += (names.empty() ? "" : ", ") + hosts[host].name;
   }
-  throw Error(ErrorKind::failed, "not every host can be used: " + why + " (there is none on " + names + ")");
+  throw Error(ErrorKind::failed, "some hosts cannot be used: " + why + " (no agent on " + names + ")");
 }
 
 SlurmAgents::SlurmAgents(const std::vector<HostSpec>& hosts, const RemoteOptions& options)

@@ -69,7 +69,7 @@ void SlurmAllocation::take_environment() {
   for (;;) {
     const ssize_t got = recv(connection_.number(), bytes.data(), bytes.size(), 0);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) throw Error(ErrorKind::failed, "Slurm gives no allocation for the groups with `launcher: slurm`");
+    if (got <= 0) throw Error(ErrorKind::failed, "Slurm gave no allocation for the groups with `launcher: slurm`");
     for (const char one : std::string_view(bytes.data(), static_cast<std::size_t>(got))) {
       if (one != '\0') {
         variable += one;

@@ -6,12 +6,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "launchers/os/shell_quote.h"
 #include "launchers/slurm/job.h"
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 
 namespace lp::launch {
 namespace {
@@ -48,7 +49,7 @@ const std::string& checked(const std::string& option) {
   for (const char* name : {"--output", "--error", "-o", "-e"}) {
     if (!option.starts_with(name)) continue;
     throw Error(ErrorKind::failed,
-                "--slurm=" + option + ": what a job prints goes to the run's directory: give --directory");
+                "--slurm=" + option + ": the output of a job goes to the run directory: choose that with --directory");
   }
   return option;
 }
@@ -59,7 +60,7 @@ Output ask_sbatch(const std::filesystem::path& script) {
   } catch (const Error& error) {
     if (error.text().find("generic resource") == std::string::npos) throw;
     throw Error(ErrorKind::failed,
-                error.text() + "\nthe program asks for gpus, and `sinfo -o '%N %G'` says which nodes have some");
+                error.text() + "\nthe program needs gpus; `sinfo -o '%N %G'` shows the nodes that have some");
   }
 }
 
@@ -101,7 +102,7 @@ std::string submit(const std::filesystem::path& script) {
   const Output output = ask_sbatch(script);
   std::string number = output.text.substr(0, output.text.find_first_of(";\n"));  // the cluster's name may follow it
   if (number.empty() || number.find_first_not_of("0123456789") != std::string::npos) {
-    throw Error(ErrorKind::failed, "sbatch printed no job's number: " + output.text);
+    throw Error(ErrorKind::failed, "sbatch printed no job number: " + output.text);
   }
   std::fputs(output.errors.c_str(), stderr);  // its warnings
   return number;
@@ -111,7 +112,7 @@ std::vector<HostSpec> slurm_hosts(std::size_t components) {
   const std::string size = slurm_variable("SLURM_HET_SIZE");
   if (size.empty()) components = 1;  // an interactive allocation has all components
   if (!size.empty() && size != std::to_string(components)) {
-    throw Error(ErrorKind::failed, "this job has " + size + " components, and the program needs " +
+    throw Error(ErrorKind::failed, "this job has " + size + " components, but the program needs " +
                                        std::to_string(components) + ": submit it with the same configuration");
   }
   std::vector<HostSpec> hosts;
@@ -131,7 +132,7 @@ std::vector<HostSpec> slurm_hosts(std::size_t components) {
       ++position;
     }
   }
-  if (hosts.empty()) throw Error(ErrorKind::failed, "Slurm names no node of this job");
+  if (hosts.empty()) throw Error(ErrorKind::failed, "Slurm names no node of this job: is SLURM_JOB_NODELIST set?");
   return hosts;
 }
 

@@ -22,8 +22,8 @@ std::vector<std::vector<std::string>> options_of_processes(const Plan& plan,
       std::vector<std::string>& of = options[node.process];
       if (!of.empty() && of != place.slurm) {
         throw Error(ErrorKind::failed, place.location() + ": group " + place.group +
-                                           ": `slurm` is another one than that of " + said_of[node.process] +
-                                           ", with which it shares a process");
+                                           ": its `slurm` options differ from those of group " + said_of[node.process] +
+                                           ", but the two groups share a process");
       }
       of = place.slurm;
       said_of[node.process] = place.group;

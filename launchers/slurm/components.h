@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "launchers/plan/hosts.h"
-#include "lp/config/placement.h"
+#include "lp/config/group_placement.h"
 #include "lp/program/plan.h"
 
 namespace lp::launch {

@@ -2,7 +2,12 @@
 
 #include <signal.h>
 
+#include <filesystem>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "launchers/control/process_roles.h"
 #include "launchers/executor/process_nodes.h"
@@ -110,7 +115,8 @@ void SlurmEngine::check(const Launch& launch) const {
   check_not_debugged(launch);
   if (!launch.flags.requeue || !launch.flags.directory.empty()) return;
   throw Error(ErrorKind::failed,
-              "--requeue needs --directory, where any host that the job may have next finds the last cut");
+              "--requeue needs --directory, a directory that all hosts of the cluster share: the next host reads the "
+              "last checkpoint there");
 }
 
 std::optional<int> SlurmEngine::submit(const Launch& launch) const {

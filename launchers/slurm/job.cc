@@ -8,6 +8,7 @@
 #include <fstream>
 #include <optional>
 #include <sstream>
+#include <system_error>
 #include <utility>
 
 #include "launchers/engine/follow.h"
@@ -18,7 +19,7 @@
 #include "lp/base/file.h"
 #include "lp/base/json.h"
 #include "lp/base/json_value.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 
 namespace lp::launch {
 namespace {
@@ -58,8 +59,7 @@ void log_job(const std::string& job, const std::string& text) { log_line("job " 
 // Returns the exit code.
 int report_end(const std::string& job, const JobState& state, const std::filesystem::path& directory) {
   if (!std::filesystem::exists(directory / kJobOutput)) {
-    log_job(job,
-            "has left what it printed in " + directory.string() + " of its first node, which is not seen from here");
+    log_job(job, "has left its output in " + directory.string() + " on its first node, which cannot be read from here");
   }
   if (state.name == "COMPLETED" || (state.name == "FAILED" && state.code > 0)) return state.code;
   log_job(job, state.name.empty() ? "is no longer known to Slurm" : "ended as " + state.name + state.why());
@@ -111,7 +111,7 @@ class FollowedSlurmJob final : public FollowedJob {
   }
   bool take_output(Poller&) override { return false; }  // its output is in files
   void cancel() override {
-    log_job(job_, "is cancelled; another Ctrl-C leaves it to itself");
+    log_job(job_, "is cancelled; another Ctrl-C stops waiting for it");
     lp::launch::cancel(job_, /*force=*/true);
   }
 

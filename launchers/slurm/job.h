@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "launchers/os/command.h"
+#include "launchers/os/run_command.h"
 #include "launchers/record/job_state.h"
 #include "lp/base/scheduler.h"
 

@@ -15,7 +15,7 @@
 #include "launchers/slurm/job.h"
 #include "lp/base/error.h"
 #include "lp/base/file.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "lp/config/yaml.h"
 
 namespace lp::launch {
@@ -30,7 +30,7 @@ void take_back(const std::string& number) {
     cancel(number, /*force=*/true);
     log_line("job " + number + " is cancelled");
   } catch (const Error& error) {
-    log_line("job " + number + " must be cancelled by hand: " + error.what());
+    log_line("job " + number + " could not be cancelled; cancel it with scancel: " + error.what());
   }
 }
 

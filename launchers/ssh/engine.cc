@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "launchers/executor/process_nodes.h"
 #include "launchers/plan/launch.h"
@@ -48,7 +49,7 @@ void SshEngine::check(const Launch& launch) const {
   const std::string who = launch.launchers.several()
                               ? "group " + first_group(launch, type()) + " has the launcher ssh, which"
                               : "--launch=ssh";
-  throw Error(ErrorKind::failed, who + " needs --hosts: which hosts shall run it?");
+  throw Error(ErrorKind::failed, who + " needs --hosts: give the hosts on which nodes run");
 }
 
 std::vector<HostCapacity> SshEngine::hosts(const Launch& launch) const {

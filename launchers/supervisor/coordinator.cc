@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "launchers/control/measurement.h"
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 
 namespace lp::launch {
 namespace {
@@ -78,10 +79,11 @@ void Coordinator::fire(const Key& key, bool late) {
       return begin_failure(key.index, cause_of(key.index, "was not ready in time: " + why_late(key.index)), false);
     case Due::kill: return kill_process(key.index);
     case Due::force:
-      return executor_.abandon(graph_.processes[key.index].name + " does not end, even when it is killed");
+      return executor_.abandon(graph_.processes[key.index].name + " did not end, although it was killed");
     case Due::restart: processes_[key.index].backoff = false; return restart_if_possible(key.index);
     case Due::grace: return end_grace();
-    case Due::cut: return stop(last_cut_->reason + "; there was no cut in time", last_cut_->by, last_cut_->signal);
+    case Due::cut:
+      return stop(last_cut_->reason + "; no checkpoint was complete in time", last_cut_->by, last_cut_->signal);
   }
 }
 
@@ -252,8 +254,8 @@ void Coordinator::handle(NodeId id, const NodeEvent::Ready& ready) {
   set_ready(id, true);
   note(RunEvent::Kind::ready, graph_.nodes[id].name, incarnation);
   if (comes) {
-    note(RunEvent::Kind::came, graph_.nodes[id].name, incarnation, "the program goes on with it");
-    listener_.log(graph_.nodes[id].name + " is there; the program goes on with it");
+    note(RunEvent::Kind::came, graph_.nodes[id].name, incarnation, "the program continues with it");
+    listener_.log(graph_.nodes[id].name + " has joined; the program continues with it");
   }
   const auto& fellows = graph_.processes[process].nodes;
   if (std::all_of(fellows.begin(), fellows.end(), [&](NodeId fellow) { return nodes_[fellow].ready; })) {
@@ -365,18 +367,19 @@ void Coordinator::complete_cut() {
   const std::uint64_t step = *complete;
   const std::set<NodeId> members = std::move(saved_[step]);
   saved_.erase(saved_.begin(), saved_.upper_bound(step));  // older cuts will not be needed
-  const std::string name = "the cut of step " + std::to_string(step);
+  const std::string name = "the checkpoint of step " + std::to_string(step);
   try {
     cut_ = listener_.on_cut_saved(step, members);
   } catch (const Error& error) {
     listener_.on_cut_given_up(step);
-    return log_failed_cut(name + " is not kept, and the one before it stays: " + error.text());
+    return log_failed_cut(name + " could not be saved, and the one before it is kept: " + error.text());
   }
   lost_cuts_.erase(lost_cuts_.begin(), lost_cuts_.upper_bound(step));
   note(RunEvent::Kind::cut, {}, 0, name + " is complete");
   if (std::exchange(cuts_fail_, false)) listener_.log(name + " is complete again");
   if (last_cut_.has_value()) {
-    stop(last_cut_->reason + "; it was cut at step " + std::to_string(step), last_cut_->by, last_cut_->signal);
+    stop(last_cut_->reason + "; its checkpoint is that of step " + std::to_string(step), last_cut_->by,
+         last_cut_->signal);
   }
 }
 
@@ -384,7 +387,7 @@ void Coordinator::complete_cut() {
 void Coordinator::log_failed_cut(const std::string& text) {
   if (std::exchange(cuts_fail_, true)) return;
   note(RunEvent::Kind::cut_failed, {}, 0, text);
-  listener_.log(text + "; others that fail are not told, until one is complete");
+  listener_.log(text + "; further failures are not reported until one is complete");
 }
 
 // The steps of a node only grow: it will never save a step that it has passed.
@@ -401,9 +404,9 @@ void Coordinator::give_up_cuts() {
       continue;
     }
     if (!std::exchange(gave_up_cuts_, true)) {
-      listener_.log("the cut of step " + std::to_string(step) + " is given up, since " + graph_.nodes[passed_by].name +
-                    " has cut step " + std::to_string(*nodes_[passed_by].saved) +
-                    " and not this one: nodes that save must cut at the same steps");
+      listener_.log("the checkpoint of step " + std::to_string(step) + " is abandoned, because " +
+                    graph_.nodes[passed_by].name + " has saved step " + std::to_string(*nodes_[passed_by].saved) +
+                    " and not this one: nodes that save must call checkpoint() at the same steps");
     }
     listener_.on_cut_given_up(step);
     one = saved_.erase(one);
@@ -411,8 +414,8 @@ void Coordinator::give_up_cuts() {
 }
 
 void Coordinator::handle(NodeId node, const NodeEvent::NotSaved& not_saved) {
-  log_failed_cut(graph_.nodes[node].name + " could not save its part of the cut of step " +
-                 std::to_string(not_saved.step) + ", and the cut before stays: " + not_saved.text);
+  log_failed_cut(graph_.nodes[node].name + " could not save its part of the checkpoint of step " +
+                 std::to_string(not_saved.step) + ", and the checkpoint before it is kept: " + not_saved.text);
   constexpr std::size_t kRemembered = 1000;
   lost_cuts_.insert(not_saved.step);
   if (lost_cuts_.size() > kRemembered) lost_cuts_.erase(lost_cuts_.begin());

@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -182,7 +183,7 @@ class Coordinator final : public ExecutorEvents {
   void start_where_there_is_room(std::size_t process);
   void give_up(std::size_t process, const Cause& cause);
 
-  // coordinator_recovery.cc
+  // coordinator_restart.cc
   void begin_failure(std::size_t process, Cause cause, bool can_end);
   void unready(std::size_t process);
   void add_to_cut(NodeId node, std::uint64_t step);

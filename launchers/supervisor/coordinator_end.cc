@@ -1,10 +1,12 @@
 // How a run ends: when its work is done, when it has failed, or when somebody asks for it.
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "launchers/supervisor/coordinator.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 
 namespace lp::launch {
 
@@ -67,7 +69,7 @@ void Coordinator::stop_after_cut(const std::string& reason, const std::string& b
   if (phase_ >= Phase::stopping || last_cut_.has_value()) return;
   last_cut_ = {reason, by, signal};
   alarms_.set({Due::cut, 0}, until);
-  listener_.log(reason + ": it stops after its next cut");
+  listener_.log(reason + ": it stops after its next checkpoint");
 }
 
 void Coordinator::kill(const std::string& by) {
@@ -113,7 +115,7 @@ void Coordinator::end_grace() {
   for (std::size_t index = 0; index < processes_.size(); ++index) {
     if (processes_[index].state != Process::State::up) continue;
     Cause cause = cause_of(index, "did not end within the grace period of " + duration_text(options_.grace) +
-                                      " after the stop, and was ended by force");
+                                      " after the stop, and was killed");
     culprit_ = failed_ ? culprit_ : std::optional(index);
     fail(std::move(cause));
     processes_[index].state = Process::State::discarded;

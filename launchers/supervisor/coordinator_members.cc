@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
+#include <string>
 #include <utility>
 
 #include "launchers/supervisor/coordinator.h"
@@ -45,7 +47,7 @@ void Coordinator::begin_processes() {
     const auto first = std::find_if(group.nodes.begin(), group.nodes.end(), absent);
     if (first == group.nodes.end()) continue;
     const auto there = std::count_if(group.nodes.begin(), group.nodes.end(), std::not_fn(absent));
-    listener_.log("group " + group.name + " begins with " + std::to_string(there) + " of " + group.replicas +
+    listener_.log("group " + group.name + " starts with " + std::to_string(there) + " of " + group.replicas +
                   " members: " + nodes_[*first].text);
   }
 }
@@ -58,7 +60,7 @@ void Coordinator::start_where_there_is_room(std::size_t index) {
   const std::string shortage = graph_.processes[index].elastic ? place(index) : std::string();
   if (shortage.empty()) return start_process(index);
   processes_[index].no_room = true;
-  give_up(index, cause_of(index, "has no place: " + shortage));
+  give_up(index, cause_of(index, "has no host: " + shortage));
 }
 
 void Coordinator::on_room() {
@@ -82,8 +84,8 @@ void Coordinator::give_up(std::size_t index, const Cause& cause) {
   const bool elastic = graph_.processes[index].elastic;
   process.state = elastic ? Process::State::absent : Process::State::ended;
   note(elastic ? RunEvent::Kind::left : RunEvent::Kind::ignored, cause.node, cause.incarnation,
-       (elastic ? cause.what + "; " : "") + "the program goes on without it");
-  if (process.incarnation > 0) listener_.log(cause.node + ": " + cause.what + "; the program goes on without it");
+       (elastic ? cause.what + "; " : "") + "the program continues without it");
+  if (process.incarnation > 0) listener_.log(cause.node + ": " + cause.what + "; the program continues without it");
   if (!process.no_room && !ignored_.has_value()) ignored_ = cause;
   for (const NodeId node : graph_.processes[index].nodes) {
     nodes_[node].member = false;  // no cut waits for it, or fails because it is absent
@@ -111,15 +113,15 @@ void Coordinator::give_up(std::size_t index, const Cause& cause) {
   end_if_done();
 }
 
-// Returns "group worker has 1 member left and needs 2" if a group of the process has too few members without it; empty:
-// enough are left.
+// Returns "group worker has 1 member left, but needs 2" if a group of the process has too few members without it;
+// empty: enough are left.
 std::string Coordinator::too_few(std::size_t index) const {
   for (const NodeId id : graph_.processes[index].nodes) {
     const SupervisionGraph::Group& group = graph_.groups[graph_.nodes[id].group];
     const std::size_t there = members_there(graph_.nodes[id].group, index);
     if (there >= group.least) continue;
     return "group " + group.name + " has " + std::to_string(there) + (there == 1 ? " member" : " members") +
-           " left and needs " + std::to_string(group.least);
+           " left, but needs " + std::to_string(group.least);
   }
   return {};
 }

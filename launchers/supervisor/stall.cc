@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 
 namespace lp::launch {
 namespace {
@@ -77,8 +77,8 @@ bool Stall::update(const RunStatus& status, double cpu) {
   const bool stood = !text_.empty();
   still_ = still ? still_ + 1 : 0;
   if (still && still_ >= patience_) {
-    text_ = "nothing has moved for " + duration_text(period_ * static_cast<int>(still_)) +
-            ", and these wait: " + waits(status);
+    text_ = "no node has made progress for " + duration_text(period_ * static_cast<int>(still_)) +
+            "; these nodes wait: " + waits(status);
   } else if (stood) {
     text_.clear();
     patience_ *= 2;

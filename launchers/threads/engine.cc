@@ -1,12 +1,13 @@
 #include "launchers/threads/engine.h"
 
 #include <string>
+#include <vector>
 
 #include "launchers/plan/launch.h"
 #include "launchers/threads/thread_nodes.h"
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
-#include "lp/rpc/core/curve.h"
+#include "lp/rpc/core/curve_keys.h"
 
 namespace lp::launch {
 namespace {
@@ -24,14 +25,13 @@ class ThreadsEngine final : public Engine {
 void ThreadsEngine::check(const Launch& launch) const {
   const LaunchOptions& options = launch.options;
   if (!options.debug.empty()) {
-    throw Error(ErrorKind::failed,
-                "a single node can be debugged only where nodes are processes: add --launch=processes");
+    throw Error(ErrorKind::failed, "a single node can be debugged only if nodes are processes: add --launch=processes");
   }
   if (options.path == Path::shm || options.path == Path::tcp) {
     throw Error(ErrorKind::failed, "--path=" + std::string(enum_name(options.path)) + " needs --launch=processes");
   }
   if (options.curve || !is_loopback(options.listen)) {
-    throw Error(ErrorKind::failed, "--curve and --listen need --launch=processes: threads call one another directly");
+    throw Error(ErrorKind::failed, "--curve and --listen need --launch=processes: threads do not use the network");
   }
 }
 

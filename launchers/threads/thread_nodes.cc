@@ -1,5 +1,7 @@
 #include "launchers/threads/thread_nodes.h"
 
+#include <span>
+
 #include "launchers/executor/thread_executor.h"
 
 namespace lp::launch {

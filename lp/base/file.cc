@@ -26,7 +26,7 @@ namespace {
 class Temporary {
  public:
   explicit Temporary(const std::filesystem::path& target) : target_(target) {
-    if (!target.has_filename()) fail("write", target, "it names no file");
+    if (!target.has_filename()) fail("write", target, "the path names no file");
     constexpr int kMostLeftovers = 1000;
     const std::string prefix = std::string(".").append(target.filename().string()).append(".tmp");
     for (int i = 0; fd_ < 0; ++i) {
@@ -110,7 +110,7 @@ InputFile::InputFile(std::filesystem::path path)
   if (error != 0 || !S_ISREG(status.st_mode)) {
     ::close(fd_);
     if (error != 0) fail("read", path_, error);
-    fail("read", path_, "it is no regular file");
+    fail("read", path_, "it is not a regular file");
   }
   size_ = static_cast<std::uint64_t>(status.st_size);
 }
@@ -121,7 +121,7 @@ Buffer InputFile::read(std::uint64_t offset, std::uint64_t size) const {
   const auto too_short = [&] {
     fail(
         "read", path_,
-        "bytes " + std::to_string(offset) + " to " + std::to_string(offset + size) + " are needed, and it ends before");
+        "bytes " + std::to_string(offset) + " to " + std::to_string(offset + size) + " are needed, but it ends before");
   };
   if (offset > size_ || size > size_ - offset) too_short();
   Buffer buffer = Buffer::uninitialized(static_cast<std::size_t>(size));
@@ -142,7 +142,7 @@ Buffer read_file(const std::filesystem::path& path, std::uint64_t max_bytes) {
   const InputFile file(path);
   if (file.size() > max_bytes) {
     fail("read", path,
-         "it has " + std::to_string(file.size()) + " bytes, and " + std::to_string(max_bytes) + " are allowed");
+         "it has " + std::to_string(file.size()) + " bytes, but only " + std::to_string(max_bytes) + " are allowed");
   }
   return file.read(0, file.size());
 }

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "lp/base/utf8.h"
 
 namespace lp {
@@ -46,7 +46,7 @@ class JsonValue::Parser {
     }
     JsonValue value = any(0);
     skip_space();
-    if (at_ != text_.size()) refuse("something stands behind the end");
+    if (at_ != text_.size()) refuse("there is something after the end");
     return value;
   }
 
@@ -54,7 +54,8 @@ class JsonValue::Parser {
   [[noreturn]] void refuse(std::string_view why) const {
     const auto line =
         1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(std::min(at_, text_.size())), '\n');
-    throw Error(ErrorKind::failed, "no JSON, line " + std::to_string(line) + ": " + std::string(why) + ", at " +
+    throw Error(ErrorKind::failed, "this is not JSON: line " + std::to_string(line) + ": " + std::string(why) +
+                                       ", at " +
                                        (at_ < text_.size() ? quote(text_.substr(at_, 20)) : std::string("the end")));
   }
 
@@ -79,7 +80,7 @@ class JsonValue::Parser {
   JsonValue any(int depth) {
     JsonValue value;
     const char c = peek();
-    if (depth > kDeepest) refuse("it is too deep");
+    if (depth > kDeepest) refuse("it is nested too deeply");
     if (c == '{') {
       read_object(value, depth);
     } else if (c == '[') {
@@ -132,7 +133,7 @@ class JsonValue::Parser {
     take_word("-");
     const std::size_t first = at_;
     if (const std::size_t count = digits(); count == 0 || (count > 1 && text_[first] == '0')) {
-      refuse("this is no number");
+      refuse("this is not a number");
     }
     if (take_word(".") && digits() == 0) refuse("a digit is missing");
     if (take_word("e") || take_word("E")) {
@@ -152,7 +153,7 @@ class JsonValue::Parser {
       const auto control = std::find_if(plain.begin(), plain.end(), [](char c) { return c >= 0 && c < 0x20; });
       if (control != plain.end()) {
         at_ += static_cast<std::size_t>(control - plain.begin());
-        refuse("a control character stands in a string");
+        refuse("a string contains a control character");
       }
       result += plain;
       at_ = end;
@@ -168,7 +169,7 @@ class JsonValue::Parser {
     const char c = at_ < text_.size() ? text_[at_++] : '\0';
     if (c == 'u') return append_utf8(result, character());
     const std::size_t which = kNames.find(c);
-    if (which == std::string_view::npos || c == '\0') refuse("there is no such escape");
+    if (which == std::string_view::npos || c == '\0') refuse("this escape does not exist");
     result += kMeanings[which];
   }
 
@@ -176,9 +177,9 @@ class JsonValue::Parser {
   std::uint32_t character() {
     const std::uint32_t first = unit();
     if (first < 0xD800 || first > 0xDFFF) return first;
-    if (first > 0xDBFF || !take_word("\\u")) refuse("half of a character is missing");
+    if (first > 0xDBFF || !take_word("\\u")) refuse("the second half of a surrogate pair is missing");
     const std::uint32_t second = unit();
-    if (second < 0xDC00 || second > 0xDFFF) refuse("half of a character is missing");
+    if (second < 0xDC00 || second > 0xDFFF) refuse("the second half of a surrogate pair is missing");
     return 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
   }
 
@@ -211,9 +212,8 @@ void refuse_json(const JsonPath& path, const JsonValue& value, std::string_view 
     where = part + (where.empty() || where.front() == '[' ? "" : ".") + where;
   }
   const bool shown = value.kind() == JsonValue::Kind::string || value.kind() == JsonValue::Kind::number;
-  throw Error(ErrorKind::failed, (where.empty() ? std::string() : where + ": ") + "here must be " +
-                                     std::string(expected) + ", not " +
-                                     (shown ? quote(value.text()) : std::string(name_of(value.kind()))));
+  throw Error(ErrorKind::failed, (where.empty() ? std::string() : where + ": ") + "expected " + std::string(expected) +
+                                     ", not " + (shown ? quote(value.text()) : std::string(name_of(value.kind()))));
 }
 
 }  // namespace internal

@@ -65,10 +65,9 @@ void set_name(const std::string& name) {
 }
 
 [[noreturn]] void no_thread(const std::system_error& error) {
-  throw Error(ErrorKind::failed,
-              std::string("cannot start a thread: ") + error.what() +
-                  "; the limit is `ulimit -u`, /proc/sys/kernel/threads-max or the container's pids.max: raise it, "
-                  "or run fewer nodes per host");
+  throw Error(ErrorKind::failed, std::string("cannot start a thread: ") + error.what() +
+                                     ": raise the limit, which is `ulimit -u`, /proc/sys/kernel/threads-max or the "
+                                     "container's pids.max, or run fewer nodes on a host");
 }
 
 [[noreturn]] void no_descriptor(const char* what) {

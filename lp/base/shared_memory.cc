@@ -46,7 +46,7 @@ SharedMemory SharedMemory::open(const Descriptor& descriptor, Access access, std
   if (fstat(descriptor.number(), &status) != 0) refused("fstat");
   const auto size = static_cast<std::size_t>(status.st_size);
   if ((seals & F_SEAL_SHRINK) == 0 || size == 0 || size > largest) {
-    throw Error(ErrorKind::failed, "shared memory: it is not what lp hands on");
+    throw Error(ErrorKind::failed, "shared memory: the descriptor is not shared memory of lp");
   }
   return map(descriptor.number(), access, size);
 }

@@ -46,8 +46,8 @@ std::vector<CheckpointEntry> Checkpoint::entries() const {
 }
 
 void Checkpoint::insert(std::string name, Entry entry) {
-  if (name.empty()) fail("checkpoint: a value needs a name, and \"\" is none");
-  if (has(name)) fail("checkpoint: \"" + name + "\" is put twice; give the second value another name");
+  if (name.empty()) fail("checkpoint: a value needs a name that is not empty");
+  if (has(name)) fail("checkpoint: \"" + name + "\" is already saved; give the second value another name");
   entries_.emplace(std::move(name), std::move(entry));
 }
 
@@ -70,7 +70,7 @@ const Checkpoint::Entry& Checkpoint::find(std::string_view name, const std::stri
   const Entry& entry = find(name);
   if (entry.type != type) {
     fail("checkpoint: \"" + std::string(name) + "\" was saved as " + difference(entry.type, type) +
-         " and is wanted as " + difference(type, entry.type));
+         ", but is read as " + difference(type, entry.type));
   }
   return entry;
 }

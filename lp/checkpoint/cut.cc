@@ -131,7 +131,7 @@ Path cut_file(const Path& cut, std::string_view node) {
 
 Checkpoint read_cut_file(const Path& cut, std::string_view node) {
   const auto step = step_of(cut);
-  if (!step) fail(cut.string() + " is no cut: its name should be like " + name_of(100));
+  if (!step) fail(cut.string() + " is not a checkpoint: its name should be like " + name_of(100));
   const Path file = cut_file(cut, node);
   Checkpoint checkpoint = Checkpoint::read(file);
   check_owner(file, checkpoint.node(), checkpoint.step(), node, *step);
@@ -145,7 +145,8 @@ Cut complete_cut(const Path& run, std::uint64_t step, std::string_view program, 
           .program = std::string(program),
           .fingerprint = fingerprint,
           .members = {}};
-  if (members.empty()) fail("a cut needs a member, and " + cut.directory.string() + " shall have none");
+  if (members.empty())
+    fail("a checkpoint needs at least one member, but " + cut.directory.string() + " would have none");
   for (const std::string& node : members) cut.members.push_back(inspect_member(cut.directory, node, step));
   // The directories must survive a crash before anything claims the cut is complete.
   sync_directory(run);

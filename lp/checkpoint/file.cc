@@ -6,9 +6,15 @@
 #include <flatbuffers/flatbuffers.h>
 #include <xxhash.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <filesystem>
 #include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "lp/base/error.h"
 #include "lp/checkpoint/checkpoint.h"
@@ -70,21 +76,21 @@ class Parts {
 Head read_head(std::span<const std::byte> bytes, std::uint64_t file_size, const Path& file) {
   Head head;
   if (file_size == 0) refuse(file, "it is empty");
-  if (bytes.size() < sizeof head) refuse(file, "it is too short to be one");
+  if (bytes.size() < sizeof head) refuse(file, "it is too short for a checkpoint");
   std::memcpy(&head, bytes.data(), sizeof head);
-  if (head.magic != kMagic) refuse(file, "it does not begin as one does");
+  if (head.magic != kMagic) refuse(file, "it does not begin like a checkpoint");
   if (head.version != kVersion) {
-    refuse(file, "its format is version " + std::to_string(head.version) + ", and this program reads version " +
+    refuse(file, "its format is version " + std::to_string(head.version) + ", but this program reads version " +
                      std::to_string(kVersion));
   }
-  if (head.checksum != checksum_of(head)) refuse(file, "its head is corrupted");
+  if (head.checksum != checksum_of(head)) refuse(file, "its header is corrupted");
   if (head.file_size != file_size) {
-    refuse(file, "it has " + std::to_string(file_size) + " bytes of " + std::to_string(head.file_size) +
-                     (file_size < head.file_size ? ": it was written only in part" : ": something was appended"));
+    refuse(file, "it has " + std::to_string(file_size) + " bytes instead of " + std::to_string(head.file_size) +
+                     (file_size < head.file_size ? ": it was only partly written" : ": something was appended"));
   }
   if (head.index_offset > file_size || head.index_size != file_size - head.index_offset ||
       head.index_size > kLargestIndex || head.index_offset % kAlignment != 0) {
-    refuse(file, "its head is malformed");
+    refuse(file, "its header is malformed");
   }
   return head;
 }
@@ -148,7 +154,7 @@ void Checkpoint::write(const Path& file, std::string_view node, std::uint64_t st
     for (const Buffer& array : entry.message.arrays) arrays.push_back(parts.add(array.bytes()));
     if (builder.GetSize() + name.size() + entry.type.size() + arrays.size() * sizeof(fb::Section) > kLargestIndex) {
       throw Error(ErrorKind::failed, "cannot write the checkpoint " + file.string() +
-                                         ": it has too many arrays; put many small ones together in one");
+                                         ": it has too many arrays; join many small arrays into one");
     }
     const auto name_at = builder.CreateString(name);
     const auto type_at = builder.CreateString(entry.type);
@@ -188,7 +194,7 @@ Checkpoint Checkpoint::parse(const Buffer& bytes, const Path& file) {
   std::string name;
   const auto zeros = [&](std::uint64_t begin, std::uint64_t end) {
     for (; begin < end; ++begin) {
-      if (bytes.data()[begin] != std::byte{}) refuse(file, "there is something between its sections");
+      if (bytes.data()[begin] != std::byte{}) refuse(file, "there are bytes between its sections");
     }
   };
   const auto take = [&](const fb::Section& section) {

@@ -69,7 +69,7 @@ StoredNumbers numbers_of(const Checkpoint& checkpoint, std::string_view name) {
   const bool matrix = type.container.starts_with("matrix ");
   if (scalar == nullptr || !(matrix || type.container.empty() || type.container == "array")) {
     throw Error(ErrorKind::failed,
-                "checkpoint: \"" + std::string(name) + "\" is no number, array or matrix but " + text);
+                "checkpoint: \"" + std::string(name) + "\" is not a number, array or matrix, but " + text);
   }
   Reader reader(message.body.bytes(), message.arrays);
   std::uint64_t rows = 1;
@@ -81,7 +81,7 @@ StoredNumbers numbers_of(const Checkpoint& checkpoint, std::string_view name) {
     rows = reader.number<std::uint64_t>();
   }
   std::uint64_t count = 0;
-  if (__builtin_mul_overflow(rows, columns, &count)) reader.fail("it has more numbers than there are bytes");
+  if (__builtin_mul_overflow(rows, columns, &count)) reader.fail("it announces more numbers than it has bytes");
   StoredNumbers numbers{.scalar = std::string(type.scalar),
                         .rows = static_cast<std::size_t>(rows),
                         .columns = static_cast<std::size_t>(columns),
@@ -120,7 +120,7 @@ std::string npy_head(const StoredNumbers& numbers) {
   constexpr std::size_t kBefore = 10;                   // bytes before the text, with the length of the text
   constexpr std::size_t kAlignment = 64;
   const Scalar* scalar = scalar_of(numbers.scalar);
-  if (scalar == nullptr) throw Error(ErrorKind::failed, "NumPy has no " + numbers.scalar);
+  if (scalar == nullptr) throw Error(ErrorKind::failed, "NumPy has no type for " + numbers.scalar);
   const char kind = numbers.scalar == "bool" ? 'b' : numbers.scalar.front();
   std::string text = std::string("{'descr': '") + (scalar->size == 1 ? '|' : '<') + kind +
                      std::to_string(scalar->size) + "', 'fortran_order': " + (numbers.by_rows ? "False" : "True") +

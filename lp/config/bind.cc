@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 
 namespace lp {
 namespace {

@@ -17,7 +17,7 @@
 #include <boost/program_options/value_semantic.hpp>
 
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "lp/base/utf8.h"
 #include "lp/config/command_words.h"
 #include "lp/config/yaml.h"
@@ -81,7 +81,7 @@ po::options_description options_of(const HelpSection& section, const Binding& bi
   po::options_description options(section.title);
   for (const std::string& path : section.fields) {
     const BoundField* field = binding.find(path);
-    if (field == nullptr) fail("help_sections() names " + quote(path) + ", which is no field of the configuration");
+    if (field == nullptr) fail("help_sections() names " + quote(path) + ", which is not a field of the configuration");
     add_option(*field, options);
   }
   return options;
@@ -184,7 +184,7 @@ void assign_file(const ConfigFile& file, const Binding& program, const Binding& 
     refuse(own->location, name, "launch: expected a map of lp's own flags, got " + describe(*own));
   }
   if (const YamlNode* config = own->find("config")) {
-    refuse(config->key_location, name, "launch: a file cannot name another one");
+    refuse(config->key_location, name, "launch: a file cannot have `config`, which would name another file");
   }
   assign_yaml(launch, *own, name);
 }
@@ -200,8 +200,8 @@ class Values {
     for (const auto& [field, before] : values_) {
       const std::vector<std::string> now = field->type->print(field->value);
       if (now == before) continue;
-      const std::string change = field->flag() + " is " + text(*field, now) + ", and was " + text(*field, before);
-      if (!field->info.may_change) fail(change + " in the run to go on from: " + those_that_may());
+      const std::string change = field->flag() + " is " + text(*field, now) + ", but was " + text(*field, before);
+      if (!field->info.may_change) fail(change + " in the run to resume: " + those_that_may());
       all.push_back(change);
     }
     return all;
@@ -227,7 +227,7 @@ void check_names(const Binding& program, const Binding& launch) {
   for (const std::string& name : program.children("")) {
     const bool is_reserved = name == "help" || std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end();
     if (!is_reserved && launch.find(name) == nullptr) continue;
-    fail("the configuration has a field called " + name + ", which is lp's own; rename the field");
+    fail("the configuration has a field called " + name + ", which is the name of a flag of lp; rename the field");
   }
 }
 

@@ -21,7 +21,7 @@
 
 #include "lp/config/bind.h"
 #include "lp/config/config.h"
-#include "lp/config/placement.h"
+#include "lp/config/group_placement.h"
 
 namespace lp {
 

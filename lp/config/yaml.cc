@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 #include <sstream>
+#include <utility>
 
 #include <yaml-cpp/binary.h>
 #include <yaml-cpp/eventhandler.h>
@@ -13,7 +14,7 @@
 
 #include "lp/base/error.h"
 #include "lp/base/file.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "lp/base/utf8.h"
 
 namespace lp {
@@ -137,7 +138,7 @@ class TreeBuilder : public YAML::EventHandler {
     if (scalar.kind != YamlNode::Kind::scalar) lp::refuse(scalar.location, file_, "a key must be a plain word");
     if (scalar.text == "<<") lp::refuse(scalar.location, file_, "merge keys are not supported");
     if (!map.keys.insert(scalar.text).second) {
-      lp::refuse(scalar.location, file_, "the key " + quote(scalar.text) + " stands here twice");
+      lp::refuse(scalar.location, file_, "the key " + quote(scalar.text) + " is given twice");
     }
     map.key = std::move(scalar.text);
     map.key_location = scalar.location;
@@ -191,8 +192,8 @@ std::string describe(const YamlNode& node) {
 
 YamlNode parse_yaml(std::string_view text, const std::string& file) {
   if (text.size() > kLargestYaml) {
-    throw Error(ErrorKind::failed,
-                file + ": larger than " + std::to_string(kLargestYaml) + " bytes, the most that is read");
+    throw Error(ErrorKind::failed, file + ": the file is larger than " + std::to_string(kLargestYaml) +
+                                       " bytes, the limit for a configuration");
   }
   check_characters(text, file);
   std::istringstream stream{std::string(text)};

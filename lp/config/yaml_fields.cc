@@ -9,7 +9,7 @@
 
 #include "lp/base/error.h"
 #include "lp/base/json.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "lp/base/utf8.h"
 
 namespace lp {
@@ -46,7 +46,8 @@ class Assignment {
         return assign_members(member, path, {});
       }
     }
-    if (binding_.find(path) != nullptr) refuse(member.key_location, file_, path + ": in a file a dot is a nested map");
+    if (binding_.find(path) != nullptr)
+      refuse(member.key_location, file_, path + ": in a file, write a nested map instead of a name with a dot");
     std::vector<std::string> names = binding_.children(section);
     names.insert(names.end(), others.begin(), others.end());
     for (const BoundField& field : binding_.fields()) names.push_back(field.path);
@@ -98,7 +99,7 @@ std::string print_key(const std::string& name) { return YAML::IsNullString(name)
 std::string print_value(const BoundField& field) {
   if (!field.in_range()) {
     const std::string value = join(field.type->print(field.value), ", ");
-    throw Error(ErrorKind::failed, field.path + ": expected " + field.expected() + ", is " + quote(value));
+    throw Error(ErrorKind::failed, field.path + ": expected " + field.expected() + ", got " + quote(value));
   }
   std::vector<std::string> texts = field.type->print(field.value);
   const bool strings = field.type->kind == Kind::string || field.type->kind == Kind::choice;

@@ -1,5 +1,7 @@
 #include "lp/draw/draw.h"
 
+#include <vector>
+
 #include "lp/base/error.h"
 #include "lp/base/file.h"
 #include "lp/draw/layout.h"

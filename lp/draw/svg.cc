@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "lp/base/json.h"
-#include "lp/base/message.h"
 #include "lp/base/names.h"
+#include "lp/base/text.h"
 #include "lp/base/utf8.h"
 #include "lp/draw/draw.h"
 #include "lp/draw/layout.h"
-#include "lp/program/plan_check.h"
 
 namespace lp {
 namespace {

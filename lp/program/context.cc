@@ -1,7 +1,10 @@
 #include "lp/program/context.h"
 
 #include <atomic>
+#include <exception>
 #include <memory>
+#include <mutex>
+#include <string_view>
 
 #include "lp/base/hash.h"
 #include "lp/program/runtime_state.h"
@@ -116,7 +119,8 @@ void Context::take_turn(Function<void()> f) {
   turn.post(new TurnTask(state_.core, request));
   const Duration timeout = state_.runtime.options.run.patient ? kForever : state_.runtime.options.run.deadline;
   if (!request->wait(after(timeout)) && request->claim()) {
-    throw Error(ErrorKind::deadline, "exclusive: the service's turn was not free in time", {.node = name()});
+    throw Error(ErrorKind::deadline, "exclusive(): the service was busy for longer than the deadline",
+                {.node = name()});
   }
   request->rethrow();
 }
@@ -127,7 +131,8 @@ void Context::report(const Progress& progress) { state_.report(progress); }
 
 void Context::checkpoint(std::uint64_t step) {
   if (!state_.spec.type->saves) {
-    throw Error(ErrorKind::failed, "cut: this node has no save(lp::Checkpoint&) and load(const lp::Checkpoint&)",
+    throw Error(ErrorKind::failed,
+                "checkpoint(): this node needs save(lp::Checkpoint&) and load(const lp::Checkpoint&)",
                 {.node = name()});
   }
   if (state_.runtime.options.run.directory.empty() || !state_.begins_cut(step)) return;

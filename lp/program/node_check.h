@@ -102,20 +102,20 @@ consteval std::size_t constructor_takes() {
 template <std::size_t kNumber, class Argument, bool kFits = false>
 consteval void check_argument() {
   static_assert(kFits,
-                "lp: one argument does not fit this node; its number, counted after the options from 1, and what "
-                "arrives for it are shown with this message as kNumber and Argument");
+                "lp: one argument does not fit this node; this message shows its number, counted from 1 after the "
+                "options, as kNumber, and the type that arrives as Argument");
 }
 template <std::size_t kGiven, std::size_t kTaken, bool kFits = false>
 consteval void check_number_of_arguments() {
   static_assert(kFits,
-                "lp: no constructor of this node takes so many arguments; how many are given after the options, and "
-                "how many one takes, is shown with this message as kGiven and kTaken");
+                "lp: no constructor of this node takes this number of arguments; this message shows the number given "
+                "after the options as kGiven, and the number that a constructor takes as kTaken");
 }
 template <std::size_t kNumber, class Argument>
 consteval bool argument_is_copyable() {
   static_assert(std::is_copy_constructible_v<Argument>,
-                "lp: every incarnation of a node gets a copy of its arguments, and one cannot be copied; its number, "
-                "counted after the options from 1, and its type are shown with this message as kNumber and Argument");
+                "lp: every incarnation of a node gets a copy of its arguments, but one argument cannot be copied; this "
+                "message shows its number, counted from 1 after the options, as kNumber, and its type as Argument");
   return std::is_copy_constructible_v<Argument>;
 }
 template <class... Args>
@@ -153,13 +153,12 @@ consteval bool node_is_fine() {
     return false;
   } else if constexpr (NamesRun<S> && !ShowsRun<S>) {
     static_assert(ShowsRun<S>,
-                  "lp: this class has a `run` that is not public, so that lp would never call it: make it public, or "
-                  "give it another name if it is not what the node does");
+                  "lp: this class has a `run` that is not public, so lp would never call it: make it public, or rename "
+                  "it if lp should not call it");
     return false;
   } else if constexpr (Saves<S> != Loads<S>) {
-    static_assert(
-        Saves<S> == Loads<S>,
-        "lp: a node that has save(lp::Checkpoint&) needs load(const lp::Checkpoint&) too, and the other way round");
+    static_assert(Saves<S> == Loads<S>,
+                  "lp: a node needs both save(lp::Checkpoint&) and load(const lp::Checkpoint&), or neither");
     return false;
   } else if constexpr (Service<S>) {
     return RemoteOf<S>::type::check();
@@ -172,8 +171,8 @@ template <class F, class... Args>
 consteval bool function_is_fine() {
   if constexpr (!std::is_copy_constructible_v<F>) {
     static_assert(std::is_copy_constructible_v<F>,
-                  "lp: every incarnation of a node gets a copy of its function, and this one captures what cannot be "
-                  "copied: capture configuration by value, and make the rest inside");
+                  "lp: every incarnation of a node gets a copy of its function, but this one captures a value that "
+                  "cannot be copied: capture only configuration, and make other values inside the function");
     return false;
   } else if constexpr (!arguments_are_copyable<Args...>()) {
     return false;

@@ -1,6 +1,7 @@
 #include "lp/program/plan.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "lp/base/error.h"
 #include "lp/program/plan_check.h"

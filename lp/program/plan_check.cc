@@ -4,9 +4,10 @@
 #include <map>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "lp/base/json.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "lp/program/program.h"
 
 namespace lp::internal {
@@ -28,7 +29,7 @@ void check_name(const char* what, const std::string& name, Problems& problems) {
   });
   if (!fits || kFirst.find(name[0]) == std::string_view::npos) {
     problems.push_back(std::string(what) + " is named " + quote(name) +
-                       ": a name has letters, digits, '_', '-' and '.', and begins with none of the last two");
+                       ": a name has letters, digits, '_', '-' and '.', and does not begin with '-' or '.'");
   } else if (name.size() > kLongest) {
     problems.push_back(std::string(what) + " is named " + quote(name) + ": a name has " + std::to_string(kLongest) +
                        " characters at most");
@@ -39,18 +40,17 @@ void check_options(const GroupSpec& group, const NodeSpec* first, const GroupOpt
   const std::string who = "group '" + options.name + "'";
   const auto problem = [&](const std::string& text) { problems.push_back(who + " " + text); };
   const auto not_negative = [&](const char* what, bool fine) {
-    if (!fine) problem(std::string("asks for ") + what + " of less than 0");
+    if (!fine) problem(std::string("has ") + what + " below 0");
   };
   if (options.name != group.options.name || options.replicas != group.options.replicas) {
     problem("is group '" + group.options.name + "' with " + to_string(group.options.replicas) +
-            " replicas in the program: a placement changes neither");
+            " replicas in the program: a placement cannot change the name or the replicas");
   }
   if (first != nullptr && first->name == group.options.name && group.options.replicas != 1) {
-    problem("is one node, and its options ask for " + to_string(group.options.replicas) +
-            " replicas: use Program::group");
+    problem("is one node, but its options have " + to_string(group.options.replicas) + " replicas: use Program::group");
   } else if (const Replicas& replicas = group.options.replicas; replicas.least < 1 || replicas.least > replicas.most) {
-    problem("has " + to_string(replicas) + " replicas, and needs 1 at least" +
-            (replicas.elastic() ? ", and the least before the most" : ""));
+    problem("has " + to_string(replicas) + " replicas, but needs at least 1" +
+            (replicas.elastic() ? ", and the least number before the most" : ""));
   }
   not_negative("cpus", options.cpus >= 0);
   not_negative("gpus", options.gpus >= 0);
@@ -60,11 +60,11 @@ void check_options(const GroupSpec& group, const NodeSpec* first, const GroupOpt
   for (const auto& [variable, value] : options.environment) {
     if (variable.empty() || variable.find('=') != std::string::npos || variable.find('\0') != std::string::npos ||
         value.find('\0') != std::string::npos) {
-      problem("sets the environment variable " + quote(variable) + ", which can be none");
+      problem("sets the environment variable " + quote(variable) + ", which is not a valid name");
     }
   }
   if (options.ends_program && first != nullptr && first->type != nullptr && !first->type->active) {
-    problem("shall end the program, but its nodes never finish: " + std::string(first->type->name) + " has no run()");
+    problem("has ends_program, but its nodes never finish: " + std::string(first->type->name) + " has no run()");
   }
 }
 
@@ -104,7 +104,7 @@ void check_processes(const Program& program, const std::vector<GroupOptions>& gr
       const auto& first = settings.try_emplace({process, variable}, Setting{value, node.group}).first->second;
       if (first.value == value) continue;
       std::string text = "'" + groups[first.group].name + "' and '" + groups[node.group].name +
-                         "' share a process, and differ in the environment variable " + quote(variable);
+                         "' share a process, but differ in the environment variable " + quote(variable);
       if (reported.insert(text).second) problems.push_back(std::move(text));
     }
   }
@@ -141,18 +141,17 @@ void check_host(const std::vector<HostNeed>& needs, const HostResources& host, P
   }
   constexpr double kRounding = 1e-9;
   if (host.cpus && cpus > *host.cpus + kRounding) {
-    problems.push_back("the host has " + to_json(*host.cpus) + " cpus, and the program asks for " + to_json(cpus) +
-                       " (" + list(needs, [](const GroupOptions& group) { return to_json(group.cpus); }) + ")");
+    problems.push_back("the host has " + to_json(*host.cpus) + " cpus, but the program needs " + to_json(cpus) + " (" +
+                       list(needs, [](const GroupOptions& group) { return to_json(group.cpus); }) + ")");
   }
   if (host.gpus && gpus > *host.gpus) {
-    problems.push_back("the host has " + std::to_string(*host.gpus) + " gpus, and the program asks for " +
-                       to_json(gpus) + " (" +
-                       list(needs, [](const GroupOptions& group) { return to_json(group.gpus); }) + ")");
+    problems.push_back("the host has " + std::to_string(*host.gpus) + " gpus, but the program needs " + to_json(gpus) +
+                       " (" + list(needs, [](const GroupOptions& group) { return to_json(group.gpus); }) + ")");
   }
   if (host.memory && memory > static_cast<double>(*host.memory)) {
     const std::string sum = memory < 0x1p63 ? memory_text(static_cast<std::uint64_t>(memory)) : "more than there is";
-    problems.push_back("the host has " + memory_text(*host.memory) + " of memory, and the program asks for " + sum +
-                       " (" + list(needs, [](const GroupOptions& group) { return memory_text(group.memory); }) + ")");
+    problems.push_back("the host has " + memory_text(*host.memory) + " of memory, but the program needs " + sum + " (" +
+                       list(needs, [](const GroupOptions& group) { return memory_text(group.memory); }) + ")");
   }
 }
 
@@ -176,9 +175,10 @@ std::vector<std::string> problems_of(const Program& program, const std::vector<G
                                      const PlanOptions& options) {
   Problems problems;
   check_name("the program", program.name(), problems);
-  if (program.groups().empty()) problems.push_back("it has no node: add one with Program::add or Program::group");
+  if (program.groups().empty())
+    problems.push_back("the program has no node: add one with Program::add or Program::group");
   if (groups.size() != program.groups().size()) {
-    problems.push_back("it has " + std::to_string(program.groups().size()) + " groups, and options are given for " +
+    problems.push_back("it has " + std::to_string(program.groups().size()) + " groups, but options are given for " +
                        std::to_string(groups.size()));
     return problems;
   }
@@ -192,7 +192,7 @@ std::vector<std::string> problems_of(const Program& program, const std::vector<G
     if (first == nullptr) {
       defined = false;  // a group without nodes: whether they would have run() is unknown
     } else if (first->type == nullptr) {
-      problems.push_back("'" + group.options.name + "' is declared and never defined: call Program::define");
+      problems.push_back("'" + group.options.name + "' is declared but never defined: call Program::define");
       defined = false;
     } else {
       active = active || first->type->active;
@@ -200,7 +200,8 @@ std::vector<std::string> problems_of(const Program& program, const std::vector<G
     }
   }
   if (!active && defined && !groups.empty() && !options.serve_forever) {
-    problems.push_back("none of its nodes has run(): it would serve for ever; give one a run(), or ask for that");
+    problems.push_back(
+        "no node of the program has run(), so it would never end: give a node a run(), or allow that with --serve");
   }
   check_processes(program, groups, options.together, problems);
   std::vector<HostNeed> needs;

@@ -4,13 +4,15 @@
 #include <array>
 #include <charconv>
 #include <set>
+#include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "lp/base/enums.h"
 #include "lp/base/json.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "lp/program/plan.h"
-#include "lp/program/plan_check.h"
 
 namespace lp {
 namespace {
@@ -86,7 +88,7 @@ void append_group(std::string& text, const Plan& plan, const PlanGroup& group) {
 
   std::vector<std::string> traits{group.active ? "runs" : "serves"};
   if (options.ends_program) traits.push_back("its end ends the program");
-  if (group.saves) traits.push_back("saved in cuts");
+  if (group.saves) traits.push_back("saved in checkpoints");
   traits.push_back(policy(options.on_failure));
   if (options.heartbeat > Duration::zero()) {
     traits.push_back("must answer within " + to_json(to_seconds(options.heartbeat)) + " s");
@@ -117,7 +119,7 @@ void append_hosts(std::string& text, const Plan& plan) {
     for (const PlanNode& node : plan.nodes) {
       if (plan.hosts[node.process] == host) names.push_back(node.name);
     }
-    append_words(text, "  ", list(host.empty() ? "without a place yet:" : "on " + host + ":", names));
+    append_words(text, "  ", list(host.empty() ? "not yet assigned to a host:" : "on " + host + ":", names));
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include "lp/base/error.h"
 #include "lp/base/hash.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 
 namespace lp {
 namespace {
@@ -39,7 +39,7 @@ const GroupSpec& Program::group_named(std::string_view group) const {
   }
   if (is_single(*found)) {
     throw Error(ErrorKind::failed,
-                "program '" + name_ + "': " + quote(group) + " is one node, which has a client, and no group");
+                "program '" + name_ + "': " + quote(group) + " is one node, not a group: use Run::client");
   }
   return *found;
 }
@@ -94,14 +94,14 @@ void Program::add_group(GroupOptions options, bool single) {
   }
   if (size > kMostReplicas) {
     throw Error(ErrorKind::failed, "program '" + name_ + "': group '" + options.name + "' has " +
-                                       to_string(options.replicas) + " replicas, and a group has " +
-                                       std::to_string(kMostReplicas) + " at most: give it fewer");
+                                       to_string(options.replicas) + " replicas, but a group can have " +
+                                       std::to_string(kMostReplicas) + " at most: give it fewer replicas");
   }
   if (nodes_.size() + static_cast<std::size_t>(size) > kMostNodes) {
     throw Error(ErrorKind::failed, "program '" + name_ + "' has " +
                                        std::to_string(nodes_.size() + static_cast<std::size_t>(size)) +
-                                       " nodes with group '" + options.name + "', and a program has " +
-                                       std::to_string(kMostNodes) + " at most: give its groups fewer");
+                                       " nodes with group '" + options.name + "', but a program can have " +
+                                       std::to_string(kMostNodes) + " at most: give its groups fewer replicas");
   }
   const auto first = static_cast<NodeId>(nodes_.size());
   for (int i = 0; i < size; ++i) {
@@ -123,7 +123,7 @@ void Program::define_group(const std::string& name, const NodeType& type, std::v
                            std::function<std::unique_ptr<NodeObject>(Context&)> build) {
   const GroupSpec* const group = find_group(name);
   if (group == nullptr) {
-    throw Error(ErrorKind::failed, "program '" + name_ + "' never declared '" + name + "'");
+    throw Error(ErrorKind::failed, "program '" + name_ + "' has no declared node '" + name + "'");
   }
   for (int i = 0; i < group->size; ++i) {
     NodeSpec& node = nodes_[group->first + static_cast<NodeId>(i)];

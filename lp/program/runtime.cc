@@ -1,7 +1,10 @@
 #include "lp/program/runtime.h"
 
 #include <algorithm>
+#include <exception>
 #include <map>
+#include <mutex>
+#include <optional>
 #include <utility>
 
 #include "lp/checkpoint/checkpoint.h"
@@ -164,8 +167,8 @@ bool Context::State::begins_cut(std::uint64_t step) {
   const std::lock_guard lock(mutex);
   if (last_cut.has_value() && step < *last_cut) {
     throw Error(ErrorKind::failed,
-                "cut(" + std::to_string(step) + ") after cut(" + std::to_string(*last_cut) +
-                    "): the steps at which a node is saved must grow",
+                "checkpoint(" + std::to_string(step) + ") after checkpoint(" + std::to_string(*last_cut) +
+                    "): the steps of a node's checkpoints must grow",
                 {.node = spec.name});
   }
   return std::exchange(last_cut, step) != step;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <concepts>
+#include <memory>
 #include <utility>
 
 #include "lp/rpc/core/edge.h"
@@ -28,8 +29,8 @@ concept Complete = requires {
 template <std::size_t kNumber, class Given, class Parameter>
 consteval bool check_argument() {
   static_assert(kArgumentFits<Given, Parameter>,
-                "lp: an argument does not fit the method's parameter; its number, counted from 1, and both types are "
-                "shown with this message as kNumber, Given and Parameter");
+                "lp: an argument does not fit the method's parameter; this message shows its number, counted from 1, "
+                "as kNumber, and both types as Given and Parameter");
   return kArgumentFits<Given, Parameter>;
 }
 template <class... Given, std::size_t... I, class... P>
@@ -41,8 +42,9 @@ consteval bool check_arguments(std::type_identity<ArgumentList<std::index_sequen
 template <class S, auto M, class... Given>
 consteval bool can_call() {
   if constexpr (!Complete<S>) {
-    static_assert(Complete<S>,
-                  "lp: this class is only declared so far: a function that calls it stands after its definition");
+    static_assert(
+        Complete<S>,
+        "lp: this class is only declared so far: move the function that calls it behind the definition of the class");
     return false;
   } else if constexpr (!Service<S>) {
     static_assert(Service<S>, "lp: this class has no `using Remote = lp::Methods<...>;`");

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -104,7 +105,7 @@ class Clients {
   // Returns a future that is ready when the group differs from this snapshot, at once if it does already. It fails with
   // `stopped` when the run ends first.
   [[nodiscard]] Future<void> change() const {
-    if (group_ == nullptr) throw Error(ErrorKind::failed, "clients that are no group do not change");
+    if (group_ == nullptr) throw Error(ErrorKind::failed, "these clients are not a group, so its members never change");
     return membership_->change(epoch_);
   }
   // Counts the changes of the group: two nodes with the same epoch see the same members.
@@ -177,7 +178,8 @@ class Clients {
   // mix64(fnv1a(key)) mod size for text. It is stable for ever, as long as the members are the same. Throws
   // `disconnected` when no member is there.
   const Client<S>& by_key(std::uint64_t key) const {
-    if (all_.empty()) throw Error(ErrorKind::disconnected, "no member of the group is there");
+    if (all_.empty())
+      throw Error(ErrorKind::disconnected, "the group has no member now: wait until members have joined");
     return all_[partition_of(key, all_.size())];
   }
   const Client<S>& by_key(std::string_view key) const { return by_key(fnv1a(key)); }

@@ -9,7 +9,7 @@ namespace lp::rpc {
 
 void no_client(std::size_t position, std::size_t size) {
   throw Error(ErrorKind::failed, "there is no client at position " + std::to_string(position) + " of " +
-                                     std::to_string(size) + ": they count from 0");
+                                     std::to_string(size) + ": positions count from 0");
 }
 
 Membership::Snapshot Membership::now() const {

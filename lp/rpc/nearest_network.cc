@@ -1,5 +1,8 @@
 #include "lp/rpc/nearest_network.h"
 
+#include <string_view>
+#include <utility>
+
 #include "lp/base/shared_heap.h"
 #include "lp/rpc/core/local_process.h"
 #include "lp/rpc/shm/shm.h"

@@ -12,6 +12,7 @@
 #include <coroutine>
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <iterator>
 #include <memory>
 #include <mutex>

@@ -3,10 +3,12 @@
 // lp/program makes.
 
 #include <coroutine>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "lp/rpc/core/edge.h"
 #include "lp/rpc/stream.h"

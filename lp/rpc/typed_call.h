@@ -2,9 +2,12 @@
 // The code that depends on the types of calls: a few functions for each signature, and for each type of result.
 // Everything else is in call.h and edge.h, without types. Internal to lp/rpc and to the tables that lp/program makes.
 
+#include <exception>
 #include <new>
+#include <string>
 #include <type_traits>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "lp/rpc/core/call.h"
@@ -185,7 +188,7 @@ void run_batch_of(ServiceInstance& node, const Method& method, const std::vector
     std::vector<R> results = (static_cast<S*>(node.object())->*M)(std::move(items));
     if (results.size() != size) {
       throw Error(ErrorKind::failed, "the batched handler got " + std::to_string(size) + " items and returned " +
-                                         std::to_string(results.size()) + " results; one each is expected");
+                                         std::to_string(results.size()) + " results: return one result for each item");
     }
     for (std::size_t i = 0; i < size; ++i) {
       prepared[i]->template slot<R>().emplace(std::move(results[i]));

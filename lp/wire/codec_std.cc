@@ -1,5 +1,7 @@
 #include "lp/wire/codec_std.h"
 
+#include <span>
+
 #include "lp/base/error.h"
 
 namespace lp {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -293,7 +294,7 @@ struct Codec<T> {
     for (std::size_t i = 0; i < count; ++i) {
       items.insert(items.end(), wire::decode<Item>(reader));
       if constexpr (wire::UniqueKeys<T>) {
-        if (items.size() != i + 1) reader.fail("a key is there twice");
+        if (items.size() != i + 1) reader.fail("a key is given twice");
       }
     }
     return items;

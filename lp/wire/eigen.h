@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <span>
 #include <string>
 
 #include <Eigen/Core>
@@ -20,7 +21,7 @@ namespace wire {
 inline Eigen::Index read_extent(Reader& reader, Eigen::Index fixed, Eigen::Index most) {
   const auto extent = reader.number<std::int64_t>();
   if (extent < 0) reader.fail("a matrix has a negative size");
-  if (fixed != Eigen::Dynamic && extent != fixed) reader.fail("a matrix has another size than its type");
+  if (fixed != Eigen::Dynamic && extent != fixed) reader.fail("a matrix has a different size than its type");
   if (most != Eigen::Dynamic && extent > most) reader.fail("a matrix is larger than its type allows");
   return extent;
 }
@@ -43,7 +44,8 @@ struct DenseCodec {
     const Eigen::Index rows = read_extent(reader, kRows, Matrix::MaxRowsAtCompileTime);
     const Eigen::Index cols = read_extent(reader, kCols, Matrix::MaxColsAtCompileTime);
     Eigen::Index size = 0;
-    if (__builtin_mul_overflow(rows, cols, &size)) reader.fail("a matrix has more coefficients than there are bytes");
+    if (__builtin_mul_overflow(rows, cols, &size))
+      reader.fail("a matrix announces more coefficients than there are bytes");
     const std::span<const std::byte> bytes = reader.array(static_cast<std::uint64_t>(size), sizeof(Scalar));
     if constexpr (std::is_same_v<Scalar, bool>) check_bools(reader, bytes);
     Matrix matrix;
@@ -120,7 +122,7 @@ struct Codec<Eigen::SparseMatrix<Scalar, Options, StorageIndex>> {
     const StorageIndex* starts = matrix.outerIndexPtr();
     const StorageIndex* inner = matrix.innerIndexPtr();
     if (starts[0] != 0 || static_cast<std::uint64_t>(starts[matrix.outerSize()]) != count) {
-      reader.fail("a sparse matrix has another number of coefficients than it says");
+      reader.fail("a sparse matrix has a different number of coefficients than it announces");
     }
     for (Eigen::Index i = 0; i < matrix.outerSize(); ++i) {
       if (starts[i] > starts[i + 1]) reader.fail("the columns of a sparse matrix are out of order");
@@ -128,7 +130,7 @@ struct Codec<Eigen::SparseMatrix<Scalar, Options, StorageIndex>> {
     for (Eigen::Index i = 0; i < matrix.outerSize(); ++i) {
       for (StorageIndex k = starts[i]; k < starts[i + 1]; ++k) {
         if (inner[k] < 0 || inner[k] >= matrix.innerSize()) reader.fail("a sparse matrix has an index out of range");
-        if (k > starts[i] && inner[k - 1] >= inner[k]) reader.fail("the indices of a sparse matrix do not rise");
+        if (k > starts[i] && inner[k - 1] >= inner[k]) reader.fail("the indices of a sparse matrix do not ascend");
       }
     }
   }

@@ -3,6 +3,7 @@
 #include <flatbuffers/flatbuffers.h>
 
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "lp/wire/envelope_generated.h"
@@ -31,7 +32,7 @@ fb::Prefix prefix(PacketKind kind, std::size_t arrays, std::size_t path = 0) {
 // Copies a head out, because messages come at any address.
 template <class Head>
 Head read_head(const Message& message) {
-  if (message.body.size() < sizeof(Head)) malformed("it is shorter than its head");
+  if (message.body.size() < sizeof(Head)) malformed("it is shorter than its header");
   Head head;
   std::memcpy(&head, message.body.data(), sizeof head);
   return head;
@@ -46,7 +47,7 @@ class TableIn {
     if (message.body.size() > kLargestTable) malformed("its table is larger than 1 MiB");
     bytes_ = Buffer::copy_of(message.body.bytes().subspan(offset));
     flatbuffers::Verifier verifier(reinterpret_cast<const std::uint8_t*>(bytes_.data()), bytes_.size(), 16, 4096);
-    if (!verifier.VerifyBuffer<Table>(nullptr)) malformed("its table does not verify");
+    if (!verifier.VerifyBuffer<Table>(nullptr)) malformed("its table is invalid");
   }
   const Table* operator->() const { return flatbuffers::GetRoot<Table>(bytes_.data()); }
 
@@ -134,12 +135,12 @@ Message standings_packet(std::uint64_t call, const Standings& all) {
 
 PacketKind read_kind(const Message& message) {
   const auto head = read_head<fb::Prefix>(message);
-  if (head.magic() != kMagic) malformed("it does not begin as lp's messages do");
+  if (head.magic() != kMagic) malformed("it does not begin like a message of lp");
   if (head.version() != kVersion) {
     malformed("its format is version " + std::to_string(head.version()) + ", this is " + std::to_string(kVersion));
   }
   if (head.arrays() != message.arrays.size()) {
-    malformed("it announces " + std::to_string(head.arrays()) + " arrays and has " +
+    malformed("it announces " + std::to_string(head.arrays()) + " arrays but has " +
               std::to_string(message.arrays.size()));
   }
   const std::uint8_t kind = head.kind();
@@ -154,7 +155,7 @@ std::size_t read_call(const Message& message, CallHead& head, std::span<std::uin
   path_length = in.prefix().path();
   if (path_length > path.size()) malformed("its call path is too long");
   const std::size_t front = call_front(path_length);
-  if (message.body.size() < front) malformed("it ends in its call path");
+  if (message.body.size() < front) malformed("it ends within its call path");
   if (path_length > 0) std::memcpy(path.data(), message.body.data() + sizeof in, path_length * sizeof path[0]);
   head = {.call = in.call(),
           .method = in.method(),
@@ -207,7 +208,7 @@ Standings read_standings(const Message& message) {
   const TableIn<fb::Standings> table(message, sizeof(fb::ReplyHead));
   Standings all;
   if (table->all() == nullptr) return all;
-  if (table->all()->size() > kMostStandings) malformed("it tells of more nodes than any may");
+  if (table->all()->size() > kMostStandings) malformed("it lists more nodes than a message may");
   for (const fb::Standing* one : *table->all()) {
     all.push_back({.node = one->node(),
                    .work = text_of(one->work()),

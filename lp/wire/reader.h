@@ -68,7 +68,7 @@ class Reader {
 
     Nested(Reader& reader, TypeName* type) : reader_(reader), outer_(reader.innermost_), type_(type) {
       reader.innermost_ = this;
-      if (++reader.depth_ > kMaxNesting) reader.fail("its parts lie too deep in one another");
+      if (++reader.depth_ > kMaxNesting) reader.fail("its parts are nested too deeply");
     }
     ~Nested() {
       reader_.innermost_ = outer_;

@@ -116,8 +116,8 @@ constexpr void explain() {
     return;
   } else if constexpr (std::is_pointer_v<T> || std::is_member_pointer_v<T> || std::is_null_pointer_v<T>) {
     static_assert(kAlwaysFalse<T>,
-                  "lp: a pointer cannot be sent, it means nothing elsewhere; send the value, or own it with "
-                  "std::unique_ptr");
+                  "lp: a pointer cannot be sent, because it is valid only in its own process; send the value, or own "
+                  "it with std::unique_ptr");
   } else if constexpr (std::is_reference_v<T> || std::is_const_v<T> || std::is_volatile_v<T>) {
     static_assert(kAlwaysFalse<T>, "lp: a reference or a const type cannot be sent; send the value");
   } else if constexpr (std::is_array_v<T>) {
@@ -134,9 +134,9 @@ constexpr void explain() {
     static_cast<void>(field_count<T>);  // prints the reason
   } else {
     static_assert(kAlwaysFalse<T>,
-                  "lp: this type cannot be sent: it is neither an aggregate of things that can, nor has it an "
-                  "lp::Codec. lp/wire/codec.h says how to write one, eigen.h beside it has Eigen's, and of a view such "
-                  "as std::string_view send what it looks at");
+                  "lp: this type cannot be sent: it is not an aggregate of types that can be sent, and it has no "
+                  "lp::Codec. lp/wire/codec.h explains how to write one; lp/wire/eigen.h has those for Eigen; instead "
+                  "of a view such as std::string_view, send the value that it refers to");
   }
 }
 

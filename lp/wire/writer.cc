@@ -1,6 +1,7 @@
 #include "lp/wire/writer.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -47,8 +48,9 @@ void Writer::grow(std::size_t size) {
 }
 
 void Writer::Nested::too_deep() {
-  throw Error(ErrorKind::failed, "a value cannot be sent: its parts lie more than " + std::to_string(kMaxNesting) +
-                                     " deep in one another; send a flat form, such as a vector with indices");
+  throw Error(ErrorKind::failed, "a value cannot be sent: its parts are nested more than " +
+                                     std::to_string(kMaxNesting) +
+                                     " levels deep; send a flat form, such as a vector with indices");
 }
 
 }  // namespace lp

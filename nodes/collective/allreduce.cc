@@ -1,9 +1,9 @@
 // Sums over all ranks: the algorithms of Collective::allreduce.
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>

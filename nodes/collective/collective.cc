@@ -8,8 +8,8 @@
 
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
-#include "lp/base/message.h"
 #include "lp/base/scheduler.h"
+#include "lp/base/text.h"
 
 namespace lp {
 namespace {
@@ -45,7 +45,7 @@ Collective::Collective(Clients<CollectiveMember> members, std::uint32_t index, C
   if (index >= members_.size() || options.fusion_bytes < sizeof(float)) {
     throw Error(ErrorKind::failed, "member " + std::to_string(index) + " of " + std::to_string(members_.size()) +
                                        " with a fusion buffer of " + std::to_string(options.fusion_bytes) +
-                                       " bytes: members count from 0, and the buffer takes 4 bytes at least");
+                                       " bytes: members count from 0, and the buffer needs at least 4 bytes");
   }
 }
 
@@ -97,7 +97,7 @@ const Session& Collective::join(std::uint64_t progress) {
   from_.resize(ranks_);
   operation_ = 0;
   broadcasts_ = 0;
-  failure_ = "it began another session";
+  failure_ = "it started another session";
   own().call<&CollectiveMember::enter>(session_.number);
   return session_;
 }
@@ -241,9 +241,9 @@ std::vector<Array<float>> Collective::all_gather(Array<float> values) {
 Array<float> Collective::broadcast(Array<float> values, std::uint32_t root) {
   check_joined();
   if (root >= ranks_) {
-    throw Error(ErrorKind::failed, "a broadcast begins at rank " + std::to_string(root) + " of " +
-                                       std::to_string(ranks_) +
-                                       ": ranks count from 0, and a session may have fewer than there are members");
+    throw Error(ErrorKind::failed,
+                "a broadcast begins at rank " + std::to_string(root) + " of " + std::to_string(ranks_) +
+                    ": ranks count from 0, and a session may have fewer ranks than the collective has members");
   }
   const Operation operation = begin(Operation::Kind::broadcast, 0);
   if (rank_ == root) {

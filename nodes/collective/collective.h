@@ -168,7 +168,7 @@ class Collective {
   std::uint64_t broadcasts_ = 0;
   std::vector<std::optional<StreamReader<CollectivePart>>> from_{};  // by rank; opened at the first use
   Array<float> last_state_{};
-  std::string failure_ = "it began another session";  // or why the session ended
+  std::string failure_ = "it started another session";  // or why the session ended
   CollectiveStatistics statistics_{};
 };
 

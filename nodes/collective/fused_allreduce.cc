@@ -1,5 +1,6 @@
 #include "nodes/collective/fused_allreduce.h"
 
+#include <exception>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,7 +17,7 @@ FusedAllreduce::~FusedAllreduce() {
   {
     const std::lock_guard lock(mutex_);
     ended_ = true;
-    if (!on_their_way_.empty()) reason = error_ ? error_->what() : "it has dropped tensors that were on their way";
+    if (!on_their_way_.empty()) reason = error_ ? error_->what() : "it dropped tensors that were being summed";
   }
   news_.set();
   try {
@@ -32,16 +33,15 @@ void FusedAllreduce::start(std::uint32_t index, std::span<float> tensor) {
     if (error_) throw Error(*error_);
     if (index >= tensors_) {
       throw Error(ErrorKind::failed, "tensor " + std::to_string(index) + " of " + std::to_string(tensors_) +
-                                         " is handed over: tensors count from 0");
+                                         " is given: tensors count from 0");
     }
     if (waiting_) {  // other ranks may know already that this rank waits
-      throw Error(ErrorKind::failed,
-                  "tensor " + std::to_string(index) +
-                      " is handed over after a wait() that a deadline has ended: wait() again first");
+      throw Error(ErrorKind::failed, "tensor " + std::to_string(index) +
+                                         " is given after a wait() that a deadline ended: call wait() again first");
     }
     if (!on_their_way_.emplace(index, tensor).second) {
       throw Error(ErrorKind::failed, "tensor " + std::to_string(index) +
-                                         " is handed over while it is on its way: wait() before the next step");
+                                         " is given while it is being summed: call wait() before the next step");
     }
     if (on_their_way_.size() == 1) due_ = after(cycle_);
   }
@@ -104,13 +104,13 @@ void FusedAllreduce::cycle() {
     }
   }
   if (ready.empty() && counts.back() == ranks) {
-    std::string text = "all ranks wait for tensors that not all have handed over:";
+    std::string text = "all ranks wait for tensors that only some ranks have given:";
     for (std::uint32_t index = 0; index < tensors_; ++index) {
       if (counts[index] == 0) continue;
-      text += " tensor " + std::to_string(index) + " is there in " + std::to_string(static_cast<int>(counts[index])) +
+      text += " tensor " + std::to_string(index) + " was given by " + std::to_string(static_cast<int>(counts[index])) +
               " of " + std::to_string(all_.ranks()) + " ranks;";
     }
-    throw Error(ErrorKind::failed, text + " every step must hand over the same ones in all ranks");
+    throw Error(ErrorKind::failed, text + " in every step, all ranks must give the same tensors");
   }
   all_.allreduce(ready);
 

@@ -33,9 +33,8 @@ void WeightedModel::merge(const WeightedModel& other) {
 bool GossipMember::put(const WeightedModel& sent) {
   const bool finite = std::all_of(sent.values.begin(), sent.values.end(), [](float x) { return std::isfinite(x); });
   if (!finite || !std::isfinite(sent.weight) || sent.weight < 0) {
-    throw Error(ErrorKind::failed,
-                "a model of weight " + std::to_string(sent.weight) +
-                    " was sent whose weight or values are not finite: a lower learning rate may help");
+    throw Error(ErrorKind::failed, "a model of weight " + std::to_string(sent.weight) +
+                                       " has a weight or values that are not finite: a lower learning rate may help");
   }
   if (!finished_) held_.merge(sent);
   return !finished_;

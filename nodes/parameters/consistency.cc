@@ -7,7 +7,7 @@
 namespace lp {
 
 void check(const Consistency& consistency, std::uint32_t workers) {
-  if (workers == 0) throw Error(ErrorKind::failed, "a parameter server without workers would never do a step");
+  if (workers == 0) throw Error(ErrorKind::failed, "a parameter server needs at least one worker");
   if (std::visit([=](const auto& one) { return one.needed(workers, workers); }, consistency) > 0) return;
   throw Error(ErrorKind::failed, "an update of a parameter server would take 0 gradients of " +
                                      std::to_string(workers) +

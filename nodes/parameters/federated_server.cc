@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "lp/base/error.h"
-#include "lp/base/message.h"
 #include "lp/base/random.h"
+#include "lp/base/text.h"
 
 namespace lp {
 
@@ -23,8 +23,7 @@ FederatedServer::FederatedServer(Context& context, RoundsOptions options)
                                        " members: give 1 or more rounds and members, and a share from 0 to 1");
   }
   if (options_.patience <= Duration::zero() || options_.patience >= Duration(kRoundTime)) {
-    throw Error(ErrorKind::failed,
-                "the patience of a round must be longer than 0 and shorter than " + duration_text(kRoundTime));
+    throw Error(ErrorKind::failed, "the patience of a round must be above 0 and below " + duration_text(kRoundTime));
   }
 }
 
@@ -123,7 +122,8 @@ bool FederatedServer::contribute(std::uint32_t member, std::uint64_t round, cons
   if (one.answered) return true;  // a repetition of its answer
   one.answered = true;
   const auto* const bad = std::find_if(state.begin(), state.end(), [](float value) { return !std::isfinite(value); });
-  const std::string whose = "what member " + std::to_string(member) + " gave to round " + std::to_string(round) + " ";
+  const std::string whose =
+      "the model that member " + std::to_string(member) + " gave to round " + std::to_string(round) + " ";
   if (state.size() == state_.size() && bad == state.end()) {
     one.contribution = state;
     end_round_when_answered();
@@ -195,7 +195,7 @@ void FederatedServer::save(Checkpoint& out) const {
 void FederatedServer::load(const Checkpoint& in) {
   auto state = in.get<Array<float>>("state");
   if (state.size() != state_.size()) {
-    throw Error(ErrorKind::failed, "what was saved has " + std::to_string(state.size()) +
+    throw Error(ErrorKind::failed, "the checkpoint has " + std::to_string(state.size()) +
                                        " values, but the model has " + std::to_string(state_.size()));
   }
   state_ = std::move(state);

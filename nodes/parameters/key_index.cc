@@ -48,7 +48,7 @@ std::size_t gallop(Keys keys, std::size_t from, std::uint64_t key) {
 KeyIndex::KeyIndex(std::span<const KeyRange> ranges) : dense_(true), ranges_(ranges.begin(), ranges.end()) {
   const std::uint64_t count = key_count(ranges);
   if (count > kMostKeys) {
-    throw Error(ErrorKind::failed, "a server is to hold " + std::to_string(count) + " keys of a tensor and can hold " +
+    throw Error(ErrorKind::failed, "a server would hold " + std::to_string(count) + " keys of a tensor, but can hold " +
                                        std::to_string(kMostKeys) + ": give more servers");
   }
   for (const KeyRange& range : ranges) {
@@ -75,7 +75,7 @@ KeyIndex KeyIndex::of_slots(Keys keys) {
 
 std::vector<SlotRun> KeyIndex::find(Keys keys, std::vector<std::uint32_t>* missing) const {
   std::vector<SlotRun> runs;
-  if (keys.size() > kMostKeys) throw Error(ErrorKind::failed, "a list of more than 4294967295 keys");
+  if (keys.size() > kMostKeys) throw Error(ErrorKind::failed, "a list has more than 4294967295 keys");
   for (std::size_t i = 1; i < keys.size(); ++i) {
     if (keys[i] <= keys[i - 1]) not_ascending(keys, i);
   }
@@ -155,7 +155,7 @@ std::vector<SlotRun> KeyIndex::find(const KeyRange& range) const {
 void KeyIndex::insert(Keys keys) {
   if (keys.empty()) return;
   if (size_ + keys.size() > kMostKeys) {
-    throw Error(ErrorKind::failed, "a server holds " + std::to_string(size_) + " keys of a tensor and can not take " +
+    throw Error(ErrorKind::failed, "a server holds " + std::to_string(size_) + " keys of a tensor and cannot take " +
                                        std::to_string(keys.size()) + " more: give more servers");
   }
   Level level{.keys{keys.begin(), keys.end()}, .slots = std::vector<std::uint32_t>(keys.size())};

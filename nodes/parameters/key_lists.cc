@@ -17,8 +17,8 @@ bool KeyLists::resolve(KeySet& keys) {
   }
   if (keys.list.empty()) return false;
   if (hash_of(keys.list) != keys.hash) {
-    throw Error(ErrorKind::failed, "a list of " + std::to_string(keys.list.size()) +
-                                       " keys came with a hash that is not its own: give hash_of(list), or 0");
+    throw Error(ErrorKind::failed,
+                "a list of " + std::to_string(keys.list.size()) + " keys has a wrong hash: give hash_of(list), or 0");
   }
   keep(keys);
   return true;

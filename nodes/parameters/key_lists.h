@@ -8,7 +8,7 @@
 #include <map>
 
 #include "lp/base/array.h"
-#include "nodes/parameters/messages.h"
+#include "nodes/parameters/parameter_messages.h"
 
 namespace lp {
 

@@ -18,16 +18,15 @@ LeafServer::LeafServer(Context& node, Clients<ParameterService> above, Clients<L
       bad_values_(bad_values) {
   const auto leaves = static_cast<std::uint32_t>(node.replicas());
   for (std::uint32_t i = index_; i < group_.size(); i += leaves) learners_.insert(i);
-  if (learners_.empty()) throw Error(ErrorKind::failed, "a leaf server without learners would never push");
+  if (learners_.empty()) throw Error(ErrorKind::failed, "a leaf server needs at least one learner");
   watch_learners();
 }
 
 void LeafServer::check_learner(std::uint32_t learner) const {
   if (learners_.contains(learner)) return;
-  throw Error(ErrorKind::failed, "worker " + std::to_string(learner) + " is no learner of leaf server " +
+  throw Error(ErrorKind::failed, "worker " + std::to_string(learner) + " is not a learner of leaf server " +
                                      std::to_string(index_) +
-                                     ": of n leaf servers number k serves those whose "
-                                     "number is k mod n");
+                                     ": of n leaf servers, number k serves the workers whose number is k mod n");
 }
 
 void LeafServer::watch_learners() {
@@ -59,8 +58,9 @@ Future<Reply> LeafServer::push(Push push) {
   check_learner(learner);
   static_cast<void>(above_[push.shard]);  // throws when there is no such server
   if (!push.keys.list.empty() || push.keys.hash != 0) {
-    throw Error(ErrorKind::failed, "a leaf server sums gradients of whole tensors, not of some keys, which worker " +
-                                       std::to_string(learner) + " pushes");
+    throw Error(ErrorKind::failed,
+                "a leaf server sums gradients of whole tensors, but only some keys of a tensor were pushed by worker " +
+                    std::to_string(learner));
   }
   Array<float> values = decode(push.values);
   if (must_clip(bad_values_, values.span(), "the gradient of worker " + std::to_string(learner))) clip(values.edit());
@@ -197,8 +197,8 @@ void LeafServer::call_back() {
   for (auto& [learner, waiting] : std::exchange(left_, {})) {
     for (Promise<void>& one : waiting) {
       one.set_error(Error(ErrorKind::disconnected,
-                          "a server was restarted while this worker waited for the others: "
-                          "ask it where it is, and go on from there"));
+                          "a server was restarted while this worker waited for the others: ask it for its step, and "
+                          "continue from there"));
     }
   }
 }

@@ -32,7 +32,8 @@ void Optimizer::apply(std::span<float> parameters, std::span<const float> gradie
   const std::size_t state = std::max(first.size(), second.size());
   if (steps != 0 && (has_first(rule) || has_second(rule)) && state != n) {
     throw Error(ErrorKind::failed, "the optimizer's state has " + std::to_string(state) + " values, but there are " +
-                                       std::to_string(n) + " parameters; was it saved with another model or cut?");
+                                       std::to_string(n) +
+                                       " parameters; was it saved with another model, or from another checkpoint?");
   }
   begin_step(n);
   apply_part(parameters, 0, gradient);

@@ -120,7 +120,7 @@ void ParameterClient::scatter(std::uint32_t tensor, const Part& part, const Arra
   if (values.size() != rows * width) {
     throw Error(ErrorKind::failed, "server " + std::to_string(part.server) + " has sent " +
                                        std::to_string(values.size()) + " values instead of " +
-                                       std::to_string(rows * width) + ": is its tensor that of this worker?");
+                                       std::to_string(rows * width) + ": do server and worker have the same tensors?");
   }
   const float* from = values.data();
   for (const Piece& piece : part.pieces) {
@@ -183,8 +183,8 @@ ParameterClient::Request ParameterClient::start_push(std::uint32_t tensor, std::
   const auto owns = [](const Sent& sent) { return !sent.part.pieces.empty(); };
   const auto owner = std::find_if(sending.parts.begin(), sending.parts.end(), owns);
   if (std::count_if(sending.parts.begin(), sending.parts.end(), owns) != 1) {
-    throw Error(ErrorKind::failed,
-                "an encoded gradient goes to one server, but tensor " + std::to_string(tensor) + " is not at one");
+    throw Error(ErrorKind::failed, "an encoded gradient can go only to one server, but tensor " +
+                                       std::to_string(tensor) + " is split over several");
   }
   for (Sent& sent : sending.parts) {
     if (!owns(sent)) send_push(sent, examples, false, plain({}));  // it does the steps of the first tensor
@@ -204,8 +204,7 @@ ParameterClient::Request ParameterClient::start_push_rows(std::uint32_t tensor, 
   }
   if (options_.compression.any()) {
     throw Error(ErrorKind::failed,
-                "a gradient of some rows is pushed as it is: push all rows, or leave out the "
-                "compression of worker " +
+                "a gradient of some rows cannot be compressed: push all rows, or leave out the compression of worker " +
                     std::to_string(options_.worker));
   }
   const std::span<const float> values = accepted(gradient.span());
@@ -307,14 +306,14 @@ void ParameterClient::take(Sent& sent) {
   if (sent.answer->outcome == PushOutcome::ahead || restarted) {
     throw Error(
         ErrorKind::disconnected,
-        "a server was restarted since it was read, and may be behind: ask it where it is, and go on from there");
+        "a server was restarted since it was read, and may be behind: ask it for its step, and continue from there");
   }
 }
 
 Arrival ParameterClient::wait(Request request) {
   const auto at = requests_.find(request.number_);
   if (at == requests_.end()) {
-    throw Error(ErrorKind::disconnected, "this request has ended with another one of its worker, which has failed");
+    throw Error(ErrorKind::disconnected, "this request ended because another request of its worker failed");
   }
   try {
     const Arrival arrival = finish(at->second);
@@ -416,9 +415,9 @@ void ParameterClient::confirm(const Clients<ParameterService>& roots, std::uint3
     ShardState& at = shard_state(one.tensor, one.shard);
     const WorkerPosition there = answer(std::move(one.position), at, one.shard, ask(one.tensor, one.shard));
     if (there.clock >= at.clock && there.version >= at.version) continue;
-    throw Error(ErrorKind::disconnected, "a server was restarted, and has not all that worker " +
+    throw Error(ErrorKind::disconnected, "a server was restarted, and does not have everything that worker " +
                                              std::to_string(options_.worker) +
-                                             " has pushed: ask it where it is, and go on from there");
+                                             " has pushed: ask it for its step, and continue from there");
   }
 }
 
@@ -434,9 +433,9 @@ std::vector<Array<float>> ParameterClient::residuals() const {
 
 void ParameterClient::restore(std::span<const Array<float>> residuals) {
   if (residuals.size() != shards_.size()) {
-    throw Error(ErrorKind::failed, "what compression has left is of " + std::to_string(residuals.size()) +
-                                       " shards, but there are " + std::to_string(shards_.size()) +
-                                       ": resume with the servers that it was saved with");
+    throw Error(ErrorKind::failed, "the checkpoint has the compression residuals of " +
+                                       std::to_string(residuals.size()) + " shards, but there are " +
+                                       std::to_string(shards_.size()) + ": resume with the same number of servers");
   }
   for (std::size_t i = 0; i < shards_.size(); ++i) shards_[i].feedback.restore(residuals[i].span());
 }

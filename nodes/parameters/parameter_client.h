@@ -18,8 +18,8 @@
 #include "lp/base/error.h"
 #include "lp/rpc/clients.h"
 #include "lp/rpc/core/future.h"
-#include "nodes/parameters/compression.h"
-#include "nodes/parameters/messages.h"
+#include "nodes/parameters/gradient_encoding.h"
+#include "nodes/parameters/parameter_messages.h"
 #include "nodes/parameters/parameter_server.h"
 
 namespace lp {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <utility>
 #include <variant>
 
 #include "lp/base/error.h"
@@ -42,7 +43,7 @@ ParameterServer::ParameterServer(Context& context, std::vector<Tensor> tensors, 
                                        " servers, but there are " + std::to_string(servers_));
   }
   if (options_.replicated && (servers_ < 2 || group_.size() != servers_)) {
-    throw Error(ErrorKind::failed, "replicas are kept by the other servers: give two servers or more, and their group");
+    throw Error(ErrorKind::failed, "the other servers hold the replicas: give at least two servers, and their group");
   }
   shards_ = make_shards(own_);
   if (options_.replicated) replicas_ = make_shards((own_ + servers_ - 1) % servers_);
@@ -66,8 +67,8 @@ ParameterServer::Shards ParameterServer::make_shards(std::uint32_t owner) const 
         const std::size_t begin = range.begin * tensor.width;
         const std::size_t end = (range.last + 1) * tensor.width;
         if (end > all.size()) {
-          throw Error(ErrorKind::failed, "a tensor has " + std::to_string(end) + " values or more and was given " +
-                                             std::to_string(all.size()) + " initial ones");
+          throw Error(ErrorKind::failed, "a tensor has " + std::to_string(end) + " values or more, but was given " +
+                                             std::to_string(all.size()) + " initial values");
         }
         to = std::copy(all.data() + begin, all.data() + end, to);
       }
@@ -80,7 +81,7 @@ ParameterServer::Shards ParameterServer::make_shards(std::uint32_t owner) const 
 const ParameterServer::Shards& ParameterServer::shards_of(std::uint32_t owner) const {
   if (owner == own_) return shards_;
   if (!replicas_.empty() && owner == (own_ + servers_ - 1) % servers_) return replicas_;
-  throw Error(ErrorKind::failed, "shard " + std::to_string(owner) + " is not at server " + std::to_string(own_));
+  throw Error(ErrorKind::failed, "shard " + std::to_string(owner) + " is not on server " + std::to_string(own_));
 }
 
 Shard& ParameterServer::find(std::uint32_t tensor, std::uint32_t shard) const {
@@ -144,7 +145,7 @@ Future<Reply> ParameterServer::read_when_allowed(const Shard& shard, std::uint64
                                                  PushOutcome outcome) {
   if (shard.readable(clock)) return ready(read(shard, keys, outcome));
   if (reads_.size() >= kMostReads) {
-    throw Error(ErrorKind::overloaded, std::to_string(kMostReads) + " reads wait for slower workers already");
+    throw Error(ErrorKind::overloaded, std::to_string(kMostReads) + " reads already wait for slower workers");
   }
   reads_.push_back({&shard, clock, std::move(keys), outcome, Promise<Reply>()});
   return reads_.back().promise.future();
@@ -251,9 +252,9 @@ void ParameterServer::load(const Checkpoint& in) {
   get(shards_, "");
   get(replicas_, "replica/");
   if (const auto seed = in.get<std::uint64_t>("seed"); seed != context_.program_seed()) {
-    throw Error(ErrorKind::failed, "the checkpoint is of a run with seed " + std::to_string(seed) +
-                                       ": with another the workers would go on with other batches, and the data would "
-                                       "be split otherwise");
+    throw Error(ErrorKind::failed, "the checkpoint belongs to a run with seed " + std::to_string(seed) +
+                                       ": with a different seed, workers would continue with other batches, and the "
+                                       "data would be split differently");
   }
   for (const auto& shard : shards_) cut_at_ = std::max(cut_at_, shard->version());
 }

@@ -19,7 +19,7 @@
 #include "lp/rpc/core/future.h"
 #include "lp/rpc/core/method.h"
 #include "nodes/parameters/key_lists.h"
-#include "nodes/parameters/messages.h"
+#include "nodes/parameters/parameter_messages.h"
 #include "nodes/parameters/partition.h"
 #include "nodes/parameters/shard.h"
 

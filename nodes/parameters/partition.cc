@@ -18,7 +18,7 @@ Wide key_at(std::uint64_t place, Wide keys) { return (place * keys + ~std::uint6
 }  // namespace
 
 Partition::Partition(std::uint32_t servers) : ranges_(servers) {
-  if (servers == 0) throw Error(ErrorKind::failed, "keys are split over no servers; give one at least");
+  if (servers == 0) throw Error(ErrorKind::failed, "keys are split over 0 servers: give at least one");
 }
 
 void Partition::add(KeyRange keys, std::uint32_t server) {
@@ -33,7 +33,7 @@ void Partition::add(KeyRange keys, std::uint32_t server) {
 
 Partition Partition::ring(std::uint64_t keys, std::uint32_t servers, std::uint32_t virtual_nodes) {
   Partition out(servers);
-  if (virtual_nodes == 0) throw Error(ErrorKind::failed, "servers stand nowhere on the ring; give a virtual node");
+  if (virtual_nodes == 0) throw Error(ErrorKind::failed, "servers have 0 virtual nodes on the ring: give at least one");
   std::vector<std::pair<std::uint64_t, std::uint32_t>> places;
   places.reserve(std::size_t{servers} * virtual_nodes);
   for (std::uint32_t server = 0; server < servers; ++server) {
@@ -70,7 +70,7 @@ Partition Partition::whole(std::uint64_t keys, std::uint32_t servers, std::uint3
   Partition out(servers);
   if (owner >= servers) {
     throw Error(ErrorKind::failed, "server " + std::to_string(owner) + " of " + std::to_string(servers) +
-                                       " is to own a tensor: servers count from 0");
+                                       " would own a tensor: servers count from 0");
   }
   out.add({0, keys - 1}, owner);
   return out;
@@ -79,7 +79,7 @@ Partition Partition::whole(std::uint64_t keys, std::uint32_t servers, std::uint3
 std::uint32_t Partition::owner(std::uint64_t key) const {
   const auto after = std::partition_point(segments_.begin(), segments_.end(),
                                           [key](const Segment& segment) { return segment.keys.last < key; });
-  if (after == segments_.end()) throw Error(ErrorKind::failed, "nobody owns key " + std::to_string(key));
+  if (after == segments_.end()) throw Error(ErrorKind::failed, "no server owns key " + std::to_string(key));
   return after->server;
 }
 
@@ -88,7 +88,7 @@ std::uint64_t key_count(std::span<const KeyRange> ranges) {
   for (const KeyRange& range : ranges) count += range.last - range.begin + 1;
   if (count == 0 && !ranges.empty()) {
     throw Error(ErrorKind::failed,
-                "a server is to hold every key of 64 bits of a tensor: say how many keys there are, or make it sparse");
+                "a server would hold every 64-bit key of a tensor: give the number of keys, or make the tensor sparse");
   }
   return count;
 }

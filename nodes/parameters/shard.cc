@@ -6,7 +6,10 @@
 #include <array>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
+#include <span>
 #include <utility>
+#include <variant>
 
 #include "lp/base/error.h"
 
@@ -54,7 +57,7 @@ Shard::Shard(KeyIndex index, Array<float> values, const ShardOptions& options)
       values_(std::move(values)),
       optimizer_{.rule = options.rule} {
   check(options.consistency, options.workers);
-  if (options.width == 0) throw Error(ErrorKind::failed, "the rows of a tensor have no values; give a width");
+  if (options.width == 0) throw Error(ErrorKind::failed, "the rows of a tensor have 0 values: give a width");
   if (values_.size() != std::size_t{index_.size()} * options.width) {
     throw Error(ErrorKind::failed, "a shard of " + std::to_string(index_.size()) + " keys with " +
                                        std::to_string(options.width) + " values each was given " +
@@ -105,8 +108,9 @@ std::vector<SlotRun> Shard::runs_of(const KeySet& keys, std::vector<std::uint32_
   if (keys.list.empty()) return index_.find(keys.range);
   std::vector<SlotRun> runs = index_.find(keys.list, &missing);
   if (!missing.empty() && index_.dense()) {
-    throw Error(ErrorKind::failed, "key " + std::to_string(keys.list[missing.front()]) +
-                                       " is none of this server's: does the client split the keys as the servers do?");
+    throw Error(ErrorKind::failed,
+                "key " + std::to_string(keys.list[missing.front()]) +
+                    " does not belong to this server: do client and servers split the keys in the same way?");
   }
   return runs;
 }
@@ -126,8 +130,8 @@ Array<float> Shard::checked(const Push& push, std::size_t rows) const {
 PushOutcome Shard::push(const Push& push) {
   Stamp stamp = push.stamp;
   if (stamp.worker >= options_.workers) {
-    throw Error(ErrorKind::failed,
-                gradient_of(stamp.worker) + ": there are " + std::to_string(options_.workers) + ", counted from 0");
+    throw Error(ErrorKind::failed, gradient_of(stamp.worker) + ": the number of workers is " +
+                                       std::to_string(options_.workers) + ", counted from 0");
   }
   std::vector<std::uint32_t> missing;
   std::vector<SlotRun> runs = runs_of(push.keys, missing);
@@ -151,7 +155,7 @@ PushOutcome Shard::push(const Push& push) {
     return PushOutcome::dropped;
   }
   const auto own = std::count_if(waiting_.begin(), waiting_.end(),
-                                 [&](const Waiting& one) { return one.stamp.worker == stamp.worker; });
+                                 [&](const WaitingGradient& one) { return one.stamp.worker == stamp.worker; });
   if (own >= static_cast<std::ptrdiff_t>(kMostWaiting)) {
     throw Error(ErrorKind::overloaded, std::to_string(own) + " gradients of worker " + std::to_string(stamp.worker) +
                                            " wait for the slowest worker, which is at clock " +
@@ -161,7 +165,13 @@ PushOutcome Shard::push(const Push& push) {
     insert(push.keys, missing);
     runs = index_.find(push.keys.list, nullptr);
   }
-  waiting_.push_back({round, stamp, push.examples, push.loss, push.keys, std::move(runs), std::move(values)});
+  waiting_.push_back({.round = round,
+                      .stamp = stamp,
+                      .examples = push.examples,
+                      .loss = push.loss,
+                      .keys = push.keys,
+                      .runs = std::move(runs),
+                      .values = std::move(values)});
   set_clock(stamp.worker, stamp.clock + 1);
   update_while_complete();
   return PushOutcome::accepted;
@@ -180,28 +190,26 @@ void Shard::insert(const KeySet& keys, const std::vector<std::uint32_t>& missing
 
 void Shard::update_while_complete() {
   for (;;) {
-    const auto is_due = [this](const Waiting& one) { return one.round <= progress_.version; };
+    const auto is_due = [this](const WaitingGradient& one) { return one.round <= progress_.version; };
     const auto here = static_cast<std::uint32_t>(std::count_if(waiting_.begin(), waiting_.end(), is_due));
     if (here == 0 || here < needed()) return;
     const auto due =
         std::stable_partition(waiting_.begin(), waiting_.end(), [&](const auto& one) { return !is_due(one); });
-    std::vector<Waiting> gradients(std::make_move_iterator(due), std::make_move_iterator(waiting_.end()));
+    std::vector<WaitingGradient> gradients(std::make_move_iterator(due), std::make_move_iterator(waiting_.end()));
     waiting_.erase(due, waiting_.end());
-    std::stable_sort(gradients.begin(), gradients.end(),
-                     [](const Waiting& a, const Waiting& b) { return a.stamp.worker < b.stamp.worker; });
+    sort_for_sum(gradients);
     apply(std::move(gradients));
   }
 }
 
 // Applies the weighted sum of the gradients, in the order of the workers, divided by the examples of all; block by
 // block.
-void Shard::apply(std::vector<Waiting> gradients) {
-  std::vector<float> weights;
+void Shard::apply(std::vector<WaitingGradient> gradients) {
   std::uint64_t examples = 0;
   double loss = 0;
-  for (const Waiting& one : gradients) {
+  for (WaitingGradient& one : gradients) {
     const std::uint64_t staleness = progress_.version - one.stamp.version;
-    weights.push_back(with(options_.consistency, [&](const auto& strategy) { return strategy.weight(staleness); }));
+    one.weight = with(options_.consistency, [&](const auto& strategy) { return strategy.weight(staleness); });
     examples += one.examples;
     loss += one.loss;
     statistics_.staleness.resize(ShardStatistics::kStaleness);
@@ -209,12 +217,7 @@ void Shard::apply(std::vector<Waiting> gradients) {
   }
   if (examples != 0) loss_ = loss / static_cast<double>(examples);
   statistics_.applied += gradients.size();
-  const bool same_rows = std::all_of(gradients.begin(), gradients.end(),
-                                     [&](const Waiting& one) { return one.runs == gradients.front().runs; });
-  for (std::size_t k = 1; k < gradients.size() && !same_rows; ++k) {
-    gradients[0] = merged(gradients[0], std::exchange(weights[0], 1.0F), gradients[k], weights[k]);
-  }
-  if (!same_rows) gradients.resize(1);
+  merge_rows(gradients, index_, options_.width);
   if (std::holds_alternative<Synchronous>(options_.consistency)) previous_ = values_;
   const std::span<float> values = values_.edit();  // edit() copies if somebody reads: readers keep their version
   optimizer_.begin_step(values.size());
@@ -226,54 +229,16 @@ void Shard::apply(std::vector<Waiting> gradients) {
     const std::size_t count = std::size_t{run.count} * options_.width;
     for (std::size_t done = 0; done < count; done += kBlock) {
       const std::size_t n = std::min(kBlock, count - done);
-      for (std::size_t k = 0; k < gradients.size(); ++k) {
-        const float* const g = gradients[k].values.data() + from + done;
-        const float weight = weights[k];
-        if (k == 0) {
-          for (std::size_t i = 0; i < n; ++i) block[i] = weight * g[i];
-        } else {
-          for (std::size_t i = 0; i < n; ++i) block[i] += weight * g[i];
-        }
-      }
+      const std::span<float> sum(block.data(), n);
+      sum_values(gradients, from + done, sum);
       if (examples != 0) {
-        for (std::size_t i = 0; i < n; ++i) block[i] /= divisor;
+        for (float& value : sum) value /= divisor;
       }
-      optimizer_.apply_part(values, to + done, std::span(block.data(), n));
+      optimizer_.apply_part(values, to + done, sum);
     }
   }
   ++progress_.version;
   ++statistics_.updates;
-}
-
-// The sum of two gradients with different keys.
-Shard::Waiting Shard::merged(const Waiting& a, float weight_a, const Waiting& b, float weight_b) const {
-  const auto keys_of = [this](const Waiting& one) {
-    return one.keys.list.empty() ? index_.keys_in(one.keys.range) : one.keys.list;
-  };
-  const Array<std::uint64_t> keys_a = keys_of(a);
-  const Array<std::uint64_t> keys_b = keys_of(b);
-  const std::size_t width = options_.width;
-  std::vector<std::uint64_t> keys;
-  std::vector<float> values;
-  keys.reserve(keys_a.size() + keys_b.size());
-  values.reserve((keys_a.size() + keys_b.size()) * width);
-  for (std::size_t i = 0, j = 0; i < keys_a.size() || j < keys_b.size();) {
-    const bool has_a = i < keys_a.size() && (j == keys_b.size() || keys_a[i] <= keys_b[j]);
-    const bool has_b = j < keys_b.size() && (i == keys_a.size() || keys_b[j] <= keys_a[i]);
-    keys.push_back(has_a ? keys_a[i] : keys_b[j]);
-    for (std::size_t k = 0; k < width; ++k) {
-      const float value_a = has_a ? weight_a * a.values[i * width + k] : 0.0F;
-      const float value_b = has_b ? weight_b * b.values[j * width + k] : 0.0F;
-      values.push_back(value_a + value_b);
-    }
-    i += has_a ? 1 : 0;
-    j += has_b ? 1 : 0;
-  }
-  Waiting sum{.round = a.round, .stamp = a.stamp, .examples = a.examples};
-  sum.keys.list = Array<std::uint64_t>::copy_of(keys);
-  sum.runs = index_.find(sum.keys.list.span(), nullptr);
-  sum.values = Array<float>::copy_of(values);
-  return sum;
 }
 
 Reply Shard::read(const KeySet& keys) const {
@@ -298,7 +263,7 @@ Reply Shard::read(const KeySet& keys) const {
 
 void Shard::save(Checkpoint& out, const std::string& name) const {
   std::vector<std::uint64_t> clocks = clocks_;
-  for (const Waiting& one : waiting_) {
+  for (const WaitingGradient& one : waiting_) {
     clocks[one.stamp.worker] = std::min(clocks[one.stamp.worker], one.stamp.clock);
   }
   out.put(name + "step", progress_.version);
@@ -321,7 +286,7 @@ void Shard::load(const Checkpoint& in, const std::string& name) {
                 "the checkpoint has " + std::to_string(parameters.size()) + " parameters in this shard and optimizer " +
                     std::to_string(optimizer.rule.index()) + ", the program " + std::to_string(values_.size()) +
                     " and optimizer " + std::to_string(options_.rule.index()) +
-                    ": resume with the model, servers and optimizer that it was saved with");
+                    ": resume with the same model, servers and optimizer");
   }
   if (!index_.dense()) index_ = KeyIndex::of_slots(keys);
   clocks.resize(options_.workers);

@@ -12,9 +12,10 @@
 #include "lp/checkpoint/checkpoint.h"
 #include "nodes/parameters/bad_values.h"
 #include "nodes/parameters/consistency.h"
+#include "nodes/parameters/gradient_sum.h"
 #include "nodes/parameters/key_index.h"
-#include "nodes/parameters/messages.h"
 #include "nodes/parameters/optimizer.h"
+#include "nodes/parameters/parameter_messages.h"
 
 namespace lp {
 
@@ -90,22 +91,11 @@ class Shard {
   void load(const Checkpoint& in, const std::string& name);
 
  private:
-  struct Waiting {
-    std::uint64_t round = 0;
-    Stamp stamp{};
-    std::uint32_t examples = 0;
-    double loss = 0;
-    KeySet keys{};
-    std::vector<SlotRun> runs{};
-    Array<float> values{};
-  };
-
   std::vector<SlotRun> runs_of(const KeySet& keys, std::vector<std::uint32_t>& missing) const;
   Array<float> checked(const Push& push, std::size_t rows) const;
   void insert(const KeySet& keys, const std::vector<std::uint32_t>& missing);
   void update_while_complete();
-  void apply(std::vector<Waiting> gradients);
-  Waiting merged(const Waiting& a, float weight_a, const Waiting& b, float weight_b) const;
+  void apply(std::vector<WaitingGradient> gradients);
   std::uint32_t needed() const;
   void set_clock(std::uint32_t worker, std::uint64_t clock);
   void count_workers();
@@ -119,7 +109,7 @@ class Shard {
   Array<float> values_;                // by slot; a sparse tensor reserves room for more
   Array<float> previous_{};
   Optimizer optimizer_;
-  std::vector<Waiting> waiting_{};
+  std::vector<WaitingGradient> waiting_{};
   double loss_ = 0;  // mean over the examples of the newest update
   ShardStatistics statistics_{};
 };

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "lp/base/error.h"
-#include "nodes/replay/compression.h"
+#include "nodes/replay/chunk_compression.h"
 
 namespace lp::replay {
 namespace {
@@ -33,7 +33,7 @@ class PieceReader {
 
  private:
   [[noreturn]] static void malformed() {
-    fail("a sample of a replay table has other columns than the sampler expects");
+    fail("a sample of a replay table does not have the columns that the sampler expects");
   }
 
   std::span<const std::byte> next_large() {

@@ -14,11 +14,12 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lp/base/array.h"
 #include "nodes/replay/columns.h"
-#include "nodes/replay/messages.h"
+#include "nodes/replay/replay_messages.h"
 
 namespace lp::replay {
 

@@ -1,6 +1,7 @@
 #include "nodes/replay/chunk.h"
 
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 namespace lp::replay {

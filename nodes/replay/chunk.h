@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,7 +17,7 @@
 #include <vector>
 
 #include "lp/base/array.h"
-#include "nodes/replay/messages.h"
+#include "nodes/replay/replay_messages.h"
 #include "nodes/replay/spill.h"
 
 namespace lp::replay {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 
 namespace lp::replay {
 namespace {
@@ -54,7 +54,7 @@ std::size_t Layout::find(std::string_view column, Scalar type) const {
     if (columns_[i].name != column) continue;
     if (columns_[i].type != type) {
       fail("the column " + quote(column) + " has values of type " + std::string(enum_name(columns_[i].type)) +
-           ", and is used as one of " + std::string(enum_name(type)));
+           ", but is used as " + std::string(enum_name(type)));
     }
     return i;
   }
@@ -63,11 +63,11 @@ std::size_t Layout::find(std::string_view column, Scalar type) const {
 
 void Layout::check(std::size_t column, Scalar type, std::size_t count) const {
   if (column >= columns_.size()) {
-    fail("a step has " + std::to_string(columns_.size()) + " columns (" + text() + "), and more values are given");
+    fail("a step has " + std::to_string(columns_.size()) + " columns (" + text() + "), but more values are given");
   }
   const Column& one = columns_[column];
   if (one.type == type && one.size == count) return;
-  fail("the column " + quote(one.name) + " has " + text_of(one.type, one.size) + " in a step, and " +
+  fail("the column " + quote(one.name) + " has " + text_of(one.type, one.size) + " in a step, but " +
        text_of(type, count) + " are given: all steps of a table have the same shape");
 }
 

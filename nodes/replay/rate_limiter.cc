@@ -13,8 +13,8 @@ RateLimits sample_to_insert(double ratio, std::uint64_t items, double buffer) {
   if (!(ratio > 0) || !(buffer >= std::max(1.0, ratio))) {
     throw Error(ErrorKind::failed, "sample_to_insert has the ratio " + std::to_string(ratio) + " and the buffer " +
                                        std::to_string(buffer) +
-                                       ": give a ratio above 0 and a buffer of at least 1 and of at least the ratio, "
-                                       "or inserts and samples could wait for one another for ever");
+                                       ": give a ratio above 0 and a buffer of at least 1 and of at least the ratio; "
+                                       "otherwise inserts and samples could wait for one another for ever");
   }
   const double middle = ratio * static_cast<double>(items);
   return {.samples_per_insert = ratio,

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "nodes/replay/chunk.h"
-#include "nodes/replay/messages.h"
+#include "nodes/replay/replay_messages.h"
 
 namespace lp::replay {
 

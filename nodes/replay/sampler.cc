@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "lp/base/error.h"
-#include "lp/base/message.h"
-#include "nodes/replay/table_place.h"
+#include "lp/base/text.h"
+#include "nodes/replay/table_location.h"
 
 namespace lp::replay {
 
@@ -17,7 +18,7 @@ Sampler::Sampler(const Clients<Server>& servers, std::string table, SamplerOptio
     : table_(std::move(table)), options_(options) {
   if (servers.empty()) throw Error(ErrorKind::failed, "a sampler needs a replay server");
   for (const Client<Server>& client : servers) {
-    const TablePlace place = find_table(client, table_);
+    const TableLocation place = find_table(client, table_);
     sources_.push_back({.client = client.within(options.timeout), .shard = place.shard, .table = place.number});
     if (layout_ == nullptr) layout_ = std::make_shared<Layout>(place.columns);
   }
@@ -113,12 +114,12 @@ Sampler::Source& Sampler::source_of(std::uint64_t key) {
   const auto found =
       std::find_if(sources_.begin(), sources_.end(), [shard](const Source& one) { return one.shard == shard; });
   if (found != sources_.end()) return *found;
-  throw Error(ErrorKind::failed, "the key " + std::to_string(key) + " belongs to the replay server " +
+  throw Error(ErrorKind::failed, "the key " + std::to_string(key) + " belongs to replay server " +
                                      std::to_string(shard) + ", which this sampler does not know");
 }
 
 void Sampler::fail_late(std::size_t missing) const {
-  std::string text = std::to_string(missing) + " samples are missing from the replay table " + quote(table_) +
+  std::string text = std::to_string(missing) + " samples did not arrive from the replay table " + quote(table_) +
                      " after " + duration_text(options_.timeout);
   for (const TableInfo& one : info()) text += "; it has " + one.state;
   throw Error(ErrorKind::deadline, text);

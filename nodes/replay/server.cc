@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "lp/checkpoint/cut.h"
 #include "lp/rpc/core/call_context.h"
-#include "nodes/replay/compression.h"
+#include "nodes/replay/chunk_compression.h"
 #include "nodes/replay/saved_chunks.h"
 
 namespace lp::replay {
@@ -28,7 +29,7 @@ ServerOptions checked(ServerOptions options) {
         "a replay server that spills to the disk needs both ServerOptions::memory and ServerOptions::spill; without "
         "spilling, TableOptions::max_bytes bounds a table");
   }
-  if (options.keep == 0) fail("ServerOptions::keep is 0: at least the newest checkpoint file must stay");
+  if (options.keep == 0) fail("ServerOptions::keep is 0: at least the newest checkpoint file must be kept");
   return options;
 }
 
@@ -93,8 +94,8 @@ Future<InsertReply> Server::insert(InsertRequest request) {
 
 Future<Samples> Server::sample(SampleRequest request) {
   if (request.count > SampleRequest::kMostItems) {
-    fail(std::to_string(request.count) + " items are asked for in a sample, and " +
-         std::to_string(SampleRequest::kMostItems) + " are the most");
+    fail(std::to_string(request.count) + " items are requested in a sample, but " +
+         std::to_string(SampleRequest::kMostItems) + " is the limit");
   }
   return table(request.table).sample(request.count, rpc::call_deadline());
 }
@@ -148,8 +149,8 @@ void Server::load_tables(const Checkpoint& in) {
   std::vector<std::string> names;
   for (const auto& one : tables_) names.push_back(one->name());
   if (const auto saved = in.get<std::vector<std::string>>("tables"); saved != names) {
-    fail("the checkpoint is of another replay server: its tables are " + join(saved, ", ") + ", and here " +
-         join(names, ", "));
+    fail("the checkpoint belongs to another replay server: its tables are " + join(saved, ", ") +
+         ", but here they are " + join(names, ", "));
   }
   const std::vector<ChunkRef> chunks = load_chunks(in, store_);
   for (const auto& one : tables_) one->load(in, chunks);
@@ -157,7 +158,7 @@ void Server::load_tables(const Checkpoint& in) {
 
 SharedTable& Server::table(std::uint32_t number) const {
   if (number < tables_.size()) return *tables_[number];
-  fail("a replay server has " + std::to_string(tables_.size()) + " tables, and none has the number " +
+  fail("a replay server has " + std::to_string(tables_.size()) + " tables, and no table has the number " +
        std::to_string(number));
 }
 
@@ -187,7 +188,7 @@ ChunkRef Server::add_chunk(ChunkData data, const SharedTable& to) {
   const std::uint64_t rows = std::uint64_t{data.steps} * to.layout().row_bytes();
   const std::uint64_t size = data.compressed ? size_of_compressed(data.bytes.buffer().bytes()) : data.bytes.size();
   if (data.steps > 0 && size == rows) return store_.add(std::move(data), to.layout().row_bytes());
-  fail("a chunk of " + std::to_string(data.steps) + " steps has " + std::to_string(size) + " bytes, and " +
+  fail("a chunk of " + std::to_string(data.steps) + " steps has " + std::to_string(size) + " bytes, but " +
        std::to_string(rows) + " are needed for the columns of the replay table " + quote(to.name()) + " (" +
        to.layout().text() + "): all steps of a table have the same shape");
 }

@@ -21,7 +21,7 @@
 #include "lp/rpc/core/future.h"
 #include "lp/rpc/core/method.h"
 #include "nodes/replay/chunk.h"
-#include "nodes/replay/messages.h"
+#include "nodes/replay/replay_messages.h"
 #include "nodes/replay/shared_table.h"
 #include "nodes/replay/table_options.h"
 

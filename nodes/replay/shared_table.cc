@@ -1,6 +1,7 @@
 #include "nodes/replay/shared_table.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "lp/base/error.h"

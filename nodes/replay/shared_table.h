@@ -8,12 +8,14 @@
 #include <deque>
 #include <mutex>
 #include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "lp/base/scheduler.h"
 #include "lp/checkpoint/checkpoint.h"
 #include "lp/rpc/core/future.h"
-#include "nodes/replay/messages.h"
+#include "nodes/replay/replay_messages.h"
 #include "nodes/replay/table.h"
 
 namespace lp::replay {

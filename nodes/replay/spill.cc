@@ -22,7 +22,7 @@ constexpr std::size_t kPage = 4096;
 [[noreturn]] void fail(const std::filesystem::path& directory, int error) {
   throw Error(ErrorKind::overloaded, "the replay server cannot spill to " + directory.string() + ": " +
                                          std::error_code(error, std::generic_category()).message() +
-                                         "; give it more room, or lower the limits of the tables. No item is lost");
+                                         "; make room on its disk, or lower the limits of the tables. No item is lost");
 }
 
 std::size_t in_pages(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }

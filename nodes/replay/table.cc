@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 
 namespace lp::replay {
 namespace {
@@ -72,8 +72,9 @@ void Table::check_room(const Entry& entry) const {
   std::uint64_t bytes = entry.piece.chunk->size();
   for (const Piece& one : entry.more) bytes += one.chunk->size();
   if (bytes <= most) return;
-  fail("an item refers to chunks of " + std::to_string(bytes) + " bytes, and the replay table " + quote(options_.name) +
-       " has room for " + std::to_string(most) + ": give it a larger max_bytes, or the writer fewer chunk_steps");
+  fail("an item refers to chunks of " + std::to_string(bytes) + " bytes, but the replay table " + quote(options_.name) +
+       " has room for " + std::to_string(most) +
+       ": give the table a larger max_bytes, or the writer fewer chunk_steps");
 }
 
 void Table::insert(Entry entry) {

@@ -14,7 +14,7 @@
 #include "lp/base/random.h"
 #include "lp/checkpoint/checkpoint.h"
 #include "nodes/replay/chunk.h"
-#include "nodes/replay/messages.h"
+#include "nodes/replay/replay_messages.h"
 #include "nodes/replay/sample_builder.h"
 #include "nodes/replay/table_options.h"
 

@@ -1,12 +1,14 @@
 // How a table is saved: arrays of numbers with an element for each item, from the oldest to the newest, so that people
 // and other programs can read and edit them.
 #include <algorithm>
+#include <span>
 #include <string>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "nodes/replay/table.h"
 
 namespace lp::replay {
@@ -76,14 +78,14 @@ struct Table::Saved {
     std::unordered_set<std::uint32_t> slots;
     for (const std::uint64_t key : keys) {
       const auto slot = static_cast<std::uint32_t>(key);
-      require(slot < generations.size() && slots.insert(slot).second, "a key is wrong or there twice");
+      require(slot < generations.size() && slots.insert(slot).second, "a key is wrong, or is there twice");
     }
     for (std::size_t i = 0; i < piece_chunks.size(); ++i) {
       require(piece_chunks[i] < chunks.size(), "a chunk is missing");
       const Chunk& chunk = *chunks[piece_chunks[i]];
       require(piece_steps[i] > 0 && std::uint64_t{piece_first[i]} + piece_steps[i] <= chunk.steps(),
               "an item has steps that its chunk does not have");
-      require(chunk.compressed() || chunk.size() == chunk.steps() * row_bytes, "a chunk has another size");
+      require(chunk.compressed() || chunk.size() == chunk.steps() * row_bytes, "a chunk has a wrong size");
     }
     std::for_each(priorities.begin(), priorities.end(), check_priority);
   }
@@ -115,8 +117,8 @@ void Table::save(Checkpoint& out, ChunkList& chunks) const {
 
 void Table::load(const Checkpoint& in, std::span<const ChunkRef> chunks) {
   if (const auto columns = in.get<std::string>(name() + "/columns"); columns != layout_.text()) {
-    throw Error(ErrorKind::failed, "the checkpoint is of another replay table " + quote(name()) + ": its columns are " +
-                                       columns + ", and here " + layout_.text());
+    throw Error(ErrorKind::failed, "the checkpoint belongs to another replay table " + quote(name()) +
+                                       ": its columns are " + columns + ", but here they are " + layout_.text());
   }
   const auto counts = in.get<Array<std::uint64_t>>(name() + "/counts");
   const Saved saved = Saved::read(in, name());
@@ -126,8 +128,8 @@ void Table::load(const Checkpoint& in, std::span<const ChunkRef> chunks) {
   }
   if (saved.keys.size() > options_.max_items) {
     throw Error(ErrorKind::failed, "the saved replay table " + quote(name()) + " has " +
-                                       std::to_string(saved.keys.size()) + " items, and max_items is " +
-                                       std::to_string(options_.max_items) + ": give it room for them");
+                                       std::to_string(saved.keys.size()) + " items, but max_items is " +
+                                       std::to_string(options_.max_items) + ": make max_items at least as large");
   }
   for (std::uint32_t slot = 0; slot < slots_.size(); ++slot) {
     if (slots_[slot].there) drop(slot);

@@ -6,10 +6,10 @@
 
 #include "lp/base/error.h"
 #include "lp/base/hash.h"
-#include "lp/base/message.h"
 #include "lp/base/secret.h"
-#include "nodes/replay/compression.h"
-#include "nodes/replay/table_place.h"
+#include "lp/base/text.h"
+#include "nodes/replay/chunk_compression.h"
+#include "nodes/replay/table_location.h"
 
 namespace lp::replay {
 namespace {
@@ -64,7 +64,7 @@ void TrajectoryWriter::put(std::size_t column, Scalar type, const void* data, st
 
 void TrajectoryWriter::end_step(std::size_t columns) {
   if (columns != layout_.columns().size()) {
-    fail("a step has " + std::to_string(columns) + " values, and the columns are " + layout_.text());
+    fail("a step has " + std::to_string(columns) + " values, but the columns are " + layout_.text());
   }
   ++open_steps_;
   ++appended_;
@@ -97,10 +97,10 @@ void TrajectoryWriter::flush() {
 
 std::uint32_t TrajectoryWriter::number_of(const std::string& table) {
   if (const auto found = tables_.find(table); found != tables_.end()) return found->second;
-  const TablePlace place = find_table(server_, table);
+  const TableLocation place = find_table(server_, table);
   if (const std::string other = Layout(place.columns).text(); other != layout_.text()) {
     fail("the steps of a writer to the replay table " + quote(table_) + " do not fit the table " + quote(table) +
-         ": they have the columns " + layout_.text() + ", and it has " + other);
+         ": the steps have the columns " + layout_.text() + ", but the table has " + other);
   }
   tables_.emplace(table, place.number);
   return place.number;
@@ -256,7 +256,7 @@ void TrajectoryWriter::forget_old_chunks() {
 
 void TrajectoryWriter::fail_late(const Error& error) const {
   std::string text = "the replay table " + quote(table_) + " had no room for " + std::to_string(pending_.size()) +
-                     " items in " + duration_text(options_.timeout) + ", and keeps them for the next call";
+                     " items in " + duration_text(options_.timeout) + "; the writer keeps them for the next call";
   for (const TableInfo& one : server_.call<&Server::info>().tables) {
     if (one.name == table_) text += "; it has " + one.state;
   }

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <ranges>
 #include <string>
@@ -26,7 +27,7 @@
 #include "lp/rpc/clients.h"
 #include "lp/rpc/core/future.h"
 #include "nodes/replay/columns.h"
-#include "nodes/replay/messages.h"
+#include "nodes/replay/replay_messages.h"
 #include "nodes/replay/server.h"
 
 namespace lp::replay {

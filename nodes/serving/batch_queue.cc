@@ -1,12 +1,14 @@
 #include "nodes/serving/batch_queue.h"
 
+#include <string>
+
 namespace lp {
 
 void check(const BatchOptions& options) {
   if (options.most > 0 && options.room > 0 && options.wait >= Duration::zero()) return;
   throw Error(ErrorKind::failed, "batches of " + std::to_string(options.most) + " requests, with room for " +
                                      std::to_string(options.room) + " and a wait of " + duration_text(options.wait) +
-                                     ": give 1 and 1 at least, and no negative wait");
+                                     ": give at least 1 request and room for at least 1, and no negative wait");
 }
 
 void refuse_without_room(std::size_t room) {

@@ -7,13 +7,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <deque>
-#include <string>
 #include <utility>
 #include <vector>
 
 #include "lp/base/error.h"
-#include "lp/base/message.h"
 #include "lp/base/scheduler.h"
+#include "lp/base/text.h"
 #include "nodes/serving/batch_cost.h"
 
 namespace lp {

@@ -1,6 +1,6 @@
 #include "nodes/serving/cache.h"
 
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 
 namespace lp {
 

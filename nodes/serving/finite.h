@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <concepts>
-#include <optional>
 #include <ranges>
 
 #include "lp/base/fields.h"

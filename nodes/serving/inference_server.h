@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -24,8 +25,8 @@
 #include <vector>
 
 #include "lp/base/error.h"
-#include "lp/base/message.h"
 #include "lp/base/scheduler.h"
+#include "lp/base/text.h"
 #include "lp/rpc/core/call_context.h"
 #include "lp/rpc/core/future.h"
 #include "lp/rpc/core/method.h"

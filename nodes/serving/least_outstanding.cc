@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <tuple>
+#include <variant>
 
 #include "lp/base/error.h"
 
 namespace lp {
 
 LeastOutstanding::LeastOutstanding(std::size_t replicas) : replicas_(replicas) {
-  if (replicas == 0) throw Error(ErrorKind::failed, "a balancer without replicas: give it one at least");
+  if (replicas == 0) throw Error(ErrorKind::failed, "a balancer needs at least one replica");
 }
 
 std::optional<std::size_t> LeastOutstanding::choose(const std::vector<bool>& tried,

@@ -4,7 +4,6 @@
 // or it hangs. Owned by a Balancer; thread-safe.
 
 #include <cstddef>
-#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <optional>

@@ -1,5 +1,7 @@
 #include "programs/agents/categorical_policy.h"
 
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "lp/base/error.h"
@@ -36,7 +38,7 @@ class CategoricalPolicy final : public Policy {
 void need_choices(const EnvironmentSpec& spec, const std::string& agent) {
   if (spec.action.discrete()) return;
   throw Error(ErrorKind::failed, agent + " chooses one of several actions, but the environment \"" + spec.name +
-                                     "\" has continuous ones: take another agent");
+                                     "\" has continuous actions: choose another agent");
 }
 
 MakePolicy categorical_policy(const MakeNetwork& network) {

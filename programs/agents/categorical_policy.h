@@ -2,6 +2,8 @@
 // A policy that chooses one of several actions with the probabilities softmax(network). Owned by a node; one thread at
 // a time.
 
+#include <string>
+
 #include "programs/agents/policy.h"
 #include "programs/networks/network.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
+#include <memory>
 
 #include "lp/base/error.h"
 #include "nodes/parameters/optimizer.h"
@@ -126,7 +126,7 @@ class DqnLearner final : public TransitionLearner {
 
 Agent dqn(const DqnOptions& options) {
   if (options.target_every == 0)
-    throw Error(ErrorKind::failed, "DQN copies its network every 0 updates: give 1 or more");
+    throw Error(ErrorKind::failed, "DQN would copy its network every 0 updates: give 1 or more");
   return {.name = "dqn",
           .policy = [options](const EnvironmentSpec& spec) { return std::make_unique<DqnPolicy>(options, spec); },
           .copies = options.copies,

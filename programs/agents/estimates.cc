@@ -1,6 +1,7 @@
 #include "programs/agents/estimates.h"
 
 #include <cstddef>
+#include <string>
 
 #include "lp/base/error.h"
 
@@ -10,7 +11,7 @@ using Eigen::Index;
 
 Trajectory trajectory_of(const Segment& segment, Network& value, const Network::Parameters& parameters) {
   if (value.outputs() != 1) {
-    throw Error(ErrorKind::failed, "a network of values has one output, not " + std::to_string(value.outputs()));
+    throw Error(ErrorKind::failed, "a value network must have one output, not " + std::to_string(value.outputs()));
   }
   const Index copies = segment.copies();
   const Index columns = segment.rewards.size();

@@ -18,7 +18,7 @@ Array<float> array_of(const Eigen::Ref<const Eigen::VectorXf>& values) {
 void read_parameters(const Array<float>& array, Eigen::VectorXf& values) {
   if (array.size() != static_cast<std::size_t>(values.size())) {
     throw Error(ErrorKind::failed, "networks of " + std::to_string(values.size()) + " parameters were given " +
-                                       std::to_string(array.size()) + ": they are those of other networks");
+                                       std::to_string(array.size()) + ": do they belong to other networks?");
   }
   std::copy(array.begin(), array.end(), values.data());
 }

@@ -1,7 +1,6 @@
 #pragma once
 // Parameters between a learner's vectors and the arrays that are sent and saved. Pure: any thread.
 
-#include <cstddef>
 #include <span>
 #include <string>
 

@@ -1,7 +1,7 @@
 #include "programs/agents/impala.h"
 
-#include <utility>
-#include <vector>
+#include <memory>
+#include <span>
 
 #include "programs/agents/actor_critic.h"
 #include "programs/agents/categorical.h"

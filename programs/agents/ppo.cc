@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "lp/base/error.h"
@@ -158,7 +161,7 @@ Agent ppo(const PpoOptions& options) {
             need_choices(spec, "PPO");
             if (options.batch == 0 || options.epochs < 1) {
               throw Error(ErrorKind::failed, "PPO with batches of " + std::to_string(options.batch) + " in " +
-                                                 std::to_string(options.epochs) + " epochs: give 1 of each at least");
+                                                 std::to_string(options.epochs) + " epochs: give at least 1 of each");
             }
             return std::make_unique<PpoLearner>(options, spec, seed);
           }}};

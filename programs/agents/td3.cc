@@ -2,7 +2,10 @@
 
 #include <array>
 #include <cmath>
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "lp/base/error.h"
 #include "nodes/parameters/optimizer.h"
@@ -21,7 +24,7 @@ using Eigen::VectorXf;
 const EnvironmentSpec& continuous(const EnvironmentSpec& spec) {
   if (!spec.action.discrete()) return spec;
   throw Error(ErrorKind::failed, "TD3 needs continuous actions, but the environment \"" + spec.name + "\" has " +
-                                     std::to_string(spec.action.choices) + " choices: take another agent");
+                                     std::to_string(spec.action.choices) + " choices: choose another agent");
 }
 
 std::unique_ptr<Network> policy_network(const Td3Options& options, const EnvironmentSpec& spec) {
@@ -182,7 +185,8 @@ class Td3Learner final : public TransitionLearner {
 }  // namespace
 
 Agent td3(const Td3Options& options) {
-  if (options.delay == 0) throw Error(ErrorKind::failed, "TD3 improves its policy every 0 updates: give 1 or more");
+  if (options.delay == 0)
+    throw Error(ErrorKind::failed, "TD3 would improve its policy every 0 updates: give 1 or more");
   return {.name = "td3",
           .policy =
               [options](const EnvironmentSpec& spec) { return std::make_unique<Td3Policy>(options, continuous(spec)); },

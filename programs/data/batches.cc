@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <limits>
 #include <numeric>
+#include <span>
 #include <string>
 
 #include "lp/base/error.h"

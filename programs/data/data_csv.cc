@@ -1,11 +1,14 @@
 // Files of comma-separated values (RFC 4180, except line breaks and quotes inside quotes).
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "programs/data/data.h"
 #include "programs/data/data_text.h"
 
@@ -82,7 +85,7 @@ class CsvReader {
         cells_.push_back(line.substr(begin + 1, close - begin - 1));
         end = std::min(line.find(separator_, close), line.size());
         if (!trimmed(line.substr(close + 1, end - close - 1)).empty()) {
-          wrong("expected the end of the cell behind a quote, got " + quote(line.substr(close + 1, end - close - 1)));
+          wrong("expected the end of the cell after a quote, got " + quote(line.substr(close + 1, end - close - 1)));
         }
       } else {
         end = std::min(line.find(separator_), line.size());
@@ -106,11 +109,11 @@ class CsvReader {
   }
 
   void take_example() {
-    if (features() == 0) wrong("expected features and a label, got one cell");
+    if (features() == 0) wrong("expected features and a label, got only one cell");
     if (inputs_ == 0) inputs_ = features();
     const bool too_many = !labelled_ && cells_.size() > inputs_ + 1;  // a label may be present
     if (features() != inputs_ || too_many) {
-      wrong("expected " + std::to_string(inputs_) + " features and " + (labelled_ ? "a label" : "perhaps a label") +
+      wrong("expected " + std::to_string(inputs_) + " features and " + (labelled_ ? "a label" : "optionally a label") +
             ", got " + std::to_string(cells_.size()) + " cells");
     }
     check_dense_size(inputs_, ++examples_, text_.name + ":" + std::to_string(line_number_));
@@ -129,7 +132,7 @@ class CsvReader {
     if (cell.empty()) wrong("the label is missing");
     if (examples_ == 1) named_ = is_name;
     if (is_name != named_) {
-      wrong("expected a label that is " + std::string(named_ ? "a name" : "a number") + ", as those before, got " +
+      wrong("expected a label that is " + std::string(named_ ? "a name" : "a number") + ", like those before, got " +
             quote(cell));
     }
     if (named_) {
@@ -146,7 +149,7 @@ class CsvReader {
     if (std::abs(number) != 1 && beyond_binary_ == 0) beyond_binary_ = line_number_;
     if (has_negative_ && beyond_binary_ != 0) {
       line_number_ = beyond_binary_;
-      wrong("expected a label of −1 or +1, since others are −1");
+      wrong("expected a label of −1 or +1, because other labels are −1");
     }
     labels_.push_back(static_cast<int>(number));
   }

@@ -6,10 +6,12 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "lp/base/file.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "programs/data/data.h"
 #include "programs/data/data_text.h"
 
@@ -66,7 +68,7 @@ std::array<std::uint64_t, dimensions> idx_sizes(const Bytes& file) {
   }
   if (claimed != held) {
     fail(file.name + ", offset " + std::to_string(kHead) + ": expected " + product + " bytes of data, but " +
-         std::to_string(held) + " follow: " + (held < claimed ? "the file is truncated" : "it does not end there"));
+         std::to_string(held) + " follow: " + (held < claimed ? "the file is truncated" : "the file is longer"));
   }
   return sizes;
 }
@@ -86,7 +88,7 @@ Dataset parse_idx(const Bytes& images, const Bytes& labels) {
   const auto [label_count] = idx_sizes<1>(labels);
   if (count != label_count) {
     fail(images.name + " has " + std::to_string(count) + " images, but " + labels.name + " has " +
-         std::to_string(label_count) + " labels; are they of the same set?");
+         std::to_string(label_count) + " labels; do the files belong together?");
   }
   if (count == 0 || rows * columns == 0) fail(images.name + ": has no images");
   check_dense_size(rows * columns, count, images.name);
@@ -143,7 +145,8 @@ Dataset parse_libsvm(const Bytes& text, Storage storage, Eigen::Index least_inpu
       }
       if (!std::isfinite(static_cast<float>(value))) wrong("expected a finite value, got " + quote(word));
       if (index <= previous) {
-        wrong("expected an index above " + std::to_string(previous) + ", since they ascend from 1, got " + quote(word));
+        wrong("expected an index above " + std::to_string(previous) + ", because indices ascend from 1, got " +
+              quote(word));
       }
       previous = index;
       inputs = std::max(inputs, index);
@@ -156,7 +159,8 @@ Dataset parse_libsvm(const Bytes& text, Storage storage, Eigen::Index least_inpu
   if (inputs == 0 || labels.empty()) fail(text.name + ": has no example with a feature");
   if (storage == Storage::dense) check_dense_size(inputs, labels.size(), text.name);
   if (has_negative && beyond_binary != 0) {
-    fail(text.name + ":" + std::to_string(beyond_binary) + ": expected a label of −1 or +1, since others are −1");
+    fail(text.name + ":" + std::to_string(beyond_binary) +
+         ": expected a label of −1 or +1, because other labels are −1");
   }
 
   const auto examples = static_cast<Eigen::Index>(labels.size());

@@ -23,7 +23,7 @@ inline constexpr int kMaxClasses = 1 << 16;
 inline void check_dense_size(std::uint64_t inputs, std::uint64_t examples, const std::string& where) {
   if (inputs != 0 && examples > kMaxFloats / inputs) {
     fail(where + ": " + std::to_string(examples) + " examples of " + std::to_string(inputs) +
-         " features take more than the 4 GiB that a dense dataset may have");
+         " features need more than 4 GiB, the limit of a dense dataset");
   }
 }
 

@@ -40,7 +40,7 @@ Address address_of(const std::string& key) {
 
 Descriptor made_socket(int flags = 0) {
   Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | flags, 0));
-  if (!socket) throw Error(ErrorKind::failed, std::string("no socket can be made: ") + std::strerror(errno));
+  if (!socket) throw Error(ErrorKind::failed, std::string("cannot make a socket: ") + std::strerror(errno));
   return socket;
 }
 

@@ -32,7 +32,7 @@ SharedExamples share(const Examples& examples) { return share(examples, secret_t
 
 SharedExamples share(const Examples& examples, const std::string& key) {
   if (key.size() != kKeyBytes) {
-    throw Error(ErrorKind::failed, "examples are shared under a key of " + std::to_string(kKeyBytes) +
+    throw Error(ErrorKind::failed, "the key of shared examples must have " + std::to_string(kKeyBytes) +
                                        " characters, not of " + std::to_string(key.size()));
   }
   Writer writer;

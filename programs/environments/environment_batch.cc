@@ -23,14 +23,14 @@ void check(const EnvironmentSpec& spec, std::size_t copies) {
     throw Error(ErrorKind::failed, "the environment \"" + spec.name + "\" " + problem);
   };
   const ActionSpace& action = spec.action;
-  if (copies == 0) fail("is to act in no copy: give one or more");
-  if (spec.observation.size() < 1) fail("has observations of no value: its spec needs a shape");
+  if (copies == 0) fail("has 0 copies: give one or more");
+  if (spec.observation.size() < 1) fail("has observations without values: its spec needs a shape");
   if (spec.most_steps == 0 || spec.most_steps > EnvironmentBatch::kMostSteps) {
     fail("may never end: its spec needs most_steps from 1 to " + std::to_string(EnvironmentBatch::kMostSteps));
   }
   if (action.choices < 0 || action.size() < 1) fail("has no actions: its spec needs choices, or low and high");
   if (action.discrete()) return;
-  if (action.low.size() != action.high.size()) fail("has bounds of different sizes: low and high must fit");
+  if (action.low.size() != action.high.size()) fail("has bounds of different sizes: low and high need the same size");
   for (std::size_t i = 0; i < action.low.size(); ++i) {
     if (!(action.low[i] < action.high[i])) fail("has an action without a range: low must be below high");
   }
@@ -84,7 +84,7 @@ void EnvironmentBatch::begin(std::size_t copy, std::uint64_t episode) {
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
-    fail(copy, std::string("it threw when the episode began: ") + error.what());
+    fail(copy, std::string("reset() threw an exception: ") + error.what());
   }
   check_observation(copy);
 }
@@ -97,7 +97,7 @@ std::span<const float> EnvironmentBatch::checked_action(std::size_t copy, const 
     fail(copy, "the agent chose action " + std::to_string(*action) + " of " + std::to_string(space.choices));
   }
   for (std::size_t i = 0; i < clipped_.size(); ++i) {
-    if (std::isnan(action[i])) fail(copy, "value " + std::to_string(i) + " of the agent's action is no number");
+    if (std::isnan(action[i])) fail(copy, "value " + std::to_string(i) + " of the agent's action is not a number");
     clipped_[i] = std::clamp(action[i], space.low[i], space.high[i]);
   }
   return clipped_;
@@ -111,7 +111,7 @@ void EnvironmentBatch::act(std::size_t copy, std::span<const float> action) {
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
-    fail(copy, std::string("it threw: ") + error.what());
+    fail(copy, std::string("step() threw an exception: ") + error.what());
   }
   if (!std::isfinite(outcome.reward)) fail(copy, "the reward is " + std::to_string(outcome.reward));
   check_observation(copy);
@@ -157,7 +157,7 @@ EnvironmentBatchState EnvironmentBatch::state() const {
 void EnvironmentBatch::restore(const EnvironmentBatchState& state) {
   if (state.episodes.size() != copies_.size() || state.actions.size() != copies_.size()) {
     throw Error(ErrorKind::failed, "a state of " + std::to_string(state.episodes.size()) + " copies of \"" +
-                                       spec_.name + "\" is given to " + std::to_string(copies_.size()));
+                                       spec_.name + "\" was given to " + std::to_string(copies_.size()));
   }
   const auto size = static_cast<std::size_t>(spec_.action.size());
   for (std::size_t i = 0; i < copies_.size(); ++i) {

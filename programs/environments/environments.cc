@@ -4,7 +4,7 @@
 #include <array>
 
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "programs/environments/acrobot.h"
 #include "programs/environments/cart_pole.h"
 #include "programs/environments/catch.h"

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
+#include <span>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include <Eigen/Dense>
 
@@ -64,7 +66,7 @@ Rates rates_of(std::size_t dimensions, std::size_t population) {
 void check(std::size_t dimensions) {
   if (dimensions >= 1 && dimensions <= kMostCmaDimensions) return;
   throw Error(ErrorKind::failed, "CMA-ES searches up to " + std::to_string(kMostCmaDimensions) + " parameters, not " +
-                                     std::to_string(dimensions) + ": take an evolution strategy");
+                                     std::to_string(dimensions) + ": use an evolution strategy");
 }
 
 class Cma final : public Search {
@@ -224,8 +226,8 @@ SearchMethod cma(const CmaOptions& options) {
     throw Error(ErrorKind::failed, "CMA-ES needs a sigma above 0");
   }
   if (options.population != 0 && options.population < 4) {
-    throw Error(ErrorKind::failed, "CMA-ES needs 4 points in a generation at least, not " +
-                                       std::to_string(options.population) + "; 0: as many as are usual");
+    throw Error(ErrorKind::failed, "CMA-ES needs at least 4 points in a generation, not " +
+                                       std::to_string(options.population) + "; give 0 for the usual number");
   }
   return {.name = "cma",
           .search = [options](const Eigen::VectorXf& start,

@@ -2,8 +2,8 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "lp/base/error.h"
@@ -130,7 +130,7 @@ class EpisodeObjective final : public Objective {
 
 MakeObjective episode_objective(const EpisodeOptions& options) {
   if (!options.environment) throw Error(ErrorKind::failed, "an objective of episodes needs an environment");
-  if (options.episodes == 0) throw Error(ErrorKind::failed, "an objective of episodes needs 1 episode at least");
+  if (options.episodes == 0) throw Error(ErrorKind::failed, "an objective of episodes needs at least 1 episode");
   return [options](std::uint64_t seed) { return std::make_unique<EpisodeObjective>(options, seed); };
 }
 

@@ -15,7 +15,7 @@ void check(const Evolution& evolution) {
   const EvolutionOptions& search = evolution.search;
   need(search.method.search && search.method.sampler, "a method with a search and a sampler");
   need(static_cast<bool>(search.objective), "an objective");
-  need(search.evaluations > 0, "1 evaluation at least");
+  need(search.evaluations > 0, "at least 1 evaluation");
   need(search.lease > Duration::zero() && search.patience > Duration::zero(), "a lease and a patience above 0");
 }
 

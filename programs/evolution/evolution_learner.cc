@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 #include <utility>
 
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 
 namespace lp {
 namespace {
@@ -119,7 +120,7 @@ void EvolutionLearner::check_patience() const {
   }
   if (names.empty() || !passed(later(last_news_, options_.patience))) return;
   throw Error(ErrorKind::failed, "generation " + std::to_string(generation()) + ": for " +
-                                     duration_text(options_.patience) + " no result has come from " +
+                                     duration_text(options_.patience) + " no result has arrived from " +
                                      join(names, ", ") + "; does the objective \"" + objective_->name() +
                                      "\" not return?");
 }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "programs/agents/flat_parameters.h"
-#include "programs/experiments/curve.h"
+#include "programs/experiments/curve_plot.h"
 
 namespace lp {
 namespace {
@@ -30,8 +30,8 @@ EvolutionResult report_evolution(const Client<EvolutionLearner>& learner, const 
                          .steps = learner.call<&EvolutionLearner::counts>().steps,
                          .stale = state.stale,
                          .parameters_hash = hash_of(learner.read<&EvolutionLearner::learned>()->parameters)};
-  std::printf("%s: best value %.6g after %llu points in %llu generations; %llu results came too late\n", title.c_str(),
-              result.best, static_cast<unsigned long long>(result.evaluations),
+  std::printf("%s: best value %.6g after %llu points in %llu generations; %llu results arrived too late\n",
+              title.c_str(), result.best, static_cast<unsigned long long>(result.evaluations),
               static_cast<unsigned long long>(result.generations), static_cast<unsigned long long>(result.stale));
   if (!curve.empty()) draw(metrics.call<&Metrics::all>(), title, curve);
   return result;

@@ -2,8 +2,13 @@
 #include "programs/evolution/evolution_strategy.h"
 
 #include <cmath>
+#include <memory>
+#include <span>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "lp/base/error.h"
 #include "programs/evolution/ranks.h"
@@ -15,7 +20,7 @@ void check(const EvolutionStrategyOptions& options) {
   const auto need = [](bool fits, const std::string& what) {
     if (!fits) throw Error(ErrorKind::failed, "an evolution strategy needs " + what);
   };
-  need(options.pairs > 0, "1 pair at least");
+  need(options.pairs > 0, "at least 1 pair");
   need(options.sigma > 0 && std::isfinite(options.sigma), "a sigma above 0");
   need(options.adam.rate > 0 && std::isfinite(options.adam.rate), "a rate above 0");
   need(options.weight_decay >= 0 && std::isfinite(options.weight_decay), "a weight decay of 0 or more");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -87,7 +88,7 @@ Evaluation EvolutionWorker::checked(std::uint64_t generation, std::uint32_t numb
     if (error.kind() == ErrorKind::stopped) throw;
     fail(error.text());
   } catch (const std::exception& error) {
-    fail(std::string("it threw: ") + error.what());
+    fail(std::string("it threw an exception: ") + error.what());
   }
   if (!std::isfinite(out.value)) fail("its value is " + std::to_string(out.value));
   return out;

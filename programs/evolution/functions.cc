@@ -5,10 +5,11 @@
 #include <cmath>
 #include <memory>
 #include <numbers>
+#include <string_view>
 
 #include "lp/base/error.h"
-#include "lp/base/message.h"
 #include "lp/base/random.h"
+#include "lp/base/text.h"
 
 namespace lp {
 namespace {
@@ -93,7 +94,7 @@ MakeObjective function_objective(const std::string& name, std::size_t dimensions
   }
   if (dimensions < found->least_dimensions) {
     throw Error(ErrorKind::failed, "the function \"" + name + "\" needs " + std::to_string(found->least_dimensions) +
-                                       " dimensions at least, not " + std::to_string(dimensions));
+                                       " or more dimensions, not " + std::to_string(dimensions));
   }
   return [function = *found, dimensions](std::uint64_t) {
     return std::make_unique<FunctionObjective>(function, dimensions);

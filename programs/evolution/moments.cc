@@ -31,8 +31,9 @@ void Moments::merge(const Moments& other) {
     return;
   }
   if (other.mean.size() != mean.size() || other.squares.size() != mean.size()) {
-    throw Error(ErrorKind::failed, "observations of " + std::to_string(other.mean.size()) + " values after ones of " +
-                                       std::to_string(mean.size()) + ": they are those of different environments");
+    throw Error(ErrorKind::failed, "observations of " + std::to_string(other.mean.size()) +
+                                       " values were added to observations of " + std::to_string(mean.size()) +
+                                       " values: do they belong to different environments?");
   }
   const auto n = static_cast<double>(count);
   const auto m = static_cast<double>(other.count);

@@ -102,7 +102,7 @@ class TableNoise final : public Noise {
     if (size <= table_.size()) return;
     throw Error(ErrorKind::failed, "a noise table of " + std::to_string(table_.size()) + " numbers is too small for " +
                                        std::to_string(size) +
-                                       " parameters: give NoiseOptions::table_size more, or take NoiseKind::counter");
+                                       " parameters: raise NoiseOptions::table_size, or use NoiseKind::counter");
   }
 
   const std::uint64_t seed_;

@@ -52,7 +52,8 @@ class AskedPolicy final : public Policy {
     out = std::move(answer.value);
   }
   void exploit(const Eigen::MatrixXf&, Eigen::MatrixXf&) override {
-    throw Error(ErrorKind::failed, "inference servers explore for actors; an evaluator has a policy of its own");
+    throw Error(ErrorKind::failed,
+                "inference servers choose actions with exploration for actors; an evaluator needs its own policy");
   }
 
  private:

@@ -23,12 +23,12 @@ void check(const Experiment& experiment) {
   const bool learns =
       std::visit([](const auto& training) { return static_cast<bool>(training.learner); }, experiment.agent.training);
   need(experiment.agent.policy && learns, "an agent with a policy and a learner");
-  need(experiment.agent.copies > 0 && experiment.agent.steps > 0, "an agent with 1 copy and 1 step at least");
-  need(experiment.actors > 0, "1 actor at least, not " + std::to_string(experiment.actors));
-  need(experiment.steps > 0, "1 step at least");
-  need(experiment.inference_servers >= 0, "0 inference servers at least");
+  need(experiment.agent.copies > 0 && experiment.agent.steps > 0, "an agent with at least 1 copy and 1 step");
+  need(experiment.actors > 0, "at least 1 actor, not " + std::to_string(experiment.actors));
+  need(experiment.steps > 0, "at least 1 step");
+  need(experiment.inference_servers >= 0, "a number of inference servers that is not negative");
   need(experiment.evaluation.episodes > 0 && experiment.evaluation.period > Duration::zero(),
-       "1 episode at least and a period above 0 for its evaluation");
+       "at least 1 episode and a period above 0 for its evaluation");
 }
 
 FailurePolicy policy_of(const Experiment& experiment) {

@@ -34,15 +34,16 @@ struct ExperimentFlags {
 
   static constexpr auto fields = lp::fields(
       field("environment", Defaults::kEnvironments), field("actors", "nodes that act", range(1, 64)),
-      field("inference_servers", "nodes that actors ask for their actions; 0: each actor has a policy", range(0, 16)),
-      field("steps", "of all copies of the environment", at_least(1), changeable),
-      field("goal", "a mean reward of 100 episodes that ends the training; 0: none", changeable),
-      field("restarts", "how often a node that fails is started again, before the program stops", non_negative,
+      field("inference_servers", "nodes that choose the actions for actors; 0: each actor has its own policy",
+            range(0, 16)),
+      field("steps", "the training ends after this number of steps of all environments together", at_least(1),
             changeable),
-      field("checkpoint_every", "the learner's rounds or updates from one checkpoint to the next; 0: one at the end",
-            changeable),
-      field("snapshots", "directory for files with the policy, one a minute"),
-      field("plot", "SVG file for the rewards over the steps"));
+      field("goal", "the training ends at this mean reward of 100 episodes; 0: never", changeable),
+      field("restarts", "how often a failed node is restarted before the program stops", non_negative, changeable),
+      field("checkpoint_every",
+            "rounds or updates of the learner from one checkpoint to the next; 0: only one at the end", changeable),
+      field("snapshots", "write the policy into a file in this directory once a minute"),
+      field("plot", "draw the rewards over the steps into this SVG file"));
 };
 
 // The experiment that these flags ask for.

@@ -2,10 +2,11 @@
 
 #include <cstdio>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "programs/agents/flat_parameters.h"
-#include "programs/experiments/curve.h"
+#include "programs/experiments/curve_plot.h"
 #include "programs/experiments/policy_evaluator.h"
 
 namespace lp {

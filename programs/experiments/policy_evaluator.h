@@ -4,7 +4,7 @@
 // The evaluator is a node: run() plays, and its handlers run in its turn.
 
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 

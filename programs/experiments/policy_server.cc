@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "lp/base/error.h"
@@ -46,7 +45,7 @@ PolicyServer::MakeModel exploring(const MakePolicy& make, const MakeEnvironment&
     const auto check = [size = spec.observation.size()](const Observed& one) {
       if (one.observations.rows() == size) return;
       throw Error(ErrorKind::failed, "an observation has " + std::to_string(one.observations.rows()) +
-                                         " values, and those of this environment have " + std::to_string(size));
+                                         " values, but those of this environment have " + std::to_string(size));
     };
     return PolicyService::Model{
         .version = learned->updates,

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 
 namespace lp {
 namespace {
@@ -21,7 +21,7 @@ void PolicySnapshots::run(Context& node) {
       node.exclusive([this] { save(); });
     } catch (const Error& error) {
       if (error.kind() == ErrorKind::stopped) return;
-      if (error.kind() != ErrorKind::disconnected) log_line(std::string("no snapshot was taken: ") + error.what());
+      if (error.kind() != ErrorKind::disconnected) log_line(std::string("no snapshot was written: ") + error.what());
     }
   }
 }

@@ -1,5 +1,6 @@
 #include "programs/experiments/queue_trainer.h"
 
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>

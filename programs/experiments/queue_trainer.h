@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "lp/program/node_type.h"
 #include "nodes/mailbox.h"

@@ -1,7 +1,7 @@
 #include "programs/experiments/replay_trainer.h"
 
 #include <algorithm>
-#include <span>
+#include <tuple>
 #include <utility>
 #include <variant>
 

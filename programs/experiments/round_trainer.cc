@@ -1,10 +1,11 @@
 #include "programs/experiments/round_trainer.h"
 
+#include <tuple>
 #include <utility>
 #include <variant>
 
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 
 namespace lp {
 
@@ -20,7 +21,7 @@ RoundTrainer::RoundTrainer(Context& node, Client<Metrics> metrics, const RoundOp
 Future<bool> RoundTrainer::contribute(std::uint32_t actor, std::uint64_t round_of_segment, Segment segment) {
   if (actor >= parts_.size() || round_of_segment > round()) {
     throw Error(ErrorKind::failed, "actor " + std::to_string(actor) + " of " + std::to_string(parts_.size()) +
-                                       " sends a segment of round " + std::to_string(round_of_segment) + " in round " +
+                                       " sent a segment of round " + std::to_string(round_of_segment) + " in round " +
                                        std::to_string(round()));
   }
   if (round_of_segment < round()) return ready(!over());

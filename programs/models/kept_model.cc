@@ -8,7 +8,7 @@
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
 #include "lp/base/file.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "programs/models/linear.h"
 
 namespace lp {
@@ -36,7 +36,7 @@ E named(const std::string& name, const char* what) {
   for (std::size_t i = 0; i < internal::kEnumerators<E>.count; ++i) {
     if (internal::kEnumerators<E>.names[i] == name) return static_cast<E>(i);
   }
-  fail("its " + std::string(what) + " is " + quote(name) + ", which this program does not have");
+  fail("its " + std::string(what) + " is " + quote(name) + ", which this program does not know");
 }
 
 // Refuses entries with invalid contents.
@@ -60,7 +60,7 @@ void check(const KeptModel& model) {
   }
   if (model.scaling.mean.size() != model.scaling.factor.size() ||
       (!model.scaling.empty() && model.scaling.mean.size() != model.inputs())) {
-    fail("its scaling is not that of its inputs");
+    fail("its scaling does not fit its inputs");
   }
   if (!model.parameters.allFinite() || !model.scaling.mean.allFinite() || !model.scaling.factor.allFinite()) {
     fail("it has numbers that are not finite");
@@ -95,7 +95,8 @@ class StartingModel final : public Model {
 }  // namespace
 
 Scaling scaling_of(const Dataset& data) {
-  if (data.is_sparse()) fail("scaling takes the mean away, which makes sparse features dense: leave out one of both");
+  if (data.is_sparse())
+    fail("scaling subtracts the mean, which makes sparse features dense: leave out --scale or --sparse");
   Scaling out{data.features.rowwise().mean(), Eigen::VectorXf::Ones(data.inputs())};
   const Eigen::VectorXf deviation =
       (data.features.colwise() - out.mean).rowwise().norm() / std::sqrt(static_cast<float>(data.examples()));
@@ -108,7 +109,7 @@ Scaling scaling_of(const Dataset& data) {
 
 void scale(const Scaling& scaling, Dataset& data) {
   if (scaling.empty()) return;
-  if (data.is_sparse()) fail("the model is for scaled features, which are not sparse: leave out --sparse");
+  if (data.is_sparse()) fail("the model needs scaled features, which are not sparse: leave out --sparse");
   data.features.colwise() -= scaling.mean;
   data.features.array().colwise() *= scaling.factor.array();
 }
@@ -137,12 +138,12 @@ KeptModel read_model(const fs::path& file) { return parse_model(read_file(file, 
 KeptModel parse_model(const Buffer& bytes, const fs::path& file) {
   const Checkpoint in = Checkpoint::parse(bytes, file);
   if (!in.has("model.format")) {
-    fail(file.string() + " is a checkpoint of " + quote(in.node()) + ", no model that was kept");
+    fail(file.string() + " is a checkpoint of " + quote(in.node()) + ", not a saved model");
   }
   try {
     const auto format = in.get<std::uint32_t>("model.format");
     if (format > kFormat) {
-      fail("its format is version " + std::to_string(format) + ", and this program reads version " +
+      fail("its format is version " + std::to_string(format) + ", but this program reads version " +
            std::to_string(kFormat));
     }
     const auto units = in.get<Array<std::int64_t>>("model.units");
@@ -194,7 +195,7 @@ void match_classes(Dataset& data, const std::vector<std::string>& names, int cla
     for (const std::string& name : data.names) {
       const auto found = std::find(names.begin(), names.end(), name);
       if (found == names.end())
-        fail(source + ": has a label " + quote(name) + ", which is none of the model's classes");
+        fail(source + ": has a label " + quote(name) + ", which is not one of the model's classes");
       numbers.push_back(static_cast<int>(found - names.begin()));
     }
     for (int& label : data.labels) label = numbers[static_cast<std::size_t>(label)];

@@ -26,7 +26,7 @@ void for_each_value(const Sparse& features, Index example, F f) {
 LinearModel::LinearModel(Index inputs, int classes) : inputs_(inputs), width_(classes == 2 ? 1 : classes) {
   if (inputs < 1 || classes < 2) {
     throw Error(ErrorKind::failed, "a linear model of " + std::to_string(inputs) + " inputs and " +
-                                       std::to_string(classes) + " classes: there must be 1 and 2 at least");
+                                       std::to_string(classes) + " classes: give at least 1 input and 2 classes");
   }
 }
 
@@ -48,7 +48,7 @@ Array<std::uint64_t> LinearModel::rows(const Dataset& batch) const {
 void LinearModel::check(Index parameters, Index wanted) const {
   if (parameters == wanted) return;
   throw Error(ErrorKind::failed, "a linear model of " + std::to_string(inputs_) + " inputs needs " +
-                                     std::to_string(wanted) + " parameters for these examples, and was given " +
+                                     std::to_string(wanted) + " parameters for these examples, but was given " +
                                      std::to_string(parameters));
 }
 

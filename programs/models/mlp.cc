@@ -34,7 +34,7 @@ MatrixXf slope(Activation activation, const MatrixXf& values) {
 
 MlpLayers::MlpLayers(const std::vector<Index>& units, Activation activation, bool first, bool last)
     : activation_(activation), first_(first), last_(last) {
-  if (units.size() < 2) throw Error(ErrorKind::failed, "an MLP needs inputs and classes: two layers at least");
+  if (units.size() < 2) throw Error(ErrorKind::failed, "an MLP needs inputs and classes: at least two layers");
   for (const Index count : units) {
     if (count < 1) throw Error(ErrorKind::failed, "an MLP's layer has " + std::to_string(count) + " units");
   }

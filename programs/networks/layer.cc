@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <string>
+#include <tuple>
 
 #include "lp/base/error.h"
 
@@ -155,7 +156,7 @@ std::unique_ptr<Layer> make_layer(const LayerOptions& options, const Shape& inpu
   }
   const auto& convolution = std::get<Convolution>(options);
   if (convolution.channels < 1 || convolution.window < 1 || convolution.stride < 1) {
-    refuse("convolution needs one channel, a window of 1 and a stride of 1 at least");
+    refuse("convolution needs at least one channel, a window of 1 and a stride of 1");
   }
   if (convolution.window > inputs.height || convolution.window > inputs.width) {
     refuse("convolution has a window of " + std::to_string(convolution.window) + " on images of " +

@@ -13,7 +13,7 @@ using Eigen::MatrixXf;
 using Eigen::VectorXf;
 
 LayeredNetwork::LayeredNetwork(const Shape& inputs, const std::vector<LayerOptions>& layers) : inputs_(inputs.size()) {
-  if (layers.empty()) throw Error(ErrorKind::failed, "a network without layers: give it one");
+  if (layers.empty()) throw Error(ErrorKind::failed, "a network needs at least one layer");
   Shape shape = inputs;
   for (const LayerOptions& one : layers) {
     layers_.push_back({.layer = make_layer(one, shape), .first = size_});

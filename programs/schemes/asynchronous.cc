@@ -68,7 +68,7 @@ class AsynchronousExchange final : public Exchange {
 
 Scheme asynchronous_scheme(const ServerTraining& training, const Downpour& downpour) {
   if (downpour.fetch_every == 0 || downpour.push_every == 0) {
-    throw Error(ErrorKind::failed, "asynchronous training fetches and pushes every 0 steps; give 1 or more");
+    throw Error(ErrorKind::failed, "asynchronous training would fetch or push every 0 steps: give 1 or more");
   }
   return {.consistency = Asynchronous{},
           .rule = training.rule,

@@ -48,8 +48,9 @@ class FederatedExchange final : public Exchange {
     Round round;
     while (!round.selected && !round.over) round = rounds_.call<&FederatedServer::next>(worker_, own_examples_);
     if (round.state.size() != static_cast<std::size_t>(parameters_.size())) {
-      throw Error(ErrorKind::failed, "the rounds are about " + std::to_string(round.state.size()) +
-                                         " parameters, this client's model has " + std::to_string(parameters_.size()));
+      throw Error(ErrorKind::failed, "the rounds train a model of " + std::to_string(round.state.size()) +
+                                         " parameters, but this client's model has " +
+                                         std::to_string(parameters_.size()));
     }
     std::copy(round.state.begin(), round.state.end(), parameters_.data());
     optimizer_ = {.rule = rule_};
@@ -75,7 +76,7 @@ class FederatedExchange final : public Exchange {
 
 std::vector<std::uint32_t> client_examples(const Dataset& data, WorkerRank client, std::uint32_t label_shards,
                                            std::uint64_t run_seed) {
-  if (data.examples() == 0) throw Error(ErrorKind::failed, "there are no examples to give to the clients");
+  if (data.examples() == 0) throw Error(ErrorKind::failed, "there are no examples for the clients");
   std::vector<std::uint32_t> order(static_cast<std::size_t>(data.examples()));
   std::iota(order.begin(), order.end(), 0U);
   Random random(run_seed, "clients");

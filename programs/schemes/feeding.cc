@@ -13,8 +13,8 @@
 namespace lp {
 namespace {
 
-// The workers, as an argument of a node that waits until the servers have their places, too.
-struct AllPlaces {
+// The workers, as the argument of a feeder, which starts when the servers are ready, too.
+struct FedWorkers {
   TrainingGraph graph;
 
   Clients<TrainingWorker> dereference(Context& node) const { return graph.workers.dereference(node); }
@@ -48,7 +48,7 @@ TrainingGraph add_fed_training(Program& program, const LearningTask& task, const
                                const Scheme& scheme) {
   TrainingGraph graph = add_server_training(program, {.model = task.model}, training, scheme);
   program.group<Feeder>({.name = "feeder", .replicas = training.workers, .on_failure = restart_or_stop(training)},
-                        AllPlaces{graph}, task, training, scheme);
+                        FedWorkers{graph}, task, training, scheme);
   return graph;
 }
 

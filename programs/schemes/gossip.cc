@@ -1,6 +1,7 @@
 #include "programs/schemes/gossip.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -128,7 +129,8 @@ std::optional<std::uint32_t> gossip_partner(std::uint64_t seed, const WorkerRank
 TrainingGraph add_gossip_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                   double probability) {
   if (!(probability >= 0 && probability <= 1)) {
-    throw Error(ErrorKind::failed, "a probability of " + std::to_string(probability) + " to gossip: give 0 to 1");
+    throw Error(ErrorKind::failed,
+                "a probability of " + std::to_string(probability) + " to gossip: give a number from 0 to 1");
   }
   const auto members = program.group<GossipMember>(
       {.name = "gossip", .replicas = training.workers, .on_failure = worker_policy(training)}, context);

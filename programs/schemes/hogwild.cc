@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <tuple>
 #include <variant>
 
 #include "lp/base/error.h"
@@ -32,7 +35,7 @@ class HogwildExchange final : public Exchange {
     view_.emplace(location_);
     if (view_->size() != size_) {
       throw Error(ErrorKind::failed, "the shared vector has " + std::to_string(view_->size()) +
-                                         " parameters, this worker's model " + std::to_string(size_));
+                                         " parameters, but this worker's model has " + std::to_string(size_));
     }
     return view_->progress(worker_);
   }
@@ -84,7 +87,7 @@ class HogwildExchange final : public Exchange {
 
 TrainingGraph add_hogwild_training(Program& program, const LearningTask& task, const ServerTraining& training) {
   if (!std::holds_alternative<Sgd>(training.rule)) {
-    throw Error(ErrorKind::failed, "Hogwild changes the parameters without a state of its own: choose the rule sgd");
+    throw Error(ErrorKind::failed, "Hogwild has no optimizer state: choose the rule sgd");
   }
   // A cut is taken after this many steps of each worker.
   const auto workers = static_cast<std::uint32_t>(std::max(training.workers, 0));

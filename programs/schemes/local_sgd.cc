@@ -51,7 +51,7 @@ class LocalSgdRule final : public ReplicaRule {
 };
 
 ReplicaScheme scheme_of(std::uint64_t average_every, std::optional<BlockMomentum> block) {
-  if (average_every == 0) throw Error(ErrorKind::failed, "models are averaged every 0 steps: give 1 or more");
+  if (average_every == 0) throw Error(ErrorKind::failed, "models would be averaged every 0 steps: give 1 or more");
   return {.division = Division::turns,
           .rule = [average_every, block] { return std::make_unique<LocalSgdRule>(average_every, block); }};
 }

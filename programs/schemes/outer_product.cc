@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -115,10 +116,10 @@ TrainingGraph add_outer_product_training(Program& program, const LearningTask& t
                                          const OuterProducts& products) {
   if (!(products.epoch_share > 0 && products.epoch_share <= 1)) {
     throw Error(ErrorKind::failed, "an epoch would end after a share of " + std::to_string(products.epoch_share) +
-                                       " of its batches: give more than 0, and 1 at most");
+                                       " of its batches: give more than 0 and at most 1");
   }
   if (training.compression.any()) {
-    throw Error(ErrorKind::failed, "activations and errors are sent as they are: leave out the compression");
+    throw Error(ErrorKind::failed, "activations and errors cannot be compressed: leave out the compression");
   }
   const LearningTask factored{
       .model = [products, whole = task.model] { return std::make_unique<FactoredMlp>(products, whole); },

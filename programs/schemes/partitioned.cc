@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -67,9 +68,10 @@ class PartitionedExchange final : public Exchange {
 
   std::uint64_t begin() override {
     if (const std::uint64_t wanted = servers_.position(); wanted != optimizer_.steps) {
-      throw Error(ErrorKind::disconnected, "the parameters in this worker are of step " +
-                                               std::to_string(optimizer_.steps) + ", and the servers want step " +
-                                               std::to_string(wanted) + ": they are being restored, or it was lost");
+      throw Error(ErrorKind::disconnected, "the parameters of this worker belong to step " +
+                                               std::to_string(optimizer_.steps) + ", but the servers need step " +
+                                               std::to_string(wanted) +
+                                               ": the servers are being restored, or a step was lost");
     }
     servers_.set_version(optimizer_.steps);
     return optimizer_.steps;
@@ -115,9 +117,9 @@ class PartitionedExchange final : public Exchange {
     if (parameters.size() != flat(parameters_).size() || optimizer.rule.index() != optimizer_.rule.index()) {
       throw Error(ErrorKind::failed, "the checkpoint has " + std::to_string(parameters.size()) +
                                          " parameters and optimizer " + std::to_string(optimizer.rule.index()) +
-                                         ", this worker " + std::to_string(parameters_.size()) + " and optimizer " +
-                                         std::to_string(optimizer_.rule.index()) +
-                                         ": resume with the model and optimizer that it was saved with");
+                                         ", but this worker has " + std::to_string(parameters_.size()) +
+                                         " and optimizer " + std::to_string(optimizer_.rule.index()) +
+                                         ": resume with the same model and optimizer");
     }
     std::copy(parameters.begin(), parameters.end(), parameters_.begin());
     optimizer.rule = optimizer_.rule;
@@ -139,7 +141,7 @@ class PartitionedExchange final : public Exchange {
 Scheme partitioned_scheme(const ServerTraining& training, const Partitioning& partitioning) {
   if (partitioning.bytes < sizeof(float)) {
     throw Error(ErrorKind::failed,
-                "partitions of " + std::to_string(partitioning.bytes) + " bytes hold no parameter; give 4 or more");
+                "partitions of " + std::to_string(partitioning.bytes) + " bytes hold no parameter: give 4 or more");
   }
   static_cast<void>(training);
   return {.consistency = Synchronous{},

@@ -1,6 +1,7 @@
 #include "programs/schemes/pipeline.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -183,7 +184,7 @@ PipelineStage::Forwarded PipelineStage::forward(MicroBatch batch) {
                                        std::to_string(batch.labels.size()) + " labels");
   }
   if (batch.number >= micro_batches_) {
-    throw Error(ErrorKind::failed, "micro-batch " + std::to_string(batch.number) + " of a batch that is cut into " +
+    throw Error(ErrorKind::failed, "micro-batch " + std::to_string(batch.number) + " of a batch that is split into " +
                                        std::to_string(micro_batches_));
   }
   Forwarded done{.outputs = layers_.forward(parameters_, batch.inputs), .attempt = attempt_};
@@ -196,7 +197,7 @@ PipelineStage::Forwarded PipelineStage::forward(MicroBatch batch) {
 }
 
 MicroResult PipelineStage::backward(const Forwarded& done, double loss, Eigen::MatrixXf delta) {
-  if (done.attempt != attempt_) throw Error(ErrorKind::disconnected, "the batch was begun again meanwhile");
+  if (done.attempt != attempt_) throw Error(ErrorKind::disconnected, "the batch was restarted meanwhile");
   if (gradients_.size() <= done.batch.number) gradients_.resize(done.batch.number + 1);
   examples_ += static_cast<std::uint32_t>(done.batch.labels.size());
   MicroResult out{.loss = loss,
@@ -272,7 +273,7 @@ void PipelineStage::save(Checkpoint& out) const {
 void PipelineStage::load(const Checkpoint& in) {
   const auto parameters = in.get<Array<float>>("parameters");
   if (parameters.size() != static_cast<std::size_t>(layers_.size())) {
-    throw Error(ErrorKind::failed, "what was saved has " + std::to_string(parameters.size()) +
+    throw Error(ErrorKind::failed, "the checkpoint has " + std::to_string(parameters.size()) +
                                        " parameters, but this stage's layers have " + std::to_string(layers_.size()));
   }
   schedule_.cut = step_ = in.get<std::uint64_t>("step");
@@ -288,7 +289,7 @@ TrainingGraph add_pipeline_training(Program& program, const LearningTask& task, 
                 "a pipeline has " + std::to_string(pipeline.stages) + " stages for " +
                     std::to_string(pipeline.units.size()) + " layers of units, and " +
                     std::to_string(pipeline.micro_batches) +
-                    " micro-batches: give one of each at least, and fewer stages than layers of units");
+                    " micro-batches: give at least one of each, and fewer stages than layers of units");
   }
   const FailurePolicy policy = restart_or_stop(training);
   const auto stages =

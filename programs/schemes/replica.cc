@@ -42,7 +42,7 @@ void unpack(const Array<float>& values, Replica& replica) {
   const auto own = static_cast<std::uint64_t>(replica.parameters.size());
   if (tail[kNumbers + 1] != own) {
     throw Error(ErrorKind::failed, "a committed state has " + std::to_string(tail[kNumbers + 1]) +
-                                       " parameters, this worker's model " + std::to_string(own));
+                                       " parameters, but this worker's model has " + std::to_string(own));
   }
   std::size_t size = kTail;
   bool fits = true;  // a vector has a value for each parameter, or none
@@ -52,7 +52,7 @@ void unpack(const Array<float>& values, Replica& replica) {
   }
   if (!fits || values.size() != size) {
     throw Error(ErrorKind::failed,
-                "a committed state of " + std::to_string(values.size()) + " values is not what its tail says it is");
+                "a committed state of " + std::to_string(values.size()) + " values does not fit its own description");
   }
   const float* from = values.data();
   std::size_t part = kNumbers;

@@ -1,5 +1,7 @@
 #include "programs/schemes/replicas.h"
 
+#include <optional>
+
 #include "nodes/commits.h"
 #include "programs/training/decentralized.h"
 #include "programs/training/gradient_guard.h"

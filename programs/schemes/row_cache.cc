@@ -32,7 +32,7 @@ void RowCache::read(const Array<std::uint64_t>& keys, std::span<float> rows) con
     const auto row = rows_.find(keys[i]);
     if (row == rows_.end()) {
       throw Error(ErrorKind::failed,
-                  "row " + std::to_string(keys[i]) + " was never fetched; ask stale() what to fetch");
+                  "row " + std::to_string(keys[i]) + " was never fetched: call stale() to learn what to fetch");
     }
     std::copy_n(values_.data() + row->second.at, width_, rows.data() + i * width_);
   }

@@ -1,5 +1,6 @@
 #include "programs/schemes/sliced.h"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <utility>

@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <numeric>
+#include <span>
+#include <variant>
 #include <vector>
 
 #include "lp/base/error.h"
@@ -107,8 +109,8 @@ std::vector<Tensor> row_tensor(const LearningTask& task, const ServerTraining& t
 Scheme stale_synchronous_scheme(const ServerTraining& training, std::uint64_t staleness) {
   if (training.compression.any()) {
     throw Error(ErrorKind::failed,
-                "stale synchronous workers push changes of rows, which are not compressed: leave out the compression, "
-                "or choose a scheme that pushes gradients, such as bounded_delay");
+                "stale synchronous workers push changes of rows, which cannot be compressed: leave out the "
+                "compression, or choose a scheme that pushes gradients, such as bounded_delay");
   }
   return {.consistency = StaleSynchronous{.staleness = staleness},
           .rule = Sum{},

@@ -13,9 +13,10 @@ TrainingGraph add_topology_training(Program& program, const LearningTask& task, 
                                     const Topology& topology) {
   const int groups = topology.worker_groups;
   if (groups < 1 || groups > training.workers || (topology.shared_memory && groups != training.workers)) {
-    throw Error(ErrorKind::failed, std::to_string(training.workers) + " workers in " + std::to_string(groups) +
-                                       " groups: give 1 group or more, none without a worker" +
-                                       (topology.shared_memory ? ", and one worker to each that shares memory" : ""));
+    throw Error(ErrorKind::failed,
+                std::to_string(training.workers) + " workers in " + std::to_string(groups) +
+                    " groups: give at least 1 group, and at least one worker to each" +
+                    (topology.shared_memory ? "; with shared memory, exactly one worker to each" : ""));
   }
   if (topology.shared_memory) return add_hogwild_training(program, task, training);
   if (groups == 1) return add_synchronous_training(program, task, training);

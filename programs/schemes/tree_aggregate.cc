@@ -12,7 +12,7 @@ namespace lp {
 std::vector<int> aggregation_levels(int partitions, int depth) {
   if (partitions < 1 || depth < 1) {
     throw Error(ErrorKind::failed, "a tree of depth " + std::to_string(depth) + " over " + std::to_string(partitions) +
-                                       " workers: give one of each at least");
+                                       " workers: give at least one of each");
   }
   const int scale = std::max(static_cast<int>(std::ceil(std::pow(partitions, 1.0 / depth))), 2);
   std::vector<int> out;

@@ -144,7 +144,7 @@ class WorkUnits final : public DistributedModel {
 
 TrainingGraph add_work_unit_training(Program& program, const LearningTask& task, const ServerTraining& training,
                                      std::uint32_t units) {
-  if (units == 0) throw Error(ErrorKind::failed, "a batch is cut into 0 work units: give 1 or more");
+  if (units == 0) throw Error(ErrorKind::failed, "a batch would be split into 0 work units: give 1 or more");
   const auto in_units = [units](std::unique_ptr<Model> model, const Clients<GradientReplica>& group) {
     return std::make_unique<WorkUnits>(std::move(model), group, units);
   };

@@ -60,7 +60,7 @@ inline FailurePolicy worker_policy(const ServerTraining& training) {
 template <class Nodes>
 TrainingGraph add_decentralized_workers(Program& program, const LearningTask& task, const ServerTraining& training,
                                         const BoundScheme<Nodes>& scheme) {
-  if (training.workers < 1) throw Error(ErrorKind::failed, "a training without workers: give one at least");
+  if (training.workers < 1) throw Error(ErrorKind::failed, "a training needs at least one worker");
   const GroupHandle<ParameterServer> servers("server", 0);
   const GroupHandle<ParameterService> none(servers);
   const auto workers = program.group<TrainingWorker>(

@@ -38,7 +38,7 @@ std::string confusion_table(const Eigen::MatrixXi& confusion) {
   const auto right = [](const std::string& text, std::size_t width) {
     return std::string(width - std::min(width, text.size()), ' ') + text;
   };
-  std::string out = "class | guessed";
+  std::string out = "class | predicted";
   for (Eigen::Index j = 0; j < confusion.cols(); ++j) out += right(std::to_string(j), j == 0 ? 3 : 5);
   out += " | right\n";
   for (Eigen::Index i = 0; i < confusion.rows(); ++i) {

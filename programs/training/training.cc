@@ -52,21 +52,20 @@ void check(const ServerTraining& training, const Scheme& scheme) {
   }
   if (!scheme.levels.empty() && scheme.takes_rows) {
     throw Error(ErrorKind::failed,
-                "a tree sums gradients of all parameters, and this scheme's workers push some rows "
-                "of them: leave out the levels, or the rows");
+                "a tree sums gradients of all parameters, but the workers of this scheme push only some rows: leave "
+                "out the levels, or the rows");
   }
   if (!scheme.levels.empty() && training.replicated) {
-    throw Error(ErrorKind::failed, "a tree does not go to the replicas of servers that fail: give restarts instead");
+    throw Error(ErrorKind::failed, "a tree cannot use the replicas of failed servers: give restarts instead");
   }
   if (scheme.learns_in_workers && training.replicated && training.restarts > 0) {
-    throw Error(
-        ErrorKind::failed,
-        "a worker that holds the parameters is restarted from a cut, and with replicas of the servers there are "
-        "none: leave out the replicas, or the restarts");
+    throw Error(ErrorKind::failed,
+                "a worker that holds the parameters is restarted from a checkpoint, but there are no checkpoints with "
+                "replicas of the servers: leave out the replicas, or the restarts");
   }
   if (training.workers >= 1 && training.servers >= 1) return;
   throw Error(ErrorKind::failed, "a training has " + std::to_string(training.workers) + " workers and " +
-                                     std::to_string(training.servers) + " servers: give one of each at least");
+                                     std::to_string(training.servers) + " servers: give at least one of each");
 }
 
 }  // namespace

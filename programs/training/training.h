@@ -17,8 +17,8 @@
 
 #include "lp/checkpoint/checkpoint.h"
 #include "lp/program/program.h"
-#include "nodes/parameters/compression.h"
 #include "nodes/parameters/consistency.h"
+#include "nodes/parameters/gradient_encoding.h"
 #include "nodes/parameters/optimizer.h"
 #include "nodes/parameters/parameter_client.h"
 #include "nodes/parameters/parameter_server.h"

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "lp/base/error.h"
-#include "lp/base/message.h"
 #include "lp/base/scheduler.h"
+#include "lp/base/text.h"
 #include "programs/training/sampler.h"
 
 namespace lp {
@@ -148,9 +148,9 @@ void TrainingWorker::run(Context& node) {
 std::optional<Dataset> TrainingWorker::fed_batch(Context& node, std::uint64_t step) {
   Future<std::optional<Dataset>> batch = node.exclusive([&] { return feed_.take(step); });
   if (auto taken = batch.get_for(Duration(kFeedTime))) return *std::move(taken);
-  throw Error(ErrorKind::failed, "the batch of step " + std::to_string(step) + " was not fed within " +
+  throw Error(ErrorKind::failed, "the batch of step " + std::to_string(step) + " did not arrive from a feeder within " +
                                      duration_text(kFeedTime) +
-                                     ": is there a feeder for this worker, and is it at work?");
+                                     ": does this worker have a feeder, and does the feeder run?");
 }
 
 void SavedWorker::begin(ParameterClient& client, Exchange& exchange) {

@@ -3,7 +3,6 @@
 // Fails when the bytes of an evaluation depend on the number of parameters.
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <optional>
 #include <string>

@@ -1,7 +1,6 @@
 // scale_bench [PROCESSES [THREADS]]: many nodes at once, as a table on standard error and as JSON on standard output.
 
 #include <cstdio>
-#include <cstdlib>
 
 #include "lp/base/json.h"
 #include "tests/bench/scale.h"

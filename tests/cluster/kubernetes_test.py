@@ -267,7 +267,7 @@ class Kubernetes(unittest.TestCase):
             file.flush()
             with counting("--mode=takes memory", f"--config={file.name}") as program:
                 self.assertEqual(1, program.wait(), program.shown)
-        self.assertIn("worker/1: was killed by the kernel, because memory ran out (OOMKilled)", program.shown)
+        self.assertIn("worker/1: was killed by the kernel because memory ran out (OOMKilled)", program.shown)
 
     def test_pods_with_gpus_go_where_some_are_left(self):
         with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file, gpus(1):
@@ -310,7 +310,7 @@ class Kubernetes(unittest.TestCase):
             [coordinator] = processes("cmdline", f"--directory=/tmp/{program.name}")
             os.kill(coordinator, signal.SIGKILL)
             self.assertEqual(137, program.wait(), program.shown)
-        self.assertIn("its coordinator ended with exit code 137 (was ended by SIGKILL)", program.shown)
+        self.assertIn("its coordinator ended with exit code 137 (was killed by SIGKILL)", program.shown)
         self.assertIn("failed", lp("status", program.name)[0])
 
     def test_a_coordinator_whose_pod_is_deleted_is_the_cause(self):
@@ -318,7 +318,7 @@ class Kubernetes(unittest.TestCase):
             program.read_until("waiting")
             kubectl("delete", "pod", program.name + "-coordinator", "--force", "--grace-period=0")
             self.assertEqual(1, program.wait(), program.shown)
-        self.assertIn("its coordinator's pod is not in the cluster any more", program.shown)
+        self.assertIn("the pod of its coordinator is no longer in the cluster", program.shown)
         self.assertIn("failed", lp("status", program.name)[0])
 
     def test_a_node_that_is_cut_off_for_less_than_the_grace_period_changes_nothing(self):
@@ -370,7 +370,7 @@ class Kubernetes(unittest.TestCase):
                 kubectl("delete", "pod", program.name + "-coordinator", "--wait=false")  # as Kubernetes does in the end
                 self.assertEqual(1, program.wait(), program.shown)
                 self.assert_nothing_is_left()
-        self.assertIn("its coordinator's pod is not in the cluster any more", program.shown)
+        self.assertIn("the pod of its coordinator is no longer in the cluster", program.shown)
         self.expect_no_agent(program.name, away)
 
     def expect_no_agent(self, name, away):
@@ -381,7 +381,7 @@ class Kubernetes(unittest.TestCase):
     def test_an_image_that_is_not_there_is_said(self):
         with digits_of("none") as digits:
             self.assertEqual(2, digits.wait(), digits.shown)
-        self.assertIn("cannot begin in Kubernetes: it waits: ImagePullBackOff", digits.shown)
+        self.assertIn("cannot start in Kubernetes: the coordinator's pod waits: ImagePullBackOff", digits.shown)
 
 
 if __name__ == "__main__":

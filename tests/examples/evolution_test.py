@@ -56,7 +56,7 @@ class Evolution(unittest.TestCase):
     def test_what_does_not_fit_is_named(self):
         for flags, sentence in [(["--function=spher"], "choose one of ackley, rastrigin, rosenbrock, sphere"),
                                 (["--environment=cartpool"], "choose one of acrobot, cartpole"),
-                                (["--function=rosenbrock", "--dimensions=1"], "needs 2 dimensions at least")]:
+                                (["--function=rosenbrock", "--dimensions=1"], "needs 2 or more dimensions")]:
             with self.subTest(flags):
                 process = launch.run("es", *flags)
                 self.assertNotEqual(0, process.returncode)

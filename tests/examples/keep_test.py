@@ -80,10 +80,10 @@ class Keep(unittest.TestCase):
 
     def test_what_cannot_be_used_or_kept_is_refused(self):
         (self.folder / "foreign.lpm").write_text("1,2,3\n" * 100)
-        for flags, said in [(["--evaluate=foreign.lpm"], "does not begin as one does"), (["--predict=nowhere.lpm"], "No such file"),
-                            (["--init=foreign.lpm"], "does not begin as one does"), (["--evaluate=a", "--predict=b"], "not to both"),
-                            (["--evaluate=a", "--workers=2"], "unknown flag"), (["--predict=a", "--json"], "--json says nothing with --predict"),
-                            (["--evaluate=a", "--predictions="], "--predictions says nothing with --evaluate"), (["--save=nowhere/digits.lpm"], "there is no directory")]:
+        for flags, said in [(["--evaluate=foreign.lpm"], "does not begin like a checkpoint"), (["--predict=nowhere.lpm"], "No such file"),
+                            (["--init=foreign.lpm"], "does not begin like a checkpoint"), (["--evaluate=a", "--predict=b"], "not both"),
+                            (["--evaluate=a", "--workers=2"], "unknown flag"), (["--predict=a", "--json"], "--json has no effect with --predict"),
+                            (["--evaluate=a", "--predictions="], "--predictions has no effect with --evaluate"), (["--save=nowhere/digits.lpm"], "there is no directory")]:
             with self.subTest(flags):
                 process = subprocess.run(launch.command("train", *flags), cwd=self.folder, timeout=launch.PATIENCE, stdin=subprocess.DEVNULL,
                                          text=True, capture_output=True, env={**os.environ, "XDG_STATE_HOME": str(self.folder)})

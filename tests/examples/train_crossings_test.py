@@ -78,7 +78,7 @@ def disturb(run, node, event, step):
         run.signal(node, signal.SIGCONT)
     else:
         told = subprocess.run([SETTINGS.lp, "restart", run.directory, node], capture_output=True, text=True, timeout=launch.PATIENCE)
-        if told.returncode != 0 and "the program stops" in told.stderr:
+        if told.returncode != 0 and "the program is stopping" in told.stderr:
             raise launch.Ended(told.stderr)
         if told.returncode != 0:
             raise AssertionError(f"lp restart {node} ended with {told.returncode}: {told.stderr}")

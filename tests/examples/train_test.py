@@ -123,12 +123,12 @@ class Train(unittest.TestCase):
     def test_what_cannot_be_kept_costs_no_result(self):
         process = launch.run("train", "--json", "--steps=100", "--evaluate-every=0.01", "--curves=/nowhere/curves.csv")
         self.assertEqual(0, process.returncode, process.stderr)
-        self.assertIn("not kept: ", process.stderr)
+        self.assertIn("the model could not be saved: ", process.stderr)
         self.assertGreater(json.loads(process.stdout.splitlines()[-1])["accuracy"], 0.5)
 
     def test_who_watches_needs_parameters_at_the_servers_and_looks(self):
-        for flags, said in [(["--scheme=ring", "--evaluate-every=1"], "no server has the parameters"),
-                            (["--scheme=partitioned", "--snapshots=x"], "no server has the parameters"),
+        for flags, said in [(["--scheme=ring", "--evaluate-every=1"], "no server holds the parameters"),
+                            (["--scheme=partitioned", "--snapshots=x"], "no server holds the parameters"),
                             (["--target=0.9"], "--evaluate-every=SECONDS"), (["--curves=x"], "--evaluate-every=SECONDS")]:
             process = launch.run("train", *flags)
             self.assertEqual(2, process.returncode)
@@ -181,7 +181,7 @@ class Train(unittest.TestCase):
     def test_a_mistake_is_named(self):
         for flags, text in [(["--scheme=asynchronus"], "asynchronous"), (["--scheme=backup", "--backups=4"], "backup workers"),
                             (["--scheme=softsync", "--splits=9"], "splits"), (["--data=nowhere.csv"], "nowhere.csv"),
-                            (["--rate=1e38", "--model=softmax"], "worker"), (["--sparse"], "--model=linear"), (["--scheme=ring", "--backups=2"], "it is for backup"), (["--replicated", "--servers=1"], "two servers")]:
+                            (["--rate=1e38", "--model=softmax"], "worker"), (["--sparse"], "--model=linear"), (["--scheme=ring", "--backups=2"], "it is only for backup"), (["--replicated", "--servers=1"], "two servers")]:
             with self.subTest(flags):
                 process = launch.run("train", "--launch=processes", *flags)
                 self.assertNotEqual(0, process.returncode)

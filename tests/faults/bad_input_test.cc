@@ -54,7 +54,8 @@ TEST_F(BadInput, AChildThatAPersonStarts) {
 
 TEST_F(BadInput, AnImpureProgram) {
   expect_sentence(program("--program=bad --mode=impure --dry-run"), 2, "two different graphs from one configuration");
-  expect_sentence(program(flags("--program=bad --mode='impure in children'")), 1, "not a pure function");
+  expect_sentence(program(flags("--program=bad --mode='impure in children'")), 1,
+                  "depends on more than its configuration");
 }
 
 TEST_F(BadInput, ADirectoryThatCannotBeWritten) {
@@ -66,7 +67,7 @@ TEST_F(BadInput, AGraphThatCannotRun) {
   expect_sentence(program(flags("--program=bad --mode=dangling")), 2, "'nobody'");
   expect_sentence(program(flags("--program=bad --mode='empty group'")), 2, "has 0 replicas");
   expect_sentence(program(flags("--program=bad --mode='two of a name'")), 2, "'service'");
-  expect_sentence(program(flags("--program=bad --mode=nothing")), 2, "it has no node");
+  expect_sentence(program(flags("--program=bad --mode=nothing")), 2, "the program has no node");
   expect_sentence(program(flags("--nodes=0")), 2, "has 0 replicas");
   expect_sentence(program(flags("--nodes=-1")), 2, "has -1 replicas");
 }
@@ -118,7 +119,7 @@ TEST_F(Cuts, AHalfWrittenOneIsPassedOver) {
 TEST_F(Cuts, WithoutAWholeOneNothingIsResumed) {
   take_cuts();
   for (const Cut& cut : list_cuts(run()).cuts) std::filesystem::resize_file(cut_file(cut.directory, "saver"), 1000);
-  expect_sentence(resume(), 2, "no complete cut");
+  expect_sentence(resume(), 2, "no complete checkpoint");
 }
 
 // A file system of its own, of `size` MiB; for root.
@@ -144,7 +145,8 @@ TEST_F(Cuts, AFullDiskLeavesTheCutsBeforeAndTheRunGoesOn) {
   const SmallDisk disk(run(), 4);
   if (!disk.mounted()) GTEST_SKIP() << "only root can mount a file system";
   const Ended ended = program(flags("--program=saving --mode='large saves'"));
-  expect_sentence(ended, 0, "saver could not save its part of the cut of step 4, and the cut before stays: ");
+  expect_sentence(ended, 0,
+                  "saver could not save its part of the checkpoint of step 4, and the checkpoint before it is kept: ");
   EXPECT_NE(ended.output.find("No space left on device"), std::string::npos) << ended.output;
   const auto latest = latest_cut(run());
   ASSERT_TRUE(latest.has_value());

@@ -100,10 +100,10 @@ TEST_F(Curve, NoCallOfARevokedKeyBegins) {
 }
 
 TEST_F(Curve, ListeningBeyondThisHostNeedsKeys) {
-  for (const auto& [address, why] : {std::pair("10.0.0.5", "needs a key"),
-                                     {"0.0.0.0", "could not dial it"},
-                                     {"::", "could not dial it"},
-                                     {"here", "no address in numbers"}}) {
+  for (const auto& [address, why] : {std::pair("10.0.0.5", "needs its own key"),
+                                     {"0.0.0.0", "could not connect to it"},
+                                     {"::", "could not connect to it"},
+                                     {"here", "not a numeric address"}}) {
     Runtime::Options off_host = options({});
     off_host.process.listen = address;
     try {

@@ -45,8 +45,7 @@ TEST_F(Sanitizer, StopsAThreadAndItsNodeIsNamedLast) {
   EXPECT_EQ(ended.code, 1) << ended.output;
   EXPECT_NE(ended.output.find("SUMMARY: AddressSanitizer: heap-buffer-overflow"), std::string::npos) << ended.output;
   EXPECT_TRUE(
-      ended.output.ends_with("*** lp: sanitized: in worker/1: was stopped by a sanitizer, whose report stands "
-                             "above\n"))
+      ended.output.ends_with("*** lp: sanitized: in worker/1: was stopped by a sanitizer; its report is above\n"))
       << ended.output;
 }
 

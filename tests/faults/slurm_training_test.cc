@@ -139,7 +139,8 @@ TEST_F(SlurmTrainingTest, ATimeLimitLeavesACutAndNothingElse) {
   wait_for_cut();
   const AllWatched all = processes();
   EXPECT_EQ(program.wait(seconds(60)).code, 128 + SIGUSR2);
-  EXPECT_TRUE(has(program.err(), "the program was stopped by SIGUSR2: its time is over; it was cut at step "))
+  EXPECT_TRUE(
+      has(program.err(), "the program was stopped by SIGUSR2: its time limit is near; its checkpoint is that of step "))
       << program.err();
   expect_end_within(seconds(10), all);
 }

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "launchers/control/control_generated.h"
-#include "launchers/control/messages.h"
+#include "launchers/control/control_messages.h"
 #include "launchers/control/node_events.h"
 #include "launchers/control/node_start.h"
 

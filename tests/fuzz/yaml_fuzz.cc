@@ -11,7 +11,7 @@
 
 #include "lp/base/error.h"
 #include "lp/config/freeze.h"
-#include "lp/config/placement.h"
+#include "lp/config/group_placement.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include "launchers/plan/placement.h"
+#include "launchers/plan/placer.h"
 #include "launchers/test_run.h"
 #include "lp/base/error.h"
 #include "tests/directory.h"
@@ -95,7 +95,8 @@ TEST_P(Elastic, TooFewMembersStopTheProgram) {
   ASSERT_TRUE(run.wait_for(kPatience));
   EXPECT_EQ(run.wait().exit_code(), 1);
   EXPECT_EQ(run.wait().cause.node, "member/2");
-  EXPECT_TRUE(run.wait().cause.what.ends_with("; group member has 1 member left and needs 2")) << run.wait().cause.what;
+  EXPECT_TRUE(run.wait().cause.what.ends_with("; group member has 1 member left, but needs 2"))
+      << run.wait().cause.what;
 }
 
 TEST_P(Elastic, WhoHasNoRoomIsAbsentFromTheBeginning) {
@@ -108,9 +109,9 @@ TEST_P(Elastic, WhoHasNoRoomIsAbsentFromTheBeginning) {
   const RunStatus status = run.status();
   EXPECT_EQ(status_of(status, "member/3").state, NodeStatus::State::absent);
   EXPECT_TRUE(
-      start_again("member/3").starts_with(R"({"error":"member/3 is not restarted: member/3 asks for 0 gpus, )"));
+      start_again("member/3").starts_with(R"({"error":"member/3 cannot be restarted: member/3 needs 0 gpus, )"));
   const std::string error = run.client(kWatcher).call<&Watcher::call>(3);
-  EXPECT_NE(error.find("has no place: member/3 asks for 0 gpus, "), std::string::npos) << error;
+  EXPECT_NE(error.find("has no host: member/3 needs 0 gpus, "), std::string::npos) << error;
 }
 
 TEST_P(Elastic, WhoHadNoRoomTakesThePlaceOfOneThatLeaves) {
@@ -158,7 +159,7 @@ TEST_P(Elastic, CutsHoldTheMembersThatAreThere) {
   wait_for_members(3);
   EXPECT_EQ(values(), (std::vector{20, 21, 0}));  // its value was carried along
   all[2].call<&Keeper::keep>(99);
-  EXPECT_EQ(start_again("keeper/0"), R"({"done":"keeper/0 is restarted, from the cut of step 2"})");
+  EXPECT_EQ(start_again("keeper/0"), R"({"done":"keeper/0 is restarted from the checkpoint of step 2"})");
   wait_until_all_run();
   EXPECT_EQ(values(), (std::vector{20, 21, 0}));  // all have gone back
   take_cut(3, 30);
@@ -237,10 +238,9 @@ class ElasticPlaces : public testing::Test {
 TEST_F(ElasticPlaces, FewerSlotsThanTheMostAreEnough) {
   launch::Placer hosts = places({1, 4}, {2, 2});
   EXPECT_EQ(hosts.place(1, false), "");  // member/1: the last slot, after member/0 and both others
-  EXPECT_EQ(
-      hosts.place(2, false),
-      "member/2 asks for 0 gpus, 0 of memory, and a has no slot, 0 gpus, 0 of memory left; b has no slot, 0 gpus, 0 "
-      "of memory left");
+  EXPECT_EQ(hosts.place(2, false),
+            "member/2 needs 0 gpus, 0 of memory, and a has no slot, 0 gpus, 0 of memory left; b has no slot, 0 gpus, 0 "
+            "of memory left");
   EXPECT_EQ(hosts.of(2).host, launch::Assignment::kNowhere);
   EXPECT_EQ(hosts.place(2, true), "");  // a required process may exceed a host's slots
 }
@@ -276,7 +276,7 @@ TEST_F(ElasticPlaces, AHostThatComesBackWithLessHasNoPlaceForWhatDoesNotFit) {
   EXPECT_EQ(hosts.of(1).host, 1u);
   EXPECT_EQ(hosts.of(2).host, launch::Assignment::kNowhere);
   EXPECT_EQ(hosts.place(2, true),
-            "other/1 asks for 0 gpus, 100 of memory, and a has 0 gpus, 0 of memory left; b has 0 gpus, 50 of memory "
+            "other/1 needs 0 gpus, 100 of memory, and a has 0 gpus, 0 of memory left; b has 0 gpus, 50 of memory "
             "left");
 }
 

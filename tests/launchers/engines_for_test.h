@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "launchers/engines.h"
+#include "launchers/all_engines.h"
 #include "tests/launchers/local/engine_for_test.h"
 
 namespace lp::test {

@@ -35,13 +35,13 @@ class MainTest : public testing::Test {
 
   // Waits until the first run has this cut.
   void wait_for_cut(int step) const {
-    const std::string event = "the cut of step " + std::to_string(step) + " is complete";
+    const std::string event = "the checkpoint of step " + std::to_string(step) + " is complete";
     Event never;
     for (const Time end = after(std::chrono::seconds(30)); now() < end;) {
       if (contents(directory_ / "run1" / "events.log").find(event) != std::string::npos) return;
       never.wait(after(std::chrono::milliseconds(20)));
     }
-    ADD_FAILURE() << "there was no cut of step " << step;
+    ADD_FAILURE() << "there was no checkpoint of step " << step;
   }
 
   const Directory temporary_;

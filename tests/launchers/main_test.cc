@@ -140,7 +140,7 @@ TEST_F(MainTest, ANodeStartedByHandSaysSo) {
   for (const char* flag : {"--lp-node=worker/1", "--lp-agent"}) {
     Subprocess program({flag});
     EXPECT_EQ(program.wait().code, 2);
-    EXPECT_TRUE(has(program.err(), "is for the processes that a launcher starts")) << program.err();
+    EXPECT_TRUE(has(program.err(), "is only for processes that a launcher starts")) << program.err();
   }
 }
 
@@ -150,7 +150,7 @@ TEST_F(MainTest, AProcessOfARunThatDoesNotEndWhereItShouldLaunchesNothing) {
   for (const char* flag : {"--lp-node=worker/1", "--lp-agent", "--lp-agent=0"}) {
     Subprocess program({"careless", flag});
     EXPECT_EQ(program.wait().code, 3);
-    EXPECT_TRUE(has(program.err(), std::string("this process, started with ") + flag + ", is itself one of a run"))
+    EXPECT_TRUE(has(program.err(), std::string("this process, started with ") + flag + ", is a process of a run"))
         << program.err();
     EXPECT_TRUE(has(program.err(), "(argc, argv, programs)) return *code;")) << program.err();
   }
@@ -175,8 +175,8 @@ TEST_F(MainTest, AResultThatCannotBeKeptIsSaid) {
     std::filesystem::create_directory(file);
     program.kill(SIGINT);
     EXPECT_EQ(program.wait().code, 130);
-    EXPECT_TRUE(has(program.err(), "lp: the result is not kept in the run's directory: cannot write " + file.string() +
-                                       ": Is a directory\n"))
+    EXPECT_TRUE(has(program.err(), "lp: the result cannot be saved in the run directory: cannot write " +
+                                       file.string() + ": Is a directory\n"))
         << program.err();
   }
 }
@@ -187,23 +187,23 @@ TEST_F(MainTest, ADirectoryIsForOneLaunch) {
   const std::vector<std::string> same{"program", "--directory=" + (directory_ / "run1").string()};
   Subprocess second(same);
   EXPECT_EQ(second.wait().code, 2);
-  EXPECT_TRUE(has(second.err(), "another launch uses the run directory ")) << second.err();
+  EXPECT_TRUE(has(second.err(), "another launch is using the run directory ")) << second.err();
   first.kill(SIGINT);
   EXPECT_EQ(first.wait().code, 130);
   Subprocess third(same);
   EXPECT_EQ(third.wait().code, 2);
-  EXPECT_TRUE(has(third.err(), " holds another run already")) << third.err();
+  EXPECT_TRUE(has(third.err(), " already holds another run")) << third.err();
 }
 
 TEST_F(MainTest, AFlagThatSaysNothingToTheLauncherIsRefused) {
-  for (const auto& [flags, why] : {std::pair(std::vector<std::string>{with_processes(), "--hosts=a,b"},
-                                             "--hosts says nothing to "
-                                             "--launch=processes: it goes with "
-                                             "--launch=ssh"),
-                                   {{"--launch=slurm", "--listen=10.0.0.1"}, "--listen says nothing to --launch=slurm"},
-                                   {{"--kubectl=kubectl"}, "--kubectl says nothing to --launch=threads"},
-                                   {{"--curve"}, "it goes with --launch=processes or --launch=ssh or --launch=slurm"},
-                                   {{with_processes(), "--submit"}, "--submit says nothing to --launch=processes"}}) {
+  for (const auto& [flags, why] :
+       {std::pair(std::vector<std::string>{with_processes(), "--hosts=a,b"},
+                  "--hosts has no effect with --launch=processes: it needs "
+                  "--launch=ssh"),
+        {{"--launch=slurm", "--listen=10.0.0.1"}, "--listen has no effect with --launch=slurm"},
+        {{"--kubectl=kubectl"}, "--kubectl has no effect with --launch=threads"},
+        {{"--curve"}, "it needs --launch=processes or --launch=ssh or --launch=slurm"},
+        {{with_processes(), "--submit"}, "--submit has no effect with --launch=processes"}}) {
     Subprocess program(arguments(flags));
     EXPECT_EQ(program.wait().code, 2);
     EXPECT_TRUE(has(program.err(), why)) << program.err();
@@ -230,7 +230,7 @@ TEST_F(MainTest, TheGraphIsDrawn) {
     std::ifstream stream(directory_ / file);
     const std::string text{std::istreambuf_iterator<char>(stream), {}};
     EXPECT_TRUE(has(text, "worker")) << text;
-    EXPECT_TRUE(has(program.err(), "lp: the graph is drawn in ")) << program.err();
+    EXPECT_TRUE(has(program.err(), "lp: the graph was drawn into ")) << program.err();
   }
 }
 

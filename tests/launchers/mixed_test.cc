@@ -140,7 +140,7 @@ TEST_F(MixedTest, WhatSlurmRefusesIsSaidBeforeAnythingStarts) {
   Subprocess program(mixed(kWorkersInAJob, {"--slurm=--partition=nowhere"}));
   EXPECT_EQ(program.wait().code, 2);
   EXPECT_TRUE(has(program.err(), "invalid partition specified: nowhere")) << program.err();
-  EXPECT_TRUE(has(program.err(), "Slurm gives no allocation")) << program.err();
+  EXPECT_TRUE(has(program.err(), "Slurm gave no allocation")) << program.err();
 }
 
 TEST_F(MixedTest, WhatIsWrongHereIsSaidBeforeSlurmIsAsked) {
@@ -151,7 +151,7 @@ TEST_F(MixedTest, WhatIsWrongHereIsSaidBeforeSlurmIsAsked) {
     EXPECT_FALSE(has(program.err(), "salloc")) << program.err();
   };
   refused("groups: {counter: {gpus: 4096}, worker: {launcher: slurm, gpus: 8192}}\n", {},
-          "gpus, and the program asks for 4096 (counter: 1 x 4096)");
+          "gpus, but the program needs 4096 (counter: 1 x 4096)");
   refused(kWorkersInAJob, {"--path=shm"}, "--path=shm needs all nodes on one host");
   refused(kWorkersInAJob, {"--listen=nowhere"}, "cannot listen on 'nowhere'");
   refused("groups: {counter: {launcher: ssh}, worker: {launcher: slurm}}\n", {},
@@ -162,7 +162,7 @@ TEST_F(MixedTest, AHostOfAnotherLauncherIsRefusedByName) {
   Subprocess program(mixed("groups:\n  counter: {launcher: ssh}\n  worker: {launcher: processes, hosts: [h1]}\n",
                            {SshHosts::hosts("h1"), hosts_.ssh()}));
   EXPECT_EQ(program.wait().code, 2);
-  EXPECT_TRUE(has(program.err(), ":3: group worker has the launcher processes, and its host h1 is one of ssh"))
+  EXPECT_TRUE(has(program.err(), ":3: group worker has the launcher processes, but its host h1 belongs to ssh"))
       << program.err();
 }
 
@@ -180,13 +180,13 @@ TEST_F(MixedTest, FlagsThatNeedOneLauncherForAllGroupsAreRefused) {
   for (const std::string flag : {"--submit", "--render", "--requeue", "--time-margin=5"}) {
     Subprocess program(mixed(kWorkersInAJob, {flag}));
     EXPECT_EQ(program.wait().code, 2);
-    EXPECT_TRUE(has(program.err(), " says nothing to --launch=processes and slurm: it goes with --launch=slurm"))
+    EXPECT_TRUE(has(program.err(), " has no effect with --launch=processes and slurm: it needs --launch=slurm"))
         << program.err();
     EXPECT_TRUE(has(program.err(), " for all groups")) << program.err();
   }
   Subprocess hosts(mixed(kWorkersInAJob, {SshHosts::hosts("h1")}));
   EXPECT_EQ(hosts.wait().code, 2);
-  EXPECT_TRUE(has(hosts.err(), "--hosts says nothing to --launch=processes and slurm")) << hosts.err();
+  EXPECT_TRUE(has(hosts.err(), "--hosts has no effect with --launch=processes and slurm")) << hosts.err();
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ TEST_F(OutOfMemoryTest, IsReportedAsTheCause) {
   const Ended ended = program("--launch=processes --mode='takes memory' --directory=" + (directory_ / "run").string(),
                               "sh -c '" + group.enter() + "; exec \"$@\"' sh");
   EXPECT_EQ(ended.code, 1) << ended.output;
-  EXPECT_TRUE(has(ended.output, "worker/1: was killed by the kernel, because memory ran out (OOMKilled)"))
+  EXPECT_TRUE(has(ended.output, "worker/1: was killed by the kernel because memory ran out (OOMKilled)"))
       << ended.output;
 }
 

@@ -244,7 +244,8 @@ TEST(ProcessRun, MembersOfACutGoOnTogetherAfterAKill) {
 
 TEST(ProcessRun, AnImpureProgramIsRefusedWithASentence) {
   lp::Run run(make_impure({}), processes(Config(), "impure"));
-  EXPECT_NE(run.wait().cause.what.find("not a pure function"), std::string::npos) << run.wait().cause.text();
+  EXPECT_NE(run.wait().cause.what.find("depends on more than its configuration"), std::string::npos)
+      << run.wait().cause.text();
 }
 
 TEST(ProcessRun, LogsHoldWhatNodesPrint) {

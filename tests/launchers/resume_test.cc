@@ -39,14 +39,14 @@ TEST_F(MainTest, AResumedRunHasTheSeedAndTheConfigurationOfTheFirst) {
   // Neither the program nor the seed is named again.
   Subprocess second(arguments({"--resume=" + run1, "--steps=9"}));
   EXPECT_EQ(second.wait().code, 0) << second.err();
-  EXPECT_TRUE(has(second.err(), "lp: --steps is 9, and was 6 in " + run1 + "\n")) << second.err();
+  EXPECT_TRUE(has(second.err(), "lp: --steps is 9, but was 6 in " + run1 + "\n")) << second.err();
   EXPECT_TRUE(has(second.err(), "loaded step 6\n")) << second.err();
   EXPECT_TRUE(has(contents(directory_ / "run2" / "run.json"), "\"seed\":5,"));
   EXPECT_TRUE(has(contents(directory_ / "run2" / "config.yaml"), "steps: 9\n"));
 
   Subprocess other(arguments({"--resume=" + run1, "--restart"}));
   EXPECT_EQ(other.wait().code, 2);
-  EXPECT_TRUE(has(other.err(), "--restart is true, and was false in the run to go on from: ")) << other.err();
+  EXPECT_TRUE(has(other.err(), "--restart is true, but was false in the run to resume: ")) << other.err();
   EXPECT_FALSE(std::filesystem::exists(directory_ / "run3"));
 }
 
@@ -71,13 +71,14 @@ TEST_F(MainTest, CutsWithoutAConfigurationAreNotResumed) {
   std::filesystem::remove(directory_ / "run1" / "config.yaml");
   Subprocess second(arguments({"--program=saving", "--resume=" + (directory_ / "run1").string()}));
   EXPECT_EQ(second.wait().code, 2);
-  EXPECT_TRUE(has(second.err(), "run1 has no config.yaml, so nothing says with which configuration ")) << second.err();
+  EXPECT_TRUE(has(second.err(), "run1 has no config.yaml, so the configuration of its checkpoints is unknown"))
+      << second.err();
 }
 
 TEST_F(MainTest, ARunWithoutACutCannotBeResumed) {
   Subprocess program(arguments({"--program=saving", "--resume=" + (directory_ / "nowhere").string()}));
   EXPECT_EQ(program.wait().code, 2);
-  EXPECT_TRUE(has(program.err(), "there is no complete cut in ")) << program.err();
+  EXPECT_TRUE(has(program.err(), "there is no complete checkpoint in ")) << program.err();
 }
 
 TEST_F(MainTest, ResumingNoRunIsNoNewRun) {

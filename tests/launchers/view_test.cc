@@ -49,7 +49,7 @@ TEST_F(MainTest, ANodeRunsUnderTheDebugger) {
 TEST_F(MainTest, ANodeToDebugMustBeAProcessAndExist) {
   Subprocess threads(arguments({"--debug=worker/1"}));
   EXPECT_EQ(threads.wait().code, 2);
-  EXPECT_TRUE(has(threads.err(), "--debug says nothing to --launch=threads: it goes with --launch=processes"))
+  EXPECT_TRUE(has(threads.err(), "--debug has no effect with --launch=threads: it needs --launch=processes"))
       << threads.err();
   Subprocess nobody(arguments({with_processes(), "--debug=worker/7"}));
   EXPECT_EQ(nobody.wait().code, 2);

@@ -1,4 +1,4 @@
-// prints: lp: no constructor of this node takes so many arguments
+// prints: lp: no constructor of this node takes this number of arguments
 // shows: kGiven = 1; long unsigned int kTaken = 2
 
 #include "tests/mistakes/common.h"

@@ -71,7 +71,7 @@ TEST(Commits, ComeBackFromACutThatHasThoseOfAllSlots) {
   LocalRun run(program, {.run = {.directory = directory.path()}});
   run.restart({"commits"}, cut_directory(directory.path(), 11));
   ASSERT_EQ(run.failed().count("commits"), 1U);
-  EXPECT_NE(run.failed().at("commits").text().find("resume with as many as before"), std::string::npos);
+  EXPECT_NE(run.failed().at("commits").text().find("resume with the same number of workers"), std::string::npos);
 }
 
 }  // namespace

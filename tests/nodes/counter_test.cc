@@ -45,7 +45,7 @@ TEST_F(CounterTest, ARefusedIncrementAddsNothing) {
   EXPECT_EQ(refusal_of({{"a", -1}}).find("the count \"a\" is 0, and -1 cannot"), 0);
   Counts many;
   for (std::size_t i = 0; i < Counter::kMostNames; ++i) many["step " + std::to_string(i)] = 1;
-  EXPECT_EQ(refusal_of(many).find("there would be 10001 counts"), 0);
+  EXPECT_EQ(refusal_of(many).find("this would make 10001 counts"), 0);
   EXPECT_EQ(client_.call<&Counter::counts>(), (Counts{{"steps", kMost}}));
 }
 
@@ -83,7 +83,8 @@ TEST(SavedCounterTest, RefusesCutsOfNothing) {
   LocalRun run(program, {}, LocalRun::kNothingHere);
   run.start_one("counter", 1);
   ASSERT_EQ(run.failed().count("counter"), 1);
-  EXPECT_EQ(run.failed().at("counter").text(), "cuts every 0 of \"steps\": give a number above 0");
+  EXPECT_EQ(run.failed().at("counter").text(),
+            "a counter would save a checkpoint every 0 of \"steps\": give a number above 0");
 }
 
 }  // namespace

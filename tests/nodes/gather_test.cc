@@ -61,15 +61,16 @@ TEST_F(GatherTest, TheTwoLastRoundsAreKeptAndNoOlder) {
   }
   EXPECT_EQ(client_.call<&Names::collect>(2U), (All{"2", "2", "2"}));
   EXPECT_EQ(refusal_of([&] { client_.call<&Names::collect>(1U); }),
-            "round 1 is over, and forgotten: rounds from 2 on are kept");
+            "round 1 is over, and its parts are dropped: only rounds from 2 on are kept");
 }
 
 TEST_F(GatherTest, MembersThatAreTooFarApartAndThoseThatThereAreNotAreRefused) {
   for (std::uint64_t round = 1; round <= Names::kRounds; ++round) client_.call<&Names::give>(0U, round, "a");
-  EXPECT_NE(refusal_of([&] { client_.call<&Names::give>(0U, 5U, "a"); }).find("members are too far apart"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal_of([&] { client_.call<&Names::give>(0U, 5U, "a"); }).find("a member is too far ahead of the others"),
+      std::string::npos);
   EXPECT_EQ(refusal_of([&] { client_.call<&Names::give>(3U, 1U, "a"); }),
-            "member 3 of 3 gives a part: they count from 0");
+            "member 3 of 3 gives a part: members count from 0");
 }
 
 TEST_F(GatherTest, AMemberThatNeverComesEndsTheWaitAtItsDeadline) {

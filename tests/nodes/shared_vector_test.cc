@@ -127,8 +127,8 @@ TEST(SharedVector, WhatWasSavedOfAnotherModelOrForOtherWorkersIsRefused) {
   };
   refused(3, 2, false);
   EXPECT_EQ(refused(3, 2, true), "");
-  EXPECT_NE(refused(4, 2, true).find("the same model and as many workers"), std::string::npos);
-  EXPECT_NE(refused(3, 1, true).find("the same model and as many workers"), std::string::npos);
+  EXPECT_NE(refused(4, 2, true).find("the same model and the same number of workers"), std::string::npos);
+  EXPECT_NE(refused(3, 1, true).find("the same model and the same number of workers"), std::string::npos);
 }
 
 TEST(SharedVector, WhatIsNotThereIsRefused) {

@@ -56,7 +56,8 @@ TEST(Schemes, RefuseEveryFlagThatSaysNothingToThem) {
       config = TrainConfig{};
       config.scheme = scheme.name;
       change(field);
-      EXPECT_TRUE(refusal(config).starts_with(field.flag() + " says nothing to the scheme " + std::string(scheme.name)))
+      EXPECT_TRUE(
+          refusal(config).starts_with(field.flag() + " has no effect with the scheme " + std::string(scheme.name)))
           << refusal(config);
     }
   }
@@ -71,18 +72,19 @@ TEST(Schemes, RefuseAFlagThatSaysNothingAlsoWithItsDefault) {
     }
     return "";
   };
-  EXPECT_TRUE(refused({.scheme = "ring"}, {"scheme", "compression"}).starts_with("--compression says nothing to the"));
-  EXPECT_EQ(refused({}, {"momentum"}), "--momentum says something only with --rule=momentum");
+  EXPECT_TRUE(
+      refused({.scheme = "ring"}, {"scheme", "compression"}).starts_with("--compression has no effect with the"));
+  EXPECT_EQ(refused({}, {"momentum"}), "--momentum has an effect only with --rule=momentum");
   EXPECT_EQ(refused({.scheme = "ring"}, {"scheme", "fusion_bytes", "workers"}), "");
   EXPECT_EQ(refused({.scheme = "ring"}, {}), "");
 }
 
 TEST(Schemes, RefuseAFlagWhoseOtherFlagIsMissing) {
-  EXPECT_EQ(refusal({.rule = RuleKind::adam, .momentum = 0.5F}), "--momentum says something only with --rule=momentum");
-  EXPECT_EQ(refusal({.model = ModelKind::softmax, .hidden = {8}}), "--hidden says something only with --model=mlp");
-  EXPECT_EQ(refusal({.share = 0.5}), "--share says something only with --compression=top_k or random_k");
+  EXPECT_EQ(refusal({.rule = RuleKind::adam, .momentum = 0.5F}), "--momentum has an effect only with --rule=momentum");
+  EXPECT_EQ(refusal({.model = ModelKind::softmax, .hidden = {8}}), "--hidden has an effect only with --model=mlp");
+  EXPECT_EQ(refusal({.share = 0.5}), "--share has an effect only with --compression=top_k or random_k");
   EXPECT_EQ(refusal({.scheme = "topology", .servers = 3, .worker_groups = 4, .shared_memory = true}),
-            "--servers says nothing with --shared-memory: no server has the parameters");
+            "--servers has no effect with --shared-memory: no server holds the parameters");
   EXPECT_EQ(refusal({.scheme = "topology", .worker_groups = 4, .shared_memory = true}), "");
 }
 

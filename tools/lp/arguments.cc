@@ -5,7 +5,7 @@
 #include <system_error>
 #include <utility>
 
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "lp/config/command_words.h"
 #include "tools/lp/refusal.h"
 
@@ -63,8 +63,8 @@ double Arguments::seconds(std::string_view flag, double otherwise) const {
   if (!has(flag)) return otherwise;
   const double result = parse_seconds(value(flag));
   if (result < 0) {
-    throw Refusal(Exit::usage,
-                  "--" + std::string(flag) + "=" + value(flag) + ": a duration is like 90, 1.5s, 10m, 2h or 3d");
+    throw Refusal(Exit::usage, "--" + std::string(flag) + "=" + value(flag) +
+                                   ": expected a duration such as 90, 1.5s, 10m, 2h or 3d");
   }
   return result;
 }

@@ -1,6 +1,7 @@
 #pragma once
 // The command line of one command: flags with and without values, and the words between and after them. Values.
 
+#include <functional>
 #include <map>
 #include <span>
 #include <string>

@@ -1,8 +1,10 @@
 #include "tools/lp/ask.h"
 
+#include <vector>
+
 #include "launchers/admin/relay.h"
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "tools/lp/refusal.h"
 
 namespace lp::tool {
@@ -35,8 +37,8 @@ JsonValue ask(launch::AdminClient& client, const std::string& request) {
   client.ask(request, until);
   const auto line = client.next(until);
   if (!line.has_value() && client.open()) {
-    throw Refusal(Exit::timed_out,
-                  "the run does not answer within " + duration_text(kAnswerTimeout) + ": is it stopped?");
+    throw Refusal(Exit::timed_out, "the run does not answer within " + duration_text(kAnswerTimeout) +
+                                       ": its launcher may be suspended or overloaded");
   }
   if (!line.has_value()) throw Refusal(Exit::not_live, "the run has ended meanwhile");
   JsonValue answer = JsonValue::parse(*line);

@@ -5,15 +5,16 @@
 #include <exception>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "lp/base/json.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 
 namespace lp::tool {
 namespace {
 
 constexpr std::size_t kAny = std::numeric_limits<std::size_t>::max();
-constexpr Flag kJson{"json", 0, "", "the answer as JSON, for programs"};
+constexpr Flag kJson{"json", 0, "", "prints the answer as JSON, for programs"};
 
 std::string flag_text(const Flag& flag) {
   std::string text = flag.letter == 0 ? "    " : std::string("-") + flag.letter + ", ";
@@ -34,7 +35,7 @@ std::string help_of(const Command& command) {
 }
 
 std::string help_of_all() {
-  std::string text = "lp: programs that are distributed, and the runs of them\n\n";
+  std::string text = "lp: runs distributed programs, and shows and controls their runs\n\n";
   for (const Command& command : commands()) {
     std::string line = "  lp " + std::string(command.name) + " " + std::string(command.words);
     line.resize(std::max<std::size_t>(line.size() + 2, 34), ' ');
@@ -42,7 +43,7 @@ std::string help_of_all() {
   }
   return text +
          "\nA RUN is its name, the name's beginning or end if no other run has it, `last`, or a\n"
-         "run's directory. `lp COMMAND --help` tells the flags, `man lp` everything else.\n";
+         "run's directory. `lp COMMAND --help` shows the flags of a command; `man lp` explains everything.\n";
 }
 
 int fail(Exit code, const std::string& text, bool json) {
@@ -62,9 +63,8 @@ int run(const Command& command, std::span<const std::string> given) {
   const Arguments arguments(given, command.flags, command.passes);
   const std::size_t words = arguments.words().size();
   if (words < command.least || words > command.most) {
-    throw Refusal(Exit::usage,
-                  std::string(words < command.least ? "something is missing" : "these are too many words") + ": lp " +
-                      std::string(command.name) + " " + std::string(command.words));
+    throw Refusal(Exit::usage, std::string(words < command.least ? "too few arguments" : "too many arguments") +
+                                   ": lp " + std::string(command.name) + " " + std::string(command.words));
   }
   Screen screen;
   return command.run(arguments, screen);
@@ -75,55 +75,55 @@ const std::vector<Command> kCommands = {
      "BINARY [FLAG...] [-- FLAG...]",
      1,
      kAny,
-     "launches a program, with its flags; ends as it does",
+     "runs a program with its flags; exits with its exit code",
      {},
      run_command,
      true},
-    {"list", "", 0, 0, "the runs that there are and were, newest first", {kJson}, list_command},
+    {"list", "", 0, 0, "lists the runs of this user, newest first", {kJson}, list_command},
     {"status",
      "RUN",
      1,
      1,
-     "what a run and its nodes do; with --watch ends as the run does",
-     {{"watch", 'w', "", "again and again, until the run has ended"}, kJson},
+     "shows the state of a run and its nodes; with --watch, exits with the run's exit code",
+     {{"watch", 'w', "", "repeats this until the run has ended"}, kJson},
      status_command},
     {"describe",
      "RUN",
      1,
      1,
-     "all about a run: plan, places, what happened, first cause",
-     {{"all", 'a', "", "of a long list of events, all"}, kJson},
+     "shows everything about a run: plan, hosts, events, first cause of a failure",
+     {{"all", 'a', "", "shows all events, not only the first and the last ones"}, kJson},
      describe_command},
     {"logs",
      "RUN [NODE...]",
      1,
      kAny,
-     "what nodes have printed; all of them, if none is named",
-     {{"follow", 'f', "", "also what they print from now on, until the run has ended"},
-      {"lines", 'n', "COUNT", "only the last so many lines of each node"},
-      {"since", 's', "TIME", "only what was printed so long ago or later: 90, 10m, 2h; to about a second"},
-      {"grep", 'g', "REGEX", "only lines that an extended regular expression matches"},
-      {"ignore-case", 'i', "", "in that expression"},
+     "shows the output of nodes; without NODE, of all nodes",
+     {{"follow", 'f', "", "continues to show new output until the run has ended"},
+      {"lines", 'n', "COUNT", "shows only the last COUNT lines of each node"},
+      {"since", 's', "TIME", "shows only output of the last TIME: 90, 10m, 2h; accurate to about a second"},
+      {"grep", 'g', "REGEX", "shows only lines that match an extended regular expression"},
+      {"ignore-case", 'i', "", "ignores the case of letters in that expression"},
       kJson},
      logs_command},
     {"top",
      "RUN",
      1,
      1,
-     "what the nodes of a live run use and do: processors, memory, calls",
-     {{"sort", 's', "KEY", "cpu, memory, calls or queue: largest first"},
-      {"interval", 'd', "TIME", "between two looks; 1 s, if not given"},
-      {"once", '1', "", "one table, and no more; so it is without a terminal"},
+     "shows what the nodes of a live run use: processors, memory, calls",
+     {{"sort", 's', "KEY", "sorts by cpu, memory, calls or queue, largest first"},
+      {"interval", 'd', "TIME", "time between two updates; 1 s by default"},
+      {"once", '1', "", "prints one table and exits; this is the default without a terminal"},
       kJson},
      top_command},
     {"graph",
      "RUN|BINARY [-- FLAG...]",
      1,
      kAny,
-     "draws a program as SVG; a live run with its calls per second",
-     {{"output", 'o', "FILE", "to be drawn into: .svg, or .dot for Graphviz; standard output, if not given"},
-      {"dot", 0, "", "Graphviz's language on standard output"},
-      {"interval", 'd', "TIME", "in which calls are counted; 1 s, if not given"},
+     "draws a program as SVG; for a live run, with its calls per second",
+     {{"output", 'o', "FILE", "draws into this file: .svg, or .dot for Graphviz; standard output by default"},
+      {"dot", 0, "", "prints the graph in the language of Graphviz"},
+      {"interval", 'd', "TIME", "counts calls for this time; 1 s by default"},
       kJson},
      graph_command,
      true},
@@ -131,38 +131,41 @@ const std::vector<Command> kCommands = {
      "RUN",
      1,
      1,
-     "ends a run in order, and waits until it has ended",
-     {{"reason", 'r', "TEXT", "for its status and its nodes"},
-      {"force", 0, "", "at once: nodes are killed"},
-      {"timeout", 't', "TIME", "to wait: 90, 1.5s, 10m; 60 s, if not given; 0: does not wait"},
+     "stops a run, and waits until it has ended",
+     {{"reason", 'r', "TEXT", "the reason that its status and its nodes show"},
+      {"force", 0, "", "kills its nodes at once"},
+      {"timeout", 't', "TIME", "waits at most this time: 90, 1.5s, 10m; 60 s by default; 0: does not wait"},
       kJson},
      stop_command},
-    {"restart", "RUN NODE", 2, 2, "starts a node again, at no cost of its budget", {kJson}, restart_command},
+    {"restart", "RUN NODE", 2, 2, "restarts a node; this does not use up its restart budget", {kJson}, restart_command},
     {"checkpoint",
      "list|show|export RUN|PATH",
      2,
      2,
-     "the checkpoints of a run, or files; what is in them; their arrays as .npy files",
-     {{"step", 's', "STEP", "not the newest cut, but this one"},
-      {"output", 'o', "DIRECTORY", "export: for a file for each array, below a directory for each node"},
+     "lists the checkpoints of a run, shows their content, or exports their arrays as .npy files",
+     {{"step", 's', "STEP", "uses the checkpoint of this step instead of the newest one"},
+      {"output", 'o', "DIRECTORY",
+       "export: writes a file for each array into this directory, below a directory for each node"},
       kJson},
      checkpoint_command},
     {"rm",
      "[RUN...]",
      0,
      kAny,
-     "removes runs that have ended, with their logs and checkpoints",
-     {{"older-than", 0, "TIME", "all that began so long ago, instead of those that are named: 12h, 7d"}, kJson},
+     "removes ended runs, with their logs and checkpoints",
+     {{"older-than", 0, "TIME",
+       "removes all runs that started this long ago or earlier, instead of named runs: 12h, 7d"},
+      kJson},
      rm_command},
     {"image",
      "BINARY",
      1,
      1,
-     "packs a program with its libraries into a container image; needs no daemon",
-     {{"output", 'o', "FILE", "the archive; BINARY.tar here, if not given"},
-      {"tag", 't', "NAME:TAG", "what the image is called; BINARY:latest, if not given"}},
+     "packs a program with its libraries into a container image; needs no container daemon",
+     {{"output", 'o', "FILE", "writes this archive; BINARY.tar in this directory by default"},
+      {"tag", 't', "NAME:TAG", "name of the image; BINARY:latest by default"}},
      image_command},
-    {"doctor", "", 0, 0, "what this machine can do, and the fix for what it cannot", {kJson}, doctor_command},
+    {"doctor", "", 0, 0, "checks what lp needs on this machine, and suggests fixes", {kJson}, doctor_command},
 };
 
 }  // namespace
@@ -186,7 +189,7 @@ int main_command(std::span<const std::string> arguments) {
       std::vector<std::string> names;
       for (const Command& command : all) names.emplace_back(command.name);
       throw Refusal(Exit::usage, "there is no command " + quote(arguments[0]) + did_you_mean(arguments[0], names) +
-                                     " `lp help` tells those that there are");
+                                     " `lp help` shows all commands");
     }
     const auto given = arguments.subspan(1);
     const auto end = std::find(given.begin(), given.end(), "--");

@@ -3,13 +3,17 @@
 #include <elf.h>
 #include <stdlib.h>
 
+#include <cerrno>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <system_error>
+#include <utility>
 
-#include "launchers/os/command.h"
+#include "launchers/os/run_command.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "tools/lp/machine.h"
@@ -39,7 +43,7 @@ std::string architecture() {
   switch (machine_of("/proc/self/exe")) {
     case EM_X86_64: return "amd64";
     case EM_AARCH64: return "arm64";
-    default: throw Refusal(Exit::failed, "images are made on amd64 and arm64 only");
+    default: throw Refusal(Exit::failed, "images can be made only on amd64 and arm64");
   }
 }
 
@@ -193,7 +197,7 @@ std::string docker_manifest_of(const Blob& config, const Blob& layer, const std:
 }  // namespace
 
 std::vector<fs::path> libraries_of(const fs::path& binary) {
-  if (machine_of(binary) == EM_NONE) throw Refusal(Exit::failed, binary.string() + " is no program");
+  if (machine_of(binary) == EM_NONE) throw Refusal(Exit::failed, binary.string() + " is not a program");
   refuse_other_machine(binary);
   // The output has lines like "libc.so.6 => /lib/x86_64-linux-gnu/libc.so.6 (0x...)",
   // "/lib64/ld-linux-x86-64.so.2 (0x...)" and "libx.so => not found".
@@ -210,7 +214,8 @@ std::vector<fs::path> libraries_of(const fs::path& binary) {
     if (word == "=>") words >> name;
     if (name.starts_with('/') && fs::exists(name)) libraries.emplace_back(name);
   }
-  if (!missing.empty()) throw Refusal(Exit::failed, binary.string() + " needs libraries that are not here: " + missing);
+  if (!missing.empty())
+    throw Refusal(Exit::failed, binary.string() + " needs libraries that are not on this machine: " + missing);
   return libraries;
 }
 

@@ -5,7 +5,7 @@
 
 #include "lp/base/error.h"
 #include "lp/base/json_value.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "tools/lp/refusal.h"
 
 namespace lp::tool {
@@ -91,7 +91,7 @@ Plan plan_from(const PlanText& text) {
   }
   for (const PlanGroup& group : plan.groups) {
     if (group.size < 0 || group.first + static_cast<std::size_t>(group.size) > plan.nodes.size()) {
-      throw Error(ErrorKind::failed, "group " + quote(group.options.name) + " has other nodes than it says");
+      throw Error(ErrorKind::failed, "group " + quote(group.options.name) + " does not have the nodes that it lists");
     }
   }
   return plan;
@@ -103,7 +103,7 @@ Plan parse_plan(std::string_view json) {
   try {
     return plan_from(from_json<PlanText>(json));
   } catch (const Error& error) {
-    throw Refusal(Exit::failed, "this is no plan: " + error.text());
+    throw Refusal(Exit::failed, "this is not a plan: " + error.text());
   }
 }
 

@@ -1,6 +1,7 @@
 #include "tools/lp/run_text.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "lp/base/enums.h"
 #include "lp/base/scheduler.h"
@@ -55,7 +56,7 @@ std::vector<std::string> troubles_of(const RunView& run) {
   if (run.life == Life::ended || run.life == Life::lost) return troubles;
   for (const NodeStatus& node : run.status.nodes) {
     if (node.work.empty()) continue;
-    troubles.push_back(node.name + " takes no call: it has been in " + node.work + ", for " +
+    troubles.push_back(node.name + " does not answer calls: it has been in " + node.work + ", for " +
                        short_duration(node.work_seconds));
   }
   if (!run.status.stalled.empty()) troubles.push_back(run.status.stalled);

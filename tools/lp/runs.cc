@@ -3,14 +3,14 @@
 #include <cctype>
 
 #include "launchers/admin/admin_client.h"
-#include "launchers/engines.h"
+#include "launchers/all_engines.h"
 #include "launchers/record/run_directory.h"
 #include "launchers/record/run_recorder.h"
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
 #include "lp/base/file.h"
 #include "lp/base/json.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "tools/lp/refusal.h"
 
 namespace lp::tool {
@@ -80,11 +80,11 @@ std::string job_text(const RunView& run, const std::string& what) { return run.j
 
 // Why a run without a result is unreachable.
 std::string loss_of(const RunView& run) {
-  if (!run.job.has_value()) return "its launcher ended without a word, and its nodes with it";
+  if (!run.job.has_value()) return "its launcher ended without writing a result, and so did its nodes";
   if (run.job->name.empty()) {
-    return job_text(run, "is no longer known to " + std::string(run.jobs->engine()) + ", and has left no result");
+    return job_text(run, "is no longer known to " + std::string(run.jobs->engine()) + ", and left no result");
   }
-  return job_text(run, "ended as " + run.job->name + run.job->why() + ", and has left no result");
+  return job_text(run, "ended as " + run.job->name + run.job->why() + ", and left no result");
 }
 
 }  // namespace
@@ -125,7 +125,8 @@ std::optional<JsonValue> read_document(const std::filesystem::path& path) {
 
 RunView view_of(const RunLocation& place) {
   RunView run{.place = place};
-  if (!launch::is_run(place.directory)) throw Refusal(Exit::unknown, place.directory.string() + " holds no run");
+  if (!launch::is_run(place.directory))
+    throw Refusal(Exit::unknown, place.directory.string() + " does not contain a run");
   run.record = read_record<RunRecord>(place.directory / "run.json").value_or(RunRecord());
   if (run.record.job.empty()) run.record.job = job_of(place);  // the job has not begun yet
   run.jobs = jobs_of(run.record);
@@ -171,7 +172,7 @@ std::string outcome_of(const RunView& run) {
       return run.job->name.empty() ? run.job->reason : job_text(run, run.jobs->activity_of(run.record, *run.job));
     case Life::ended: break;
   }
-  if (!run.result.has_value()) return "it has left no result";
+  if (!run.result.has_value()) return "it left no result";
   const Cause& cause = run.result->cause;
   if (!cause.what.empty()) return (cause.node.empty() ? "" : cause.node + ": ") + cause.what;
   const std::string& by = run.result->stopped_by;
@@ -181,7 +182,7 @@ std::string outcome_of(const RunView& run) {
 std::string sentence_of(const RunView& run) {
   if (run.life == Life::live) return "it is " + state_of(run);
   if (run.life != Life::ended) return outcome_of(run);
-  if (!run.result.has_value()) return "it has ended, and has left no result";
+  if (!run.result.has_value()) return "it has ended, and left no result";
   const std::string state = state_of(run);
   return (state == "stopped" ? "it was stopped " : "it " + state + ": ") + outcome_of(run);
 }

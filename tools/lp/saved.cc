@@ -1,11 +1,12 @@
 #include "tools/lp/saved.h"
 
 #include <algorithm>
+#include <iterator>
 #include <system_error>
 #include <utility>
 
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "lp/checkpoint/cut.h"
 #include "tools/lp/refusal.h"
 #include "tools/lp/runs.h"

@@ -1,9 +1,11 @@
 #include "lp/rpc/core/call.h"
 
+#include <exception>
 #include <optional>
+#include <string>
 #include <utility>
 
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "lp/rpc/core/connection.h"
 #include "lp/rpc/core/local_process.h"
 #include "lp/rpc/core/peer.h"
@@ -116,7 +118,7 @@ void Call::run_now() noexcept {
     node_->turn().begin_work(method_->name, path.size > 0 ? path.nodes[path.size - 1U] : Standing::kNobody, begin);
   }
   if (scope_.deadline - begin < kNear && passed(scope_.deadline)) {
-    fail(Error(ErrorKind::deadline, "its time was over before its turn came",
+    fail(Error(ErrorKind::deadline, "its deadline passed before the service was free",
                {.node = node_->name(), .method = std::string(method_->name), .may_have_run = ran_}));
     release();
     return;

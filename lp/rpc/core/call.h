@@ -5,6 +5,8 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "lp/base/error.h"
 #include "lp/rpc/core/budget.h"

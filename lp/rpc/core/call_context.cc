@@ -1,6 +1,7 @@
 #include "lp/rpc/core/call_context.h"
 
 #include <atomic>
+#include <string>
 
 #include "lp/base/error.h"
 #include "lp/base/hash.h"
@@ -17,7 +18,7 @@ CallPath path_through(const CallContext& context) {
   if (path.size == CallPath::kLimit) {
     throw Error(ErrorKind::failed,
                 "a chain of calls is longer than " + std::to_string(CallPath::kLimit) +
-                    " nodes, and no more are allowed: send, or answer from a later call, instead of calling on",
+                    " nodes, the limit: use send, or answer in a later call, instead of calling the next node",
                 {.node = context.node->name()});
   }
   path.nodes[path.size++] = context.node->id();

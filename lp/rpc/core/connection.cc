@@ -26,7 +26,7 @@ std::optional<Error> too_large(const Message& message) {
   for (const Buffer& array : message.arrays) largest = std::max(largest, array.size());
   if (largest <= Link::kLargestFrame) return std::nullopt;
   return Error(ErrorKind::failed, "a value of " + std::to_string(largest) +
-                                      " bytes is too large to be sent: 8 GiB is the limit; send it in parts");
+                                      " bytes is too large to be sent: the limit is 8 GiB; send it in parts");
 }
 
 }  // namespace
@@ -113,9 +113,10 @@ bool Connection::start(Pending& call) {
   const std::size_t bytes = bytes_ + queued.bytes;
   if (pending_.size() + unsent_.size() + queued.messages >= kCallLimit || (bytes > 0 && bytes + size > kByteLimit)) {
     lock.unlock();
-    call.on_error(Error(ErrorKind::overloaded,
-                        "too much is on its way already (65,536 calls or 4 GiB): wait before you call again",
-                        {.node = process_.name(call.peer().id()), .method = std::string(call.info().name)}));
+    call.on_error(
+        Error(ErrorKind::overloaded,
+              "too many calls wait for replies already (65,536 calls or 4 GiB): wait for replies before the next call",
+              {.node = process_.name(call.peer().id()), .method = std::string(call.info().name)}));
     call.release();
     return true;
   }
@@ -144,7 +145,7 @@ void Connection::add(Pending& call) {
 
 void Connection::end_one_way(const std::vector<Pending*>& sent) {
   for (Pending* call : sent) {
-    call->fail(Error(ErrorKind::stopped, "sent one way"));
+    call->fail(Error(ErrorKind::stopped, "it was sent one way"));
     call->release();
   }
 }
@@ -280,7 +281,7 @@ void Connection::close() {
     asked.swap(asked_);
     asks_ = 0;
   }
-  for (Call* call : held) call->refuse(Error(ErrorKind::stopped, "its caller is gone"));
+  for (Call* call : held) call->refuse(Error(ErrorKind::stopped, "its caller has ended"));
   for (Pending* call : lost) call->peer().lost(*call, call->sent.load(std::memory_order_relaxed));
 }
 

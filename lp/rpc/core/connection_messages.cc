@@ -44,7 +44,7 @@ Runnable Connection::on_message(Message message) {
     case PacketKind::refusal: on_refusal(read_refusal(message)); return {};
     default: break;
   }
-  if (phase != Phase::open) throw Error(ErrorKind::failed, "a message came before the hello");
+  if (phase != Phase::open) throw Error(ErrorKind::failed, "a message arrived before the greeting");
   switch (kind) {
     case PacketKind::call: return on_call(std::move(message), /*one_way=*/false);
     case PacketKind::send: return on_call(std::move(message), /*one_way=*/true);
@@ -68,9 +68,9 @@ void Connection::on_hello(const Message& message) {
   const LocalProcess::Options& options = process_.options();
   std::string refusal;
   if (!equal_secrets(hello.token, options.run.token) || hello.run != options.run.name) {
-    refusal = "this is another run: its secret does not fit";
+    refusal = "this process belongs to another run: its secret is different";
   } else if (hello.fingerprint != options.fingerprint) {
-    refusal = "this was built from another program or another version of it: use one binary for the whole run";
+    refusal = "this process has another program or another version of it: use the same binary for the whole run";
   }
   if (!refusal.empty()) {
     refused_ = true;
@@ -146,7 +146,7 @@ Runnable Connection::on_call(Message message, bool one_way) {
   }
   ServiceInstance* const node = process_.peer(head.node).local();
   if (node == nullptr || node->stopping() || head.incarnation != node->incarnation()) {
-    return refused(Error(ErrorKind::disconnected, "this incarnation of the node is not here"));
+    return refused(Error(ErrorKind::disconnected, "this incarnation of the node is not in this process"));
   }
   const Method* const method = node->find(head.method);
   if (method == nullptr) {

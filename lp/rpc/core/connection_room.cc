@@ -1,6 +1,7 @@
 // The part of a Connection that bounds bytes: it decides which calls may leave and which ask first, and for how much
 // the other side has room.
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -73,11 +74,12 @@ void Connection::on_ask(const Message& message) {
   Peer& peer = process_.peer(head.node);
   ServiceInstance* const node = peer.local();
   if (node == nullptr || node->stopping() || head.incarnation != node->incarnation()) {
-    return reply(head.call, Error(ErrorKind::disconnected, "this incarnation of the node is not here"));
+    return reply(head.call, Error(ErrorKind::disconnected, "this incarnation of the node is not in this process"));
   }
   {
     const std::lock_guard lock(mutex_);
-    if (asked_.size() >= kCallLimit) throw Error(ErrorKind::failed, "malformed message: it asks for too much");
+    if (asked_.size() >= kCallLimit)
+      throw Error(ErrorKind::failed, "malformed message: it asks for more bytes than allowed");
     if (asked_.try_emplace(head.call).second) ++asks_;
   }
   process_.incoming().ask(peer.queue(), head.bytes, [weak = weak_from_this(), call = head.call](Budget::Share share) {

@@ -1,6 +1,7 @@
 #include "lp/rpc/core/counters.h"
 
 #include <cmath>
+#include <memory>
 
 #include "lp/rpc/core/method.h"
 

@@ -1,10 +1,14 @@
 #include "lp/rpc/core/edge.h"
 
 #include <algorithm>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
 
 #include "lp/base/hash.h"
-#include "lp/base/message.h"
 #include "lp/base/shared_heap.h"
+#include "lp/base/text.h"
 #include "lp/rpc/core/connection.h"
 
 namespace lp {
@@ -164,11 +168,10 @@ bool may_wait(const CallOptions& options) {
 }
 
 Error overloaded(const Outgoing& call) {
-  return Error(
-      ErrorKind::overloaded,
-      "there is no room for this call, so many bytes wait already: wait for replies, or call from run(), where "
-      "a call waits for room",
-      {.node = call.peer.process().name(call.peer.id()), .method = std::string(call.info.name)});
+  return Error(ErrorKind::overloaded,
+               "there is no room for this call, because too many bytes wait already: wait for replies, or call from "
+               "run(), where a call waits for room",
+               {.node = call.peer.process().name(call.peer.id()), .method = std::string(call.info.name)});
 }
 
 // Returns the room, or ends the call if there is none.

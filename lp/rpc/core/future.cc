@@ -1,6 +1,7 @@
 #include "lp/rpc/core/future.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "lp/rpc/core/connection.h"
 #include "lp/rpc/core/service_instance.h"
@@ -55,7 +56,7 @@ void Continuation::dispatch(std::unique_ptr<Continuation> continuation) noexcept
 
 Error abandoned_promise() {
   return Error(ErrorKind::stopped,
-               "the promise was dropped before it had a value: its node ended, or its code forgot to set it");
+               "the promise was dropped before it had a value: its node ended, or its code forgot to set the value");
 }
 
 Error with_may_have_run(const Error& error) {
@@ -250,8 +251,7 @@ bool StateBase::wait_until(Time time, Stage stage) {
     return true;
   }
   if (given <= limit) {
-    throw given_up(Error(ErrorKind::deadline,
-                         "the handler that waits here has used the time of the call that it serves",
+    throw given_up(Error(ErrorKind::deadline, "the call that this handler serves has reached its deadline",
                          {.node = context->node->name()}));
   }
   return false;

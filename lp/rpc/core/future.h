@@ -14,6 +14,7 @@
 #include <atomic>
 #include <coroutine>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <new>

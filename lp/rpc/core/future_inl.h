@@ -1,6 +1,13 @@
 #pragma once
 // The bodies of future.h's templates. Included by future.h only; the same owners and threads.
 
+#include <atomic>
+#include <exception>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
 #include "lp/rpc/core/future.h"
 
 namespace lp {

@@ -1,5 +1,6 @@
 #include "lp/rpc/core/once.h"
 
+#include <string>
 #include <utility>
 
 #include "lp/rpc/core/call.h"
@@ -40,7 +41,7 @@ bool OnceTable::begin(Call& call) {
     seen.entries.erase(place);
     lock.unlock();
     call.refuse(Error(ErrorKind::failed,
-                      "this call was answered before, too long ago to remember how; it did not run again",
+                      "this call was answered before, but the answer is no longer kept; it did not run again",
                       {.method = std::string(call.method().name)}));
     return false;
   }

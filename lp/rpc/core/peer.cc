@@ -136,8 +136,8 @@ void Peer::send(Pending& call) { accept({.pending = &call, .info = &call.info()}
 
 void Peer::accept(Held held) noexcept {
   if (held.scope().allowed <= CallOptions::kNoTime) {
-    return fail(
-        held, Error(ErrorKind::deadline, "the call was made when its time was over", place(*held.info, held.scope())));
+    return fail(held,
+                Error(ErrorKind::deadline, "the call was made after its deadline", place(*held.info, held.scope())));
   }
   Way way_now;
   {
@@ -223,8 +223,9 @@ void Peer::hold_or_fail(Held held) noexcept {
   }
   if (held_.size() >= kHeldLimit) {
     lock.unlock();
-    return fail(held, Error(ErrorKind::overloaded, std::to_string(kHeldLimit) + " calls wait for the node to come up",
-                            {.node = process_.name(id_), .method = std::string(held.info->name)}));
+    return fail(
+        held, Error(ErrorKind::overloaded, std::to_string(kHeldLimit) + " calls already wait for the node to be ready",
+                    {.node = process_.name(id_), .method = std::string(held.info->name)}));
   }
   keep(held);
   redial_later();
@@ -336,7 +337,7 @@ Error Peer::unimplemented(const MethodInfo& info) const {
 Error Peer::late_error(const MethodInfo& info, const CallScope& scope, bool may_have_run) const {
   ErrorOrigin origin = place(info, scope);
   origin.may_have_run = may_have_run;
-  return Error(ErrorKind::deadline, may_have_run ? "no reply in time" : "the node was not up in time",
+  return Error(ErrorKind::deadline, may_have_run ? "no reply in time" : "the node was not ready in time",
                std::move(origin));
 }
 

@@ -15,7 +15,7 @@ std::string caller_here() {
   const CallContext* const context = current_call_context();
   if (context == nullptr) return "this process";
   const CallPath path = callers_of(*context);
-  return path.size == 0 ? "somebody outside the program" : context->node->process().name(path.nodes[path.size - 1]);
+  return path.size == 0 ? "a reader outside the program" : context->node->process().name(path.nodes[path.size - 1]);
 }
 
 }  // namespace
@@ -31,10 +31,10 @@ std::uint64_t Publication::publish(std::shared_ptr<const void> value) {
   if (held.size() > old_versions_) {
     const auto oldest = std::min_element(holds_.begin(), holds_.end(),
                                          [](const Hold& a, const Hold& b) { return a.number < b.number; });
-    throw Error(ErrorKind::overloaded, std::to_string(held.size()) + " versions are held by readers, where " +
-                                           std::to_string(old_versions_) + " old ones may be; the oldest, " +
-                                           std::to_string(oldest->number) + ", by " + oldest->reader +
-                                           ": let go of a Version before you read the next");
+    throw Error(ErrorKind::overloaded,
+                std::to_string(held.size()) + " old versions are still held by readers, but only " +
+                    std::to_string(old_versions_) + " are allowed; the oldest, " + std::to_string(oldest->number) +
+                    ", by " + oldest->reader + ": destroy a Version before you read the next one");
   }
   replaced = std::exchange(value_, std::move(value));
   return ++name_.number;

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "lp/base/scheduler.h"
-#include "lp/rpc/core/curve.h"
+#include "lp/rpc/core/curve_keys.h"
 #include "lp/rpc/link/path.h"
 
 namespace lp {

@@ -1,6 +1,7 @@
 #include "lp/rpc/core/service_instance.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "lp/rpc/core/batcher.h"
@@ -80,8 +81,9 @@ void ServiceInstance::accept(Call* call) {
       case ConcurrencyLimit::Entry::queued: break;
       case ConcurrencyLimit::Entry::full:
         call->refuse(Error(ErrorKind::overloaded,
-                           "all " + std::to_string(call->method().traits.concurrent) + " places are taken and " +
-                               std::to_string(call->method().traits.queue) + " calls wait: try again later",
+                           "all " + std::to_string(call->method().traits.concurrent) +
+                               " calls that may run at a time are running, and " +
+                               std::to_string(call->method().traits.queue) + " more wait: try again later",
                            {.node = name(), .method = std::string(call->method().name)}));
     }
   }

@@ -1,9 +1,10 @@
 #include "lp/rpc/core/standing.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "lp/rpc/core/local_process.h"
 #include "lp/rpc/core/service_instance.h"
 

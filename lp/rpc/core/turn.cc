@@ -205,11 +205,10 @@ void Turn::schedule() noexcept {
 }
 
 Error Turn::busy_in_chain() const {
-  return Error(
-      ErrorKind::failed,
-      "this call came back to a service that is busy in the same chain of calls, and would wait for itself; let the "
-      "handler return a Future, or send instead of call",
-      {.node = node_});
+  return Error(ErrorKind::failed,
+               "this call comes back to a service that is busy in the same chain of calls, so it would wait for "
+               "itself: let the handler return a Future, or use send instead of call",
+               {.node = node_});
 }
 
 }  // namespace lp::rpc

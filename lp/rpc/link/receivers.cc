@@ -1,6 +1,7 @@
 #include "lp/rpc/link/receivers.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include "lp/rpc/link/before_wait.h"

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <utility>
 
 #include "lp/base/error.h"
 
@@ -126,7 +127,7 @@ Introduction receive_memory(const Descriptor& socket, bool dialed) {
   message.msg_controllen = CMSG_LEN(sizeof numbers);  // accepts no further descriptor, though there were room for it
   const ssize_t size = uninterrupted([&] { return recvmsg(socket.number(), &message, MSG_CMSG_CLOEXEC); });
   if (size < 0) failed("recvmsg");
-  if (size == 0) throw Error(ErrorKind::disconnected, "shared memory: the other side has ended");
+  if (size == 0) throw Error(ErrorKind::disconnected, "shared memory: the other process has ended");
 
   std::array<Descriptor, 3> got;
   std::size_t count = 0;
@@ -139,11 +140,12 @@ Introduction receive_memory(const Descriptor& socket, bool dialed) {
   const std::size_t wanted = dialed ? 3 : 2;
   if (static_cast<std::size_t>(size) != sizeof greeting || greeting.magic != kMagic || count != wanted ||
       (message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0 || greeting.lane >= Doorbell::kLanes) {
-    throw Error(ErrorKind::failed, "shared memory: the other side does not greet as lp does");
+    throw Error(ErrorKind::failed, "shared memory: the other process is not one of lp");
   }
   const auto open = [](const Descriptor& from, SharedMemory::Access access, std::size_t least) {
     SharedMemory memory = SharedMemory::open(from, access, kMostMemory);
-    if (memory.size() < least) throw Error(ErrorKind::failed, "shared memory: the other side's is too small");
+    if (memory.size() < least)
+      throw Error(ErrorKind::failed, "shared memory: the memory of the other process is too small");
     return memory;
   };
   Introduction introduction{.lane = greeting.lane};

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "lp/base/descriptor.h"
-#include "lp/rpc/shm/link.h"
+#include "lp/rpc/shm/shm_link.h"
 
 namespace lp::rpc {
 

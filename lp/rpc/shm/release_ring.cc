@@ -41,7 +41,7 @@ bool ReleaseReader::take(std::uint64_t& lease) {
   const std::uint64_t given = ring_.given.load(std::memory_order_acquire);
   const std::uint64_t at = at_.load(std::memory_order_relaxed);
   if (given == at) return false;
-  if (given - at > ReleaseRing::kSize) throw Error(ErrorKind::failed, "malformed message: it gives back too much");
+  if (given - at > ReleaseRing::kSize) throw Error(ErrorKind::failed, "malformed message: it returns too many arrays");
   lease = ring_.leases[at % ReleaseRing::kSize].load(std::memory_order_relaxed);
   at_.store(at + 1, std::memory_order_relaxed);
   return true;

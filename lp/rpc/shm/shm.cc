@@ -6,7 +6,9 @@
 #include <array>
 #include <atomic>
 #include <deque>
+#include <exception>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -15,7 +17,7 @@
 #include "lp/rpc/core/local_process.h"
 #include "lp/rpc/link/receivers.h"
 #include "lp/rpc/shm/handshake.h"
-#include "lp/rpc/shm/link.h"
+#include "lp/rpc/shm/shm_link.h"
 #include "lp/rpc/shm/spin.h"
 
 namespace lp::rpc {
@@ -317,7 +319,7 @@ Time Shm::State::end_late_dials() {
       if (!passed(dials.front().deadline)) return dials.front().deadline;
       late = dials.front().place.tag;
     }
-    end_dial(late, Error(ErrorKind::failed, "shared memory: the other side does not answer"));
+    end_dial(late, Error(ErrorKind::failed, "shared memory: the other process does not answer"));
   }
 }
 
@@ -341,8 +343,8 @@ Shm::State::Reserved Shm::State::reserve() {
   Reserved place;
   while (place.lane < open.size() && open[place.lane].tag != 0) ++place.lane;
   if (place.lane == Doorbell::kLanes) {
-    throw Error(ErrorKind::failed,
-                "shared memory: " + std::to_string(Doorbell::kLanes) + " links are as many as there are");
+    throw Error(ErrorKind::failed, "shared memory: " + std::to_string(Doorbell::kLanes) +
+                                       " connections are the most that one process can have");
   }
   if (place.lane == open.size()) open.emplace_back();
   open[place.lane].tag = place.tag = next_tag++;

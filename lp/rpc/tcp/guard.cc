@@ -16,10 +16,10 @@
 
 #include <zmq.hpp>
 
-#include "lp/base/message.h"
 #include "lp/base/scheduler.h"
+#include "lp/base/text.h"
 #include "lp/rpc/core/connection.h"
-#include "lp/rpc/core/curve.h"
+#include "lp/rpc/core/curve_keys.h"
 
 namespace lp::rpc {
 namespace {
@@ -218,7 +218,7 @@ bool TcpGuard::State::answer() {
     Request request{.from = frames[0], .number = frames[3]};
     if (frames[7] == "PLAIN" && frames.size() == 10) {
       const bool known = equal_secrets(frames[9], secret);
-      if (!known) refuse("has not the run's secret");
+      if (!known) refuse("does not have the run's secret");
       reply(request, known ? kYes : kNo, "");
     } else if (frames[7] == "CURVE") {
       request.key = curve_text(frames[8]);
@@ -292,7 +292,7 @@ void TcpGuard::State::on_event(std::uint16_t event, std::int32_t value, const st
       if (address != endpoint) notices.refuses_us(address);
       return;
     default:
-      if (address == endpoint) refuse("does not speak as lp does");
+      if (address == endpoint) refuse("does not use lp's protocol");
       return;
   }
 }
@@ -320,7 +320,7 @@ void TcpGuard::State::on_disconnected(int descriptor) {
   // ZeroMQ gives no reason for the end of some connections, such as one that announced a message of 2^60 bytes. A few
   // may be processes of this run that were ended themselves.
   notices.refused();
-  if (++unlogged >= kStrangersPerLine) log("left before it had said who it is");
+  if (++unlogged >= kStrangersPerLine) log("left before it had given its key");
 }
 
 void TcpGuard::State::refuse(const std::string& why) {
@@ -334,7 +334,7 @@ void TcpGuard::State::log(const std::string& why) {
   if (now() - logged < kLogPeriod) return;
   logged = now();
   log_line("refused " + std::to_string(std::exchange(unlogged, 0)) + " connection(s) to " + endpoint +
-           ": one who connected " + why);
+           ": a process that connected " + why);
 }
 
 // Shuts or opens the door. Returns the time of the next check.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "lp/base/error.h"
 #include "lp/rpc/link/link.h"
@@ -88,7 +89,7 @@ void Assembly::add_packet(const Buffer& packet, bool pieces_allowed, std::vector
   std::size_t at = 0;
   const auto read = [&](std::size_t place) {
     Number number = 0;
-    if (packet.size() - at < (place + 1) * sizeof number) malformed("it ends in its head");
+    if (packet.size() - at < (place + 1) * sizeof number) malformed("it ends within its header");
     std::memcpy(&number, packet.data() + at + place * sizeof number, sizeof number);
     return static_cast<std::size_t>(number);
   };
@@ -109,7 +110,7 @@ void Assembly::add_packet(const Buffer& packet, bool pieces_allowed, std::vector
         large.push_back(i);
         continue;
       }
-      if (from > packet.size() || packet.size() - from < size) malformed("it ends in a part");
+      if (from > packet.size() || packet.size() - from < size) malformed("it ends within a part");
       part(message, i) = packet.slice(from, size);
       from += aligned(size);
     }
@@ -118,8 +119,8 @@ void Assembly::add_packet(const Buffer& packet, bool pieces_allowed, std::vector
       messages.push_back(std::move(message));
       continue;
     }
-    if (at < packet.size()) malformed("more follows a message whose pieces come");
-    if (!pieces_allowed) malformed("a large message before the hello");
+    if (at < packet.size()) malformed("there are bytes after the start of a large message");
+    if (!pieces_allowed) malformed("there is a large message before the greeting");
     message_ = std::move(message);
     large_ = std::move(large);
     done_ = 0;
@@ -138,7 +139,7 @@ void Assembly::expect_next() {
 void Assembly::add_piece(Buffer piece) {
   Buffer& whole = part(message_, large_[done_]);
   const std::size_t size = sizes_[large_[done_]];
-  if (piece.size() != std::min(kPieceBytes, size - filled_)) malformed("a piece of the wrong size");
+  if (piece.size() != std::min(kPieceBytes, size - filled_)) malformed("a piece has the wrong size");
   filled_ += piece.size();
   if (size <= kPieceBytes) {
     whole = std::move(piece);

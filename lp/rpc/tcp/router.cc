@@ -3,9 +3,10 @@
 #include <malloc.h>
 
 #include <atomic>
-#include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 #include <zmq.hpp>
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "lp/base/function.h"
-#include "lp/rpc/core/curve.h"
+#include "lp/rpc/core/curve_keys.h"
 #include "lp/wire/message.h"
 
 namespace lp::rpc {

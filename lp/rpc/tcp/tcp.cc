@@ -1,11 +1,12 @@
 #include "lp/rpc/tcp/tcp.h"
 
 #include <cstdio>
+#include <exception>
 #include <span>
 
 #include "lp/base/error.h"
-#include "lp/base/message.h"
 #include "lp/base/secret.h"
+#include "lp/base/text.h"
 #include "lp/wire/envelope.h"
 
 namespace lp::rpc {
@@ -89,7 +90,8 @@ Tcp::Tcp(LocalProcess& process)
   const ProcessSettings& own = process.options().own;
   if (!is_loopback(own.listen) && own.keys.secret_key.empty()) {
     throw Error(ErrorKind::failed,
-                "cannot listen on " + own.listen + ": beyond this host every process of a run needs a key of its own");
+                "cannot listen on " + own.listen +
+                    ": other hosts can reach this address, so every process of the run needs its own key");
   }
   if (const std::string& key = process.options().run.outside_key; !key.empty()) allow(key);
   endpoint_ = router_->listen(own.listen);
@@ -401,8 +403,8 @@ void Tcp::on_refusal(const std::string& endpoint) {
   if (connection != nullptr) {
     const bool keys = !process_.options().own.keys.secret_key.empty();
     static_cast<void>(connection->on_message(
-        refusal_packet(keys ? "the key of this process was revoked, as when another has taken its place"
-                            : "this is another run: its secret does not fit")));
+        refusal_packet(keys ? "the key of this process was revoked: another process may have replaced it"
+                            : "this process belongs to another run: its secret is different")));
   }
 }
 
@@ -419,7 +421,7 @@ void Tcp::on_end(int descriptor) {
   if (ended == nullptr) return;
   if (ended->connection->link().full()) {
     process_.count_refusal();
-    log_line("a caller was dropped: it took none of the replies that waited for it");
+    log_line("a caller was disconnected, because it did not read its replies");
   }
   ended->connection->close();
 }

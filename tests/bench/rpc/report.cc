@@ -1,7 +1,6 @@
 #include "tests/bench/rpc/report.h"
 
 #include <algorithm>
-#include <cinttypes>
 #include <cmath>
 
 #include "tests/bench/rpc/plan.h"

@@ -91,7 +91,7 @@ TEST(LiveStall, ARunInWhichNothingMovesSaysSoInItsStatusAndItsEvents) {
     ASSERT_TRUE(line.has_value());
     status = from_json<RunStatus>(*line);
   }
-  EXPECT_TRUE(status.stalled.ends_with(", and these wait: worker/0 in its run()")) << status.stalled;
+  EXPECT_TRUE(status.stalled.ends_with("; these nodes wait: worker/0 in its run()")) << status.stalled;
   EXPECT_NE(test::contents(directory.path() / "events.log").find("\"kind\":\"stalled\""), std::string::npos);
   run.stop("enough");
   EXPECT_TRUE(run.wait().success);
@@ -101,13 +101,13 @@ TEST(LiveStall, ARunInWhichNothingMovesSaysSoInItsStatusAndItsEvents) {
 TEST_F(LiveTest, WhatIsNoRequestIsRefusedWithASentence) {
   for (const auto& [request, text] : std::vector<std::pair<std::string, std::string>>{
            {"", "a value is missing"},
-           {"GET / HTTP/1.1", "this is no request: no JSON"},
+           {"GET / HTTP/1.1", "this is not a request: this is not JSON"},
            {"{}", "`ask` is missing"},
            {R"({"ask":"dance"})", "one of status, follow, measure, stop, restart"},
            {R"({"ask":7})", "one of status, follow, measure, stop, restart"},
            {std::string("\0\xff\x01", 3), "not UTF-8"},
-           {std::string(10'000, '['), "too deep"},
-           {std::string(AdminServer::kLongestRequest + 1, 'x'), "a request has at most 65536 bytes"}}) {
+           {std::string(10'000, '['), "nested too deeply"},
+           {std::string(AdminServer::kLongestRequest + 1, 'x'), "a request may have at most 65536 bytes"}}) {
     const std::string refused = answer(request);
     EXPECT_TRUE(refused.starts_with(R"({"error":")")) << refused;
     EXPECT_NE(refused.find(text), std::string::npos) << refused;
@@ -137,7 +137,7 @@ TEST_F(LiveTest, ClientsAreBounded) {
     clients.emplace_back(directory_);
     ASSERT_TRUE(answer(clients.back(), R"({"ask":"status"})").starts_with("{\"run\":"));
   }
-  EXPECT_NE(answer(R"({"ask":"status"})").find("this run serves 64 others"), std::string::npos);
+  EXPECT_NE(answer(R"({"ask":"status"})").find("this run serves 64 other clients"), std::string::npos);
   clients.pop_back();
   ASSERT_TRUE(answer(clients.back(), R"({"ask":"status"})").starts_with("{\"run\":"));
 }

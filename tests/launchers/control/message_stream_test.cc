@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "launchers/control/messages.h"
+#include "launchers/control/control_messages.h"
 
 namespace lp::launch {
 namespace {

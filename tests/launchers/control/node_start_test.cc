@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "launchers/control/control_generated.h"
-#include "launchers/control/messages.h"
+#include "launchers/control/control_messages.h"
 
 namespace lp::launch {
 namespace {

@@ -1,9 +1,8 @@
 // The table of engines: a launch names an engine, and a wrong name is refused with the nearest one.
 
-#include "launchers/engines.h"
-
 #include <gtest/gtest.h>
 
+#include "launchers/all_engines.h"
 #include "lp/base/error.h"
 #include "tests/launchers/engines_for_test.h"
 

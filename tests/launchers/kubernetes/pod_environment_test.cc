@@ -95,7 +95,7 @@ TEST_F(PodsTest, AProgramRunsInPodsAsItDoesHere) {
   EXPECT_TRUE(has(program->last_line(), "\"total\":15")) << program->last_line();
   EXPECT_TRUE(has(program->last_line(), "\"launch\":\"kubernetes\"")) << program->last_line();
   for (const auto& agent : agents_) EXPECT_EQ(agent->wait().code, 0) << agent->err();
-  expect_end_within(std::chrono::seconds(5), watch(all_processes()));  // the reapers
+  expect_end_within(std::chrono::seconds(5), watch(all_processes()));  // the guards
 }
 
 TEST_F(PodsTest, APodThatIsKilledIsReplacedByAnotherWithItsKey) {
@@ -113,7 +113,7 @@ TEST_F(PodsTest, APodThatIsKilledIsReplacedByAnotherWithItsKey) {
   program->kill(SIGINT);
   EXPECT_EQ(program->wait().code, 130) << program->err();
   for (const auto& agent : agents_) EXPECT_EQ(agent->wait().code, 0) << agent->err();
-  expect_end_within(std::chrono::seconds(5), watch(all_processes()));  // the reapers
+  expect_end_within(std::chrono::seconds(5), watch(all_processes()));  // the guards
 }
 
 TEST_F(PodsTest, AMemberOfAnElasticGroupComesWithItsPod) {
@@ -121,7 +121,7 @@ TEST_F(PodsTest, AMemberOfAnElasticGroupComesWithItsPod) {
   for (const std::string pod : {"counter", "worker-0"}) agents_.push_back(start_agent(pod));
   const auto program = start_coordinator({"--mode=says that it waits", "--workers=1..2"});
   ASSERT_TRUE(
-      program->read_until("group worker begins with 1 of 1..2 members: has no place: worker-1 is not there yet"))
+      program->read_until("group worker starts with 1 of 1..2 members: has no host: worker-1 is not connected yet"))
       << program->err();
   // An agent that has not dialed when the run is over would not be notified.
   Event never;
@@ -130,7 +130,7 @@ TEST_F(PodsTest, AMemberOfAnElasticGroupComesWithItsPod) {
     never.wait(after(std::chrono::milliseconds(5)));
   }
   agents_.push_back(start_agent("worker-1"));
-  EXPECT_TRUE(program->read_until("worker/1 is there; the program goes on with it")) << program->err();
+  EXPECT_TRUE(program->read_until("worker/1 has joined; the program continues with it")) << program->err();
   EXPECT_TRUE(program->read_until("waiting"));
   program->kill(SIGINT);
   EXPECT_EQ(program->wait().code, 130) << program->err();
@@ -143,7 +143,7 @@ TEST_F(PodsTest, APodThatIsAskedToEndLeavesNothing) {
   const auto program = start_coordinator({"--mode=leaves a daemon", "--workers=1"});
   ASSERT_TRUE(program->read_until("waiting"));
   const auto processes = watch(marked(mark("worker-0")));
-  EXPECT_GE(processes.size(), 4u);  // agent, reaper, node, daemon
+  EXPECT_GE(processes.size(), 4u);  // agent, guard, node, daemon
   agents_[1]->kill(SIGTERM);
   EXPECT_EQ(program->wait().code, 1);
   EXPECT_TRUE(has(program->err(), "was lost with its host worker-0")) << program->err();

@@ -23,26 +23,23 @@ std::string refusal(LaunchOptions options) {
 
 TEST(LaunchCheck, AGroupThatTheProgramDoesNotHaveCannotBeIdle) {
   EXPECT_EQ(refusal({.idle = {"counter", "wrokers"}}),
-            "the options of the launch have \"wrokers\" idle, and the program has no such group; did you mean worker?");
-  EXPECT_EQ(
-      refusal({.idle = {"worker/0"}}),
-      "the options of the launch have \"worker/0\" idle, and the program has no such group; did you mean worker?");
+            "LaunchOptions::idle has \"wrokers\", but the program has no such group; did you mean worker?");
+  EXPECT_EQ(refusal({.idle = {"worker/0"}}),
+            "LaunchOptions::idle has \"worker/0\", but the program has no such group; did you mean worker?");
   EXPECT_EQ(refusal({.idle = {"counter", "worker"}}), "none");
 }
 
 TEST(LaunchCheck, AHeartbeatIsMoreThanNothing) {
   for (const LaunchType launch : {LaunchType::threads, LaunchType::processes}) {
-    EXPECT_EQ(
-        refusal({.launch = launch, .heartbeat = seconds(0)}),
-        "the options of the launch have a heartbeat of 0 ms: it must be more than 0, or every service would count "
-        "as hanging");
+    EXPECT_EQ(refusal({.launch = launch, .heartbeat = seconds(0)}),
+              "LaunchOptions::heartbeat is 0 ms: it must be above 0, or every service would count as hanging");
   }
-  EXPECT_NE(refusal({.heartbeat = seconds(-3)}).find("a heartbeat of -3000 ms: "), std::string::npos);
+  EXPECT_NE(refusal({.heartbeat = seconds(-3)}).find("LaunchOptions::heartbeat is -3000 ms: "), std::string::npos);
 }
 
 TEST(LaunchCheck, AGraceIsNotNegative) {
   EXPECT_EQ(refusal({.grace = milliseconds(-5)}),
-            "the options of the launch have a grace of -5 ms: it must be 0, to end nodes at once, or more");
+            "LaunchOptions::grace is -5 ms: it must be 0, to kill nodes at once, or more");
   EXPECT_NO_THROW(launch::check_options(make_counting({}), {.grace = seconds(0)}));
 }
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "launchers/engines.h"
+#include "launchers/all_engines.h"
 #include "lp/base/error.h"
 #include "lp/lp.h"
 
@@ -93,15 +93,16 @@ TEST(LauncherChoice, WhatDoesNotGoTogetherIsRefused) {
   EXPECT_EQ(
       refusal(LaunchType::slurm,
               {{.group = "actor", .file = "c.yaml", .line = 3, .launcher = "processes", .slurm = {"--partition=gpu"}}}),
-      "c.yaml:3: group actor has options of `slurm`, and its launcher is processes");
+      "c.yaml:3: group actor has options of `slurm`, but its launcher is processes");
   const std::string pods =
-      ": pods are reached within their cluster only, so kubernetes has all groups of a program or none";
+      ": pods can be reached only within their cluster: give the launcher kubernetes to all groups of a program, or to "
+      "none";
   EXPECT_EQ(refusal(LaunchType::processes, {launcher("actor", "kubernetes")}),
             "group actor has the launcher kubernetes, and group learner has processes" + pods);
   EXPECT_EQ(refusal(LaunchType::kubernetes, {launcher("actor", "ssh")}),
             "group learner has the launcher kubernetes, and group actor has ssh" + pods);
   EXPECT_EQ(refusal(LaunchType::processes, {launcher("logger", "ssh")}),
-            "groups learner and logger share a process, and have different launchers: processes and ssh");
+            "groups learner and logger share a process, but have different launchers: processes and ssh");
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ const Lines kAddress{"going",
                      "Shadow bytes around the buggy address:",
                      "==7==ABORTING",
                      "",
-                     "*** lp: worker/1: was stopped by a sanitizer, whose report stands above"};
+                     "*** lp: worker/1: was stopped by a sanitizer; its report is above"};
 
 TEST(LastWords, OfASanitizerAreItsSummaryAndItsFirstStack) {
   const Cause cause = cause_of(kAddress);

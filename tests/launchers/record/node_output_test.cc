@@ -60,7 +60,7 @@ TEST_F(OutputTest, ALogKeepsItsBeginningAndItsNewestPart) {
   EXPECT_TRUE(contents("worker/1.first.log").starts_with("line 0\n"));
   EXPECT_TRUE(contents("worker/1.log").starts_with("[lp: "));
   EXPECT_TRUE(contents("worker/1.log").ends_with("line 3999\n"));
-  EXPECT_NE(contents("worker/1.log").find("bytes in between were dropped"), std::string::npos);
+  EXPECT_NE(contents("worker/1.log").find("bytes before this line were dropped"), std::string::npos);
   std::uintmax_t total = 0;
   for (const char* part : {"worker/1.first.log", "worker/1.previous.log", "worker/1.log"}) {
     total += std::filesystem::file_size(directory_ / part);

@@ -38,7 +38,7 @@ class SshTest : public MainTest {
     return {};
   }
 
-  // Processes of the run on a host: agent, reaper, nodes.
+  // Processes of the run on a host: agent, guard, nodes.
   std::vector<int> processes_on(const std::string& host) const { return marked(run(), host); }
 
   std::vector<int> all_processes() const {
@@ -52,8 +52,8 @@ class SshTest : public MainTest {
 
   static int one_with(const std::vector<int>& processes, const std::string& text) {
     for (const int process : processes) {
-      // An agent's reaper has its command line, and may have a lower number.
-      if (contents("/proc/" + std::to_string(process) + "/comm") == "lp-reaper\n") continue;
+      // An agent's guard has its command line, and may have a lower number.
+      if (contents("/proc/" + std::to_string(process) + "/comm") == "lp-guard\n") continue;
       if (has(command_line_of(process), text)) return process;
     }
     return -1;
@@ -91,7 +91,7 @@ TEST_F(SshTest, EachHostHasItsShareAndAGroupTheHostsThatItIsGiven) {
 TEST_F(SshTest, WhatIsWrongWithEachHostIsSaidInOneError) {
   Subprocess program(on_hosts({}, "h1,h4,no-such-host.invalid"));
   EXPECT_EQ(program.wait().code, 2);
-  EXPECT_TRUE(has(program.err(), "not every host can be used:\n  h4: ")) << program.err();
+  EXPECT_TRUE(has(program.err(), "some hosts cannot be used:\n  h4: ")) << program.err();
   EXPECT_TRUE(has(program.err(), "Host key verification failed")) << program.err();
   EXPECT_TRUE(has(program.err(), "\n  no-such-host.invalid: ")) << program.err();
   EXPECT_FALSE(has(program.err(), "h1:")) << program.err();
@@ -100,10 +100,10 @@ TEST_F(SshTest, WhatIsWrongWithEachHostIsSaidInOneError) {
 TEST_F(SshTest, HostsThatAreNoneOrStandThereTwiceAreRefused) {
   Subprocess file(arguments({"--launch=ssh", configuration("launch: {hosts: [\"h1:2\", h2, h1]}\n")}));
   EXPECT_EQ(file.wait().code, 2);
-  EXPECT_TRUE(has(file.err(), "hosts: \"h1\": this host stands there twice")) << file.err();
-  for (const auto& [list, why] : {std::pair("h1,h1", "this host stands there twice"),
-                                  {"h1:0", "slots are a number of 1 or more"},
-                                  {"-oProxyCommand=x", "this is no host name"}}) {
+  EXPECT_TRUE(has(file.err(), "hosts: \"h1\": this host is given twice")) << file.err();
+  for (const auto& [list, why] : {std::pair("h1,h1", "this host is given twice"),
+                                  {"h1:0", "the number of slots must be 1 or more"},
+                                  {"-oProxyCommand=x", "this is not a host name"}}) {
     Subprocess program(on_hosts({}, list));
     EXPECT_EQ(program.wait().code, 2) << list;
     EXPECT_TRUE(has(program.err(), why)) << program.err();
@@ -116,14 +116,14 @@ TEST_F(SshTest, HostsThatAreNoneOrStandThereTwiceAreRefused) {
 TEST_F(SshTest, AHostThatTheOthersDoNotReachIsRefused) {
   Subprocess program(on_hosts({}, "h1:1:10.99.0.1,h2:1:127.0.0.1"));
   EXPECT_EQ(program.wait().code, 2);
-  EXPECT_TRUE(has(program.err(), "nodes of h2 listen at 127.0.0.1, where those of h1, at 10.99.0.1, do not reach them"))
+  EXPECT_TRUE(has(program.err(), "nodes of h2 listen at 127.0.0.1, where those of h1, at 10.99.0.1, cannot reach them"))
       << program.err();
 }
 
 TEST_F(SshTest, WhatNoHostHasIsRefusedWithTheSum) {
   Subprocess program(on_hosts({configuration("groups:\n  worker:\n    memory: 900T\n    hosts: [h2]\n")}));
   EXPECT_EQ(program.wait().code, 2);
-  EXPECT_TRUE(has(program.err(), "worker/0 asks for 0 gpus, 900T of memory, and h2 has ")) << program.err();
+  EXPECT_TRUE(has(program.err(), "worker/0 needs 0 gpus, 900T of memory, and h2 has ")) << program.err();
   Subprocess unknown(on_hosts({configuration("groups:\n  worker:\n    hosts: [h22]\n")}));
   EXPECT_EQ(unknown.wait().code, 2);
   EXPECT_TRUE(has(unknown.err(), "group worker: the run has no host \"h22\"; did you mean h2?")) << unknown.err();
@@ -152,7 +152,7 @@ TEST_F(SshTest, AnAgentThatIsKilledLeavesNoFiles) {
   const AllWatched processes = watch(there);
   int agent = -1;
   for (const int process : there) {
-    if (!launch::descendants(process).empty()) agent = process;  // the other one is its reaper
+    if (!launch::descendants(process).empty()) agent = process;  // the other one is its guard
   }
   ASSERT_GT(agent, 0);
   kill(agent, SIGKILL);
@@ -221,11 +221,11 @@ TEST_F(SshTest, NodesThatNoOtherHostMayHaveWaitUntilTheirsIsThereAgain) {
   ASSERT_TRUE(program.read_until("waiting"));
   hosts_.shut_down();
   kill(one_with(launch::descendants(program.pid()), " -- h2 "), SIGKILL);
-  EXPECT_TRUE(program.read_until("worker/0 waits: no host that is left can have it: worker/0 asks for "));
+  EXPECT_TRUE(program.read_until("worker/0 waits: no remaining host has room for it: worker/0 needs "));
   EXPECT_TRUE(program.read_until("h2 has been lost"));
   hosts_.boot();
-  EXPECT_TRUE(program.read_until("host h2 is there again"));
-  EXPECT_TRUE(program.read_until("waiting", program.err().find("is there again")));
+  EXPECT_TRUE(program.read_until("host h2 is connected again"));
+  EXPECT_TRUE(program.read_until("waiting", program.err().find("is connected again")));
   EXPECT_GT(one_with(processes_on("h2"), "--lp-node=worker/0"), 0);
   const AllWatched processes = watch(all_processes());
   program.kill(SIGINT);
@@ -244,9 +244,9 @@ TEST_F(SshTest, AHostThatComesBackGivesWhatItHasThen) {
   kill(one_with(launch::descendants(program.pid()), " -- h2 "), SIGKILL);
   EXPECT_TRUE(program.read_until("worker/0 waits: "));
   hosts_.boot("7,9");
-  EXPECT_TRUE(program.read_until("host h2 is there again; it had 1 gpus, "));
+  EXPECT_TRUE(program.read_until("host h2 is connected again; it had 1 gpus, "));
   EXPECT_TRUE(program.read_until(", and has 2 gpus, "));
-  EXPECT_TRUE(program.read_until("waiting", program.err().find("is there again")));
+  EXPECT_TRUE(program.read_until("waiting", program.err().find("is connected again")));
   const int worker = one_with(processes_on("h2"), "--lp-node=worker/0");
   EXPECT_TRUE(launch::has_mark(worker, "CUDA_VISIBLE_DEVICES=7"));
   program.kill(SIGINT);
@@ -264,10 +264,10 @@ TEST_F(SshTest, WhatDoesNotFitOnAHostThatComesBackWithLessIsRefused) {
   EXPECT_TRUE(program.read_until("worker/0 waits: "));
   hosts_.boot("4");
   EXPECT_EQ(program.wait().code, 1);
-  EXPECT_TRUE(has(program.err(), "host h2 is there again; it had 2 gpus, ")) << program.err();
+  EXPECT_TRUE(has(program.err(), "host h2 is connected again; it had 2 gpus, ")) << program.err();
   EXPECT_TRUE(has(program.err(),
-                  "the program failed: worker/0 (incarnation 3): could not be started: no host that is left can have "
-                  "it: worker/0 asks for 2 gpus, 0 of memory, and h2 has 1 gpus, "))
+                  "the program failed: worker/0 (incarnation 3): could not be started: no remaining host has room for "
+                  "it: worker/0 needs 2 gpus, 0 of memory, and h2 has 1 gpus, "))
       << program.err();
 }
 
@@ -285,7 +285,7 @@ TEST_F(SshTest, AnElasticGroupHasWhoFitsIntoTheSlots) {
   Subprocess program(on_hosts({"--json", "--workers=1..6"}));
   ASSERT_EQ(program.wait().code, 0) << program.err();
   EXPECT_TRUE(has(program.last_line(), "\"total\":10")) << program.last_line();  // the third slot is the counter's
-  EXPECT_TRUE(has(program.err(), "group worker begins with 2 of 1..6 members: has no place: worker/2 asks for "))
+  EXPECT_TRUE(has(program.err(), "group worker starts with 2 of 1..6 members: has no host: worker/2 needs "))
       << program.err();
 }
 
@@ -297,12 +297,12 @@ TEST_F(SshTest, AMemberOfALostHostIsAbsentUntilThatIsThereAgain) {
   ASSERT_GT(one_with(lost, "--lp-node=worker/1"), 0);
   hosts_.shut_down();
   kill(one_with(launch::descendants(program.pid()), " -- h3 "), SIGKILL);
-  EXPECT_TRUE(program.read_until("worker/1: has no place: "));
-  EXPECT_TRUE(program.read_until("; the program goes on without it"));
+  EXPECT_TRUE(program.read_until("worker/1: has no host: "));
+  EXPECT_TRUE(program.read_until("; the program continues without it"));
   EXPECT_TRUE(has(contents(directory_ / "run1" / "events.log"), "\"left\""));
   hosts_.boot();
-  EXPECT_TRUE(program.read_until("host h3 is there again"));
-  EXPECT_TRUE(program.read_until("waiting", program.err().find("is there again")));
+  EXPECT_TRUE(program.read_until("host h3 is connected again"));
+  EXPECT_TRUE(program.read_until("waiting", program.err().find("is connected again")));
   program.kill(SIGINT);
   EXPECT_EQ(program.wait().code, 130) << program.err();
 }
@@ -320,12 +320,13 @@ TEST_F(SshTest, MembersWithStateComeAndGoAndTheResultIsThatOfARunWithoutFailures
   wait_for_cut(40);
   hosts_.boot();
   EXPECT_EQ(program.wait().code, 0) << program.err();
-  for (const char* text : {"replica/2: was lost with its host h3: ", "from the cut of step 20\n",
-                           "replica/2: has no place: ", "replica/1 | loaded step 20\n", "there: 0 1\n",
-                           "replica/2 is there; the program goes on with it\n", "replica/0: was killed by signal 9"}) {
+  for (const char* text :
+       {"replica/2: was lost with its host h3: ", "from the checkpoint of step 20\n",
+        "replica/2: has no host: ", "replica/1 | loaded step 20\n", "there: 0 1\n",
+        "replica/2 has joined; the program continues with it\n", "replica/0: was killed by signal 9"}) {
     EXPECT_TRUE(has(program.err(), text)) << text << "\n" << program.err();
   }
-  const std::size_t came = program.err().find("replica/2 is there");
+  const std::size_t came = program.err().find("replica/2 has joined");
   EXPECT_TRUE(has(program.err().substr(came), "there: 0 1 2\n")) << program.err();
   EXPECT_TRUE(has(program.err().substr(came), "replica/2 | loaded step ")) << program.err();
 

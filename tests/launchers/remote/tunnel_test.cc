@@ -224,7 +224,7 @@ TEST(ReceptionKeysTest, AreReadAsTheyWereWrittenAndWhatIsNoneIsNotShown) {
     }
     return std::string();
   };
-  EXPECT_TRUE(has(error_of("almost a secret"), "this is no key"));
+  EXPECT_TRUE(has(error_of("almost a secret"), "it has something that is not a key"));
   EXPECT_FALSE(has(error_of("almost a secret"), "almost"));
   EXPECT_TRUE(has(error_of(keys.own.public_key), "it has 1 keys"));
   std::filesystem::remove(path);

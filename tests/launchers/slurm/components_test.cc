@@ -74,7 +74,8 @@ TEST(SlurmComponents, GroupsThatShareAProcessHaveTheSameOptions) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.text(),
-              "lp.yaml:5: group logger: `slurm` is another one than that of actor, with which it shares a process");
+              "lp.yaml:5: group logger: its `slurm` options differ from those of group actor, but the two groups share "
+              "a process");
   }
 }
 

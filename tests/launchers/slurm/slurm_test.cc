@@ -145,8 +145,8 @@ TEST_F(SlurmReplicasLong, MembersWithStateGoOnFromACutWithoutThatOfAHostThatIsLo
   cluster_.kill_host("n3");
   EXPECT_TRUE(program.read_until("replica/2: was lost with its host n3: "));
   EXPECT_EQ(program.wait().code, 0) << program.err();
-  for (const char* text : {"from the cut of step 20\n", "replica/2: has no place: ", "replica/1 | loaded step 20\n",
-                           "there: 0 1\n", "replica/0: was killed by signal 9"}) {
+  for (const char* text : {"from the checkpoint of step 20\n", "replica/2: has no host: ",
+                           "replica/1 | loaded step 20\n", "there: 0 1\n", "replica/0: was killed by signal 9"}) {
     EXPECT_TRUE(has(program.err(), text)) << text << "\n" << program.err();
   }
   expect_result_of_a_run_without_failures(program);
@@ -219,7 +219,7 @@ TEST_F(SlurmCopyTest, AProgramIsCopiedToTheNodesOfASecondComponent) {
 TEST_F(SlurmTest, AnElasticGroupRunsInFewerTasks) {
   Subprocess program(arguments({"--launch=slurm", "--slurm=--ntasks=3,--time=5", "--json", "--workers=1..6"}));
   EXPECT_EQ(program.wait().code, 0) << program.err();
-  EXPECT_TRUE(has(program.err(), "group worker begins with 2 of 1..6 members: ")) << program.err();
+  EXPECT_TRUE(has(program.err(), "group worker starts with 2 of 1..6 members: ")) << program.err();
   EXPECT_TRUE(has(program.out(), "\"total\":10")) << program.out();
 }
 
@@ -234,7 +234,7 @@ TEST_F(SlurmTest, GpusThatTheClusterDoesNotHaveAreRefused) {
   Subprocess program(in_job({configuration("groups: {worker: {gpus: 1}}\n")}));
   EXPECT_EQ(program.wait().code, 2);
   EXPECT_TRUE(has(program.err(), "Invalid generic resource")) << program.err();
-  EXPECT_TRUE(has(program.err(), "the program asks for gpus, and `sinfo -o '%N %G'` says which nodes have some"))
+  EXPECT_TRUE(has(program.err(), "the program needs gpus; `sinfo -o '%N %G'` shows the nodes that have some"))
       << program.err();
 }
 
@@ -303,8 +303,9 @@ TEST_F(SlurmTest, AJobWhoseTimeIsOverBeginsAgainFromACutThatItTookThen) {
   Subprocess program(arguments({"--launch=slurm", "--slurm=--nodes=2,--time=1", "--time-margin=30", "--grace=10",
                                 "--requeue", "--program=saving", "--mode=ends when loaded", "--steps=3"}));
   EXPECT_EQ(program.wait().code, 0) << program.err();
-  for (const char* text : {"its time is over: it stops after its next cut", "its time is over; it was cut at step ",
-                           "is PENDING", "saver/0 | loaded step "}) {
+  for (const char* text :
+       {"its time limit is near: it stops after its next checkpoint",
+        "its time limit is near; its checkpoint is that of step ", "is PENDING", "saver/0 | loaded step "}) {
     EXPECT_TRUE(has(program.err(), text)) << text << "\n" << program.err();
   }
   EXPECT_TRUE(has(contents(directory_ / "run1" / "result.json"), "\"success\":true"));
@@ -464,11 +465,11 @@ TEST_F(SlurmTest, AWarningOfSlurmIsNoJobAndItsOutputStaysInThePrivateDirectory) 
   EXPECT_EQ(std::filesystem::status(directory_ / "run1").permissions(), std::filesystem::perms::owner_all);
   Subprocess elsewhere(arguments({"--launch=slurm", "--slurm=--output=x"}));
   EXPECT_EQ(elsewhere.wait().code, 2);
-  EXPECT_TRUE(has(elsewhere.err(), "--slurm=--output=x: what a job prints goes to the run's directory"))
+  EXPECT_TRUE(has(elsewhere.err(), "--slurm=--output=x: the output of a job goes to the run directory"))
       << elsewhere.err();
   Subprocess group(arguments({"--launch=slurm", configuration("groups: {worker: {slurm: [-oelsewhere]}}\n")}));
   EXPECT_EQ(group.wait().code, 2);
-  EXPECT_TRUE(has(group.err(), "-oelsewhere: what a job prints goes to the run's directory")) << group.err();
+  EXPECT_TRUE(has(group.err(), "-oelsewhere: the output of a job goes to the run directory")) << group.err();
 }
 
 }  // namespace

@@ -158,8 +158,8 @@ TEST_F(CoordinatorTest, ACutThatAMemberPassesByIsGivenUpAndPeopleAreToldOnce) {
   }
   EXPECT_EQ(listener_.given_up, (std::vector<std::uint64_t>{2, 3, 4}));
   EXPECT_EQ(std::count(listener_.logged.begin(), listener_.logged.end(),
-                       "the cut of step 2 is given up, since server/1 has cut step 3 and not this one: nodes that save "
-                       "must cut at the same steps"),
+                       "the checkpoint of step 2 is abandoned, because server/1 has saved step 3 and not this one: "
+                       "nodes that save must call checkpoint() at the same steps"),
             1);
   EXPECT_EQ(listener_.logged.size(), 1U);
   saved(0, 1, 5);  // one that both have
@@ -211,8 +211,9 @@ TEST_F(CoordinatorTest, AFullDiskIsSaidOnceAndNothingStaysOfItsCuts) {
   saved(0, 1, 30);  // after the other's failure
   EXPECT_EQ(
       listener_.logged,
-      (std::vector<std::string>{"server/1 could not save its part of the cut of step 10, and the cut before stays: no "
-                                "space left on device; others that fail are not told, until one is complete"}));
+      (std::vector<std::string>{
+          "server/1 could not save its part of the checkpoint of step 10, and the checkpoint before it is kept: no "
+          "space left on device; further failures are not reported until one is complete"}));
   EXPECT_EQ(listener_.given_up, (std::vector<std::uint64_t>{10, 20, 20, 30, 30}));
   listener_.disk_full = true;  // for the manifest
   for (const NodeId node : {0U, 1U}) saved(node, 1, 40);
@@ -220,7 +221,7 @@ TEST_F(CoordinatorTest, AFullDiskIsSaidOnceAndNothingStaysOfItsCuts) {
   EXPECT_EQ(listener_.given_up.back(), 40U);
   listener_.disk_full = false;
   for (const NodeId node : {0U, 1U}) saved(node, 1, 50);
-  EXPECT_EQ(listener_.logged.back(), "the cut of step 50 is complete again");
+  EXPECT_EQ(listener_.logged.back(), "the checkpoint of step 50 is complete again");
   EXPECT_EQ(coordinator_->status().cut, 50U);
 }
 

@@ -42,8 +42,8 @@ TEST_F(ElasticTest, AMemberThatIsGivenUpLeavesAndItsCallersAreTold) {
   EXPECT_EQ(executor_->epoch, 1u);
   EXPECT_EQ(state(2), State::absent);
   EXPECT_EQ(last_event(),
-            "worker/1 left: was killed by signal 9 (SIGKILL); its budget of 0 restarts is used up; the program goes on "
-            "without it");
+            "worker/1 left: was killed by signal 9 (SIGKILL); its budget of 0 restarts is used up; the program "
+            "continues without it");
   EXPECT_EQ(coordinator_->phase(), Phase::running);
 }
 
@@ -67,7 +67,7 @@ TEST_F(ElasticTest, TooFewMembersStopTheProgram) {
   exit(2);
   EXPECT_FALSE(coordinator_->result().success);
   EXPECT_EQ(coordinator_->result().cause.text(),
-            "worker/2: exited with code 3; its budget of 0 restarts is used up; group worker has 1 member left and "
+            "worker/2: exited with code 3; its budget of 0 restarts is used up; group worker has 1 member left, but "
             "needs 2\n  the end of its standard error:\n    last words");
 }
 
@@ -77,7 +77,7 @@ TEST_F(ElasticTest, WhatIsIgnoredCountsToo) {
   exit(1, {.signal = SIGKILL});
   EXPECT_EQ(coordinator_->phase(), Phase::stopping);
   EXPECT_EQ(coordinator_->result().cause.what,
-            "was killed by signal 9 (SIGKILL); group worker has 2 members left and needs 3");
+            "was killed by signal 9 (SIGKILL); group worker has 2 members left, but needs 3");
 }
 
 TEST_F(ElasticTest, AMemberThatWasGivenUpComesBackWhenItIsReady) {
@@ -93,7 +93,7 @@ TEST_F(ElasticTest, AMemberThatWasGivenUpComesBackWhenItIsReady) {
   EXPECT_EQ(commands(), "tell watcher: worker/1 2 at endpoint-2\nrun worker/1\n");
   EXPECT_EQ(executor_->epoch, 2u);
   EXPECT_EQ(state(2), State::running);
-  EXPECT_EQ(last_event(), "worker/1 came: the program goes on with it");
+  EXPECT_EQ(last_event(), "worker/1 came: the program continues with it");
 }
 
 TEST_F(ElasticTest, ThoseWithoutASlotAreAbsentAndNotWaitedFor) {
@@ -102,7 +102,7 @@ TEST_F(ElasticTest, ThoseWithoutASlotAreAbsentAndNotWaitedFor) {
   start();
   EXPECT_EQ(commands(), "start watcher 1\nstart worker/0 1\nstart worker/1 1\ntell watcher: worker/2 0 gone\n");
   EXPECT_EQ(listener_.logged,
-            std::vector<std::string>{"group worker begins with 2 of 1..3 members: has no place: all slots are in use"});
+            std::vector<std::string>{"group worker starts with 2 of 1..3 members: has no host: all slots are in use"});
   for (const NodeId node : {0U, 1U, 2U}) ready(node);
   EXPECT_EQ(coordinator_->phase(), Phase::running);
   EXPECT_EQ(state(0), State::running);

@@ -37,7 +37,7 @@ TEST_F(CoordinatorTest, ARestartThatSomebodyWantsCostsNoBudget) {
   all_ready();
   EXPECT_EQ(coordinator_->restart_node("worker/1"), "worker/1 is restarted");
   EXPECT_EQ(commands(), "stop worker/1\n");
-  EXPECT_THROW(coordinator_->restart_node("worker/1"), Error);  // it is ending already
+  EXPECT_THROW(coordinator_->restart_node("worker/1"), Error);  // it is already ending
   finished(2, 1);                                               // by the stop, which does not count as its work
   exit(2);
   EXPECT_TRUE(commands().starts_with("start worker/1 2\n"));

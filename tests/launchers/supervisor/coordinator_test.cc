@@ -55,7 +55,7 @@ TEST_F(CoordinatorTest, RunBeginsWhenTheNodesThatANodeCallsAreReady) {
 
 TEST_F(CoordinatorTest, WhyANodeIsNotReadyInTimeIsSaid) {
   for (const auto& [delay, why] : {std::pair("", "its constructor or load() takes too long"),
-                                   {"its host has not come up", "its host has not come up"}}) {
+                                   {"its host could not be connected", "its host could not be connected"}}) {
     make(server_and_workers(), {.start = seconds(60)});
     executor_->delayed = delay;
     start();
@@ -429,8 +429,8 @@ TEST_F(CoordinatorTest, AHostThatIsLostWhenAllHaveEndedFailsNoRun) {
 TEST_F(CoordinatorTest, AFailureOutsideTheNodesIsItsOwnReason) {
   make(server_and_workers());
   all_ready();
-  coordinator_->fail({.what = "the job has begun again on another host"});
-  EXPECT_EQ(coordinator_->result().reason, "the job has begun again on another host");
+  coordinator_->fail({.what = "the job was started again on another host"});
+  EXPECT_EQ(coordinator_->result().reason, "the job was started again on another host");
 }
 
 // Two servers that save, and a worker that does not.

@@ -34,11 +34,12 @@ class StallTest : public testing::Test {
 TEST_F(StallTest, WhoWaitsForWhatIsSaidOnceWhenNothingMoves) {
   EXPECT_EQ(update(), "");
   EXPECT_EQ(update(), "");
-  EXPECT_EQ(update(),
-            "nothing has moved for 60 s, and these wait: worker/0 for 2 calls of server.pull; worker/1 in its "
-            "run()");
+  EXPECT_EQ(
+      update(),
+      "no node has made progress for 60 s; these nodes wait: worker/0 for 2 calls of server.pull; worker/1 in its "
+      "run()");
   for (int i = 0; i < 10; ++i) EXPECT_EQ(update(), "");
-  EXPECT_TRUE(stall_.text().starts_with("nothing has moved for 360 s, and these wait: ")) << stall_.text();
+  EXPECT_TRUE(stall_.text().starts_with("no node has made progress for 360 s; these nodes wait: ")) << stall_.text();
   ++ended_;
   EXPECT_EQ(update(), "");
   EXPECT_TRUE(turned_);
@@ -59,7 +60,7 @@ TEST_F(StallTest, AProgramWithPausesIsToldAfterLongerAndLonger) {
   ++status_.nodes[0].step;
   EXPECT_EQ(update(), "");
   for (int i = 0; i < 3; ++i) EXPECT_EQ(update(), "");
-  EXPECT_TRUE(update().starts_with("nothing has moved for 120 s, "));
+  EXPECT_TRUE(update().starts_with("no node has made progress for 120 s; "));
 }
 
 TEST_F(StallTest, WhereNoNodeRunsNobodyIsMissed) {

@@ -134,20 +134,20 @@ TEST_F(Files, ErrorsNameFileAndReason) {
   EXPECT_EQ(error_of([&] { read_file(missing, 1); }),
             "cannot read " + missing.string() + ": No such file or directory");
   EXPECT_EQ(error_of([&] { read_file(directory_, 1); }),
-            "cannot read " + directory_.string() + ": it is no regular file");
-  EXPECT_EQ(error_of([&] { read_file("/dev/zero", 1); }), "cannot read /dev/zero: it is no regular file");
+            "cannot read " + directory_.string() + ": it is not a regular file");
+  EXPECT_EQ(error_of([&] { read_file("/dev/zero", 1); }), "cannot read /dev/zero: it is not a regular file");
   EXPECT_EQ(error_of([&] { write_file_durably(directory_, "x"); }),
             "cannot write " + directory_.string() + ": Is a directory");
   EXPECT_EQ(error_of([&] { sync_directory(missing); }),
             "cannot open " + missing.string() + ": No such file or directory");
-  EXPECT_EQ(error_of([&] { write_file_durably("", "x"); }), "cannot write : it names no file");
+  EXPECT_EQ(error_of([&] { write_file_durably("", "x"); }), "cannot write : the path names no file");
   EXPECT_FALSE(std::filesystem::exists(directory_.string() + ".tmp0"));
 }
 
 TEST_F(Files, ReadingIsBounded) {
   write_file_durably(directory_ / "a", "0123456789");
   EXPECT_EQ(error_of([&] { read_file(directory_ / "a", 9); }),
-            "cannot read " + (directory_ / "a").string() + ": it has 10 bytes, and 9 are allowed");
+            "cannot read " + (directory_ / "a").string() + ": it has 10 bytes, but only 9 are allowed");
   const InputFile file(directory_ / "a");
   EXPECT_EQ(file.size(), 10u);
   EXPECT_EQ(text_of(file.read(2, 3)), "234");

@@ -68,22 +68,21 @@ TEST(JsonValue, EscapesAreCharacters) {
 }
 
 TEST(JsonValue, SaysWhereAValueDoesNotFit) {
-  EXPECT_EQ(refusal(R"({"list":[{},{"colour":"blue"}]})"),
-            "list[1].colour: here must be one of red, green, not \"blue\"");
-  EXPECT_EQ(refusal(R"({"low":1.5})"), "low: here must be an integer of its range, not \"1.5\"");
-  EXPECT_EQ(refusal(R"({"high":-1})"), "high: here must be an integer of its range, not \"-1\"");
-  EXPECT_EQ(refusal(R"({"flag":1})"), "flag: here must be true or false, not \"1\"");
-  EXPECT_EQ(refusal(R"({"values":{"x":[]}})"), "values.x: here must be a number, not array");
-  EXPECT_EQ(refusal("[]"), "here must be an object, not array");
+  EXPECT_EQ(refusal(R"({"list":[{},{"colour":"blue"}]})"), "list[1].colour: expected one of red, green, not \"blue\"");
+  EXPECT_EQ(refusal(R"({"low":1.5})"), "low: expected an integer of its range, not \"1.5\"");
+  EXPECT_EQ(refusal(R"({"high":-1})"), "high: expected an integer of its range, not \"-1\"");
+  EXPECT_EQ(refusal(R"({"flag":1})"), "flag: expected true or false, not \"1\"");
+  EXPECT_EQ(refusal(R"({"values":{"x":[]}})"), "values.x: expected a number, not array");
+  EXPECT_EQ(refusal("[]"), "expected an object, not array");
 }
 
 TEST(JsonValue, WhatIsNoJsonIsRefusedWithItsLine) {
-  EXPECT_EQ(refusal("{\n\"low\": }"), "no JSON, line 2: a value is missing, at \"}\"");
+  EXPECT_EQ(refusal("{\n\"low\": }"), "this is not JSON: line 2: a value is missing, at \"}\"");
   for (const char* text :
        {"",       " ",   "{",    "[",        "[1,]", "{\"a\"}", "{\"a\":1,}", "{a:1}",       "01",
         "-",      "1.",  "1e",   "nul",      "\"",   "\"\\x\"", "\"\\u12\"",  "\"\\ud800\"", "\"\\ud800\\u0041\"",
         "\"\n\"", "1 2", "\xff", "\"\xc3\"", "'a'",  "NaN",     "+1",         ".5"}) {
-    EXPECT_TRUE(refusal(text).starts_with("no JSON, line ")) << text << ": " << refusal(text);
+    EXPECT_TRUE(refusal(text).starts_with("this is not JSON: line ")) << text << ": " << refusal(text);
   }
 }
 

@@ -98,14 +98,14 @@ TEST_F(Checkpoints, BigArraysAreSharedAndAligned) {
 TEST_F(Checkpoints, MistakesAreNamed) {
   Checkpoint checkpoint = example();
   EXPECT_EQ(error_of([&] { checkpoint.put("bias", 1); }),
-            "checkpoint: \"bias\" is put twice; give the second value another name");
-  EXPECT_EQ(error_of([&] { checkpoint.put("", 1); }), "checkpoint: a value needs a name, and \"\" is none");
+            "checkpoint: \"bias\" is already saved; give the second value another name");
+  EXPECT_EQ(error_of([&] { checkpoint.put("", 1); }), "checkpoint: a value needs a name that is not empty");
   EXPECT_EQ(error_of([&] { checkpoint.get<int>("biases"); }),
             "checkpoint: there is no \"biases\"; there is \"bias\", \"names\", \"step\", \"table\", \"weights\"");
   EXPECT_EQ(error_of([&] { checkpoint.get<Array<double>>("bias"); }),
-            "checkpoint: \"bias\" was saved as array<f32> and is wanted as array<f64>");
+            "checkpoint: \"bias\" was saved as array<f32>, but is read as array<f64>");
   EXPECT_EQ(error_of([&] { checkpoint.get_message("bias"); }),
-            "checkpoint: \"bias\" was saved as array<f32> and is wanted as frames");
+            "checkpoint: \"bias\" was saved as array<f32>, but is read as frames");
   EXPECT_EQ(error_of([&] { Checkpoint().get<int>("x"); }), "checkpoint: there is no \"x\"; it is empty");
 }
 
@@ -153,22 +153,22 @@ TEST_F(Checkpoints, AFileOfTheWrongKindIsRefused) {
     return error.substr(prefix.size());
   };
   EXPECT_EQ(refused(""), "it is empty");
-  EXPECT_EQ(refused("\x89lpc"), "it is too short to be one");
-  EXPECT_EQ(refused(std::string(1000, ' ')), "it does not begin as one does");
+  EXPECT_EQ(refused("\x89lpc"), "it is too short for a checkpoint");
+  EXPECT_EQ(refused(std::string(1000, ' ')), "it does not begin like a checkpoint");
 
   example().write(file_, "server", 1);
   const Buffer whole = read_file(file_, 1 << 20);
   std::string text(reinterpret_cast<const char*>(whole.data()), whole.size());
   text[8] = 9;
-  EXPECT_EQ(refused(text), "its format is version 9, and this program reads version 1");
+  EXPECT_EQ(refused(text), "its format is version 9, but this program reads version 1");
   text[8] = 1;
   text[40] = static_cast<char>(text[40] ^ 1);
-  EXPECT_EQ(refused(text), "its head is corrupted");
+  EXPECT_EQ(refused(text), "its header is corrupted");
   text[40] = static_cast<char>(text[40] ^ 1);
   const std::string size = std::to_string(text.size());
-  EXPECT_EQ(refused(text.substr(0, 2000)), "it has 2000 bytes of " + size + ": it was written only in part");
+  EXPECT_EQ(refused(text.substr(0, 2000)), "it has 2000 bytes instead of " + size + ": it was only partly written");
   EXPECT_EQ(refused(text + "more"),
-            "it has " + std::to_string(text.size() + 4) + " bytes of " + size + ": something was appended");
+            "it has " + std::to_string(text.size() + 4) + " bytes instead of " + size + ": something was appended");
 }
 
 TEST_F(Checkpoints, EveryTruncationAndEveryFlippedBitIsFound) {

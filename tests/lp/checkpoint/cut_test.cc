@@ -138,7 +138,7 @@ TEST_F(Cuts, ADamagedManifestMakesNoCut) {
   const std::uint64_t size = std::filesystem::file_size(manifest);
   for (const std::uint64_t cut : {size - 1, size / 2, std::uint64_t{70}}) {
     std::filesystem::resize_file(manifest, cut);
-    expect_only_100("it was written only in part");
+    expect_only_100("it was only partly written");
   }
   std::filesystem::resize_file(manifest, 0);
   expect_only_100("it is empty");
@@ -161,7 +161,7 @@ TEST_F(Cuts, AMissingOrDamagedMemberMakesNoCut) {
   std::filesystem::rename(run_ / "aside", file);
   EXPECT_EQ(steps(), (std::vector<std::uint64_t>{100, 200}));
   std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);
-  expect_only_100("it was written only in part");
+  expect_only_100("it was only partly written");
 }
 
 // The listing does not read contents; choosing the one to restore does.
@@ -195,7 +195,7 @@ TEST_F(Cuts, AFileOfAnotherNodeIsRefused) {
   EXPECT_EQ(
       error_of([&] { read_cut_file(path(100), "server/2"); }),
       cut_file(path(100), "server/2").string() + " is of node 'server/1' at step 100, not of 'server/2' at step 100");
-  EXPECT_NE(error_of([&] { read_cut_file(run_, "server/2"); }).find("is no cut"), std::string::npos);
+  EXPECT_NE(error_of([&] { read_cut_file(run_, "server/2"); }).find("is not a checkpoint"), std::string::npos);
 }
 
 TEST_F(Cuts, PruningKeepsTheNewestAndWhatIsBeingWritten) {

@@ -78,7 +78,7 @@ TEST(CheckpointValues, AnotherTypeIsNamed) {
     numbers_of(checkpoint, "names");
     ADD_FAILURE();
   } catch (const Error& error) {
-    EXPECT_EQ(error.text(), "checkpoint: \"names\" is no number, array or matrix but list<string>");
+    EXPECT_EQ(error.text(), "checkpoint: \"names\" is not a number, array or matrix, but list<string>");
   }
   EXPECT_THROW(numbers_of(checkpoint, "missing"), Error);
 }

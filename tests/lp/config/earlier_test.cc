@@ -71,19 +71,18 @@ TEST(EarlierValues, GiveWayToFlagsOfFieldsThatMayChange) {
   const Resumed run = resume({"--steps=80", "--seed=6", "--workers=2", "--resume=X"}, kEarlier);
   EXPECT_EQ(run.config.steps, 80);
   EXPECT_EQ(run.flags.seed, 6U);
-  EXPECT_EQ(run.line.changes, (std::vector<std::string>{"--steps is 80, and was 50", "--seed is 6, and was 5"}));
+  EXPECT_EQ(run.line.changes, (std::vector<std::string>{"--steps is 80, but was 50", "--seed is 6, but was 5"}));
 }
 
 TEST(EarlierValues, OfOtherFieldsCannotChange) {
   EXPECT_EQ(refusal({"--resume=X", "--workers=3"}),
-            "--workers is 3, and was 2 in the run to go on from: only these may change: --steps, --rate, --seed");
+            "--workers is 3, but was 2 in the run to resume: only these may change: --steps, --rate, --seed");
   EXPECT_EQ(refusal({"--resume=X", "--data=wine"}),
-            "--data is \"wine\", and was \"iris\" in the run to go on from: only these may change: --steps, --rate, "
+            "--data is \"wine\", but was \"iris\" in the run to resume: only these may change: --steps, --rate, "
             "--seed");
-  EXPECT_EQ(
-      refusal({"--resume=X", "--program=ring"}),
-      "--program is \"ring\", and was \"train\" in the run to go on from: only these may change: --steps, --rate, "
-      "--seed");
+  EXPECT_EQ(refusal({"--resume=X", "--program=ring"}),
+            "--program is \"ring\", but was \"train\" in the run to resume: only these may change: --steps, --rate, "
+            "--seed");
 }
 
 TEST(EarlierValues, ThatAreOfAnotherProgramAreRefusedWithTheirPlace) {

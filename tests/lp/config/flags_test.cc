@@ -125,9 +125,10 @@ std::string parse_as(std::vector<const char*> words) {
 }
 
 TEST(Flags, AFieldMayNotHaveANameOfLp) {
-  EXPECT_EQ(parse_as<Clash>({}), "the configuration has a field called seed, which is lp's own; rename the field");
+  EXPECT_EQ(parse_as<Clash>({}),
+            "the configuration has a field called seed, which is the name of a flag of lp; rename the field");
   EXPECT_EQ(parse_as<ReservedName>({}),
-            "the configuration has a field called groups, which is lp's own; rename the field");
+            "the configuration has a field called groups, which is the name of a flag of lp; rename the field");
 }
 
 TEST(Flags, ADefaultOutsideItsRangeMustBeGiven) {

@@ -170,9 +170,9 @@ TEST(Freeze, FieldsMayBeCalledWhatIsSpecialInYaml) {
 }
 
 TEST(Freeze, WhatCouldNotBeReadAgainIsRefused) {
-  EXPECT_EQ(failure([] { to_yaml(Config{.workers = 0}); }), "workers: expected an integer from 1 to 1024, is \"0\"");
+  EXPECT_EQ(failure([] { to_yaml(Config{.workers = 0}); }), "workers: expected an integer from 1 to 1024, got \"0\"");
   EXPECT_EQ(failure([] { to_yaml(Config{.optimizer = static_cast<Optimizer>(9)}); }),
-            "optimizer: expected one of sgd, adam, null, is \"\"");
+            "optimizer: expected one of sgd, adam, null, got \"\"");
   EXPECT_EQ(failure([] { to_yaml(Config{.name = std::string(kLargestYaml, 'x')}); }),
             "the configuration takes more than 1048576 bytes as text");
 }

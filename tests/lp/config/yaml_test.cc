@@ -79,7 +79,7 @@ TEST_F(YamlFile, AnUnknownKeyNamesItsPlaceAndTheNearest) {
             "FILE:2:3: unknown key \"model.hiden_size\"; did you mean model.hidden_size?");
   EXPECT_EQ(parse_file_failure("grups: {}\n"), "FILE:1:1: unknown key \"grups\"; did you mean groups?");
   EXPECT_EQ(parse_file_failure("model.hidden_size: 3\n"),
-            "FILE:1:1: model.hidden_size: in a file a dot is a nested map");
+            "FILE:1:1: model.hidden_size: in a file, write a nested map instead of a name with a dot");
   EXPECT_EQ(parse_file_failure("hidden_size: 3\n"),
             "FILE:1:1: unknown key \"hidden_size\"; did you mean model.hidden_size?");
   EXPECT_EQ(parse_file_failure("launch:\n  sed: 3\n"), "FILE:2:3: unknown key \"sed\"; did you mean seed?");
@@ -91,7 +91,8 @@ TEST_F(YamlFile, AFlagOfLpStandsUnderLaunch) {
             "FILE:1:1: \"seed\" is one of lp's own flags: in a file it stands under `launch:`");
   EXPECT_EQ(parse_file_failure("launch: processes\n"),
             "FILE:1:9: launch: expected a map of lp's own flags, got \"processes\"");
-  EXPECT_EQ(parse_file_failure("launch:\n  config: x.yaml\n"), "FILE:2:3: launch: a file cannot name another one");
+  EXPECT_EQ(parse_file_failure("launch:\n  config: x.yaml\n"),
+            "FILE:2:3: launch: a file cannot have `config`, which would name another file");
 }
 
 TEST_F(YamlFile, AWrongValueSaysWhatIsExpected) {
@@ -118,7 +119,7 @@ TEST_F(YamlFile, AWrongValueSaysWhatIsExpected) {
 }
 
 TEST_F(YamlFile, AKeyStandsOnce) {
-  EXPECT_EQ(parse_file_failure("workers: 2\nworkers: 3\n"), "FILE:2:1: the key \"workers\" stands here twice");
+  EXPECT_EQ(parse_file_failure("workers: 2\nworkers: 3\n"), "FILE:2:1: the key \"workers\" is given twice");
   EXPECT_EQ(parse_file_failure("model: {hidden_size: 1, hidden-size: 1}\n"),
             "FILE:1:25: model.hidden_size is given twice");
 }
@@ -153,7 +154,7 @@ TEST_F(YamlFile, SizeAndDepthAreBounded) {
   }
   EXPECT_EQ(parse_file_failure("files: " + std::string(20, '[') + std::string(20, ']')), "FILE:1:23: " + deep);
   EXPECT_EQ(parse_file_failure(std::string(kLargestYaml + 1, '#')),
-            "cannot read FILE: it has 1048577 bytes, and 1048576 are allowed");
+            "cannot read FILE: it has 1048577 bytes, but only 1048576 are allowed");
   EXPECT_EQ(parse_file("name: " + std::string(1'000'000, 'x') + "\n").config.name.size(), 1'000'000U);
   EXPECT_LT(parse_file_failure("rate: " + std::string(1'000'000, 'x') + "\n").size(), 250U);
   EXPECT_LT(parse_file_failure(std::string(1'000'000, 'x') + ": 1\n").size(), 250U);
@@ -161,8 +162,8 @@ TEST_F(YamlFile, SizeAndDepthAreBounded) {
 
 TEST(ConfigFile, MustBeReadable) {
   EXPECT_EQ(parse_failure({"--config=/nowhere/x.yaml"}), "cannot read /nowhere/x.yaml: No such file or directory");
-  EXPECT_EQ(parse_failure({"--config=/"}), "cannot read /: it is no regular file");
-  EXPECT_EQ(parse_failure({"--config=/dev/zero"}), "cannot read /dev/zero: it is no regular file");
+  EXPECT_EQ(parse_failure({"--config=/"}), "cannot read /: it is not a regular file");
+  EXPECT_EQ(parse_failure({"--config=/dev/zero"}), "cannot read /dev/zero: it is not a regular file");
 }
 
 }  // namespace

@@ -204,7 +204,7 @@ TEST_P(Calls, ACallThatIsMadeWithoutTimeDoesNotRun) {
       } catch (const Error& error) {
         EXPECT_EQ(error.kind(), ErrorKind::deadline);
         EXPECT_FALSE(error.may_have_run());
-        EXPECT_EQ(error.text(), "the call was made when its time was over");
+        EXPECT_EQ(error.text(), "the call was made after its deadline");
       }
     }
   }
@@ -228,7 +228,7 @@ TEST_P(Calls, AHandlerThatReturnsNoFutureAndAClientThatIsNotThereAreErrors) {
             "server/1.nothing: the handler returned an lp::Future that is not valid: return that of a Promise or of a "
             "call, or lp::ready(value)");
   EXPECT_EQ(error_of([&] { clients[2].call<&Server::nothing>(); }),
-            "there is no client at position 2 of 2: they count from 0");
+            "there is no client at position 2 of 2: positions count from 0");
 }
 
 TEST_P(Calls, StreamsYieldInOrderWithBackPressure) {

@@ -75,7 +75,7 @@ TEST(Handle, OfAnotherNameIsNotFound) {
   EXPECT_EQ(said([&] { p.group_handle<Shelf>("shlf"); }),
             "program 'library' has no group \"shlf\"; did you mean shelf?");
   EXPECT_EQ(said([&] { p.group_handle<Lamp>("lamp"); }),
-            "program 'library': \"lamp\" is one node, which has a client, and no group");
+            "program 'library': \"lamp\" is one node, not a group: use Run::client");
 }
 
 TEST(Handle, OfAnotherClassIsNotFound) {

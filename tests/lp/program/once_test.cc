@@ -53,7 +53,7 @@ class Once : public ::testing::Test {
     try {
       return run_.client(service_).numbered(number).call<&Service::add>();
     } catch (const Error& error) {
-      EXPECT_NE(error.text().find("too long ago"), std::string::npos) << error.what();
+      EXPECT_NE(error.text().find("no longer kept"), std::string::npos) << error.what();
       return 0;
     }
   }

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -120,9 +119,10 @@ TEST(Plan, APlacementReplacesTheOptions) {
   EXPECT_EQ(make_plan(program, options).groups[1].options.cpus, 2);
   options.groups[1].replicas = 7;
   EXPECT_EQ(problem(program, options),
-            "group 'worker' is group 'worker' with 3 replicas in the program: a placement changes neither");
+            "group 'worker' is group 'worker' with 3 replicas in the program: a placement cannot change the name or "
+            "the replicas");
   options.groups.pop_back();
-  EXPECT_EQ(problem(program, options), "it has 3 groups, and options are given for 2");
+  EXPECT_EQ(problem(program, options), "it has 3 groups, but options are given for 2");
 }
 
 TEST(Plan, ADanglingHandleIsNamed) {
@@ -153,13 +153,12 @@ TEST(Plan, EverythingThatIsWrongIsSaidAtOnce) {
   EXPECT_EQ(
       problems(p),
       (std::vector<std::string>{
-          "the program is named \"../p\": a name has letters, digits, '_', '-' and '.', and begins with none of "
-          "the last two",
-          "a group is named \"a b\": a name has letters, digits, '_', '-' and '.', and begins with none of the "
-          "last two",
-          "'a b' is declared and never defined: call Program::define",
-          "group 'none' has 0 replicas, and needs 1 at least", "group 'fewer' has -3 replicas, and needs 1 at least",
-          "group 'one' is one node, and its options ask for 4 replicas: use Program::group"}));
+          "the program is named \"../p\": a name has letters, digits, '_', '-' and '.', and does not begin with '-' or "
+          "'.'",
+          "a group is named \"a b\": a name has letters, digits, '_', '-' and '.', and does not begin with '-' or '.'",
+          "'a b' is declared but never defined: call Program::define",
+          "group 'none' has 0 replicas, but needs at least 1", "group 'fewer' has -3 replicas, but needs at least 1",
+          "group 'one' is one node, but its options have 4 replicas: use Program::group"}));
 }
 
 TEST(Plan, TooManyNodesAreRefusedAtOnce) {
@@ -174,15 +173,16 @@ TEST(Plan, TooManyNodesAreRefusedAtOnce) {
   Program p("p");
   for (const int replicas : {65'537, 2'000'000'000}) {
     EXPECT_EQ(refusal(p, replicas), "program 'p': group 'many0' has " + std::to_string(replicas) +
-                                        " replicas, and a group has 65536 at most: give it fewer");
+                                        " replicas, but a group can have 65536 at most: give it fewer replicas");
   }
-  EXPECT_EQ(refusal(p, {2, 100'000}),
-            "program 'p': group 'many0' has 2..100000 replicas, and a group has 65536 at most: give it fewer");
+  EXPECT_EQ(
+      refusal(p, {2, 100'000}),
+      "program 'p': group 'many0' has 2..100000 replicas, but a group can have 65536 at most: give it fewer replicas");
   for (int i = 0; i < 15; ++i) EXPECT_EQ(refusal(p, 65'536), "none");
   EXPECT_EQ(refusal(p, 16'960), "none");
   EXPECT_EQ(refusal(p, 1),
-            "program 'p' has 1000001 nodes with group 'many16', and a program has 1000000 at most: give its groups "
-            "fewer");
+            "program 'p' has 1000001 nodes with group 'many16', but a program can have 1000000 at most: give its "
+            "groups fewer replicas");
 }
 
 TEST(Plan, AnElasticGroupHasTheMostAndNeedsTheLeast) {
@@ -194,16 +194,17 @@ TEST(Plan, AnElasticGroupHasTheMostAndNeedsTheLeast) {
   EXPECT_NE(to_text(plan).find("  worker x 2..8 ("), std::string::npos) << to_text(plan);
   EXPECT_NE(to_json(plan).find(R"("replicas":8,"least":2,)"), std::string::npos) << to_json(plan);
   EXPECT_EQ(problem(p, {.groups = {}, .host = {.cpus = {}, .gpus = 1, .memory = {}}}),
-            "the host has 1 gpus, and the program asks for 2 (worker: 2 x 1)");
+            "the host has 1 gpus, but the program needs 2 (worker: 2 x 1)");
 }
 
 TEST(Plan, RangesOfReplicasThatMakeNoSenseAreNamed) {
   Program p("p");
   p.function({.name = "back", .replicas = {8, 2}}, [] {});
   p.function({.name = "none", .replicas = {0, 3}}, [] {});
-  EXPECT_EQ(problems(p), (std::vector<std::string>{
-                             "group 'back' has 8..2 replicas, and needs 1 at least, and the least before the most",
-                             "group 'none' has 0..3 replicas, and needs 1 at least, and the least before the most"}));
+  EXPECT_EQ(problems(p),
+            (std::vector<std::string>{
+                "group 'back' has 8..2 replicas, but needs at least 1, and the least number before the most",
+                "group 'none' has 0..3 replicas, but needs at least 1, and the least number before the most"}));
 }
 
 TEST(Plan, NamesAreNamesOfFiles) {
@@ -231,16 +232,17 @@ TEST(Plan, OptionsThatMakeNoSenseAreNamed) {
   p.function({.name = "f"}, [] {});
   const auto all = problems(p);
   ASSERT_EQ(all.size(), 8u);
-  EXPECT_EQ(all[0], "group 's' asks for cpus of less than 0");
-  EXPECT_EQ(all[5], "group 's' sets the environment variable \"\", which can be none");
-  EXPECT_EQ(all[7], "group 's' shall end the program, but its nodes never finish: lp::plan_test::Server has no run()");
+  EXPECT_EQ(all[0], "group 's' has cpus below 0");
+  EXPECT_EQ(all[5], "group 's' sets the environment variable \"\", which is not a valid name");
+  EXPECT_EQ(all[7], "group 's' has ends_program, but its nodes never finish: lp::plan_test::Server has no run()");
 }
 
 TEST(Plan, AProgramThatNothingWouldEndIsRefused) {
-  EXPECT_EQ(problem(Program("p")), "it has no node: add one with Program::add or Program::group");
+  EXPECT_EQ(problem(Program("p")), "the program has no node: add one with Program::add or Program::group");
   Program p("p");
   p.add<Server>({.name = "server"});
-  EXPECT_EQ(problem(p), "none of its nodes has run(): it would serve for ever; give one a run(), or ask for that");
+  EXPECT_EQ(problem(p),
+            "no node of the program has run(), so it would never end: give a node a run(), or allow that with --serve");
   EXPECT_EQ(make_plan(p, {.groups = {}, .host = {}, .serve_forever = true}).nodes.size(), 1u);
 }
 
@@ -249,7 +251,7 @@ TEST(Plan, ANodeMayNotCallItselfButAPeerItsGroup) {
   const auto peers = p.declare_group<Peer>({.name = "peer", .replicas = 3});
   p.define(peers, peers);
   const auto self = p.declare<Worker>({.name = "self"});
-  EXPECT_EQ(problem(p), "'self' is declared and never defined: call Program::define");
+  EXPECT_EQ(problem(p), "'self' is declared but never defined: call Program::define");
   Program q("q");
   const auto loop = q.declare<Caller>({.name = "loop"});
   q.define(loop, Handle<Server>("loop"));
@@ -265,7 +267,7 @@ TEST(Plan, WhatSharesAProcessAgreesOnItsEnvironment) {
   p.function({.name = "f"}, [] {});
   EXPECT_TRUE(problems(p).empty());
   p.colocate(a, b);
-  EXPECT_EQ(problem(p), "'a' and 'b' share a process, and differ in the environment variable \"X\"");
+  EXPECT_EQ(problem(p), "'a' and 'b' share a process, but differ in the environment variable \"X\"");
 }
 
 TEST(Plan, WhatTheHostLacksIsNamed) {
@@ -276,9 +278,9 @@ TEST(Plan, WhatTheHostLacksIsNamed) {
   EXPECT_TRUE(on({}).empty());
   EXPECT_TRUE(on({.cpus = 2.5, .gpus = 1, .memory = std::uint64_t{6} << 30}).empty());
   EXPECT_EQ(on({.cpus = 2, .gpus = 0, .memory = (std::uint64_t{6} << 30) - 1}),
-            (std::vector<std::string>{"the host has 2 cpus, and the program asks for 2.5 (server: 2 x 1, f: 1 x 0.5)",
-                                      "the host has 0 gpus, and the program asks for 1 (f: 1 x 1)",
-                                      "the host has 6G of memory, and the program asks for 6G (server: 2 x 3G)"}));
+            (std::vector<std::string>{"the host has 2 cpus, but the program needs 2.5 (server: 2 x 1, f: 1 x 0.5)",
+                                      "the host has 0 gpus, but the program needs 1 (f: 1 x 1)",
+                                      "the host has 6G of memory, but the program needs 6G (server: 2 x 3G)"}));
 }
 
 TEST(Plan, Text) {
@@ -288,7 +290,7 @@ TEST(Plan, Text) {
   EXPECT_EQ(text, R"(
 
   server x 2 (lp::plan_test::Server)
-    serves; saved in cuts; a failure stops the program
+    serves; saved in checkpoints; a failure stops the program
 
   worker x 3 (lp::plan_test::Worker)
     runs; its end ends the program; restarted up to 3 times after a failure

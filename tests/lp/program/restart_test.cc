@@ -212,7 +212,7 @@ TEST_P(Restart, ACutThatIsThereStaysAsItWasSaved) {
     client.call<&Service::cut>(4);
     ADD_FAILURE();
   } catch (const Error& error) {
-    EXPECT_EQ(error.text(), "cut(4) after cut(6): the steps at which a node is saved must grow");
+    EXPECT_EQ(error.text(), "checkpoint(4) after checkpoint(6): the steps of a node's checkpoints must grow");
   }
   run_->restart({"service"}, cut_directory(directory_.path(), 5));
   client.call<&Service::cut>(5);  // it was restored from this cut

@@ -169,7 +169,7 @@ TEST(Codec, ValuesNestedTooDeeplyAreRefusedByTheSender) {
     encoded(chain(kMaxNesting / 2 + 1));
     FAIL();
   } catch (const Error& error) {
-    EXPECT_NE(error.text().find("200 deep"), std::string::npos) << error.what();
+    EXPECT_NE(error.text().find("200 levels deep"), std::string::npos) << error.what();
   }
 }
 

@@ -22,7 +22,7 @@
 
 #include "lp/wire/codec.h"
 #include "lp/wire/eigen.h"
-#include "lp/wire/table.h"
+#include "lp/wire/flatbuffers_table.h"
 
 namespace lp::everything {
 

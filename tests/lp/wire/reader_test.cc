@@ -115,7 +115,7 @@ TEST(Reader, InvalidValuesAreRefused) {
   expect_refused<std::optional<int>>(body(std::uint8_t{3}, 1), "neither 0 nor 1");
   expect_refused<std::variant<int, float>>(body(std::uint8_t{2}, 1), "no such alternative");
   expect_refused<Nothing>(body(std::uint8_t{1}), "not 0");
-  expect_refused<std::set<int>>(body(std::uint64_t{2}, 1, 1), "a key is there twice");
+  expect_refused<std::set<int>>(body(std::uint64_t{2}, 1, 1), "a key is given twice");
   expect_refused<everything::Interval>(body(2.0, 1.0), "an Interval ends before it begins");
 }
 

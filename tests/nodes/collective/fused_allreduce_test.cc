@@ -198,7 +198,7 @@ TEST(FusedCycle, BetweenStepsTheCollectiveIsTheWorkers) {
 TEST(FusedErrors, ATensorIsHandedOverOnceAStepAndHasANumber) {
   Workers workers(2, {.cycle = kForever});
   workers.start(0, 2);
-  expect_error(error_of([&] { workers.start(0, 2); }), ErrorKind::failed, "tensor 2 is handed over while it is on");
+  expect_error(error_of([&] { workers.start(0, 2); }), ErrorKind::failed, "tensor 2 is given while it is");
   expect_error(error_of([&] { workers.at(0).call<&Summing::start>(Summing::kTensors, Values(3)); }), ErrorKind::failed,
                "tensor 5 of 5");
   workers.start(1, 2);
@@ -228,7 +228,7 @@ TEST(FusedErrors, WhoWaitForDifferentTensorsHearIt) {
   const std::vector<Error> errors = workers.errors();
   ASSERT_EQ(errors.size(), 3U);
   for (const Error& error : errors) {
-    expect_error(error, ErrorKind::failed, "tensor 0 is there in 1 of 3 ranks; tensor 4 is there in 2 of 3 ranks;");
+    expect_error(error, ErrorKind::failed, "tensor 0 was given by 1 of 3 ranks; tensor 4 was given by 2 of 3 ranks;");
   }
 }
 
@@ -239,7 +239,7 @@ TEST(FusedErrors, WhoDropsTensorsOnTheirWayIsNamed) {
   workers.start(1, 0);
   const auto error = error_of([&] { workers.at(1).call<&Summing::wait>(); });
   expect_error(error, ErrorKind::disconnected, "collective/0");
-  expect_error(error, ErrorKind::disconnected, "it has dropped tensors that were on their way");
+  expect_error(error, ErrorKind::disconnected, "it dropped tensors that were being summed");
   workers.all().all<&Summing::join>();
   EXPECT_TRUE(step(workers.all(), kTwo, 1, whole) == serial_sums(kTwo, whole));
 }

@@ -291,9 +291,9 @@ TEST_P(LeafServerTest, RefusesWhatItCannotSumAndNamesWhoPushedIt) {
   Push wrong = push_of(3, 0, 1);
   wrong.keys.list = Array<std::uint64_t>::copy_of(std::vector<std::uint64_t>{0, 1});
   wrong.keys.hash = hash_of(wrong.keys.list);
-  refuse(wrong, "not of some keys, which worker 3 pushes");
+  refuse(wrong, "only some keys of a tensor were pushed by worker 3");
   wrong.keys.list = {};
-  refuse(wrong, "not of some keys, which worker 3 pushes");
+  refuse(wrong, "only some keys of a tensor were pushed by worker 3");
   wrong = push_of(3, 0, 1);
   wrong.values = plain(Array<float>(kSize + 1));
   refuse(wrong, "the gradient of worker 3 has 11 values, but another learner's has 10");

@@ -195,7 +195,7 @@ TEST_P(ParameterServerTest, RefusesWhatIsNotThere) {
     return error_of([&] { server.client().call<&ParameterServer::pull>(pull); }).text();
   };
   EXPECT_NE(text(Pull{.tensor = 1}).find("no tensor 1"), std::string::npos);
-  EXPECT_NE(text(Pull{.shard = 1}).find("shard 1 is not at server 0"), std::string::npos);
+  EXPECT_NE(text(Pull{.shard = 1}).find("shard 1 is not on server 0"), std::string::npos);
   Pull pull;
   pull.keys.list = Array<std::uint64_t>::copy_of(std::vector<std::uint64_t>{7, kSize});
   EXPECT_NE(text(pull).find("key 1003"), std::string::npos);
@@ -217,7 +217,7 @@ TEST_P(ParameterServerTest, AKnownListTravelsAsItsHash) {
   EXPECT_EQ(server.client().call<&ParameterServer::pull>(pull).values, values);
   pull.keys.list = Array<std::uint64_t>::copy_of(std::vector<std::uint64_t>{3});
   pull.keys.hash = 5;
-  EXPECT_NE(error_of([&] { server.client().call<&ParameterServer::pull>(pull); }).text().find("not its own"),
+  EXPECT_NE(error_of([&] { server.client().call<&ParameterServer::pull>(pull); }).text().find("has a wrong hash"),
             std::string::npos);
 }
 
@@ -261,7 +261,7 @@ TEST_P(ParameterServerTest, GoesOnFromACut) {
   };
   ParameterServerOptions other = three;
   other.shard.rule = Sgd{};
-  EXPECT_NE(refused(other, 0).find("resume with the model, servers and optimizer"), std::string::npos);
+  EXPECT_NE(refused(other, 0).find("resume with the same model, servers and optimizer"), std::string::npos);
   EXPECT_NE(refused(three, 1).find("seed 0"), std::string::npos);
   EXPECT_EQ(refused(three, 0), "");
   std::filesystem::remove_all(directory);

@@ -6,7 +6,6 @@
 #include <csignal>
 #include <fstream>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "tests/directory.h"

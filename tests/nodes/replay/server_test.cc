@@ -304,10 +304,10 @@ TEST(ReplayServerTest, ACheckpointOfAnotherTableIsRefused) {
   };
   ServerOptions renamed = options;
   renamed.tables[0].name = "others";
-  EXPECT_NE(start_error(renamed).find("its tables are steps, and here others"), std::string::npos);
+  EXPECT_NE(start_error(renamed).find("its tables are steps, but here they are others"), std::string::npos);
   ServerOptions other_columns = options;
   other_columns.tables[0].columns[1].size = 3;
-  EXPECT_NE(start_error(other_columns).find("values: 2 f32, and here"), std::string::npos);
+  EXPECT_NE(start_error(other_columns).find("values: 2 f32, but here they are"), std::string::npos);
 }
 
 }  // namespace

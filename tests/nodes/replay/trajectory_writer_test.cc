@@ -115,7 +115,7 @@ TEST(ReplayWriterTest, ShapesThatChangeBetweenStepsAreRefused) {
   TrajectoryWriter writer(replay.client(), "steps");
   append(writer, 0);
   const std::uint64_t one = 1;
-  EXPECT_NE(error_of([&] { writer.append(one, std::vector<float>(3)); }).text().find("2 f32 in a step, and 3 f32"),
+  EXPECT_NE(error_of([&] { writer.append(one, std::vector<float>(3)); }).text().find("2 f32 in a step, but 3 f32"),
             std::string::npos);
   EXPECT_NE(error_of([&] { writer.append(one, std::vector<double>(2)); }).text().find("2 f64 are given"),
             std::string::npos);

@@ -4,8 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cmath>
-#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -249,7 +247,7 @@ TEST(InferenceServer, AModelThatFailsFailsItsBatchAndTheServerGoesOn) {
   EXPECT_EQ(thrown.kind(), ErrorKind::failed);
   EXPECT_EQ(thrown.origin().type, "std::runtime_error");
   EXPECT_NE(thrown.text().find("it has no room"), std::string::npos);
-  EXPECT_NE(error_of(serving.ask(1000)).text().find("returned 0 replies to 1 requests"), std::string::npos);
+  EXPECT_NE(error_of(serving.ask(1000)).text().find("returned 0 replies for 1 requests"), std::string::npos);
   EXPECT_EQ(serving.ask(1).get().value, 2);
   EXPECT_EQ(serving.statistics().failed, 2U);
 }

@@ -86,14 +86,14 @@ TEST(Idx, RefusesWhatIsNotOne) {
   EXPECT_EQ(idx_error(kImages.substr(0, kImages.size() - 1), kLabels),
             "images, offset 16: expected 2 × 1 × 3 bytes of data, but 5 follow: the file is truncated");
   EXPECT_EQ(idx_error(kImages + "x", kLabels),
-            "images, offset 16: expected 2 × 1 × 3 bytes of data, but 7 follow: it does not end there");
+            "images, offset 16: expected 2 × 1 × 3 bytes of data, but 7 follow: the file is longer");
   EXPECT_EQ(idx_error(kLabels, kLabels),
             "images, offset 0: expected the magic number 00 00 08 03, IDX of unsigned bytes in 3 dimension(s)");
   EXPECT_EQ(idx_error("", kLabels), idx_error(kLabels, kLabels));
   EXPECT_EQ(idx_error(kImages.substr(0, 10), kLabels),
             "images, offset 4: expected 3 sizes of 4 bytes, but the file ends after 10 bytes");
   EXPECT_EQ(idx_error(kImages, idx({3}, "abc")),
-            "images has 2 images, but labels has 3 labels; are they of the same set?");
+            "images has 2 images, but labels has 3 labels; do the files belong together?");
   EXPECT_EQ(idx_error("\x1f\x8b\x08", kLabels), "images: is compressed; run gunzip on it first");
   EXPECT_EQ(idx_error(idx({0, 28, 28}, ""), idx({0}, "")), "images: has no images");
 }
@@ -134,7 +134,7 @@ TEST(Libsvm, MinusOneAndPlusOneAreTwoClasses) {
   const Dataset data = parse_libsvm({"-1 1:1\n+1 1:2", "f"});
   EXPECT_EQ(data.labels, Eigen::Vector2i(0, 1));
   EXPECT_EQ(data.classes, 2);
-  EXPECT_EQ(libsvm_error("-1 1:1\n1 1:1\n2 1:1\n"), "f:3: expected a label of −1 or +1, since others are −1");
+  EXPECT_EQ(libsvm_error("-1 1:1\n1 1:1\n2 1:1\n"), "f:3: expected a label of −1 or +1, because other labels are −1");
 }
 
 TEST(Libsvm, NamesTheLineThatIsWrong) {
@@ -151,10 +151,10 @@ TEST(Libsvm, NamesTheLineThatIsWrong) {
     EXPECT_EQ(libsvm_error("0 " + std::string(word)),
               "f:1: expected a finite value, got \"" + std::string(word) + "\"");
   }
-  EXPECT_EQ(libsvm_error("0 2:1 2:1"), "f:1: expected an index above 2, since they ascend from 1, got \"2:1\"");
-  EXPECT_EQ(libsvm_error("0 0:1"), "f:1: expected an index above 0, since they ascend from 1, got \"0:1\"");
+  EXPECT_EQ(libsvm_error("0 2:1 2:1"), "f:1: expected an index above 2, because indices ascend from 1, got \"2:1\"");
+  EXPECT_EQ(libsvm_error("0 0:1"), "f:1: expected an index above 0, because indices ascend from 1, got \"0:1\"");
   EXPECT_EQ(libsvm_error("0 4000000000:1"),
-            "f:1: 1 examples of 4000000000 features take more than the 4 GiB that a dense dataset may have");
+            "f:1: 1 examples of 4000000000 features need more than 4 GiB, the limit of a dense dataset");
   EXPECT_EQ(libsvm_error(""), "f: has no example with a feature");
   EXPECT_EQ(libsvm_error("\n0\n"), "f: has no example with a feature");
 }
@@ -183,8 +183,8 @@ TEST(Csv, ReadsNamesAsLabels) {
   EXPECT_EQ(data.classes, 2);
   EXPECT_EQ(data.names, (std::vector<std::string>{"iris, setosa", "virginica"}));
   EXPECT_EQ(split(data, 0).train.names, data.names);
-  EXPECT_EQ(csv_error("1,a\n2,3\n"), "f:2: expected a label that is a name, as those before, got \"3\"");
-  EXPECT_EQ(csv_error("1,3\n2,a\n"), "f:2: expected a label that is a number, as those before, got \"a\"");
+  EXPECT_EQ(csv_error("1,a\n2,3\n"), "f:2: expected a label that is a name, like those before, got \"3\"");
+  EXPECT_EQ(csv_error("1,3\n2,a\n"), "f:2: expected a label that is a number, like those before, got \"a\"");
 }
 
 // A first line that begins like an example counts as an example, with a mistake.
@@ -201,12 +201,12 @@ TEST(Csv, LosesNoExample) {
 TEST(Csv, NamesTheLineThatIsWrong) {
   EXPECT_EQ(csv_error(""), "f: has no example");
   EXPECT_EQ(csv_error("a,b\n"), "f: has no example");
-  EXPECT_EQ(csv_error("1\n"), "f:1: expected features and a label, got one cell");
+  EXPECT_EQ(csv_error("1\n"), "f:1: expected features and a label, got only one cell");
   EXPECT_EQ(csv_error("1,2,0\n\n1,0\n"), "f:3: expected 2 features and a label, got 2 cells");
   EXPECT_EQ(csv_error("1,\"2,0\n"), "f:1: a quote is not closed");
-  EXPECT_EQ(csv_error("1,\"2\"3,0\n"), "f:1: expected the end of the cell behind a quote, got \"3\"");
+  EXPECT_EQ(csv_error("1,\"2\"3,0\n"), "f:1: expected the end of the cell after a quote, got \"3\"");
   EXPECT_EQ(csv_error("1,nan,0\n"), "f:1: expected a number in column 2, got \"nan\"");
-  EXPECT_EQ(csv_error("1,-1\n2,1\n3,2\n"), "f:3: expected a label of −1 or +1, since others are −1");
+  EXPECT_EQ(csv_error("1,-1\n2,1\n3,2\n"), "f:3: expected a label of −1 or +1, because other labels are −1");
   for (const char* label : {"1.5", "-2", "65536", "nan", "1e99"}) {
     EXPECT_EQ(csv_error("1," + std::string(label)),
               "f:1: expected a label, a name or a whole number from 0 to 65535 or −1, at the end, got \"" +
@@ -221,8 +221,11 @@ TEST(Csv, MayHaveNoLabelsWhereTheyDoNotMatter) {
   EXPECT_EQ(error_of([] {
               parse_csv({"1,2,3,4\n", "f"}, 2);
             }),
-            "f:1: expected 2 features and perhaps a label, got 4 cells");
-  EXPECT_EQ(error_of([] { parse_csv({"1\n", "f"}, 2); }), "f:1: expected 2 features and perhaps a label, got 1 cells");
+            "f:1: expected 2 features and optionally a label, got 4 cells");
+  EXPECT_EQ(error_of([] {
+              parse_csv({"1\n", "f"}, 2);
+            }),
+            "f:1: expected 2 features and optionally a label, got 1 cells");
 }
 
 TEST(Libsvm, MayHaveMoreFeaturesThanAreWritten) {
@@ -248,7 +251,7 @@ TEST(Files, AreReadFromDiskOrNamed) {
   std::ofstream(path) << "1 2:3\n";
   EXPECT_EQ(load_libsvm(path).features, Eigen::Vector2f(0, 3));
   EXPECT_EQ(error_of([] { load_libsvm("/no/such/file"); }), "cannot read /no/such/file: No such file or directory");
-  EXPECT_EQ(error_of([] { load_libsvm("/"); }), "cannot read /: it is no regular file");
+  EXPECT_EQ(error_of([] { load_libsvm("/"); }), "cannot read /: it is not a regular file");
   EXPECT_EQ(error_of([] { load_idx("/no/such/file", "x"); }), "cannot read /no/such/file: No such file or directory");
 }
 

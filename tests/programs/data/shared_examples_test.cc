@@ -57,7 +57,7 @@ TEST(Preparation, ReadsTheFilesOnce) {
     data_of(config, 1);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.text(), file + ": is not here what it is where the program was launched");
+    EXPECT_EQ(error.text(), file + ": differs from the file on the host where the program was launched");
   }
   EXPECT_THROW(prepare_training(config), Error);  // only the launcher's own place is accepted
 }

@@ -141,7 +141,7 @@ TEST(EnvironmentBatchTest, ARestoredBatchGoesOnInTheMiddleOfItsEpisodes) {
 TEST(EnvironmentBatchTest, AnEnvironmentThatMisbehavesIsNamedWithThePlace) {
   const std::string where = "the environment \"counting\", copy 0, episode 0, step 2: ";
   EnvironmentBatch throws = counting(Counting::Fault::throws);
-  EXPECT_EQ(failure_of(throws, kOnes, 3), where + "it threw: the simulator crashed");
+  EXPECT_EQ(failure_of(throws, kOnes, 3), where + "step() threw an exception: the simulator crashed");
   EnvironmentBatch nan = counting(Counting::Fault::nan_reward);
   EXPECT_EQ(failure_of(nan, kOnes, 3), where + "the reward is nan");
   EnvironmentBatch infinite = counting(Counting::Fault::infinite_observation);
@@ -150,7 +150,7 @@ TEST(EnvironmentBatchTest, AnEnvironmentThatMisbehavesIsNamedWithThePlace) {
 
 TEST(EnvironmentBatchTest, AWrongActionIsNamed) {
   EnvironmentBatch batch = counting(Counting::Fault::none);
-  EXPECT_NE(failure_of(batch, kOnes * std::numeric_limits<float>::quiet_NaN(), 1).find("is no number"),
+  EXPECT_NE(failure_of(batch, kOnes * std::numeric_limits<float>::quiet_NaN(), 1).find("is not a number"),
             std::string::npos);
   EXPECT_NE(failure_of(batch, Eigen::MatrixXf::Ones(2, 2), 1).find("are 2 × 2, but there are 2 copies of 1"),
             std::string::npos);

@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "lp/base/error.h"
@@ -150,8 +149,8 @@ TEST(CmaTest, OptionsThatDoNotFitAreRefused) {
   EXPECT_EQ(refusal({.sigma = 0}), "CMA-ES needs a sigma above 0");
   EXPECT_EQ(refusal({.sigma = std::numeric_limits<double>::quiet_NaN()}), "CMA-ES needs a sigma above 0");
   EXPECT_EQ(refusal({.population = 3}),
-            "CMA-ES needs 4 points in a generation at least, not 3; 0: as many as are usual");
-  EXPECT_EQ(refusal({}, 3000), "CMA-ES searches up to 512 parameters, not 3000: take an evolution strategy");
+            "CMA-ES needs at least 4 points in a generation, not 3; give 0 for the usual number");
+  EXPECT_EQ(refusal({}, 3000), "CMA-ES searches up to 512 parameters, not 3000: use an evolution strategy");
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ TEST(EpisodesTest, AnEnvironmentThatThrowsIsNamed) {
   const std::string text = run.run.failed().at("worker/0").what();
   EXPECT_NE(
       text.find("the objective \"cartpole\", generation 0, trial 0, point 0: the environment \"cartpole\", copy 0, "
-                "episode 0, step 0: it threw: the simulator crashed"),
+                "episode 0, step 0: step() threw an exception: the simulator crashed"),
       std::string::npos)
       << text;
 }

@@ -8,7 +8,6 @@
 
 #include "lp/base/error.h"
 #include "lp/base/random.h"
-#include "programs/evolution/ranks.h"
 
 namespace lp {
 namespace {

@@ -200,9 +200,10 @@ TEST(EvolutionTest, AWorkerThatSendsNothingIsNamed) {
   static_cast<void>(played.work(1));  // before, nobody is waited for
   played.run->wait_failed(1);
   const std::string text = played.run->failed().at("learner").what();
-  EXPECT_NE(text.find("generation 0: for 20 ms no result has come from worker/1 (trials from 0 on); does the objective "
-                      "\"rastrigin\" not return?"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("generation 0: for 20 ms no result has arrived from worker/1 (trials from 0 on); does the objective "
+                "\"rastrigin\" not return?"),
+      std::string::npos)
       << text;
 }
 
@@ -235,7 +236,9 @@ TEST(EvolutionTest, AnObjectiveThatThrowsOrReturnsNoNumberIsNamedByItsWorker) {
     ASSERT_EQ(failed.count("worker/0"), 1U);
     const std::string text = failed.at("worker/0").what();
     EXPECT_NE(text.find("the objective \"failing\", generation 0, trial 3, point 1: "), std::string::npos) << text;
-    EXPECT_NE(text.find(throws ? "it threw: the simulator crashed" : "its value is nan"), std::string::npos) << text;
+    EXPECT_NE(text.find(throws ? "it threw an exception: the simulator crashed" : "its value is nan"),
+              std::string::npos)
+        << text;
   }
 }
 
@@ -258,7 +261,7 @@ TEST(EvolutionTest, WhatIsMissingIsRefusedBeforeAnythingStarts) {
   EXPECT_EQ(refusal(evolution), "an evolution needs a method with a search and a sampler");
   evolution = short_evolution();
   evolution.search.evaluations = 0;
-  EXPECT_EQ(refusal(evolution), "an evolution needs 1 evaluation at least");
+  EXPECT_EQ(refusal(evolution), "an evolution needs at least 1 evaluation");
 }
 
 }  // namespace

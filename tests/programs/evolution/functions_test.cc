@@ -53,7 +53,7 @@ TEST(FunctionsTest, UnknownNamesAndTooFewDimensionsAreRefused) {
   };
   EXPECT_EQ(refusal("spheer", 3),
             "there is no function \"spheer\": choose one of ackley, rastrigin, rosenbrock, sphere");
-  EXPECT_EQ(refusal("rosenbrock", 1), "the function \"rosenbrock\" needs 2 dimensions at least, not 1");
+  EXPECT_EQ(refusal("rosenbrock", 1), "the function \"rosenbrock\" needs 2 or more dimensions, not 1");
 }
 
 }  // namespace

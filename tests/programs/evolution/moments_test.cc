@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cmath>
 
 #include "lp/base/error.h"
 #include "lp/base/random.h"

@@ -93,8 +93,8 @@ TEST(NoiseTest, ATableThatIsTooSmallIsRefused) {
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.text(),
-              "a noise table of 100 numbers is too small for 101 parameters: give NoiseOptions::table_size more, or "
-              "take NoiseKind::counter");
+              "a noise table of 100 numbers is too small for 101 parameters: raise NoiseOptions::table_size, or use "
+              "NoiseKind::counter");
   }
   std::vector<float> room;
   EXPECT_THROW(noise->at(91, 10, room), Error);

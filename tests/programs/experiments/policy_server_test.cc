@@ -64,7 +64,7 @@ TEST(PolicyServerTest, AnObservationOfAnotherShapeIsRefused) {
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::failed);
-    EXPECT_NE(error.text().find("an observation has 3 values, and those of this environment have 4"), std::string::npos)
+    EXPECT_NE(error.text().find("an observation has 3 values, but those of this environment have 4"), std::string::npos)
         << error.text();
   }
 }

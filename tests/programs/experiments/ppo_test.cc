@@ -179,7 +179,7 @@ TEST(ExperimentTest, WhatIsMissingIsRefusedBeforeAnythingStarts) {
   EXPECT_EQ(refusal({.environment = named("catch")}), "an experiment needs an agent with a policy and a learner");
   Experiment none = short_experiment();
   none.actors = 0;
-  EXPECT_EQ(refusal(none), "an experiment needs 1 actor at least, not 0");
+  EXPECT_EQ(refusal(none), "an experiment needs at least 1 actor, not 0");
 }
 
 TEST(PpoLong, ReachesFourHundredAndSeventyFiveInCartPoleWithFiveSeeds) {

@@ -97,11 +97,11 @@ TEST(KeptModel, IsRefusedWhenItSaysWhatCannotBe) {
             begin + "it has a layer of 9223372036854775807 units");
   EXPECT_EQ(error([](KeptModel& one) { one.names.pop_back(); }), begin + "it has names for 1 of 2 classes");
   EXPECT_EQ(error([](KeptModel& one) { one.scaling.mean = Eigen::Vector3f(1, 2, 3); }),
-            begin + "its scaling is not that of its inputs");
+            begin + "its scaling does not fit its inputs");
   EXPECT_EQ(error([](KeptModel& one) { one.parameters(3) = std::numeric_limits<float>::quiet_NaN(); }),
             begin + "it has numbers that are not finite");
   EXPECT_EQ(error([](KeptModel& one) { one.kind = static_cast<ModelKind>(9); }),
-            begin + "its kind is \"\", which this program does not have");
+            begin + "its kind is \"\", which this program does not know");
 }
 
 TEST(KeptModel, IsRefusedWhenItIsForeignOrNewer) {
@@ -109,16 +109,15 @@ TEST(KeptModel, IsRefusedWhenItIsForeignOrNewer) {
   Checkpoint foreign;
   foreign.put("parameters", 1.0F);
   foreign.write(file, "server/0", 3);
-  EXPECT_EQ(error_of([&] { read_model(file); }),
-            file.string() + " is a checkpoint of \"server/0\", no model that was kept");
+  EXPECT_EQ(error_of([&] { read_model(file); }), file.string() + " is a checkpoint of \"server/0\", not a saved model");
   Checkpoint newer;
   newer.put("model.format", std::uint32_t{2});
   newer.write(file, "model", 3);
   EXPECT_EQ(error_of([&] { read_model(file); }),
-            "cannot use the model " + file.string() + ": its format is version 2, and this program reads version 1");
+            "cannot use the model " + file.string() + ": its format is version 2, but this program reads version 1");
   std::ofstream(file) << "1,2,0\n";
   EXPECT_EQ(error_of([&] { read_model(file); }),
-            "cannot read the checkpoint " + file.string() + ": it is too short to be one");
+            "cannot read the checkpoint " + file.string() + ": it is too short for a checkpoint");
 }
 
 TEST(Scaling, BringsFeaturesToMean0AndVariance1) {
@@ -141,7 +140,7 @@ TEST(MatchClasses, TakesLabelsToThoseOfTheModel) {
   EXPECT_EQ(error_of([&] {
               match_classes(data, {"eggs", "ham"}, 2, "f");
             }),
-            "f: has a label \"spam\", which is none of the model's classes");
+            "f: has a label \"spam\", which is not one of the model's classes");
   EXPECT_EQ(error_of([&] { match_classes(data, {}, 2, "f"); }), "f: its labels are names, not numbers");
   data = parse_csv({"1,4\n", "f"});
   EXPECT_EQ(error_of([&] { match_classes(data, {}, 4, "f"); }),
@@ -162,15 +161,16 @@ TEST(Training, GoesOnFromAKeptModelAloneThatFits) {
   config.hidden = {4};
   EXPECT_EQ(error_of([&] { model_of(config); }),
             file.string() +
-                ": is an mlp of 64-3-10 units, but this training is of an mlp of 64-4-10 units: give the "
+                ": is an mlp of 64-3-10 units, but this training learns an mlp of 64-4-10 units: give the "
                 "same --model and --hidden");
   config.hidden = {3};
   config.activation = Activation::relu;
-  EXPECT_EQ(error_of([&] { model_of(config); }), file.string() + ": has another activation: give --activation=tanh");
+  EXPECT_EQ(error_of([&] { model_of(config); }),
+            file.string() + ": has a different activation: give --activation=tanh");
   config.activation = Activation::tanh;
   config.scale = true;
   EXPECT_EQ(error_of([&] { data_of(config, 1); }),
-            file.string() + ": was trained on features as they are: leave out --scale");
+            file.string() + ": was trained on features that were not scaled: leave out --scale");
   const fs::path other = path_of("other.csv");
   std::ofstream(other) << "1,2,0\n3,4,1\n";
   config.data = other;

@@ -90,7 +90,7 @@ TEST(Evaluate, CountsGuessesByClass) {
   confusion << 2, 1, 0, 0, 1, 0, 0, 0, 0;
   EXPECT_EQ(result.confusion, confusion);
   EXPECT_EQ(confusion_table(result.confusion),
-            "class | guessed  0    1    2 | right\n"
+            "class | predicted  0    1    2 | right\n"
             "    0 |          2    1    . |   67%\n"
             "    1 |          .    1    . |  100%\n"
             "    2 |          .    .    . |     -\n");

@@ -139,7 +139,7 @@ std::string refusal(const Shape& shape, const std::vector<LayerOptions>& layers)
 }
 
 TEST(LayeredNetworkTest, WhatDoesNotFitIsRefusedWithAReason) {
-  EXPECT_EQ(refusal({.width = 4}, {}), "a network without layers: give it one");
+  EXPECT_EQ(refusal({.width = 4}, {}), "a network needs at least one layer");
   EXPECT_NE(refusal({.width = 4}, {Dense{.units = 0}}).find("0 units"), std::string::npos);
   EXPECT_NE(refusal({.width = 4}, {Convolution{}}).find("a window of 3 on images of 1 × 4"), std::string::npos);
   EXPECT_NE(refusal({.width = 0}, {Dense{}}).find("has no inputs"), std::string::npos);

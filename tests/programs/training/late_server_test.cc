@@ -3,8 +3,6 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
-#include <string>
 #include <utility>
 
 #include "programs/schemes/asynchronous.h"

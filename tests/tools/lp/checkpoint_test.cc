@@ -61,7 +61,7 @@ TEST_F(CheckpointTest, TheMembersAndEntriesOfACutAreShownWithTypesAndShapes) {
 TEST_F(CheckpointTest, ArraysAreExportedForNumpy) {
   const Ended exported = lp("checkpoint export " + run_.string() + " --step=100 -o " + out_.string());
   EXPECT_EQ(exported.code, 0) << exported.output;
-  EXPECT_TRUE(has(exported.output, "left out, since they are no numbers, arrays or matrices: server/0 names, "))
+  EXPECT_TRUE(has(exported.output, "left out, because they are not numbers, arrays or matrices: server/0 names, "))
       << exported.output;
   const std::string file = contents(out_ / "server@1" / "parameters.npy");
   ASSERT_EQ(file.size(), 128U + 20000U);
@@ -88,7 +88,7 @@ TEST_F(CheckpointTest, ADamagedFileIsRefusedWithASentence) {
       << "no checkpoint at all, but long enough for a head and more than that...........";
   const Ended other = lp("checkpoint show " + out_.string() + ".lpc");
   EXPECT_EQ(other.code, 1);
-  EXPECT_TRUE(has(other.output, "it does not begin as one does")) << other.output;
+  EXPECT_TRUE(has(other.output, "it does not begin like a checkpoint")) << other.output;
 }
 
 TEST_F(CheckpointTest, WhatCannotBeMeantIsRefused) {
@@ -98,7 +98,7 @@ TEST_F(CheckpointTest, WhatCannotBeMeantIsRefused) {
   EXPECT_EQ(lp("checkpoint show nowhere").code, 3);
   const Ended step = lp("checkpoint show --step=7 " + run_.string());
   EXPECT_EQ(step.code, 1);
-  EXPECT_TRUE(has(step.output, "there is no complete checkpoint of step 7; there are those of 100, 200"))
+  EXPECT_TRUE(has(step.output, "there is no complete checkpoint of step 7; there are checkpoints of steps 100, 200"))
       << step.output;
   EXPECT_EQ(lp("checkpoint show --step=last " + run_.string()).code, 2);
 }

@@ -60,7 +60,7 @@ TEST_F(ImageTest, WhatCannotBePackedIsSaid) {
   std::ofstream(at("text")) << "#!/bin/sh\n";
   const Ended text = lp("image " + at("text") + " -o " + at("x.tar"));
   EXPECT_EQ(text.code, 1);
-  EXPECT_TRUE(has(text.output, "text is no program")) << text.output;
+  EXPECT_TRUE(has(text.output, "text is not a program")) << text.output;
   EXPECT_FALSE(std::filesystem::exists(at("x.tar")));
 
   // A binary for another kind of machine: the machine's number is in the bytes 18 and 19.
@@ -77,7 +77,7 @@ TEST_F(ImageTest, WhatCannotBePackedIsSaid) {
 
   const Ended tag = lp("image " LP_COMMAND " --tag=Upper:1 -o " + at("x.tar"));
   EXPECT_EQ(tag.code, 2);
-  EXPECT_TRUE(has(tag.output, "this is not NAME:TAG")) << tag.output;
+  EXPECT_TRUE(has(tag.output, "expected NAME:TAG")) << tag.output;
   EXPECT_EQ(lp("image " LP_COMMAND " -o /no/such/place.tar").code, 1);
 }
 

@@ -45,7 +45,7 @@ TEST_F(LpTest, ALiveRunIsListedShownAndStopped) {
   EXPECT_TRUE(has(lp("list").output, " stopped ")) << lp("list").output;
   EXPECT_TRUE(has(lp("status last").output, ": stopped after ")) << lp("status last").output;
   EXPECT_TRUE(has(lp("status last --json").output, " (lp stop)\""));
-  EXPECT_TRUE(has(lp("stop last").output, ": there is nothing left to stop; it was stopped by "));
+  EXPECT_TRUE(has(lp("stop last").output, ": there is nothing to stop; it was stopped by "));
   EXPECT_TRUE(has(lp("restart last worker/1").output, ": it was stopped by "));
   EXPECT_EQ(lp("restart last worker/1").code, 4);
 }
@@ -72,7 +72,7 @@ TEST_F(LpTest, OnlyRunsThatHaveEndedAreRemoved) {
   wait_until_running();
   const Ended refused = lp("rm last");
   EXPECT_EQ(refused.code, 1);
-  EXPECT_TRUE(has(refused.output, " is not removed: it is running: `lp stop` ends it")) << refused.output;
+  EXPECT_TRUE(has(refused.output, " is not removed: it is running: stop it first with `lp stop`")) << refused.output;
   EXPECT_EQ(lp("rm").code, 2);
   EXPECT_EQ(lp("rm --older-than=1h").output, "");
   const Ended removed = lp("rm --older-than=0");
@@ -96,18 +96,19 @@ TEST_F(LpTest, ManyCutsHideNoFailure) {
       events << time << R"(,"kind":"failed","node":"worker/1","incarnation":1,"text":"was killed"})" << '\n'
              << time << R"(,"kind":"starting","node":"worker/1","incarnation":2})" << '\n';
     }
-    events << time << R"(,"kind":"cut","text":"the cut of step )" << step << R"( is complete"})" << '\n';
+    events << time << R"(,"kind":"cut","text":"the checkpoint of step )" << step << R"( is complete"})" << '\n';
   }
   events.close();
+  setenv("COLUMNS", "100", 1);  // for the whole texts
   const std::string shown = lp("describe last").output;
   std::size_t failures = 0;
   for (std::size_t at = shown.find("was killed"); at != std::string::npos; at = shown.find("was killed", at + 1)) {
     ++failures;
   }
   EXPECT_EQ(failures, 4U) << shown;
-  EXPECT_TRUE(has(shown, "the cut of step 399 is complete, and 199 before it")) << shown;
+  EXPECT_TRUE(has(shown, "the checkpoint of step 399 is complete, and 199 before it")) << shown;
   EXPECT_FALSE(has(shown, "left out")) << shown;
-  EXPECT_TRUE(has(lp("describe last --all").output, "the cut of step 398 is complete\n"));
+  EXPECT_TRUE(has(lp("describe last --all").output, "the checkpoint of step 398 is complete\n"));
 }
 
 TEST_F(LpTest, TwoMayStopARunAtOnce) {
@@ -139,11 +140,12 @@ TEST_F(LpTest, ARunWhoseLauncherWasKilledIsSaidToBeGone) {
   program.kill(SIGKILL);
   program.wait();
   EXPECT_TRUE(has(lp("list").output, "launcher gone")) << lp("list").output;
-  EXPECT_TRUE(has(lp("status last").output, "its launcher ended without a word")) << lp("status last").output;
+  EXPECT_TRUE(has(lp("status last").output, "its launcher ended without writing a result")) << lp("status last").output;
   EXPECT_EQ(lp("stop last").code, 0);
   const Ended restart = lp("restart last worker/1");
   EXPECT_EQ(restart.code, 4);
-  EXPECT_TRUE(has(restart.output, "its launcher ended without a word, and its nodes with it")) << restart.output;
+  EXPECT_TRUE(has(restart.output, "its launcher ended without writing a result, and so did its nodes"))
+      << restart.output;
 }
 
 TEST_F(LpTest, ANodeIsRestartedAtNoCostOfItsBudget) {
@@ -184,7 +186,7 @@ TEST_F(LpTest, ARunHasManyNames) {
   EXPECT_EQ(lp("status " + (runs() / "train-20260201-010101-ab12").string() + "/").code, 0);
   const Ended several = lp("status digits");
   EXPECT_EQ(several.code, 3);
-  EXPECT_TRUE(has(several.output, "may be any of 2 runs:")) << several.output;
+  EXPECT_TRUE(has(several.output, "fits 2 runs; give more of the name:")) << several.output;
   EXPECT_TRUE(has(several.output, "digits-20260201-000000-11c2")) << several.output;
   const Ended unknown = lp("status tarin");
   EXPECT_EQ(unknown.code, 3);
@@ -284,10 +286,10 @@ TEST_F(LpTest, RunEndsAsTheProgramDoes) {
 TEST_F(LpTest, WrongWordsAreNamed) {
   for (const auto& [words, text] :
        std::vector<std::pair<std::string, std::string>>{{"lits", "there is no command \"lits\"; did you mean list?"},
-                                                        {"status", "something is missing: lp status RUN"},
-                                                        {"list all", "these are too many words"},
+                                                        {"status", "too few arguments: lp status RUN"},
+                                                        {"list all", "too many arguments"},
                                                         {"list --jsn", "there is no flag --jsn; did you mean --json?"},
-                                                        {"stop last --timeout=soon", "a duration is like 90"},
+                                                        {"stop last --timeout=soon", "expected a duration such as 90"},
                                                         {"stop last --reason", "--reason needs a value"}}) {
     const Ended refused = lp(words);
     EXPECT_EQ(refused.code, 2) << words;

@@ -57,7 +57,7 @@ TEST_F(LpSlurmTest, AJobThatWaitsIsARun) {
   again.push_back("--directory=" + std::filesystem::directory_iterator(runs())->path().string());
   Subprocess second(again);
   EXPECT_EQ(second.wait().code, 2);
-  EXPECT_TRUE(has(second.err(), " holds another run already")) << second.err();
+  EXPECT_TRUE(has(second.err(), " already holds another run")) << second.err();
 
   const Ended stop = lp("stop last");
   EXPECT_EQ(stop.code, 0) << stop.output;
@@ -80,7 +80,7 @@ TEST_F(LpSlurmTest, ARunWhoseCoordinatorDiedIsToldBySlurm) {
   kill(coordinator, SIGKILL);
   lp_until("list", " failed ");
   const Ended status = lp_until("status last", "job 1 ended as FAILED");
-  EXPECT_TRUE(has(status.output, "and has left no result")) << status.output;
+  EXPECT_TRUE(has(status.output, "and left no result")) << status.output;
   EXPECT_EQ(lp("stop last").code, 0);
 }
 

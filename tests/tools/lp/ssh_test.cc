@@ -62,7 +62,7 @@ TEST_F(LpSshTest, ARunIsSeenAndStoppedFromAnotherHost) {
   EXPECT_TRUE(has(lp("status last").output, "enough")) << lp("status last").output;
   const Ended gone = lp("top " + run + " --once");
   EXPECT_EQ(gone.code, 4) << gone.output;
-  EXPECT_TRUE(has(gone.output, "no run can be reached in ")) << gone.output;
+  EXPECT_TRUE(has(gone.output, "no running program can be reached through the run directory ")) << gone.output;
 }
 
 TEST_F(LpSshTest, AHostThatSshDoesNotReachIsSaid) {

@@ -35,11 +35,11 @@ TEST_F(LpTest, DescribeTellsThePlanTheEventsAndTheFirstCause) {
 
 TEST_F(LpTest, ARunInWhichNothingMovesAndAServiceThatTakesNoCallAreTold) {
   Subprocess still({"program", "--launch=processes", "--mode=waits", "--heartbeat=0.2"});
-  EXPECT_TRUE(still.read_until("nothing has moved for "));
+  EXPECT_TRUE(still.read_until("no node has made progress for "));
+  setenv("COLUMNS", "120", 1);  // for the whole text in a line
   for (const char* shown : {"status last", "describe last"}) {
     const Ended said = lp(shown);
-    EXPECT_TRUE(has(said.output, "these wait: worker/0 in its")) << said.output;  // lines are broken here and there
-    EXPECT_TRUE(has(said.output, "; worker/1 in")) << said.output;
+    EXPECT_TRUE(has(said.output, "these nodes wait: worker/0 in its run(); worker/1 in its run()")) << said.output;
   }
   EXPECT_TRUE(has(lp("describe last").output, "stalled")) << lp("describe last").output;
   EXPECT_EQ(lp("stop last").code, 0);

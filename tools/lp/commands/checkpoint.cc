@@ -1,13 +1,17 @@
 // lp checkpoint: lists the cuts of a run, shows their contents, and exports their numbers as files that NumPy reads.
 
 #include <charconv>
+#include <filesystem>
 #include <optional>
 #include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "lp/base/error.h"
 #include "lp/base/file.h"
 #include "lp/base/json.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "lp/checkpoint/cut.h"
 #include "lp/checkpoint/values.h"
 #include "tools/lp/command.h"
@@ -53,15 +57,16 @@ const Saved& chosen(const SavedList& list, const Arguments& arguments) {
   std::uint64_t step = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
   if (error != std::errc{} || end != text.data() + text.size()) {
-    throw Refusal(Exit::usage, "--step=" + quote(text) + ": expected the number of a step");
+    throw Refusal(Exit::usage, "--step=" + quote(text) + ": expected a step number");
   }
   std::vector<std::string> steps;
   for (const Saved& one : list.all) {
     if (one.step == step) return one;
     steps.push_back(std::to_string(one.step));
   }
-  throw Refusal(Exit::failed, "there is no complete checkpoint of step " + text + "; there are those of " +
-                                  (steps.empty() ? "none" : join(steps, ", ")) + problems_text(list));
+  throw Refusal(Exit::failed, "there is no complete checkpoint of step " + text +
+                                  (steps.empty() ? "" : "; there are checkpoints of steps " + join(steps, ", ")) +
+                                  problems_text(list));
 }
 
 std::optional<StoredNumbers> numbers_in(const Checkpoint& checkpoint, const std::string& entry) {
@@ -136,7 +141,7 @@ int list(const SavedList& all, Screen& screen, bool json) {
     return code_of(Exit::done);
   }
   screen.write(table.size() == 0 ? "There is no complete checkpoint.\n" : table.text(screen.width(), screen.colours()));
-  for (const std::string& problem : all.problems) screen.write("passed over: " + Screen::clean(problem) + "\n");
+  for (const std::string& problem : all.problems) screen.write("ignored: " + Screen::clean(problem) + "\n");
   return code_of(Exit::done);
 }
 
@@ -182,7 +187,7 @@ int export_all(const Saved& saved, const std::string& output, Screen& screen, bo
     }
   }
   if (!left_out.empty()) {
-    screen.write("left out, since they are no numbers, arrays or matrices: " + Screen::clean(join(left_out, ", ")) +
+    screen.write("left out, because they are not numbers, arrays or matrices: " + Screen::clean(join(left_out, ", ")) +
                  "\n");
   }
   return code_of(Exit::done);
@@ -194,10 +199,10 @@ int checkpoint_command(const Arguments& arguments, Screen& screen) {
   const std::string& verb = arguments.words()[0];
   const bool json = arguments.has("json");
   if (verb != "list" && verb != "show" && verb != "export") {
-    throw Refusal(Exit::usage, "lp checkpoint can list, show and export, and not " + quote(verb));
+    throw Refusal(Exit::usage, "lp checkpoint can list, show and export, but not " + quote(verb));
   }
   if ((verb == "export") != arguments.has("output")) {
-    throw Refusal(Exit::usage, "--output=DIRECTORY says where lp checkpoint export writes, and goes with that alone");
+    throw Refusal(Exit::usage, "--output=DIRECTORY is needed by lp checkpoint export, and only by it");
   }
   const SavedList all = list_saved(arguments.words()[1]);
   if (verb == "list") return list(all, screen, json);

@@ -2,8 +2,10 @@
 // it.
 
 #include <algorithm>
+#include <span>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "tools/lp/command.h"
 #include "tools/lp/plan_file.h"

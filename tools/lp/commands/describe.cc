@@ -2,14 +2,19 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <ctime>
 #include <numeric>
 #include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "launchers/os/shell_quote.h"
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "tools/lp/command.h"
 #include "tools/lp/log_reader.h"
 #include "tools/lp/plan_file.h"
@@ -112,7 +117,7 @@ std::string facts(const RunView& run, const Plan& plan, const Screen& screen) {
   add("command", command_text(record.command));
   add("seed", std::to_string(record.seed));
   add("resumed from", record.resumed);
-  add("last cut", run.status.cut > 0 ? "step " + std::to_string(run.status.cut) : "");
+  add("last checkpoint", run.status.cut > 0 ? "step " + std::to_string(run.status.cut) : "");
   add("plan", std::to_string(plan.nodes.size()) + " nodes, at most " + std::to_string(plan.processes) + " processes");
   add("directory", run.place.directory.string());
   return text;
@@ -171,7 +176,7 @@ std::string timeline_text(const RunView& run, std::vector<RunEvent> events, cons
   Table table({{"AFTER", Cut::never, true}, {"NODE", Cut::middle}, {"EVENT"}, {"TEXT", Cut::end}});
   std::size_t next = 0;
   for (const std::size_t i : shown) {
-    if (i > next) table.add({"", "...", "", std::to_string(i - next) + " events are left out; --all shows them"});
+    if (i > next) table.add({"", "...", "", std::to_string(i - next) + " events are not shown; --all shows them"});
     next = i + 1;
     const RunEvent& event = events[i];
     std::array<char, 32> after{};

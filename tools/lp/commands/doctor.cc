@@ -5,15 +5,20 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "launchers/admin/admin_server.h"
-#include "launchers/os/command.h"
+#include "launchers/os/run_command.h"
 #include "launchers/plan/hosts.h"
 #include "launchers/record/run_directory.h"
 #include "launchers/record/run_recorder.h"
 #include "lp/base/error.h"
 #include "lp/base/json.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "tools/lp/command.h"
 #include "tools/lp/rates.h"
 #include "tools/lp/table.h"
@@ -55,7 +60,7 @@ Finding gpus(const launch::HostCapacity& here) {
 Finding shared_memory() {
   struct statvfs status {};
   if (statvfs("/dev/shm", &status) != 0) {
-    return {"/dev/shm", State::missing, "none", "mount a tmpfs there: lp itself does without, other libraries do not"};
+    return {"/dev/shm", State::missing, "none", "mount a tmpfs there: lp does not need it, but other libraries do"};
   }
   const std::uint64_t bytes = std::uint64_t{status.f_blocks} * status.f_frsize;
   const bool small = bytes < kGiB;
@@ -97,7 +102,7 @@ Finding state_directory() {
     if (!socket.empty()) return {"runs", State::bad, socket, fix};
     return {"runs", error || space.available < kGiB ? State::bad : State::good,
             directory.string() + ", " + memory_text(space.available) + " free",
-            space.available < kGiB ? "make room: checkpoints and logs go there" : ""};
+            space.available < kGiB ? "free some space: checkpoints and logs are written there" : ""};
   } catch (const Error& wrong) {
     return {"runs", State::bad, wrong.text(), fix};
   }
@@ -131,7 +136,7 @@ std::vector<Finding> examine() {
   all.push_back(tool("tmux", {"tmux", "-V"}, "apt install tmux: for --terminal=tmux"));
   all.push_back(tool("ssh", {"ssh", "-V"}, "apt install openssh-client: for hosts that are reached by ssh"));
   const std::string slurm = "run lp on a login node of a Slurm cluster, or apt install slurm-client";
-  const std::string no_cluster = "is /etc/slurm/slurm.conf that of the cluster, and is slurmctld up?";
+  const std::string no_cluster = "check that /etc/slurm/slurm.conf is that of the cluster, and that slurmctld runs";
   all.push_back(tool("srun", {"srun", "--version"}, slurm, no_cluster));
   all.push_back(tool("sbatch", {"sbatch", "--version"}, slurm, no_cluster));
   if (all.back().state == State::good) {
@@ -140,7 +145,7 @@ std::vector<Finding> examine() {
   all.push_back(tool("kubectl", {"kubectl", "version", "--client"}, "install kubectl: for a Kubernetes cluster"));
   if (all.back().state == State::good) {
     all.push_back(tool("kubernetes", {"kubectl", "get", "--raw=/readyz", "--request-timeout=3s"}, "",
-                       "which cluster does `kubectl config current-context` name, and may you use it?"));
+                       "check that `kubectl config current-context` names the right cluster, and that you may use it"));
   }
   return all;
 }
@@ -173,7 +178,7 @@ int doctor_command(const Arguments& arguments, Screen& screen) {
     json.end_object();
     screen.write(std::move(json).text() + "\n");
   } else {
-    screen.write(table.text(screen.width(), screen.colours()) + (text.empty() ? "" : "\nWhat would help:\n") + text);
+    screen.write(table.text(screen.width(), screen.colours()) + (text.empty() ? "" : "\nSuggested fixes:\n") + text);
   }
   return code_of(good ? Exit::done : Exit::failed);
 }

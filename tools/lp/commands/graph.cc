@@ -2,10 +2,15 @@
 
 #include <unistd.h>
 
+#include <filesystem>
 #include <map>
 #include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
 
-#include "launchers/os/command.h"
+#include "launchers/os/run_command.h"
 #include "lp/base/error.h"
 #include "lp/draw/draw.h"
 #include "tools/lp/ask.h"
@@ -33,7 +38,7 @@ Plan plan_of_program(const std::string& binary, const Arguments& arguments) {
   command.insert(command.end(), {"--dry-run", "--json"});
   const launch::Output output = launch::run(command, kPlanTimeout);
   if (output.code != 0) {
-    throw Refusal(Exit::failed, binary + " --dry-run did not print its plan: is it a program of lp?");
+    throw Refusal(Exit::failed, binary + " --dry-run did not print its plan: is it a program that uses lp?");
   }
   return parse_plan(output.text);
 }
@@ -103,7 +108,8 @@ int graph_command(const Arguments& arguments, Screen& screen) {
     edges = edges_of(plan);
   } else {
     if (arguments.words().size() > 1 || !arguments.rest().empty()) {
-      throw Refusal(Exit::usage, word + " is no program in this directory, and a run takes no flags");
+      throw Refusal(Exit::usage,
+                    word + " is not a program in this directory; flags can be given only to a program, not to a run");
     }
     const RunView run = view_of(find_run(word));
     plan = plan_of(run.place);

@@ -1,5 +1,7 @@
 // lp list: prints a line for each run.
 
+#include <string>
+
 #include "lp/base/json.h"
 #include "tools/lp/command.h"
 #include "tools/lp/run_text.h"
@@ -39,7 +41,7 @@ int list_command(const Arguments& arguments, Screen& screen) {
   if (arguments.has("json")) {
     screen.write(json.text() + "\n");
   } else if (table.size() == 0) {
-    screen.write("There is no run yet: `lp run BINARY` makes one.\n");
+    screen.write("There is no run yet: start one with `lp run BINARY`.\n");
   } else {
     screen.write(table.text(screen.width(), screen.colours()));
   }

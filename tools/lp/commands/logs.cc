@@ -3,11 +3,17 @@
 #include <regex.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "launchers/admin/admin_client.h"
 #include "launchers/record/node_output.h"
@@ -102,7 +108,7 @@ class Logs {
 
   static int count_of(const std::string& text) {
     const double number = parse_seconds(text);
-    if (number < 0 || number > 1e9) throw Refusal(Exit::usage, "--lines=" + text + ": this is no number of lines");
+    if (number < 0 || number > 1e9) throw Refusal(Exit::usage, "--lines=" + text + ": expected a number of lines");
     return static_cast<int>(number);
   }
 
@@ -162,8 +168,9 @@ int logs_command(const Arguments& arguments, Screen& screen) {
   const Plan plan = plan_of(run.place);
   Logs logs(arguments, screen);
   if (run.record.launch == "threads") {
-    throw Refusal(Exit::failed,
-                  run.place.name + " has no logs: its nodes are threads, which print where their launcher prints");
+    throw Refusal(
+        Exit::failed,
+        run.place.name + " has no logs: its nodes are threads, whose output goes to the output of their launcher");
   }
   std::vector<bool> wanted(plan.processes, arguments.words().size() == 1);
   for (std::size_t i = 1; i < arguments.words().size(); ++i) {
@@ -172,8 +179,8 @@ int logs_command(const Arguments& arguments, Screen& screen) {
   const bool follow = arguments.has("follow");
   const bool here = run.life != Life::elsewhere || std::filesystem::exists(run.place.directory / "status.json");
   if (here && run.jobs != nullptr && run.jobs->keeps_files()) {
-    throw Refusal(Exit::not_live, run.place.name + ": its logs are where its coordinator is, and that has ended; " +
-                                      "the launch that follows a run shows what it prints");
+    throw Refusal(Exit::not_live, run.place.name + ": its logs were on the host of its coordinator, which has ended; " +
+                                      "to see the output of a run, launch it without --submit");
   }
   std::optional<Mirror> mirror;
   if (!here) mirror.emplace(connect_to(run));

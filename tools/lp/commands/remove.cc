@@ -3,7 +3,11 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include <filesystem>
+#include <string>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "lp/base/descriptor.h"
 #include "lp/base/json.h"
@@ -17,9 +21,10 @@ namespace {
 
 // Why the run must stay; empty: it has ended.
 std::string obstacle(const RunView& run) {
-  if (run.life != Life::ended && run.life != Life::lost) return "it is " + state_of(run) + ": `lp stop` ends it";
+  if (run.life != Life::ended && run.life != Life::lost)
+    return "it is " + state_of(run) + ": stop it first with `lp stop`";
   const Descriptor lock(open((run.place.directory / "lock").c_str(), O_RDWR | O_CLOEXEC));
-  if (lock && flock(lock.number(), LOCK_EX | LOCK_NB) != 0) return "a launch uses its directory now";
+  if (lock && flock(lock.number(), LOCK_EX | LOCK_NB) != 0) return "a launch is using its directory";
   return {};
 }
 
@@ -36,7 +41,7 @@ void remove_directory(const std::filesystem::path& directory) {
 
 int rm_command(const Arguments& arguments, Screen& screen) {
   if (arguments.words().empty() != arguments.has("older-than")) {
-    throw Refusal(Exit::usage, "either name runs, or say which with --older-than=TIME");
+    throw Refusal(Exit::usage, "give either the names of runs, or --older-than=TIME");
   }
   std::vector<RunView> runs;
   for (const std::string& word : arguments.words()) {

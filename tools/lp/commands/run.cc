@@ -4,6 +4,8 @@
 
 #include <cerrno>
 #include <cstring>
+#include <string>
+#include <vector>
 
 #include "tools/lp/command.h"
 #include "tools/lp/machine.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <string>
 #include <utility>
 
 #include "lp/base/enums.h"
@@ -35,7 +36,7 @@ std::string status_text(const RunView& run, const Screen& screen) {
     text += run.result.has_value() ? " after " + short_duration(run.result->seconds) : ", " + age + " old";
   }
   if (const std::string ready = ready_text(run.status); !ready.empty()) text += ", " + ready + " nodes ready";
-  if (run.status.cut > 0) text += ", last cut at step " + std::to_string(run.status.cut);
+  if (run.status.cut > 0) text += ", last checkpoint at step " + std::to_string(run.status.cut);
   const std::size_t width = screen.width() == 0 ? std::string::npos : screen.width();
   const std::size_t room = width - std::min(width, columns_of(text));
   text = shortened(Screen::clean(run.place.name), room, Cut::middle) + text + "\n";

@@ -3,6 +3,9 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <string>
+#include <utility>
+
 #include "lp/base/error.h"
 #include "lp/base/json.h"
 #include "tools/lp/ask.h"
@@ -85,7 +88,7 @@ std::string stop_by_engine(const RunView& run, const Arguments& arguments, doubl
   end = wait_for_engine(run.place, patience);
   if (!end.empty()) return end;
   throw Refusal(Exit::timed_out,
-                job + " has not ended after " + short_duration(patience) + ": `lp stop --force` kills what is in it");
+                job + " has not ended after " + short_duration(patience) + ": `lp stop --force` kills its nodes");
 }
 
 }  // namespace
@@ -96,7 +99,7 @@ int stop_command(const Arguments& arguments, Screen& screen) {
   RunView run = view_of(find_run(arguments.words()[0]));
   if (run.life == Life::ended || run.life == Life::lost) {  // the run has already ended
     remove_job(run);
-    show(screen, run, "there is nothing left to stop; " + sentence_of(run), json);
+    show(screen, run, "there is nothing to stop; " + sentence_of(run), json);
     return code_of(Exit::done);
   }
   launch::AdminClient client = try_to_connect(run);

@@ -1,11 +1,14 @@
 // lp top: shows again and again what the nodes of a live run use and do.
 
 #include <algorithm>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "lp/base/enums.h"
 #include "lp/base/json.h"
-#include "lp/base/message.h"
+#include "lp/base/text.h"
 #include "tools/lp/ask.h"
 #include "tools/lp/command.h"
 #include "tools/lp/rates.h"
@@ -98,7 +101,7 @@ void sort(Rates& rates, const std::string& by) {
   if (by == "memory") return by_value([](const NodeRate& node) { return node.memory; });
   if (by == "calls") return by_value([](const NodeRate& node) { return node.in.calls + node.out.calls; });
   if (by == "queue") return by_value([](const NodeRate& node) { return node.in.waiting; });
-  if (!by.empty()) throw Refusal(Exit::usage, "--sort=" + by + ": one of cpu, memory, calls, queue");
+  if (!by.empty()) throw Refusal(Exit::usage, "--sort=" + by + ": expected one of cpu, memory, calls, queue");
 }
 
 }  // namespace

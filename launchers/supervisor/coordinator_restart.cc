@@ -1,0 +1,317 @@
+// How the coordinator handles the failure of a process: the policy of its group, restarts, and what is restored
+// together.
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "launchers/supervisor/coordinator.h"
+#include "lp/base/error.h"
+#include "lp/base/text.h"
+
+namespace lp::launch {
+namespace {
+
+constexpr auto kFailureExitTimeout = std::chrono::seconds(1);  // for a process that has reported its own failure
+constexpr auto kKillTimeout = std::chrono::seconds(5);         // for a process that was killed
+constexpr Duration kLongestBackoff = std::chrono::seconds(10);
+
+// Returns true for an error that the stop itself causes in waiting calls.
+bool is_of_a_stop(const Error& error) {
+  return error.kind() == ErrorKind::stopped || error.kind() == ErrorKind::disconnected ||
+         error.kind() == ErrorKind::deadline;
+}
+
+}  // namespace
+
+Cause Coordinator::cause_of(std::size_t process, std::string what) const {
+  return {
+      .node = graph_.processes[process].name, .incarnation = processes_[process].incarnation, .what = std::move(what)};
+}
+
+// The nodes of one process fail together, so the strictest policy of its groups holds.
+FailurePolicy Coordinator::policy_of(std::size_t process) const {
+  FailurePolicy strictest = ignore();
+  for (const NodeId node : graph_.processes[process].nodes) {
+    const FailurePolicy& policy = graph_.groups[graph_.nodes[node].group].on_failure;
+    const bool stricter =
+        policy.action < strictest.action || (policy.action == FailurePolicy::Action::restart &&
+                                             strictest.action == policy.action && policy.budget < strictest.budget);
+    if (stricter) strictest = policy;
+  }
+  return strictest;
+}
+
+void Coordinator::handle(NodeId node, const NodeEvent::Failed& failed) {
+  const Error& error = failed.error;
+  const std::size_t process = graph_.nodes[node].process;
+  Cause cause = cause_of(process, error.what());
+  cause.node = graph_.nodes[node].name;
+  if (cause.what.starts_with(cause.node + ": ")) cause.what.erase(0, cause.node.size() + 2);
+  if (phase_ == Phase::stopping) {
+    if (!is_of_a_stop(error)) fail(std::move(cause));
+    return;
+  }
+  nodes_[node].text = cause.what;
+  begin_failure(process, std::move(cause), /*can_end=*/true);
+}
+
+// The process has failed but still runs. It ends first, then its policy applies. The last argument is true if it can
+// end by itself.
+void Coordinator::begin_failure(std::size_t index, Cause cause, bool can_end) {
+  Process& process = processes_[index];
+  if (process.state != Process::State::up) return;
+  unready(index);
+  cancel_alarms(index);
+  process.state = Process::State::failing;
+  process.cause = cause;
+  note(RunEvent::Kind::failed, cause.node, cause.incarnation, cause.what);
+  for (const NodeId node : graph_.processes[index].nodes) nodes_[node].text = cause.what;
+  if (phase_ == Phase::stopping) return kill_process(index);
+  if (can_end) {
+    executor_.stop(index, "it failed", false);
+    alarms_.set({Due::kill, index}, now_ + kFailureExitTimeout);
+  } else {
+    kill_process(index);
+  }
+  if (policy_of(index).action == FailurePolicy::Action::stop) {
+    culprit_ = failed_ ? culprit_ : std::optional(index);
+    fail(std::move(cause));
+  }
+}
+
+void Coordinator::kill_process(std::size_t index) {
+  alarms_.cancel({Due::kill, index});
+  alarms_.set({Due::force, index}, now_ + kKillTimeout);
+  executor_.kill(index);
+}
+
+void Coordinator::unready(std::size_t index) {
+  const bool revoked = !std::exchange(processes_[index].key, {}).empty();
+  for (const NodeId node : graph_.processes[index].nodes) {
+    set_ready(node, false);
+    if (revoked) update_neighbours(node);
+  }
+}
+
+void Coordinator::cancel_alarms(std::size_t index) {
+  for (const Due due : {Due::start, Due::kill, Due::force, Due::restart}) alarms_.cancel({due, index});
+  for (const NodeId node : graph_.processes[index].nodes) alarms_.cancel({Due::probe, node});
+}
+
+void Coordinator::on_exited(std::size_t index, std::uint32_t incarnation, const ExitStatus& status) {
+  Process& process = processes_[index];
+  if (process.incarnation != incarnation || !is_up(process)) return;
+  const auto& nodes = graph_.processes[index].nodes;
+  const bool was_ready = std::all_of(nodes.begin(), nodes.end(), [&](NodeId node) { return nodes_[node].ready; });
+  const bool done = std::all_of(nodes.begin(), nodes.end(), [&](NodeId node) { return nodes_[node].finished; });
+  cancel_alarms(index);
+  unready(index);
+  --up_;
+  const Process::State before = std::exchange(process.state, Process::State::down);
+  if (status.abandoned && !abandoned_.has_value()) abandoned_ = cause_of(index, describe(status));
+  if (culprit_ == index) {
+    culprit_.reset();
+    result_.cause.exit = status;
+    listener_.add_output(index, result_.cause);
+  }
+  if (phase_ == Phase::stopping) {
+    process.state = Process::State::ended;
+    if (before == Process::State::up && !status.success()) {
+      Cause cause = cause_of(index, describe(status) + " while the program stopped");
+      cause.exit = status;
+      note(RunEvent::Kind::failed, cause.node, cause.incarnation, cause.what);
+      listener_.add_output(index, cause);
+      if (done) {
+        listener_.log(cause.node + ": " + cause.what + "; its work was already done");
+      } else {
+        fail(std::move(cause));
+      }
+    }
+    return end_if_stopped();
+  }
+  if (before == Process::State::discarded) return restart_if_possible(index);
+  if (before == Process::State::up && done && status.success()) {
+    process.state = Process::State::ended;
+    for (const NodeId node : nodes) {
+      nodes_[node].text = "it has ended";
+      set_gone(node, true);
+    }
+    return end_if_done();
+  }
+  const bool by_itself = status.text.empty();
+  Cause cause =
+      process.cause.value_or(cause_of(index, describe(status) + (by_itself && !was_ready ? " before it was ready"
+                                                                 : status.success()      ? " in mid-run"
+                                                                                         : "")));
+  cause.exit = status;
+  if (!process.cause.has_value()) note(RunEvent::Kind::failed, cause.node, cause.incarnation, cause.what);
+  listener_.add_output(index, cause);
+  for (const NodeId node : nodes) nodes_[node].text = cause.what;
+  decide(index, cause);
+}
+
+void Coordinator::decide(std::size_t index, const Cause& cause) {
+  const FailurePolicy policy = policy_of(index);
+  switch (policy.action) {
+    case FailurePolicy::Action::stop: return fail(cause);
+    case FailurePolicy::Action::restart: return restart(index, policy, cause);
+    case FailurePolicy::Action::ignore: return give_up(index, cause);
+  }
+}
+
+void Coordinator::restart(std::size_t index, const FailurePolicy& policy, Cause cause) {
+  Process& process = processes_[index];
+  if (process.restarts >= policy.budget) {
+    cause.what += "; its budget of " + std::to_string(policy.budget) + " restarts is used up";
+    return graph_.processes[index].elastic ? give_up(index, cause) : fail(std::move(cause));
+  }
+  Duration wait = std::min(policy.backoff, kLongestBackoff);
+  for (int i = 0; i < process.restarts; ++i) wait = std::min(wait * 2, kLongestBackoff);
+  ++process.restarts;
+  process.backoff = true;
+  alarms_.set({Due::restart, index}, later(now_, wait));
+  const std::string how = "restart " + std::to_string(process.restarts) + " of " + std::to_string(policy.budget) +
+                          " in " + duration_text(wait) + origin_of(index);
+  note(RunEvent::Kind::restarting, cause.node, process.incarnation, how);
+  listener_.log(cause.node + ": " + cause.what + "; " + how);
+  if (graph_.processes[index].member) discard_members();
+}
+
+// Describes the point from which the process starts again.
+std::string Coordinator::origin_of(std::size_t index) const {
+  if (!graph_.processes[index].member) return {};
+  return cut_.path.empty() ? " from the beginning" : " from the checkpoint of step " + std::to_string(cut_.step);
+}
+
+std::string Coordinator::restart_node(const std::string& name) {
+  std::vector<std::string> names;
+  for (const SupervisionGraph::Node& node : graph_.nodes) names.push_back(node.name);
+  const auto at = std::find(names.begin(), names.end(), name);
+  if (at == names.end()) {
+    throw Error(ErrorKind::failed, "there is no node " + quote(name) + did_you_mean(name, names));
+  }
+  const std::size_t index = graph_.nodes[static_cast<std::size_t>(at - names.begin())].process;
+  const auto refuse = [&](const std::string& why) {
+    throw Error(ErrorKind::failed, name + " cannot be restarted: " + why);
+  };
+  Process& process = processes_[index];
+  if (phase_ >= Phase::stopping) refuse("the program is stopping");
+  if (process.state == Process::State::ended) refuse("it has ended, and the program continues without it");
+  if (process.state == Process::State::absent) {
+    if (const std::string shortage = place(index); !shortage.empty()) refuse(shortage);
+  }
+  if (process.state == Process::State::failing || process.state == Process::State::discarded)
+    refuse("it is already ending");
+  const std::string origin = process.state == Process::State::absent ? std::string() : origin_of(index);
+  const std::string how = "it is restarted on request" + origin;
+  note(RunEvent::Kind::restarting, graph_.processes[index].name, process.incarnation, how);
+  listener_.log(graph_.processes[index].name + ": " + how);
+  if (process.state == Process::State::absent) {
+    come(index);
+  } else if (process.state != Process::State::up) {  // it waits to be restarted
+    alarms_.cancel({Due::restart, index});
+    process.backoff = false;
+    restart_if_possible(index);
+    if (process.state == Process::State::absent) refuse(nodes_[static_cast<NodeId>(at - names.begin())].text);
+  } else if (graph_.processes[index].member) {
+    discard_members();
+  } else {  // it may end in order
+    unready(index);
+    cancel_alarms(index);
+    process.state = Process::State::discarded;
+    executor_.stop(index, "it is restarted", false);
+    alarms_.set({Due::kill, index}, later(now_, options_.grace));
+  }
+  return graph_.processes[index].name + " is restarted" + origin;
+}
+
+// All members belong to one cut, so they go back to it together. The report's findings no longer count: it runs again
+// when the work is done again.
+void Coordinator::discard_members() {
+  if (report_ != Report::none) report_ = Report::stale;
+  saved_.clear();
+  lost_cuts_.clear();
+  for (std::size_t other = 0; other < processes_.size(); ++other) {
+    if (graph_.processes[other].member && processes_[other].state == Process::State::up) discard(other);
+  }
+  if (redo_finished() && phase_ == Phase::reporting && !end_asked_) set_phase(Phase::running);
+}
+
+// Discards the process's work. The process starts again when it has ended.
+void Coordinator::discard(std::size_t index) {
+  unready(index);
+  cancel_alarms(index);
+  processes_[index].state = Process::State::discarded;
+  kill_process(index);
+}
+
+// The members go back to a time before these nodes had finished their work with them, so these nodes do it again, as
+// do nodes that finish later and had their last answer before. Returns true if there are any.
+bool Coordinator::redo_finished() {
+  const auto worked_on_a_member = [&](NodeId id) {
+    const auto& calls = graph_.nodes[id].calls;
+    return nodes_[id].finished &&
+           std::any_of(calls.begin(), calls.end(), [&](NodeId callee) { return graph_.nodes[callee].member; });
+  };
+  bool any = false;
+  for (std::size_t index = 0; index < processes_.size(); ++index) {
+    const auto& nodes = graph_.processes[index].nodes;
+    if (graph_.processes[index].member || std::none_of(nodes.begin(), nodes.end(), worked_on_a_member)) continue;
+    any = true;
+    if (processes_[index].state == Process::State::up) {
+      discard(index);
+    } else if (processes_[index].state == Process::State::ended) {
+      for (const NodeId id : nodes) set_gone(id, false);
+      start_process(index);
+    }
+  }
+  return any;
+}
+
+// Returns true if the callee has gone back to a cut since it gave this answer. The caller finished with what is gone.
+bool Coordinator::has_gone_back(const NodeEvent::Answer& answer) const {
+  if (answer.callee >= nodes_.size()) return false;
+  const Node& callee = nodes_[answer.callee];
+  const Process& process = processes_[graph_.nodes[answer.callee].process];
+  if (!callee.member || callee.came) return false;
+  return process.incarnation != answer.incarnation || process.state == Process::State::discarded ||
+         process.state == Process::State::down;
+}
+
+bool Coordinator::members_go_back() const {
+  for (std::size_t process = 0; process < processes_.size(); ++process) {
+    const Process::State state = processes_[process].state;
+    if (graph_.processes[process].member && (state == Process::State::discarded || state == Process::State::down))
+      return true;
+  }
+  return false;
+}
+
+void Coordinator::restart_if_possible(std::size_t index) {
+  if (phase_ >= Phase::stopping) return;
+  const auto ready_to_start = [&](std::size_t process) {
+    return processes_[process].state != Process::State::down || !processes_[process].backoff;
+  };
+  if (!graph_.processes[index].member) {
+    if (processes_[index].state == Process::State::down && ready_to_start(index)) start_where_there_is_room(index);
+    return;
+  }
+  std::vector<std::size_t> members;
+  for (std::size_t process = 0; process < processes_.size(); ++process) {
+    if (!graph_.processes[process].member || processes_[process].state == Process::State::ended ||
+        processes_[process].state == Process::State::absent) {
+      continue;
+    }
+    if (is_up(processes_[process]) || !ready_to_start(process)) return;
+    members.push_back(process);
+  }
+  for (const std::size_t process : members) {
+    // A process without a place is given up; then those that have a place start.
+    if (processes_[process].state == Process::State::down) start_where_there_is_room(process);
+  }
+}
+
+}  // namespace lp::launch

@@ -1,0 +1,109 @@
+// The share of each node in its host: GPUs, cores, threads, memory.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include "tests/launchers/main_fixture.h"
+
+namespace lp::test {
+namespace {
+
+// This process sees these GPUs, and so do the programs that it starts.
+class VisibleGpus {
+ public:
+  explicit VisibleGpus(const char* names) {
+    if (const char* before = std::getenv(kName); before != nullptr) before_ = before;
+    setenv(kName, names, 1);
+  }
+  ~VisibleGpus() { before_.has_value() ? setenv(kName, before_->c_str(), 1) : unsetenv(kName); }
+  VisibleGpus(const VisibleGpus&) = delete;
+  VisibleGpus& operator=(const VisibleGpus&) = delete;
+
+ private:
+  static constexpr const char* kName = "CUDA_VISIBLE_DEVICES";
+  std::optional<std::string> before_;
+};
+
+TEST_F(MainTest, EachNodeSeesItsOwnGpusOnly) {
+  const VisibleGpus gpus("4,7,GPU-9a,9");
+  Subprocess program(arguments({with_processes(), "--mode=says where it is",
+                                configuration("groups:\n"
+                                              "  worker:\n"
+                                              "    gpus: 2\n")}));
+  EXPECT_EQ(program.wait().code, 0) << program.err();
+  EXPECT_TRUE(has(program.err(), "worker/0 | gpus 4,7, ")) << program.err();
+  EXPECT_TRUE(has(program.err(), "worker/1 | gpus GPU-9a,9, ")) << program.err();
+}
+
+TEST_F(MainTest, MoreGpusThanThereAreAreRefusedWithTheSum) {
+  const VisibleGpus gpus("4,7,9");
+  Subprocess program(arguments({with_processes(), configuration("groups:\n  worker:\n    gpus: 2\n")}));
+  EXPECT_EQ(program.wait().code, 2);
+  EXPECT_TRUE(has(program.err(), "the host has 3 gpus, but the program needs 4 (")) << program.err();
+}
+
+TEST_F(MainTest, APinnedNodeHasCoresOfItsOwn) {
+  const std::string file = configuration("workers: 1\ngroups:\n  worker:\n    cpus: 1\n");
+  Subprocess program(arguments({with_processes(), "--pin", "--mode=says where it is", file}));
+  EXPECT_EQ(program.wait().code, 0) << program.err();
+  EXPECT_TRUE(has(program.err(), ", cores 1, threads 1\n")) << program.err();
+}
+
+TEST_F(MainTest, MoreCoresThanThereAreCannotBePinned) {
+  Subprocess program(arguments({with_processes(), "--pin", configuration("groups:\n  worker:\n    cpus: 4096\n")}));
+  EXPECT_EQ(program.wait().code, 2);
+  EXPECT_TRUE(has(program.err(), " cpus, but the program needs 8192 (")) << program.err();
+}
+
+TEST_F(MainTest, ANodeComputesWithOneThreadUnlessItsCpusSayMore) {
+  for (const auto& [cpus, threads] : {std::pair("0.5", "1"), std::pair("3", "3")}) {
+    Subprocess program(arguments({with_processes(), "--mode=says where it is",
+                                  configuration("groups:\n  worker:\n    cpus: " + std::string(cpus) + "\n")}));
+    EXPECT_EQ(program.wait().code, 0) << program.err();
+    EXPECT_TRUE(has(program.err(), std::string(", threads ") + threads + "\n")) << program.err();
+  }
+}
+
+TEST_F(MainTest, ADryRunShowsWhichNodeGoesToWhichHost) {
+  const auto on_hosts = [&](std::vector<std::string> flags, const std::string& groups) {
+    flags.insert(flags.end(), {"--launch=ssh", "--workers=3", "--dry-run", configuration("groups:\n" + groups)});
+    return arguments(std::move(flags));
+  };
+  const std::string groups = "  counter: {hosts: [h3], gpus: 4096}\n  worker: {hosts: [h1, h2]}\n";
+  Subprocess text(on_hosts({"--hosts=h1:1,h2:2,h3"}, groups));
+  EXPECT_EQ(text.wait().code, 0) << text.err();
+  EXPECT_TRUE(has(text.out(),
+                  "\nif each host has what its nodes need:\n  on h3: counter\n  on h1: worker/0\n"
+                  "  on h2: worker/1, worker/2\n"))
+      << text.out();
+  Subprocess json(on_hosts({"--hosts=h1:1,h2:2,h3", "--json"}, groups));
+  EXPECT_EQ(json.wait().code, 0) << json.err();
+  EXPECT_TRUE(has(json.out(), R"({"name":"worker/2","group":"worker","index":2,"process":3,"host":"h2",)"))
+      << json.out();
+  Subprocess wrong(on_hosts({"--hosts=h1"}, groups));
+  EXPECT_EQ(wrong.wait().code, 2);
+  EXPECT_TRUE(has(wrong.err(), "group counter: the run has no host \"h3\"")) << wrong.err();
+  Subprocess none(on_hosts({}, ""));
+  EXPECT_EQ(none.wait().code, 2);
+  EXPECT_TRUE(has(none.err(), "--launch=ssh needs --hosts")) << none.err();
+}
+
+TEST_F(MainTest, MoreMemoryThanTheHostHasIsRefused) {
+  Subprocess program(arguments({configuration("groups:\n  worker:\n    memory: 1000T\n")}));
+  EXPECT_EQ(program.wait().code, 2);
+  EXPECT_TRUE(has(program.err(), " of memory, but the program needs 2000T (")) << program.err();
+}
+
+TEST_F(MainTest, ANodeThatTakesMoreThanItsMemoryIsEndedAndSaysSo) {
+  const std::string file = configuration("groups:\n  worker:\n    memory: 192M\n");
+  Subprocess program(arguments({with_processes(), "--mode=takes memory", file}));
+  EXPECT_EQ(program.wait().code, 1);
+  EXPECT_TRUE(has(program.err(), "the program failed: worker/1: was killed by its agent: it used ")) << program.err();
+  EXPECT_TRUE(program.err().ends_with(" of memory, and its `memory` is 192M\n")) << program.err();
+}
+
+}  // namespace
+}  // namespace lp::test
