@@ -29,18 +29,16 @@ PROGRAMS = {
 }
 CHOSEN = [word for word in sys.argv[3:] if word in PROGRAMS] or list(PROGRAMS)
 SAME_BITS = ["es", "ppo"]  # whatever is killed
-REPLAY = ["dqn", "td3"]
+REPLAY = ["dqn", "td3"]  # none of their items is removed
 SAMPLE = [("dqn", "replay"), ("impala", "learner"), ("ppo", "actor/0")]
 
 
-def keys_in(cut):
-    """The keys of the items that a cut has."""
+def keys_in(file):
+    """The keys of the items in a file that a replay server has saved."""
     with tempfile.TemporaryDirectory() as folder:
-        copy = pathlib.Path(shutil.copy(cut / "replay.checkpoint", folder))  # the cut may be removed soon
-        subprocess.run([LP, "checkpoint", "export", copy, "-o", folder], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([LP, "checkpoint", "export", file, "-o", folder], check=True, stdout=subprocess.DEVNULL)
         exported = next(pathlib.Path(folder).glob("**/transitions*keys.npy")).read_bytes()
-    keys = array.array("Q", exported[10 + int.from_bytes(exported[8:10], "little"):])
-    return set(keys)
+    return set(array.array("Q", exported[10 + int.from_bytes(exported[8:10], "little"):]))
 
 
 class Watched(launch.Launch):
@@ -68,10 +66,15 @@ class Watched(launch.Launch):
             self.gone_back.append(f"{name} went back from {self.most[name]} to {count}")
         self.most[name] = max(count, self.most.get(name, 0))
 
-    def newest_cut(self):
-        """The newest complete cut; None: there is none yet."""
-        cuts = sorted(file.parent for file in pathlib.Path(self.directory, "checkpoints").glob("step-*/MANIFEST"))
-        return cuts[-1] if cuts else None
+    def saved_replay(self, copy):
+        """Copies the file of the replay server in the newest complete cut; False: there is none yet."""
+        for manifest in sorted(pathlib.Path(self.directory, "checkpoints").glob("step-*/MANIFEST"), reverse=True):
+            try:
+                shutil.copy(manifest.parent / "replay.checkpoint", copy)
+                return True
+            except FileNotFoundError:
+                pass  # it was removed meanwhile, and there are newer ones
+        return False
 
 
 def result_of(output):
@@ -94,13 +97,15 @@ class Kills(unittest.TestCase):
     def kill(self, program, victim, expected, kills):
         moments = sorted(random.randrange(1, expected["updates"] * 3 // 4) for _ in range(kills))
         told = f"{victim} of {program} is killed at {moments}"
-        with self.subTest(told), Watched(program, "--launch=processes", *PROGRAMS[program], RESTARTS) as run:
+        with (self.subTest(told), tempfile.TemporaryDirectory() as folder,
+              Watched(program, "--launch=processes", *PROGRAMS[program], RESTARTS) as run):
+            copy = pathlib.Path(folder, "replay.checkpoint")
             saved = set()  # keys that a checkpoint had
             for moment in moments:
                 run.wait_for_step(moment)
-                cut = run.newest_cut() if program in REPLAY else None
+                there = run.saved_replay(copy)
                 run.signal(victim)
-                saved |= keys_in(cut) if cut else set()
+                saved |= keys_in(copy) if there else set()
             found = result_of(run.result())
             self.assertEqual([], run.gone_back, run.shown)
             shown = [int(step) for step in re.findall(r"step (\d+)/", run.shown)]
@@ -110,7 +115,8 @@ class Kills(unittest.TestCase):
             for name in ["updates"] + (["parameters_hash", "steps"] if program in SAME_BITS else []):
                 self.assertEqual(expected[name], found[name], run.shown)
             if program in REPLAY:
-                self.assertEqual(set(), saved - keys_in(run.newest_cut()), "items that a checkpoint had are lost")
+                self.assertTrue(run.saved_replay(copy))
+                self.assertEqual(set(), saved - keys_in(copy), "items that a checkpoint had are lost")
 
     @unittest.skipIf(KILLS, "all are killed")
     def test_a_sample(self):
