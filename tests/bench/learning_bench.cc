@@ -32,7 +32,7 @@ struct Task {
   lp::Agent agent{};
   std::string environment{};
   int actors = 2;
-  std::uint64_t steps = 0;  // of an evolution: points
+  std::uint64_t steps = 0;  // an evolution counts points
   std::optional<double> goal{};
 };
 
