@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "lp/base/error.h"
+
 namespace lp {
 
 void ParameterSource::remember_reported(Context& node) {
@@ -26,12 +28,27 @@ void ParameterSource::report(Context& node, std::uint64_t total, MetricValues va
   });
   if (!now) return;
   values.insert(values.begin(), {"reward", now->recent_reward});
-  node.report({.step = now->updates, .total = total, .values = values});
+  const Progress progress{.step = now->updates, .total = total, .values = values};
   for (const auto& [name, count] :
        {std::pair("updates", now->updates), std::pair("episodes", now->episodes), std::pair("stale", now->stale)}) {
     values.emplace_back(name, static_cast<double>(count));
   }
-  metrics_.send<&Metrics::log>(now->steps, values);
+  if (logged_ && !logged_->ready()) return metrics_.send<&Metrics::log>(now->steps, values);
+  show(node);
+  logged_ = metrics_.async<&Metrics::log>(now->steps, values);
+  logged_progress_ = progress;
+  if (now->updates >= total) show(node);
+}
+
+void ParameterSource::show(Context& node) {
+  if (!logged_) return;
+  try {
+    logged_->get();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::disconnected) throw;  // else the metrics are being restarted, and remember nothing
+  }
+  logged_.reset();
+  node.report(logged_progress_);
 }
 
 }  // namespace lp

@@ -7,10 +7,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "lp/program/context.h"
 #include "lp/rpc/client.h"
+#include "lp/rpc/core/future.h"
 #include "lp/rpc/core/method.h"
 #include "lp/rpc/core/published.h"
 #include "nodes/metrics.h"
@@ -44,8 +46,13 @@ class ParameterSource {
   TrainingCounter counter_{};
 
  private:
+  void show(Context& node);
+
   const Client<Metrics> metrics_;
   TrainingCounts reported_{};
+  // What is shown as soon as the metrics have it: so the next incarnation knows of it. Memory of report().
+  std::optional<Future<void>> logged_{};
+  Progress logged_progress_{};
 };
 
 }  // namespace lp
