@@ -50,7 +50,7 @@ class ParameterSource {
 
   const Client<Metrics> metrics_;
   TrainingCounts reported_{};
-  // What is shown as soon as the metrics have it: so the next incarnation knows of it. Memory of report().
+  // The progress that report() shows as soon as the metrics have it: so the next incarnation knows of it.
   std::optional<Future<void>> logged_{};
   Progress logged_progress_{};
 };
