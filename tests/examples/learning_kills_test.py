@@ -23,7 +23,7 @@ RESTARTS = "--restarts=40"
 PROGRAMS = {
     "dqn": ["--environment=catch", "--steps=30000", "--checkpoint_every=500", "--seed=3"],
     "es": ["--evaluations=64000", "--seed=3"],
-    "impala": ["--environment=catch", "--steps=600000", "--inference_servers=1", "--seed=3"],
+    "impala": ["--environment=catch", "--steps=1600000", "--inference_servers=1", "--seed=3"],
     "ppo": ["--steps=200000", "--checkpoint_every=20", "--seed=3"],
     "td3": ["--steps=10000", "--checkpoint_every=500", "--seed=3"],
 }
@@ -95,7 +95,7 @@ def victims_of(program):
 
 class Kills(unittest.TestCase):
     def kill(self, program, victim, expected, kills):
-        moments = sorted(random.randrange(1, expected["updates"] * 3 // 4) for _ in range(kills))
+        moments = sorted(random.randrange(1, expected["updates"] // 2) for _ in range(kills))
         told = f"{victim} of {program} is killed at {moments}"
         with (self.subTest(told), tempfile.TemporaryDirectory() as folder,
               Watched(program, "--launch=processes", *PROGRAMS[program], RESTARTS) as run):
