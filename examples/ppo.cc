@@ -17,7 +17,7 @@
 
 struct Defaults {
   static constexpr const char* kEnvironment = "cartpole";
-  static constexpr const char* kEnvironments = "acrobot, cartpole, catch or mountaincar";
+  static constexpr const char* kEnvironments = "acrobot, cartpole, catch, mountaincar or pendulum";
   static constexpr int kActors = 2;
   static constexpr std::uint64_t kSteps = 100'000;
   static constexpr std::uint64_t kCheckpointEvery = 50;
@@ -25,7 +25,13 @@ struct Defaults {
 using Config = lp::ExperimentFlags<Defaults>;
 
 lp::Experiment experiment(const Config& config) {
-  return experiment_of(config, lp::ppo({.copies = 16 / static_cast<std::size_t>(config.actors)}));
+  lp::PpoOptions options{.copies = 16 / static_cast<std::size_t>(config.actors)};
+  if (config.environment == "pendulum") {
+    options.steps = 64;
+    options.discount = 0.9F;
+    options.decay = 0.95F;
+  }
+  return experiment_of(config, lp::ppo(options));
 }
 
 lp::Program make_program(const Config& config) {

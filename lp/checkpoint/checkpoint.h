@@ -49,6 +49,14 @@ class Checkpoint {
     insert(std::move(name), {describe<T>(), writer.take()});
   }
 
+  // Keeps `value` in place of the one of this name. Throws Error(failed) as get() does.
+  template <Sendable T>
+  void replace(std::string_view name, const T& value) {
+    find(name, describe<T>());
+    entries_.erase(entries_.find(name));
+    put(std::string(name), value);
+  }
+
   // Returns the value of this name. Throws Error(failed) if there is none, naming the names that exist, and if it has
   // another type.
   template <Sendable T>

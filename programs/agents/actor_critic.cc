@@ -1,5 +1,6 @@
 #include "programs/agents/actor_critic.h"
 
+#include "programs/agents/action_distribution.h"
 #include "programs/agents/flat_parameters.h"
 #include "programs/networks/clipping.h"
 
@@ -7,7 +8,7 @@ namespace lp {
 
 ActorCritic::ActorCritic(const MakeNetwork& policy, const MakeNetwork& value, const EnvironmentSpec& spec,
                          std::uint64_t seed)
-    : policy_(policy(spec.observation, spec.action.choices)),
+    : policy_(policy_network(policy, spec)),
       value_(value(spec.observation, 1)),
       parameters_(policy_->size() + value_->size()),
       gradient_(parameters_.size()) {

@@ -17,7 +17,7 @@ namespace lp {
 
 class ActorCritic {
  public:
-  // A policy over the environment's choices, and a network of values, whose initial parameters are a function of the
+  // A policy over the environment's actions, and a network of values, whose initial parameters are a function of the
   // seed.
   ActorCritic(const MakeNetwork& policy, const MakeNetwork& value, const EnvironmentSpec& spec, std::uint64_t seed);
 

@@ -7,9 +7,9 @@
 #include "lp/base/error.h"
 #include "nodes/parameters/optimizer.h"
 #include "programs/agents/categorical.h"
-#include "programs/agents/categorical_policy.h"
 #include "programs/agents/flat_parameters.h"
 #include "programs/agents/q_values.h"
+#include "programs/agents/random_policy.h"
 #include "programs/networks/clipping.h"
 
 namespace lp {

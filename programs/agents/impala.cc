@@ -5,8 +5,8 @@
 
 #include "programs/agents/actor_critic.h"
 #include "programs/agents/categorical.h"
-#include "programs/agents/categorical_policy.h"
 #include "programs/agents/estimates.h"
+#include "programs/agents/random_policy.h"
 
 namespace lp {
 namespace {
@@ -78,7 +78,7 @@ class ImpalaLearner final : public SegmentLearner {
 
 Agent impala(const ImpalaOptions& options) {
   return {.name = "impala",
-          .policy = categorical_policy(options.policy),
+          .policy = random_policy(options.policy),
           .copies = options.copies,
           .steps = options.steps,
           .training = Queued{.learner =

@@ -24,7 +24,8 @@ struct PpoOptions {
   float most_norm = 0.5F;  // bounds the length of a gradient
 };
 
-// For environments with discrete actions. Error::failed, when the learner is made, for an option that does not fit.
+// For discrete and for continuous actions (action_distribution.h). Error::failed, when the learner is made, for an
+// option that does not fit.
 Agent ppo(const PpoOptions& options = {});
 
 }  // namespace lp

@@ -11,10 +11,6 @@
 namespace lp {
 namespace {
 
-std::uint64_t generations_of(const EvolutionOptions& options, std::size_t points) {
-  return (options.evaluations + points - 1) / points;
-}
-
 Array<float> table_of(const NoiseOptions& options, std::uint64_t seed) {
   return options.kind == NoiseKind::table ? noise_table(seed, options.table_size) : Array<float>();
 }
@@ -31,15 +27,16 @@ Array<float> joined(const Array<float>& centre, const Array<float>& scale) {
 
 EvolutionLearner::EvolutionLearner(Context& node, Client<Metrics> metrics, Clients<EvolutionMember> workers,
                                    const EvolutionOptions& options)
-    : options_(options),
-      metrics_(std::move(metrics)),
+    : ParameterSource(std::move(metrics)),
+      options_(options),
       workers_(std::move(workers)),
       objective_(options.objective(node.program_seed())),
       table_(table_of(options.noise, node.program_seed())),
       noise_(make_noise(options.noise.kind, node.program_seed(), table_)),
       search_(options.method.search(objective_->start(node.program_seed()), *noise_)),
       sampler_(options.method.sampler(*noise_)),
-      generations_(generations_of(options, search_->trials() * sampler_->points())),
+      points_(search_->trials() * sampler_->points()),
+      generations_((options.evaluations + points_ - 1) / points_),
       cuts_{.every = options.checkpoint_every, .last = generations_},
       book_(search_->trials(), !options.synchronous, options.lease),
       last_news_(now()) {
@@ -49,7 +46,16 @@ EvolutionLearner::EvolutionLearner(Context& node, Client<Metrics> metrics, Clien
 }
 
 bool EvolutionLearner::over() const {
-  return generation() >= generations_ || (options_.goal && state_.best && *state_.best >= *options_.goal);
+  return generation() >= generations_ || (options_.goal && best_ && *best_ >= *options_.goal);
+}
+
+EvolutionState EvolutionLearner::state() const {
+  const TrainingCounts known = counts();
+  return {.generations = known.updates,
+          .evaluations = known.updates * points_,
+          .stale = known.stale,
+          .best = best_,
+          .best_parameters = best_parameters_};
 }
 
 void EvolutionLearner::watch_workers() {
@@ -82,7 +88,7 @@ void EvolutionLearner::take(TrialReport done) {
   for (std::size_t i = 0; i < done.trials.size(); ++i) {
     const bool used = done.generation == generation() &&
                       book_.put(done.first + static_cast<std::uint32_t>(i), std::move(done.trials[i]));
-    if (!used) ++state_.stale;
+    if (!used) counter_.add_stale();
   }
   if (complete_ && book_.complete()) std::exchange(complete_, std::nullopt)->set_value();
 }
@@ -126,6 +132,7 @@ void EvolutionLearner::check_patience() const {
 }
 
 void EvolutionLearner::run(Context& node) {
+  remember_reported(node);
   while (!node.exclusive([this] { return over(); })) improve(node, complete_generation(node));
   node.exclusive([this] { serve_waiting(); });
 }
@@ -139,32 +146,27 @@ void EvolutionLearner::improve(Context& node, const std::vector<Trial>& trials) 
     publish();
     book_.begin();
     serve_waiting();
-    values.insert(
-        values.begin(),
-        {{"reward", counts().recent_reward}, {"best", *state_.best}, {"stale", static_cast<double>(state_.stale)}});
+    values.insert(values.begin(), {"best", *best_});
   });
   if (cuts_.due(generation())) node.checkpoint(generation());
-  metrics_.send<&Metrics::log>(counts().steps, values);
-  node.report({.step = generation(), .total = generations_, .values = values});
+  report(node, generations_, std::move(values));
 }
 
 void EvolutionLearner::keep_best(const std::vector<Trial>& trials) {
   for (const Trial& one : trials) {
     for (std::size_t i = 0; i < one.values.size(); ++i) {
-      if (state_.best && one.values[i] <= *state_.best) continue;
-      state_.best = one.values[i];
+      if (best_ && one.values[i] <= *best_) continue;
+      best_ = one.values[i];
       auto point = Array<float>::uninitialized(objective_->size());
       sampler_->point(one.index, i, point.edit());
-      state_.best_parameters = std::move(point);
+      best_parameters_ = std::move(point);
     }
   }
 }
 
 void EvolutionLearner::count(const std::vector<Trial>& trials) {
-  ++state_.generations;
   counter_.add_update();
   for (const Trial& one : trials) {
-    state_.evaluations += one.values.size();
     observations_.merge(one.observations);
     std::vector<FinishedEpisode> finished;
     for (const double value : one.values) {
@@ -180,8 +182,8 @@ void EvolutionLearner::publish() {
     now.scale = Array<float>::uninitialized(2 * size);
     observations_.write_scale(now.scale.edit());
   }
-  learned.publish({.steps = counts().steps,
-                   .updates = counts().updates,
+  learned.publish({.steps = done().steps,
+                   .updates = done().updates,
                    .progress = static_cast<double>(generation()) / static_cast<double>(generations_),
                    .parameters = joined(now.distribution.centre, now.scale)});
   population.publish(std::move(now));
@@ -191,14 +193,16 @@ void EvolutionLearner::save(Checkpoint& out) const {
   counter_.save(out);
   search_->save(out);
   out.put("observations", observations_);
-  out.put("state", state_);
+  out.put("best", best_);
+  out.put("best_parameters", best_parameters_);
 }
 
 void EvolutionLearner::load(const Checkpoint& in) {
   counter_.load(in);
   search_->load(in);
   observations_ = in.get<Moments>("observations");
-  state_ = in.get<EvolutionState>("state");
+  best_ = in.get<std::optional<double>>("best");
+  best_parameters_ = in.get<Array<float>>("best_parameters");
   cuts_.cut = generation();
   book_.begin();
   publish();

@@ -94,7 +94,7 @@ class EvolutionLearner final : public ParameterSource {
   // dropped and counted, among them those of another generation.
   Future<TrialOrder> work(std::uint32_t worker, TrialReport done);
 
-  EvolutionState state() const { return state_; }
+  EvolutionState state() const;
 
   Published<Population> population{kOldVersions};
   Published<Array<float>> noise;  // the table; empty without one
@@ -107,7 +107,7 @@ class EvolutionLearner final : public ParameterSource {
                          deadline<idempotent<&EvolutionLearner::work>, kLongestWait>>;
 
  private:
-  std::uint64_t generation() const { return state_.generations; }
+  std::uint64_t generation() const { return done().updates; }
   bool over() const;
   void watch_workers();
   void take(TrialReport done);
@@ -120,17 +120,18 @@ class EvolutionLearner final : public ParameterSource {
   void publish();
 
   const EvolutionOptions options_;
-  const Client<Metrics> metrics_;
   Clients<EvolutionMember> workers_;
   const std::unique_ptr<Objective> objective_;
   const Array<float> table_;
   const std::unique_ptr<Noise> noise_;
   const std::unique_ptr<Search> search_;
   const std::unique_ptr<Sampler> sampler_;
+  const std::uint64_t points_;       // in a generation
   const std::uint64_t generations_;  // in the whole search
   CutSchedule cuts_;
   Moments observations_{};
-  EvolutionState state_{};
+  std::optional<double> best_{};
+  Array<float> best_parameters_{};
 
   // The present generation.
   TrialBook book_;

@@ -1,11 +1,21 @@
 #pragma once
 // The common part of the nodes that learn, as actors, evaluators and snapshots see it: the source of the policy's
 // parameters, and the counts of the training. Nodes: their handlers run in their turn.
+//
+// A learner that goes back to a cut does some updates again. Until it has passed what it reported before, it reports
+// nothing, so that no count that others see goes back.
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <utility>
 
+#include "lp/program/context.h"
+#include "lp/rpc/client.h"
+#include "lp/rpc/core/future.h"
 #include "lp/rpc/core/method.h"
 #include "lp/rpc/core/published.h"
+#include "nodes/metrics.h"
 #include "programs/agents/policy.h"
 #include "programs/experiments/training_counter.h"
 
@@ -15,15 +25,34 @@ class ParameterSource {
  public:
   static constexpr std::size_t kOldVersions = 1024;  // that readers may hold: one each, for this many readers
 
+  explicit ParameterSource(Client<Metrics> metrics) : metrics_(std::move(metrics)) {}
   virtual ~ParameterSource() = default;
 
-  TrainingCounts counts() const { return counter_.counts(); }
+  // Those of the parameters, or, until the learner has passed them, those that it reported before it went back.
+  TrainingCounts counts() const { return most_of(reported_, done()); }
   Published<Learned> learned{kOldVersions};
 
   using Remote = Methods<&ParameterSource::counts, &ParameterSource::learned>;
 
  protected:
+  // The counts of the parameters.
+  const TrainingCounts& done() const { return counter_.counts(); }
+
+  // Called in run(), first: takes from the metrics what earlier incarnations have reported.
+  void remember_reported(Context& node);
+  // Called in run(): logs the values, the counts and the mean reward, and shows the progress of `total` updates.
+  void report(Context& node, std::uint64_t total, MetricValues values);
+
   TrainingCounter counter_{};
+
+ private:
+  void show(Context& node);
+
+  const Client<Metrics> metrics_;
+  TrainingCounts reported_{};
+  // The progress that report() shows as soon as the metrics have it: so the next incarnation knows of it.
+  std::optional<Future<void>> logged_{};
+  Progress logged_progress_{};
 };
 
 }  // namespace lp

@@ -8,6 +8,11 @@
 #include "lp/base/error.h"
 
 namespace lp {
+namespace {
+
+constexpr const char* kSeries = "evaluation";
+
+}  // namespace
 
 std::vector<double> play(EnvironmentBatch& environments, Policy& policy) {
   environments.reset();
@@ -45,6 +50,7 @@ PolicyEvaluator::PolicyEvaluator(Context& node, Client<ParameterSource> learner,
 
 void PolicyEvaluator::run(Context& node) {
   std::optional<std::uint64_t> played;  // the updates of the version before
+  std::uint64_t steps = reported_steps();
   do {
     Version<Learned> learned;
     try {
@@ -53,10 +59,18 @@ void PolicyEvaluator::run(Context& node) {
       if (error.kind() != ErrorKind::disconnected) throw;
       continue;
     }
-    if (played == learned->updates) continue;
+    if (played == learned->updates || learned->steps < steps) continue;
     played = learned->updates;
+    steps = learned->steps;
     if (evaluate(node, *learned)) return;
   } while (node.wait_for(options_.period));
+}
+
+// The steps of the last evaluation that an earlier incarnation reported.
+std::uint64_t PolicyEvaluator::reported_steps() const {
+  const auto latest = metrics_.call<&Metrics::latest>();
+  const auto found = latest.find(kSeries);
+  return found == latest.end() ? 0 : found->second.step;
 }
 
 // Returns whether the goal is reached.
@@ -70,7 +84,7 @@ bool PolicyEvaluator::evaluate(Context& node, const Learned& learned) {
     }
     results_.push_back(result);
   });
-  const MetricValues values{{"evaluation", result.mean}};
+  const MetricValues values{{kSeries, result.mean}};
   metrics_.send<&Metrics::log>(learned.steps, values);
   node.report({.step = learned.steps, .values = values});
   if (!options_.goal || result.mean < *options_.goal) return false;

@@ -44,7 +44,8 @@ class PolicyEvaluator {
                   const MakeEnvironment& environment, PlayOptions options);
 
   // Plays by each new version of the parameters that it finds, until the program stops, and logs "evaluation". While
-  // the learner is being restored, it skips an evaluation. Errors as EnvironmentBatch::step.
+  // the learner is being restored, and until it is where it was at the last evaluation, it skips evaluations. Errors as
+  // EnvironmentBatch::step.
   void run(Context& node);
 
   std::vector<PlayResult> results() const { return results_; }  // one for each evaluation, in order
@@ -54,6 +55,7 @@ class PolicyEvaluator {
   using Remote = Methods<&PolicyEvaluator::results, &PolicyEvaluator::best>;
 
  private:
+  std::uint64_t reported_steps() const;
   bool evaluate(Context& node, const Learned& learned);
 
   const Client<ParameterSource> learner_;

@@ -19,6 +19,7 @@ QueueTrainer::QueueTrainer(Context& node, Client<SegmentQueue> queue, Client<Met
       options_(std::get<Queued>(options.agent.training)) {}
 
 void QueueTrainer::run(Context& node) {
+  remember_reported(node);
   std::vector<Segment> segments;
   while (!over()) {
     segments.clear();
@@ -36,7 +37,7 @@ void QueueTrainer::run(Context& node) {
 
 // After a restart the learner has fewer updates than some segments know of.
 bool QueueTrainer::too_old(const Segment& segment) const {
-  const std::uint64_t updates = counts().updates;
+  const std::uint64_t updates = done().updates;
   return options_.most_age && segment.updates < updates && updates - segment.updates > *options_.most_age;
 }
 

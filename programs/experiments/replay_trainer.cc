@@ -44,8 +44,8 @@ replay::ServerOptions transition_table(const ReplayOptions& options) {
 
 ReplayTrainer::ReplayTrainer(Context& node, Client<replay::SavedServer> replay, Client<Metrics> metrics,
                              const ReplayOptions& options)
-    : replay_(std::move(replay)),
-      metrics_(std::move(metrics)),
+    : ParameterSource(std::move(metrics)),
+      replay_(std::move(replay)),
       options_(std::get<Replayed>(options.agent.training)),
       updates_(options.updates),
       cuts_{.every = options.checkpoint_every, .last = options.updates},
@@ -53,14 +53,11 @@ ReplayTrainer::ReplayTrainer(Context& node, Client<replay::SavedServer> replay, 
   publish();
 }
 
-double ReplayTrainer::progress() const {
-  return static_cast<double>(counter_.counts().updates) / static_cast<double>(updates_);
-}
+double ReplayTrainer::progress() const { return static_cast<double>(done().updates) / static_cast<double>(updates_); }
 
 void ReplayTrainer::publish() {
-  const TrainingCounts& done = counter_.counts();
   learned.publish(
-      {.steps = done.steps, .updates = done.updates, .progress = progress(), .parameters = learner_->policy()});
+      {.steps = done().steps, .updates = done().updates, .progress = progress(), .parameters = learner_->policy()});
 }
 
 // Sets batch_ to the sampled transitions.
@@ -77,13 +74,14 @@ void ReplayTrainer::sampled(const replay::Batch& batch) {
 }
 
 void ReplayTrainer::run(Context& node) {
+  remember_reported(node);
   replay::Sampler sampler(replay_, kTable, {.timeout = kTransitionTimeout});
   Eigen::VectorXf priorities;
   std::vector<double> sent;
-  while (counter_.counts().updates < updates_) {
+  while (done().updates < updates_) {
     const replay::Batch batch = sampler.sample(options_.batch);
     sampled(batch);
-    const std::uint64_t update = counter_.counts().updates + 1;
+    const std::uint64_t update = done().updates + 1;
     const MetricValues values = learner_->learn(batch_, progress(), node.random(update), priorities);
     if (options_.priority_exponent > 0) {
       sent.assign(priorities.begin(), priorities.end());
@@ -94,18 +92,11 @@ void ReplayTrainer::run(Context& node) {
       counter_.add_update();
       if (due) publish();
     });
-    if (due) log(node, values);
+    if (due) report(node, updates_, values);
     if (!cuts_.due(update)) continue;
     replay_.call<&replay::SavedServer::checkpoint>(update);
     node.checkpoint(update);
   }
-}
-
-void ReplayTrainer::log(Context& node, MetricValues values) {
-  const TrainingCounts done = node.exclusive([this] { return counter_.counts(); });
-  values.insert(values.begin(), {"reward", done.recent_reward});
-  metrics_.send<&Metrics::log>(done.steps, values);
-  node.report({.step = done.updates, .total = updates_, .values = values});
 }
 
 void ReplayTrainer::save(Checkpoint& out) const {
@@ -115,7 +106,7 @@ void ReplayTrainer::save(Checkpoint& out) const {
 
 void ReplayTrainer::load(const Checkpoint& in) {
   counter_.load(in);
-  cuts_.cut = counter_.counts().updates;
+  cuts_.cut = done().updates;
   learner_->load(in);
   publish();
 }

@@ -61,10 +61,8 @@ class ReplayTrainer final : public ParameterSource {
   double progress() const;
   void publish();
   void sampled(const replay::Batch& batch);
-  void log(Context& node, MetricValues values);
 
   const Client<replay::SavedServer> replay_;
-  const Client<Metrics> metrics_;
   const Replayed options_;
   const std::uint64_t updates_;
   CutSchedule cuts_;

@@ -59,6 +59,7 @@ std::vector<Segment> RoundTrainer::complete_round(Context& node) {
 }
 
 void RoundTrainer::run(Context& node) {
+  remember_reported(node);
   while (!over()) {
     update(node, complete_round(node), [this] {
       for (Promise<bool>& one : std::exchange(waiting_, {})) one.set_value(!over());

@@ -46,7 +46,7 @@ class RoundTrainer final : public SegmentTrainer {
                          deadline<idempotent<&RoundTrainer::contribute>, kRoundTime>>;
 
  private:
-  std::uint64_t round() const { return counts().updates; }
+  std::uint64_t round() const { return done().updates; }
   std::vector<Segment> complete_round(Context& node);
   std::string missing() const;
 

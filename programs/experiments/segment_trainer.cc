@@ -6,7 +6,7 @@ namespace lp {
 
 SegmentTrainer::SegmentTrainer(Client<Metrics> metrics, std::unique_ptr<SegmentLearner> learner, std::uint64_t updates,
                                std::uint64_t checkpoint_every)
-    : metrics_(std::move(metrics)),
+    : ParameterSource(std::move(metrics)),
       learner_(std::move(learner)),
       updates_(updates),
       cuts_{.every = checkpoint_every, .last = updates} {
@@ -15,20 +15,18 @@ SegmentTrainer::SegmentTrainer(Client<Metrics> metrics, std::unique_ptr<SegmentL
 
 void SegmentTrainer::publish() {
   learned.publish(
-      {.steps = counts().steps, .updates = counts().updates, .progress = progress(), .parameters = learner_->policy()});
+      {.steps = done().steps, .updates = done().updates, .progress = progress(), .parameters = learner_->policy()});
 }
 
 void SegmentTrainer::update(Context& node, std::span<const Segment> segments, Function<void()> release) {
-  MetricValues values = learner_->learn(segments, progress(), node.random(counts().updates));
+  MetricValues values = learner_->learn(segments, progress(), node.random(done().updates));
   node.exclusive([&] {
     count(segments);
     publish();
     release();
   });
-  if (cuts_.due(counts().updates)) node.checkpoint(counts().updates);
-  values.insert(values.begin(), {"reward", counts().recent_reward});
-  metrics_.send<&Metrics::log>(counts().steps, values);
-  node.report({.step = counts().updates, .total = updates_, .values = values});
+  if (cuts_.due(done().updates)) node.checkpoint(done().updates);
+  report(node, updates_, std::move(values));
 }
 
 void SegmentTrainer::count(std::span<const Segment> segments) {
@@ -43,7 +41,7 @@ void SegmentTrainer::save(Checkpoint& out) const {
 
 void SegmentTrainer::load(const Checkpoint& in) {
   counter_.load(in);
-  cuts_.cut = counts().updates;
+  cuts_.cut = done().updates;
   learner_->load(in);
   publish();
 }

@@ -27,16 +27,15 @@ class SegmentTrainer : public ParameterSource {
   void load(const Checkpoint& in);
 
  protected:
-  bool over() const { return counts().updates >= updates_; }
+  bool over() const { return done().updates >= updates_; }
   // Learns from the segments, and then, in the node's turn, publishes the new parameters and calls `release`.
   void update(Context& node, std::span<const Segment> segments, Function<void()> release);
 
  private:
-  double progress() const { return static_cast<double>(counts().updates) / static_cast<double>(updates_); }
+  double progress() const { return static_cast<double>(done().updates) / static_cast<double>(updates_); }
   void count(std::span<const Segment> segments);
   void publish();
 
-  const Client<Metrics> metrics_;
   const std::unique_ptr<SegmentLearner> learner_;
   const std::uint64_t updates_;
   CutSchedule cuts_;

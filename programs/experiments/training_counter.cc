@@ -1,8 +1,17 @@
 #include "programs/experiments/training_counter.h"
 
+#include <algorithm>
 #include <numeric>
 
 namespace lp {
+
+TrainingCounts most_of(const TrainingCounts& before, const TrainingCounts& now) {
+  return {.steps = std::max(before.steps, now.steps),
+          .episodes = std::max(before.episodes, now.episodes),
+          .updates = std::max(before.updates, now.updates),
+          .recent_reward = now.recent_reward,
+          .stale = std::max(before.stale, now.stale)};
+}
 
 void TrainingCounter::add_steps(std::uint64_t steps, std::span<const FinishedEpisode> finished) {
   counts_.steps += steps;

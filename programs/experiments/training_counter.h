@@ -19,6 +19,9 @@ struct TrainingCounts {
   std::uint64_t stale = 0;     // segments that were dropped: a policy acted in them that was older than allowed
 };
 
+// The larger of each count, and the reward of `now`.
+TrainingCounts most_of(const TrainingCounts& before, const TrainingCounts& now);
+
 class TrainingCounter {
  public:
   const TrainingCounts& counts() const { return counts_; }

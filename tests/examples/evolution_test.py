@@ -2,7 +2,6 @@
 
 import os
 import pathlib
-import random
 import sys
 import tempfile
 import unittest
@@ -100,21 +99,6 @@ class Killed(unittest.TestCase):
             self.assertEqual(searched("--launch=threads", "--evaluations=3200", "--seed=3"), more)
 
 
-def kill_many(kills):
-    """By hand: kills one of the nodes at random moments; the search ends with the same bits each time."""
-    expected = searched("--launch=threads", *LONG)["parameters_hash"]
-    for number in range(kills):
-        for victim in ["worker/0", "learner", "metrics", "evaluator"]:
-            with launch.Launch("es", "--launch=processes", *LONG) as run:
-                run.wait_for_step(random.randrange(1, POINTS // 64 * 3 // 4))
-                run.signal(victim)
-                found = run.result()["search"]
-                if found["parameters_hash"] != expected or found["evaluations"] != POINTS:
-                    raise AssertionError(f"kill {number} of {victim}: {found}\n{run.shown}")
-        print(number + 1, "kills of each node", flush=True)
-
-
 if __name__ == "__main__":
     launch.FOLDER = pathlib.Path(sys.argv.pop(1))
-    kills = [int(flag.partition("=")[2]) for flag in sys.argv if flag.startswith("--kills=")]
-    sys.exit(kill_many(kills[0])) if kills else unittest.main()
+    unittest.main()

@@ -27,7 +27,7 @@ class Learning(unittest.TestCase):
                 xml.etree.ElementTree.fromstring(picture.read_text())
 
     def test_what_does_not_fit_is_named(self):
-        for name, environment, sentence in [("ppo", "pendulum", "has continuous actions: choose another agent"),
+        for name, environment, sentence in [("impala", "pendulum", "has continuous actions: choose another agent"),
                                             ("td3", "cartpole", "TD3 needs continuous actions"),
                                             ("dqn", "cartpool", "choose one of acrobot, cartpole")]:
             with self.subTest(name):

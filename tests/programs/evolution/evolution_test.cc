@@ -8,6 +8,7 @@
 
 #include "lp/checkpoint/cut.h"
 #include "tests/programs/evolution/evolution_run.h"
+#include "tests/programs/experiments/ascending.h"
 
 namespace lp {
 namespace {
@@ -104,6 +105,7 @@ TEST(EvolutionTest, ARunThatGoesBackToItsCutEndsWithTheSameBits) {
       EXPECT_EQ(run.state().generations, 20U);
       EXPECT_EQ(run.state().evaluations, 400U);
       EXPECT_EQ(run.learner().call<&EvolutionLearner::counts>().steps, 400U);
+      expect_ascending(run.metrics().call<&Metrics::all>());
     }
     std::filesystem::remove_all(directory);
   }

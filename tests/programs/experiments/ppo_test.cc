@@ -11,6 +11,7 @@
 #include "programs/environments/cart_pole.h"
 #include "programs/environments/environments.h"
 #include "programs/experiments/round_trainer.h"
+#include "tests/programs/experiments/ascending.h"
 #include "tests/programs/experiments/experiment_run.h"
 
 namespace lp {
@@ -92,6 +93,7 @@ TEST(PpoTest, ARunThatGoesBackToItsCutEndsWithTheSameBits) {
       run.run.restart({"learner", "actor/0", "actor/1"}, cut_directory(directory, 10));
       EXPECT_EQ(run.result().parameters_hash, hash);
       EXPECT_EQ(run.learner().call<&ParameterSource::counts>().steps, 4000U);
+      expect_ascending(run.metrics().call<&Metrics::all>());
     }
     std::filesystem::remove_all(directory);
   }

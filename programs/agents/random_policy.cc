@@ -1,36 +1,37 @@
-#include "programs/agents/categorical_policy.h"
+#include "programs/agents/random_policy.h"
 
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "lp/base/error.h"
-#include "programs/agents/categorical.h"
+#include "programs/agents/action_distribution.h"
 #include "programs/agents/flat_parameters.h"
 
 namespace lp {
 namespace {
 
-class CategoricalPolicy final : public Policy {
+class RandomPolicy final : public Policy {
  public:
-  explicit CategoricalPolicy(std::unique_ptr<Network> network)
-      : network_(std::move(network)), parameters_(network_->size()) {}
+  RandomPolicy(std::unique_ptr<Network> network, std::unique_ptr<ActionDistribution> distribution)
+      : network_(std::move(network)), distribution_(std::move(distribution)), parameters_(network_->size()) {}
 
   void set(const Learned& learned) override { read_parameters(learned.parameters, parameters_); }
   void explore(const Eigen::MatrixXf& observations, Random& random, Choice& out) override {
-    scores_ = network_->forward(parameters_, observations);
-    log_softmax(scores_);
-    sample(scores_, random, out.actions);
-    out.log_probabilities = chosen(scores_, out.actions);
+    outputs_ = network_->forward(parameters_, observations);
+    distribution_->normalize(outputs_);
+    distribution_->sample(outputs_, random, out.actions);
+    out.log_probabilities = distribution_->log_probabilities(outputs_, out.actions);
   }
   void exploit(const Eigen::MatrixXf& observations, Eigen::MatrixXf& actions) override {
-    most_probable(network_->forward(parameters_, observations), actions);
+    distribution_->most_probable(network_->forward(parameters_, observations), actions);
   }
 
  private:
   const std::unique_ptr<Network> network_;
+  const std::unique_ptr<ActionDistribution> distribution_;
   Eigen::VectorXf parameters_;
-  Eigen::MatrixXf scores_{};
+  Eigen::MatrixXf outputs_{};
 };
 
 }  // namespace
@@ -41,10 +42,9 @@ void need_choices(const EnvironmentSpec& spec, const std::string& agent) {
                                      "\" has continuous actions: choose another agent");
 }
 
-MakePolicy categorical_policy(const MakeNetwork& network) {
+MakePolicy random_policy(const MakeNetwork& network) {
   return [network](const EnvironmentSpec& spec) -> std::unique_ptr<Policy> {
-    need_choices(spec, "this policy");
-    return std::make_unique<CategoricalPolicy>(network(spec.observation, spec.action.choices));
+    return std::make_unique<RandomPolicy>(policy_network(network, spec), action_distribution(spec.action));
   };
 }
 

@@ -1,6 +1,8 @@
 #pragma once
-// A policy that chooses one of several actions with the probabilities softmax(network). Owned by a node; one thread at
-// a time.
+// A policy that draws its actions from a distribution, whose parameters a network computes. Owned by a node; one thread
+// at a time.
+
+#include <string>
 
 #include <string>
 
@@ -9,8 +11,8 @@
 
 namespace lp {
 
-// Error::failed, when the policy is made, for an environment with continuous actions.
-MakePolicy categorical_policy(const MakeNetwork& network);
+// For discrete and for continuous actions: see action_distribution.h.
+MakePolicy random_policy(const MakeNetwork& network);
 
 // Throws Error::failed, which names the agent, unless the actions are discrete.
 void need_choices(const EnvironmentSpec& spec, const std::string& agent);

@@ -1,0 +1,91 @@
+#include "nodes/replay/saved_items.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "lp/base/array.h"
+#include "lp/base/error.h"
+#include "lp/wire/message.h"
+#include "lp/checkpoint/cut.h"
+#include "nodes/replay/table.h"
+
+namespace lp::replay {
+namespace {
+
+template <class T>
+std::vector<T> values_of(const Checkpoint& saved, const std::string& name) {
+  const auto array = saved.get<Array<T>>(name);
+  return {array.begin(), array.end()};
+}
+
+// Keeps the values of the positions that are kept. `counts` has how many values belong to each position.
+template <class T>
+void keep(Checkpoint& saved, const std::string& name, const std::vector<bool>& kept,
+          const std::vector<std::uint32_t>& counts) {
+  const auto before = values_of<T>(saved, name);
+  std::vector<T> after;
+  auto at = before.begin();
+  for (std::size_t i = 0; i < kept.size(); ++i) {
+    const auto end = at + std::min<std::ptrdiff_t>(counts[i], before.end() - at);
+    if (kept[i]) after.insert(after.end(), at, end);
+    at = end;
+  }
+  saved.replace(name, Array<T>::copy_of(after));
+}
+
+// The cut that this file belongs to, if it is in one.
+std::optional<Cut> cut_with(const std::filesystem::path& file) {
+  const std::filesystem::path directory = std::filesystem::absolute(file).parent_path();
+  if (!std::filesystem::exists(directory / "MANIFEST")) return std::nullopt;
+  const CutList list = list_cuts(directory.parent_path().parent_path());
+  for (const Cut& one : list.cuts) {
+    if (std::filesystem::equivalent(one.directory, directory)) return one;
+  }
+  throw Error(ErrorKind::failed,
+              directory.string() + " is no complete cut, and is not edited: " + join(list.problems, "; "));
+}
+
+}  // namespace
+
+void edit_items(Checkpoint& saved, const std::string& table, const EditItem& edit) {
+  const auto keys = values_of<std::uint64_t>(saved, table + "/keys");
+  auto priorities = values_of<double>(saved, table + "/priorities");
+  auto times_sampled = values_of<std::uint32_t>(saved, table + "/times_sampled");
+  const auto pieces = values_of<std::uint32_t>(saved, table + "/pieces");
+  if (priorities.size() != keys.size() || times_sampled.size() != keys.size() || pieces.size() != keys.size()) {
+    throw Error(ErrorKind::failed,
+                "the saved replay table " + quote(table) + " is damaged: its arrays differ in length");
+  }
+  std::vector<bool> kept(keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    SavedItem item{.key = keys[i], .priority = priorities[i], .times_sampled = times_sampled[i]};
+    kept[i] = edit(item);
+    check_priority(item.priority);
+    priorities[i] = item.priority;
+    times_sampled[i] = item.times_sampled;
+  }
+  saved.replace(table + "/priorities", Array<double>::copy_of(priorities));
+  saved.replace(table + "/times_sampled", Array<std::uint32_t>::copy_of(times_sampled));
+  for (const char* name : {"piece_chunks", "piece_first", "piece_steps"}) {
+    keep<std::uint32_t>(saved, table + "/" + name, kept, pieces);
+  }
+  const std::vector<std::uint32_t> one(keys.size(), 1);
+  keep<std::uint64_t>(saved, table + "/keys", kept, one);
+  keep<double>(saved, table + "/priorities", kept, one);
+  for (const char* name : {"times_sampled", "pieces"}) keep<std::uint32_t>(saved, table + "/" + name, kept, one);
+}
+
+void edit_saved_items(const std::filesystem::path& file, const std::string& table, const EditItem& edit) {
+  const std::optional<Cut> cut = cut_with(file);
+  Checkpoint saved = Checkpoint::read(file);
+  edit_items(saved, table, edit);
+  saved.write(file, saved.node(), saved.step());
+  if (!cut) return;
+  std::vector<std::string> members;
+  for (const CutMember& one : cut->members) members.push_back(one.node);
+  complete_cut(cut->directory.parent_path().parent_path(), cut->step, cut->program, cut->fingerprint, members);
+}
+
+}  // namespace lp::replay
