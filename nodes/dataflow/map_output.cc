@@ -45,7 +45,7 @@ char* MapOutput::add_to_full(std::string_view key, bool& added) {
                                      " bytes is larger than the worker's memory: give MapReduceOptions::memory more");
 }
 
-std::vector<Run> MapOutput::finish() {
+std::vector<SortedRun> MapOutput::finish() {
   if (table_ ? !table_->empty() : !buffer_->empty()) spill();
   return std::move(runs_);
 }

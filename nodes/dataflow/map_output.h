@@ -39,7 +39,7 @@ class MapOutput {
   std::uint64_t pairs() const { return pairs_; }  // that came
 
   // Writes the last run. Returns all, in their order.
-  std::vector<Run> finish();
+  std::vector<SortedRun> finish();
   // Keys that were added, sorted, instead of runs: at most kMostKeys, evenly. Only without a combiner.
   static constexpr std::size_t kMostKeys = 20'000;
   std::vector<std::string> keys();
@@ -54,7 +54,7 @@ class MapOutput {
   std::optional<SortBuffer> buffer_{};
   std::optional<CombineTable> table_{};
   std::uint64_t pairs_ = 0;
-  std::vector<Run> runs_{};
+  std::vector<SortedRun> runs_{};
 };
 
 }  // namespace lp::dataflow

@@ -197,7 +197,7 @@ std::optional<WorkOrder> MapReduceMaster::reduce_order(std::uint32_t worker) {
     std::uint64_t bytes = 0;
     for (const MapDone& one : map_done_) {
       if (one.worker != worker) continue;
-      for (const dataflow::Run& run : one.runs) bytes += run.segments[task].bytes;
+      for (const dataflow::SortedRun& run : one.runs) bytes += run.segments[task].bytes;
     }
     return bytes;
   };
@@ -205,7 +205,7 @@ std::optional<WorkOrder> MapReduceMaster::reduce_order(std::uint32_t worker) {
   if (!task) return std::nullopt;
   WorkOrder order{.kind = TaskKind::reduce, .task = *task, .partitions = partitions(), .skip = skip_reduces_[*task]};
   for (std::uint32_t i = 0; i < map_done_.size(); ++i) {
-    for (const dataflow::Run& run : map_done_[i].runs) {
+    for (const dataflow::SortedRun& run : map_done_[i].runs) {
       order.runs.push_back(
           {.map_task = i, .worker = map_done_[i].worker, .path = run.path, .segment = run.segments[*task]});
     }

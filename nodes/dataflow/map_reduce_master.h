@@ -79,7 +79,7 @@ class MapReduceMaster {
   struct MapDone {
     bool done = false;
     std::uint32_t worker = 0;
-    std::vector<dataflow::Run> runs{};
+    std::vector<dataflow::SortedRun> runs{};
     MapReduceCounters counters{};
   };
   struct ReduceDone {

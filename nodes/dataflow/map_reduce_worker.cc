@@ -27,7 +27,6 @@ std::string name_of(Context& node) {
   return name + "-" + std::to_string(node.incarnation()) + "-" + std::to_string(wall_clock());
 }
 
-// A run on another host, which the node that wrote it reads.
 class RemoteSegment final : public dataflow::SegmentSource {
  public:
   RemoteSegment(Client<MapReduceWorker> worker, ReduceInput input)
@@ -158,10 +157,14 @@ std::unique_ptr<dataflow::SegmentSource> MapReduceWorker::open(const ReduceInput
     if (static_cast<std::uint32_t>(now.replica(i)) != input.worker ||
         input.worker == static_cast<std::uint32_t>(context_.index()))
       continue;
-    return std::make_unique<RemoteSegment>(now[i], input);
+    return remote_segment(now[i], input);
   }
   throw dataflow::LostRunError(input.map_task,
                                input.path + " is gone, and so is worker/" + std::to_string(input.worker));
+}
+
+std::unique_ptr<dataflow::SegmentSource> remote_segment(Client<MapReduceWorker> worker, ReduceInput input) {
+  return std::make_unique<RemoteSegment>(std::move(worker), std::move(input));
 }
 
 Array<std::byte> MapReduceWorker::read_run(const std::string& path, std::uint64_t offset, std::uint64_t size) const {

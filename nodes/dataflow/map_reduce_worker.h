@@ -48,4 +48,7 @@ class MapReduceWorker final : public MapReduceMember {
   std::uint64_t files_ = 0;  // that were named
 };
 
+// A run on another host, which the worker that wrote it reads. Reading throws LostRunError when it cannot.
+std::unique_ptr<dataflow::SegmentSource> remote_segment(Client<MapReduceWorker> worker, dataflow::ReduceInput input);
+
 }  // namespace lp

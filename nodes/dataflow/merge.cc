@@ -85,7 +85,7 @@ Merge merge_within(std::vector<MergeInput> inputs, std::size_t memory, const std
           {inputs.begin() + static_cast<std::ptrdiff_t>(i), inputs.begin() + static_cast<std::ptrdiff_t>(end)}, memory);
       RunWriter writer(new_file(), 1);
       for (Pair pair; merge.next(pair);) writer.add(0, pair);
-      const Run run = writer.finish();
+      const SortedRun run = writer.finish();
       merged.push_back(
           {.bytes = run.segments[0].bytes, .open = [run] { return file_segment(run.path, run.segments[0]); }});
     }

@@ -72,7 +72,7 @@ void RunWriter::add(std::uint32_t partition, const Pair& pair) {
   ++run_.segments[partition].pairs;
 }
 
-Run RunWriter::finish() {
+SortedRun RunWriter::finish() {
   begin_partition(static_cast<std::uint32_t>(run_.segments.size()));
   file_.close(false);
   return std::move(run_);

@@ -24,7 +24,7 @@ struct Segment {
   std::uint64_t pairs = 0;
 };
 
-struct Run {
+struct SortedRun {
   std::string path{};
   std::vector<Segment> segments{};  // by partition
 };
@@ -36,13 +36,13 @@ class RunWriter {
 
   // Adds a pair. Partitions do not decrease.
   void add(std::uint32_t partition, const Pair& pair);
-  Run finish();
+  SortedRun finish();
 
  private:
   void begin_partition(std::uint32_t partition);
 
   FileWriter file_;
-  Run run_;
+  SortedRun run_;
   std::uint32_t partition_ = 0;
 };
 

@@ -44,9 +44,9 @@ Merge merge_inputs(const WorkOrder& order, const TaskPlace& place) {
   return merge_within(std::move(inputs), place.memory, place.new_file);
 }
 
-void count_runs(const std::vector<Run>& runs, MapReduceCounters& counters) {
+void count_runs(const std::vector<SortedRun>& runs, MapReduceCounters& counters) {
   counters.runs += runs.size();
-  for (const Run& run : runs) {
+  for (const SortedRun& run : runs) {
     for (const Segment& one : run.segments) {
       counters.shuffled_pairs += one.pairs;
       counters.shuffled_bytes += one.bytes;

@@ -58,7 +58,7 @@ bool skipped(const std::vector<BadRecord>& skip, std::string_view place, std::ui
 Merge merge_inputs(const WorkOrder& order, const TaskPlace& place);
 
 // The totals of a map task's runs.
-void count_runs(const std::vector<Run>& runs, MapReduceCounters& counters);
+void count_runs(const std::vector<SortedRun>& runs, MapReduceCounters& counters);
 
 // The beginning of a text for a message, with what does not print as \xNN.
 std::string shown(std::string_view bytes);

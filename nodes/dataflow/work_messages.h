@@ -68,7 +68,7 @@ struct WorkReport {
   TaskKind kind = TaskKind::none;
   std::uint32_t task = 0;
   MapReduceCounters counters{};
-  std::vector<Run> runs{};            // map
+  std::vector<SortedRun> runs{};      // map
   std::vector<std::string> sample{};  // sample: keys, sorted
   HeavyKey heavy{};                   // reduce: the key with most pairs
   // Without these, the task is done.
