@@ -174,6 +174,14 @@ class Client {
     return other;
   }
 
+  // Returns this client for a caller that waits for the replies before it makes more data. Such calls leave without
+  // waiting for room, as those of `call` do, and do not count as bytes that wait.
+  Client awaited() const {
+    Client other = *this;
+    other.options_.awaited = true;
+    return other;
+  }
+
   // Returns this client for one call of a `once` method under a number of the program's own, such as a step. The number
   // must grow from call to call: a node that was restarted and does the step again does not run the method twice.
   Client numbered(std::uint64_t number) const {

@@ -125,16 +125,13 @@ class Clients {
   // Calls every replica with the same arguments.
   template <auto M, class... Args>
   [[nodiscard]] auto async(const Args&... args) const {
-    std::vector<decltype(all_[0].template async<M>(args...))> futures;
-    futures.reserve(all_.size());
-    for (const Client<S>& one : all_) futures.push_back(one.template async<M>(args...));
-    return futures;
+    return start<M>(/*awaited=*/false, args...);
   }
 
   // Waits for every reply, in replica order. The first failure cancels the rest and is thrown.
   template <auto M, class... Args>
   auto all(const Args&... args) const {
-    auto gathered = when_all(async<M>(args...));
+    auto gathered = when_all(start<M>(/*awaited=*/true, args...));
     auto values = gathered.get();
     if constexpr (!std::is_same_v<decltype(values), std::vector<std::monostate>>) return values;
   }
@@ -142,7 +139,7 @@ class Clients {
   // Waits for every reply, in replica order: a value or an error each.
   template <auto M, class... Args>
   auto outcomes(const Args&... args) const {
-    auto futures = async<M>(args...);
+    auto futures = start<M>(/*awaited=*/true, args...);
     using T = typename decltype(futures)::value_type::value_type;
     std::vector<Outcome<T>> outcomes;
     outcomes.reserve(futures.size());
@@ -195,6 +192,14 @@ class Clients {
       all_.push_back((*group_)[replica]);
       replicas_.push_back(replica);
     }
+  }
+
+  template <auto M, class... Args>
+  auto start(bool awaited, const Args&... args) const {
+    std::vector<decltype(all_[0].template async<M>(args...))> futures;
+    futures.reserve(all_.size());
+    for (const Client<S>& one : all_) futures.push_back((awaited ? one.awaited() : one).template async<M>(args...));
+    return futures;
   }
 
   std::vector<Client<S>> all_;

@@ -244,7 +244,7 @@ void ParameterClient::send(Sent& sent) {
   }
   traffic_.sent += keys.list.size() * sizeof(std::uint64_t) + (sent.pushes ? sent.push.values.bytes() : 0);
   sent.asked = at.serves;
-  const Client<ParameterService>& server = servers_[at.serves];
+  const Client<ParameterService> server = servers_[at.serves].awaited();
   sent.reply =
       sent.pushes ? server.async<&ParameterService::push>(sent.push) : server.async<&ParameterService::pull>(sent.pull);
 }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,16 +30,21 @@ class Replica {
 
   ReplicaState state() const { return state_; }
   void take(ReplicaState state) { state_ = state; }
-  // Its part of the next step's numbers, summed. Not const, since it must not be called again at the state of another
-  // step.
-  int share(int part, int parts) {
+  // Its part of the next step's numbers, summed. The calls of a step name it: a call that waited while its replica was
+  // away reaches the next incarnation, which has the state of its checkpoint.
+  std::optional<int> share(int step, int part, int parts) const {
+    if (step != state_.step) return std::nullopt;
     int sum = 0;
     for (int number = part; number < kNumbers; number += parts) sum += state_.step * number + 1;
     return sum;
   }
   // The order of the steps counts, too.
-  void add(int total) { state_ = {state_.step + 1, (31 * state_.sum + total) % 1'000'003}; }
-  void cut() { context_.checkpoint(static_cast<std::uint64_t>(state_.step)); }
+  void add(int step, int total) {
+    if (step == state_.step) state_ = {state_.step + 1, (31 * state_.sum + total) % 1'000'003};
+  }
+  void cut(int step) {
+    if (step == state_.step) context_.checkpoint(static_cast<std::uint64_t>(state_.step));
+  }
   void die() { raise(SIGKILL); }
   void save(Checkpoint& out) const { out.put("state", state_); }
   void load(const Checkpoint& in) {
@@ -87,15 +93,19 @@ class Trainer {
     if (config_.mode == "one is killed" && newest.step == config_.steps - kCut && !std::exchange(killed_, true)) {
       replicas_[0].send<&Replica::die>();
     }
-    std::vector<Future<int>> shares;
+    std::vector<Future<std::optional<int>>> shares;
     const int parts = static_cast<int>(replicas_.size());
     for (int part = 0; part < parts; ++part) {
-      shares.push_back(replicas_[static_cast<std::size_t>(part)].async<&Replica::share>(part, parts));
+      shares.push_back(replicas_[static_cast<std::size_t>(part)].async<&Replica::share>(newest.step, part, parts));
     }
     int total = 0;
-    for (Future<int>& share : shares) total += share.get();
-    replicas_.all<&Replica::add>(total);
-    if ((newest.step + 1) % kCut == 0) replicas_.all<&Replica::cut>();
+    for (Future<std::optional<int>>& future : shares) {
+      const std::optional<int> share = future.get();
+      if (!share) return false;  // the replica has been restarted since
+      total += *share;
+    }
+    replicas_.all<&Replica::add>(newest.step, total);
+    if ((newest.step + 1) % kCut == 0) replicas_.all<&Replica::cut>(newest.step + 1);
     return false;
   }
 

@@ -55,7 +55,8 @@ class LocalProcess {
   void count_refusal() { refused_.fetch_add(1, std::memory_order_relaxed); }
   std::uint64_t refused() const { return refused_.load(); }
 
-  // Records this incarnation as the newest of its node. Returns false if a newer one is known: this one is fenced off.
+  // Notes that incarnations of this node that are older than this one may not call any more. Returns false when the
+  // same was noted of this one.
   bool admit(NodeId caller, std::uint32_t incarnation) noexcept;
 
   // Returns how long a call may take: the caller's limit, else the method's, else the run's. 0 means that the caller

@@ -26,8 +26,8 @@ void Peer::up_here(ServiceInstance& core) {
 }
 
 void Peer::down_here(ServiceInstance& core) {
+  process_.admit(id_, core.incarnation() + 1);  // calls that it has left behind are not delivered
   const std::lock_guard lock(mutex_);
-  ended_here_ = std::max(ended_here_, core.incarnation());
   if (up_ != &core) return;
   up_ = nullptr;
   local_.store(nullptr, std::memory_order_release);
@@ -260,12 +260,7 @@ void Peer::flush(std::unique_lock<std::mutex> lock) noexcept {
 
 bool Peer::has_lost_its_caller(const Held& held) const {
   const Caller& caller = held.caller();
-  return caller.node != Caller::kOutside && process_.peer(caller.node).has_ended(caller.incarnation);
-}
-
-bool Peer::has_ended(std::uint32_t incarnation) const {
-  const std::lock_guard lock(mutex_);
-  return incarnation <= ended_here_;
+  return caller.node != Caller::kOutside && !process_.admit(caller.node, caller.incarnation);
 }
 
 void Peer::forget(Pending& call) noexcept {

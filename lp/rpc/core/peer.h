@@ -109,10 +109,9 @@ class Peer {
   void accept_at(ServiceInstance& core, Call& call, const MethodInfo& info) noexcept;
   void accept_bytes_at(ServiceInstance& core, Pending& call) noexcept;
   void hold_or_fail(Held held) noexcept;
-  // Whether the incarnation that made this call was here and has ended. Its next incarnation makes its own calls: a
-  // call that is delivered for the dead one would change the service behind its back.
+  // Whether the incarnation that made this call has ended. Its next incarnation makes its own calls: a call that is
+  // delivered for the dead one would change the service behind its back.
   bool has_lost_its_caller(const Held& held) const;
-  bool has_ended(std::uint32_t incarnation) const;
   // Delivers the held calls, in order, for as long as there is a way. A thread that finds another one delivering leaves
   // it to that one.
   void flush(std::unique_lock<std::mutex> lock) noexcept;
@@ -127,10 +126,9 @@ class Peer {
   mutable std::mutex mutex_;
   ServiceInstance* up_ = nullptr;  // value of local_ now, or when no call is held
   std::uint32_t incarnation_ = 0;
-  std::uint32_t ended_ = 0;       // the incarnation that announced its own end
-  std::uint32_t ended_here_ = 0;  // the last incarnation that was here and has ended
-  std::string endpoint_;          // endpoint of the node elsewhere
-  std::string key_;               // public key of its process
+  std::uint32_t ended_ = 0;  // the incarnation that announced its own end
+  std::string endpoint_;     // endpoint of the node elsewhere
+  std::string key_;          // public key of its process
   std::shared_ptr<Connection> connection_;
   bool redials_ = false;  // a redial is scheduled
   // The calls that are held, in the order in which they were made, and the calls that are made meanwhile.
