@@ -53,7 +53,7 @@ class CombineTable {
  private:
   struct Slot {
     std::uint32_t tag = 0;  // the upper half of the hash
-    std::uint32_t at = 0;   // of the pair, in units; 0: none
+    std::uint32_t at = 0;   // place of the pair, in units; 0: none
   };
   // A pair is laid out as in a SortBuffer: the sizes, then key and value.
   static constexpr std::size_t kHead = 2 * sizeof(std::uint32_t);

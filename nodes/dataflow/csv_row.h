@@ -35,14 +35,14 @@ class CsvRow {
 
   const char separator_;
   std::vector<std::string_view> fields_{};
-  std::deque<std::string> copies_{};  // of fields with doubled quotes; they keep their places
+  std::deque<std::string> copies_{};  // fields with doubled quotes; they keep their places
   std::size_t copied_ = 0;
 };
 
 namespace dataflow {
 
-// The position of the line end that ends the row, or the text's size when the row goes on behind it. The search begins
-// at `from`, where `open` tells whether it is within quotes; it is left as it is at the end of the text.
+// The position of the line end that ends the row, or the text's size when the row continues behind it. The search
+// begins at `from`, where `open` is true if it is within quotes; it is left as it is at the end of the text.
 std::size_t row_end(std::string_view text, std::size_t from, bool& open);
 
 }  // namespace dataflow

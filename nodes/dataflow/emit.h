@@ -33,8 +33,8 @@ class Emit {
     if (at == counts_.end()) at = counts_.emplace(std::string(counter), 0).first;
     at->second += by;
   }
-  const std::string& path() const { return *path_; }  // of the record's file
-  std::uint64_t offset() const { return offset_; }    // of the record in it
+  const std::string& path() const { return *path_; }  // the record's file
+  std::uint64_t offset() const { return offset_; }    // the place of the record in it
   // For a task: where the next record comes from.
   void set_place(const std::string& path, std::uint64_t offset) {
     path_ = &path;

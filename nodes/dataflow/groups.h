@@ -31,7 +31,7 @@ class Groups {
     return true;
   }
   std::string_view key() const { return key_; }
-  std::uint64_t values() const { return values_; }  // of this key, that were read
+  std::uint64_t values() const { return values_; }  // read so far, of this key
   // Reads the next value of the key, which is valid until the next call.
   bool next_value(std::string_view& value) {
     if (!open_) return false;

@@ -25,7 +25,7 @@ struct InputOptions {
   InputFormat format = InputFormat::lines;
   char separator = ',';  // csv: between fields
   bool header = true;    // csv: the first row of a file names its columns, and is no record
-  std::uint64_t split_bytes = std::uint64_t{64} << 20;     // of a task; a task is longer by the rest of its last record
+  std::uint64_t split_bytes = std::uint64_t{64} << 20;  // size of a task; it is longer by the rest of its last record
   std::uint64_t longest_record = std::uint64_t{64} << 20;  // bytes; a longer one is a bad record
 };
 
@@ -46,7 +46,7 @@ struct InputTask {
 // The files, by path, each once. Error::failed for a path that names nothing.
 std::vector<std::string> find_inputs(const std::vector<std::string>& paths);
 
-// Empty files have no split. CSV and length-prefixed files are read once, since nothing shorter tells where their
+// Empty files have no split. CSV and length-prefixed files are read once, since nothing shorter shows where their
 // records begin.
 std::vector<InputSplit> split_file(const std::string& path, const InputOptions& options);
 

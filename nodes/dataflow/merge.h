@@ -38,7 +38,7 @@ class Merge {
   std::uint32_t build(std::size_t node);
 
   std::vector<Input> inputs_;
-  std::vector<std::uint32_t> losers_;  // of the inner nodes, which are numbered from 1; 0 is the winner
+  std::vector<std::uint32_t> losers_;  // at the inner nodes, which are numbered from 1; 0 is the winner
   bool begun_ = false;
 };
 

@@ -12,7 +12,7 @@
 
 namespace lp::dataflow {
 
-inline constexpr std::size_t kPrefixBytes = 4;  // of a record in a length-prefixed file
+inline constexpr std::size_t kPrefixBytes = 4;  // size of the length before a record
 
 class RecordReader {
  public:
@@ -31,7 +31,7 @@ class RecordReader {
     }
     return next_other(record);
   }
-  std::uint64_t offset() const { return offset_; }  // of the last record in the file
+  std::uint64_t offset() const { return offset_; }  // place of the last record in the file
   const InputSplit& split() const { return split_; }
 
  private:
@@ -50,10 +50,10 @@ class RecordReader {
   const std::uint64_t longest_;
   const Descriptor file_;
   std::vector<char> block_;
-  std::size_t at_ = 0;        // of the next record in the block
-  std::size_t end_ = 0;       // of the bytes in the block
+  std::size_t at_ = 0;        // begin of the next record in the block
+  std::size_t end_ = 0;       // end of the bytes in the block
   std::uint64_t read_;        // the offset in the file of the next bytes to read
-  std::uint64_t offset_ = 0;  // of the last record
+  std::uint64_t offset_ = 0;  // place of the last record
   bool skipping_ = false;     // a record that was too long
 };
 

@@ -17,8 +17,8 @@ namespace lp::dataflow {
 
 // The index of a pair. Sorting touches a pair itself only when the prefixes of two keys are equal.
 struct SortEntry {
-  std::uint64_t prefix = 0;  // of the key
-  std::uint32_t at = 0;      // of the pair, in units of kUnit; grows in the order of insertion
+  std::uint64_t prefix = 0;  // the key's
+  std::uint32_t at = 0;      // place of the pair, in units of kUnit; grows in the order of insertion
   std::uint32_t partition = 0;
 };
 
@@ -84,7 +84,7 @@ class SortBuffer {
   MemoryBlock memory_;
   const std::uint32_t partitions_;
   std::size_t used_ = 0;   // bytes of pairs
-  std::size_t count_ = 0;  // of pairs
+  std::size_t count_ = 0;  // number of pairs
 };
 
 }  // namespace lp::dataflow

@@ -11,7 +11,7 @@
 //     static void combine(std::uint64_t& sum, std::uint64_t one) { sum += one; }
 //   };
 //
-// The functions are those of nodes/dataflow/map_reduce_job.h. The job, its input and its output make a program:
+// The functions are those of nodes/mapreduce/map_reduce_job.h. The job, its input and its output make a program:
 //
 //   lp::add_map_reduce(program, WordCount(), {.job = {.input = {.paths = {"texts/*.txt"}}, .output = "counts"}});
 //
@@ -25,11 +25,11 @@
 
 #include "lp/base/replicas.h"
 #include "lp/program/program.h"
-#include "nodes/dataflow/map_reduce_job.h"
-#include "nodes/dataflow/map_reduce_master.h"
-#include "nodes/dataflow/map_reduce_options.h"
-#include "nodes/dataflow/map_reduce_worker.h"
 #include "nodes/dataflow/words.h"
+#include "nodes/mapreduce/map_reduce_job.h"
+#include "nodes/mapreduce/map_reduce_master.h"
+#include "nodes/mapreduce/map_reduce_options.h"
+#include "nodes/mapreduce/map_reduce_worker.h"
 
 namespace lp {
 

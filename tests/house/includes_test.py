@@ -9,7 +9,8 @@ import tree
 PARTS = ["lp/base", "lp/wire", "lp/rpc", "lp/rpc/core", "lp/rpc/link", "lp/checkpoint", "lp/program", "lp/draw", "lp/config"]
 LP = PARTS + ["lp"]
 RPC = ["lp/rpc", "lp/rpc/core", "lp/rpc/link"]
-NODES = ["nodes", "nodes/parameters", "nodes/collective", "nodes/replay", "nodes/dataflow"]
+NODES = ["nodes", "nodes/parameters", "nodes/collective", "nodes/replay", "nodes/dataflow",
+         "nodes/mapreduce"]
 PROGRAMS = ["programs", "programs/data", "programs/models", "programs/training", "programs/schemes",
             "programs/environments", "programs/networks", "programs/agents", "programs/experiments", "programs/evolution",
             "programs/mapreduce"]
@@ -37,6 +38,7 @@ MAY_INCLUDE = {
     "nodes/collective": LP,
     "nodes/replay": LP,
     "nodes/dataflow": LP,
+    "nodes/mapreduce": LP + ["nodes/dataflow"],
     "nodes": LP + NODES,
     **{room: LP + ROOMS[:number] for number, room in enumerate(ROOMS)},
     "launchers/remote": LP + ROOMS[:ROOMS.index("launchers/remote")] + ["lp/rpc/tcp"],  # a tunnel through a Router

@@ -1,4 +1,4 @@
-// What goes wrong in a map-reduce: bad records, files that vanish or fill the disk, results that are lost.
+// Failures of a map-reduce: bad records, files that vanish or fill the disk, results that are lost.
 
 #include <gtest/gtest.h>
 

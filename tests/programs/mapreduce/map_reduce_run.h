@@ -73,7 +73,7 @@ class MapReduceFiles {
 
 struct MapReduceEnd {
   MapReduceResult result{};
-  std::string failure{};  // of the master
+  std::string failure{};  // that the master ends with
 };
 
 template <class Job>

@@ -23,8 +23,8 @@
 #include "nodes/dataflow/groups.h"
 #include "nodes/dataflow/output.h"
 #include "nodes/dataflow/record_reader.h"
-#include "nodes/dataflow/task_place.h"
-#include "nodes/dataflow/work_messages.h"
+#include "nodes/mapreduce/task_place.h"
+#include "nodes/mapreduce/work_messages.h"
 
 namespace lp::dataflow {
 

@@ -17,7 +17,7 @@ class TaskBook {
  public:
   // Near the end a task gets a backup copy when it has taken so much longer than the median of those that are done.
   static constexpr double kLate = 1.2;
-  static constexpr std::size_t kCopies = 2;  // of a task at a time
+  static constexpr std::size_t kCopies = 2;  // the most of a task at a time
   // How much a worker prefers a task, for instance the bytes that it has of the task's input.
   using Preference = std::function<std::uint64_t(std::uint32_t task)>;
 
@@ -68,7 +68,7 @@ class TaskBook {
   std::size_t done_ = 0;
   std::uint64_t attempts_ = 0;
   std::uint64_t backups_given_ = 0;
-  std::vector<Duration> durations_{};  // of the tasks that are done, sorted
+  std::vector<Duration> durations_{};  // those of the tasks that are done, sorted
 };
 
 }  // namespace lp::dataflow

@@ -1,4 +1,4 @@
-#include "nodes/dataflow/map_reduce_master.h"
+#include "nodes/mapreduce/map_reduce_master.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -56,7 +56,7 @@ void MapReduceMaster::prepare_output() const {
                                        " exists: remove it, or name a directory that does not exist");
   }
   try {
-    fs::remove_all(options_.partial());  // what a run that was killed has left
+    fs::remove_all(options_.partial());  // the rest of a run that was killed
     fs::create_directories(options_.parts());
     fs::create_directories(options_.attempt_files());
   } catch (const fs::filesystem_error& error) {

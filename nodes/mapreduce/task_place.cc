@@ -1,4 +1,4 @@
-#include "nodes/dataflow/task_place.h"
+#include "nodes/mapreduce/task_place.h"
 
 #include <algorithm>
 #include <array>

@@ -23,17 +23,17 @@
 #include "lp/rpc/clients.h"
 #include "lp/rpc/core/future.h"
 #include "lp/rpc/core/method.h"
-#include "nodes/dataflow/map_reduce_options.h"
-#include "nodes/dataflow/task_book.h"
-#include "nodes/dataflow/work_messages.h"
+#include "nodes/mapreduce/map_reduce_options.h"
+#include "nodes/mapreduce/task_book.h"
+#include "nodes/mapreduce/work_messages.h"
 
 namespace lp {
 
 struct MapReduceResult {
   std::uint32_t map_tasks = 0;
   std::uint32_t reduce_tasks = 0;
-  std::uint64_t attempts = 0;  // of all tasks, since the master's last start
-  std::uint64_t failures = 0;  // of attempts
+  std::uint64_t attempts = 0;  // at all tasks, since the master's last start
+  std::uint64_t failures = 0;  // attempts that failed
   std::uint64_t backups = 0;
   std::uint64_t lost_outputs = 0;  // map tasks that were done again, because their sorted runs were gone
   double seconds = 0;              // since the master's last start

@@ -23,7 +23,7 @@ struct MapReduceCounters {
   std::uint64_t groups = 0;  // keys
   std::uint64_t output_bytes = 0;
   std::uint64_t skipped = 0;                      // bad records, and keys on which reduce failed
-  std::map<std::string, std::uint64_t> counts{};  // of the job, by Emit::count and Output::count
+  std::map<std::string, std::uint64_t> counts{};  // counters of the job, by Emit::count and Output::count
 
   void add(const MapReduceCounters& more);
 };
@@ -48,7 +48,7 @@ struct ReduceInput {
 };
 
 struct WorkOrder {
-  std::uint64_t plan = 0;  // of the master's: a report on another plan is dropped
+  std::uint64_t plan = 0;  // number of the plan: a report on another plan is dropped
   TaskKind kind = TaskKind::none;
   std::uint32_t task = 0;
   std::uint32_t partitions = 1;
@@ -73,7 +73,7 @@ struct WorkReport {
   HeavyKey heavy{};                   // reduce: the key with most pairs
   // Without these, the task is done.
   std::string failure{};
-  std::optional<BadRecord> bad{};     // of the failure
+  std::optional<BadRecord> bad{};     // with a failure on a record
   std::vector<std::uint32_t> lost{};  // map tasks whose runs cannot be read
   bool failed() const { return !failure.empty(); }
 };

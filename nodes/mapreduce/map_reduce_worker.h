@@ -15,8 +15,8 @@
 #include "lp/program/context.h"
 #include "lp/rpc/client.h"
 #include "lp/rpc/clients.h"
-#include "nodes/dataflow/map_reduce_job.h"
-#include "nodes/dataflow/map_reduce_master.h"
+#include "nodes/mapreduce/map_reduce_job.h"
+#include "nodes/mapreduce/map_reduce_master.h"
 
 namespace lp {
 

@@ -14,7 +14,7 @@
 #include "lp/base/error.h"
 #include "nodes/dataflow/input_files.h"
 #include "nodes/dataflow/merge.h"
-#include "nodes/dataflow/work_messages.h"
+#include "nodes/mapreduce/work_messages.h"
 
 namespace lp::dataflow {
 

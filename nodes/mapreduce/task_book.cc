@@ -1,4 +1,4 @@
-#include "nodes/dataflow/task_book.h"
+#include "nodes/mapreduce/task_book.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "nodes/dataflow/map_reduce_worker.h"
+#include "nodes/mapreduce/map_reduce_worker.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -19,7 +19,7 @@ using dataflow::WorkReport;
 
 namespace {
 
-constexpr std::size_t kCallBytes = std::size_t{1} << 20;  // of a run that a call reads, at most
+constexpr std::size_t kCallBytes = std::size_t{1} << 20;  // the most that a call reads of a run
 
 std::string name_of(Context& node) {
   std::string name = node.name();

@@ -1,4 +1,4 @@
-#include "nodes/dataflow/work_messages.h"
+#include "nodes/mapreduce/work_messages.h"
 
 namespace lp {
 
