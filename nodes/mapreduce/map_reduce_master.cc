@@ -178,7 +178,7 @@ std::optional<WorkOrder> MapReduceMaster::order_for(std::uint32_t worker) {
 
 std::optional<WorkOrder> MapReduceMaster::sample_order(std::uint32_t worker) {
   if (!samples_.give(worker, {})) return std::nullopt;
-  return WorkOrder{.kind = TaskKind::sample, .input = plan_.sample, .skip = skip_maps_[0]};
+  return WorkOrder{.kind = TaskKind::sample, .input = plan_.sample, .skip = bad_records_in(plan_.sample)};
 }
 
 std::optional<WorkOrder> MapReduceMaster::map_order(std::uint32_t worker) {
@@ -189,7 +189,7 @@ std::optional<WorkOrder> MapReduceMaster::map_order(std::uint32_t worker) {
                    .partitions = partitions(),
                    .input = plan_.maps[*task],
                    .bounds = plan_.bounds,
-                   .skip = skip_maps_[*task]};
+                   .skip = bad_records_in(plan_.maps[*task])};
 }
 
 std::optional<WorkOrder> MapReduceMaster::reduce_order(std::uint32_t worker) {
@@ -203,7 +203,7 @@ std::optional<WorkOrder> MapReduceMaster::reduce_order(std::uint32_t worker) {
   };
   const auto task = reduces_.give(worker, bytes_here);
   if (!task) return std::nullopt;
-  WorkOrder order{.kind = TaskKind::reduce, .task = *task, .partitions = partitions(), .skip = skip_reduces_[*task]};
+  WorkOrder order{.kind = TaskKind::reduce, .task = *task, .partitions = partitions(), .skip = skip_keys_};
   for (std::uint32_t i = 0; i < map_done_.size(); ++i) {
     for (const dataflow::SortedRun& run : map_done_[i].runs) {
       order.runs.push_back(
@@ -275,15 +275,22 @@ void MapReduceMaster::take_failure(std::uint32_t worker, const WorkReport& repor
 
 // Lets later attempts skip the bad record. Returns false when there are too many.
 bool MapReduceMaster::skip(const WorkReport& report) {
-  std::vector<dataflow::BadRecord>& list = (report.kind == TaskKind::reduce ? skip_reduces_ : skip_maps_)[report.task];
+  std::vector<dataflow::BadRecord>& list = report.kind == TaskKind::reduce ? skip_keys_ : skip_records_;
   if (std::find(list.begin(), list.end(), *report.bad) != list.end()) return true;
-  std::size_t total = 0;
-  for (const auto* const lists : {&skip_maps_, &skip_reduces_}) {
-    for (const auto& [task, bad] : *lists) total += bad.size();
-  }
-  if (total >= options_.skip_records) return false;
+  if (skip_records_.size() + skip_keys_.size() >= options_.skip_records) return false;
   list.push_back(*report.bad);
   return true;
+}
+
+std::vector<dataflow::BadRecord> MapReduceMaster::bad_records_in(const InputTask& task) const {
+  std::vector<dataflow::BadRecord> out;
+  for (const dataflow::BadRecord& bad : skip_records_) {
+    const auto has = [&bad](const InputSplit& one) {
+      return one.path == bad.place && one.begin <= bad.offset && bad.offset < one.end;
+    };
+    if (std::any_of(task.splits.begin(), task.splits.end(), has)) out.push_back(bad);
+  }
+  return out;
 }
 
 void MapReduceMaster::fail_job(const std::string& text) {
@@ -337,8 +344,8 @@ void MapReduceMaster::save(Checkpoint& out) const {
   out.put("plan", plan_);
   out.put("map_done", map_done_);
   out.put("reduce_done", reduce_done_);
-  out.put("skip_maps", skip_maps_);
-  out.put("skip_reduces", skip_reduces_);
+  out.put("skip_records", skip_records_);
+  out.put("skip_keys", skip_keys_);
   out.put("cuts", cuts_);
 }
 
@@ -346,8 +353,8 @@ void MapReduceMaster::load(const Checkpoint& in) {
   plan_ = in.get<Plan>("plan");
   map_done_ = in.get<std::vector<MapDone>>("map_done");
   reduce_done_ = in.get<std::vector<ReduceDone>>("reduce_done");
-  skip_maps_ = in.get<decltype(skip_maps_)>("skip_maps");
-  skip_reduces_ = in.get<decltype(skip_reduces_)>("skip_reduces");
+  skip_records_ = in.get<std::vector<dataflow::BadRecord>>("skip_records");
+  skip_keys_ = in.get<std::vector<dataflow::BadRecord>>("skip_keys");
   cuts_ = in.get<std::uint64_t>("cuts");
   const bool published = !fs::exists(options_.parts()) && fs::exists(options_.output);
   if (!published) {

@@ -105,6 +105,7 @@ class MapReduceMaster {
   void take(std::uint32_t worker, dataflow::WorkReport report);
   void take_failure(std::uint32_t worker, const dataflow::WorkReport& report);
   bool skip(const dataflow::WorkReport& report);
+  std::vector<dataflow::BadRecord> bad_records_in(const InputTask& task) const;
   void take_sample(dataflow::WorkReport report);
   void take_map(std::uint32_t worker, dataflow::WorkReport report);
   void take_reduce(std::uint32_t worker, dataflow::WorkReport report);
@@ -121,8 +122,8 @@ class MapReduceMaster {
   Plan plan_{};
   std::vector<MapDone> map_done_{};
   std::vector<ReduceDone> reduce_done_{};
-  std::map<std::uint32_t, std::vector<dataflow::BadRecord>> skip_maps_{};     // by task
-  std::map<std::uint32_t, std::vector<dataflow::BadRecord>> skip_reduces_{};  // by task
+  std::vector<dataflow::BadRecord> skip_records_{};
+  std::vector<dataflow::BadRecord> skip_keys_{};
   std::uint64_t cuts_ = 0;
 
   dataflow::TaskBook samples_{1};

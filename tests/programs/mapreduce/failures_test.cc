@@ -56,6 +56,25 @@ TEST(MapReduceFailuresTest, BadRecordsAreSkippedAsIfTheyWereNotThere) {
             (std::map<std::string, std::uint64_t>{{"lines", 2}, {"one", 1}, {"two", 1}, {"three", 1}}));
 }
 
+struct SortsAllButBad : test::SortLines {
+  static void map(std::string_view line, Emit<std::string_view, Nothing>& emit) {
+    if (line == "bad") throw std::invalid_argument("this line is bad");
+    emit(line, {});
+  }
+};
+
+TEST(MapReduceFailuresTest, ABadRecordInTheSampleCountsOnce) {
+  MapReduceFiles files;
+  files.write("lines", "b\nbad\na\nbad\nc\n");
+  MapReduce options = files.options();
+  options.job.partitioning = Partitioning::range;
+  options.job.skip_records = 2;
+  const MapReduceEnd end = run_map_reduce(SortsAllButBad(), options);
+  ASSERT_EQ(end.failure, "");
+  EXPECT_EQ(files.result(), "a\nb\nc\n");
+  EXPECT_EQ(end.result.counters.skipped, 2U);
+}
+
 TEST(MapReduceFailuresTest, OneBadRecordMoreFailsTheJob) {
   MapReduceFiles files;
   files.write("lines", "bad\nbad\nbad\n");
