@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "lp/base/error.h"
+#include "lp/base/scheduler.h"
 #include "programs/mapreduce/map_reduce.h"
 #include "tests/full_disk.h"
 #include "tests/programs/mapreduce/map_reduce_run.h"
@@ -210,6 +211,39 @@ TEST(MapReduceFailuresTest, ADiskThatFillsAtTheCommitFailsTheJobAndLeavesNothing
   EXPECT_TRUE(has(end.failure, "cannot be written: File too large")) << end.failure;
   EXPECT_FALSE(std::filesystem::exists(files.output()));
   EXPECT_TRUE(files.clean());
+}
+
+struct Slow {  // the first attempt on this record goes on when another has begun
+  std::atomic<int> attempts{0};
+  Event another{};
+};
+
+struct HasASlowRecord : test::CountWords {
+  void map(std::string_view line, Emit<std::string_view, std::uint64_t>& emit) const {
+    CountWords::map(line, emit);
+    if (line != "slow") return;
+    if (slow->attempts.fetch_add(1) == 0) {
+      slow->another.wait(after(std::chrono::seconds(15)));
+    } else {
+      slow->another.set();
+    }
+  }
+  Slow* slow = nullptr;
+};
+
+TEST(MapReduceFailuresTest, ALateTaskIsGivenToAnIdleWorkerToo) {
+  MapReduceFiles files;
+  files.write("a", "slow\n");
+  for (int i = 0; i < 5; ++i) files.write("b" + std::to_string(i), "fast\n");
+  MapReduce options = files.options();
+  options.job.input.split_bytes = 1;
+  Slow slow;
+  const MapReduceEnd end = run_map_reduce(HasASlowRecord{{}, &slow}, options);
+  ASSERT_EQ(end.failure, "");
+  EXPECT_EQ(slow.attempts, 2);
+  EXPECT_GE(end.result.backups, 1U);
+  EXPECT_LT(end.result.seconds, 15);
+  EXPECT_EQ(test::table_of(files.result()), (std::map<std::string, std::uint64_t>{{"slow", 1}, {"fast", 5}}));
 }
 
 std::atomic<int> reduced;
