@@ -202,9 +202,7 @@ void Call::settle(const Error& error) noexcept {
 
 void Call::fail_lost() noexcept {
   if (came_as_bytes()) {
-    lost_ = true;
-    began_ = true;
-    fail(Error(ErrorKind::stopped, "the node ended before it replied"));
+    end_lost(/*began=*/true, "the node ended before it replied");
   } else if (keeps_arguments()) {
     ran_ = true;
     retain();
@@ -216,10 +214,16 @@ void Call::fail_lost() noexcept {
 
 bool Call::move_on() noexcept {
   if (!came_as_bytes()) return peer_->resend_local(*this, *info_);
-  lost_ = true;
-  fail(Error(ErrorKind::stopped, "the node ended before the call began"));
+  end_lost(/*began=*/false, "the node ended before the call began");
   release();
   return true;
+}
+
+void Call::end_lost(bool began, const char* text) noexcept {
+  if (!claim()) return;
+  lost_ = true;
+  began_ = began;
+  publish_error(Error(ErrorKind::stopped, text));
 }
 
 void Call::answer(const Message& reply) noexcept {

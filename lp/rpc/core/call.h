@@ -172,6 +172,7 @@ class Call : public StateBase, public Task {
   // Completes the call as `from` does, when `from` is ready.
   void follow(const Ref<StateBase>& from);
   void fail_lost() noexcept;
+  void end_lost(bool began, const char* text) noexcept;
 
   const ResultOps& result_;
   void* arguments_;

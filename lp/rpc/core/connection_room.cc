@@ -32,15 +32,17 @@ void Connection::transmit_or_ask(Pending& call, std::vector<Pending*>& sent_one_
   transmit_more(sent_one_way);
 }
 
-// Sends the calls that have room, unless an earlier call of the same caller and callee has none.
+// Sends the calls that have room, unless they have to keep the order behind a call of the same caller and callee that
+// has none.
 void Connection::transmit_more(std::vector<Pending*>& sent_one_way) {
   std::vector<std::pair<const Peer*, NodeId>> blocked;
   for (auto one = asking_.begin(); one != asking_.end();) {
     Pending& call = *one->call;
     const std::pair<const Peer*, NodeId> way(&call.peer(), call.caller().node);
-    const bool behind = std::find(blocked.begin(), blocked.end(), way) != blocked.end();
+    const bool ordered = call.info().traits.ordered();
+    const bool behind = ordered && std::find(blocked.begin(), blocked.end(), way) != blocked.end();
     if (behind || !(one->granted || (!one->asked && has_window(call)))) {
-      if (!behind) blocked.push_back(way);
+      if (ordered && !behind) blocked.push_back(way);
       if (!one->asked && !has_window(call)) ask(*one);
       ++one;
       continue;

@@ -40,6 +40,7 @@ struct MethodTraits {
   Duration deadline{};      // deadline of a call that sets none; 0: the run's default
 
   constexpr bool in_turn() const { return concurrent == 0 && !immediate; }
+  constexpr bool ordered() const { return in_turn() && batch == 0; }  // calls begin in the order of their caller
 };
 
 namespace rpc {

@@ -133,6 +133,20 @@ TEST_P(Bounds, SmallerCallsCountAsWell) {
   expect_all(calls);
 }
 
+TEST_P(Bounds, AConcurrentMethodAnswersWhileCallsOfTheSameCallerWaitForRoom) {
+  const Bytes bytes(64 << 10);
+  int calls = 0;
+  while (static_cast<std::size_t>(calls + 8) * bytes.size() < bounds() * kBound) {  // a message has a head as well
+    try {
+      client().at_once().send<&Service::take>(bytes, calls);
+      if (++calls == 1) gate_.inside.wait();
+    } catch (const Error& error) {  // the calls before this one have not asked for room yet
+      ASSERT_EQ(error.kind(), ErrorKind::overloaded) << error.what();
+    }
+  }
+  expect_all(calls);
+}
+
 TEST_P(Bounds, WhoCallsWithoutWaitingForRepliesWaitsForRoom) {
   const Bytes bytes(8 * kMiB);
   constexpr int kCalls = 40;
