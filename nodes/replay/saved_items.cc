@@ -7,8 +7,8 @@
 
 #include "lp/base/array.h"
 #include "lp/base/error.h"
-#include "lp/wire/message.h"
 #include "lp/checkpoint/cut.h"
+#include "lp/wire/message.h"
 #include "nodes/replay/table.h"
 
 namespace lp::replay {

@@ -9,9 +9,11 @@ import tree
 PARTS = ["lp/base", "lp/wire", "lp/rpc", "lp/rpc/core", "lp/rpc/link", "lp/checkpoint", "lp/program", "lp/draw", "lp/config"]
 LP = PARTS + ["lp"]
 RPC = ["lp/rpc", "lp/rpc/core", "lp/rpc/link"]
-NODES = ["nodes", "nodes/parameters", "nodes/collective", "nodes/replay"]
+NODES = ["nodes", "nodes/parameters", "nodes/collective", "nodes/replay", "nodes/dataflow",
+         "nodes/mapreduce"]
 PROGRAMS = ["programs", "programs/data", "programs/models", "programs/training", "programs/schemes",
-            "programs/environments", "programs/networks", "programs/agents", "programs/experiments", "programs/evolution"]
+            "programs/environments", "programs/networks", "programs/agents", "programs/experiments", "programs/evolution",
+            "programs/mapreduce"]
 
 # The rooms of launchers/: each may include those before it. Engines never include one another.
 ROOMS = ["launchers/" + room for room in
@@ -35,6 +37,8 @@ MAY_INCLUDE = {
     "nodes/parameters": LP,
     "nodes/collective": LP,
     "nodes/replay": LP,
+    "nodes/dataflow": LP,
+    "nodes/mapreduce": LP + ["nodes/dataflow"],
     "nodes": LP + NODES,
     **{room: LP + ROOMS[:number] for number, room in enumerate(ROOMS)},
     "launchers/remote": LP + ROOMS[:ROOMS.index("launchers/remote")] + ["lp/rpc/tcp"],  # a tunnel through a Router
@@ -51,6 +55,7 @@ MAY_INCLUDE = {
     "programs/agents": LP + NODES + ["programs/environments", "programs/networks"],
     "programs/experiments": LP + NODES + ["programs/environments", "programs/networks", "programs/agents"],
     "programs/evolution": LP + NODES + ["programs/environments", "programs/networks", "programs/agents", "programs/experiments"],
+    "programs/mapreduce": LP + NODES,
     "programs": LP + NODES + PROGRAMS,
     "examples": LP + NODES + PROGRAMS + ["launchers"],
     "tests": LP + NODES + PROGRAMS + ROOMS + ENGINES + ["lp/rpc/shm", "lp/rpc/tcp", "launchers", "examples", "tools"],

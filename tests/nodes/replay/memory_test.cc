@@ -1,14 +1,13 @@
 // The memory of a server: limits in bytes while much more passes through, and chunks on the disk.
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 
 #include <algorithm>
-#include <csignal>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include "tests/directory.h"
+#include "tests/full_disk.h"
 #include "tests/nodes/replay/replay_run.h"
 
 namespace lp::replay {
@@ -96,27 +95,6 @@ TEST(ReplayMemoryTest, WhatIsTooMuchForMemoryIsOnTheDiskAndReadThere) {
   EXPECT_EQ(info.bytes_in_memory + info.bytes_on_disk, 0U);
 }
 
-// While it lives, files of this process cannot grow beyond a size: a disk that is full.
-class FullDisk {
- public:
-  explicit FullDisk(std::uint64_t bytes) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{.rlim_cur = bytes, .rlim_max = before_.rlim_max};
-    handler_ = std::signal(SIGXFSZ, SIG_IGN);
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FullDisk() {
-    ::setrlimit(RLIMIT_FSIZE, &before_);
-    std::signal(SIGXFSZ, handler_);
-  }
-  FullDisk(const FullDisk&) = delete;
-  FullDisk& operator=(const FullDisk&) = delete;
-
- private:
-  rlimit before_{};
-  void (*handler_)(int) = nullptr;
-};
-
 TEST(ReplayMemoryTest, ADiskThatFillsInTheMiddleOfASpillIsAnErrorAndLosesNothing) {
   const test::Directory directory;
   TableOptions options = queue_table("steps", large_columns(), 10'000);
@@ -129,7 +107,7 @@ TEST(ReplayMemoryTest, ADiskThatFillsInTheMiddleOfASpillIsAnErrorAndLosesNothing
   };
   insert_more(1000);  // some in memory, the rest in the first segment
   {
-    const FullDisk full(Spill::kSegmentBytes / 2);
+    const test::FullDisk full(Spill::kSegmentBytes / 2);
     const Error error = error_of([&] {
       for (;; ++inserted) insert(writer, inserted);
     });

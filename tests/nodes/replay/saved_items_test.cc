@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "lp/wire/message.h"
 #include "lp/checkpoint/cut.h"
+#include "lp/wire/message.h"
 #include "tests/directory.h"
 #include "tests/nodes/replay/replay_run.h"
 

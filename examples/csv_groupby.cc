@@ -1,0 +1,62 @@
+// Groups the rows of CSV files by one column, and gives the count, sum, least and greatest of another one:
+// SELECT key, count(*), sum(value), min(value), max(value) FROM input GROUP BY key.
+//
+//   build/examples/csv_groupby --job.input='sales/*.csv' --job.into=totals --key=2 --value=5 --launch=processes
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "launchers/main.h"
+#include "lp/lp.h"
+#include "programs/mapreduce/map_reduce_flags.h"
+
+struct Config {
+  lp::MapReduceFlags job{};
+  std::uint32_t key = 0;
+  std::uint32_t value = 1;
+  static constexpr auto fields = lp::fields(lp::field("key", "the column that makes the groups, from 0"),
+                                            lp::field("value", "the column of numbers, from 0"));
+};
+
+struct Total {
+  std::uint64_t count = 0;
+  double sum = 0;
+  double least = 0;
+  double greatest = 0;
+};
+
+struct GroupBy {
+  void map(const lp::CsvRow& row, lp::Emit<std::string_view, Total>& emit) const {
+    const double number = row.number(value);
+    emit(row[key], {.count = 1, .sum = number, .least = number, .greatest = number});
+  }
+  static void combine(Total& total, const Total& more) {
+    total.count += more.count;
+    total.sum += more.sum;
+    total.least = std::min(total.least, more.least);
+    total.greatest = std::max(total.greatest, more.greatest);
+  }
+  static void reduce(std::string_view group, lp::Values<Total>& parts, lp::Output& out) {
+    Total total;
+    parts.next(total);
+    for (const Total& one : parts) combine(total, one);
+    out.line(group, '\t', total.count, '\t', total.sum, '\t', total.least, '\t', total.greatest);
+  }
+  std::uint32_t key = 0;
+  std::uint32_t value = 0;
+};
+
+lp::Program make_program(const Config& config) {
+  lp::Program program("csv_groupby");
+  lp::MapReduce options = lp::map_reduce_of(config.job);
+  options.job.input.format = lp::InputFormat::csv;
+  lp::add_map_reduce(program, GroupBy{.key = config.key, .value = config.value}, options);
+  return program;
+}
+
+lp::MapReduceResult report(lp::Run& run, const Config&) {
+  return run.client<lp::MapReduceMaster>("master").call<&lp::MapReduceMaster::result>();
+}
+
+int main(int argc, char** argv) { return lp::main<Config>(argc, argv, make_program, report); }

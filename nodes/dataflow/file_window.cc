@@ -1,0 +1,58 @@
+#include "nodes/dataflow/file_window.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "lp/base/error.h"
+
+namespace lp::dataflow {
+namespace {
+
+[[noreturn]] void fail(const std::string& path, int error) {
+  throw Error(ErrorKind::failed,
+              path + " cannot be read: " + std::error_code(error, std::generic_category()).message());
+}
+
+}  // namespace
+
+Descriptor open_to_read(const std::string& path) {
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) fail(path, errno);
+  return file;
+}
+
+std::size_t read_at(const Descriptor& file, const std::string& path, std::uint64_t offset, std::span<char> into) {
+  std::size_t done = 0;
+  while (done < into.size()) {
+    const ssize_t read =
+        ::pread(file.number(), into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+    if (read == 0) break;
+    if (read > 0) {
+      done += static_cast<std::size_t>(read);
+    } else if (errno != EINTR) {
+      fail(path, errno);
+    }
+  }
+  return done;
+}
+
+FileWindow::FileWindow(std::string path) : path_(std::move(path)), file_(open_to_read(path_)) {
+  struct ::stat status {};
+  if (::fstat(file_.number(), &status) != 0) fail(path_, errno);
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+std::string_view FileWindow::at(std::uint64_t offset, std::size_t least) {
+  if (offset < begin_ || offset + least > begin_ + filled_) {
+    block_.resize(kBlockBytes);
+    begin_ = offset;
+    filled_ = read_at(file_, path_, offset, block_);
+  }
+  return std::string_view(block_.data(), filled_).substr(offset - begin_);
+}
+
+}  // namespace lp::dataflow

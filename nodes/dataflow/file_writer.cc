@@ -1,0 +1,62 @@
+#include "nodes/dataflow/file_writer.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "lp/base/error.h"
+#include "lp/base/file.h"
+
+namespace lp::dataflow {
+namespace {
+
+[[noreturn]] void fail(const std::string& path, int error) {
+  throw Error(ErrorKind::failed,
+              path + " cannot be written: " + std::error_code(error, std::generic_category()).message());
+}
+
+}  // namespace
+
+FileWriter::FileWriter(std::string path)
+    : path_(std::move(path)),
+      file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)),
+      block_(kBlockBytes) {
+  if (!file_) fail(path_, errno);
+}
+
+FileWriter::~FileWriter() {
+  if (file_) ::unlink(path_.c_str());
+}
+
+void FileWriter::put(std::string_view bytes) {
+  if (!write_all(file_.number(), bytes)) fail(path_, errno);
+  written_ += bytes.size();
+}
+
+void FileWriter::flush() { put({block_.data(), std::exchange(used_, 0)}); }
+
+void FileWriter::write_through(std::string_view bytes) {
+  flush();
+  if (bytes.size() >= block_.size()) {
+    put(bytes);
+  } else {
+    write(bytes);
+  }
+}
+
+void FileWriter::close(bool durable) {
+  flush();
+  if (durable && ::fsync(file_.number()) != 0) fail(path_, errno);
+  if (::close(file_.number()) != 0) {
+    const int error = errno;
+    file_.release();
+    ::unlink(path_.c_str());
+    fail(path_, error);
+  }
+  file_.release();
+}
+
+}  // namespace lp::dataflow

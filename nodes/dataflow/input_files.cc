@@ -1,0 +1,222 @@
+#include "nodes/dataflow/input_files.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "lp/base/error.h"
+#include "nodes/dataflow/csv_row.h"
+#include "nodes/dataflow/file_window.h"
+#include "nodes/dataflow/record_reader.h"
+
+namespace lp {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool hidden(const fs::path& path) {
+  const std::string name = path.filename().string();
+  return name.starts_with('.') || name.starts_with('_');
+}
+
+void add_directory(const fs::path& directory, std::set<std::string>& out) {
+  for (fs::recursive_directory_iterator at(directory), end; at != end; ++at) {
+    if (hidden(at->path())) {
+      at.disable_recursion_pending();
+    } else if (at->is_regular_file()) {
+      out.insert(at->path().string());
+    }
+  }
+}
+
+void add_path(const std::string& path, std::set<std::string>& out) {
+  if (fs::is_directory(path)) {
+    add_directory(path, out);
+  } else {
+    out.insert(path);
+  }
+}
+
+void add_glob(const std::string& pattern, std::set<std::string>& out) {
+  ::glob_t found{};
+  const int failed = ::glob(pattern.c_str(), GLOB_BRACE, nullptr, &found);
+  for (std::size_t i = 0; failed == 0 && i < found.gl_pathc; ++i) add_path(found.gl_pathv[i], out);
+  ::globfree(&found);
+  if (failed != 0) throw Error(ErrorKind::failed, "no input matches " + pattern + ": name files, directories or globs");
+}
+
+// The offset after the first line end from `from` on.
+std::uint64_t after_line_end(dataflow::FileWindow& file, std::uint64_t from) {
+  for (std::string_view bytes = file.at(from); !bytes.empty(); bytes = file.at(from)) {
+    const std::size_t end = bytes.find('\n');
+    if (end != std::string_view::npos) return from + end + 1;
+    from += bytes.size();
+  }
+  return file.size();
+}
+
+// Finds the ends of rows in a file of CSV, in one pass over it.
+class CsvBoundaries {
+ public:
+  explicit CsvBoundaries(dataflow::FileWindow& file) : file_(file) {}
+
+  // The offset after the first row that ends at `target` or behind it, which grows from call to call.
+  std::uint64_t after(std::uint64_t target) {
+    while (at_ < target) {
+      const std::string_view bytes = file_.at(at_).substr(0, target - at_);
+      if (bytes.empty()) return file_.size();
+      quotes_ += static_cast<std::uint64_t>(std::count(bytes.begin(), bytes.end(), '"'));
+      at_ += bytes.size();
+    }
+    for (std::string_view bytes = file_.at(at_); !bytes.empty(); bytes = file_.at(at_)) {
+      for (const char c : bytes) {
+        ++at_;
+        if (c == '"') ++quotes_;
+        if (c == '\n' && quotes_ % 2 == 0) return at_;
+      }
+    }
+    return file_.size();
+  }
+
+ private:
+  dataflow::FileWindow& file_;
+  std::uint64_t at_ = 0;
+  std::uint64_t quotes_ = 0;  // before at_
+};
+
+std::uint64_t after_prefixed(dataflow::FileWindow& file, std::uint64_t& at, std::uint64_t target) {
+  while (at < target) {
+    if (file.size() - at < dataflow::kPrefixBytes) {
+      throw Error(ErrorKind::failed, file.path() + ": the record at byte " + std::to_string(at) + " is cut off");
+    }
+    std::uint32_t size = 0;
+    std::memcpy(&size, file.at(at, dataflow::kPrefixBytes).data(), sizeof(size));
+    if (file.size() - at - dataflow::kPrefixBytes < size) {
+      throw Error(ErrorKind::failed, file.path() + ": the record at byte " + std::to_string(at) + ", of " +
+                                         std::to_string(size) + " bytes, is cut off");
+    }
+    at += dataflow::kPrefixBytes + size;
+  }
+  return at;
+}
+
+std::uint32_t columns_of(const std::string& path, std::uint64_t size, const InputOptions& options) {
+  dataflow::RecordReader reader({.path = path, .begin = 0, .end = size, .file_size = size}, options);
+  std::string_view record;
+  CsvRow row(options.separator);
+  if (reader.next(record)) row.parse(record);
+  return static_cast<std::uint32_t>(row.size());
+}
+
+constexpr std::uint64_t kSampleBytes = std::uint64_t{1} << 15;
+constexpr std::uint64_t kSamples = 256;
+
+// Lines can be found at any place of a file.
+void sample_lines(const std::string& path, std::uint64_t distance, std::vector<InputSplit>& out) {
+  dataflow::FileWindow file(path);
+  for (std::uint64_t at = 0; at < file.size(); at += distance) {
+    const std::uint64_t begin = at == 0 ? 0 : after_line_end(file, at);
+    if (begin >= file.size()) return;
+    const std::uint64_t target = std::min(begin + kSampleBytes, file.size());
+    const std::uint64_t end = after_line_end(file, target - 1);
+    out.push_back({.path = path, .begin = begin, .end = end, .file_size = file.size()});
+  }
+}
+
+void sample_others(const std::string& path, InputOptions options, std::uint64_t distance,
+                   std::vector<InputSplit>& out) {
+  options.split_bytes = kSampleBytes;
+  std::uint64_t next = 0;
+  for (InputSplit& one : split_file(path, options)) {
+    if (one.begin < next) continue;
+    next = one.begin + distance;
+    out.push_back(std::move(one));
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> find_inputs(const std::vector<std::string>& paths) {
+  if (paths.empty()) throw Error(ErrorKind::failed, "no input is given: name files, directories or globs");
+  std::set<std::string> out;
+  try {
+    for (const std::string& path : paths) {
+      if (fs::exists(path)) {
+        add_path(path, out);
+      } else {
+        add_glob(path, out);
+      }
+    }
+  } catch (const fs::filesystem_error& error) {
+    throw Error(ErrorKind::failed,
+                "an input cannot be read: " + error.path1().string() + ": " + error.code().message());
+  }
+  return {out.begin(), out.end()};
+}
+
+std::vector<InputSplit> split_file(const std::string& path, const InputOptions& options) {
+  dataflow::FileWindow file(path);
+  CsvBoundaries rows(file);
+  std::uint64_t prefixed = 0;
+  std::vector<InputSplit> out;
+  InputSplit next{.path = path, .begin = 0, .end = 0, .file_size = file.size()};
+  if (options.format == InputFormat::csv && file.size() > 0) {
+    InputOptions whole = options;
+    whole.header = false;
+    next.columns = columns_of(path, file.size(), whole);
+  }
+  while (next.begin < file.size()) {
+    const std::uint64_t target = std::min(next.begin + std::max<std::uint64_t>(options.split_bytes, 1), file.size());
+    switch (options.format) {
+      case InputFormat::lines: next.end = target == file.size() ? target : after_line_end(file, target - 1); break;
+      case InputFormat::csv: next.end = target == file.size() ? target : rows.after(target - 1); break;
+      case InputFormat::length_prefixed: next.end = after_prefixed(file, prefixed, target); break;
+    }
+    out.push_back(next);
+    next.begin = next.end;
+  }
+  return out;
+}
+
+std::vector<InputTask> split_inputs(const InputOptions& options) {
+  std::vector<InputTask> out;
+  std::uint64_t room = 0;
+  for (const std::string& path : find_inputs(options.paths)) {
+    for (InputSplit& split : split_file(path, options)) {
+      const std::uint64_t size = split.end - split.begin;
+      if (out.empty() || size > room) {
+        out.emplace_back();
+        room = std::max(options.split_bytes, size);
+      }
+      room -= size;
+      out.back().splits.push_back(std::move(split));
+    }
+  }
+  return out;
+}
+
+InputTask sample_inputs(const InputOptions& options) {
+  const std::vector<std::string> paths = find_inputs(options.paths);
+  std::uint64_t total = 0;
+  for (const std::string& path : paths) total += dataflow::FileWindow(path).size();
+  const std::uint64_t distance = std::max(total / kSamples, kSampleBytes);
+  InputTask out;
+  for (const std::string& path : paths) {
+    if (options.format == InputFormat::lines) {
+      sample_lines(path, distance, out.splits);
+    } else {
+      sample_others(path, options, distance, out.splits);
+    }
+  }
+  return out;
+}
+
+}  // namespace lp

@@ -1,0 +1,59 @@
+#pragma once
+// The input of a dataflow program: files, and how they are split into tasks on the boundaries of records. Splits are
+// exact: every record lies in one split, whole. So a reader of a split knows nothing of its neighbours.
+//
+// Values; pure functions of the files. Functions throw Error::failed that names the file.
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lp {
+
+enum class InputFormat : std::uint8_t {
+  lines,            // end with '\n'; the last one of a file may lack it
+  csv,              // RFC 4180: a field in quotes may contain separators, line ends, and quotes, which are doubled
+  length_prefixed,  // a little-endian 32-bit length, then so many bytes
+};
+
+struct InputOptions {
+  // Files, directories and globs. A directory means all files in it and below, except those whose names begin with '.'
+  // or '_'.
+  std::vector<std::string> paths{};
+  InputFormat format = InputFormat::lines;
+  char separator = ',';  // csv: between fields
+  bool header = true;    // csv: the first row of a file names its columns, and is no record
+  std::uint64_t split_bytes = std::uint64_t{64} << 20;  // size of a task; it is longer by the rest of its last record
+  std::uint64_t longest_record = std::uint64_t{64} << 20;  // bytes; a longer one is a bad record
+};
+
+// The records of a file in [begin, end).
+struct InputSplit {
+  std::string path{};
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  std::uint64_t file_size = 0;  // when it was split; a reader refuses a file that has shrunk since
+  std::uint32_t columns = 0;    // csv: of the first row of the file
+};
+
+// The input of one task: a part of a large file, or several small files.
+struct InputTask {
+  std::vector<InputSplit> splits{};
+};
+
+// The files, by path, each once. Error::failed for a path that names nothing.
+std::vector<std::string> find_inputs(const std::vector<std::string>& paths);
+
+// Empty files have no split. CSV and length-prefixed files are read once, since nothing shorter shows where their
+// records begin.
+std::vector<InputSplit> split_file(const std::string& path, const InputOptions& options);
+
+// Tasks of about split_bytes, in the order of the files.
+std::vector<InputTask> split_inputs(const InputOptions& options);
+
+// Short splits from all over the input, whose records stand for all records. For the bounds of ranges.
+InputTask sample_inputs(const InputOptions& options);
+
+}  // namespace lp

@@ -1,0 +1,149 @@
+#include "nodes/dataflow/record_reader.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "lp/base/error.h"
+#include "nodes/dataflow/csv_row.h"
+#include "nodes/dataflow/file_window.h"
+
+namespace lp::dataflow {
+
+RecordReader::RecordReader(InputSplit split, const InputOptions& options)
+    : split_(std::move(split)),
+      format_(options.format),
+      longest_(options.longest_record),
+      file_(open_to_read(split_.path)),
+      block_(kBlockBytes),
+      read_(split_.begin) {
+  struct ::stat status {};
+  ::fstat(file_.number(), &status);
+  if (static_cast<std::uint64_t>(status.st_size) < split_.end) {
+    throw Error(ErrorKind::failed, split_.path + " has " + std::to_string(status.st_size) + " bytes, and had " +
+                                       std::to_string(split_.file_size) + " when it was split: do not change inputs");
+  }
+  ::posix_fadvise(file_.number(), static_cast<off_t>(split_.begin), static_cast<off_t>(split_.end - split_.begin),
+                  POSIX_FADV_SEQUENTIAL);
+  std::string_view names;
+  if (format_ == InputFormat::csv && options.header && split_.begin == 0) next_row(names);
+}
+
+// Reads more bytes behind those that are not taken. Returns false when the split has no more.
+bool RecordReader::fill() {
+  if (read_ == split_.end) return false;
+  if (at_ > 0) {
+    std::memmove(block_.data(), block_.data() + at_, filled());
+    end_ -= at_;
+    at_ = 0;
+  }
+  if (end_ == block_.size()) block_.resize(2 * block_.size());
+  const std::size_t wanted = std::min<std::uint64_t>(block_.size() - end_, split_.end - read_);
+  const std::size_t read = read_at(file_, split_.path, read_, std::span(block_).subspan(end_, wanted));
+  if (read < wanted) {
+    throw Error(ErrorKind::failed, split_.path + " ended at byte " + std::to_string(read_ + read) + ", and had " +
+                                       std::to_string(split_.file_size) + " bytes when it was split");
+  }
+  end_ += read;
+  read_ += read;
+  return true;
+}
+
+void RecordReader::check_length(std::size_t size) {
+  if (size <= longest_) return;
+  skipping_ = true;
+  offset_ = read_ - filled();
+  throw Error(ErrorKind::failed, "it is longer than " + std::to_string(longest_) +
+                                     " bytes: raise InputOptions::longest_record, or let such records be skipped");
+}
+
+void RecordReader::take(std::size_t size, std::size_t ending, std::string_view& record) {
+  offset_ = read_ - filled();
+  record = {block_.data() + at_, size};
+  at_ += size + ending;
+}
+
+bool RecordReader::next_line(std::string_view& record) {
+  if (skipping_ && !skip_long_record()) return false;
+  for (std::size_t seen = 0;;) {
+    const char* const from = block_.data() + at_;
+    const void* const found = filled() == seen ? nullptr : std::memchr(from + seen, '\n', filled() - seen);
+    if (found != nullptr) {
+      take(static_cast<std::size_t>(static_cast<const char*>(found) - from), 1, record);
+      return true;
+    }
+    seen = filled();
+    check_length(seen);
+    if (fill()) continue;
+    if (seen == 0) return false;
+    take(seen, 0, record);
+    return true;
+  }
+}
+
+// The block was full of a record that is too long: reads to its end, without keeping it.
+bool RecordReader::skip_long_record() {
+  skipping_ = false;
+  std::string_view rest;
+  bool open = false;  // csv: within quotes
+  for (;;) {
+    for (; at_ < end_; ++at_) {
+      if (format_ == InputFormat::csv && block_[at_] == '"') open = !open;
+      if (block_[at_] == '\n' && !open) {
+        ++at_;
+        return true;
+      }
+    }
+    if (!fill()) return false;
+  }
+}
+
+bool RecordReader::next_other(std::string_view& record) {
+  return format_ == InputFormat::csv ? next_row(record) : next_prefixed(record);
+}
+
+bool RecordReader::next_row(std::string_view& record) {
+  if (skipping_ && !skip_long_record()) return false;
+  bool open = false;
+  for (std::size_t seen = 0;;) {
+    const std::size_t end = row_end({block_.data() + at_, filled()}, seen, open);
+    if (end < filled()) {
+      take(end, 1, record);
+      break;
+    }
+    seen = filled();
+    check_length(seen);
+    if (fill()) continue;
+    if (seen == 0) return false;
+    take(seen, 0, record);
+    break;
+  }
+  if (record.ends_with('\r')) record.remove_suffix(1);
+  return true;
+}
+
+bool RecordReader::next_prefixed(std::string_view& record) {
+  while (filled() < kPrefixBytes) {
+    if (!fill()) return false;
+  }
+  std::uint32_t size = 0;
+  std::memcpy(&size, block_.data() + at_, sizeof(size));
+  if (size > longest_) {
+    offset_ = read_ - filled();
+    const std::size_t here = std::min<std::size_t>(filled(), kPrefixBytes + size);
+    at_ += here;
+    read_ += kPrefixBytes + size - here;  // the rest is not read
+    throw Error(ErrorKind::failed, "it has " + std::to_string(size) + " bytes, more than " + std::to_string(longest_) +
+                                       ": raise InputOptions::longest_record, or let such records be skipped");
+  }
+  while (filled() < kPrefixBytes + size) fill();
+  take(kPrefixBytes + size, 0, record);
+  record.remove_prefix(kPrefixBytes);
+  return true;
+}
+
+}  // namespace lp::dataflow

@@ -1,0 +1,60 @@
+#pragma once
+// Reads the records of a split, one after the other, as views into its block: nothing is copied except a record that
+// two blocks share. Owned by a task; one thread.
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "lp/base/descriptor.h"
+#include "nodes/dataflow/input_files.h"
+
+namespace lp::dataflow {
+
+inline constexpr std::size_t kPrefixBytes = 4;  // size of the length before a record
+
+class RecordReader {
+ public:
+  static constexpr std::size_t kBlockBytes = std::size_t{1} << 18;  // fits a core's cache
+
+  // Error::failed when the file cannot be opened, or is shorter than it was when it was split.
+  RecordReader(InputSplit split, const InputOptions& options);
+
+  // Reads the next record into `record`, which is valid until the next call: a line without its end, a row of CSV
+  // without its line end, or the bytes after a length. Returns false when there is none. Error::failed when the file
+  // ends too early, and for a record that is longer than InputOptions::longest_record; then the next call returns the
+  // record after it.
+  bool next(std::string_view& record) {
+    if (format_ == InputFormat::lines) [[likely]] {
+      return next_line(record);
+    }
+    return next_other(record);
+  }
+  std::uint64_t offset() const { return offset_; }  // place of the last record in the file
+  const InputSplit& split() const { return split_; }
+
+ private:
+  bool next_line(std::string_view& record);
+  bool next_other(std::string_view& record);
+  bool next_row(std::string_view& record);
+  bool next_prefixed(std::string_view& record);
+  void take(std::size_t size, std::size_t ending, std::string_view& record);
+  bool fill();
+  void check_length(std::size_t size);
+  bool skip_long_record();
+  std::size_t filled() const { return end_ - at_; }
+
+  const InputSplit split_;
+  const InputFormat format_;
+  const std::uint64_t longest_;
+  const Descriptor file_;
+  std::vector<char> block_;
+  std::size_t at_ = 0;        // begin of the next record in the block
+  std::size_t end_ = 0;       // end of the bytes in the block
+  std::uint64_t read_;        // the offset in the file of the next bytes to read
+  std::uint64_t offset_ = 0;  // place of the last record
+  bool skipping_ = false;     // a record that was too long
+};
+
+}  // namespace lp::dataflow

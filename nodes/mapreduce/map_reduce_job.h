@@ -1,0 +1,191 @@
+#pragma once
+// The tasks of a job, made of the functions that its user writes. A job is a class with these members, static or not;
+// each task has a copy of the job.
+//
+// - map(record, emit) takes the bytes of a record, or a `const lp::CsvRow&`, and an `lp::Emit<Key, Value>&`. Keys are
+//   texts, integers or double, and come to reduce in their order. Values are texts or trivially copyable.
+// - combine(sum, one), const, adds a value to another one of the same key. It is called in any grouping, so it must be
+//   associative. Optional.
+// - reduce(key, values, out) takes a key, an `lp::Values<Value>&` and an `lp::Output&`. A job with combine may leave it
+//   out: then a line is written for each key, with the key, a tabulator and the combined value.
+//
+// Values; any thread.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "nodes/dataflow/csv_row.h"
+#include "nodes/dataflow/emit.h"
+#include "nodes/dataflow/groups.h"
+#include "nodes/dataflow/output.h"
+#include "nodes/dataflow/record_reader.h"
+#include "nodes/mapreduce/task_place.h"
+#include "nodes/mapreduce/work_messages.h"
+
+namespace lp::dataflow {
+
+// A job without its types, for the nodes.
+struct JobTasks {
+  bool csv = false;  // map takes rows
+  std::function<WorkReport(const WorkOrder&, const TaskPlace&)> sample{};
+  std::function<WorkReport(const WorkOrder&, const TaskPlace&)> map{};
+  std::function<WorkReport(const WorkOrder&, const TaskPlace&, FileWriter& output)> reduce{};
+};
+
+template <class TheRecord, class K, class V>
+struct MapTypes {
+  using Record = std::remove_cvref_t<TheRecord>;
+  using Key = K;
+  using Value = V;
+  static constexpr bool kCsv = std::is_same_v<Record, CsvRow>;
+  static_assert(kCsv || std::is_same_v<Record, std::string_view>,
+                "lp: a job's map takes a std::string_view, or a const lp::CsvRow&, and an lp::Emit<Key, Value>&");
+};
+template <class R, class K, class V>
+MapTypes<R, K, V> map_types(void (*)(R, Emit<K, V>&));
+template <class J, class R, class K, class V>
+MapTypes<R, K, V> map_types(void (J::*)(R, Emit<K, V>&));
+template <class J, class R, class K, class V>
+MapTypes<R, K, V> map_types(void (J::*)(R, Emit<K, V>&) const);
+
+template <class Job>
+using TypesOf = decltype(map_types(&Job::map));
+template <class Job>
+concept Combines = requires(const Job& job, typename TypesOf<Job>::Value& sum) {
+  job.combine(sum, sum);
+};
+template <class Job>
+concept Reduces = requires {
+  &Job::reduce;
+};
+
+// Calls f(record, reader) for each record of the task that is not skipped. A failure names its record.
+template <bool kCsv, class F>
+void for_each_record(const WorkOrder& order, const TaskPlace& place, WorkReport& report, const F& f) {
+  constexpr std::uint64_t kCheckEvery = 1 << 12;  // records
+  CsvRow row(place.input.separator);
+  for (const InputSplit& split : order.input.splits) {
+    RecordReader reader(split, place.input);
+    report.counters.input_bytes += split.end - split.begin;
+    for (std::string_view record;;) {
+      try {
+        while (record = {}, reader.next(record)) {
+          if (++report.counters.input_records % kCheckEvery == 0) place.check();
+          if (!order.skip.empty() && skipped(order.skip, split.path, reader.offset())) {
+            ++report.counters.skipped;
+          } else if constexpr (kCsv) {
+            row.parse(record);
+            row.expect(split.columns);
+            f(row, reader);
+          } else {
+            f(record, reader);
+          }
+        }
+        break;
+      } catch (...) {
+        if (record.data() == nullptr && skipped(order.skip, split.path, reader.offset())) {  // it was too long
+          ++report.counters.skipped;
+          continue;
+        }
+        fail_on_record(split.path, reader.offset(), record);
+      }
+    }
+  }
+}
+
+template <class Job>
+WorkReport map_with(Job& job, MapOutput& output, const WorkOrder& order, const TaskPlace& place) {
+  using Types = TypesOf<Job>;
+  typename Emit<typename Types::Key, typename Types::Value>::Fold fold = nullptr;
+  if constexpr (Combines<Job>) {
+    fold = [](const void* the_job, auto& sum, const auto& one) { static_cast<const Job*>(the_job)->combine(sum, one); };
+  }
+  Emit<typename Types::Key, typename Types::Value> emit(output, output.combines() ? fold : nullptr, &job);
+  WorkReport report{.plan = order.plan, .kind = order.kind, .task = order.task};
+  for_each_record<Types::kCsv>(order, place, report,
+                               [&](const typename Types::Record& record, const RecordReader& reader) {
+                                 emit.set_place(reader.split().path, reader.offset());
+                                 job.map(record, emit);
+                               });
+  for (const auto& [name, count] : emit.counts()) report.counters.counts[name] += count;
+  report.counters.pairs = output.pairs();
+  return report;
+}
+
+inline Partitioner partitioner_of(const WorkOrder& order) {
+  return order.bounds.empty() ? Partitioner(order.partitions) : Partitioner(order.bounds);
+}
+
+template <class Job>
+WorkReport map_task(Job job, const WorkOrder& order, const TaskPlace& place) {
+  using Value = typename TypesOf<Job>::Value;
+  const auto combined = Combines<Job> ? std::optional<std::size_t>(value_bytes(Value{}).size()) : std::nullopt;
+  MapOutput output(partitioner_of(order), place.memory, combined, place.new_file);
+  WorkReport report = map_with(job, output, order, place);
+  report.runs = output.finish();
+  count_runs(report.runs, report.counters);
+  return report;
+}
+
+template <class Job>
+WorkReport sample_task(Job job, const WorkOrder& order, const TaskPlace& place) {
+  MapOutput output(Partitioner(1), place.memory, std::nullopt, place.new_file);
+  WorkReport report = map_with(job, output, order, place);
+  report.sample = output.keys();
+  return report;
+}
+
+template <class Job, class Key, class Value>
+void reduce_group(Job& job, const Key& key, Values<Value>& values, Output& out) {
+  if constexpr (Reduces<Job>) {
+    job.reduce(key, values, out);
+  } else {
+    static_assert(Combines<Job>,
+                  "lp: a job needs reduce, or combine: then each key is written with its combined value");
+    Value sum{};
+    values.next(sum);
+    for (const Value& one : values) job.combine(sum, one);
+    out.line(key, '\t', sum);
+  }
+}
+
+template <class Job>
+WorkReport reduce_task(Job job, const WorkOrder& order, const TaskPlace& place, FileWriter& file) {
+  using Types = TypesOf<Job>;
+  constexpr std::uint64_t kCheckEvery = 1 << 10;  // keys
+  WorkReport report{.plan = order.plan, .kind = order.kind, .task = order.task};
+  Groups groups(merge_inputs(order, place));
+  Output out(file);
+  while (groups.next()) {
+    if (++report.counters.groups % kCheckEvery == 0) place.check();
+    if (!order.skip.empty() && skipped(order.skip, groups.key(), 0)) {
+      ++report.counters.skipped;
+      continue;
+    }
+    Values<typename Types::Value> values(groups);
+    try {
+      reduce_group(job, key_of<typename Types::Key>(groups.key()), values, out);
+    } catch (...) {
+      fail_on_key(groups.key());
+    }
+    if (groups.values() > report.heavy.pairs) report.heavy = {.key = shown(groups.key()), .pairs = groups.values()};
+  }
+  report.counters.counts = out.counts();
+  report.counters.output_bytes = file.size();
+  return report;
+}
+
+template <class Job>
+JobTasks tasks_of(const Job& job) {
+  return {.csv = TypesOf<Job>::kCsv,
+          .sample = [job](const WorkOrder& order, const TaskPlace& place) { return sample_task(job, order, place); },
+          .map = [job](const WorkOrder& order, const TaskPlace& place) { return map_task(job, order, place); },
+          .reduce = [job](const WorkOrder& order, const TaskPlace& place,
+                          FileWriter& file) { return reduce_task(job, order, place, file); }};
+}
+
+}  // namespace lp::dataflow

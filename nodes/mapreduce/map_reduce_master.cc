@@ -1,0 +1,370 @@
+#include "nodes/mapreduce/map_reduce_master.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "lp/base/error.h"
+#include "lp/base/file.h"
+
+namespace lp {
+
+namespace fs = std::filesystem;
+using dataflow::TaskKind;
+using dataflow::WorkOrder;
+using dataflow::WorkReport;
+
+namespace {
+
+constexpr Duration kBetweenCuts = std::chrono::milliseconds(500);
+
+std::string part_name(std::uint32_t task) {
+  char name[32];
+  std::snprintf(name, sizeof(name), "part-%05u", task);
+  return name;
+}
+
+}  // namespace
+
+MapReduceMaster::MapReduceMaster(Context& node, Clients<MapReduceMember> workers, MapReduceOptions options)
+    : context_(node), workers_(std::move(workers)), options_(std::move(options)), begun_(now()) {
+  watch_workers();
+}
+
+void MapReduceMaster::watch_workers() {
+  workers_ = workers_.latest();
+  std::set<std::uint32_t> there;
+  for (std::size_t i = 0; i < workers_.size(); ++i) there.insert(static_cast<std::uint32_t>(workers_.replica(i)));
+  for (dataflow::TaskBook* const book : {&samples_, &maps_, &reduces_}) {
+    for (const std::uint32_t worker : book->busy()) {
+      if (!there.contains(worker)) book->take_back(worker);
+    }
+  }
+  std::erase_if(waiting_, [&](const auto& one) { return !there.contains(one.first); });
+  serve_waiting();
+  const Future<void> watched = workers_.change().then([this](Future<void> change) {
+    change.get();  // throws when the run ends
+    watch_workers();
+  });
+}
+
+void MapReduceMaster::prepare_output() const {
+  if (fs::exists(options_.output)) {
+    throw Error(ErrorKind::failed, "the output " + options_.output.string() +
+                                       " exists: remove it, or name a directory that does not exist");
+  }
+  try {
+    fs::remove_all(options_.partial());  // the rest of a run that was killed
+    fs::create_directories(options_.parts());
+    fs::create_directories(options_.attempt_files());
+  } catch (const fs::filesystem_error& error) {
+    throw Error(ErrorKind::failed,
+                "the output cannot be made: " + error.path1().string() + ": " + error.code().message());
+  }
+}
+
+MapReduceMaster::Plan MapReduceMaster::make_plan() const {
+  Plan plan{.number = static_cast<std::uint64_t>(wall_clock()), .maps = split_inputs(options_.input)};
+  if (options_.partitioning == Partitioning::range && options_.partitions > 1) {
+    plan.sample = sample_inputs(options_.input);
+  }
+  plan.sampled = plan.sample.splits.empty();
+  return plan;
+}
+
+void MapReduceMaster::install(Plan plan) {
+  plan_ = std::move(plan);
+  map_done_.resize(plan_.maps.size());
+  if (plan_.sampled) reduce_done_.resize(partitions());
+  begin_books();
+}
+
+std::uint32_t MapReduceMaster::partitions() const {
+  if (options_.partitioning == Partitioning::hash) return options_.partitions;
+  return static_cast<std::uint32_t>(plan_.bounds.size() + 1);
+}
+
+void MapReduceMaster::begin_books() {
+  maps_ = dataflow::TaskBook(map_done_.size(), options_.backups);
+  reduces_ = dataflow::TaskBook(reduce_done_.size(), options_.backups);
+  for (std::uint32_t i = 0; i < map_done_.size(); ++i) {
+    if (map_done_[i].done) maps_.done(i, 0);
+  }
+  for (std::uint32_t i = 0; i < reduce_done_.size(); ++i) {
+    if (reduce_done_[i].done) reduces_.done(i, 0);
+  }
+}
+
+void MapReduceMaster::run(Context& node) {
+  try {
+    if (node.exclusive([this] { return plan_.number; }) == 0) {
+      prepare_output();
+      Plan plan = make_plan();
+      node.exclusive([&] {
+        install(std::move(plan));
+        cut();
+        settle();
+      });
+    } else {
+      node.exclusive([this] { settle(); });
+    }
+    Future<void> complete = complete_.future();
+    Duration pause = node.exclusive([this] { return look_after(); });
+    while (!complete.get_for(pause)) pause = node.exclusive([this] { return look_after(); });
+    publish_output();
+  } catch (const Error& error) {
+    std::error_code ignored;
+    if (error.kind() == ErrorKind::failed) fs::remove_all(options_.partial(), ignored);
+    throw;
+  }
+  node.exclusive([this] {
+    over_ = true;
+    serve_waiting();
+  });
+}
+
+// One rename makes the whole output visible. After a restart it may have happened.
+void MapReduceMaster::publish_output() {
+  std::error_code error;
+  if (options_.durable) sync_directory(options_.parts());
+  if (fs::exists(options_.parts()) || !fs::exists(options_.output)) {
+    fs::rename(options_.parts(), options_.output, error);
+    if (error) {
+      throw Error(ErrorKind::failed, "the output " + options_.output.string() + " cannot be made: " + error.message());
+    }
+    if (options_.durable) sync_directory(fs::absolute(options_.output).parent_path());
+  }
+  fs::remove_all(options_.partial(), error);
+}
+
+// Gives late tasks to idle workers. Returns the time until it must be called again.
+Duration MapReduceMaster::look_after() {
+  serve_waiting();
+  const Duration next = std::min(maps_.until_late(), reduces_.until_late());
+  return std::clamp<Duration>(next, std::chrono::milliseconds(20), std::chrono::seconds(60));
+}
+
+Future<WorkOrder> MapReduceMaster::work(std::uint32_t worker, WorkReport report) {
+  take(worker, std::move(report));
+  for (dataflow::TaskBook* const book : {&samples_, &maps_, &reduces_}) book->take_back(worker);  // it has lost them
+  if (const auto before = waiting_.find(worker); before != waiting_.end()) before->second.set_value({});
+  Promise<WorkOrder>& promise = waiting_[worker] = {};
+  Future<WorkOrder> order = promise.future();
+  serve_waiting();
+  return order;
+}
+
+void MapReduceMaster::serve_waiting() {
+  for (auto at = waiting_.begin(); at != waiting_.end();) {
+    std::optional<WorkOrder> order = order_for(at->first);
+    if (order) {
+      order->plan = plan_.number;
+      at->second.set_value(std::move(*order));
+      at = waiting_.erase(at);
+    } else {
+      ++at;
+    }
+  }
+}
+
+std::optional<WorkOrder> MapReduceMaster::order_for(std::uint32_t worker) {
+  if (over_) return WorkOrder{.kind = TaskKind::over};
+  if (plan_.number == 0 || told_) return std::nullopt;
+  if (!plan_.sampled) return sample_order(worker);
+  return maps_.complete() ? reduce_order(worker) : map_order(worker);
+}
+
+std::optional<WorkOrder> MapReduceMaster::sample_order(std::uint32_t worker) {
+  if (!samples_.give(worker, {})) return std::nullopt;
+  return WorkOrder{.kind = TaskKind::sample, .input = plan_.sample, .skip = bad_records_in(plan_.sample)};
+}
+
+std::optional<WorkOrder> MapReduceMaster::map_order(std::uint32_t worker) {
+  const auto task = maps_.give(worker, {});
+  if (!task) return std::nullopt;
+  return WorkOrder{.kind = TaskKind::map,
+                   .task = *task,
+                   .partitions = partitions(),
+                   .input = plan_.maps[*task],
+                   .bounds = plan_.bounds,
+                   .skip = bad_records_in(plan_.maps[*task])};
+}
+
+std::optional<WorkOrder> MapReduceMaster::reduce_order(std::uint32_t worker) {
+  const auto bytes_here = [this, worker](std::uint32_t task) {
+    std::uint64_t bytes = 0;
+    for (const MapDone& one : map_done_) {
+      if (one.worker != worker) continue;
+      for (const dataflow::SortedRun& run : one.runs) bytes += run.segments[task].bytes;
+    }
+    return bytes;
+  };
+  const auto task = reduces_.give(worker, bytes_here);
+  if (!task) return std::nullopt;
+  WorkOrder order{.kind = TaskKind::reduce, .task = *task, .partitions = partitions(), .skip = skip_keys_};
+  for (std::uint32_t i = 0; i < map_done_.size(); ++i) {
+    for (const dataflow::SortedRun& run : map_done_[i].runs) {
+      order.runs.push_back(
+          {.map_task = i, .worker = map_done_[i].worker, .path = run.path, .segment = run.segments[*task]});
+    }
+  }
+  return order;
+}
+
+void MapReduceMaster::take(std::uint32_t worker, WorkReport report) {
+  if (report.kind == TaskKind::none || report.plan != plan_.number || told_) return;
+  if (report.failed()) return take_failure(worker, report);
+  switch (report.kind) {
+    case TaskKind::sample: take_sample(std::move(report)); break;
+    case TaskKind::map: take_map(worker, std::move(report)); break;
+    case TaskKind::reduce: take_reduce(worker, std::move(report)); break;
+    default: return;
+  }
+  if (passed(next_cut_) || complete()) cut();
+  settle();
+}
+
+void MapReduceMaster::take_sample(WorkReport report) {
+  if (plan_.sampled) return;
+  plan_.bounds = dataflow::bounds_of(report.sample, options_.partitions);
+  plan_.sampled = true;
+  reduce_done_.resize(partitions());
+  begin_books();
+}
+
+void MapReduceMaster::take_map(std::uint32_t worker, WorkReport report) {
+  if (!maps_.done(report.task, worker)) return;
+  map_done_[report.task] = {
+      .done = true, .worker = worker, .runs = std::move(report.runs), .counters = std::move(report.counters)};
+}
+
+void MapReduceMaster::take_reduce(std::uint32_t worker, WorkReport report) {
+  if (!reduces_.done(report.task, worker)) return;
+  reduce_done_[report.task] = {.done = true, .heavy = std::move(report.heavy), .counters = std::move(report.counters)};
+}
+
+void MapReduceMaster::take_failure(std::uint32_t worker, const WorkReport& report) {
+  dataflow::TaskBook& book = report.kind == TaskKind::reduce ? reduces_
+                             : report.kind == TaskKind::map  ? maps_
+                                                             : samples_;
+  if (book.is_done(report.task)) return book.take_back(report.task, worker);
+  if (!report.lost.empty()) {
+    book.take_back(report.task, worker);
+    for (const std::uint32_t task : report.lost) {
+      if (!maps_.is_done(task)) continue;
+      maps_.undo(task);
+      map_done_[task] = {};
+      ++lost_;
+    }
+    return;
+  }
+  ++failures_;
+  if (report.bad && options_.skip_records > 0) {
+    book.take_back(report.task, worker);
+    if (!skip(report)) {
+      fail_job("there are more than " + std::to_string(options_.skip_records) +
+               " bad records; the last one: " + report.failure);
+    }
+  } else if (const std::uint32_t failures = book.fail(report.task, worker); failures >= options_.attempts) {
+    fail_job("a task failed " + std::to_string(failures) + " times, the last time in worker/" + std::to_string(worker) +
+             ": " + report.failure);
+  }
+}
+
+// Lets later attempts skip the bad record. Returns false when there are too many.
+bool MapReduceMaster::skip(const WorkReport& report) {
+  std::vector<dataflow::BadRecord>& list = report.kind == TaskKind::reduce ? skip_keys_ : skip_records_;
+  if (std::find(list.begin(), list.end(), *report.bad) != list.end()) return true;
+  if (skip_records_.size() + skip_keys_.size() >= options_.skip_records) return false;
+  list.push_back(*report.bad);
+  return true;
+}
+
+std::vector<dataflow::BadRecord> MapReduceMaster::bad_records_in(const InputTask& task) const {
+  std::vector<dataflow::BadRecord> out;
+  for (const dataflow::BadRecord& bad : skip_records_) {
+    const auto has = [&bad](const InputSplit& one) {
+      return one.path == bad.place && one.begin <= bad.offset && bad.offset < one.end;
+    };
+    if (std::any_of(task.splits.begin(), task.splits.end(), has)) out.push_back(bad);
+  }
+  return out;
+}
+
+void MapReduceMaster::fail_job(const std::string& text) {
+  if (std::exchange(told_, true)) return;
+  complete_.set_error(Error(ErrorKind::failed, text));
+}
+
+void MapReduceMaster::cut() {
+  next_cut_ = after(kBetweenCuts);
+  context_.checkpoint(++cuts_);
+}
+
+// Shows the progress, and lets run() go on when all is done.
+void MapReduceMaster::settle() {
+  const std::size_t done = maps_.done_count() + reduces_.done_count();
+  context_.report({.step = done,
+                   .total = maps_.tasks() + options_.partitions,
+                   .values = {{"map", static_cast<double>(maps_.done_count())},
+                              {"reduce", static_cast<double>(reduces_.done_count())}}});
+  if (complete() && !std::exchange(told_, true)) complete_.set_value();
+}
+
+MapReduceResult MapReduceMaster::result() const {
+  MapReduceResult out{.map_tasks = static_cast<std::uint32_t>(map_done_.size()),
+                      .reduce_tasks = static_cast<std::uint32_t>(reduce_done_.size()),
+                      .attempts = samples_.attempts() + maps_.attempts() + reduces_.attempts(),
+                      .failures = failures_,
+                      .backups = maps_.backups() + reduces_.backups(),
+                      .lost_outputs = lost_,
+                      .seconds = to_seconds(now() - begun_)};
+  for (const MapDone& one : map_done_) out.counters.add(one.counters);
+  for (const ReduceDone& one : reduce_done_) out.counters.add(one.counters);
+  out.skew = skew();
+  return out;
+}
+
+std::string MapReduceMaster::skew() const {
+  constexpr std::uint64_t kLeast = 1000;  // pairs: with fewer, it costs nothing
+  std::uint64_t all = 0;
+  for (const MapDone& one : map_done_) all += one.counters.shuffled_pairs;
+  for (const ReduceDone& one : reduce_done_) {
+    if (all < kLeast || 2 * one.heavy.pairs < all) continue;
+    return "the key \"" + one.heavy.key + "\" has " + std::to_string(one.heavy.pairs * 100 / all) + "% of the " +
+           std::to_string(all) + " pairs that were shuffled, and one reducer reads them all: combine its values, or " +
+           "make several keys of it";
+  }
+  return {};
+}
+
+void MapReduceMaster::save(Checkpoint& out) const {
+  out.put("plan", plan_);
+  out.put("map_done", map_done_);
+  out.put("reduce_done", reduce_done_);
+  out.put("skip_records", skip_records_);
+  out.put("skip_keys", skip_keys_);
+  out.put("cuts", cuts_);
+}
+
+void MapReduceMaster::load(const Checkpoint& in) {
+  plan_ = in.get<Plan>("plan");
+  map_done_ = in.get<std::vector<MapDone>>("map_done");
+  reduce_done_ = in.get<std::vector<ReduceDone>>("reduce_done");
+  skip_records_ = in.get<std::vector<dataflow::BadRecord>>("skip_records");
+  skip_keys_ = in.get<std::vector<dataflow::BadRecord>>("skip_keys");
+  cuts_ = in.get<std::uint64_t>("cuts");
+  const bool published = !fs::exists(options_.parts()) && fs::exists(options_.output);
+  if (!published) {
+    fs::create_directories(options_.parts());
+    fs::create_directories(options_.attempt_files());
+    for (std::uint32_t i = 0; i < reduce_done_.size(); ++i) {
+      if (!fs::exists(options_.parts() / part_name(i))) reduce_done_[i] = {};
+    }
+  }
+  begin_books();
+}
+
+}  // namespace lp

@@ -1,0 +1,66 @@
+#pragma once
+// Where a task runs: its memory, its files, the records to skip, and whether it still has to go on. Owned by a worker;
+// one thread.
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lp/base/error.h"
+#include "nodes/dataflow/input_files.h"
+#include "nodes/dataflow/merge.h"
+#include "nodes/mapreduce/work_messages.h"
+
+namespace lp::dataflow {
+
+// A task fails on one record, which can be skipped.
+class BadRecordError : public Error {
+ public:
+  BadRecordError(BadRecord bad, const std::string& text) : Error(ErrorKind::failed, text), bad_(std::move(bad)) {}
+  const BadRecord& bad() const { return bad_; }
+
+ private:
+  BadRecord bad_;
+};
+
+// The sorted runs of some map tasks are gone.
+class LostRunError : public Error {
+ public:
+  LostRunError(std::uint32_t map_task, const std::string& text) : Error(ErrorKind::failed, text), map_task_(map_task) {}
+  std::uint32_t map_task() const { return map_task_; }
+
+ private:
+  std::uint32_t map_task_;
+};
+
+struct TaskPlace {
+  std::size_t memory = 0;  // bytes for pairs, or for the blocks of a merge
+  InputOptions input{};
+  std::function<std::string()> new_file{};  // a name that nothing has
+  std::function<void()> check{};            // throws when the task need not go on
+  std::function<std::unique_ptr<SegmentSource>(const ReduceInput& input)> open{};
+};
+
+// Whether the record is to be skipped.
+bool skipped(const std::vector<BadRecord>& skip, std::string_view place, std::uint64_t offset);
+
+// Rethrow the exception that is being handled as one that names the record or the key, unless the node stops. Call
+// them in a handler.
+[[noreturn]] void fail_on_record(const std::string& path, std::uint64_t offset, std::string_view record);
+[[noreturn]] void fail_on_key(std::string_view key);
+
+// All pairs of a reduce task, in order.
+Merge merge_inputs(const WorkOrder& order, const TaskPlace& place);
+
+// The totals of a map task's runs.
+void count_runs(const std::vector<SortedRun>& runs, MapReduceCounters& counters);
+
+// The beginning of a text for a message, with what does not print as \xNN.
+std::string shown(std::string_view bytes);
+
+}  // namespace lp::dataflow

@@ -1,0 +1,42 @@
+#include "programs/mapreduce/map_reduce.h"
+
+#include <string>
+
+#include "lp/base/error.h"
+
+namespace lp {
+namespace {
+
+void need(bool fits, const std::string& what) {
+  if (!fits) throw Error(ErrorKind::failed, "a map-reduce needs " + what);
+}
+
+void check(const dataflow::JobTasks& tasks, const MapReduceOptions& job) {
+  need(!job.input.paths.empty(), "input: files, directories or globs");
+  need(!job.output.empty(), "an output directory");
+  need(job.partitions > 0, "1 partition at least");
+  need(job.attempts > 0, "1 attempt of a task at least");
+  need(job.input.split_bytes > 0 && job.input.longest_record > 0, "splits and records of 1 byte at least");
+  need(job.memory >= MapReduceOptions::kLeastMemory, std::to_string(MapReduceOptions::kLeastMemory >> 20) +
+                                                         " MiB of memory for a worker at least, not " +
+                                                         std::to_string(job.memory >> 20));
+  need(tasks.csv == (job.input.format == InputFormat::csv),
+       tasks.csv ? "InputFormat::csv, because its map takes rows" : "a map that takes rows, because its input is CSV");
+}
+
+}  // namespace
+
+Handle<MapReduceMaster> add_map_reduce_tasks(Program& program, dataflow::JobTasks tasks, const MapReduce& options) {
+  check(tasks, options.job);
+  const FailurePolicy policy = options.restarts > 0 ? restart(options.restarts) : stop_program();
+  GroupOptions workers{.name = "worker", .replicas = options.workers, .on_failure = policy};
+  if (options.restarts == 0 && options.workers.elastic()) workers.on_failure = ignore();
+  const auto group = program.declare_group<MapReduceWorker>(workers);
+  const GroupHandle<MapReduceMember> members = group;
+  const auto master = program.add<MapReduceMaster>({.name = "master", .on_failure = policy, .ends_program = true},
+                                                   context, members, options.job);
+  program.define(group, context, master, group, std::move(tasks), options.job);
+  return master;
+}
+
+}  // namespace lp

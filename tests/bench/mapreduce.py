@@ -1,0 +1,107 @@
+"""Word count and sort as map-reduces in processes, beside coreutils on the same files, and Spark where PYTHON has pyspark.
+
+Usage: mapreduce.py FOLDER-OF-EXAMPLES [--words=MIB] [--lines=MIB] [--memory=MIB] [--folder=FOLDER] [--spark=PYTHON]
+
+The results are compared before a time counts. Prints a table (Markdown) on standard error and JSON on standard output.
+"""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import texts
+
+FOLDER = pathlib.Path(sys.argv[1])
+FLAGS = dict(word.removeprefix("--").partition("=")[::2] for word in sys.argv[2:])
+MEMORY = int(FLAGS.get("memory", 256))
+SPARK_COUNT = "sc.textFile(a).flatMap(lambda l: l.split()).map(lambda w: (w, 1)).reduceByKey(lambda x, y: x + y).saveAsTextFile(b)"
+SPARK_SORT = "sc.textFile(a).sortBy(lambda l: l).saveAsTextFile(b)"
+SPARK = "import sys, pyspark; a, b = sys.argv[1:]; sc = pyspark.SparkContext('local[2]'); sc.setLogLevel('ERROR'); "
+
+
+def timed(command, **more):
+    """Seconds, and the largest resident memory in MiB of the processes that it started, of each of them."""
+    begin = time.monotonic()
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **more) as process:
+        peak = 0
+        while process.poll() is None:
+            peak = max(peak, *(resident(child) for child in descendants(process.pid)), 0)
+            time.sleep(0.02)
+        if process.returncode != 0:
+            sys.exit(f"{command} ended with {process.returncode}: {process.stderr.read().decode()}")
+    return time.monotonic() - begin, peak / 1024
+
+
+def descendants(process):
+    out = [process]
+    for parent in out:
+        try:
+            for task in pathlib.Path(f"/proc/{parent}/task").iterdir():
+                out += map(int, (task / "children").read_text().split())
+        except OSError:
+            pass  # it has ended meanwhile
+    return out
+
+
+def resident(process):
+    try:
+        lines = pathlib.Path(f"/proc/{process}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)
+
+
+def copy_seconds(path, to):
+    """How long it takes to read the file and write it again: the bound for a program that does it once."""
+    begin = time.monotonic()
+    subprocess.run(["cp", "--reflink=never", str(path), str(to)], check=True)
+    return time.monotonic() - begin
+
+
+def lp(name, path, folder, *flags):
+    return timed([str(FOLDER / name), "--launch=processes", f"--input={path}", f"--into={folder / name}", f"--memory_mib={MEMORY}",
+                  f"--directory={folder / name}.run", *flags])
+
+
+def check(command):
+    if subprocess.run(["bash", "-c", command], env={**os.environ, "LC_ALL": "C"}, check=False).returncode != 0:
+        sys.exit(f"the results differ: {command}")
+
+
+def measure(name, path, folder, command, spark, same):
+    size = path.stat().st_size
+    copy = copy_seconds(path, folder / "copy")
+    (folder / "copy").unlink()
+    seconds, peak = lp(name, path, folder)
+    theirs, _ = timed(["bash", "-c", command], env={**os.environ, "LC_ALL": "C", "TMPDIR": str(folder)})
+    check(same)
+    row = {"job": name, "mib": size / 2**20, "lp_seconds": seconds, "worker_peak_mib": peak, "coreutils_seconds": theirs,
+           "times_coreutils": theirs / seconds, "share_of_copy": copy / seconds}
+    if "spark" in FLAGS:
+        row["spark_seconds"], _ = timed([FLAGS["spark"], "-c", SPARK + spark, str(path), str(folder / f"{name}.spark")])
+    return row
+
+
+def main():
+    with tempfile.TemporaryDirectory(dir=FLAGS.get("folder")) as name:
+        folder = pathlib.Path(name)
+        words, lines = folder / "words", folder / "lines"
+        texts.write_words(words, int(FLAGS.get("words", 1024)) << 20)
+        rows = [measure("wordcount", words, folder, f"tr -s '[:space:]' '\\n' <{words} | sort --parallel=2 | uniq -c >{folder}/counts",
+                        SPARK_COUNT, f"cat {folder}/wordcount/part* | sort | awk '{{printf \"%7d %s\\n\", $2, $1}}' | cmp - {folder}/counts")]
+        words.unlink()
+        texts.write_lines(lines, int(FLAGS.get("lines", 2048)) << 20)
+        rows.append(measure("sort", lines, folder, f"sort --parallel=2 -o {folder}/sorted {lines}", SPARK_SORT,
+                            f"cat {folder}/sort/part* | cmp - {folder}/sorted"))
+    titles = ["job", "MiB", "lp s", "peak MiB of a process", "coreutils s", "coreutils / lp", "copying the file / lp"]
+    print("| " + " | ".join(titles + (["Spark s"] if "spark" in FLAGS else [])) + " |\n| --- |" + " ---: |" * (len(rows[0]) - 1), file=sys.stderr)
+    for row in rows:
+        print("| " + " | ".join(value if isinstance(value, str) else f"{value:,.2f}" for value in row.values()) + " |", file=sys.stderr)
+    print(json.dumps({"benchmark": "mapreduce", "memory_mib": MEMORY, "rows": rows}))
+
+
+main()

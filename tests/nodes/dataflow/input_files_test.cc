@@ -1,0 +1,137 @@
+#include "nodes/dataflow/input_files.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "lp/base/error.h"
+#include "lp/base/random.h"
+#include "tests/directory.h"
+#include "tests/nodes/dataflow/files_for_test.h"
+
+namespace lp {
+namespace {
+
+std::string failure_of(const std::vector<std::string>& paths) {
+  try {
+    find_inputs(paths);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return {};
+}
+
+TEST(InputFilesTest, FindsFilesDirectoriesAndGlobsOnce) {
+  const test::Directory directory;
+  const std::string a = test::write(directory.path() / "a.txt", "1");
+  const std::string b = test::write(directory.path() / "below" / "b.txt", "2");
+  test::write(directory.path() / ".hidden", "3");
+  test::write(directory.path() / "below" / "_temporary", "4");
+  test::write(directory.path() / ".folder" / "c.txt", "5");
+  EXPECT_EQ(find_inputs({directory.path().string()}), (std::vector{a, b}));
+  EXPECT_EQ(find_inputs({(directory.path() / "*.txt").string(), a}), std::vector{a});
+  EXPECT_EQ(find_inputs({(directory.path() / "{a,x}.txt").string(), b}), (std::vector{a, b}));
+}
+
+TEST(InputFilesTest, NamesWhatMatchesNothing) {
+  const test::Directory directory;
+  EXPECT_NE(failure_of({(directory.path() / "*.csv").string()}).find("no input matches"), std::string::npos);
+  EXPECT_NE(failure_of({}).find("no input is given"), std::string::npos);
+}
+
+// Whatever the size of the splits, each record is read once, whole and in order.
+void expect_same_records(InputOptions options, const std::vector<std::string>& expected) {
+  for (const std::uint64_t bytes : {1U, 2U, 3U, 7U, 64U, 1000U, 1000000U}) {
+    options.split_bytes = bytes;
+    EXPECT_EQ(test::all_records(options), expected) << "splits of " << bytes;
+  }
+}
+
+TEST(InputFilesTest, LinesAreInOneSplitEach) {
+  const test::Directory directory;
+  const std::string path = test::write(directory.path() / "lines", "one\n\ntwo\r\n\n\nthree and more\nlast");
+  expect_same_records({.paths = {path}}, {"one", "", "two\r", "", "", "three and more", "last"});
+  const std::string ended = test::write(directory.path() / "ended", "one\ntwo\n");
+  expect_same_records({.paths = {ended}}, {"one", "two"});
+}
+
+TEST(InputFilesTest, RowsMayHaveLineEndsInQuotes) {
+  const test::Directory directory;
+  const std::string path =
+      test::write(directory.path() / "rows.csv", "name,text\na,\"one\ntwo\"\r\nb,\"say \"\"\n\"\" twice\"\nc,d");
+  const std::vector<std::string> rows{"a,\"one\ntwo\"", "b,\"say \"\"\n\"\" twice\"", "c,d"};
+  expect_same_records({.paths = {path}, .format = InputFormat::csv}, rows);
+  std::vector<std::string> all{"name,text"};
+  all.insert(all.end(), rows.begin(), rows.end());
+  expect_same_records({.paths = {path}, .format = InputFormat::csv, .header = false}, all);
+}
+
+TEST(InputFilesTest, LengthPrefixedRecordsMayHaveAnyBytes) {
+  const test::Directory directory;
+  const std::vector<std::string> records{"", std::string("\0\n\xff", 3), std::string(5000, 'x'), "end"};
+  const std::string path = test::write(directory.path() / "records", test::prefixed(records));
+  expect_same_records({.paths = {path}, .format = InputFormat::length_prefixed}, records);
+}
+
+TEST(InputFilesTest, ALengthThatPointsBehindTheFileIsNamed) {
+  const test::Directory directory;
+  const std::string whole = test::prefixed({"first", "second"});
+  const std::string path = test::write(directory.path() / "records", whole.substr(0, whole.size() - 1));
+  try {
+    split_inputs({.paths = {path}, .format = InputFormat::length_prefixed});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("the record at byte 9, of 6 bytes, is cut off"), std::string::npos);
+  }
+}
+
+TEST(InputFilesTest, RecordsThatAreLargerThanABlockAreWhole) {
+  const test::Directory directory;
+  std::vector<std::string> records;
+  std::string text;
+  Random random(1, "records", 0);
+  for (int i = 0; i < 20; ++i) {
+    records.emplace_back(random.below(std::uint64_t{4} * dataflow::RecordReader::kBlockBytes), 'a' + i % 26);
+    text += records.back() + "\n";
+  }
+  const std::string path = test::write(directory.path() / "large", text);
+  EXPECT_EQ(test::all_records({.paths = {path}}), records);
+  EXPECT_EQ(test::all_records({.paths = {path}, .split_bytes = 100'000}), records);
+  const std::string lengths = test::write(directory.path() / "lengths", test::prefixed(records));
+  EXPECT_EQ(test::all_records({.paths = {lengths}, .format = InputFormat::length_prefixed, .split_bytes = 100'000}),
+            records);
+}
+
+TEST(InputFilesTest, SmallFilesShareATaskAndEmptyOnesHaveNone) {
+  const test::Directory directory;
+  for (int i = 0; i < 10; ++i) test::write(directory.path() / std::to_string(i), i % 2 == 0 ? "" : "12345\n");
+  const std::vector<InputTask> tasks = split_inputs({.paths = {directory.path().string()}, .split_bytes = 13});
+  ASSERT_EQ(tasks.size(), 3U);
+  EXPECT_EQ(tasks[0].splits.size(), 2U);
+  EXPECT_EQ(tasks[2].splits.size(), 1U);
+}
+
+TEST(InputFilesTest, SamplesAreWholeRecordsFromAllOverTheInput) {
+  const test::Directory directory;
+  std::string text;
+  for (int i = 0; i < 2'000'000; ++i) text += std::to_string(10'000'000 + i) + "\n";
+  const InputOptions options{.paths = {test::write(directory.path() / "numbers", text)}};
+  const InputTask sample = sample_inputs(options);
+  std::uint64_t before = 0;
+  std::uint64_t last = 0;
+  for (const InputSplit& split : sample.splits) {
+    EXPECT_GE(split.begin, before);
+    before = split.end;
+    dataflow::RecordReader reader(split, options);
+    for (std::string_view record; reader.next(record); last = std::stoull(std::string(record))) {
+      ASSERT_EQ(record.size(), 8U);
+    }
+  }
+  EXPECT_GT(sample.splits.size(), 100U);
+  EXPECT_GT(last, 11'900'000U);
+}
+
+}  // namespace
+}  // namespace lp

@@ -1,0 +1,83 @@
+#include "nodes/dataflow/record_reader.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lp/base/error.h"
+#include "tests/directory.h"
+#include "tests/nodes/dataflow/files_for_test.h"
+
+namespace lp {
+namespace {
+
+// Reads past the records that are too long, and returns the others.
+std::vector<std::string> with_long_ones(const InputOptions& options, std::vector<std::uint64_t>& refused) {
+  std::vector<std::string> out;
+  dataflow::RecordReader reader(split_file(options.paths[0], options).at(0), options);
+  for (std::string_view record;;) {
+    try {
+      if (!reader.next(record)) return out;
+      out.emplace_back(record);
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("longest_record"), std::string::npos);
+      refused.push_back(reader.offset());
+    }
+  }
+}
+
+TEST(RecordReaderTest, ARecordThatIsTooLongIsRefusedAndTheNextOneIsRead) {
+  const test::Directory directory;
+  const std::string large(std::size_t{2} << 20, 'x');
+  InputOptions options{.paths = {test::write(directory.path() / "lines", "a\n" + large + "\nb\n" + large)},
+                       .longest_record = 1 << 20};
+  std::vector<std::uint64_t> refused;
+  EXPECT_EQ(with_long_ones(options, refused), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(refused, (std::vector<std::uint64_t>{2, 5 + large.size()}));
+  options.paths = {test::write(directory.path() / "records", test::prefixed({"a", large, "b"}))};
+  options.format = InputFormat::length_prefixed;
+  refused.clear();
+  EXPECT_EQ(with_long_ones(options, refused), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(refused, std::vector<std::uint64_t>{5});
+  options.paths = {test::write(directory.path() / "rows", "a,\"" + large + "\n\"\nb,c\n")};
+  options.format = InputFormat::csv;
+  options.header = false;
+  dataflow::RecordReader reader(
+      {.path = options.paths[0], .begin = 0, .end = large.size() + 10, .file_size = large.size() + 10}, options);
+  std::string_view record;
+  EXPECT_THROW(reader.next(record), Error);
+  EXPECT_TRUE(reader.next(record));
+  EXPECT_EQ(record, "b,c");
+}
+
+TEST(RecordReaderTest, AFileThatHasShrunkIsNamed) {
+  const test::Directory directory;
+  const InputOptions options{.paths = {test::write(directory.path() / "lines", "one\ntwo\n")}};
+  const InputSplit split = split_file(options.paths[0], options).at(0);
+  std::filesystem::resize_file(options.paths[0], 5);
+  try {
+    dataflow::RecordReader reader(split, options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("has 5 bytes, and had 8 when it was split"), std::string::npos);
+  }
+}
+
+TEST(RecordReaderTest, AFileThatIsGoneIsNamed) {
+  const test::Directory directory;
+  const InputOptions options{.paths = {test::write(directory.path() / "lines", "one\n")}};
+  const InputSplit split = split_file(options.paths[0], options).at(0);
+  std::filesystem::remove(options.paths[0]);
+  try {
+    dataflow::RecordReader reader(split, options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("lines cannot be read: No such file"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace lp

@@ -1,0 +1,311 @@
+// Failures of a map-reduce: bad records, files that vanish or fill the disk, results that are lost.
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "lp/base/error.h"
+#include "lp/base/scheduler.h"
+#include "programs/mapreduce/map_reduce.h"
+#include "tests/full_disk.h"
+#include "tests/programs/mapreduce/map_reduce_run.h"
+
+namespace lp {
+namespace {
+
+using test::MapReduceEnd;
+using test::MapReduceFiles;
+using test::run_map_reduce;
+
+bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+struct ThrowsOnBad : test::CountWords {
+  static void map(std::string_view line, Emit<std::string_view, std::uint64_t>& emit) {
+    emit("lines", 1);
+    if (line == "bad") throw std::invalid_argument("this line is bad");
+    CountWords::map(line, emit);
+  }
+};
+
+TEST(MapReduceFailuresTest, AMapThatThrowsFailsTheJobAndNamesTheRecord) {
+  MapReduceFiles files;
+  const std::string path = files.write("lines", "one two\nbad\nthree\n");
+  const MapReduceEnd end = run_map_reduce(ThrowsOnBad(), files.options());
+  EXPECT_TRUE(has(end.failure, "failed 4 times")) << end.failure;
+  EXPECT_TRUE(has(end.failure, "map failed on the record at byte 8 of " + path +
+                                   " (\"bad\"): std::invalid_argument: this line is bad"))
+      << end.failure;
+  EXPECT_FALSE(std::filesystem::exists(files.output()));
+  EXPECT_TRUE(files.clean());
+}
+
+TEST(MapReduceFailuresTest, BadRecordsAreSkippedAsIfTheyWereNotThere) {
+  MapReduceFiles files;
+  files.write("lines", "bad\none two\nbad\nthree\nbad\n");
+  MapReduce options = files.options();
+  options.job.skip_records = 3;
+  const MapReduceEnd end = run_map_reduce(ThrowsOnBad(), options);
+  ASSERT_EQ(end.failure, "");
+  EXPECT_EQ(end.result.counters.skipped, 3U);
+  EXPECT_EQ(end.result.failures, 3U);
+  EXPECT_EQ(test::table_of(files.result()),
+            (std::map<std::string, std::uint64_t>{{"lines", 2}, {"one", 1}, {"two", 1}, {"three", 1}}));
+}
+
+struct SortsAllButBad : test::SortLines {
+  static void map(std::string_view line, Emit<std::string_view, Nothing>& emit) {
+    if (line == "bad") throw std::invalid_argument("this line is bad");
+    emit(line, {});
+  }
+};
+
+TEST(MapReduceFailuresTest, ABadRecordInTheSampleCountsOnce) {
+  MapReduceFiles files;
+  files.write("lines", "b\nbad\na\nbad\nc\n");
+  MapReduce options = files.options();
+  options.job.partitioning = Partitioning::range;
+  options.job.skip_records = 2;
+  const MapReduceEnd end = run_map_reduce(SortsAllButBad(), options);
+  ASSERT_EQ(end.failure, "");
+  EXPECT_EQ(files.result(), "a\nb\nc\n");
+  EXPECT_EQ(end.result.counters.skipped, 2U);
+}
+
+TEST(MapReduceFailuresTest, OneBadRecordMoreFailsTheJob) {
+  MapReduceFiles files;
+  files.write("lines", "bad\nbad\nbad\n");
+  MapReduce options = files.options();
+  options.job.skip_records = 2;
+  const MapReduceEnd end = run_map_reduce(ThrowsOnBad(), options);
+  EXPECT_TRUE(has(end.failure, "more than 2 bad records; the last one: map failed on the record at byte 8"))
+      << end.failure;
+}
+
+struct ReduceThrows : test::CountWords {
+  static void reduce(std::string_view word, Values<std::uint64_t>& counts, Output& out) {
+    out.write(word);
+    if (word == "bad") throw std::runtime_error("no such word");
+    std::uint64_t sum = 0;
+    for (const std::uint64_t one : counts) sum += one;
+    out.line('\t', sum);
+  }
+};
+
+TEST(MapReduceFailuresTest, AReduceThatThrowsNamesTheKeyAndMaySkipIt) {
+  MapReduceFiles files;
+  files.write("lines", "a b bad c a");
+  MapReduce options = files.options();
+  options.job.partitions = 1;
+  EXPECT_TRUE(has(run_map_reduce(ReduceThrows(), options).failure,
+                  "reduce failed on the key \"bad\": std::runtime_error: no such word"));
+  options.job.skip_records = 1;
+  const MapReduceEnd end = run_map_reduce(ReduceThrows(), options);
+  ASSERT_EQ(end.failure, "");
+  EXPECT_EQ(files.result(), "a\t2\nb\t1\nc\t1\n");
+  EXPECT_EQ(end.result.counters.skipped, 1U);
+}
+
+struct Columns {
+  static void map(const CsvRow& row, Emit<std::string_view, double>& emit) { emit(row[0], row.number(1)); }
+  static void combine(double& sum, double one) { sum += one; }
+};
+
+TEST(MapReduceFailuresTest, ARowWithAnotherNumberOfColumnsIsABadRecord) {
+  MapReduceFiles files;
+  files.write("rows.csv", "name,value\na,1\nb,2,3\na,\"2\"\nc\nb,x\n");
+  MapReduce options = files.options();
+  options.job.input.format = InputFormat::csv;
+  EXPECT_TRUE(
+      has(run_map_reduce(Columns(), options).failure, "the row has 3 columns, and the first row of its file has 2"));
+  options.job.skip_records = 10;
+  const MapReduceEnd end = run_map_reduce(Columns(), options);
+  ASSERT_EQ(end.failure, "");
+  EXPECT_EQ(files.result(), "a\t3\n");
+  EXPECT_EQ(end.result.counters.skipped, 3U);
+}
+
+TEST(MapReduceFailuresTest, AHugeRecordIsReadOrRefusedOrSkipped) {
+  MapReduceFiles files;
+  files.write("lines", "one\n" + std::string(std::size_t{3} << 20, 'x') + "\none\n");
+  MapReduce options = files.options();
+  ASSERT_EQ(run_map_reduce(test::CountWords(), options).failure, "");
+  EXPECT_EQ(test::table_of(files.result()).at(std::string(std::size_t{3} << 20, 'x')), 1U);
+  std::filesystem::remove_all(files.output());
+  options.job.input.longest_record = 1 << 20;
+  EXPECT_TRUE(has(run_map_reduce(test::CountWords(), options).failure, "longer than 1048576 bytes"));
+  options.job.skip_records = 1;
+  const MapReduceEnd end = run_map_reduce(test::CountWords(), options);
+  ASSERT_EQ(end.failure, "");
+  EXPECT_EQ(files.result(), "one\t2\n");
+  EXPECT_EQ(end.result.counters.skipped, 1U);
+}
+
+struct RemovesItsInput : test::CountWords {
+  void map(std::string_view line, Emit<std::string_view, std::uint64_t>& emit) const {
+    CountWords::map(line, emit);
+    std::filesystem::remove(file);
+  }
+  std::string file{};
+};
+
+TEST(MapReduceFailuresTest, AnInputThatVanishesIsNamed) {
+  MapReduceFiles files;
+  files.write("a", "one\n");
+  const std::string gone = files.write("b", "two\n");
+  MapReduce options = files.options();
+  options.workers = 1;
+  options.job.input.split_bytes = 1;
+  const MapReduceEnd end = run_map_reduce(RemovesItsInput{{}, gone}, options);
+  EXPECT_TRUE(has(end.failure, gone + " cannot be read: No such file")) << end.failure;
+  EXPECT_FALSE(std::filesystem::exists(files.output()));
+}
+
+TEST(MapReduceFailuresTest, AnOutputThatExistsIsRefusedAndStaysAsItIs) {
+  MapReduceFiles files;
+  files.write("lines", "one\n");
+  std::filesystem::create_directories(files.output());
+  std::ofstream(files.output() / "mine") << "precious";
+  const MapReduceEnd end = run_map_reduce(test::CountWords(), files.options());
+  EXPECT_TRUE(has(end.failure, "the output " + files.output().string() + " exists")) << end.failure;
+  EXPECT_EQ(files.result(), "precious");
+}
+
+TEST(MapReduceFailuresTest, ADiskThatFillsInASpillFailsTheJobAndLeavesNothing) {
+  MapReduceFiles files;
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) text += std::to_string(i) + "\n";
+  files.write("lines", text);
+  MapReduceEnd end;
+  {
+    const test::FullDisk full(100'000);
+    end = run_map_reduce(test::SortLines(), files.options());
+  }
+  EXPECT_TRUE(has(end.failure, "cannot be written: File too large")) << end.failure;
+  EXPECT_FALSE(std::filesystem::exists(files.output()));
+  EXPECT_TRUE(files.clean());
+}
+
+struct Repeats {  // its output is larger than its runs
+  static void map(std::string_view line, Emit<std::string_view, Nothing>& emit) { emit(line, {}); }
+  static void reduce(std::string_view line, Values<Nothing>&, Output& out) {
+    for (int i = 0; i < 100; ++i) out.line(line);
+  }
+};
+
+TEST(MapReduceFailuresTest, ADiskThatFillsAtTheCommitFailsTheJobAndLeavesNothing) {
+  MapReduceFiles files;
+  std::string text;
+  for (int i = 0; i < 5000; ++i) text += std::to_string(i) + "\n";
+  files.write("lines", text);
+  MapReduceEnd end;
+  {
+    const test::FullDisk full(100'000);
+    end = run_map_reduce(Repeats(), files.options());
+  }
+  EXPECT_TRUE(has(end.failure, "attempts/reduce-")) << end.failure;
+  EXPECT_TRUE(has(end.failure, "cannot be written: File too large")) << end.failure;
+  EXPECT_FALSE(std::filesystem::exists(files.output()));
+  EXPECT_TRUE(files.clean());
+}
+
+struct Slow {  // the first attempt on this record goes on when another has begun
+  std::atomic<int> attempts{0};
+  Event another{};
+};
+
+struct HasASlowRecord : test::CountWords {
+  void map(std::string_view line, Emit<std::string_view, std::uint64_t>& emit) const {
+    CountWords::map(line, emit);
+    if (line != "slow") return;
+    if (slow->attempts.fetch_add(1) == 0) {
+      slow->another.wait(after(std::chrono::seconds(15)));
+    } else {
+      slow->another.set();
+    }
+  }
+  Slow* slow = nullptr;
+};
+
+TEST(MapReduceFailuresTest, ALateTaskIsGivenToAnIdleWorkerToo) {
+  MapReduceFiles files;
+  files.write("a", "slow\n");
+  for (int i = 0; i < 5; ++i) files.write("b" + std::to_string(i), "fast\n");
+  MapReduce options = files.options();
+  options.job.input.split_bytes = 1;
+  Slow slow;
+  const MapReduceEnd end = run_map_reduce(HasASlowRecord{{}, &slow}, options);
+  ASSERT_EQ(end.failure, "");
+  EXPECT_EQ(slow.attempts, 2);
+  EXPECT_GE(end.result.backups, 1U);
+  EXPECT_LT(end.result.seconds, 15);
+  EXPECT_EQ(test::table_of(files.result()), (std::map<std::string, std::uint64_t>{{"slow", 1}, {"fast", 5}}));
+}
+
+std::atomic<int> reduced;
+
+struct RemovesRuns : test::CountWords {
+  void reduce(std::string_view word, Values<std::uint64_t>& counts, Output& out) const {
+    if (reduced.fetch_add(1) == 0) std::filesystem::remove_all(runs);
+    std::uint64_t sum = 0;
+    for (const std::uint64_t one : counts) sum += one;
+    out.line(word, '\t', sum);
+  }
+  std::string runs{};
+};
+
+TEST(MapReduceFailuresTest, LostRunsAreMadeAgain) {
+  MapReduceFiles files;
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += std::to_string(i % 300) + "\n";
+  files.write("lines", text);
+  MapReduce options = files.options();
+  options.workers = 1;
+  options.job.input.split_bytes = 1000;
+  reduced = 0;
+  const MapReduceEnd end = run_map_reduce(RemovesRuns{{}, files.output().string() + ".partial/runs"}, options);
+  ASSERT_EQ(end.failure, "");
+  EXPECT_EQ(test::table_of(files.result()), test::counts_of(text));
+  EXPECT_EQ(end.result.lost_outputs, end.result.map_tasks);
+  EXPECT_EQ(end.result.failures, 0U);
+}
+
+TEST(MapReduceFailuresTest, ARunOnAnotherHostIsReadByCalls) {
+  MapReduceFiles files;
+  files.write("lines", "one\n");
+  MapReduce options = files.options();
+  std::filesystem::create_directories(options.job.run_files());
+  dataflow::RunWriter writer((options.job.run_files() / "far").string(), 1);
+  const std::string large(std::size_t{3} << 20, 'v');
+  for (const char* const key : {"a", "b", "c"}) writer.add(0, {key, large});
+  const dataflow::SortedRun run = writer.finish();
+  Program program("test");
+  add_map_reduce(program, test::CountWords(), options);
+  Runtime::Options runtime;
+  runtime.run.serialize = true;
+  LocalRun local(program, std::move(runtime), LocalRun::kNothingHere);
+  local.start_one("master", 1);
+  local.start_one("worker/0", 1, 1);
+  local.start_one("worker/1", 1, 2);
+  const auto worker = local.client(program.handle<MapReduceWorker>("worker/1"));
+  const dataflow::ReduceInput input{.map_task = 7, .worker = 1, .path = run.path, .segment = run.segments[0]};
+  dataflow::RunReader reader(remote_segment(worker, input), run.segments[0].bytes, 1 << 16);
+  std::string keys;
+  for (dataflow::Pair pair; reader.next(pair); keys += pair.key) EXPECT_TRUE(pair.value == large);
+  EXPECT_EQ(keys, "abc");
+  std::filesystem::remove(run.path);
+  dataflow::RunReader again(remote_segment(worker, input), run.segments[0].bytes, 1 << 16);
+  dataflow::Pair pair;
+  EXPECT_THROW(again.next(pair), dataflow::LostRunError);
+  const std::string outside = files.write("secret", "secret");
+  EXPECT_THROW(worker.call<&MapReduceWorker::read_run>(outside, 0, 6), Error);
+  EXPECT_THROW(worker.call<&MapReduceWorker::read_run>((options.job.run_files() / ".." / "secret").string(), 0, 6),
+               Error);
+}
+
+}  // namespace
+}  // namespace lp
