@@ -74,6 +74,7 @@ const std::string& Context::name() const { return state_.spec.name; }
 int Context::index() const { return state_.spec.index; }
 int Context::replicas() const { return state_.runtime.program.group_of(state_.core.id()).size; }
 std::uint32_t Context::incarnation() const { return state_.core.incarnation(); }
+const std::string& Context::run_name() const { return state_.runtime.options.run.name; }
 std::uint64_t Context::program_seed() const { return state_.runtime.options.run.seed; }
 std::uint64_t Context::seed() const { return hash_combine(state_.runtime.options.run.seed, fnv1a(name())); }
 Random Context::random(std::uint64_t step) const { return Random(state_.runtime.options.run.seed, name(), step); }

@@ -34,6 +34,7 @@ class Context {
   int index() const;                // 3
   int replicas() const;             // size of its group; for an elastic group the maximum
   std::uint32_t incarnation() const;
+  const std::string& run_name() const;  // the same in all nodes and incarnations of a run
 
   // The node's own seed, a function of the program's seed and the node's name.
   std::uint64_t seed() const;

@@ -19,6 +19,8 @@ using dataflow::WorkReport;
 namespace {
 
 constexpr Duration kBetweenCuts = std::chrono::milliseconds(500);
+constexpr const char* kMark = ".run";            // the file of the output that names its run
+constexpr std::uint64_t kLongestRunName = 4096;  // bytes
 
 std::string part_name(std::uint32_t task) {
   char name[32];
@@ -48,6 +50,16 @@ void MapReduceMaster::watch_workers() {
     change.get();  // throws when the run ends
     watch_workers();
   });
+}
+
+// An earlier incarnation may have published the output before the cut was complete that tells so. Then the parts become
+// parts again: tasks that the cut does not know make the same ones.
+void MapReduceMaster::take_back_output() const {
+  const fs::path mark = options_.output / kMark;
+  if (context_.incarnation() == 1 || read_text_if_any(mark, kLongestRunName) != context_.run_name()) return;
+  fs::create_directories(options_.attempt_files());
+  fs::remove_all(options_.parts());
+  fs::rename(options_.output, options_.parts());
 }
 
 void MapReduceMaster::prepare_output() const {
@@ -99,6 +111,7 @@ void MapReduceMaster::begin_books() {
 
 void MapReduceMaster::run(Context& node) {
   try {
+    if (!node.exclusive([this] { return complete(); })) take_back_output();
     if (node.exclusive([this] { return plan_.number; }) == 0) {
       prepare_output();
       Plan plan = make_plan();
@@ -128,8 +141,9 @@ void MapReduceMaster::run(Context& node) {
 // One rename makes the whole output visible. After a restart it may have happened.
 void MapReduceMaster::publish_output() {
   std::error_code error;
-  if (options_.durable) sync_directory(options_.parts());
   if (fs::exists(options_.parts()) || !fs::exists(options_.output)) {
+    write_file(options_.parts() / kMark, context_.run_name());
+    if (options_.durable) sync_directory(options_.parts());
     fs::rename(options_.parts(), options_.output, error);
     if (error) {
       throw Error(ErrorKind::failed, "the output " + options_.output.string() + " cannot be made: " + error.message());

@@ -88,6 +88,7 @@ class MapReduceMaster {
     MapReduceCounters counters{};
   };
 
+  void take_back_output() const;
   void prepare_output() const;
   Plan make_plan() const;
   void install(Plan plan);

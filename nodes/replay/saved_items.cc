@@ -7,6 +7,7 @@
 
 #include "lp/base/array.h"
 #include "lp/base/error.h"
+#include "lp/base/text.h"
 #include "lp/checkpoint/cut.h"
 #include "lp/wire/message.h"
 #include "nodes/replay/table.h"

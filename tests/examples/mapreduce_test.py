@@ -38,7 +38,7 @@ def coreutils(command, *files):
 
 
 def parts(folder):
-    return b"".join(part.read_bytes() for part in sorted(pathlib.Path(folder).iterdir()))
+    return b"".join(part.read_bytes() for part in sorted(pathlib.Path(folder).glob("part-*")))
 
 
 def sorted_lines(text):

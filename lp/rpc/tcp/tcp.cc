@@ -309,6 +309,8 @@ Tcp::Received Tcp::receive_one(Handlers handlers) {
   if (receiving.has_role()) {
     result.rest = handled_ < messages_.size() || opened_ < arrived_;
     result.again = receiving.leave();
+    // The handler may wait, and the thread that wanted the role may sleep by now.
+    if (result.again && handler) poll_again();
   } else {
     result = {.any = false, .again = false, .rest = true};  // this thread had to wait, and another has the role
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lp/base/text.h"
 #include "lp/checkpoint/cut.h"
 #include "lp/wire/message.h"
 #include "tests/directory.h"

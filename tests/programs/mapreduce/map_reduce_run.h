@@ -56,7 +56,9 @@ class MapReduceFiles {
   // The parts of the output, one after the other.
   std::string result() const {
     std::set<std::filesystem::path> parts;
-    for (const auto& one : std::filesystem::directory_iterator(output())) parts.insert(one.path());
+    for (const auto& one : std::filesystem::directory_iterator(output())) {
+      if (one.path().filename().string().starts_with("part-")) parts.insert(one.path());
+    }
     std::string out;
     for (const auto& part : parts) {
       std::ifstream file(part, std::ios::binary);
