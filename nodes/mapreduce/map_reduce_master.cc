@@ -52,8 +52,8 @@ void MapReduceMaster::watch_workers() {
   });
 }
 
-// An earlier incarnation may have published the output before the cut was complete that tells so. Then the parts become
-// parts again: tasks that the cut does not know make the same ones.
+// An earlier incarnation may have published the output before the cut that records it was complete. Then the parts
+// become parts again: tasks that the cut does not know make the same ones.
 void MapReduceMaster::take_back_output() const {
   const fs::path mark = options_.output / kMark;
   if (context_.incarnation() == 1 || read_text_if_any(mark, kLongestRunName) != context_.run_name()) return;

@@ -4,8 +4,6 @@
 
 #include <string>
 
-#include <string>
-
 #include "programs/agents/policy.h"
 #include "programs/networks/network.h"
 

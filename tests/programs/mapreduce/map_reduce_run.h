@@ -57,7 +57,7 @@ class MapReduceFiles {
   std::string result() const {
     std::set<std::filesystem::path> parts;
     for (const auto& one : std::filesystem::directory_iterator(output())) {
-      if (one.path().filename().string().starts_with("part-")) parts.insert(one.path());
+      if (one.path().filename() != ".run") parts.insert(one.path());
     }
     std::string out;
     for (const auto& part : parts) {
