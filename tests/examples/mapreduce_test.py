@@ -14,6 +14,7 @@ import launch
 
 KILLS = 2
 BYTES = 2_000_000 if "LP_SANITIZED" in os.environ else 40_000_000
+LONGER = 4  # a job with so many times as many bytes still runs when a kill comes
 SMALL = ["--split_mib=1", "--memory_mib=48"]  # many tasks
 
 
@@ -141,7 +142,7 @@ class Killed(Files):
 
 def kill_many(test, kills):
     """Kills a worker and the master at random moments; the output has the same bytes each time."""
-    write_texts(test.input, BYTES)
+    write_texts(test.input, LONGER * BYTES)
     source = random.Random()
     for name in ["wordcount", "sort"]:
         expected, result = test.run_job(name, "--launch=threads", *SMALL, into=f"{name}-expected")
