@@ -112,7 +112,11 @@ std::uint32_t columns_of(const std::string& path, std::uint64_t size, const Inpu
   dataflow::RecordReader reader({.path = path, .begin = 0, .end = size, .file_size = size}, options);
   std::string_view record;
   CsvRow row(options.separator);
-  if (reader.next(record)) row.parse(record);
+  try {
+    if (reader.next(record)) row.parse(record);
+  } catch (const Error& error) {
+    throw Error(ErrorKind::failed, "the first row of " + path + " cannot be read: " + error.text());
+  }
   return static_cast<std::uint32_t>(row.size());
 }
 

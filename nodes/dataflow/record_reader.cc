@@ -57,8 +57,8 @@ void RecordReader::check_length(std::size_t size) {
   if (size <= longest_) return;
   skipping_ = true;
   offset_ = read_ - filled();
-  throw Error(ErrorKind::failed, "it is longer than " + std::to_string(longest_) +
-                                     " bytes: raise InputOptions::longest_record, or let such records be skipped");
+  throw RecordError("it is longer than " + std::to_string(longest_) +
+                    " bytes: raise InputOptions::longest_record, or let such records be skipped");
 }
 
 void RecordReader::take(std::size_t size, std::size_t ending, std::string_view& record) {
@@ -126,19 +126,30 @@ bool RecordReader::next_row(std::string_view& record) {
   return true;
 }
 
+// The file was changed since it was split: where its next record begins is unknown.
+void RecordReader::fail_cut_off() {
+  offset_ = read_ - filled();
+  read_ = split_.end;
+  at_ = end_;
+  throw RecordError("it is longer than the rest of its file's part: do not change inputs");
+}
+
 bool RecordReader::next_prefixed(std::string_view& record) {
   while (filled() < kPrefixBytes) {
-    if (!fill()) return false;
+    if (fill()) continue;
+    if (filled() > 0) fail_cut_off();
+    return false;
   }
   std::uint32_t size = 0;
   std::memcpy(&size, block_.data() + at_, sizeof(size));
+  if (size > filled() - kPrefixBytes + (split_.end - read_)) fail_cut_off();
   if (size > longest_) {
     offset_ = read_ - filled();
     const std::size_t here = std::min<std::size_t>(filled(), kPrefixBytes + size);
     at_ += here;
     read_ += kPrefixBytes + size - here;  // the rest is not read
-    throw Error(ErrorKind::failed, "it has " + std::to_string(size) + " bytes, more than " + std::to_string(longest_) +
-                                       ": raise InputOptions::longest_record, or let such records be skipped");
+    throw RecordError("it has " + std::to_string(size) + " bytes, more than " + std::to_string(longest_) +
+                      ": raise InputOptions::longest_record, or let such records be skipped");
   }
   while (filled() < kPrefixBytes + size) fill();
   take(kPrefixBytes + size, 0, record);

@@ -8,11 +8,18 @@
 #include <vector>
 
 #include "lp/base/descriptor.h"
+#include "lp/base/error.h"
 #include "nodes/dataflow/input_files.h"
 
 namespace lp::dataflow {
 
 inline constexpr std::size_t kPrefixBytes = 4;  // size of the length before a record
+
+// A record cannot be read. The next call reads the record after it, if the file is still the one that was split.
+class RecordError : public Error {
+ public:
+  explicit RecordError(const std::string& text) : Error(ErrorKind::failed, text) {}
+};
 
 class RecordReader {
  public:
@@ -22,9 +29,9 @@ class RecordReader {
   RecordReader(InputSplit split, const InputOptions& options);
 
   // Reads the next record into `record`, which is valid until the next call: a line without its end, a row of CSV
-  // without its line end, or the bytes after a length. Returns false when there is none. Error::failed when the file
-  // ends too early, and for a record that is longer than InputOptions::longest_record; then the next call returns the
-  // record after it.
+  // without its line end, or the bytes after a length. Returns false when there is none. RecordError for a record
+  // that is longer than InputOptions::longest_record, or is cut off; Error::failed when the file ends too early or
+  // cannot be read.
   bool next(std::string_view& record) {
     if (format_ == InputFormat::lines) [[likely]] {
       return next_line(record);
@@ -42,6 +49,7 @@ class RecordReader {
   void take(std::size_t size, std::size_t ending, std::string_view& record);
   bool fill();
   void check_length(std::size_t size);
+  [[noreturn]] void fail_cut_off();
   bool skip_long_record();
   std::size_t filled() const { return end_ - at_; }
 

@@ -43,6 +43,7 @@ class SortBuffer {
  public:
   static constexpr std::size_t kUnit = 4;
   static constexpr std::size_t kMostBytes = kUnit << 32;
+  static constexpr std::size_t kMostPair = 0xffff'ffff;  // bytes: their sizes have 32 bits
 
   // Memory of so many bytes, which the system gives when it is first used.
   SortBuffer(std::size_t bytes, std::uint32_t partitions);
@@ -51,7 +52,7 @@ class SortBuffer {
   bool add(std::uint32_t partition, const Pair& pair) {
     const std::size_t size = kHead + pair.key.size() + pair.value.size();
     const std::size_t padded = (size + kUnit - 1) / kUnit * kUnit;
-    if (used_ + padded + (count_ + 1) * sizeof(SortEntry) > memory_.size()) return false;
+    if (size > kMostPair || used_ + padded + (count_ + 1) * sizeof(SortEntry) > memory_.size()) return false;
     char* const at = memory_.data() + used_;
     const std::uint32_t sizes[2] = {static_cast<std::uint32_t>(pair.key.size()),
                                     static_cast<std::uint32_t>(pair.value.size())};

@@ -18,12 +18,13 @@
 #include <type_traits>
 #include <utility>
 
+#include "lp/base/text.h"
 #include "nodes/dataflow/csv_row.h"
 #include "nodes/dataflow/emit.h"
 #include "nodes/dataflow/groups.h"
 #include "nodes/dataflow/output.h"
 #include "nodes/dataflow/record_reader.h"
-#include "nodes/mapreduce/task_place.h"
+#include "nodes/mapreduce/task_context.h"
 #include "nodes/mapreduce/work_messages.h"
 
 namespace lp::dataflow {
@@ -31,9 +32,9 @@ namespace lp::dataflow {
 // A job without its types, for the nodes.
 struct JobTasks {
   bool csv = false;  // map takes rows
-  std::function<WorkReport(const WorkOrder&, const TaskPlace&)> sample{};
-  std::function<WorkReport(const WorkOrder&, const TaskPlace&)> map{};
-  std::function<WorkReport(const WorkOrder&, const TaskPlace&, FileWriter& output)> reduce{};
+  std::function<WorkReport(const WorkOrder&, const TaskContext&)> sample{};
+  std::function<WorkReport(const WorkOrder&, const TaskContext&)> map{};
+  std::function<WorkReport(const WorkOrder&, const TaskContext&, FileWriter& output)> reduce{};
 };
 
 template <class TheRecord, class K, class V>
@@ -65,16 +66,16 @@ concept Reduces = requires {
 
 // Calls f(record, reader) for each record of the task that is not skipped. A failure names its record.
 template <bool kCsv, class F>
-void for_each_record(const WorkOrder& order, const TaskPlace& place, WorkReport& report, const F& f) {
+void for_each_record(const WorkOrder& order, const TaskContext& context, WorkReport& report, const F& f) {
   constexpr std::uint64_t kCheckEvery = 1 << 12;  // records
-  CsvRow row(place.input.separator);
+  CsvRow row(context.input.separator);
   for (const InputSplit& split : order.input.splits) {
-    RecordReader reader(split, place.input);
+    RecordReader reader(split, context.input);
     report.counters.input_bytes += split.end - split.begin;
     for (std::string_view record;;) {
       try {
         while (record = {}, reader.next(record)) {
-          if (++report.counters.input_records % kCheckEvery == 0) place.check();
+          if (++report.counters.input_records % kCheckEvery == 0) context.check();
           if (!order.skip.empty() && skipped(order.skip, split.path, reader.offset())) {
             ++report.counters.skipped;
           } else if constexpr (kCsv) {
@@ -86,11 +87,11 @@ void for_each_record(const WorkOrder& order, const TaskPlace& place, WorkReport&
           }
         }
         break;
+      } catch (const RecordError&) {
+        if (!skipped(order.skip, split.path, reader.offset())) fail_on_record(split.path, reader.offset(), record);
+        ++report.counters.skipped;
       } catch (...) {
-        if (record.data() == nullptr && skipped(order.skip, split.path, reader.offset())) {  // it was too long
-          ++report.counters.skipped;
-          continue;
-        }
+        if (record.data() == nullptr) throw;  // the file cannot be read
         fail_on_record(split.path, reader.offset(), record);
       }
     }
@@ -98,7 +99,7 @@ void for_each_record(const WorkOrder& order, const TaskPlace& place, WorkReport&
 }
 
 template <class Job>
-WorkReport map_with(Job& job, MapOutput& output, const WorkOrder& order, const TaskPlace& place) {
+WorkReport map_with(Job& job, MapOutput& output, const WorkOrder& order, const TaskContext& context) {
   using Types = TypesOf<Job>;
   typename Emit<typename Types::Key, typename Types::Value>::Fold fold = nullptr;
   if constexpr (Combines<Job>) {
@@ -106,7 +107,7 @@ WorkReport map_with(Job& job, MapOutput& output, const WorkOrder& order, const T
   }
   Emit<typename Types::Key, typename Types::Value> emit(output, output.combines() ? fold : nullptr, &job);
   WorkReport report{.plan = order.plan, .kind = order.kind, .task = order.task};
-  for_each_record<Types::kCsv>(order, place, report,
+  for_each_record<Types::kCsv>(order, context, report,
                                [&](const typename Types::Record& record, const RecordReader& reader) {
                                  emit.set_place(reader.split().path, reader.offset());
                                  job.map(record, emit);
@@ -121,20 +122,20 @@ inline Partitioner partitioner_of(const WorkOrder& order) {
 }
 
 template <class Job>
-WorkReport map_task(Job job, const WorkOrder& order, const TaskPlace& place) {
+WorkReport map_task(Job job, const WorkOrder& order, const TaskContext& context) {
   using Value = typename TypesOf<Job>::Value;
   const auto combined = Combines<Job> ? std::optional<std::size_t>(value_bytes(Value{}).size()) : std::nullopt;
-  MapOutput output(partitioner_of(order), place.memory, combined, place.new_file);
-  WorkReport report = map_with(job, output, order, place);
+  MapOutput output(partitioner_of(order), context.memory, combined, context.new_file);
+  WorkReport report = map_with(job, output, order, context);
   report.runs = output.finish();
   count_runs(report.runs, report.counters);
   return report;
 }
 
 template <class Job>
-WorkReport sample_task(Job job, const WorkOrder& order, const TaskPlace& place) {
-  MapOutput output(Partitioner(1), place.memory, std::nullopt, place.new_file);
-  WorkReport report = map_with(job, output, order, place);
+WorkReport sample_task(Job job, const WorkOrder& order, const TaskContext& context) {
+  MapOutput output(Partitioner(1), context.memory, std::nullopt, context.new_file);
+  WorkReport report = map_with(job, output, order, context);
   report.sample = output.keys();
   return report;
 }
@@ -154,14 +155,14 @@ void reduce_group(Job& job, const Key& key, Values<Value>& values, Output& out) 
 }
 
 template <class Job>
-WorkReport reduce_task(Job job, const WorkOrder& order, const TaskPlace& place, FileWriter& file) {
+WorkReport reduce_task(Job job, const WorkOrder& order, const TaskContext& context, FileWriter& file) {
   using Types = TypesOf<Job>;
   constexpr std::uint64_t kCheckEvery = 1 << 10;  // keys
   WorkReport report{.plan = order.plan, .kind = order.kind, .task = order.task};
-  Groups groups(merge_inputs(order, place));
+  Groups groups(merge_inputs(order, context));
   Output out(file);
   while (groups.next()) {
-    if (++report.counters.groups % kCheckEvery == 0) place.check();
+    if (++report.counters.groups % kCheckEvery == 0) context.check();
     if (!order.skip.empty() && skipped(order.skip, groups.key(), 0)) {
       ++report.counters.skipped;
       continue;
@@ -172,7 +173,7 @@ WorkReport reduce_task(Job job, const WorkOrder& order, const TaskPlace& place, 
     } catch (...) {
       fail_on_key(groups.key());
     }
-    if (groups.values() > report.heavy.pairs) report.heavy = {.key = shown(groups.key()), .pairs = groups.values()};
+    if (groups.values() > report.heavy.pairs) report.heavy = {.key = quote(groups.key()), .pairs = groups.values()};
   }
   report.counters.counts = out.counts();
   report.counters.output_bytes = file.size();
@@ -181,11 +182,12 @@ WorkReport reduce_task(Job job, const WorkOrder& order, const TaskPlace& place, 
 
 template <class Job>
 JobTasks tasks_of(const Job& job) {
-  return {.csv = TypesOf<Job>::kCsv,
-          .sample = [job](const WorkOrder& order, const TaskPlace& place) { return sample_task(job, order, place); },
-          .map = [job](const WorkOrder& order, const TaskPlace& place) { return map_task(job, order, place); },
-          .reduce = [job](const WorkOrder& order, const TaskPlace& place,
-                          FileWriter& file) { return reduce_task(job, order, place, file); }};
+  return {
+      .csv = TypesOf<Job>::kCsv,
+      .sample = [job](const WorkOrder& order, const TaskContext& context) { return sample_task(job, order, context); },
+      .map = [job](const WorkOrder& order, const TaskContext& context) { return map_task(job, order, context); },
+      .reduce = [job](const WorkOrder& order, const TaskContext& context,
+                      FileWriter& file) { return reduce_task(job, order, context, file); }};
 }
 
 }  // namespace lp::dataflow

@@ -1,7 +1,6 @@
 #include "nodes/mapreduce/map_reduce_master.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -22,10 +21,20 @@ constexpr Duration kBetweenCuts = std::chrono::milliseconds(500);
 constexpr const char* kMark = ".run";            // the file of the output that names its run
 constexpr std::uint64_t kLongestRunName = 4096;  // bytes
 
-std::string part_name(std::uint32_t task) {
-  char name[32];
-  std::snprintf(name, sizeof(name), "part-%05u", task);
-  return name;
+// Workers may still write there, for tasks that another one has done. They make files but no directories, so nothing
+// appears in it once it has another name.
+void remove_partial(const MapReduceOptions& options) {
+  const fs::path removed = options.partial().string() + "-removed";
+  std::error_code error;
+  fs::remove_all(removed, error);  // of an incarnation that was killed here
+  fs::rename(options.partial(), removed, error);
+  fs::remove_all(removed, error);
+}
+
+void make_partial(const MapReduceOptions& options) {
+  fs::create_directories(options.parts());
+  fs::create_directories(options.attempt_files());
+  if (options.scratch.empty()) fs::create_directories(options.run_files());
 }
 
 }  // namespace
@@ -68,9 +77,8 @@ void MapReduceMaster::prepare_output() const {
                                        " exists: remove it, or name a directory that does not exist");
   }
   try {
-    fs::remove_all(options_.partial());  // the rest of a run that was killed
-    fs::create_directories(options_.parts());
-    fs::create_directories(options_.attempt_files());
+    remove_partial(options_);  // the rest of a run that was killed
+    make_partial(options_);
   } catch (const fs::filesystem_error& error) {
     throw Error(ErrorKind::failed,
                 "the output cannot be made: " + error.path1().string() + ": " + error.code().message());
@@ -111,8 +119,8 @@ void MapReduceMaster::begin_books() {
 
 void MapReduceMaster::run(Context& node) {
   try {
-    if (!node.exclusive([this] { return complete(); })) take_back_output();
     if (node.exclusive([this] { return plan_.number; }) == 0) {
+      take_back_output();
       prepare_output();
       Plan plan = make_plan();
       node.exclusive([&] {
@@ -128,8 +136,7 @@ void MapReduceMaster::run(Context& node) {
     while (!complete.get_for(pause)) pause = node.exclusive([this] { return look_after(); });
     publish_output();
   } catch (const Error& error) {
-    std::error_code ignored;
-    if (error.kind() == ErrorKind::failed) fs::remove_all(options_.partial(), ignored);
+    if (error.kind() == ErrorKind::failed) remove_partial(options_);
     throw;
   }
   node.exclusive([this] {
@@ -150,7 +157,7 @@ void MapReduceMaster::publish_output() {
     }
     if (options_.durable) sync_directory(fs::absolute(options_.output).parent_path());
   }
-  fs::remove_all(options_.partial(), error);
+  remove_partial(options_);
 }
 
 // Gives late tasks to idle workers. Returns the time until it must be called again.
@@ -347,7 +354,7 @@ std::string MapReduceMaster::skew() const {
   for (const MapDone& one : map_done_) all += one.counters.shuffled_pairs;
   for (const ReduceDone& one : reduce_done_) {
     if (all < kLeast || 2 * one.heavy.pairs < all) continue;
-    return "the key \"" + one.heavy.key + "\" has " + std::to_string(one.heavy.pairs * 100 / all) + "% of the " +
+    return "the key " + one.heavy.key + " has " + std::to_string(one.heavy.pairs * 100 / all) + "% of the " +
            std::to_string(all) + " pairs that were shuffled, and one reducer reads them all: combine its values, or " +
            "make several keys of it";
   }
@@ -370,13 +377,13 @@ void MapReduceMaster::load(const Checkpoint& in) {
   skip_records_ = in.get<std::vector<dataflow::BadRecord>>("skip_records");
   skip_keys_ = in.get<std::vector<dataflow::BadRecord>>("skip_keys");
   cuts_ = in.get<std::uint64_t>("cuts");
+  begin_books();
   const bool published = !fs::exists(options_.parts()) && fs::exists(options_.output);
-  if (!published) {
-    fs::create_directories(options_.parts());
-    fs::create_directories(options_.attempt_files());
-    for (std::uint32_t i = 0; i < reduce_done_.size(); ++i) {
-      if (!fs::exists(options_.parts() / part_name(i))) reduce_done_[i] = {};
-    }
+  if (published && complete()) return;
+  take_back_output();
+  make_partial(options_);
+  for (std::uint32_t i = 0; i < reduce_done_.size(); ++i) {
+    if (!fs::exists(options_.parts() / MapReduceOptions::part_name(i))) reduce_done_[i] = {};
   }
   begin_books();
 }

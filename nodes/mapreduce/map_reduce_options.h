@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 
 #include "nodes/dataflow/input_files.h"
 #include "nodes/dataflow/partitioner.h"
@@ -31,6 +32,7 @@ struct MapReduceOptions {
   std::filesystem::path parts() const { return partial() / "parts"; }
   std::filesystem::path attempt_files() const { return partial() / "attempts"; }
   std::filesystem::path run_files() const { return scratch.empty() ? partial() / "runs" : scratch; }
+  static std::string part_name(std::uint32_t partition);  // "part-00003"
 };
 
 }  // namespace lp

@@ -1,7 +1,7 @@
 #include "nodes/mapreduce/map_reduce_worker.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <cstring>
 #include <exception>
 #include <system_error>
 #include <utility>
@@ -88,6 +88,8 @@ MapReduceWorker::MapReduceWorker(Context& node, Client<MapReduceMaster> master, 
       own_(name_of(node)) {}
 
 void MapReduceWorker::run(Context& node) {
+  const auto remove = [](const MapReduceWorker* worker) { worker->remove_scratch(); };
+  const std::unique_ptr<const MapReduceWorker, decltype(remove)> at_end(this, remove);
   const auto index = static_cast<std::uint32_t>(node.index());
   WorkReport report;
   while (!node.stopping()) {
@@ -101,8 +103,8 @@ WorkReport MapReduceWorker::done(const WorkOrder& order) {
   WorkReport failed{.plan = order.plan, .kind = order.kind, .task = order.task};
   try {
     switch (order.kind) {
-      case TaskKind::sample: return tasks_.sample(order, place());
-      case TaskKind::map: return tasks_.map(order, place());
+      case TaskKind::sample: return tasks_.sample(order, task_context());
+      case TaskKind::map: return tasks_.map(order, task_context());
       default: return reduce(order);
     }
   } catch (const dataflow::LostRunError& error) {
@@ -122,15 +124,13 @@ WorkReport MapReduceWorker::done(const WorkOrder& order) {
 WorkReport MapReduceWorker::reduce(const WorkOrder& order) {
   const std::string file = "reduce-" + std::to_string(order.task) + "-" + own_ + "-" + std::to_string(++files_);
   Attempt attempt((options_.attempt_files() / file).string());
-  WorkReport report = tasks_.reduce(order, place(), attempt.file());
+  WorkReport report = tasks_.reduce(order, task_context(), attempt.file());
   report.counters.output_bytes = attempt.file().size();
-  char part[32];
-  std::snprintf(part, sizeof(part), "part-%05u", order.task);
-  attempt.commit(options_.parts() / part, options_.durable);
+  attempt.commit(options_.parts() / MapReduceOptions::part_name(order.task), options_.durable);
   return report;
 }
 
-dataflow::TaskPlace MapReduceWorker::place() {
+dataflow::TaskContext MapReduceWorker::task_context() {
   return {.memory = static_cast<std::size_t>(options_.memory - MapReduceOptions::kRuntimeMemory),
           .input = options_.input,
           .new_file = [this] { return new_file(); },
@@ -142,11 +142,17 @@ dataflow::TaskPlace MapReduceWorker::place() {
 }
 
 std::string MapReduceWorker::new_file() {
-  const fs::path directory = options_.run_files();
   std::error_code error;
-  fs::create_directories(directory, error);
-  if (error) throw Error(ErrorKind::failed, directory.string() + " cannot be made: " + error.message());
-  return (directory / (own_ + "-" + std::to_string(++files_))).string();
+  if (!options_.scratch.empty()) fs::create_directories(options_.scratch, error);
+  if (error) throw Error(ErrorKind::failed, options_.scratch.string() + " cannot be made: " + error.message());
+  return (options_.run_files() / run_name(++files_)).string();
+}
+
+// The master removes the files beside the output; those in a directory of the user are removed by their worker.
+void MapReduceWorker::remove_scratch() const noexcept {
+  if (options_.scratch.empty()) return;
+  std::error_code error;
+  for (std::uint64_t i = 1; i <= files_; ++i) fs::remove(options_.scratch / run_name(i), error);
 }
 
 std::unique_ptr<dataflow::SegmentSource> MapReduceWorker::open(const ReduceInput& input) {

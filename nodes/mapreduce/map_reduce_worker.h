@@ -35,8 +35,10 @@ class MapReduceWorker final : public MapReduceMember {
  private:
   dataflow::WorkReport done(const dataflow::WorkOrder& order);
   dataflow::WorkReport reduce(const dataflow::WorkOrder& order);
-  dataflow::TaskPlace place();
+  dataflow::TaskContext task_context();
   std::string new_file();
+  std::string run_name(std::uint64_t number) const { return own_ + "-" + std::to_string(number); }
+  void remove_scratch() const noexcept;
   std::unique_ptr<dataflow::SegmentSource> open(const dataflow::ReduceInput& input);
 
   Context& context_;

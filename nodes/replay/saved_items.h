@@ -26,8 +26,8 @@ using EditItem = std::function<bool(SavedItem&)>;
 void edit_items(Checkpoint& saved, const std::string& table, const EditItem& edit);
 
 // Edits a file of Server::checkpoint_file(), or the file of a server in a cut. The file changes as a whole or not at
-// all; a cut counts again when all of it is written. Error::failed, with nothing changed, as edit_items, and when the
-// file, or its cut, is not complete.
+// all; a cut counts again when all of it is written, and no longer when this is interrupted. Error::failed, with
+// nothing changed, as edit_items, and when the file, or its cut, is not complete.
 void edit_saved_items(const std::filesystem::path& file, const std::string& table, const EditItem& edit);
 
 }  // namespace lp::replay

@@ -53,6 +53,21 @@ TEST(RecordReaderTest, ARecordThatIsTooLongIsRefusedAndTheNextOneIsRead) {
   EXPECT_EQ(record, "b,c");
 }
 
+TEST(RecordReaderTest, AChangedLengthIsRefusedAndEndsTheReading) {
+  const test::Directory directory;
+  for (const std::string& changed : {std::string("d\0\0\0aa", 6), std::string(4, '\xff') + "aa"}) {
+    InputOptions options{.paths = {test::write(directory.path() / "records", test::prefixed({"aa", "b"}))}};
+    options.format = InputFormat::length_prefixed;
+    const InputSplit split = split_file(options.paths[0], options).at(0);
+    test::write(options.paths[0], changed + test::prefixed({"b"}));
+    dataflow::RecordReader reader(split, options);
+    std::string_view record;
+    EXPECT_THROW(reader.next(record), dataflow::RecordError);
+    EXPECT_EQ(reader.offset(), 0U);
+    EXPECT_FALSE(reader.next(record));
+  }
+}
+
 TEST(RecordReaderTest, AFileThatHasShrunkIsNamed) {
   const test::Directory directory;
   const InputOptions options{.paths = {test::write(directory.path() / "lines", "one\ntwo\n")}};

@@ -175,6 +175,41 @@ TEST(MapReduceFailuresTest, AnOutputThatExistsIsRefusedAndStaysAsItIs) {
   EXPECT_EQ(files.result(), "precious");
 }
 
+// The error with which a job ends whose nodes are this incarnation of this run; they were started without a cut.
+std::string failure_of(const MapReduce& options, const std::string& run_name, std::uint32_t incarnation) {
+  Program program("test");
+  add_map_reduce(program, test::CountWords(), options);
+  Runtime::Options runtime;
+  runtime.run.name = run_name;
+  LocalRun run(program, std::move(runtime), incarnation);
+  run.wait_finished();
+  for (const auto& [node, error] : run.failed()) return error.what();
+  return {};
+}
+
+TEST(MapReduceFailuresTest, AMasterThatWasKilledBeforeACutToldOfItsOutputMakesTheSameAgain) {
+  MapReduceFiles files;
+  files.write("lines", "one two\ntwo\n");
+  ASSERT_EQ(failure_of(files.options(), "first", 1), "");
+  const std::string result = files.result();
+  EXPECT_EQ(failure_of(files.options(), "first", 2), "");
+  EXPECT_EQ(files.result(), result);
+  EXPECT_TRUE(files.clean());
+  files.write("lines", "three\n");
+  EXPECT_TRUE(has(failure_of(files.options(), "second", 2), "exists"));  // the output of another run
+  EXPECT_TRUE(has(failure_of(files.options(), "first", 1), "exists"));
+  EXPECT_EQ(files.result(), result);
+}
+
+TEST(MapReduceFailuresTest, RunsInADirectoryOfTheUserAreRemovedAtTheEnd) {
+  MapReduceFiles files;
+  files.write("lines", "one two\ntwo\n");
+  MapReduce options = files.options();
+  options.job.scratch = files.path() / "scratch";
+  ASSERT_EQ(run_map_reduce(test::CountWords(), options).failure, "");
+  EXPECT_TRUE(std::filesystem::is_empty(options.job.scratch));
+}
+
 TEST(MapReduceFailuresTest, ADiskThatFillsInASpillFailsTheJobAndLeavesNothing) {
   MapReduceFiles files;
   std::string text;

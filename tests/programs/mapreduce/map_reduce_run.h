@@ -67,7 +67,10 @@ class MapReduceFiles {
     return out;
   }
   // Whether nothing of a run is left except its output, and that only if it has one.
-  bool clean() const { return !std::filesystem::exists(output().string() + ".partial"); }
+  bool clean() const {
+    return !std::filesystem::exists(output().string() + ".partial") &&
+           !std::filesystem::exists(output().string() + ".partial-removed");
+  }
 
  private:
   Directory directory_;

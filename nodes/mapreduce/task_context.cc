@@ -1,9 +1,9 @@
-#include "nodes/mapreduce/task_place.h"
+#include "nodes/mapreduce/task_context.h"
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <utility>
+
+#include "lp/base/text.h"
 
 namespace lp::dataflow {
 
@@ -27,21 +27,21 @@ std::string cause() {
 void fail_on_record(const std::string& path, std::uint64_t offset, std::string_view record) {
   const std::string text = cause();
   throw BadRecordError({.place = path, .offset = offset}, "map failed on the record at byte " + std::to_string(offset) +
-                                                              " of " + path + " (\"" + shown(record) + "\"): " + text);
+                                                              " of " + path + " (" + quote(record) + "): " + text);
 }
 
 void fail_on_key(std::string_view key) {
   const std::string text = cause();
-  throw BadRecordError({.place = std::string(key)}, "reduce failed on the key \"" + shown(key) + "\": " + text);
+  throw BadRecordError({.place = std::string(key)}, "reduce failed on the key " + quote(key) + ": " + text);
 }
 
-Merge merge_inputs(const WorkOrder& order, const TaskPlace& place) {
+Merge merge_inputs(const WorkOrder& order, const TaskContext& context) {
   std::vector<MergeInput> inputs;
   for (const ReduceInput& one : order.runs) {
     if (one.segment.pairs == 0) continue;
-    inputs.push_back({.bytes = one.segment.bytes, .open = [one, &place] { return place.open(one); }});
+    inputs.push_back({.bytes = one.segment.bytes, .open = [one, &context] { return context.open(one); }});
   }
-  return merge_within(std::move(inputs), place.memory, place.new_file);
+  return merge_within(std::move(inputs), context.memory, context.new_file);
 }
 
 void count_runs(const std::vector<SortedRun>& runs, MapReduceCounters& counters) {
@@ -52,21 +52,6 @@ void count_runs(const std::vector<SortedRun>& runs, MapReduceCounters& counters)
       counters.shuffled_bytes += one.bytes;
     }
   }
-}
-
-std::string shown(std::string_view bytes) {
-  constexpr std::size_t kMost = 80;
-  std::string out;
-  for (const char c : bytes.substr(0, kMost)) {
-    if (c >= ' ' && c != '\\' && c != '"' && c != '\x7f') {
-      out += c;
-    } else {
-      std::array<char, 8> text;
-      std::snprintf(text.data(), text.size(), "\\x%02x", static_cast<unsigned>(static_cast<unsigned char>(c)));
-      out += text.data();
-    }
-  }
-  return bytes.size() > kMost ? out + "..." : out;
 }
 
 }  // namespace lp::dataflow

@@ -38,7 +38,7 @@ class LostRunError : public Error {
   std::uint32_t map_task_;
 };
 
-struct TaskPlace {
+struct TaskContext {
   std::size_t memory = 0;  // bytes for pairs, or for the blocks of a merge
   InputOptions input{};
   std::function<std::string()> new_file{};  // a name that nothing has
@@ -55,12 +55,9 @@ bool skipped(const std::vector<BadRecord>& skip, std::string_view place, std::ui
 [[noreturn]] void fail_on_key(std::string_view key);
 
 // All pairs of a reduce task, in order.
-Merge merge_inputs(const WorkOrder& order, const TaskPlace& place);
+Merge merge_inputs(const WorkOrder& order, const TaskContext& context);
 
 // The totals of a map task's runs.
 void count_runs(const std::vector<SortedRun>& runs, MapReduceCounters& counters);
-
-// The beginning of a text for a message, with what does not print as \xNN.
-std::string shown(std::string_view bytes);
 
 }  // namespace lp::dataflow

@@ -1,0 +1,14 @@
+#include "nodes/mapreduce/map_reduce_options.h"
+
+#include <array>
+#include <cstdio>
+
+namespace lp {
+
+std::string MapReduceOptions::part_name(std::uint32_t partition) {
+  std::array<char, 32> name{};
+  std::snprintf(name.data(), name.size(), "part-%05u", partition);
+  return name.data();
+}
+
+}  // namespace lp
