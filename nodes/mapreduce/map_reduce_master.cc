@@ -21,12 +21,12 @@ constexpr Duration kBetweenCuts = std::chrono::milliseconds(500);
 constexpr const char* kMark = ".run";            // the file of the output that names its run
 constexpr std::uint64_t kLongestRunName = 4096;  // bytes
 
-// Workers may still write there, for tasks that another one has done. They make files but no directories, so nothing
-// appears in it once it has another name.
+// A late worker may still write into it. It makes nothing above the directory of its runs, so nothing appears under the
+// old name after the rename.
 void remove_partial(const MapReduceOptions& options) {
   const fs::path removed = options.partial().string() + "-removed";
   std::error_code error;
-  fs::remove_all(removed, error);  // of an incarnation that was killed here
+  fs::remove_all(removed, error);  // an earlier incarnation may have been killed here
   fs::rename(options.partial(), removed, error);
   fs::remove_all(removed, error);
 }
@@ -34,7 +34,6 @@ void remove_partial(const MapReduceOptions& options) {
 void make_partial(const MapReduceOptions& options) {
   fs::create_directories(options.parts());
   fs::create_directories(options.attempt_files());
-  if (options.scratch.empty()) fs::create_directories(options.run_files());
 }
 
 }  // namespace

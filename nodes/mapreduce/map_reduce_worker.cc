@@ -142,10 +142,15 @@ dataflow::TaskContext MapReduceWorker::task_context() {
 }
 
 std::string MapReduceWorker::new_file() {
+  const fs::path directory = options_.run_files();
   std::error_code error;
-  if (!options_.scratch.empty()) fs::create_directories(options_.scratch, error);
-  if (error) throw Error(ErrorKind::failed, options_.scratch.string() + " cannot be made: " + error.message());
-  return (options_.run_files() / run_name(++files_)).string();
+  if (options_.scratch.empty()) {
+    fs::create_directory(directory, error);  // not what is above it: the master may have removed that
+  } else {
+    fs::create_directories(directory, error);
+  }
+  if (error) throw Error(ErrorKind::failed, directory.string() + " cannot be made: " + error.message());
+  return (directory / run_name(++files_)).string();
 }
 
 // The master removes the files beside the output; those in a directory of the user are removed by their worker.
