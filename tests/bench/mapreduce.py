@@ -1,6 +1,6 @@
-"""Word count and sort as map-reduces in processes, beside coreutils on the same files, and Spark where PYTHON has pyspark.
+"""Word count and sort as map-reduces in processes, beside coreutils on the same files, and Spark where VENV has pyspark.
 
-Usage: mapreduce.py FOLDER-OF-EXAMPLES [--words=MIB] [--lines=MIB] [--memory=MIB] [--folder=FOLDER] [--spark=PYTHON]
+Usage: mapreduce.py FOLDER-OF-EXAMPLES [--words=MIB] [--lines=MIB] [--memory=MIB] [--folder=FOLDER] [--spark=VENV]
 
 The results are compared before a time counts. Prints a table (Markdown) on standard error and JSON on standard output.
 """
@@ -18,15 +18,17 @@ import texts
 FOLDER = pathlib.Path(sys.argv[1])
 FLAGS = dict(word.removeprefix("--").partition("=")[::2] for word in sys.argv[2:])
 MEMORY = int(FLAGS.get("memory", 256))
-SPARK_COUNT = "sc.textFile(a).flatMap(lambda l: l.split()).map(lambda w: (w, 1)).reduceByKey(lambda x, y: x + y).saveAsTextFile(b)"
-SPARK_SORT = "sc.textFile(a).sortBy(lambda l: l).saveAsTextFile(b)"
-SPARK = "import sys, pyspark; a, b = sys.argv[1:]; sc = pyspark.SparkContext('local[2]'); sc.setLogLevel('ERROR'); "
+SPARK_COUNT = ("spark.read.text(a).select(f.explode(f.split('value', '[ \\\\t]+')).alias('word')).where(\"word != ''\")"
+               ".groupBy('word').count().write.csv(b, sep='\\t')")
+SPARK_SORT = "spark.read.text(a).sort('value').write.text(b)"
+SPARK = ("import sys; from pyspark.sql import SparkSession, functions as f; a, b = sys.argv[1:]; "
+         "spark = SparkSession.builder.master('local[2]').config('spark.driver.memory', '2g').config('spark.local.dir', b + '.tmp').getOrCreate(); ")
 
 
 def timed(command, **more):
     """Seconds, and the largest resident memory in MiB of the processes that it started, of each of them."""
     begin = time.monotonic()
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, **more) as process:
+    with subprocess.Popen(command, **{"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, **more}) as process:
         peak = 0
         while process.poll() is None:
             peak = max(peak, *(resident(child) for child in descendants(process.pid)), 0)
@@ -62,9 +64,26 @@ def copy_seconds(path, to):
     return time.monotonic() - begin
 
 
+def memory_rate():
+    """Bytes that one core writes to memory in a second while it copies."""
+    block = memoryview(bytearray(256 << 20))
+    half = len(block) // 2
+    seconds = []
+    for _ in range(5):
+        begin = time.monotonic()
+        block[:half] = block[half:]
+        seconds.append(time.monotonic() - begin)
+    return half / min(seconds)
+
+
 def lp(name, path, folder, *flags):
-    return timed([str(FOLDER / name), "--launch=processes", f"--input={path}", f"--into={folder / name}", f"--memory_mib={MEMORY}",
-                  f"--directory={folder / name}.run", *flags])
+    """Seconds, peak memory, and the bytes that the job reads and writes: input, sorted runs twice, output."""
+    output = folder / f"{name}.json"
+    with open(output, "wb") as file:
+        seconds, peak = timed([str(FOLDER / name), "--launch=processes", "--json", f"--input={path}", f"--into={folder / name}",
+                               f"--memory_mib={MEMORY}", f"--directory={folder / name}.run", *flags], stdout=file)
+    counters = json.loads(output.read_text().splitlines()[-1])["counters"]
+    return seconds, peak, counters["input_bytes"] + 2 * counters["shuffled_bytes"] + counters["output_bytes"]
 
 
 def check(command):
@@ -76,13 +95,15 @@ def measure(name, path, folder, command, spark, same):
     size = path.stat().st_size
     copy = copy_seconds(path, folder / "copy")
     (folder / "copy").unlink()
-    seconds, peak = lp(name, path, folder)
+    seconds, peak, moved = lp(name, path, folder)
     theirs, _ = timed(["bash", "-c", command], env={**os.environ, "LC_ALL": "C", "TMPDIR": str(folder)})
     check(same)
     row = {"job": name, "mib": size / 2**20, "lp_seconds": seconds, "worker_peak_mib": peak, "coreutils_seconds": theirs,
-           "times_coreutils": theirs / seconds, "share_of_copy": copy / seconds}
+           "times_coreutils": theirs / seconds, "share_of_disk": moved / seconds / (2 * size / copy),
+           "share_of_memory": moved / seconds / memory_rate()}
     if "spark" in FLAGS:
-        row["spark_seconds"], _ = timed([FLAGS["spark"], "-c", SPARK + spark, str(path), str(folder / f"{name}.spark")])
+        row["spark_seconds"], _ = timed([f"{FLAGS['spark']}/bin/python", "-c", SPARK + spark, str(path), str(folder / f"{name}.spark")])
+        row["times_spark"] = row["spark_seconds"] / seconds
     return row
 
 
@@ -97,8 +118,8 @@ def main():
         texts.write_lines(lines, int(FLAGS.get("lines", 2048)) << 20)
         rows.append(measure("sort", lines, folder, f"sort --parallel=2 -o {folder}/sorted {lines}", SPARK_SORT,
                             f"cat {folder}/sort/part* | cmp - {folder}/sorted"))
-    titles = ["job", "MiB", "lp s", "peak MiB of a process", "coreutils s", "coreutils / lp", "copying the file / lp"]
-    print("| " + " | ".join(titles + (["Spark s"] if "spark" in FLAGS else [])) + " |\n| --- |" + " ---: |" * (len(rows[0]) - 1), file=sys.stderr)
+    titles = ["job", "MiB", "lp s", "peak MiB of a process", "coreutils s", "coreutils / lp", "of the rate of cp", "of the rate of memcpy"]
+    print("| " + " | ".join(titles + (["Spark s", "Spark / lp"] if "spark" in FLAGS else [])) + " |\n| --- |" + " ---: |" * (len(rows[0]) - 1), file=sys.stderr)
     for row in rows:
         print("| " + " | ".join(value if isinstance(value, str) else f"{value:,.2f}" for value in row.values()) + " |", file=sys.stderr)
     print(json.dumps({"benchmark": "mapreduce", "memory_mib": MEMORY, "rows": rows}))
