@@ -124,6 +124,7 @@ std::uint32_t columns_of(const std::string& path, std::uint64_t size, const Inpu
 
 constexpr std::uint64_t kSampleBytes = std::uint64_t{1} << 15;
 constexpr std::uint64_t kSamples = 256;
+constexpr std::size_t kSplitsOfASample = 32;  // in a task
 
 // Lines can be found at any place of a file.
 void sample_lines(const std::string& path, const dataflow::OpenInput& open, std::uint64_t distance,
@@ -228,23 +229,28 @@ std::vector<InputTask> split_inputs(const InputOptions& options) {
   return split_files(find_inputs(options.paths), options, dataflow::open_here, together);
 }
 
-InputTask sample_files(const std::vector<std::string>& paths, const InputOptions& options,
-                       const dataflow::OpenInput& open) {
+std::vector<InputTask> sample_files(const std::vector<std::string>& paths, const InputOptions& options,
+                                    const dataflow::OpenInput& open) {
   std::uint64_t total = 0;
   for (const std::string& path : paths) total += open(path)->size();
   const std::uint64_t distance = std::max(total / kSamples, kSampleBytes);
-  InputTask out;
+  std::vector<InputSplit> splits;
   for (const std::string& path : paths) {
     if (options.format == InputFormat::lines) {
-      sample_lines(path, open, distance, out.splits);
+      sample_lines(path, open, distance, splits);
     } else {
-      sample_others(path, options, open, distance, out.splits);
+      sample_others(path, options, open, distance, splits);
     }
+  }
+  std::vector<InputTask> out;
+  for (InputSplit& split : splits) {
+    if (out.empty() || out.back().splits.size() == kSplitsOfASample) out.emplace_back();
+    out.back().splits.push_back(std::move(split));
   }
   return out;
 }
 
-InputTask sample_inputs(const InputOptions& options) {
+std::vector<InputTask> sample_inputs(const InputOptions& options) {
   return sample_files(find_inputs(options.paths), options, dataflow::open_here);
 }
 

@@ -67,9 +67,9 @@ std::vector<InputTask> split_files(const std::vector<std::string>& paths, const 
                                    const dataflow::OpenInput& open, const AreTogether& together);
 std::vector<InputTask> split_inputs(const InputOptions& options);  // files here
 
-// Short splits from all over the files, whose records stand for all records. For the bounds of ranges.
-InputTask sample_files(const std::vector<std::string>& paths, const InputOptions& options,
-                       const dataflow::OpenInput& open);
-InputTask sample_inputs(const InputOptions& options);  // files here
+// Short splits from all over the files, whose records stand for all records, in a few tasks. For the bounds of ranges.
+std::vector<InputTask> sample_files(const std::vector<std::string>& paths, const InputOptions& options,
+                                    const dataflow::OpenInput& open);
+std::vector<InputTask> sample_inputs(const InputOptions& options);  // files here
 
 }  // namespace lp

@@ -93,7 +93,6 @@ bool RecordReader::next_line(std::string_view& record) {
 // The block was full of a record that is too long: reads to its end, without keeping it.
 bool RecordReader::skip_long_record() {
   skipping_ = false;
-  std::string_view rest;
   bool open = false;  // csv: within quotes
   for (;;) {
     for (; at_ < end_; ++at_) {

@@ -1,6 +1,7 @@
 #include "nodes/mapreduce/map_reduce_master.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -80,9 +81,9 @@ MapReduceMaster::Plan MapReduceMaster::make_plan(const dataflow::InputPlaces& pl
   Plan plan{.number = static_cast<std::uint64_t>(wall_clock()),
             .maps = split_files(files, options_.input, open, together)};
   if (options_.partitioning == Partitioning::range && options_.partitions > 1) {
-    plan.sample = sample_files(files, options_.input, open);
+    plan.samples = sample_files(files, options_.input, open);
   }
-  plan.sampled = plan.sample.splits.empty();
+  plan.sampled = plan.samples.empty();
   return plan;
 }
 
@@ -99,6 +100,7 @@ std::uint32_t MapReduceMaster::partitions() const {
 }
 
 void MapReduceMaster::begin_books() {
+  if (!plan_.sampled) samples_ = dataflow::TaskBook(plan_.samples.size(), options_.backups);
   maps_ = dataflow::TaskBook(map_done_.size(), options_.backups);
   reduces_ = dataflow::TaskBook(reduce_done_.size(), options_.backups);
   for (std::uint32_t i = 0; i < map_done_.size(); ++i) {
@@ -148,7 +150,7 @@ void MapReduceMaster::run(Context& node) {
 // Gives late tasks to idle workers. Returns the time until it must be called again.
 Duration MapReduceMaster::look_after() {
   serve_waiting();
-  const Duration next = std::min(maps_.until_late(), reduces_.until_late());
+  const Duration next = std::min({samples_.until_late(), maps_.until_late(), reduces_.until_late()});
   return std::clamp<Duration>(next, std::chrono::milliseconds(20), std::chrono::seconds(60));
 }
 
@@ -184,8 +186,10 @@ std::optional<WorkOrder> MapReduceMaster::order_for(std::uint32_t worker) {
 }
 
 std::optional<WorkOrder> MapReduceMaster::sample_order(std::uint32_t worker) {
-  if (!samples_.give(worker, {})) return std::nullopt;
-  return WorkOrder{.kind = TaskKind::sample, .input = plan_.sample, .skip = bad_records_in(plan_.sample)};
+  const auto task = samples_.give(worker, {});
+  if (!task) return std::nullopt;
+  const InputTask& input = plan_.samples[*task];
+  return WorkOrder{.kind = TaskKind::sample, .task = *task, .input = input, .skip = bad_records_in(input)};
 }
 
 std::optional<WorkOrder> MapReduceMaster::map_order(std::uint32_t worker) {
@@ -225,9 +229,10 @@ std::optional<WorkOrder> MapReduceMaster::reduce_order(std::uint32_t worker) {
 
 void MapReduceMaster::take(std::uint32_t worker, WorkReport report) {
   if (report.kind == TaskKind::none || report.plan != plan_.number || told_) return;
+  if (report.kind == TaskKind::sample && plan_.sampled) return;
   if (report.failed()) return take_failure(worker, report);
   switch (report.kind) {
-    case TaskKind::sample: take_sample(std::move(report)); break;
+    case TaskKind::sample: take_sample(worker, std::move(report)); break;
     case TaskKind::map: take_map(worker, std::move(report)); break;
     case TaskKind::reduce: take_reduce(worker, std::move(report)); break;
     default: return;
@@ -236,9 +241,13 @@ void MapReduceMaster::take(std::uint32_t worker, WorkReport report) {
   settle();
 }
 
-void MapReduceMaster::take_sample(WorkReport report) {
-  if (plan_.sampled) return;
-  plan_.bounds = dataflow::bounds_of(report.sample, options_.partitions);
+// The bounds are known when all samples are there.
+void MapReduceMaster::take_sample(std::uint32_t worker, WorkReport report) {
+  if (!samples_.done(report.task, worker)) return;
+  std::move(report.sample.begin(), report.sample.end(), std::back_inserter(sampled_keys_));
+  if (!samples_.complete()) return;
+  std::sort(sampled_keys_.begin(), sampled_keys_.end());
+  plan_.bounds = dataflow::bounds_of(std::exchange(sampled_keys_, {}), options_.partitions);
   plan_.sampled = true;
   reduce_done_.resize(partitions());
   begin_books();
@@ -337,7 +346,7 @@ MapReduceResult MapReduceMaster::result() const {
                       .reduce_tasks = static_cast<std::uint32_t>(reduce_done_.size()),
                       .attempts = samples_.attempts() + maps_.attempts() + reduces_.attempts(),
                       .failures = failures_,
-                      .backups = maps_.backups() + reduces_.backups(),
+                      .backups = samples_.backups() + maps_.backups() + reduces_.backups(),
                       .lost_outputs = lost_,
                       .seconds = to_seconds(now() - begun_)};
   for (const MapDone& one : map_done_) out.counters.add(one.counters);

@@ -73,7 +73,7 @@ class MapReduceMaster {
   struct Plan {
     std::uint64_t number = 0;  // 0: there is none yet
     std::vector<InputTask> maps{};
-    InputTask sample{};
+    std::vector<InputTask> samples{};
     std::vector<std::string> bounds{};
     bool sampled = false;  // or nothing is to be sampled
   };
@@ -109,7 +109,7 @@ class MapReduceMaster {
   bool died_before(const dataflow::WorkReport& report);
   bool skip(const dataflow::WorkReport& report);
   std::vector<dataflow::BadRecord> bad_records_in(const InputTask& task) const;
-  void take_sample(dataflow::WorkReport report);
+  void take_sample(std::uint32_t worker, dataflow::WorkReport report);
   void take_map(std::uint32_t worker, dataflow::WorkReport report);
   void take_reduce(std::uint32_t worker, dataflow::WorkReport report);
   void fail_job(const std::string& text);
@@ -132,7 +132,8 @@ class MapReduceMaster {
 
   dataflow::InputPlaces places_{};
   std::map<dataflow::BadRecord, int> deaths_{};  // ended workers, by the record or key
-  dataflow::TaskBook samples_{1};
+  dataflow::TaskBook samples_{0};
+  std::vector<std::string> sampled_keys_{};
   dataflow::TaskBook maps_{0};
   dataflow::TaskBook reduces_{0};
   std::uint64_t failures_ = 0;

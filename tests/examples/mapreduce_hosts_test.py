@@ -1,4 +1,4 @@
-"""The examples of MapReduce on several hosts: inputs on the disk of a host, and a host that is lost. Usage: mapreduce_hosts_test.py FOLDER [--long]
+"""The examples of MapReduce with hosts and disks of their own: inputs on the disk of a host, a host that is lost, a disk that is full. Usage: mapreduce_hosts_test.py FOLDER [--long]
 
 The hosts are network namespaces with disks of their own, which a real ssh reaches: needs root.
 """
@@ -172,6 +172,46 @@ def lose_many(test, times):
     test.assertGreater(lost_outputs, 0)
 
 
+@unittest.skipUnless(os.geteuid() == 0, "needs root, for a file system of its own")
+class FullDisk(unittest.TestCase):
+    """A file system of 8 MiB."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        (self.folder / "texts").mkdir()
+        write_texts(self.folder / "texts", 40_000_000)
+        (self.folder / "disk").mkdir()
+
+    def run_sort(self, *flags):
+        """Its standard error, and the names of all that is on the disk then."""
+        wrapper = self.folder / "full"
+        wrapper.write_text(f"#!/bin/sh\nmount -t tmpfs -o size=8m lp {self.folder}/disk || exit 99\n"
+                           f'{launch.FOLDER.absolute()}/sort "$@"\ncode=$?\nfind {self.folder}/disk -mindepth 1\nexit $code\n')
+        wrapper.chmod(0o755)
+        unshared = self.folder / "unshared"
+        unshared.write_text(f'#!/bin/sh\nexec unshare --mount {wrapper} "$@"\n')
+        unshared.chmod(0o755)
+        process = launch.run(unshared, f"--input={self.folder}/texts", "--launch=processes", *flags)
+        self.assertNotIn(process.returncode, [0, 99], process.stderr)
+        self.assertIn("No space left on device", process.stderr)
+        self.assertNotIn("restart 1", process.stderr)
+        return process.stderr, process.stdout.splitlines()
+
+    def test_in_a_spill(self):
+        disk = self.folder / "disk"
+        text, left = self.run_sort(f"--into={self.folder}/output", f"--scratch={disk}/runs")
+        self.assertIn(f"{disk}/runs/worker-", text)
+        self.assertEqual([f"{disk}/runs"], left)
+        self.assertEqual([], list(self.folder.glob("output*")))
+
+    def test_in_the_output(self):
+        disk = self.folder / "disk"
+        text, left = self.run_sort(f"--into={disk}/output", f"--scratch={self.folder}/runs")
+        self.assertIn(f"{disk}/output.partial/attempts/reduce-", text)
+        self.assertEqual([], left)
+        self.assertEqual([], list((self.folder / "runs").iterdir()))
+
+
 class LostLong(OnHosts):
     def test_twenty_times(self):
         lose_many(self, 20)
@@ -179,4 +219,5 @@ class LostLong(OnHosts):
 
 if __name__ == "__main__":
     launch.FOLDER = pathlib.Path(sys.argv.pop(1))
-    unittest.main(argv=[sys.argv[0], *(["LostLong"] if "--long" in sys.argv else ["Places", "Lost"])])
+    chosen = ["LostLong"] if "--long" in sys.argv else ["Places", "Lost", "FullDisk"]
+    unittest.main(argv=[sys.argv[0], *([word for word in sys.argv[1:] if word != "--long"] or chosen)])

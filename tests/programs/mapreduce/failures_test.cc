@@ -301,6 +301,13 @@ TEST(MapReduceFailuresTest, ADiskThatFillsAtTheCommitFailsTheJobAndLeavesNothing
 }
 
 struct Slow {  // the first attempt on this record goes on when another has begun
+  void wait() {
+    if (attempts.fetch_add(1) == 0) {
+      another.wait(after(std::chrono::seconds(15)));
+    } else {
+      another.set();
+    }
+  }
   std::atomic<int> attempts{0};
   Event another{};
 };
@@ -308,12 +315,7 @@ struct Slow {  // the first attempt on this record goes on when another has begu
 struct HasASlowRecord : test::CountWords {
   void map(std::string_view line, Emit<std::string_view, std::uint64_t>& emit) const {
     CountWords::map(line, emit);
-    if (line != "slow") return;
-    if (slow->attempts.fetch_add(1) == 0) {
-      slow->another.wait(after(std::chrono::seconds(15)));
-    } else {
-      slow->another.set();
-    }
+    if (line == "slow") slow->wait();
   }
   Slow* slow = nullptr;
 };
@@ -331,6 +333,29 @@ TEST(MapReduceFailuresTest, ALateTaskIsGivenToAnIdleWorkerToo) {
   EXPECT_GE(end.result.backups, 1U);
   EXPECT_LT(end.result.seconds, 15);
   EXPECT_EQ(test::table_of(files.result()), (std::map<std::string, std::uint64_t>{{"slow", 1}, {"fast", 5}}));
+}
+
+struct SortsASlowRecord : test::SortLines {
+  void map(std::string_view line, Emit<std::string_view, Nothing>& emit) const {
+    emit(line, {});
+    if (line == "slow") slow->wait();
+  }
+  Slow* slow = nullptr;
+};
+
+TEST(MapReduceFailuresTest, ALateSampleIsGivenToAnIdleWorkerToo) {
+  MapReduceFiles files;
+  std::string text = "slow\n";
+  for (int i = 100'000; i < 500'000; ++i) text += std::to_string(i) + "\n";  // so much that there are several samples
+  files.write("lines", text);
+  MapReduce options = files.options();
+  options.job.partitioning = Partitioning::range;
+  Slow slow;
+  const MapReduceEnd end = run_map_reduce(SortsASlowRecord{{}, &slow}, options);
+  ASSERT_EQ(end.failure, "");
+  EXPECT_GE(end.result.backups, 1U);
+  EXPECT_LT(end.result.seconds, 15);
+  EXPECT_TRUE(files.result() == text.substr(5) + "slow\n");
 }
 
 std::atomic<int> reduced;
