@@ -17,8 +17,8 @@ import launch
 from mapreduce_test import coreutils, parts, sorted_lines, write_texts
 
 NAMES = ["h1", "h2", "h3"]
-BYTES = 30_000_000
-NAMESAKES = 20  # of each file, which take time and no place on the disk
+BYTES = 20_000_000
+NAMESAKES = 12  # of each file, which take time and no place on the disk
 LOST = 1  # hosts, one after the other
 
 
