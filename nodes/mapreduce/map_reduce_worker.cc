@@ -249,9 +249,9 @@ std::vector<std::uint32_t> MapReduceWorker::lost_with(const WorkOrder& order, st
 }
 
 std::vector<std::string> MapReduceWorker::missing_runs(std::vector<std::string> paths) const {
-  std::erase_if(paths, [](const std::string& path) {
+  std::erase_if(paths, [this](const std::string& path) {
     std::error_code error;
-    return fs::exists(path, error);
+    return fs::path(path).parent_path() == options_.run_files() && fs::exists(path, error);
   });
   return paths;
 }

@@ -8,6 +8,7 @@ The results are compared before a time counts. Prints a table (Markdown) on stan
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,7 +23,9 @@ SPARK_COUNT = ("spark.read.text(a).select(f.explode(f.split('value', '[ \\\\t]+'
                ".groupBy('word').count().write.csv(b, sep='\\t')")
 SPARK_SORT = "spark.read.text(a).sort('value').write.text(b)"
 SPARK = ("import sys; from pyspark.sql import SparkSession, functions as f; a, b = sys.argv[1:]; "
-         "spark = SparkSession.builder.master('local[2]').config('spark.driver.memory', '2g').config('spark.local.dir', b + '.tmp').getOrCreate(); ")
+         "settings = {'driver.memory': '2g', 'driver.host': 'localhost', 'ui.enabled': 'false', 'local.dir': b + '.tmp'}; "
+         "builder = SparkSession.builder.master('local[2]'); [builder.config('spark.' + name, value) for name, value in settings.items()]; "
+         "spark = builder.getOrCreate(); ")
 
 
 def timed(command, **more):
@@ -91,19 +94,26 @@ def check(command):
         sys.exit(f"the results differ: {command}")
 
 
-def measure(name, path, folder, command, spark, same):
-    size = path.stat().st_size
+def measure(name, path, folder, command, spark, text):
+    """`text` turns parts of the result into that of the command."""
+    size, result = path.stat().st_size, folder / f"{name}.coreutils"
     copy = copy_seconds(path, folder / "copy")
     (folder / "copy").unlink()
     seconds, peak, moved = lp(name, path, folder)
-    theirs, _ = timed(["bash", "-c", command], env={**os.environ, "LC_ALL": "C", "TMPDIR": str(folder)})
-    check(same)
+    theirs, _ = timed(["bash", "-c", f"{command} >{result}"], env={**os.environ, "LC_ALL": "C", "TMPDIR": str(folder)})
+    check(f"cat {folder / name}/part* | {text} | cmp - {result}")
+    shutil.rmtree(folder / name)  # room for the next one
     row = {"job": name, "mib": size / 2**20, "lp_seconds": seconds, "worker_peak_mib": peak, "coreutils_seconds": theirs,
            "times_coreutils": theirs / seconds, "share_of_disk": moved / seconds / (2 * size / copy),
            "share_of_memory": moved / seconds / memory_rate()}
     if "spark" in FLAGS:
-        row["spark_seconds"], _ = timed([f"{FLAGS['spark']}/bin/python", "-c", SPARK + spark, str(path), str(folder / f"{name}.spark")])
+        output = folder / f"{name}.spark"
+        row["spark_seconds"], _ = timed([f"{FLAGS['spark']}/bin/python", "-c", SPARK + spark, str(path), str(output)],
+                                        env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"})
         row["times_spark"] = row["spark_seconds"] / seconds
+        check(f"cat {output}/part* | {text} | cmp - {result}")
+        shutil.rmtree(output)
+    result.unlink()
     return row
 
 
@@ -112,12 +122,11 @@ def main():
         folder = pathlib.Path(name)
         words, lines = folder / "words", folder / "lines"
         texts.write_words(words, int(FLAGS.get("words", 1024)) << 20)
-        rows = [measure("wordcount", words, folder, f"tr -s '[:space:]' '\\n' <{words} | sort --parallel=2 | uniq -c >{folder}/counts",
-                        SPARK_COUNT, f"cat {folder}/wordcount/part* | sort | awk '{{printf \"%7d %s\\n\", $2, $1}}' | cmp - {folder}/counts")]
+        rows = [measure("wordcount", words, folder, f"tr -s '[:space:]' '\\n' <{words} | sort --parallel=2 | uniq -c", SPARK_COUNT,
+                        "sort | awk '{printf \"%7d %s\\n\", $2, $1}'")]
         words.unlink()
         texts.write_lines(lines, int(FLAGS.get("lines", 2048)) << 20)
-        rows.append(measure("sort", lines, folder, f"sort --parallel=2 -o {folder}/sorted {lines}", SPARK_SORT,
-                            f"cat {folder}/sort/part* | cmp - {folder}/sorted"))
+        rows.append(measure("sort", lines, folder, f"sort --parallel=2 {lines}", SPARK_SORT, "cat"))
     titles = ["job", "MiB", "lp s", "peak MiB of a process", "coreutils s", "coreutils / lp", "of the rate of cp", "of the rate of memcpy"]
     print("| " + " | ".join(titles + (["Spark s", "Spark / lp"] if "spark" in FLAGS else [])) + " |\n| --- |" + " ---: |" * (len(rows[0]) - 1), file=sys.stderr)
     for row in rows:

@@ -423,6 +423,7 @@ TEST(MapReduceFailuresTest, ARunOnAnotherHostIsReadByCalls) {
   EXPECT_THROW(dataflow::remote_input(worker, run.path), Error);
   const std::string outside = files.write("../secret", "secret");
   EXPECT_THROW(worker.call<&MapReduceWorker::read_run>(outside, 0, 6), Error);
+  EXPECT_EQ(worker.call<&MapReduceWorker::missing_runs>(std::vector{outside}).size(), 1U);
   EXPECT_THROW(dataflow::remote_input(worker, outside), Error);
   EXPECT_THROW(worker.call<&MapReduceWorker::read_run>((options.job.run_files() / ".." / "secret").string(), 0, 6),
                Error);
