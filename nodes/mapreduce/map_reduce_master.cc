@@ -132,9 +132,10 @@ void MapReduceMaster::begin() {
 void MapReduceMaster::run(Context& node) {
   try {
     begin();
-    Future<void> complete = complete_.future();
-    Duration pause = node.exclusive([this] { return look_after(); });
-    while (!complete.get_for(pause)) pause = node.exclusive([this] { return look_after(); });
+    while (std::optional<Rest> rest = node.exclusive([this] { return look_after(); })) {
+      static_cast<void>(rest->news.get_for(rest->at_most));
+    }
+    if (failure_) throw Error(*failure_);
     output_.publish();
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::failed) throw;
@@ -147,11 +148,19 @@ void MapReduceMaster::run(Context& node) {
   });
 }
 
-// Gives late tasks to idle workers. Returns the time until it must be called again.
-Duration MapReduceMaster::look_after() {
+// Gives late tasks to idle workers. Returns until when it need not be called again; nothing when the job is over.
+std::optional<MapReduceMaster::Rest> MapReduceMaster::look_after() {
   serve_waiting();
-  const Duration next = std::min({samples_.until_late(), maps_.until_late(), reduces_.until_late()});
-  return std::clamp<Duration>(next, std::chrono::milliseconds(20), std::chrono::seconds(60));
+  if (told_) return std::nullopt;
+  constexpr Duration kLongest = std::chrono::seconds(60);
+  Duration late = kLongest;
+  if (!waiting_.empty()) late = std::min({samples_.until_late(), maps_.until_late(), reduces_.until_late()});
+  news_.emplace();
+  return Rest{.at_most = std::clamp<Duration>(late, std::chrono::milliseconds(20), kLongest), .news = news_->future()};
+}
+
+void MapReduceMaster::tell_news() {
+  if (std::optional<Promise<void>> news = std::exchange(news_, std::nullopt)) news->set_value();
 }
 
 Future<WorkOrder> MapReduceMaster::work(std::uint32_t worker, WorkReport report) {
@@ -162,6 +171,7 @@ Future<WorkOrder> MapReduceMaster::work(std::uint32_t worker, WorkReport report)
   Promise<WorkOrder>& promise = waiting_[worker] = {};
   Future<WorkOrder> order = promise.future();
   serve_waiting();
+  if (!waiting_.empty()) tell_news();  // somebody is idle, and now perhaps it is known when a task is late
   return order;
 }
 
@@ -280,6 +290,7 @@ void MapReduceMaster::take_failure(std::uint32_t worker, const WorkReport& repor
     return;
   }
   ++failures_;
+  if (report.died) book.forbid_copies(report.task);
   if (report.died && !died_before(report)) {
     book.take_back(report.task, worker);
   } else if (report.bad && options_.skip_records > 0) {
@@ -323,7 +334,8 @@ std::vector<dataflow::BadRecord> MapReduceMaster::bad_records_in(const InputTask
 
 void MapReduceMaster::fail_job(const std::string& text) {
   if (std::exchange(told_, true)) return;
-  complete_.set_error(Error(ErrorKind::failed, text));
+  failure_.emplace(ErrorKind::failed, text);
+  tell_news();
 }
 
 void MapReduceMaster::cut() {
@@ -338,7 +350,7 @@ void MapReduceMaster::settle() {
                    .total = maps_.tasks() + options_.partitions,
                    .values = {{"map", static_cast<double>(maps_.done_count())},
                               {"reduce", static_cast<double>(reduces_.done_count())}}});
-  if (complete() && !std::exchange(told_, true)) complete_.set_value();
+  if (complete() && !std::exchange(told_, true)) tell_news();
 }
 
 MapReduceResult MapReduceMaster::result() const {

@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "lp/base/error.h"
 #include "lp/base/interval.h"
 #include "lp/base/scheduler.h"
 #include "lp/checkpoint/checkpoint.h"
@@ -83,6 +84,10 @@ class MapReduceMaster {
     std::vector<dataflow::SortedRun> runs{};
     MapReduceCounters counters{};
   };
+  struct Rest {
+    Duration at_most{};
+    Future<void> news;  // ready when it is over
+  };
   struct ReduceDone {
     bool done = false;
     dataflow::HeavyKey heavy{};
@@ -98,7 +103,8 @@ class MapReduceMaster {
   std::uint32_t partitions() const;
   bool complete() const { return plan_.number != 0 && plan_.sampled && maps_.complete() && reduces_.complete(); }
   void watch_workers();
-  Duration look_after();
+  std::optional<Rest> look_after();
+  void tell_news();
   void serve_waiting();
   std::optional<dataflow::WorkOrder> order_for(std::uint32_t worker);
   std::optional<dataflow::WorkOrder> sample_order(std::uint32_t worker);
@@ -141,8 +147,9 @@ class MapReduceMaster {
   Time next_cut_{};
   std::map<std::uint32_t, Promise<dataflow::WorkOrder>> waiting_{};  // by worker
   bool over_ = false;
-  Promise<void> complete_{};  // set once, also with an error
-  bool told_ = false;
+  bool told_ = false;  // the job is complete, or has failed
+  std::optional<Error> failure_{};
+  std::optional<Promise<void>> news_{};  // for run(), while it waits
 };
 
 }  // namespace lp

@@ -41,7 +41,7 @@ std::optional<std::uint32_t> TaskBook::late_task(std::uint32_t worker) const {
   std::optional<std::uint32_t> oldest;
   for (std::uint32_t i = 0; i < tasks_.size(); ++i) {
     const Task& one = tasks_[i];
-    if (one.done || one.attempts.size() >= kCopies || one.attempts.front().worker == worker) continue;
+    if (one.done || !one.copies || one.attempts.size() >= kCopies || one.attempts.front().worker == worker) continue;
     if (clock_() < late_at(one)) continue;
     if (!oldest || one.attempts.front().since < tasks_[*oldest].attempts.front().since) oldest = i;
   }
@@ -51,7 +51,7 @@ std::optional<std::uint32_t> TaskBook::late_task(std::uint32_t worker) const {
 Duration TaskBook::until_late() const {
   Duration out = kForever;
   for (const Task& one : tasks_) {
-    if (one.done || one.attempts.size() != 1) continue;
+    if (one.done || !one.copies || one.attempts.size() != 1) continue;
     if (const Time at = late_at(one); at != kNever) out = std::min(out, std::max(at - clock_(), Duration::zero()));
   }
   return out;

@@ -45,6 +45,8 @@ class TaskBook {
   // Takes back all tasks that a worker does: it is gone, or has lost them.
   void take_back(std::uint32_t worker);
   void take_back(std::uint32_t task, std::uint32_t worker);
+  // From now on the task is done by one worker at a time: it may end the process that does it.
+  void forbid_copies(std::uint32_t task) { tasks_.at(task).copies = false; }
   // A task that was done must be done again: its result is lost.
   void undo(std::uint32_t task);
   // The workers that do a task now.
@@ -57,6 +59,7 @@ class TaskBook {
   };
   struct Task {
     bool done = false;
+    bool copies = true;
     std::vector<Attempt> attempts{};  // that are running
     std::uint32_t failures = 0;
     std::set<std::uint32_t> failed_by{};

@@ -64,6 +64,18 @@ TEST(TaskBookTest, ALateTaskGetsOneBackupCopyInAnotherWorker) {
   EXPECT_FALSE(book.done(1, 1));
 }
 
+TEST(TaskBookTest, ATaskThatMayEndItsProcessGetsNoCopy) {
+  TaskBook book(2);
+  EXPECT_EQ(book.give(0, {}), 0U);
+  EXPECT_EQ(book.give(1, {}), 1U);
+  EXPECT_TRUE(book.done(0, 0));
+  book.forbid_copies(1);
+  EXPECT_EQ(book.until_late(), kForever);
+  EXPECT_EQ(book.give(0, {}), std::nullopt);
+  book.take_back(1, 1);
+  EXPECT_EQ(book.give(0, {}), 1U);
+}
+
 Time simulated;
 Time simulated_now() noexcept { return simulated; }
 
