@@ -62,9 +62,11 @@ std::vector<std::tuple<std::uint64_t, double>> saved_items(const std::filesystem
 }
 
 TEST(ReplayRestart, AKilledServerHasExactlyTheItemsOfTheCheckpoint) {
-  const Directory spill;
-  const ReplayConfig config{.spill = spill.path()};
-  TestRun run(make_replay(config), processes(config, "replay"));
+  const Directory directory;
+  const ReplayConfig config{.spill = directory.path()};
+  LaunchOptions options = processes(config, "replay");
+  options.directory = directory.path() / "run";
+  TestRun run(make_replay(config), options);
   const auto server = run.client<replay::SavedServer>("replay");
   replay::TrajectoryWriter writer(server, kTable, {.chunk_steps = 3});
   replay::Sampler sampler(server, kTable);
