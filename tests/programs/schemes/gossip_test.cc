@@ -93,28 +93,28 @@ INSTANTIATE_TEST_SUITE_P(Paths, Gossip, testing::Bool(),
 
 // Without learning, the workers' values only move between them.
 TEST_P(Gossip, MessagesKeepTheSumOfWeightsAndOfWeightedModels) {
-  constexpr int kWorkers = 5;
+  constexpr int kMembers = 5;
   std::atomic<int> made = 0;
   LearningTask task = digits_task();
   task.model = [&made] { return std::make_unique<test::AnyMlp>(made); };
   Eigen::VectorXf expected = Eigen::VectorXf::Zero(digits_task().model()->size());
-  for (std::uint64_t k = 0; k < kWorkers; ++k) expected += digits_task().model()->initialize(kSeed + k);
-  TrainingRun run([&](Program& p) { return add_gossip_training(p, task, training_of(kWorkers, 600, 0), 0.5); },
+  for (std::uint64_t k = 0; k < kMembers; ++k) expected += digits_task().model()->initialize(kSeed + k);
+  TrainingRun run([&](Program& p) { return add_gossip_training(p, task, training_of(kMembers, 600, 0), 0.5); },
                   GetParam());
   run.finish();
   double weights = 0;
   Eigen::VectorXf sum = Eigen::VectorXf::Zero(expected.size());
-  const auto models = held(run, kWorkers);
+  const auto models = held(run, kMembers);
   for (const WeightedModel& one : models) {
     weights += one.weight;
     sum += static_cast<float>(one.weight) * Eigen::Map<const Eigen::VectorXf>(one.values.data(), sum.size());
   }
-  EXPECT_NEAR(weights, kWorkers, 1e-9);
+  EXPECT_NEAR(weights, kMembers, 1e-9);
   EXPECT_LT((sum - expected).norm() / expected.norm(), 1e-5);
   // The result is their mean, whichever worker is asked.
   for (const Parameters& one : run.workers().all<&TrainingWorker::learned>()) {
-    EXPECT_EQ(one.step, 600U / kWorkers);
-    EXPECT_LT((one.values - expected / kWorkers).norm() / expected.norm(), 1e-5);
+    EXPECT_EQ(one.step, 600U / kMembers);
+    EXPECT_LT((one.values - expected / kMembers).norm() / expected.norm(), 1e-5);
   }
 }
 
