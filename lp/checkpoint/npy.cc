@@ -12,8 +12,8 @@
 namespace lp {
 namespace {
 
-constexpr std::string_view kMagic{"\x93NUMPY\x01\x00", 8};  // version 1.0
-constexpr std::size_t kBefore = 10;                         // bytes before the text, with the length of the text
+constexpr std::string_view kNpyMagic{"\x93NUMPY\x01\x00", 8};  // version 1.0
+constexpr std::size_t kBefore = 10;                            // bytes before the text, with the length of the text
 
 // The names that lp and NumPy have for a type of number.
 struct Name {
@@ -80,12 +80,13 @@ std::string npy_head(const StoredNumbers& numbers) {
                      ", 'shape': " + shape_text(numbers) + ", }";
   text.append(kAlignment - (kBefore + text.size() + 1) % kAlignment, ' ');
   text += '\n';
-  return std::string(kMagic) + static_cast<char>(text.size() & 0xFF) + static_cast<char>(text.size() >> 8) + text;
+  return std::string(kNpyMagic) + static_cast<char>(text.size() & 0xFF) + static_cast<char>(text.size() >> 8) + text;
 }
 
 StoredNumbers parse_npy(const Buffer& file) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
-  if (text.size() < kBefore || !text.starts_with(kMagic)) fail("it does not begin like a file of NumPy's format 1.0");
+  if (text.size() < kBefore || !text.starts_with(kNpyMagic))
+    fail("it does not begin like a file of NumPy's format 1.0");
   const std::size_t length =
       static_cast<unsigned char>(text[8]) + (std::size_t{static_cast<unsigned char>(text[9])} << 8);
   if (length > text.size() - kBefore) fail("its head is longer than the file");
