@@ -32,27 +32,25 @@ constexpr std::array<Name, 11> kNames{{{"f32", "<f4"},
                                        {"u64", "<u8"},
                                        {"bool", "|b1"}}};
 
-[[noreturn]] void fail(const std::string& text) { throw Error(ErrorKind::failed, text); }
-
 std::string_view numpy_name(std::string_view scalar) {
   for (const Name& one : kNames) {
     if (one.scalar == scalar) return one.numpy;
   }
-  fail("NumPy has no type for " + std::string(scalar));
+  throw_failed("NumPy has no type for " + std::string(scalar));
 }
 
 Name name_of(std::string_view numpy) {
   for (const Name& one : kNames) {
     if (one.numpy == numpy) return one;
   }
-  fail("it has numbers of NumPy's type " + quote(numpy) + ", which a checkpoint does not have");
+  throw_failed("it has numbers of NumPy's type " + quote(numpy) + ", which a checkpoint does not have");
 }
 
 // The value that follows a key of the head, up to `end`.
 std::string_view value_of(std::string_view head, std::string_view key, char end) {
   const std::size_t at = head.find(key);
   const std::size_t to = at == head.npos ? at : head.find(end, at + key.size());
-  if (to == head.npos) fail("its head has no " + quote(key));
+  if (to == head.npos) throw_failed("its head has no " + quote(key));
   return head.substr(at + key.size(), to - at - key.size());
 }
 
@@ -63,11 +61,12 @@ std::vector<std::uint64_t> extents_of(std::string_view shape) {
   const char* const end = at + shape.size();
   while (at != end) {
     const auto [after, error] = std::from_chars(at, end, extents.emplace_back());
-    if (error != std::errc{}) fail("its shape (" + std::string(shape) + ") is not one of numbers");
+    if (error != std::errc{}) throw_failed("its shape (" + std::string(shape) + ") is not one of numbers");
     at = after;
     while (at != end && (*at == ',' || *at == ' ')) ++at;
   }
-  if (extents.size() > 2) fail("it has " + std::to_string(extents.size()) + " dimensions, but an entry has at most 2");
+  if (extents.size() > 2)
+    throw_failed("it has " + std::to_string(extents.size()) + " dimensions, but an entry has at most 2");
   return extents;
 }
 
@@ -85,11 +84,12 @@ std::string npy_head(const StoredNumbers& numbers) {
 
 StoredNumbers parse_npy(const Buffer& file) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
-  if (text.size() < kBefore || !text.starts_with(kNpyMagic))
-    fail("it does not begin like a file of NumPy's format 1.0");
+  if (text.size() < kBefore || !text.starts_with(kNpyMagic)) {
+    throw_failed("it does not begin like a file of NumPy's format 1.0");
+  }
   const std::size_t length =
       static_cast<unsigned char>(text[8]) + (std::size_t{static_cast<unsigned char>(text[9])} << 8);
-  if (length > text.size() - kBefore) fail("its head is longer than the file");
+  if (length > text.size() - kBefore) throw_failed("its head is longer than the file");
   const std::string_view head = text.substr(kBefore, length);
   const Name name = name_of(value_of(head, "'descr': '", '\''));
   const std::vector<std::uint64_t> extents = extents_of(value_of(head, "'shape': (", ')'));
@@ -102,8 +102,8 @@ StoredNumbers parse_npy(const Buffer& file) {
   std::uint64_t bytes = static_cast<std::uint64_t>(name.numpy.back() - '0');
   if (__builtin_mul_overflow(bytes, numbers.rows, &bytes) || __builtin_mul_overflow(bytes, numbers.columns, &bytes) ||
       bytes != numbers.bytes.size()) {
-    fail("it has " + std::to_string(numbers.bytes.size()) + " bytes for " + numbers.scalar + " of shape " +
-         shape_text(numbers));
+    throw_failed("it has " + std::to_string(numbers.bytes.size()) + " bytes for " + numbers.scalar + " of shape " +
+                 shape_text(numbers));
   }
   return numbers;
 }
