@@ -72,8 +72,9 @@ CutMember inspect_member(const Path& cut, const std::string& node, std::uint64_t
 // Throws unless the cut is complete.
 Cut read_cut(const CutPath& at) {
   std::error_code error;
-  if (!std::filesystem::exists(at.path / kManifest, error))
+  if (!std::filesystem::exists(at.path / kManifest, error)) {
     throw_failed("incomplete: it has no " + std::string(kManifest));
+  }
   const Checkpoint manifest = Checkpoint::read(at.path / kManifest);
   check_owner(at.path / kManifest, manifest.node(), manifest.step(), "", at.step);
   Cut cut{.directory = at.path,
@@ -168,6 +169,24 @@ CutList list_cuts(const Path& run) {
     }
   }
   return list;
+}
+
+void write_edited(std::span<const EditedFile> files) {
+  if (files.empty()) return;
+  const Path directory = std::filesystem::absolute(files[0].path).parent_path();
+  const auto step = step_of(directory);
+  const bool in_cut = step && std::filesystem::exists(directory / kManifest);
+  std::optional<Cut> cut;
+  try {
+    if (in_cut) cut = read_cut({*step, directory});
+  } catch (const Error& error) {
+    throw_failed("a cut is edited only if it is complete: " + problem(directory, error));
+  }
+  for (const EditedFile& one : files) one.checkpoint.write(one.path, one.checkpoint.node(), one.checkpoint.step());
+  if (!cut) return;
+  std::vector<std::string> members;
+  for (const CutMember& one : cut->members) members.push_back(one.node);
+  complete_cut(directory.parent_path().parent_path(), cut->step, cut->program, cut->fingerprint, members);
 }
 
 std::optional<Cut> latest_cut(const Path& run, std::vector<std::string>* problems) {
