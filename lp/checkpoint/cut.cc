@@ -179,7 +179,7 @@ void write_edited(std::span<const EditedFile> files) {
   try {
     if (in_cut) cut = read_cut({*step, directory});
   } catch (const Error& error) {
-    fail("a cut is edited only if it is complete: " + problem(directory, error));
+    throw_failed("a cut is edited only if it is complete: " + problem(directory, error));
   }
   for (const EditedFile& one : files) one.checkpoint.write(one.path, one.checkpoint.node(), one.checkpoint.step());
   if (!cut) return;
