@@ -22,8 +22,8 @@ namespace {
 
 constexpr const char* kTerminationLog = "/dev/termination-log";
 constexpr std::size_t kLongestWord = 4096;  // bytes that Kubernetes keeps
-constexpr std::size_t kLongestNodeName =
-    20;  // with the run's name it makes the name of a Job, of 63 characters at most
+// With the run's name it makes the name of a Job, of 63 characters at most.
+constexpr std::size_t kLongestNodeName = 20;
 
 // Turns "worker/0" into "worker-0". The result neither begins nor ends with "-".
 std::string host_name(const std::string& node) {

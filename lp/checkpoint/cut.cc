@@ -72,8 +72,9 @@ CutMember inspect_member(const Path& cut, const std::string& node, std::uint64_t
 // Throws unless the cut is complete.
 Cut read_cut(const CutPath& at) {
   std::error_code error;
-  if (!std::filesystem::exists(at.path / kManifest, error))
+  if (!std::filesystem::exists(at.path / kManifest, error)) {
     throw_failed("incomplete: it has no " + std::string(kManifest));
+  }
   const Checkpoint manifest = Checkpoint::read(at.path / kManifest);
   check_owner(at.path / kManifest, manifest.node(), manifest.step(), "", at.step);
   Cut cut{.directory = at.path,

@@ -13,41 +13,41 @@ namespace lp {
 namespace {
 
 constexpr std::string_view kNpyMagic{"\x93NUMPY\x01\x00", 8};  // version 1.0
-constexpr std::size_t kNpyBefore = 10;                         // bytes before the text, with the length of the text
+constexpr std::size_t kBefore = 10;                            // bytes before the text, with the length of the text
 
 // The names that lp and NumPy have for a type of number.
-struct NumpyName {
+struct Name {
   std::string_view scalar;
   std::string_view numpy;
 };
-constexpr std::array<NumpyName, 11> kNumpyNames{{{"f32", "<f4"},
-                                                 {"f64", "<f8"},
-                                                 {"i8", "|i1"},
-                                                 {"i16", "<i2"},
-                                                 {"i32", "<i4"},
-                                                 {"i64", "<i8"},
-                                                 {"u8", "|u1"},
-                                                 {"u16", "<u2"},
-                                                 {"u32", "<u4"},
-                                                 {"u64", "<u8"},
-                                                 {"bool", "|b1"}}};
+constexpr std::array<Name, 11> kNames{{{"f32", "<f4"},
+                                       {"f64", "<f8"},
+                                       {"i8", "|i1"},
+                                       {"i16", "<i2"},
+                                       {"i32", "<i4"},
+                                       {"i64", "<i8"},
+                                       {"u8", "|u1"},
+                                       {"u16", "<u2"},
+                                       {"u32", "<u4"},
+                                       {"u64", "<u8"},
+                                       {"bool", "|b1"}}};
 
 std::string_view numpy_name(std::string_view scalar) {
-  for (const NumpyName& one : kNumpyNames) {
+  for (const Name& one : kNames) {
     if (one.scalar == scalar) return one.numpy;
   }
   throw_failed("NumPy has no type for " + std::string(scalar));
 }
 
-NumpyName known_name(std::string_view numpy) {
-  for (const NumpyName& one : kNumpyNames) {
+Name name_of(std::string_view numpy) {
+  for (const Name& one : kNames) {
     if (one.numpy == numpy) return one;
   }
   throw_failed("it has numbers of NumPy's type " + quote(numpy) + ", which a checkpoint does not have");
 }
 
 // The value that follows a key of the head, up to `end`.
-std::string_view head_value(std::string_view head, std::string_view key, char end) {
+std::string_view value_of(std::string_view head, std::string_view key, char end) {
   const std::size_t at = head.find(key);
   const std::size_t to = at == head.npos ? at : head.find(end, at + key.size());
   if (to == head.npos) throw_failed("its head has no " + quote(key));
@@ -77,27 +77,28 @@ std::string npy_head(const StoredNumbers& numbers) {
   std::string text = "{'descr': '" + std::string(numpy_name(numbers.scalar)) +
                      "', 'fortran_order': " + (numbers.by_rows ? "False" : "True") +
                      ", 'shape': " + shape_text(numbers) + ", }";
-  text.append(kAlignment - (kNpyBefore + text.size() + 1) % kAlignment, ' ');
+  text.append(kAlignment - (kBefore + text.size() + 1) % kAlignment, ' ');
   text += '\n';
   return std::string(kNpyMagic) + static_cast<char>(text.size() & 0xFF) + static_cast<char>(text.size() >> 8) + text;
 }
 
 StoredNumbers parse_npy(const Buffer& file) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
-  if (text.size() < kNpyBefore || !text.starts_with(kNpyMagic))
+  if (text.size() < kBefore || !text.starts_with(kNpyMagic)) {
     throw_failed("it does not begin like a file of NumPy's format 1.0");
+  }
   const std::size_t length =
       static_cast<unsigned char>(text[8]) + (std::size_t{static_cast<unsigned char>(text[9])} << 8);
-  if (length > text.size() - kNpyBefore) throw_failed("its head is longer than the file");
-  const std::string_view head = text.substr(kNpyBefore, length);
-  const NumpyName name = known_name(head_value(head, "'descr': '", '\''));
-  const std::vector<std::uint64_t> extents = extents_of(head_value(head, "'shape': (", ')'));
+  if (length > text.size() - kBefore) throw_failed("its head is longer than the file");
+  const std::string_view head = text.substr(kBefore, length);
+  const Name name = name_of(value_of(head, "'descr': '", '\''));
+  const std::vector<std::uint64_t> extents = extents_of(value_of(head, "'shape': (", ')'));
   StoredNumbers numbers{.scalar = std::string(name.scalar),
                         .rows = extents.empty() ? 1 : extents[0],
                         .columns = extents.size() < 2 ? 1 : extents[1],
                         .dimensions = static_cast<int>(extents.size()),
-                        .by_rows = extents.size() < 2 || head_value(head, "'fortran_order': ", ',') == "False",
-                        .bytes = Buffer::copy_of(file.bytes().subspan(kNpyBefore + length))};
+                        .by_rows = extents.size() < 2 || value_of(head, "'fortran_order': ", ',') == "False",
+                        .bytes = Buffer::copy_of(file.bytes().subspan(kBefore + length))};
   std::uint64_t bytes = static_cast<std::uint64_t>(name.numpy.back() - '0');
   if (__builtin_mul_overflow(bytes, numbers.rows, &bytes) || __builtin_mul_overflow(bytes, numbers.columns, &bytes) ||
       bytes != numbers.bytes.size()) {
