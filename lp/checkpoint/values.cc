@@ -130,9 +130,8 @@ void replace_numbers(Checkpoint& checkpoint, std::string_view name, const Stored
   const bool fits = numbers.scalar == before.scalar && numbers.dimensions == before.dimensions &&
                     (numbers.dimensions == 1 || shape_text(numbers) == shape_text(before));
   if (!fits) {
-    throw Error(ErrorKind::failed, "checkpoint: \"" + std::string(name) + "\" has " + before.scalar + " of shape " +
-                                       shape_text(before) + ", and cannot take " + numbers.scalar + " of shape " +
-                                       shape_text(numbers));
+    throw_failed("checkpoint: \"" + std::string(name) + "\" has " + before.scalar + " of shape " + shape_text(before) +
+                 ", and cannot take " + numbers.scalar + " of shape " + shape_text(numbers));
   }
   Writer writer;
   if (numbers.dimensions == 2) {

@@ -5,7 +5,7 @@
 namespace lp {
 namespace {
 
-constexpr double kLeast = 1e-14;  // the least variance, as a part of the largest
+constexpr double kLeastVariance = 1e-14;  // as a part of the largest
 
 }  // namespace
 
@@ -31,7 +31,7 @@ void FullCovariance::set(const VectorXd& values) {
 void FullCovariance::decompose() {
   const Eigen::SelfAdjointEigenSolver<MatrixXd> solver((matrix_ + matrix_.transpose()) / 2);
   const double largest = solver.eigenvalues().maxCoeff();
-  const VectorXd deviations = solver.eigenvalues().cwiseMax(kLeast * largest).cwiseSqrt();
+  const VectorXd deviations = solver.eigenvalues().cwiseMax(kLeastVariance * largest).cwiseSqrt();
   const MatrixXd& basis = solver.eigenvectors();
   root_ = basis * deviations.asDiagonal() * basis.transpose();
   inverse_root_ = basis * deviations.cwiseInverse().asDiagonal() * basis.transpose();
@@ -40,7 +40,7 @@ void FullCovariance::decompose() {
 
 void DiagonalCovariance::change(const CovarianceChange& change, const VectorXd& path, const MatrixXd& steps) {
   diagonal_ = change.kept * diagonal_ + change.rank_one * path.cwiseAbs2() + steps.cwiseAbs2() * change.rank_mu;
-  diagonal_ = diagonal_.cwiseMax(kLeast * diagonal_.maxCoeff());
+  diagonal_ = diagonal_.cwiseMax(kLeastVariance * diagonal_.maxCoeff());
 }
 
 }  // namespace lp

@@ -10,9 +10,9 @@ namespace lp {
 
 // The factors by which a generation changes C.
 struct CovarianceChange {
-  double kept = 1;            // of C itself
-  double rank_one = 0;        // of the path's outer product
-  Eigen::VectorXd rank_mu{};  // of each step's outer product
+  double kept = 1;            // the factor of C itself
+  double rank_one = 0;        // the factor of the path's outer product
+  Eigen::VectorXd rank_mu{};  // the factor of each step's outer product
 };
 
 class FullCovariance {

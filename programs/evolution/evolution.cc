@@ -13,9 +13,8 @@ void check_parameters(const EvolutionOptions& search) {
   if (method.most_parameters == 0) return;
   const auto objective = search.objective(0);
   if (objective->size() <= method.most_parameters) return;
-  throw Error(ErrorKind::failed, method.name + " searches at most " + std::to_string(method.most_parameters) +
-                                     " parameters, but " + objective->name() + " has " +
-                                     std::to_string(objective->size()) + ": take " + method.beyond);
+  throw_failed(method.name + " searches at most " + std::to_string(method.most_parameters) + " parameters, but " +
+               objective->name() + " has " + std::to_string(objective->size()) + ": take " + method.beyond);
 }
 
 void check(const Evolution& evolution) {

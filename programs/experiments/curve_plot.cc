@@ -19,6 +19,7 @@ constexpr double kTop = 46;
 constexpr double kRight = 740;
 constexpr double kBottom = 370;
 constexpr double kLine = 16;
+constexpr double kApart = 2;  // points that are closer to one another are left out, beside the last one
 
 constexpr std::array kColours = {"#2f6fc4", "#c4572f", "#3c9a5f", "#8a4fb0", "#a08d2b", "#5b6876"};
 
@@ -99,10 +100,13 @@ std::string grid(const Plot& plot) {
 
 std::string line(const Plot& plot, const Curve& curve, const char* colour) {
   std::string path;
+  double drawn = 0;  // the place of the point before
   for (const MetricPoint& point : curve.points) {
-    if (!std::isfinite(point.value)) continue;
-    path +=
-        text_of("%c%.1f,%.1f ", path.empty() ? 'M' : 'L', plot.x(static_cast<double>(point.step)), plot.y(point.value));
+    const double x = plot.x(static_cast<double>(point.step));
+    const bool last = &point == &curve.points.back();
+    if (!std::isfinite(point.value) || (!path.empty() && !last && x < drawn + kApart)) continue;
+    path += text_of("%c%.1f,%.1f ", path.empty() ? 'M' : 'L', x, plot.y(point.value));
+    drawn = x;
   }
   return "<path class=\"curve\" stroke=\"" + std::string(colour) + "\" d=\"" + path + "\"/>\n";
 }

@@ -20,9 +20,9 @@
 namespace lp::test {
 namespace {
 
-constexpr std::uint64_t kStep = 7;  // of the cut
+constexpr std::uint64_t kStep = 7;  // the step of the cut
 constexpr const char* kTable = "steps";
-constexpr std::size_t kValues = 1000;  // of a step
+constexpr std::size_t kValues = 1000;  // values of a step
 
 // key, priority, how often it was sampled, the number of its first step, its steps
 using Item = std::tuple<std::uint64_t, double, std::uint32_t, std::uint64_t, std::size_t>;

@@ -65,7 +65,9 @@ void pass_through(std::uint64_t bytes, std::uint64_t limit) {
     most = std::max(most, memory_now());
   }
   EXPECT_GT(most, before + limit / 2);
+#if !defined(LP_SANITIZED)  // the address sanitizer holds back memory that was freed
   EXPECT_LT(most, before + limit + kSlack);
+#endif
 }
 
 TEST(ReplayMemoryTest, ATableStaysUnderItsLimit) { pass_through(std::uint64_t{400} << 20, std::uint64_t{64} << 20); }

@@ -30,6 +30,15 @@ TEST(CurveTest, ValuesThatAreNotFiniteAreLeftOut) {
   EXPECT_NE(picture.find("d=\"M70.0,370.0 L740.0,46.0 \""), std::string::npos) << picture;
 }
 
+TEST(CurveTest, PointsThatCannotBeToldApartAreLeftOutButTheLast) {
+  Curve curve{.name = "one"};
+  for (std::uint64_t step = 0; step <= 100'000; ++step) curve.points.push_back({step, 0, static_cast<double>(step)});
+  const std::string picture = curves_svg("", {curve});
+  EXPECT_LT(picture.size(), 8000U);
+  EXPECT_GT(count(picture, "L"), 300U);
+  EXPECT_NE(picture.find(" L740.0,46.0 \""), std::string::npos);
+}
+
 TEST(CurveTest, NothingAndOnePointAreDrawn) {
   EXPECT_EQ(count(curves_svg("", {}), "<path"), 0U);
   const std::string one = curves_svg("", {{"one", {{5, 0, 7}}}, {"two", {{5, 0, 7}}}});
