@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 PartFiles::PartFiles(const StageSite& site, fs::path into)
     : into_(std::move(into)),
-      own_(site.stage + "-" + std::to_string(site.replica)),
+      own_(site.stage + "-" + std::to_string(site.op) + "-" + std::to_string(site.replica)),
       durable_(site.options.durable),
       life_(site.node.incarnation()) {}
 

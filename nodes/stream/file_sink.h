@@ -2,8 +2,8 @@
 // Writes records as lines of files. The lines between two cuts make a part, and a part becomes visible, by one rename,
 // when the cut behind it is complete. So the visible parts have the effect of every record once, whatever was killed:
 //
-//   INTO/part-STAGE-REPLICA-CUT          visible
-//   INTO/.pending/part-STAGE-REPLICA-CUT     not yet
+//   INTO/part-STAGE-OPERATOR-REPLICA-CUT          visible
+//   INTO/.pending/part-STAGE-OPERATOR-REPLICA-CUT     not yet
 //
 // Owned by a stage; one thread. Error::failed names the file and the system's reason.
 

@@ -44,6 +44,7 @@ bool PipelineMaster::checkpoint() {
     for (const Client<StageNode>& one : stage) visible.push_back(one.async<&StageNode::commit>(cut));
   }
   for (Future<void>& one : visible) one.get();
+  context_.report({.step = cut});
   const std::lock_guard lock(mutex_);
   complete_ = cut;
   return true;

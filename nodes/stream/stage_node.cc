@@ -77,6 +77,7 @@ void StageNode::run(Context& node) {
 
 void StageNode::make_operators() {
   for (const dataflow::OperatorPlan& one : plan_.operators) {
+    site_.op = operators_.size();
     operators_.push_back(one.make(site_));
     if (one.connect) one.connect(*operators_[one.parent], *operators_.back());
   }

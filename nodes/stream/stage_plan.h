@@ -28,6 +28,7 @@ struct StageSite {
   std::uint32_t replica = 0;
   std::uint32_t replicas = 1;
   std::vector<std::unique_ptr<FrameOutput>> outputs{};
+  std::size_t op = 0;  // number of the operator that is being made
 
   bool owns(std::uint32_t group) const { return replica_of_group(group, replicas) == replica; }
   // A file for a sorted run, whose name nothing else has.

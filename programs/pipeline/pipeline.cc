@@ -75,6 +75,12 @@ Flow<std::string_view> Pipeline::read(InputOptions input, StageOptions stage) co
   });
 }
 
+Flow<std::string_view> Pipeline::follow(FollowOptions options, StageOptions stage) const {
+  return source<std::string_view>(std::move(stage), [options = std::move(options)](dataflow::StageSite& site) {
+    return std::make_unique<dataflow::FollowSource>(site, options);
+  });
+}
+
 Handle<PipelineMaster> add_pipeline(Program& program, const Pipeline& pipeline, const PipelineOptions& options) {
   const dataflow::PipelineGraph& graph = pipeline.graph();
   check(graph, options);

@@ -26,6 +26,7 @@
 #include "nodes/dataflow/input_files.h"
 #include "nodes/dataflow/words.h"
 #include "nodes/stream/file_source.h"
+#include "nodes/stream/follow_source.h"
 #include "nodes/stream/generator.h"
 #include "nodes/stream/pipeline_master.h"
 #include "programs/pipeline/flow.h"
@@ -39,6 +40,9 @@ class Pipeline {
 
   // The records of files. The flow ends.
   Flow<std::string_view> read(InputOptions input, StageOptions stage = {.name = "read"}) const;
+  // The lines of files that grow, and of directories that fill. With one replica, which the stage has unless it names
+  // another number, no replica without files holds the watermarks back.
+  Flow<std::string_view> follow(FollowOptions options, StageOptions stage = {.name = "follow", .replicas = 1}) const;
   // f(0), f(1), ...: a function of the number alone. Replicas take the numbers in turns.
   template <class F>
   auto generate(F f, GenerateOptions options = {}, StageOptions stage = {.name = "generate"}) const {
