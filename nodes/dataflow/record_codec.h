@@ -42,6 +42,8 @@ class RecordWriter {
     number(static_cast<std::uint32_t>(text.size()));
     bytes(text.data(), text.size());
   }
+  std::string_view view() const { return {begin_, used_}; }
+  void clear() { used_ = 0; }
   // The bytes so far. The writer is empty again, and takes `capacity` bytes before it grows.
   Array<std::byte> take(std::size_t capacity);
 

@@ -5,46 +5,22 @@
 // Owned by a stage; one thread.
 
 #include <algorithm>
-#include <array>
-#include <functional>
 #include <map>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "nodes/dataflow/key_codec.h"
-#include "nodes/dataflow/key_hash.h"
 #include "nodes/dataflow/record_codec.h"
+#include "nodes/stream/by_key_bytes.h"
 #include "nodes/stream/late_events.h"
 #include "nodes/stream/operator.h"
 #include "nodes/stream/windows.h"
 
 namespace lp::dataflow {
-
-struct HashKey {
-  using is_transparent = void;
-  std::size_t operator()(std::string_view key) const { return key_hash(key); }
-};
-template <class V>
-using ByKeyBytes = std::unordered_map<std::string, V, HashKey, std::equal_to<>>;
-
-// Saves entries by the key group of their keys.
-class GroupedWriter {
- public:
-  RecordWriter& of(std::string_view key) { return groups_[key_group(key)]; }
-  void finish(OperatorState& out) {
-    for (std::uint32_t group = 0; group < kKeyGroups; ++group) {
-      if (!groups_[group].empty()) out.push_back({.group = group, .bytes = groups_[group].take(0)});
-    }
-  }
-
- private:
-  std::array<RecordWriter, kKeyGroups> groups_{};
-};
 
 // The functions of a sum: what a window of a key is made of.
 template <class K, class T, class TheSum, class KeyOf, class TimeOf, class Add, class Merge>

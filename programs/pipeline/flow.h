@@ -85,6 +85,19 @@ class Flow {
                     },
                     [](dataflow::StageSite&) { return std::make_unique<dataflow::ShuffleReader<T>>(); })});
   }
+  // The records in the order of key_of(record), when the flow has ended: by one replica, on disk as far as they do not
+  // fit into memory.
+  template <class F>
+  Flow sort(F key_of, StageOptions stage = {}) const {
+    using K = std::decay_t<std::invoke_result_t<const F&, const T&>>;
+    stage.replicas = 1;
+    return key_by(std::move(key_of), std::move(stage)).template group<T>([](const K&, auto& records, auto& out) {
+      for (const T& one : records) {
+        out(one);
+        out.flush();  // it is valid until the next one
+      }
+    });
+  }
   // Writes files into a directory: f(record, out), where out is an lp::Output&. What is visible there has the effect of
   // every record once.
   template <class F>

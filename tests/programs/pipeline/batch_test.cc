@@ -55,5 +55,122 @@ TEST(PipelineTest, CountsMoreThanFitsIntoMemory) {
   EXPECT_EQ(files.lines(), expected);
 }
 
+void write_lines(const Flow<std::string>& flow, const std::filesystem::path& into) {
+  flow.write(into, [](const std::string& line, Output& out) { out.line(line); });
+}
+
+TEST(PipelineTest, MapsFiltersAndReduces) {
+  const PipelineFiles files;
+  Pipeline pipeline;
+  write_lines(pipeline.generate([](std::uint64_t number) { return number; }, {.count = 1000})
+                  .filter([](std::uint64_t number) { return number % 2 == 0; })
+                  .map([](std::uint64_t number) { return static_cast<std::int64_t>(number) - 500; })
+                  .key_by([](std::int64_t number) { return number % 3; })
+                  .reduce([](std::int64_t a, std::int64_t b) { return std::max(a, b); })
+                  .map([](const auto& one) { return std::to_string(one.first) + " " + std::to_string(one.second); }),
+              files.output());
+  ASSERT_EQ(run_pipeline(pipeline, {.replicas = 3}), "");
+  EXPECT_EQ(files.lines(), (Lines{"-1 -4", "-2 -2", "0 498", "1 496", "2 494"}));
+}
+
+struct Sale {
+  std::string shop{};
+  double value = 0;
+};
+
+TEST(PipelineTest, GroupsAllRecordsOfAKey) {
+  const PipelineFiles files;
+  Pipeline pipeline;
+  write_lines(pipeline
+                  .generate(
+                      [](std::uint64_t number) {
+                        return Sale{"shop" + std::to_string(number % 5), 0.5 * static_cast<double>(number)};
+                      },
+                      {.count = 20'000})
+                  .key_by([](const Sale& sale) { return sale.shop; })
+                  .group<std::string>([](const std::string& shop, Records<Sale>& sales, auto& out) {
+                    int count = 0;
+                    double sum = 0;
+                    for (const Sale& one : sales) {
+                      ++count;
+                      sum += one.value;
+                    }
+                    out(shop + " " + std::to_string(count) + " " + std::to_string(static_cast<int>(sum)));
+                  }),
+              files.output());
+  ASSERT_EQ(run_pipeline(pipeline, {.replicas = 2, .memory = 1 << 20}), "");
+  Lines expected;
+  for (int shop = 0; shop < 5; ++shop)
+    expected.insert("shop" + std::to_string(shop) + " 4000 " + std::to_string((4000 * shop + 5 * 4000 * 3999 / 2) / 2));
+  EXPECT_EQ(files.lines(), expected);
+}
+
+TEST(PipelineTest, JoinsTwoFlowsByKey) {
+  const PipelineFiles files;
+  files.write("names", "1 one\n2 two\n3 three\n2 zwei\n");
+  Pipeline pipeline;
+  const auto names = pipeline.read({.paths = {files.input().string()}}).map([](std::string_view line) {
+    return std::pair<std::uint64_t, std::string_view>(line[0] - '0', line.substr(2));
+  });
+  const auto numbers = pipeline.generate([](std::uint64_t number) { return number % 4; }, {.count = 8});
+  write_lines(numbers.key_by([](std::uint64_t number) { return number; })
+                  .join(names.key_by([](const auto& one) { return one.first; }),
+                        [](std::uint64_t number, const auto& name) {
+                          return std::to_string(number) + std::string(name.second);
+                        }),
+              files.output());
+  ASSERT_EQ(run_pipeline(pipeline, {}), "");
+  EXPECT_EQ(files.lines(), (Lines{"1one", "1one", "2two", "2two", "2zwei", "2zwei", "3three", "3three"}));
+}
+
+TEST(PipelineTest, SortsMoreThanFitsIntoMemory) {
+  const PipelineFiles files;
+  Pipeline pipeline;
+  write_lines(pipeline
+                  .generate([](std::uint64_t number) { return std::to_string(number * 7919 % 100'000 + 100'000); },
+                            {.count = 100'000})
+                  .sort([](const std::string& line) { return std::string_view(line); }),
+              files.output());
+  ASSERT_EQ(run_pipeline(pipeline, {.memory = 1 << 20}), "");
+  std::size_t count = 0;
+  for (const auto& part : std::filesystem::directory_iterator(files.output())) {
+    if (part.is_directory()) continue;
+    std::ifstream in(part.path());
+    for (std::string line; std::getline(in, line); ++count) ASSERT_EQ(line, std::to_string(count + 100'000));
+  }
+  EXPECT_EQ(count, 100'000U);
+}
+
+TEST(PipelineTest, AStateOfAKeySeesItsRecordsOneByOne) {
+  const PipelineFiles files;
+  Pipeline pipeline;
+  write_lines(pipeline.generate([](std::uint64_t number) { return number; }, {.count = 9}, {.replicas = 1})
+                  .key_by([](std::uint64_t number) { return number % 2; })
+                  .with_state<std::uint64_t, std::string>(
+                      [](std::uint64_t key, std::uint64_t& sum, std::uint64_t number, auto& out) {
+                        sum += number;
+                        if (number >= 7) out(std::to_string(key) + " " + std::to_string(sum));
+                      }),
+              files.output());
+  ASSERT_EQ(run_pipeline(pipeline, {}), "");
+  EXPECT_EQ(files.lines(), (Lines{"0 20", "1 16"}));
+}
+
+TEST(PipelineTest, UnitedFlowsAreOne) {
+  const PipelineFiles files;
+  Pipeline pipeline;
+  const auto low = pipeline.generate([](std::uint64_t number) { return number; }, {.count = 3}, {.name = "low"});
+  const auto high =
+      pipeline.generate([](std::uint64_t number) { return number + 100; }, {.count = 2}, {.name = "high"});
+  write_lines(low.unite(high).map([](std::uint64_t number) { return std::to_string(number); }), files.output());
+  low.unite(high)
+      .key_by([](std::uint64_t) { return 0; })
+      .count()
+      .write(files.path() / "sum", [](const auto& one, Output& out) { out.line(one.second); });
+  ASSERT_EQ(run_pipeline(pipeline, {}), "");
+  EXPECT_EQ(files.lines(), (Lines{"0", "1", "100", "101", "2"}));
+  EXPECT_EQ(files.lines("sum"), (Lines{"5"}));
+}
+
 }  // namespace
 }  // namespace lp

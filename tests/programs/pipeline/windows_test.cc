@@ -120,5 +120,45 @@ TEST(WindowsTest, ALateEventJoinsASessionThatHasFired) {
       (Lines{"a 5 15 1", "a 5 30 3"}));
 }
 
+TEST(WindowsTest, AGroupHasTheEventsOfItsWindow) {
+  const PipelineFiles files;
+  Pipeline pipeline;
+  events_of(pipeline, {{"a", 1}, {"b", 2}, {"a", 3}, {"a", 12}})
+      .key_by(key_of)
+      .window(Windows::tumbling(milliseconds(10)), time_of)
+      .group<std::string>(
+          [](const std::string& key, const Window& window, const std::vector<Event>& events, auto& out) {
+            std::string line = key + " " + std::to_string(window.begin);
+            for (const Event& one : events) line += " " + std::to_string(one.time);
+            out(line);
+          })
+      .write(files.output(), [](const std::string& line, Output& out) { out.line(line); });
+  ASSERT_EQ(run_pipeline(pipeline, {}), "");
+  EXPECT_EQ(files.lines(), (Lines{"a 0 1 3", "b 0 2", "a 10 12"}));
+}
+
+TEST(WindowsTest, AJoinIsOfEventsInTheSameWindow) {
+  const PipelineFiles files;
+  Pipeline pipeline;
+  const auto left = events_of(pipeline, {{"a", 1}, {"b", 2}, {"a", 12}, {"b", 25}});
+  const auto right =
+      pipeline
+          .source<Event>(
+              {.name = "others", .replicas = 1},
+              [](dataflow::StageSite&) {
+                return std::make_unique<Listed>(std::vector<Event>{{"a", 4}, {"a", 5}, {"b", 11}, {"a", 19}});
+              })
+          .event_time(time_of);
+  left.key_by(key_of)
+      .window(Windows::tumbling(milliseconds(10)), time_of)
+      .join(right.key_by(key_of), time_of,
+            [](const Event& one, const Event& other) {
+              return one.key + std::to_string(one.time) + "-" + std::to_string(other.time);
+            })
+      .write(files.output(), [](const std::string& line, Output& out) { out.line(line); });
+  ASSERT_EQ(run_pipeline(pipeline, {}), "");
+  EXPECT_EQ(files.lines(), (Lines{"a1-4", "a1-5", "a12-19"}));
+}
+
 }  // namespace
 }  // namespace lp
