@@ -26,7 +26,7 @@ std::string entry(std::size_t number) { return "operator." + std::to_string(numb
 }  // namespace
 
 StageNode::StageNode(Context& node, Client<PipelineMaster> master, dataflow::StagePlan plan, PipelineOptions options,
-                     std::vector<Clients<StageNode>> outputs)
+                     std::vector<Clients<StageNode>> outputs, const std::vector<std::string>&)
     : context_(node),
       master_(std::move(master)),
       plan_(std::move(plan)),

@@ -16,6 +16,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "lp/checkpoint/checkpoint.h"
@@ -32,12 +33,19 @@ namespace lp {
 
 class PipelineMaster;
 
+// The names of nodes that a stage calls beside other stages: an argument that makes the edges.
+struct StageServices {
+  std::vector<std::string> names{};
+  std::vector<std::string> dereference(Context&) const { return names; }
+  void append_nodes(std::vector<std::string>& out) const { out.insert(out.end(), names.begin(), names.end()); }
+};
+
 class StageNode {
  public:
   static constexpr Interval kLongestWait = 1440_min;  // a frame waits for a slow stage, or for a restart
 
   StageNode(Context& node, Client<PipelineMaster> master, dataflow::StagePlan plan, PipelineOptions options,
-            std::vector<Clients<StageNode>> outputs);
+            std::vector<Clients<StageNode>> outputs, const std::vector<std::string>& services);
 
   void run(Context& node);
 

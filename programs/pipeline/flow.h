@@ -15,8 +15,10 @@
 #include <utility>
 #include <vector>
 
+#include "lp/program/handle.h"
 #include "nodes/stream/aggregate.h"
 #include "nodes/stream/file_sink.h"
+#include "nodes/stream/service_sink.h"
 #include "nodes/stream/shuffle.h"
 #include "nodes/stream/transforms.h"
 #include "programs/pipeline/pipeline_graph.h"
@@ -104,6 +106,16 @@ class Flow {
   void write(std::filesystem::path into, F f) const {
     each<T>([into = std::move(into), f = std::move(f)](dataflow::StageSite& site) {
       return std::make_unique<dataflow::FileSink<T, F>>(site, into, f);
+    });
+  }
+
+  // Hands the records to a method of a service, once each: M is a `once` method that takes a std::vector<T>. It gets
+  // the records of a checkpoint when that is complete.
+  template <auto M, class S>
+  void call(const Handle<S>& service) const {
+    for (const dataflow::Tail& one : tails_) graph_->stages[one.stage].services.push_back(service.name());
+    each<T>([service](dataflow::StageSite& site) {
+      return std::make_unique<dataflow::ServiceSink<T, S, M>>(service.dereference(site.node));
     });
   }
 

@@ -97,10 +97,15 @@ Handle<PipelineMaster> add_pipeline(Program& program, const Pipeline& pipeline, 
   for (std::size_t i = 0; i < graph.stages.size(); ++i) {
     std::vector<GroupHandle<StageNode>> outputs;
     for (const dataflow::StagePlan::Output& one : graph.stages[i].outputs) outputs.push_back(groups[one.stage]);
-    program.define(groups[i], context, master, plan_of(graph, i, options), options, outputs);
+    program.define(groups[i], context, master, plan_of(graph, i, options), options, outputs,
+                   StageServices{graph.stages[i].services});
   }
   if (options.share_processes && groups.size() > 1) share_processes(program, groups);
   return master;
+}
+
+Handle<LineListener> add_line_listener(Program& program, const ListenOptions& options) {
+  return program.add<LineListener>({.name = "listener", .on_failure = restart(3)}, context, options);
 }
 
 }  // namespace lp

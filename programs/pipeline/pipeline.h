@@ -28,7 +28,9 @@
 #include "nodes/stream/file_source.h"
 #include "nodes/stream/follow_source.h"
 #include "nodes/stream/generator.h"
+#include "nodes/stream/line_listener.h"
 #include "nodes/stream/pipeline_master.h"
+#include "nodes/stream/service_source.h"
 #include "programs/pipeline/flow.h"
 #include "programs/pipeline/keyed_flow.h"
 
@@ -52,6 +54,19 @@ class Pipeline {
     });
   }
 
+  // The values that a method of a service streams: Stream<T> m(std::uint64_t from), from the value of that number on. A
+  // stream without that argument, such as a Feed, may lose values when a node is restarted.
+  template <auto M, class S>
+  auto subscribe(const Handle<S>& service, StageOptions stage = {.name = "subscribe"}) const {
+    using T = typename rpc::TypesOf<S, M>::Result;
+    stage.replicas = 1;
+    const Flow<T> flow = source<T>(std::move(stage), [service](dataflow::StageSite& site) {
+      return std::make_unique<dataflow::ServiceSource<T, S, M>>(service.dereference(site.node));
+    });
+    graph_->stages[flow.tails().front().stage].services.push_back(service.name());
+    return flow;
+  }
+
   // A source that somebody else wrote: an operator that is a dataflow::StageSource and a dataflow::Producer<T>.
   template <class T>
   Flow<T> source(StageOptions stage, dataflow::MakeOperator make) const {
@@ -69,5 +84,8 @@ class Pipeline {
 // Adds the groups of the stages, and the node "pipeline", which ends the program when all sources have ended and all
 // results are visible. Error::failed when an option does not fit.
 Handle<PipelineMaster> add_pipeline(Program& program, const Pipeline& pipeline, const PipelineOptions& options);
+
+// Adds the node "listener", whose log a pipeline may follow.
+Handle<LineListener> add_line_listener(Program& program, const ListenOptions& options);
 
 }  // namespace lp

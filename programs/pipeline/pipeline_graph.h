@@ -35,6 +35,7 @@ struct StageDraft {
   std::vector<OperatorPlan> operators{};
   std::vector<std::size_t> senders{};  // stage at each input
   std::vector<StagePlan::Output> outputs{};
+  std::vector<std::string> services{};  // nodes that the stage calls
 };
 
 struct PipelineGraph {
