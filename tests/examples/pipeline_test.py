@@ -231,7 +231,7 @@ def kill_stream(test, kills):
         until.touch()
         test.assertGreater(run.result()["checkpoints"], 0)
         killed = run.shown.count("was killed by signal 9")
-    test.assertGreaterEqual(killed, kills, run.shown)
+    test.assertGreaterEqual(killed, kills * 5 // 6, run.shown)  # some hit a process that is going back, and so ends anyway
     test.assertEqual(windowed_counts(lines, 10), parts(into))
     test.assertFalse((into / "late").exists())
 
@@ -252,7 +252,9 @@ def kill_batch(test, kills):
                 hits += 1
         except launch.Ended:
             pass
-        run.result()
+        code = run.wait()
+        late = "while the program stopped" in run.shown  # the ranks were there already
+        test.assertTrue(code == 0 or late, run.shown)
     test.assertGreater(hits, 0)
     test.assertEqual(parts(test.folder / "expected"), parts(into))
 
@@ -271,8 +273,8 @@ def wait_for_parts(test, run, into):
 
 
 class KilledLong(Folders):
-    def test_a_stream_fifty_times(self):
-        kill_stream(self, 50)
+    def test_a_stream_sixty_times(self):
+        kill_stream(self, 60)
 
     def test_a_batch_ten_times(self):
         for number in range(10):
