@@ -30,7 +30,7 @@
 #include "launchers/agent/child.h"
 #include "launchers/agent/child_table.h"
 #include "launchers/agent/launcher_link.h"
-#include "launchers/agent/leftovers.h"
+#include "launchers/agent/leftover_processes.h"
 #include "launchers/control/checkpoint_transfer.h"
 #include "launchers/control/control_generated.h"
 #include "launchers/control/control_messages.h"

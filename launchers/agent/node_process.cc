@@ -37,9 +37,9 @@ namespace {
 constexpr auto kLeaveTimeout = std::chrono::seconds(1);  // for other processes to learn of the stop
 constexpr auto kFlushTimeout = std::chrono::seconds(5);  // for an agent to read the rest
 
-class NodeProcess final : public Runtime::Observer {
+class NodeHost final : public Runtime::Observer {
  public:
-  NodeProcess(int control, const Programs& programs) : programs_(programs), control_(control, kLargeMessages) {
+  NodeHost(int control, const Programs& programs) : programs_(programs), control_(control, kLargeMessages) {
     loop_.watch(control_.fd(), [this](EventLoop::Ready ready) {
       if (ready.writable) control_.flush();
       if (ready.readable) receive();
@@ -228,7 +228,7 @@ int run_node(int control, const std::string& name, const Programs& programs) {
   prctl(PR_SET_NAME, program_invocation_short_name);
   install_crash_handler(name);
   std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a printed line leaves at once, so it survives the death of the process
-  return NodeProcess(control, programs).serve();
+  return NodeHost(control, programs).serve();
 }
 
 }  // namespace lp::launch

@@ -25,7 +25,7 @@ namespace lp::launch {
 namespace {
 
 constexpr auto kOutputTimeout = std::chrono::minutes(2);  // for the rest of the output of a program that has ended
-constexpr int kFailed = 1;
+constexpr int kNoPod = 1;
 constexpr int kTerminated = 128 + 15;  // the exit code of a program that Kubernetes has stopped
 
 // The program's output, passed on line by line as it comes. The stream may break off silently, for example when its
@@ -145,7 +145,7 @@ std::optional<int> FollowedPods::report(Poller& poller) {
   lines_.finish();
   state_ = state_of(coordinator);
   if (stopped_ && (!there || state_.job.code == kTerminated)) return kInterrupted;
-  return there ? state_.job.code : kFailed;
+  return there ? state_.job.code : kNoPod;
 }
 
 // Reports the problems of all pods. Returns the coordinator's container; nothing: there is none.

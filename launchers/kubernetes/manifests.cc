@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kPort = 7077;
 constexpr const char* kCoordinator = "coordinator";
-constexpr std::size_t kLongestName = 36;  // with a pod's name it makes the name of a Job, of 63 characters at most
+constexpr std::size_t kLongestRunName = 36;  // with a pod's name it makes the name of a Job, of 63 characters at most
 constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20;
 constexpr std::uint64_t kOfAgent = 64 * kMebibyte;  // the memory of the agent and its dialer, beside that of the nodes
 constexpr int kUser = 65532;                        // "nobody" of images that have no users
@@ -376,7 +376,7 @@ std::string manifests(const KubernetesRun& run, const Plan& plan, const RunKeys*
 // The end of a long name is kept, because it distinguishes the runs of a program.
 std::string object_name(const std::string& run) {
   std::string name = cluster_name(run);
-  if (name.size() > kLongestName) name.erase(0, name.size() - kLongestName);
+  if (name.size() > kLongestRunName) name.erase(0, name.size() - kLongestRunName);
   if (name.empty() || std::isalpha(static_cast<unsigned char>(name.front())) == 0) name.insert(0, "r");
   while (name.back() == '-') name.pop_back();
   return name;

@@ -22,11 +22,12 @@ namespace {
 
 constexpr const char* kTerminationLog = "/dev/termination-log";
 constexpr std::size_t kLongestWord = 4096;  // bytes that Kubernetes keeps
-constexpr std::size_t kLongestName = 20;    // with the run's name it makes the name of a Job, of 63 characters at most
+constexpr std::size_t kLongestNodeName =
+    20;  // with the run's name it makes the name of a Job, of 63 characters at most
 
 // Turns "worker/0" into "worker-0". The result neither begins nor ends with "-".
 std::string host_name(const std::string& node) {
-  std::string name = cluster_name(node.substr(0, kLongestName));
+  std::string name = cluster_name(node.substr(0, kLongestNodeName));
   if (name.front() == '-') name.front() = 'n';
   if (name.back() == '-') name.back() = 'n';
   return name;

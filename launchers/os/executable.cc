@@ -25,12 +25,13 @@ namespace {
 constexpr std::size_t kHashDigits = 64;  // SHA-256 has as many
 constexpr auto kHashLimit = std::chrono::minutes(1);
 
+[[noreturn]] void fail(const std::string& what) {
+  throw Error(ErrorKind::failed, "this program cannot be copied to other hosts: " + what);
+}
+
 }  // namespace
 
 Executable::Executable() : file_(open("/proc/self/exe", O_RDONLY | O_CLOEXEC)) {
-  const auto fail = [](const std::string& what) {
-    throw Error(ErrorKind::failed, "this program cannot be copied to other hosts: " + what);
-  };
   struct stat info {};
   if (!file_ || fstat(file_.number(), &info) != 0) fail(std::strerror(errno));
   size_ = static_cast<std::size_t>(info.st_size);
@@ -44,9 +45,14 @@ Executable::Executable() : file_(open("/proc/self/exe", O_RDONLY | O_CLOEXEC)) {
   machine_ = here.machine;
   std::error_code ignored;
   path_ = std::filesystem::read_symlink("/proc/self/exe", ignored);
+}
+
+const std::string& Executable::hash() const {
+  if (!hash_.empty()) return hash_;
   const Output sum = run({"sha256sum", "/proc/" + std::to_string(getpid()) + "/exe"}, kHashLimit);
-  hash_ = sum.text.substr(0, kHashDigits);
-  if (sum.code != 0 || hash_.size() != kHashDigits) fail("sha256sum does not work here: " + sum.errors);
+  const std::string digits = sum.text.substr(0, kHashDigits);
+  if (sum.code != 0 || digits.size() != kHashDigits) fail("sha256sum does not work here: " + sum.errors);
+  return hash_ = digits;
 }
 
 std::string Executable::find(const std::string& otherwise) const {
@@ -54,10 +60,10 @@ std::string Executable::find(const std::string& otherwise) const {
   script << "test \"$(uname -m)\" = " << machine_ << " || { echo \"the program was built for " << machine_
          << ", and this host is $(uname -m)\" >&2; exit 1; }; "
          << "same() { test -x \"$1\" && { test \"$(stat -Lc '%i %s %.9Z' \"$1\" 2>&1)\" = '" << identity_ << "' || "
-         << "case $(sha256sum <\"$1\") in " << hash_ << "*) : ;; *) false ;; esac; }; }; "
+         << "case $(sha256sum <\"$1\") in " << hash() << "*) : ;; *) false ;; esac; }; }; "
          << "p=" << shell_quote(path_) << "; "
          << "if same \"$p\"; then :; else "
-         << "d=\"${XDG_CACHE_HOME:-$HOME/.cache}/lp/" << hash_ << "\"; "
+         << "d=\"${XDG_CACHE_HOME:-$HOME/.cache}/lp/" << hash() << "\"; "
          << "p=\"$d\"/" << shell_quote(std::filesystem::path(path_).filename()) << "; "
          << "if same \"$p\"; then :; else " << otherwise << "; fi; fi; ";
   return script.str();

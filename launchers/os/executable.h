@@ -22,7 +22,8 @@ class Executable {
   Executable();
 
   // A shell line for another host. It sets $p to the program's path on that host. It runs `otherwise` if the host has
-  // no copy. If the host is another kind of machine, the line reports that on standard error and ends the shell.
+  // no copy. If the host is another kind of machine, the line reports that on standard error and ends the shell. Throws
+  // Error when the program's bytes cannot be hashed.
   std::string find(const std::string& otherwise) const;
   // A shell line for `otherwise`. It reads the program from standard input. If it cannot, it reports the reason on
   // standard error and ends the shell.
@@ -32,11 +33,13 @@ class Executable {
   bool send(int socket, std::size_t& sent) const;
 
  private:
+  const std::string& hash() const;
+
   Descriptor file_;
   std::size_t size_ = 0;
   std::string machine_;  // the output of `uname -m`
   std::string path_;
-  std::string hash_;  // SHA-256 in hexadecimal digits
+  mutable std::string hash_;  // SHA-256 in hexadecimal digits, from the first use on: a run on one host never needs it
   // inode, size and time of the last change; they identify the file on a file system that hosts share
   std::string identity_;
 };

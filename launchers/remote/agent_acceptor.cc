@@ -22,7 +22,7 @@ namespace lp::launch {
 namespace {
 
 constexpr auto kAgentEndTimeout = std::chrono::seconds(6);  // for agents that kill their remaining processes
-constexpr std::uint64_t kRouter = 0;
+constexpr std::uint64_t kRouterTag = 0;
 
 }  // namespace
 
@@ -44,7 +44,7 @@ struct AgentAcceptor::State {
       permits[guard.allow(options.agents[agent])] = agent;
     }
     endpoint = router.listen(options.address, options.port);
-    poller.add(router.descriptor(), kRouter);
+    poller.add(router.descriptor(), kRouterTag);
   }
 
   // An agent that has dialed.
@@ -80,7 +80,7 @@ struct AgentAcceptor::State {
   std::atomic<bool> closing = false;
   // Members that only the thread uses:
   Guests guests;
-  std::uint64_t last_tag = kRouter;
+  std::uint64_t last_tag = kRouterTag;
   Thread thread;
 };
 

@@ -69,6 +69,8 @@ std::string readable_type(const char* mangled) {
   return status == 0 ? std::string(name.get()) : std::string(mangled);
 }
 
+void throw_failed(std::string text) { throw Error(ErrorKind::failed, std::move(text)); }
+
 Error as_error(std::exception_ptr exception) {
   if (exception == nullptr) return Error(ErrorKind::failed, "unknown error");
   try {

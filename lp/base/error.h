@@ -59,6 +59,9 @@ class Error : public std::exception {
   std::shared_ptr<const Parts> parts_;  // shared by copies, which threads pass on to each other
 };
 
+// Throws an Error of the kind `failed`.
+[[noreturn]] void throw_failed(std::string text);
+
 // Returns the Error that stands for any exception: the exception itself if it is one, otherwise `failed` with its type
 // and text.
 Error as_error(std::exception_ptr exception);

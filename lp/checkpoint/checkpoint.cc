@@ -7,8 +7,6 @@ namespace {
 
 constexpr std::string_view kMessageType = "frames";
 
-[[noreturn]] void fail(std::string text) { throw Error(ErrorKind::failed, std::move(text)); }
-
 std::uint64_t bytes_of(const Message& message) {
   std::uint64_t bytes = message.body.size();
   for (const Buffer& array : message.arrays) bytes += array.size();
@@ -46,8 +44,8 @@ std::vector<CheckpointEntry> Checkpoint::entries() const {
 }
 
 void Checkpoint::insert(std::string name, Entry entry) {
-  if (name.empty()) fail("checkpoint: a value needs a name that is not empty");
-  if (has(name)) fail("checkpoint: \"" + name + "\" is already saved; give the second value another name");
+  if (name.empty()) throw_failed("checkpoint: a value needs a name that is not empty");
+  if (has(name)) throw_failed("checkpoint: \"" + name + "\" is already saved; give the second value another name");
   entries_.emplace(std::move(name), std::move(entry));
 }
 
@@ -63,14 +61,14 @@ const Checkpoint::Entry& Checkpoint::find(std::string_view name) const {
     (text += names++ == 0 ? "\"" : ", \"") += known + "\"";
   }
   if (names < entries_.size()) text += " and " + std::to_string(entries_.size() - names) + " more";
-  fail(std::move(text));
+  throw_failed(std::move(text));
 }
 
 const Checkpoint::Entry& Checkpoint::find(std::string_view name, const std::string& type) const {
   const Entry& entry = find(name);
   if (entry.type != type) {
-    fail("checkpoint: \"" + std::string(name) + "\" was saved as " + difference(entry.type, type) +
-         ", but is read as " + difference(type, entry.type));
+    throw_failed("checkpoint: \"" + std::string(name) + "\" was saved as " + difference(entry.type, type) +
+                 ", but is read as " + difference(type, entry.type));
   }
   return entry;
 }

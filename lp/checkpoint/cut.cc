@@ -15,10 +15,8 @@ using Path = std::filesystem::path;
 constexpr std::string_view kPrefix = "step-";
 constexpr const char* kManifest = "MANIFEST";
 
-[[noreturn]] void fail(const std::string& text) { throw Error(ErrorKind::failed, text); }
-
 void check(const std::error_code& error, const char* what, const Path& path) {
-  if (error) fail(std::string("cannot ") + what + " " + path.string() + ": " + error.message());
+  if (error) throw_failed(std::string("cannot ") + what + " " + path.string() + ": " + error.message());
 }
 
 Path cuts_of(const Path& run) { return run / "checkpoints"; }
@@ -60,8 +58,8 @@ std::vector<CutPath> paths_of_cuts(const Path& run) {
 void check_owner(const Path& file, const std::string& node, std::uint64_t step, std::string_view wanted_node,
                  std::uint64_t wanted_step) {
   if (node == wanted_node && step == wanted_step) return;
-  fail(file.string() + " is of node '" + node + "' at step " + std::to_string(step) + ", not of '" +
-       std::string(wanted_node) + "' at step " + std::to_string(wanted_step));
+  throw_failed(file.string() + " is of node '" + node + "' at step " + std::to_string(step) + ", not of '" +
+               std::string(wanted_node) + "' at step " + std::to_string(wanted_step));
 }
 
 CutMember inspect_member(const Path& cut, const std::string& node, std::uint64_t step) {
@@ -74,7 +72,8 @@ CutMember inspect_member(const Path& cut, const std::string& node, std::uint64_t
 // Throws unless the cut is complete.
 Cut read_cut(const CutPath& at) {
   std::error_code error;
-  if (!std::filesystem::exists(at.path / kManifest, error)) fail("incomplete: it has no " + std::string(kManifest));
+  if (!std::filesystem::exists(at.path / kManifest, error))
+    throw_failed("incomplete: it has no " + std::string(kManifest));
   const Checkpoint manifest = Checkpoint::read(at.path / kManifest);
   check_owner(at.path / kManifest, manifest.node(), manifest.step(), "", at.step);
   Cut cut{.directory = at.path,
@@ -85,7 +84,7 @@ Cut read_cut(const CutPath& at) {
   for (const CutMember& member : cut.members) {
     const CutMember found = inspect_member(at.path, member.node, at.step);
     if (found.size != member.size || found.checksum != member.checksum) {
-      fail(cut_file(at.path, member.node).string() + " is not the file that the manifest lists");
+      throw_failed(cut_file(at.path, member.node).string() + " is not the file that the manifest lists");
     }
   }
   return cut;
@@ -131,7 +130,7 @@ Path cut_file(const Path& cut, std::string_view node) {
 
 Checkpoint read_cut_file(const Path& cut, std::string_view node) {
   const auto step = step_of(cut);
-  if (!step) fail(cut.string() + " is not a checkpoint: its name should be like " + name_of(100));
+  if (!step) throw_failed(cut.string() + " is not a checkpoint: its name should be like " + name_of(100));
   const Path file = cut_file(cut, node);
   Checkpoint checkpoint = Checkpoint::read(file);
   check_owner(file, checkpoint.node(), checkpoint.step(), node, *step);
@@ -146,7 +145,7 @@ Cut complete_cut(const Path& run, std::uint64_t step, std::string_view program, 
           .fingerprint = fingerprint,
           .members = {}};
   if (members.empty())
-    fail("a checkpoint needs at least one member, but " + cut.directory.string() + " would have none");
+    throw_failed("a checkpoint needs at least one member, but " + cut.directory.string() + " would have none");
   for (const std::string& node : members) cut.members.push_back(inspect_member(cut.directory, node, step));
   // The directories must survive a crash before anything claims the cut is complete.
   sync_directory(run);

@@ -33,8 +33,6 @@ constexpr unsigned kColumns = 100;
 constexpr std::size_t kLongestDefault = 24;  // longest default shown in the help, in bytes
 const std::array<std::string, 2> kReserved{"groups", "launch"};
 
-[[noreturn]] void fail(const std::string& text) { throw Error(ErrorKind::failed, text); }
-
 std::string value_name(const FieldType& type) {
   const std::string list = type.shape == FieldType::Shape::list ? ",..." : "";
   switch (type.kind) {
@@ -81,7 +79,8 @@ po::options_description options_of(const HelpSection& section, const Binding& bi
   po::options_description options(section.title);
   for (const std::string& path : section.fields) {
     const BoundField* field = binding.find(path);
-    if (field == nullptr) fail("help_sections() names " + quote(path) + ", which is not a field of the configuration");
+    if (field == nullptr)
+      throw_failed("help_sections() names " + quote(path) + ", which is not a field of the configuration");
     add_option(*field, options);
   }
   return options;
@@ -108,7 +107,7 @@ class KnownFlags {
     try {
       line = internal::split_command_words(texts, syntax_);
     } catch (const internal::FlagMistake& mistake) {  // every flag may have a value
-      fail(fields_[mistake.flag]->flag() + ": expected " + fields_[mistake.flag]->expected() + ", got nothing");
+      throw_failed(fields_[mistake.flag]->flag() + ": expected " + fields_[mistake.flag]->expected() + ", got nothing");
     }
     if (!line.words.empty()) refuse(line.words.front());
     if (line.rest.has_value()) refuse("--");
@@ -116,7 +115,7 @@ class KnownFlags {
     std::set<std::size_t> seen;
     for (internal::GivenFlag& given : line.flags) {
       const BoundField* const field = fields_[given.flag];
-      if (!seen.insert(given.flag).second) fail(field->flag() + " is given twice");
+      if (!seen.insert(given.flag).second) throw_failed(field->flag() + " is given twice");
       all.push_back({field, std::move(given.value).value_or("true")});
     }
     return all;
@@ -132,14 +131,14 @@ class KnownFlags {
 
   [[noreturn]] void refuse(const std::string& word) const {
     if (!word.starts_with("--") || word == "--") {
-      fail("unexpected argument " + quote(word) +
-           ": a flag begins with --, and a bool flag takes its value with = (--flag=false)");
+      throw_failed("unexpected argument " + quote(word) +
+                   ": a flag begins with --, and a bool flag takes its value with = (--flag=false)");
     }
     std::vector<std::string> names{"help"};
     for (const internal::FlagSyntax& flag : syntax_) names.push_back(flag.name);
     const std::string typed = word.substr(0, word.find('='));
     const std::string near = did_you_mean(typed.substr(2), names, "--");
-    fail("unknown flag " + quote(typed) + (near.empty() ? "; --help lists the flags" : near));
+    throw_failed("unknown flag " + quote(typed) + (near.empty() ? "; --help lists the flags" : near));
   }
 
   std::vector<internal::FlagSyntax> syntax_;
@@ -158,7 +157,7 @@ void assign_flag(const Given& given) {
   }
   const std::size_t accepted = field.assign(texts);
   if (accepted < texts.size()) {
-    fail(field.flag() + ": expected " + field.expected() + ", got " + quote(texts[accepted]));
+    throw_failed(field.flag() + ": expected " + field.expected() + ", got " + quote(texts[accepted]));
   }
 }
 
@@ -201,7 +200,7 @@ class Values {
       const std::vector<std::string> now = field->type->print(field->value);
       if (now == before) continue;
       const std::string change = field->flag() + " is " + text(*field, now) + ", but was " + text(*field, before);
-      if (!field->info.may_change) fail(change + " in the run to resume: " + those_that_may());
+      if (!field->info.may_change) throw_failed(change + " in the run to resume: " + those_that_may());
       all.push_back(change);
     }
     return all;
@@ -227,7 +226,8 @@ void check_names(const Binding& program, const Binding& launch) {
   for (const std::string& name : program.children("")) {
     const bool is_reserved = name == "help" || std::find(kReserved.begin(), kReserved.end(), name) != kReserved.end();
     if (!is_reserved && launch.find(name) == nullptr) continue;
-    fail("the configuration has a field called " + name + ", which is the name of a flag of lp; rename the field");
+    throw_failed("the configuration has a field called " + name +
+                 ", which is the name of a flag of lp; rename the field");
   }
 }
 
@@ -235,7 +235,7 @@ void check_names(const Binding& program, const Binding& launch) {
 void check_given(const Binding& binding) {
   for (const BoundField& field : binding.fields()) {
     if (field.in_range()) continue;
-    fail(field.flag() + " must be given: " + field.expected() + "; its default is " + value_text(field));
+    throw_failed(field.flag() + " must be given: " + field.expected() + "; its default is " + value_text(field));
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // The header to include where values are sent and received: it has Writer, Reader, Sendable and the codecs of the
-// standard types. eigen.h and table.h add those of Eigen and FlatBuffers.
+// standard types. eigen.h and flatbuffers_table.h add those of Eigen and FlatBuffers.
 //
 // Numbers, enums and aggregates need nothing. For a class of your own, specialise Codec in namespace lp:
 //

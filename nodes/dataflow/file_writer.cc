@@ -13,7 +13,7 @@
 namespace lp::dataflow {
 namespace {
 
-[[noreturn]] void fail(const std::string& path, int error) {
+[[noreturn]] void fail_to_write(const std::string& path, int error) {
   throw Error(ErrorKind::failed,
               path + " cannot be written: " + std::error_code(error, std::generic_category()).message());
 }
@@ -24,7 +24,7 @@ FileWriter::FileWriter(std::string path)
     : path_(std::move(path)),
       file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)),
       block_(kBlockBytes) {
-  if (!file_) fail(path_, errno);
+  if (!file_) fail_to_write(path_, errno);
 }
 
 FileWriter::~FileWriter() {
@@ -32,7 +32,7 @@ FileWriter::~FileWriter() {
 }
 
 void FileWriter::put(std::string_view bytes) {
-  if (!write_all(file_.number(), bytes)) fail(path_, errno);
+  if (!write_all(file_.number(), bytes)) fail_to_write(path_, errno);
   written_ += bytes.size();
 }
 
@@ -49,12 +49,12 @@ void FileWriter::write_through(std::string_view bytes) {
 
 void FileWriter::close(bool durable) {
   flush();
-  if (durable && ::fsync(file_.number()) != 0) fail(path_, errno);
+  if (durable && ::fsync(file_.number()) != 0) fail_to_write(path_, errno);
   if (::close(file_.number()) != 0) {
     const int error = errno;
     file_.release();
     ::unlink(path_.c_str());
-    fail(path_, error);
+    fail_to_write(path_, error);
   }
   file_.release();
 }

@@ -11,7 +11,7 @@
 namespace lp {
 namespace {
 
-constexpr float kMost = 1;  // the largest magnitude of a clipped value
+constexpr float kMostClipped = 1;  // the largest magnitude of a clipped value
 
 constexpr std::uint32_t kMagnitude = 0x7fff'ffff;  // the bits of a float without its sign
 constexpr std::uint32_t kCarry = 0x0080'0000;      // with it, only infinities and NaN set the sign's bit
@@ -36,7 +36,7 @@ bool must_clip(BadValues policy, std::span<const float> values, const std::strin
 }
 
 void clip(std::span<float> values) {
-  for (float& value : values) value = std::isnan(value) ? 0.0F : std::clamp(value, -kMost, kMost);
+  for (float& value : values) value = std::isnan(value) ? 0.0F : std::clamp(value, -kMostClipped, kMostClipped);
 }
 
 }  // namespace lp

@@ -1,7 +1,7 @@
 #pragma once
-// FederatedServer of work on one state, each by some of the members: the server of federated learning (McMahan et al.,
-// AISTATS 2017, algorithm 1). A round selects members; they get the state, work on it, and return their own. The state
-// of the next round is the mean of these, weighted by the examples of the selected members.
+// The server of federated learning (McMahan et al., AISTATS 2017, algorithm 1). It works in rounds on one state. A
+// round selects members; they get the state, work on it, and return their own. The state of the next round is the mean
+// of these, weighted by the examples of the selected members.
 //
 // A member that does not answer does not stop the round. A round waits for it as long as the patience allows, goes on
 // without it, and drops its late answer. The member takes part again when it calls next() again (Bonawitz et al., MLSys

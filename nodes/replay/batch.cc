@@ -13,8 +13,6 @@
 namespace lp::replay {
 namespace {
 
-[[noreturn]] void fail(const std::string& text) { throw Error(ErrorKind::failed, text); }
-
 // Finds the bytes of the pieces of a reply, in their order.
 class PieceReader {
  public:
@@ -33,7 +31,7 @@ class PieceReader {
 
  private:
   [[noreturn]] static void malformed() {
-    fail("a sample of a replay table does not have the columns that the sampler expects");
+    throw_failed("a sample of a replay table does not have the columns that the sampler expects");
   }
 
   std::span<const std::byte> next_large() {
@@ -100,7 +98,8 @@ std::span<const std::byte> Batch::rows(std::size_t i) const {
 void Batch::append(Samples samples) {
   std::size_t pieces = 0;
   for (const SampledItem& one : samples.items) pieces += one.pieces;
-  if (pieces != samples.pieces.size()) fail("a sample of a replay table is malformed: its pieces do not fit its items");
+  if (pieces != samples.pieces.size())
+    throw_failed("a sample of a replay table is malformed: its pieces do not fit its items");
   PieceReader reader(samples, layout().row_bytes(), memory_);
   memory_.reserve(memory_.size() + samples.large.size() + 1);
   rows_.reserve(rows_.size() + pieces);
@@ -131,13 +130,13 @@ Batch Batch::take(std::size_t count) {
 }
 
 const std::byte* Batch::row(std::size_t i, std::size_t step) const {
-  if (i >= size()) fail("a batch of " + std::to_string(size()) + " items has no item " + std::to_string(i));
+  if (i >= size()) throw_failed("a batch of " + std::to_string(size()) + " items has no item " + std::to_string(i));
   std::size_t left = step;
   for (const Rows& one : places(i)) {
     if (left < one.steps) return one.data + left * layout().row_bytes();
     left -= one.steps;
   }
-  fail("an item of " + std::to_string(steps(i)) + " steps has no step " + std::to_string(step));
+  throw_failed("an item of " + std::to_string(steps(i)) + " steps has no step " + std::to_string(step));
 }
 
 void Batch::copy_column(std::size_t column, std::size_t step, std::span<std::byte> to) const {

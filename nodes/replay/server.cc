@@ -16,20 +16,18 @@
 namespace lp::replay {
 namespace {
 
-[[noreturn]] void fail(const std::string& text) { throw Error(ErrorKind::failed, text); }
-
 ServerOptions checked(ServerOptions options) {
-  if (options.tables.empty()) fail("a replay server needs at least one table");
+  if (options.tables.empty()) throw_failed("a replay server needs at least one table");
   std::set<std::string> names;
   for (const TableOptions& one : options.tables) {
-    if (!names.insert(one.name).second) fail("two tables of a replay server have the name " + quote(one.name));
+    if (!names.insert(one.name).second) throw_failed("two tables of a replay server have the name " + quote(one.name));
   }
   if ((options.memory > 0) == options.spill.empty()) {
-    fail(
+    throw_failed(
         "a replay server that spills to the disk needs both ServerOptions::memory and ServerOptions::spill; without "
         "spilling, TableOptions::max_bytes bounds a table");
   }
-  if (options.keep == 0) fail("ServerOptions::keep is 0: at least the newest checkpoint file must be kept");
+  if (options.keep == 0) throw_failed("ServerOptions::keep is 0: at least the newest checkpoint file must be kept");
   return options;
 }
 
@@ -48,7 +46,7 @@ std::vector<Entry> entries_of(const InsertRequest& request, const std::vector<Ch
     const PieceName name = next == request.pieces.end() ? PieceName() : *next++;
     if (name.steps == 0 || name.chunk >= chunks.size() || chunks[name.chunk]->row_bytes() != row_bytes ||
         std::uint64_t{name.first} + name.steps > chunks[name.chunk]->steps()) {
-      fail("an item has steps that its chunk does not have");
+      throw_failed("an item has steps that its chunk does not have");
     }
     return Piece{.chunk = chunks[name.chunk], .first = name.first, .steps = name.steps};
   };
@@ -68,7 +66,7 @@ Server::Server(Context& context, ServerOptions options)
       options_(checked(std::move(options))),
       shard_(static_cast<std::uint32_t>(context.index())),
       store_(options_.tables.size(), options_.memory, options_.spill) {
-  if (shard_ >= kMostShards) fail("a group has more than " + std::to_string(kMostShards) + " replay servers");
+  if (shard_ >= kMostShards) throw_failed("a group has more than " + std::to_string(kMostShards) + " replay servers");
   for (std::uint32_t i = 0; i < options_.tables.size(); ++i) {
     tables_.push_back(std::make_unique<SharedTable>(options_.tables[i], i, shard_, context.incarnation(),
                                                     context.random((std::uint64_t{context.incarnation()} << 32) + i)));
@@ -76,7 +74,7 @@ Server::Server(Context& context, ServerOptions options)
   if (options_.checkpoints.empty()) return;
   std::error_code error;
   std::filesystem::create_directories(options_.checkpoints, error);
-  if (error) fail(options_.checkpoints.string() + " cannot be made: " + error.message());
+  if (error) throw_failed(options_.checkpoints.string() + " cannot be made: " + error.message());
   if (const auto saved = files(); !saved.empty()) load_tables(Checkpoint::read(saved.back()));
 }
 
@@ -94,8 +92,8 @@ Future<InsertReply> Server::insert(InsertRequest request) {
 
 Future<Samples> Server::sample(SampleRequest request) {
   if (request.count > SampleRequest::kMostItems) {
-    fail(std::to_string(request.count) + " items are requested in a sample, but " +
-         std::to_string(SampleRequest::kMostItems) + " is the limit");
+    throw_failed(std::to_string(request.count) + " items are requested in a sample, but " +
+                 std::to_string(SampleRequest::kMostItems) + " is the limit");
   }
   return table(request.table).sample(request.count, rpc::call_deadline());
 }
@@ -120,7 +118,7 @@ ServerInfo Server::info() const {
 }
 
 std::string Server::checkpoint_file() {
-  if (options_.checkpoints.empty()) fail("ServerOptions::checkpoints is empty: give the directory to write to");
+  if (options_.checkpoints.empty()) throw_failed("ServerOptions::checkpoints is empty: give the directory to write to");
   const std::vector<std::filesystem::path> saved = files();
   const std::uint64_t number = saved.empty() ? 1 : Checkpoint::inspect(saved.back()).step + 1;
   constexpr std::size_t kDigits = 12;
@@ -149,8 +147,8 @@ void Server::load_tables(const Checkpoint& in) {
   std::vector<std::string> names;
   for (const auto& one : tables_) names.push_back(one->name());
   if (const auto saved = in.get<std::vector<std::string>>("tables"); saved != names) {
-    fail("the checkpoint belongs to another replay server: its tables are " + join(saved, ", ") +
-         ", but here they are " + join(names, ", "));
+    throw_failed("the checkpoint belongs to another replay server: its tables are " + join(saved, ", ") +
+                 ", but here they are " + join(names, ", "));
   }
   const std::vector<ChunkRef> chunks = load_chunks(in, store_);
   for (const auto& one : tables_) one->load(in, chunks);
@@ -158,8 +156,8 @@ void Server::load_tables(const Checkpoint& in) {
 
 SharedTable& Server::table(std::uint32_t number) const {
   if (number < tables_.size()) return *tables_[number];
-  fail("a replay server has " + std::to_string(tables_.size()) + " tables, and no table has the number " +
-       std::to_string(number));
+  throw_failed("a replay server has " + std::to_string(tables_.size()) + " tables, and no table has the number " +
+               std::to_string(number));
 }
 
 // Returns the checkpoint files of this server, the oldest first.
@@ -188,9 +186,9 @@ ChunkRef Server::add_chunk(ChunkData data, const SharedTable& to) {
   const std::uint64_t rows = std::uint64_t{data.steps} * to.layout().row_bytes();
   const std::uint64_t size = data.compressed ? size_of_compressed(data.bytes.buffer().bytes()) : data.bytes.size();
   if (data.steps > 0 && size == rows) return store_.add(std::move(data), to.layout().row_bytes());
-  fail("a chunk of " + std::to_string(data.steps) + " steps has " + std::to_string(size) + " bytes, but " +
-       std::to_string(rows) + " are needed for the columns of the replay table " + quote(to.name()) + " (" +
-       to.layout().text() + "): all steps of a table have the same shape");
+  throw_failed("a chunk of " + std::to_string(data.steps) + " steps has " + std::to_string(size) + " bytes, but " +
+               std::to_string(rows) + " are needed for the columns of the replay table " + quote(to.name()) + " (" +
+               to.layout().text() + "): all steps of a table have the same shape");
 }
 
 }  // namespace lp::replay

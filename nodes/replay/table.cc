@@ -12,13 +12,11 @@
 namespace lp::replay {
 namespace {
 
-[[noreturn]] void fail(const std::string& text) { throw Error(ErrorKind::failed, text); }
-
 const TableOptions& checked(const TableOptions& options) {
-  if (options.name.empty()) fail("a replay table needs a name");
+  if (options.name.empty()) throw_failed("a replay table needs a name");
   if (options.max_items == 0 || options.max_items >= std::numeric_limits<std::uint32_t>::max()) {
-    fail("the replay table " + quote(options.name) + " has max_items " + std::to_string(options.max_items) +
-         ": give 1 to 4294967294");
+    throw_failed("the replay table " + quote(options.name) + " has max_items " + std::to_string(options.max_items) +
+                 ": give 1 to 4294967294");
   }
   return options;
 }
@@ -39,7 +37,7 @@ std::uint32_t ChunkList::number_of(const ChunkRef& chunk) {
 
 void check_priority(double priority) {
   if (priority >= 0 && std::isfinite(priority)) return;
-  fail("the priority of an item is " + std::to_string(priority) + ": give a finite number of at least 0");
+  throw_failed("the priority of an item is " + std::to_string(priority) + ": give a finite number of at least 0");
 }
 
 Table::Table(TableOptions options, std::uint32_t number, std::uint32_t shard, std::uint32_t incarnation, Random random)
@@ -72,9 +70,9 @@ void Table::check_room(const Entry& entry) const {
   std::uint64_t bytes = entry.piece.chunk->size();
   for (const Piece& one : entry.more) bytes += one.chunk->size();
   if (bytes <= most) return;
-  fail("an item refers to chunks of " + std::to_string(bytes) + " bytes, but the replay table " + quote(options_.name) +
-       " has room for " + std::to_string(most) +
-       ": give the table a larger max_bytes, or the writer fewer chunk_steps");
+  throw_failed("an item refers to chunks of " + std::to_string(bytes) + " bytes, but the replay table " +
+               quote(options_.name) + " has room for " + std::to_string(most) +
+               ": give the table a larger max_bytes, or the writer fewer chunk_steps");
 }
 
 void Table::insert(Entry entry) {

@@ -14,16 +14,14 @@
 namespace lp::replay {
 namespace {
 
-[[noreturn]] void fail(const std::string& text) { throw Error(ErrorKind::failed, text); }
-
 const Client<Server>& server_for(const Clients<Server>& servers, int index) {
-  if (servers.empty()) fail("a trajectory writer needs a replay server");
+  if (servers.empty()) throw_failed("a trajectory writer needs a replay server");
   return servers[static_cast<std::size_t>(index) % servers.size()];
 }
 
 WriterOptions checked(WriterOptions options) {
   if (options.window == 0 || options.chunk_steps == 0 || options.batch == 0) {
-    fail("a trajectory writer needs a window, chunk_steps and a batch of at least 1");
+    throw_failed("a trajectory writer needs a window, chunk_steps and a batch of at least 1");
   }
   return options;
 }
@@ -64,7 +62,7 @@ void TrajectoryWriter::put(std::size_t column, Scalar type, const void* data, st
 
 void TrajectoryWriter::end_step(std::size_t columns) {
   if (columns != layout_.columns().size()) {
-    fail("a step has " + std::to_string(columns) + " values, but the columns are " + layout_.text());
+    throw_failed("a step has " + std::to_string(columns) + " values, but the columns are " + layout_.text());
   }
   ++open_steps_;
   ++appended_;
@@ -74,9 +72,9 @@ void TrajectoryWriter::end_step(std::size_t columns) {
 void TrajectoryWriter::add_item_to(const std::string& table, std::uint32_t steps, double priority) {
   check_priority(priority);
   if (steps == 0 || steps > this->steps()) {
-    fail("an item of " + std::to_string(steps) + " steps cannot be made: the episode has " +
-         std::to_string(appended_ - episode_) + " steps so far, and the writer's window is " +
-         std::to_string(options_.window));
+    throw_failed("an item of " + std::to_string(steps) + " steps cannot be made: the episode has " +
+                 std::to_string(appended_ - episode_) + " steps so far, and the writer's window is " +
+                 std::to_string(options_.window));
   }
   pending_.push_back({.table = number_of(table), .steps = steps, .end = appended_, .priority = priority});
   while (!pending_.empty() && can_send() && (pending_.size() >= options_.batch || waiting_bytes() >= kMostBytes)) {
@@ -99,8 +97,8 @@ std::uint32_t TrajectoryWriter::number_of(const std::string& table) {
   if (const auto found = tables_.find(table); found != tables_.end()) return found->second;
   const TableLocation place = find_table(server_, table);
   if (const std::string other = Layout(place.columns).text(); other != layout_.text()) {
-    fail("the steps of a writer to the replay table " + quote(table_) + " do not fit the table " + quote(table) +
-         ": the steps have the columns " + layout_.text() + ", but the table has " + other);
+    throw_failed("the steps of a writer to the replay table " + quote(table_) + " do not fit the table " +
+                 quote(table) + ": the steps have the columns " + layout_.text() + ", but the table has " + other);
   }
   tables_.emplace(table, place.number);
   return place.number;

@@ -62,8 +62,8 @@ class Balancer {
 
   template <auto M, class... Args>
   [[nodiscard]] auto async(const Args&... args) const {
-    using Reply = typename decltype(state_->clients[0].template async<M>(args...))::value_type;
-    return ask<Reply, M, Args...>(Request(state_, timeout_), args...);
+    using Result = typename decltype(state_->clients[0].template async<M>(args...))::value_type;
+    return ask<Result, M, Args...>(Request(state_, timeout_), args...);
   }
 
   std::vector<std::size_t> outstanding() const { return state_->load.outstanding(); }  // requests, by replica

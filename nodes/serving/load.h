@@ -1,9 +1,11 @@
 #pragma once
 // Loads a service with requests, to see how many it answers, in which time, and how it ends the others.
 //
-//   const auto send = [&](std::uint64_t number) { return servers.async<&Digits::ask>(images[number % images.size()],
-//   0U); }; const lp::LoadReport report = lp::drive_load({.rate = 2000}, send, [](std::uint64_t, const
-//   lp::Answer<int>&) {});
+//   const auto send = [&](std::uint64_t number) {
+//     return servers.async<&Digits::ask>(images[number % images.size()], 0U);
+//   };
+//   const auto answered = [](std::uint64_t, const lp::Answer<int>&) {};
+//   const lp::LoadReport report = lp::drive_load({.rate = 2000}, send, answered);
 //
 // drive_load() runs in one thread, and its continuations in others. A LoadReport is a value.
 

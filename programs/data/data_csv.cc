@@ -56,13 +56,13 @@ class CsvReader {
       first = false;
       if (!head) take_example();
     }
-    if (examples_ == 0) internal::fail(text_.name + ": has no example");
+    if (examples_ == 0) throw_failed(text_.name + ": has no example");
     return dataset();
   }
 
  private:
   [[noreturn]] void wrong(const std::string& what) const {
-    internal::fail(text_.name + ":" + std::to_string(line_number_) + ": " + what);
+    throw_failed(text_.name + ":" + std::to_string(line_number_) + ": " + what);
   }
 
   void choose_separator(std::string_view line) {

@@ -19,7 +19,6 @@ namespace lp {
 
 using internal::check_dense_size;
 using internal::check_plain;
-using internal::fail;
 using internal::kMaxClasses;
 using internal::parse;
 using internal::take_word;
@@ -46,12 +45,12 @@ std::array<std::uint64_t, dimensions> idx_sizes(const Bytes& file) {
   check_plain(file);
   const std::string_view magic("\0\0\x08", 3);
   if (bytes.size() < 4 || !bytes.starts_with(magic) || bytes[3] != static_cast<char>(dimensions)) {
-    fail(file.name + ", offset 0: expected the magic number 00 00 08 0" + std::to_string(dimensions) +
-         ", IDX of unsigned bytes in " + std::to_string(dimensions) + " dimension(s)");
+    throw_failed(file.name + ", offset 0: expected the magic number 00 00 08 0" + std::to_string(dimensions) +
+                 ", IDX of unsigned bytes in " + std::to_string(dimensions) + " dimension(s)");
   }
   if (bytes.size() < kHead) {
-    fail(file.name + ", offset 4: expected " + std::to_string(dimensions) +
-         " sizes of 4 bytes, but the file ends after " + std::to_string(bytes.size()) + " bytes");
+    throw_failed(file.name + ", offset 4: expected " + std::to_string(dimensions) +
+                 " sizes of 4 bytes, but the file ends after " + std::to_string(bytes.size()) + " bytes");
   }
   std::array<std::uint64_t, dimensions> sizes{};
   const std::uint64_t held = bytes.size() - kHead;
@@ -67,8 +66,9 @@ std::array<std::uint64_t, dimensions> idx_sizes(const Bytes& file) {
     product += std::to_string(sizes[i]);
   }
   if (claimed != held) {
-    fail(file.name + ", offset " + std::to_string(kHead) + ": expected " + product + " bytes of data, but " +
-         std::to_string(held) + " follow: " + (held < claimed ? "the file is truncated" : "the file is longer"));
+    throw_failed(file.name + ", offset " + std::to_string(kHead) + ": expected " + product + " bytes of data, but " +
+                 std::to_string(held) +
+                 " follow: " + (held < claimed ? "the file is truncated" : "the file is longer"));
   }
   return sizes;
 }
@@ -87,10 +87,10 @@ Dataset parse_idx(const Bytes& images, const Bytes& labels) {
   const auto [count, rows, columns] = idx_sizes<3>(images);
   const auto [label_count] = idx_sizes<1>(labels);
   if (count != label_count) {
-    fail(images.name + " has " + std::to_string(count) + " images, but " + labels.name + " has " +
-         std::to_string(label_count) + " labels; do the files belong together?");
+    throw_failed(images.name + " has " + std::to_string(count) + " images, but " + labels.name + " has " +
+                 std::to_string(label_count) + " labels; do the files belong together?");
   }
-  if (count == 0 || rows * columns == 0) fail(images.name + ": has no images");
+  if (count == 0 || rows * columns == 0) throw_failed(images.name + ": has no images");
   check_dense_size(rows * columns, count, images.name);
   const auto examples = static_cast<Eigen::Index>(count);
   const auto* const pixels = reinterpret_cast<const unsigned char*>(images.bytes.data()) + 16;
@@ -119,7 +119,7 @@ Dataset parse_libsvm(const Bytes& text, Storage storage, Eigen::Index least_inpu
     rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
     line = line.substr(0, line.find('#'));
     const auto wrong = [&](const std::string& what) {
-      fail(text.name + ":" + std::to_string(line_number) + ": " + what);
+      throw_failed(text.name + ":" + std::to_string(line_number) + ": " + what);
     };
 
     const std::string_view label_word = take_word(line);
@@ -156,11 +156,11 @@ Dataset parse_libsvm(const Bytes& text, Storage storage, Eigen::Index least_inpu
       entries.push_back({example, index - 1, static_cast<float>(value)});
     }
   }
-  if (inputs == 0 || labels.empty()) fail(text.name + ": has no example with a feature");
+  if (inputs == 0 || labels.empty()) throw_failed(text.name + ": has no example with a feature");
   if (storage == Storage::dense) check_dense_size(inputs, labels.size(), text.name);
   if (has_negative && beyond_binary != 0) {
-    fail(text.name + ":" + std::to_string(beyond_binary) +
-         ": expected a label of −1 or +1, because other labels are −1");
+    throw_failed(text.name + ":" + std::to_string(beyond_binary) +
+                 ": expected a label of −1 or +1, because other labels are −1");
   }
 
   const auto examples = static_cast<Eigen::Index>(labels.size());

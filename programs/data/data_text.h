@@ -18,17 +18,15 @@ namespace lp::internal {
 inline constexpr std::uint64_t kMaxFloats = std::uint64_t{1} << 30;
 inline constexpr int kMaxClasses = 1 << 16;
 
-[[noreturn]] inline void fail(const std::string& text) { throw Error(ErrorKind::failed, text); }
-
 inline void check_dense_size(std::uint64_t inputs, std::uint64_t examples, const std::string& where) {
   if (inputs != 0 && examples > kMaxFloats / inputs) {
-    fail(where + ": " + std::to_string(examples) + " examples of " + std::to_string(inputs) +
-         " features need more than 4 GiB, the limit of a dense dataset");
+    throw_failed(where + ": " + std::to_string(examples) + " examples of " + std::to_string(inputs) +
+                 " features need more than 4 GiB, the limit of a dense dataset");
   }
 }
 
 inline void check_plain(const Bytes& file) {
-  if (file.bytes.starts_with("\x1f\x8b")) fail(file.name + ": is compressed; run gunzip on it first");
+  if (file.bytes.starts_with("\x1f\x8b")) throw_failed(file.name + ": is compressed; run gunzip on it first");
 }
 
 // Removes the blanks and the next word from the front of `line`, and returns the word.

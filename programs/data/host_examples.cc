@@ -72,11 +72,11 @@ std::optional<Examples> examples_of(pid_t process, const std::string& key) {
 }
 
 // A connection to the reader of this host.
-class Reader {
+class FirstReader {
  public:
   // Returns none when there is no reader any more.
-  static std::optional<Reader> connect(const Address& address) {
-    Reader reader;
+  static std::optional<FirstReader> connect(const Address& address) {
+    FirstReader reader;
     const auto* const name = reinterpret_cast<const sockaddr*>(&address.name);
     if (::connect(reader.socket_.number(), name, address.size) != 0) return std::nullopt;
     socklen_t size = sizeof reader.peer_;
@@ -111,7 +111,7 @@ Examples HostExamples::take(const std::string& key, const std::function<Examples
       release_waiting(socket_);
       return examples;
     }
-    const std::optional<Reader> reader = Reader::connect(address);
+    const std::optional<FirstReader> reader = FirstReader::connect(address);
     if (!reader) continue;  // it does not listen yet, or has ended
     if (auto examples = examples_of(reader->process(), key)) return *std::move(examples);
     // It belongs to another user, or is not to be seen from here.

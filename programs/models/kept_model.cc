@@ -22,8 +22,6 @@ constexpr Eigen::Index kMaxWeights = Eigen::Index{1} << 48;  // weights of a lay
 constexpr Eigen::Index kMaxClasses = 1 << 16;
 constexpr std::size_t kMaxLayers = 1024;
 
-[[noreturn]] void fail(const std::string& text) { throw Error(ErrorKind::failed, text); }
-
 Array<float> array_of(const Eigen::VectorXf& vector) {
   return Array<float>::copy_of({vector.data(), static_cast<std::size_t>(vector.size())});
 }
@@ -36,34 +34,35 @@ E named(const std::string& name, const char* what) {
   for (std::size_t i = 0; i < internal::kEnumerators<E>.count; ++i) {
     if (internal::kEnumerators<E>.names[i] == name) return static_cast<E>(i);
   }
-  fail("its " + std::string(what) + " is " + quote(name) + ", which this program does not know");
+  throw_failed("its " + std::string(what) + " is " + quote(name) + ", which this program does not know");
 }
 
 // Refuses entries with invalid contents.
 void check(const KeptModel& model) {
   if (model.units.size() < 2 || model.units.size() > kMaxLayers) {
-    fail("it has " + std::to_string(model.units.size()) + " layers of units");
+    throw_failed("it has " + std::to_string(model.units.size()) + " layers of units");
   }
   for (Eigen::Index before = 1; const Eigen::Index count : model.units) {
-    if (count < 1 || count > kMaxWeights / before) fail("it has a layer of " + std::to_string(count) + " units");
+    if (count < 1 || count > kMaxWeights / before)
+      throw_failed("it has a layer of " + std::to_string(count) + " units");
     before = count;
   }
-  if (model.units.back() > kMaxClasses) fail("it has " + std::to_string(model.units.back()) + " classes");
+  if (model.units.back() > kMaxClasses) throw_failed("it has " + std::to_string(model.units.back()) + " classes");
   if (const Eigen::Index size = make_model(model.kind, model.units, model.activation)->size();
       size != model.parameters.size()) {
-    fail("it has " + std::to_string(model.parameters.size()) + " parameters, but " +
-         to_string(model.kind, model.units) + " needs " + std::to_string(size));
+    throw_failed("it has " + std::to_string(model.parameters.size()) + " parameters, but " +
+                 to_string(model.kind, model.units) + " needs " + std::to_string(size));
   }
   if (!model.names.empty() && static_cast<Eigen::Index>(model.names.size()) != model.units.back()) {
-    fail("it has names for " + std::to_string(model.names.size()) + " of " + std::to_string(model.units.back()) +
-         " classes");
+    throw_failed("it has names for " + std::to_string(model.names.size()) + " of " +
+                 std::to_string(model.units.back()) + " classes");
   }
   if (model.scaling.mean.size() != model.scaling.factor.size() ||
       (!model.scaling.empty() && model.scaling.mean.size() != model.inputs())) {
-    fail("its scaling does not fit its inputs");
+    throw_failed("its scaling does not fit its inputs");
   }
   if (!model.parameters.allFinite() || !model.scaling.mean.allFinite() || !model.scaling.factor.allFinite()) {
-    fail("it has numbers that are not finite");
+    throw_failed("it has numbers that are not finite");
   }
 }
 
@@ -96,7 +95,7 @@ class StartingModel final : public Model {
 
 Scaling scaling_of(const Dataset& data) {
   if (data.is_sparse())
-    fail("scaling subtracts the mean, which makes sparse features dense: leave out --scale or --sparse");
+    throw_failed("scaling subtracts the mean, which makes sparse features dense: leave out --scale or --sparse");
   Scaling out{data.features.rowwise().mean(), Eigen::VectorXf::Ones(data.inputs())};
   const Eigen::VectorXf deviation =
       (data.features.colwise() - out.mean).rowwise().norm() / std::sqrt(static_cast<float>(data.examples()));
@@ -109,7 +108,7 @@ Scaling scaling_of(const Dataset& data) {
 
 void scale(const Scaling& scaling, Dataset& data) {
   if (scaling.empty()) return;
-  if (data.is_sparse()) fail("the model needs scaled features, which are not sparse: leave out --sparse");
+  if (data.is_sparse()) throw_failed("the model needs scaled features, which are not sparse: leave out --sparse");
   data.features.colwise() -= scaling.mean;
   data.features.array().colwise() *= scaling.factor.array();
 }
@@ -138,13 +137,13 @@ KeptModel read_model(const fs::path& file) { return parse_model(read_file(file, 
 KeptModel parse_model(const Buffer& bytes, const fs::path& file) {
   const Checkpoint in = Checkpoint::parse(bytes, file);
   if (!in.has("model.format")) {
-    fail(file.string() + " is a checkpoint of " + quote(in.node()) + ", not a saved model");
+    throw_failed(file.string() + " is a checkpoint of " + quote(in.node()) + ", not a saved model");
   }
   try {
     const auto format = in.get<std::uint32_t>("model.format");
     if (format > kFormat) {
-      fail("its format is version " + std::to_string(format) + ", but this program reads version " +
-           std::to_string(kFormat));
+      throw_failed("its format is version " + std::to_string(format) + ", but this program reads version " +
+                   std::to_string(kFormat));
     }
     const auto units = in.get<Array<std::int64_t>>("model.units");
     KeptModel out{
@@ -158,7 +157,7 @@ KeptModel parse_model(const Buffer& bytes, const fs::path& file) {
     check(out);
     return out;
   } catch (const Error& error) {
-    fail("cannot use the model " + file.string() + ": " + error.text());
+    throw_failed("cannot use the model " + file.string() + ": " + error.text());
   }
 }
 
@@ -169,8 +168,8 @@ std::unique_ptr<Model> make_model(ModelKind kind, const std::vector<Eigen::Index
 
 std::unique_ptr<Model> starting_from(std::unique_ptr<Model> model, Eigen::VectorXf parameters) {
   if (model->size() != parameters.size()) {
-    fail("a model of " + std::to_string(model->size()) + " parameters cannot start from " +
-         std::to_string(parameters.size()));
+    throw_failed("a model of " + std::to_string(model->size()) + " parameters cannot start from " +
+                 std::to_string(parameters.size()));
   }
   return std::make_unique<StartingModel>(std::move(model), std::move(parameters));
 }
@@ -183,19 +182,19 @@ std::string to_string(ModelKind kind, const std::vector<Eigen::Index>& units) {
 
 void match_classes(Dataset& data, const std::vector<std::string>& names, int classes, const std::string& source) {
   if (data.names.empty() != names.empty()) {
-    fail(source + ": its labels are " + (names.empty() ? "names, not numbers" : "numbers, not names such as ") +
-         (names.empty() ? "" : quote(names.front())));
+    throw_failed(source + ": its labels are " + (names.empty() ? "names, not numbers" : "numbers, not names such as ") +
+                 (names.empty() ? "" : quote(names.front())));
   }
   if (data.classes > classes && names.empty()) {
-    fail(source + ": has a label " + std::to_string(data.classes - 1) + ", but there are only the classes 0 to " +
-         std::to_string(classes - 1));
+    throw_failed(source + ": has a label " + std::to_string(data.classes - 1) +
+                 ", but there are only the classes 0 to " + std::to_string(classes - 1));
   }
   if (data.names != names) {
     std::vector<int> numbers;
     for (const std::string& name : data.names) {
       const auto found = std::find(names.begin(), names.end(), name);
       if (found == names.end())
-        fail(source + ": has a label " + quote(name) + ", which is not one of the model's classes");
+        throw_failed(source + ": has a label " + quote(name) + ", which is not one of the model's classes");
       numbers.push_back(static_cast<int>(found - names.begin()));
     }
     for (int& label : data.labels) label = numbers[static_cast<std::size_t>(label)];
@@ -207,8 +206,8 @@ void match_classes(Dataset& data, const std::vector<std::string>& names, int cla
 Dataset examples_for(const KeptModel& model, const std::string& data, Storage storage, bool features_only) {
   Dataset out = load_data(data, {.storage = storage, .inputs = model.inputs(), .features_only = features_only});
   if (out.inputs() != model.inputs()) {
-    fail(data + ": has examples of " + std::to_string(out.inputs()) + " features, but the model takes " +
-         std::to_string(model.inputs()));
+    throw_failed(data + ": has examples of " + std::to_string(out.inputs()) + " features, but the model takes " +
+                 std::to_string(model.inputs()));
   }
   if (!features_only) match_classes(out, model.names, model.classes(), data);
   scale(model.scaling, out);

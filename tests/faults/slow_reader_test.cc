@@ -19,14 +19,14 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 // The usage of another process, from /proc/PID/stat: see proc(5).
-struct Usage {
+struct Resources {
   char state = '?';
   std::size_t memory = 0;  // resident, bytes
   double computed = 0;     // seconds
 };
-Usage usage_of(int pid) {
+Resources usage_of(int pid) {
   const std::string text = contents("/proc/" + std::to_string(pid) + "/stat");
-  Usage usage;
+  Resources usage;
   long user = 0;
   long system = 0;
   long pages = 0;

@@ -37,9 +37,9 @@ bool right(const Values& values, std::size_t size, std::uint8_t seed) {
   return true;
 }
 
-class Caller {
+class StormCaller {
  public:
-  Caller(std::vector<Client<Store>> stores, const std::string& log, std::uint64_t who)
+  StormCaller(std::vector<Client<Store>> stores, const std::string& log, std::uint64_t who)
       : stores_(std::move(stores)), log_(log), who_(who), random_(who, "storm", 0) {}
 
   void step() {
@@ -142,7 +142,7 @@ Self Store::self() const { return {.pid = getpid(), .incarnation = context_.inca
 
 void storm(std::vector<Client<Store>> stores, const std::string& log, std::uint64_t who,
            const std::atomic<bool>& finished) {
-  Caller caller(std::move(stores), log, who);
+  StormCaller caller(std::move(stores), log, who);
   while (!finished) caller.step();
 }
 

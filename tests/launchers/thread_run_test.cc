@@ -14,12 +14,12 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-const Handle<Counter> kCounter("counter");
+const Handle<Counter> kThreadCounter("counter");
 
 TEST(ThreadRun, EndsWithSuccessWhenItsWorkersHaveFinished) {
   int total = 0;
   LaunchOptions options;
-  options.report = [&](lp::Run& run) { total = run.client(kCounter).call<&Counter::total>(); };
+  options.report = [&](lp::Run& run) { total = run.client(kThreadCounter).call<&Counter::total>(); };
   lp::Run run(make_counting({.workers = 3, .steps = 7}), options);
   EXPECT_TRUE(run.wait().success) << run.wait().cause.text();
   EXPECT_EQ(total, 21);
@@ -121,8 +121,8 @@ TEST(TestLauncher, RunCanBeSwitchedOffAndServicesCalled) {
     options.idle = {"worker"};
     options.serialize = serialize;
     TestRun run(make_counting({}), options);
-    run.client(kCounter).call<&Counter::add>(5);
-    EXPECT_EQ(run.client(kCounter).call<&Counter::total>(), 5);
+    run.client(kThreadCounter).call<&Counter::add>(5);
+    EXPECT_EQ(run.client(kThreadCounter).call<&Counter::total>(), 5);
   }
 }
 

@@ -26,7 +26,7 @@ using test::digits_task;
 using test::training_of;
 using test::TrainingRun;
 
-constexpr std::uint64_t kSteps = 150;
+constexpr std::uint64_t kResidualSteps = 150;
 constexpr int kServers = 2;
 
 struct Case {
@@ -71,7 +71,7 @@ class Residuals : public testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Schemes, Residuals, testing::ValuesIn(kCases), [](const auto& one) { return one.param.name; });
 
 TEST_P(Residuals, MembersThatGoBackToACutChangeNoBit) {
-  ServerTraining training = training_of(3, kSteps, 0.1F, kServers);
+  ServerTraining training = training_of(3, kResidualSteps, 0.1F, kServers);
   training.compression = GetParam().compression;
   const TrainingRun::Add add = [&](Program& program) { return GetParam().add(program, digits_task(), training); };
   const std::string expected = parameters_hash(TrainingRun(add).result().values);

@@ -26,14 +26,14 @@ struct Learned {
   std::vector<std::uint64_t> steps{};  // for each worker, in this run
 };
 
-struct Case {
+struct ServerlessCase {
   std::string name;
   OptimizerRule rule;
   int workers;
   std::function<TrainingGraph(Program&, const ServerTraining&)> add;
 };
 
-class Resumed : public testing::TestWithParam<Case> {
+class Resumed : public testing::TestWithParam<ServerlessCase> {
  protected:
   // Trains in a directory of this name, from the saved state of the other run.
   Learned train(std::uint64_t steps, const std::string& name, const std::string& from = "") {
@@ -98,7 +98,7 @@ TEST_P(Resumed, WithoutMoreStepsItHasTheSameResult) {
   for (const std::uint64_t steps : again.steps) EXPECT_EQ(steps, 0U);
 }
 
-const Case kCases[] = {
+const ServerlessCase kServerlessCases[] = {
     {"Ring", Adam{.rate = 0.01F}, 3,
      [](Program& p, const ServerTraining& t) { return add_ring_training(p, digits_task(), t); }},
     {"LocalSgd", Momentum{.rate = 0.05F}, 3,
@@ -115,7 +115,8 @@ const Case kCases[] = {
        return add_pipeline_training(p, digits_task(), t, {.units = {64, 24, 10}, .stages = 2});
      }},
 };
-INSTANTIATE_TEST_SUITE_P(Schemes, Resumed, testing::ValuesIn(kCases), [](const auto& one) { return one.param.name; });
+INSTANTIATE_TEST_SUITE_P(Schemes, Resumed, testing::ValuesIn(kServerlessCases),
+                         [](const auto& one) { return one.param.name; });
 
 class ResumedTogether : public Resumed {};
 
@@ -126,7 +127,7 @@ TEST_P(ResumedTogether, EachWorkerGoesOnWhereItWas) {
   for (const std::uint64_t steps : resumed.steps) EXPECT_EQ(steps, 40U);
 }
 
-const Case kTogether[] = {
+const ServerlessCase kTogether[] = {
     {"Gossip", Momentum{.rate = 0.05F}, 4,
      [](Program& p, const ServerTraining& t) { return add_gossip_training(p, digits_task(), t); }},
     {"Hogwild", Sgd{.rate = 0.1F}, 4,

@@ -63,66 +63,66 @@ Outcome train(const Add& add, std::uint64_t steps, const std::filesystem::path& 
 
 struct Case {
   std::string name;
-  std::uint64_t updates;  // in twice kSteps
+  std::uint64_t updates;  // in twice kWholeRun
   bool bits;
   Add add;
 };
-constexpr std::uint64_t kSteps = 48;
+constexpr std::uint64_t kWholeRun = 48;
 
 class EverySchemeWithCheckpoints : public testing::TestWithParam<Case> {};
 
 TEST_P(EverySchemeWithCheckpoints, DoesTheStepsThatAreLeftWhenItIsResumed) {
   const Case& scheme = GetParam();
   const Directory directory;
-  train(scheme.add, kSteps, directory.path() / "begun");
-  const Outcome resumed = train(scheme.add, 2 * kSteps, directory.path() / "resumed", directory.path() / "begun");
+  train(scheme.add, kWholeRun, directory.path() / "begun");
+  const Outcome resumed = train(scheme.add, 2 * kWholeRun, directory.path() / "resumed", directory.path() / "begun");
   EXPECT_EQ(resumed.updates, scheme.updates);
   if (!scheme.bits) return;
-  EXPECT_EQ(resumed.hash, train(scheme.add, 2 * kSteps, directory.path() / "long").hash);
+  EXPECT_EQ(resumed.hash, train(scheme.add, 2 * kWholeRun, directory.path() / "long").hash);
 }
 
 const Case kCases[] = {
-    {"Synchronous", 2 * kSteps, true,
+    {"Synchronous", 2 * kWholeRun, true,
      [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_synchronous_training(p, t, s); }},
-    {"Backup", 2 * kSteps, false,
+    {"Backup", 2 * kWholeRun, false,
      [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_synchronous_training(p, t, s, 1); }},
-    {"InGraph", 2 * kSteps, true,
+    {"InGraph", 2 * kWholeRun, true,
      [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_in_graph_training(p, t, s); }},
-    {"Sliced", 2 * kSteps, true,
+    {"Sliced", 2 * kWholeRun, true,
      [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_sliced_training(p, t, s); }},
-    {"Partitioned", 2 * kSteps, true,
+    {"Partitioned", 2 * kWholeRun, true,
      [](Program& p, const LearningTask& t, ServerTraining s) {
        s.rule = Momentum{.rate = 0.05F};
        return add_partitioned_training(p, t, s, {.bytes = 1000, .credit = 2000});
      }},
-    {"Asynchronous", 2 * kSteps, false,
+    {"Asynchronous", 2 * kWholeRun, false,
      [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_asynchronous_training(p, t, s); }},
-    {"Downpour", 2 * kSteps / 4, false,
+    {"Downpour", 2 * kWholeRun / 4, false,
      [](Program& p, const LearningTask& t, const ServerTraining& s) {
        return add_asynchronous_training(p, t, s, {.fetch_every = 6, .push_every = 4});
      }},
-    {"OuterProduct", 2 * kSteps, false,
+    {"OuterProduct", 2 * kWholeRun, false,
      [](Program& p, const LearningTask& t, ServerTraining s) {
        s.batch = 8;  // so that no epoch ends, at which a slow worker leaves batches out
        return add_outer_product_training(p, t, s, {.units = {64, 24, 10}, .epoch_share = 1});
      }},
-    {"BoundedDelay", 2 * kSteps, false,
+    {"BoundedDelay", 2 * kWholeRun, false,
      [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_bounded_delay_training(p, t, s, 2); }},
-    {"BoundedDelayOfNoSteps", 2 * kSteps, true,
+    {"BoundedDelayOfNoSteps", 2 * kWholeRun, true,
      [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_bounded_delay_training(p, t, s, 0); }},
-    {"StaleSynchronous", 2 * kSteps, false,
+    {"StaleSynchronous", 2 * kWholeRun, false,
      [](Program& p, const LearningTask& t, const ServerTraining& s) {
        return add_stale_synchronous_training(p, t, s, 2);
      }},
-    {"Softsync", 2 * kSteps / 4, false,
+    {"Softsync", 2 * kWholeRun / 4, false,
      [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_softsync_training(p, t, s, 1); }},
-    {"Tree", 2 * kSteps / 2, false,
+    {"Tree", 2 * kWholeRun / 2, false,
      [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_softsync_training(p, t, s, 2, 2); }},
-    {"TreeAggregate", 2 * kSteps, true,
+    {"TreeAggregate", 2 * kWholeRun, true,
      [](Program& p, const LearningTask& t, const ServerTraining& s) {
        return add_tree_aggregate_training(p, t, s, 3);
      }},
-    {"Federated", 2 * kSteps, true,
+    {"Federated", 2 * kWholeRun, true,
      [](Program& p, const LearningTask& t, ServerTraining s) {
        s.checkpoint_every = s.steps;  // rounds
        return add_federated_training(p, t, s, {.share = 0.5});

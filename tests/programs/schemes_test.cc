@@ -35,7 +35,7 @@ using test::watched_task;
 
 // ---- every scheme learns: within 1 % (compressed: 2 %) of serial SGD with the same examples
 
-struct Case {
+struct SchemeCase {
   std::string name;
   double within = 0.01;
   std::function<TrainingGraph(Program&, const LearningTask&, const ServerTraining&)> add;
@@ -51,10 +51,10 @@ constexpr double kLearned = 0.97;
 constexpr double kBehind = 0;
 #endif
 
-class EveryScheme : public testing::TestWithParam<std::tuple<Case, bool>> {};
+class EveryScheme : public testing::TestWithParam<std::tuple<SchemeCase, bool>> {};
 
 TEST_P(EveryScheme, ReachesTheAccuracyOfSerialTraining) {
-  const Case& scheme = std::get<0>(GetParam());
+  const SchemeCase& scheme = std::get<0>(GetParam());
   const bool serialize = std::get<1>(GetParam());
   const double expected = test::serial_accuracy(digits_task(), kSteps);
   ASSERT_GE(expected, kLearned);
@@ -76,7 +76,7 @@ auto compressed(CompressionOptions compression) {
   };
 }
 
-const Case kCases[] = {
+const SchemeCase kSchemeCases[] = {
     {"Synchronous", 0.01,
      [](Program& p, const LearningTask& t, const ServerTraining& s) { return add_synchronous_training(p, t, s); }},
     {"Backup", 0.01,
@@ -130,7 +130,7 @@ const Case kCases[] = {
     {"RandomK", 0.02, compressed({.kind = Compression::random_k, .share = 0.1})},
     {"Dither", 0.02, compressed({.kind = Compression::dither})},
 };
-INSTANTIATE_TEST_SUITE_P(Schemes, EveryScheme, testing::Combine(testing::ValuesIn(kCases), testing::Bool()),
+INSTANTIATE_TEST_SUITE_P(Schemes, EveryScheme, testing::Combine(testing::ValuesIn(kSchemeCases), testing::Bool()),
                          [](const auto& one) {
                            return std::get<0>(one.param).name + (std::get<1>(one.param) ? "Bytes" : "Direct");
                          });

@@ -1,5 +1,6 @@
 # The common settings of all targets of lp. lp_target(base DEPENDS ...) makes one target, lp_base, alias lp::base, from
-# the sources, headers and schemas of a folder and of the rooms below it, or of its ROOMS alone.
+# the sources, headers and schemas of a folder and of the rooms below it, or of its ROOMS alone. SEPARATE compiles each
+# source alone.
 
 function(lp_options target)
   target_compile_features(${target} PUBLIC cxx_std_20)
@@ -44,8 +45,37 @@ function(lp_use_precompiled target from)
   endif()
 endfunction()
 
+# lp_unity(TARGET SOURCE...): compiles the sources of a folder together, a few at a time. Most of the time of a source is
+# spent on headers and templates, which they share. So a name is the only one of its folder, also where it is local to a
+# source. Sources with options of their own stay alone.
+set(LP_UNITY_SOURCES 6)
+function(lp_unity target)
+  foreach(source ${ARGN})
+    cmake_path(GET source PARENT_PATH folder)
+    cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR})
+    string(REPLACE "/" "_" folder "${folder}")
+    list(APPEND folders ${folder})
+    list(APPEND in_${folder} ${source})
+  endforeach()
+  list(REMOVE_DUPLICATES folders)
+  foreach(folder ${folders})
+    list(LENGTH in_${folder} count)
+    math(EXPR batches "(${count} + ${LP_UNITY_SOURCES} - 1) / ${LP_UNITY_SOURCES}")
+    set(i 0)
+    foreach(source ${in_${folder}})
+      math(EXPR batch "${i} * ${batches} / ${count}")
+      math(EXPR i "${i} + 1")
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${batch})
+    endforeach()
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${LP_UNITY} UNITY_BUILD_MODE GROUP)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # which takes the batch for the source, and the sources for headers
+    target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+  endif()
+endfunction()
+
 function(lp_target name)
-  cmake_parse_arguments(ARG "OBJECT_API" "" "DEPENDS;SCHEMAS;ROOMS" ${ARGN})
+  cmake_parse_arguments(ARG "OBJECT_API;SEPARATE" "" "DEPENDS;SCHEMAS;ROOMS" ${ARGN})
   if(ARG_ROOMS)
     list(TRANSFORM ARG_ROOMS APPEND /*.cc OUTPUT_VARIABLE sources)
     list(TRANSFORM ARG_ROOMS APPEND /*.h OUTPUT_VARIABLE headers)
@@ -64,12 +94,15 @@ function(lp_target name)
       COMMAND ${LP_FLATC} --cpp --cpp-std c++17 --scoped-enums $<$<BOOL:${ARG_OBJECT_API}>:--gen-object-api> -o ${PROJECT_BINARY_DIR}/generated/${folder}
               ${CMAKE_CURRENT_SOURCE_DIR}/${schema}
       DEPENDS ${schema} VERBATIM COMMAND_EXPAND_LISTS)
-    list(APPEND sources ${out})
+    list(APPEND generated ${out})
   endforeach()
   if(sources)
-    add_library(lp_${name} STATIC ${sources})
+    add_library(lp_${name} STATIC ${sources} ${generated})
     lp_options(lp_${name})
     lp_use_precompiled(lp_${name} lp_headers)
+    if(NOT ARG_SEPARATE)
+      lp_unity(lp_${name} ${sources})
+    endif()
     set(scope PUBLIC)
     target_include_directories(lp_${name} SYSTEM PRIVATE ${PROJECT_BINARY_DIR}/generated)
   else()

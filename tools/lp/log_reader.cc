@@ -128,7 +128,8 @@ void LogReader::find_times() {
   times_.clear();
   struct stat status {};
   fstat(part_.number(), &status);
-  last_written_ = static_cast<double>(status.st_mtim.tv_sec) + 1;
+  // The kernel dates a write by its last tick, and some file systems cut that to the second: the write can be later.
+  last_written_ = static_cast<double>(status.st_mtim.tv_sec) + static_cast<double>(status.st_mtim.tv_nsec) / 1e9 + 1;
   for (const char* word : {".log", ".previous.log", ".first.log"}) {
     std::filesystem::path path = path_;
     path.replace_extension(word);

@@ -14,8 +14,8 @@
 #include "launchers/record/run_directory.h"
 #include "lp/base/file.h"
 #include "lp/base/json.h"
-#include "tools/lp/ask.h"
 #include "tools/lp/refusal.h"
+#include "tools/lp/run_requests.h"
 
 namespace lp::tool {
 namespace {

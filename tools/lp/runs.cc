@@ -16,7 +16,7 @@
 namespace lp::tool {
 namespace {
 
-constexpr auto kAnswerTimeout = std::chrono::seconds(1);  // for an answer; after that the files are used
+constexpr auto kStatusTimeout = std::chrono::seconds(1);  // for an answer; after that the files are used
 
 template <class T>
 std::optional<T> read_record(const std::filesystem::path& path) {
@@ -52,7 +52,7 @@ Life life_of(RunView& run) {
   const bool ended = run.status.phase == Phase::ended && run.record.job.empty();  // a job may begin again
   if (run.result.has_value() || ended) return Life::ended;
   if (launch::AdminClient client(run.place.directory); client.open()) {
-    const Time until = after(kAnswerTimeout);
+    const Time until = after(kStatusTimeout);
     client.ask(R"({"ask":"status"})", until);
     const auto answer = client.next(until);
     const JsonValue status = JsonValue::parse(answer.value_or("{\"error\":\"it does not answer\"}"));

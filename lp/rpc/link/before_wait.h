@@ -1,7 +1,8 @@
 #pragma once
-// The duties that the current thread hands over before it waits for something: it receives from a link, or it holds
-// replies back. A part of a transport derives from this and stands on the thread's stack. The core, which knows no
-// transport by name, calls hand_over_all(). Owned and used by one thread.
+// A duty that the current thread must hand over to others before it waits for something. One duty is to receive from a
+// link; another is to send the replies that the thread holds back. A part of a transport derives from BeforeWait and
+// stands on the thread's stack. The core, which knows no transport by name, calls hand_over_all(). Owned and used by
+// one thread.
 
 #include <utility>
 

@@ -18,9 +18,12 @@
 
 #include "lp/base/error.h"
 #include "tests/directory.h"
+#include "tests/error_of.h"
 
 namespace lp {
 namespace {
+
+using test::error_of;
 
 class Files : public testing::Test {
  protected:
@@ -35,16 +38,6 @@ class Files : public testing::Test {
 };
 
 std::string text_of(const Buffer& buffer) { return {reinterpret_cast<const char*>(buffer.data()), buffer.size()}; }
-
-template <class F>
-std::string error_of(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST_F(Files, AFileHoldsItsPartsOneBehindTheOther) {
   const std::string first = "one, ", second, third = "two";

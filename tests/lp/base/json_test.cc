@@ -11,7 +11,7 @@
 
 namespace {
 
-enum class Colour { red, green };
+enum class Hue { red, green };
 
 struct Point {
   int x = 1;
@@ -24,7 +24,7 @@ struct Result {
   std::vector<Point> points{{}, {2, 0.5F}};
   std::optional<double> loss{};
   std::map<std::string, int> counts{{"b", 2}};
-  Colour colour = Colour::green;
+  Hue colour = Hue::green;
   std::vector<bool> flags{true, false};
 };
 

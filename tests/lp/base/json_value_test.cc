@@ -15,11 +15,11 @@
 namespace lp {
 namespace {
 
-enum class Colour : std::uint8_t { red, green };
+enum class Shade : std::uint8_t { red, green };
 
 struct Inner {
   std::string name{};
-  Colour colour = Colour::red;
+  Shade colour = Shade::red;
 };
 struct Outer {
   bool flag = false;
@@ -46,7 +46,7 @@ TEST(JsonValue, ReadsWhatTheWriterWrote) {
                       .low = std::numeric_limits<std::int64_t>::min(),
                       .high = std::numeric_limits<std::uint64_t>::max(),
                       .real = 0.1,
-                      .list = {{"a \"quoted\" \\ line\n\x01 é", Colour::green}, {}},
+                      .list = {{"a \"quoted\" \\ line\n\x01 é", Shade::green}, {}},
                       .values = {{"x", 1e300}, {"y", -0.0}},
                       .maybe = 3};
   const auto read = from_json<Outer>(to_json(written));

@@ -11,9 +11,12 @@
 
 #include "lp/base/file.h"
 #include "tests/directory.h"
+#include "tests/error_of.h"
 
 namespace lp {
 namespace {
+
+using test::error_of;
 
 struct Step {
   std::uint64_t number = 0;
@@ -27,16 +30,6 @@ class Checkpoints : public testing::Test {
   const std::filesystem::path directory_ = temporary_.path();
   const std::filesystem::path file_ = directory_ / "server.checkpoint";
 };
-
-template <class F>
-std::string error_of(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.text();
-  }
-  return "no error";
-}
 
 Array<float> counting(std::size_t size) {
   auto array = Array<float>::uninitialized(size);

@@ -10,9 +10,12 @@
 #include "lp/base/error.h"
 #include "lp/base/file.h"
 #include "tests/directory.h"
+#include "tests/error_of.h"
 
 namespace lp {
 namespace {
+
+using test::error_of;
 
 const std::vector<std::string> kMembers{"server/0", "server/1", "table"};
 
@@ -59,16 +62,6 @@ class Cuts : public testing::Test {
   const test::Directory directory_;
   const std::filesystem::path run_ = directory_.path();
 };
-
-template <class F>
-std::string error_of(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.text();
-  }
-  return "no error";
-}
 
 TEST_F(Cuts, ACompleteCutComesBack) {
   take(100);

@@ -38,14 +38,14 @@ class HeldLink final : public rpc::Link {
 };
 
 // One side, with its link.
-struct Side {
-  Side() {
+struct End {
+  End() {
     auto made = std::make_unique<HeldLink>();
     link = made.get();
     connection = std::make_shared<Connection>(process, std::move(made));
   }
   // Gives it what the other side has sent.
-  void take(Side& from) {
+  void take(End& from) {
     for (Message& message : std::exchange(from.link->sent, {})) connection->on_message(std::move(message)).run();
   }
   LocalProcess process{{.run = {.name = "test", .token = "secret", .serialize = true}, .nodes = {"adder"}}};
@@ -69,8 +69,8 @@ class ConnectionTest : public testing::Test {
     calling_.take(serving_);
   }
   Adder adder_;
-  Side serving_;
-  Side calling_;
+  End serving_;
+  End calling_;
   const std::vector<rpc::Method> methods_ =
       internal::methods_of(internal::EntriesOf<Adder, RemoteOf<Adder>::type>::kAll);
   rpc::ServiceInstance core_{serving_.process, 0, 1, methods_};

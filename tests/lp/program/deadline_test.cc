@@ -12,7 +12,7 @@
 namespace lp {
 namespace {
 
-constexpr Duration kAllowed = std::chrono::milliseconds(50);
+constexpr Duration kPrecision = std::chrono::milliseconds(50);
 constexpr Duration kMuchLater = std::chrono::seconds(5);
 
 struct Events {
@@ -38,9 +38,9 @@ class Busy {
   int worked_ = 0;
 };
 
-class Service {
+class Sleeper {
  public:
-  Service(Client<Busy> busy, Events* events) : busy_(busy), events_(*events) {}
+  Sleeper(Client<Busy> busy, Events* events) : busy_(busy), events_(*events) {}
   void ready() {}
   void work() {
     events_.began = true;
@@ -56,23 +56,23 @@ class Service {
     work();
     return items;
   }
-  using Remote = Methods<&Service::ready, &Service::work, batched<&Service::work_together, 2, 1_ms>>;
+  using Remote = Methods<&Sleeper::ready, &Sleeper::work, batched<&Sleeper::work_together, 2, 1_ms>>;
 
  private:
   Client<Busy> busy_;
   Events& events_;
 };
 
-class Relay {
+class SlowRelay {
  public:
-  explicit Relay(Client<Service> service) : service_(service) {}
-  void ready() { service_.call<&Service::ready>(); }
-  void work() { service_.call<&Service::work>(); }
-  void work_together() { service_.call<&Service::work_together>(1); }
-  using Remote = Methods<&Relay::ready, &Relay::work, &Relay::work_together>;
+  explicit SlowRelay(Client<Sleeper> service) : service_(service) {}
+  void ready() { service_.call<&Sleeper::ready>(); }
+  void work() { service_.call<&Sleeper::work>(); }
+  void work_together() { service_.call<&Sleeper::work_together>(1); }
+  using Remote = Methods<&SlowRelay::ready, &SlowRelay::work, &SlowRelay::work_together>;
 
  private:
-  Client<Service> service_;
+  Client<Sleeper> service_;
 };
 
 class Deadline : public ::testing::TestWithParam<Reach> {
@@ -87,10 +87,10 @@ class Deadline : public ::testing::TestWithParam<Reach> {
     const auto busy = run_.serving().client(busy_);
     const Thread holder = spawn("holder", [&] { busy.call<&Busy::hold>(); });
     events_.held.wait();
-    run_.client(relay_).call<&Relay::ready>();  // the service is reached
+    run_.client(relay_).call<&SlowRelay::ready>();  // the service is reached
     const Time begin = now();
     try {
-      run_.client(relay_).within(kAllowed).template call<M>();
+      run_.client(relay_).within(kPrecision).template call<M>();
       ADD_FAILURE() << "it did not end";
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::deadline) << error.what();
@@ -106,14 +106,14 @@ class Deadline : public ::testing::TestWithParam<Reach> {
   Events events_;
   Program program_{"deadline"};
   const Handle<Busy> busy_ = program_.add<Busy>({.name = "busy"}, &events_);
-  const Handle<Service> service_ = program_.add<Service>({.name = "service"}, busy_, &events_);
-  const Handle<Relay> relay_ = program_.add<Relay>({.name = "relay"}, service_);
+  const Handle<Sleeper> service_ = program_.add<Sleeper>({.name = "service"}, busy_, &events_);
+  const Handle<SlowRelay> relay_ = program_.add<SlowRelay>({.name = "relay"}, service_);
   ReachedRun run_{program_, GetParam()};
 };
 INSTANTIATE_TEST_SUITE_P(Paths, Deadline, kEachPath, reach_name);
 
-TEST_P(Deadline, OfTheOutermostCallHoldsForThoseThreeDeep) { expect_in_time<&Relay::work>(); }
-TEST_P(Deadline, OfTheCallsInABatchHoldsForIt) { expect_in_time<&Relay::work_together>(); }
+TEST_P(Deadline, OfTheOutermostCallHoldsForThoseThreeDeep) { expect_in_time<&SlowRelay::work>(); }
+TEST_P(Deadline, OfTheCallsInABatchHoldsForIt) { expect_in_time<&SlowRelay::work_together>(); }
 
 }  // namespace
 }  // namespace lp

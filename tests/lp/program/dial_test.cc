@@ -17,16 +17,18 @@
 namespace lp {
 namespace {
 
-class Adder {
+class DialledAdder {
  public:
   int add(int a, int b) { return a + b; }
-  using Remote = Methods<&Adder::add>;
+  using Remote = Methods<&DialledAdder::add>;
 };
 
 // One of two services is in a process whose shared memory nobody answers for.
 class Dial : public testing::Test {
  protected:
-  Dial() : silent_(program_.add<Adder>({.name = "silent"})), other_(program_.add<Adder>({.name = "other"})) {}
+  Dial()
+      : silent_(program_.add<DialledAdder>({.name = "silent"})),
+        other_(program_.add<DialledAdder>({.name = "other"})) {}
 
   static Runtime::Options options() {
     Runtime::Options options;
@@ -45,7 +47,7 @@ class Dial : public testing::Test {
   }
 
   Program program_{"dial"};
-  Handle<Adder> silent_, other_;
+  Handle<DialledAdder> silent_, other_;
   LocalRun serving_{program_, options()};
   LocalRun calling_{program_, options(), LocalRun::kNothingHere};
   const std::string name_ = "silent-" + std::to_string(getpid());
@@ -53,9 +55,9 @@ class Dial : public testing::Test {
 };
 
 TEST_F(Dial, ANeighbourThatDoesNotAnswerDelaysNoNewsOfOthers) {
-  Future<int> held = calling_.client(silent_).async<&Adder::add>(1, 2);
+  Future<int> held = calling_.client(silent_).async<&DialledAdder::add>(1, 2);
   tell();
-  EXPECT_EQ(calling_.client(other_).call<&Adder::add>(3, 4), 7);
+  EXPECT_EQ(calling_.client(other_).call<&DialledAdder::add>(3, 4), 7);
   EXPECT_FALSE(held.ready());
   // The dialer has introduced itself, and still waits for the answer.
   const auto dialer = rpc::accept_neighbour(listening_);
@@ -69,7 +71,7 @@ TEST_F(Dial, ANeighbourThatDoesNotAnswerDelaysNoNewsOfOthers) {
 
 TEST_F(Dial, WhoDoesNotAnswerIsReachedByTcp) {
   tell();
-  EXPECT_EQ(calling_.client(silent_).call<&Adder::add>(1, 2), 3);
+  EXPECT_EQ(calling_.client(silent_).call<&DialledAdder::add>(1, 2), 3);
 }
 
 TEST_F(Dial, ANodeThatHasGoneMeanwhileStaysGone) {
@@ -77,13 +79,13 @@ TEST_F(Dial, ANodeThatHasGoneMeanwhileStaysGone) {
   const PeerState gone{.node = 0, .incarnation = 1, .gone = true, .text = "it has ended"};
   calling_.runtime().update(std::span(&gone, 1));
   try {
-    calling_.client(silent_).call<&Adder::add>(1, 2);
+    calling_.client(silent_).call<&DialledAdder::add>(1, 2);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::disconnected);
     EXPECT_EQ(error.text(), "it has ended");
   }
-  EXPECT_EQ(calling_.client(other_).call<&Adder::add>(3, 4), 7);
+  EXPECT_EQ(calling_.client(other_).call<&DialledAdder::add>(3, 4), 7);
 }
 
 // Malformed bytes end a connection, and calls use the next one.
@@ -108,7 +110,7 @@ TEST_F(Dial, WhoSaidWhatIsNotUnderstoodIsDialedAgain) {
     ASSERT_EQ(introduced.wait(ready, after(std::chrono::seconds(20))), 1u);
     rpc::Introduction introduction = rpc::receive_memory(*dialer, /*dialed=*/true);
     rpc::send_memory(dialer->number(), 0, nullptr, own_bell, heap);
-    const Future<int> held = calling_.client(silent_).async<&Adder::add>(1, 2);
+    const Future<int> held = calling_.client(silent_).async<&DialledAdder::add>(1, 2);
     say(*reinterpret_cast<rpc::RingPair*>(introduction.lanes.data()));
     // Waits until it looks, and hangs up.
     while (introduced.wait(ready, now()) == 0) {

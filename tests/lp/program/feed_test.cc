@@ -14,7 +14,7 @@
 namespace lp {
 namespace {
 
-constexpr Duration kSoon = std::chrono::milliseconds(1);
+constexpr Duration kFeedTime = std::chrono::milliseconds(1);
 constexpr Duration kTimeEnough = std::chrono::seconds(20);
 
 class Station {
@@ -56,7 +56,7 @@ TEST_P(Feeds, ItemsComeInOrderWhetherTheReaderWasThereOrNot) {
   put(0, 50);  // more than there is room for on the way
   StreamReader<int> reader = watch();
   for (int i = 0; i < 50; ++i) ASSERT_EQ(reader.next(), i);
-  EXPECT_FALSE(reader.wait_for(kSoon));
+  EXPECT_FALSE(reader.wait_for(kFeedTime));
   put(50, 100);
   station().call<&Station::end>();
   for (int i = 50; i < 100; ++i) ASSERT_EQ(reader.next(), i);
@@ -65,7 +65,7 @@ TEST_P(Feeds, ItemsComeInOrderWhetherTheReaderWasThereOrNot) {
 
 TEST_P(Feeds, WhoWaitsGetsWhatIsPutMeanwhile) {
   StreamReader<int> reader = watch();
-  EXPECT_FALSE(reader.wait_for(kSoon));  // and it loses nothing
+  EXPECT_FALSE(reader.wait_for(kFeedTime));  // and it loses nothing
   put(7, 8);
   EXPECT_TRUE(reader.wait_for(kTimeEnough));
   EXPECT_TRUE(reader.wait_for(kTimeEnough));
@@ -95,7 +95,7 @@ TEST_P(Feeds, AnErrorTakesThePlaceOfWhatWaits) {
 
 TEST_P(Feeds, AFeedThatIsGoneEndsItsReaders) {
   StreamReader<int> waits = watch();
-  EXPECT_FALSE(waits.wait_for(kSoon));
+  EXPECT_FALSE(waits.wait_for(kFeedTime));
   station().call<&Station::drop>();
   EXPECT_THROW(waits.next(), Error);
 }
@@ -128,7 +128,7 @@ TEST_P(Feeds, AReaderMayLeaveAndAnotherCome) {
 TEST_P(Feeds, NothingIsLostToAReaderThatHasLeft) {
   {
     StreamReader<int> leaves = watch();
-    EXPECT_FALSE(leaves.wait_for(kSoon));
+    EXPECT_FALSE(leaves.wait_for(kFeedTime));
   }
   put(0, 2);
   EXPECT_EQ(station().call<&Station::waiting>(), 2);

@@ -18,7 +18,7 @@ std::uint64_t this_thread() {
   return reinterpret_cast<std::uintptr_t>(&place);
 }
 
-class Service {
+class ImmediateService {
  public:
   // Keeps the turn until release().
   void hold() { released_.wait(); }
@@ -35,9 +35,9 @@ class Service {
     const std::lock_guard lock(mutex_);
     promise_->set_value(number);
   }
-  using Remote =
-      Methods<&Service::hold, immediate<&Service::release>,
-              deadline<idempotent<immediate<&Service::wait_for_number>>, 5_s>, immediate<&Service::set_number>>;
+  using Remote = Methods<&ImmediateService::hold, immediate<&ImmediateService::release>,
+                         deadline<idempotent<immediate<&ImmediateService::wait_for_number>>, 5_s>,
+                         immediate<&ImmediateService::set_number>>;
 
  private:
   Event released_{};
@@ -47,40 +47,40 @@ class Service {
 
 TEST(Immediate, RunsInTheThreadOfItsCallerWhileTheTurnIsHeld) {
   Program program("immediate");
-  const auto service = program.add<Service>({.name = "service"});
+  const auto service = program.add<ImmediateService>({.name = "service"});
   LocalRun run(program);
   const auto client = run.client(service);
-  Future<void> held = client.async<&Service::hold>();
-  EXPECT_EQ(client.call<&Service::release>(), this_thread());
+  Future<void> held = client.async<&ImmediateService::hold>();
+  EXPECT_EQ(client.call<&ImmediateService::release>(), this_thread());
   held.get();
 }
 
 TEST(Immediate, AFutureIsReadyWhenAnotherCallCompletesIt) {
   Program program("immediate");
-  const auto service = program.add<Service>({.name = "service"});
+  const auto service = program.add<ImmediateService>({.name = "service"});
   LocalRun run(program);
   const auto client = run.client(service);
-  Future<void> held = client.async<&Service::hold>();
-  Future<int> number = client.async<&Service::wait_for_number>();
+  Future<void> held = client.async<&ImmediateService::hold>();
+  Future<int> number = client.async<&ImmediateService::wait_for_number>();
   EXPECT_FALSE(number.ready());
-  client.call<&Service::set_number>(7);
+  client.call<&ImmediateService::set_number>(7);
   EXPECT_EQ(number.get(), 7);
-  client.call<&Service::release>();
+  client.call<&ImmediateService::release>();
   held.get();
 }
 
 TEST(Immediate, CallsAsBytesRunBesideTheTurnToo) {
   Program program("immediate");
-  const auto service = program.add<Service>({.name = "service"});
+  const auto service = program.add<ImmediateService>({.name = "service"});
   Runtime::Options options;
   options.run.serialize = true;
   LocalRun run(program, options);
   const auto client = run.client(service);
-  Future<void> held = client.async<&Service::hold>();
-  Future<int> number = client.async<&Service::wait_for_number>();
-  client.call<&Service::set_number>(8);
+  Future<void> held = client.async<&ImmediateService::hold>();
+  Future<int> number = client.async<&ImmediateService::wait_for_number>();
+  client.call<&ImmediateService::set_number>(8);
   EXPECT_EQ(number.get(), 8);
-  client.call<&Service::release>();
+  client.call<&ImmediateService::release>();
   held.get();
 }
 

@@ -26,9 +26,9 @@ class Absent {
   using Remote = Methods<&Absent::method>;
 };
 
-class Service {
+class LoggingService {
  public:
-  Service(Client<Absent> absent, Inside* inside) : absent_(absent), inside_(*inside) {}
+  LoggingService(Client<Absent> absent, Inside* inside) : absent_(absent), inside_(*inside) {}
   Future<int> never() {
     ++inside_.begun;
     waiting_.emplace_back();
@@ -56,8 +56,9 @@ class Service {
     }
   }
   void call_absent() { absent_.within(std::chrono::milliseconds(1)).call<&Absent::method>(); }
-  using Remote = Methods<&Service::never, idempotent<&Service::again>, &Service::watch, &Service::begun,
-                         &Service::call_absent, &Service::begin_absent, &Service::await_absent>;
+  using Remote = Methods<&LoggingService::never, idempotent<&LoggingService::again>, &LoggingService::watch,
+                         &LoggingService::begun, &LoggingService::call_absent, &LoggingService::begin_absent,
+                         &LoggingService::await_absent>;
 
  private:
   Client<Absent> absent_;
@@ -67,20 +68,21 @@ class Service {
   Feed<int> feed_;
 };
 
-enum class Calls { async, stream, held, lost };  // held: the service is not up; lost: it ends before the call does
+enum class CallKind { async, stream, held, lost };  // held: the service is not up; lost: it ends before the call does
 
-// Calls the service until it is stopped.
+// CallKind the service until it is stopped.
 class Caller {
  public:
-  Caller(Client<Service> service, Calls calls, Inside* inside) : service_(service), calls_(calls), inside_(*inside) {}
+  Caller(Client<LoggingService> service, CallKind calls, Inside* inside)
+      : service_(service), calls_(calls), inside_(*inside) {}
   void run(Context&) {
     try {
-      if (calls_ == Calls::stream) {
-        service_.stream<&Service::watch>().next();
+      if (calls_ == CallKind::stream) {
+        service_.stream<&LoggingService::watch>().next();
       } else {
-        Future<int> reply = service_.async<&Service::never>();
-        if (calls_ == Calls::held) inside_.event.set();
-        if (calls_ == Calls::lost) wait_until_stopped(reply);
+        Future<int> reply = service_.async<&LoggingService::never>();
+        if (calls_ == CallKind::held) inside_.event.set();
+        if (calls_ == CallKind::lost) wait_until_stopped(reply);
         reply.get();
       }
     } catch (const Error& error) {
@@ -96,14 +98,14 @@ class Caller {
     inside_.stopped.wait();
   }
 
-  Client<Service> service_;
-  const Calls calls_;
+  Client<LoggingService> service_;
+  const CallKind calls_;
   Inside& inside_;
 };
 
 class MayHaveRun : public ::testing::TestWithParam<Reach> {
  protected:
-  ReachedRun& start(Calls calls = Calls::async) {
+  ReachedRun& start(CallKind calls = CallKind::async) {
     const auto absent = program_.declare<Absent>({.name = "absent"});
     program_.define(absent);
     program_.define(service_, absent, &inside_);
@@ -134,7 +136,7 @@ class MayHaveRun : public ::testing::TestWithParam<Reach> {
 
   Inside inside_;
   Program program_{"ran"};
-  const Handle<Service> service_ = program_.declare<Service>({.name = "service"});
+  const Handle<LoggingService> service_ = program_.declare<LoggingService>({.name = "service"});
   std::optional<ReachedRun> run_;
 };
 INSTANTIATE_TEST_SUITE_P(Paths, MayHaveRun, kEachPath, reach_name);
@@ -143,7 +145,7 @@ TEST_P(MayHaveRun, WhenAStreamEndsWithItsDeadline) {
   const auto client = start().client(service_).within(std::chrono::milliseconds(30));
   std::vector<StreamReader<int>> readers;
   do {
-    readers.push_back(client.stream<&Service::watch>());
+    readers.push_back(client.stream<&LoggingService::watch>());
   } while (!inside_.event.wait(after(std::chrono::seconds(1))));  // the handler began in time
   expect_ran(ErrorKind::deadline, [&] { readers.back().next(); });
 }
@@ -154,7 +156,7 @@ TEST_P(MayHaveRun, WhenTheCallersNodeIsStopped) {
 }
 
 TEST_P(MayHaveRun, WhenTheCallersNodeIsStoppedAfterItsCallWasLost) {
-  start(Calls::lost);
+  start(CallKind::lost);
   LocalRun& calling = run_->calling();
   LocalRun& serving = run_->serving();
   calling.start_one("caller", 1, /*others=*/&calling == &serving ? 1 : 0);
@@ -175,8 +177,8 @@ TEST_P(MayHaveRun, WhenTheCallersNodeIsStoppedAfterItsCallWasLost) {
 TEST_P(MayHaveRun, WhenAHandlersTimeEndsBeforeThatOfTheCallForWhichItWaits) {
   const auto client = start().client(service_);
   do {
-    client.call<&Service::begin_absent>();
-    EXPECT_THROW(client.within(std::chrono::milliseconds(50)).call<&Service::await_absent>(), Error);
+    client.call<&LoggingService::begin_absent>();
+    EXPECT_THROW(client.within(std::chrono::milliseconds(50)).call<&LoggingService::await_absent>(), Error);
   } while (!inside_.event.wait(after(std::chrono::seconds(1))));  // the handler began in time
   ASSERT_TRUE(inside_.error.has_value());
   EXPECT_EQ(inside_.error->kind(), ErrorKind::deadline) << inside_.error->what();
@@ -184,26 +186,26 @@ TEST_P(MayHaveRun, WhenAHandlersTimeEndsBeforeThatOfTheCallForWhichItWaits) {
 }
 
 TEST_P(MayHaveRun, WhenTheNodeThatReadsAStreamIsStopped) {
-  start(Calls::stream);
+  start(CallKind::stream);
   stop_caller();
 }
 
 // The call was held when its caller learned that it had not run. So it must not run when the service is up again.
 TEST_P(MayHaveRun, NotAfterTheCallersNodeIsStopped) {
-  const auto client = start(Calls::held).client(service_);
+  const auto client = start(CallKind::held).client(service_);
   LocalRun& serving = run_->serving();
   serving.runtime().stop(serving.id("service"), "it is restarted");
   ASSERT_TRUE(serving.runtime().join(serving.id("service"), after(std::chrono::seconds(20))));
-  EXPECT_THROW(client.within(std::chrono::milliseconds(30)).call<&Service::begun>(), Error)
+  EXPECT_THROW(client.within(std::chrono::milliseconds(30)).call<&LoggingService::begun>(), Error)
       << "from now on calls are held";
   stop_caller(/*may_have_run=*/false);
   run_->restart();
-  EXPECT_EQ(client.call<&Service::begun>(), 0);
+  EXPECT_EQ(client.call<&LoggingService::begun>(), 0);
 }
 
 TEST_P(MayHaveRun, WhenTheRunEnds) {
   const auto client = start().client(service_);
-  auto call = client.async<&Service::never>();
+  auto call = client.async<&LoggingService::never>();
   inside_.event.wait();
   run_->calling().runtime().end_run();
   run_->calling().runtime().close();
@@ -215,7 +217,7 @@ TEST_P(MayHaveRun, WhenTheRunEnds) {
 
 TEST_P(MayHaveRun, WhenTheRunEndsBeforeTheNextAttempt) {
   const auto client = start().client(service_);
-  auto call = client.async<&Service::again>();
+  auto call = client.async<&LoggingService::again>();
   inside_.event.wait();
   run_->calling().runtime().close();
   LocalRun& serving = run_->serving();
@@ -225,7 +227,7 @@ TEST_P(MayHaveRun, WhenTheRunEndsBeforeTheNextAttempt) {
 }
 
 TEST_P(MayHaveRun, WhenACallIsCancelled) {
-  auto call = start().client(service_).async<&Service::never>();
+  auto call = start().client(service_).async<&LoggingService::never>();
   inside_.event.wait();
   call.cancel();
   expect_ran(ErrorKind::stopped, [&] { call.get(); });
@@ -233,7 +235,7 @@ TEST_P(MayHaveRun, WhenACallIsCancelled) {
 
 TEST_P(MayHaveRun, WhenTheHandlerPassesOnTheErrorOfACallThatDidNotRun) {
   const auto client = start().client(service_);
-  expect_ran(ErrorKind::deadline, [&] { client.call<&Service::call_absent>(); });
+  expect_ran(ErrorKind::deadline, [&] { client.call<&LoggingService::call_absent>(); });
 }
 
 }  // namespace

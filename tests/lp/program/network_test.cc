@@ -186,11 +186,11 @@ TEST_F(Network, AnotherBuildOfTheProgramIsRefusedWithASentence) {
 }
 
 // Calls the store from inside the program.
-class Relay {
+class NetworkRelay {
  public:
-  explicit Relay(Client<Store> store) : store_(store) {}
+  explicit NetworkRelay(Client<Store> store) : store_(store) {}
   int add(int a, int b) { return store_.call<&Store::add>(a, b); }
-  using Remote = Methods<&Relay::add>;
+  using Remote = Methods<&NetworkRelay::add>;
 
  private:
   Client<Store> store_;
@@ -199,7 +199,7 @@ class Relay {
 TEST(Fencing, AnIncarnationThatWasReplacedIsRefused) {
   Program program("fencing");
   const auto store = program.add<Store>({.name = "store"});
-  const auto relay = program.add<Relay>({.name = "relay"}, store);
+  const auto relay = program.add<NetworkRelay>({.name = "relay"}, store);
   Runtime::Options options;
   options.run.name = "test";
   options.network = true;
@@ -211,11 +211,11 @@ TEST(Fencing, AnIncarnationThatWasReplacedIsRefused) {
   LocalRun replacement(program, options, LocalRun::kNothingHere);
   for (LocalRun* run : {&old, &replacement}) run->runtime().update(std::span(&where, 1));
   old.start_one("relay", 1);
-  EXPECT_EQ(old.client(relay).call<&Relay::add>(1, 2), 3);
+  EXPECT_EQ(old.client(relay).call<&NetworkRelay::add>(1, 2), 3);
   replacement.start_one("relay", 2);
-  EXPECT_EQ(replacement.client(relay).call<&Relay::add>(3, 4), 7);
+  EXPECT_EQ(replacement.client(relay).call<&NetworkRelay::add>(3, 4), 7);
   try {
-    old.client(relay).call<&Relay::add>(1, 2);
+    old.client(relay).call<&NetworkRelay::add>(1, 2);
     FAIL() << "the store served a fenced process";
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::stopped) << error.what();

@@ -28,9 +28,9 @@ std::vector<std::string> sorted(std::vector<std::string> lines) {
   return lines;
 }
 
-class Worker {
+class StandingWorker {
  public:
-  Worker(Client<Board> board, int index, int replicas, int square, std::uint64_t seed)
+  StandingWorker(Client<Board> board, int index, int replicas, int square, std::uint64_t seed)
       : board_(board),
         text_(std::to_string(index) + "/" + std::to_string(replicas) + " " + std::to_string(square)),
         seed_(seed) {}
@@ -47,8 +47,8 @@ class Worker {
 TEST(Nodes, ReplicasGetTheirDeferredArguments) {
   Program program("deferred");
   const auto board = program.add<Board>({.name = "board"});
-  program.group<Worker>({.name = "worker", .replicas = 3}, board, index, replicas,
-                        per_replica([](int i) { return i * i; }), seed);
+  program.group<StandingWorker>({.name = "worker", .replicas = 3}, board, index, replicas,
+                                per_replica([](int i) { return i * i; }), seed);
   LocalRun run(program);
   run.wait_finished();
   EXPECT_EQ(sorted(run.client(board).call<&Board::lines>()),
@@ -88,13 +88,13 @@ TEST(Nodes, OneMayServeNothing) {
   EXPECT_EQ(run.client(board).call<&Board::lines>(), std::vector<std::string>{"silent"});
 }
 
-class Adder {
+class NodeAdder {
  public:
-  virtual ~Adder() = default;
+  virtual ~NodeAdder() = default;
   virtual int add(int x) = 0;
-  using Remote = Methods<&Adder::add>;
+  using Remote = Methods<&NodeAdder::add>;
 };
-class AddTen : public Adder {
+class AddTen : public NodeAdder {
  public:
   explicit AddTen(int more) : more_(more) {}
   int add(int x) override { return x + 10 + more_; }
@@ -104,25 +104,26 @@ class AddTen : public Adder {
 };
 class Sum {
  public:
-  Sum(Clients<Adder> group, std::vector<Client<Adder>> list) : group_(std::move(group)), list_(std::move(list)) {}
+  Sum(Clients<NodeAdder> group, std::vector<Client<NodeAdder>> list)
+      : group_(std::move(group)), list_(std::move(list)) {}
   int sum(int x) const {
     int total = 0;
-    for (const int one : group_.all<&Adder::add>(x)) total += one;
-    for (const Client<Adder>& one : list_) total += one.call<&Adder::add>(x);
+    for (const int one : group_.all<&NodeAdder::add>(x)) total += one;
+    for (const Client<NodeAdder>& one : list_) total += one.call<&NodeAdder::add>(x);
     return total;
   }
   using Remote = Methods<&Sum::sum>;
 
  private:
-  Clients<Adder> group_;
-  std::vector<Client<Adder>> list_;
+  Clients<NodeAdder> group_;
+  std::vector<Client<NodeAdder>> list_;
 };
 
 TEST(Nodes, AHandleToAServiceIsAHandleToItsInterface) {
   Program program("interfaces");
   const GroupHandle<AddTen> tens = program.group<AddTen>({.name = "ten", .replicas = 3}, index);
-  const std::vector<Handle<Adder>> list{tens[0], tens[2]};
-  const auto sum = program.add<Sum>({.name = "sum"}, GroupHandle<Adder>(tens), list);
+  const std::vector<Handle<NodeAdder>> list{tens[0], tens[2]};
+  const auto sum = program.add<Sum>({.name = "sum"}, GroupHandle<NodeAdder>(tens), list);
   for (const bool bytes : {false, true}) {
     LocalRun run(program, {.run = {.serialize = bytes}});
     EXPECT_EQ(run.client(sum).call<&Sum::sum>(1), (11 + 12 + 13) + (11 + 13));
@@ -149,9 +150,9 @@ class Flaky {
 };
 
 // A user of a group of four.
-class Caller {
+class NodeCaller {
  public:
-  explicit Caller(Clients<Flaky> all) : all_(std::move(all)) {}
+  explicit NodeCaller(Clients<Flaky> all) : all_(std::move(all)) {}
   std::vector<int> values(int bad) const { return all_.all<&Flaky::value>(bad); }
   std::string outcomes(int bad) const {
     std::string text;
@@ -167,7 +168,8 @@ class Caller {
     return -1;
   }
   int by_key(std::uint64_t key) const { return all_.by_key(key).call<&Flaky::value>(99); }
-  using Remote = Methods<&Caller::values, &Caller::outcomes, &Caller::any, &Caller::first_done, &Caller::by_key>;
+  using Remote = Methods<&NodeCaller::values, &NodeCaller::outcomes, &NodeCaller::any, &NodeCaller::first_done,
+                         &NodeCaller::by_key>;
 
  private:
   Clients<Flaky> all_;
@@ -176,22 +178,22 @@ class Caller {
 TEST(Nodes, GroupCalls) {
   Program program("groups");
   const auto flaky = program.group<Flaky>({.name = "flaky", .replicas = 4}, index);
-  const auto caller = program.add<Caller>({.name = "caller"}, flaky);
+  const auto caller = program.add<NodeCaller>({.name = "caller"}, flaky);
   LocalRun run(program);
   const auto client = run.client(caller);
-  EXPECT_EQ(client.call<&Caller::values>(9), (std::vector<int>{0, 1, 2, 3}));
+  EXPECT_EQ(client.call<&NodeCaller::values>(9), (std::vector<int>{0, 1, 2, 3}));
   try {
-    client.call<&Caller::values>(2);
+    client.call<&NodeCaller::values>(2);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.node(), "flaky/2");
   }
-  EXPECT_EQ(client.call<&Caller::outcomes>(1), "0;replica 1 is bad;2;3;");
-  EXPECT_NE(client.call<&Caller::any>(0), 0);
-  EXPECT_THROW(client.call<&Caller::any>(-1), Error);
-  EXPECT_EQ(client.call<&Caller::first_done>(3), 3);
+  EXPECT_EQ(client.call<&NodeCaller::outcomes>(1), "0;replica 1 is bad;2;3;");
+  EXPECT_NE(client.call<&NodeCaller::any>(0), 0);
+  EXPECT_THROW(client.call<&NodeCaller::any>(-1), Error);
+  EXPECT_EQ(client.call<&NodeCaller::first_done>(3), 3);
   for (std::uint64_t key = 0; key < 20; ++key)
-    EXPECT_EQ(client.call<&Caller::by_key>(key), static_cast<int>(mix64(key) % 4));
+    EXPECT_EQ(client.call<&NodeCaller::by_key>(key), static_cast<int>(mix64(key) % 4));
 }
 
 // Blocks in different ways until it is stopped.

@@ -22,9 +22,9 @@ struct Log {
   Event again{};               // a later incarnation has begun with the calls that waited for it
 };
 
-class Service {
+class OrderedService {
  public:
-  Service(Context& context, Log* log) : context_(context), log_(*log) {}
+  OrderedService(Context& context, Log* log) : context_(context), log_(*log) {}
   int note(int number) {
     if (context_.incarnation() == 1) {
       Promise<void> never;
@@ -36,7 +36,7 @@ class Service {
     log_.numbers.push_back(number);
     return number;
   }
-  using Remote = Methods<once<&Service::note>>;
+  using Remote = Methods<once<&OrderedService::note>>;
 
  private:
   Context& context_;
@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(Paths, Order, kEachPath, reach_name);
 TEST_P(Order, IsKeptAroundARestart) {
   Log log;
   Program program("order");
-  const auto service = program.add<Service>({.name = "service"}, context, &log);
+  const auto service = program.add<OrderedService>({.name = "service"}, context, &log);
   ReachedRun run(program, GetParam());
   const auto client = run.client(service);
   std::vector<Future<int>> replies;
@@ -58,10 +58,10 @@ TEST_P(Order, IsKeptAroundARestart) {
     const Thread caller = spawn("caller", [&] {
       for (int number = 0; number < kCalls; ++number) {
         if (number == kCalls * 3 / 4) log.again.wait();  // most of those before are still on their way
-        replies.push_back(client.async<&Service::note>(number));
+        replies.push_back(client.async<&OrderedService::note>(number));
         if (number == kCalls / 2) half.set();
       }
-      client.call<&Service::note>(kCalls);
+      client.call<&OrderedService::note>(kCalls);
     });
     log.inside.wait();
     half.wait();

@@ -31,7 +31,7 @@ struct Weights {
 Event held;
 Event let_go;
 
-class Store {
+class PublishedStore {
  public:
   std::uint64_t publish(float value) {
     Array<float> all = Array<float>::uninitialized(kSize);
@@ -45,22 +45,22 @@ class Store {
   }
 
   Published<Weights> weights{2};
-  using Remote = Methods<&Store::publish, &Store::hold, &Store::weights>;
+  using Remote = Methods<&PublishedStore::publish, &PublishedStore::hold, &PublishedStore::weights>;
 };
 
 class Reader {
  public:
-  explicit Reader(Client<Store> store) : store_(store) {}
+  explicit Reader(Client<PublishedStore> store) : store_(store) {}
 
   std::uint64_t keep() {
-    kept_.push_back(store_.read<&Store::weights>());
+    kept_.push_back(store_.read<&PublishedStore::weights>());
     return kept_.back().number();
   }
   void drop() { kept_.clear(); }
   // The number of the first version that is torn or out of order; 0: none was.
   std::uint64_t watch(std::uint64_t last) {
     for (std::uint64_t seen = 0; seen < last;) {
-      const Version<Weights> version = store_.read<&Store::weights>();
+      const Version<Weights> version = store_.read<&PublishedStore::weights>();
       const auto step = static_cast<float>(version->step);
       if (version.number() < seen || !std::ranges::all_of(version->values, [&](float v) { return v == step; })) {
         return version.number();
@@ -71,22 +71,22 @@ class Reader {
   }
   // Whether two reads of one version give one object.
   bool same() {
-    const Version<Weights> a = store_.read<&Store::weights>();
-    const Version<Weights> b = store_.read<&Store::weights>();
+    const Version<Weights> a = store_.read<&PublishedStore::weights>();
+    const Version<Weights> b = store_.read<&PublishedStore::weights>();
     return a.number() == b.number() && &*a == &*b;
   }
   using Remote = Methods<&Reader::keep, &Reader::drop, deadline<&Reader::watch, 60_s>, &Reader::same>;
 
  private:
-  Client<Store> store_;
+  Client<PublishedStore> store_;
   std::vector<Version<Weights>> kept_;
 };
 
-const Handle<Store> kStore("store");
+const Handle<PublishedStore> kStore("store");
 
 Program make_program() {
   Program program("published");
-  const auto store = program.add<Store>({.name = "store"});
+  const auto store = program.add<PublishedStore>({.name = "store"});
   program.group<Reader>({.name = "reader", .replicas = 2}, store);
   return program;
 }
@@ -122,7 +122,7 @@ class PublishedTest : public testing::TestWithParam<Path> {
     runtime.update(peers);
   }
   Runtime& readers() { return others_ == nullptr ? store_ : *others_; }
-  Client<Store> store() { return store_.client(kStore); }
+  Client<PublishedStore> store() { return store_.client(kStore); }
   Client<Reader> reader(int i) { return readers().client(Handle<Reader>("reader/" + std::to_string(i))); }
 
   const Program program_ = make_program();
@@ -137,19 +137,19 @@ INSTANTIATE_TEST_SUITE_P(Paths, PublishedTest, testing::Values(Path::direct, Pat
 
 TEST_P(PublishedTest, AReadAfterTheReplyOfThePublishingCallGetsThatVersion) {
   for (std::uint64_t number = 1; number <= 20; ++number) {
-    EXPECT_EQ(store().call<&Store::publish>(static_cast<float>(number)), number);
+    EXPECT_EQ(store().call<&PublishedStore::publish>(static_cast<float>(number)), number);
     EXPECT_EQ(reader(0).call<&Reader::keep>(), number);
     reader(0).call<&Reader::drop>();
   }
 }
 
 TEST_P(PublishedTest, NothingIsTornWhileOthersAreRead) {
-  store().call<&Store::publish>(1.0F);
+  store().call<&PublishedStore::publish>(1.0F);
   Future<std::uint64_t> a = reader(0).async<&Reader::watch>(60u);
   Future<std::uint64_t> b = reader(1).async<&Reader::watch>(60u);
   for (std::uint64_t published = 1; published < 60;) {
     try {
-      published = store().call<&Store::publish>(static_cast<float>(published + 1));
+      published = store().call<&PublishedStore::publish>(static_cast<float>(published + 1));
     } catch (const Error& error) {  // the readers are behind
       ASSERT_EQ(error.kind(), ErrorKind::overloaded) << error.what();
     }
@@ -159,12 +159,12 @@ TEST_P(PublishedTest, NothingIsTornWhileOthersAreRead) {
 }
 
 TEST_P(PublishedTest, OneVersionIsReadOnce) {
-  store().call<&Store::publish>(1.0F);
+  store().call<&PublishedStore::publish>(1.0F);
   EXPECT_TRUE(reader(0).call<&Reader::same>());
 }
 
 TEST_P(PublishedTest, AVersionTravelsOnceToAClientThatReadsItAgain) {
-  store().call<&Store::publish>(1.0F);
+  store().call<&PublishedStore::publish>(1.0F);
   for (int i = 0; i < 5; ++i) {
     reader(0).call<&Reader::keep>();
     reader(0).call<&Reader::drop>();
@@ -179,8 +179,8 @@ TEST_P(PublishedTest, AVersionTravelsOnceToAClientThatReadsItAgain) {
 }
 
 TEST_P(PublishedTest, AReaderDoesNotWaitForTheTurn) {
-  store().call<&Store::publish>(1.0F);
-  Future<void> busy = store().async<&Store::hold>();
+  store().call<&PublishedStore::publish>(1.0F);
+  Future<void> busy = store().async<&PublishedStore::hold>();
   ASSERT_TRUE(held.wait(after(seconds(10))));
   EXPECT_EQ(reader(0).call<&Reader::keep>(), 1u);
   EXPECT_FALSE(busy.ready());
@@ -201,11 +201,11 @@ TEST_P(PublishedTest, BeforeTheFirstVersionAReadFails) {
 TEST_P(PublishedTest, WhoHoldsTooManyOldVersionsIsNamed) {
   if (GetParam() == Path::tcp) return;  // there a reader has copies of its own
   for (std::uint64_t number = 1; number <= 3; ++number) {
-    store().call<&Store::publish>(static_cast<float>(number));
+    store().call<&PublishedStore::publish>(static_cast<float>(number));
     reader(1).call<&Reader::keep>();
   }
   try {
-    store().call<&Store::publish>(4.0F);
+    store().call<&PublishedStore::publish>(4.0F);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::overloaded);
@@ -218,7 +218,7 @@ TEST_P(PublishedTest, WhoHoldsTooManyOldVersionsIsNamed) {
   std::uint64_t number = 0;
   while (number == 0 && now() < end) {
     try {
-      number = store().call<&Store::publish>(4.0F);
+      number = store().call<&PublishedStore::publish>(4.0F);
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::overloaded) << error.what();
     }

@@ -19,13 +19,13 @@ namespace lp {
 namespace {
 
 // The handler of the first incarnation is inside, and stays there.
-struct Inside {
+struct InsideService {
   Event event;
 };
 
-class Service {
+class RestartedService {
  public:
-  Service(Context& context, Inside* inside) : context_(context), inside_(*inside) {}
+  RestartedService(Context& context, InsideService* inside) : context_(context), inside_(*inside) {}
   int again(int x) { return answer(x); }
   int plain(int x) { return answer(x); }
   int read(int x) const { return answer(x); }
@@ -38,8 +38,9 @@ class Service {
   void cut(std::uint64_t step) { context_.checkpoint(step); }
   void save(Checkpoint& out) const { out.put("nothing", 0); }
   void load(const Checkpoint&) {}
-  using Remote = Methods<idempotent<&Service::again>, &Service::plain, &Service::read, &Service::read_later,
-                         &Service::read_many, once<&Service::refuse>, &Service::cut>;
+  using Remote = Methods<idempotent<&RestartedService::again>, &RestartedService::plain, &RestartedService::read,
+                         &RestartedService::read_later, &RestartedService::read_many, once<&RestartedService::refuse>,
+                         &RestartedService::cut>;
 
  private:
   Future<int> later(int x) const {
@@ -55,7 +56,7 @@ class Service {
     return 0;
   }
   Context& context_;
-  Inside& inside_;
+  InsideService& inside_;
 };
 
 class Restart : public ::testing::TestWithParam<bool> {
@@ -72,31 +73,31 @@ class Restart : public ::testing::TestWithParam<bool> {
   }
 
   const test::Directory directory_;
-  Inside inside_;
+  InsideService inside_;
   Program program_{"restart"};
-  const Handle<Service> service_ = program_.add<Service>({.name = "service"}, context, &inside_);
+  const Handle<RestartedService> service_ = program_.add<RestartedService>({.name = "service"}, context, &inside_);
   std::optional<LocalRun> run_;
 };
 INSTANTIATE_TEST_SUITE_P(Paths, Restart, ::testing::Values(false, true),
                          [](const auto& path) { return path.param ? "Bytes" : "Direct"; });
 
 TEST_P(Restart, AnIdempotentCallIsMadeAgain) {
-  in_the_middle_of([this] { EXPECT_EQ(run_->client(service_).call<&Service::again>(7), 7); });
+  in_the_middle_of([this] { EXPECT_EQ(run_->client(service_).call<&RestartedService::again>(7), 7); });
 }
 
 TEST_P(Restart, AConstMethodIsIdempotent) {
-  in_the_middle_of([this] { EXPECT_EQ(run_->client(service_).call<&Service::read>(7), 7); });
+  in_the_middle_of([this] { EXPECT_EQ(run_->client(service_).call<&RestartedService::read>(7), 7); });
 }
 
 TEST_P(Restart, AConstMethodThatReturnsAFutureIsIdempotent) {
-  in_the_middle_of([this] { EXPECT_EQ(run_->client(service_).call<&Service::read_later>(7), 7); });
+  in_the_middle_of([this] { EXPECT_EQ(run_->client(service_).call<&RestartedService::read_later>(7), 7); });
 }
 
 TEST_P(Restart, AConstStreamIsNotBegunAgain) {
   in_the_middle_of([this] {
     std::vector<int> read;
     try {
-      for (const int one : run_->client(service_).stream<&Service::read_many>(7)) read.push_back(one);
+      for (const int one : run_->client(service_).stream<&RestartedService::read_many>(7)) read.push_back(one);
       ADD_FAILURE();
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::disconnected) << error.what();
@@ -129,9 +130,9 @@ class Noting {
   Context& context_;
   Attempts& attempts_;
 };
-class Caller {
+class RestartCaller {
  public:
-  explicit Caller(Client<Noting> service) : service_(std::move(service)) {}
+  explicit RestartCaller(Client<Noting> service) : service_(std::move(service)) {}
   void run(Context& context) { service_.call<&Noting::note>(context.incarnation()); }
 
  private:
@@ -143,7 +144,7 @@ TEST(RestartTogether, ACallOfACallerThatHasEndedIsNotMadeAgain) {
     Attempts attempts;
     Program program("restart");
     const auto service = program.add<Noting>({.name = "service"}, context, &attempts);
-    program.add<Caller>({.name = "caller"}, service);
+    program.add<RestartCaller>({.name = "caller"}, service);
     LocalRun run(program, {.run = {.serialize = serialize}});
     attempts.first.wait();
     run.restart({"service", "caller"});
@@ -156,7 +157,7 @@ TEST(RestartTogether, ACallOfACallerThatHasEndedIsNotMadeAgain) {
 TEST_P(Restart, APlainCallIsNotAndSaysThatItMayHaveRun) {
   in_the_middle_of([this] {
     try {
-      run_->client(service_).call<&Service::plain>(7);
+      run_->client(service_).call<&RestartedService::plain>(7);
       ADD_FAILURE();
     } catch (const Error& error) {
       EXPECT_EQ(error.kind(), ErrorKind::disconnected) << error.what();
@@ -167,7 +168,7 @@ TEST_P(Restart, APlainCallIsNotAndSaysThatItMayHaveRun) {
 }
 
 TEST_P(Restart, AClientSeesWhetherItsServiceIsUp) {
-  const Client<Service> client = run_->client(service_);
+  const Client<RestartedService> client = run_->client(service_);
   EXPECT_TRUE(client.up());
   run_->runtime().stop(run_->id("service"), "the test");
   EXPECT_TRUE(run_->runtime().join(run_->id("service"), after(std::chrono::seconds(20))));
@@ -180,7 +181,7 @@ TEST_P(Restart, AnErrorThatIsRememberedInACutIsTheSameAfterIt) {
   const auto client = run_->client(service_);
   const auto error_of_call = [&] {
     try {
-      client.numbered(1).call<&Service::refuse>();
+      client.numbered(1).call<&RestartedService::refuse>();
     } catch (const Error& error) {
       return error;
     }
@@ -188,7 +189,7 @@ TEST_P(Restart, AnErrorThatIsRememberedInACutIsTheSameAfterIt) {
   };
   const Error before = error_of_call();
   EXPECT_EQ(std::string(before.what()), "service.refuse: std::invalid_argument: no room");
-  client.call<&Service::cut>(1);
+  client.call<&RestartedService::cut>(1);
   run_->wait_saved(1, 1);
   run_->restart({"service"}, cut_directory(directory_.path(), 1));
   const Error after = error_of_call();
@@ -199,24 +200,24 @@ TEST_P(Restart, AnErrorThatIsRememberedInACutIsTheSameAfterIt) {
 
 TEST_P(Restart, ACutThatIsThereStaysAsItWasSaved) {
   const auto client = run_->client(service_);
-  client.call<&Service::cut>(5);
+  client.call<&RestartedService::cut>(5);
   run_->wait_saved(5, 1);
   const auto file = cut_file(cut_directory(directory_.path(), 5), "service");
   const auto before = Checkpoint::inspect(file).checksum;
-  EXPECT_THROW(client.call<&Service::refuse>(), Error);  // the next cut would remember it
-  client.call<&Service::cut>(5);
-  client.call<&Service::cut>(6);
+  EXPECT_THROW(client.call<&RestartedService::refuse>(), Error);  // the next cut would remember it
+  client.call<&RestartedService::cut>(5);
+  client.call<&RestartedService::cut>(6);
   run_->wait_saved(6, 1);
   EXPECT_EQ(Checkpoint::inspect(file).checksum, before);
   try {
-    client.call<&Service::cut>(4);
+    client.call<&RestartedService::cut>(4);
     ADD_FAILURE();
   } catch (const Error& error) {
     EXPECT_EQ(error.text(), "checkpoint(4) after checkpoint(6): the steps of a node's checkpoints must grow");
   }
   run_->restart({"service"}, cut_directory(directory_.path(), 5));
-  client.call<&Service::cut>(5);  // it was restored from this cut
-  client.call<&Service::cut>(7);
+  client.call<&RestartedService::cut>(5);  // it was restored from this cut
+  client.call<&RestartedService::cut>(7);
   run_->wait_saved(7, 1);
   EXPECT_EQ(Checkpoint::inspect(file).checksum, before);
 }
@@ -224,14 +225,14 @@ TEST_P(Restart, ACutThatIsThereStaysAsItWasSaved) {
 TEST_P(Restart, ASaveWaitsUntilTheOneBeforeIsDealtWith) {
   run_->hold_saves();
   const auto client = run_->client(service_);
-  client.call<&Service::cut>(1);
+  client.call<&RestartedService::cut>(1);
   run_->wait_saved(1, 1);
-  const Thread second = spawn("second", [&client] { client.call<&Service::cut>(2); });
+  const Thread second = spawn("second", [&client] { client.call<&RestartedService::cut>(2); });
   // Until the second save has the service's turn, a call comes through and gets its own error.
   ErrorKind kind = ErrorKind::failed;
   while (kind == ErrorKind::failed) {
     try {
-      client.within(std::chrono::milliseconds(50)).call<&Service::refuse>();
+      client.within(std::chrono::milliseconds(50)).call<&RestartedService::refuse>();
     } catch (const Error& error) {
       kind = error.kind();
     }

@@ -103,9 +103,9 @@ TEST_F(ShmLinkTest, WhatItsReaderHasGivenBackIsEditedWhereItLies) {
 
 TEST_F(ShmLinkTest, AThousandArraysGivenBackAtOnce) {
   {
-    std::vector<Array<float>> held;
-    for (int i = 0; i < 1000; ++i) held.push_back(client_->call<&Source::made>(10'000u, static_cast<float>(i)));
-    for (int i = 0; i < 1000; ++i) ASSERT_EQ(held[static_cast<std::size_t>(i)][9'999], static_cast<float>(i));
+    std::vector<Array<float>> arrays;
+    for (int i = 0; i < 1000; ++i) arrays.push_back(client_->call<&Source::made>(10'000u, static_cast<float>(i)));
+    for (int i = 0; i < 1000; ++i) ASSERT_EQ(arrays[static_cast<std::size_t>(i)][9'999], static_cast<float>(i));
   }
   expect_used_soon(before_ + (1 << 20));  // the rest goes with the next message
   client_->call<&Source::add>(1, 2);
@@ -114,8 +114,8 @@ TEST_F(ShmLinkTest, AThousandArraysGivenBackAtOnce) {
 
 TEST_F(ShmLinkTest, ThousandsOfArraysGivenBackAtOnceNeedNoMessage) {
   {
-    std::vector<Array<float>> held;
-    for (int i = 0; i < 5000; ++i) held.push_back(client_->call<&Source::made>(10'000u, static_cast<float>(i)));
+    std::vector<Array<float>> arrays;
+    for (int i = 0; i < 5000; ++i) arrays.push_back(client_->call<&Source::made>(10'000u, static_cast<float>(i)));
   }
   expect_used_soon(before_ + (600 * 40'960));  // the same amount waits until its owner comes by
 }

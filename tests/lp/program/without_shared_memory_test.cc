@@ -22,7 +22,7 @@
 namespace lp {
 namespace {
 
-constexpr std::size_t kMiB = std::size_t{1} << 20;
+constexpr std::size_t kMebibyte = std::size_t{1} << 20;
 
 class Scaler {
  public:
@@ -124,12 +124,12 @@ TEST_F(WithoutSharedMemory, ASandboxThatForbidsItMeansTcp) {
 }
 
 TEST_F(WithoutSharedMemory, ALimitOfFileSizesMeansTcp) {
-  EXPECT_EQ(in_child([] { return limit(RLIMIT_FSIZE, kMiB) && takes_tcp(); }), 0);
+  EXPECT_EQ(in_child([] { return limit(RLIMIT_FSIZE, kMebibyte) && takes_tcp(); }), 0);
 }
 
 #if !defined(LP_SANITIZED)  // sanitizers need more than any limit
 TEST_F(WithoutSharedMemory, ALimitOfAddressesMeansTcp) {
-  EXPECT_EQ(in_child([] { return limit(RLIMIT_AS, 1024 * kMiB) && takes_tcp(); }), 0);
+  EXPECT_EQ(in_child([] { return limit(RLIMIT_AS, 1024 * kMebibyte) && takes_tcp(); }), 0);
 }
 #endif
 
@@ -164,7 +164,7 @@ TEST_F(WithoutSharedMemory, TooFewThreadsAreAnErrorOrMeanTcp) {
 }
 
 TEST_F(WithoutSharedMemory, AHeapThatIsSmallerThanTheArraysIsEnough) {
-  EXPECT_EQ(in_child([] { return has_shm(call(Path::shm, kMiB)); }), 0);
+  EXPECT_EQ(in_child([] { return has_shm(call(Path::shm, kMebibyte)); }), 0);
   EXPECT_EQ(in_child([] { return has_shm(call(Path::shm, 4096)); }), 0);
 }
 

@@ -22,12 +22,12 @@ using Values = std::vector<float>;
 using Body = std::function<void(Collective&, std::uint32_t index)>;
 
 // Integers, so that a sum in any order is exact.
-inline Values whole(std::uint32_t member, std::size_t size) {
+inline Values whole_numbers(std::uint32_t member, std::size_t size) {
   Values out(size);
   for (std::size_t i = 0; i < size; ++i) out[i] = static_cast<float>((i * 7 + member * 13) % 1000);
   return out;
 }
-inline Values real(std::uint32_t member, std::size_t size) {
+inline Values real_numbers(std::uint32_t member, std::size_t size) {
   Values out(size);
   Random random(member, "values");
   for (float& one : out) one = static_cast<float>(random.normal());

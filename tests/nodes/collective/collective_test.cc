@@ -21,10 +21,10 @@ using test::Body;
 using test::Case;
 using test::Group;
 using test::name_of;
-using test::real;
+using test::real_numbers;
 using test::serial_sum;
 using test::Values;
-using test::whole;
+using test::whole_numbers;
 
 class EveryAllreduce : public testing::TestWithParam<Case> {};
 
@@ -39,14 +39,14 @@ TEST_P(EveryAllreduce, IsTheSumInEveryRank) {
         EXPECT_EQ(all.join().number, 1U);
         EXPECT_EQ(all.rank(), index);
         for (const std::size_t size : sizes) {
-          results[index].push_back(whole(index, size));
+          results[index].push_back(whole_numbers(index, size));
           all.allreduce(results[index].back());
         }
       },
       {.allreduce = how, .fusion_bytes = std::size_t{1} << 20}, serialize);
   group.finish();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const Values expected = serial_sum(members, sizes[i], whole);
+    const Values expected = serial_sum(members, sizes[i], whole_numbers);
     for (std::uint32_t member = 0; member < members; ++member) {
       EXPECT_TRUE(results[member][i] == expected) << "size " << sizes[i] << ", member " << member;
     }
@@ -59,13 +59,13 @@ TEST_P(EveryAllreduce, GivesAllRanksTheSameBitsNearTheSerialSum) {
   Group group(
       members,
       [&](Collective& all, std::uint32_t index) {
-        results[index] = real(index, 30'000);
+        results[index] = real_numbers(index, 30'000);
         all.join();
         all.allreduce(results[index]);
       },
       {.allreduce = how}, serialize);
   group.finish();
-  const Values expected = serial_sum(members, 30'000, real);
+  const Values expected = serial_sum(members, 30'000, real_numbers);
   for (const Values& one : results) EXPECT_TRUE(one == results[0]);
   for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(results[0][i], expected[i], 1e-5);
   if (how == Allreduce::direct) {
@@ -82,7 +82,7 @@ TEST_P(EveryAllreduce, ArraysBecomeTheirSumWhereTheyLie) {
       members,
       [&](Collective& all, std::uint32_t index) {
         std::vector<Array<float>>& mine = results[index];
-        for (const std::size_t size : sizes) mine.push_back(Array<float>::copy_of(whole(index, size)));
+        for (const std::size_t size : sizes) mine.push_back(Array<float>::copy_of(whole_numbers(index, size)));
         std::vector<const float*> places;
         for (const Array<float>& one : mine) places.push_back(one.data());
         all.join();
@@ -98,7 +98,7 @@ TEST_P(EveryAllreduce, ArraysBecomeTheirSumWhereTheyLie) {
       {.allreduce = how, .fusion_bytes = std::size_t{1} << 20}, serialize);
   group.finish();
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const auto expected = Array<float>::copy_of(serial_sum(members, sizes[i], whole));
+    const auto expected = Array<float>::copy_of(serial_sum(members, sizes[i], whole_numbers));
     for (const auto& one : results) EXPECT_TRUE(one[i] == expected) << "size " << sizes[i];
   }
 }
@@ -109,7 +109,7 @@ TEST(Arrays, KeepWhatTheirReadersSee) {
   std::vector<Array<float>> once(3);
   std::vector<Array<float>> twice(3);
   Group group(3, [&](Collective& all, std::uint32_t index) {
-    auto values = Array<float>::copy_of(whole(index, 100'000));
+    auto values = Array<float>::copy_of(whole_numbers(index, 100'000));
     before[index] = values;
     all.join();
     all.allreduce(values);
@@ -118,9 +118,9 @@ TEST(Arrays, KeepWhatTheirReadersSee) {
     twice[index] = values;
   });
   group.finish();
-  const auto sum = Array<float>::copy_of(serial_sum(3, 100'000, whole));
+  const auto sum = Array<float>::copy_of(serial_sum(3, 100'000, whole_numbers));
   for (std::uint32_t index = 0; index < 3; ++index) {
-    EXPECT_TRUE(before[index] == Array<float>::copy_of(whole(index, 100'000)));
+    EXPECT_TRUE(before[index] == Array<float>::copy_of(whole_numbers(index, 100'000)));
     EXPECT_TRUE(once[index] == sum);
     for (std::size_t i = 0; i < sum.size(); ++i) ASSERT_EQ(twice[index][i], 3 * sum[i]);
   }
@@ -148,7 +148,7 @@ TEST_P(Traffic, ARankSendsExactlyTwiceNMinusOneNths) {
   Group group(
       kMembers,
       [&](Collective& all, std::uint32_t index) {
-        Values values = real(index, kSize);
+        Values values = real_numbers(index, kSize);
         all.join();
         all.allreduce(values);
         counted[index] = all.statistics();
@@ -176,7 +176,7 @@ INSTANTIATE_TEST_SUITE_P(LargeTensors, Traffic, testing::Values(Allreduce::direc
 TEST(Ring, TakesTwiceNMinusOneSteps) {
   Group group(5,
               [](Collective& all, std::uint32_t index) {
-                Values values = real(index, 100);
+                Values values = real_numbers(index, 100);
                 all.join();
                 all.allreduce(values);
                 EXPECT_EQ(all.statistics().steps, 2U * 4);
@@ -192,7 +192,7 @@ TEST_P(Fusion, TensorsTravelTogetherUpToTheBuffer) {
   Group group(3,
               [&](Collective& all, std::uint32_t index) {
                 for (const std::size_t size : {10U, 0U, 300U, 90U, 7U, 500U})
-                  results[index].push_back(whole(index, size));
+                  results[index].push_back(whole_numbers(index, size));
                 std::vector<std::span<float>> tensors(results[index].begin(), results[index].end());
                 all.join();
                 all.allreduce(tensors);
@@ -201,7 +201,7 @@ TEST_P(Fusion, TensorsTravelTogetherUpToTheBuffer) {
               {.allreduce = GetParam(), .fusion_bytes = 1600});
   group.finish();
   for (std::size_t i = 0; i < results[0].size(); ++i) {
-    for (const auto& tensors : results) EXPECT_EQ(tensors[i], serial_sum(3, tensors[i].size(), whole));
+    for (const auto& tensors : results) EXPECT_EQ(tensors[i], serial_sum(3, tensors[i].size(), whole_numbers));
   }
 }
 INSTANTIATE_TEST_SUITE_P(Algorithms, Fusion, testing::Values(Allreduce::direct, Allreduce::ring, Allreduce::halving),
@@ -219,21 +219,22 @@ TEST_P(Operations, ReduceScatterGatherBroadcastAndBarrier) {
       [&](Collective& all, std::uint32_t index) {
         all.join();
         for (int round = 0; round < 3; ++round) {
-          const Values sum = serial_sum(kMembers, 100, whole);
-          const Array<float> mine = all.reduce_scatter(whole(index, 100));
+          const Values sum = serial_sum(kMembers, 100, whole_numbers);
+          const Array<float> mine = all.reduce_scatter(whole_numbers(index, 100));
           const Collective::Slice slice = all.slice(all.rank(), 100);
           EXPECT_EQ(Values(mine.begin(), mine.end()),
                     Values(sum.begin() + static_cast<std::ptrdiff_t>(slice.begin),
                            sum.begin() + static_cast<std::ptrdiff_t>(slice.begin + slice.size)));
 
-          const std::vector<Array<float>> gathered = all.all_gather(Array<float>::copy_of(whole(index, index + 1)));
+          const std::vector<Array<float>> gathered =
+              all.all_gather(Array<float>::copy_of(whole_numbers(index, index + 1)));
           ASSERT_EQ(gathered.size(), kMembers);
           for (std::uint32_t rank = 0; rank < kMembers; ++rank) {
-            EXPECT_EQ(Values(gathered[rank].begin(), gathered[rank].end()), whole(rank, rank + 1));
+            EXPECT_EQ(Values(gathered[rank].begin(), gathered[rank].end()), whole_numbers(rank, rank + 1));
           }
 
-          const Array<float> values = all.broadcast(Array<float>::copy_of(whole(index, 20'000)), 1);
-          EXPECT_EQ(Values(values.begin(), values.end()), whole(1, 20'000));
+          const Array<float> values = all.broadcast(Array<float>::copy_of(whole_numbers(index, 20'000)), 1);
+          EXPECT_EQ(Values(values.begin(), values.end()), whole_numbers(1, 20'000));
 
           ++arrived;
           all.barrier();
@@ -305,7 +306,8 @@ TEST(CollectiveErrors, AnotherOperationOrOtherTensorsAreNamed) {
 TEST(CollectiveErrors, WhoReturnsIsNamed) {
   Group group(2, [](Collective& all, std::uint32_t index) {
     all.join();
-    all.broadcast(Array<float>::copy_of(whole(0, 20'000)), 0);  // the last broadcast of rank 0 can still be read
+    all.broadcast(Array<float>::copy_of(whole_numbers(0, 20'000)),
+                  0);  // the last broadcast of rank 0 can still be read
     if (index == 0) return;
     try {
       all.barrier();
@@ -326,9 +328,9 @@ TEST(CollectiveSession, ACollectiveFollowsAnotherOnTheSameMembers) {
     for (std::uint64_t number = 1; number <= 5; ++number) {
       Collective all(members_of_all, static_cast<std::uint32_t>(at));
       EXPECT_EQ(all.join().number, number);
-      Values values = whole(static_cast<std::uint32_t>(at), 9000);
+      Values values = whole_numbers(static_cast<std::uint32_t>(at), 9000);
       all.allreduce(values);
-      EXPECT_TRUE(values == serial_sum(3, 9000, whole));
+      EXPECT_TRUE(values == serial_sum(3, 9000, whole_numbers));
     }
   };
   program.function({.name = "worker", .replicas = 3}, work, members, index);
@@ -359,9 +361,9 @@ TEST(CollectiveEnd, WhoJoinsWhenAnotherHasFinishedGetsItsLastState) {
   Group group(2, [](Collective& all, std::uint32_t index) {
     all.join();
     all.barrier();
-    if (index == 0) return all.finish(Array<float>::copy_of(whole(0, 5)));
+    if (index == 0) return all.finish(Array<float>::copy_of(whole_numbers(0, 5)));
     EXPECT_TRUE(all.join(9).over);
-    EXPECT_EQ(Values(all.last_state().begin(), all.last_state().end()), whole(0, 5));
+    EXPECT_EQ(Values(all.last_state().begin(), all.last_state().end()), whole_numbers(0, 5));
   });
   group.finish();
 }
@@ -378,7 +380,7 @@ TEST_P(Death, FailsTheCallsOfAllOthersWhichGoOnWithoutIt) {
   Event killed;
   Group group(kMembers,
               [&](Collective& all, std::uint32_t index) {
-                Values values = whole(index, 9000);
+                Values values = whole_numbers(index, 9000);
                 all.join();
                 try {
                   all.allreduce(values);
@@ -398,12 +400,12 @@ TEST_P(Death, FailsTheCallsOfAllOthersWhichGoOnWithoutIt) {
                 EXPECT_EQ(all.ranks(), kMembers - 1);
                 EXPECT_EQ(session.members[session.source], victim == 2 ? 0U : 2U);
                 EXPECT_EQ(session.progress, victim == 2 ? 3U : 7U);
-                values = whole(index, 9000);
+                values = whole_numbers(index, 9000);
                 all.allreduce(values);
                 Values expected(9000);
                 for (std::uint32_t member = 0; member < kMembers; ++member) {
                   if (member == victim) continue;
-                  const Values one = whole(member, 9000);
+                  const Values one = whole_numbers(member, 9000);
                   for (std::size_t i = 0; i < one.size(); ++i) expected[i] += one[i];
                 }
                 EXPECT_TRUE(values == expected);

@@ -15,10 +15,13 @@
 
 #include "lp/checkpoint/cut.h"
 #include "lp/lp.h"
+#include "tests/error_of.h"
 #include "tests/lp/program/local_run.h"
 
 namespace lp {
 namespace {
+
+using test::error_of;
 
 using Selected = std::map<std::uint32_t, Round>;
 
@@ -64,15 +67,6 @@ class RoundsRun {
   std::optional<LocalRun> run_;
   std::optional<Client<FederatedServer>> client_;
 };
-
-std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 TEST(FederatedServer, ARoundSelectsAShareOfTheMembersOneAtLeastAndNoneWithoutExamples) {
   for (const auto& [share, count] : {std::pair(0.0, 1U), std::pair(0.29, 29U), std::pair(1.0, 100U)}) {

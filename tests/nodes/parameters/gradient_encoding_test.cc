@@ -105,23 +105,23 @@ class EveryCompression : public testing::TestWithParam<Compression> {};
 
 // q = Q(g + e), e ← (g + e) − Q⁻¹(q): Σ decoded + residual = Σ g, up to rounding, after any number of steps.
 TEST_P(EveryCompression, WhatWasDecodedAndTheResidualAreWhatWasGiven) {
-  constexpr std::size_t kSize = 777;
+  constexpr std::size_t kVector = 777;
   ErrorFeedback feedback({.kind = GetParam(), .share = 0.05, .threshold = 3, .column = 100});
-  std::vector<double> given(kSize);
-  std::vector<double> decoded(kSize);
+  std::vector<double> given(kVector);
+  std::vector<double> decoded(kVector);
   for (std::uint64_t step = 0; step < 200; ++step) {
-    const std::vector<float> gradient = random_values(kSize, step);
+    const std::vector<float> gradient = random_values(kVector, step);
     const Array<float> got = decode(feedback.encode(gradient, step));
-    for (std::size_t i = 0; i < kSize; ++i) {
+    for (std::size_t i = 0; i < kVector; ++i) {
       given[i] += gradient[i];
       decoded[i] += got[i];
     }
-    for (std::size_t i = 0; i < kSize; ++i) {
+    for (std::size_t i = 0; i < kVector; ++i) {
       const double residual = feedback.residual().empty() ? 0 : feedback.residual()[i];
       ASSERT_NEAR(decoded[i] + residual, given[i], 1e-3) << i << " in step " << step;
     }
   }
-  EXPECT_THROW(feedback.encode(std::vector<float>(kSize + 1), 200), Error);
+  EXPECT_THROW(feedback.encode(std::vector<float>(kVector + 1), 200), Error);
 }
 
 TEST_P(EveryCompression, AStepThatIsEncodedAgainCountsOnce) {

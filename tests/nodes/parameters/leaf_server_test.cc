@@ -18,13 +18,13 @@
 namespace lp {
 namespace {
 
-constexpr std::uint32_t kSize = 10;  // parameters
+constexpr std::uint32_t kParameters = 10;  // parameters
 
 // Learner i belongs to leaf i mod `leaves`. The root adds up the pushes.
 class LeafServerTest : public ::testing::TestWithParam<bool> {
  protected:
   void start(const Consistency& consistency, int learners, int leaves = 1, std::uint32_t servers = 1) {
-    tensors_ = {{.partition = Partition::slices(kSize, servers)}};
+    tensors_ = {{.partition = Partition::slices(kParameters, servers)}};
     const ParameterServerOptions options{
         .shard = {.rule = Sum{}, .consistency = consistency, .workers = static_cast<std::uint32_t>(leaves)}};
     const auto root =
@@ -44,7 +44,7 @@ class LeafServerTest : public ::testing::TestWithParam<bool> {
 
   static Push push_of(std::uint32_t learner, std::uint64_t clock, float value, std::uint64_t version = 0) {
     Push push{.stamp = {.worker = learner, .clock = clock, .version = version}, .pull = true};
-    push.values = plain(Array<float>::copy_of(std::vector<float>(kSize, value)));
+    push.values = plain(Array<float>::copy_of(std::vector<float>(kParameters, value)));
     return push;
   }
   Future<Reply> push(const Push& push) { return leaf_of(push.stamp.worker).async<&ParameterService::push>(push); }
@@ -104,11 +104,11 @@ TEST_P(LeafServerTest, PushesTheSumOfItsLearnersOnce) {
                           tensors_, ParameterClientOptions{.worker = i});
   }
   std::vector<ParameterClient::Request> requests;
-  std::vector<std::vector<float>> got(3, std::vector<float>(kSize));
-  const std::vector<float> ones(kSize, 1.0F);
+  std::vector<std::vector<float>> got(3, std::vector<float>(kParameters));
+  const std::vector<float> ones(kParameters, 1.0F);
   for (std::size_t i = 0; i < 3; ++i) requests.push_back(learners[i].start_push(0, 0, ones, 2, got[i]));
   for (std::size_t i = 0; i < 3; ++i) learners[i].wait(std::move(requests[i]));
-  for (const auto& values : got) EXPECT_EQ(values, std::vector<float>(kSize, 0.5F));  // 3 / 6 examples
+  for (const auto& values : got) EXPECT_EQ(values, std::vector<float>(kParameters, 0.5F));  // 3 / 6 examples
   for (const auto& server : root().all<&ParameterServer::statistics>()) EXPECT_EQ(server.shards.applied, 1);
   EXPECT_EQ(root()[0].call<&ParameterServer::position>(0U, 0U, 1U).clock, 1);  // the leaf is worker 1 of the root
   const Future<void> left = leave(5);
@@ -159,7 +159,7 @@ TEST_P(LeafServerTest, ARepetitionWaitsForItsSumAndGetsTheSameRows) {
   for (Future<Reply>* one : {&first, &again, &other, &late, &third, &last}) {
     const Reply reply = one->get();
     EXPECT_EQ(reply.version, 1);
-    EXPECT_EQ(reply.values, Array<float>::copy_of(std::vector<float>(kSize, 4)));
+    EXPECT_EQ(reply.values, Array<float>::copy_of(std::vector<float>(kParameters, 4)));
   }
   EXPECT_EQ(statistics().applied, 2);
 }
@@ -176,7 +176,7 @@ TEST_P(LeafServerTest, ARepetitionOfASumThatWasAnsweredGetsRowsWhileTheOthersAre
   Future<Reply> last = push(2, 1);
   const Reply reply = again.get();
   EXPECT_EQ(reply.outcome, PushOutcome::duplicate);
-  EXPECT_EQ(reply.values, Array<float>::copy_of(std::vector<float>(kSize, 3)));
+  EXPECT_EQ(reply.values, Array<float>::copy_of(std::vector<float>(kParameters, 3)));
   EXPECT_TRUE(waits(1, next));
   push(0, 1).get();
   next.get();
@@ -295,7 +295,7 @@ TEST_P(LeafServerTest, RefusesWhatItCannotSumAndNamesWhoPushedIt) {
   wrong.keys.list = {};
   refuse(wrong, "only some keys of a tensor were pushed by worker 3");
   wrong = push_of(3, 0, 1);
-  wrong.values = plain(Array<float>(kSize + 1));
+  wrong.values = plain(Array<float>(kParameters + 1));
   refuse(wrong, "the gradient of worker 3 has 11 values, but another learner's has 10");
   refuse(push_of(3, 0, std::numeric_limits<float>::quiet_NaN()),
          "the gradient of worker 3 is not finite: it is nan at element 0");

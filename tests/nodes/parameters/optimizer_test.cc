@@ -125,14 +125,14 @@ std::vector<float> random_vector(std::size_t size, std::uint64_t step) {
 }
 
 TEST_P(EveryRule, ShardsComeOutAsTheWholeBitForBit) {
-  constexpr std::size_t kSize = 1003;
-  std::vector<float> whole = random_vector(kSize, 0);
+  constexpr std::size_t kVector = 1003;
+  std::vector<float> whole = random_vector(kVector, 0);
   std::vector<float> cut = whole;
   Optimizer optimizer{.rule = GetParam()};
-  const std::vector<std::size_t> bounds{0, 1, 6, 6, 309, kSize};  // odd sizes, odd addresses, an empty shard
+  const std::vector<std::size_t> bounds{0, 1, 6, 6, 309, kVector};  // odd sizes, odd addresses, an empty shard
   std::vector<Optimizer> shards(bounds.size() - 1, Optimizer{.rule = GetParam()});
   for (std::uint64_t step = 1; step <= 50; ++step) {
-    const std::vector<float> gradient = random_vector(kSize, step);
+    const std::vector<float> gradient = random_vector(kVector, step);
     optimizer.apply(whole, gradient);
     for (std::size_t i = 0; i < shards.size(); ++i) {
       const std::size_t size = bounds[i + 1] - bounds[i];

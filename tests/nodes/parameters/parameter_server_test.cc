@@ -17,10 +17,10 @@
 namespace lp {
 namespace {
 
-constexpr std::size_t kSize = 1003;  // not a multiple of a vector
+constexpr std::size_t kRows = 1003;  // not a multiple of a vector
 
 Array<float> gradient_of(std::uint64_t step, std::uint32_t worker) {
-  Array<float> gradient(kSize);
+  Array<float> gradient(kRows);
   Random random(7, "gradient/" + std::to_string(worker), step);
   for (float& value : gradient.edit()) value = static_cast<float>(random.normal());
   return gradient;
@@ -49,7 +49,7 @@ class ParameterServerTest : public ::testing::TestWithParam<bool> {
     LocalRun run;
 
     Server(const Runtime::Options& options, const ParameterServerOptions& server)
-        : handle(program.add<ParameterServer>({.name = "server"}, context, one_tensor(kSize), server, kNobody)),
+        : handle(program.add<ParameterServer>({.name = "server"}, context, one_tensor(kRows), server, kNobody)),
           run(program, options) {}
     Client<ParameterServer> client() { return run.client(handle); }
     std::uint64_t step() { return client().call<&ParameterServer::position>(0, 0, 0).version; }
@@ -71,13 +71,13 @@ INSTANTIATE_TEST_SUITE_P(Paths, ParameterServerTest, ::testing::Values(false, tr
 // The parameters after this many steps of three workers, in closed form.
 Array<float> expected(std::uint64_t steps) {
   Optimizer optimizer{.rule = Momentum{.rate = 0.05F}};
-  Array<float> parameters(kSize);
+  Array<float> parameters(kRows);
   for (std::uint64_t step = 0; step < steps; ++step) {
     Array<float> sum = gradient_of(step, 0);
     const std::span<float> mean = sum.edit();
     for (const std::uint32_t worker : {1U, 2U}) {
       const Array<float> gradient = gradient_of(step, worker);
-      for (std::size_t i = 0; i < kSize; ++i) mean[i] += gradient[i];
+      for (std::size_t i = 0; i < kRows; ++i) mean[i] += gradient[i];
     }
     for (float& value : mean) value /= 10;
     optimizer.apply(parameters.edit(), mean);
@@ -96,7 +96,7 @@ Array<float> train(const Client<ParameterServer>& client, std::uint64_t step, co
 }
 
 template <class F>
-Error error_of(F f) {
+Error thrown_by(F f) {
   try {
     f();
   } catch (const Error& error) {
@@ -155,7 +155,7 @@ TEST_P(ParameterServerTest, KeepsTheVersionBefore) {
   EXPECT_EQ(versions.step, 2);
   EXPECT_EQ(versions.newest, expected(2));
   EXPECT_EQ(versions.previous, expected(1));
-  EXPECT_EQ(versions.ranges, (std::vector<KeyRange>{{0, kSize - 1}}));
+  EXPECT_EQ(versions.ranges, (std::vector<KeyRange>{{0, kRows - 1}}));
 }
 
 TEST_P(ParameterServerTest, APushOfAnotherStepChangesNothing) {
@@ -172,17 +172,17 @@ TEST_P(ParameterServerTest, APushOfAnotherStepChangesNothing) {
 TEST_P(ParameterServerTest, RefusesABadGradientAndNamesItsWorker) {
   Server server = serve(kThree);
   const auto refused = [&](std::uint32_t worker, Array<float> gradient) {
-    const Error error = error_of([&] { server.client().call<&ParameterServer::push>(push_of(0, worker, gradient)); });
+    const Error error = thrown_by([&] { server.client().call<&ParameterServer::push>(push_of(0, worker, gradient)); });
     EXPECT_EQ(error.kind(), ErrorKind::failed) << error.what();
     EXPECT_NE(error.text().find("worker " + std::to_string(worker)), std::string::npos) << error.what();
     return error.text();
   };
-  refused(1, Array<float>(kSize - 1));
+  refused(1, Array<float>(kRows - 1));
   refused(1, Array<float>());
   refused(3, gradient_of(0, 1));
   for (const float bad : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     Array<float> gradient = gradient_of(0, 1);
-    gradient.edit()[kSize - 1] = bad;
+    gradient.edit()[kRows - 1] = bad;
     const std::string text = refused(1, gradient);
     EXPECT_NE(text.find("element 1002"), std::string::npos) << text;
   }
@@ -192,12 +192,12 @@ TEST_P(ParameterServerTest, RefusesABadGradientAndNamesItsWorker) {
 TEST_P(ParameterServerTest, RefusesWhatIsNotThere) {
   Server server = serve(kThree);
   const auto text = [&](const Pull& pull) {
-    return error_of([&] { server.client().call<&ParameterServer::pull>(pull); }).text();
+    return thrown_by([&] { server.client().call<&ParameterServer::pull>(pull); }).text();
   };
   EXPECT_NE(text(Pull{.tensor = 1}).find("no tensor 1"), std::string::npos);
   EXPECT_NE(text(Pull{.shard = 1}).find("shard 1 is not on server 0"), std::string::npos);
   Pull pull;
-  pull.keys.list = Array<std::uint64_t>::copy_of(std::vector<std::uint64_t>{7, kSize});
+  pull.keys.list = Array<std::uint64_t>::copy_of(std::vector<std::uint64_t>{7, kRows});
   EXPECT_NE(text(pull).find("key 1003"), std::string::npos);
   pull.keys.list = Array<std::uint64_t>::copy_of(std::vector<std::uint64_t>{7, 5});
   EXPECT_NE(text(pull).find("keys must ascend"), std::string::npos);
@@ -217,7 +217,7 @@ TEST_P(ParameterServerTest, AKnownListTravelsAsItsHash) {
   EXPECT_EQ(server.client().call<&ParameterServer::pull>(pull).values, values);
   pull.keys.list = Array<std::uint64_t>::copy_of(std::vector<std::uint64_t>{3});
   pull.keys.hash = 5;
-  EXPECT_NE(error_of([&] { server.client().call<&ParameterServer::pull>(pull); }).text().find("has a wrong hash"),
+  EXPECT_NE(thrown_by([&] { server.client().call<&ParameterServer::pull>(pull); }).text().find("has a wrong hash"),
             std::string::npos);
 }
 

@@ -31,7 +31,7 @@ std::uint64_t memory_now() {
 }
 
 // Appends a step whose values are all `number`, as an item.
-void insert(TrajectoryWriter& writer, std::uint64_t number) {
+void insert_large(TrajectoryWriter& writer, std::uint64_t number) {
   writer.append(std::vector<float>(kValues, static_cast<float>(number)));
   writer.add_item(1);
 }
@@ -56,7 +56,7 @@ void pass_through(std::uint64_t bytes, std::uint64_t limit) {
   const std::uint64_t items = bytes / (kValues * sizeof(float));
   std::uint64_t most = 0;
   for (std::uint64_t i = 0; i < items; ++i) {
-    insert(writer, i);
+    insert_large(writer, i);
     if (i % 64 != 63) continue;
     sampler.sample(4);
     const ServerInfo info = replay.client().call<&Server::info>();
@@ -81,7 +81,7 @@ TEST(ReplayMemoryTest, WhatIsTooMuchForMemoryIsOnTheDiskAndReadThere) {
   TableOptions options = queue_table("steps", large_columns(), kItems);
   ReplayRun replay(ServerOptions{.tables = {options}, .memory = kMemory, .spill = directory.path()});
   TrajectoryWriter writer(replay.client(), "steps", {.chunk_steps = 4, .batch = 4});
-  for (std::uint64_t i = 0; i < kItems; ++i) insert(writer, i);
+  for (std::uint64_t i = 0; i < kItems; ++i) insert_large(writer, i);
   writer.flush();
   ServerInfo info = replay.client().call<&Server::info>();
   EXPECT_LE(info.bytes_in_memory, kMemory);
@@ -102,19 +102,19 @@ TEST(ReplayMemoryTest, ADiskThatFillsInTheMiddleOfASpillIsAnErrorAndLosesNothing
   TrajectoryWriter writer(replay.client(), "steps", {.chunk_steps = 1, .batch = 1});
   std::uint64_t inserted = 0;
   const auto insert_more = [&](std::uint64_t end) {
-    for (; inserted < end; ++inserted) insert(writer, inserted);
+    for (; inserted < end; ++inserted) insert_large(writer, inserted);
     writer.flush();
   };
   insert_more(1000);  // some in memory, the rest in the first segment
   {
     const test::FullDisk full(Spill::kSegmentBytes / 2);
     const Error error = error_of([&] {
-      for (;; ++inserted) insert(writer, inserted);
+      for (;; ++inserted) insert_large(writer, inserted);
     });
     EXPECT_EQ(error.kind(), ErrorKind::overloaded);
     EXPECT_NE(error.text().find("cannot spill to " + directory.path().string()), std::string::npos) << error.text();
   }
-  ++inserted;  // the writer has the item whose insert failed
+  ++inserted;  // the writer has the item whose insert_large failed
   insert_more(inserted + 20);
   Sampler sampler(replay.client(), "steps");
   ASSERT_EQ(sampler.info()[0].size, inserted);

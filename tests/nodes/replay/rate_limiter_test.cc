@@ -13,7 +13,7 @@ namespace lp::replay {
 namespace {
 
 // The counters of a table, and the conditions as they are written in its specification.
-struct Model {
+struct LimiterModel {
   double ratio = 1;
   double min_size = 1;
   double min_difference = -INFINITY;
@@ -30,11 +30,11 @@ struct Model {
   }
 };
 
-void expect_equal(const RateLimits& limits, Model model) {
-  constexpr int kOperations = 1'000'000;
+void expect_equal(const RateLimits& limits, LimiterModel model) {
+  constexpr int kCalls = 1'000'000;
   RateLimiter limiter(limits);
   Random random(5, "limiter");
-  for (int i = 0; i < kOperations && !testing::Test::HasFailure(); ++i) {
+  for (int i = 0; i < kCalls && !testing::Test::HasFailure(); ++i) {
     for (const std::uint64_t n : {1, 3}) {
       EXPECT_EQ(limiter.can_sample(n), model.can_sample(static_cast<double>(n)));
       EXPECT_EQ(limiter.can_insert(n), model.can_insert(static_cast<double>(n)));

@@ -17,7 +17,7 @@ namespace lp::replay {
 namespace {
 
 // Items of one or two steps, whose priority is the number of their first step.
-void insert(TrajectoryWriter& writer, std::uint64_t count) {
+void insert_steps(TrajectoryWriter& writer, std::uint64_t count) {
   for (std::uint64_t number = 0; number < count; ++number) {
     append(writer, number);
     const bool two = number > 0 && number % 2 == 0;
@@ -43,7 +43,7 @@ class SavedItemsTest : public testing::Test {
   SavedItemsTest() {
     ReplayRun replay(options_);
     TrajectoryWriter writer(replay.client(), "steps", {.chunk_steps = 3});
-    insert(writer, 6);
+    insert_steps(writer, 6);
     file_ = replay.client().call<&Server::checkpoint_file>();
   }
   std::vector<std::string> items() const {
@@ -72,7 +72,7 @@ TEST_F(SavedItemsTest, ATableThatLosesAllItemsIsEmptyAndGoesOn) {
   EXPECT_EQ(sampler.info()[0].size, 0U);
   EXPECT_EQ(replay.client().call<&Server::info>().bytes_in_memory, 0U);
   TrajectoryWriter writer(replay.client(), "steps");
-  insert(writer, 1);
+  insert_steps(writer, 1);
   EXPECT_EQ(drained(sampler), (std::vector<std::string>{"0+1 at 0"}));
 }
 
@@ -95,7 +95,7 @@ TEST(SavedItemsOfACutTest, ACutIsCompleteAgainAndIsRestored) {
   const ServerOptions options{.tables = {queue_table("steps", test_columns(), 100)}};
   ReplayRun<SavedServer> replay(options, 1, {.run = {.directory = directory.path()}});
   TrajectoryWriter writer(replay.client(), "steps");
-  insert(writer, 4);
+  insert_steps(writer, 4);
   replay.client().call<&SavedServer::checkpoint>(7U);
   replay.run().wait_saved(7, 1);
   complete_cut(directory.path(), 7, "replay", 5, std::vector<std::string>{"replay/0"});

@@ -18,28 +18,28 @@ namespace lp::replay {
 namespace {
 
 constexpr std::uint32_t kSlots = 100;
-constexpr int kOperations = 1'000'000;
+constexpr int kSelections = 1'000'000;
 
 // The items in the order of their inserts.
-struct ModelItem {
+struct Slot {
   std::uint32_t slot = 0;
   double priority = 0;
 };
-using Model = std::vector<ModelItem>;
+using Slots = std::vector<Slot>;
 
-Model::iterator item_of(Model& model, std::uint32_t slot) {
-  return std::find_if(model.begin(), model.end(), [slot](const ModelItem& one) { return one.slot == slot; });
+Slots::iterator item_of(Slots& model, std::uint32_t slot) {
+  return std::find_if(model.begin(), model.end(), [slot](const Slot& one) { return one.slot == slot; });
 }
 
 // The selection that a selector without chance must make.
-using Expected = std::function<std::uint32_t(const Model&)>;
+using Expected = std::function<std::uint32_t(const Slots&)>;
 
-void run_operations(const SelectorOptions& options, const std::function<void(const Model&, const Selection&)>& check) {
+void run_operations(const SelectorOptions& options, const std::function<void(const Slots&, const Selection&)>& check) {
   Random random(1, "operations");
   Random choices(2, "choices");
   const auto selector = make_selector(options);
-  Model model;
-  for (int i = 0; i < kOperations; ++i) {
+  Slots model;
+  for (int i = 0; i < kSelections; ++i) {
     const auto slot = static_cast<std::uint32_t>(random.below(kSlots));
     const double priority = static_cast<double>(random.below(8));
     const auto found = item_of(model, slot);
@@ -59,44 +59,44 @@ void run_operations(const SelectorOptions& options, const std::function<void(con
 }
 
 void expect_always(const SelectorOptions& options, const Expected& expected) {
-  run_operations(options, [&](const Model& model, const Selection& selection) {
+  run_operations(options, [&](const Slots& model, const Selection& selection) {
     EXPECT_EQ(selection.slot, expected(model));
     EXPECT_EQ(selection.probability, 1);
   });
 }
 
 TEST(ReplaySelectorTest, FifoSelectsTheFirst) {
-  expect_always(Fifo{}, [](const Model& model) { return model.front().slot; });
+  expect_always(Fifo{}, [](const Slots& model) { return model.front().slot; });
 }
 
 TEST(ReplaySelectorTest, LifoSelectsTheLast) {
-  expect_always(Lifo{}, [](const Model& model) { return model.back().slot; });
+  expect_always(Lifo{}, [](const Slots& model) { return model.back().slot; });
 }
 
 TEST(ReplaySelectorTest, MinHeapSelectsTheFirstOfTheSmallest) {
-  expect_always(MinHeap{}, [](const Model& model) {
+  expect_always(MinHeap{}, [](const Slots& model) {
     return std::min_element(model.begin(), model.end(), [](auto& a, auto& b) { return a.priority < b.priority; })->slot;
   });
 }
 
 TEST(ReplaySelectorTest, MaxHeapSelectsTheFirstOfTheLargest) {
-  expect_always(MaxHeap{}, [](const Model& model) {
+  expect_always(MaxHeap{}, [](const Slots& model) {
     return std::max_element(model.begin(), model.end(), [](auto& a, auto& b) { return a.priority < b.priority; })->slot;
   });
 }
 
 TEST(ReplaySelectorTest, UniformSelectsWhatIsThereWithItsProbability) {
-  run_operations(Uniform{}, [](const Model& model, const Selection& selection) {
+  run_operations(Uniform{}, [](const Slots& model, const Selection& selection) {
     EXPECT_TRUE(std::any_of(model.begin(), model.end(), [&](auto& one) { return one.slot == selection.slot; }));
     EXPECT_EQ(selection.probability, 1 / static_cast<double>(model.size()));
   });
 }
 
 TEST(ReplaySelectorTest, PrioritizedSelectsWhatIsThereWithItsProbability) {
-  run_operations(Prioritized{.exponent = 0.6}, [](const Model& model, const Selection& selection) {
+  run_operations(Prioritized{.exponent = 0.6}, [](const Slots& model, const Selection& selection) {
     double sum = 0;
     std::optional<double> selected;
-    for (const ModelItem& one : model) {
+    for (const Slot& one : model) {
       const double weight = one.priority == 0 ? 0 : std::pow(one.priority, 0.6);
       sum += weight;
       if (one.slot == selection.slot) selected = weight;

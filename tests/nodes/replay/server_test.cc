@@ -24,7 +24,7 @@ TableOptions fifo_table(std::uint64_t items = 1000) {
 }
 
 // Inserts items of one step with the numbers [begin, end).
-void insert(TrajectoryWriter& writer, std::uint64_t begin, std::uint64_t end) {
+void insert_range(TrajectoryWriter& writer, std::uint64_t begin, std::uint64_t end) {
   for (std::uint64_t number = begin; number < end; ++number) {
     append(writer, number);
     writer.add_item(1, static_cast<double>(number));
@@ -35,7 +35,7 @@ void insert(TrajectoryWriter& writer, std::uint64_t begin, std::uint64_t end) {
 TEST(ReplayServerTest, GivesTheStepsThatWereInserted) {
   ReplayRun replay(fifo_table());
   TrajectoryWriter writer(replay.client(), "steps");
-  insert(writer, 0, 300);
+  insert_range(writer, 0, 300);
   Sampler sampler(replay.client(), "steps");
   const Batch batch = sampler.sample(10);
   for (std::size_t i = 0; i < batch.size(); ++i) {
@@ -52,10 +52,10 @@ TEST(ReplayServerTest, ASampleWaitsForEnoughItems) {
   options.limits = min_size(3);
   ReplayRun replay(std::move(options));
   TrajectoryWriter writer(replay.client(), "steps");
-  insert(writer, 0, 2);
+  insert_range(writer, 0, 2);
   Future<Samples> sample = replay.client().async<&Server::sample>(SampleRequest{.table = 0, .count = 4});
   EXPECT_FALSE(sample.ready());
-  insert(writer, 2, 3);
+  insert_range(writer, 2, 3);
   EXPECT_EQ(sample.get().items.size(), 4U);
 }
 
@@ -63,7 +63,7 @@ TEST(ReplayServerTest, AnInsertIntoAFullQueueWaitsForASample) {
   ReplayRun replay(queue_table("steps", test_columns(), 2));
   TrajectoryWriter writer(replay.client(), "steps", {.batch = 8});
   Sampler sampler(replay.client(), "steps");
-  insert(writer, 0, 2);
+  insert_range(writer, 0, 2);
   append(writer, 2);
   TrajectoryWriter other(replay.client(), "steps", {.chunk_steps = 1, .batch = 1});
   append(other, 3);
@@ -90,7 +90,7 @@ TEST(ReplayServerTest, ALateSampleTakesNoItem) {
   Sampler sampler(replay.client(), "steps", {.timeout = std::chrono::milliseconds(20)});
   EXPECT_EQ(error_of([&] { sampler.sample(1); }).kind(), ErrorKind::deadline);
   TrajectoryWriter writer(replay.client(), "steps");
-  insert(writer, 0, 1);
+  insert_range(writer, 0, 1);
   EXPECT_EQ(number_at(sampler.sample(1), 0, 0), 0U);
 }
 
@@ -115,7 +115,7 @@ TEST(ReplayServerTest, PrioritiesChangeAndItemsGo) {
   options.sampler = MaxHeap{};
   ReplayRun replay(std::move(options));
   TrajectoryWriter writer(replay.client(), "steps");
-  insert(writer, 0, 5);
+  insert_range(writer, 0, 5);
   Sampler sampler(replay.client(), "steps");
   const std::vector<std::uint64_t> last = sampler.sample(1).keys();
   EXPECT_EQ(sampler.update_priorities(last, std::vector<double>{0.5}), 1U);
@@ -214,11 +214,11 @@ TEST(ReplayServerTest, ARestartedServerHasExactlyTheItemsOfTheCut) {
   ReplayRun<SavedServer> replay(options, 1, {.run = {.directory = directory.path()}});
   TrajectoryWriter writer(replay.client(), "steps", {.chunk_steps = 4});
   Sampler sampler(replay.client(), "steps");
-  insert(writer, 0, 10);
+  insert_range(writer, 0, 10);
   EXPECT_EQ(number_at(sampler.sample(2), 1, 0), 1U);
   replay.client().call<&SavedServer::checkpoint>(7U);
   replay.run().wait_saved(7, 1);
-  insert(writer, 10, 20);
+  insert_range(writer, 10, 20);
   sampler.sample(3);
   replay.run().restart({"replay/0"}, cut_directory(directory.path(), 7));
   const RateCounts counts = sampler.info()[0].counts;
@@ -226,7 +226,7 @@ TEST(ReplayServerTest, ARestartedServerHasExactlyTheItemsOfTheCut) {
   EXPECT_EQ(counts.samples, 2U);
   EXPECT_EQ(counts.removals, 2U);
   EXPECT_EQ(drain(sampler), (std::vector<std::uint64_t>{2, 3, 4, 5, 6, 7, 8, 9}));
-  insert(writer, 20, 22);  // it sends again the chunks that the server has lost
+  insert_range(writer, 20, 22);  // it sends again the chunks that the server has lost
   EXPECT_EQ(drain(sampler), (std::vector<std::uint64_t>{20, 21}));
 }
 
@@ -239,10 +239,10 @@ TEST(ReplayServerTest, AServerBeginsWithItsNewestCheckpointFile) {
     ReplayRun replay(options);
     TrajectoryWriter writer(replay.client(), "steps");
     for (std::uint64_t i = 0; i < 3; ++i) {
-      insert(writer, i, i + 1);
+      insert_range(writer, i, i + 1);
       files.push_back(replay.client().call<&Server::checkpoint_file>());
     }
-    insert(writer, 3, 4);
+    insert_range(writer, 3, 4);
   }
   EXPECT_FALSE(std::filesystem::exists(files[0]));
   EXPECT_TRUE(std::filesystem::exists(files[1]));

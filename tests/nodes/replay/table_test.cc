@@ -101,7 +101,7 @@ class ModelTable {
 };
 
 TEST(ReplayTableTest, BehavesLikeItsModelUnderAMillionOperations) {
-  constexpr int kOperations = 1'000'000;
+  constexpr int kTableCalls = 1'000'000;
   TableOptions options = options_of(20);
   options.sampler = MaxHeap{};
   options.max_times_sampled = 3;
@@ -110,7 +110,7 @@ TEST(ReplayTableTest, BehavesLikeItsModelUnderAMillionOperations) {
   Random random(6, "table");
   std::vector<std::uint64_t> keys;  // counts the samples of each item, also of those that are gone
   std::uint64_t number = 0;
-  for (int i = 0; i < kOperations && !testing::Test::HasFailure(); ++i) {
+  for (int i = 0; i < kTableCalls && !testing::Test::HasFailure(); ++i) {
     const auto priority = static_cast<double>(random.below(10));
     const std::uint64_t what = random.below(4);
     if (what == 0 || model.size() == 0) {

@@ -11,7 +11,7 @@
 namespace lp::replay {
 namespace {
 
-TableOptions fifo_table(std::string name = "steps", std::uint64_t items = 10'000) {
+TableOptions steps_table(std::string name = "steps", std::uint64_t items = 10'000) {
   TableOptions options = queue_table(std::move(name), test_columns(), items);
   options.limits = {};
   return options;
@@ -35,7 +35,7 @@ TEST(ReplayWriterTest, WindowsHaveTheirStepsWhateverTheChunks) {
     for (const std::uint32_t chunk_steps : {1U, 2U, 3U, 7U, 64U}) {
       for (const std::uint32_t batch : {1U, 5U, 256U}) {
         for (const bool flush_often : {false, true}) {
-          ReplayRun replay(fifo_table());
+          ReplayRun replay(steps_table());
           TrajectoryWriter writer(replay.client(), "steps",
                                   {.window = 5, .chunk_steps = chunk_steps, .batch = batch, .compress = compress});
           std::vector<std::vector<std::uint64_t>> expected;
@@ -61,7 +61,7 @@ TEST(ReplayWriterTest, WindowsHaveTheirStepsWhateverTheChunks) {
 }
 
 TEST(ReplayWriterTest, AStepIsStoredOnceHoweverManyItemsHaveIt) {
-  ReplayRun replay(fifo_table());
+  ReplayRun replay(steps_table());
   TrajectoryWriter writer(replay.client(), "steps", {.window = 10, .chunk_steps = 10});
   for (std::uint64_t number = 0; number < 100; ++number) {
     append(writer, number);
@@ -75,7 +75,7 @@ TEST(ReplayWriterTest, AStepIsStoredOnceHoweverManyItemsHaveIt) {
 }
 
 TEST(ReplayWriterTest, AnItemDoesNotReachIntoAnEarlierEpisode) {
-  ReplayRun replay(fifo_table());
+  ReplayRun replay(steps_table());
   TrajectoryWriter writer(replay.client(), "steps", {.window = 3});
   for (std::uint64_t number = 0; number < 5; ++number) append(writer, number);
   EXPECT_EQ(writer.steps(), 3U);
@@ -92,10 +92,10 @@ TEST(ReplayWriterTest, AnItemDoesNotReachIntoAnEarlierEpisode) {
 }
 
 TEST(ReplayWriterTest, TablesShareChunks) {
-  TableOptions other = fifo_table("other");
-  TableOptions wide = fifo_table("wide");
+  TableOptions other = steps_table("other");
+  TableOptions wide = steps_table("wide");
   wide.columns[1].size = 3;
-  ReplayRun replay(ServerOptions{.tables = {fifo_table(), other, wide}});
+  ReplayRun replay(ServerOptions{.tables = {steps_table(), other, wide}});
   TrajectoryWriter writer(replay.client(), "steps", {.chunk_steps = 4});
   for (std::uint64_t number = 0; number < 8; ++number) {
     append(writer, number);
@@ -111,7 +111,7 @@ TEST(ReplayWriterTest, TablesShareChunks) {
 }
 
 TEST(ReplayWriterTest, ShapesThatChangeBetweenStepsAreRefused) {
-  ReplayRun replay(fifo_table());
+  ReplayRun replay(steps_table());
   TrajectoryWriter writer(replay.client(), "steps");
   append(writer, 0);
   const std::uint64_t one = 1;
@@ -131,7 +131,7 @@ TEST(ReplayWriterTest, ShapesThatChangeBetweenStepsAreRefused) {
 }
 
 TEST(ReplayWriterTest, ChunksThatTheServerHasLostAreSentAgain) {
-  ReplayRun replay(fifo_table("steps", 1));  // each item removes the one before, and so its chunk
+  ReplayRun replay(steps_table("steps", 1));  // each item removes the one before, and so its chunk
   TrajectoryWriter writer(replay.client(), "steps", {.window = 3, .chunk_steps = 1});
   Sampler sampler(replay.client(), "steps");
   for (std::uint64_t number = 0; number < 3; ++number) append(writer, number);
@@ -144,7 +144,7 @@ TEST(ReplayWriterTest, ChunksThatTheServerHasLostAreSentAgain) {
 }
 
 TEST(ReplayWriterTest, CompressionSavesMemory) {
-  ReplayRun replay(fifo_table());
+  ReplayRun replay(steps_table());
   TrajectoryWriter writer(replay.client(), "steps", {.chunk_steps = 1000, .compress = true});
   for (int i = 0; i < 1000; ++i) append(writer, 7);
   writer.add_item(5);
@@ -155,7 +155,7 @@ TEST(ReplayWriterTest, CompressionSavesMemory) {
 }
 
 TEST(ReplayWriterTest, OptionsOfNothingAreRefused) {
-  ReplayRun replay(fifo_table());
+  ReplayRun replay(steps_table());
   EXPECT_THROW(TrajectoryWriter(replay.client(), "steps", {.window = 0}), Error);
   EXPECT_THROW(TrajectoryWriter(replay.client(), "steps", {.chunk_steps = 0}), Error);
   EXPECT_THROW(TrajectoryWriter(replay.client(), "steps", {.batch = 0}), Error);

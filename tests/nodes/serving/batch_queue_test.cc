@@ -137,8 +137,8 @@ struct Load {
         auto batch = queue.begin(begin);
         shed += batch.late.size();
         running = std::move(batch.items);
-        const double seconds = 2e-3 + 1e-4 * static_cast<double>(running.size());
-        free = begin + from_seconds(seconds * (1 + 0.1 * random.uniform()));
+        const double busy = 2e-3 + 1e-4 * static_cast<double>(running.size());
+        free = begin + from_seconds(busy * (1 + 0.1 * random.uniform()));
         if (running.empty()) queue.end(0, begin);
       } else {
         try {
@@ -158,8 +158,8 @@ TEST(BatchQueue, UnderThreeTimesItsLoadAnswersAsManyAsItCanInTimeAndRefusesTheOt
   for (const int allowed : {20, 50, 200}) {
     Load load{.rate = 3 * kCapacity, .allowed = milliseconds(allowed)};
     load.run();
-    const double seconds = static_cast<double>(load.asked) / load.rate;
-    EXPECT_GT(static_cast<double>(load.answered), 0.9 * kCapacity * seconds) << allowed;
+    const double busy = static_cast<double>(load.asked) / load.rate;
+    EXPECT_GT(static_cast<double>(load.answered), 0.9 * kCapacity * busy) << allowed;
     EXPECT_LT(load.late, load.answered / 100) << allowed;
     EXPECT_LT(load.shed, load.refused / 50) << allowed;
   }

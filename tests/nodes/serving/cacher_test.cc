@@ -18,51 +18,51 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-constexpr Time at(int s) { return Time(seconds(1'000'000 + s)); }
+constexpr Time moment(int s) { return Time(seconds(1'000'000 + s)); }
 
 TEST(Cache, GivesFreshAnswersAsksAgainForOldOnesAndDoesNotGiveStaleOnes) {
   Cache<int> cache({.refresh = seconds(1), .stale = seconds(10)});
-  auto first = cache.find("a", at(0));
+  auto first = cache.find("a", moment(0));
   EXPECT_TRUE(first.call);
   EXPECT_FALSE(first.answer.ready());
-  cache.answered("a", 7, at(0));
+  cache.answered("a", 7, moment(0));
   EXPECT_EQ(first.answer.get(), 7);
 
-  auto fresh = cache.find("a", at(1));
+  auto fresh = cache.find("a", moment(1));
   EXPECT_FALSE(fresh.call);
   EXPECT_EQ(fresh.answer.get(), 7);
 
-  auto old = cache.find("a", at(5));
+  auto old = cache.find("a", moment(5));
   EXPECT_TRUE(old.call);
   EXPECT_EQ(old.answer.get(), 7);
-  auto meanwhile = cache.find("a", at(6));
+  auto meanwhile = cache.find("a", moment(6));
   EXPECT_FALSE(meanwhile.call);
   EXPECT_EQ(meanwhile.answer.get(), 7);
 
-  auto stale = cache.find("a", at(11));
+  auto stale = cache.find("a", moment(11));
   EXPECT_FALSE(stale.call);  // the call is on its way
   EXPECT_FALSE(stale.answer.ready());
-  cache.answered("a", 8, at(5));
+  cache.answered("a", 8, moment(5));
   EXPECT_EQ(stale.answer.get(), 8);
-  EXPECT_FALSE(cache.find("a", at(6)).call);
-  EXPECT_TRUE(cache.find("a", at(7)).call);  // its age counts from the call
+  EXPECT_FALSE(cache.find("a", moment(6)).call);
+  EXPECT_TRUE(cache.find("a", moment(7)).call);  // its age counts from the call
 }
 
 TEST(Cache, AnErrorGoesToThoseWhoWaitAndDoesNotStay) {
   Cache<int> cache({.refresh = seconds(1), .stale = seconds(10)});
-  auto one = cache.find("a", at(0));
-  auto other = cache.find("a", at(0));
+  auto one = cache.find("a", moment(0));
+  auto other = cache.find("a", moment(0));
   EXPECT_FALSE(other.call);
   cache.failed("a", Error(ErrorKind::failed, "no"));
   EXPECT_THROW(one.answer.get(), Error);
   EXPECT_THROW(other.answer.get(), Error);
-  auto next = cache.find("a", at(0));
+  auto next = cache.find("a", moment(0));
   EXPECT_TRUE(next.call);
-  cache.answered("a", 7, at(0));
+  cache.answered("a", 7, moment(0));
   EXPECT_EQ(next.answer.get(), 7);
-  EXPECT_TRUE(cache.find("a", at(5)).call);
+  EXPECT_TRUE(cache.find("a", moment(5)).call);
   cache.failed("a", Error(ErrorKind::disconnected, "away"));
-  auto old = cache.find("a", at(6));
+  auto old = cache.find("a", moment(6));
   EXPECT_TRUE(old.call);  // again
   EXPECT_EQ(old.answer.get(), 7);
   EXPECT_EQ(cache.statistics().errors, 2U);
@@ -71,15 +71,15 @@ TEST(Cache, AnErrorGoesToThoseWhoWaitAndDoesNotStay) {
 TEST(Cache, TheAnswerThatWasWantedLeastRecentlyMakesRoom) {
   Cache<int> cache({.refresh = seconds(10), .stale = seconds(10), .room = 2});
   for (const char* key : {"a", "b"}) {
-    EXPECT_TRUE(cache.find(key, at(0)).call);
-    cache.answered(key, 1, at(0));
+    EXPECT_TRUE(cache.find(key, moment(0)).call);
+    cache.answered(key, 1, moment(0));
   }
-  EXPECT_FALSE(cache.find("a", at(0)).call);
-  EXPECT_TRUE(cache.find("c", at(0)).call);
-  cache.answered("c", 1, at(0));
+  EXPECT_FALSE(cache.find("a", moment(0)).call);
+  EXPECT_TRUE(cache.find("c", moment(0)).call);
+  cache.answered("c", 1, moment(0));
   EXPECT_EQ(cache.statistics().answers, 2U);
-  EXPECT_FALSE(cache.find("a", at(0)).call);
-  EXPECT_TRUE(cache.find("b", at(0)).call);
+  EXPECT_FALSE(cache.find("a", moment(0)).call);
+  EXPECT_TRUE(cache.find("b", moment(0)).call);
 }
 
 TEST(Cache, AnOptionThatDoesNotFitIsRefused) {

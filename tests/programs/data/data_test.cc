@@ -8,19 +8,12 @@
 #include <vector>
 
 #include "lp/base/error.h"
+#include "tests/error_of.h"
 
 namespace lp {
 namespace {
 
-// The text of the Error that `function` throws.
-std::string error_of(const std::function<void()>& function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using test::error_of;
 
 std::string libsvm_error(std::string_view text) {
   return error_of([&] { parse_libsvm({text, "f"}); });

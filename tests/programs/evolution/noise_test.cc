@@ -14,7 +14,7 @@
 namespace lp {
 namespace {
 
-constexpr std::uint64_t kSeed = 7;
+constexpr std::uint64_t kNoiseSeed = 7;
 
 std::vector<float> numbers(const Noise& noise, std::uint64_t index, std::size_t size) {
   std::vector<float> room;
@@ -37,17 +37,17 @@ double distance_from_normal(std::vector<float> sample) {
 TEST(NoiseTest, NumbersOfBothKindsAreNormal) {
   constexpr std::size_t kSize = 100'000;
   const double bound = 1.95 / std::sqrt(static_cast<double>(kSize));  // a right generator exceeds it once in 1000
-  EXPECT_LT(distance_from_normal(numbers(*table_noise(kSeed, noise_table(kSeed, kSize)), 0, kSize)), bound);
-  EXPECT_LT(distance_from_normal(numbers(*counter_noise(kSeed), 3, kSize)), bound);
+  EXPECT_LT(distance_from_normal(numbers(*table_noise(kNoiseSeed, noise_table(kNoiseSeed, kSize)), 0, kSize)), bound);
+  EXPECT_LT(distance_from_normal(numbers(*counter_noise(kNoiseSeed), 3, kSize)), bound);
   std::vector<float> first;  // the first numbers of many indices
-  for (std::uint64_t i = 0; i < kSize; ++i) first.push_back(numbers(*counter_noise(kSeed), i, 1)[0]);
+  for (std::uint64_t i = 0; i < kSize; ++i) first.push_back(numbers(*counter_noise(kNoiseSeed), i, 1)[0]);
   EXPECT_LT(distance_from_normal(first), bound);
 }
 
 // Philox itself is tested against known answers in tests/lp/base/random_test.cc.
 TEST(NoiseTest, TheCountersNumbersAreThoseOfPhiloxByBoxAndMuller) {
   constexpr std::uint64_t kIndex = (std::uint64_t{3} << 32) + 11;
-  const std::uint64_t key = mix64(fnv1a("noise")) ^ kSeed;
+  const std::uint64_t key = mix64(fnv1a("noise")) ^ kNoiseSeed;
   std::vector<std::uint32_t> words;
   for (std::uint32_t counter = 16; counter < 32; ++counter) {  // the second block
     for (const std::uint32_t word : internal::philox(
@@ -55,7 +55,7 @@ TEST(NoiseTest, TheCountersNumbersAreThoseOfPhiloxByBoxAndMuller) {
       words.push_back(word);
     }
   }
-  const std::vector<float> found = numbers(*counter_noise(kSeed), kIndex, 128);
+  const std::vector<float> found = numbers(*counter_noise(kNoiseSeed), kIndex, 128);
   for (std::size_t i = 0; i < 32; ++i) {
     const double radius = std::sqrt(-2 * std::log((std::floor(words[i] / 256.0) + 0.5) / 0x1p24));
     const std::uint32_t angle = words[32 + i];
@@ -66,16 +66,16 @@ TEST(NoiseTest, TheCountersNumbersAreThoseOfPhiloxByBoxAndMuller) {
 }
 
 TEST(NoiseTest, TheSameSeedAndIndexGiveTheSameNumbersAndOthersDoNot) {
-  const std::vector<float> expected = numbers(*counter_noise(kSeed), 5, 100);
-  EXPECT_EQ(numbers(*counter_noise(kSeed), 5, 100), expected);
-  EXPECT_NE(numbers(*counter_noise(kSeed), 6, 100), expected);
-  EXPECT_NE(numbers(*counter_noise(kSeed + 1), 5, 100), expected);
-  EXPECT_EQ(numbers(*counter_noise(kSeed), 5, 50), std::vector<float>(expected.begin(), expected.begin() + 50));
+  const std::vector<float> expected = numbers(*counter_noise(kNoiseSeed), 5, 100);
+  EXPECT_EQ(numbers(*counter_noise(kNoiseSeed), 5, 100), expected);
+  EXPECT_NE(numbers(*counter_noise(kNoiseSeed), 6, 100), expected);
+  EXPECT_NE(numbers(*counter_noise(kNoiseSeed + 1), 5, 100), expected);
+  EXPECT_EQ(numbers(*counter_noise(kNoiseSeed), 5, 50), std::vector<float>(expected.begin(), expected.begin() + 50));
 }
 
 TEST(NoiseTest, AnIndexIsAPlaceInTheTableWhichIsReadInPlace) {
-  const Array<float> table = noise_table(kSeed, 1000);
-  const auto noise = table_noise(kSeed, table);
+  const Array<float> table = noise_table(kNoiseSeed, 1000);
+  const auto noise = table_noise(kNoiseSeed, table);
   std::vector<float> room;
   EXPECT_EQ(noise->at(17, 10, room).data(), table.data() + 17);
   EXPECT_TRUE(room.empty());
@@ -86,7 +86,7 @@ TEST(NoiseTest, AnIndexIsAPlaceInTheTableWhichIsReadInPlace) {
 }
 
 TEST(NoiseTest, ATableThatIsTooSmallIsRefused) {
-  const auto noise = table_noise(kSeed, noise_table(kSeed, 100));
+  const auto noise = table_noise(kNoiseSeed, noise_table(kNoiseSeed, 100));
   EXPECT_EQ(noise->index(0, 100), 0U);
   try {
     noise->index(0, 101);

@@ -1,9 +1,11 @@
 #pragma once
 // An experiment that runs in this process, for tests.
 
+#include <string>
 #include <utility>
 
 #include "lp/lp.h"
+#include "programs/environments/environments.h"
 #include "programs/experiments/experiment.h"
 #include "programs/experiments/experiment_report.h"
 #include "tests/lp/program/local_run.h"
@@ -11,6 +13,11 @@
 namespace lp {
 
 constexpr std::uint64_t kExperimentSeed = 5;
+
+// The environment of this name.
+inline MakeEnvironment named(const std::string& name) {
+  return [name] { return make_environment(name); };
+}
 
 inline Runtime::Options experiment_options(std::uint64_t seed = kExperimentSeed, bool serialize = false) {
   Runtime::Options options;

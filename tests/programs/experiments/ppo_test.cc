@@ -17,12 +17,8 @@
 namespace lp {
 namespace {
 
-MakeEnvironment named(const std::string& name) {
-  return [name] { return make_environment(name); };
-}
-
 // 20 rounds of two actors.
-Experiment short_experiment() {
+Experiment short_ppo() {
   return {.agent = ppo({.policy = dense_network({16}, Unit::tanh, 0.01F),
                         .value = dense_network({16}, Unit::tanh),
                         .copies = 4,
@@ -35,7 +31,7 @@ Experiment short_experiment() {
 }
 
 std::string hash_of_short(Runtime::Options options = experiment_options()) {
-  ExperimentRun run(short_experiment(), std::move(options));
+  ExperimentRun run(short_ppo(), std::move(options));
   return run.result().parameters_hash;
 }
 
@@ -47,7 +43,7 @@ TEST(PpoTest, GivesTheSameBitsOnEveryPathAndEveryTime) {
 }
 
 TEST(PpoTest, CountsWhatItLearnedFrom) {
-  ExperimentRun run(short_experiment());
+  ExperimentRun run(short_ppo());
   const ExperimentResult result = run.result();
   EXPECT_EQ(result.steps, 4000U);
   EXPECT_EQ(result.updates, 20U);
@@ -67,7 +63,7 @@ TEST(PpoTest, LearnsToCatchEveryBall) {
 }
 
 TEST(PpoTest, AGoalEndsTheProgramEarly) {
-  Experiment experiment = short_experiment();
+  Experiment experiment = short_ppo();
   experiment.steps = 1'000'000'000;
   experiment.evaluation = {.episodes = 3, .goal = 1};
   ExperimentRun run(experiment);
@@ -88,7 +84,7 @@ TEST(PpoTest, ARunThatGoesBackToItsCutEndsWithTheSameBits) {
     Runtime::Options options = experiment_options(kExperimentSeed, serialize);
     options.run.directory = directory;
     {
-      ExperimentRun run(short_experiment(), options);
+      ExperimentRun run(short_ppo(), options);
       run.run.wait_saved(10, 3);
       run.run.restart({"learner", "actor/0", "actor/1"}, cut_directory(directory, 10));
       EXPECT_EQ(run.result().parameters_hash, hash);
@@ -115,7 +111,7 @@ class Breaking final : public Environment {
 };
 
 TEST(PpoTest, AnEnvironmentThatThrowsIsNamedByItsActor) {
-  Experiment experiment = short_experiment();
+  Experiment experiment = short_ppo();
   experiment.actors = 1;
   experiment.environment = [] { return std::make_unique<Breaking>(); };
   ExperimentRun run(experiment);
@@ -179,7 +175,7 @@ std::string refusal(const Experiment& experiment) {
 TEST(ExperimentTest, WhatIsMissingIsRefusedBeforeAnythingStarts) {
   EXPECT_EQ(refusal({.agent = ppo()}), "an experiment needs an environment");
   EXPECT_EQ(refusal({.environment = named("catch")}), "an experiment needs an agent with a policy and a learner");
-  Experiment none = short_experiment();
+  Experiment none = short_ppo();
   none.actors = 0;
   EXPECT_EQ(refusal(none), "an experiment needs at least 1 actor, not 0");
 }

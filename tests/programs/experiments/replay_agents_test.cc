@@ -14,10 +14,6 @@
 namespace lp {
 namespace {
 
-MakeEnvironment named(const std::string& name) {
-  return [name] { return make_environment(name); };
-}
-
 TEST(DqnTest, LearnsToCatchNearlyEveryBall) {
   ExperimentRun run({.agent = dqn({.network = dense_network({64}, Unit::relu)}),
                      .environment = named("catch"),
@@ -26,7 +22,7 @@ TEST(DqnTest, LearnsToCatchNearlyEveryBall) {
   EXPECT_GE(run.result().mean, 0.9);
 }
 
-Experiment short_experiment() {
+Experiment short_dqn() {
   return {.agent = dqn(
               {.network = dense_network({16}, Unit::relu), .batch = 16, .first_items = 100, .samples_per_insert = 2}),
           .environment = named("cartpole"),
@@ -35,7 +31,7 @@ Experiment short_experiment() {
 }
 
 TEST(DqnTest, SamplesAreInProportionToInserts) {
-  ExperimentRun run(short_experiment());
+  ExperimentRun run(short_dqn());
   const ExperimentResult result = run.result();
   EXPECT_EQ(result.updates, 500U);  // (4100 − 100) · 2 / 16
   const double steps = static_cast<double>(run.learner().call<&ParameterSource::counts>().steps);
@@ -48,7 +44,7 @@ TEST(DqnTest, ARestartedRunGoesOnFromItsCut) {
   Runtime::Options options = experiment_options();
   options.run.directory = directory;
   {
-    ExperimentRun run(short_experiment(), options);
+    ExperimentRun run(short_dqn(), options);
     run.run.wait_saved(200, 2);
     run.run.restart({"learner", "replay"}, cut_directory(directory, 200));
     const TrainingCounts counts = run.learner().call<&ParameterSource::counts>();
@@ -60,7 +56,7 @@ TEST(DqnTest, ARestartedRunGoesOnFromItsCut) {
 }
 
 TEST(DqnTest, AnActorThatIsRestartedGoesOn) {
-  ExperimentRun run(short_experiment());
+  ExperimentRun run(short_dqn());
   for (int i = 0; i < 3; ++i) run.run.restart({"actor/" + std::to_string(i % 2)});
   EXPECT_EQ(run.result().updates, 500U);
 }

@@ -14,22 +14,16 @@
 #include "lp/base/file.h"
 #include "lp/checkpoint/checkpoint.h"
 #include "programs/train.h"
+#include "tests/error_of.h"
 
 namespace lp {
 namespace {
 
+using test::error_of;
+
 namespace fs = std::filesystem;
 
 fs::path path_of(const std::string& name) { return fs::path(testing::TempDir()) / name; }
-
-std::string error_of(const std::function<void()>& function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 KeptModel small_model() {
   KeptModel model{.kind = ModelKind::mlp,

@@ -26,7 +26,7 @@ using test::digits_task;
 using test::kSeed;
 using test::TrainingRun;
 
-ServerTraining training_of(int clients, std::uint64_t rounds) {
+ServerTraining federated_training(int clients, std::uint64_t rounds) {
   ServerTraining out = test::training_of(clients, rounds);
   out.batch = 16;  // a client's batch
   return out;
@@ -127,7 +127,7 @@ class FederatedAlgorithm : public testing::TestWithParam<bool> {};
 TEST_P(FederatedAlgorithm, FollowsThePaper) {
   for (const Federated& federated : {Federated{.share = 0.4, .epochs = 2}, Federated{.share = 1, .label_shards = 2},
                                      Federated{.share = 0, .epochs = 3}}) {
-    const ServerTraining training = training_of(5, 6);
+    const ServerTraining training = federated_training(5, 6);
     TrainingRun run([&](Program& p) { return add_federated_training(p, digits_task(), training, federated); },
                     GetParam());
     const Eigen::VectorXf result = run.result().values;
@@ -143,7 +143,7 @@ TEST_P(FederatedAlgorithm, FollowsThePaper) {
 // All clients train in every round, so that each has optimizer state that it must not keep.
 TEST_P(FederatedAlgorithm, BeginsEveryRoundWithoutThePastOfTheOptimizer) {
   for (const OptimizerRule& rule : {OptimizerRule(Momentum{.rate = 0.05F}), OptimizerRule(Adam{.rate = 0.01F})}) {
-    ServerTraining training = training_of(3, 4);
+    ServerTraining training = federated_training(3, 4);
     training.rule = rule;
     const Federated federated{.share = 1};
     TrainingRun run([&](Program& p) { return add_federated_training(p, digits_task(), training, federated); },
@@ -159,8 +159,9 @@ INSTANTIATE_TEST_SUITE_P(Paths, FederatedAlgorithm, testing::Bool(),
 TEST_P(FederatedAlgorithm, ReachesTheAccuracyOfSerialTraining) {
   const double expected = test::serial_accuracy();
   const auto accuracy = [&](const Federated& federated) {
-    TrainingRun run([&](Program& p) { return add_federated_training(p, digits_task(), training_of(4, 71), federated); },
-                    GetParam());
+    TrainingRun run(
+        [&](Program& p) { return add_federated_training(p, digits_task(), federated_training(4, 71), federated); },
+        GetParam());
     return run.accuracy();
   };
   EXPECT_GE(accuracy({.share = 0.5, .epochs = 2}), expected - 0.01);
@@ -175,7 +176,7 @@ TEST(Federated, AClientWithoutExamplesGetsTheResultAndGivesNothing) {
     const std::vector<std::uint32_t> few{3, 5, 8};
     return gather(digits(), few);
   };
-  TrainingRun run([&](Program& p) { return add_federated_training(p, task, training_of(5, 4), {.share = 1}); });
+  TrainingRun run([&](Program& p) { return add_federated_training(p, task, federated_training(5, 4), {.share = 1}); });
   run.finish();
   const auto results = run.workers().all<&TrainingWorker::learned>();
   std::uint64_t idle = 0;
@@ -192,7 +193,7 @@ TEST(Federated, RoundsGoOnWithoutAClientThatIsKilled) {
   test::Watch watch;
   watch.expect_workers(3);
   TrainingRun run([&](Program& p) {
-    return add_federated_training(p, test::watched_task(watch), training_of(3, 40),
+    return add_federated_training(p, test::watched_task(watch), federated_training(3, 40),
                                   {.share = 1, .patience = std::chrono::seconds(2)});
   });
   EXPECT_TRUE(watch.wait_for_others(40));
@@ -210,7 +211,7 @@ TEST(Federated, AClientThatIsRestartedChangesNoBit) {
     test::Watch watch;
     watch.expect_workers(3);
     TrainingRun run([&](Program& p) {
-      return add_federated_training(p, test::watched_task(watch), training_of(3, 20), {.share = 1});
+      return add_federated_training(p, test::watched_task(watch), federated_training(3, 20), {.share = 1});
     });
     EXPECT_TRUE(watch.wait_for_others(40));
     if (disturb) run.run().restart({"worker/1"});
@@ -241,7 +242,7 @@ TEST(Federated, AGradientThatIsNotFiniteIsRefusedWithItsWorkerAndTheOthersGoOn) 
   LearningTask task = digits_task();
   task.model = [] { return std::make_unique<NanModel>(); };
   Program program("training");
-  add_federated_training(program, task, training_of(10, 5),
+  add_federated_training(program, task, federated_training(10, 5),
                          {.share = 1, .label_shards = 1, .patience = std::chrono::seconds(2)});
   LocalRun run(program);
   run.wait_finished();

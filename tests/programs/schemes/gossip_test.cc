@@ -93,18 +93,18 @@ INSTANTIATE_TEST_SUITE_P(Paths, Gossip, testing::Bool(),
 
 // Without learning, the workers' values only move between them.
 TEST_P(Gossip, MessagesKeepTheSumOfWeightsAndOfWeightedModels) {
-  constexpr int kWorkers = 5;
+  constexpr int kMembers = 5;
   std::atomic<int> made = 0;
   LearningTask task = digits_task();
   task.model = [&made] { return std::make_unique<test::AnyMlp>(made); };
   Eigen::VectorXf expected = Eigen::VectorXf::Zero(digits_task().model()->size());
-  for (std::uint64_t k = 0; k < kWorkers; ++k) expected += digits_task().model()->initialize(kSeed + k);
-  TrainingRun run([&](Program& p) { return add_gossip_training(p, task, training_of(kWorkers, 600, 0), 0.5); },
+  for (std::uint64_t k = 0; k < kMembers; ++k) expected += digits_task().model()->initialize(kSeed + k);
+  TrainingRun run([&](Program& p) { return add_gossip_training(p, task, training_of(kMembers, 600, 0), 0.5); },
                   GetParam());
   run.finish();
   double weights = 0;
   Eigen::VectorXf sum = Eigen::VectorXf::Zero(expected.size());
-  const auto models = held(run, kWorkers);
+  const auto models = held(run, kMembers);
   for (const WeightedModel& one : models) {
     weights += one.weight;
     sum += static_cast<float>(one.weight) * Eigen::Map<const Eigen::VectorXf>(one.values.data(), sum.size());

@@ -18,7 +18,7 @@ using test::kSeed;
 using test::training_of;
 using test::TrainingRun;
 
-const std::vector<Eigen::Index> kUnits{64, 24, 10};
+const std::vector<Eigen::Index> kLayers{64, 24, 10};
 constexpr double kEpoch = 1437.0 / 64;  // batches
 
 TrainingRun::Add in_products(const ServerTraining& training, const OuterProducts& products) {
@@ -62,7 +62,7 @@ TEST_P(OuterProduct, OfOneWorkerIsSerialAndSendsActivationsAndErrors) {
   const Eigen::VectorXf serial = train_serial(*digits_task().model(), digits_task().data(kSeed),
                                               {.steps = 60, .batch = 64, .seed = kSeed, .rule = Sgd{.rate = 0.1F}});
   for (const int servers : {1, 2, 3}) {
-    TrainingRun run(in_products(training_of(1, 60, 0.1F, servers), {.units = kUnits, .epoch_share = 1}), GetParam());
+    TrainingRun run(in_products(training_of(1, 60, 0.1F, servers), {.units = kLayers, .epoch_share = 1}), GetParam());
     const Eigen::VectorXf result = run.result().values;
     EXPECT_LT((result - serial).norm() / serial.norm(), 1e-5);
     EXPECT_EQ(steps_of(run, &WorkerStatistics::bytes_sent), 60U * 64 * ((64 + 24) + (24 + 10)) * sizeof(float));
@@ -70,7 +70,7 @@ TEST_P(OuterProduct, OfOneWorkerIsSerialAndSendsActivationsAndErrors) {
 }
 
 TEST_P(OuterProduct, AnEpochEndsWhenItsShareIsDone) {
-  TrainingRun run(in_products(training_of(1, 90), {.units = kUnits}), GetParam());
+  TrainingRun run(in_products(training_of(1, 90), {.units = kLayers}), GetParam());
   run.finish();
   const auto share = static_cast<std::uint64_t>(std::ceil(0.75 * kEpoch));
   EXPECT_EQ(steps_of(run, &WorkerStatistics::steps), 4 * share);  // 90 batches are four epochs
@@ -78,7 +78,7 @@ TEST_P(OuterProduct, AnEpochEndsWhenItsShareIsDone) {
 
 // Whichever worker is slow: all workers together do about three quarters of 240 batches.
 TEST_P(OuterProduct, AnEpochOfSeveralWorkersEndsForAllOfThem) {
-  TrainingRun run(in_products(training_of(4, 240, 0.1F, 2), {.units = kUnits}), GetParam());
+  TrainingRun run(in_products(training_of(4, 240, 0.1F, 2), {.units = kLayers}), GetParam());
   run.finish();
   EXPECT_LE(steps_of(run, &WorkerStatistics::steps), 200U);
   EXPECT_GE(steps_of(run, &WorkerStatistics::steps), 120U);
@@ -86,15 +86,15 @@ TEST_P(OuterProduct, AnEpochOfSeveralWorkersEndsForAllOfThem) {
 
 TEST(OuterProductFailures, WhatDoesNotFitIsRefused) {
   for (const OuterProducts& wrong :
-       {OuterProducts{}, OuterProducts{.units = {64}}, OuterProducts{.units = kUnits, .epoch_share = 0},
-        OuterProducts{.units = kUnits, .epoch_share = std::numeric_limits<double>::quiet_NaN()}}) {
+       {OuterProducts{}, OuterProducts{.units = {64}}, OuterProducts{.units = kLayers, .epoch_share = 0},
+        OuterProducts{.units = kLayers, .epoch_share = std::numeric_limits<double>::quiet_NaN()}}) {
     Program program("training");
     EXPECT_THROW(add_outer_product_training(program, digits_task(), training_of(2, 10), wrong), Error);
   }
   Program program("training");
   ServerTraining compressed = training_of(2, 10);
   compressed.compression.kind = Compression::top_k;
-  EXPECT_THROW(add_outer_product_training(program, digits_task(), compressed, {.units = kUnits}), Error);
+  EXPECT_THROW(add_outer_product_training(program, digits_task(), compressed, {.units = kLayers}), Error);
 }
 
 }  // namespace

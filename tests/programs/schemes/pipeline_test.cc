@@ -25,7 +25,7 @@ LearningTask deep_task(Activation activation = Activation::tanh) {
   return {.model = [activation] { return std::make_unique<Mlp>(kUnits, activation); },
           .data = [](std::uint64_t seed) { return split(digits(), seed).train; }};
 }
-ServerTraining training_of(std::uint64_t steps, OptimizerRule rule = Sgd{.rate = 0.1F}) {
+ServerTraining pipeline_training(std::uint64_t steps, OptimizerRule rule = Sgd{.rate = 0.1F}) {
   return {.workers = 1, .steps = steps, .batch = 64, .rule = rule, .checkpoint_every = 0};
 }
 Eigen::VectorXf trained(TrainingRun& run) {
@@ -69,7 +69,7 @@ TEST_P(PipelineOf, WithoutMicroBatchesHasTheBitsOfSerialTraining) {
     for (const int stages : {1, 2, 3}) {
       TrainingRun run(
           [&](Program& p) {
-            return add_pipeline_training(p, deep_task(), training_of(60, rule),
+            return add_pipeline_training(p, deep_task(), pipeline_training(60, rule),
                                          {.units = kUnits, .stages = stages, .micro_batches = 1});
           },
           GetParam());
@@ -86,7 +86,7 @@ TEST_P(PipelineOf, WithMicroBatchesHasTheGradientOfTheWholeBatchWithinRounding) 
     for (int again = 0; again < 2; ++again) {
       TrainingRun run(
           [&](Program& p) {
-            return add_pipeline_training(p, deep_task(), training_of(60),
+            return add_pipeline_training(p, deep_task(), pipeline_training(60),
                                          {.units = kUnits, .stages = 3, .micro_batches = micro_batches});
           },
           GetParam());
@@ -111,7 +111,7 @@ TEST_P(PipelineOf, WithMicroBatchesHasTheGradientOfTheWholeBatchWithinRounding) 
 TEST_P(PipelineOf, ReachesTheAccuracyOfSerialTraining) {
   TrainingRun run(
       [](Program& p) {
-        return add_pipeline_training(p, deep_task(), training_of(1600), {.units = kUnits, .stages = 3});
+        return add_pipeline_training(p, deep_task(), pipeline_training(1600), {.units = kUnits, .stages = 3});
       },
       GetParam());
   const double accuracy = evaluate(*deep_task().model(), trained(run), split(digits(), kSeed).test).accuracy;
@@ -122,10 +122,10 @@ TEST(PipelineFailures, WhatDoesNotFitIsRefused) {
   for (const Pipeline& wrong : {Pipeline{.units = kUnits, .stages = 4}, Pipeline{.units = kUnits, .stages = 0},
                                 Pipeline{.units = kUnits, .micro_batches = 0}, Pipeline{}}) {
     Program program("training");
-    EXPECT_THROW(add_pipeline_training(program, deep_task(), training_of(1), wrong), Error);
+    EXPECT_THROW(add_pipeline_training(program, deep_task(), pipeline_training(1), wrong), Error);
   }
   Program program("training");
-  add_pipeline_training(program, deep_task(), training_of(0), {.units = kUnits, .stages = 3});
+  add_pipeline_training(program, deep_task(), pipeline_training(0), {.units = kUnits, .stages = 3});
   LocalRun run(program);
   const auto stage = run.client(GroupHandle<PipelineStage>("stage", 3))[0];
   EXPECT_THROW(stage.call<&PipelineStage::pass>(MicroBatch{}), Error);
@@ -142,7 +142,7 @@ TEST(PipelineFailures, AnUpdateThatItsWorkerDidNotEndIsEndedByTheNext) {
   constexpr std::uint32_t kExamples = 8;
   const auto parameters = [&](std::size_t told) {
     Program program("training");
-    add_pipeline_training(program, deep_task(), training_of(0), {.units = kUnits, .stages = 3});
+    add_pipeline_training(program, deep_task(), pipeline_training(0), {.units = kUnits, .stages = 3});
     LocalRun run(program);
     run.wait_finished();
     const auto stages = run.client(GroupHandle<PipelineStage>("stage", 3));
@@ -168,7 +168,7 @@ TEST(PipelineFailures, AGradientThatIsNotFiniteEndsIt) {
     return out;
   };
   Program program("training");
-  add_pipeline_training(program, task, training_of(200), {.units = kUnits, .stages = 2});
+  add_pipeline_training(program, task, pipeline_training(200), {.units = kUnits, .stages = 2});
   LocalRun run(program);
   run.wait_finished();
   ASSERT_EQ(run.failed().size(), 1U);

@@ -13,11 +13,11 @@
 #include "launchers/os/run_command.h"
 #include "lp/base/error.h"
 #include "lp/draw/draw.h"
-#include "tools/lp/ask.h"
 #include "tools/lp/command.h"
 #include "tools/lp/machine.h"
 #include "tools/lp/plan_file.h"
 #include "tools/lp/rates.h"
+#include "tools/lp/run_requests.h"
 
 namespace lp::tool {
 namespace {

@@ -18,12 +18,12 @@
 #include "launchers/admin/admin_client.h"
 #include "launchers/record/node_output.h"
 #include "lp/base/json.h"
-#include "tools/lp/ask.h"
 #include "tools/lp/changes.h"
 #include "tools/lp/command.h"
 #include "tools/lp/log_reader.h"
 #include "tools/lp/mirror.h"
 #include "tools/lp/plan_file.h"
+#include "tools/lp/run_requests.h"
 #include "tools/lp/runs.h"
 
 namespace lp::tool {

@@ -8,8 +8,8 @@
 
 #include "lp/base/enums.h"
 #include "lp/base/error.h"
-#include "tools/lp/ask.h"
 #include "tools/lp/command.h"
+#include "tools/lp/run_requests.h"
 #include "tools/lp/run_text.h"
 #include "tools/lp/runs.h"
 #include "tools/lp/table.h"

@@ -8,9 +8,9 @@
 
 #include "lp/base/error.h"
 #include "lp/base/json.h"
-#include "tools/lp/ask.h"
 #include "tools/lp/command.h"
 #include "tools/lp/plan_file.h"
+#include "tools/lp/run_requests.h"
 #include "tools/lp/run_text.h"
 
 namespace lp::tool {

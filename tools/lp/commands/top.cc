@@ -9,9 +9,9 @@
 #include "lp/base/enums.h"
 #include "lp/base/json.h"
 #include "lp/base/text.h"
-#include "tools/lp/ask.h"
 #include "tools/lp/command.h"
 #include "tools/lp/rates.h"
+#include "tools/lp/run_requests.h"
 #include "tools/lp/run_text.h"
 #include "tools/lp/table.h"
 

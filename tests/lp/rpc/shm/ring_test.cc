@@ -13,7 +13,7 @@
 namespace lp::rpc {
 namespace {
 
-constexpr std::size_t kRing = 1024;
+constexpr std::size_t kSmallRing = 1024;
 
 class LaneTest : public ::testing::Test {
  protected:
@@ -33,7 +33,7 @@ class LaneTest : public ::testing::Test {
   }
 
   ShmRing lane_;
-  std::array<std::byte, kRing> ring_{};
+  std::array<std::byte, kSmallRing> ring_{};
   RingWriter writer_{lane_, ring_};
   RingReader reader_{lane_, ring_};
 
@@ -61,7 +61,7 @@ TEST_F(LaneTest, WhatWasReadMakesPlaceAtTheBeginning) {
     put(50);
     for (const std::size_t size : {200u, 400u, 50u}) get(size);
     reader_.release();
-    EXPECT_EQ(writer_.room(), kRing);
+    EXPECT_EQ(writer_.room(), kSmallRing);
   }
   EXPECT_GT(lane_.origin.load(), 0u);
   lane_.origin = 12345678901;  // nonsense
@@ -77,21 +77,21 @@ TEST_F(LaneTest, AWriterThatOutrunsItsReaderIsRungWhenThereIsRoom) {
   EXPECT_TRUE(writer_.wait_for_room());
   get(100);
   EXPECT_FALSE(reader_.release()) << "a little room is not worth a ring";
-  get(kRing / 2);
+  get(kSmallRing / 2);
   EXPECT_TRUE(reader_.release());
   EXPECT_FALSE(reader_.release()) << "rung once";
-  EXPECT_EQ(writer_.room(), kRing / 2 + 100);
+  EXPECT_EQ(writer_.room(), kSmallRing / 2 + 100);
 }
 
 TEST_F(LaneTest, AWriterThatFindsRoomAfterAllDoesNotWait) {
   put(writer_.room());
-  get(kRing);
+  get(kSmallRing);
   reader_.release();
   EXPECT_FALSE(writer_.wait_for_room());
 }
 
 TEST_F(LaneTest, AnImpossiblePositionOfTheWriterIsRefused) {
-  lane_.written = kRing + 1;
+  lane_.written = kSmallRing + 1;
   EXPECT_THROW(reader_.available(1), Error);
   lane_.written = ~std::uint64_t{0};
   EXPECT_THROW(reader_.available(1), Error);
@@ -103,7 +103,7 @@ TEST_F(LaneTest, AnImpossiblePositionOfTheReaderMakesNoRoom) {
   EXPECT_EQ(writer_.room(), 0u);
   EXPECT_TRUE(writer_.wait_for_room());
   lane_.read = ~std::uint64_t{0} - 5;
-  EXPECT_LE(writer_.room(), kRing);
+  EXPECT_LE(writer_.room(), kSmallRing);
 }
 
 TEST_F(LaneTest, WhoIsWoken) {

@@ -1,7 +1,8 @@
 #pragma once
 // Removes what a node leaves behind when it ends or is killed: the other processes of its process group, and processes
-// that it has started elsewhere. The agent has adopted those whose parents have ended. Memory that nodes share has no
-// name, so the kernel frees it. For the agent's one thread.
+// that it has started elsewhere. The agent has adopted those whose parents have ended. Nothing else is left: memory
+// that nodes share, sockets and spilled items have no name in the file system, so the kernel frees them. For the
+// agent's one thread.
 
 #include <sys/types.h>
 

@@ -1,4 +1,4 @@
-#include "tools/lp/ask.h"
+#include "tools/lp/run_requests.h"
 
 #include <vector>
 

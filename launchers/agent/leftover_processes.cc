@@ -1,4 +1,4 @@
-#include "launchers/agent/leftovers.h"
+#include "launchers/agent/leftover_processes.h"
 
 #include <signal.h>
 #include <sys/signalfd.h>
