@@ -64,7 +64,7 @@ double distance(const Vector& a, const Vector& b) {
   return sum;
 }
 
-// What each cluster has of a block.
+// The sums of a block's points by cluster.
 void sums_of(const Block& block, const std::vector<Centre>& centres, lp::dataflow::Collector<Centre>& out) {
   std::vector<Centre> sums;
   for (const Centre& one : centres)

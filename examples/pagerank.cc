@@ -26,7 +26,7 @@ struct Config {
 struct Link {
   std::uint64_t from = 0;
   std::uint64_t to = 0;
-  bool out = true;  // of the page `from`; else it only says that the page is there
+  bool out = true;  // a link; else only a sign that the page `from` is there
 };
 struct Page {
   std::uint64_t number = 0;

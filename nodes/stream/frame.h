@@ -28,7 +28,7 @@ struct Mark {
 };
 
 struct Frame {
-  std::uint32_t input = 0;   // of the receiving stage
+  std::uint32_t input = 0;   // its number at the receiving stage
   std::uint32_t sender = 0;  // replica of the sending stage
   std::uint32_t life = 0;    // incarnation of the sender
   std::uint64_t number = 0;  // from 0, without gaps, for each sender and receiver

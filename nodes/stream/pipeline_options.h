@@ -10,7 +10,7 @@
 namespace lp {
 
 struct PipelineOptions {
-  int replicas = 2;  // of each stage that names no other number
+  int replicas = 2;  // in each stage that names no other number
   // For sorted runs; all hosts see it. It is made when it is needed, and removed at the end. Empty: one beside the
   // system's temporary files.
   std::filesystem::path scratch{};

@@ -3,7 +3,7 @@
 // to it, and pushes theirs on.
 //
 //     read/0 ─┬─▶ count/0        each node also answers to the pipeline's master, which starts
-//     read/1 ─┴─▶ count/1        checkpoints and is told when a stage has ended
+//     read/1 ─┴─▶ count/1        checkpoints and ends the program
 //
 // It takes part in the program's cuts. The barrier of a cut travels between the records, so a cut has the effect of the
 // same records in every stage (Chandy and Lamport: Distributed snapshots, 1985). After the death of a node all go back
@@ -53,7 +53,7 @@ class StageNode {
   Future<void> push(dataflow::Frame frame);
   // Asks for the cut of this number. A source puts its barrier among the records.
   void begin_cut(std::uint64_t number);
-  // The cut is complete: what depends on it may become visible. The future is ready when it is.
+  // The cut is complete, so its results may become visible. The future is ready when it is.
   Future<void> commit(std::uint64_t number);
 
   using Remote = Methods<deadline<immediate<&StageNode::push>, kLongestWait>, immediate<&StageNode::begin_cut>,

@@ -1,5 +1,5 @@
 #pragma once
-// What a stage is made of: how each replica makes its operators, and where its records come from and go to. Values,
+// The parts of a stage: how each replica makes its operators, and where its records come from and go to. Values,
 // which are made while the graph is built; every replica makes its own operators.
 
 #include <cstddef>
@@ -46,10 +46,10 @@ struct StagePlan {
   std::string name{};
   std::uint32_t replicas = 1;
   std::vector<OperatorPlan> operators{};
-  std::vector<std::uint32_t> senders{};  // of each input; none: the stage is a source
+  std::vector<std::uint32_t> senders{};  // for each input; none: the stage is a source
   struct Output {
     std::size_t stage = 0;
-    std::uint32_t input = 0;  // of that stage
+    std::uint32_t input = 0;  // its number at that stage
   };
   std::vector<Output> outputs{};
 };

@@ -16,11 +16,11 @@
 #include <vector>
 
 #include "lp/program/handle.h"
-#include "nodes/stream/aggregate.h"
-#include "nodes/stream/file_sink.h"
-#include "nodes/stream/service_sink.h"
-#include "nodes/stream/shuffle.h"
-#include "nodes/stream/transforms.h"
+#include "nodes/operators/aggregate.h"
+#include "nodes/operators/file_sink.h"
+#include "nodes/operators/service_sink.h"
+#include "nodes/operators/shuffle.h"
+#include "nodes/operators/transforms.h"
 #include "programs/pipeline/pipeline_graph.h"
 
 namespace lp {
@@ -67,8 +67,8 @@ class Flow {
     out.tails_.insert(out.tails_.end(), other.tails_.begin(), other.tails_.end());
     return out;
   }
-  // What is done next is done for the records of each key together: key_of(record) is a text, an integer or a double.
-  // The operator behind it begins a new stage.
+  // The next operator takes the records of each key together, and begins a new stage: key_of(record) is a text, an
+  // integer or a double.
   template <class F>
   auto key_by(F key_of, StageOptions stage = {}) const {
     using K = std::decay_t<std::invoke_result_t<const F&, const T&>>;
@@ -100,8 +100,8 @@ class Flow {
       }
     });
   }
-  // Writes files into a directory: f(record, out), where out is an lp::Output&. What is visible there has the effect of
-  // every record once.
+  // Writes files into a directory: f(record, out), where out is an lp::Output&. The visible files have the
+  // effect of every record once.
   template <class F>
   void write(std::filesystem::path into, F f) const {
     each<T>([into = std::move(into), f = std::move(f)](dataflow::StageSite& site) {

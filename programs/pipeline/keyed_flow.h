@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
-#include "nodes/stream/group.h"
-#include "nodes/stream/keyed_state.h"
-#include "nodes/stream/windows.h"
+#include "nodes/operators/group.h"
+#include "nodes/operators/keyed_state.h"
+#include "nodes/operators/windows.h"
 #include "programs/pipeline/flow.h"
 #include "programs/pipeline/windowed_flow.h"
 

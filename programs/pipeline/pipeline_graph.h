@@ -9,15 +9,15 @@
 #include <utility>
 #include <vector>
 
-#include "nodes/stream/late_events.h"
+#include "nodes/operators/late_events.h"
+#include "nodes/operators/shuffle.h"
 #include "nodes/stream/operator.h"
-#include "nodes/stream/shuffle.h"
 #include "nodes/stream/stage_plan.h"
 
 namespace lp {
 
 struct StageOptions {
-  std::string name{};  // of its group of nodes; without one, "stage" and a number
+  std::string name{};  // its group of nodes has it; without one, "stage" and a number
   int replicas = 0;    // 0: PipelineOptions::replicas
 };
 

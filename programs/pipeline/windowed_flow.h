@@ -6,9 +6,9 @@
 #include <memory>
 #include <utility>
 
-#include "nodes/stream/group.h"
-#include "nodes/stream/window_sums.h"
-#include "nodes/stream/windows.h"
+#include "nodes/operators/group.h"
+#include "nodes/operators/window_sums.h"
+#include "nodes/operators/windows.h"
 #include "programs/pipeline/flow.h"
 
 namespace lp {
@@ -17,7 +17,7 @@ namespace lp {
 template <class Result, class T>
 class WindowResults : public Flow<Result> {
  public:
-  // Of an operator with both outputs.
+  // For an operator with both outputs.
   explicit WindowResults(Flow<Result> results)
       : Flow<Result>(std::move(results)), late_(Flow<T>(this->graph(), late_tails(this->tails()))) {}
   WindowResults(Flow<Result> results, Flow<T> late) : Flow<Result>(std::move(results)), late_(std::move(late)) {}

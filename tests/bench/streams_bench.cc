@@ -1,5 +1,5 @@
-// Keyed counts in windows over generated events, for tests/bench/streams.py: as fast as possible, or at a rate, with the
-// delay of each result behind the end of its window.
+// Keyed counts in windows over generated events, for tests/bench/streams.py: as fast as possible, or at a rate, with
+// the delay of each result behind the end of its window.
 
 #include <cstdint>
 #include <string>
@@ -17,9 +17,9 @@ struct Config {
   double rate = 0;
   std::uint64_t keys = 10'000;
   std::uint64_t window_ms = 1000;
-  static constexpr auto fields = lp::fields(
-      lp::field("events", "how many"), lp::field("rate", "events in a second; 0: as fast as possible"),
-      lp::field("keys", "how many"), lp::field("window_ms", "of a window"));
+  static constexpr auto fields =
+      lp::fields(lp::field("events", "how many"), lp::field("rate", "events in a second; 0: as fast as possible"),
+                 lp::field("keys", "how many"), lp::field("window_ms", "of a window"));
 };
 
 struct Event {
@@ -30,7 +30,7 @@ struct Event {
 lp::EventTime milliseconds_now() { return lp::wall_clock() / 1'000'000; }
 
 lp::Program make_program(const Config& config) {
-  constexpr std::uint64_t kEventsInMillisecond = 1000;  // of event time, when the events come as fast as possible
+  constexpr std::uint64_t kEventsInMillisecond = 1000;  // in event time, when the events come as fast as possible
   const bool timed = config.rate > 0;
   const std::uint64_t keys = config.keys;
   lp::Pipeline pipeline;

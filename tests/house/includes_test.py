@@ -10,7 +10,7 @@ PARTS = ["lp/base", "lp/wire", "lp/rpc", "lp/rpc/core", "lp/rpc/link", "lp/check
 LP = PARTS + ["lp"]
 RPC = ["lp/rpc", "lp/rpc/core", "lp/rpc/link"]
 NODES = ["nodes", "nodes/parameters", "nodes/collective", "nodes/replay", "nodes/dataflow",
-         "nodes/mapreduce", "nodes/stream"]
+         "nodes/mapreduce", "nodes/stream", "nodes/operators"]
 PROGRAMS = ["programs", "programs/data", "programs/models", "programs/training", "programs/schemes",
             "programs/environments", "programs/networks", "programs/agents", "programs/experiments", "programs/evolution",
             "programs/mapreduce", "programs/pipeline"]
@@ -40,6 +40,7 @@ MAY_INCLUDE = {
     "nodes/dataflow": LP,
     "nodes/mapreduce": LP + ["nodes/dataflow"],
     "nodes/stream": LP + ["nodes/dataflow"],
+    "nodes/operators": LP + ["nodes/dataflow", "nodes/stream"],
     "nodes": LP + NODES,
     **{room: LP + ROOMS[:number] for number, room in enumerate(ROOMS)},
     "launchers/remote": LP + ROOMS[:ROOMS.index("launchers/remote")] + ["lp/rpc/tcp"],  # a tunnel through a Router

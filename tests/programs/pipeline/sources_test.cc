@@ -73,7 +73,7 @@ TEST(SourcesTest, LinesOverTcpComeFromTheirLog) {
   EXPECT_EQ(read_text(log / "lines", 100), "one\ntwo\nthree\n") << "the raw log may be replayed";
 }
 
-std::atomic<std::uint64_t> sum = 0;  // of all numbers that were added
+std::atomic<std::uint64_t> sum = 0;  // all numbers that were added
 
 class Numbers {
  public:

@@ -1,4 +1,4 @@
-#include "nodes/stream/sorted_state.h"
+#include "nodes/operators/sorted_state.h"
 
 #include <algorithm>
 #include <iterator>

@@ -16,7 +16,7 @@
 namespace lp {
 
 struct GenerateOptions {
-  std::uint64_t count = UINT64_MAX;  // of records; the flow ends behind them
+  std::uint64_t count = UINT64_MAX;  // records; the flow ends behind them
   double rate = 0;                   // records in a second, of all replicas together; 0: as fast as possible
 };
 

@@ -1,4 +1,4 @@
-#include "nodes/stream/file_source.h"
+#include "nodes/operators/file_source.h"
 
 #include <string>
 #include <utility>

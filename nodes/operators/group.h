@@ -13,8 +13,8 @@
 #include "nodes/dataflow/groups.h"
 #include "nodes/dataflow/key_codec.h"
 #include "nodes/dataflow/record_codec.h"
+#include "nodes/operators/sorted_state.h"
 #include "nodes/stream/operator.h"
-#include "nodes/stream/sorted_state.h"
 #include "nodes/stream/stage_plan.h"
 
 namespace lp {

@@ -7,7 +7,7 @@
 
 #include "nodes/dataflow/key_codec.h"
 #include "nodes/dataflow/record_codec.h"
-#include "nodes/stream/by_key_bytes.h"
+#include "nodes/operators/by_key_bytes.h"
 #include "nodes/stream/operator.h"
 
 namespace lp::dataflow {

@@ -40,11 +40,11 @@ class FollowSource final : public Operator, public StageSource, public Producer<
 
   const StageSite& site_;
   const FollowOptions options_;
-  std::map<std::string, std::uint64_t> offsets_{};  // of the first line that was not read, by path
+  std::map<std::string, std::uint64_t> offsets_{};  // places of the first lines that were not read, by path
   std::string last_{};                              // the file that was read last
   std::size_t nothing_ = 0;                         // files that had nothing new, one after the other
   Time next_look_{};
-  bool ending_ = false;  // what is there now is all
+  bool ending_ = false;  // nothing more will come
   std::vector<char> block_{};
   std::vector<std::string_view> batch_{};
 };

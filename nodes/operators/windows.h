@@ -62,7 +62,7 @@ class Windows {
 };
 
 struct WindowOptions {
-  // A window is kept for so long after its end, and fires again for each late event. What comes later goes to the late
+  // A window is kept for so long after its end, and fires again for each late event. Later ones go to the late
   // events.
   Duration lateness{};
 };

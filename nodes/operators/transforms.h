@@ -40,7 +40,7 @@ class EventTimes final : public Operator, public Consumer<T>, public Producer<T>
     this->emit_mark({MarkKind::watermark, sent_});
   }
   void mark(const Mark& mark) override {
-    if (mark.kind == MarkKind::watermark && mark.value != kEndOfTime) return;  // of other times
+    if (mark.kind == MarkKind::watermark && mark.value != kEndOfTime) return;  // it speaks about other times
     this->emit_mark(mark);
   }
 

@@ -1,4 +1,4 @@
-#include "nodes/stream/follow_source.h"
+#include "nodes/operators/follow_source.h"
 
 #include <algorithm>
 #include <cstring>

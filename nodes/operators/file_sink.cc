@@ -1,4 +1,4 @@
-#include "nodes/stream/file_sink.h"
+#include "nodes/operators/file_sink.h"
 
 #include <algorithm>
 #include <array>

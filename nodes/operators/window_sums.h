@@ -1,6 +1,6 @@
 #pragma once
 // Sums over the windows of each key. A window fires when the watermark passes its end, and again for each event that
-// comes within the allowed lateness; what is later goes to the second output.
+// comes within the allowed lateness. Later events go to the second output.
 //
 // Owned by a stage; one thread.
 
@@ -15,10 +15,10 @@
 
 #include "nodes/dataflow/key_codec.h"
 #include "nodes/dataflow/record_codec.h"
-#include "nodes/stream/by_key_bytes.h"
-#include "nodes/stream/late_events.h"
+#include "nodes/operators/by_key_bytes.h"
+#include "nodes/operators/late_events.h"
+#include "nodes/operators/windows.h"
 #include "nodes/stream/operator.h"
-#include "nodes/stream/windows.h"
 
 namespace lp::dataflow {
 
@@ -36,7 +36,7 @@ struct WindowFunctions {
   EventTime lateness = 0;
 };
 
-// The common part: what is late, and where results go.
+// The common part: late events, and the way of results.
 template <class F>
 class WindowBase : public Operator,
                    public Consumer<typename F::Record>,
@@ -70,8 +70,8 @@ class WindowBase : public Operator,
   explicit WindowBase(F f) : f_(std::move(f)) {}
   // Returns false when all windows of the event are gone.
   virtual bool add(std::string_view key, const T& record, EventTime time) = 0;
-  virtual void fire(EventTime before) = 0;  // what has ended since the watermark was `before`
-  virtual void forget() = 0;                // what is past its lateness
+  virtual void fire(EventTime before) = 0;  // those that have ended since the watermark was `before`
+  virtual void forget() = 0;                // those past their lateness
 
   bool over(const Window& window) const { return window.end <= watermark_; }
   bool gone(const Window& window) const { return over(window) && window.end <= watermark_ - f_.lateness; }
@@ -162,7 +162,7 @@ class FixedWindows final : public WindowBase<F> {
   }
 
   std::map<Window, Keys> windows_{};
-  Keys* last_ = nullptr;  // of the window that was used last
+  Keys* last_ = nullptr;  // those in the window that was used last
   Window last_window_{};
 };
 
@@ -256,7 +256,7 @@ class SessionWindows final : public WindowBase<F> {
   }
 
   ByKeyBytes<Sessions> keys_{};
-  std::set<std::pair<EventTime, std::string>> ends_{};  // of sessions, also of some that have grown meanwhile
+  std::set<std::pair<EventTime, std::string>> ends_{};  // ends of sessions, also old ones
 };
 
 }  // namespace lp::dataflow

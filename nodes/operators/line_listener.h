@@ -1,8 +1,8 @@
 #pragma once
 // Takes lines over TCP, and appends them to a file, the raw log: pipelines follow it, and may be replayed over it.
 //
-// It is in no cut: what it has written stays, whatever goes back. A line counts when it is in the log; nobody confirms
-// it to its sender. A node: run() listens.
+// It is in no cut. The lines that it has written stay, whatever goes back. A line counts when it is in the log; nobody
+// confirms it to its sender. A node: run() listens.
 
 #include <cstdint>
 #include <filesystem>
@@ -49,7 +49,7 @@ class LineListener {
   Poller poller_{};
   struct Connection {
     Descriptor socket{};
-    std::string rest{};  // of a line that is not complete
+    std::string rest{};  // the begin of a line
   };
   std::map<std::uint64_t, Connection> connections_{};
   std::uint64_t accepted_ = 0;

@@ -18,9 +18,9 @@
 #include "nodes/dataflow/key_codec.h"
 #include "nodes/dataflow/map_output.h"
 #include "nodes/dataflow/record_codec.h"
+#include "nodes/operators/sorted_state.h"
 #include "nodes/stream/frame_output.h"
 #include "nodes/stream/operator.h"
-#include "nodes/stream/sorted_state.h"
 #include "nodes/stream/stage_plan.h"
 
 namespace lp::dataflow {

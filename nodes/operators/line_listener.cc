@@ -1,4 +1,4 @@
-#include "nodes/stream/line_listener.h"
+#include "nodes/operators/line_listener.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -56,7 +56,7 @@ void LineListener::open_log() {
 
 void LineListener::listen() {
   const std::filesystem::path file = options_.log / ".port";
-  const std::string before = read_text_if_any(file, 64).value_or("0");  // of an incarnation that has ended
+  const std::string before = read_text_if_any(file, 64).value_or("0");  // that an earlier incarnation had
   const auto wanted = options_.port != 0 ? options_.port : static_cast<std::uint16_t>(std::atoi(before.c_str()));
   socket_ = Descriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const int yes = 1;
