@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 #include <system_error>
+#include <utility>
 
 #include "lp/base/error.h"
 #include "nodes/dataflow/record_codec.h"
@@ -18,7 +19,17 @@ PartFiles::PartFiles(const StageSite& site, fs::path into)
       durable_(site.options.durable),
       life_(site.node.incarnation()) {}
 
+void PartFiles::check_new() const {
+  if (!fs::exists(into_)) return;
+  for (const fs::directory_entry& one : fs::directory_iterator(into_)) {
+    if (!one.path().filename().string().starts_with("part-" + own_ + "-")) continue;
+    throw Error(ErrorKind::failed,
+                into_.string() + " has results of another run: remove them, or choose another directory");
+  }
+}
+
 void PartFiles::open() {
+  if (!std::exchange(known_, true)) check_new();
   fs::create_directories(pending());
   file_.emplace((pending() / ("open-" + own_ + "-" + std::to_string(life_))).string());
 }
@@ -51,6 +62,7 @@ void PartFiles::commit(std::uint64_t number) {
 }
 
 void PartFiles::save(OperatorState& out) const {
+  out.push_back({.group = kEveryReplica});
   for (const auto& part : parts_) {
     RecordWriter bytes;
     write_record(bytes, part);
@@ -59,6 +71,8 @@ void PartFiles::save(OperatorState& out) const {
 }
 
 void PartFiles::load(const StatePiece& piece) {
+  known_ = true;
+  if (piece.bytes.empty()) return;
   RecordBytes in(piece.bytes);
   parts_.insert(read_record<std::pair<std::string, std::uint64_t>>(in));
 }

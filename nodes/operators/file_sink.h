@@ -42,12 +42,14 @@ class PartFiles {
 
  private:
   void open();
+  void check_new() const;
   std::filesystem::path pending() const { return into_ / ".pending"; }
 
   const std::filesystem::path into_;
   const std::string own_;  // in the names of this replica's parts
   const bool durable_;
   const std::uint32_t life_;  // incarnation of this node
+  bool known_ = false;        // the parts that are there are this run's
   std::optional<FileWriter> file_{};
   std::map<std::string, std::uint64_t> parts_{};  // names of parts that are not visible, and their cuts
 };

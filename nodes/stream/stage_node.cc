@@ -18,8 +18,9 @@ using dataflow::StatePiece;
 
 namespace {
 
-constexpr auto kIdle = std::chrono::milliseconds(2);     // from one look for new records to the next
-constexpr auto kRestartWait = std::chrono::seconds(30);  // until the supervisor takes this node back with one that has died
+constexpr auto kIdle = std::chrono::milliseconds(2);  // from one look for new records to the next
+constexpr auto kRestartWait =
+    std::chrono::seconds(30);  // until the supervisor takes this node back with one that has died
 
 std::string entry(std::size_t number) { return "operator." + std::to_string(number); }
 

@@ -33,7 +33,11 @@ std::uint32_t replicas_of(const dataflow::StageDraft& stage, const PipelineOptio
 
 std::string name_of(const dataflow::PipelineGraph& graph, std::size_t stage) {
   const std::string& name = graph.stages[stage].options.name;
-  return name.empty() ? "stage" + std::to_string(stage) : name;
+  if (name.empty()) return "stage" + std::to_string(stage);
+  const auto end = graph.stages.begin() + static_cast<std::ptrdiff_t>(stage);
+  const auto same = std::count_if(graph.stages.begin(), end,
+                                  [&](const dataflow::StageDraft& one) { return one.options.name == name; });
+  return same == 0 ? name : name + std::to_string(same + 1);
 }
 
 void check(const dataflow::PipelineGraph& graph, const PipelineOptions& options) {

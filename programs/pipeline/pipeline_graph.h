@@ -17,7 +17,7 @@
 namespace lp {
 
 struct StageOptions {
-  std::string name{};  // its group of nodes has it; without one, "stage" and a number
+  std::string name{};  // its group of nodes has it; without one, "stage" and a number; a second "read" is "read2"
   int replicas = 0;    // 0: PipelineOptions::replicas
 };
 

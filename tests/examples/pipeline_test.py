@@ -207,6 +207,9 @@ class Killed(Folders):
     def test_a_batch_whose_nodes_are_killed_has_every_result_once(self):
         kill_batch(self, KILLS)
 
+    def test_a_service_gets_every_result_once(self):
+        kill_table(self, KILLS)
+
 
 OFTEN = ["--pipeline.checkpoint_ms=50", "--pipeline.share_processes=false", "--pipeline.restarts=1000",
          "--pipeline.restart_ms=1", "--launch=processes"]
@@ -234,6 +237,23 @@ def kill_stream(test, kills):
     test.assertGreaterEqual(killed, kills * 5 // 6, run.shown)  # some hit a process that is going back, and so ends anyway
     test.assertEqual(windowed_counts(lines, 10), parts(into))
     test.assertFalse((into / "late").exists())
+
+
+def kill_table(test, kills):
+    """Kills random nodes of kappa, whose results go into a service."""
+    lines = [f"{50 * i} s{i % 50} {i % 1000}\n" for i in range(LINES)]
+    log = test.folder / "table-log"
+    source = random.Random()
+    with launch.Launch("kappa", f"--log={log}", *OFTEN) as run:
+        while not (log / ".port").exists():
+            time.sleep(0.01)
+        with socket.create_connection(("127.0.0.1", int((log / ".port").read_text()))) as connection:
+            for number in range(kills):
+                connection.sendall("".join(lines[len(lines) * number // kills:len(lines) * (number + 1) // kills]).encode())
+                time.sleep(source.random() / 5)
+                run.signal(source.choice(["lines/0", "totals/0", "totals/1", "pipeline"]))
+        test.assertEqual(table_of(lines), table_in(run.result()))
+        test.assertGreaterEqual(run.shown.count("was killed by signal 9"), kills * 5 // 6)
 
 
 def kill_batch(test, kills):
@@ -275,6 +295,9 @@ def wait_for_parts(test, run, into):
 class KilledLong(Folders):
     def test_a_stream_sixty_times(self):
         kill_stream(self, 60)
+
+    def test_a_service_fifty_times(self):
+        kill_table(self, 50)
 
     def test_a_batch_ten_times(self):
         for number in range(10):

@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
+#include "lp/base/hash.h"
 #include "tests/programs/pipeline/pipeline_run.h"
 
 namespace lp {
@@ -170,6 +173,75 @@ TEST(PipelineTest, UnitedFlowsAreOne) {
   ASSERT_EQ(run_pipeline(pipeline, {}), "");
   EXPECT_EQ(files.lines(), (Lines{"0", "1", "100", "101", "2"}));
   EXPECT_EQ(files.lines("sum"), (Lines{"5"}));
+}
+
+TEST(PipelineTest, AFunctionThatThrowsEndsTheProgramWithItsText) {
+  const PipelineFiles files;
+  Pipeline pipeline;
+  write_lines(
+      pipeline.generate([](std::uint64_t number) { return number; }, {.count = 100}).map([](std::uint64_t number) {
+        if (number == 77) throw std::invalid_argument("77 is bad");
+        return std::to_string(number);
+      }),
+      files.output());
+  const std::string failure = run_pipeline(pipeline, {.restarts = 0});
+  EXPECT_NE(failure.find("generate/1"), std::string::npos) << failure;
+  EXPECT_NE(failure.find("77 is bad"), std::string::npos) << failure;
+}
+
+TEST(PipelineTest, ResultsOfAnotherRunAreNotMixedWithNewOnes) {
+  const PipelineFiles files;
+  files.write("one", "a b a\n");
+  ASSERT_EQ(run_pipeline(word_count(files), {.replicas = 1}), "");
+  const std::string failure = run_pipeline(word_count(files), {.replicas = 1, .restarts = 0});
+  EXPECT_NE(failure.find("has results of another run"), std::string::npos) << failure;
+  EXPECT_EQ(files.lines(), (Lines{"a\t2", "b\t1"}));
+}
+
+TEST(PipelineTest, OptionsThatDoNotFitAreRefused) {
+  const auto refused = [](const Pipeline& pipeline, const PipelineOptions& options) {
+    Program program("test");
+    try {
+      add_pipeline(program, pipeline, options);
+    } catch (const Error& error) {
+      return error.text();
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refused(Pipeline(), {}), "a pipeline needs a source");
+  const PipelineFiles files;
+  EXPECT_EQ(refused(word_count(files), {.replicas = 0}), "a pipeline needs 1 replica of a stage at least");
+  EXPECT_EQ(refused(word_count(files), {.replicas = 129}),
+            "a pipeline needs 128 replicas of a stage at most; read has more");
+}
+
+std::atomic<std::uint64_t> made = 0;
+// Numbers in the frames that wait, one that is filled and one that is read.
+constexpr std::uint64_t kMostAhead =
+    (dataflow::FrameOutput::kFramesAhead + 3) * dataflow::FrameOutput::kFrameBytes / sizeof(std::uint64_t);
+
+TEST(PipelineTest, ASlowStageSlowsItsSourceDown) {
+  constexpr std::uint64_t kCount = 1'000'000;
+  const PipelineFiles files;
+  Pipeline pipeline;
+  pipeline
+      .generate(
+          [](std::uint64_t number) {
+            ++made;
+            return number;
+          },
+          {.count = kCount}, {.replicas = 1})
+      .rebalance({.replicas = 1})
+      .map([](std::uint64_t number) {
+        std::uint64_t hash = number;
+        for (int i = 0; i < 100; ++i) hash = mix64(hash);
+        return std::pair(hash, made.load() - number);
+      })
+      .filter([](const auto& one) { return one.second > kMostAhead || one.first == 0; })
+      .write(files.output(), [](const auto& one, Output& out) { out.line(one.second); });
+  ASSERT_EQ(run_pipeline(pipeline, {}), "");
+  EXPECT_EQ(made, kCount);
+  EXPECT_FALSE(std::filesystem::exists(files.output())) << *files.lines().begin() << " records ahead";
 }
 
 }  // namespace
