@@ -23,7 +23,7 @@
 #include "programs/evolution/functions.h"
 #include "programs/experiments/experiment_report.h"
 
-enum class Method : std::uint8_t { es, cma };
+enum class Method : std::uint8_t { es, cma, separable_cma };
 
 struct Config {
   std::string environment = "cartpole";
@@ -49,14 +49,14 @@ struct Config {
       lp::field("environment", "learn a policy for acrobot, cartpole, catch, mountaincar or pendulum"),
       lp::field("function", "minimize ackley, rastrigin, rosenbrock or sphere instead of learning in an environment"),
       lp::field("dimensions", "number of variables of the function", lp::range(1, 10'000'000)),
-      lp::field("method", "an evolution strategy with gradients, or CMA-ES"),
+      lp::field("method", "an evolution strategy with gradients, CMA-ES, or CMA-ES for many parameters"),
       lp::field("noise", "where random numbers come from: a table, or a counter-based generator"),
       lp::field("workers", "nodes that evaluate; 2..8: up to eight, and at least two", lp::range(1, 64)),
       lp::field("evaluations", "the search ends after this number of evaluated points", lp::at_least(1),
                 lp::changeable),
       lp::field("goal", "the search ends at this mean reward of 100 episodes, or at this value of the function",
                 lp::changeable),
-      lp::field("pairs", "pairs of mirrored points in a generation; with cma, twice as many points",
+      lp::field("pairs", "pairs of mirrored points in a generation; with CMA-ES, twice as many points",
                 lp::range(2, 100'000)),
       lp::field("sigma", "the first step size; 0: a value that fits the task", lp::non_negative),
       lp::field("rate", "learning rate of Adam in an evolution strategy; 0: a value that fits the task",
@@ -85,8 +85,10 @@ lp::SearchMethod method_of(const Config& config) {
   const auto pairs = static_cast<std::size_t>(config.pairs);
   const auto or_else = [](double given, double fitting) { return given != 0 ? given : fitting; };
   const bool acts = config.acts();
-  if (config.method == Method::cma) {
-    return lp::cma({.sigma = or_else(config.sigma, acts ? 0.5 : 1), .population = 2 * pairs});
+  if (config.method != Method::es) {
+    return lp::cma({.sigma = or_else(config.sigma, acts ? 0.5 : 1),
+                    .population = 2 * pairs,
+                    .separable = config.method == Method::separable_cma});
   }
   return lp::evolution_strategy({.pairs = pairs,
                                  .sigma = static_cast<float>(or_else(config.sigma, acts ? 0.1 : 1)),
@@ -132,8 +134,7 @@ struct Result {
 Result report(lp::Run& run, const Config& config) {
   const auto learner = run.client<lp::EvolutionLearner>("learner");
   const auto metrics = run.client<lp::Metrics>("metrics");
-  const std::string title =
-      (config.method == Method::es ? "es on " : "cma on ") + (config.acts() ? config.environment : config.function);
+  const std::string title = method_of(config).name + " on " + (config.acts() ? config.environment : config.function);
   const lp::EvolutionResult search = lp::report_evolution(learner, metrics, title, config.plot);
   if (!config.acts()) return {.mean = -search.best, .search = search};
   const lp::EpisodeOptions episodes = episodes_of(config);

@@ -27,7 +27,7 @@ using Config = lp::ExperimentFlags<Defaults>;
 lp::Experiment experiment(const Config& config) {
   lp::PpoOptions options{.copies = 16 / static_cast<std::size_t>(config.actors)};
   if (config.environment == "pendulum") {
-    options.steps = 64;
+    options.steps = 256;
     options.discount = 0.9F;
     options.decay = 0.95F;
   }

@@ -144,6 +144,7 @@ class Agent {
     } else if (child.control != nullptr) {
       child.control->send(bytes);
       watch_control(child);
+      if (message.body_as_Stop() != nullptr) kill(-child.pid, SIGCONT);  // a stopped process could not obey
     }
   }
 

@@ -37,6 +37,7 @@ control::FailedT table_of(const NodeEvent::Failed& failed) {
   table.method = error.method();
   table.path = error.path();
   table.may_have_run = error.may_have_run();
+  table.for_good = failed.for_good;
   return table;
 }
 
@@ -99,7 +100,7 @@ NodeEvent::Failed value_of(const control::Failed& failed) {
     for (const auto* node : *failed.path()) origin.path.push_back(wire::text_of(node));
   }
   const auto kind = static_cast<ErrorKind>(std::min(failed.kind(), kLastKind));
-  return {Error(kind, wire::text_of(failed.text()), std::move(origin))};
+  return {.error = Error(kind, wire::text_of(failed.text()), std::move(origin)), .for_good = failed.for_good()};
 }
 
 Progress value_of(const control::Progress& table) {

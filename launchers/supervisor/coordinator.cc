@@ -76,7 +76,8 @@ void Coordinator::fire(const Key& key, bool late) {
   switch (key.due) {
     case Due::probe: return probe(static_cast<NodeId>(key.index), late);
     case Due::start:
-      return begin_failure(key.index, cause_of(key.index, "was not ready in time: " + why_late(key.index)), false);
+      return begin_failure(key.index, cause_of(key.index, "was not ready in time: " + why_late(key.index)),
+                           Failure::hang);
     case Due::kill: return kill_process(key.index);
     case Due::force:
       return executor_.abandon(graph_.processes[key.index].name + " did not end, although it was killed");
@@ -314,7 +315,7 @@ void Coordinator::probe(NodeId id, bool late) {
     Cause cause = cause_of(spec.process, std::move(what));
     cause.node = spec.name;
     cause.hanging = true;
-    return begin_failure(spec.process, std::move(cause), false);
+    return begin_failure(spec.process, std::move(cause), Failure::hang);
   }
   alarms_.set({Due::probe, id}, later(now_, heartbeat - heartbeat / kProbesPerHeartbeat));
   if (!std::exchange(node.asked, true)) executor_.probe(id);

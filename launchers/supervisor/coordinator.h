@@ -184,7 +184,8 @@ class Coordinator final : public ExecutorEvents {
   void give_up(std::size_t process, const Cause& cause);
 
   // coordinator_restart.cc
-  void begin_failure(std::size_t process, Cause cause, bool can_end);
+  enum class Failure : std::uint8_t { hang, error, for_good };
+  void begin_failure(std::size_t process, Cause cause, Failure failure);
   void unready(std::size_t process);
   void add_to_cut(NodeId node, std::uint64_t step);
   void log_failed_cut(const std::string& text);

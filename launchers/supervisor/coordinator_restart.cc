@@ -55,12 +55,12 @@ void Coordinator::handle(NodeId node, const NodeEvent::Failed& failed) {
     return;
   }
   nodes_[node].text = cause.what;
-  begin_failure(process, std::move(cause), /*can_end=*/true);
+  begin_failure(process, std::move(cause), failed.for_good ? Failure::for_good : Failure::error);
 }
 
-// The process has failed but still runs. It ends first, then its policy applies. The last argument is true if it can
-// end by itself.
-void Coordinator::begin_failure(std::size_t index, Cause cause, bool can_end) {
+// The process has failed but still runs. It ends first, then its policy applies, unless the failure is for good. A
+// process that hangs cannot end by itself.
+void Coordinator::begin_failure(std::size_t index, Cause cause, Failure failure) {
   Process& process = processes_[index];
   if (process.state != Process::State::up) return;
   unready(index);
@@ -70,13 +70,13 @@ void Coordinator::begin_failure(std::size_t index, Cause cause, bool can_end) {
   note(RunEvent::Kind::failed, cause.node, cause.incarnation, cause.what);
   for (const NodeId node : graph_.processes[index].nodes) nodes_[node].text = cause.what;
   if (phase_ == Phase::stopping) return kill_process(index);
-  if (can_end) {
+  if (failure != Failure::hang) {
     executor_.stop(index, "it failed", false);
     alarms_.set({Due::kill, index}, now_ + kFailureExitTimeout);
   } else {
     kill_process(index);
   }
-  if (policy_of(index).action == FailurePolicy::Action::stop) {
+  if (failure == Failure::for_good || policy_of(index).action == FailurePolicy::Action::stop) {
     culprit_ = failed_ ? culprit_ : std::optional(index);
     fail(std::move(cause));
   }

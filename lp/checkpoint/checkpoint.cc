@@ -36,6 +36,11 @@ const Message& Checkpoint::stored(std::string_view name) const { return find(nam
 
 const std::string& Checkpoint::type(std::string_view name) const { return find(name).type; }
 
+void Checkpoint::replace_stored(std::string_view name, Message message) {
+  find(name);
+  entries_.find(name)->second.message = std::move(message);
+}
+
 std::vector<CheckpointEntry> Checkpoint::entries() const {
   std::vector<CheckpointEntry> entries;
   entries.reserve(entries_.size());

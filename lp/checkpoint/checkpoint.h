@@ -82,6 +82,8 @@ class Checkpoint {
   // Returns an entry as it is stored, whatever its type.
   const Message& stored(std::string_view name) const;
   const std::string& type(std::string_view name) const;
+  // Keeps bytes in place of those of an entry, whose type stays.
+  void replace_stored(std::string_view name, Message message);
 
   // The node and the step of a checkpoint that was read.
   const std::string& node() const { return node_; }

@@ -170,6 +170,24 @@ CutList list_cuts(const Path& run) {
   return list;
 }
 
+void write_edited(std::span<const EditedFile> files) {
+  if (files.empty()) return;
+  const Path directory = std::filesystem::absolute(files[0].path).parent_path();
+  const auto step = step_of(directory);
+  const bool in_cut = step && std::filesystem::exists(directory / kManifest);
+  std::optional<Cut> cut;
+  try {
+    if (in_cut) cut = read_cut({*step, directory});
+  } catch (const Error& error) {
+    throw_failed("a cut is edited only if it is complete: " + problem(directory, error));
+  }
+  for (const EditedFile& one : files) one.checkpoint.write(one.path, one.checkpoint.node(), one.checkpoint.step());
+  if (!cut) return;
+  std::vector<std::string> members;
+  for (const CutMember& one : cut->members) members.push_back(one.node);
+  complete_cut(directory.parent_path().parent_path(), cut->step, cut->program, cut->fingerprint, members);
+}
+
 std::optional<Cut> latest_cut(const Path& run, std::vector<std::string>* problems) {
   const std::vector<CutPath> paths = paths_of_cuts(run);
   for (auto at = paths.rbegin(); at != paths.rend(); ++at) {

@@ -56,6 +56,17 @@ Checkpoint read_cut_file(const std::filesystem::path& cut, std::string_view node
 Cut complete_cut(const std::filesystem::path& run, std::uint64_t step, std::string_view program,
                  std::uint64_t fingerprint, std::span<const std::string> members);
 
+// A checkpoint that was read from a file, and then changed.
+struct EditedFile {
+  std::filesystem::path path{};
+  Checkpoint checkpoint{};
+};
+
+// Writes changed checkpoints, each as a whole or not at all. Files of a cut are all of the same one, which counts again
+// when all are written, and no longer when this is interrupted. Throws, with nothing changed, when that cut is not
+// complete.
+void write_edited(std::span<const EditedFile> files);
+
 // Lists the cuts whose manifest and files are there, with the right sizes and checksums. It does not read the contents:
 // latest_cut does that.
 CutList list_cuts(const std::filesystem::path& run);

@@ -59,6 +59,22 @@ std::uint64_t extent(Reader& reader) {
   return static_cast<std::uint64_t>(extent);
 }
 
+// The same matrix in the other order.
+Buffer transposed(const StoredNumbers& numbers) {
+  Buffer bytes = Buffer::uninitialized(numbers.bytes.size());
+  if (bytes.empty()) return bytes;
+  const std::size_t size = bytes.size() / (numbers.rows * numbers.columns);
+  const std::size_t lines = numbers.by_rows ? numbers.rows : numbers.columns;
+  const std::size_t length = numbers.by_rows ? numbers.columns : numbers.rows;
+  std::byte* to = bytes.edit().data();
+  for (std::size_t at = 0; at < length; ++at) {
+    for (std::size_t line = 0; line < lines; ++line, to += size) {
+      std::memcpy(to, numbers.bytes.data() + (line * length + at) * size, size);
+    }
+  }
+  return bytes;
+}
+
 }  // namespace
 
 StoredNumbers numbers_of(const Checkpoint& checkpoint, std::string_view name) {
@@ -109,26 +125,30 @@ std::string to_csv(const StoredNumbers& numbers) {
   return text;
 }
 
+void replace_numbers(Checkpoint& checkpoint, std::string_view name, const StoredNumbers& numbers) {
+  const StoredNumbers before = numbers_of(checkpoint, name);
+  const bool fits = numbers.scalar == before.scalar && numbers.dimensions == before.dimensions &&
+                    (numbers.dimensions == 1 || shape_text(numbers) == shape_text(before));
+  if (!fits) {
+    throw Error(ErrorKind::failed, "checkpoint: \"" + std::string(name) + "\" has " + before.scalar + " of shape " +
+                                       shape_text(before) + ", and cannot take " + numbers.scalar + " of shape " +
+                                       shape_text(numbers));
+  }
+  Writer writer;
+  if (numbers.dimensions == 2) {
+    writer.number(static_cast<std::int64_t>(numbers.rows));
+    writer.number(static_cast<std::int64_t>(numbers.columns));
+  } else if (numbers.dimensions == 1) {
+    writer.count(numbers.rows);
+  }
+  writer.array(numbers.by_rows == before.by_rows ? numbers.bytes : transposed(numbers));
+  checkpoint.replace_stored(name, writer.take());
+}
+
 std::string shape_text(const StoredNumbers& numbers) {
   if (numbers.dimensions == 0) return "()";
   const std::string rows = "(" + std::to_string(numbers.rows) + ",";
   return rows + (numbers.dimensions == 1 ? "" : " " + std::to_string(numbers.columns)) + ")";
-}
-
-std::string npy_head(const StoredNumbers& numbers) {
-  constexpr std::string_view kMagic = "\x93NUMPY\x01";  // a zero follows: version 1.0
-  constexpr std::size_t kBefore = 10;                   // bytes before the text, with the length of the text
-  constexpr std::size_t kAlignment = 64;
-  const Scalar* scalar = scalar_of(numbers.scalar);
-  if (scalar == nullptr) throw Error(ErrorKind::failed, "NumPy has no type for " + numbers.scalar);
-  const char kind = numbers.scalar == "bool" ? 'b' : numbers.scalar.front();
-  std::string text = std::string("{'descr': '") + (scalar->size == 1 ? '|' : '<') + kind +
-                     std::to_string(scalar->size) + "', 'fortran_order': " + (numbers.by_rows ? "False" : "True") +
-                     ", 'shape': " + shape_text(numbers) + ", }";
-  text.append(kAlignment - (kBefore + text.size() + 1) % kAlignment, ' ');
-  text += '\n';
-  return std::string(kMagic) + '\0' + static_cast<char>(text.size() & 0xFF) + static_cast<char>(text.size() >> 8) +
-         text;
 }
 
 }  // namespace lp

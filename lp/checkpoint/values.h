@@ -1,5 +1,6 @@
 #pragma once
-// Reads numbers from a checkpoint, for programs that know none of its types: the weights of a model. Pure functions.
+// Reads and replaces the numbers in a checkpoint, for programs that know none of its types: the weights of a model.
+// Functions of values.
 
 #include <cstddef>
 #include <string>
@@ -26,10 +27,12 @@ StoredNumbers numbers_of(const Checkpoint& checkpoint, std::string_view name);
 // Returns a line for each row, with commas. Numbers read back exactly.
 std::string to_csv(const StoredNumbers& numbers);
 
+// Puts numbers in place of those of an entry. An array may become longer or shorter; a matrix keeps its shape, and the
+// order in which it is stored. Throws Error(failed), with nothing changed, when the entry has another type of number or
+// another shape.
+void replace_numbers(Checkpoint& checkpoint, std::string_view name, const StoredNumbers& numbers);
+
 // Returns "(3, 4)", "(5000,)" or "()", as NumPy spells it.
 std::string shape_text(const StoredNumbers& numbers);
-// Returns the head that precedes the bytes of the numbers in a file of NumPy's format 1.0:
-// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
-std::string npy_head(const StoredNumbers& numbers);
 
 }  // namespace lp

@@ -128,6 +128,10 @@ void Context::take_turn(Function<void()> f) {
 
 void Context::stop_program(const std::string& reason) { state_.report(NodeEvent::StopRequested{reason}); }
 
+void Context::fail_program(const std::string& reason) {
+  state_.report(NodeEvent::Failed{.error = Error(ErrorKind::failed, reason), .for_good = true});
+}
+
 void Context::report(const Progress& progress) { state_.report(progress); }
 
 void Context::checkpoint(std::uint64_t step) {

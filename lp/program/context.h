@@ -65,6 +65,9 @@ class Context {
 
   // Ends the whole program, with success, for this reason.
   void stop_program(const std::string& reason);
+  // Fails the whole program, for this reason, whatever the policy of the node's group: another incarnation would fail
+  // likewise. Let run() return afterwards.
+  void fail_program(const std::string& reason);
 
   void report(const Progress& progress);
 

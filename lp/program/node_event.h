@@ -27,6 +27,7 @@ struct NodeEvent {
   };
   struct Failed {  // in the constructor, load, run or save
     Error error;
+    bool for_good = false;  // Context::fail_program was called: no restart helps
   };
   struct StopRequested {  // Context::stop_program was called
     std::string reason;

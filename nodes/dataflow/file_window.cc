@@ -1,7 +1,6 @@
 #include "nodes/dataflow/file_window.h"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 
 #include <cerrno>
 #include <system_error>
@@ -40,17 +39,14 @@ std::size_t read_at(const Descriptor& file, const std::string& path, std::uint64
   return done;
 }
 
-FileWindow::FileWindow(std::string path) : path_(std::move(path)), file_(open_to_read(path_)) {
-  struct ::stat status {};
-  if (::fstat(file_.number(), &status) != 0) fail(path_, errno);
-  size_ = static_cast<std::uint64_t>(status.st_size);
-}
+FileWindow::FileWindow(std::string path, const OpenInput& open)
+    : path_(std::move(path)), file_(open(path_)), size_(file_->size()) {}
 
 std::string_view FileWindow::at(std::uint64_t offset, std::size_t least) {
   if (offset < begin_ || offset + least > begin_ + filled_) {
     block_.resize(kBlockBytes);
     begin_ = offset;
-    filled_ = read_at(file_, path_, offset, block_);
+    filled_ = file_->read_at(offset, block_);
   }
   return std::string_view(block_.data(), filled_).substr(offset - begin_);
 }

@@ -3,12 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "lp/base/descriptor.h"
+#include "nodes/dataflow/input_source.h"
 
 namespace lp::dataflow {
 
@@ -22,7 +24,7 @@ class FileWindow {
  public:
   static constexpr std::size_t kBlockBytes = std::size_t{1} << 18;
 
-  explicit FileWindow(std::string path);
+  explicit FileWindow(std::string path, const OpenInput& open = open_here);
 
   const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }  // when it was opened
@@ -32,8 +34,8 @@ class FileWindow {
 
  private:
   const std::string path_;
-  const Descriptor file_;
-  std::uint64_t size_ = 0;
+  const std::unique_ptr<InputSource> file_;
+  const std::uint64_t size_;
   std::vector<char> block_{};
   std::uint64_t begin_ = 0;  // the offset of the block
   std::size_t filled_ = 0;

@@ -45,12 +45,13 @@ void add_path(const std::string& path, std::set<std::string>& out) {
   }
 }
 
-void add_glob(const std::string& pattern, std::set<std::string>& out) {
+// Returns false when nothing matches.
+bool add_glob(const std::string& pattern, std::set<std::string>& out) {
   ::glob_t found{};
   const int failed = ::glob(pattern.c_str(), GLOB_BRACE, nullptr, &found);
   for (std::size_t i = 0; failed == 0 && i < found.gl_pathc; ++i) add_path(found.gl_pathv[i], out);
   ::globfree(&found);
-  if (failed != 0) throw Error(ErrorKind::failed, "no input matches " + pattern + ": name files, directories or globs");
+  return failed == 0;
 }
 
 // The offset after the first line end from `from` on.
@@ -108,8 +109,9 @@ std::uint64_t after_prefixed(dataflow::FileWindow& file, std::uint64_t& at, std:
   return at;
 }
 
-std::uint32_t columns_of(const std::string& path, std::uint64_t size, const InputOptions& options) {
-  dataflow::RecordReader reader({.path = path, .begin = 0, .end = size, .file_size = size}, options);
+std::uint32_t columns_of(const std::string& path, std::uint64_t size, const InputOptions& options,
+                         const dataflow::OpenInput& open) {
+  dataflow::RecordReader reader({.path = path, .begin = 0, .end = size, .file_size = size}, options, open);
   std::string_view record;
   CsvRow row(options.separator);
   try {
@@ -122,10 +124,12 @@ std::uint32_t columns_of(const std::string& path, std::uint64_t size, const Inpu
 
 constexpr std::uint64_t kSampleBytes = std::uint64_t{1} << 15;
 constexpr std::uint64_t kSamples = 256;
+constexpr std::size_t kSplitsOfASample = 32;  // in a task
 
 // Lines can be found at any place of a file.
-void sample_lines(const std::string& path, std::uint64_t distance, std::vector<InputSplit>& out) {
-  dataflow::FileWindow file(path);
+void sample_lines(const std::string& path, const dataflow::OpenInput& open, std::uint64_t distance,
+                  std::vector<InputSplit>& out) {
+  dataflow::FileWindow file(path, open);
   for (std::uint64_t at = 0; at < file.size(); at += distance) {
     const std::uint64_t begin = at == 0 ? 0 : after_line_end(file, at);
     if (begin >= file.size()) return;
@@ -135,11 +139,11 @@ void sample_lines(const std::string& path, std::uint64_t distance, std::vector<I
   }
 }
 
-void sample_others(const std::string& path, InputOptions options, std::uint64_t distance,
-                   std::vector<InputSplit>& out) {
+void sample_others(const std::string& path, InputOptions options, const dataflow::OpenInput& open,
+                   std::uint64_t distance, std::vector<InputSplit>& out) {
   options.split_bytes = kSampleBytes;
   std::uint64_t next = 0;
-  for (InputSplit& one : split_file(path, options)) {
+  for (InputSplit& one : split_file(path, options, open)) {
     if (one.begin < next) continue;
     next = one.begin + distance;
     out.push_back(std::move(one));
@@ -148,26 +152,38 @@ void sample_others(const std::string& path, InputOptions options, std::uint64_t 
 
 }  // namespace
 
-std::vector<std::string> find_inputs(const std::vector<std::string>& paths) {
-  if (paths.empty()) throw Error(ErrorKind::failed, "no input is given: name files, directories or globs");
+void fail_on_unmatched(const std::string& path) {
+  throw Error(ErrorKind::failed, "no input matches " + path + ": name files, directories or globs");
+}
+
+FoundInputs find_inputs_here(const std::vector<std::string>& paths) {
   std::set<std::string> out;
+  std::vector<std::string> unmatched;
   try {
     for (const std::string& path : paths) {
       if (fs::exists(path)) {
         add_path(path, out);
-      } else {
-        add_glob(path, out);
+      } else if (!add_glob(path, out)) {
+        unmatched.push_back(path);
       }
     }
   } catch (const fs::filesystem_error& error) {
     throw Error(ErrorKind::failed,
                 "an input cannot be read: " + error.path1().string() + ": " + error.code().message());
   }
-  return {out.begin(), out.end()};
+  return {.files = {out.begin(), out.end()}, .unmatched = std::move(unmatched)};
 }
 
-std::vector<InputSplit> split_file(const std::string& path, const InputOptions& options) {
-  dataflow::FileWindow file(path);
+std::vector<std::string> find_inputs(const std::vector<std::string>& paths) {
+  if (paths.empty()) throw Error(ErrorKind::failed, "no input is given: name files, directories or globs");
+  FoundInputs found = find_inputs_here(paths);
+  if (!found.unmatched.empty()) fail_on_unmatched(found.unmatched.front());
+  return std::move(found.files);
+}
+
+std::vector<InputSplit> split_file(const std::string& path, const InputOptions& options,
+                                   const dataflow::OpenInput& open) {
+  dataflow::FileWindow file(path, open);
   CsvBoundaries rows(file);
   std::uint64_t prefixed = 0;
   std::vector<InputSplit> out;
@@ -175,7 +191,7 @@ std::vector<InputSplit> split_file(const std::string& path, const InputOptions& 
   if (options.format == InputFormat::csv && file.size() > 0) {
     InputOptions whole = options;
     whole.header = false;
-    next.columns = columns_of(path, file.size(), whole);
+    next.columns = columns_of(path, file.size(), whole, open);
   }
   while (next.begin < file.size()) {
     const std::uint64_t target = std::min(next.begin + std::max<std::uint64_t>(options.split_bytes, 1), file.size());
@@ -190,13 +206,14 @@ std::vector<InputSplit> split_file(const std::string& path, const InputOptions& 
   return out;
 }
 
-std::vector<InputTask> split_inputs(const InputOptions& options) {
+std::vector<InputTask> split_files(const std::vector<std::string>& paths, const InputOptions& options,
+                                   const dataflow::OpenInput& open, const AreTogether& together) {
   std::vector<InputTask> out;
   std::uint64_t room = 0;
-  for (const std::string& path : find_inputs(options.paths)) {
-    for (InputSplit& split : split_file(path, options)) {
+  for (const std::string& path : paths) {
+    for (InputSplit& split : split_file(path, options, open)) {
       const std::uint64_t size = split.end - split.begin;
-      if (out.empty() || size > room) {
+      if (out.empty() || size > room || !together(out.back().splits.back().path, path)) {
         out.emplace_back();
         room = std::max(options.split_bytes, size);
       }
@@ -207,20 +224,34 @@ std::vector<InputTask> split_inputs(const InputOptions& options) {
   return out;
 }
 
-InputTask sample_inputs(const InputOptions& options) {
-  const std::vector<std::string> paths = find_inputs(options.paths);
+std::vector<InputTask> split_inputs(const InputOptions& options) {
+  const auto together = [](const std::string&, const std::string&) { return true; };
+  return split_files(find_inputs(options.paths), options, dataflow::open_here, together);
+}
+
+std::vector<InputTask> sample_files(const std::vector<std::string>& paths, const InputOptions& options,
+                                    const dataflow::OpenInput& open) {
   std::uint64_t total = 0;
-  for (const std::string& path : paths) total += dataflow::FileWindow(path).size();
+  for (const std::string& path : paths) total += open(path)->size();
   const std::uint64_t distance = std::max(total / kSamples, kSampleBytes);
-  InputTask out;
+  std::vector<InputSplit> splits;
   for (const std::string& path : paths) {
     if (options.format == InputFormat::lines) {
-      sample_lines(path, distance, out.splits);
+      sample_lines(path, open, distance, splits);
     } else {
-      sample_others(path, options, distance, out.splits);
+      sample_others(path, options, open, distance, splits);
     }
   }
+  std::vector<InputTask> out;
+  for (InputSplit& split : splits) {
+    if (out.empty() || out.back().splits.size() == kSplitsOfASample) out.emplace_back();
+    out.back().splits.push_back(std::move(split));
+  }
   return out;
+}
+
+std::vector<InputTask> sample_inputs(const InputOptions& options) {
+  return sample_files(find_inputs(options.paths), options, dataflow::open_here);
 }
 
 }  // namespace lp

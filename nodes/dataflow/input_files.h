@@ -6,9 +6,12 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "nodes/dataflow/input_source.h"
 
 namespace lp {
 
@@ -43,17 +46,30 @@ struct InputTask {
   std::vector<InputSplit> splits{};
 };
 
-// The files, by path, each once. Error::failed for a path that names nothing.
+// The files on a host, by path, each once.
+struct FoundInputs {
+  std::vector<std::string> files{};
+  std::vector<std::string> unmatched{};  // paths that name nothing there
+};
+FoundInputs find_inputs_here(const std::vector<std::string>& paths);
+// The files. Error::failed for a path that names nothing.
 std::vector<std::string> find_inputs(const std::vector<std::string>& paths);
+[[noreturn]] void fail_on_unmatched(const std::string& path);
 
 // Empty files have no split. CSV and length-prefixed files are read once, since nothing shorter shows where their
 // records begin.
-std::vector<InputSplit> split_file(const std::string& path, const InputOptions& options);
+std::vector<InputSplit> split_file(const std::string& path, const InputOptions& options,
+                                   const dataflow::OpenInput& open = dataflow::open_here);
 
-// Tasks of about split_bytes, in the order of the files.
-std::vector<InputTask> split_inputs(const InputOptions& options);
+// Tasks of about split_bytes, in the order of the files. A task has parts of several files only if they are together.
+using AreTogether = std::function<bool(const std::string& one, const std::string& other)>;
+std::vector<InputTask> split_files(const std::vector<std::string>& paths, const InputOptions& options,
+                                   const dataflow::OpenInput& open, const AreTogether& together);
+std::vector<InputTask> split_inputs(const InputOptions& options);  // files here
 
-// Short splits from all over the input, whose records stand for all records. For the bounds of ranges.
-InputTask sample_inputs(const InputOptions& options);
+// Short splits from all over the files, whose records stand for all records, in a few tasks. For the bounds of ranges.
+std::vector<InputTask> sample_files(const std::vector<std::string>& paths, const InputOptions& options,
+                                    const dataflow::OpenInput& open);
+std::vector<InputTask> sample_inputs(const InputOptions& options);  // files here
 
 }  // namespace lp

@@ -1,8 +1,5 @@
 #include "nodes/dataflow/record_reader.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -10,27 +7,33 @@
 
 #include "lp/base/error.h"
 #include "nodes/dataflow/csv_row.h"
-#include "nodes/dataflow/file_window.h"
 
 namespace lp::dataflow {
 
-RecordReader::RecordReader(InputSplit split, const InputOptions& options)
+RecordReader::RecordReader(InputSplit split, const InputOptions& options, const OpenInput& open)
     : split_(std::move(split)),
       format_(options.format),
       longest_(options.longest_record),
-      file_(open_to_read(split_.path)),
-      block_(kBlockBytes),
+      file_(open(split_.path)),
+      small_(kBlockBytes),
+      block_(small_),
       read_(split_.begin) {
-  struct ::stat status {};
-  ::fstat(file_.number(), &status);
-  if (static_cast<std::uint64_t>(status.st_size) < split_.end) {
-    throw Error(ErrorKind::failed, split_.path + " has " + std::to_string(status.st_size) + " bytes, and had " +
+  if (const std::uint64_t size = file_->size(); size < split_.end) {
+    throw Error(ErrorKind::failed, split_.path + " has " + std::to_string(size) + " bytes, and had " +
                                        std::to_string(split_.file_size) + " when it was split: do not change inputs");
   }
-  ::posix_fadvise(file_.number(), static_cast<off_t>(split_.begin), static_cast<off_t>(split_.end - split_.begin),
-                  POSIX_FADV_SEQUENTIAL);
   std::string_view names;
   if (format_ == InputFormat::csv && options.header && split_.begin == 0) next_row(names);
+}
+
+// Makes the block twice as large. The large one is made once, for the longest record, and takes memory only as it is
+// used. So a long record takes its own size of memory, and no copy of it is made.
+void RecordReader::grow() {
+  if (!large_) {
+    large_.emplace(std::min(longest_, split_.end - split_.begin) + kPrefixBytes + kBlockBytes);
+    std::memcpy(large_->data(), block_.data(), end_);
+  }
+  block_ = {large_->data(), std::min(2 * block_.size(), large_->size())};
 }
 
 // Reads more bytes behind those that are not taken. Returns false when the split has no more.
@@ -41,9 +44,9 @@ bool RecordReader::fill() {
     end_ -= at_;
     at_ = 0;
   }
-  if (end_ == block_.size()) block_.resize(2 * block_.size());
+  if (end_ == block_.size()) grow();
   const std::size_t wanted = std::min<std::uint64_t>(block_.size() - end_, split_.end - read_);
-  const std::size_t read = read_at(file_, split_.path, read_, std::span(block_).subspan(end_, wanted));
+  const std::size_t read = file_->read_at(read_, block_.subspan(end_, wanted));
   if (read < wanted) {
     throw Error(ErrorKind::failed, split_.path + " ended at byte " + std::to_string(read_ + read) + ", and had " +
                                        std::to_string(split_.file_size) + " bytes when it was split");
@@ -57,8 +60,10 @@ void RecordReader::check_length(std::size_t size) {
   if (size <= longest_) return;
   skipping_ = true;
   offset_ = read_ - filled();
-  throw RecordError("it is longer than " + std::to_string(longest_) +
-                    " bytes: raise InputOptions::longest_record, or let such records be skipped");
+  throw RecordError(
+      "it is longer than " + std::to_string(longest_) +
+      " bytes: raise InputOptions::longest_record, and a worker's memory to four times as much, or let such records "
+      "be skipped");
 }
 
 void RecordReader::take(std::size_t size, std::size_t ending, std::string_view& record) {
@@ -105,7 +110,6 @@ bool RecordReader::next_lines(std::vector<std::string_view>& lines, std::size_t 
 // The block was full of a record that is too long: reads to its end, without keeping it.
 bool RecordReader::skip_long_record() {
   skipping_ = false;
-  std::string_view rest;
   bool open = false;  // csv: within quotes
   for (;;) {
     for (; at_ < end_; ++at_) {
@@ -166,7 +170,8 @@ bool RecordReader::next_prefixed(std::string_view& record) {
     at_ += here;
     read_ += kPrefixBytes + size - here;  // the rest is not read
     throw RecordError("it has " + std::to_string(size) + " bytes, more than " + std::to_string(longest_) +
-                      ": raise InputOptions::longest_record, or let such records be skipped");
+                      ": raise InputOptions::longest_record, and a worker's memory to four times as much, or let such "
+                      "records be skipped");
   }
   while (filled() < kPrefixBytes + size) fill();
   take(kPrefixBytes + size, 0, record);

@@ -4,12 +4,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
-#include "lp/base/descriptor.h"
 #include "lp/base/error.h"
 #include "nodes/dataflow/input_files.h"
+#include "nodes/dataflow/input_source.h"
+#include "nodes/dataflow/memory_block.h"
 
 namespace lp::dataflow {
 
@@ -26,7 +30,7 @@ class RecordReader {
   static constexpr std::size_t kBlockBytes = std::size_t{1} << 18;  // fits a core's cache
 
   // Error::failed when the file cannot be opened, or is shorter than it was when it was split.
-  RecordReader(InputSplit split, const InputOptions& options);
+  RecordReader(InputSplit split, const InputOptions& options, const OpenInput& open = open_here);
 
   // Reads the next record into `record`, which is valid until the next call: a line without its end, a row of CSV
   // without its line end, or the bytes after a length. Returns false when there is none. RecordError for a record
@@ -44,6 +48,7 @@ class RecordReader {
   std::uint64_t offset() const { return offset_; }                // place of the last record in the file
   std::uint64_t next_offset() const { return read_ - filled(); }  // place of the first record that was not read
   const InputSplit& split() const { return split_; }
+  bool is_remote() const { return file_->is_remote(); }
 
  private:
   bool next_line(std::string_view& record);
@@ -52,6 +57,7 @@ class RecordReader {
   bool next_prefixed(std::string_view& record);
   void take(std::size_t size, std::size_t ending, std::string_view& record);
   bool fill();
+  void grow();
   void check_length(std::size_t size);
   [[noreturn]] void fail_cut_off();
   bool skip_long_record();
@@ -60,13 +66,15 @@ class RecordReader {
   const InputSplit split_;
   const InputFormat format_;
   const std::uint64_t longest_;
-  const Descriptor file_;
-  std::vector<char> block_;
-  std::size_t at_ = 0;        // begin of the next record in the block
-  std::size_t end_ = 0;       // end of the bytes in the block
-  std::uint64_t read_;        // the offset in the file of the next bytes to read
-  std::uint64_t offset_ = 0;  // place of the last record
-  bool skipping_ = false;     // a record that was too long
+  const std::unique_ptr<InputSource> file_;
+  std::vector<char> small_;
+  std::optional<MemoryBlock> large_{};  // for records that are longer than the small block
+  std::span<char> block_;               // the part of them that is in use
+  std::size_t at_ = 0;                  // begin of the next record in the block
+  std::size_t end_ = 0;                 // end of the bytes in the block
+  std::uint64_t read_;                  // the offset in the file of the next bytes to read
+  std::uint64_t offset_ = 0;            // place of the last record
+  bool skipping_ = false;               // a record that was too long
 };
 
 }  // namespace lp::dataflow

@@ -67,15 +67,18 @@ concept Reduces = requires {
 // Calls f(record, reader) for each record of the task that is not skipped. A failure names its record.
 template <bool kCsv, class F>
 void for_each_record(const WorkOrder& order, const TaskContext& context, WorkReport& report, const F& f) {
-  constexpr std::uint64_t kCheckEvery = 1 << 12;  // records
+  constexpr std::uint64_t kCheckEvery = 1 << 6;  // records
   CsvRow row(context.input.separator);
   for (const InputSplit& split : order.input.splits) {
-    RecordReader reader(split, context.input);
+    RecordReader reader(split, context.input, context.open_input);
     report.counters.input_bytes += split.end - split.begin;
+    if (reader.is_remote()) report.counters.remote_bytes += split.end - split.begin;
+    context.note.set_place(split.path);
     for (std::string_view record;;) {
       try {
         while (record = {}, reader.next(record)) {
           if (++report.counters.input_records % kCheckEvery == 0) context.check();
+          context.note.set_offset(reader.offset());
           if (!order.skip.empty() && skipped(order.skip, split.path, reader.offset())) {
             ++report.counters.skipped;
           } else if constexpr (kCsv) {
@@ -157,7 +160,7 @@ void reduce_group(Job& job, const Key& key, Values<Value>& values, Output& out) 
 template <class Job>
 WorkReport reduce_task(Job job, const WorkOrder& order, const TaskContext& context, FileWriter& file) {
   using Types = TypesOf<Job>;
-  constexpr std::uint64_t kCheckEvery = 1 << 10;  // keys
+  constexpr std::uint64_t kCheckEvery = 1 << 6;  // keys
   WorkReport report{.plan = order.plan, .kind = order.kind, .task = order.task};
   Groups groups(merge_inputs(order, context));
   Output out(file);
@@ -167,6 +170,8 @@ WorkReport reduce_task(Job job, const WorkOrder& order, const TaskContext& conte
       ++report.counters.skipped;
       continue;
     }
+    context.note.set_place(groups.key());
+    context.note.set_offset(0);
     Values<typename Types::Value> values(groups);
     try {
       reduce_group(job, key_of<typename Types::Key>(groups.key()), values, out);

@@ -1,45 +1,28 @@
 #include "nodes/mapreduce/map_reduce_master.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include "lp/base/error.h"
-#include "lp/base/file.h"
 
 namespace lp {
 
-namespace fs = std::filesystem;
 using dataflow::TaskKind;
 using dataflow::WorkOrder;
 using dataflow::WorkReport;
 
 namespace {
-
 constexpr Duration kBetweenCuts = std::chrono::milliseconds(500);
-constexpr const char* kMark = ".run";            // the file of the output that names its run
-constexpr std::uint64_t kLongestRunName = 4096;  // bytes
-
-// A late worker may still write into it. It makes nothing above the directory of its runs, so nothing appears under the
-// old name after the rename.
-void remove_partial(const MapReduceOptions& options) {
-  const fs::path removed = options.partial().string() + "-removed";
-  std::error_code error;
-  fs::remove_all(removed, error);  // an earlier incarnation may have been killed here
-  fs::rename(options.partial(), removed, error);
-  fs::remove_all(removed, error);
-}
-
-void make_partial(const MapReduceOptions& options) {
-  fs::create_directories(options.parts());
-  fs::create_directories(options.attempt_files());
-}
-
 }  // namespace
 
 MapReduceMaster::MapReduceMaster(Context& node, Clients<MapReduceMember> workers, MapReduceOptions options)
-    : context_(node), workers_(std::move(workers)), options_(std::move(options)), begun_(now()) {
+    : context_(node),
+      workers_(std::move(workers)),
+      options_(std::move(options)),
+      begun_(now()),
+      output_(options_, node.run_name(), node.incarnation() > 1) {
   watch_workers();
 }
 
@@ -60,36 +43,47 @@ void MapReduceMaster::watch_workers() {
   });
 }
 
-// An earlier incarnation may have published the output before the cut that records it was complete. Then the parts
-// become parts again: tasks that the cut does not know make the same ones.
-void MapReduceMaster::take_back_output() const {
-  const fs::path mark = options_.output / kMark;
-  if (context_.incarnation() == 1 || read_text_if_any(mark, kLongestRunName) != context_.run_name()) return;
-  fs::create_directories(options_.attempt_files());
-  fs::remove_all(options_.parts());
-  fs::rename(options_.output, options_.parts());
+// Asks all workers which inputs their hosts have. A worker that is gone has none.
+dataflow::InputPlaces MapReduceMaster::find_places(const Clients<MapReduceMember>& workers) {
+  dataflow::InputPlaces places;
+  const auto found = workers.outcomes<&MapReduceMember::find_inputs>();
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (found[i]) places.set(static_cast<std::uint32_t>(workers.replica(i)), found[i].value());
+  }
+  return places;
 }
 
-void MapReduceMaster::prepare_output() const {
-  if (fs::exists(options_.output)) {
-    throw Error(ErrorKind::failed, "the output " + options_.output.string() +
-                                       " exists: remove it, or name a directory that does not exist");
-  }
-  try {
-    remove_partial(options_);  // the rest of a run that was killed
-    make_partial(options_);
-  } catch (const fs::filesystem_error& error) {
-    throw Error(ErrorKind::failed,
-                "the output cannot be made: " + error.path1().string() + ": " + error.code().message());
+// A worker that was started again may be on another host.
+void MapReduceMaster::find_place(std::uint32_t worker) {
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    if (static_cast<std::uint32_t>(workers_.replica(i)) != worker) continue;
+    const Future<void> kept =
+        workers_[i].async<&MapReduceMember::find_inputs>().then([this, worker](Future<FoundInputs> found) {
+          places_.set(worker, found.get());  // throws when the worker is gone, and its place is unknown
+        });
   }
 }
 
-MapReduceMaster::Plan MapReduceMaster::make_plan() const {
-  Plan plan{.number = static_cast<std::uint64_t>(wall_clock()), .maps = split_inputs(options_.input)};
+MapReduceMaster::Plan MapReduceMaster::make_plan(const dataflow::InputPlaces& places,
+                                                 const Clients<MapReduceMember>& workers) const {
+  const auto holders = [&](const std::string& path) {
+    std::vector<Client<MapReduceMember>> out;
+    for (std::size_t i = 0; i < workers.size(); ++i) {
+      if (places.has(static_cast<std::uint32_t>(workers.replica(i)), path)) out.push_back(workers[i]);
+    }
+    return out;
+  };
+  const auto open = [&](const std::string& path) { return dataflow::open_anywhere(path, holders); };
+  const auto together = [&](const std::string& one, const std::string& other) {
+    return places.are_together(one, other);
+  };
+  const std::vector<std::string> files = places.all_files(find_inputs_here(options_.input.paths));
+  Plan plan{.number = static_cast<std::uint64_t>(wall_clock()),
+            .maps = split_files(files, options_.input, open, together)};
   if (options_.partitioning == Partitioning::range && options_.partitions > 1) {
-    plan.sample = sample_inputs(options_.input);
+    plan.samples = sample_files(files, options_.input, open);
   }
-  plan.sampled = plan.sample.splits.empty();
+  plan.sampled = plan.samples.empty();
   return plan;
 }
 
@@ -106,6 +100,7 @@ std::uint32_t MapReduceMaster::partitions() const {
 }
 
 void MapReduceMaster::begin_books() {
+  if (!plan_.sampled) samples_ = dataflow::TaskBook(plan_.samples.size(), options_.backups);
   maps_ = dataflow::TaskBook(map_done_.size(), options_.backups);
   reduces_ = dataflow::TaskBook(reduce_done_.size(), options_.backups);
   for (std::uint32_t i = 0; i < map_done_.size(); ++i) {
@@ -116,27 +111,35 @@ void MapReduceMaster::begin_books() {
   }
 }
 
+// Plans the tasks, unless a cut has them.
+void MapReduceMaster::begin() {
+  const bool goes_on = plan_.number != 0;
+  if (!goes_on) output_.begin();
+  const auto workers = context_.exclusive([this] { return workers_.latest(); });
+  dataflow::InputPlaces places = find_places(workers);
+  std::optional<Plan> plan;
+  if (!goes_on) plan = make_plan(places, workers);
+  context_.exclusive([&] {
+    places_ = std::move(places);
+    if (plan) {
+      install(std::move(*plan));
+      cut();
+    }
+    settle();
+  });
+}
+
 void MapReduceMaster::run(Context& node) {
   try {
-    if (node.exclusive([this] { return plan_.number; }) == 0) {
-      take_back_output();
-      prepare_output();
-      Plan plan = make_plan();
-      node.exclusive([&] {
-        install(std::move(plan));
-        cut();
-        settle();
-      });
-    } else {
-      node.exclusive([this] { settle(); });
-    }
+    begin();
     Future<void> complete = complete_.future();
     Duration pause = node.exclusive([this] { return look_after(); });
     while (!complete.get_for(pause)) pause = node.exclusive([this] { return look_after(); });
-    publish_output();
+    output_.publish();
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::failed) remove_partial(options_);
-    throw;
+    if (error.kind() != ErrorKind::failed) throw;
+    output_.remove();
+    return node.fail_program(error.text());
   }
   node.exclusive([this] {
     over_ = true;
@@ -144,29 +147,15 @@ void MapReduceMaster::run(Context& node) {
   });
 }
 
-// One rename makes the whole output visible. After a restart it may have happened.
-void MapReduceMaster::publish_output() {
-  std::error_code error;
-  if (fs::exists(options_.parts()) || !fs::exists(options_.output)) {
-    write_file(options_.parts() / kMark, context_.run_name());
-    if (options_.durable) sync_directory(options_.parts());
-    fs::rename(options_.parts(), options_.output, error);
-    if (error) {
-      throw Error(ErrorKind::failed, "the output " + options_.output.string() + " cannot be made: " + error.message());
-    }
-    if (options_.durable) sync_directory(fs::absolute(options_.output).parent_path());
-  }
-  remove_partial(options_);
-}
-
 // Gives late tasks to idle workers. Returns the time until it must be called again.
 Duration MapReduceMaster::look_after() {
   serve_waiting();
-  const Duration next = std::min(maps_.until_late(), reduces_.until_late());
+  const Duration next = std::min({samples_.until_late(), maps_.until_late(), reduces_.until_late()});
   return std::clamp<Duration>(next, std::chrono::milliseconds(20), std::chrono::seconds(60));
 }
 
 Future<WorkOrder> MapReduceMaster::work(std::uint32_t worker, WorkReport report) {
+  if (report.kind == TaskKind::none && plan_.number != 0) find_place(worker);
   take(worker, std::move(report));
   for (dataflow::TaskBook* const book : {&samples_, &maps_, &reduces_}) book->take_back(worker);  // it has lost them
   if (const auto before = waiting_.find(worker); before != waiting_.end()) before->second.set_value({});
@@ -197,12 +186,17 @@ std::optional<WorkOrder> MapReduceMaster::order_for(std::uint32_t worker) {
 }
 
 std::optional<WorkOrder> MapReduceMaster::sample_order(std::uint32_t worker) {
-  if (!samples_.give(worker, {})) return std::nullopt;
-  return WorkOrder{.kind = TaskKind::sample, .input = plan_.sample, .skip = bad_records_in(plan_.sample)};
+  const auto task = samples_.give(worker, {});
+  if (!task) return std::nullopt;
+  const InputTask& input = plan_.samples[*task];
+  return WorkOrder{.kind = TaskKind::sample, .task = *task, .input = input, .skip = bad_records_in(input)};
 }
 
 std::optional<WorkOrder> MapReduceMaster::map_order(std::uint32_t worker) {
-  const auto task = maps_.give(worker, {});
+  const auto is_here = [this, worker](std::uint32_t task) {
+    return std::uint64_t{places_.has(worker, plan_.maps[task].splits.front().path)};
+  };
+  const auto task = maps_.give(worker, places_.differ() ? is_here : dataflow::TaskBook::Preference());
   if (!task) return std::nullopt;
   return WorkOrder{.kind = TaskKind::map,
                    .task = *task,
@@ -235,9 +229,10 @@ std::optional<WorkOrder> MapReduceMaster::reduce_order(std::uint32_t worker) {
 
 void MapReduceMaster::take(std::uint32_t worker, WorkReport report) {
   if (report.kind == TaskKind::none || report.plan != plan_.number || told_) return;
+  if (report.kind == TaskKind::sample && plan_.sampled) return;
   if (report.failed()) return take_failure(worker, report);
   switch (report.kind) {
-    case TaskKind::sample: take_sample(std::move(report)); break;
+    case TaskKind::sample: take_sample(worker, std::move(report)); break;
     case TaskKind::map: take_map(worker, std::move(report)); break;
     case TaskKind::reduce: take_reduce(worker, std::move(report)); break;
     default: return;
@@ -246,9 +241,13 @@ void MapReduceMaster::take(std::uint32_t worker, WorkReport report) {
   settle();
 }
 
-void MapReduceMaster::take_sample(WorkReport report) {
-  if (plan_.sampled) return;
-  plan_.bounds = dataflow::bounds_of(report.sample, options_.partitions);
+// The bounds are known when all samples are there.
+void MapReduceMaster::take_sample(std::uint32_t worker, WorkReport report) {
+  if (!samples_.done(report.task, worker)) return;
+  std::move(report.sample.begin(), report.sample.end(), std::back_inserter(sampled_keys_));
+  if (!samples_.complete()) return;
+  std::sort(sampled_keys_.begin(), sampled_keys_.end());
+  plan_.bounds = dataflow::bounds_of(std::exchange(sampled_keys_, {}), options_.partitions);
   plan_.sampled = true;
   reduce_done_.resize(partitions());
   begin_books();
@@ -281,16 +280,25 @@ void MapReduceMaster::take_failure(std::uint32_t worker, const WorkReport& repor
     return;
   }
   ++failures_;
-  if (report.bad && options_.skip_records > 0) {
+  if (report.died && !died_before(report)) {
+    book.take_back(report.task, worker);
+  } else if (report.bad && options_.skip_records > 0) {
     book.take_back(report.task, worker);
     if (!skip(report)) {
       fail_job("there are more than " + std::to_string(options_.skip_records) +
                " bad records; the last one: " + report.failure);
     }
+  } else if (report.died) {
+    fail_job(report.failure + ", as did one before it: repair the job, or let such records be skipped");
   } else if (const std::uint32_t failures = book.fail(report.task, worker); failures >= options_.attempts) {
     fail_job("a task failed " + std::to_string(failures) + " times, the last time in worker/" + std::to_string(worker) +
              ": " + report.failure);
   }
+}
+
+// A process that ends for the first time on a record may have been killed by somebody else.
+bool MapReduceMaster::died_before(const WorkReport& report) {
+  return ++deaths_[*report.bad] >= MapReduceOptions::kDeathsOfABadRecord;
 }
 
 // Lets later attempts skip the bad record. Returns false when there are too many.
@@ -338,7 +346,7 @@ MapReduceResult MapReduceMaster::result() const {
                       .reduce_tasks = static_cast<std::uint32_t>(reduce_done_.size()),
                       .attempts = samples_.attempts() + maps_.attempts() + reduces_.attempts(),
                       .failures = failures_,
-                      .backups = maps_.backups() + reduces_.backups(),
+                      .backups = samples_.backups() + maps_.backups() + reduces_.backups(),
                       .lost_outputs = lost_,
                       .seconds = to_seconds(now() - begun_)};
   for (const MapDone& one : map_done_) out.counters.add(one.counters);
@@ -377,12 +385,10 @@ void MapReduceMaster::load(const Checkpoint& in) {
   skip_keys_ = in.get<std::vector<dataflow::BadRecord>>("skip_keys");
   cuts_ = in.get<std::uint64_t>("cuts");
   begin_books();
-  const bool published = !fs::exists(options_.parts()) && fs::exists(options_.output);
-  if (published && complete()) return;
-  take_back_output();
-  make_partial(options_);
+  output_.go_on(complete());
+  if (output_.published()) return;
   for (std::uint32_t i = 0; i < reduce_done_.size(); ++i) {
-    if (!fs::exists(options_.parts() / MapReduceOptions::part_name(i))) reduce_done_[i] = {};
+    if (!output_.has_part(i)) reduce_done_[i] = {};
   }
   begin_books();
 }

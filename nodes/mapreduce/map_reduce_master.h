@@ -23,6 +23,9 @@
 #include "lp/rpc/clients.h"
 #include "lp/rpc/core/future.h"
 #include "lp/rpc/core/method.h"
+#include "nodes/mapreduce/input_places.h"
+#include "nodes/mapreduce/job_output.h"
+#include "nodes/mapreduce/map_reduce_member.h"
 #include "nodes/mapreduce/map_reduce_options.h"
 #include "nodes/mapreduce/task_book.h"
 #include "nodes/mapreduce/work_messages.h"
@@ -41,38 +44,36 @@ struct MapReduceResult {
   std::string skew{};  // names a key that has half of all pairs that were shuffled, or more
 };
 
-// Any node that works for a master. The master calls no method of it, and only watches whether it is there.
-class MapReduceMember {
- public:
-  using Remote = Methods<>;
-};
-
 class MapReduceMaster {
  public:
   static constexpr Interval kLongestWait = 1440_min;  // a call for work waits for others, or for a restart
 
   MapReduceMaster(Context& node, Clients<MapReduceMember> workers, MapReduceOptions options);
 
-  // Works until the output is there. Error::failed when the output exists, an input cannot be read, or a task has
-  // failed too often.
+  // Works until the output is there. The program fails when the output exists, or another run makes it, when an input
+  // cannot be read, or when a task has failed too often.
   void run(Context& node);
 
   // Takes the report on a worker's last task, if any, and gives it another one, as soon as there is one.
   Future<dataflow::WorkOrder> work(std::uint32_t worker, dataflow::WorkReport report);
+
+  // The workers whose hosts have this input, as far as the master knows.
+  std::vector<std::uint32_t> holders(const std::string& path) const { return places_.holders(path); }
 
   MapReduceResult result() const;
 
   void save(Checkpoint& out) const;
   void load(const Checkpoint& in);
 
-  using Remote = Methods<deadline<idempotent<&MapReduceMaster::work>, kLongestWait>, &MapReduceMaster::result>;
+  using Remote = Methods<deadline<idempotent<&MapReduceMaster::work>, kLongestWait>, &MapReduceMaster::holders,
+                         &MapReduceMaster::result>;
 
  private:
   // What a cut keeps.
   struct Plan {
     std::uint64_t number = 0;  // 0: there is none yet
     std::vector<InputTask> maps{};
-    InputTask sample{};
+    std::vector<InputTask> samples{};
     std::vector<std::string> bounds{};
     bool sampled = false;  // or nothing is to be sampled
   };
@@ -88,14 +89,14 @@ class MapReduceMaster {
     MapReduceCounters counters{};
   };
 
-  void take_back_output() const;
-  void prepare_output() const;
-  Plan make_plan() const;
+  void begin();
+  static dataflow::InputPlaces find_places(const Clients<MapReduceMember>& workers);
+  void find_place(std::uint32_t worker);
+  Plan make_plan(const dataflow::InputPlaces& places, const Clients<MapReduceMember>& workers) const;
   void install(Plan plan);
   void begin_books();
   std::uint32_t partitions() const;
   bool complete() const { return plan_.number != 0 && plan_.sampled && maps_.complete() && reduces_.complete(); }
-  void publish_output();
   void watch_workers();
   Duration look_after();
   void serve_waiting();
@@ -105,9 +106,10 @@ class MapReduceMaster {
   std::optional<dataflow::WorkOrder> reduce_order(std::uint32_t worker);
   void take(std::uint32_t worker, dataflow::WorkReport report);
   void take_failure(std::uint32_t worker, const dataflow::WorkReport& report);
+  bool died_before(const dataflow::WorkReport& report);
   bool skip(const dataflow::WorkReport& report);
   std::vector<dataflow::BadRecord> bad_records_in(const InputTask& task) const;
-  void take_sample(dataflow::WorkReport report);
+  void take_sample(std::uint32_t worker, dataflow::WorkReport report);
   void take_map(std::uint32_t worker, dataflow::WorkReport report);
   void take_reduce(std::uint32_t worker, dataflow::WorkReport report);
   void fail_job(const std::string& text);
@@ -119,6 +121,7 @@ class MapReduceMaster {
   Clients<MapReduceMember> workers_;
   const MapReduceOptions options_;
   const Time begun_;
+  dataflow::JobOutput output_;
 
   Plan plan_{};
   std::vector<MapDone> map_done_{};
@@ -127,7 +130,10 @@ class MapReduceMaster {
   std::vector<dataflow::BadRecord> skip_keys_{};
   std::uint64_t cuts_ = 0;
 
-  dataflow::TaskBook samples_{1};
+  dataflow::InputPlaces places_{};
+  std::map<dataflow::BadRecord, int> deaths_{};  // ended workers, by the record or key
+  dataflow::TaskBook samples_{0};
+  std::vector<std::string> sampled_keys_{};
   dataflow::TaskBook maps_{0};
   dataflow::TaskBook reduces_{0};
   std::uint64_t failures_ = 0;

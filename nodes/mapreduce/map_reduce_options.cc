@@ -1,9 +1,14 @@
 #include "nodes/mapreduce/map_reduce_options.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 
 namespace lp {
+
+std::uint64_t MapReduceOptions::longest_record() const {
+  return std::min(input.longest_record, (memory - kRuntimeMemory) / kRecordShare);
+}
 
 std::string MapReduceOptions::part_name(std::uint32_t partition) {
   std::array<char, 32> name{};

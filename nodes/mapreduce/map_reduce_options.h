@@ -27,7 +27,14 @@ struct MapReduceOptions {
 
   static constexpr std::uint64_t kRuntimeMemory = std::uint64_t{40} << 20;  // for the process and the blocks of files
   static constexpr std::uint64_t kLeastMemory = std::uint64_t{48} << 20;
+  // A record on which so many processes have ended is a bad one, too.
+  static constexpr int kDeathsOfABadRecord = 2;
 
+  // A record gets this part of a worker's memory without kRuntimeMemory, at most; pairs get the rest.
+  static constexpr std::uint64_t kRecordShare = 4;
+
+  std::uint64_t longest_record() const;  // bytes: InputOptions::longest_record, if the memory allows it
+  std::uint64_t pair_memory() const { return memory - kRuntimeMemory - longest_record(); }
   std::filesystem::path partial() const { return output.string() + ".partial"; }
   std::filesystem::path parts() const { return partial() / "parts"; }
   std::filesystem::path attempt_files() const { return partial() / "attempts"; }

@@ -5,7 +5,7 @@
 
 namespace lp::dataflow {
 
-TaskBook::TaskBook(std::size_t tasks, bool backups) : tasks_(tasks), copies_(backups) {}
+TaskBook::TaskBook(std::size_t tasks, bool backups, Clock clock) : tasks_(tasks), copies_(backups), clock_(clock) {}
 
 std::optional<std::uint32_t> TaskBook::give(std::uint32_t worker, const Preference& preference) {
   std::optional<std::uint32_t> best;
@@ -23,7 +23,7 @@ std::optional<std::uint32_t> TaskBook::give(std::uint32_t worker, const Preferen
     if (!best) return best;
     ++backups_given_;
   }
-  tasks_[*best].attempts.push_back({.worker = worker, .since = now()});
+  tasks_[*best].attempts.push_back({.worker = worker, .since = clock_()});
   ++attempts_;
   return best;
 }
@@ -34,12 +34,15 @@ Duration TaskBook::late() const {
   return from_seconds(kLate * to_seconds(median));
 }
 
+// When a task that somebody does is late.
+Time TaskBook::late_at(const Task& task) const { return later(task.attempts.front().since, late()); }
+
 std::optional<std::uint32_t> TaskBook::late_task(std::uint32_t worker) const {
   std::optional<std::uint32_t> oldest;
   for (std::uint32_t i = 0; i < tasks_.size(); ++i) {
     const Task& one = tasks_[i];
     if (one.done || one.attempts.size() >= kCopies || one.attempts.front().worker == worker) continue;
-    if (!passed(later(one.attempts.front().since, late()))) continue;
+    if (clock_() < late_at(one)) continue;
     if (!oldest || one.attempts.front().since < tasks_[*oldest].attempts.front().since) oldest = i;
   }
   return oldest;
@@ -49,7 +52,7 @@ Duration TaskBook::until_late() const {
   Duration out = kForever;
   for (const Task& one : tasks_) {
     if (one.done || one.attempts.size() != 1) continue;
-    out = std::min(out, until(later(one.attempts.front().since, late())));
+    if (const Time at = late_at(one); at != kNever) out = std::min(out, std::max(at - clock_(), Duration::zero()));
   }
   return out;
 }
@@ -58,7 +61,7 @@ bool TaskBook::done(std::uint32_t task, std::uint32_t worker) {
   Task& one = tasks_.at(task);
   for (const Attempt& attempt : one.attempts) {
     if (attempt.worker != worker || one.done) continue;
-    const Duration took = now() - attempt.since;
+    const Duration took = clock_() - attempt.since;
     durations_.insert(std::upper_bound(durations_.begin(), durations_.end(), took), took);
   }
   take_back(task, worker);

@@ -21,7 +21,9 @@ class TaskBook {
   // How much a worker prefers a task, for instance the bytes that it has of the task's input.
   using Preference = std::function<std::uint64_t(std::uint32_t task)>;
 
-  explicit TaskBook(std::size_t tasks, bool backups = true);
+  using Clock = Time (*)() noexcept;
+
+  explicit TaskBook(std::size_t tasks, bool backups = true, Clock clock = now);
 
   std::size_t tasks() const { return tasks_.size(); }
   std::size_t done_count() const { return done_; }
@@ -61,10 +63,12 @@ class TaskBook {
   };
 
   Duration late() const;
+  Time late_at(const Task& task) const;
   std::optional<std::uint32_t> late_task(std::uint32_t worker) const;
 
   std::vector<Task> tasks_;
   bool copies_;
+  Clock clock_;
   std::size_t done_ = 0;
   std::uint64_t attempts_ = 0;
   std::uint64_t backups_given_ = 0;

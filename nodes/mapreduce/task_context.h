@@ -14,6 +14,7 @@
 #include "lp/base/error.h"
 #include "nodes/dataflow/input_files.h"
 #include "nodes/dataflow/merge.h"
+#include "nodes/mapreduce/task_note.h"
 #include "nodes/mapreduce/work_messages.h"
 
 namespace lp::dataflow {
@@ -39,8 +40,10 @@ class LostRunError : public Error {
 };
 
 struct TaskContext {
+  TaskNote& note;
   std::size_t memory = 0;  // bytes for pairs, or for the blocks of a merge
   InputOptions input{};
+  OpenInput open_input{};
   std::function<std::string()> new_file{};  // a name that nothing has
   std::function<void()> check{};            // throws when the task need not go on
   std::function<std::unique_ptr<SegmentSource>(const ReduceInput& input)> open{};

@@ -5,6 +5,7 @@ namespace lp {
 void MapReduceCounters::add(const MapReduceCounters& more) {
   input_records += more.input_records;
   input_bytes += more.input_bytes;
+  remote_bytes += more.remote_bytes;
   pairs += more.pairs;
   shuffled_pairs += more.shuffled_pairs;
   shuffled_bytes += more.shuffled_bytes;

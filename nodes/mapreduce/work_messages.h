@@ -1,6 +1,7 @@
 #pragma once
 // What the master of a map-reduce and its workers tell each other. Values.
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -16,6 +17,7 @@ namespace lp {
 struct MapReduceCounters {
   std::uint64_t input_records = 0;
   std::uint64_t input_bytes = 0;
+  std::uint64_t remote_bytes = 0;    // input that workers read from other hosts
   std::uint64_t pairs = 0;           // that map emitted
   std::uint64_t shuffled_pairs = 0;  // fewer, with a combiner
   std::uint64_t shuffled_bytes = 0;
@@ -36,7 +38,7 @@ enum class TaskKind : std::uint8_t { none, sample, map, reduce, over };
 struct BadRecord {
   std::string place{};       // its file, or the key
   std::uint64_t offset = 0;  // in the file
-  friend bool operator==(const BadRecord&, const BadRecord&) = default;
+  friend auto operator<=>(const BadRecord&, const BadRecord&) = default;
 };
 
 // A segment that a reducer merges.
@@ -74,6 +76,7 @@ struct WorkReport {
   // Without these, the task is done.
   std::string failure{};
   std::optional<BadRecord> bad{};     // with a failure on a record
+  bool died = false;                  // the worker's process ended on that record
   std::vector<std::uint32_t> lost{};  // map tasks whose runs cannot be read
   bool failed() const { return !failure.empty(); }
 };

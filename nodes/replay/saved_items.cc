@@ -1,8 +1,7 @@
 #include "nodes/replay/saved_items.h"
 
 #include <algorithm>
-#include <optional>
-#include <utility>
+#include <span>
 #include <vector>
 
 #include "lp/base/array.h"
@@ -36,18 +35,6 @@ void keep(Checkpoint& saved, const std::string& name, const std::vector<bool>& k
   saved.replace(name, Array<T>::copy_of(after));
 }
 
-// The cut that this file belongs to, if it is in one.
-std::optional<Cut> cut_with(const std::filesystem::path& file) {
-  const std::filesystem::path directory = std::filesystem::absolute(file).parent_path();
-  if (!std::filesystem::exists(directory / "MANIFEST")) return std::nullopt;
-  const CutList list = list_cuts(directory.parent_path().parent_path());
-  for (const Cut& one : list.cuts) {
-    if (std::filesystem::equivalent(one.directory, directory)) return one;
-  }
-  throw Error(ErrorKind::failed,
-              directory.string() + " is no complete cut, and is not edited: " + join(list.problems, "; "));
-}
-
 }  // namespace
 
 void edit_items(Checkpoint& saved, const std::string& table, const EditItem& edit) {
@@ -79,14 +66,9 @@ void edit_items(Checkpoint& saved, const std::string& table, const EditItem& edi
 }
 
 void edit_saved_items(const std::filesystem::path& file, const std::string& table, const EditItem& edit) {
-  const std::optional<Cut> cut = cut_with(file);
-  Checkpoint saved = Checkpoint::read(file);
-  edit_items(saved, table, edit);
-  saved.write(file, saved.node(), saved.step());
-  if (!cut) return;
-  std::vector<std::string> members;
-  for (const CutMember& one : cut->members) members.push_back(one.node);
-  complete_cut(cut->directory.parent_path().parent_path(), cut->step, cut->program, cut->fingerprint, members);
+  EditedFile edited{.path = file, .checkpoint = Checkpoint::read(file)};
+  edit_items(edited.checkpoint, table, edit);
+  write_edited(std::span(&edited, 1));
 }
 
 }  // namespace lp::replay

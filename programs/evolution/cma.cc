@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
-#include <Eigen/Dense>
+#include <Eigen/Core>
 
 #include "lp/base/error.h"
+#include "programs/evolution/covariance.h"
 
 namespace lp {
 namespace {
@@ -36,7 +37,8 @@ double effective(const Eigen::Ref<const VectorXd>& weights) {
   return weights.sum() * weights.sum() / weights.squaredNorm();
 }
 
-Rates rates_of(std::size_t dimensions, std::size_t population) {
+// c_1 and c_μ are `faster` times as large.
+Rates rates_of(std::size_t dimensions, std::size_t population, double faster) {
   const auto n = static_cast<double>(dimensions);
   const auto size = static_cast<Index>(population);
   Rates out;
@@ -49,9 +51,9 @@ Rates rates_of(std::size_t dimensions, std::size_t population) {
   const double mu = out.effective;
   out.step_path = (mu + 2) / (n + mu + 5);  // equation 55
   out.damping = 1 + 2 * std::max(0.0, std::sqrt((mu - 1) / (n + 1)) - 1) + out.step_path;
-  out.path = (4 + mu / n) / (n + 4 + 2 * mu / n);   // equation 56
-  out.rank_one = 2 / ((n + 1.3) * (n + 1.3) + mu);  // equation 57
-  out.rank_mu = std::min(1 - out.rank_one, 2 * (mu - 2 + 1 / mu) / ((n + 2) * (n + 2) + mu));
+  out.path = (4 + mu / n) / (n + 4 + 2 * mu / n);                           // equation 56
+  out.rank_one = std::min(1.0, faster * 2 / ((n + 1.3) * (n + 1.3) + mu));  // equation 57
+  out.rank_mu = std::min(1 - out.rank_one, faster * 2 * (mu - 2 + 1 / mu) / ((n + 2) * (n + 2) + mu));
   out.length = std::sqrt(n) * (1 - 1 / (4 * n) + 1 / (21 * n * n));
   const double worse = effective(out.weights.tail(size - out.parents));
   const double negative = std::min({1 + out.rank_one / out.rank_mu,                          // equation 50
@@ -63,29 +65,22 @@ Rates rates_of(std::size_t dimensions, std::size_t population) {
   return out;
 }
 
-void check(std::size_t dimensions) {
-  if (dimensions >= 1 && dimensions <= kMostCmaDimensions) return;
-  throw Error(ErrorKind::failed, "CMA-ES searches up to " + std::to_string(kMostCmaDimensions) + " parameters, not " +
-                                     std::to_string(dimensions) + ": use an evolution strategy");
-}
-
+template <class Covariance>
 class Cma final : public Search {
  public:
   Cma(const CmaOptions& options, const Eigen::VectorXf& start, const Noise& noise)
-      : noise_(noise), sigma_(options.sigma), mean_(start.cast<double>()) {
+      : noise_(noise), sigma_(options.sigma), mean_(start.cast<double>()), covariance_(start.size()) {
     const auto n = static_cast<std::size_t>(start.size());
-    check(n);
     const std::size_t usual = 4 + static_cast<std::size_t>(3 * std::log(static_cast<double>(n)));
-    rates_ = rates_of(n, options.population > 0 ? options.population : usual);
+    rates_ =
+        rates_of(n, options.population > 0 ? options.population : usual, Covariance::faster(static_cast<double>(n)));
     path_ = step_path_ = VectorXd::Zero(start.size());
-    covariance_ = MatrixXd::Identity(start.size(), start.size());
-    decompose();
   }
 
   std::size_t trials() const override { return static_cast<std::size_t>(rates_.weights.size()); }
   Distribution distribution() const override {
     const Eigen::VectorXf centre = mean_.cast<float>();
-    const Eigen::MatrixXf shape = root_.cast<float>();
+    const Eigen::VectorXf shape = covariance_.shape();
     return {.centre = Array<float>::copy_of({centre.data(), static_cast<std::size_t>(centre.size())}),
             .shape = Array<float>::copy_of({shape.data(), static_cast<std::size_t>(shape.size())}),
             .sigma = static_cast<float>(sigma_)};
@@ -99,8 +94,7 @@ class Cma final : public Search {
     const double length = move_step_path(mean_step);
     change_covariance(steps, mean_step, length);
     sigma_ *= std::exp(rates_.step_path / rates_.damping * (length / rates_.length - 1));  // equation 44
-    decompose();
-    return {{"sigma", sigma_}, {"condition", condition_}};
+    return {{"sigma", sigma_}, {"condition", covariance_.condition()}};
   }
 
   void save(Checkpoint& out) const override {
@@ -109,16 +103,17 @@ class Cma final : public Search {
     out.put("mean", vector_of(mean_));
     out.put("path", vector_of(path_));
     out.put("step_path", vector_of(step_path_));
-    out.put("covariance", vector_of(covariance_.reshaped()));
+    out.put("covariance", vector_of(covariance_.values()));
   }
   void load(const Checkpoint& in) override {
     sigma_ = in.get<double>("sigma");
     generations_ = in.get<std::uint64_t>("generations");
-    read(in, "mean", mean_.reshaped());
-    read(in, "path", path_.reshaped());
-    read(in, "step_path", step_path_.reshaped());
-    read(in, "covariance", covariance_.reshaped());
-    decompose();
+    read(in, "mean", mean_);
+    read(in, "path", path_);
+    read(in, "step_path", step_path_);
+    VectorXd covariance = covariance_.values();
+    read(in, "covariance", covariance);
+    covariance_.set(covariance);
   }
 
  private:
@@ -146,13 +141,13 @@ class Cma final : public Search {
           noise_.at(trials[order[i]].index, static_cast<std::size_t>(mean_.size()), room_);
       noise.col(static_cast<Index>(i)) = Eigen::Map<const Eigen::VectorXf>(one.data(), mean_.size()).cast<double>();
     }
-    return root_ * noise;  // equation 39, with the symmetric root of C
+    return covariance_.shaped(noise);  // equation 39, with the symmetric root of C
   }
 
   // Returns the length of the path.
   double move_step_path(const VectorXd& mean_step) {
     const double c = rates_.step_path;  // equation 43
-    step_path_ = (1 - c) * step_path_ + std::sqrt(c * (2 - c) * rates_.effective) * (inverse_root_ * mean_step);
+    step_path_ = (1 - c) * step_path_ + std::sqrt(c * (2 - c) * rates_.effective) * covariance_.round(mean_step);
     return step_path_.norm();
   }
 
@@ -164,24 +159,16 @@ class Cma final : public Search {
     path_ = (1 - c) * path_;  // equation 45
     if (steady) path_ += std::sqrt(c * (2 - c) * rates_.effective) * mean_step;
     VectorXd weights = rates_.weights;  // equation 46
-    const VectorXd lengths = (inverse_root_ * steps).colwise().squaredNorm();
+    const VectorXd lengths = covariance_.round(steps).colwise().squaredNorm();
     for (Index i = 0; i < weights.size(); ++i) {
       if (weights(i) < 0) weights(i) *= n / std::max(lengths(i), 1e-8);
     }
     const double lost = steady ? 0 : c * (2 - c);  // equation 47
-    covariance_ *= 1 + rates_.rank_one * lost - rates_.rank_one - rates_.rank_mu * rates_.weights.sum();
-    covariance_ += rates_.rank_one * path_ * path_.transpose();
-    covariance_ += rates_.rank_mu * steps * weights.asDiagonal() * steps.transpose();
-  }
-
-  void decompose() {
-    const Eigen::SelfAdjointEigenSolver<MatrixXd> solver((covariance_ + covariance_.transpose()) / 2);
-    const double largest = solver.eigenvalues().maxCoeff();
-    const VectorXd deviations = solver.eigenvalues().cwiseMax(1e-14 * largest).cwiseSqrt();
-    const MatrixXd& basis = solver.eigenvectors();
-    root_ = basis * deviations.asDiagonal() * basis.transpose();
-    inverse_root_ = basis * deviations.cwiseInverse().asDiagonal() * basis.transpose();
-    condition_ = largest / (deviations.minCoeff() * deviations.minCoeff());
+    const double sum = rates_.weights.sum();
+    covariance_.change({.kept = 1 + rates_.rank_one * lost - rates_.rank_one - rates_.rank_mu * sum,
+                        .rank_one = rates_.rank_one,
+                        .rank_mu = rates_.rank_mu * weights},
+                       path_, steps);
   }
 
   const Noise& noise_;
@@ -189,12 +176,9 @@ class Cma final : public Search {
   double sigma_;
   std::uint64_t generations_ = 0;
   VectorXd mean_;
-  VectorXd path_{};          // p_c
-  VectorXd step_path_{};     // p_σ
-  MatrixXd covariance_{};    // C
-  MatrixXd root_{};          // C^½, by columns; also the shape that is published
-  MatrixXd inverse_root_{};  // C^−½
-  double condition_ = 1;     // the condition of C
+  VectorXd path_{};       // p_c
+  VectorXd step_path_{};  // p_σ
+  Covariance covariance_;
   std::vector<float> room_{};
 };
 
@@ -208,9 +192,15 @@ class CmaSampler final : public Sampler {
   void point(std::uint64_t index, std::size_t, std::span<float> out) override {
     const auto n = static_cast<Index>(out.size());
     const Eigen::Map<const Eigen::VectorXf> noise(noise_.at(index, out.size(), room_).data(), n);
-    const Eigen::Map<const Eigen::MatrixXf> shape(distribution_.shape.data(), n, n);
     const Eigen::Map<const Eigen::VectorXf> centre(distribution_.centre.data(), n);
-    Eigen::Map<Eigen::VectorXf>(out.data(), n) = centre + distribution_.sigma * (shape * noise);
+    Eigen::Map<Eigen::VectorXf> result(out.data(), n);
+    if (distribution_.shape.size() == out.size()) {  // a diagonal
+      const Eigen::Map<const Eigen::VectorXf> shape(distribution_.shape.data(), n);
+      result = centre + distribution_.sigma * shape.cwiseProduct(noise);
+    } else {
+      const Eigen::Map<const Eigen::MatrixXf> shape(distribution_.shape.data(), n, n);
+      result = centre + distribution_.sigma * (shape * noise);
+    }
   }
 
  private:
@@ -229,10 +219,15 @@ SearchMethod cma(const CmaOptions& options) {
     throw Error(ErrorKind::failed, "CMA-ES needs at least 4 points in a generation, not " +
                                        std::to_string(options.population) + "; give 0 for the usual number");
   }
-  return {.name = "cma",
-          .search = [options](const Eigen::VectorXf& start,
-                              const Noise& noise) { return std::make_unique<Cma>(options, start, noise); },
-          .sampler = [](const Noise& noise) { return std::make_unique<CmaSampler>(noise); }};
+  const auto search = [options](const Eigen::VectorXf& start, const Noise& noise) -> std::unique_ptr<Search> {
+    if (options.separable) return std::make_unique<Cma<DiagonalCovariance>>(options, start, noise);
+    return std::make_unique<Cma<FullCovariance>>(options, start, noise);
+  };
+  return {.name = options.separable ? "separable cma" : "cma",
+          .search = search,
+          .sampler = [](const Noise& noise) { return std::make_unique<CmaSampler>(noise); },
+          .most_parameters = options.separable ? 0 : kMostCmaDimensions,
+          .beyond = "cma({.separable = true}) or an evolution_strategy"};
 }
 
 }  // namespace lp

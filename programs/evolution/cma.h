@@ -5,7 +5,8 @@
 // 2 (μ_eff − 2 + 1 / μ_eff) / ((n + 2)² + μ_eff)). A value.
 //
 // It keeps n² numbers, and sends as many to each host in a generation. It finds an optimum exactly, in up to some
-// hundred dimensions; for large networks, take an evolution_strategy.
+// hundred dimensions. The separable form keeps only the diagonal of C, n numbers, for any number of dimensions (Ros and
+// Hansen, 2008); it does not learn which dimensions depend on one another.
 
 #include <cstddef>
 
@@ -16,11 +17,13 @@ namespace lp {
 struct CmaOptions {
   double sigma = 0.5;          // the first step size: about a third of the distance to the optimum, in each dimension
   std::size_t population = 0;  // points of a generation; 0: 4 + ⌊3 ln n⌋. More of them search more globally
+  bool separable = false;
 };
 
-constexpr std::size_t kMostCmaDimensions = 512;  // each generation decomposes C, in about 10 n³ operations
+// The limit of the form that is not separable: each generation decomposes C, in about 10 n³ operations.
+constexpr std::size_t kMostCmaDimensions = 512;
 
-// Error::failed for an option that does not fit. The search throws it for too many dimensions.
+// Error::failed for an option that does not fit.
 SearchMethod cma(const CmaOptions& options = {});
 
 }  // namespace lp

@@ -8,6 +8,16 @@
 namespace lp {
 namespace {
 
+void check_parameters(const EvolutionOptions& search) {
+  const SearchMethod& method = search.method;
+  if (method.most_parameters == 0) return;
+  const auto objective = search.objective(0);
+  if (objective->size() <= method.most_parameters) return;
+  throw Error(ErrorKind::failed, method.name + " searches at most " + std::to_string(method.most_parameters) +
+                                     " parameters, but " + objective->name() + " has " +
+                                     std::to_string(objective->size()) + ": take " + method.beyond);
+}
+
 void check(const Evolution& evolution) {
   const auto need = [](bool fits, const std::string& what) {
     if (!fits) throw Error(ErrorKind::failed, "an evolution needs " + what);
@@ -16,6 +26,7 @@ void check(const Evolution& evolution) {
   need(search.method.search && search.method.sampler, "a method with a search and a sampler");
   need(static_cast<bool>(search.objective), "an objective");
   need(search.evaluations > 0, "at least 1 evaluation");
+  check_parameters(search);
   need(search.lease > Duration::zero() && search.patience > Duration::zero(), "a lease and a patience above 0");
 }
 

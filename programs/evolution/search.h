@@ -76,6 +76,8 @@ struct SearchMethod {
   // Begins at this point. The noise outlives the search and the sampler.
   std::function<std::unique_ptr<Search>(const Eigen::VectorXf& start, const Noise& noise)> search{};
   std::function<std::unique_ptr<Sampler>(const Noise& noise)> sampler{};
+  std::size_t most_parameters = 0;  // that it searches, which add_evolution checks; 0: any number
+  std::string beyond{};             // what to take for more parameters
 };
 
 }  // namespace lp

@@ -1,5 +1,7 @@
 #include "programs/mapreduce/map_reduce.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <string>
 
 #include "lp/base/error.h"
@@ -24,18 +26,28 @@ void check(const dataflow::JobTasks& tasks, const MapReduceOptions& job) {
        tasks.csv ? "InputFormat::csv, because its map takes rows" : "a map that takes rows, because its input is CSV");
 }
 
+// How many processes of a worker may be ended by bad records.
+int deaths_by_bad_records(const MapReduce& options) {
+  constexpr std::uint64_t kMost = 10'000;
+  const auto records = static_cast<int>(std::min(options.job.skip_records, kMost));
+  return options.restarts > 0 ? records * MapReduceOptions::kDeathsOfABadRecord : 0;
+}
+
 }  // namespace
 
 Handle<MapReduceMaster> add_map_reduce_tasks(Program& program, dataflow::JobTasks tasks, const MapReduce& options) {
   check(tasks, options.job);
+  MapReduceOptions job = options.job;
+  job.input.longest_record = job.longest_record();
   const FailurePolicy policy = options.restarts > 0 ? restart(options.restarts) : stop_program();
   GroupOptions workers{.name = "worker", .replicas = options.workers, .on_failure = policy};
+  workers.on_failure.budget += deaths_by_bad_records(options);
   if (options.restarts == 0 && options.workers.elastic()) workers.on_failure = ignore();
   const auto group = program.declare_group<MapReduceWorker>(workers);
   const GroupHandle<MapReduceMember> members = group;
   const auto master = program.add<MapReduceMaster>({.name = "master", .on_failure = policy, .ends_program = true},
-                                                   context, members, options.job);
-  program.define(group, context, master, group, std::move(tasks), options.job);
+                                                   context, members, job);
+  program.define(group, context, master, group, std::move(tasks), job);
   return master;
 }
 

@@ -47,8 +47,9 @@ std::vector<Task> all_tasks() {
   Task es = evolution;
   es.agent = {.name = "es", .policy = lp::episode_policy(episodes_of(es))};
   return {{lp::dqn(), "cartpole", 1, 80'000, 475},
-          {lp::dqn(), "acrobot", 1, 80'000, -100},
+          {lp::dqn(), "acrobot", 1, 80'000, -92},
           {lp::ppo(), "cartpole", 2, 100'000, 475},
+          {lp::ppo({.copies = 8, .steps = 256, .discount = 0.9F, .decay = 0.95F}), "pendulum", 2, 300'000, {}},
           {lp::impala(), "cartpole", 2, 1'000'000, 475},
           {lp::impala(), "catch", 2, 200'000, {}},
           {lp::td3(), "pendulum", 1, 20'000, {}},

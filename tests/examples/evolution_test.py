@@ -37,7 +37,8 @@ class Evolution(unittest.TestCase):
                 xml.etree.ElementTree.fromstring(picture.read_text())
 
     def test_it_minimizes_functions_up_to_a_goal(self):
-        for flags in [["--function=sphere"], ["--function=rosenbrock", "--method=cma"]]:
+        for flags in [["--function=sphere"], ["--function=rosenbrock", "--method=cma"],
+                      ["--function=sphere", "--method=separable_cma", "--dimensions=600"]]:
             with self.subTest(flags):
                 result = launch.result("es", "--launch=processes", "--goal=1e-6", "--evaluations=1000000", *flags)
                 self.assertLessEqual(result["mean"], 1e-6)
@@ -55,7 +56,8 @@ class Evolution(unittest.TestCase):
     def test_what_does_not_fit_is_named(self):
         for flags, sentence in [(["--function=spher"], "choose one of ackley, rastrigin, rosenbrock, sphere"),
                                 (["--environment=cartpool"], "choose one of acrobot, cartpole"),
-                                (["--function=rosenbrock", "--dimensions=1"], "needs 2 or more dimensions")]:
+                                (["--function=rosenbrock", "--dimensions=1"], "needs 2 or more dimensions"),
+                                (["--function=sphere", "--method=cma", "--dimensions=3000"], "at most 512 parameters")]:
             with self.subTest(flags):
                 process = launch.run("es", *flags)
                 self.assertNotEqual(0, process.returncode)

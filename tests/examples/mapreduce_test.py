@@ -122,6 +122,20 @@ class Results(Files):
                                         into=f"output{number}")
                 self.assertEqual(expected, found.decode())
 
+    def test_a_record_of_a_gigabyte_is_refused_or_skipped(self):
+        with open(self.input / "lines", "wb") as file:
+            file.write(b"one\n")
+            file.seek(1 << 30, os.SEEK_CUR)  # a hole: it takes no place on the disk
+            file.write(b"\ntwo\n")
+        flags = ["--launch=processes", f"--input={self.input}", f"--into={self.folder}/output"]
+        process = launch.run("wordcount", *flags)
+        self.assertNotEqual(0, process.returncode)
+        self.assertIn(f"map failed on the record at byte 4 of {self.input}/lines", process.stderr)
+        self.assertIn("it is longer than 56623104 bytes: raise", process.stderr)
+        found, result = self.run_job("wordcount", "--launch=processes", "--skip_records=1")
+        self.assertEqual([b"one\t1", b"two\t1"], sorted_lines(found))
+        self.assertEqual(1, result["counters"]["skipped"])
+
     def test_what_does_not_fit_is_named(self):
         (self.input / "lines").write_text("one\n")
         (self.folder / "there").mkdir()
@@ -129,9 +143,10 @@ class Results(Files):
                                 ([f"--input={self.folder}/none*", f"--into={self.folder}/a"], "no input matches"),
                                 ([f"--input={self.input}"], "needs an output directory")]:
             with self.subTest(flags):
-                process = launch.run("wordcount", "--launch=processes", "--restarts=0", *flags)
+                process = launch.run("wordcount", "--launch=processes", *flags)
                 self.assertNotEqual(0, process.returncode)
                 self.assertIn(sentence, process.stderr)
+                self.assertNotIn("restart 1", process.stderr)  # which would fail likewise
         self.assertEqual([], list((self.folder / "there").iterdir()))
 
 

@@ -181,6 +181,19 @@ TEST(ProcessRun, AStoppedProcessIsFoundWithinTheHeartbeat) {
   EXPECT_TRUE(run.wait().cause.hanging);
 }
 
+TEST(ProcessRun, AStoppedProcessIsWokenToEndWithTheProgram) {
+  const Config config{.mode = "waits"};
+  TestRun run(make_counting(config), processes(config));
+  const int counter = pid_of(run, "counter");
+  kill(counter, SIGSTOP);
+  const Time end = after(seconds(10));
+  while (contents("/proc/" + std::to_string(counter) + "/stat").find(") T ") == std::string::npos && now() < end) {
+  }
+  run.stop("enough");
+  ASSERT_TRUE(run.wait_for(seconds(5)));  // half of the grace period
+  EXPECT_TRUE(run.wait().success) << run.wait().cause.text();
+}
+
 TEST(ProcessRun, WhatANodeLeavesBehindIsKilledWithTheRun) {
   const Config config{.workers = 1, .mode = "leaves a daemon"};
   std::optional<Watched> daemon;

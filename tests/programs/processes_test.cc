@@ -153,7 +153,8 @@ const Programs& programs() {
   static const Programs all = Programs()
                                   .add<Config>("training", make_training)
                                   .add<Config>("feeding", make_feeding)
-                                  .add<ServingConfig>("serving", make_serving);
+                                  .add<ServingConfig>("serving", make_serving)
+                                  .add<ReplayConfig>("replay", make_replay);
   return all;
 }
 

@@ -31,6 +31,13 @@ struct ServingConfig {
 // Servers of numbers, whose versions change all the time: see serving_test.cc.
 Program make_serving(const ServingConfig& config);
 
+struct ReplayConfig {
+  std::string spill{};  // the directory for items that do not fit into memory
+};
+
+// A replay server: see replay_restart_test.cc.
+Program make_replay(const ReplayConfig& config);
+
 const Programs& programs();
 
 }  // namespace lp::test

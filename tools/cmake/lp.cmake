@@ -8,7 +8,10 @@ function(lp_options target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # g++ 12 reports false errors about "literal" + std::string (GCC PR105651).
-    target_compile_options(${target} PRIVATE -Wno-restrict $<$<BOOL:${LP_SANITIZE}>:-Wno-stringop-overflow>)
+    target_compile_options(${target} PRIVATE -Wno-restrict)
+    if(LP_SANITIZE)
+      target_compile_options(${target} PRIVATE -Wno-stringop-overflow)
+    endif()
   else()
     # clang counts names that a using directive brings, such as lp::index, as shadowed. g++ checks the others.
     target_compile_options(${target} PRIVATE -Wno-shadow)

@@ -62,6 +62,12 @@ TEST(NodeEvents, AnErrorKeepsItsKindAndOrigin) {
   EXPECT_TRUE(error.may_have_run());
 }
 
+TEST(NodeEvents, AFailureForGoodArrivesAsOne) {
+  const Error error(ErrorKind::failed, "no such file");
+  EXPECT_TRUE(sent_as(NodeEvent::Failed{.error = error, .for_good = true}).for_good);
+  EXPECT_FALSE(sent_as(NodeEvent::Failed{error}).for_good);
+}
+
 TEST(NodeEvents, AnEventOfAnUnknownKindIsRefused) {
   for (const int kind : {0, static_cast<int>(control::Event::MAX) + 1}) {
     auto bytes = pack(0, 1, pack_event({.what = NodeEvent::Alive{}}));

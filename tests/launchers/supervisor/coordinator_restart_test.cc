@@ -32,6 +32,23 @@ TEST_F(CoordinatorTest, TheBackoffDoublesAndTheBudgetEnds) {
             "was killed by signal 9 (SIGKILL) before it was ready; its budget of 2 restarts is used up");
 }
 
+TEST_F(CoordinatorTest, AFailureForGoodEndsTheProgramWhateverThePolicy) {
+  for (const FailurePolicy policy : {restart(3), ignore()}) {
+    make(server_and_workers(policy));
+    all_ready();
+    report(1, 1, NodeEvent::Failed{.error = Error(ErrorKind::failed, "no such file"), .for_good = true});
+    EXPECT_EQ(coordinator_->phase(), Phase::stopping);
+    finished(1, 1);
+    exit(1);
+    exit(0);
+    exit(2);
+    EXPECT_EQ(commands().find("start"), std::string::npos);
+    EXPECT_FALSE(coordinator_->result().success);
+    EXPECT_EQ(coordinator_->result().cause.node, "worker/0");
+    EXPECT_EQ(coordinator_->result().cause.what, "no such file");
+  }
+}
+
 TEST_F(CoordinatorTest, ARestartThatSomebodyWantsCostsNoBudget) {
   make(server_and_workers());
   all_ready();

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -214,6 +215,29 @@ TEST_F(Cuts, ADirectoryThatCannotBeMadeIsNamed) {
   EXPECT_EQ(
       error_of([&] { cut_directory(run_ / "file", 1); }),
       "cannot make the directory " + (run_ / "file/checkpoints/step-000000000001").string() + ": Not a directory");
+}
+
+TEST_F(Cuts, AnEditedCutIsCompleteAgain) {
+  take(100);
+  std::vector<EditedFile> edited;
+  for (const char* node : {"server/0", "table"}) {
+    edited.push_back({cut_file(path(100), node), read_cut_file(path(100), node)});
+    edited.back().checkpoint.replace("value", std::string("edited"));
+  }
+  write_edited(edited);
+  const auto cut = latest_cut(run_);
+  ASSERT_TRUE(cut);
+  EXPECT_EQ(cut->fingerprint, 0xfeedU);
+  EXPECT_EQ(cut->members.size(), 3U);
+  EXPECT_EQ(read_cut_file(cut->directory, "table").get<std::string>("value"), "edited");
+  EXPECT_EQ(read_cut_file(cut->directory, "server/1").get<std::string>("value"), "server/1 at 100");
+}
+
+TEST_F(Cuts, ADamagedCutIsNotEdited) {
+  take(100);
+  const EditedFile edited{cut_file(path(100), "table"), read_cut_file(path(100), "table")};
+  std::filesystem::remove(cut_file(path(100), "server/1"));
+  EXPECT_THROW(write_edited(std::span(&edited, 1)), Error);
 }
 
 }  // namespace

@@ -48,27 +48,38 @@ TEST(CheckpointValues, RawBytesAreTheNumbers) {
   EXPECT_EQ(numbers.bytes.data(), weights.buffer().data());  // shared
 }
 
-TEST(CheckpointValues, NumpyReadsTheHeadOfAFile) {
+TEST(CheckpointValues, ReplacedNumbersAreReadInTheirType) {
+  using ByRows = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  Eigen::MatrixXf matrix(2, 3);
+  matrix << 1, 2, 3, 4, 5, 6;
+  Checkpoint from;
+  from.put("array", Array<float>(5000));
+  from.put("number", 2.5);
+  from.put("matrix", matrix);
+  Checkpoint to;
+  to.put("array", std::vector<float>{1});
+  to.put("number", 1.5);
+  to.put("matrix", ByRows(ByRows::Zero(2, 3)));
+  for (const char* name : {"array", "number", "matrix"}) replace_numbers(to, name, numbers_of(from, name));
+  EXPECT_EQ(to.get<std::vector<float>>("array"), std::vector<float>(5000));
+  EXPECT_EQ(to.get<double>("number"), 2.5);
+  EXPECT_EQ(to.get<ByRows>("matrix"), matrix);
+  replace_numbers(from, "matrix", numbers_of(to, "matrix"));
+  EXPECT_EQ(from.get<Eigen::MatrixXf>("matrix"), matrix);
+}
+
+TEST(CheckpointValues, NumbersThatDoNotFitReplaceNothing) {
   Checkpoint checkpoint;
-  checkpoint.put("number", 1.5);
-  checkpoint.put("flags", Array<bool>(3));
-  checkpoint.put("counts", std::vector<std::uint64_t>{1});
-  checkpoint.put("by columns", Eigen::MatrixXd(2, 3));
-  checkpoint.put("by rows", Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>(0, 7));
-  for (const auto& [name, dictionary] : std::vector<std::pair<const char*, std::string>>{
-           {"number", "{'descr': '<f8', 'fortran_order': False, 'shape': (), }"},
-           {"flags", "{'descr': '|b1', 'fortran_order': False, 'shape': (3,), }"},
-           {"counts", "{'descr': '<u8', 'fortran_order': False, 'shape': (1,), }"},
-           {"by columns", "{'descr': '<f8', 'fortran_order': True, 'shape': (2, 3), }"},
-           {"by rows", "{'descr': '<f4', 'fortran_order': False, 'shape': (0, 7), }"}}) {
-    const std::string head = npy_head(numbers_of(checkpoint, name));
-    EXPECT_EQ(head.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
-    EXPECT_EQ(head.size(), 10U + static_cast<unsigned char>(head[8]) + 256U * static_cast<unsigned char>(head[9]));
-    EXPECT_EQ(head.size() % 64, 0U);
-    EXPECT_EQ(head.substr(10, dictionary.size()), dictionary);
-    EXPECT_EQ(head.find_first_not_of(' ', 10 + dictionary.size()), head.size() - 1);
-    EXPECT_EQ(head.back(), '\n');
+  checkpoint.put("counts", std::vector<std::uint64_t>{1, 2});
+  checkpoint.put("number", std::uint64_t{3});
+  checkpoint.put("weights", Eigen::MatrixXf(2, 3));
+  checkpoint.put("wide", Eigen::MatrixXf(3, 2));
+  checkpoint.put("rates", std::vector<double>{1, 2});
+  for (const auto& [name, other] : std::vector<std::pair<const char*, const char*>>{
+           {"counts", "rates"}, {"counts", "number"}, {"number", "counts"}, {"weights", "wide"}}) {
+    EXPECT_THROW(replace_numbers(checkpoint, name, numbers_of(checkpoint, other)), Error) << name << " by " << other;
   }
+  EXPECT_EQ(to_csv(numbers_of(checkpoint, "counts")), "1\n2\n");
 }
 
 TEST(CheckpointValues, AnotherTypeIsNamed) {

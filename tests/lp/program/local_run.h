@@ -107,11 +107,11 @@ class LocalRun : public Runtime::Observer {
   }
   template <class Condition>
   void wait(Condition condition) {
-    const Time end = after(std::chrono::seconds(20));
+    constexpr auto kSilence = std::chrono::seconds(20);  // a node that works reports its progress more often
     std::unique_lock lock(mutex_);
     while (!condition()) {
       lock.unlock();
-      if (!news_.wait(end)) {
+      if (!news_.wait(after(kSilence))) {
         ADD_FAILURE() << "nothing more happens";
         return;
       }
@@ -139,7 +139,7 @@ class LocalRun : public Runtime::Observer {
   void handle(NodeId, const NodeEvent::StopRequested& request) {
     note([&] { stop_reason_ = request.reason; });
   }
-  void handle(NodeId, const Progress&) {}
+  void handle(NodeId, const Progress&) { news_.set(); }
   void handle(NodeId node, const NodeEvent::Saved& saved) {
     note([&] { saved_.push_back(saved.step); });
     if (!holds_saves_) runtime().may_save(node);

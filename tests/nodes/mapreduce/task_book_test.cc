@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <optional>
 #include <set>
+#include <vector>
+
+#include "lp/base/scheduler.h"
 
 namespace lp::dataflow {
 namespace {
@@ -57,6 +62,44 @@ TEST(TaskBookTest, ALateTaskGetsOneBackupCopyInAnotherWorker) {
   EXPECT_EQ(book.backups(), 1U);
   EXPECT_TRUE(book.done(1, 0));
   EXPECT_FALSE(book.done(1, 1));
+}
+
+Time simulated;
+Time simulated_now() noexcept { return simulated; }
+
+// The time that workers take for these tasks, in tasks of a worker that is not slow; one worker is 10 times slower.
+double time_for(std::uint32_t workers, std::uint32_t tasks, bool one_is_slow) {
+  struct Work {
+    std::optional<std::uint32_t> task{};
+    Time end{};
+  };
+  constexpr Duration kTask = std::chrono::seconds(1);
+  const Time begin = simulated = Time() + std::chrono::hours(1);
+  TaskBook book(tasks, true, simulated_now);
+  std::vector<Work> works(workers);
+  while (!book.complete()) {
+    const Duration late = book.until_late();  // 0: it is late, and nobody is idle
+    Time next = late > Duration::zero() ? later(simulated, late) : kNever;
+    for (std::uint32_t i = 0; i < workers; ++i) {
+      if (!works[i].task) works[i] = {book.give(i, {}), simulated + (one_is_slow && i == 0 ? 10 * kTask : kTask)};
+      if (works[i].task) next = std::min(next, works[i].end);
+    }
+    simulated = std::max(simulated, next);
+    for (std::uint32_t i = 0; i < workers; ++i) {
+      if (works[i].task && works[i].end <= simulated) book.done(*std::exchange(works[i].task, {}), i);
+    }
+  }
+  return to_seconds(simulated - begin);
+}
+
+TEST(TaskBookTest, AWorkerThatIsTenTimesSlowerDelaysTheEndByLittleMoreThanATask) {
+  for (const std::uint32_t workers : {2U, 3U, 4U, 16U}) {
+    for (const std::uint32_t tasks : {workers, 2 * workers + 1, 5 * workers}) {
+      const double without_it = time_for(workers - 1, tasks, false);
+      EXPECT_LE(time_for(workers, tasks, true), std::max(without_it, time_for(workers, tasks, false) + 1.3))
+          << workers << " workers, " << tasks << " tasks";
+    }
+  }
 }
 
 TEST(TaskBookTest, WithoutBackupsThereIsNoCopy) {

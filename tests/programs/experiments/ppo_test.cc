@@ -187,5 +187,16 @@ TEST(PpoLong, ReachesFourHundredAndSeventyFiveInCartPoleWithFiveSeeds) {
   }
 }
 
+// Its actions are continuous. The options are those of examples/ppo.cc.
+TEST(PpoLong, ReachesMinusTwoHundredInPendulumWithFiveSeeds) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    ExperimentRun run({.agent = ppo({.copies = 8, .steps = 256, .discount = 0.9F, .decay = 0.95F}),
+                       .environment = named("pendulum"),
+                       .steps = 300'000},
+                      experiment_options(seed));
+    EXPECT_GE(run.result().mean, -200) << "seed " << seed;
+  }
+}
+
 }  // namespace
 }  // namespace lp

@@ -90,6 +90,16 @@ TEST(ReplayAgentsLong, DqnReachesFourHundredAndSeventyFiveInCartPoleWithFiveSeed
   }
 }
 
+// The goal is better than −100, which other episodes than those of the evaluation are to reach as well.
+TEST(ReplayAgentsLong, DqnReachesMinusAHundredInAcrobotWithFiveSeeds) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    ExperimentRun run(
+        {.agent = dqn(), .environment = named("acrobot"), .actors = 1, .steps = 80'000, .evaluation = {.goal = -92}},
+        experiment_options(seed));
+    EXPECT_GE(run.result().mean, -100) << "seed " << seed;
+  }
+}
+
 TEST(ReplayAgentsLong, Td3SwingsThePendulumUpWithFiveSeeds) {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     ExperimentRun run({.agent = td3(), .environment = named("pendulum"), .actors = 1, .steps = 20'000},

@@ -165,6 +165,16 @@ TEST(MapReduceFailuresTest, AnInputThatVanishesIsNamed) {
   EXPECT_FALSE(std::filesystem::exists(files.output()));
 }
 
+TEST(MapReduceFailuresTest, AnInputThatCannotBeReadIsNamed) {
+  MapReduceFiles files;
+  files.write("lines", "one\n");
+  MapReduce options = files.options();
+  const std::string dangling = (files.path() / "dangling").string();
+  std::filesystem::create_symlink("nothing", dangling);
+  options.job.input.paths.push_back(dangling);
+  EXPECT_TRUE(has(run_map_reduce(test::CountWords(), options).failure, dangling + " cannot be read: No such file"));
+}
+
 TEST(MapReduceFailuresTest, AnOutputThatExistsIsRefusedAndStaysAsItIs) {
   MapReduceFiles files;
   files.write("lines", "one\n");
@@ -199,6 +209,48 @@ TEST(MapReduceFailuresTest, AMasterThatWasKilledBeforeACutToldOfItsOutputMakesTh
   EXPECT_TRUE(has(failure_of(files.options(), "second", 2), "exists"));  // the output of another run
   EXPECT_TRUE(has(failure_of(files.options(), "first", 1), "exists"));
   EXPECT_EQ(files.result(), result);
+}
+
+struct WaitsInMap : test::CountWords {
+  void map(std::string_view line, Emit<std::string_view, std::uint64_t>& emit) const {
+    CountWords::map(line, emit);
+    begun->set();
+    go_on->wait(after(std::chrono::seconds(20)));
+  }
+  Event* begun = nullptr;
+  Event* go_on = nullptr;
+};
+
+TEST(MapReduceFailuresTest, OfTwoRunsWithOneOutputTheSecondIsRefused) {
+  MapReduceFiles files;
+  files.write("lines", "one two\n");
+  Event begun;
+  Event go_on;
+  Program program("test");
+  add_map_reduce(program, WaitsInMap{{}, &begun, &go_on}, files.options());
+  Runtime::Options runtime;
+  runtime.run.name = "first";
+  LocalRun first(program, std::move(runtime));
+  EXPECT_TRUE(begun.wait(after(std::chrono::seconds(20))));
+  const std::string failure = failure_of(files.options(), "second", 1);
+  EXPECT_TRUE(has(failure, "output.partial belongs to the run first, which has not ended: ")) << failure;
+  go_on.set();
+  first.wait_finished();
+  EXPECT_TRUE(first.failed().empty());
+  EXPECT_EQ(test::table_of(files.result()), (std::map<std::string, std::uint64_t>{{"one", 1}, {"two", 1}}));
+  EXPECT_TRUE(files.clean());
+}
+
+TEST(MapReduceFailuresTest, TheRestOfADeadRunIsTakenOver) {
+  MapReduceFiles files;
+  files.write("lines", "one two\n");
+  const std::filesystem::path partial = files.options().job.partial();
+  std::filesystem::create_directories(partial / "parts");
+  std::ofstream(partial / ".run") << "dead";
+  std::ofstream(partial / "parts" / "part-00007") << "of the dead";
+  EXPECT_EQ(failure_of(files.options(), "second", 1), "");
+  EXPECT_EQ(test::table_of(files.result()), (std::map<std::string, std::uint64_t>{{"one", 1}, {"two", 1}}));
+  EXPECT_TRUE(files.clean());
 }
 
 TEST(MapReduceFailuresTest, RunsInADirectoryOfTheUserAreRemovedAtTheEnd) {
@@ -249,6 +301,13 @@ TEST(MapReduceFailuresTest, ADiskThatFillsAtTheCommitFailsTheJobAndLeavesNothing
 }
 
 struct Slow {  // the first attempt on this record goes on when another has begun
+  void wait() {
+    if (attempts.fetch_add(1) == 0) {
+      another.wait(after(std::chrono::seconds(15)));
+    } else {
+      another.set();
+    }
+  }
   std::atomic<int> attempts{0};
   Event another{};
 };
@@ -256,12 +315,7 @@ struct Slow {  // the first attempt on this record goes on when another has begu
 struct HasASlowRecord : test::CountWords {
   void map(std::string_view line, Emit<std::string_view, std::uint64_t>& emit) const {
     CountWords::map(line, emit);
-    if (line != "slow") return;
-    if (slow->attempts.fetch_add(1) == 0) {
-      slow->another.wait(after(std::chrono::seconds(15)));
-    } else {
-      slow->another.set();
-    }
+    if (line == "slow") slow->wait();
   }
   Slow* slow = nullptr;
 };
@@ -279,6 +333,29 @@ TEST(MapReduceFailuresTest, ALateTaskIsGivenToAnIdleWorkerToo) {
   EXPECT_GE(end.result.backups, 1U);
   EXPECT_LT(end.result.seconds, 15);
   EXPECT_EQ(test::table_of(files.result()), (std::map<std::string, std::uint64_t>{{"slow", 1}, {"fast", 5}}));
+}
+
+struct SortsASlowRecord : test::SortLines {
+  void map(std::string_view line, Emit<std::string_view, Nothing>& emit) const {
+    emit(line, {});
+    if (line == "slow") slow->wait();
+  }
+  Slow* slow = nullptr;
+};
+
+TEST(MapReduceFailuresTest, ALateSampleIsGivenToAnIdleWorkerToo) {
+  MapReduceFiles files;
+  std::string text = "slow\n";
+  for (int i = 100'000; i < 500'000; ++i) text += std::to_string(i) + "\n";  // so much that there are several samples
+  files.write("lines", text);
+  MapReduce options = files.options();
+  options.job.partitioning = Partitioning::range;
+  Slow slow;
+  const MapReduceEnd end = run_map_reduce(SortsASlowRecord{{}, &slow}, options);
+  ASSERT_EQ(end.failure, "");
+  EXPECT_GE(end.result.backups, 1U);
+  EXPECT_LT(end.result.seconds, 15);
+  EXPECT_TRUE(files.result() == text.substr(5) + "slow\n");
 }
 
 std::atomic<int> reduced;
@@ -336,8 +413,18 @@ TEST(MapReduceFailuresTest, ARunOnAnotherHostIsReadByCalls) {
   dataflow::RunReader again(remote_segment(worker, input), run.segments[0].bytes, 1 << 16);
   dataflow::Pair pair;
   EXPECT_THROW(again.next(pair), dataflow::LostRunError);
-  const std::string outside = files.write("secret", "secret");
+  const std::string file = files.write("large", large + "the end");
+  const auto source = dataflow::remote_input(worker, file);
+  EXPECT_EQ(source->size(), large.size() + 7);
+  std::string all(large.size() + 100, ' ');
+  EXPECT_EQ(source->read_at(0, all), large.size() + 7);
+  EXPECT_TRUE(all.starts_with(large + "the end "));
+  EXPECT_EQ(source->read_at(large.size() + 4, all), 3U);
+  EXPECT_THROW(dataflow::remote_input(worker, run.path), Error);
+  const std::string outside = files.write("../secret", "secret");
   EXPECT_THROW(worker.call<&MapReduceWorker::read_run>(outside, 0, 6), Error);
+  EXPECT_EQ(worker.call<&MapReduceWorker::missing_runs>(std::vector{outside}).size(), 1U);
+  EXPECT_THROW(dataflow::remote_input(worker, outside), Error);
   EXPECT_THROW(worker.call<&MapReduceWorker::read_run>((options.job.run_files() / ".." / "secret").string(), 0, 6),
                Error);
 }

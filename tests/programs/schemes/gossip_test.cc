@@ -109,12 +109,12 @@ TEST_P(Gossip, MessagesKeepTheSumOfWeightsAndOfWeightedModels) {
     weights += one.weight;
     sum += static_cast<float>(one.weight) * Eigen::Map<const Eigen::VectorXf>(one.values.data(), sum.size());
   }
-  EXPECT_NEAR(weights, kWorkers, 1e-9);
+  EXPECT_NEAR(weights, kMembers, 1e-9);
   EXPECT_LT((sum - expected).norm() / expected.norm(), 1e-5);
   // The result is their mean, whichever worker is asked.
   for (const Parameters& one : run.workers().all<&TrainingWorker::learned>()) {
-    EXPECT_EQ(one.step, 600U / kWorkers);
-    EXPECT_LT((one.values - expected / kWorkers).norm() / expected.norm(), 1e-5);
+    EXPECT_EQ(one.step, 600U / kMembers);
+    EXPECT_LT((one.values - expected / kMembers).norm() / expected.norm(), 1e-5);
   }
 }
 

@@ -74,6 +74,45 @@ TEST_F(CheckpointTest, ArraysAreExportedForNumpy) {
   EXPECT_EQ(contents(out_ / "alone" / "server@0" / "parameters.npy"), file);
 }
 
+TEST_F(CheckpointTest, EditedArraysAreImported) {
+  ASSERT_EQ(lp("checkpoint export " + run_.string() + " -o " + out_.string()).code, 0);
+  EXPECT_TRUE(has(lp("checkpoint import " + run_.string() + " -i " + out_.string()).output, "Nothing has changed."));
+  const std::filesystem::path file = out_ / "server@1" / "parameters.npy";
+  std::string text = contents(file);
+  text.replace(text.find("(5000,)"), 7, "(2,)   ");
+  std::ofstream(file, std::ios::binary) << text.substr(0, 128 + 2 * sizeof(float));
+  const Ended import = lp("checkpoint import " + run_.string() + " -i " + out_.string());
+  EXPECT_EQ(import.code, 0) << import.output;
+  EXPECT_EQ(import.output, "server/1 parameters: (5000,) is now (2,)\n");
+  EXPECT_EQ(read_cut_file(cut(200), "server/1").get<Array<float>>("parameters").size(), 2U);
+  EXPECT_EQ(read_cut_file(cut(200), "server/0").get<Array<float>>("parameters")[4999], 200.0F);
+  EXPECT_TRUE(has(lp("checkpoint list " + run_.string()).output, " 200      2  "));
+  const std::string alone = cut(100) + "/server@1.checkpoint";
+  EXPECT_TRUE(has(lp("checkpoint import --json " + alone + " -i " + out_.string()).output,
+                  R"-("before":"(5000,)","after":"(2,)")-"));
+  EXPECT_EQ(latest_cut(run_)->step, 200U);
+  EXPECT_TRUE(list_cuts(run_).problems.empty());
+}
+
+TEST_F(CheckpointTest, AnImportThatDoesNotFitChangesNothing) {
+  ASSERT_EQ(lp("checkpoint export " + run_.string() + " -o " + out_.string()).code, 0);
+  const std::uint64_t checksum = Checkpoint::inspect(cut(200) + "/server@0.checkpoint").checksum;
+  std::filesystem::copy_file(out_ / "server@0/parameters.npy", out_ / "server@0/step.npy",
+                             std::filesystem::copy_options::overwrite_existing);
+  const Ended shape = lp("checkpoint import " + run_.string() + " -i " + out_.string());
+  EXPECT_EQ(shape.code, 1);
+  EXPECT_TRUE(has(shape.output, "\"step\" has u64 of shape (), and cannot take f32 of shape (5000,)")) << shape.output;
+  std::filesystem::rename(out_ / "server@0/step.npy", out_ / "server@0/steps.npy");
+  const Ended name = lp("checkpoint import " + run_.string() + " -i " + out_.string());
+  EXPECT_EQ(name.code, 1);
+  EXPECT_TRUE(has(name.output, "steps.npy: the checkpoint has no such entry")) << name.output;
+  std::ofstream(out_ / "server@0/parameters.npy") << "no numbers";
+  const Ended other = lp("checkpoint import " + run_.string() + " -i " + out_.string());
+  EXPECT_TRUE(has(other.output, "parameters.npy: it does not begin like a file of NumPy")) << other.output;
+  EXPECT_EQ(lp("checkpoint import " + run_.string() + " -i " + (out_ / "server@0").string()).code, 1);
+  EXPECT_EQ(Checkpoint::inspect(cut(200) + "/server@0.checkpoint").checksum, checksum);
+}
+
 TEST_F(CheckpointTest, ADamagedFileIsRefusedWithASentence) {
   {
     std::fstream file(cut(200) + "/server@1.checkpoint", std::ios::in | std::ios::out | std::ios::binary);
@@ -94,6 +133,8 @@ TEST_F(CheckpointTest, ADamagedFileIsRefusedWithASentence) {
 TEST_F(CheckpointTest, WhatCannotBeMeantIsRefused) {
   EXPECT_EQ(lp("checkpoint drop " + run_.string()).code, 2);
   EXPECT_EQ(lp("checkpoint export " + run_.string()).code, 2);
+  EXPECT_EQ(lp("checkpoint import " + run_.string()).code, 2);
+  EXPECT_EQ(lp("checkpoint show " + run_.string() + " -i " + out_.string()).code, 2);
   EXPECT_EQ(lp("checkpoint show ./nowhere").code, 3);
   EXPECT_EQ(lp("checkpoint show nowhere").code, 3);
   const Ended step = lp("checkpoint show --step=7 " + run_.string());
@@ -104,7 +145,7 @@ TEST_F(CheckpointTest, WhatCannotBeMeantIsRefused) {
 }
 
 TEST_F(CheckpointTest, TheShellCompletesWhatToDoAndOfWhichRun) {
-  EXPECT_EQ(lp("complete checkpoint ''").output, "list\nshow\nexport\n");
+  EXPECT_EQ(lp("complete checkpoint ''").output, "list\nshow\nexport\nimport\n");
   EXPECT_EQ(lp("complete checkpoint show la").output, "last\n");
 }
 

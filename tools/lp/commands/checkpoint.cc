@@ -1,8 +1,12 @@
-// lp checkpoint: lists the cuts of a run, shows their contents, and exports their numbers as files that NumPy reads.
+// lp checkpoint: lists the cuts of a run, shows their contents, exports their numbers as files that NumPy reads, and
+// imports such files again.
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <limits>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,6 +17,7 @@
 #include "lp/base/json.h"
 #include "lp/base/text.h"
 #include "lp/checkpoint/cut.h"
+#include "lp/checkpoint/npy.h"
 #include "lp/checkpoint/values.h"
 #include "tools/lp/command.h"
 #include "tools/lp/saved.h"
@@ -27,6 +32,14 @@ struct EntryRecord {
   std::optional<std::string> shape{};  // the shape of numbers
   std::uint64_t bytes = 0;
   std::optional<std::string> file{};  // the file into which it was exported
+};
+
+struct ImportRecord {
+  std::string node{};
+  std::string entry{};
+  std::string before{};  // the shapes of the numbers
+  std::string after{};
+  std::string file{};
 };
 
 struct MemberRecord {
@@ -77,8 +90,17 @@ std::optional<StoredNumbers> numbers_in(const Checkpoint& checkpoint, const std:
   }
 }
 
+// The directory of a node's exported entries.
+std::filesystem::path directory_of(const std::filesystem::path& exported, const SavedFile& file) {
+  return file.node.empty() ? exported : cut_file(exported, file.node).replace_extension();
+}
+
+std::filesystem::path npy_file(const std::filesystem::path& directory, const std::string& entry) {
+  return cut_file(directory, entry).replace_extension(".npy");
+}
+
 std::string write_npy(const std::filesystem::path& directory, const std::string& entry, const StoredNumbers& numbers) {
-  const std::filesystem::path file = cut_file(directory, entry).replace_extension(".npy");
+  const std::filesystem::path file = npy_file(directory, entry);
   const std::string head = npy_head(numbers);
   const std::span<const std::byte> parts[] = {std::as_bytes(std::span(head)), numbers.bytes.bytes()};
   write_file_durably(file, parts);
@@ -90,8 +112,7 @@ std::vector<MemberRecord> read_all(const Saved& saved, const std::optional<std::
   std::vector<MemberRecord> members;
   for (const SavedFile& file : saved.files) {
     const Checkpoint checkpoint = read_saved(saved, file);
-    std::filesystem::path directory = output.value_or("");
-    if (!file.node.empty()) directory = cut_file(directory, file.node).replace_extension();
+    const std::filesystem::path directory = directory_of(output.value_or(""), file);
     if (output.has_value()) std::filesystem::create_directories(directory);
     MemberRecord& member = members.emplace_back(MemberRecord{.node = file.node, .file = file.path.string()});
     for (const CheckpointEntry& entry : checkpoint.entries()) {
@@ -193,21 +214,85 @@ int export_all(const Saved& saved, const std::string& output, Screen& screen, bo
   return code_of(Exit::done);
 }
 
+StoredNumbers read_npy(const std::filesystem::path& file) {
+  try {
+    return parse_npy(read_file(file, std::numeric_limits<std::uint64_t>::max()));
+  } catch (const Error& error) {
+    throw Error(error.kind(), file.string() + ": " + error.text());
+  }
+}
+
+// Replaces the entries of one node that have a file, and adds a record for each that changes. A file that is none of an
+// entry is refused: its name may be misspelled.
+void import_node(Checkpoint& checkpoint, const std::string& node, const std::filesystem::path& directory,
+                 std::vector<ImportRecord>& records) {
+  std::set<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    if (entry.path().extension() == ".npy") files.insert(entry.path());
+  }
+  for (const CheckpointEntry& entry : checkpoint.entries()) {
+    const std::filesystem::path file = npy_file(directory, entry.name);
+    if (files.erase(file) == 0) continue;
+    const StoredNumbers before = numbers_of(checkpoint, entry.name);
+    replace_numbers(checkpoint, entry.name, read_npy(file));
+    const StoredNumbers after = numbers_of(checkpoint, entry.name);
+    if (std::ranges::equal(before.bytes.bytes(), after.bytes.bytes())) continue;
+    records.push_back({node, entry.name, shape_text(before), shape_text(after), file.string()});
+  }
+  if (files.empty()) return;
+  throw Refusal(Exit::failed, files.begin()->string() + ": the checkpoint has no such entry");
+}
+
+int import_all(const Saved& saved, const std::string& input, Screen& screen, bool json) {
+  std::vector<ImportRecord> records;
+  std::vector<EditedFile> edited;
+  bool found = false;
+  for (const SavedFile& file : saved.files) {
+    const std::filesystem::path directory = directory_of(input, file);
+    if (!std::filesystem::is_directory(directory)) continue;
+    found = true;
+    const std::size_t known = records.size();
+    EditedFile one{.path = file.path, .checkpoint = read_saved(saved, file)};
+    import_node(one.checkpoint, file.node, directory, records);
+    if (records.size() > known) edited.push_back(std::move(one));
+  }
+  if (!found) {
+    throw Refusal(Exit::failed, quote(input) + " has no directory of a node of this checkpoint: lp checkpoint export " +
+                                    "makes " + directory_of(input, saved.files.at(0)).string());
+  }
+  write_edited(edited);
+  if (json) {
+    screen.write(to_json(records) + "\n");
+    return code_of(Exit::done);
+  }
+  for (const ImportRecord& one : records) {
+    const std::string shapes = one.before == one.after ? one.after : one.before + " is now " + one.after;
+    screen.write(Screen::clean((one.node.empty() ? "" : one.node + " ") + one.entry + ": " + shapes) + "\n");
+  }
+  if (records.empty()) screen.write("Nothing has changed.\n");
+  return code_of(Exit::done);
+}
+
 }  // namespace
 
 int checkpoint_command(const Arguments& arguments, Screen& screen) {
   const std::string& verb = arguments.words()[0];
   const bool json = arguments.has("json");
-  if (verb != "list" && verb != "show" && verb != "export") {
-    throw Refusal(Exit::usage, "lp checkpoint can list, show and export, but not " + quote(verb));
+  if (verb != "list" && verb != "show" && verb != "export" && verb != "import") {
+    throw Refusal(Exit::usage, "lp checkpoint can list, show, export and import, but not " + quote(verb));
   }
   if ((verb == "export") != arguments.has("output")) {
     throw Refusal(Exit::usage, "--output=DIRECTORY is needed by lp checkpoint export, and only by it");
   }
+  if ((verb == "import") != arguments.has("input")) {
+    throw Refusal(Exit::usage, "--input=DIRECTORY is needed by lp checkpoint import, and only by it");
+  }
   const SavedList all = list_saved(arguments.words()[1]);
   if (verb == "list") return list(all, screen, json);
   const Saved& saved = chosen(all, arguments);
-  return verb == "show" ? show(saved, screen, json) : export_all(saved, arguments.value("output"), screen, json);
+  if (verb == "show") return show(saved, screen, json);
+  return verb == "export" ? export_all(saved, arguments.value("output"), screen, json)
+                          : import_all(saved, arguments.value("input"), screen, json);
 }
 
 }  // namespace lp::tool
