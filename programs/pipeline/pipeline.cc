@@ -96,8 +96,8 @@ Handle<PipelineMaster> add_pipeline(Program& program, const Pipeline& pipeline, 
                                           .replicas = static_cast<int>(replicas_of(graph.stages[i], options)),
                                           .on_failure = policy}));
   }
-  const auto master = program.add<PipelineMaster>({.name = "pipeline", .on_failure = policy, .ends_program = true},
-                                                  context, groups, options);
+  auto master = program.add<PipelineMaster>({.name = "pipeline", .on_failure = policy, .ends_program = true}, context,
+                                            groups, options);
   for (std::size_t i = 0; i < graph.stages.size(); ++i) {
     std::vector<GroupHandle<StageNode>> outputs;
     for (const dataflow::StagePlan::Output& one : graph.stages[i].outputs) outputs.push_back(groups[one.stage]);
