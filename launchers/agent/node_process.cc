@@ -139,6 +139,8 @@ class NodeHost final : public Runtime::Observer {
       if (is_here(run->node())) runtime_->run(run->node());
     } else if (const auto* may_save = message->body_as_MaySave()) {
       if (is_here(may_save->node())) runtime_->may_save(may_save->node());
+    } else if (const auto* ended = message->body_as_CutEnded()) {
+      runtime_->end_cut(ended->step(), ended->complete());
     } else if (const auto* stop = message->body_as_Stop()) {
       if (stop->run_ends()) runtime_->end_run();
       end(wire::text_of(stop->reason()));

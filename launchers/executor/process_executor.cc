@@ -276,6 +276,13 @@ void ProcessExecutor::may_save(NodeId node) {
   send(graph_.nodes[node].process, std::move(may_save));
 }
 
+void ProcessExecutor::end_cut(std::size_t process, std::uint64_t step, bool complete) {
+  control::CutEndedT ended;
+  ended.step = step;
+  ended.complete = complete;
+  send(process, std::move(ended));
+}
+
 void ProcessExecutor::stop(std::size_t process, const std::string& reason, bool run_ends) {
   control::StopT stop;
   stop.reason = reason;

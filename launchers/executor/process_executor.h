@@ -62,6 +62,7 @@ class ProcessExecutor final : public Executor {
   void update(std::size_t process, std::span<const PeerState> peers) override;
   void run(NodeId node) override;
   void may_save(NodeId node) override;
+  void end_cut(std::size_t process, std::uint64_t step, bool complete) override;
   void stop(std::size_t process, const std::string& reason, bool run_ends) override;
   void kill(std::size_t process) override;
   void probe(NodeId node) override;

@@ -128,6 +128,8 @@ void ThreadExecutor::run(NodeId node) { runtime_->run(node); }
 
 void ThreadExecutor::may_save(NodeId node) { runtime_->may_save(node); }
 
+void ThreadExecutor::end_cut(std::size_t, std::uint64_t step, bool complete) { runtime_->end_cut(step, complete); }
+
 void ThreadExecutor::stop(std::size_t process, const std::string& reason, bool run_ends) {
   if (run_ends) runtime_->end_run();
   if (stopping_[process]) return;

@@ -36,6 +36,7 @@ class ThreadExecutor final : public Executor, public Runtime::Observer {
   void update(std::size_t process, std::span<const PeerState> peers) override;
   void run(NodeId node) override;
   void may_save(NodeId node) override;
+  void end_cut(std::size_t process, std::uint64_t step, bool complete) override;
   void stop(std::size_t process, const std::string& reason, bool run_ends) override;
   void kill(std::size_t process) override;
   void probe(NodeId node) override;

@@ -343,7 +343,7 @@ void Coordinator::add_to_cut(NodeId node, std::uint64_t step) {
   if (!nodes_[node].member || (!cut_.path.empty() && step <= cut_.step)) return;
   if (!nodes_[node].first_saved.has_value()) nodes_[node].first_saved = step;
   nodes_[node].saved = step;
-  if (lost_cuts_.contains(step)) return listener_.on_cut_given_up(step);
+  if (lost_cuts_.contains(step)) return give_up_cut(step);
   saved_[step].insert(node);
   complete_cut();
 }
@@ -372,15 +372,30 @@ void Coordinator::complete_cut() {
   try {
     cut_ = listener_.on_cut_saved(step, members);
   } catch (const Error& error) {
-    listener_.on_cut_given_up(step);
+    give_up_cut(step);
     return log_failed_cut(name + " could not be saved, and the one before it is kept: " + error.text());
   }
   lost_cuts_.erase(lost_cuts_.begin(), lost_cuts_.upper_bound(step));
   note(RunEvent::Kind::cut, {}, 0, name + " is complete");
+  end_cut(step, /*complete=*/true);
   if (std::exchange(cuts_fail_, false)) listener_.log(name + " is complete again");
   if (last_cut_.has_value()) {
     stop(last_cut_->reason + "; its checkpoint is that of step " + std::to_string(step), last_cut_->by,
          last_cut_->signal);
+  }
+}
+
+void Coordinator::give_up_cut(std::uint64_t step) {
+  listener_.on_cut_given_up(step);
+  end_cut(step, /*complete=*/false);
+}
+
+// Notifies the processes of members, whose nodes may wait for it.
+void Coordinator::end_cut(std::uint64_t step, bool complete) {
+  for (std::size_t index = 0; index < processes_.size(); ++index) {
+    if (graph_.processes[index].member && processes_[index].state == Process::State::up) {
+      executor_.end_cut(index, step, complete);
+    }
   }
 }
 
@@ -409,7 +424,7 @@ void Coordinator::give_up_cuts() {
                     graph_.nodes[passed_by].name + " has saved step " + std::to_string(*nodes_[passed_by].saved) +
                     " and not this one: nodes that save must call checkpoint() at the same steps");
     }
-    listener_.on_cut_given_up(step);
+    give_up_cut(step);
     one = saved_.erase(one);
   }
 }
@@ -421,7 +436,7 @@ void Coordinator::handle(NodeId node, const NodeEvent::NotSaved& not_saved) {
   lost_cuts_.insert(not_saved.step);
   if (lost_cuts_.size() > kRemembered) lost_cuts_.erase(lost_cuts_.begin());
   saved_.erase(not_saved.step);
-  listener_.on_cut_given_up(not_saved.step);
+  give_up_cut(not_saved.step);
 }
 
 RunStatus Coordinator::status() const {

@@ -192,6 +192,8 @@ class Coordinator final : public ExecutorEvents {
   bool is_awaited(NodeId node, std::uint64_t step, const std::set<NodeId>& saved) const;
   void complete_cut();
   void give_up_cuts();
+  void give_up_cut(std::uint64_t step);
+  void end_cut(std::uint64_t step, bool complete);
   void kill_process(std::size_t process);
   void decide(std::size_t process, const Cause& cause);
   void restart(std::size_t process, const FailurePolicy& policy, Cause cause);

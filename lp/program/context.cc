@@ -148,6 +148,11 @@ void Context::checkpoint(std::uint64_t step) {
   }
 }
 
+bool Context::wait_for_cut(std::uint64_t step) {
+  if (state_.runtime.options.run.directory.empty()) return true;
+  return state_.runtime.cuts.end_of(step).get();
+}
+
 Edge& Context::edge(const std::string& node, const internal::Interface& service) {
   const NodeId id = state_.runtime.program.check_node(node, service);
   const std::lock_guard lock(state_.mutex);

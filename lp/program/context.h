@@ -78,6 +78,10 @@ class Context {
   // restored from, stays as it was saved; an older step throws Error::failed. A program without a run directory takes
   // no cuts.
   void checkpoint(std::uint64_t step);
+  // Waits for the end of the cut `step`, in which this node has saved its state. Returns true when the cut is complete,
+  // so that the program never goes back behind it, and false when it never will be. Without a run directory, true at
+  // once.
+  bool wait_for_cut(std::uint64_t step);
 
   // For lp's own code: the edge to another node, which must serve these methods, and the membership of a group of this
   // size (null if the size is 0). Both throw Error::failed if the program has no such node or group.

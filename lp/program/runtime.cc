@@ -354,6 +354,8 @@ void Runtime::may_save(NodeId node) {
   if (Context::State* const state = state_->find(node); state != nullptr) state->end_saving();
 }
 
+void Runtime::end_cut(std::uint64_t step, bool complete) { state_->cuts.end(step, complete); }
+
 void Runtime::close() { state_->close(); }
 
 void Runtime::probe(NodeId node) {

@@ -79,6 +79,8 @@ class Runtime {
   // Confirms that Saved was handled. The node's next save waits for that, so that cuts are not taken faster than
   // they are completed.
   void may_save(NodeId node);
+  // Notes that the cut `step`, and with it every older one, is complete, or that it never will be.
+  void end_cut(std::uint64_t step, bool complete);
   // Ends every call that waits, and every later one, with `stopped`. Nodes of this process stay as they are.
   void close();
   // Reports Alive from the service's own turn, and Busy before it if the turn is taken. If the holder of the turn waits

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "lp/program/cut_ends.h"
 #include "lp/program/program.h"
 #include "lp/program/runtime.h"
 #include "lp/rpc/core/local_process.h"
@@ -35,6 +36,7 @@ struct Runtime::State {
   std::vector<std::string> keys;               // by node: public keys of nodes elsewhere
   std::vector<std::unique_ptr<Edge>> outside;  // by node
   std::deque<rpc::Membership> members;         // by group
+  CutEnds cuts;
 
   rpc::Membership* membership(const std::string& group, int size);  // null if the size is 0
   void update_members(std::span<const PeerState> news);

@@ -90,6 +90,23 @@ bool RecordReader::next_line(std::string_view& record) {
   }
 }
 
+bool RecordReader::next_lines(std::vector<std::string_view>& lines, std::size_t most) {
+  lines.clear();
+  std::string_view line;
+  if (!next_line(line)) return false;
+  lines.push_back(line);
+  while (lines.size() < most && at_ < end_) {
+    const char* const from = block_.data() + at_;
+    const void* const found = std::memchr(from, '\n', filled());
+    if (found == nullptr) break;
+    const auto size = static_cast<std::size_t>(static_cast<const char*>(found) - from);
+    if (size > longest_) break;
+    take(size, 1, line);
+    lines.push_back(line);
+  }
+  return true;
+}
+
 // The block was full of a record that is too long: reads to its end, without keeping it.
 bool RecordReader::skip_long_record() {
   skipping_ = false;

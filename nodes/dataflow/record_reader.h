@@ -42,7 +42,11 @@ class RecordReader {
     }
     return next_other(record);
   }
-  std::uint64_t offset() const { return offset_; }  // place of the last record in the file
+  // Reads at most `most` lines, at least one, which are valid until the next call. For InputFormat::lines. Returns
+  // false when there is none.
+  bool next_lines(std::vector<std::string_view>& lines, std::size_t most);
+  std::uint64_t offset() const { return offset_; }                // place of the last record in the file
+  std::uint64_t next_offset() const { return read_ - filled(); }  // place of the first record that was not read
   const InputSplit& split() const { return split_; }
   bool is_remote() const { return file_->is_remote(); }
 

@@ -112,6 +112,11 @@ class Launch:
                 return process
         return None
 
+    def stop(self):
+        """Stops it in order, and waits."""
+        self._process.terminate()
+        self.wait()
+
     def wait(self):
         """Its exit code."""
         end = time.monotonic() + PATIENCE

@@ -10,10 +10,10 @@ PARTS = ["lp/base", "lp/wire", "lp/rpc", "lp/rpc/core", "lp/rpc/link", "lp/check
 LP = PARTS + ["lp"]
 RPC = ["lp/rpc", "lp/rpc/core", "lp/rpc/link"]
 NODES = ["nodes", "nodes/parameters", "nodes/collective", "nodes/replay", "nodes/dataflow",
-         "nodes/mapreduce"]
+         "nodes/mapreduce", "nodes/stream", "nodes/operators"]
 PROGRAMS = ["programs", "programs/data", "programs/models", "programs/training", "programs/schemes",
             "programs/environments", "programs/networks", "programs/agents", "programs/experiments", "programs/evolution",
-            "programs/mapreduce"]
+            "programs/mapreduce", "programs/pipeline"]
 
 # The rooms of launchers/: each may include those before it. Engines never include one another.
 ROOMS = ["launchers/" + room for room in
@@ -39,6 +39,8 @@ MAY_INCLUDE = {
     "nodes/replay": LP,
     "nodes/dataflow": LP,
     "nodes/mapreduce": LP + ["nodes/dataflow"],
+    "nodes/stream": LP + ["nodes/dataflow"],
+    "nodes/operators": LP + ["nodes/dataflow", "nodes/stream"],
     "nodes": LP + NODES,
     **{room: LP + ROOMS[:number] for number, room in enumerate(ROOMS)},
     "launchers/remote": LP + ROOMS[:ROOMS.index("launchers/remote")] + ["lp/rpc/tcp"],  # a tunnel through a Router
@@ -56,6 +58,7 @@ MAY_INCLUDE = {
     "programs/experiments": LP + NODES + ["programs/environments", "programs/networks", "programs/agents"],
     "programs/evolution": LP + NODES + ["programs/environments", "programs/networks", "programs/agents", "programs/experiments"],
     "programs/mapreduce": LP + NODES,
+    "programs/pipeline": LP + NODES,
     "programs": LP + NODES + PROGRAMS,
     "examples": LP + NODES + PROGRAMS + ["launchers"],
     "tests": LP + NODES + PROGRAMS + ROOMS + ENGINES + ["lp/rpc/shm", "lp/rpc/tcp", "launchers", "examples", "tools"],

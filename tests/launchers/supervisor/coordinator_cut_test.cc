@@ -24,7 +24,9 @@ TEST_F(CoordinatorTest, MembersOfACutAreRestoredTogetherAndOthersRunOn) {
   saved(0, 1, 10);
   saved(1, 1, 10);
   saved(0, 1, 20);  // not complete
-  EXPECT_EQ(commands(), "may save server/0\nmay save server/1\nmay save server/0\n");
+  EXPECT_EQ(commands(),
+            "may save server/0\nend cut server/0 complete 10\nend cut server/1 complete 10\nmay save server/1\n"
+            "may save server/0\n");
   exit(0, {.signal = 9});
   EXPECT_EQ(commands(), "kill server/1\ntell worker: server/0 1 down\ntell worker: server/1 1 down\n");
   pass(milliseconds(100));
@@ -33,6 +35,15 @@ TEST_F(CoordinatorTest, MembersOfACutAreRestoredTogetherAndOthersRunOn) {
   EXPECT_EQ(commands().substr(0, 58), "start server/0 2 from cut-10\nstart server/1 2 from cut-10\n");
   EXPECT_EQ(coordinator_->status().nodes[1].restarts, 0);
   EXPECT_EQ(coordinator_->status().cut, 10u);
+}
+
+TEST_F(CoordinatorTest, MembersLearnThatACutWillNeverBeComplete) {
+  make(saving_servers());
+  all_ready();
+  saved(0, 1, 10);
+  commands();
+  report(1, 1, NodeEvent::NotSaved{10, "the disk is full"});
+  EXPECT_EQ(commands().substr(0, 57), "end cut server/0 given up 10\nend cut server/1 given up 10");
 }
 
 TEST_F(CoordinatorTest, WhoHadFinishedWithMembersWorksAgainWhenTheyGoBack) {

@@ -1,0 +1,144 @@
+// One function makes a table of a stream, and makes it again of the stream's raw log (Kappa). A line is a time in
+// milliseconds, a sensor and an integer; the table has the number and the sum of each sensor's values in each minute.
+//
+//   build/examples/kappa --port=7000 --log=log --launch=processes        takes lines over TCP, and keeps them in `log`
+//   build/examples/kappa --pipeline.replay=log                           the same table, of the log
+//   build/examples/kappa --port=7000 --log=new --batch=log               a table of both: a batch layer and a speed
+//   layer
+//                                                                        that are served as one (Lambda)
+// The result shows the size of the table and a hash of its rows.
+
+#include <charconv>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "launchers/main.h"
+#include "lp/base/hash.h"
+#include "lp/lp.h"
+#include "programs/pipeline/pipeline_flags.h"
+
+struct Config {
+  lp::PipelineFlags pipeline{};
+  std::string log{};
+  std::string batch{};
+  std::uint16_t port = 0;
+  std::uint64_t connections = 1;
+  std::uint32_t disorder = 5;
+  static constexpr auto fields =
+      lp::fields(lp::field("log", "directory for the raw log"),
+                 lp::field("batch", "directory of an older raw log, which is read beside the stream"),
+                 lp::field("port", "where lines come in; 0: at a free one, which log/.port has"),
+                 lp::field("connections", "the stream ends after so many senders; 0: never"),
+                 lp::field("disorder", "seconds that a line may come after later ones, for its minute to be complete"));
+};
+
+struct Reading {
+  std::string sensor{};
+  lp::EventTime time = 0;
+  std::int64_t value = 0;
+};
+struct Total {
+  std::uint64_t count = 0;
+  std::int64_t sum = 0;
+};
+struct Row {
+  std::string sensor{};
+  lp::EventTime minute = 0;
+  Total total{};
+};
+
+// Serves both layers: what they say of the same minute is added.
+class Table {
+ public:
+  void add(const std::vector<Row>& rows) {
+    for (const Row& row : rows) {
+      Total& total = rows_[{row.sensor, row.minute}];
+      total.count += row.total.count;
+      total.sum += row.total.sum;
+    }
+  }
+  Total total(const std::string& sensor, lp::EventTime minute) const {
+    const auto at = rows_.find({sensor, minute});
+    return at == rows_.end() ? Total() : at->second;
+  }
+  std::pair<std::uint64_t, std::uint64_t> size_and_hash() const {
+    std::string all;
+    for (const auto& [key, total] : rows_) {
+      all += key.first + ' ' + std::to_string(key.second) + ' ' + std::to_string(total.count) + ' ' +
+             std::to_string(total.sum) + '\n';
+    }
+    return {rows_.size(), lp::fnv1a(all)};
+  }
+  using Remote = lp::Methods<lp::once<&Table::add>, &Table::total, &Table::size_and_hash>;
+
+ private:
+  std::map<std::pair<std::string, lp::EventTime>, Total> rows_{};
+};
+
+void reading_of(std::string_view line, lp::dataflow::Collector<Reading>& out) {
+  std::vector<std::string_view> words;
+  for (const std::string_view word : lp::words(line)) words.push_back(word);
+  if (words.size() != 3) return;
+  Reading reading{.sensor = std::string(words[1])};
+  std::from_chars(words[0].data(), words[0].data() + words[0].size(), reading.time);
+  std::from_chars(words[2].data(), words[2].data() + words[2].size(), reading.value);
+  out(std::move(reading));
+}
+
+// The function of both layers, and of the replay.
+lp::Flow<Row> rows_of(const lp::Flow<std::string_view>& lines, const std::string& name, std::uint32_t disorder) {
+  const auto time_of = [](const Reading& reading) { return reading.time; };
+  return lines.flat_map<Reading>(reading_of)
+      .event_time(time_of, std::chrono::seconds(disorder))
+      .key_by([](const Reading& reading) { return reading.sensor; }, {.name = name})
+      .window(lp::Windows::tumbling(std::chrono::minutes(1)), time_of)
+      .aggregate<Total>(
+          [](Total& total, const Reading& reading) {
+            ++total.count;
+            total.sum += reading.value;
+          },
+          [](Total& total, const Total& other) {
+            total.count += other.count;
+            total.sum += other.sum;
+          })
+      .map([](const auto& one) {
+        return Row{one.key, one.window.begin, one.value};
+      });
+}
+
+lp::Program make_program(const Config& config) {
+  lp::Program program("kappa");
+  const auto table = program.add<Table>({.name = "table"});
+  lp::Pipeline pipeline;
+  if (!config.pipeline.replay.empty()) {
+    rows_of(lines_of(pipeline, config.pipeline), "totals", config.disorder).call<&Table::add>(table);
+  } else {
+    const std::string end = config.log + "/.end";
+    lp::add_line_listener(program,
+                          {.port = config.port, .log = config.log, .connections = config.connections, .until = end});
+    const auto lines = pipeline.follow({.paths = {config.log}, .until = end}, {.name = "lines", .replicas = 1});
+    rows_of(lines, "totals", config.disorder).call<&Table::add>(table);
+  }
+  if (!config.batch.empty()) {
+    rows_of(pipeline.read({.paths = {config.batch}}, {.name = "old-lines"}), "old-totals", config.disorder)
+        .call<&Table::add>(table);
+  }
+  add_pipeline(program, pipeline, options_of(config.pipeline));
+  return program;
+}
+
+struct Result {
+  std::uint64_t rows = 0;
+  std::uint64_t hash = 0;
+};
+
+Result report(lp::Run& run, const Config&) {
+  const auto [rows, hash] = run.client<Table>("table").call<&Table::size_and_hash>();
+  return {rows, hash};
+}
+
+int main(int argc, char** argv) { return lp::main<Config>(argc, argv, make_program, report); }

@@ -1,0 +1,152 @@
+// Clusters points (Lloyd: Least squares quantization in PCM, 1982). A line has a point's number and its coordinates.
+// The first clusters are around the points 0, 1, ...
+//
+//   build/examples/kmeans --pipeline.input=points.txt --pipeline.into=centres --clusters=3 --launch=processes
+//
+// The points are in blocks, which keep their replicas from round to round. A round adds the points of each block in the
+// order of their numbers, and then the blocks, so that the centres have the same bits for any number of replicas.
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launchers/main.h"
+#include "lp/lp.h"
+#include "programs/pipeline/pipeline_flags.h"
+
+struct Config {
+  lp::PipelineFlags pipeline{};
+  std::uint32_t clusters = 3;
+  std::uint32_t blocks = 16;
+  std::uint32_t rounds = 10;
+  static constexpr auto fields =
+      lp::fields(lp::field("clusters", "how many", lp::at_least(1)), lp::field("blocks", "of points", lp::at_least(1)),
+                 lp::field("rounds", "how often the centres move", lp::range(1, 100)));
+};
+
+using Vector = std::vector<double>;
+struct Point {
+  std::uint64_t number = 0;
+  Vector at{};
+};
+struct Block {
+  std::uint64_t number = 0;
+  std::vector<Vector> points{};
+};
+// A sum of the points of a cluster, or, when it has a block to go to, their mean.
+struct Centre {
+  std::uint64_t cluster = 0;
+  std::uint64_t block = 0;
+  Vector at{};
+  std::uint64_t count = 0;
+  Vector before{};  // where a cluster stays that has no points
+};
+
+void point_of(std::string_view line, lp::dataflow::Collector<Point>& out) {
+  Point point;
+  const char* const end = line.data() + line.size();
+  const char* next = std::from_chars(line.data(), end, point.number).ptr;
+  for (double x = 0; next < end; point.at.push_back(x)) next = std::from_chars(next + 1, end, x).ptr;
+  if (!point.at.empty()) out(std::move(point));
+}
+
+void add(Vector& sum, const Vector& other) {
+  sum.resize(other.size());
+  for (std::size_t i = 0; i < other.size(); ++i) sum[i] += other[i];
+}
+
+double distance(const Vector& a, const Vector& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]) * (a[i] - b[i]);
+  return sum;
+}
+
+// The sums of a block's points by cluster.
+void sums_of(const Block& block, const std::vector<Centre>& centres, lp::dataflow::Collector<Centre>& out) {
+  std::vector<Centre> sums;
+  for (const Centre& one : centres)
+    sums.push_back({.cluster = one.cluster, .block = block.number, .at = Vector(one.at.size()), .before = one.at});
+  for (const Vector& point : block.points) {
+    std::size_t nearest = 0;
+    for (std::size_t i = 1; i < centres.size(); ++i) {
+      if (distance(point, centres[i].at) < distance(point, centres[nearest].at)) nearest = i;
+    }
+    add(sums[nearest].at, point);
+    ++sums[nearest].count;
+  }
+  for (Centre& one : sums) out(std::move(one));
+}
+
+// The means of the sums, one for each block.
+lp::Flow<Centre> means_of(const lp::Flow<Centre>& sums, std::uint64_t blocks, const std::string& stage) {
+  return sums.key_by([](const Centre& one) { return one.cluster; }, {.name = stage})
+      .group<Centre>([blocks](std::uint64_t cluster, lp::Records<Centre>& records, auto& out) {
+        std::vector<Centre> all;
+        for (const Centre& one : records) all.push_back(one);
+        std::sort(all.begin(), all.end(), [](const Centre& a, const Centre& b) { return a.block < b.block; });
+        Centre mean{.cluster = cluster};
+        for (const Centre& one : all) {
+          add(mean.at, one.at);
+          mean.count += one.count;
+        }
+        for (double& x : mean.at) x /= static_cast<double>(mean.count);
+        if (mean.count == 0) mean.at = all.front().before;
+        for (mean.block = 0; mean.block < blocks; ++mean.block) out(mean);
+      });
+}
+
+lp::Flow<Centre> next_round(const lp::Flow<Block>& blocks, const lp::Flow<Centre>& centres, std::uint64_t count,
+                            std::uint32_t round) {
+  const std::string number = std::to_string(round);
+  const auto sums =
+      blocks.key_by([](const Block& one) { return one.number; }, {.name = "sums" + number})
+          .co_group<Centre>(centres.key_by([](const Centre& one) { return one.block; }),
+                            [](std::uint64_t, const std::vector<Block>& block, std::vector<Centre> all, auto& out) {
+                              std::sort(all.begin(), all.end(),
+                                        [](const Centre& a, const Centre& b) { return a.cluster < b.cluster; });
+                              for (const Block& one : block) sums_of(one, all, out);
+                            });
+  return means_of(sums, count, "means" + number);
+}
+
+lp::Program make_program(const Config& config) {
+  lp::Pipeline pipeline;
+  const std::uint64_t count = config.blocks;
+  const auto points = lines_of(pipeline, config.pipeline).flat_map<Point>(point_of);
+  const auto blocks =
+      points.key_by([count](const Point& one) { return one.number % count; }, {.name = "blocks"})
+          .group<Block>([](std::uint64_t number, lp::Records<Point>& records, auto& out) {
+            std::vector<Point> all;
+            for (const Point& one : records) all.push_back(one);
+            std::sort(all.begin(), all.end(), [](const Point& a, const Point& b) { return a.number < b.number; });
+            Block block{.number = number};
+            for (Point& one : all) block.points.push_back(std::move(one.at));
+            out(std::move(block));
+          });
+  lp::Flow<Centre> centres =
+      means_of(points.filter([clusters = config.clusters](const Point& one) { return one.number < clusters; })
+                   .map([](const Point& one) { return Centre{.cluster = one.number, .at = one.at, .count = 1}; }),
+               count, "means0");
+  for (std::uint32_t round = 1; round <= config.rounds; ++round) centres = next_round(blocks, centres, count, round);
+  centres.filter([](const Centre& one) { return one.block == 0; })
+      .write(config.pipeline.into, [](const Centre& one, lp::Output& out) {
+        out.write(one.cluster);
+        for (const double x : one.at) {
+          out.write('\t');
+          out.write(x);
+        }
+        out.line('\t', one.count);
+      });
+  lp::Program program("kmeans");
+  add_pipeline(program, pipeline, options_of(config.pipeline));
+  return program;
+}
+
+lp::PipelineResult report(lp::Run& run, const Config&) {
+  return run.client<lp::PipelineMaster>("pipeline").call<&lp::PipelineMaster::result>();
+}
+
+int main(int argc, char** argv) { return lp::main<Config>(argc, argv, make_program, report); }

@@ -1,0 +1,135 @@
+#pragma once
+// Sums over all records of a key, of a stream that ends: in a bounded amount of memory, with sorted runs on disk when
+// that is too little. The senders combine the records of a key first, as far as their memory goes. The results come at
+// the end, in the order of the keys.
+//
+// Owned by a stage; one thread.
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "nodes/dataflow/combine_table.h"
+#include "nodes/dataflow/groups.h"
+#include "nodes/dataflow/key_codec.h"
+#include "nodes/dataflow/map_output.h"
+#include "nodes/dataflow/record_codec.h"
+#include "nodes/operators/sorted_state.h"
+#include "nodes/stream/frame_output.h"
+#include "nodes/stream/operator.h"
+#include "nodes/stream/stage_plan.h"
+
+namespace lp::dataflow {
+
+// Adds records to sums: add(sum, record), and merge(sum, other sum). A sum that begins is Sum().
+template <class K, class T, class Sum, class KeyOf, class Add>
+class CombiningWriter final : public Operator, public Consumer<T> {
+ public:
+  CombiningWriter(FrameOutput& output, KeyOf key_of, Add add, std::size_t memory)
+      : output_(output), key_of_(std::move(key_of)), add_(std::move(add)), table_(memory, sizeof(Sum)) {}
+
+  void take(std::span<const T> records) override {
+    for (const T& one : records) {
+      const K key = key_of_(one);
+      const KeyBytes<K> bytes(key);
+      bool added = false;
+      char* at = table_.find_or_add(bytes.view(), added);
+      if (at == nullptr) [[unlikely]] {
+        at = add_to_full(bytes.view(), added);
+      }
+      Sum sum{};
+      if (!added) std::memcpy(&sum, at, sizeof(Sum));
+      add_(sum, one);
+      std::memcpy(at, &sum, sizeof(Sum));
+    }
+  }
+  void mark(const Mark& mark) override {
+    if (mark.kind != MarkKind::watermark) flush();  // nobody waits for these sums before the end
+    output_.mark(mark);
+  }
+
+ private:
+  char* add_to_full(std::string_view key, bool& added) {
+    flush();
+    char* const at = table_.find_or_add(key, added);
+    if (at == nullptr) throw Error(ErrorKind::failed, "a key is larger than PipelineOptions::memory");
+    return at;
+  }
+  void flush() {
+    if (table_.empty()) return;
+    for (const SortEntry& one : table_.sorted(Partitioner(1))) {
+      const Pair pair = table_.pair_at(one);
+      output_.write(replica_of_group(key_group(pair.key), output_.receivers()), std::pair(pair.key, pair.value));
+    }
+    table_.clear();
+  }
+
+  FrameOutput& output_;
+  KeyOf key_of_;
+  Add add_;
+  CombineTable table_;
+};
+
+// Takes the pairs of key and sum that writers send.
+template <class K, class Sum, class Merge2>
+class SumByKey final : public Operator,
+                       public Consumer<std::pair<std::string_view, std::string_view>>,
+                       public Producer<std::pair<K, Sum>> {
+ public:
+  using Part = std::pair<std::string_view, std::string_view>;
+  SumByKey(StageSite& site, Merge2 merge) : merge_(std::move(merge)), state_(site, sizeof(Sum)) {}
+
+  void take(std::span<const Part> parts) override {
+    for (const auto& [key, part] : parts) {
+      bool added = false;
+      char* const at = state_.output().find_or_add(key, added);
+      if (!added) {
+        Sum sum{}, other{};
+        std::memcpy(&sum, at, sizeof(Sum));
+        std::memcpy(&other, part.data(), sizeof(Sum));
+        merge_(sum, other);
+        std::memcpy(at, &sum, sizeof(Sum));
+      } else {
+        std::memcpy(at, part.data(), sizeof(Sum));
+      }
+    }
+  }
+  void mark(const Mark& mark) override {
+    if (mark.kind == MarkKind::end) finish();
+    this->emit_mark(mark);
+  }
+  void cut(std::uint64_t) override { state_.spill(); }
+  void save(OperatorState& out) const override { state_.save(out); }
+  void load(const StatePiece& piece) override { state_.load(piece); }
+
+ private:
+  void finish() {
+    Collector<std::pair<K, Sum>> out(*this);
+    Groups groups = state_.groups();
+    while (groups.next()) {
+      if (!state_.owns(groups.key())) continue;
+      Sum sum{};
+      std::string_view bytes;
+      for (bool first = true; groups.next_value(bytes); first = false) {
+        const Sum one = value_of<Sum>(bytes);
+        if (first) {
+          sum = one;
+        } else {
+          merge_(sum, one);
+        }
+      }
+      out({key_of<K>(groups.key()), sum});
+      if constexpr (std::is_same_v<K, std::string_view>) out.flush();
+    }
+    out.flush();
+  }
+
+  Merge2 merge_;
+  SortedState state_;
+};
+
+}  // namespace lp::dataflow

@@ -1,0 +1,37 @@
+#pragma once
+// Values by the bytes of their keys, and their division into key groups when they are saved. Values; one thread.
+
+#include <array>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "nodes/dataflow/key_hash.h"
+#include "nodes/dataflow/record_codec.h"
+#include "nodes/stream/state.h"
+
+namespace lp::dataflow {
+
+struct HashKey {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view key) const { return key_hash(key); }
+};
+template <class V>
+using ByKeyBytes = std::unordered_map<std::string, V, HashKey, std::equal_to<>>;
+
+// Saves entries by the key group of their keys.
+class GroupedWriter {
+ public:
+  RecordWriter& of(std::string_view key) { return groups_[key_group(key)]; }
+  void finish(OperatorState& out) {
+    for (std::uint32_t group = 0; group < kKeyGroups; ++group) {
+      if (!groups_[group].empty()) out.push_back({.group = group, .bytes = groups_[group].take(0)});
+    }
+  }
+
+ private:
+  std::array<RecordWriter, kKeyGroups> groups_{};
+};
+
+}  // namespace lp::dataflow

@@ -1,0 +1,77 @@
+#pragma once
+// Writes records as lines of files. The lines between two cuts make a part, and a part becomes visible, by one rename,
+// when the cut behind it is complete. So the visible parts have the effect of every record once, whatever was killed:
+//
+//   INTO/part-STAGE-OPERATOR-REPLICA-CUT          visible
+//   INTO/.pending/part-STAGE-OPERATOR-REPLICA-CUT     not yet
+//
+// Owned by a stage; one thread. Error::failed names the file and the system's reason.
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nodes/dataflow/file_writer.h"
+#include "nodes/dataflow/output.h"
+#include "nodes/stream/operator.h"
+#include "nodes/stream/stage_plan.h"
+
+namespace lp::dataflow {
+
+class PartFiles {
+ public:
+  PartFiles(const StageSite& site, std::filesystem::path into);
+
+  FileWriter& file() {
+    if (!file_) [[unlikely]] {
+      open();
+    }
+    return *file_;
+  }
+  // Ends the part. It belongs to this cut.
+  void cut(std::uint64_t number);
+  // Makes the parts of this cut and of older ones visible.
+  void commit(std::uint64_t number);
+  void save(OperatorState& out) const;
+  void load(const StatePiece& piece);
+
+ private:
+  void open();
+  void check_new() const;
+  std::filesystem::path pending() const { return into_ / ".pending"; }
+
+  const std::filesystem::path into_;
+  const std::string own_;  // in the names of this replica's parts
+  const bool durable_;
+  const std::uint32_t life_;  // incarnation of this node
+  bool known_ = false;        // the parts that are there are this run's
+  std::optional<FileWriter> file_{};
+  std::map<std::string, std::uint64_t> parts_{};  // names of parts that are not visible, and their cuts
+};
+
+// f(record, output) writes a record.
+template <class T, class F>
+class FileSink final : public Operator, public Consumer<T> {
+ public:
+  FileSink(const StageSite& site, std::filesystem::path into, F f) : parts_(site, std::move(into)), f_(std::move(f)) {}
+  void take(std::span<const T> records) override {
+    Output out(parts_.file());
+    for (const T& one : records) f_(one, out);
+  }
+  void mark(const Mark&) override {}
+  void cut(std::uint64_t number) override { parts_.cut(number); }
+  void commit(std::uint64_t number) override { parts_.commit(number); }
+  void save(OperatorState& out) const override { parts_.save(out); }
+  void load(const StatePiece& piece) override { parts_.load(piece); }
+
+ private:
+  PartFiles parts_;
+  F f_;
+};
+
+}  // namespace lp::dataflow

@@ -1,0 +1,147 @@
+#pragma once
+// All records of a key together, of a stream that ends: sorted by key on disk, as far as they do not fit into memory.
+// Owned by a stage; one thread.
+
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nodes/dataflow/groups.h"
+#include "nodes/dataflow/key_codec.h"
+#include "nodes/dataflow/record_codec.h"
+#include "nodes/operators/sorted_state.h"
+#include "nodes/stream/operator.h"
+#include "nodes/stream/stage_plan.h"
+
+namespace lp {
+
+// The records of one key, for `for (const T& record : records)`, once. A std::string_view is valid until the next one.
+template <class T>
+class Records {
+ public:
+  explicit Records(dataflow::Groups& groups) : groups_(groups) {}
+  // The next one as bytes. Returns false when there is none.
+  bool next_bytes(std::string_view& bytes) { return groups_.next_value(bytes); }
+
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = T;
+    using difference_type = std::ptrdiff_t;
+    explicit Iterator(Records* records) : records_(records) { ++*this; }
+    const T& operator*() const { return *record_; }
+    Iterator& operator++() {
+      std::string_view bytes;
+      record_.reset();
+      if (records_->next_bytes(bytes)) {
+        dataflow::RecordBytes in(bytes);
+        record_.emplace(dataflow::read_record<T>(in));
+      }
+      return *this;
+    }
+    bool operator==(std::default_sentinel_t) const { return !record_; }
+
+   private:
+    Records* records_;
+    std::optional<T> record_{};
+  };
+  Iterator begin() { return Iterator(this); }
+  static std::default_sentinel_t end() { return {}; }
+
+ private:
+  dataflow::Groups& groups_;
+};
+
+namespace dataflow {
+
+// f(key, records, collector), once for each key, in the order of the keys.
+template <class K, class T, class U, class KeyOf, class F>
+class GroupByKey final : public Operator, public Consumer<T>, public Producer<U> {
+ public:
+  GroupByKey(StageSite& site, KeyOf key_of, F f)
+      : key_of_(std::move(key_of)), f_(std::move(f)), state_(site, std::nullopt) {}
+
+  void take(std::span<const T> records) override {
+    for (const T& one : records) {
+      record_.clear();
+      write_record(record_, one);
+      const K key = key_of_(one);
+      state_.output().add({KeyBytes<K>(key).view(), record_.view()});
+    }
+  }
+  void mark(const Mark& mark) override {
+    if (mark.kind == MarkKind::end) finish();
+    this->emit_mark(mark);
+  }
+  void cut(std::uint64_t) override { state_.spill(); }
+  void save(OperatorState& out) const override { state_.save(out); }
+  void load(const StatePiece& piece) override { state_.load(piece); }
+
+ private:
+  void finish() {
+    Collector<U> out(*this);
+    Groups groups = state_.groups();
+    while (groups.next()) {
+      if (!state_.owns(groups.key())) continue;
+      Records<T> records(groups);
+      f_(key_of<K>(groups.key()), records, out);
+      out.flush();  // before the bytes of the key go
+    }
+  }
+
+  KeyOf key_of_;
+  F f_;
+  RecordWriter record_{};
+  SortedState state_;
+};
+
+// Records that are kept as bytes, so that they own what they refer to.
+template <class T>
+struct RecordBag {
+  std::string bytes{};
+  std::uint64_t count = 0;
+
+  void add(const T& record) {
+    thread_local RecordWriter writer;
+    writer.clear();
+    write_record(writer, record);
+    bytes.append(writer.view());
+    ++count;
+  }
+  void add_bytes(std::string_view more, std::uint64_t records) {
+    bytes.append(more);
+    count += records;
+  }
+  // They refer to the bag.
+  std::vector<T> records() const {
+    std::vector<T> out;
+    out.reserve(count);
+    for (RecordBytes in(bytes); !in.empty();) out.push_back(read_record<T>(in));
+    return out;
+  }
+};
+
+// A record of one of two flows that are joined.
+template <class A, class B>
+struct Either {
+  std::optional<A> left{};
+  std::optional<B> right{};
+};
+
+// The records of both flows. They refer to the bags.
+template <class A, class B>
+std::pair<std::vector<A>, std::vector<B>> split(const std::vector<Either<A, B>>& both) {
+  std::pair<std::vector<A>, std::vector<B>> out;
+  for (const Either<A, B>& one : both) {
+    if (one.left) out.first.push_back(*one.left);
+    if (one.right) out.second.push_back(*one.right);
+  }
+  return out;
+}
+
+}  // namespace dataflow
+}  // namespace lp

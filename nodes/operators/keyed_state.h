@@ -1,0 +1,56 @@
+#pragma once
+// A state for each key, which a function changes with each record. Owned by a stage; one thread.
+
+#include <span>
+#include <string>
+#include <utility>
+
+#include "nodes/dataflow/key_codec.h"
+#include "nodes/dataflow/record_codec.h"
+#include "nodes/operators/by_key_bytes.h"
+#include "nodes/stream/operator.h"
+
+namespace lp::dataflow {
+
+// f(key, state, record, collector).
+template <class K, class T, class State, class U, class KeyOf, class F>
+class KeyedState final : public Operator, public Consumer<T>, public Producer<U> {
+ public:
+  KeyedState(KeyOf key_of, F f) : key_of_(std::move(key_of)), f_(std::move(f)) {}
+
+  void take(std::span<const T> records) override {
+    for (const T& one : records) {
+      const K key = key_of_(one);
+      const KeyBytes<K> bytes(key);
+      auto at = states_.find(bytes.view());
+      if (at == states_.end()) at = states_.emplace(std::string(bytes.view()), State()).first;
+      f_(key, at->second, one, out_);
+    }
+    out_.flush();
+  }
+  void mark(const Mark& mark) override { this->emit_mark(mark); }
+
+  void save(OperatorState& out) const override {
+    GroupedWriter groups;
+    for (const auto& [key, state] : states_) {
+      RecordWriter& bytes = groups.of(key);
+      bytes.text(key);
+      write_record(bytes, state);
+    }
+    groups.finish(out);
+  }
+  void load(const StatePiece& piece) override {
+    for (RecordBytes in(piece.bytes); !in.empty();) {
+      const std::string key(in.text());
+      states_.insert_or_assign(key, read_record<State>(in));
+    }
+  }
+
+ private:
+  KeyOf key_of_;
+  F f_;
+  ByKeyBytes<State> states_{};
+  Collector<U> out_{*this};
+};
+
+}  // namespace lp::dataflow

@@ -1,0 +1,133 @@
+#include "nodes/operators/line_listener.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "lp/base/error.h"
+#include "lp/base/file.h"
+#include "nodes/dataflow/file_window.h"
+
+namespace lp {
+namespace {
+
+constexpr std::uint64_t kListening = 0;  // tag of the socket that accepts; connections are numbered from 1
+constexpr auto kLook = std::chrono::milliseconds(50);  // whether the node is to stop
+constexpr std::size_t kReadBytes = std::size_t{1} << 16;
+
+[[noreturn]] void fail(const std::string& what) { throw Error(ErrorKind::failed, what + ": " + std::strerror(errno)); }
+
+// The bytes of the file up to its last line end: a process that was killed may have left half a line.
+std::uint64_t whole_lines(const std::filesystem::path& path) {
+  dataflow::FileWindow file(path.string());
+  std::uint64_t end = 0;
+  for (std::uint64_t at = 0; at < file.size();) {
+    const std::string_view bytes = file.at(at);
+    const std::size_t last = bytes.rfind('\n');
+    if (last != std::string_view::npos) end = at + last + 1;
+    at += bytes.size();
+  }
+  return end;
+}
+
+}  // namespace
+
+LineListener::LineListener(Context&, ListenOptions options) : options_(std::move(options)) {
+  if (options_.log.empty()) throw Error(ErrorKind::failed, "a line listener needs a directory for its log");
+  std::filesystem::create_directories(options_.log);
+  open_log();
+  listen();
+}
+
+void LineListener::open_log() {
+  const std::filesystem::path path = options_.log / "lines";
+  log_ = Descriptor(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666));
+  if (!log_ || ::ftruncate(log_.number(), static_cast<off_t>(whole_lines(path))) != 0) fail(path.string());
+}
+
+void LineListener::listen() {
+  const std::filesystem::path file = options_.log / ".port";
+  const std::string before = read_text_if_any(file, 64).value_or("0");  // that an earlier incarnation had
+  const auto wanted = options_.port != 0 ? options_.port : static_cast<std::uint16_t>(std::atoi(before.c_str()));
+  socket_ = Descriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const int yes = 1;
+  if (!socket_ || ::setsockopt(socket_.number(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) != 0) fail("a socket");
+  ::sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(wanted);
+  const std::string name = options_.address + ":" + std::to_string(wanted);
+  if (::inet_pton(AF_INET, options_.address.c_str(), &address.sin_addr) != 1) {
+    throw Error(ErrorKind::failed, options_.address + " is no IPv4 address");
+  }
+  auto* const any = reinterpret_cast<::sockaddr*>(&address);
+  ::socklen_t size = sizeof(address);
+  if (::bind(socket_.number(), any, size) != 0 || ::listen(socket_.number(), SOMAXCONN) != 0 ||
+      ::getsockname(socket_.number(), any, &size) != 0) {
+    fail("cannot listen at " + name);
+  }
+  port_ = ntohs(address.sin_port);
+  write_file(file, std::to_string(port_) + "\n");
+  poller_.add(socket_.number(), kListening);
+}
+
+void LineListener::run(Context& node) {
+  std::array<Poller::Ready, 64> ready;
+  while (!node.stopping()) {
+    const std::size_t count = poller_.wait(ready, after(kLook));
+    for (std::size_t i = 0; i < count; ++i) {
+      if (ready[i].tag == kListening) {
+        accept();
+      } else {
+        read(ready[i].tag);
+      }
+    }
+    if (options_.connections == 0 || ended_ < options_.connections) continue;
+    if (!options_.until.empty()) write_file(options_.until, "");
+    return;
+  }
+}
+
+void LineListener::accept() {
+  Descriptor one(::accept4(socket_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!one) return;  // it has gone again
+  poller_.add(one.number(), ++accepted_);
+  connections_[accepted_].socket = std::move(one);
+}
+
+void LineListener::read(std::uint64_t tag) {
+  const auto at = connections_.find(tag);
+  if (at == connections_.end()) return;
+  Connection& connection = at->second;
+  std::array<char, kReadBytes> bytes;
+  const ssize_t size = ::recv(connection.socket.number(), bytes.data(), bytes.size(), 0);
+  if (size < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (size > 0) {
+    std::string text = std::move(connection.rest);
+    text.append(bytes.data(), static_cast<std::size_t>(size));
+    const std::size_t end = text.rfind('\n') + 1;  // 0 when there is none
+    connection.rest = text.substr(end);
+    text.resize(end);
+    if (!text.empty()) write(text);
+    if (connection.rest.size() <= kLongestLine) return;
+    connection.rest.clear();  // a line without an end: the connection ends
+  }
+  if (!connection.rest.empty()) write(connection.rest + '\n');
+  poller_.remove(connection.socket.number());
+  connections_.erase(at);
+  ++ended_;
+}
+
+void LineListener::write(const std::string& lines) {
+  if (!write_all(log_.number(), lines)) fail((options_.log / "lines").string() + " cannot be written");
+}
+
+}  // namespace lp

@@ -1,0 +1,69 @@
+#pragma once
+// The values that a method of a service streams, as the first operator of a stage with one replica. A method that takes
+// a position, a std::uint64_t, streams all values from that number on: so the values since the last cut are read again
+// when the stage goes back to it. Values of a method without arguments, such as a plain Feed, are then lost.
+//
+// Owned by a stage; one thread.
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "lp/base/error.h"
+#include "lp/rpc/client.h"
+#include "lp/rpc/stream.h"
+#include "nodes/dataflow/record_codec.h"
+#include "nodes/stream/operator.h"
+
+namespace lp::dataflow {
+
+template <class T, class S, auto M>
+class ServiceSource final : public Operator, public StageSource, public Producer<T> {
+ public:
+  explicit ServiceSource(Client<S> service) : service_(std::move(service)) {}
+
+  Step step() override {
+    try {
+      if (!reader_) open();
+      if (!reader_->wait_for({})) return Step::idle;
+      for (std::size_t read = 0; read < kBatch && reader_->wait_for({}); ++read) {
+        std::optional<T> next = reader_->next();
+        if (!next) {
+          out_.flush();
+          return Step::over;
+        }
+        out_(std::move(*next));
+        ++position_;
+      }
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::disconnected) throw;
+      reader_.reset();  // the service is restarted: goes on where it was
+    }
+    out_.flush();
+    return Step::read;
+  }
+  void mark(const Mark& mark) override { this->emit_mark(mark); }
+  void save(OperatorState& out) const override {
+    RecordWriter bytes;
+    bytes.number(position_);
+    out.push_back({.group = kEveryReplica, .bytes = bytes.take(0)});
+  }
+  void load(const StatePiece& piece) override { position_ = RecordBytes(piece.bytes).number<std::uint64_t>(); }
+
+ private:
+  void open() {
+    if constexpr (rpc::TypesOf<S, M>::Params::size == 1) {
+      reader_.emplace(service_.template stream<M>(position_));
+    } else {
+      reader_.emplace(service_.template stream<M>());
+    }
+  }
+
+  const Client<S> service_;
+  std::optional<StreamReader<T>> reader_{};
+  std::uint64_t position_ = 0;  // number of the next value
+  Collector<T> out_{*this};
+};
+
+}  // namespace lp::dataflow

@@ -1,0 +1,51 @@
+#include "nodes/operators/sorted_state.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "nodes/dataflow/merge.h"
+#include "nodes/dataflow/record_codec.h"
+
+namespace lp::dataflow {
+
+SortedState::SortedState(StageSite& site, std::optional<std::size_t> combined) : site_(site) {
+  output_.emplace(Partitioner(1), static_cast<std::size_t>(site_.options.memory), combined,
+                  [this] { return site_.new_file(); });
+}
+
+void SortedState::spill() {
+  if (!output_) return;
+  std::vector<SortedRun> more = output_->finish();
+  std::move(more.begin(), more.end(), std::back_inserter(runs_));
+}
+
+void SortedState::save(OperatorState& out) const {
+  for (const SortedRun& one : runs_) {
+    RecordWriter bytes;
+    write_record(bytes, one);
+    out.push_back({.group = kEveryReplica, .bytes = bytes.take(0)});
+  }
+}
+
+void SortedState::load(const StatePiece& piece) {
+  RecordBytes in(piece.bytes);
+  runs_.push_back(read_record<SortedRun>(in));
+}
+
+Groups SortedState::groups() {
+  spill();
+  output_.reset();  // its memory is for the blocks of the merge
+  std::vector<MergeInput> inputs;
+  for (SortedRun& run : runs_) {
+    const std::uint64_t bytes = run.segments.at(0).bytes;
+    if (bytes == 0) continue;
+    inputs.push_back(
+        {.bytes = bytes, .open = [run = std::move(run)] { return file_segment(run.path, run.segments[0]); }});
+  }
+  runs_.clear();
+  return Groups(merge_within(std::move(inputs), static_cast<std::size_t>(site_.options.memory),
+                             [this] { return site_.new_file(); }));
+}
+
+}  // namespace lp::dataflow

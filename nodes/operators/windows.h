@@ -1,0 +1,78 @@
+#pragma once
+// Windows of event time, and which of them an event belongs to. Values; pure functions.
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+#include "lp/base/error.h"
+#include "lp/base/scheduler.h"
+#include "nodes/stream/frame.h"
+
+namespace lp {
+
+// The time from `begin` up to, but without, `end`.
+struct Window {
+  EventTime begin = 0;
+  EventTime end = 0;
+  auto operator<=>(const Window&) const = default;
+};
+
+class Windows {
+ public:
+  enum class Kind : std::uint8_t { sliding, session };
+
+  // Windows of one size that follow one another: they begin at multiples of it, and `offset` later.
+  static Windows tumbling(Duration size, Duration offset = {}) { return {Kind::sliding, size, size, offset}; }
+  // Windows of one size that begin every so often.
+  static Windows sliding(Duration size, Duration every, Duration offset = {}) {
+    return {Kind::sliding, size, every, offset};
+  }
+  // Windows of a key's events between which less than `gap` passes. They end `gap` after the last one.
+  static Windows session(Duration gap) { return {Kind::session, gap, gap, {}}; }
+
+  Kind kind() const { return kind_; }
+  // The window of an event alone: for sessions, the others are joined with it; for tumbling windows, the only one; for
+  // sliding ones, the last one.
+  Window last_of(EventTime time) const {
+    if (kind_ == Kind::session) return {time, time + size_};
+    EventTime into = (time - offset_) % every_;
+    if (into < 0) into += every_;
+    return {time - into, time - into + size_};
+  }
+  // Calls f(window) for each window of an event, except sessions.
+  template <class F>
+  void each_of(EventTime time, const F& f) const {
+    for (Window one = last_of(time); one.end > time; one.begin -= every_, one.end -= every_) f(one);
+  }
+
+ private:
+  Windows(Kind kind, Duration size, Duration every, Duration offset)
+      : kind_(kind), size_(milliseconds(size)), every_(milliseconds(every)), offset_(milliseconds(offset)) {
+    if (size_ <= 0 || every_ <= 0) throw Error(ErrorKind::failed, "windows have a size of 1 millisecond at least");
+  }
+  static EventTime milliseconds(Duration time) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+  }
+
+  Kind kind_;
+  EventTime size_;
+  EventTime every_;
+  EventTime offset_;
+};
+
+struct WindowOptions {
+  // A window is kept for so long after its end, and fires again for each late event. Later ones go to the late
+  // events.
+  Duration lateness{};
+};
+
+// The result of a key's window.
+template <class K, class R>
+struct Windowed {
+  K key{};
+  Window window{};
+  R value{};
+};
+
+}  // namespace lp

@@ -1,0 +1,75 @@
+#include "nodes/stream/pipeline_master.h"
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "lp/base/error.h"
+#include "lp/checkpoint/cut.h"
+
+namespace lp {
+
+PipelineMaster::PipelineMaster(Context& node, std::vector<Clients<StageNode>> stages, PipelineOptions options)
+    : context_(node), stages_(std::move(stages)), options_(std::move(options)), begun_(now()) {
+  for (const Clients<StageNode>& stage : stages_) nodes_ += stage.size();
+}
+
+void PipelineMaster::run(Context& node) {
+  if (cut_ == 0 && !options_.from.empty()) {
+    if (const std::optional<Cut> cut = latest_cut(options_.from)) cut_ = cut->step;
+  }
+  while (!node.stopping()) {
+    wait_for_turn();
+    const bool last = all_ended();
+    if (checkpoint() && last) break;
+  }
+  std::error_code ignored;
+  std::filesystem::remove_all(dataflow::scratch_of(options_, context_), ignored);
+}
+
+// Waits until the next cut is due: at once when all stages have ended.
+void PipelineMaster::wait_for_turn() {
+  const Time next = after(options_.checkpoint_every);
+  while (!all_ended() && !passed(next)) signal_.wait(until(next));
+}
+
+// Returns whether it is complete.
+bool PipelineMaster::checkpoint() {
+  const std::uint64_t cut = ++cut_;
+  for (const Clients<StageNode>& stage : stages_) stage.all<&StageNode::begin_cut>(cut);
+  context_.checkpoint(cut);
+  if (!context_.wait_for_cut(cut)) return false;
+  std::vector<Future<void>> visible;
+  for (const Clients<StageNode>& stage : stages_) {
+    for (const Client<StageNode>& one : stage) visible.push_back(one.async<&StageNode::commit>(cut));
+  }
+  for (Future<void>& one : visible) one.get();
+  context_.report({.step = cut});
+  const std::lock_guard lock(mutex_);
+  complete_ = cut;
+  return true;
+}
+
+void PipelineMaster::ended(const std::string& node) {
+  {
+    const std::lock_guard lock(mutex_);
+    ended_.insert(node);
+  }
+  signal_.set();
+}
+
+bool PipelineMaster::all_ended() const {
+  const std::lock_guard lock(mutex_);
+  return ended_.size() == nodes_;
+}
+
+PipelineResult PipelineMaster::result() const {
+  const std::lock_guard lock(mutex_);
+  return {.checkpoints = complete_, .seconds = to_seconds(now() - begun_)};
+}
+
+void PipelineMaster::save(Checkpoint& out) const { out.put("cut", cut_); }
+
+void PipelineMaster::load(const Checkpoint& in) { cut_ = in.get<std::uint64_t>("cut"); }
+
+}  // namespace lp

@@ -1,0 +1,60 @@
+#pragma once
+// The master of a pipeline: starts checkpoints, notifies the stages when one is complete, and ends the program when all
+// stages have ended and their results are visible.
+//
+// It is in the program's cuts, as all stages are. A node: run() works; its method runs beside it.
+
+#include <cstdint>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "lp/checkpoint/checkpoint.h"
+#include "lp/program/context.h"
+#include "lp/rpc/clients.h"
+#include "lp/rpc/core/method.h"
+#include "nodes/stream/pipeline_options.h"
+#include "nodes/stream/signal.h"
+#include "nodes/stream/stage_node.h"
+
+namespace lp {
+
+struct PipelineResult {
+  std::uint64_t checkpoints = 0;  // complete ones
+  double seconds = 0;             // since the master's last start
+};
+
+class PipelineMaster {
+ public:
+  PipelineMaster(Context& node, std::vector<Clients<StageNode>> stages, PipelineOptions options);
+
+  void run(Context& node);
+
+  // A replica of a stage has passed everything on.
+  void ended(const std::string& node);
+  PipelineResult result() const;
+
+  using Remote = Methods<idempotent<immediate<&PipelineMaster::ended>>, &PipelineMaster::result>;
+
+  void save(Checkpoint& out) const;
+  void load(const Checkpoint& in);
+
+ private:
+  bool all_ended() const;
+  bool checkpoint();
+  void wait_for_turn();
+
+  Context& context_;
+  const std::vector<Clients<StageNode>> stages_;
+  const PipelineOptions options_;
+  const Time begun_;
+  std::size_t nodes_ = 0;
+  dataflow::Signal signal_{};
+  mutable std::mutex mutex_{};
+  std::set<std::string> ended_{};  // nodes
+  std::uint64_t cut_ = 0;
+  std::uint64_t complete_ = 0;
+};
+
+}  // namespace lp

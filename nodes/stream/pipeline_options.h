@@ -1,0 +1,29 @@
+#pragma once
+// The options of a pipeline. A value.
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+
+#include "lp/base/scheduler.h"
+
+namespace lp {
+
+struct PipelineOptions {
+  int replicas = 2;  // in each stage that names no other number
+  // For sorted runs; all hosts see it. It is made when it is needed, and removed at the end. Empty: one beside the
+  // system's temporary files.
+  std::filesystem::path scratch{};
+  std::uint64_t memory = std::uint64_t{64} << 20;  // bytes of an operator that sorts or aggregates before it spills
+  // From the end of one checkpoint to the begin of the next. Sinks make results visible with checkpoints.
+  Duration checkpoint_every = std::chrono::seconds(1);
+  // The directory of a run of the same pipeline that has stopped: goes on from its last checkpoint, also with other
+  // numbers of replicas.
+  std::filesystem::path from{};
+  bool share_processes = true;  // the first replicas of all stages are in one process, and so on
+  bool durable = false;         // whether the files of sinks survive a crash of the machine
+  int restarts = 3;             // how often each failed node is restarted; then the program stops
+  Duration restart_after = std::chrono::milliseconds(100);  // it doubles with each restart of a node
+};
+
+}  // namespace lp

@@ -1,0 +1,229 @@
+#include "nodes/stream/stage_node.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "lp/base/error.h"
+#include "lp/checkpoint/cut.h"
+#include "nodes/stream/pipeline_master.h"
+
+namespace lp {
+
+using dataflow::Frame;
+using dataflow::Mark;
+using dataflow::MarkKind;
+using dataflow::OperatorState;
+using dataflow::StatePiece;
+
+namespace {
+
+constexpr auto kIdle = std::chrono::milliseconds(2);  // from one look for new records to the next
+constexpr auto kRestartWait =
+    std::chrono::seconds(30);  // until the supervisor takes this node back with one that has died
+
+std::string entry(std::size_t number) { return "operator." + std::to_string(number); }
+
+}  // namespace
+
+StageNode::StageNode(Context& node, Client<PipelineMaster> master, dataflow::StagePlan plan, PipelineOptions options,
+                     std::vector<Clients<StageNode>> outputs, const std::vector<std::string>&)
+    : context_(node),
+      master_(std::move(master)),
+      plan_(std::move(plan)),
+      options_(std::move(options)),
+      site_{.node = node,
+            .options = options_,
+            .stage = plan_.name,
+            .replica = static_cast<std::uint32_t>(node.index()),
+            .replicas = plan_.replicas},
+      channels_(plan_.senders, signal_) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    site_.outputs.push_back(std::make_unique<dataflow::FrameOutput>(std::move(outputs[i]), plan_.outputs[i].input,
+                                                                    site_.replica, node.incarnation()));
+  }
+}
+
+Future<void> StageNode::push(Frame frame) { return channels_.push(std::move(frame)); }
+
+void StageNode::begin_cut(std::uint64_t number) {
+  {
+    const std::lock_guard lock(mutex_);
+    asked_cut_ = std::max(asked_cut_, number);
+  }
+  signal_.set();
+}
+
+Future<void> StageNode::commit(std::uint64_t number) {
+  Future<void> done;
+  {
+    const std::lock_guard lock(mutex_);
+    done = commits_.emplace_back(Commit{.number = number}).done.future();
+  }
+  signal_.set();
+  return done;
+}
+
+void StageNode::run(Context& node) {
+  try {
+    make_operators();
+    restore();
+    while (!node.stopping()) work();
+  } catch (const Error& error) {
+    // The receiver of this node's records has died, and this node goes back to a cut with it.
+    if (error.kind() == ErrorKind::disconnected && !node.wait_for(kRestartWait)) return;
+    throw;
+  }
+}
+
+void StageNode::make_operators() {
+  for (const dataflow::OperatorPlan& one : plan_.operators) {
+    site_.op = operators_.size();
+    operators_.push_back(one.make(site_));
+    if (one.connect) one.connect(*operators_[one.parent], *operators_.back());
+  }
+  source_ = dynamic_cast<dataflow::StageSource*>(operators_.front().get());
+  input_ = dynamic_cast<dataflow::StageInput*>(operators_.front().get());
+}
+
+void StageNode::work() {
+  if (commands()) return;
+  if (ended_) return signal_.wait();
+  const bool worked = source_ != nullptr ? read() : receive();
+  if (worked) return;
+  signal_.wait(source_ != nullptr ? Duration(kIdle) : kForever);
+}
+
+// Returns whether there was something to do. Sources, and stages that have ended, are asked for cuts; the others find
+// them among their frames.
+bool StageNode::commands() {
+  std::uint64_t asked = 0;
+  std::vector<Commit> commits;
+  {
+    const std::lock_guard lock(mutex_);
+    asked = asked_cut_;
+    while (!commits_.empty() && commits_.front().number <= cut_) {
+      commits.push_back(std::move(commits_.front()));
+      commits_.pop_front();
+    }
+  }
+  for (Commit& one : commits) {
+    for (const auto& each : operators_) each->commit(one.number);
+    one.done.set_value();
+  }
+  if (asked <= cut_ || (source_ == nullptr && !ended_)) return !commits.empty();
+  take_cut(asked);
+  return true;
+}
+
+bool StageNode::read() {
+  switch (source_->step()) {
+    case dataflow::StageSource::Step::read: return true;
+    case dataflow::StageSource::Step::idle: return false;
+    default: break;
+  }
+  end();
+  return true;
+}
+
+bool StageNode::receive() {
+  if (std::optional<Frame> frame = channels_.take()) {
+    if (!frame->records.empty()) input_->receive(frame->records);
+    if (frame->mark.kind != MarkKind::none) advance_watermark();
+    return true;
+  }
+  if (channels_.barrier() > cut_ && channels_.aligned()) {
+    take_cut(channels_.barrier());
+    return true;
+  }
+  if (!channels_.ended()) return false;
+  end();
+  return true;
+}
+
+void StageNode::pass(const Mark& mark) {
+  if (source_ != nullptr) {
+    source_->mark(mark);
+  } else {
+    input_->mark(mark);
+  }
+}
+
+void StageNode::advance_watermark() {
+  const EventTime now = channels_.watermark();
+  if (now <= watermark_ || channels_.ended()) return;
+  watermark_ = now;
+  pass({MarkKind::watermark, watermark_});
+}
+
+void StageNode::take_cut(std::uint64_t number) {
+  if (!ended_) pass({MarkKind::barrier, static_cast<std::int64_t>(number)});
+  for (const auto& each : operators_) each->cut(number);
+  cut_ = number;
+  channels_.go_on();
+  context_.checkpoint(number);
+}
+
+void StageNode::end() {
+  pass({MarkKind::watermark, kEndOfTime});
+  pass({MarkKind::end, 0});
+  ended_ = true;
+  master_.call<&PipelineMaster::ended>(context_.name());
+}
+
+void StageNode::save(Checkpoint& out) const {
+  out.put("cut", cut_);
+  out.put("ended", ended_);
+  out.put("watermark", watermark_);
+  out.put("ends", channels_.ends());
+  for (std::size_t i = 0; i < operators_.size(); ++i) {
+    OperatorState state;
+    operators_[i]->save(state);
+    if (!state.empty()) out.put(entry(i), state);
+  }
+}
+
+void StageNode::load(const Checkpoint& in) { restored_ = in; }
+
+void StageNode::restore() {
+  if (restored_) {
+    cut_ = restored_->get<std::uint64_t>("cut");
+    watermark_ = restored_->get<EventTime>("watermark");
+    ended_ = restored_->get<bool>("ended");
+    channels_.set_ends(restored_->get<std::vector<std::uint8_t>>("ends"));
+    for (std::size_t i = 0; i < operators_.size(); ++i) {
+      if (!restored_->has(entry(i))) continue;
+      for (const StatePiece& piece : restored_->get<OperatorState>(entry(i))) operators_[i]->load(piece);
+    }
+    restored_.reset();
+    if (ended_) master_.call<&PipelineMaster::ended>(context_.name());
+  } else if (!options_.from.empty()) {
+    rescale();
+  }
+}
+
+// Takes this replica's part of the state of all replicas in the last checkpoint of another run.
+void StageNode::rescale() {
+  const std::optional<Cut> cut = latest_cut(options_.from);
+  if (!cut) throw Error(ErrorKind::failed, options_.from.string() + " has no complete checkpoint to go on from");
+  cut_ = cut->step;
+  std::uint32_t next = 0;  // the replica that takes the next piece that any may take
+  for (std::size_t replica = 0;; ++replica) {
+    const std::string node = plan_.name + "/" + std::to_string(replica);
+    const auto same = [&](const CutMember& one) { return one.node == node; };
+    if (std::none_of(cut->members.begin(), cut->members.end(), same)) break;
+    const Checkpoint in = read_cut_file(cut->directory, node);
+    watermark_ = std::max(watermark_, in.get<EventTime>("watermark"));
+    for (std::size_t i = 0; i < operators_.size(); ++i) {
+      if (!in.has(entry(i))) continue;
+      for (const StatePiece& piece : in.get<OperatorState>(entry(i))) {
+        const bool mine = piece.group == dataflow::kAnyReplica
+                              ? next++ % plan_.replicas == site_.replica
+                              : piece.group == dataflow::kEveryReplica || site_.owns(piece.group);
+        if (mine) operators_[i]->load(piece);
+      }
+    }
+  }
+}
+
+}  // namespace lp

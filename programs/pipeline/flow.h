@@ -1,0 +1,140 @@
+#pragma once
+// A flow of records through a pipeline, while the pipeline is built: each call adds an operator and returns the flow
+// behind it. A flow that is used twice goes both ways. Functions are copied into every replica; they take records by
+// const reference or by value, and depend on their arguments alone.
+//
+// A std::string_view in a record is valid as long as the function that takes it runs.
+//
+// Values, which share the pipeline; one thread.
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "lp/program/handle.h"
+#include "nodes/operators/aggregate.h"
+#include "nodes/operators/file_sink.h"
+#include "nodes/operators/service_sink.h"
+#include "nodes/operators/shuffle.h"
+#include "nodes/operators/transforms.h"
+#include "programs/pipeline/pipeline_graph.h"
+
+namespace lp {
+
+template <class K, class T>
+class KeyedFlow;
+
+template <class T>
+class Flow {
+ public:
+  using Record = T;
+
+  // f(record) makes a record.
+  template <class F>
+  auto map(F f) const {
+    using U = std::decay_t<std::invoke_result_t<const F&, const T&>>;
+    return flat_map<U>([f = std::move(f)](const T& record, auto& out) { out(f(record)); });
+  }
+  // Keeps the records for which f(record) is true.
+  template <class F>
+  Flow filter(F f) const {
+    return flat_map<T>([f = std::move(f)](const T& record, auto& out) {
+      if (f(record)) out(record);
+    });
+  }
+  // f(record, out) makes any number of records: out(U).
+  template <class U, class F>
+  Flow<U> flat_map(F f) const {
+    return each<U>(
+        [f = std::move(f)](dataflow::StageSite&) { return std::make_unique<dataflow::FlatMap<T, U, F>>(f); });
+  }
+  // Says when the events of a stream happened: time_of(record). They come in about that order: an event comes after
+  // others that are at most `disorder` later. Windows need it.
+  template <class F>
+  Flow event_time(F time_of, Duration disorder = {}) const {
+    const EventTime late = std::chrono::duration_cast<std::chrono::milliseconds>(disorder).count();
+    return each<T>([time_of = std::move(time_of), late](dataflow::StageSite&) {
+      return std::make_unique<dataflow::EventTimes<T, F>>(time_of, late);
+    });
+  }
+  // The records of both flows.
+  Flow unite(const Flow& other) const {
+    Flow out = *this;
+    out.tails_.insert(out.tails_.end(), other.tails_.begin(), other.tails_.end());
+    return out;
+  }
+  // The next operator takes the records of each key together, and begins a new stage: key_of(record) is a text, an
+  // integer or a double.
+  template <class F>
+  auto key_by(F key_of, StageOptions stage = {}) const {
+    using K = std::decay_t<std::invoke_result_t<const F&, const T&>>;
+    static_assert(dataflow::Key<K>, "lp: a key is a std::string_view or std::string, an integer, or a double");
+    return KeyedFlow<K, T>(
+        *this, [key_of](const T& record) -> K { return key_of(record); }, std::move(stage));
+  }
+  // Begins a new stage, whose replicas take the records in turns.
+  Flow rebalance(StageOptions stage = {}) const {
+    using Way = dataflow::ShuffleWriter<T, dataflow::InTurns>;
+    return Flow(graph_,
+                {dataflow::shuffle<T>(
+                    *graph_, tails_, stage,
+                    [](dataflow::StageSite&, dataflow::FrameOutput& output) -> std::unique_ptr<dataflow::Operator> {
+                      return std::make_unique<Way>(output, dataflow::InTurns());
+                    },
+                    [](dataflow::StageSite&) { return std::make_unique<dataflow::ShuffleReader<T>>(); })});
+  }
+  // The records in the order of key_of(record), when the flow has ended: by one replica, on disk as far as they do not
+  // fit into memory.
+  template <class F>
+  Flow sort(F key_of, StageOptions stage = {}) const {
+    using K = std::decay_t<std::invoke_result_t<const F&, const T&>>;
+    stage.replicas = 1;
+    return key_by(std::move(key_of), std::move(stage)).template group<T>([](const K&, auto& records, auto& out) {
+      for (const T& one : records) {
+        out(one);
+        out.flush();  // it is valid until the next one
+      }
+    });
+  }
+  // Writes files into a directory: f(record, out), where out is an lp::Output&. The visible files have the
+  // effect of every record once.
+  template <class F>
+  void write(std::filesystem::path into, F f) const {
+    each<T>([into = std::move(into), f = std::move(f)](dataflow::StageSite& site) {
+      return std::make_unique<dataflow::FileSink<T, F>>(site, into, f);
+    });
+  }
+
+  // Hands the records to a method of a service, once each: M is a `once` method that takes a std::vector<T>. It gets
+  // the records of a checkpoint when that is complete.
+  template <auto M, class S>
+  void call(const Handle<S>& service) const {
+    for (const dataflow::Tail& one : tails_) graph_->stages[one.stage].services.push_back(service.name());
+    each<T>([service](dataflow::StageSite& site) {
+      return std::make_unique<dataflow::ServiceSink<T, S, M>>(service.dereference(site.node));
+    });
+  }
+
+  // For the operators of this folder.
+  Flow(std::shared_ptr<dataflow::PipelineGraph> graph, std::vector<dataflow::Tail> tails)
+      : graph_(std::move(graph)), tails_(std::move(tails)) {}
+  const std::shared_ptr<dataflow::PipelineGraph>& graph() const { return graph_; }
+  const std::vector<dataflow::Tail>& tails() const { return tails_; }
+
+ private:
+  template <class U>
+  Flow<U> each(dataflow::MakeOperator make) const {
+    std::vector<dataflow::Tail> tails;
+    for (const dataflow::Tail& one : tails_) tails.push_back(dataflow::append<T>(*graph_, one, make));
+    return Flow<U>(graph_, std::move(tails));
+  }
+
+  std::shared_ptr<dataflow::PipelineGraph> graph_;
+  std::vector<dataflow::Tail> tails_;
+};
+
+}  // namespace lp

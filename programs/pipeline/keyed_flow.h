@@ -1,0 +1,153 @@
+#pragma once
+// A flow whose records have keys. Each call begins a stage whose replicas own the keys. Values; one thread.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "nodes/operators/group.h"
+#include "nodes/operators/keyed_state.h"
+#include "nodes/operators/windows.h"
+#include "programs/pipeline/flow.h"
+#include "programs/pipeline/windowed_flow.h"
+
+namespace lp {
+
+template <class K, class T>
+class KeyedFlow {
+ public:
+  using KeyOf = std::function<K(const T&)>;
+
+  // Adds up the records of each key, until the flow ends: add(sum, record) and merge(sum, other). The sum begins as
+  // Sum(), and its bytes are copied. The results come in the order of the keys.
+  template <class Sum, class Add, class Merge>
+  Flow<std::pair<K, Sum>> aggregate(Add add, Merge merge) const {
+    static_assert(std::is_trivially_copyable_v<Sum>,
+                  "lp: a sum that is aggregated is trivially copyable; else use group");
+    using Part = std::pair<std::string_view, std::string_view>;
+    using Way = dataflow::CombiningWriter<K, T, Sum, KeyOf, Add>;
+    const dataflow::Tail head = dataflow::shuffle<T>(
+        *flow_.graph(), flow_.tails(), stage_,
+        [key_of = key_of_, add](dataflow::StageSite& site,
+                                dataflow::FrameOutput& output) -> std::unique_ptr<dataflow::Operator> {
+          return std::make_unique<Way>(output, key_of, add, site.options.memory / 4);
+        },
+        [](dataflow::StageSite&) { return std::make_unique<dataflow::ShuffleReader<Part>>(); });
+    return Flow<std::pair<K, Sum>>(flow_.graph(),
+                                   {dataflow::append<Part>(*flow_.graph(), head, [merge](dataflow::StageSite& site) {
+                                     return std::make_unique<dataflow::SumByKey<K, Sum, Merge>>(site, merge);
+                                   })});
+  }
+
+  // The number of records of each key.
+  Flow<std::pair<K, std::uint64_t>> count() const {
+    return aggregate<std::uint64_t>([](std::uint64_t& sum, const T&) { ++sum; },
+                                    [](std::uint64_t& sum, std::uint64_t other) { sum += other; });
+  }
+  // Joins the records of each key into one: f(record, other), in any grouping and order.
+  template <class F>
+  Flow<std::pair<K, T>> reduce(F f) const {
+    struct Sum {
+      T value{};
+      bool any = false;
+    };
+    const auto merge = [f](Sum& sum, const Sum& other) {
+      sum = sum.any ? Sum{f(sum.value, other.value), true} : other;
+    };
+    return aggregate<Sum>(
+               [merge](Sum& sum, const T& record) {
+                 merge(sum, Sum{record, true});
+               },
+               merge)
+        .map([](const std::pair<K, Sum>& one) { return std::pair<K, T>(one.first, one.second.value); });
+  }
+
+  // f(key, records, out), when the flow has ended, once for each key, in the order of the keys: see lp::Records.
+  template <class U, class F>
+  Flow<U> group(F f) const {
+    return behind<U>([key_of = key_of_, f = std::move(f)](dataflow::StageSite& site) {
+      return std::make_unique<dataflow::GroupByKey<K, T, U, KeyOf, F>>(site, key_of, f);
+    });
+  }
+  // f(key, lefts, rights, out), when both flows have ended, once for each key of either. The records of a key, two
+  // vectors, are in memory.
+  template <class U, class B, class F>
+  Flow<U> co_group(const KeyedFlow<K, B>& other, F f) const {
+    using Both = dataflow::Either<T, B>;
+    return together(other).template group<U>([f = std::move(f)](const K& key, Records<Both>& records, auto& out) {
+      dataflow::RecordBag<Both> bag;
+      for (std::string_view bytes; records.next_bytes(bytes);) bag.add_bytes(bytes, 1);
+      const auto both = bag.records();
+      const auto sides = dataflow::split(both);
+      f(key, sides.first, sides.second, out);
+      out.flush();
+    });
+  }
+  // f(left, right) makes a record, for each pair of records of the same key, when both flows have ended.
+  template <class B, class F>
+  auto join(const KeyedFlow<K, B>& other, F f) const {
+    using U = std::decay_t<std::invoke_result_t<const F&, const T&, const B&>>;
+    return co_group<U>(other, [f = std::move(f)](const K&, const auto& lefts, const auto& rights, auto& out) {
+      for (const T& left : lefts) {
+        for (const B& right : rights) out(f(left, right));
+      }
+    });
+  }
+  // f(key, state, record, out), at once for each record. The state of a key begins as State().
+  template <class State, class U, class F>
+  Flow<U> with_state(F f) const {
+    return behind<U>([key_of = key_of_, f = std::move(f)](dataflow::StageSite&) {
+      return std::make_unique<dataflow::KeyedState<K, T, State, U, KeyOf, F>>(key_of, f);
+    });
+  }
+
+  // Both flows as one, by key.
+  template <class B>
+  KeyedFlow<K, dataflow::Either<T, B>> together(const KeyedFlow<K, B>& other) const {
+    using Both = dataflow::Either<T, B>;
+    const Flow<Both> lefts = flow_.map([](const T& one) { return Both{.left = one}; });
+    const Flow<Both> rights = other.flow().map([](const B& one) { return Both{.right = one}; });
+    return {lefts.unite(rights),
+            [left = key_of_, right = other.key_of()](const Both& one) {
+              return one.left ? left(*one.left) : right(*one.right);
+            },
+            stage_};
+  }
+
+  // Divides the events of each key by their times, time_of(record): see Flow::event_time.
+  template <class F>
+  WindowedFlow<K, T> window(Windows windows, F time_of, WindowOptions options = {}) const {
+    return {*this, windows, [time_of = std::move(time_of)](const T& record) -> EventTime { return time_of(record); },
+            options};
+  }
+
+  // The records in a stage whose replicas own their keys.
+  dataflow::Tail by_key() const {
+    using Way = dataflow::ShuffleWriter<T, dataflow::ByKey<KeyOf>>;
+    return dataflow::shuffle<T>(
+        *flow_.graph(), flow_.tails(), stage_,
+        [key_of = key_of_](dataflow::StageSite&, dataflow::FrameOutput& output) -> std::unique_ptr<dataflow::Operator> {
+          return std::make_unique<Way>(output, dataflow::ByKey<KeyOf>(key_of));
+        },
+        [](dataflow::StageSite&) { return std::make_unique<dataflow::ShuffleReader<T>>(); });
+  }
+  // The operator that is made there.
+  template <class U>
+  Flow<U> behind(dataflow::MakeOperator make) const {
+    return Flow<U>(flow_.graph(), {dataflow::append<T>(*flow_.graph(), by_key(), std::move(make))});
+  }
+  const Flow<T>& flow() const { return flow_; }
+  const KeyOf& key_of() const { return key_of_; }
+
+  KeyedFlow(Flow<T> flow, KeyOf key_of, StageOptions stage)
+      : flow_(std::move(flow)), key_of_(std::move(key_of)), stage_(std::move(stage)) {}
+
+ private:
+  Flow<T> flow_;
+  KeyOf key_of_;
+  StageOptions stage_;
+};
+
+}  // namespace lp

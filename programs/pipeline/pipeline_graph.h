@@ -1,0 +1,84 @@
+#pragma once
+// A pipeline while it is built: operators in stages, and the ways between them. Shared by the flows that build it; one
+// thread.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nodes/operators/late_events.h"
+#include "nodes/operators/shuffle.h"
+#include "nodes/stream/operator.h"
+#include "nodes/stream/stage_plan.h"
+
+namespace lp {
+
+struct StageOptions {
+  std::string name{};  // its group of nodes has it; without one, "stage" and a number; a second "read" is "read2"
+  int replicas = 0;    // 0: PipelineOptions::replicas
+};
+
+namespace dataflow {
+
+// The end of a flow so far: an operator, and which of its outputs.
+struct Tail {
+  std::size_t stage = 0;
+  std::size_t op = 0;
+  bool late = false;  // its late events
+};
+
+struct StageDraft {
+  StageOptions options{};
+  std::vector<OperatorPlan> operators{};
+  std::vector<std::size_t> senders{};  // stage at each input
+  std::vector<StagePlan::Output> outputs{};
+  std::vector<std::string> services{};  // nodes that the stage calls
+};
+
+struct PipelineGraph {
+  std::vector<StageDraft> stages{};
+  std::size_t add_stage(StageOptions options);
+  Tail add(std::size_t stage, OperatorPlan plan);
+};
+
+// Connects a consumer of T behind a producer of T.
+template <class T>
+void connect(Operator& parent, Operator& self) {
+  dynamic_cast<Producer<T>&>(parent).add(dynamic_cast<Consumer<T>&>(self));
+}
+
+template <class T>
+void connect_late(Operator& parent, Operator& self) {
+  dynamic_cast<LateEvents<T>&>(parent).add_late(dynamic_cast<Consumer<T>&>(self));
+}
+
+using MakeOperator = std::function<std::unique_ptr<Operator>(StageSite& site)>;
+
+// Adds an operator that takes T behind an operator that makes T.
+template <class T>
+Tail append(PipelineGraph& graph, const Tail& tail, MakeOperator make) {
+  return graph.add(tail.stage,
+                   {.make = std::move(make), .parent = tail.op, .connect = tail.late ? connect_late<T> : connect<T>});
+}
+
+// The way from the tails of a flow into a new stage: `make_writer(output)` makes the last operators of the old stages.
+template <class T>
+Tail shuffle(PipelineGraph& graph, const std::vector<Tail>& tails, const StageOptions& options,
+             const std::function<std::unique_ptr<Operator>(StageSite& site, FrameOutput& output)>& make_writer,
+             MakeOperator make_reader) {
+  const std::size_t to = graph.add_stage(options);
+  for (const Tail& tail : tails) {
+    StageDraft& from = graph.stages[tail.stage];
+    const std::size_t output = from.outputs.size();
+    from.outputs.push_back({.stage = to, .input = static_cast<std::uint32_t>(graph.stages[to].senders.size())});
+    graph.stages[to].senders.push_back(tail.stage);
+    append<T>(graph, tail, [make_writer, output](StageSite& site) { return make_writer(site, *site.outputs[output]); });
+  }
+  return graph.add(to, {.make = std::move(make_reader)});
+}
+
+}  // namespace dataflow
+}  // namespace lp

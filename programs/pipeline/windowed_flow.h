@@ -1,0 +1,101 @@
+#pragma once
+// A flow whose events are divided by key and by windows of time. Values; one thread.
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "nodes/operators/group.h"
+#include "nodes/operators/window_sums.h"
+#include "nodes/operators/windows.h"
+#include "programs/pipeline/flow.h"
+
+namespace lp {
+
+// The results of windows, and the events that came too late for them.
+template <class Result, class T>
+class WindowResults : public Flow<Result> {
+ public:
+  // For an operator with both outputs.
+  explicit WindowResults(Flow<Result> results)
+      : Flow<Result>(std::move(results)), late_(Flow<T>(this->graph(), late_tails(this->tails()))) {}
+  WindowResults(Flow<Result> results, Flow<T> late) : Flow<Result>(std::move(results)), late_(std::move(late)) {}
+  const Flow<T>& late() const { return late_; }
+
+ private:
+  static std::vector<dataflow::Tail> late_tails(std::vector<dataflow::Tail> tails) {
+    for (dataflow::Tail& one : tails) one.late = true;
+    return tails;
+  }
+  Flow<T> late_;
+};
+
+template <class K, class T>
+class WindowedFlow {
+ public:
+  using TimeOf = std::function<EventTime(const T&)>;
+
+  // Adds up the events of each window: add(sum, event); merge(sum, other) joins two sessions. The sum begins as Sum().
+  template <class Sum, class Add, class Merge>
+  WindowResults<Windowed<K, Sum>, T> aggregate(Add add, Merge merge) const {
+    using Functions = dataflow::WindowFunctions<K, T, Sum, typename KeyedFlow<K, T>::KeyOf, TimeOf, Add, Merge>;
+    const Functions functions{
+        keyed_.key_of(),  time_of_, std::move(add),
+        std::move(merge), windows_, std::chrono::duration_cast<std::chrono::milliseconds>(options_.lateness).count()};
+    return WindowResults<Windowed<K, Sum>, T>(keyed_.template behind<Windowed<K, Sum>>(
+        [functions](dataflow::StageSite&) -> std::unique_ptr<dataflow::Operator> {
+          if (functions.windows.kind() == Windows::Kind::session) {
+            return std::make_unique<dataflow::SessionWindows<Functions>>(functions);
+          }
+          return std::make_unique<dataflow::FixedWindows<Functions>>(functions);
+        }));
+  }
+  // f(key, window, events, out), when a window fires, with a vector of its events.
+  template <class U, class F>
+  WindowResults<U, T> group(F f) const {
+    using Bag = dataflow::RecordBag<T>;
+    const auto bags = aggregate<Bag>([](Bag& bag, const T& event) { bag.add(event); },
+                                     [](Bag& bag, const Bag& other) { bag.add_bytes(other.bytes, other.count); });
+    return WindowResults<U, T>(bags.template flat_map<U>([f = std::move(f)](const Windowed<K, Bag>& one, auto& out) {
+      f(one.key, one.window, one.value.records(), out);
+      out.flush();
+    }),
+                               bags.late());
+  }
+  // The number of events in each window.
+  auto count() const {
+    return aggregate<std::uint64_t>([](std::uint64_t& sum, const T&) { ++sum; },
+                                    [](std::uint64_t& sum, std::uint64_t other) { sum += other; });
+  }
+
+  // f(left, right) makes a record for each pair of events of the same key in the same window. The time of a right event
+  // is right_time(event).
+  template <class B, class RightTime, class F>
+  auto join(const KeyedFlow<K, B>& other, RightTime right_time, F f) const {
+    using Both = dataflow::Either<T, B>;
+    using U = std::decay_t<std::invoke_result_t<const F&, const T&, const B&>>;
+    const auto time_of = [left = time_of_, right_time](const Both& one) -> EventTime {
+      return one.left ? left(*one.left) : right_time(*one.right);
+    };
+    return keyed_.together(other)
+        .window(windows_, time_of, options_)
+        .template group<U>([f = std::move(f)](const K&, const Window&, const std::vector<Both>& both, auto& out) {
+          const auto [lefts, rights] = dataflow::split(both);
+          for (const T& left : lefts) {
+            for (const B& right : rights) out(f(left, right));
+          }
+        });
+  }
+
+  WindowedFlow(KeyedFlow<K, T> keyed, Windows windows, TimeOf time_of, WindowOptions options)
+      : keyed_(std::move(keyed)), windows_(windows), time_of_(std::move(time_of)), options_(options) {}
+
+ private:
+  KeyedFlow<K, T> keyed_;
+  Windows windows_;
+  TimeOf time_of_;
+  WindowOptions options_;
+};
+
+}  // namespace lp

@@ -1,0 +1,58 @@
+#pragma once
+// A pipeline that runs in this process, over files in a directory of its own. For tests; one thread.
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "launchers/test_run.h"
+#include "programs/pipeline/pipeline.h"
+#include "tests/directory.h"
+
+namespace lp::test {
+
+class PipelineFiles {
+ public:
+  std::string write(const std::string& name, std::string_view text) const {
+    std::filesystem::create_directories(input());
+    const std::filesystem::path path = input() / name;
+    std::ofstream(path, std::ios::binary) << text;
+    return path.string();
+  }
+  std::filesystem::path path() const { return directory_.path(); }
+  std::filesystem::path input() const { return path() / "input"; }
+  std::filesystem::path output() const { return path() / "output"; }
+
+  // The lines of all visible parts, sorted.
+  std::multiset<std::string> lines(const std::string& into = "output") const {
+    std::multiset<std::string> out;
+    for (const auto& one : std::filesystem::directory_iterator(path() / into)) {
+      if (!one.path().filename().string().starts_with("part-")) continue;
+      std::ifstream file(one.path());
+      for (std::string line; std::getline(file, line);) out.insert(line);
+    }
+    return out;
+  }
+
+ private:
+  Directory directory_;
+};
+
+// Runs it to its end. Returns the failure, if any.
+inline std::string run_pipeline(const Pipeline& pipeline, const PipelineOptions& options, LaunchOptions launch = {}) {
+  Program program("test");
+  add_pipeline(program, pipeline, options);
+  TestRun run(std::move(program), std::move(launch));
+  const RunResult& result = run.wait();
+  return result.success ? "" : result.cause.text();
+}
+
+}  // namespace lp::test

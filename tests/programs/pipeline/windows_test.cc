@@ -1,0 +1,164 @@
+// Windows of event time: which events are in them, when they fire, and what is late.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tests/programs/pipeline/pipeline_run.h"
+
+namespace lp {
+namespace {
+
+using test::PipelineFiles;
+using test::run_pipeline;
+
+using Lines = std::multiset<std::string>;
+
+struct Event {
+  std::string key{};
+  EventTime time = 0;
+};
+
+// The events, in their order, in a batch each: so there is a watermark between any two.
+class Listed final : public dataflow::Operator, public dataflow::StageSource, public dataflow::Producer<Event> {
+ public:
+  explicit Listed(std::vector<Event> events) : events_(std::move(events)) {}
+  Step step() override {
+    if (next_ == events_.size()) return Step::over;
+    emit({&events_[next_++], 1});
+    return Step::read;
+  }
+  void mark(const dataflow::Mark& mark) override { emit_mark(mark); }
+
+ private:
+  const std::vector<Event> events_;
+  std::size_t next_ = 0;
+};
+
+Flow<Event> events_of(const Pipeline& pipeline, std::vector<Event> events, Duration disorder = {}) {
+  return pipeline
+      .source<Event>({.name = "events", .replicas = 1},
+                     [events = std::move(events)](dataflow::StageSite&) { return std::make_unique<Listed>(events); })
+      .event_time([](const Event& event) { return event.time; }, disorder);
+}
+
+std::string key_of(const Event& event) { return event.key; }
+EventTime time_of(const Event& event) { return event.time; }
+
+template <class K, class R>
+void write(const Flow<Windowed<K, R>>& flow, const std::filesystem::path& into) {
+  flow.write(into, [](const Windowed<K, R>& one, Output& out) {
+    out.line(one.key, ' ', one.window.begin, ' ', one.window.end, ' ', one.value);
+  });
+}
+
+Lines counts(Windows windows, std::vector<Event> events, WindowOptions options = {}, Lines* late = nullptr,
+             Duration disorder = {}) {
+  const PipelineFiles files;
+  Pipeline pipeline;
+  const auto results =
+      events_of(pipeline, std::move(events), disorder).key_by(key_of).window(windows, time_of, options).count();
+  write(results, files.output());
+  results.late().write(files.path() / "late",
+                       [](const Event& event, Output& out) { out.line(event.key, ' ', event.time); });
+  EXPECT_EQ(run_pipeline(pipeline, {}), "");
+  if (late != nullptr && std::filesystem::exists(files.path() / "late")) *late = files.lines("late");
+  return files.lines();
+}
+
+using std::chrono::milliseconds;
+
+TEST(WindowsTest, TumblingWindowsHaveTheirBeginAndNotTheirEnd) {
+  EXPECT_EQ(counts(Windows::tumbling(milliseconds(10)), {{"a", 0}, {"a", 9}, {"b", 10}, {"a", 10}, {"a", 25}}),
+            (Lines{"a 0 10 2", "b 10 20 1", "a 10 20 1", "a 20 30 1"}));
+  EXPECT_EQ(counts(Windows::tumbling(milliseconds(10), milliseconds(3)), {{"a", -8}, {"a", 2}, {"a", 3}}),
+            (Lines{"a -17 -7 1", "a -7 3 1", "a 3 13 1"}));
+}
+
+TEST(WindowsTest, AnEventIsInAllSlidingWindowsOverIt) {
+  EXPECT_EQ(counts(Windows::sliding(milliseconds(10), milliseconds(5)), {{"a", 0}, {"a", 7}}),
+            (Lines{"a -5 5 1", "a 0 10 2", "a 5 15 1"}));
+}
+
+TEST(WindowsTest, SessionsGrowTogether) {
+  EXPECT_EQ(counts(Windows::session(milliseconds(10)),
+                   {{"a", 0}, {"a", 9}, {"b", 9}, {"a", 19}, {"a", 40}, {"a", 35}, {"a", 28}}, {}, nullptr,
+                   milliseconds(100)),
+            (Lines{"a 0 19 2", "a 19 50 4", "b 9 19 1"}));
+  EXPECT_EQ(counts(Windows::session(milliseconds(10)), {{"a", 0}, {"a", 10}}), (Lines{"a 0 10 1", "a 10 20 1"}));
+}
+
+TEST(WindowsTest, AWindowFiresAgainForEachLateEvent) {
+  Lines late;
+  // The watermark is the latest time: 25 ends the first two windows, and 31 the lateness of the first.
+  const std::vector<Event> events{{"a", 5}, {"a", 25}, {"a", 6}, {"a", 7}, {"b", 8}, {"a", 31}, {"a", 9}, {"a", 12}};
+  EXPECT_EQ(counts(Windows::tumbling(milliseconds(10)), events, {.lateness = milliseconds(20)}, &late),
+            (Lines{"a 0 10 1", "a 0 10 2", "a 0 10 3", "b 0 10 1", "a 10 20 1", "a 20 30 1", "a 30 40 1"}));
+  EXPECT_EQ(late, (Lines{"a 9"}));
+}
+
+TEST(WindowsTest, WithoutLatenessWhatIsLateGoesToTheSideOutput) {
+  Lines late;
+  EXPECT_EQ(counts(Windows::tumbling(milliseconds(10)), {{"a", 5}, {"a", 10}, {"a", 9}, {"a", 11}}, {}, &late),
+            (Lines{"a 0 10 1", "a 10 20 2"}));
+  EXPECT_EQ(late, (Lines{"a 9"}));
+  EXPECT_EQ(counts(Windows::session(milliseconds(10)), {{"a", 5}, {"a", 30}, {"a", 9}, {"b", 21}}, {}, &late),
+            (Lines{"a 5 15 1", "a 30 40 1", "b 21 31 1"}));
+  EXPECT_EQ(late, (Lines{"a 9"}));
+}
+
+TEST(WindowsTest, DisorderHoldsTheWatermarkBack) {
+  EXPECT_EQ(counts(Windows::tumbling(milliseconds(10)), {{"a", 5}, {"a", 14}, {"a", 9}}, {}, nullptr, milliseconds(5)),
+            (Lines{"a 0 10 2", "a 10 20 1"}));
+}
+
+TEST(WindowsTest, ALateEventJoinsASessionThatHasFired) {
+  EXPECT_EQ(
+      counts(Windows::session(milliseconds(10)), {{"a", 5}, {"a", 20}, {"a", 14}}, {.lateness = milliseconds(50)}),
+      (Lines{"a 5 15 1", "a 5 30 3"}));
+}
+
+TEST(WindowsTest, AGroupHasTheEventsOfItsWindow) {
+  const PipelineFiles files;
+  Pipeline pipeline;
+  events_of(pipeline, {{"a", 1}, {"b", 2}, {"a", 3}, {"a", 12}})
+      .key_by(key_of)
+      .window(Windows::tumbling(milliseconds(10)), time_of)
+      .group<std::string>(
+          [](const std::string& key, const Window& window, const std::vector<Event>& events, auto& out) {
+            std::string line = key + " " + std::to_string(window.begin);
+            for (const Event& one : events) line += " " + std::to_string(one.time);
+            out(line);
+          })
+      .write(files.output(), [](const std::string& line, Output& out) { out.line(line); });
+  ASSERT_EQ(run_pipeline(pipeline, {}), "");
+  EXPECT_EQ(files.lines(), (Lines{"a 0 1 3", "b 0 2", "a 10 12"}));
+}
+
+TEST(WindowsTest, AJoinIsOfEventsInTheSameWindow) {
+  const PipelineFiles files;
+  Pipeline pipeline;
+  const auto left = events_of(pipeline, {{"a", 1}, {"b", 2}, {"a", 12}, {"b", 25}});
+  const auto right =
+      pipeline
+          .source<Event>(
+              {.name = "others", .replicas = 1},
+              [](dataflow::StageSite&) {
+                return std::make_unique<Listed>(std::vector<Event>{{"a", 4}, {"a", 5}, {"b", 11}, {"a", 19}});
+              })
+          .event_time(time_of);
+  left.key_by(key_of)
+      .window(Windows::tumbling(milliseconds(10)), time_of)
+      .join(right.key_by(key_of), time_of,
+            [](const Event& one, const Event& other) {
+              return one.key + std::to_string(one.time) + "-" + std::to_string(other.time);
+            })
+      .write(files.output(), [](const std::string& line, Output& out) { out.line(line); });
+  ASSERT_EQ(run_pipeline(pipeline, {}), "");
+  EXPECT_EQ(files.lines(), (Lines{"a1-4", "a1-5", "a12-19"}));
+}
+
+}  // namespace
+}  // namespace lp
