@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <utility>
 
@@ -17,11 +18,14 @@ class InputChannelsTest : public testing::Test {
   Future<void> push(std::uint32_t sender, std::uint64_t number, Mark mark = {}) {
     return channels_.push({.sender = sender, .life = 1, .number = number, .mark = mark});
   }
-  // The senders and numbers of all frames that can be taken now.
+  // The senders and numbers of all frames that can be taken now: by sender, and those of a sender as they are taken.
   std::string taken() {
+    std::map<std::uint32_t, std::string> by_sender;
+    while (const auto frame = channels_.take()) {
+      by_sender[frame->sender] += std::to_string(frame->sender) + ":" + std::to_string(frame->number) + " ";
+    }
     std::string out;
-    while (const auto frame = channels_.take())
-      out += std::to_string(frame->sender) + ":" + std::to_string(frame->number) + " ";
+    for (const auto& [sender, frames] : by_sender) out += frames;
     return out;
   }
 
