@@ -56,7 +56,7 @@ class Executor {
   virtual void run(NodeId node) = 0;
   // The node's event Saved has been handled: the node may save again.
   virtual void may_save(NodeId node) = 0;
-  // Tells the process how the cut `step` ended: it is complete, or never will be.
+  // Notifies the process how the cut `step` ended: it is complete, or never will be.
   virtual void end_cut(std::size_t process, std::uint64_t step, bool complete) = 0;
   // Asks the process to stop; on_exited follows if it does. `run_ends`: all other processes are stopped now, too.
   virtual void stop(std::size_t process, const std::string& reason, bool run_ends) = 0;

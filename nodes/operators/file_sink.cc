@@ -31,7 +31,17 @@ void PartFiles::check_new() const {
 void PartFiles::open() {
   if (!std::exchange(known_, true)) check_new();
   fs::create_directories(pending());
+  remove_stale();
   file_.emplace((pending() / ("open-" + own_ + "-" + std::to_string(life_))).string());
+}
+
+// An incarnation that was killed left the part that it was writing.
+void PartFiles::remove_stale() {
+  if (std::exchange(clean_, true)) return;
+  for (const fs::directory_entry& one : fs::directory_iterator(pending())) {
+    std::error_code ignored;
+    if (one.path().filename().string().starts_with("open-" + own_ + "-")) fs::remove(one.path(), ignored);
+  }
 }
 
 void PartFiles::cut(std::uint64_t number) {

@@ -43,6 +43,7 @@ class PartFiles {
  private:
   void open();
   void check_new() const;
+  void remove_stale();
   std::filesystem::path pending() const { return into_ / ".pending"; }
 
   const std::filesystem::path into_;
@@ -50,6 +51,7 @@ class PartFiles {
   const bool durable_;
   const std::uint32_t life_;  // incarnation of this node
   bool known_ = false;        // the parts that are there are this run's
+  bool clean_ = false;        // earlier incarnations have nothing there any more
   std::optional<FileWriter> file_{};
   std::map<std::string, std::uint64_t> parts_{};  // names of parts that are not visible, and their cuts
 };

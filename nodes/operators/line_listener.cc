@@ -118,7 +118,9 @@ void LineListener::read(std::uint64_t tag) {
     text.resize(end);
     if (!text.empty()) write(text);
     if (connection.rest.size() <= kLongestLine) return;
-    connection.rest.clear();  // a line without an end: the connection ends
+    constexpr std::string_view kRefusal = "lp: the line is longer than 64 MiB, and is not taken\n";
+    ::send(connection.socket.number(), kRefusal.data(), kRefusal.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    connection.rest.clear();  // and the connection ends
   }
   if (!connection.rest.empty()) write(connection.rest + '\n');
   poller_.remove(connection.socket.number());

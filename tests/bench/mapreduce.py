@@ -16,6 +16,8 @@ import time
 
 import texts
 
+import process_memory
+
 FOLDER = pathlib.Path(sys.argv[1])
 FLAGS = dict(word.removeprefix("--").partition("=")[::2] for word in sys.argv[2:])
 MEMORY = int(FLAGS.get("memory", 256))
@@ -34,30 +36,11 @@ def timed(command, **more):
     with subprocess.Popen(command, **{"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE, **more}) as process:
         peak = 0
         while process.poll() is None:
-            peak = max(peak, *(resident(child) for child in descendants(process.pid)), 0)
+            peak = max(peak, *(process_memory.peak_kib(child) for child in process_memory.descendants(process.pid)), 0)
             time.sleep(0.02)
         if process.returncode != 0:
             sys.exit(f"{command} ended with {process.returncode}: {process.stderr.read().decode()}")
     return time.monotonic() - begin, peak / 1024
-
-
-def descendants(process):
-    out = [process]
-    for parent in out:
-        try:
-            for task in pathlib.Path(f"/proc/{parent}/task").iterdir():
-                out += map(int, (task / "children").read_text().split())
-        except OSError:
-            pass  # it has ended meanwhile
-    return out
-
-
-def resident(process):
-    try:
-        lines = pathlib.Path(f"/proc/{process}/status").read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)
 
 
 def copy_seconds(path, to):

@@ -16,6 +16,8 @@ import sys
 import tempfile
 import time
 
+import process_memory
+
 BENCH = sys.argv[1]
 FLAGS = dict(word.removeprefix("--").partition("=")[::2] for word in sys.argv[2:])
 EVENTS = int(FLAGS.get("events", 40_000_000))
@@ -32,32 +34,13 @@ def run(*flags):
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
             peak = 0
             while process.poll() is None:
-                peak = max(peak, *map(resident, descendants(process.pid)))
+                peak = max(peak, *map(process_memory.peak_kib, process_memory.descendants(process.pid)))
                 time.sleep(0.05)
             out, errors = process.communicate()
         if process.returncode != 0:
             sys.exit(f"{command} ended with {process.returncode}: {errors}")
         rows = [tuple(map(int, line.split())) for part in into.glob("part-*") for line in part.read_text().splitlines()]
         return json.loads(out.splitlines()[-1]), rows, peak / 1024
-
-
-def descendants(process):
-    out = [process]
-    for parent in out:
-        try:
-            for task in pathlib.Path(f"/proc/{parent}/task").iterdir():
-                out += map(int, (task / "children").read_text().split())
-        except OSError:
-            pass  # it has ended meanwhile
-    return out
-
-
-def resident(process):
-    try:
-        lines = pathlib.Path(f"/proc/{process}/status").read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith("VmHWM:")), 0)
 
 
 def peak_rate(events):

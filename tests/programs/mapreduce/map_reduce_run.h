@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "programs/mapreduce/map_reduce.h"
-#include "tests/directory.h"
+#include "tests/job_files.h"
 #include "tests/lp/program/local_run.h"
 
 namespace lp::test {
@@ -34,18 +34,8 @@ struct SortLines {
   }
 };
 
-class MapReduceFiles {
+class MapReduceFiles : public JobFiles {
  public:
-  std::string write(const std::string& name, std::string_view text) {
-    std::filesystem::create_directories(input());
-    const std::filesystem::path path = input() / name;
-    std::ofstream(path, std::ios::binary) << text;
-    return path.string();
-  }
-  std::filesystem::path path() const { return directory_.path(); }
-  std::filesystem::path input() const { return path() / "input"; }
-  std::filesystem::path output() const { return path() / "output"; }
-
   // A job on all files that were written, into output().
   MapReduce options() const {
     MapReduce out;
@@ -71,9 +61,6 @@ class MapReduceFiles {
     return !std::filesystem::exists(output().string() + ".partial") &&
            !std::filesystem::exists(output().string() + ".partial-removed");
   }
-
- private:
-  Directory directory_;
 };
 
 struct MapReduceEnd {

@@ -15,22 +15,12 @@
 
 #include "launchers/test_run.h"
 #include "programs/pipeline/pipeline.h"
-#include "tests/directory.h"
+#include "tests/job_files.h"
 
 namespace lp::test {
 
-class PipelineFiles {
+class PipelineFiles : public JobFiles {
  public:
-  std::string write(const std::string& name, std::string_view text) const {
-    std::filesystem::create_directories(input());
-    const std::filesystem::path path = input() / name;
-    std::ofstream(path, std::ios::binary) << text;
-    return path.string();
-  }
-  std::filesystem::path path() const { return directory_.path(); }
-  std::filesystem::path input() const { return path() / "input"; }
-  std::filesystem::path output() const { return path() / "output"; }
-
   // The lines of all visible parts, sorted.
   std::multiset<std::string> lines(const std::string& into = "output") const {
     std::multiset<std::string> out;
@@ -41,9 +31,6 @@ class PipelineFiles {
     }
     return out;
   }
-
- private:
-  Directory directory_;
 };
 
 // Runs it to its end. Returns the failure, if any.
