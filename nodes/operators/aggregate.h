@@ -18,7 +18,7 @@
 #include "nodes/dataflow/key_codec.h"
 #include "nodes/dataflow/map_output.h"
 #include "nodes/dataflow/record_codec.h"
-#include "nodes/operators/sorted_state.h"
+#include "nodes/operators/at_end.h"
 #include "nodes/stream/frame_output.h"
 #include "nodes/stream/operator.h"
 #include "nodes/stream/stage_plan.h"
@@ -76,17 +76,16 @@ class CombiningWriter final : public Operator, public Consumer<T> {
 
 // Takes the pairs of key and sum that writers send.
 template <class K, class Sum, class Merge2>
-class SumByKey final : public Operator,
-                       public Consumer<std::pair<std::string_view, std::string_view>>,
-                       public Producer<std::pair<K, Sum>> {
+class SumByKey final : public AtEnd<std::pair<std::string_view, std::string_view>, std::pair<K, Sum>> {
  public:
   using Part = std::pair<std::string_view, std::string_view>;
-  SumByKey(StageSite& site, Merge2 merge) : merge_(std::move(merge)), state_(site, sizeof(Sum)) {}
+  SumByKey(StageSite& site, Merge2 merge)
+      : AtEnd<Part, std::pair<K, Sum>>(site, sizeof(Sum)), merge_(std::move(merge)) {}
 
   void take(std::span<const Part> parts) override {
     for (const auto& [key, part] : parts) {
       bool added = false;
-      char* const at = state_.output().find_or_add(key, added);
+      char* const at = this->state_.output().find_or_add(key, added);
       if (!added) {
         Sum sum{}, other{};
         std::memcpy(&sum, at, sizeof(Sum));
@@ -98,20 +97,13 @@ class SumByKey final : public Operator,
       }
     }
   }
-  void mark(const Mark& mark) override {
-    if (mark.kind == MarkKind::end) finish();
-    this->emit_mark(mark);
-  }
-  void cut(std::uint64_t) override { state_.spill(); }
-  void save(OperatorState& out) const override { state_.save(out); }
-  void load(const StatePiece& piece) override { state_.load(piece); }
 
  private:
-  void finish() {
+  void finish() override {
     Collector<std::pair<K, Sum>> out(*this);
-    Groups groups = state_.groups();
+    Groups groups = this->state_.groups();
     while (groups.next()) {
-      if (!state_.owns(groups.key())) continue;
+      if (!this->state_.owns(groups.key())) continue;
       Sum sum{};
       std::string_view bytes;
       for (bool first = true; groups.next_value(bytes); first = false) {
@@ -129,7 +121,6 @@ class SumByKey final : public Operator,
   }
 
   Merge2 merge_;
-  SortedState state_;
 };
 
 }  // namespace lp::dataflow

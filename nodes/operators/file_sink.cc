@@ -13,9 +13,20 @@ namespace lp::dataflow {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// With zeros in front, so that names are in the order of their numbers.
+std::string digits_of(std::uint64_t number, int width) {
+  std::array<char, 32> digits;
+  std::snprintf(digits.data(), digits.size(), "%0*llu", width, static_cast<unsigned long long>(number));
+  return digits.data();
+}
+
+}  // namespace
+
 PartFiles::PartFiles(const StageSite& site, fs::path into)
     : into_(std::move(into)),
-      own_(site.stage + "-" + std::to_string(site.op) + "-" + std::to_string(site.replica)),
+      own_(site.stage + "-" + std::to_string(site.op) + "-" + digits_of(site.replica, 3)),
       durable_(site.options.durable),
       life_(site.node.incarnation()) {}
 
@@ -46,9 +57,7 @@ void PartFiles::remove_stale() {
 
 void PartFiles::cut(std::uint64_t number) {
   if (!file_) return;
-  std::array<char, 32> digits;
-  std::snprintf(digits.data(), digits.size(), "%010llu", static_cast<unsigned long long>(number));
-  const std::string name = "part-" + own_ + "-" + digits.data();
+  const std::string name = "part-" + own_ + "-" + digits_of(number, 10);
   const fs::path from = file_->path();
   file_->close(durable_);
   file_.reset();

@@ -13,7 +13,7 @@
 #include "nodes/dataflow/groups.h"
 #include "nodes/dataflow/key_codec.h"
 #include "nodes/dataflow/record_codec.h"
-#include "nodes/operators/sorted_state.h"
+#include "nodes/operators/at_end.h"
 #include "nodes/stream/operator.h"
 #include "nodes/stream/stage_plan.h"
 
@@ -60,33 +60,26 @@ namespace dataflow {
 
 // f(key, records, collector), once for each key, in the order of the keys.
 template <class K, class T, class U, class KeyOf, class F>
-class GroupByKey final : public Operator, public Consumer<T>, public Producer<U> {
+class GroupByKey final : public AtEnd<T, U> {
  public:
   GroupByKey(StageSite& site, KeyOf key_of, F f)
-      : key_of_(std::move(key_of)), f_(std::move(f)), state_(site, std::nullopt) {}
+      : AtEnd<T, U>(site, std::nullopt), key_of_(std::move(key_of)), f_(std::move(f)) {}
 
   void take(std::span<const T> records) override {
     for (const T& one : records) {
       record_.clear();
       write_record(record_, one);
       const K key = key_of_(one);
-      state_.output().add({KeyBytes<K>(key).view(), record_.view()});
+      this->state_.output().add({KeyBytes<K>(key).view(), record_.view()});
     }
   }
-  void mark(const Mark& mark) override {
-    if (mark.kind == MarkKind::end) finish();
-    this->emit_mark(mark);
-  }
-  void cut(std::uint64_t) override { state_.spill(); }
-  void save(OperatorState& out) const override { state_.save(out); }
-  void load(const StatePiece& piece) override { state_.load(piece); }
 
  private:
-  void finish() {
+  void finish() override {
     Collector<U> out(*this);
-    Groups groups = state_.groups();
+    Groups groups = this->state_.groups();
     while (groups.next()) {
-      if (!state_.owns(groups.key())) continue;
+      if (!this->state_.owns(groups.key())) continue;
       Records<T> records(groups);
       f_(key_of<K>(groups.key()), records, out);
       out.flush();  // before the bytes of the key go
@@ -96,7 +89,6 @@ class GroupByKey final : public Operator, public Consumer<T>, public Producer<U>
   KeyOf key_of_;
   F f_;
   RecordWriter record_{};
-  SortedState state_;
 };
 
 // Records that are kept as bytes, so that they own what they refer to.

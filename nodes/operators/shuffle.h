@@ -55,6 +55,22 @@ class ShuffleWriter final : public Operator, public Consumer<T> {
   Route route_;
 };
 
+// Every record goes to all receivers.
+template <class T>
+class Broadcast final : public Operator, public Consumer<T> {
+ public:
+  explicit Broadcast(FrameOutput& output) : output_(output) {}
+  void take(std::span<const T> records) override {
+    for (std::uint32_t receiver = 0; receiver < output_.receivers(); ++receiver) {
+      for (const T& one : records) output_.write(receiver, one);
+    }
+  }
+  void mark(const Mark& mark) override { output_.mark(mark); }
+
+ private:
+  FrameOutput& output_;
+};
+
 template <class T>
 class ShuffleReader final : public Operator, public StageInput, public Producer<T> {
  public:

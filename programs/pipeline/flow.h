@@ -20,6 +20,7 @@
 #include "nodes/operators/file_sink.h"
 #include "nodes/operators/service_sink.h"
 #include "nodes/operators/shuffle.h"
+#include "nodes/operators/sort.h"
 #include "nodes/operators/transforms.h"
 #include "programs/pipeline/pipeline_graph.h"
 
@@ -87,18 +88,26 @@ class Flow {
                     },
                     [](dataflow::StageSite&) { return std::make_unique<dataflow::ShuffleReader<T>>(); })});
   }
-  // The records in the order of key_of(record), when the flow has ended: by one replica, on disk as far as they do not
-  // fit into memory.
+  // The records in the order of key_of(record), when the flow has ended: each replica of the stage has a range of the
+  // keys, in the order of the replicas. Records with equal keys come in an order that depends on them alone. They go
+  // from one stage to the other through sorted runs in PipelineOptions::scratch.
   template <class F>
   Flow sort(F key_of, StageOptions stage = {}) const {
     using K = std::decay_t<std::invoke_result_t<const F&, const T&>>;
-    stage.replicas = 1;
-    return key_by(std::move(key_of), std::move(stage)).template group<T>([](const K&, auto& records, auto& out) {
-      for (const T& one : records) {
-        out(one);
-        out.flush();  // it is valid until the next one
-      }
+    static_assert(dataflow::Key<K>, "lp: a key is a std::string_view or std::string, an integer, or a double");
+    using dataflow::RangedRun;
+    const Flow<RangedRun> runs = each<RangedRun>([key_of = std::move(key_of)](dataflow::StageSite& site) {
+      return std::make_unique<dataflow::SortIntoRuns<K, T, F>>(site, key_of);
     });
+    const dataflow::Tail head = dataflow::shuffle<RangedRun>(
+        *graph_, runs.tails(), stage,
+        [](dataflow::StageSite&, dataflow::FrameOutput& output) -> std::unique_ptr<dataflow::Operator> {
+          return std::make_unique<dataflow::Broadcast<RangedRun>>(output);
+        },
+        [](dataflow::StageSite&) { return std::make_unique<dataflow::ShuffleReader<RangedRun>>(); });
+    return Flow(graph_, {dataflow::append<RangedRun>(*graph_, head, [](dataflow::StageSite& site) {
+                  return std::make_unique<dataflow::MergeRange<K, T>>(site);
+                })});
   }
   // Writes files into a directory: f(record, out), where out is an lp::Output&. The visible files have the
   // effect of every record once.
